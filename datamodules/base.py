@@ -1,0 +1,127 @@
+"""What all data share: splits that are index-able by a tensor of positions, and their batches.
+
+A split is any object with `__len__` and `__getitem__(positions: LongTensor) -> batch`: a whole
+batch is one tensor operation. The order of an epoch depends on (seed, epoch) alone, so a resumed
+run sees the order that an uninterrupted run would have seen, on any number of processes.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import lightning as L
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Sampler
+
+
+class Split(Protocol):
+    """A data set that answers a whole batch at once."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, positions: Tensor) -> Any: ...
+
+
+class TensorSplit:
+    """Tensors of equal length N; a batch is the tuple of their rows."""
+
+    def __init__(self, *tensors: Tensor) -> None:
+        self.tensors = tensors
+
+    def __len__(self) -> int:
+        return len(self.tensors[0])
+
+    def __getitem__(self, positions: Tensor) -> tuple[Tensor, ...]:
+        return tuple(t[positions] for t in self.tensors)
+
+
+class Batches(Sampler[Tensor]):
+    """Batches of positions for one process out of `world`.
+
+    The global batch is `batch_size` positions; process `rank` takes every `world`-th of them, so
+    that `world` processes together see exactly what one process would see. In training the last
+    incomplete global batch is dropped; in evaluation nothing is dropped and nothing is padded.
+    """
+
+    def __init__(
+        self, length: int, batch_size: int, shuffle: bool, seed: int = 0, rank: int = 0, world: int = 1
+    ) -> None:
+        if shuffle and batch_size % world:
+            raise ValueError(
+                f"batch_size {batch_size} cannot be shared by {world} processes: choose a multiple of {world}."
+            )
+        self.length, self.batch_size, self.shuffle = length, min(batch_size, length), shuffle
+        self.seed, self.rank, self.world, self.epoch = seed, rank, world, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Called by the trainer before each epoch."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        if self.shuffle:
+            return self.length // self.batch_size
+        return -(-self.length // self.batch_size)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.shuffle:
+            # one seed from two numbers, without the overlaps of seed + epoch
+            generator = torch.Generator().manual_seed((self.seed << 32) + self.epoch)
+            order = torch.randperm(self.length, generator=generator)
+        else:
+            order = torch.arange(self.length)
+        for batch in order.split(self.batch_size)[: len(self)]:
+            mine = batch[self.rank :: self.world]
+            if len(mine):
+                yield mine
+
+
+class DataModule(L.LightningDataModule):
+    """Base of every datamodule.
+
+    A subclass sets `train_set`, `val_set` and `test_set` in `setup` and says in `sizes` what a
+    model must know of the data. The test split is read by `test` alone.
+
+    Args:
+        batch_size: examples per optimizer step over all processes together.
+        seed: of the validation split and of the order of each epoch.
+    """
+
+    embedded = False  # True where no file and no network is ever needed
+
+    train_set: Split
+    val_set: Split
+    test_set: Split
+
+    def __init__(self, batch_size: int = 64, seed: int = 0) -> None:
+        super().__init__()
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}: it must be at least 1.")
+        self.batch_size, self.seed = batch_size, seed
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """Model arguments that follow from the data: `event_shape`, `image_shape`, `num_features`,
+        `num_classes`, `vocab_size`. The command line links them to the model of the same argument."""
+        return {}
+
+    def describe(self) -> dict[str, Any]:
+        """What the card says of the data: name, split sizes, binarization, tokenizer, ..."""
+        return {"name": type(self).__name__}
+
+    def batches(self, split: Split, shuffle: bool) -> DataLoader:
+        trainer = self.trainer
+        rank, world = (trainer.global_rank, trainer.world_size) if trainer else (0, 1)
+        sampler = Batches(len(split), self.batch_size, shuffle, self.seed, rank, world)
+        return DataLoader(split, sampler=sampler, batch_size=None)  # type: ignore[arg-type]
+
+    def train_dataloader(self) -> DataLoader:
+        return self.batches(self.train_set, shuffle=True)
+
+    def val_dataloader(self) -> DataLoader:
+        return self.batches(self.val_set, shuffle=False)
+
+    def test_dataloader(self) -> DataLoader:
+        return self.batches(self.test_set, shuffle=False)
+
+    def predict_dataloader(self) -> DataLoader:
+        return self.batches(self.test_set, shuffle=False)

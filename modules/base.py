@@ -1,0 +1,131 @@
+"""What all families share: one LightningModule base, and the surfaces a model may offer.
+
+A model is one class: it holds the parameters, offers its surfaces (`log_prob`, `sample`,
+`predict`, ...) and says in `step` what its loss is. Everything else about training is here.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import lightning as L
+import torch
+from torch import Tensor, nn
+from torch.distributions import Distribution
+from torchmetrics import MeanMetric, Metric
+
+from modules.trace import Trace
+
+# The names under which LightningCLI finds any optimizer and scheduler of torch.
+OptimizerCallable = Callable[[Iterable], torch.optim.Optimizer]
+LRSchedulerCallable = Callable[[torch.optim.Optimizer], torch.optim.lr_scheduler.LRScheduler]
+
+Split = Literal["train", "val", "test"]
+SPLITS: tuple[Split, ...] = ("train", "val", "test")
+
+
+class Module(L.LightningModule):
+    """Base of every model: the three training hooks share one `step`.
+
+    A subclass implements `step(batch, split) -> loss` and reports what it measures with
+    `measure`. Constructor arguments that the card must remember are saved as `hparams`.
+
+    Args:
+        optimizer: takes the parameters, returns the optimizer.
+        lr_scheduler: takes the optimizer, returns the scheduler; None keeps the rate.
+        lr_interval: step the scheduler every "epoch" or every "step".
+        metrics: torchmetrics by name; "nll" becomes `train/nll`, `val/nll`, `test/nll`.
+    """
+
+    def __init__(
+        self,
+        optimizer: OptimizerCallable = torch.optim.Adam,
+        lr_scheduler: LRSchedulerCallable | None = None,
+        lr_interval: Literal["epoch", "step"] = "epoch",
+        metrics: Mapping[str, Metric] | None = None,
+    ) -> None:
+        super().__init__()
+        self.save_hyperparameters(ignore=["optimizer", "lr_scheduler", "lr_interval", "metrics"])
+        self.optimizer = optimizer
+        self.lr_scheduler = lr_scheduler
+        self.lr_interval = lr_interval
+        metrics = metrics if metrics is not None else {"nll": MeanMetric()}
+        # torchmetrics reduce over devices by themselves, so the numbers are right on any number.
+        self.meters = nn.ModuleDict(
+            {f"{split}_{name}": metric.clone() for split in SPLITS for name, metric in metrics.items()}
+        )
+
+    def step(self, batch: Any, split: Split) -> Tensor:
+        """The loss of one batch, a scalar; measures what the split reports."""
+        raise NotImplementedError
+
+    def measure(self, split: Split, name: str, *values: Any) -> None:
+        """Update the metric `name` with `values` and log it as `<split>/<name>` per epoch."""
+        metric = self.meters[f"{split}_{name}"]
+        metric.update(*values)
+        if self._trainer is not None:  # a model used as a library has nobody to log to
+            size = next((v.shape[0] for v in values if isinstance(v, Tensor) and v.ndim), 1)
+            self.log(
+                f"{split}/{name}", metric, on_step=False, on_epoch=True, batch_size=size,
+                prog_bar=split != "train",
+            )
+
+    def training_step(self, batch: Any, batch_idx: int) -> Tensor:
+        loss = self.step(batch, "train")
+        self.log("train/loss", loss.detach(), on_step=True, on_epoch=False, prog_bar=True)
+        return loss
+
+    def validation_step(self, batch: Any, batch_idx: int) -> None:
+        self.step(batch, "val")
+
+    def test_step(self, batch: Any, batch_idx: int) -> None:
+        self.step(batch, "test")
+
+    def configure_optimizers(self) -> Any:
+        optimizer = self.optimizer(self.parameters())
+        if self.lr_scheduler is None:
+            return optimizer
+        scheduler = {"scheduler": self.lr_scheduler(optimizer), "interval": self.lr_interval}
+        return {"optimizer": optimizer, "lr_scheduler": scheduler}
+
+    @property
+    def num_parameters(self) -> int:
+        """Number of stored parameters."""
+        return sum(p.numel() for p in self.parameters())
+
+
+# --- Surfaces: the same names in every family --------------------------------------------------
+
+
+@runtime_checkable
+class Density(Protocol):
+    """Exact likelihood. `log_prob(x)` -> (B,) in nats; a bound says so in its name (`elbo`)."""
+
+    def log_prob(self, x: Tensor) -> Tensor: ...
+
+
+@runtime_checkable
+class Generator(Protocol):
+    """Draws new examples. `sample(n)` -> (n, ...); `sample_trace` shows how, step by step."""
+
+    def sample(self, n: int, **knobs: Any) -> Tensor: ...
+
+    def sample_trace(self, **knobs: Any) -> Trace: ...
+
+
+@runtime_checkable
+class Latent(Protocol):
+    """A code for each example: `encode(x)` -> z, `decode(z)` -> x, `prior` over z."""
+
+    @property
+    def prior(self) -> Distribution: ...
+
+    def encode(self, x: Tensor) -> Tensor: ...
+
+    def decode(self, z: Tensor) -> Tensor: ...
+
+
+@runtime_checkable
+class Predictor(Protocol):
+    """Classifiers and graph heads: `predict(x)` -> logits."""
+
+    def predict(self, x: Any) -> Tensor: ...
