@@ -1,0 +1,126 @@
+"""What all tests share: one thread a worker, no network, and what a machine may lack.
+
+A test that needs real data or a browser asks for the fixture of it: it runs wherever they are, is
+skipped where they are not, and fails there when `LECTERN_REQUIRE_DATA=1` or
+`LECTERN_REQUIRE_BROWSER=1` say that they must be.
+"""
+
+import ipaddress
+import os
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+# Before torch is imported: the workers share the cores, and one thread makes sums reproducible.
+for _variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ[_variable] = "1"
+# Programs that a test starts find no network either: a proxy where nobody listens.
+for _variable in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"):
+    os.environ[_variable] = "http://127.0.0.1:9"
+os.environ["no_proxy"] = os.environ["NO_PROXY"] = "localhost,127.0.0.1,::1"
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import torch  # noqa: E402
+
+torch.set_num_threads(1)
+
+# A file of each data set that is there only when the whole set is.
+REAL_DATA = {
+    "MNIST": "MNIST/raw/train-images-idx3-ubyte*",
+    "Cora": "Planetoid/Cora/raw/ind.cora.graph",
+    "Citeseer": "Planetoid/Citeseer/raw/ind.citeseer.graph",
+    "MUTAG": "TUDataset/MUTAG/raw/MUTAG_A.txt",
+    "tinyshakespeare": "tinyshakespeare/input.txt",
+    "multi30k": "multi30k/train.en.gz",
+}
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+class NoNetwork(ConnectionError):
+    """A test tried to reach another host."""
+
+
+def _is_here(host: Any) -> bool:
+    if host in ("localhost", "", None, b"localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(host.decode() if isinstance(host, bytes) else host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+@pytest.fixture(scope="session", autouse=True)
+def offline() -> Any:
+    """Sockets to other hosts fail; the machine itself can be reached."""
+    patch = pytest.MonkeyPatch()
+    connect, connect_ex, getaddrinfo = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
+
+    def guard(address: Any) -> None:
+        # AF_UNIX addresses are plain names of files: they stay on the machine
+        if isinstance(address, tuple) and not _is_here(address[0]):
+            raise NoNetwork(f"no network in tests: {address[0]} was asked for")
+
+    def guarded_connect(self: socket.socket, address: Any) -> None:
+        guard(address)
+        return connect(self, address)
+
+    def guarded_connect_ex(self: socket.socket, address: Any) -> int:
+        guard(address)
+        return connect_ex(self, address)
+
+    def guarded_getaddrinfo(host: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _is_here(host):
+            raise socket.gaierror(socket.EAI_NONAME, f"no network in tests: {host} was asked for")
+        return getaddrinfo(host, *args, **kwargs)
+
+    patch.setattr(socket.socket, "connect", guarded_connect)
+    patch.setattr(socket.socket, "connect_ex", guarded_connect_ex)
+    patch.setattr(socket, "getaddrinfo", guarded_getaddrinfo)
+    yield
+    patch.undo()
+
+
+def _absent(what: str, variable: str) -> NoReturn:
+    if os.environ.get(variable) == "1":
+        pytest.fail(f"{what}, and {variable}=1 says that it must be there.", pytrace=False)
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Callable[[str], Path]:
+    """`real_data("MNIST")` -> the folder `$LECTERN_DATA`, after making sure that it holds that set."""
+
+    def folder(name: str) -> Path:
+        if name not in REAL_DATA:
+            raise KeyError(f"{name} is no known data set: {', '.join(REAL_DATA)}.")
+        root = Path(os.environ.get("LECTERN_DATA") or "~/.cache/lectern").expanduser()
+        if not any(root.glob(REAL_DATA[name])):
+            _absent(f"{name} is not in {root}", "LECTERN_REQUIRE_DATA")
+        return root
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of the Chromium that Playwright drives: `launch(executable_path=chromium)`."""
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found is None:
+        _absent(f"no browser here ({', '.join(BROWSERS)})", "LECTERN_REQUIRE_BROWSER")
+    return found
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Longest first: tests in the browser, then those on real data, so that workers end together."""
+
+    def rank(item: pytest.Item) -> int:
+        if item.get_closest_marker("browser"):
+            return 0
+        return 1 if item.get_closest_marker("real_data") else 2
+
+    items.sort(key=rank)  # stable: the order within a rank stays

@@ -1,0 +1,408 @@
+"""The properties that every member of a family must have, one function per property.
+
+A contract is a plain function of a model (or of one of its surfaces) and small inputs; it raises
+`AssertionError` with a sentence that says which property is broken and by how much. Exact checks
+run in float64 on models with *randomised* parameters: a freshly made network has layers at zero,
+and zeros hide mistakes.
+
+Use: `model = contracts.exact(MADE(event_shape=(4,)))`, then the contracts of its surfaces.
+"""
+
+import copy
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+TOLERANCE = 1e-10  # of exact checks in float64
+
+
+# --- Preparing a model -------------------------------------------------------------------------
+
+
+def exact(model: Any, seed: int = 0, scale: float = 0.5) -> Any:
+    """The model in float64 and eval mode, every parameter drawn anew from N(0, scale²).
+
+    Raises:
+        ValueError: if `scale` is not positive (zeros hide mistakes).
+    """
+    if scale <= 0:
+        raise ValueError(f"scale is {scale}: it must be positive.")
+    generator = torch.Generator().manual_seed(seed)
+    model = model.double().eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            noise = torch.randn(parameter.shape, generator=generator, dtype=parameter.dtype)
+            parameter.copy_(scale * noise)
+    return model
+
+
+def configurations(shape: tuple[int, ...], values: int = 2) -> Tensor:
+    """All `values ** n` arrays of that shape with entries 0 … values − 1, n = prod(shape).
+
+    Returns: (values^n, *shape) int64, in lexicographic order.
+    """
+    n = int(torch.tensor(shape).prod())
+    if values**n > 2_000_000:
+        raise ValueError(f"{values}^{n} configurations are too many to enumerate: take a smaller shape.")
+    index = torch.arange(values**n)
+    powers = values ** torch.arange(n - 1, -1, -1)
+    return (index[:, None] // powers % values).reshape(-1, *shape)
+
+
+# --- Density -----------------------------------------------------------------------------------
+
+
+@torch.no_grad()
+def density_sums_to_one(
+    log_prob: Callable[[Tensor], Tensor],
+    shape: tuple[int, ...],
+    values: int = 2,
+    given: Tensor | None = None,
+    dtype: torch.dtype = torch.float64,
+    tolerance: float = TOLERANCE,
+) -> None:
+    """Σ_x p(x) = 1 over every configuration of that shape, x having entries 0 … values − 1.
+
+    Binary vectors: `density_sums_to_one(model.log_prob, (10,))`. Language: `shape=(T,)`,
+    `values=vocab_size`, `dtype=torch.int64`, and `given` (a prefix, (S,)) put before every x where
+    the model scores a continuation.
+    """
+    x = configurations(shape, values).to(dtype)
+    if given is not None:
+        x = torch.cat([given.to(dtype).expand(len(x), -1), x], dim=1)
+    log_p = torch.cat([log_prob(chunk) for chunk in x.split(4096)])
+    assert log_p.shape == (len(x),), (
+        f"log_prob gives {tuple(log_p.shape)} for {len(x)} examples: one number each is due."
+    )
+    assert log_p.dtype == torch.float64, f"an exact check needs float64, log_prob answers in {log_p.dtype}."
+    total = log_p.exp().sum().item()
+    assert abs(total - 1) <= tolerance, f"the density sums to {total!r} over all {len(x)} configurations."
+
+
+def floor_is_kept(nll: float, distinct: int) -> None:
+    """A valid density has a mean NLL of at least ln N on N distinct points (Gibbs' inequality).
+
+    A model below the floor sees its own target.
+    """
+    floor = torch.tensor(float(distinct)).log().item()
+    assert nll >= floor - 1e-6, (
+        f"mean NLL {nll:.6f} on {distinct} distinct examples is below ln {distinct} = {floor:.6f}: a leak."
+    )
+
+
+@torch.no_grad()
+def one_pass_equals_sequential(
+    conditionals: Callable[[Tensor], Tensor],
+    x: Tensor,
+    order: Iterable[int],
+    tolerance: float = TOLERANCE,
+) -> None:
+    """The conditionals of one pass over a full `x` are those a sampler meets while filling `x`.
+
+    The sampler sees zeros in the places not yet drawn. `conditionals(x)` is (B, n) (or (B, n, K)),
+    `x` is (B, n); `order` lists the places from the first drawn to the last.
+    """
+    order = list(order)
+    assert sorted(order) == list(range(x.shape[1])), f"{order} is no order of {x.shape[1]} places."
+    at_once = conditionals(x)
+    seen = torch.zeros_like(x)
+    for place in order:
+        difference = (conditionals(seen)[:, place] - at_once[:, place]).abs().max().item()
+        assert difference <= tolerance, (
+            f"place {place}: the sampler's conditional differs from the one-pass one by {difference:.2e}."
+        )
+        seen[:, place] = x[:, place]
+
+
+@torch.no_grad()
+def conditionals_make_the_density(
+    log_prob: Callable[[Tensor], Tensor],
+    probabilities: Callable[[Tensor], Tensor],
+    x: Tensor,
+    tolerance: float = TOLERANCE,
+) -> None:
+    """log p(x) = Σ_i log p(x_i | x_<i) for binary x (B, n); `probabilities(x)` is p(x_i = 1 | x_<i)."""
+    p = probabilities(x)
+    total = (x * p.log() + (1 - x) * (1 - p).log()).flatten(1).sum(1)
+    difference = (total - log_prob(x)).abs().max().item()
+    assert difference <= tolerance, f"log_prob differs from the sum of its conditionals by {difference:.2e}."
+
+
+@torch.no_grad()
+def samples_follow_the_density(
+    samples: Tensor, log_prob: Callable[[Tensor], Tensor], values: int = 2, alarm: float = 1e-6
+) -> None:
+    """χ² of discrete samples (N, n) against the enumerated density; `alarm` is its false-alarm rate.
+
+    Cells expecting fewer than five samples are pooled.
+    """
+    from scipy.stats import chi2
+
+    count, shape = len(samples), tuple(samples.shape[1:])
+    cells = configurations(shape, values)
+    expected = log_prob(cells.to(samples.dtype)).exp().double() * count
+    powers = values ** torch.arange(cells[0].numel() - 1, -1, -1)
+    index = (samples.flatten(1).long() * powers).sum(1)
+    observed = torch.bincount(index, minlength=len(cells)).double()
+
+    large = expected >= 5
+    pooled = [(observed[large], expected[large])]
+    if expected[~large].sum() > 0:
+        pooled.append((observed[~large].sum()[None], expected[~large].sum()[None]))
+    o, e = (torch.cat(parts) for parts in zip(*pooled, strict=True))
+    statistic = ((o - e) ** 2 / e).sum().item()
+    limit = float(chi2.isf(alarm, max(len(o) - 1, 1)))
+    assert statistic <= limit, f"χ² = {statistic:.1f} of {count} samples exceeds {limit:.1f}."
+
+
+# --- Who may see whom --------------------------------------------------------------------------
+
+
+def jacobian(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    """∂ function(x) / ∂ x as a matrix (outputs, inputs), both flattened."""
+    x = x.detach().clone()
+    full = torch.autograd.functional.jacobian(function, x)
+    return full.reshape(-1, x.numel())
+
+
+def jacobian_is_sparse(
+    function: Callable[[Tensor], Tensor], x: Tensor, allowed: Tensor, reached: bool = False
+) -> None:
+    """∂ output_i / ∂ input_j is *exactly* 0 wherever `allowed[i, j]` is False.
+
+    Args:
+        allowed: (outputs, inputs) bool.
+        reached: also demand a non-zero entry wherever `allowed` is True (needs parameters that
+            cannot cancel and units that are not dead).
+    """
+    matrix = jacobian(function, x)
+    assert matrix.shape == allowed.shape, (
+        f"the Jacobian is {tuple(matrix.shape)}, the pattern {tuple(allowed.shape)}."
+    )
+    leaks = ((matrix != 0) & ~allowed).nonzero().tolist()
+    assert not leaks, f"{len(leaks)} outputs see inputs they must not: {leaks[:5]} (output, input)."
+    if reached:
+        missing = ((matrix == 0) & allowed).nonzero().tolist()
+        assert not missing, f"{len(missing)} outputs miss inputs they should see: {missing[:5]}."
+
+
+def causal(function: Callable[[Tensor], Tensor], x: Tensor, strict: bool = False) -> None:
+    """Output t of a sequence map (T, …) → (T, …) has gradient exactly 0 to every input s > t.
+
+    With `strict`, also to its own input s = t. Every permitted pair must have some gradient, so
+    that a map which ignores its input does not pass.
+    """
+    x = x.detach().clone().requires_grad_()
+    y = function(x)
+    length = x.shape[0]
+    assert y.shape[0] == length, f"{length} inputs give {y.shape[0]} outputs: one each is due."
+    weights = torch.randn(y.shape, generator=torch.Generator().manual_seed(0), dtype=y.dtype)
+    for t in range(length):
+        (gradient,) = torch.autograd.grad((y[t] * weights[t]).sum(), x, retain_graph=True, allow_unused=True)
+        assert gradient is not None, f"output {t} does not depend on the input at all."
+        reach = gradient.reshape(length, -1).abs().amax(1)
+        first_hidden = t if strict else t + 1
+        leaks = reach[first_hidden:].nonzero().flatten() + first_hidden
+        assert not len(leaks), f"output {t} sees the future: inputs {leaks.tolist()}."
+        blind = (reach[:first_hidden] == 0).nonzero().flatten().tolist()
+        assert not blind, f"output {t} does not see inputs {blind}."
+
+
+def causal_in_tokens(
+    logits: Callable[[Tensor], Tensor], embedding: nn.Module, tokens: Tensor, strict: bool = False
+) -> None:
+    """`causal` for a language model: the gradient is taken at the output of its token `embedding`.
+
+    `logits` maps (1, T) int64 to (1, T, V); `tokens` is (T,).
+    """
+    with torch.no_grad():
+        embedded = embedding(tokens[None])
+
+    def from_vectors(vectors: Tensor) -> Tensor:  # (T, D) -> (T, V)
+        handle = embedding.register_forward_hook(lambda *_: vectors[None])
+        try:
+            return logits(tokens[None])[0]
+        finally:
+            handle.remove()
+
+    causal(from_vectors, embedded[0], strict)
+
+
+@torch.no_grad()
+def cache_equals_full_pass(
+    full: Callable[[Tensor], Tensor],
+    incremental: Callable[[Tensor], Iterable[Tensor]],
+    tokens: Tensor,
+    tolerance: float = TOLERANCE,
+) -> None:
+    """Logits computed token by token with a cache equal those of one pass over everything.
+
+    Args:
+        full: (B, T) -> (B, T, V).
+        incremental: feeds `tokens` piece by piece through the cache and yields the logits of each
+            piece, (B, t, V).
+    """
+    whole = full(tokens)
+    pieces = torch.cat(list(incremental(tokens)), dim=1)
+    assert pieces.shape == whole.shape, f"{tuple(pieces.shape)} with cache, {tuple(whole.shape)} without."
+    difference = (pieces - whole).abs().max().item()
+    assert difference <= tolerance, f"logits with cache differ from the full pass by {difference:.2e}."
+
+
+@torch.no_grad()
+def permutation_equivariant(
+    function: Callable[[Tensor, Tensor], Tensor],
+    x: Tensor,
+    edge_index: Tensor,
+    seed: int = 0,
+    tolerance: float = TOLERANCE,
+) -> None:
+    """Renumbering the nodes renumbers the output and changes nothing else: f(Px, PE) = P f(x, E).
+
+    `x` is (N, D), `edge_index` is (2, E); the edges are shuffled as well.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    nodes = torch.randperm(len(x), generator=generator)  # new place k holds old node nodes[k]
+    place = torch.empty_like(nodes)
+    place[nodes] = torch.arange(len(nodes))
+    edges = torch.randperm(edge_index.shape[1], generator=generator)
+    moved = function(x[nodes], place[edge_index][:, edges])
+    expected = function(x, edge_index)[nodes]
+    assert not torch.allclose(expected, expected[:1].expand_as(expected)), (
+        "all nodes have the same output: this input cannot show equivariance."
+    )
+    difference = (moved - expected).abs().max().item()
+    assert difference <= tolerance, f"renumbering the nodes changes the output by {difference:.2e}."
+
+
+# --- Training ----------------------------------------------------------------------------------
+
+
+def every_parameter_gets_a_gradient(
+    model: nn.Module, loss: Callable[[], Tensor], except_for: Iterable[str] = ()
+) -> None:
+    """Each parameter has a finite gradient with at least one entry that is not 0.
+
+    Args:
+        except_for: names of parameters that are dead by construction; they must have no gradient.
+    """
+    model.zero_grad(set_to_none=True)
+    loss().backward()
+    dead = set(except_for)
+    for name, parameter in model.named_parameters():
+        gradient = parameter.grad
+        if name in dead:
+            assert gradient is None or not gradient.any(), f"{name} is said to be dead but gets a gradient."
+            continue
+        assert gradient is not None and gradient.any(), f"{name} gets no gradient."
+        assert gradient.isfinite().all(), f"{name} gets a gradient that is not finite."
+    unknown = dead - {name for name, _ in model.named_parameters()}
+    assert not unknown, f"no such parameters: {sorted(unknown)}."
+    model.zero_grad(set_to_none=True)
+
+
+def overfits_one_batch(
+    model: Any, batch: Any, below: float, floor: float | None = None, steps: int = 300, lr: float = 1e-2
+) -> float:
+    """Adam on one batch drives the model's own training loss below `below`, never below `floor`.
+
+    The loss is the mean of the last ten steps, so a model with noise in its loss is judged fairly.
+
+    Returns: that loss.
+    """
+    torch.manual_seed(0)
+    model = copy.deepcopy(model).train()
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    losses: list[float] = []
+    for _ in range(steps):
+        optimizer.zero_grad(set_to_none=True)
+        loss = model.step(batch, "train")
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    last = sum(losses[-10:]) / 10
+    assert last < below, f"after {steps} steps on one batch the loss is {last:.4f}, not below {below:.4f}."
+    if floor is not None:
+        assert min(losses) >= floor - 1e-6, (
+            f"the loss {min(losses):.6f} fell below the least possible {floor:.6f}: a leak."
+        )
+    return last
+
+
+@torch.no_grad()
+def loss_at_start(model: Any, batch: Any, expected: float, tolerance: float) -> None:
+    """The loss of a freshly made model is near its analytic value (relative `tolerance`)."""
+    model.eval()
+    loss = float(model.step(batch, "val"))
+    assert abs(loss - expected) <= tolerance * abs(expected), (
+        f"the loss at the start is {loss:.4f}, expected {expected:.4f} within {tolerance:.0%}."
+    )
+
+
+# --- Keeping and replaying ---------------------------------------------------------------------
+
+
+@torch.no_grad()
+def survives_saving(model: Any, call: Callable[[Any], Tensor], folder: Path) -> Any:
+    """Saved by `lab.weights` and loaded again, the float32 model answers `call` with the same bits.
+
+    Returns: the loaded model.
+    """
+    from lab import weights
+
+    model.eval()
+    before = call(model)
+    weights.save(folder, model, card={})
+    loaded = weights.load(folder)
+    assert type(loaded) is type(model), f"saved a {type(model).__name__}, loaded a {type(loaded).__name__}."
+    assert not loaded.training, "a loaded model must be in eval mode."
+    assert loaded is not model
+    after = call(loaded)
+    assert before.dtype == after.dtype and torch.equal(before, after), "the loaded model answers differently."
+    return loaded
+
+
+def reproducible(draw: Callable[[int], Any]) -> None:
+    """`draw(seed)` gives the same bits for the same seed, others for another, whatever the global state."""
+    torch.manual_seed(1)
+    first = _tensor(draw(3))
+    torch.manual_seed(2)
+    state = torch.get_rng_state()
+    second = _tensor(draw(3))
+    assert torch.equal(first, second), "the same seed gives other samples."
+    assert torch.equal(torch.get_rng_state(), state), (
+        "sampling with its own seed disturbs the global generator."
+    )
+    assert any(not torch.equal(first, _tensor(draw(seed))) for seed in range(4, 8)), (
+        "the seed changes nothing."
+    )
+
+
+def trace_replays(run: Callable[[int], Any]) -> Any:
+    """`run(seed)` gives a Trace that replays to the same bits, and has a caption for each step.
+
+    Returns: the trace of seed 0.
+    """
+    first = run(0)
+    again = run(0)
+    assert len(first) > 0, "the trace has no steps."
+    assert first.digest() == again.digest(), "the trace replays to other bits."
+    assert _same(first.result, again.result), "the trace replays to another result."
+    assert all(step.caption.strip() for step in first), "a step has no caption."
+    assert all(step.values for step in first), "a step has nothing to draw."
+    return first
+
+
+def _tensor(value: Any) -> Tensor:
+    return value if isinstance(value, Tensor) else torch.as_tensor(value)
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, Tensor):
+        return isinstance(b, Tensor) and torch.equal(a, b)
+    if isinstance(a, tuple | list):
+        return len(a) == len(b) and all(_same(u, v) for u, v in zip(a, b, strict=True))
+    return bool(a == b)
