@@ -1,0 +1,56 @@
+"""The `lab` command. Heavy packages are imported where a command needs them."""
+
+import sys
+from collections.abc import Callable
+
+from lab.errors import UserError
+
+USAGE = """\
+usage: lab <command> [...]
+
+Train and test
+  lab fit <experiment> [options]        train, then test the best epoch and write weights and card
+  lab validate <experiment> [options]   measure trained weights on the validation split
+  lab test <experiment> [options]       measure trained weights on the test split
+  lab predict <experiment> [options]    predictions for the test split
+      <experiment> is a name of `lab list` or the path of your own YAML; options are LightningCLI's:
+      --trainer.max_epochs 3  --model.init_args.hidden [64]  --ckpt_path last  --preset gpu|ddp|fsdp|nodes
+
+Look
+  lab list [--json]                     all experiments
+  lab sample <experiment> [-n 16] [--seed 0] [--out file.png|file.txt]
+  lab app [options of streamlit]        open the dashboard
+  lab data [name]                       fetch data, or say where it is
+  lab results                           rebuild the table in README.md from the cards
+  lab bench [names] [--json]            side-by-side measurements
+"""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; 0 when done, 2 when the user can mend what is wrong."""
+    argv = sys.argv[1:] if argv is None else argv
+    if not argv or argv[0] in ("-h", "--help", "help"):
+        print(USAGE, end="")
+        return 0
+    name, *args = argv
+    try:
+        from lab import commands
+
+        command: Callable[[list[str]], int | None] | None = commands.COMMANDS.get(name)
+        if command is None:
+            import difflib
+
+            near = difflib.get_close_matches(name, commands.COMMANDS, n=1)
+            hint = f"did you mean `lab {near[0]}`?" if near else "`lab --help` shows all."
+            raise UserError(f"There is no command {name!r}: {hint}")
+        return command(args) or 0
+    except UserError as error:
+        print(f"lab: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("lab: stopped.", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""The commands behind `lab`, one function each; arguments in, exit code out."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from lab.errors import UserError
+from lab.experiments import catalog, find
+
+
+class Parser(argparse.ArgumentParser):
+    """Wrong arguments raise one sentence instead of a usage dump."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise UserError(f"{self.prog}: {message}; `{self.prog} --help` shows the options.")
+
+
+def list_(args: list[str]) -> None:
+    parser = Parser(prog="lab list", description="All experiments, their weights and results.")
+    parser.add_argument("--json", action="store_true", help="a list of objects")
+    rows = [e.summary() for e in catalog().values()] if (options := parser.parse_args(args)) else []
+    if options.json:
+        print(json.dumps(rows, indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("experiment", "family", "model", "data", "weights", "parameters", "test", "minutes", box=None)
+    for row in rows:
+        table.add_row(
+            row["name"],
+            row["family"],
+            row["module"].rpartition(".")[2],
+            row["datamodule"].rpartition(".")[2] + (" (embedded)" if row["embedded"] else ""),
+            "yes" if row["weights"] else "–",
+            f"{row['parameters']:,}" if row["parameters"] else "–",
+            test_metrics(row["metrics"]) or "–",
+            f"{row['minutes']:.1f}" if row["minutes"] is not None else "–",
+        )
+    Console(width=None if sys.stdout.isatty() else 150).print(table)
+
+
+def test_metrics(metrics: dict[str, float], std: dict[str, float] | None = None) -> str:
+    """`nll 88.1, acc 0.815 ± 0.005`: the metrics of the test split."""
+    std = std or {}
+    return ", ".join(
+        f"{key.removeprefix('test/')} {value:.4g}" + (f" ± {std[key]:.2g}" if key in std else "")
+        for key, value in metrics.items()
+        if key.startswith("test/")
+    )
+
+
+def train(command: str) -> Callable[[list[str]], None]:
+    def run(args: list[str]) -> None:
+        if args and args[0] in ("-h", "--help"):
+            print(f"usage: lab {command} <experiment> [options]\n\n`lab {command} made-digits --help` lists them.")
+            return
+        if not args or args[0].startswith("-"):
+            raise UserError(f"lab {command} needs an experiment: `lab list` shows all.")
+        experiment = find(args[0])
+        from lab import training
+
+        training.run(command, experiment, args[1:])
+
+    return run
+
+
+def data(args: list[str]) -> None:
+    parser = Parser(prog="lab data", description="Fetch a data set, or say where each one is.")
+    parser.add_argument("name", nargs="?", help="fetch this one")
+    options = parser.parse_args(args)
+    from datamodules import fetch
+
+    if options.name:
+        try:
+            fetch.fetch(options.name)
+        except (fetch.MissingData, ValueError, KeyError) as error:
+            raise UserError(str(error)) from None
+    for row in fetch.status():
+        print(f"{row['dataset']:<18} {'present' if row['present'] else 'not yet'}  {row['folder']}")
+
+
+def sample(args: list[str]) -> None:
+    from lab import sampling
+
+    sampling.run(args)
+
+
+def app(args: list[str]) -> int:
+    script = Path(__file__).parent.parent / "app.py"
+    if not script.is_file():
+        raise UserError(f"There is no {script}: run the dashboard from a checkout of Lectern.")
+    command = [sys.executable, "-m", "streamlit", "run", str(script), *args]
+    # the settings in .streamlit are read from the working folder
+    return subprocess.run(command, cwd=script.parent, env=os.environ).returncode
+
+
+def results(args: list[str]) -> None:
+    from lab import results as table
+
+    Parser(prog="lab results", description="Rebuild the table in README.md from the cards.").parse_args(args)
+    table.rebuild()
+
+
+def bench(args: list[str]) -> int | None:
+    from lab import bench
+
+    return bench.run(args)
+
+
+COMMANDS: dict[str, Callable[[list[str]], int | None]] = {
+    "fit": train("fit"),
+    "validate": train("validate"),
+    "test": train("test"),
+    "predict": train("predict"),
+    "list": list_,
+    "sample": sample,
+    "app": app,
+    "data": data,
+    "results": results,
+    "bench": bench,
+}

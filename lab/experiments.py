@@ -1,0 +1,158 @@
+"""The catalog: experiment name -> config, card, weights. Imports no torch, so it answers at once."""
+
+import difflib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lab.errors import UserError
+
+FAMILIES = (
+    "foundations", "autoregressive", "language", "recurrent", "transformer", "convolution",
+    "graph", "latent", "flow", "adversarial", "diffusion",
+)  # fmt: skip
+
+LAB = Path(__file__).parent
+CONFIGS = LAB / "configs"
+ZOO = LAB / "zoo"
+
+# Datamodules (or corpora of theirs) that read files; all others are embedded.
+REAL_DATA = {"datamodules.mnist.MNIST", "datamodules.planetoid.Planetoid"}
+EMBEDDED_CORPORA = {"pydocs"}
+
+
+def runs_folder() -> Path:
+    """Where training runs are written: $LECTERN_RUNS, else `runs` in the current folder."""
+    return Path(os.environ.get("LECTERN_RUNS", "runs")).resolve()
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A named training recipe and what is known of its trained weights.
+
+    Attributes:
+        name: e.g. "made-mnist".
+        family: one of FAMILIES; "own" for a user's own file.
+        path: the YAML.
+    """
+
+    name: str
+    family: str
+    path: Path
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """The YAML as written: only what differs from the defaults."""
+        return read_yaml(self.path)
+
+    @property
+    def module(self) -> str:
+        return class_path(self.config, "model", self.path)
+
+    @property
+    def datamodule(self) -> str:
+        return class_path(self.config, "data", self.path)
+
+    @property
+    def embedded(self) -> bool:
+        """True where training needs neither a file nor a network."""
+        args = self.config["data"].get("init_args") or {}
+        if self.datamodule == "datamodules.text.Text":
+            return args.get("corpus") in EMBEDDED_CORPORA
+        return self.datamodule not in REAL_DATA
+
+    @cached_property
+    def weights(self) -> Path | None:
+        """Folder of trained weights: the zoo's, else the newest finished run; None without."""
+        return next(iter(self.weight_folders()), None)
+
+    def weight_folders(self) -> Iterator[Path]:
+        """All folders with finished weights: the zoo first, then own runs, newest first."""
+        for folder in (ZOO / self.name, *run_folders(self.name)):
+            if (folder / "model.safetensors").is_file() and (folder / "card.json").is_file():
+                yield folder
+
+    @cached_property
+    def card(self) -> dict[str, Any] | None:
+        return json.loads((self.weights / "card.json").read_text()) if self.weights else None
+
+    def summary(self) -> dict[str, Any]:
+        """The row of `lab list --json`."""
+        card = self.card or {}
+        return {
+            "name": self.name,
+            "family": self.family,
+            "module": self.module,
+            "datamodule": self.datamodule,
+            "embedded": self.embedded,
+            "weights": self.weights is not None,
+            "parameters": card.get("parameters"),
+            "metrics": card.get("metrics", {}),
+            "minutes": card.get("minutes"),
+        }
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping in a YAML file.
+
+    Raises:
+        UserError: the file is missing, is no YAML, or holds no mapping.
+    """
+    try:
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"There is no file {path}: check the path.") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        where = getattr(error, "problem_mark", None)
+        line = f" in line {where.line + 1}" if where else ""
+        raise UserError(f"{path} is not valid YAML{line}: mend the syntax there.") from None
+    if not isinstance(config, dict):
+        raise UserError(f"{path} holds no settings: it needs at least the keys `model` and `data`.")
+    return config
+
+
+def class_path(config: dict[str, Any], key: str, path: Path) -> str:
+    try:
+        return config[key]["class_path"]
+    except (KeyError, TypeError):
+        raise UserError(f"{path} lacks `{key}: class_path: …`: name the {key} class there.") from None
+
+
+def run_folders(name: str) -> list[Path]:
+    """Folders of an experiment's own runs, newest first."""
+    root = runs_folder() / name
+    return sorted((p for p in root.iterdir() if p.is_dir()), reverse=True) if root.is_dir() else []
+
+
+def catalog() -> dict[str, Experiment]:
+    """All experiments by name, in the order of the families."""
+    return {
+        path.stem: Experiment(path.stem, family, path)
+        for family in FAMILIES
+        for path in sorted((CONFIGS / family).glob("*.yaml"))
+    }
+
+
+def find(name: str) -> Experiment:
+    """The experiment of that name, or the user's own YAML at that path.
+
+    Raises:
+        UserError: no such experiment; the sentence suggests the nearest names.
+    """
+    known = catalog()
+    if name in known:
+        return known[name]
+    if name.endswith((".yaml", ".yml")) or "/" in name or os.sep in name:
+        path = Path(name)
+        experiment = Experiment(path.stem, "own", path)
+        _ = experiment.module, experiment.datamodule  # fail here, with a sentence
+        return experiment
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`lab list` shows all."
+    raise UserError(f"There is no experiment {name!r}: {hint}")

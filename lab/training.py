@@ -1,0 +1,276 @@
+"""Train, resume and test any experiment: LightningCLI with a run folder, a card and exact resume.
+
+A run writes `runs/<experiment>/<time>/`: metrics.csv while it goes, checkpoints/{best,last}.ckpt at
+the end of each epoch, and at its end model.safetensors and card.json.
+"""
+
+import csv
+import importlib.util
+import json
+import math
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import lightning as L
+import torch
+from lightning.pytorch.callbacks import ModelCheckpoint
+from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
+
+from datamodules.base import DataModule
+from lab import weights
+from lab.errors import UserError
+from lab.experiments import CONFIGS, Experiment, run_folders, runs_folder
+from modules.base import Module
+
+LINKED = ("event_shape", "image_shape", "num_features", "num_classes", "vocab_size")
+
+
+class EpochSeed(L.Callback):
+    """Seed every epoch by (seed, epoch, process): a resumed run draws what an uninterrupted one draws."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def on_train_epoch_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        torch.manual_seed(hash((self.seed, trainer.current_epoch, trainer.global_rank)) % 2**63)
+
+
+class StopOnNaN(L.Callback):
+    """End a dead run with a sentence rather than train on.
+
+    Raises:
+        UserError: the loss is NaN or infinite.
+    """
+
+    def on_train_batch_end(
+        self, trainer: L.Trainer, pl_module: L.LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        # reading the loss waits for the device, so not at every step
+        if batch_idx % trainer.log_every_n_steps == 0 or trainer.is_last_batch:
+            loss = float(outputs["loss"])
+            if not math.isfinite(loss):
+                raise UserError(
+                    f"The loss is {loss} in epoch {trainer.current_epoch}, step {trainer.global_step}: "
+                    "lower the learning rate or clip the gradient (--trainer.gradient_clip_val 1)."
+                )
+
+
+class Record(L.Callback):
+    """One row of metrics.csv an epoch; resumed runs continue the file, which CSVLogger would erase."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "metrics.csv"
+        self.rows: list[dict[str, float]] = []
+        self.seconds = 0.0
+
+    def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        self.started = time.monotonic() - self.seconds
+
+    def on_train_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        self.seconds = time.monotonic() - self.started
+        row: dict[str, float] = {"epoch": trainer.current_epoch, "step": trainer.global_step}
+        row |= {k: v.item() for k, v in trainer.callback_metrics.items()}
+        row |= {"lr": trainer.optimizers[0].param_groups[0]["lr"], "seconds": round(self.seconds, 2)}
+        self.rows.append(row)
+        if trainer.is_global_zero:
+            write_csv(self.path, self.rows)
+            if not trainer.progress_bar_callback:
+                shown = "  ".join(f"{k} {v:.5g}" for k, v in row.items() if k != "step")
+                print(shown, flush=True)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"rows": self.rows, "seconds": self.seconds}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.rows, self.seconds = list(state_dict["rows"]), state_dict["seconds"]
+
+
+def write_csv(path: Path, rows: list[dict[str, float]]) -> None:
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    part = path.with_suffix(".part")
+    with open(part, "w", newline="") as file:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows(rows)
+    part.replace(path)
+
+
+class LabCLI(LightningCLI):
+    """LightningCLI over one experiment's YAML, its defaults, and any options of the user."""
+
+    def __init__(self, experiment: Experiment, folder: Path, args: list[str]) -> None:
+        self.experiment, self.folder = experiment, folder
+        super().__init__(
+            Module,
+            DataModule,
+            subclass_mode_model=True,
+            subclass_mode_data=True,
+            save_config_callback=None,
+            auto_configure_optimizers=False,
+            parser_kwargs={"prog": "lab", "exit_on_error": False},
+            args=args,
+        )
+
+    def add_arguments_to_parser(self, parser: LightningArgumentParser) -> None:
+        parser.add_argument("--monitor", type=str, default="val/nll", help="the metric that picks the best epoch")
+        parser.add_argument("--mode", type=str, default="min", help="min or max")
+        parser.add_argument("--save_dtype", type=str, default="float32", help="float16, float32 or float64")
+        parser.add_argument("--seeds", type=int, default=1, help="fit this many seeds; the card has mean and std")
+        for name in LINKED:  # sizes that follow from the data
+            parser.link_arguments(
+                "data", f"model.init_args.{name}", compute_fn=size_of(name), apply_on="instantiate"
+            )
+
+    def instantiate_trainer(self, **kwargs: Any) -> L.Trainer:
+        config = self.config[self.subcommand] if self.subcommand else self.config
+        interactive = sys.stderr.isatty()
+        self.record = Record(self.folder)
+        checkpoints = {"dirpath": self.folder / "checkpoints", "enable_version_counter": False}
+        self.best = ModelCheckpoint(
+            **checkpoints, filename="best", monitor=config.monitor, mode=config.mode, save_on_train_epoch_end=True
+        )
+        self.last = ModelCheckpoint(**checkpoints, filename="last", save_on_train_epoch_end=True)
+        callbacks = [*(self.config_init[self.subcommand].trainer.callbacks or []), EpochSeed(config.seed_everything),
+                     StopOnNaN(), self.record, self.best, self.last]  # fmt: skip
+        logger = config.trainer.logger
+        if logger is None:
+            logger = False
+            if importlib.util.find_spec("tensorboard"):
+                from lightning.pytorch.loggers import TensorBoardLogger
+
+                logger = TensorBoardLogger(self.folder, name="", version="tensorboard")
+        return super().instantiate_trainer(
+            callbacks=callbacks,
+            logger=logger,
+            default_root_dir=str(self.folder),
+            use_distributed_sampler=False,  # our batches are shared out by the datamodule, without padding
+            enable_progress_bar=interactive and config.trainer.enable_progress_bar is not False,
+            **kwargs,
+        )
+
+    def before_fit(self) -> None:
+        path = self.config["fit"].get("ckpt_path")
+        if path:
+            weights.check_checkpoint(Path(path), self.model)
+
+    def after_fit(self) -> None:
+        """Test the best epoch's weights as they will be saved, then save them with their card."""
+        config = self.config["fit"]
+        if self.trainer.fast_dev_run:
+            return
+        if self.best.best_model_path:
+            checkpoint = weights.read_checkpoint(Path(self.best.best_model_path))
+            self.model.load_state_dict(checkpoint["state_dict"])
+        dtype = getattr(torch, config.save_dtype)
+        own = next(self.model.parameters()).dtype
+        self.model.to(dtype).to(own)  # round before the test: the card's numbers are the file's
+        metrics: dict[str, float] = {}
+        for evaluate in (self.trainer.validate, self.trainer.test):
+            evaluate(self.model, datamodule=self.datamodule, verbose=False)
+            metrics |= {k: v.item() for k, v in self.trainer.callback_metrics.items()}
+        if self.trainer.is_global_zero:
+            weights.save(self.folder, self.model, self.card(metrics), dtype)
+            print(f"Saved {self.folder}: " + ", ".join(f"{k} {v:.5g}" for k, v in metrics.items()), flush=True)
+
+    def card(self, metrics: dict[str, float]) -> dict[str, Any]:
+        """What is known of the trained weights."""
+        config = json.loads(self.parser.dump(self.config, format="json", skip_none=True))["fit"]
+        for key in ("config", "ckpt_path", "weights_only"):
+            config.pop(key, None)
+        config["optimizer"] = (config["model"].get("init_args") or {}).get("optimizer")
+        epochs = len(self.record.rows)
+        best = self.best.best_model_score
+        return {
+            "experiment": self.experiment.name,
+            "family": self.experiment.family,
+            "config": config,
+            "data": self.datamodule.describe(),
+            "metrics": metrics,
+            "seeds": [config["seed_everything"]],
+            "best": {"monitor": config["monitor"], "value": best.item() if best is not None else None},
+            "epochs": epochs,
+            "minutes": round(self.record.seconds / 60, 2),
+            "hardware": hardware(self.trainer),
+            "versions": {"python": platform.python_version()}
+            | {p: version(p) for p in ("lectern", "torch", "lightning", "torchmetrics", "torch-geometric")},
+            "date": datetime.now(UTC).date().isoformat(),
+        }
+
+
+def size_of(name: str) -> Callable[[DataModule], Any]:
+    return lambda data: data.sizes.get(name)
+
+
+def hardware(trainer: L.Trainer) -> str:
+    if trainer.accelerator.__class__.__name__ == "CUDAAccelerator":
+        return f"{trainer.world_size} × {torch.cuda.get_device_name()}"
+    threads = torch.get_num_threads()
+    return f"{platform.machine()} CPU, {trainer.world_size} process(es), {threads} thread(s)"
+
+
+def new_run_folder(name: str) -> Path:
+    """A fresh folder for a run; all processes of one run agree on it through the environment."""
+    if given := os.environ.get("LECTERN_RUN_FOLDER"):
+        return Path(given)
+    job = os.environ.get("SLURM_JOB_ID") or os.environ.get("TORCHELASTIC_RUN_ID")
+    folder = runs_folder() / name / (f"job-{job}" if job else datetime.now().strftime("%Y%m%d-%H%M%S"))
+    serial = 1
+    while folder.exists() and not job:
+        folder, serial = folder.with_name(f"{folder.name.partition('.')[0]}.{serial}"), serial + 1
+    os.environ["LECTERN_RUN_FOLDER"] = str(folder)
+    return folder
+
+
+def last_checkpoint(name: str) -> Path:
+    """The newest `last.ckpt` among an experiment's runs.
+
+    Raises:
+        UserError: there is none.
+    """
+    given = os.environ.get("LECTERN_RUN_FOLDER")
+    folders = [Path(given)] if given else run_folders(name)
+    for folder in folders:
+        if (path := folder / "checkpoints" / "last.ckpt").is_file():
+            return path
+    raise UserError(f"There is no run of {name} to resume: start one with `lab fit {name}`.")
+
+
+def resolve(command: str, experiment: Experiment, args: list[str]) -> tuple[Path, list[str]]:
+    """Run folder and full argument list: `last`, presets and configs become paths."""
+    args, folder = list(args), None
+    for i, arg in enumerate(args):
+        key, eq, value = arg.partition("=")
+        if key == "--ckpt_path":
+            value = value if eq else (args[i + 1] if i + 1 < len(args) else "")
+            if value == "last":
+                path = last_checkpoint(experiment.name)
+                value, folder = str(path), path.parent.parent
+            args[i : i + (1 if eq else 2)] = [f"--ckpt_path={value}"]
+        if key == "--preset":
+            value = value if eq else (args[i + 1] if i + 1 < len(args) else "")
+            path = CONFIGS / "presets" / f"{value}.yaml"
+            if not path.is_file():
+                names = ", ".join(sorted(p.stem for p in path.parent.glob("*.yaml")))
+                raise UserError(f"There is no preset {value!r}: choose one of {names}.")
+            args[i : i + (1 if eq else 2)] = [f"--config={path}"]
+    if folder:
+        os.environ["LECTERN_RUN_FOLDER"] = str(folder)
+    folder = folder or new_run_folder(experiment.name)
+    return folder, [command, f"--config={CONFIGS / 'defaults.yaml'}", f"--config={experiment.path}", *args]
+
+
+def run(command: str, experiment: Experiment, args: list[str]) -> None:
+    """`lab fit|validate|test|predict <experiment> …`.
+
+    Raises:
+        UserError: what the user can mend, in one sentence.
+    """
+    folder, full = resolve(command, experiment, args)
+    LabCLI(experiment, folder, full)
