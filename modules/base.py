@@ -80,8 +80,12 @@ class Module(L.LightningModule):
     def test_step(self, batch: Any, batch_idx: int) -> None:
         self.step(batch, "test")
 
+    def parameter_groups(self) -> Iterable:
+        """What the optimizer gets; a model that penalises some weights only gives groups instead."""
+        return self.parameters()
+
     def configure_optimizers(self) -> Any:
-        optimizer = self.optimizer(self.parameters())
+        optimizer = self.optimizer(self.parameter_groups())
         if self.lr_scheduler is None:
             return optimizer
         scheduler = {"scheduler": self.lr_scheduler(optimizer), "interval": self.lr_interval}
