@@ -1,0 +1,15 @@
+"""The dashboard: navigation and theme; nothing else. Start it with `lab app`."""
+
+import streamlit as st
+
+from lab import ui
+
+st.set_page_config(
+    page_title="Lectern",
+    page_icon=":material/school:",
+    layout="wide",
+    menu_items={"About": "**Lectern**: a lab for lectures on deep generative models."},
+)
+page = ui.navigation()
+with ui.guard():
+    page.run()

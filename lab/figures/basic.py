@@ -1,0 +1,352 @@
+"""The figures every page needs: heat map, bars, images, curves, scatter. Tensors in, figure out."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lab.figures import theme
+
+Labels = Sequence[str] | Sequence[int] | Sequence[float]
+
+CLICK_OPACITY = 0.004  # invisible, yet plotly still reports the click
+
+
+def array(values: Any) -> np.ndarray:
+    """A numpy array of a tensor, list or array."""
+    if hasattr(values, "detach"):
+        values = (
+            values.detach().cpu().float().numpy()
+            if values.is_floating_point()
+            else values.detach().cpu().numpy()
+        )
+    return np.asarray(values)
+
+
+def click_targets(
+    x: Sequence[Any],
+    y: Sequence[Any],
+    customdata: Any = None,
+    hover: Sequence[str] | None = None,
+    size: float = 30,
+) -> go.Scatter:
+    """Invisible squares at the points (x, y): what makes a heat map or an image clickable.
+
+    A click on a cell of `go.Heatmap` never reaches Streamlit; a click on a scatter point does.
+    """  # fmt: skip
+    return go.Scatter(
+        x=list(x), y=list(y), mode="markers", customdata=customdata, showlegend=False, name="click",
+        marker={"symbol": "square", "size": size, "opacity": CLICK_OPACITY, "color": theme.HIDDEN},
+        hovertext=hover, hoverinfo="text" if hover is not None else "none",
+    )  # fmt: skip
+
+
+def heatmap(
+    values: Any,
+    x: Labels | None = None,
+    y: Labels | None = None,
+    title: str = "",
+    scale: theme.Scale = "probability",
+    clickable: bool = False,
+    *,
+    zmin: float | None = None,
+    zmax: float | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
+    numbers: bool | str = False,
+    colorbar: bool = True,
+    height: int | None = None,
+    square: bool = False,
+) -> go.Figure:
+    """A matrix as colours; row 0 at the top.
+
+    Args:
+        values: (H, W).
+        x, y: labels of columns and rows; None numbers them from 0. Labels need not differ.
+        scale: `probability` runs from 0 to 1, `diverging` is centred at zero.
+        clickable: a click reports x = column, y = row (numbers), customdata = [row, column, value].
+        numbers: write each value into its cell; a string is its format (".2f").
+        square: cells as wide as high.
+    """
+    z = array(values).astype(float)
+    rows, columns = z.shape
+    if zmin is None or zmax is None:
+        low, high = scale_range(z, scale)
+        zmin, zmax = low if zmin is None else zmin, high if zmax is None else zmax
+    names_x, names_y = [[str(v) for v in (labels if labels is not None else range(n))]
+                        for labels, n in ((x, columns), (y, rows))]  # fmt: skip
+    hover = [[f"{names_y[i]} → {names_x[j]}: {z[i, j]:.4g}" for j in range(columns)] for i in range(rows)]
+    fig = go.Figure(
+        go.Heatmap(
+            z=z, zmin=zmin, zmax=zmax, colorscale=theme.scale(scale), showscale=colorbar,
+            hovertext=hover, hoverinfo="skip" if clickable else "text",
+            xgap=1 if columns <= 40 else 0, ygap=1 if rows <= 40 else 0,
+            texttemplate=f"%{{z:{numbers if isinstance(numbers, str) else '.2f'}}}" if numbers else None,
+            colorbar={"thickness": 14, "outlinewidth": 0, "len": 0.9},
+        )
+    )  # fmt: skip
+    if clickable:
+        i, j = (index.ravel() for index in np.indices((rows, columns)))
+        fig.add_trace(
+            click_targets(
+                j, i, np.column_stack([i, j, z.ravel()]), [hover[a][b] for a, b in zip(i, j, strict=True)]
+            )
+        )
+        fig.update_layout(hoverdistance=-1)  # anywhere in a cell counts as its centre
+    fig.update_xaxes(
+        title=xlabel, showgrid=False, zeroline=False, range=[-0.5, columns - 0.5], **ticks(x, columns)
+    )
+    fig.update_yaxes(title=ylabel, showgrid=False, zeroline=False, range=[rows - 0.5, -0.5], **ticks(y, rows))
+    if square:
+        fig.update_xaxes(constrain="domain")
+        fig.update_yaxes(scaleanchor="x", constrain="domain")
+    fig.update_layout(title=title, height=height or int(min(720, max(260, 90 + 30 * rows))))
+    return fig
+
+
+def scale_range(z: np.ndarray, scale: theme.Scale) -> tuple[float, float]:
+    """The values at the ends of a scale: 0 and 1, or symmetric about zero."""
+    if scale == "diverging":
+        reach = float(np.nanmax(np.abs(z), initial=0.0)) or 1.0
+        return -reach, reach
+    return 0.0, 1.0 if scale in ("probability", "grey") else float(np.nanmax(z, initial=0.0)) or 1.0
+
+
+def ticks(labels: Labels | None, n: int) -> dict[str, Any]:
+    """Axis settings that show `labels` at 0..n-1, thinned where they would collide."""
+    if labels is None:
+        return {"tickmode": "array", "tickvals": list(range(0, n, max(1, -(-n // 12))))}
+    step = max(1, -(-n // 40))
+    shown = list(range(0, n, step))
+    return {"tickmode": "array", "tickvals": shown, "ticktext": [str(labels[i]) for i in shown]}
+
+
+def bars(
+    labels: Labels,
+    values: Any,
+    highlight: int | Sequence[int] | None = None,
+    *,
+    baseline: Any = None,
+    title: str = "",
+    xlabel: str = "",
+    ylabel: str = "",
+    names: tuple[str, str] = ("now", "before"),
+    color: str = theme.OUTPUT,
+    horizontal: bool = False,
+    probability: bool = False,
+    clickable: bool = False,
+    height: int = 360,
+) -> go.Figure:
+    """Bars, one a label; the highlighted ones full, the others pale.
+
+    Args:
+        values: (N,).
+        highlight: index (or indices) to draw in full colour; None draws all so.
+        baseline: (N,) values to compare with, drawn beside in grey.
+        names: legend of (values, baseline).
+        probability: the value axis runs from 0 to 1.
+        clickable: clicks on bars are reported as they are (x, y).
+    """
+    v = array(values).astype(float)
+    chosen = (
+        range(len(v)) if highlight is None else ([highlight] if isinstance(highlight, int) else highlight)
+    )
+    colors = [color if i in set(chosen) else theme.fade(color, 0.35) for i in range(len(v))]
+    position = list(range(len(v)))
+    fig = go.Figure()
+
+    def add(heights: np.ndarray, name: str, colors: Any) -> None:
+        hover = [f"{label}: {h:.4g}" for label, h in zip(labels, heights, strict=True)]
+        x, y = (heights, position) if horizontal else (position, heights)
+        fig.add_trace(
+            go.Bar(
+                x=x, y=y, orientation="h" if horizontal else "v", name=name, marker={"color": colors, "line_width": 0},
+                hovertext=hover, hoverinfo="text",
+            )
+        )  # fmt: skip
+
+    if baseline is not None:
+        add(array(baseline).astype(float), names[1], theme.HIDDEN)
+    add(v, names[0], colors)
+    label_axis, value_axis = (
+        (fig.update_yaxes, fig.update_xaxes) if horizontal else (fig.update_xaxes, fig.update_yaxes)
+    )
+    label_axis(
+        title=ylabel if horizontal else xlabel, showgrid=False, zeroline=False, **ticks(labels, len(v))
+    )
+    value_axis(title=xlabel if horizontal else ylabel, range=[0, 1] if probability else None)
+    if horizontal:
+        fig.update_yaxes(autorange="reversed")
+    fig.update_layout(title=title, height=height, bargap=0.2, showlegend=baseline is not None)
+    return fig
+
+
+def image(
+    values: Any,
+    title: str = "",
+    scale: theme.Scale = "grey",
+    clickable: bool = False,
+    *,
+    zmin: float | None = None,
+    zmax: float | None = None,
+    height: int = 360,
+) -> go.Figure:
+    """One picture, (H, W) or (1, H, W) as ink on paper, (3, H, W) in colour; no axes."""
+    z = array(values)
+    if z.ndim == 3 and z.shape[0] == 3:
+        rgb = (255 * np.clip(z, 0, 1)).astype(np.uint8).transpose(1, 2, 0)  # (H, W, C)
+        fig = go.Figure(go.Image(z=rgb, hoverinfo="skip" if clickable else "x+y+z"))
+        if clickable:
+            i, j = (index.ravel() for index in np.indices(rgb.shape[:2]))
+            fig.add_trace(click_targets(j, i, np.column_stack([i, j])))
+    else:
+        fig = heatmap(
+            z.reshape(z.shape[-2:]), scale=scale, clickable=clickable, zmin=zmin, zmax=zmax, colorbar=False
+        )
+        fig.update_traces(xgap=0, ygap=0, selector={"type": "heatmap"})
+    fig.update_xaxes(visible=False, constrain="domain")
+    fig.update_yaxes(visible=False, scaleanchor="x", constrain="domain")
+    fig.update_layout(title=title, height=height)
+    return fig
+
+
+def images(
+    grid: Any,
+    columns: int | None = None,
+    title: str = "",
+    labels: Sequence[str] | None = None,
+    scale: theme.Scale = "grey",
+    clickable: bool = False,
+    *,
+    zmin: float | None = None,
+    zmax: float | None = None,
+    gap: int = 1,
+    height: int | None = None,
+) -> go.Figure:
+    """Many pictures as one contact sheet.
+
+    Args:
+        grid: (N, H, W), (N, 1, H, W) or (N, 3, H, W).
+        columns: pictures a row; None makes the sheet about square.
+        labels: one short text a picture, written above it.
+        clickable: a click reports customdata = [index of the picture].
+        gap: pixels between pictures.
+    """
+    z = array(grid).astype(float)
+    color = z.ndim == 4 and z.shape[1] == 3
+    z = z if color else z.reshape(len(z), 1, *z.shape[-2:])  # (N, C, H, W)
+    n, channels, h, w = z.shape
+    columns = columns or int(np.ceil(np.sqrt(n)))
+    rows = -(-n // columns)
+    sheet = np.full((channels, rows * (h + gap) - gap, columns * (w + gap) - gap), np.nan)
+    corners = [(i // columns * (h + gap), i % columns * (w + gap)) for i in range(n)]
+    for picture, (top, left) in zip(z, corners, strict=True):
+        sheet[:, top : top + h, left : left + w] = picture
+    height = height or int(min(720, max(160, 760 * rows * (h + gap) / (columns * (w + gap)))))
+    if color:
+        fig = image(np.nan_to_num(sheet, nan=1.0), height=height)
+    else:
+        low, high = scale_range(z, scale)
+        fig = image(sheet[0], scale=scale, zmin=low if zmin is None else zmin,
+                    zmax=high if zmax is None else zmax, height=height)  # fmt: skip
+    fig.update_traces(hoverinfo="skip")
+    if clickable:
+        fig.add_trace(
+            click_targets(
+                [left + (w - 1) / 2 for _, left in corners], [top + (h - 1) / 2 for top, _ in corners],
+                [[i] for i in range(n)], labels,
+            )
+        )  # fmt: skip
+        fig.update_layout(hoverdistance=-1)
+    for label, (top, left) in zip(labels or [], corners, strict=False):
+        fig.add_annotation(x=left + (w - 1) / 2, y=top - 0.5, text=label, showarrow=False, yanchor="bottom")
+    if labels:
+        fig.update_yaxes(range=[sheet.shape[1] - 0.5, -0.5 - 0.2 * h])
+    fig.update_layout(title=title)
+    return fig
+
+
+def curves(
+    lines: Mapping[str, Any],
+    x: Any = None,
+    *,
+    title: str = "",
+    xlabel: str = "",
+    ylabel: str = "",
+    colors: Mapping[str, str] | None = None,
+    markers: bool = False,
+    log_y: bool = False,
+    mark: float | None = None,
+    height: int = 400,
+) -> go.Figure:
+    """Lines by name.
+
+    Args:
+        lines: name -> (N,) values, or a pair (x, y).
+        x: shared abscissa, (N,); None counts from 0. NaN leaves a gap.
+        mark: abscissa of a vertical line, e.g. the current step.
+    """
+    fig = go.Figure()
+    for index, (name, line) in enumerate(lines.items()):
+        pair = isinstance(line, tuple) and len(line) == 2
+        xs, ys = (array(line[0]), array(line[1])) if pair else (None, array(line))
+        xs = xs if xs is not None else (array(x) if x is not None else np.arange(len(ys)))
+        color = (colors or {}).get(name, theme.CATEGORIES[index % len(theme.CATEGORIES)])
+        fig.add_trace(
+            go.Scatter(
+                x=xs, y=ys, name=name, mode="lines+markers" if markers or len(ys) < 2 else "lines",
+                line={"width": 3, "color": color}, marker={"size": 8},
+            )
+        )  # fmt: skip
+    if mark is not None:
+        fig.add_vline(x=mark, line={"color": theme.text(), "width": 2, "dash": "dot"})
+    fig.update_xaxes(title=xlabel)
+    fig.update_yaxes(title=ylabel, type="log" if log_y else None)
+    fig.update_layout(title=title, height=height, showlegend=len(lines) > 1)
+    return fig
+
+
+def scatter(
+    points: Any,
+    labels: Any = None,
+    title: str = "",
+    *,
+    names: Sequence[str] | None = None,
+    customdata: Any = None,
+    hover: Sequence[str] | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
+    size: float = 7,
+    opacity: float = 0.7,
+    equal: bool = True,
+    height: int = 520,
+    legend: Literal["top", "none"] = "top",
+) -> go.Figure:
+    """Points of the plane, coloured by class.
+
+    Args:
+        points: (N, 2).
+        labels: (N,) class numbers; None draws all in the input's blue.
+        names: of the classes; None shows their numbers.
+        customdata: (N, ...) reported with a click; None reports [index of the point].
+        equal: one unit as long in x as in y.
+    """
+    p = array(points)
+    classes = array(labels).astype(int) if labels is not None else np.zeros(len(p), int)
+    data = array(customdata) if customdata is not None else np.arange(len(p))[:, None]
+    fig = go.Figure()
+    for c in np.unique(classes):
+        mine = classes == c
+        fig.add_trace(
+            go.Scatter(
+                x=p[mine, 0], y=p[mine, 1], mode="markers", name=names[c] if names else str(c), customdata=data[mine],
+                marker={"size": size, "opacity": opacity, "color": theme.CATEGORIES[c % len(theme.CATEGORIES)]},
+                hovertext=[t for t, m in zip(hover, mine, strict=True) if m] if hover is not None else None,
+                hoverinfo="text" if hover is not None else "x+y+name",
+            )
+        )  # fmt: skip
+    fig.update_xaxes(title=xlabel)
+    fig.update_yaxes(title=ylabel, scaleanchor="x" if equal else None)
+    fig.update_layout(title=title, height=height, showlegend=labels is not None and legend == "top")
+    return fig

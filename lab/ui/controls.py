@@ -1,0 +1,194 @@
+"""Controls: slider, number, choice, toggle, text, and the presets that set them."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from lab.ui import state
+
+SEGMENTS = 6  # at most so many options are shown side by side; more become a list
+
+
+def slider(
+    label: str,
+    low: float,
+    high: float,
+    default: float,
+    *,
+    key: str,
+    step: float | None = None,
+    help: str | None = None,
+    format: str | None = None,
+) -> Any:
+    """A number in [low, high]; whole if all the arguments are whole."""  # fmt: skip
+    if high <= low:  # nothing to choose
+        return default
+    whole = all(isinstance(v, int) for v in (low, high, default, step or 1))
+    kind = int if whole else float
+    low, high, default = kind(low), kind(high), kind(default)
+    step = kind(step) if step is not None else (1 if whole else (high - low) / 100)
+    fits = in_range(low, high, whole)
+    state.prepare(key, default, lambda raw: fits(parse(raw)), fits, f"runs from {low:g} to {high:g}")
+    value = st.slider(label, low, high, default, step, key=key, help=help, format=format, bind="query-params")
+    state.complaint(key, value == default)
+    return value
+
+
+def number(
+    label: str,
+    low: float,
+    high: float,
+    default: float,
+    *,
+    key: str,
+    step: float | None = None,
+    help: str | None = None,
+    format: str | None = None,
+) -> Any:
+    """A number in [low, high] to type; whole if all the arguments are whole."""  # fmt: skip
+    whole = all(isinstance(v, int) for v in (low, high, default, step or 1))
+    kind = int if whole else float
+    low, high, default = kind(low), kind(high), kind(default)
+    fits = in_range(low, high, whole)
+    state.prepare(key, default, lambda raw: fits(parse(raw)), fits, f"runs from {low:g} to {high:g}")
+    value = st.number_input(
+        label, low, high, default, kind(step) if step is not None else None, key=key, help=help, format=format,
+        bind="query-params", required=True,
+    )  # fmt: skip
+    value = default if value is None else value
+    state.complaint(key, value == default)
+    return value
+
+
+def parse(raw: str) -> float | None:
+    """The number a text spells, or None."""
+    try:
+        value = float(raw)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def in_range(low: float, high: float, whole: bool) -> Callable[[Any], bool]:
+    def fits(value: Any) -> bool:
+        return value is not None and low <= value <= high and (not whole or value == int(value))
+
+    return fits
+
+
+def choice(
+    label: str,
+    options: Sequence[Any],
+    *,
+    key: str,
+    default: Any = None,
+    help: str | None = None,
+    format: Callable[[Any], str] = str,
+) -> Any:
+    """One of `options`: side by side if they are few and short, else a list."""  # fmt: skip
+    options = list(options)
+    if default is None or default not in options:
+        default = options[0]
+    names = [format(option) for option in options]
+    wants = f"is one of {', '.join(names[:8])}{', …' if len(names) > 8 else ''}"
+    state.prepare(key, default, lambda raw: raw in names, lambda value: value in options, wants)
+    if len(options) <= SEGMENTS and sum(len(name) + 3 for name in names) <= 44:
+        value = st.segmented_control(
+            label, options, default=default, required=True, format_func=format, key=key, help=help,
+            bind="query-params",
+        )  # fmt: skip
+    else:
+        value = st.selectbox(
+            label,
+            options,
+            options.index(default),
+            format_func=format,
+            key=key,
+            help=help,
+            bind="query-params",
+        )
+    value = default if value is None else value
+    state.complaint(key, value == default)
+    return value
+
+
+def toggle(label: str, default: bool, *, key: str, help: str | None = None) -> bool:
+    """On or off."""
+    state.prepare(
+        key,
+        default,
+        lambda raw: raw.lower() in ("true", "false"),
+        lambda v: isinstance(v, bool),
+        "is true or false",
+    )
+    value = st.toggle(label, default, key=key, help=help, bind="query-params")
+    state.complaint(key, value == default)
+    return value
+
+
+def text(
+    label: str,
+    default: str = "",
+    *,
+    key: str,
+    shelf: Mapping[str, str] | None = None,
+    max_chars: int = 2000,
+    help: str | None = None,
+    area: bool | None = None,
+) -> str:
+    """The reader's own text, and beside it a shelf of chosen ones (name -> text).
+
+    What is longer than `max_chars` is cut there, with a sentence that says so.
+    """  # fmt: skip
+    fits = lambda value: isinstance(value, str) and len(value) <= max_chars  # noqa: E731
+    if isinstance(st.session_state.get(key), str) and not fits(st.session_state[key]):
+        st.session_state[key] = st.session_state[key][:max_chars]
+        state.complain(key, f"The text is longer than {max_chars:,} characters; only its beginning is used.")
+    state.prepare(key, default, fits, fits, f"takes at most {max_chars:,} characters")
+    area = max_chars > 200 if area is None else area
+    make = st.text_area if area else st.text_input
+    size: dict[str, Any] = {"height": 100} if area else {}
+    value = make(label, default, key=key, help=help, max_chars=max_chars, bind="query-params", **size) or ""
+    if shelf:
+        with st.container(horizontal=True, gap="small"):
+            for name, example in shelf.items():
+                st.button(
+                    name,
+                    key=f"{key}-shelf-{name}",
+                    on_click=set_values,
+                    args=({key: example},),
+                    type="tertiary",
+                )
+    sentence = st.session_state.pop(f"_bad:{key}", None)
+    if sentence:
+        st.warning(sentence, icon=":material/link_off:")
+    if len(value) > max_chars:
+        st.warning(f"The text is longer than {max_chars:,} characters; only its beginning is used.")
+    return value[:max_chars]
+
+
+def presets(settings: Mapping[str, Mapping[str, Any]], title: str = "Try") -> None:
+    """Buttons that set controls by key: name -> {key: value}. None lets go of a picked point."""
+    st.markdown(f"##### {title}")
+    with st.container(horizontal=True, gap="small"):
+        for name, values in settings.items():
+            st.button(name, key=f"preset-{name}", on_click=set_values, args=(dict(values),))
+
+
+def set_values(values: Mapping[str, Any]) -> None:
+    """Set controls by key before the next run of the page."""
+    for key, value in values.items():
+        if state.kind(key) == "pick":
+            from lab.ui.figures import hold
+
+            hold(key, value)
+        elif state.kind(key) == "draw":
+            state.put(key, str(value))
+        else:
+            held = st.session_state.get(key)
+            if isinstance(held, float) and isinstance(value, int) and not isinstance(value, bool):
+                value = float(value)
+            st.session_state[key] = value
+            st.session_state.pop(f"_play:{key}", None)

@@ -1,0 +1,188 @@
+"""Figures on a page: alt text, SVG and CSV export, points that can be clicked and stay held."""
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from lab.figures import theme
+from lab.figures.basic import array
+from lab.ui import state
+
+Figure = Any  # plotly's go.Figure; plotly is imported in lab.figures alone
+Table = Mapping[str, Any]
+
+
+def figure(fig: Figure, *, alt: str, data: Table | None = None, key: str | None = None) -> None:
+    """Draw a figure, with SVG export (the camera) and its data as CSV.
+
+    Args:
+        alt: what the figure shows, in a sentence, for readers who cannot see it.
+        data: column name -> values; all of one length.
+    """
+    st.plotly_chart(theme.style(fig), theme=None, key=key, alt=alt, config=config(alt))
+    download(data, key or alt)
+
+
+def pick(
+    fig: Figure, *, key: str, alt: str, data: Table | None = None, mark: bool = True
+) -> dict[str, Any] | None:
+    """Draw a figure whose points can be clicked; the held click as dict(x, y, customdata), or None.
+
+    The click stays held (in the URL too) until another is made; a click on nothing lets it go.
+    `held(key)` gives it before the figure is made.
+
+    Args:
+        mark: draw a ring around the held point.
+    """
+    state.register(key, "pick")
+    point = find(fig, held(key))
+    st.session_state[f"_points:{key}"] = point
+    if point is not None and mark:
+        outline(fig, point)
+    for trace in fig.data:
+        if trace.type == "scatter" and trace.marker is not None:  # no fading of what was not clicked
+            opacity = trace.marker.opacity if trace.marker.opacity is not None else 1
+            trace.update(
+                selected={"marker": {"opacity": opacity}}, unselected={"marker": {"opacity": opacity}}
+            )
+        elif trace.type == "bar":
+            trace.update(selected={"marker": {"opacity": 1}}, unselected={"marker": {"opacity": 1}})
+    fig.update_layout(clickmode="event+select")
+    chart = f"{key}-chart"
+
+    def clicked() -> None:
+        points = st.session_state[chart]["selection"]["points"]
+        hold(key, {"x": points[0]["x"], "y": points[0]["y"]} if points else None)
+
+    st.plotly_chart(
+        theme.style(fig),
+        theme=None,
+        key=chart,
+        alt=alt,
+        config=config(alt),
+        on_select=clicked,
+        selection_mode="points",
+    )
+    download(data, key)
+    state.publish(key)
+    return point
+
+
+def held(key: str) -> dict[str, Any] | None:
+    """The held click of `pick(key=...)`, before its figure is made: dict(x, y, customdata=None)."""
+    raw = state.get(key)
+    if raw is None:
+        return None
+    x, comma, y = raw.partition(",")
+    return {"x": value(x), "y": value(y), "customdata": None} if comma else None
+
+
+def hold(key: str, point: Any) -> None:
+    """Hold a click: dict(x, y), a pair, or None."""
+    if point is None:
+        state.put(key, None)
+        return
+    x, y = (point["x"], point["y"]) if isinstance(point, Mapping) else point
+    state.put(key, f"{spell(x)},{spell(y)}")
+
+
+def spell(v: Any) -> str:
+    return f"{v:.6g}" if isinstance(v, int | float) else str(v)
+
+
+def value(text: str) -> int | float | str:
+    """A number where the text spells one (whole if it is), else the text."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return int(number) if number.is_integer() else number
+
+
+def find(fig: Figure, point: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The figure's point at the held place, with its customdata; None if there is none."""
+    if point is None:
+        return None
+    for trace in fig.data:
+        if trace.type not in ("scatter", "bar") or trace.x is None or trace.y is None:
+            continue
+        for index, (x, y) in enumerate(zip(trace.x, trace.y, strict=False)):
+            if same(x, point["x"]) and same(y, point["y"]):
+                data = trace.customdata[index] if trace.customdata is not None else None
+                return {
+                    "x": plain(x),
+                    "y": plain(y),
+                    "customdata": None if data is None else array(data).tolist(),
+                }
+    return None
+
+
+def same(a: Any, b: Any) -> bool:
+    try:
+        return math.isclose(float(a), float(b), rel_tol=2e-6, abs_tol=1e-9)
+    except (TypeError, ValueError):
+        return str(a) == str(b)
+
+
+def plain(v: Any) -> Any:
+    return v.item() if hasattr(v, "item") else v
+
+
+def outline(fig: Figure, point: Mapping[str, Any]) -> None:
+    """A ring around the point."""
+    fig.add_scatter(
+        x=[point["x"]], y=[point["y"]], mode="markers", showlegend=False, hoverinfo="skip", name="held",
+        marker={"symbol": "circle-open", "size": 22, "color": theme.VERMILLION, "line": {"width": 4}},
+    )  # fmt: skip
+
+
+def config(alt: str) -> dict[str, Any]:
+    """The figure's toolbar: nothing but the camera, which saves an SVG."""
+    name = "".join(c if c.isalnum() else "-" for c in alt.lower())[:40].strip("-") or "figure"
+    return {
+        "displaylogo": False,
+        "modeBarButtons": [["toImage"]],
+        "toImageButtonOptions": {"format": "svg", "filename": name},
+        "scrollZoom": False,
+        "doubleClick": False,
+    }
+
+
+def download(data: Table | None, key: str) -> None:
+    """A small button that saves `data` as CSV."""
+    if data is not None:
+        st.download_button(
+            "CSV", lambda: to_csv(data), file_name=f"{key[:40]}.csv", mime="text/csv", key=f"csv-{key}",
+            on_click="ignore", type="tertiary", icon=":material/download:",
+        )  # fmt: skip
+
+
+def to_csv(data: Table) -> str:
+    """Columns of equal length as CSV text.
+
+    Raises:
+        ValueError: the columns differ in length.
+    """
+    columns = {name: column(values) for name, values in data.items()}
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return out.getvalue()
+
+
+def column(values: Any) -> Sequence[Any]:
+    if isinstance(values, Sequence) and not isinstance(values, str):
+        return [plain(v) for v in values]
+    return array(values).ravel().tolist()
+
+
+def table(data: Table, *, alt: str = "", key: str | None = None) -> None:
+    """A table of columns; Streamlit's toolbar saves it as CSV."""
+    st.dataframe(
+        {name: column(values) for name, values in data.items()}, hide_index=True, alt=alt or None, key=key
+    )

@@ -1,0 +1,71 @@
+"""Which pages there are: every pages/<family>/<topic>.py on disk, titled by its own header."""
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from lab.experiments import FAMILIES
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ROOT / "pages"
+LENSES = ("attention", "receptive_field", "latent", "sampling")
+
+
+@dataclass(frozen=True)
+class PageInfo:
+    """One page, as its file describes itself."""
+
+    family: str
+    topic: str
+    title: str
+    idea: str
+    path: Path
+    lenses: tuple[str, ...]
+
+    @property
+    def url(self) -> str:
+        return f"{self.family}-{self.topic}".replace("_", "-")
+
+
+def pages() -> list[PageInfo]:
+    """All topic pages on disk, in the order of the families."""
+    found = [describe(path) for family in FAMILIES for path in sorted((PAGES / family).glob("*.py"))
+             if not path.name.startswith("_")]  # fmt: skip
+    return found
+
+
+def describe(path: Path) -> PageInfo:
+    """Title and idea from the page's call of `ui.header`; lenses from its imports of `lab.lenses`."""
+    title, idea, lenses = path.stem.replace("_", " ").capitalize(), "", []
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except SyntaxError:  # the page itself will say so
+        tree = ast.Module([], [])
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "ui.header":
+            texts = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            title, idea = texts[0] if texts else title, texts[1] if len(texts) > 1 else idea
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("lab.lenses"):
+            named = (
+                [node.module.split(".")[2]] if node.module.count(".") >= 2 else [a.name for a in node.names]
+            )
+            lenses += [lens for lens in named if lens in LENSES]
+    return PageInfo(path.parent.name, path.stem, title, idea, path, tuple(dict.fromkeys(lenses)))
+
+
+def navigation() -> "st.navigation":  # type: ignore[valid-type]
+    """The menu: Home, Models and Train, then every page under its family."""
+    menu = {
+        "": [
+            st.Page(PAGES / "home.py", title="Home", icon=":material/home:", default=True),
+            st.Page(PAGES / "models.py", title="Models", icon=":material/inventory_2:", url_path="models"),
+            st.Page(PAGES / "train.py", title="Train", icon=":material/model_training:", url_path="train"),
+        ]
+    }
+    for page in pages():
+        menu.setdefault(page.family.capitalize(), []).append(
+            st.Page(page.path, title=page.title, url_path=page.url)
+        )
+    return st.navigation(menu, expanded=True)

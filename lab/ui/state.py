@@ -1,0 +1,78 @@
+"""State that lives in the URL although no widget of Streamlit holds it, and bad values in the URL.
+
+Streamlit binds its own widgets to the URL and silently drops what does not fit; a reader who
+pasted a link deserves a sentence instead, so values are looked at before the widget sees them.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+
+def complain(key: str, sentence: str) -> None:
+    """Show a sentence about the URL value of `key`, until the control is moved."""
+    st.session_state[f"_bad:{key}"] = sentence
+
+
+def complaint(key: str, still_default: bool) -> None:
+    """Draw the sentence about `key`, if there is one and the control was not moved since."""
+    sentence = st.session_state.get(f"_bad:{key}")
+    if sentence and still_default:
+        st.warning(sentence, icon=":material/link_off:")
+    elif sentence:
+        del st.session_state[f"_bad:{key}"]
+
+
+def prepare(
+    key: str, default: Any, valid: Callable[[str], bool], fits: Callable[[Any], bool], wants: str
+) -> None:
+    """Before a bound widget is made: refuse a bad URL value, drop a held value that no longer fits.
+
+    Args:
+        valid: is this text of the URL a value of the control?
+        fits: may this held value stay (the range may have changed since)?
+        wants: what the control takes, ends the sentence.
+    """
+    register(key, "widget")
+    if key in st.session_state:
+        if not fits(st.session_state[key]):
+            st.session_state[key] = default
+        return
+    raw = st.query_params.get(key)
+    if raw is not None and not valid(raw):
+        shown = raw if len(raw) <= 40 else raw[:37] + "…"
+        complain(key, f"The link says {key}={shown}, but {key} {wants}; {str(default)[:40]!r} is used.")
+        st.session_state[key] = default
+
+
+def register(key: str, kind: str) -> None:
+    """Remember what kind of control has this key, for the presets."""
+    st.session_state.setdefault("_kinds", {})[key] = kind
+
+
+def kind(key: str) -> str:
+    return st.session_state.get("_kinds", {}).get(key, "widget")
+
+
+def get(key: str) -> str | None:
+    """Text held under `key`: this session's, else the URL's."""
+    slot = f"_url:{key}"
+    if slot not in st.session_state:
+        st.session_state[slot] = st.query_params.get(key)
+    return st.session_state[slot]
+
+
+def put(key: str, value: str | None) -> None:
+    """Hold text under `key`; `publish` shows it in the URL."""
+    st.session_state[f"_url:{key}"] = value
+
+
+def publish(key: str, default: str | None = None) -> None:
+    """Write the held text into the URL; what is the default stays out of it."""
+    value = st.session_state.get(f"_url:{key}")
+    if value is None or value == default:
+        if key in st.query_params:
+            del st.query_params[key]
+    elif st.query_params.get(key) != value:
+        st.query_params[key] = value

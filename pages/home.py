@@ -1,0 +1,5 @@
+"""home."""
+
+from lab import ui
+
+ui.header("Home", "Soon.")

@@ -1,0 +1,5 @@
+"""models."""
+
+from lab import ui
+
+ui.header("Models", "Soon.")

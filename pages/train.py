@@ -1,0 +1,5 @@
+"""train."""
+
+from lab import ui
+
+ui.header("Train", "Soon.")
