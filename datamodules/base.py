@@ -5,7 +5,7 @@ batch is one tensor operation. The order of an epoch depends on (seed, epoch) al
 run sees the order that an uninterrupted run would have seen, on any number of processes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import lightning as L
@@ -41,26 +41,39 @@ class Batches(Sampler[Tensor]):
     The global batch is `batch_size` positions; process `rank` takes every `world`-th of them, so
     that `world` processes together see exactly what one process would see. In training the last
     incomplete global batch is dropped; in evaluation nothing is dropped and nothing is padded.
+
+    Args:
+        limit: in training, an epoch is this many of the `length` positions, drawn anew each epoch.
+        on_epoch: told the number of each epoch before it starts.
     """
 
     def __init__(
-        self, length: int, batch_size: int, shuffle: bool, seed: int = 0, rank: int = 0, world: int = 1
+        self, length: int, batch_size: int, shuffle: bool, seed: int = 0, rank: int = 0, world: int = 1,
+        limit: int | None = None, on_epoch: Callable[[int], None] | None = None,
     ) -> None:
+        if length < 1:
+            raise ValueError("A split is empty: give it at least one example.")
         if shuffle and batch_size % world:
             raise ValueError(
-                f"batch_size {batch_size} cannot be shared by {world} processes: choose a multiple of {world}."
+                f"batch_size {batch_size} cannot be shared by {world} processes: "
+                f"choose a multiple of {world}."
             )
-        self.length, self.batch_size, self.shuffle = length, min(batch_size, length), shuffle
+        self.length, self.shuffle = length, shuffle
+        self.drawn = min(length, limit) if shuffle and limit else length  # positions in one epoch
+        self.batch_size = min(batch_size, self.drawn)
         self.seed, self.rank, self.world, self.epoch = seed, rank, world, 0
+        self.on_epoch = on_epoch
 
     def set_epoch(self, epoch: int) -> None:
         """Called by the trainer before each epoch."""
         self.epoch = epoch
+        if self.on_epoch:
+            self.on_epoch(epoch)
 
     def __len__(self) -> int:
         if self.shuffle:
-            return self.length // self.batch_size
-        return -(-self.length // self.batch_size)
+            return self.drawn // self.batch_size
+        return -(-self.drawn // self.batch_size)
 
     def __iter__(self) -> Iterator[Tensor]:
         if self.shuffle:
@@ -69,7 +82,7 @@ class Batches(Sampler[Tensor]):
             order = torch.randperm(self.length, generator=generator)
         else:
             order = torch.arange(self.length)
-        for batch in order.split(self.batch_size)[: len(self)]:
+        for batch in order[: self.drawn].split(self.batch_size)[: len(self)]:
             mine = batch[self.rank :: self.world]
             if len(mine):
                 yield mine
@@ -108,10 +121,12 @@ class DataModule(L.LightningDataModule):
         """What the card says of the data: name, split sizes, binarization, tokenizer, ..."""
         return {"name": type(self).__name__}
 
-    def batches(self, split: Split, shuffle: bool) -> DataLoader:
+    def batches(self, split: Split, shuffle: bool, limit: int | None = None) -> DataLoader:
+        """Loader of `split`; a split with a method `set_epoch` is told each epoch of training."""
         trainer = self.trainer
         rank, world = (trainer.global_rank, trainer.world_size) if trainer else (0, 1)
-        sampler = Batches(len(split), self.batch_size, shuffle, self.seed, rank, world)
+        on_epoch = getattr(split, "set_epoch", None) if shuffle else None
+        sampler = Batches(len(split), self.batch_size, shuffle, self.seed, rank, world, limit, on_epoch)
         return DataLoader(split, sampler=sampler, batch_size=None)  # type: ignore[arg-type]
 
     def train_dataloader(self) -> DataLoader:

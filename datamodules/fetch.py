@@ -1,0 +1,355 @@
+"""Real data on disk: where it lies, whether it is whole, and how it is fetched on first use.
+
+Data live in `$LECTERN_DATA` (default: the user's cache folder), in each library's own layout. A
+file is downloaded to `<name>.part`, continued there after an interruption, checked, and only then
+renamed: under its own name a file is always whole. This file imports neither torch nor numpy.
+"""
+
+import gzip
+import hashlib
+import os
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+CONNECT_SECONDS, READ_SECONDS = 5, 30  # patience with a silent server
+ATTEMPTS = 4  # times one address may break off before the next is tried
+CHUNK = 1 << 16
+
+
+class MissingData(RuntimeError):
+    """Data are not on disk and cannot be fetched; the message is one sentence that says what to do."""
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a data set.
+
+    Args:
+        path: relative to the root folder.
+        urls: mirrors, tried in turn.
+        checksum: `md5:...` or `sha256:...` of the content: where the file is a `.gz`, of what it
+            unpacks to, because the same content is around in different gzip wrappers.
+    """
+
+    path: str
+    urls: tuple[str, ...]
+    checksum: str
+
+    def unpack(self, raw: bytes, name: str) -> bytes:
+        return gzip.decompress(raw) if name.endswith(".gz") else raw
+
+    def check(self, path: Path) -> bytes | None:
+        """The content of `path`, or None where it is not what it should be."""
+        algorithm, digest = self.checksum.split(":")
+        try:
+            content = self.unpack(path.read_bytes(), self.path if path.suffix == ".part" else path.name)
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            return None
+        whole = hashlib.new(algorithm, content, usedforsecurity=False).hexdigest() == digest
+        return content if whole else None
+
+    def locate(self) -> Path | None:
+        """The file on disk, packed or unpacked; None where there is neither."""
+        for path in (self.path, self.path.removesuffix(".gz")):
+            if (root() / path).is_file():
+                return root() / path
+        return None
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data set: its files, and the embedded experiment to use where they cannot be had."""
+
+    name: str
+    files: tuple[File, ...]
+    sister: str
+
+    @property
+    def folder(self) -> Path:
+        return root() / Path(self.files[0].path).parent
+
+
+def _mnist() -> tuple[File, ...]:
+    homes = (
+        "https://ossci-datasets.s3.amazonaws.com/mnist/",
+        "https://storage.googleapis.com/cvdf-datasets/mnist/",
+    )
+    sums = {
+        "train-images-idx3-ubyte.gz": "6bbc9ace898e44ae57da46a324031adb",
+        "train-labels-idx1-ubyte.gz": "a25bea736e30d166cdddb491f175f624",
+        "t10k-images-idx3-ubyte.gz": "2646ac647ad5339dbf082846283269ea",
+        "t10k-labels-idx1-ubyte.gz": "27ae3e4e09519cfbb04c329615203637",
+    }
+    return tuple(File(f"MNIST/raw/{n}", tuple(h + n for h in homes), f"md5:{s}") for n, s in sums.items())
+
+
+def _planetoid(name: str, sums: dict[str, str]) -> tuple[File, ...]:
+    homes = (
+        "https://raw.githubusercontent.com/kimiyoung/planetoid/master/data/",
+        "https://cdn.jsdelivr.net/gh/kimiyoung/planetoid@master/data/",
+    )
+    files = []
+    for part, digest in sums.items():
+        file = f"ind.{name.lower()}.{part}"
+        urls = tuple(home + file for home in homes)
+        files.append(File(f"Planetoid/{name}/raw/{file}", urls, f"sha256:{digest}"))
+    return tuple(files)
+
+
+SOURCES = {
+    source.name: source
+    for source in (
+        Source("MNIST", _mnist(), "made-digits, vae-digits (images) or cnn-mnist1d (classification)"),
+        Source(
+            "tinyshakespeare",
+            (
+                File(
+                    "tinyshakespeare/input.txt",
+                    (
+                        "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt",
+                        "https://cdn.jsdelivr.net/gh/karpathy/char-rnn@master/data/tinyshakespeare/input.txt",
+                    ),
+                    "sha256:86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
+                ),
+            ),
+            "gpt-pydocs",
+        ),
+        Source(
+            "Cora",
+            _planetoid(
+                "Cora",
+                {
+                    "x": "23cfa55d91c6f624233f5eb7b6e3f141f1bd2b2ae39608a63cf5d084bb27baab",
+                    "tx": "b9afbaa4a400df991f6f02ef677e1e44da55ffc04801fd02f9e673987829226a",
+                    "allx": "9419ba2f26f5c35243db64aba110e0f35a04851609e0dc5433450676ca6b8543",
+                    "y": "94465c14eb53e04ca262198dcbb2521ee8af60fb3f3d546cd6ca24a511b0e7d1",
+                    "ty": "41f5ac76596a1699cc33f53084a2419e92961c42bb75f36fc38e616d348532ad",
+                    "ally": "2b998f5cc7fedc86e7f97ca2498f47a1ffc1462c29e2d578b23bf3f62b6e7d71",
+                    "graph": "58f13302f39dde8852dad6fe6d15b89b077b6d7f837626bce671ef80344b383d",
+                    "test.index": "297ce89af2b51a6a194181c7dbe1796c6a1cf9cd9349a88383b1b1e227867875",
+                },
+            ),
+            "gcn-karate",
+        ),
+        Source(
+            "Citeseer",
+            _planetoid(
+                "Citeseer",
+                {
+                    "x": "d20de19150741e555de0ed037195630fc194114ebc7fd72ced62810148aa22f6",
+                    "tx": "539a8906a2da97628d212f2fdd668c109a8b3f0d36574b59e5d3fd5b5303da21",
+                    "allx": "2ac30345d95c9ec933a817ee0bdd6a5f077f8c184a20e696910192d534414668",
+                    "y": "8ba87e515d8e3ee3cf52f6d2c5b86aa73f11ecad825a808455209ec26cd54924",
+                    "ty": "55e5bd1ba1e733a04598753ad1a8d57957f4b8f89e74519f41f4f4938767e4ce",
+                    "ally": "f704b2d986dde6c2669934de1f3ae5696a6cf9455c0f6b2646a2d135ea0a1c95",
+                    "graph": "d79a4ef9d3e7169aee8946145f6b7306e35bc79bffad26346cfb94e10e9912a7",
+                    "test.index": "2af990671580b6b2df5d158d1038f8292e30c9cd821b5453f399659b25b723d4",
+                },
+            ),
+            "gcn-karate",
+        ),
+    )
+}
+EMBEDDED = ("Digits", "MNIST1D", "pydocs", "Points", "Karate")
+
+
+def root() -> Path:
+    """The folder of all data: `$LECTERN_DATA`, else the user's cache folder."""
+    if folder := os.environ.get("LECTERN_DATA"):
+        return Path(folder).expanduser()
+    import pooch
+
+    return Path(pooch.os_cache("lectern"))
+
+
+def status() -> list[dict[str, Any]]:
+    """Every data set: `dataset`, `folder`, `present` (all files are there), `embedded`."""
+    rows: list[dict[str, Any]] = []
+    for source in SOURCES.values():
+        present = all(file.locate() for file in source.files)
+        row = {"dataset": source.name, "folder": str(source.folder), "present": present, "embedded": False}
+        rows.append(row)
+    return rows + [{"dataset": n, "folder": "embedded", "present": True, "embedded": True} for n in EMBEDDED]
+
+
+def find(name: str) -> Source | None:
+    """The source of this name in any case; None for embedded data.
+
+    Raises:
+        ValueError: no such data set; the message suggests the nearest names.
+    """
+    names = {n.lower(): n for n in (*SOURCES, *EMBEDDED)}
+    names["shakespeare"] = "tinyshakespeare"
+    if name.lower() not in names:
+        near = get_close_matches(name.lower(), names, n=3) or sorted(names)
+        raise ValueError(
+            f"There is no data set {name!r}: try {', '.join(dict.fromkeys(names[n] for n in near))}."
+        )
+    return SOURCES.get(names[name.lower()])
+
+
+def fetch(name: str) -> Path | None:
+    """Make sure that every file of the data set is on disk and whole.
+
+    Returns:
+        its folder; None for embedded data, which need no file.
+
+    Raises:
+        ValueError: no such data set.
+        MissingData: a file is missing or damaged and cannot be fetched.
+    """
+    source = find(name)
+    if source is None:
+        return None
+    for file in source.files:
+        content(source, file)
+    return source.folder
+
+
+def content(source: Source, file: File) -> bytes:
+    """The checked content of one file (unpacked), fetched when it is not there.
+
+    Raises:
+        MissingData: the file is missing or damaged and cannot be fetched.
+    """
+    found = file.locate()
+    if found and (whole := file.check(found)) is not None:
+        return whole
+    try:
+        with _alone(root() / file.path):
+            found = file.locate()  # another process may have fetched it meanwhile
+            if found and (whole := file.check(found)) is not None:
+                return whole
+            if found:
+                os.replace(found, found.with_name(found.name + ".damaged"))
+            return _download(file)
+    except OSError as error:  # no network, read-only folder, full disk, ...
+        state = "is damaged" if found else "is missing"
+        raise MissingData(
+            f"{source.name} needs the file {Path(file.path).name} in {source.folder}: it {state} and "
+            f"could not be fetched ({_reason(error)}); put it there, or use embedded data, "
+            f"which need no file: {source.sister}."
+        ) from error
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """One process at a time: the ranks of a training all ask for the same file."""
+    from filelock import FileLock
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{path}.lock"):
+        yield
+
+
+def _download(file: File) -> bytes:
+    import logging
+
+    import pooch
+
+    # pooch prints the hash of every file whose hash it was not told; ours are of the content
+    pooch.get_logger().setLevel(logging.WARNING)
+    path, failure = root() / file.path, OSError("no address is known")
+    for url in file.urls:
+        try:
+            pooch.retrieve(url, None, path.name, path.parent, downloader=Resumable(file))
+            break
+        except OSError as error:  # every exception of requests is one
+            failure = error
+    else:
+        raise failure
+    whole = file.check(path)
+    if whole is None:
+        raise OSError("the file changed while it was read")
+    return whole
+
+
+class Resumable:
+    """A downloader for pooch that goes on where an earlier download of `file` stopped."""
+
+    def __init__(self, file: File) -> None:
+        self.file = file
+        self.part = root() / f"{file.path}.part"
+
+    def __call__(self, url: str, output_file: Any, mypooch: Any = None, check_only: bool = False) -> None:
+        import requests
+
+        for attempt in range(ATTEMPTS):
+            before = self._size()
+            try:
+                self._transfer(url)
+                break
+            except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ReadTimeout) as error:
+                # broken off on the way: worth another try, at once if something came
+                if attempt == ATTEMPTS - 1:
+                    raise
+                if self._size() == before:
+                    time.sleep(2**attempt * 0.2)
+                del error
+        if self.file.check(self.part) is None:
+            self.part.unlink()  # nothing of it can be trusted: the next try starts afresh
+            raise OSError(f"what {url} sent is not the file: its checksum differs")
+        os.replace(self.part, output_file)
+
+    def _size(self) -> int:
+        return self.part.stat().st_size if self.part.exists() else 0
+
+    def _transfer(self, url: str) -> None:
+        import requests
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+        have = self._size()
+        # "identity": a server that packs on the fly would count other bytes than the file has
+        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
+        timeout = (CONNECT_SECONDS, READ_SECONDS)
+        with requests.get(url, headers=headers, stream=True, timeout=timeout) as answer:
+            if answer.status_code == 416:  # nothing beyond what we have: whole already, or not this file
+                if self.file.check(self.part) is None:
+                    self.part.unlink()
+                    raise requests.exceptions.ChunkedEncodingError(
+                        "the partial file does not belong to this one"
+                    )
+                return
+            answer.raise_for_status()
+            if answer.status_code == 206 and _first_byte(answer.headers.get("Content-Range", "")) == have:
+                mode = "ab"
+            elif answer.status_code == 206:
+                self.part.unlink(missing_ok=True)
+                raise requests.exceptions.ChunkedEncodingError("the server sent another part than asked for")
+            else:  # the server knows no ranges and sends everything
+                mode, have = "wb", 0
+            length = answer.headers.get("Content-Length")
+            total = have + int(length) if length else None
+            columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+            with Progress(*columns, transient=True) as progress, open(self.part, mode) as part:
+                task = progress.add_task(Path(self.file.path).name, total=total, completed=have)
+                for chunk in answer.iter_content(CHUNK):
+                    part.write(chunk)
+                    progress.advance(task, len(chunk))
+        if total is not None and self._size() < total:
+            raise requests.exceptions.ChunkedEncodingError("the connection closed before the end")
+
+
+def _first_byte(content_range: str) -> int | None:
+    """`bytes 100-199/200` -> 100."""
+    first = content_range.removeprefix("bytes ").split("-")[0]
+    return int(first) if first.isdigit() else None
+
+
+def _reason(error: OSError) -> str:
+    """A short cause instead of a stack of nested exceptions."""
+    import requests
+
+    if isinstance(error, requests.exceptions.HTTPError):
+        return f"the server answered {error.response.status_code}"
+    if isinstance(error, requests.exceptions.Timeout):
+        return "the server did not answer in time"
+    if isinstance(error, requests.exceptions.ConnectionError):
+        return "no network"
+    return str(error.strerror or error).rstrip(".")
