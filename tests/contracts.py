@@ -94,6 +94,14 @@ def floor_is_kept(nll: float, distinct: int) -> None:
 
 
 @torch.no_grad()
+def bound_is_below(bound: Tensor, log_prob: Tensor, tolerance: float) -> None:
+    """Each bound (B,) is at most log p (B,), apart from the `tolerance` of its estimate; and finite."""
+    assert bound.isfinite().all(), "the bound is not finite."
+    excess = (bound - log_prob).max().item()
+    assert excess <= tolerance, f"the bound exceeds log p by {excess:.4f} nats."
+
+
+@torch.no_grad()
 def one_pass_equals_sequential(
     conditionals: Callable[[Tensor], Tensor],
     x: Tensor,
@@ -403,6 +411,8 @@ def _tensor(value: Any) -> Tensor:
 def _same(a: Any, b: Any) -> bool:
     if isinstance(a, Tensor):
         return isinstance(b, Tensor) and torch.equal(a, b)
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
     if isinstance(a, tuple | list):
         return len(a) == len(b) and all(_same(u, v) for u, v in zip(a, b, strict=True))
     return bool(a == b)

@@ -1,0 +1,490 @@
+"""Every contract for every member of every family; and that each contract can fail."""
+
+import itertools
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import contracts
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch_geometric.data import Data
+
+from modules.autoregressive.made import MADE
+from modules.convolution.cnn1d import CNN1d
+from modules.convolution.cnn2d import CNN2d
+from modules.convolution.mlp import MLP
+from modules.graph.gcn import GCN
+from modules.latent.vae import VAE
+from modules.trace import Step, Trace
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def bits(batch: int, n: int, seed: int = 0) -> Tensor:
+    return torch.rand(batch, n, generator=seeded(seed), dtype=torch.float64).round()
+
+
+# --- autoregressive ----------------------------------------------------------------------------
+
+MADES: dict[str, Callable[[], MADE]] = {
+    "one layer": lambda: MADE(event_shape=(6,), hidden=[16]),
+    "direct": lambda: MADE(event_shape=(2, 3), hidden=[4], direct=True),
+    "deep, random degrees": lambda: MADE(event_shape=(6,), hidden=[12, 9, 12], degrees="random", seed=2),
+    "another order": lambda: MADE(event_shape=(6,), hidden=[16], order=[3, 0, 5, 1, 4, 2]),
+    "pool of orders": lambda: MADE(event_shape=(6,), hidden=[16], num_orders=3),
+    "fresh orders": lambda: MADE(event_shape=(6,), hidden=[16], num_orders=0, ensemble=4),
+    "ten variables": lambda: MADE(event_shape=(10,), hidden=[12], order="reversed"),
+}
+mades = pytest.mark.parametrize("make", MADES.values(), ids=MADES)
+
+
+class TestAutoregressive:
+    @mades
+    def test_density_sums_to_one(self, make: Callable[[], MADE]) -> None:
+        model = contracts.exact(make())
+        contracts.density_sums_to_one(model.log_prob, (model.n,))
+
+    @mades
+    def test_one_pass_conditionals_are_those_of_the_sampler(self, make: Callable[[], MADE]) -> None:
+        model = contracts.exact(make())
+        order = model.component_order(0)
+
+        def conditionals(x: Tensor) -> Tensor:
+            return model.conditionals(x, order).flatten(1)
+
+        contracts.one_pass_equals_sequential(conditionals, bits(8, model.n), order.tolist())
+        contracts.conditionals_make_the_density(
+            lambda x: model.log_prob(x, order=order), conditionals, bits(8, model.n)
+        )
+        drawn = model.sample_trace(order=order, seed=4).result
+        torch.testing.assert_close(
+            drawn["model_p"], model.conditionals(drawn["x"][None], order)[0], rtol=0, atol=1e-12
+        )
+
+    @mades
+    def test_outputs_see_only_what_comes_before(self, make: Callable[[], MADE]) -> None:
+        model = contracts.exact(make())
+        rank = torch.empty(model.n, dtype=torch.int64)
+        rank[model.component_order(0)] = torch.arange(model.n)
+        x = bits(1, model.n)[0]
+        contracts.jacobian_is_sparse(
+            lambda v: model(v[None], model.masks())[0], x, allowed=rank[:, None] > rank[None, :]
+        )
+
+    def test_wide_layer_loses_no_connection(self) -> None:
+        model = contracts.exact(MADE(event_shape=(5,), hidden=[16]))
+        for parameter in model.parameters():  # positive: no unit dies, no two paths cancel
+            parameter.data.abs_()
+        contracts.jacobian_is_sparse(
+            lambda v: model(v[None], model.masks())[0],
+            torch.ones(5, dtype=torch.float64),
+            allowed=torch.ones(5, 5, dtype=torch.bool).tril(-1),
+            reached=True,
+        )
+
+    @mades
+    def test_samples_follow_the_density(self, make: Callable[[], MADE]) -> None:
+        model = contracts.exact(make())
+        samples = model.sample(20_000, generator=seeded()).flatten(1)
+        contracts.samples_follow_the_density(samples, model.log_prob)
+
+    @mades
+    def test_sampling_is_reproducible(self, make: Callable[[], MADE]) -> None:
+        model = contracts.exact(make())
+        contracts.reproducible(lambda seed: model.sample(32, generator=seeded(seed)))
+        trace = contracts.trace_replays(lambda seed: model.sample_trace(seed=seed))
+        assert len(trace) == model.n
+
+    @mades
+    def test_survives_saving(self, make: Callable[[], MADE], tmp_path: Path) -> None:
+        model = make()
+        x = bits(4, model.n).float()
+        contracts.survives_saving(model, lambda m: m.log_prob(x), tmp_path)
+
+    @mades
+    def test_starts_at_one_bit_a_variable_and_never_beats_the_floor(self, make: Callable[[], MADE]) -> None:
+        torch.manual_seed(0)
+        model = make()
+        x = bits(200, model.n).float()
+        contracts.loss_at_start(model, (x,), model.n * math.log(2), tolerance=0.1)
+        model = model.double()
+        batch = contracts.configurations((model.n,))[:4].double()  # four distinct examples
+        agnostic = model.num_orders != 1  # one order at a time: noisy, and slower to fit
+        below = 2.6 if agnostic else math.log(4) + 0.05
+        contracts.overfits_one_batch(model, (batch,), below, floor=math.log(4), lr=0.05)
+
+    def test_every_parameter_learns(self) -> None:
+        # degrees from 1: with one order, the last variable is read by nobody, the first reads nobody
+        model = contracts.exact(MADE(event_shape=(5,), hidden=[16, 16], direct=True)).train()
+        contracts.every_parameter_gets_a_gradient(model, lambda: model.step((bits(32, 5),), "train"))
+
+    def test_hidden_weights_keep_their_value(self) -> None:
+        model = contracts.exact(MADE(event_shape=(5,), hidden=[8])).train()
+        before = model.out.weight.detach().clone()
+        model.step((bits(8, 5),), "train").backward()
+        masked = model.masks()[-1] == 0
+        assert masked.any() and not model.out.weight.grad[masked].any()
+        torch.optim.SGD(model.parameters(), lr=1.0).step()
+        assert torch.equal(model.out.weight[masked], before[masked])
+        assert not torch.equal(model.out.weight[~masked], before[~masked])
+
+
+# --- convolution -------------------------------------------------------------------------------
+
+CLASSIFIERS: dict[str, Callable[[], Any]] = {
+    "CNN1d": lambda: CNN1d(),
+    "MLP": lambda: MLP(hidden=(30, 20)),
+    "CNN2d": lambda: CNN2d(image_shape=(1, 12, 12), channels=(4, 6)),
+}
+SHAPES = {"CNN1d": (1, 40), "MLP": (1, 40), "CNN2d": (1, 12, 12)}
+classifiers = pytest.mark.parametrize("name", CLASSIFIERS)
+
+
+class TestConvolution:
+    def batch(self, name: str, size: int, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
+        x = torch.randn(size, *SHAPES[name], generator=seeded(), dtype=dtype)
+        return x, torch.arange(size) % 10
+
+    @classifiers
+    def test_starts_near_ln_10_and_overfits(self, name: str) -> None:
+        torch.manual_seed(0)
+        model = CLASSIFIERS[name]().double()
+        contracts.loss_at_start(model, self.batch(name, 100), math.log(10), tolerance=0.1)
+        contracts.overfits_one_batch(model, self.batch(name, 10), below=0.05, floor=0.0)
+
+    @classifiers
+    def test_every_parameter_learns(self, name: str) -> None:
+        model = contracts.exact(CLASSIFIERS[name](), scale=0.1).train()
+        batch = self.batch(name, 32)
+        contracts.every_parameter_gets_a_gradient(model, lambda: model.step(batch, "train"))
+
+    @classifiers
+    def test_survives_saving(self, name: str, tmp_path: Path) -> None:
+        x, _ = self.batch(name, 4, torch.float32)
+        contracts.survives_saving(CLASSIFIERS[name](), lambda m: m.predict(x), tmp_path)
+
+    @classifiers
+    def test_each_example_is_judged_alone(self, name: str) -> None:
+        model = contracts.exact(CLASSIFIERS[name](), scale=0.1)
+        x, _ = self.batch(name, 4)
+        allowed = torch.eye(4, dtype=torch.bool).repeat_interleave(10, 0).repeat_interleave(x[0].numel(), 1)
+        contracts.jacobian_is_sparse(model.predict, x, allowed)
+
+    @classifiers
+    def test_bad_class_probabilities_do_not_exist(self, name: str) -> None:
+        model = contracts.exact(CLASSIFIERS[name](), scale=0.1)
+        x, y = self.batch(name, 10)
+        p = model.predict(x).softmax(-1)
+        nll = -p[torch.arange(10), y].log().mean()
+        assert model.step((x, y), "val").item() == pytest.approx(nll.item(), abs=1e-10)
+
+
+# --- latent ------------------------------------------------------------------------------------
+
+VAES: dict[str, Callable[[], VAE]] = {
+    "bernoulli": lambda: VAE(event_shape=(6,), latent_dim=1, hidden=[8], iwae_samples=20),
+    "deep": lambda: VAE(event_shape=(2, 3), latent_dim=1, hidden=[8, 8], activation="tanh", iwae_samples=20),
+    "gaussian": lambda: VAE(event_shape=(3,), latent_dim=1, hidden=[8], decoder="gaussian", sigma=0.7),
+    "learned sigma": lambda: VAE(
+        event_shape=(3,), latent_dim=1, hidden=[8], decoder="gaussian", sigma=0.7, learn_sigma=True
+    ),
+}
+vaes = pytest.mark.parametrize("name", VAES)
+
+
+class TestLatent:
+    def batch(self, name: str, size: int) -> Tensor:
+        model = VAES[name]()
+        if model.likelihood == "bernoulli":
+            return bits(size, model.event_dim).reshape(size, *model.event_shape)
+        return torch.randn(size, *model.event_shape, generator=seeded(), dtype=torch.float64)
+
+    def log_prob(self, model: VAE, x: Tensor) -> Tensor:
+        """log p(x) of a model with one latent dimension, by the trapezoid rule over z."""
+        z = torch.linspace(-9, 9, 4001, dtype=torch.float64)
+        joint = model.log_likelihood(x, z[:, None, None].expand(-1, len(x), -1))  # (Z, B)
+        joint = joint - z[:, None] ** 2 / 2 - math.log(2 * math.pi) / 2
+        return joint.logsumexp(0) + math.log(z[1] - z[0])
+
+    @vaes
+    def test_bounds_are_below_the_density(self, name: str) -> None:
+        # small parameters, so that the encoder's guess covers the posterior and samples suffice
+        model, x = contracts.exact(VAES[name](), scale=0.2), self.batch(name, 6)
+        with torch.no_grad():
+            exact = self.log_prob(model, x)
+            elbo = model.elbo(x, samples=4000, generator=seeded())
+            iwae = model.iwae(x, samples=20_000, generator=seeded())
+        contracts.bound_is_below(elbo, exact, tolerance=0.02)
+        contracts.bound_is_below(elbo, iwae, tolerance=0.02)
+        torch.testing.assert_close(iwae, exact, rtol=0, atol=0.1)
+
+    @pytest.mark.parametrize("name", ["bernoulli", "deep"])
+    def test_density_sums_to_one(self, name: str) -> None:
+        model = contracts.exact(VAES[name]())
+
+        def log_prob(x: Tensor) -> Tensor:
+            return self.log_prob(model, x.reshape(-1, *model.event_shape))
+
+        contracts.density_sums_to_one(log_prob, (model.event_dim,), tolerance=1e-8)
+
+    @pytest.mark.parametrize("name", ["bernoulli", "deep"])
+    def test_samples_follow_the_density(self, name: str) -> None:
+        model = contracts.exact(VAES[name]())
+        samples = model.sample(20_000, generator=seeded()).flatten(1)
+        contracts.samples_follow_the_density(samples, lambda x: self.log_prob(model, x))
+
+    @vaes
+    def test_every_parameter_learns(self, name: str) -> None:
+        model, x = contracts.exact(VAES[name]()).train(), self.batch(name, 16)
+        contracts.every_parameter_gets_a_gradient(model, lambda: model.step((x,), "train"))
+
+    @vaes
+    def test_sampling_is_reproducible(self, name: str) -> None:
+        model = contracts.exact(VAES[name]())
+        contracts.reproducible(lambda seed: model.sample(8, seed=seed))
+        contracts.reproducible(lambda seed: model.sample(8, generator=seeded(seed)))
+        contracts.trace_replays(lambda seed: model.sample_trace(2, seed=seed))
+
+    @vaes
+    def test_survives_saving(self, name: str, tmp_path: Path) -> None:
+        x = self.batch(name, 4).float()
+        contracts.survives_saving(
+            VAES[name](),
+            lambda m: torch.cat([m.decode(m.encode(x)).flatten(), m.elbo(x, 1, seeded())]),
+            tmp_path,
+        )
+
+    @pytest.mark.parametrize("name", ["bernoulli", "deep"])
+    def test_starts_near_one_bit_a_variable_and_never_beats_the_floor(self, name: str) -> None:
+        torch.manual_seed(0)
+        model = VAES[name]().double()
+        contracts.loss_at_start(model, (self.batch(name, 200),), 6 * math.log(2), tolerance=0.15)
+        batch = contracts.configurations(model.event_shape)[[0, 63]].double()  # 000000 and 111111
+        # the bound, not its noisy estimate, stays above the floor, so the mean of many is judged
+        loss = contracts.overfits_one_batch(model, (batch.repeat(50, *[1] * (batch.ndim - 1)),), below=1.6)
+        contracts.floor_is_kept(loss + 0.05, distinct=2)
+
+    def test_coin_toss_data_has_no_code(self) -> None:
+        model = contracts.exact(VAES["bernoulli"]())
+        for parameter in model.parameters():
+            parameter.data.zero_()
+        x = self.batch("bernoulli", 4)
+        torch.testing.assert_close(
+            model.elbo(x), torch.full((4,), -6 * math.log(2), dtype=torch.float64), rtol=0, atol=1e-12
+        )
+
+
+# --- graph -------------------------------------------------------------------------------------
+
+PROPAGATIONS = ["sum", "mean", "kipf", "renormalised", "average"]
+propagations = pytest.mark.parametrize("propagation", PROPAGATIONS)
+
+
+def small_graph() -> Data:
+    """Nine nodes, directed and undirected edges, one node alone, six labels known."""
+    one_way = torch.tensor([[0, 1, 2, 3, 4, 5, 0, 2], [1, 2, 3, 4, 5, 6, 3, 6]])
+    edge_index = torch.cat([one_way, one_way[:, :6].flip(0)], dim=1)
+    x = torch.randn(9, 5, generator=seeded(), dtype=torch.float64)
+    y = torch.tensor([0, 1, 2, 0, 1, 2, 0, 1, 2])
+    labelled = torch.arange(9) < 6
+    return Data(x=x, edge_index=edge_index, y=y, train_mask=labelled, val_mask=~labelled, test_mask=~labelled)
+
+
+class TestGraph:
+    def make(self, propagation: str, **knobs: Any) -> GCN:
+        arguments: dict[str, Any] = {"hidden": (8,), "dropout": 0.0} | knobs
+        return GCN(num_features=5, num_classes=3, propagation=propagation, **arguments)
+
+    @propagations
+    def test_permutation_equivariance(self, propagation: str) -> None:
+        model, graph = contracts.exact(self.make(propagation)), small_graph()
+        contracts.permutation_equivariant(model, graph.x, graph.edge_index)
+
+    @propagations
+    def test_a_node_sees_its_hops_and_no_more(self, propagation: str) -> None:
+        model, graph = contracts.exact(self.make(propagation)), small_graph()
+        for parameter in model.parameters():
+            parameter.data.abs_()
+        heard = torch.eye(9, dtype=torch.bool)  # [n, m]: node n hears node m
+        heard[graph.edge_index[1], graph.edge_index[0]] = True
+        two_hops = (heard.double() @ heard.double()) > 0
+        allowed = two_hops.repeat_interleave(3, 0).repeat_interleave(5, 1)
+        contracts.jacobian_is_sparse(
+            lambda x: model(x, graph.edge_index), torch.ones(9, 5, dtype=torch.float64), allowed, reached=True
+        )
+
+    @propagations
+    def test_learns_one_graph(self, propagation: str) -> None:
+        torch.manual_seed(0)
+        model, graph = self.make(propagation).double(), small_graph()
+        contracts.overfits_one_batch(model, graph, below=0.05, floor=0.0, lr=0.05)
+        exact = contracts.exact(self.make(propagation)).train()
+        contracts.every_parameter_gets_a_gradient(exact, lambda: exact.step(graph, "train"))
+
+    @propagations
+    def test_survives_saving(self, propagation: str, tmp_path: Path) -> None:
+        graph = small_graph()
+        graph.x = graph.x.float()
+        contracts.survives_saving(self.make(propagation), lambda m: m.predict(graph), tmp_path)
+
+    def test_starts_near_ln_classes(self) -> None:
+        torch.manual_seed(0)
+        graph = small_graph()
+        graph.x = F.normalize(graph.x, p=1, dim=1) * 0.2  # rows as small as Cora's normalised words
+        contracts.loss_at_start(self.make("renormalised").double(), graph, math.log(3), tolerance=0.05)
+
+
+# --- each contract can fail --------------------------------------------------------------------
+
+
+def broken_normalisation(x: Tensor) -> Tensor:
+    return -0.6 * torch.ones(len(x), dtype=torch.float64) * x.shape[1]
+
+
+class Copier(nn.Module):
+    """Sees its own target: the classic leak."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def step(self, batch: Tensor, split: str) -> Tensor:
+        return F.binary_cross_entropy_with_logits(self.scale * (2 * batch - 1), batch) * batch.shape[1]
+
+
+class Stubborn(nn.Module):
+    """Learns nothing, and one of its parameters is not even used."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.used, self.unused = nn.Parameter(torch.ones(())), nn.Parameter(torch.ones(()))
+
+    def step(self, batch: Tensor, split: str) -> Tensor:
+        return (self.used * 0 + 1) * 3.0
+
+
+def counter() -> Callable[[int], Tensor]:
+    numbers = itertools.count()
+    return lambda seed: torch.tensor([next(numbers)])
+
+
+def unstable_trace() -> Callable[[int], Trace]:
+    numbers = itertools.count()
+    return lambda seed: Trace([Step("a step", {"n": next(numbers)})], 0)
+
+
+def unstable_result() -> Callable[[int], Trace]:
+    numbers = itertools.count()
+    return lambda seed: Trace([Step("a step", {"n": 1})], {"x": torch.tensor(next(numbers))})
+
+
+def past_and_future(x: Tensor) -> Tensor:  # (T, D): each output sees one step ahead
+    return torch.cat([x[1:], x[-1:]]).cumsum(0)
+
+
+X = torch.randn(4, 3, generator=seeded(), dtype=torch.float64)
+EDGES = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
+MASK = torch.ones(4, 4, dtype=torch.bool).tril(-1)
+
+BROKEN: dict[str, Callable[[], Any]] = {
+    "density": lambda: contracts.density_sums_to_one(broken_normalisation, (5,)),
+    "density of halves": lambda: contracts.density_sums_to_one(
+        lambda x: torch.full((len(x), 1), -5 * math.log(2), dtype=torch.float64), (5,)
+    ),
+    "float32": lambda: contracts.density_sums_to_one(lambda x: torch.full((len(x),), -math.log(32)), (5,)),
+    "floor": lambda: contracts.floor_is_kept(0.5, distinct=2),
+    "bound": lambda: contracts.bound_is_below(torch.tensor([-1.0]), torch.tensor([-1.2]), 0.1),
+    "sampler": lambda: contracts.one_pass_equals_sequential(
+        lambda x: x.flip(1).cumsum(1).sigmoid(), bits(3, 4), range(4)
+    ),
+    "sum of conditionals": lambda: contracts.conditionals_make_the_density(
+        lambda x: -0.5 * x.sum(1), lambda x: torch.full_like(x, 0.5), bits(3, 4)
+    ),
+    "frequencies": lambda: contracts.samples_follow_the_density(
+        (torch.rand(20_000, 3, generator=seeded()) < 0.52).double(),
+        lambda x: torch.full((len(x),), -3 * math.log(2), dtype=torch.float64),
+    ),
+    "mask": lambda: contracts.jacobian_is_sparse(
+        lambda v: MASK.double().T @ v, torch.ones(4, dtype=torch.float64), MASK
+    ),
+    "lost edge": lambda: contracts.jacobian_is_sparse(
+        lambda v: MASK.double().tril(-2) @ v, torch.ones(4, dtype=torch.float64), MASK, reached=True
+    ),
+    "future": lambda: contracts.causal(past_and_future, X),
+    "present": lambda: contracts.causal(lambda x: x.cumsum(0), X, strict=True),
+    "blind": lambda: contracts.causal(lambda x: x * 2, X),
+    "cache": lambda: contracts.cache_equals_full_pass(
+        lambda t: t[..., None].double().cumsum(1),
+        lambda t: [p[..., None].double() for p in t.split(1, 1)],
+        EDGES,
+    ),
+    "node order": lambda: contracts.permutation_equivariant(
+        lambda x, e: x * torch.arange(4.0, dtype=x.dtype)[:, None], X, EDGES
+    ),
+    "same everywhere": lambda: contracts.permutation_equivariant(lambda x, e: torch.ones_like(x), X, EDGES),
+    "unused parameter": lambda: contracts.every_parameter_gets_a_gradient(
+        (m := Stubborn()), lambda: m.used * 2, except_for=()
+    ),
+    "live, said to be dead": lambda: contracts.every_parameter_gets_a_gradient(
+        (m := Stubborn()), lambda: m.used * 2 + m.unused, except_for=["unused"]
+    ),
+    "unknown parameter": lambda: contracts.every_parameter_gets_a_gradient(
+        (m := Stubborn()), lambda: m.used * 2, except_for=["unused", "other"]
+    ),
+    "does not learn": lambda: contracts.overfits_one_batch(Stubborn(), bits(2, 3), below=1.0, steps=12),
+    "leak": lambda: contracts.overfits_one_batch(
+        Copier().double(), bits(8, 3), below=9.0, floor=math.log(4), steps=200, lr=0.1
+    ),
+    "start": lambda: contracts.loss_at_start(Stubborn(), bits(2, 3), 2.0, tolerance=0.1),
+    "irreproducible": lambda: contracts.reproducible(counter()),
+    "deaf to the seed": lambda: contracts.reproducible(lambda seed: torch.zeros(3)),
+    "uses the global state": lambda: contracts.reproducible(
+        lambda seed: (torch.rand(1), torch.rand(2, generator=seeded(seed)))[1]
+    ),
+    "trace": lambda: contracts.trace_replays(unstable_trace()),
+    "empty trace": lambda: contracts.trace_replays(lambda seed: Trace([], 0)),
+    "no caption": lambda: contracts.trace_replays(lambda seed: Trace([Step(" ", {"n": 1})], 0)),
+    "nothing to draw": lambda: contracts.trace_replays(lambda seed: Trace([Step("a", {})], 0)),
+    "another result": lambda: contracts.trace_replays(unstable_result()),
+}
+
+
+@pytest.mark.parametrize("violate", BROKEN.values(), ids=BROKEN)
+def test_a_contract_catches_what_breaks_it(violate: Callable[[], Any]) -> None:
+    with pytest.raises(AssertionError):
+        violate()
+
+
+def test_saving_contract_catches_lost_state(tmp_path: Path) -> None:
+    model = MLP(hidden=(4,))
+    x = torch.randn(2, 1, 40, generator=seeded())
+    calls = itertools.count(1)
+    with pytest.raises(AssertionError, match="answers differently"):
+        contracts.survives_saving(model, lambda m: m.predict(x) * next(calls), tmp_path)
+
+
+def test_all_configurations_once() -> None:
+    all_of_them = contracts.configurations((2, 2), values=3)
+    assert all_of_them.shape == (81, 2, 2)
+    assert len(all_of_them.flatten(1).unique(dim=0)) == 81
+    with pytest.raises(ValueError, match="too many"):
+        contracts.configurations((40,))
+
+
+def test_no_test_reaches_the_network() -> None:
+    import socket
+
+    with pytest.raises(OSError, match="no network"):
+        socket.create_connection(("192.0.2.1", 80), timeout=1)
+    with pytest.raises(OSError, match="no network"):
+        socket.getaddrinfo("example.org", 443)
+    with socket.socket() as server:  # the machine itself can be reached
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        socket.create_connection(server.getsockname(), timeout=5).close()
