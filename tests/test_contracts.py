@@ -20,6 +20,7 @@ from modules.convolution.mlp import MLP
 from modules.graph.gcn import GCN
 from modules.latent.vae import VAE
 from modules.trace import Step, Trace
+from modules.transformer.gpt import GPT
 
 
 def seeded(seed: int = 0) -> torch.Generator:
@@ -133,6 +134,105 @@ class TestAutoregressive:
         torch.optim.SGD(model.parameters(), lr=1.0).step()
         assert torch.equal(model.out.weight[masked], before[masked])
         assert not torch.equal(model.out.weight[~masked], before[~masked])
+
+
+# --- transformer -------------------------------------------------------------------------------
+
+SMALL: dict[str, Any] = {"vocab_size": 3, "context": 6, "layers": 2, "heads": 2, "width": 8}
+GPTS: dict[str, Callable[[], GPT]] = {
+    "as trained": lambda: GPT(**SMALL),
+    "rotary, untied": lambda: GPT(**SMALL, positions="rotary", tied=False),
+    "sinusoidal, biases": lambda: GPT(**SMALL, positions="sinusoidal", bias=True, activation="relu"),
+    "post-norm": lambda: GPT(**SMALL, norm="post", begin=2),
+}
+gpts = pytest.mark.parametrize("make", GPTS.values(), ids=GPTS)
+
+
+def texts(batch: int, length: int = 6) -> Tensor:
+    return torch.randint(3, (batch, length), generator=seeded())
+
+
+def examples(text: Tensor, begin: int) -> tuple[Tensor, Tensor]:
+    """What `GPT.step` takes: each text behind the begin token, and its next tokens."""
+    return torch.cat([torch.full((len(text), 1), begin), text[:, :-1]], dim=1), text
+
+
+class TestTransformer:
+    @gpts
+    @pytest.mark.parametrize("length", [1, 4, 6])
+    def test_density_sums_to_one(self, make: Callable[[], GPT], length: int) -> None:
+        model = contracts.exact(make())
+        contracts.density_sums_to_one(model.log_prob, (length,), values=3, dtype=torch.int64)
+
+    @gpts
+    def test_causality(self, make: Callable[[], GPT]) -> None:
+        model = contracts.exact(make())
+        contracts.causal_in_tokens(model, model.embedding, texts(1)[0])
+
+    @gpts
+    @pytest.mark.parametrize("pieces", [[1, 1, 1, 1, 1, 1], [3, 1, 2], [6]])
+    def test_cache_equals_full_pass(self, make: Callable[[], GPT], pieces: list[int]) -> None:
+        model = contracts.exact(make())
+
+        def incremental(tokens: Tensor) -> list[Tensor]:
+            cache = model.new_cache(len(tokens))
+            return [model(piece, cache) for piece in tokens.split(pieces, dim=1)]
+
+        contracts.cache_equals_full_pass(model, incremental, texts(5))
+
+    @gpts
+    def test_sampler_meets_the_logits_of_the_full_pass(self, make: Callable[[], GPT]) -> None:
+        model = contracts.exact(make())
+        prompt = torch.tensor([[model.begin, 1]])
+        trace = model.sample_trace(prompt, length=4, seed=3)
+        full = model(trace.result)[0]
+        for t, step in enumerate(trace):
+            torch.testing.assert_close(step.values["logits"], full[t + 1], rtol=0, atol=1e-10)
+
+    @gpts
+    def test_samples_follow_the_density(self, make: Callable[[], GPT]) -> None:
+        model = contracts.exact(make())
+        samples = model.sample(20_000, length=3, seed=0)
+        contracts.samples_follow_the_density(samples, lambda x: model.log_prob(x.long()), values=3)
+
+    @gpts
+    def test_sampling_is_reproducible(self, make: Callable[[], GPT]) -> None:
+        model = contracts.exact(make())
+        contracts.reproducible(lambda seed: model.sample(8, length=9, seed=seed))
+        contracts.reproducible(lambda seed: model.sample(8, length=9, generator=seeded(seed)))
+        trace = contracts.trace_replays(lambda seed: model.sample_trace(length=9, seed=seed))
+        assert len(trace) == 9
+
+    @gpts
+    def test_every_parameter_learns(self, make: Callable[[], GPT]) -> None:
+        model = contracts.exact(make()).train()
+        batch = examples(texts(16), model.begin)
+        contracts.every_parameter_gets_a_gradient(model, lambda: model.step(batch, "train"))
+
+    @gpts
+    def test_starts_near_ln_vocabulary_and_never_beats_the_floor(self, make: Callable[[], GPT]) -> None:
+        torch.manual_seed(0)
+        model = make().double()
+        contracts.loss_at_start(model, examples(texts(50), model.begin), math.log(3), tolerance=0.1)
+        four = contracts.configurations((6,), values=3)[[0, 100, 400, 728]]
+        floor = math.log(4) / 6  # nats per token of four equally frequent texts of six tokens
+        contracts.overfits_one_batch(
+            model, examples(four, model.begin), below=floor + 0.05, floor=floor, lr=0.02
+        )
+
+    @gpts
+    def test_survives_saving(self, make: Callable[[], GPT], tmp_path: Path) -> None:
+        model = make()
+        loaded = contracts.survives_saving(model, lambda m: m.log_prob(texts(4)), tmp_path)
+        assert (loaded.head is None) == (model.head is None)
+        assert loaded.num_parameters == model.num_parameters
+
+    def test_without_its_mask_it_is_no_density(self) -> None:
+        leaky = contracts.exact(GPT(**SMALL, causal=False))
+        with pytest.raises(AssertionError, match="sums to"):
+            contracts.density_sums_to_one(leaky.log_prob, (4,), values=3, dtype=torch.int64)
+        with pytest.raises(AssertionError, match="future"):
+            contracts.causal_in_tokens(leaky, leaky.embedding, texts(1)[0])
 
 
 # --- convolution -------------------------------------------------------------------------------
