@@ -1,0 +1,341 @@
+"""GPT: a stack of causal blocks that predicts the next token at every position at once.
+
+    log p(x) = Σ_t log p(x_t | begin, x_<t),   logits_t = E · LN(h_t)      (E is also the embedding)
+
+Row t of the output sees tokens 0..t and predicts token t + 1: the input is the text shifted by one
+behind a begin token. ([GM] Def. 1.20 and the mask slide of [LLM] let row t predict token t, which it
+has seen.)
+
+Shapes: `B` batch, `T` time, `C` channels, `V` vocabulary.
+
+References:
+    Radford et al. 2019, Language models are unsupervised multitask learners (GPT-2).
+    [UDL] §12.7, [GM] §1.6.4, [LLM] part 4. Small setting: nanoGPT, config/train_shakespeare_char.py.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from modules.base import Module, Split
+from modules.trace import Step, Trace
+from modules.transformer.attention import KVCache
+from modules.transformer.block import Block
+from modules.transformer.decoding import check_knobs, cut, probabilities
+from modules.transformer.positions import Learned, Rotary, Sinusoidal
+
+
+class GPT(Module):
+    """Decoder-only language model.
+
+    Args:
+        vocab_size: V.
+        context: the most tokens it sees at once.
+        layers, heads, width: L, H, C. The feed-forward layer is 4C wide.
+        positions: "learned" (an error past `context`), "sinusoidal", or "rotary".
+        norm: "pre" (with a last norm before the head) or "post".
+        activation: "gelu" or "relu".
+        bias: in linear layers and norms.
+        tied: the head is the embedding table, one tensor; else a matrix of its own.
+        dropout: of embeddings, attention weights and sublayers, while training.
+        begin: the token that stands before every text, so that the first token has a probability too.
+        causal: False removes the mask: a demonstration of the leak, no longer a language model.
+
+    Example:
+        >>> model = GPT(vocab_size=3, context=4, layers=1, heads=2, width=8)
+        >>> strings = torch.cartesian_prod(*[torch.arange(3)] * 4)  # all 81 of them
+        >>> model.log_prob(strings).exp().sum().item()  # doctest: +ELLIPSIS
+        1.0...
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        context: int = 64,
+        layers: int = 4,
+        heads: int = 4,
+        width: int = 128,
+        positions: Literal["learned", "sinusoidal", "rotary"] = "learned",
+        norm: Literal["pre", "post"] = "pre",
+        activation: Literal["gelu", "relu"] = "gelu",
+        bias: bool = False,
+        tied: bool = True,
+        dropout: float = 0.0,
+        begin: int = 0,
+        causal: bool = True,
+        **training: Any,
+    ) -> None:
+        super().__init__(**training)
+        if positions not in ("learned", "sinusoidal", "rotary"):
+            raise ValueError(f"positions is {positions!r}: choose learned, sinusoidal or rotary.")
+        if not 0 <= begin < vocab_size:
+            raise ValueError(
+                f"begin is {begin}: it must be one of the {vocab_size} tokens, 0 to {vocab_size - 1}."
+            )
+        self.vocab_size, self.context, self.begin, self.causal = vocab_size, context, begin, causal
+        self.heads, self.width, self.dropout = heads, width, dropout
+        self.embedding = nn.Embedding(vocab_size, width)
+        self.positions: nn.Module | None = None
+        rotary = None
+        if positions == "learned":
+            self.positions = Learned(context, width)
+        elif positions == "sinusoidal":
+            self.positions = Sinusoidal(width)
+        else:
+            rotary = Rotary(width // heads)
+        self.blocks = nn.ModuleList(
+            Block(width, heads, 4 * width, norm, activation, bias, dropout, rotary) for _ in range(layers)
+        )
+        # post-norm blocks end in a norm already
+        self.final_norm = nn.LayerNorm(width, bias=bias) if norm == "pre" else nn.Identity()
+        self.head = None if tied else nn.Linear(width, vocab_size, bias=False)
+        self.initialise()
+
+    def initialise(self) -> None:
+        """N(0, 0.02²), and less where 2L sublayers add up in the residual stream (GPT-2's scheme)."""
+        for name, p in self.named_parameters():
+            if p.ndim < 2:
+                continue
+            residual = name.endswith(("attention.output.weight", "feedforward.down.weight"))
+            nn.init.normal_(p, std=0.02 / math.sqrt(2 * len(self.blocks)) if residual else 0.02)
+        for module in self.modules():
+            if isinstance(module, nn.Linear) and module.bias is not None:
+                nn.init.zeros_(module.bias)
+
+    # --- one pass ---------------------------------------------------------------------------------
+
+    def hidden(
+        self, tokens: Tensor, cache: list[KVCache] | None = None, causal: bool | None = None
+    ) -> Tensor:
+        """What the head reads: (B, T) -> (B, T, C)."""
+        causal = self.causal if causal is None else causal
+        x = self.embedding(tokens)  # (B, T, C)
+        if self.positions is not None:
+            x = self.positions(x, cache[0].length if cache else 0)
+        if self.dropout:
+            x = F.dropout(x, self.dropout, self.training)
+        for i, block in enumerate(self.blocks):
+            x = block(x, causal, None, cache[i] if cache else None)
+        return self.final_norm(x)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """The head: (..., C) -> (..., V)."""
+        return F.linear(hidden, self.embedding.weight if self.head is None else self.head.weight)
+
+    def forward(
+        self, tokens: Tensor, cache: list[KVCache] | None = None, causal: bool | None = None
+    ) -> Tensor:
+        """Logits of the token after each position.
+
+        Args:
+            tokens: (B, T) int64, T ≤ context with learned positions.
+            cache: of `new_cache`; `tokens` then follow those already in it.
+            causal: instead of the model's own setting.
+
+        Returns:
+            (B, T, V).
+        """
+        return self.logits(self.hidden(tokens, cache, causal))
+
+    def new_cache(self, batch: int) -> list[KVCache]:
+        """An empty cache for `batch` texts of up to `context` tokens, one a layer."""
+        weight = self.embedding.weight
+        D = self.width // self.heads
+        return [KVCache(batch, self.heads, self.context, D, weight.device, weight.dtype) for _ in self.blocks]
+
+    # --- training ---------------------------------------------------------------------------------
+
+    def step(self, batch: tuple[Tensor, Tensor], split: Split) -> Tensor:
+        """Mean nats per token of (tokens, next tokens), (B, T) each."""
+        tokens, targets = batch
+        nll = F.cross_entropy(self(tokens).flatten(0, 1), targets.flatten(), reduction="none")  # (B·T,)
+        self.measure(split, "nll", nll.detach())
+        return nll.mean()
+
+    def configure_optimizers(self) -> Any:
+        """Weight decay, if any, pulls on matrices only: gains and biases have no reason to be small."""
+        matrices = [p for p in self.parameters() if p.ndim >= 2]
+        vectors = [p for p in self.parameters() if p.ndim < 2]
+        optimizer = self.optimizer([{"params": matrices}, {"params": vectors, "weight_decay": 0.0}])
+        if self.lr_scheduler is None:
+            return optimizer
+        scheduler = {"scheduler": self.lr_scheduler(optimizer), "interval": self.lr_interval}
+        return {"optimizer": optimizer, "lr_scheduler": scheduler}
+
+    # --- surfaces ---------------------------------------------------------------------------------
+
+    def log_prob(self, tokens: Tensor) -> Tensor:
+        """log p of whole texts that start after `begin`.
+
+        Args:
+            tokens: (B, T) int64, T ≤ context.
+
+        Returns:
+            (B,) in nats.
+        """
+        begin = tokens.new_full((len(tokens), 1), self.begin)
+        logits = self(torch.cat([begin, tokens[:, :-1]], dim=1))  # (B, T, V)
+        return logits.log_softmax(-1).gather(-1, tokens[..., None]).sum((1, 2))
+
+    def next_logits(self, tokens: Tensor) -> Tensor:
+        """Logits of the token after a text: (B, T) -> (B, V). Sees the last `context` tokens."""
+        return self.logits(self.hidden(tokens[:, -self.context :])[:, -1])
+
+    def generate(
+        self,
+        prompt: Tensor,
+        length: int,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        generator: torch.Generator | None = None,
+        cache: bool = True,
+        keep: int | None = None,
+    ) -> Tensor:
+        """Continue a text.
+
+        A full context slides: when one more token would not fit, the window restarts at the last
+        `keep` tokens, and these are encoded afresh from position 0 (their old keys and values were
+        computed at other positions and from tokens that are gone). With keep = context/2, the
+        default, that costs context/2 tokens once every context/2 tokens, so a step stays O(context)
+        on average; the model then always sees between context/2 and context tokens. keep = context
+        shows it as many tokens as fit at every step, and pays a full pass for each. The windows are
+        the same with and without the cache, and so are the logits.
+
+        Args:
+            prompt: (B, T) int64, T ≥ 1; of a longer one the last `context` tokens are seen.
+            length: number of new tokens.
+            temperature: divides the logits; 0 always takes the most probable token.
+            top_k, top_p: keep the k most probable tokens; the smallest set with mass ≥ p.
+            generator: for reproducible draws.
+            cache: False computes every step from the start; same result, for comparison.
+            keep: tokens kept when the context is full, 1 to context.
+
+        Returns:
+            (B, T + length).
+        """
+        tokens = [
+            token
+            for _, token in self.stream(prompt, length, temperature, top_k, top_p, generator, cache, keep)
+        ]
+        return torch.cat([prompt, *(t[:, None] for t in tokens)], dim=1)
+
+    @torch.no_grad()
+    def stream(
+        self,
+        prompt: Tensor,
+        length: int,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        generator: torch.Generator | None = None,
+        cache: bool = True,
+        keep: int | None = None,
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """`generate`, one token at a time: yields (logits (B, V), token (B,))."""
+        check_knobs(temperature, top_k, top_p)
+        B, T = prompt.shape
+        if T < 1:
+            raise ValueError("The prompt is empty: give at least one token.")
+        keep = max(1, self.context // 2) if keep is None else keep
+        if not 1 <= keep <= self.context:
+            raise ValueError(f"keep is {keep}: it must be from 1 to the context of {self.context}.")
+        text = torch.cat([prompt, prompt.new_empty(B, length)], dim=1)
+        store = self.new_cache(B) if cache else None
+        start = max(0, T - self.context)  # the window is text[start:end]
+        for end in range(T, T + length):
+            if end - start > self.context:
+                start = end - keep
+                for layer in store or ():
+                    layer.clear()
+            done = store[0].length if store else 0
+            logits = self.logits(self.hidden(text[:, start + done : end], store)[:, -1])
+            if temperature == 0:
+                token = logits.argmax(-1)
+            else:
+                p = probabilities(logits, temperature, top_k, top_p)
+                token = torch.multinomial(p, 1, generator=generator)[:, 0]
+            text[:, end] = token
+            yield logits, token
+
+    def sample(
+        self,
+        n: int = 1,
+        length: int | None = None,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        generator: torch.Generator | None = None,
+        seed: int | None = None,
+    ) -> Tensor:
+        """Draw texts from the start: (n, length), `context` tokens by default. Begin is not returned."""
+        if seed is not None:
+            generator = torch.Generator(self.embedding.weight.device).manual_seed(seed)
+        begin = torch.full((n, 1), self.begin, device=self.embedding.weight.device)
+        length = self.context if length is None else length
+        return self.generate(begin, length, temperature, top_k, top_p, generator)[:, 1:]
+
+    def sample_trace(
+        self,
+        prompt: Tensor | None = None,
+        length: int = 32,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        seed: int = 0,
+        names: Sequence[str] | None = None,
+    ) -> Trace:
+        """Generation, one step a token.
+
+        Args:
+            prompt: (1, T) or (T,) int64; None starts from `begin`.
+            length, temperature, top_k, top_p: as in `generate`.
+            seed: of the draws; equal seeds give equal traces.
+            names: the tokens as text, for captions; ids without it.
+
+        Returns:
+            Trace with, a step: `token` (its id), `logits` (V,), `before`, `tempered`, `after` (V,), `kept`
+            (V,) bool, `mass` of what was kept, `entropy` of `before` and `entropy_after` in nats,
+            `log_prob` of the token under `after`, `total` log-probability so far. Result: (1, T + length).
+        """
+        device = self.embedding.weight.device
+        prompt = torch.tensor([self.begin], device=device) if prompt is None else prompt
+        prompt = prompt.reshape(1, -1)
+        generator = torch.Generator(device).manual_seed(seed)
+        steps, total, text = [], 0.0, [prompt]
+        for logits, token in self.stream(prompt, length, temperature, top_k, top_p, generator):
+            drawn = cut(logits[0].double(), temperature, top_k, top_p)
+            i = int(token)
+            p = float(drawn.after[i])
+            total += math.log(p)
+            text.append(token[:, None])
+            name = repr(names[i]) if names else f"token {i}"
+            steps.append(
+                Step(
+                    f"Step {len(steps) + 1}: draws {name} with probability {p:.3f} out of {int(drawn.kept.sum())} tokens.",
+                    {
+                        "token": i,
+                        "logits": logits[0],
+                        "before": drawn.before,
+                        "tempered": drawn.tempered,
+                        "after": drawn.after,
+                        "kept": drawn.kept,
+                        "mass": float(drawn.mass),
+                        "entropy": entropy(drawn.before),
+                        "entropy_after": entropy(drawn.after),
+                        "log_prob": math.log(p),
+                        "total": total,
+                    },
+                    rf"p = \frac{{{float(drawn.tempered[i]):.4f}}}{{{float(drawn.mass):.4f}}} = {p:.4f}",
+                )
+            )
+        return Trace(steps, torch.cat(text, dim=1))
+
+
+def entropy(p: Tensor) -> float:
+    """−Σ p log p in nats; 0 log 0 = 0."""
+    return float(torch.special.entr(p).sum())

@@ -1,0 +1,296 @@
+"""Attention against torch's own layers, triple loops and the oracles TF-O4 to O12, O39."""
+
+import math
+
+import contracts
+import pytest
+import torch
+import torch.nn.functional as F
+
+from modules.transformer.attention import (
+    Attention,
+    KVCache,
+    Observer,
+    allowed_pairs,
+    attention_weights,
+    observe,
+    observer,
+)
+from modules.transformer.positions import Rotary
+
+
+def random(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def layer(width=12, heads=3, **kwargs) -> Attention:
+    return contracts.exact(Attention(width, heads, **kwargs))
+
+
+def by_hand(q, k, v, allowed=None, scale=None):
+    """softmax(QKᵀ/√D)V, one number at a time, for one head: (T, D), (S, D), (S, Dv) -> (T, Dv)."""
+    out = torch.zeros(len(q), v.shape[1], dtype=q.dtype)
+    for t in range(len(q)):
+        raised = []
+        for s in range(len(k)):
+            if allowed is not None and not allowed[t, s]:
+                raised.append(0.0)
+                continue
+            dot = sum(float(q[t, d]) * float(k[s, d]) for d in range(q.shape[1]))
+            raised.append(math.exp(dot * (1 / math.sqrt(q.shape[1]) if scale is None else scale)))
+        for s in range(len(k)):
+            if sum(raised):
+                out[t] += raised[s] / sum(raised) * v[s]
+    return out
+
+
+class TestWeights:
+    def test_the_texts_two_by_two_example(self):  # TF-O4
+        q, v = torch.eye(2, dtype=torch.float64), torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64)
+        weights = attention_weights(q, q)
+        expected = torch.tensor([[0.669762, 0.330238], [0.330238, 0.669762]], dtype=torch.float64)
+        torch.testing.assert_close(weights, expected, atol=1e-6, rtol=0)
+        expected = torch.tensor([[1.660477, 2.660477], [2.339523, 3.339523]], dtype=torch.float64)
+        torch.testing.assert_close(weights @ v, expected, atol=1e-6, rtol=0)
+        causal = attention_weights(q, q, allowed_pairs(2, 2, causal=True)) @ v
+        assert causal[0].tolist() == [1.0, 2.0]
+        torch.testing.assert_close(causal[1], (weights @ v)[1])
+        unscaled = attention_weights(q, q, scale=1.0) @ v
+        torch.testing.assert_close(
+            unscaled[0], torch.tensor([1.537883, 2.537883], dtype=torch.float64), atol=1e-6, rtol=0
+        )
+
+    @pytest.mark.parametrize(
+        "case", ["full", "causal", "padding", "other lengths", "wider values", "unscaled"]
+    )
+    def test_equals_a_triple_loop_and_the_fused_kernel(self, case):  # TF-O5
+        T, S, D, Dv = 5, (7 if case == "other lengths" else 5), 4, (6 if case == "wider values" else 4)
+        q, k, v = random(T, D), random(S, D, seed=1), random(S, Dv, seed=2)
+        padding = torch.tensor([[False, True, False, False, True]]) if case == "padding" else None
+        allowed = allowed_pairs(T, S, case == "causal", padding)
+        scale = 1.0 if case == "unscaled" else None
+        if allowed is not None and allowed.ndim == 4:
+            allowed = allowed[0, 0]
+        out = attention_weights(q, k, allowed, scale) @ v
+        torch.testing.assert_close(out, by_hand(q, k, v, allowed, scale), atol=1e-12, rtol=0)
+        fused = F.scaled_dot_product_attention(q[None], k[None], v[None], allowed, scale=scale)[0]
+        torch.testing.assert_close(out, fused, atol=1e-12, rtol=0)
+
+    def test_column_form_is_the_transpose(self):  # [UDL] (12.10): tokens are columns
+        q, k, v = random(5, 4), random(5, 4, seed=1), random(5, 4, seed=2)
+        columns = v.T @ (k @ q.T / 2.0).softmax(0)
+        torch.testing.assert_close((attention_weights(q, k) @ v).T, columns, atol=1e-12, rtol=0)
+
+    def test_infinite_mask_commutes_with_the_scale(self):  # TF-O10
+        scores, mask = (
+            random(4, 4),
+            torch.zeros(4, 4, dtype=torch.float64).masked_fill(
+                torch.ones(4, 4, dtype=torch.bool).triu(1), -math.inf
+            ),
+        )
+        assert torch.equal((scores + mask) / 2.0, scores / 2.0 + mask)
+
+    def test_a_query_that_may_look_nowhere_gets_zeros_and_finite_gradients(self):  # TF-O10
+        attend = layer()
+        padding = torch.tensor([[True] * 4, [False, False, True, True]])
+        for watched in (False, True):
+            x = random(2, 4, 12).requires_grad_()
+            if watched:
+                with observe() as seen:
+                    y = attend(x, padding=padding)
+                assert not seen.calls[attend][0].weights[0].any()
+            else:
+                y = attend(x, padding=padding)
+            torch.testing.assert_close(y[0], attend.output.bias.expand(4, -1))
+            (gradient,) = torch.autograd.grad(y.sum(), x)
+            assert gradient.isfinite().all()
+
+    def test_variance_of_dot_products_is_the_width_and_scaling_keeps_weights_soft(self):  # TF-O12
+        largest = {1: (0.21, 0.21), 64: (0.84, 0.25), 256: (0.92, 0.25)}
+        for width, (unscaled, scaled) in largest.items():
+            q, k = random(4000, 1, width, seed=width), random(4000, 16, width, seed=width + 1)
+            assert (q @ k.transpose(1, 2)).var().item() == pytest.approx(width, rel=0.1)
+            assert attention_weights(q, k, scale=1.0).amax(-1).mean().item() == pytest.approx(
+                unscaled, abs=0.012
+            )
+            assert attention_weights(q, k).amax(-1).mean().item() == pytest.approx(scaled, abs=0.012)
+
+
+class TestLayer:
+    @pytest.mark.parametrize("case", ["self", "causal", "cross", "padding", "causal and padding"])
+    @pytest.mark.parametrize("watched", [False, True])
+    @pytest.mark.parametrize("bias", [False, True])
+    def test_equals_torchs_multihead_attention(self, case, watched, bias):
+        ours = layer(bias=bias)
+        peer = torch.nn.MultiheadAttention(12, 3, bias=bias, batch_first=True, dtype=torch.float64)
+        with torch.no_grad():
+            peer.in_proj_weight.copy_(ours.project.weight)
+            peer.out_proj.weight.copy_(ours.output.weight)
+            if bias:
+                peer.in_proj_bias.copy_(ours.project.bias)
+                peer.out_proj.bias.copy_(ours.output.bias)
+        x = random(2, 5, 12)
+        source = random(2, 7, 12, seed=1) if case == "cross" else None
+        padding = (
+            torch.tensor([[False] * 5, [False, False, False, True, True]]) if "padding" in case else None
+        )
+        mask = torch.ones(5, 5, dtype=torch.bool).triu(1) if "causal" in case else None
+        kv = x if source is None else source
+        expected, weights = peer(
+            x, kv, kv, attn_mask=mask, key_padding_mask=padding, average_attn_weights=False
+        )
+        if watched:
+            with observe() as seen:
+                y = ours(x, source, "causal" in case, padding)
+            torch.testing.assert_close(seen.calls[ours][0].weights, weights, atol=1e-12, rtol=0)
+        else:
+            y = ours(x, source, "causal" in case, padding)
+        torch.testing.assert_close(y, expected, atol=1e-11, rtol=0)
+
+    def test_one_head_with_unit_output_is_plain_attention(self):  # TF-O11
+        attend = layer(4, 1, bias=False)
+        with torch.no_grad():
+            attend.output.weight.copy_(torch.eye(4))
+        x = random(1, 6, 4)
+        q, k, v = (x @ attend.project.weight[i * 4 : i * 4 + 4].T for i in range(3))
+        torch.testing.assert_close(attend(x), attention_weights(q, k) @ v, atol=1e-12, rtol=0)
+
+    def test_heads_are_a_loop_over_heads_joined_on_features(self):  # TF-O11
+        attend, x = layer(), random(1, 5, 12)
+        W, b = attend.project.weight, attend.project.bias
+        heads = []
+        for h in range(3):
+            rows = [slice(12 * i + 4 * h, 12 * i + 4 * h + 4) for i in range(3)]
+            q, k, v = (x[0] @ W[r].T + b[r] for r in rows)
+            heads.append(by_hand(q, k, v))
+        expected = torch.cat(heads, dim=1) @ attend.output.weight.T + attend.output.bias
+        torch.testing.assert_close(attend(x)[0], expected, atol=1e-11, rtol=0)
+
+    @pytest.mark.parametrize("heads", [1, 2, 8, 64])
+    def test_parameters_do_not_depend_on_the_number_of_heads(self, heads):  # TF-O11
+        assert sum(p.numel() for p in Attention(512, heads).parameters()) == 1_050_624
+
+    def test_permuting_heads_with_their_block_of_the_output_changes_nothing(self):  # TF-O11
+        attend, x = layer(), random(2, 5, 12)
+        before = attend(x)
+        order = torch.tensor([8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6, 7])
+        with torch.no_grad():
+            rows = torch.cat([order, order + 12, order + 24])
+            attend.project.weight.copy_(attend.project.weight[rows].clone())
+            attend.project.bias.copy_(attend.project.bias[rows].clone())
+            attend.output.weight.copy_(attend.output.weight[:, order].clone())
+        torch.testing.assert_close(attend(x), before, atol=1e-12, rtol=0)
+
+    def test_symmetry(self):  # TF-O8
+        attend, x, order = layer(), random(1, 6, 12), torch.tensor([3, 0, 5, 1, 4, 2])
+        torch.testing.assert_close(attend(x[:, order]), attend(x)[:, order], atol=1e-12, rtol=0)
+        source = random(1, 7, 12, seed=4)
+        torch.testing.assert_close(
+            attend(x, source[:, [6, 2, 0, 5, 1, 4, 3]]), attend(x, source), atol=1e-12, rtol=0
+        )
+        assert (attend(x[:, order], causal=True) - attend(x, causal=True)[:, order]).abs().max() > 1e-3
+        turned = layer(rotary=Rotary(4))
+        assert (turned(x[:, order]) - turned(x)[:, order]).abs().max() > 1e-3
+
+    @pytest.mark.parametrize("watched", [False, True])
+    def test_causal_by_gradient(self, watched):  # TF-O9
+        attend = layer(rotary=Rotary(4))
+
+        def run(x):
+            if not watched:
+                return attend(x[None], causal=True)[0]
+            with observe():
+                return attend(x[None], causal=True)[0]
+
+        contracts.causal(run, random(6, 12))
+
+    def test_padding_hides_keys_completely(self):
+        attend, x = layer(), random(1, 5, 12)
+        padding = torch.tensor([[False, False, True, False, True]])
+        kept = attend(x, x[:, [0, 1, 3]])
+        torch.testing.assert_close(attend(x, padding=padding), kept, atol=1e-12, rtol=0)
+        changed = x.clone()
+        changed[:, 2] += 5
+        assert torch.equal(attend(x, changed, padding=padding), attend(x, x, padding=padding))
+
+    def test_cache_equals_one_pass_in_any_pieces(self):
+        attend, x = layer(rotary=Rotary(4)), random(2, 9, 12)
+        whole = attend(x, causal=True)
+        for pieces in ([1] * 9, [4, 1, 4], [3, 6], [9]):
+            cache, done, out = KVCache(2, 3, 9, 4, x.device, x.dtype), 0, []
+            for size in pieces:
+                out.append(attend(x[:, done : done + size], causal=True, cache=cache))
+                done += size
+            torch.testing.assert_close(torch.cat(out, 1), whole, atol=1e-12, rtol=0)
+        with pytest.raises(ValueError, match="holds 9 tokens"):
+            attend(x[:, :1], cache=cache)
+
+    def test_heads_must_divide_the_width(self):
+        with pytest.raises(ValueError, match="choose a multiple of 5"):
+            Attention(12, 5)
+
+
+class TestObserver:
+    def test_recording_does_not_change_the_output_and_records_what_was_used(self):
+        attend, x = layer(rotary=Rotary(4)), random(2, 5, 12)
+        plain = attend(x, causal=True)
+        with observe() as seen:
+            watched = attend(x, causal=True)
+        torch.testing.assert_close(watched, plain, atol=1e-13, rtol=0)
+        (call,) = seen.calls[attend]
+        # exactly: the recorded weights and values rebuild the very bits of the output
+        assert torch.equal(attend.output((call.weights @ call.values).transpose(1, 2).flatten(2)), watched)
+        assert not call.weights.triu(1).any()
+        torch.testing.assert_close(call.weights.sum(-1), torch.ones(2, 3, 5, dtype=torch.float64))
+        scores = call.queries @ call.keys.transpose(-2, -1) * call.scale
+        rebuilt = scores.masked_fill(torch.ones(5, 5, dtype=torch.bool).triu(1), -math.inf).softmax(-1)
+        torch.testing.assert_close(rebuilt, call.weights, atol=1e-13, rtol=0)
+
+    def test_dropout_is_recorded_as_used(self):
+        attend = layer(dropout=0.5).train()
+        x = random(1, 5, 12)
+        torch.manual_seed(0)
+        with observe() as seen:
+            y = attend(x)
+        call = seen.calls[attend][0]
+        assert (call.weights == 0).any()
+        assert torch.equal(attend.output((call.weights @ call.values).transpose(1, 2).flatten(2)), y)
+
+    def test_nobody_watching_stores_nothing_and_runs_the_fused_kernel(self, monkeypatch):
+        attend, x, calls = layer(), random(1, 5, 12), []
+        fused = F.scaled_dot_product_attention
+        monkeypatch.setattr(
+            F, "scaled_dot_product_attention", lambda *a, **k: calls.append(1) or fused(*a, **k)
+        )
+        before = set(vars(attend))
+        attend(x, causal=True)
+        assert len(calls) == 1 and observer() is None and set(vars(attend)) == before
+        with observe() as seen:
+            attend(x, causal=True)
+        assert len(calls) == 1 and len(seen.calls[attend]) == 1
+
+    def test_only_this_thread_is_watched(self):
+        from threading import Thread
+
+        found = []
+        with observe() as seen:
+            thread = Thread(target=lambda: found.append(observer()))
+            thread.start()
+            thread.join()
+            assert observer() is seen
+        assert found == [None] and observer() is None
+
+    def test_the_watch_ends_also_after_an_error(self):
+        with pytest.raises(RuntimeError), observe():
+            raise RuntimeError
+        assert observer() is None
+
+    def test_a_head_switched_off_is_a_head_without_output_columns(self):
+        attend, x = layer(), random(1, 5, 12)
+        with observe({attend: torch.tensor([1.0, 0.0, 1.0])}, record=False) as seen:
+            off = attend(x)
+        assert not seen.calls
+        with torch.no_grad():
+            attend.output.weight[:, 4:8] = 0
+        torch.testing.assert_close(off, attend(x), atol=1e-12, rtol=0)
+        assert isinstance(seen, Observer)

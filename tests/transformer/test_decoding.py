@@ -1,0 +1,88 @@
+"""Temperature, top-k and top-p, always over the full vocabulary: TF-O1, TF-O29."""
+
+import math
+
+import pytest
+import torch
+
+from modules.transformer.decoding import cut, keep, probabilities, temper
+
+
+def logits(*p):
+    return torch.tensor(p, dtype=torch.float64).log()
+
+
+P = (0.5, 0.3, 0.15, 0.05)
+
+
+def test_top_k_and_top_p_of_the_spec():  # TF-O29
+    assert cut(logits(*P), top_k=2).after.tolist() == pytest.approx([0.625, 0.375, 0, 0])
+    nucleus = cut(logits(*P), top_p=0.9)
+    assert nucleus.kept.tolist() == [True, True, True, False]
+    assert nucleus.after.tolist() == pytest.approx([x / 0.95 for x in P[:3]] + [0])
+    assert float(nucleus.mass) == pytest.approx(0.95)
+
+
+def test_the_nucleus_is_measured_on_the_full_vocabulary():
+    # 50 equal tokens of mass 0.5 and one of 0.5: p = 0.6 needs 11 tokens of the whole. After a cut to the
+    # 6 first, renormalised, it would keep one token only.
+    p = torch.tensor([0.5] + [0.01] * 50, dtype=torch.float64)
+    assert int(keep(p, top_p=0.6).sum()) == 11
+    assert int(keep(p, top_k=6, top_p=0.6).sum()) == 6
+    wrong = p * keep(p, top_k=6)
+    assert int(keep(wrong / wrong.sum(), top_p=0.6).sum()) == 1
+
+
+def test_ties_at_the_last_rank_keep_exactly_k_by_lower_id():
+    p = torch.full((5,), 0.2)
+    assert keep(p, top_k=3).tolist() == [True, True, True, False, False]
+    assert keep(p, top_p=0.4).tolist() == [True, True, False, False, False]  # smallest set that reaches 0.4
+
+
+def test_the_most_probable_token_always_stays():
+    assert keep(torch.tensor([0.1, 0.6, 0.3]), top_k=1, top_p=1e-9).tolist() == [False, True, False]
+
+
+def test_nothing_cut_is_the_softmax():
+    z = torch.randn(3, 7, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    story = cut(z, top_k=100, top_p=1.0)
+    assert torch.equal(story.after, z.softmax(-1)) or torch.allclose(story.after, z.softmax(-1), atol=1e-15)
+    assert story.kept.all()
+    torch.testing.assert_close(probabilities(z), z.softmax(-1), atol=0, rtol=0)
+
+
+@pytest.mark.parametrize("temperature", [0, 0.3, 1.0, 2.5])
+@pytest.mark.parametrize("top_k, top_p", [(None, None), (3, None), (None, 0.7), (4, 0.8)])
+def test_what_is_drawn_from_is_what_is_shown(temperature, top_k, top_p):
+    z = torch.randn(4, 9, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    story = cut(z, temperature, top_k, top_p)
+    torch.testing.assert_close(probabilities(z, temperature, top_k, top_p), story.after, atol=1e-15, rtol=0)
+    torch.testing.assert_close(story.after.sum(-1), torch.ones(4, dtype=torch.float64))
+    assert not story.after[~story.kept].any()
+
+
+def test_temperature():
+    z = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+    assert temper(z, 1.0).tolist() == pytest.approx([0.090031, 0.244728, 0.665241], abs=1e-6)  # TF-O1
+    assert temper(z, 0.1).tolist() == pytest.approx([2.06e-9, 4.54e-5, 0.999955], rel=1e-2)
+    assert temper(z, 0).tolist() == [0, 0, 1]
+    assert temper(z, 1e-320).tolist() == [0, 0, 1]  # no overflow on the way to greedy
+    assert temper(z + 1000, 1.0).isfinite().all()
+    assert temper(torch.ones(3), 0).tolist() == [1, 0, 0]
+    hot, cold = (-(p * p.log()).sum().item() for p in (temper(z, 5.0), temper(z, 0.5)))
+    assert cold < hot < math.log(3)
+
+
+@pytest.mark.parametrize(
+    "knobs, sentence",
+    [
+        ({"temperature": -1.0}, "temperature is -1.0"),
+        ({"temperature": math.nan}, "temperature is nan"),
+        ({"top_k": 0}, "top_k is 0: keep at least 1 token"),
+        ({"top_p": 0.0}, "top_p is 0.0"),
+        ({"top_p": 1.5}, "top_p is 1.5"),
+    ],
+)
+def test_knobs_out_of_range(knobs, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        cut(logits(*P), **knobs)
