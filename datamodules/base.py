@@ -71,9 +71,10 @@ class Batches(Sampler[Tensor]):
             self.on_epoch(epoch)
 
     def __len__(self) -> int:
+        whole, rest = divmod(self.drawn, self.batch_size)
         if self.shuffle:
-            return self.drawn // self.batch_size
-        return -(-self.drawn // self.batch_size)
+            return whole
+        return whole * (self.batch_size > self.rank) + (rest > self.rank)
 
     def __iter__(self) -> Iterator[Tensor]:
         if self.shuffle:
@@ -82,7 +83,9 @@ class Batches(Sampler[Tensor]):
             order = torch.randperm(self.length, generator=generator)
         else:
             order = torch.arange(self.length)
-        for batch in order[: self.drawn].split(self.batch_size)[: len(self)]:
+        for batch in order[: self.drawn].split(self.batch_size):
+            if self.shuffle and len(batch) < self.batch_size:
+                return
             mine = batch[self.rank :: self.world]
             if len(mine):
                 yield mine

@@ -235,7 +235,7 @@ def content(source: Source, file: File) -> bytes:
             f"{source.name} needs the file {Path(file.path).name} in {source.folder}: it {state} and "
             f"could not be fetched ({_reason(error)}); put it there, or use embedded data, "
             f"which need no file: {source.sister}."
-        ) from error
+        ) from None
 
 
 @contextmanager
@@ -285,13 +285,12 @@ class Resumable:
             try:
                 self._transfer(url)
                 break
-            except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ReadTimeout) as error:
+            except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ReadTimeout):
                 # broken off on the way: worth another try, at once if something came
                 if attempt == ATTEMPTS - 1:
                     raise
                 if self._size() == before:
                     time.sleep(2**attempt * 0.2)
-                del error
         if self.file.check(self.part) is None:
             self.part.unlink()  # nothing of it can be trusted: the next try starts afresh
             raise OSError(f"what {url} sent is not the file: its checksum differs")

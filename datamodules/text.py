@@ -1,0 +1,230 @@
+"""Text as one long line of tokens: tiny Shakespeare, the Python documentation, or a file of one's own.
+
+Windows of T = `context` tokens, targets one token further:
+
+    tokens = (t_i, ..., t_{i+T-1})        targets = (t_{i+1}, ..., t_{i+T})
+
+Training draws `windows_per_epoch` windows from all possible starts, anew each epoch. Validation and
+test go through their split once, window after window: every token but the first is predicted
+exactly once; the last window may be shorter and is a batch of its own.
+
+Splits go by character; training is the first 90 %. Tiny Shakespeare's validation is all of the last
+10 %, as in nanoGPT, so that numbers can be compared. That split has no third part: its `test` is the
+second half of validation (the last 5 %), so **not independent** of what was chosen by validation. In
+every other corpus validation (90-95 %) and test (95-100 %) are apart.
+
+Shapes: a batch is tokens (B, T) and targets (B, T), int64.
+"""
+
+import hashlib
+import platform
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader
+
+from datamodules import fetch, pydocs
+from datamodules.base import Batches, DataModule
+from datamodules.tokenizer import ASCII, BPETokenizer, ByteTokenizer, CharTokenizer, Tokenizer
+
+Tokenization = Literal["char", "byte", "bpe"]
+
+
+class Windows:
+    """Windows of T tokens at any start: positions (B,) are starts; the batch is tokens (B, T) and
+    targets (B, T)."""
+
+    def __init__(self, ids: Tensor, context: int) -> None:
+        self.ids, self.context = ids, context
+
+    def __len__(self) -> int:
+        return len(self.ids) - self.context
+
+    def __getitem__(self, positions: Tensor) -> tuple[Tensor, Tensor]:
+        window = self.ids[positions[:, None] + torch.arange(self.context + 1)].long()  # (B, T + 1)
+        return window[:, :-1], window[:, 1:]
+
+
+class Blocks(Windows):
+    """The whole windows of a split, one after the other; what is left over is `tail`."""
+
+    def __len__(self) -> int:
+        return (len(self.ids) - 1) // self.context
+
+    def __getitem__(self, positions: Tensor) -> tuple[Tensor, Tensor]:
+        return super().__getitem__(positions * self.context)
+
+    @property
+    def tail(self) -> tuple[Tensor, Tensor] | None:
+        """The last, shorter window: tokens and targets (1, R) with 1 <= R < T."""
+        rest = self.ids[len(self) * self.context :].long()[None]
+        return (rest[:, :-1], rest[:, 1:]) if rest.shape[1] > 1 else None
+
+
+class _WithTail:
+    """A split that answers the batch [-1] with its tail."""
+
+    def __init__(self, blocks: Blocks) -> None:
+        self.blocks = blocks
+
+    def __getitem__(self, positions: Tensor) -> tuple[Tensor, Tensor]:
+        tail = self.blocks.tail
+        return tail if tail is not None and positions[0] < 0 else self.blocks[positions]
+
+
+class _BatchesWithTail(Batches):
+    """Every window once over the processes, then the tail on the first process."""
+
+    def __len__(self) -> int:
+        return super().__len__() + (self.rank == 0)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        yield from super().__iter__()
+        if self.rank == 0:
+            yield torch.tensor([-1])
+
+
+class Text(DataModule):
+    """A corpus, a tokenizer and windows.
+
+    Args:
+        corpus: "shakespeare", "pydocs" (embedded), or the path of a UTF-8 text file.
+        tokenizer: "char" (vocabulary: all characters of the corpus), "byte", or "bpe" (on bytes,
+            learned on the training split).
+        context: tokens in a window.
+        batch_size: windows per optimizer step over all processes together.
+        seed: of the windows drawn in each epoch.
+        windows_per_epoch: training windows in one epoch; never more than there are starts.
+        bpe_vocab_size: tokens of "bpe", the 256 bytes included.
+
+    Raises:
+        ValueError: an argument is out of range, or the corpus is unknown, unreadable or too short.
+        MissingData: tiny Shakespeare is not on disk and cannot be fetched.
+    """
+
+    def __init__(
+        self,
+        corpus: str = "shakespeare",
+        tokenizer: Tokenization = "char",
+        context: int = 64,
+        batch_size: int = 12,
+        seed: int = 0,
+        windows_per_epoch: int = 2400,
+        bpe_vocab_size: int = 512,
+    ) -> None:
+        super().__init__(batch_size, seed)
+        if tokenizer not in get_args(Tokenization):
+            raise ValueError(
+                f"tokenizer is {tokenizer!r}: it must be one of {', '.join(get_args(Tokenization))}."
+            )
+        for name, value in (("context", context), ("windows_per_epoch", windows_per_epoch)):
+            if value < 1:
+                raise ValueError(f"{name} is {value}: it must be at least 1.")
+        self.corpus, self.tokenization, self.context = corpus, tokenizer, context
+        self.windows_per_epoch, self.bpe_vocab_size = windows_per_epoch, bpe_vocab_size
+        self.embedded = corpus == "pydocs"
+
+    def prepare_data(self) -> None:
+        if self.corpus == "shakespeare":
+            fetch.fetch("tinyshakespeare")
+
+    @cached_property
+    def text(self) -> str:
+        """The whole corpus."""
+        if self.corpus == "shakespeare":
+            source = fetch.SOURCES["tinyshakespeare"]
+            return fetch.content(source, source.files[0]).decode()
+        if self.corpus == "pydocs":
+            return pydocs.text()
+        path = Path(self.corpus).expanduser()
+        if not path.is_file():
+            raise ValueError(
+                f"corpus is {self.corpus!r}: it must be shakespeare, pydocs or the path of a text file."
+            )
+        try:
+            return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8.") from None
+
+    @property
+    def bounds(self) -> dict[str, tuple[int, int]]:
+        """First and last character (exclusive) of each split; see the head of this file."""
+        n = len(self.text)
+        train, middle = int(n * 0.9), int(n * 0.95)
+        val = n if self.corpus == "shakespeare" else middle
+        return {"train": (0, train), "val": (train, val), "test": (middle, n)}
+
+    def split_text(self, split: Literal["train", "val", "test"]) -> str:
+        """The characters of a split."""
+        first, last = self.bounds[split]
+        return self.text[first:last]
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """Made from the corpus; from a card it comes without the corpus by `Tokenizer.from_dict`."""
+        if self.tokenization == "byte":
+            return ByteTokenizer()
+        if self.tokenization == "bpe":
+            return BPETokenizer.train(self.split_text("train"), self.bpe_vocab_size)
+        # a fixed vocabulary keeps a model of the documentation usable under every version of Python
+        return CharTokenizer(ASCII if self.corpus == "pydocs" else sorted(set(self.text)))
+
+    def _ids(self, split: Literal["train", "val", "test"]) -> Tensor:
+        ids = torch.tensor(self.tokenizer.encode(self.split_text(split)), dtype=torch.int32)
+        if len(ids) <= self.context:
+            raise ValueError(
+                f"The {split} split of {self.corpus} has {len(ids)} tokens, too few for a context of "
+                f"{self.context}: take a longer text or a shorter context."
+            )
+        return ids
+
+    def setup(self, stage: str | None = None) -> None:
+        """Encode the splits that `stage` reads; all of them without a stage."""
+        if stage in (None, "fit", "validate") and not hasattr(self, "train_set"):
+            self.train_set = Windows(self._ids("train"), self.context)
+            self.val_set = Blocks(self._ids("val"), self.context)
+        if stage in (None, "test", "predict") and not hasattr(self, "test_set"):
+            self.test_set = Blocks(self._ids("test"), self.context)
+
+    def train_dataloader(self) -> DataLoader:
+        return self.batches(self.train_set, shuffle=True, limit=self.windows_per_epoch)
+
+    def val_dataloader(self) -> DataLoader:
+        return self._once(self.val_set)
+
+    def test_dataloader(self) -> DataLoader:
+        return self._once(self.test_set)
+
+    def predict_dataloader(self) -> DataLoader:
+        return self._once(self.test_set)
+
+    def _once(self, blocks: Any) -> DataLoader:
+        loader = self.batches(blocks, shuffle=False)
+        if blocks.tail is None:
+            return loader
+        old: Any = loader.sampler
+        sampler = _BatchesWithTail(old.length, old.batch_size, False, self.seed, old.rank, old.world)
+        return DataLoader(_WithTail(blocks), sampler=sampler, batch_size=None)  # type: ignore[arg-type]
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        return {"vocab_size": len(self.tokenizer)}
+
+    def describe(self) -> dict[str, Any]:
+        """For the card; the hash tells whether another machine's documentation is the same text."""
+        return {
+            "name": "Text",
+            "corpus": self.corpus,
+            "characters": len(self.text),
+            "sha256": hashlib.sha256(self.text.encode()).hexdigest(),
+            **({"python": platform.python_version()} if self.corpus == "pydocs" else {}),
+            "splits": {name: list(bounds) for name, bounds in self.bounds.items()},
+            "test_is_part_of_val": self.corpus == "shakespeare",
+            "context": self.context,
+            "seed": self.seed,
+            "tokenizer": self.tokenizer.to_dict(),
+        }
