@@ -161,8 +161,8 @@ def bars(
         x, y = (heights, position) if horizontal else (position, heights)
         fig.add_trace(
             go.Bar(
-                x=x, y=y, orientation="h" if horizontal else "v", name=name, marker={"color": colors, "line_width": 0},
-                hovertext=hover, hoverinfo="text",
+                x=x, y=y, orientation="h" if horizontal else "v", name=name, hovertext=hover, hoverinfo="text",
+                marker={"color": colors, "line_width": 0},
             )
         )  # fmt: skip
 
@@ -338,10 +338,11 @@ def scatter(
     fig = go.Figure()
     for c in np.unique(classes):
         mine = classes == c
+        color = theme.CATEGORIES[c % len(theme.CATEGORIES)]
         fig.add_trace(
             go.Scatter(
-                x=p[mine, 0], y=p[mine, 1], mode="markers", name=names[c] if names else str(c), customdata=data[mine],
-                marker={"size": size, "opacity": opacity, "color": theme.CATEGORIES[c % len(theme.CATEGORIES)]},
+                x=p[mine, 0], y=p[mine, 1], mode="markers", customdata=data[mine],
+                name=names[c] if names else str(c), marker={"size": size, "opacity": opacity, "color": color},
                 hovertext=[t for t, m in zip(hover, mine, strict=True) if m] if hover is not None else None,
                 hoverinfo="text" if hover is not None else "x+y+name",
             )

@@ -51,12 +51,12 @@ def number(
     whole = all(isinstance(v, int) for v in (low, high, default, step or 1))
     kind = int if whole else float
     low, high, default = kind(low), kind(high), kind(default)
+    step = kind(step) if step is not None else None
     fits = in_range(low, high, whole)
     state.prepare(key, default, lambda raw: fits(parse(raw)), fits, f"runs from {low:g} to {high:g}")
     value = st.number_input(
-        label, low, high, default, kind(step) if step is not None else None, key=key, help=help, format=format,
-        bind="query-params", required=True,
-    )  # fmt: skip
+        label, low, high, default, step, key=key, help=help, format=format, bind="query-params"
+    )
     value = default if value is None else value
     state.complaint(key, value == default)
     return value

@@ -23,8 +23,9 @@ def figure(fig: Figure, *, alt: str, data: Table | None = None, key: str | None 
         alt: what the figure shows, in a sentence, for readers who cannot see it.
         data: column name -> values; all of one length.
     """
-    st.plotly_chart(theme.style(fig), theme=None, key=key, alt=alt, config=config(alt))
-    download(data, key or alt)
+    with st.container(gap=None):
+        st.plotly_chart(theme.style(fig), theme=None, key=key, alt=alt, config=config(alt))
+        download(data, key or alt)
 
 
 def pick(
@@ -107,9 +108,8 @@ def find(fig: Figure, point: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """The figure's point at the held place, with its customdata; None if there is none."""
     if point is None:
         return None
-    for trace in fig.data:
-        if trace.type not in ("scatter", "bar") or trace.x is None or trace.y is None:
-            continue
+    traces = [t for t in fig.data if t.type in ("scatter", "bar") and t.x is not None and t.y is not None]
+    for trace in sorted(traces, key=lambda t: t.customdata is None):  # what has data is meant to be clicked
         for index, (x, y) in enumerate(zip(trace.x, trace.y, strict=False)):
             if same(x, point["x"]) and same(y, point["y"]):
                 data = trace.customdata[index] if trace.customdata is not None else None
@@ -145,6 +145,7 @@ def config(alt: str) -> dict[str, Any]:
     name = "".join(c if c.isalnum() else "-" for c in alt.lower())[:40].strip("-") or "figure"
     return {
         "displaylogo": False,
+        "displayModeBar": True,
         "modeBarButtons": [["toImage"]],
         "toImageButtonOptions": {"format": "svg", "filename": name},
         "scrollZoom": False,

@@ -22,8 +22,12 @@ CSS = """
 .block-container {max-width: 1200px; padding-top: 3.2rem; padding-bottom: 6rem;}
 .katex-display {overflow-x: auto; overflow-y: hidden; padding: .2rem 0;}
 .katex-display > .katex {font-size: 1.25em;}
+h1 {font-size: 2.4rem !important; padding: 0 0 .4rem 0 !important;}
+h5 {padding-bottom: .2rem !important;}
 .lectern-idea {font-size: 1.2rem; opacity: .8; margin: -.6rem 0 .6rem 0;}
-.lectern-notice {border-left: 4px solid #CC79A7; padding: .4rem 0 .4rem 1rem; margin: .4rem 0;}
+.st-key-notice {border-left: 4px solid #CC79A7; padding-left: 1rem; gap: .2rem;}
+.modebar {opacity: .55;} .modebar:hover {opacity: 1;}
+.stSlider [data-testid="stSliderTickBar"] {display: none;}
 @media (max-width: 640px) {.block-container {padding-left: 1rem; padding-right: 1rem;}}
 </style>
 """
@@ -93,7 +97,8 @@ def source(*objects: Any, references: Sequence[str] = ()) -> None:
     """The very code that ran, read from its file, and the references."""
     with st.expander("Source"):
         for obj in objects:
-            obj = inspect.unwrap(obj.fget if isinstance(obj, property) else obj)
+            obj = obj.fget if isinstance(obj, property) else obj
+            obj = inspect.unwrap(obj) if callable(obj) else obj
             code, line = inspect.getsource(obj), inspect.getsourcelines(obj)[1]
             path = Path(inspect.getsourcefile(obj) or "").resolve()
             shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name

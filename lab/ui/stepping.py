@@ -1,79 +1,85 @@
 """The stepper: play, pause, back, forward, scrub."""
 
 import time
-from typing import Any
 
 import streamlit as st
 
 from lab.ui import state
+from lab.ui.controls import in_range, parse
 
 
 def stepper(n: int, *, key: str, seconds: float = 0.4, default: int = 0, label: str = "Step") -> int:
-    """The index of the current step, 0..n-1, kept in the URL.
+    """The index of the current step, 0..n-1, kept in the URL; the arrow keys move it too.
 
     Args:
         n: number of steps.
-        seconds: between steps while playing.
+        seconds: between two steps while playing.
     """
     if n <= 1:
-        st.caption("There is a single step.")
         return 0
-    default = min(default, n - 1)
+    last = n - 1
+    default = min(default, last)
     playing = st.session_state.get(f"_play:{key}", False)
-    if f"_step:{key}" in st.session_state:  # asked for by the clock of the last run
-        st.session_state[key] = min(st.session_state.pop(f"_step:{key}"), n - 1)
-    if isinstance(st.session_state.get(key), int) and st.session_state[key] > n - 1:
-        st.session_state[key] = n - 1
-    fits = lambda v: v is not None and 0 <= v <= n - 1 and v == int(v)  # noqa: E731
+    if f"_step:{key}" in st.session_state:  # asked for by the clock in the last run
+        st.session_state[key] = st.session_state.pop(f"_step:{key}")
+    if isinstance(st.session_state.get(key), int):  # the trace may have become shorter
+        st.session_state[key] = max(0, min(last, st.session_state[key]))
+    fits = in_range(0, last, whole=True)
+    state.prepare(key, default, lambda raw: fits(parse(raw)), fits, f"runs from 0 to {last}")
 
-    from lab.ui.controls import parse
-
-    state.prepare(key, default, lambda raw: fits(parse(raw)), fits, f"runs from 0 to {n - 1}")
-
-    def move(to: int | None = None, by: int = 0) -> None:
-        now = st.session_state.get(key, default)
-        st.session_state[key] = max(0, min(n - 1, now + by if to is None else to))
+    def move(by: int) -> None:
+        st.session_state[key] = max(0, min(last, st.session_state.get(key, default) + by))
         st.session_state[f"_play:{key}"] = False
 
     def play() -> None:
         st.session_state[f"_play:{key}"] = not playing
-        if not playing and st.session_state.get(key, default) >= n - 1:
+        if not playing and st.session_state.get(key, default) >= last:
             st.session_state[key] = 0
 
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        button: Any = st.button
-        button(
-            "",
-            key=f"{key}-first",
-            icon=":material/first_page:",
-            help="To the start",
-            on_click=move,
-            args=(0,),
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"stepper-{key}"):
+        st.button(
+            "", key=f"{key}-first", icon=":material/first_page:", help="Start", on_click=move, args=(-n,)
         )
-        button("", key=f"{key}-back", icon=":material/chevron_left:", help="Back", on_click=move, args=(None, -1),
-               shortcut="Left")  # fmt: skip
-        button("", key=f"{key}-play", icon=":material/pause:" if playing else ":material/play_arrow:",
-               help="Pause" if playing else "Play", on_click=play, type="primary")  # fmt: skip
-        button("", key=f"{key}-next", icon=":material/chevron_right:", help="Forward", on_click=move, args=(None, 1),
-               shortcut="Right")  # fmt: skip
-        index = st.slider(label, 0, n - 1, default, key=key, bind="query-params")
+        st.button(
+            "",
+            key=f"{key}-back",
+            icon=":material/chevron_left:",
+            help="Back",
+            on_click=move,
+            args=(-1,),
+            shortcut="Left",
+        )
+        icon, what = (":material/pause:", "Pause") if playing else (":material/play_arrow:", "Play")
+        st.button("", key=f"{key}-play", icon=icon, help=what, on_click=play, type="primary")
+        st.button(
+            "",
+            key=f"{key}-next",
+            icon=":material/chevron_right:",
+            help="Forward",
+            on_click=move,
+            args=(1,),
+            shortcut="Right",
+        )
+        index = st.slider(
+            f"{label} of {last}", 0, last, default, key=key, bind="query-params", width="stretch"
+        )
     state.complaint(key, index == default)
     if playing:
-        clock(key, index, n, seconds)
+        clock(key, index, last, seconds)
     return index
 
 
-def clock(key: str, index: int, n: int, seconds: float) -> None:
-    """While playing, ask for the next step every `seconds`."""
+def clock(key: str, index: int, last: int, seconds: float) -> None:
+    """While playing, ask for the next step after `seconds`."""
     started = time.monotonic()
 
     @st.fragment(run_every=seconds)
     def tick() -> None:
         if not st.session_state.get(f"_play:{key}") or time.monotonic() - started < seconds / 2:
-            return
-        if index + 1 >= n - 1:
+            return  # paused meanwhile, or this is the page's own run
+        st.session_state[f"_step:{key}"] = min(index + 1, last)
+        if index + 1 >= last:
             st.session_state[f"_play:{key}"] = False
-        st.session_state[f"_step:{key}"] = index + 1
         st.rerun()
 
     tick()
