@@ -1,6 +1,6 @@
 """The figures every page needs: heat map, bars, images, curves, scatter. Tensors in, figure out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -25,8 +25,8 @@ def array(values: Any) -> np.ndarray:
 
 
 def click_targets(
-    x: Sequence[Any],
-    y: Sequence[Any],
+    x: Iterable[Any],
+    y: Iterable[Any],
     customdata: Any = None,
     hover: Sequence[str] | None = None,
     size: float = 30,
@@ -161,8 +161,8 @@ def bars(
         x, y = (heights, position) if horizontal else (position, heights)
         fig.add_trace(
             go.Bar(
-                x=x, y=y, orientation="h" if horizontal else "v", name=name, hovertext=hover, hoverinfo="text",
-                marker={"color": colors, "line_width": 0},
+                x=x, y=y, orientation="h" if horizontal else "v", name=name, hovertext=hover,
+                hoverinfo="text", marker={"color": colors, "line_width": 0},
             )
         )  # fmt: skip
 

@@ -17,10 +17,8 @@ LEVELS = 15  # grey levels of a pixel: 4 bits, so that a drawing fits into a lin
 INK = "ink."  # a link's value that starts so is a drawing; any other is a name on the shelf
 
 HERE = Path(__file__).parent
-mount = st.components.v2.component(
-    "lectern_pad",
-    **{part: (HERE / f"pad.{part}").read_text(encoding="utf-8") for part in ("html", "css", "js")},
-)
+HTML, CSS, JS = ((HERE / f"pad.{part}").read_text(encoding="utf-8") for part in ("html", "css", "js"))
+mount = st.components.v2.component("lectern_pad", html=HTML, css=CSS, js=JS)
 
 
 def draw(

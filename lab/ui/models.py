@@ -88,5 +88,5 @@ def cached(function: F) -> F:
     Give it the model's name rather than the model; an argument whose name starts with `_` is no
     part of the key.
     """
-    hashes = {torch.Tensor: digest}
+    hashes: dict[str | type[Any], Callable[[Any], Any]] = {torch.Tensor: digest}
     return st.cache_data(show_spinner="Computing …", max_entries=128, hash_funcs=hashes)(function)  # type: ignore[return-value]

@@ -47,10 +47,8 @@ def describe(path: Path) -> PageInfo:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "ui.header":
             texts = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
             title, idea = texts[0] if texts else title, texts[1] if len(texts) > 1 else idea
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("lab.lenses"):
-            named = (
-                [node.module.split(".")[2]] if node.module.count(".") >= 2 else [a.name for a in node.names]
-            )
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("lab.lenses"):
+            named = node.module.split(".")[2:] or [a.name for a in node.names]
             lenses += [lens for lens in named if lens in LENSES]
     return PageInfo(path.parent.name, path.stem, title, idea, path, tuple(dict.fromkeys(lenses)))
 

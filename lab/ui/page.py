@@ -97,8 +97,7 @@ def source(*objects: Any, references: Sequence[str] = ()) -> None:
     """The very code that ran, read from its file, and the references."""
     with st.expander("Source"):
         for obj in objects:
-            obj = obj.fget if isinstance(obj, property) else obj
-            obj = inspect.unwrap(obj) if callable(obj) else obj
+            obj = inspect.unwrap(obj.fget if isinstance(obj, property) and obj.fget else obj)
             code, line = inspect.getsource(obj), inspect.getsourcelines(obj)[1]
             path = Path(inspect.getsourcefile(obj) or "").resolve()
             shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name
