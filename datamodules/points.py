@@ -1,0 +1,136 @@
+"""Points: two-dimensional toy densities, for models whose every step can be drawn.
+
+moons, rings, spirals, checkerboard, eight_gaussians, pinwheel: the shapes that the literature on
+flows and diffusion draws (e.g. Grathwohl et al. 2019, arXiv:1810.01367). All lie within about
+[-4, 4]², their mean is 0 by symmetry.
+
+Shapes: a batch is x (B, 2) float and y (B,) int64, the part that a point belongs to (which moon,
+which arm, ...).
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor
+
+from datamodules.base import DataModule, TensorSplit
+
+Shape = Literal["moons", "rings", "spirals", "checkerboard", "eight_gaussians", "pinwheel"]
+
+
+def _polar(radius: Tensor, angle: Tensor) -> Tensor:
+    """(N,), (N,) -> (N, 2)"""
+    return radius[:, None] * torch.stack([angle.cos(), angle.sin()], 1)
+
+
+def moons(part: Tensor, generator: torch.Generator) -> Tensor:
+    """Two interleaved half circles."""
+    angle = math.pi * torch.rand(len(part), generator=generator)
+    sign = 1.0 - 2 * part  # the upper moon, the lower one turned by half a circle
+    x = _polar(2 * sign, angle) - sign[:, None] * torch.tensor([1.0, 0.5])
+    return x + 0.1 * torch.randn(x.shape, generator=generator)
+
+
+def rings(part: Tensor, generator: torch.Generator) -> Tensor:
+    """Three circles around the origin, with radii 1, 2 and 3."""
+    x = _polar(part + 1.0, 2 * math.pi * torch.rand(len(part), generator=generator))
+    return x + 0.08 * torch.randn(x.shape, generator=generator)
+
+
+def spirals(part: Tensor, generator: torch.Generator) -> Tensor:
+    """Two arms of one and a half turns; the root spreads the points evenly along an arm."""
+    turn = torch.rand(len(part), generator=generator).sqrt() * 3 * math.pi
+    x = _polar(turn / math.pi, turn + math.pi * part)
+    return x + 0.1 * torch.randn(x.shape, generator=generator)
+
+
+def checkerboard(part: Tensor, generator: torch.Generator) -> Tensor:
+    """Uniform on the 8 dark squares of a 4×4 board on [-4, 4]²."""
+    row, column = part // 2, part % 2
+    corner = torch.stack([4.0 * column + 2.0 * (row % 2), 2.0 * row], 1) - 4
+    return corner + 2 * torch.rand(len(part), 2, generator=generator)
+
+
+def eight_gaussians(part: Tensor, generator: torch.Generator) -> Tensor:
+    """Eight Gaussians on a circle of radius 3."""
+    x = _polar(torch.full((len(part),), 3.0), part * math.pi / 4)
+    return x + 0.25 * torch.randn(x.shape, generator=generator)
+
+
+def pinwheel(part: Tensor, generator: torch.Generator) -> Tensor:
+    """Five arms, each a Gaussian bent by turning it the more the farther out it is (Johnson et al.
+    2016, arXiv:1603.06277)."""
+    z = torch.randn(len(part), 2, generator=generator) * torch.tensor([0.6, 0.15])
+    z[:, 0] += 2.0
+    angle = 2 * math.pi / 5 * part + 0.5 * z[:, 0]  # turns by half a radian per unit of radius
+    c, s = angle.cos(), angle.sin()
+    return torch.stack([c * z[:, 0] - s * z[:, 1], s * z[:, 0] + c * z[:, 1]], 1)
+
+
+# Each shape with the number of its parts.
+SHAPES: dict[str, tuple[Callable[[Tensor, torch.Generator], Tensor], int]] = {
+    "moons": (moons, 2),
+    "rings": (rings, 3),
+    "spirals": (spirals, 2),
+    "checkerboard": (checkerboard, 8),
+    "eight_gaussians": (eight_gaussians, 8),
+    "pinwheel": (pinwheel, 5),
+}
+
+
+def sample(name: Shape, n: int, seed: int = 0) -> tuple[Tensor, Tensor]:
+    """`n` points (n, 2) of a shape and their parts (n,), equally likely.
+
+    Raises:
+        ValueError: no such shape.
+    """
+    if name not in SHAPES:
+        raise ValueError(f"name is {name!r}: it must be one of {', '.join(get_args(Shape))}.")
+    draw, parts = SHAPES[name]
+    generator = torch.Generator().manual_seed(seed)
+    part = torch.randint(parts, (n,), generator=generator)
+    return draw(part, generator), part
+
+
+class Points(DataModule):
+    """Points of one shape; every split is its own draw.
+
+    Args:
+        name: the shape.
+        batch_size: points per optimizer step over all processes together.
+        seed: of the order of each epoch; the points themselves are the same for every seed.
+        num_train, num_val, num_test: points in each split.
+
+    Raises:
+        ValueError: an argument is out of range.
+    """
+
+    embedded = True
+
+    def __init__(
+        self, name: Shape = "moons", batch_size: int = 256, seed: int = 0, num_train: int = 10_000,
+        num_val: int = 2_000, num_test: int = 5_000,
+    ) -> None:  # fmt: skip
+        super().__init__(batch_size, seed)
+        if name not in SHAPES:
+            raise ValueError(f"name is {name!r}: it must be one of {', '.join(get_args(Shape))}.")
+        if min(num_train, num_val, num_test) < 1:
+            raise ValueError("Every split needs at least one point.")
+        self.name, self.counts = name, {"train": num_train, "val": num_val, "test": num_test}
+
+    def setup(self, stage: str | None = None) -> None:
+        """Draw the splits that `stage` reads; all of them without a stage."""
+        if stage in (None, "fit", "validate"):
+            self.train_set = TensorSplit(*sample(self.name, self.counts["train"], seed=1))
+            self.val_set = TensorSplit(*sample(self.name, self.counts["val"], seed=2))
+        if stage in (None, "test", "predict"):
+            self.test_set = TensorSplit(*sample(self.name, self.counts["test"], seed=3))
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        return {"event_shape": (2,), "num_features": 2, "num_classes": SHAPES[self.name][1]}
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": "Points", "shape": self.name, "splits": self.counts, "seed": self.seed}
