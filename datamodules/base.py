@@ -130,7 +130,9 @@ class DataModule(L.LightningDataModule):
         rank, world = (trainer.global_rank, trainer.world_size) if trainer else (0, 1)
         on_epoch = getattr(split, "set_epoch", None) if shuffle else None
         sampler = Batches(len(split), self.batch_size, shuffle, self.seed, rank, world, limit, on_epoch)
-        return DataLoader(split, sampler=sampler, batch_size=None)  # type: ignore[arg-type]
+        # a generator of its own: starting an epoch must not draw from the one that the model draws from
+        generator = torch.Generator().manual_seed(self.seed)
+        return DataLoader(split, sampler=sampler, batch_size=None, generator=generator)  # type: ignore[arg-type]
 
     def train_dataloader(self) -> DataLoader:
         return self.batches(self.train_set, shuffle=True)

@@ -6,12 +6,16 @@ the end of each epoch, and at its end model.safetensors and card.json.
 
 import csv
 import importlib.util
+import io
 import json
+import logging
 import math
 import os
 import platform
 import sys
 import time
+import warnings
+from argparse import ArgumentError
 from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -93,13 +97,11 @@ class Record(L.Callback):
 
 
 def write_csv(path: Path, rows: list[dict[str, float]]) -> None:
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    part = path.with_suffix(".part")
-    with open(part, "w", newline="") as file:
-        writer = csv.DictWriter(file, columns)
-        writer.writeheader()
-        writer.writerows(rows)
-    part.replace(path)
+    table = io.StringIO(newline="")
+    writer = csv.DictWriter(table, list(dict.fromkeys(name for row in rows for name in row)))
+    writer.writeheader()
+    writer.writerows(rows)
+    weights.write(path, table.getvalue().encode())
 
 
 class LabCLI(LightningCLI):
@@ -128,8 +130,15 @@ class LabCLI(LightningCLI):
                 "data", f"model.init_args.{name}", compute_fn=size_of(name), apply_on="instantiate"
             )
 
+    def before_instantiate_classes(self) -> None:
+        trainer = self.config[self.subcommand].trainer
+        cores, devices = os.cpu_count() or 1, trainer.devices
+        on_cpu = trainer.accelerator == "cpu" or (trainer.accelerator == "auto" and not torch.cuda.is_available())
+        if on_cpu and str(devices).isdigit() and int(devices) > cores:
+            raise UserError(f"This machine has {cores} CPU cores: set --trainer.devices to at most {cores}.")
+
     def instantiate_trainer(self, **kwargs: Any) -> L.Trainer:
-        config = self.config[self.subcommand] if self.subcommand else self.config
+        config = self.config[self.subcommand]
         interactive = sys.stderr.isatty()
         self.record = Record(self.folder)
         checkpoints = {"dirpath": self.folder / "checkpoints", "enable_version_counter": False}
@@ -156,9 +165,30 @@ class LabCLI(LightningCLI):
         )
 
     def before_fit(self) -> None:
-        path = self.config["fit"].get("ckpt_path")
-        if path:
+        config = self.config["fit"]
+        if config.monitor not in (names := self.model.metric_names("val")):
+            raise UserError(f"There is no metric {config.monitor!r} to monitor: choose one of {', '.join(names)}.")
+        if path := config.get("ckpt_path"):
             weights.check_checkpoint(Path(path), self.model)
+
+    def use_trained_weights(self) -> None:
+        """Evaluate the checkpoint that was asked for, else the zoo's or the newest run's weights."""
+        if path := self.config[self.subcommand].get("ckpt_path"):
+            weights.check_checkpoint(Path(path), self.model)
+        elif self.experiment.weights:
+            self.model.load_state_dict(weights.load(self.experiment.weights).state_dict())
+        else:
+            raise UserError(f"{self.experiment.name} has no trained weights: run `lab fit {self.experiment.name}`.")
+
+    before_validate = before_test = before_predict = use_trained_weights
+
+    def after_predict(self) -> None:
+        """Write one row per example of the test split."""
+        predictions = torch.cat([torch.as_tensor(p) for p in self.trainer.predict_loop.predictions])
+        rows: list[dict[str, float]] = [{"example": i, "prediction": p} for i, p in enumerate(predictions.tolist())]
+        path = runs_folder() / self.experiment.name / "predictions.csv"
+        write_csv(path, rows)
+        print(f"Saved {path}")
 
     def after_fit(self) -> None:
         """Test the best epoch's weights as they will be saved, then save them with their card."""
@@ -184,7 +214,8 @@ class LabCLI(LightningCLI):
         config = json.loads(self.parser.dump(self.config, format="json", skip_none=True))["fit"]
         for key in ("config", "ckpt_path", "weights_only"):
             config.pop(key, None)
-        config["optimizer"] = (config["model"].get("init_args") or {}).get("optimizer")
+        init_args = config["model"].get("init_args") or {}
+        config["training"] = {k: init_args[k] for k in ("optimizer", "lr_scheduler", "lr_interval") if k in init_args}
         epochs = len(self.record.rows)
         best = self.best.best_model_score
         return {
@@ -273,4 +304,48 @@ def run(command: str, experiment: Experiment, args: list[str]) -> None:
         UserError: what the user can mend, in one sentence.
     """
     folder, full = resolve(command, experiment, args)
-    LabCLI(experiment, folder, full)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="lightning.pytorch")  # advice on workers, loggers, sys.argv
+        logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+        try:
+            cli = LabCLI(experiment, folder, full)
+            seeds = cli.config[command].seeds
+            if command == "fit" and seeds > 1:
+                fit_more_seeds(cli, folder, full, seeds)
+        except ArgumentError as error:
+            raise UserError(one_sentence(error, experiment)) from None
+        except OSError as error:
+            raise UserError(f"{error.strerror or error}: {error.filename or folder}") from error
+
+
+def fit_more_seeds(cli: LabCLI, folder: Path, args: list[str], seeds: int) -> None:
+    """Fit the other seeds in folders of their own; keep the weights that validation likes best.
+
+    The card's metrics are means over all seeds, `std` their standard deviations (n - 1).
+    """
+    if cli.trainer.world_size > 1:
+        raise UserError("Several seeds need one process each: set --seeds 1 or --trainer.devices 1.")
+    first, cards, folders = cli.config["fit"].seed_everything, [weights.read_card(folder)], [folder]
+    for seed in range(first + 1, first + seeds):
+        folders.append(folder / f"seed-{seed}")
+        LabCLI(cli.experiment, folders[-1], [*args, f"--seed_everything={seed}"])
+        cards.append(weights.read_card(folders[-1]))
+    better = min if cli.config["fit"].mode == "min" else max
+    best = better(range(seeds), key=lambda i: cards[i]["best"]["value"])
+    values = {name: torch.tensor([c["metrics"][name] for c in cards], dtype=torch.float64) for name in cards[0]["metrics"]}
+    card = cards[best] | {
+        "metrics": {name: v.mean().item() for name, v in values.items()},
+        "std": {name: v.std().item() for name, v in values.items()},
+        "seeds": list(range(first, first + seeds)),
+        "shipped": {"seed": first + best, "metrics": cards[best]["metrics"]},
+        "minutes": round(sum(c["minutes"] for c in cards), 2),
+    }
+    weights.write(folder / "model.safetensors", (folders[best] / "model.safetensors").read_bytes())
+    weights.write(folder / "card.json", weights.as_json(card))
+    print(f"Over {seeds} seeds: " + ", ".join(f"{k} {v:.5g} ± {card['std'][k]:.2g}" for k, v in card["metrics"].items()))
+
+
+def one_sentence(error: ArgumentError, experiment: Experiment) -> str:
+    """The parser's message without its dump of everything that would have been right."""
+    lines = [line.strip(" -") for line in str(error).splitlines() if line.strip(" -")]
+    return f"{experiment.name}: " + " ".join(lines[:3])

@@ -95,7 +95,11 @@ def save(folder: Path, model: Module, card: dict[str, Any], dtype: torch.dtype =
         "sha256": hashlib.sha256(data).hexdigest(),
     }
     write(folder / "model.safetensors", data)
-    write(folder / "card.json", (json.dumps(card, indent=2, ensure_ascii=False) + "\n").encode())
+    write(folder / "card.json", as_json(card))
+
+
+def as_json(card: dict[str, Any]) -> bytes:
+    return (json.dumps(card, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def unique_tensors(model: Module) -> dict[str, Tensor]:

@@ -54,6 +54,11 @@ class Module(L.LightningModule):
             {f"{split}_{name}": metric.clone() for split in SPLITS for name, metric in metrics.items()}
         )
 
+    def metric_names(self, split: Split) -> list[str]:
+        """What `measure` can report for a split: "val/nll", ..."""
+        prefix = f"{split}_"
+        return [f"{split}/{name.removeprefix(prefix)}" for name in self.meters if name.startswith(prefix)]
+
     def step(self, batch: Any, split: Split) -> Tensor:
         """The loss of one batch, a scalar; measures what the split reports."""
         raise NotImplementedError
@@ -83,6 +88,15 @@ class Module(L.LightningModule):
     def parameter_groups(self) -> Iterable:
         """What the optimizer gets; a model that penalises some weights only gives groups instead."""
         return self.parameters()
+
+    def predict_step(self, batch: Any, batch_idx: int) -> Tensor:
+        """One value per example: the likeliest class, or log p(x) in nats."""
+        x = batch[0]
+        if isinstance(self, Predictor):
+            return self.predict(x).argmax(-1)
+        if isinstance(self, Density):
+            return self.log_prob(x)
+        raise NotImplementedError(f"{type(self).__name__} has nothing to predict.")
 
     def configure_optimizers(self) -> Any:
         optimizer = self.optimizer(self.parameter_groups())
