@@ -99,7 +99,7 @@ class Observer:
     """Watches attention layers, and may switch heads off.
 
     Attributes:
-        heads: layer -> (H,) factors on the heads' outputs; 0 switches a head off.
+        heads: layer -> (H,) or (B, H) factors on the heads' outputs; 0 switches a head off.
         record: keep what the layers used; one entry a call, in order.
     """
 
@@ -252,7 +252,7 @@ class Attention(nn.Module):
             watcher.see(self, Recorded(weights, q, k, v, self.scale))
             y = weights @ v  # (B, H, T, D)
             if self in watcher.heads:
-                y = y * watcher.heads[self].to(y)[:, None, None]
+                y = y * watcher.heads[self].to(y)[..., None, None]  # (H, 1, 1) or (B, H, 1, 1)
         return self.output(y.transpose(1, 2).flatten(2))  # heads join on features: (B, T, C)
 
     def split(self, x: Tensor, source: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:

@@ -306,31 +306,33 @@ class GPT(Module):
         prompt = torch.tensor([self.begin], device=device) if prompt is None else prompt
         prompt = prompt.reshape(1, -1)
         generator = torch.Generator(device).manual_seed(seed)
-        steps, total, text = [], 0.0, [prompt]
+        steps: list[Step] = []
+        total, text = 0.0, [prompt]
         for logits, token in self.stream(prompt, length, temperature, top_k, top_p, generator):
-            drawn = cut(logits[0].double(), temperature, top_k, top_p)
-            i = int(token)
-            p = float(drawn.after[i])
+            story = cut(logits, temperature, top_k, top_p)  # as drawn from: same shape, same bits
+            before, tempered, after, kept = story.before[0], story.tempered[0], story.after[0], story.kept[0]
+            i, mass = int(token), float(story.mass)
+            p = float(after[i])
             total += math.log(p)
             text.append(token[:, None])
             name = repr(names[i]) if names else f"token {i}"
             steps.append(
                 Step(
-                    f"Step {len(steps) + 1}: draws {name} with probability {p:.3f} out of {int(drawn.kept.sum())} tokens.",
+                    f"Step {len(steps) + 1} draws {name}: probability {p:.3f} among {kept.sum()} tokens.",
                     {
                         "token": i,
                         "logits": logits[0],
-                        "before": drawn.before,
-                        "tempered": drawn.tempered,
-                        "after": drawn.after,
-                        "kept": drawn.kept,
-                        "mass": float(drawn.mass),
-                        "entropy": entropy(drawn.before),
-                        "entropy_after": entropy(drawn.after),
+                        "before": before,
+                        "tempered": tempered,
+                        "after": after,
+                        "kept": kept,
+                        "mass": mass,
+                        "entropy": entropy(before),
+                        "entropy_after": entropy(after),
                         "log_prob": math.log(p),
                         "total": total,
                     },
-                    rf"p = \frac{{{float(drawn.tempered[i]):.4f}}}{{{float(drawn.mass):.4f}}} = {p:.4f}",
+                    rf"p = \frac{{{float(tempered[i]):.4f}}}{{{mass:.4f}}} = {p:.4f}",
                 )
             )
         return Trace(steps, torch.cat(text, dim=1))

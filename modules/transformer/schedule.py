@@ -9,6 +9,7 @@ arXiv:1608.03983 (cosine).
 
 import math
 
+from torch import Tensor
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
@@ -35,5 +36,5 @@ class WarmupCosine(LRScheduler):
         done = min(1.0, (step - self.warmup) / max(1, self.steps - self.warmup))
         return self.floor + (1 - self.floor) * 0.5 * (1 + math.cos(math.pi * done))
 
-    def get_lr(self) -> list[float]:
+    def get_lr(self) -> list[float | Tensor]:
         return [base * self.factor(self.last_epoch) for base in self.base_lrs]
