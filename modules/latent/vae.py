@@ -202,13 +202,16 @@ class VAE(Module):
 
     def log_likelihood(self, x: Tensor, z: Tensor) -> Tensor:
         """log p(x|z) summed over D. x (B, ...), z (..., B, K) -> (..., B)."""
+        return self.pixel_log_likelihood(x, z).sum(-1)
+
+    def pixel_log_likelihood(self, x: Tensor, z: Tensor) -> Tensor:
+        """log p(x_d|z) of each entry. x (B, ...), z (..., B, K) -> (..., B, D)."""
         flat, outputs = x.reshape(len(x), -1), self.decoder(z)  # (B, D), (..., B, D)
         if self.likelihood == "bernoulli":
-            # x·l − log(1 + eˡ) of each entry, l the logit: no probability, so nothing underflows
-            return -F.binary_cross_entropy_with_logits(
-                outputs, flat.expand_as(outputs), reduction="none"
-            ).sum(-1)
-        return gaussian_log_prob(flat, outputs, self.decoder_log_var).sum(-1)
+            # x·l − log(1 + eˡ), l the logit: no probability is formed, so nothing underflows
+            target = flat.expand_as(outputs)
+            return -F.binary_cross_entropy_with_logits(outputs, target, reduction="none")
+        return gaussian_log_prob(flat, outputs, self.decoder_log_var)
 
     def elbo_parts(
         self,

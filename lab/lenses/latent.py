@@ -1,0 +1,377 @@
+r"""Look into the latent space of any model that offers `encode`, `decode` and `prior`.
+
+Encode own input, walk between two codes (straight or on a sphere), traverse single dimensions, decode
+a grid of the plane, add and subtract codes, find neighbours. For models with a bound (VAE) also: the
+bound's parts, the exact posterior on a grid, and the best Gaussian guess at it.
+
+Shapes: x (N, ...); codes (N, K), flattened if the model's are not; pictures (N, H, W).
+References: [UDL] §17.8.2-17.8.4; [GM] §3.4, §3.9; White 2016, Sampling Generative Networks,
+arXiv:1609.04468 (spherical interpolation, attribute vectors).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from modules.latent.vae import VAE, gaussian_kl, reparameterize
+
+Walk = Literal["linear", "spherical"]
+
+
+# --- Input and output -----------------------------------------------------------------------------
+
+
+def side_of(model: Any) -> int:
+    """Pixels along a side of the model's square pictures.
+
+    Raises:
+        ValueError: its examples are no square grey pictures.
+    """
+    size = math.prod(model.event_shape)
+    side = math.isqrt(size)
+    if side * side != size:
+        raise ValueError(f"The model's examples have {size} numbers: that is no square picture.")
+    return side
+
+
+def as_input(model: Any, pictures: Tensor) -> Tensor:
+    """Grey pictures (..., H, W) in [0, 1] as the model's x (N, *event_shape).
+
+    Resized where the sizes differ; made binary at ½ where the model's pixels are coins.
+    """
+    side = side_of(model)
+    x = pictures.reshape(-1, 1, *pictures.shape[-2:]).float()
+    if x.shape[-1] != side:
+        x = F.interpolate(x, (side, side), mode="bilinear", antialias=True).clamp(0, 1)
+    if getattr(model, "likelihood", None) == "bernoulli":
+        x = (x > 0.5).float()
+    return x.reshape(len(x), *model.event_shape)
+
+
+def pictures_of(model: Any, x: Tensor) -> Tensor:
+    """The model's x (..., *event_shape) as pictures (..., H, W)."""
+    side = side_of(model)
+    return x.reshape(*x.shape[: x.ndim - len(model.event_shape)], side, side)
+
+
+def in_mnist_frame(digits: Tensor) -> Tensor:
+    """Small digits (N, 8, 8) drawn as MNIST draws its own: (N, 28, 28).
+
+    MNIST's digits fill a box of 20 × 20 pixels, whose centre of mass sits in the middle of 28 × 28.
+    """
+    boxes = F.interpolate(digits[:, None].float(), (20, 20), mode="bicubic").clamp(0, 1)[:, 0]  # (N, 20, 20)
+    place = torch.arange(20.0) - 9.5
+    mass = boxes.sum((1, 2)).clamp(min=1e-9)
+    down = ((boxes.sum(2) @ place) / mass).round().long().clamp(-4, 4)  # of the ink's centre
+    right = ((boxes.sum(1) @ place) / mass).round().long().clamp(-4, 4)
+    out = torch.zeros(len(boxes), 28, 28)
+    for i, (r, c) in enumerate(zip((4 - down).tolist(), (4 - right).tolist(), strict=True)):
+        out[i, r : r + 20, c : c + 20] = boxes[i]
+    return out
+
+
+@torch.no_grad()
+def codes(model: Any, x: Tensor, batch: int = 1024) -> Tensor:
+    """(N, K) codes of x (N, ...), in batches."""
+    return torch.cat([model.encode(part).flatten(1) for part in x.split(batch)])
+
+
+@torch.no_grad()
+def decoded(model: Any, z: Tensor, batch: int = 2048) -> Tensor:
+    """Codes (..., K) -> pictures (..., H, W), in batches."""
+    flat = z.reshape(-1, z.shape[-1])
+    parts = [pictures_of(model, model.decode(part)) for part in flat.split(batch)]
+    return torch.cat(parts).reshape(*z.shape[:-1], *parts[0].shape[-2:])
+
+
+# --- Walks ----------------------------------------------------------------------------------------
+
+
+def lerp(a: Tensor, b: Tensor, t: Tensor | float) -> Tensor:
+    """(1 − t) a + t b; t broadcasts over leading dimensions."""
+    t = torch.as_tensor(t, dtype=a.dtype)[..., None]
+    return (1 - t) * a + t * b
+
+
+def slerp(a: Tensor, b: Tensor, t: Tensor | float) -> Tensor:
+    """[sin((1 − t) ω) a + sin(t ω) b] / sin ω, with ω the angle between a and b (K,).
+
+    Where ω is 0 (or a code is the origin, which has no direction) the straight line is meant.
+
+    Raises:
+        ValueError: a and b point in opposite directions: every great circle joins them.
+    """
+    omega = angle(a, b)
+    if omega < 1e-6:
+        return lerp(a, b, t)
+    if math.pi - omega < 1e-6:
+        raise ValueError("The two codes point in opposite directions: no one arc joins them.")
+    t = torch.as_tensor(t, dtype=a.dtype)[..., None]
+    return (torch.sin((1 - t) * omega) * a + torch.sin(t * omega) * b) / math.sin(omega)
+
+
+def angle(a: Tensor, b: Tensor) -> float:
+    """ω in radians between two codes; 0 where one of them is the origin."""
+    lengths = a.norm() * b.norm()
+    if lengths == 0:
+        return 0.0
+    # atan2 keeps its digits near 0 and π, where acos of the cosine loses half of them
+    u, v = a / a.norm(), b / b.norm()
+    return 2 * math.atan2((u - v).norm().item(), (u + v).norm().item())
+
+
+def walk(a: Tensor, b: Tensor, steps: int, kind: Walk = "linear") -> Tensor:
+    """(steps, K) codes from a to b, both ends included."""
+    t = torch.linspace(0, 1, steps, dtype=a.dtype)
+    return lerp(a, b, t) if kind == "linear" else slerp(a, b, t)
+
+
+def traverse(z: Tensor, values: Tensor, dimensions: Sequence[int]) -> Tensor:
+    """Set one dimension at a time: z (K,), values (V,) -> codes (len(dimensions), V, K)."""
+    out = z.expand(len(dimensions), len(values), -1).clone()
+    for row, dimension in enumerate(dimensions):
+        out[row, :, dimension] = values
+    return out
+
+
+# --- Planes ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A plane in code space: code = origin + u · axes[0] + v · axes[1].
+
+    Attributes:
+        origin: (K,).
+        axes: (2, K), orthonormal.
+        names: of the two axes.
+        share: part of the codes' variance that lies in the plane; 1 where K = 2.
+    """
+
+    origin: Tensor
+    axes: Tensor
+    names: tuple[str, str]
+    share: float
+
+    def place(self, z: Tensor) -> Tensor:
+        """Codes (..., K) -> where their shadows fall, (..., 2)."""
+        return (z - self.origin) @ self.axes.T
+
+    def code(self, uv: Tensor) -> Tensor:
+        """Places (..., 2) -> codes (..., K)."""
+        return self.origin + uv @ self.axes
+
+
+def plane_of(z: Tensor) -> Plane:
+    """The whole space where K = 2; else the plane of the two principal axes of the codes z (N, K).
+
+    Signs of the axes are fixed (their largest entry is positive), so a link shows the same plane.
+    """
+    k = z.shape[1]
+    if k == 2:
+        return Plane(z.new_zeros(2), torch.eye(2, dtype=z.dtype), ("z₁", "z₂"), 1.0)
+    if k < 2:
+        raise ValueError("A code of one number has no plane.")
+    mean = z.mean(0)
+    values, vectors = torch.linalg.eigh((z - mean).T.cov())  # ascending
+    axes = vectors[:, [-1, -2]].T  # (2, K)
+    largest = axes.gather(1, axes.abs().argmax(1, keepdim=True))
+    share = (values[-2:].sum() / values.sum()).item()
+    return Plane(mean, axes * largest.sign(), ("1st principal axis", "2nd principal axis"), share)
+
+
+def lattice(extent: float, size: int) -> Tensor:
+    """(size, size, 2) places of a square grid; row 0 is at the top (v = +extent)."""
+    line = torch.linspace(-extent, extent, size)
+    v, u = torch.meshgrid(line.flip(0), line, indexing="ij")
+    return torch.stack([u, v], -1)
+
+
+def decode_plane(model: Any, plane: Plane, extent: float = 3.0, size: int = 21) -> Tensor:
+    """(size, size, H, W) pictures of a grid of the plane."""
+    return decoded(model, plane.code(lattice(extent, size)))
+
+
+# --- Arithmetic and neighbours --------------------------------------------------------------------
+
+
+def direction(z: Tensor, has: Tensor) -> Tensor:
+    """Attribute vector (K,): mean code with the attribute − mean code without; `has` (N,) bool."""
+    if has.all() or not has.any():
+        raise ValueError("An attribute vector needs examples with and without the attribute.")
+    return z[has].mean(0) - z[~has].mean(0)
+
+
+def exchange(z: Tensor, labels: Tensor, minus: int, plus: int) -> Tensor:
+    """Vector (K,) from the mean code of class `minus` to that of class `plus`."""
+    return z[labels == plus].mean(0) - z[labels == minus].mean(0)
+
+
+def neighbours(z: Tensor, point: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Indices and distances (count,) of the codes z (N, K) nearest to point (K,), nearest first."""
+    distances = (z - point).norm(dim=1)
+    nearest = distances.topk(min(count, len(z)), largest=False)
+    return nearest.indices, nearest.values
+
+
+# --- What the codes do together -------------------------------------------------------------------
+
+
+def active_units(means: Tensor, threshold: float = 0.01) -> Tensor:
+    """(K,) bool: dimensions whose posterior mean moves with x, Var_x μ_j(x) > threshold ([GM] §3.11.1)."""
+    return means.var(0, unbiased=False) > threshold
+
+
+def aggregated_moments(means: Tensor, variances: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean (K,) and covariance (K, K) of q(z) = 1/N Σ q(z|x_i), diagonal Gaussians (N, K) each."""
+    mean = means.mean(0)
+    spread = means - mean
+    return mean, variances.mean(0).diag() + spread.T @ spread / len(means)
+
+
+# --- The bound of one input -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The bound of one x, split into its parts, with the guess q it belongs to.
+
+    Attributes:
+        mean, log_var: (K,) of q(z|x).
+        reconstruction: E_q log p(x|z), a mean over the given noise.
+        kl: (K,) nats of each dimension, exact.
+        pixels: (*event_shape) share of each entry of x in the reconstruction term.
+    """
+
+    mean: Tensor
+    log_var: Tensor
+    reconstruction: float
+    kl: Tensor
+    pixels: Tensor
+
+    def objective(self, beta: float) -> float:
+        """Reconstruction − β KL, what a β-VAE maximises."""
+        return self.reconstruction - beta * self.kl.sum().item()
+
+    @property
+    def elbo(self) -> float:
+        return self.objective(1.0)
+
+
+def normal_noise(samples: int, k: int, seed: int) -> Tensor:
+    """(samples, 1, K) standard normal noise, centred and scaled to have exactly mean 0 and variance 1.
+
+    Matching two moments leaves the estimate exact for a linear decoder and calms it for any other.
+    """
+    noise = torch.randn(samples, 1, k, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    if samples > 1:
+        noise = (noise - noise.mean(0)) / noise.std(0, unbiased=False)
+    return noise
+
+
+@torch.no_grad()
+def bound(model: VAE, x: Tensor, noise: Tensor, q: tuple[Tensor, Tensor] | None = None) -> Bound:
+    """The parts of the bound for x (1, ...) with noise (S, 1, K); q = (μ, log σ²) replaces the encoder."""
+    mean, log_var = q if q is not None else model.encode_parameters(x)
+    z = reparameterize(mean, log_var, noise.to(mean.dtype))  # (S, 1, K)
+    pixels = model.pixel_log_likelihood(x, z).mean(0)[0]  # (D,)
+    return Bound(
+        mean=mean.reshape(-1),
+        log_var=log_var.reshape(-1),
+        reconstruction=pixels.sum().item(),
+        kl=gaussian_kl(mean, log_var).reshape(-1),
+        pixels=pixels.reshape(model.event_shape),
+    )
+
+
+def refit(
+    model: VAE, x: Tensor, beta: float, noise: Tensor, steps: int = 80, rate: float = 0.1
+) -> tuple[Tensor, Tensor]:
+    """The best q for this one x: (μ, log σ²), (1, K) each, that maximise reconstruction − β KL.
+
+    Classical variational inference ([GM] §3.4.1): the encoder only gives the start. What it gains at
+    β = 1 is the encoder's amortisation gap (§3.9).
+    """
+    with torch.no_grad():
+        start = model.encode_parameters(x)
+    q = [part.clone().requires_grad_() for part in start]
+    optimizer = torch.optim.Adam(q, rate)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    noise = noise.to(q[0].dtype)
+    with torch.enable_grad():
+        for _ in range(steps):
+            z = reparameterize(q[0], q[1], noise)
+            loss = beta * gaussian_kl(*q).sum() - model.log_likelihood(x, z).mean()
+            q[0].grad, q[1].grad = torch.autograd.grad(loss, q)
+            optimizer.step()
+            schedule.step()
+    return q[0].detach(), q[1].detach()
+
+
+@dataclass(frozen=True)
+class GridPosterior:
+    """p(z|x) on a grid, and the evidence it was normalised by.
+
+    Attributes:
+        density: (size,) or (size, size), integrates to 1; rows as in `lattice`.
+        log_evidence: log p(x) in nats, exact up to the grid.
+    """
+
+    density: Tensor
+    log_evidence: float
+
+
+@torch.no_grad()
+def grid_log_likelihood(model: VAE, x: Tensor, extent: float = 5.0, size: int = 101) -> Tensor:
+    """log p(x|z) of one x (1, ...) on a grid of z: (size,) for K = 1, (size, size) for K = 2."""
+    z = grid_codes(model, extent, size)
+    flat = z.reshape(-1, 1, model.latent_dim)  # (G, 1, K)
+    return torch.cat([model.log_likelihood(x, part)[:, 0] for part in flat.split(2048)]).reshape(z.shape[:-1])
+
+
+def grid_codes(model: VAE, extent: float, size: int) -> Tensor:
+    """(size, 1) or (size, size, 2) codes of a grid, in the model's precision."""
+    dtype = model.decoder_log_var.dtype
+    if model.latent_dim == 1:
+        return torch.linspace(-extent, extent, size, dtype=dtype)[:, None]
+    if model.latent_dim == 2:
+        return lattice(extent, size).to(dtype)
+    raise ValueError(f"A grid over {model.latent_dim} dimensions is too large: only 1 or 2 can be covered.")
+
+
+def grid_posterior(model: VAE, log_likelihood: Tensor, extent: float = 5.0) -> GridPosterior:
+    """Bayes' rule on a grid: p(z|x) = p(x|z) p(z) / p(x), p(x) the sum over the cells.
+
+    Args:
+        log_likelihood: as `grid_log_likelihood` gives it, over the same extent.
+    """
+    z = grid_codes(model, extent, len(log_likelihood))
+    cell = (2 * extent / (len(log_likelihood) - 1)) ** model.latent_dim
+    log_joint = log_likelihood + model.prior.log_prob(z)
+    log_evidence = log_joint.flatten().logsumexp(0) + math.log(cell)
+    return GridPosterior((log_joint - log_evidence).exp(), log_evidence.item())
+
+
+@torch.no_grad()
+def importance(model: VAE, x: Tensor, samples: int, seed: int) -> Tensor:
+    """(S,) log importance weights of one x (1, ...), reproducible."""
+    return model.log_weights(x, samples, torch.Generator().manual_seed(seed))[:, 0]
+
+
+def weighted_bounds(log_weights: Tensor, sizes: Sequence[int]) -> list[float]:
+    """L_S for several S from one set of weights (N,): means over its N // S disjoint groups of S."""
+    out = []
+    for size in sizes:
+        groups = log_weights[: len(log_weights) // size * size].reshape(-1, size)
+        out.append((groups.logsumexp(1) - math.log(size)).mean().item())
+    return out
+
+
+def effective_sample_size(log_weights: Tensor) -> float:
+    """(Σ w)² / Σ w²: how many equal weights would be as good. log_weights (S,)."""
+    return (2 * log_weights.logsumexp(0) - (2 * log_weights).logsumexp(0)).exp().item()
