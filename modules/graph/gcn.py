@@ -144,11 +144,11 @@ class GraphConvolution(MessagePassing):
             (N, D')
         """
         h = x @ self.weight.T  # (N, D) → (N, D'), Ω h_m
-        if edge_index.layout == torch.sparse_csr:
-            out = self.propagate(edge_index, x=h)
-        else:
+        edges, weight = edge_index, None
+        if edge_index.layout != torch.sparse_csr:
             edges, weight = edge_weights(edge_index, x.shape[0], self.propagation, h.dtype)
-            out = self.propagate(edges, x=h, edge_weight=weight)
+        # propagate_type: (x: Tensor, edge_weight: OptTensor)
+        out = self.propagate(edges, x=h, edge_weight=weight)
         return out + self.bias
 
     def message(self, x_j: Tensor, edge_weight: Tensor) -> Tensor:  # type: ignore[override]
@@ -208,13 +208,13 @@ class GCN(Module):
             same = s.shape[0] == num_nodes and s.dtype == dtype and edges.device == edge_index.device
             if same and torch.equal(edges, edge_index):
                 return s
-        with torch.inference_mode(False):  # a matrix made while evaluating must serve training too
-            # a copy, so that the caller may edit its edges in place and get the new graph
-            self._graph = (
-                edge_index.clone(),
-                propagation_matrix(edge_index.clone(), num_nodes, self.propagation, dtype),
-            )
-        return self._graph[1]
+        # Made outside of inference mode, for a matrix made while evaluating must serve training too; with
+        # a copy of the edges, so that the caller may edit them in place and get the new graph.
+        with torch.inference_mode(False):
+            edges = edge_index.clone()
+            s = propagation_matrix(edges, num_nodes, self.propagation, dtype)
+        self._graph = edges, s
+        return s
 
     def embeddings(self, x: Tensor, edge_index: Tensor) -> list[Tensor]:
         """H_0 = X (N, D), ..., H_K (N, C); the last are the logits."""
