@@ -1,0 +1,120 @@
+"""`lab bench`: ours beside a peer, in one run, so that a ratio means something on any machine.
+
+Each bench is a module of this folder with `measure(quick) -> list[Row]`. Two sides of a ratio are
+timed in turns (A B, B A, …) and the median of the paired ratios is shown: what else the machine does
+hits both sides alike.
+"""
+
+import argparse
+import dataclasses
+import importlib
+import json
+import math
+import platform
+import sys
+from typing import Any
+
+from lab.bench.timing import Row
+from lab.errors import UserError
+
+# name -> (module, what it measures)
+BENCHES = {
+    "generation": ("lab.bench.generation", "GPT generation: KV cache against full recomputation"),
+    "recording": ("lab.bench.recording", "attention that can be recorded, nobody recording, against none"),
+    "gpt": ("lab.bench.gpt", "GPT training step and generation against Hugging Face GPT-2"),
+    "made": ("lab.bench.made", "MADE: log_prob of 10,000 digits against the unmasked autoencoder"),
+    "gcn": ("lab.bench.gcn", "GCN: an epoch on Cora against plain PyTorch Geometric"),
+    "dashboard": ("lab.bench.dashboard", "dashboard: first picture and control to picture, 1 and 8 users"),
+}
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise UserError(f"{self.prog}: {message}; `{self.prog} --help` shows the options.")
+
+
+def run(argv: list[str]) -> int:
+    """The command: a table, or with --json one object with `machine` and `rows`.
+
+    Raises:
+        UserError: for an unknown bench or option.
+    """
+    listing = "\n".join(f"  {name:<12}{what}" for name, (_, what) in BENCHES.items())
+    parser = Parser(
+        prog="lab bench",
+        description="Side-by-side measurements.",
+        epilog=f"names (default: all):\n{listing}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="name", help="which benches")
+    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
+    parser.add_argument("--quick", action="store_true", help="small sizes, few repeats: to see that it runs")
+    options = parser.parse_args(argv)
+    if unknown := [name for name in options.names if name not in BENCHES]:
+        raise UserError(f"There is no bench {unknown[0]!r}: choose from {', '.join(BENCHES)}.")
+
+    rows: list[Row] = []
+    for name in options.names or BENCHES:
+        if not options.json:
+            print(f"{name} …", file=sys.stderr, flush=True)
+        rows += importlib.import_module(BENCHES[name][0]).measure(options.quick)
+    if options.json:
+        # strict JSON knows no NaN: what was not measured is null
+        plain = [
+            {
+                k: None if isinstance(v, float) and math.isnan(v) else v
+                for k, v in dataclasses.asdict(row).items()
+            }
+            | {"met": row.met}
+            for row in rows
+        ]
+        print(json.dumps({"machine": machine(), "quick": options.quick, "rows": plain}, indent=2))
+    else:
+        show(rows)
+    return 0
+
+
+def machine() -> dict[str, Any]:
+    """What the numbers depend on."""
+    import os
+
+    import torch
+
+    return {
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+    }
+
+
+def show(rows: list[Row]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("bench", "case", "ours", "95 %", "peer", "ratio", "target", "", box=None)
+    for row in rows:
+        remark = ": ".join(
+            part for part in ({True: "met", False: "missed", None: ""}[row.met], row.note) if part
+        )
+        table.add_row(
+            row.bench,
+            row.case,
+            seconds(row.ours),
+            seconds(row.p95),
+            seconds(row.peer),
+            "–" if math.isnan(row.ratio) else f"{row.ratio:.3g}×",
+            row.target or "–",
+            escape(remark),  # rich would take [peers] for a colour
+        )
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    print("; ".join(f"{key} {value}" for key, value in machine().items()))
+
+
+def seconds(value: float) -> str:
+    """`1.23 s`, `4.5 ms` or `–`."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:.3g} s" if value >= 1 else f"{1000 * value:.3g} ms"

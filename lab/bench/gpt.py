@@ -1,0 +1,129 @@
+"""GPT against Hugging Face's GPT-2 of the same shape, with the same parameters."""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from lab.bench.timing import Row, interleaved, paired_row
+from modules.transformer.gpt import GPT
+
+INSTALL = "no peer here: pip install -c constraints.txt -e '.[peers]'"
+
+
+def hugging_face(model: GPT) -> Any:
+    """transformers' GPT-2 with the parameters of ours, so that both compute the same function.
+
+    Its fastest settings: the fused attention, and the exact GELU, one kernel, instead of its own
+    `gelu_new`, which is a dozen.
+
+    Raises:
+        ImportError: transformers is not installed.
+    """
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    config = GPT2Config(
+        vocab_size=model.vocab_size,
+        n_positions=model.context,
+        n_embd=model.width,
+        n_layer=len(model.blocks),
+        n_head=model.heads,
+        activation_function="gelu",
+        resid_pdrop=0.0,
+        embd_pdrop=0.0,
+        attn_pdrop=0.0,
+        bos_token_id=None,
+        eos_token_id=None,
+        attn_implementation="sdpa",
+    )
+    peer = GPT2LMHeadModel(config)
+    assert model.positions is not None
+    pairs: list[tuple[Any, Any]] = [
+        (peer.transformer.wte.weight, model.embedding.weight),
+        (peer.transformer.wpe.weight, next(model.positions.parameters())),
+    ]
+
+    def norm(theirs: nn.Module, ours: Any) -> None:
+        pairs.extend([(theirs.weight, ours.weight), (theirs.bias, ours.bias)])
+
+    def linear(theirs: nn.Module, ours: Any) -> None:  # theirs is stored transposed
+        pairs.extend([(theirs.weight, ours.weight.T), (theirs.bias, ours.bias)])
+
+    blocks: Any = model.blocks
+    for theirs, ours in zip(peer.transformer.h, blocks, strict=True):
+        norm(theirs.ln_1, ours.attention_norm)
+        linear(theirs.attn.c_attn, ours.attention.project)
+        linear(theirs.attn.c_proj, ours.attention.output)
+        norm(theirs.ln_2, ours.feedforward_norm)
+        linear(theirs.mlp.c_fc, ours.feedforward.up)
+        linear(theirs.mlp.c_proj, ours.feedforward.down)
+    norm(peer.transformer.ln_f, model.final_norm)
+    with torch.no_grad():
+        for target, value in pairs:
+            target.copy_(value)
+    return peer
+
+
+def measure(quick: bool = False) -> list[Row]:
+    """A training step (AdamW) and the cached generation of a full context."""
+    sizes: dict[str, Any] = (
+        {"layers": 1, "heads": 2, "width": 16} if quick else {"layers": 4, "heads": 4, "width": 128}
+    )
+    context, batch, repeats = (8, 2, 3) if quick else (64, 12, 30)
+    torch.manual_seed(0)
+    model = GPT(vocab_size=65, context=context, bias=True, **sizes)
+    tokens = torch.randint(65, (batch, context))
+    try:
+        peer = hugging_face(model)
+    except ImportError:
+        return [Row("gpt", case, float("nan"), note=INSTALL) for case in ("training step", "generation")]
+    if model.num_parameters != sum(p.numel() for p in peer.parameters()):
+        raise AssertionError("the peer has another number of parameters: nothing to compare.")
+    with torch.no_grad():
+        torch.testing.assert_close(model.eval()(tokens), peer.eval()(tokens).logits, rtol=1e-3, atol=1e-4)
+
+    def trainer(gpt: nn.Module, logits: Any) -> Any:
+        optimizer = torch.optim.AdamW(gpt.parameters(), lr=1e-4)
+
+        def step() -> None:
+            optimizer.zero_grad(set_to_none=True)
+            F.cross_entropy(logits().flatten(0, 1), tokens.flatten()).backward()
+            optimizer.step()
+
+        return step
+
+    model.train()
+    peer.train()
+    pairs = interleaved(
+        trainer(model, lambda: model(tokens)),
+        trainer(peer, lambda: peer(tokens, use_cache=False).logits),
+        repeats,
+        warmup=3,
+    )
+    training = paired_row(
+        "gpt", f"training step, {batch} × {context} tokens", pairs, "≤ 1.0", "peer: transformers GPT-2"
+    )
+
+    model.eval()
+    peer.eval()
+    prompt = tokens[:1, :1]
+
+    def ours() -> Tensor:
+        return model.generate(prompt, context - 1)
+
+    def theirs() -> Tensor:
+        return peer.generate(
+            prompt,
+            attention_mask=torch.ones_like(prompt),
+            max_new_tokens=context - 1,
+            do_sample=True,
+            top_k=0,
+            pad_token_id=0,
+        )
+
+    if ours().shape != theirs().shape:
+        raise AssertionError("the peer generates another number of tokens: nothing to compare.")
+    pairs = interleaved(ours, theirs, repeats=max(3, repeats // 3), warmup=1)
+    case = f"generation of {context - 1} tokens"
+    return [training, paired_row("gpt", case, pairs, "≤ 1.0", "peer: transformers GPT-2")]

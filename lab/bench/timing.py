@@ -1,0 +1,113 @@
+"""Fair timing of two sides, and the row that a bench reports."""
+
+import gc
+import math
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+NAN = math.nan
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured case.
+
+    Attributes:
+        bench, case: what was measured.
+        ours, peer: median seconds of each side; NaN where there is no such side.
+        ratio: median of the paired ratios, as the target states it.
+        target: e.g. "≤ 1.05" or "≥ 3"; for a row without a peer a limit in seconds, "≤ 2 s"; "" without.
+        note: one remark, such as how to install a missing peer.
+        p95: 95th percentile of `ours` in seconds, where that is what counts.
+    """
+
+    bench: str
+    case: str
+    ours: float
+    peer: float = NAN
+    ratio: float = NAN
+    target: str = ""
+    note: str = ""
+    p95: float = NAN
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target is met; None without a target or a number."""
+        if not self.target:
+            return None
+        sign, limit, *unit = self.target.split()
+        value = self.ours if unit else self.ratio
+        if math.isnan(value):
+            return None
+        return value <= float(limit) if sign == "≤" else value >= float(limit)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Seconds of both sides, pair by pair."""
+
+    first: list[float]
+    second: list[float]
+
+    @property
+    def ratio(self) -> float:
+        """Median of first / second."""
+        return statistics.median(a / b for a, b in zip(self.first, self.second, strict=True))
+
+
+def interleaved(
+    first: Callable[[], Any], second: Callable[[], Any], repeats: int, warmup: int = 2, calls: int = 1
+) -> Pairs:
+    """Time both sides in turns, A B then B A, `calls` calls a turn; seconds are of one call."""
+    if repeats < 1 or calls < 1:
+        raise ValueError("repeats and calls must be at least 1.")
+    for _ in range(warmup):
+        first()
+        second()
+    times: tuple[list[float], list[float]] = ([], [])
+    gc.collect()
+    enabled = gc.isenabled()
+    gc.disable()  # a collection would hit one side at random
+    try:
+        for repeat in range(repeats):
+            for side in (0, 1) if repeat % 2 == 0 else (1, 0):
+                times[side].append(seconds((first, second)[side], calls))
+    finally:
+        if enabled:
+            gc.enable()
+    return Pairs(*times)
+
+
+def seconds(call: Callable[[], Any], calls: int = 1) -> float:
+    """Mean seconds of one call."""
+    start = time.perf_counter()
+    for _ in range(calls):
+        call()
+    return (time.perf_counter() - start) / calls
+
+
+def paired_row(bench: str, case: str, pairs: Pairs, target: str = "", note: str = "") -> Row:
+    """A row whose ratio is ours / peer, `pairs.first` being ours."""
+    return Row(
+        bench,
+        case,
+        statistics.median(pairs.first),
+        statistics.median(pairs.second),
+        pairs.ratio,
+        target,
+        note,
+    )
+
+
+def percentile(values: list[float], share: float) -> float:
+    """The value below which that share (0 to 1) lies, linear between neighbours."""
+    if not values:
+        return NAN
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (place - low) * (ordered[high] - ordered[low])

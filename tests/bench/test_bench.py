@@ -1,0 +1,130 @@
+"""Each bench runs on tiny sizes and measures something; no test looks at a time."""
+
+import importlib
+import json
+import math
+import time
+
+import pytest
+import torch
+
+from lab import bench
+from lab.bench import gcn, gpt, recording, timing
+from lab.bench.timing import Row
+from lab.errors import UserError
+from modules.transformer.attention import Attention, observe
+from modules.transformer.gpt import GPT
+
+
+@pytest.mark.parametrize("name", ["generation", "recording", "made", "gcn"])
+def test_bench_measures_positive_ratios(name: str) -> None:
+    rows = importlib.import_module(bench.BENCHES[name][0]).measure(quick=True)
+    assert rows
+    for row in rows:
+        assert row.bench == name and row.case
+        for value in (row.ours, row.peer, row.ratio):
+            assert math.isfinite(value) and value > 0
+        assert row.met is not None or not row.target
+
+
+def test_gpt_bench_measures_or_says_how_to_install_the_peer() -> None:
+    rows = gpt.measure(quick=True)
+    assert len(rows) == 2
+    for row in rows:
+        if row.note == gpt.INSTALL:
+            assert math.isnan(row.ratio) and row.met is None
+        else:
+            assert math.isfinite(row.ratio) and row.ratio > 0
+
+
+@pytest.mark.browser
+def test_dashboard_bench_sees_a_picture(chromium: str) -> None:
+    from lab.bench import dashboard
+
+    first, control = dashboard.measure(quick=True)
+    assert "first picture" in first.case and "control to picture" in control.case
+    assert first.ours > 0 and first.p95 >= first.ours
+    assert control.ours > 0 or control.note
+
+
+def test_dashboard_bench_without_a_browser_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from lab.bench import dashboard
+
+    monkeypatch.setattr(dashboard, "chromium", lambda: None)
+    (row,) = dashboard.measure(quick=True)
+    assert row.note == dashboard.NEEDS and math.isnan(row.ours)
+
+
+def test_command_prints_table_and_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.run(["made", "--quick"]) == 0
+    table = capsys.readouterr().out
+    assert "log_prob of 32 digits" in table and "×" in table
+
+    assert bench.run(["made", "gcn", "--quick", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert [row["bench"] for row in result["rows"]] == ["made", "gcn", "gcn"]
+    assert result["rows"][0]["ratio"] > 0 and result["rows"][0]["p95"] is None
+    assert result["machine"]["cores"] >= 1 and result["quick"] is True
+
+
+def test_unknown_bench_is_one_sentence() -> None:
+    with pytest.raises(UserError, match="no bench 'mad': choose from generation"):
+        bench.run(["mad"])
+    with pytest.raises(UserError, match="--fast"):
+        bench.run(["--fast"])
+
+
+def test_both_sides_are_timed_in_turns() -> None:
+    calls: list[str] = []
+    pairs = timing.interleaved(lambda: calls.append("A"), lambda: calls.append("B"), repeats=4, warmup=1)
+    assert "".join(calls) == "AB" + "ABBAABBA"
+    assert len(pairs.first) == len(pairs.second) == 4
+
+
+def test_ratio_is_the_median_of_pairs() -> None:
+    pairs = timing.Pairs([1.0, 2.0, 90.0], [2.0, 1.0, 30.0])
+    assert pairs.ratio == 2.0 or pairs.ratio == 3.0
+    assert timing.Pairs([1.0, 8.0, 3.0], [2.0, 2.0, 3.0]).ratio == 1.0
+    slow = timing.interleaved(lambda: time.sleep(0.004), lambda: time.sleep(0.001), repeats=3, warmup=0)
+    assert slow.ratio > 1
+
+
+def test_percentile() -> None:
+    assert timing.percentile([3.0, 1.0, 2.0], 0.5) == 2.0
+    assert timing.percentile([0.0, 10.0], 0.95) == pytest.approx(9.5)
+    assert math.isnan(timing.percentile([], 0.5))
+
+
+@pytest.mark.parametrize(
+    ("row", "met"),
+    [
+        (Row("b", "c", 1.0, 2.0, 0.5, "≤ 1.05"), True),
+        (Row("b", "c", 1.0, 2.0, 1.2, "≤ 1.05"), False),
+        (Row("b", "c", 1.0, 2.0, 3.5, "≥ 3"), True),
+        (Row("b", "c", 1.0, 2.0, 2.5, "≥ 3"), False),
+        (Row("b", "c", 2.5, target="≤ 2 s"), False),
+        (Row("b", "c", 1.5, target="≤ 2 s"), True),
+        (Row("b", "c", math.nan, target="≤ 2 s"), None),
+        (Row("b", "c", 1.0), None),
+    ],
+)
+def test_targets(row: Row, met: bool | None) -> None:
+    assert row.met is met
+
+
+def test_the_peer_without_hook_is_the_same_model_and_cannot_be_recorded() -> None:
+    torch.manual_seed(0)
+    model = GPT(vocab_size=5, context=6, layers=2, heads=2, width=8).eval()
+    bare = recording.without_hook(model).eval()
+    tokens = torch.randint(5, (2, 6))
+    with observe() as seen:
+        assert torch.allclose(model(tokens), bare(tokens), atol=1e-6)
+    layers = [m for m in model.modules() if type(m) is Attention]
+    assert len(layers) == 2 and set(seen.calls) == set(layers)
+
+
+def test_graph_of_coras_size() -> None:
+    graph = gcn.like_cora()
+    assert graph.x.shape == (2708, 1433)
+    assert [int(graph[f"{s}_mask"].sum()) for s in ("train", "val", "test")] == [140, 500, 1000]
+    assert abs(graph.edge_index.shape[1] - 2 * 5278) < 50  # a few edges are drawn twice
