@@ -67,7 +67,9 @@ class Module(L.LightningModule):
         """Update the metric `name` with `values` and log it as `<split>/<name>` per epoch."""
         metric = self.meters[f"{split}_{name}"]
         metric.update(*values)
-        if self._trainer is not None:  # a model used as a library has nobody to log to
+        # A model used as a library has nobody to log to. In training one call an epoch is enough, as the
+        # metric keeps all updates: of small models each call costs more than the step itself.
+        if self._trainer is not None and (split != "train" or self.trainer.is_last_batch):
             size = next((v.shape[0] for v in values if isinstance(v, Tensor) and v.ndim), 1)
             self.log(
                 f"{split}/{name}", metric, on_step=False, on_epoch=True, batch_size=size,
