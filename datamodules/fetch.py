@@ -19,7 +19,7 @@ from typing import Any
 
 CONNECT_SECONDS, READ_SECONDS = 5, 30  # patience with a silent server
 ATTEMPTS = 4  # times one address may break off before the next is tried
-CHUNK = 1 << 16
+CHUNK = 1 << 13  # bytes written at a time; a broken connection loses less than this
 
 
 class MissingData(RuntimeError):
@@ -218,24 +218,28 @@ def content(source: Source, file: File) -> bytes:
     Raises:
         MissingData: the file is missing or damaged and cannot be fetched.
     """
-    found = file.locate()
-    if found and (whole := file.check(found)) is not None:
-        return whole
+    state = "is missing"
     try:
+        if (whole := _on_disk(file)) is not None:
+            return whole
         with _alone(root() / file.path):
-            found = file.locate()  # another process may have fetched it meanwhile
-            if found and (whole := file.check(found)) is not None:
+            if (whole := _on_disk(file)) is not None:  # another process has fetched it meanwhile
                 return whole
-            if found:
-                os.replace(found, found.with_name(found.name + ".damaged"))
+            if damaged := file.locate():
+                state = "is damaged"
+                os.replace(damaged, damaged.with_name(damaged.name + ".damaged"))
             return _download(file)
-    except OSError as error:  # no network, read-only folder, full disk, ...
-        state = "is damaged" if found else "is missing"
+    except OSError as error:  # no network, unreadable folder, full disk, ...
         raise MissingData(
             f"{source.name} needs the file {Path(file.path).name} in {source.folder}: it {state} and "
             f"could not be fetched ({_reason(error)}); put it there, or use embedded data, "
             f"which need no file: {source.sister}."
         ) from None
+
+
+def _on_disk(file: File) -> bytes | None:
+    found = file.locate()
+    return file.check(found) if found else None
 
 
 @contextmanager
@@ -284,23 +288,29 @@ class Resumable:
             before = self._size()
             try:
                 self._transfer(url)
-                break
-            except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ReadTimeout):
-                # broken off on the way: worth another try, at once if something came
-                if attempt == ATTEMPTS - 1:
+            except requests.exceptions.RequestException as error:
+                # broken off on the way: worth another try here; no answer at all: to the next mirror
+                came = self._size() > before
+                broken = requests.exceptions.ChunkedEncodingError, requests.exceptions.ReadTimeout
+                if attempt == ATTEMPTS - 1 or not (came or isinstance(error, broken)):
                     raise
-                if self._size() == before:
+                if not came:
                     time.sleep(2**attempt * 0.2)
-        if self.file.check(self.part) is None:
-            self.part.unlink()  # nothing of it can be trusted: the next try starts afresh
-            raise OSError(f"what {url} sent is not the file: its checksum differs")
-        os.replace(self.part, output_file)
+                continue
+            if self.file.check(self.part) is not None:
+                os.replace(self.part, output_file)
+                return
+            self.part.unlink()  # nothing of it can be trusted
+            if not before:
+                break
+        raise OSError(f"what {url} sent is not the file: its checksum differs")
 
     def _size(self) -> int:
         return self.part.stat().st_size if self.part.exists() else 0
 
     def _transfer(self, url: str) -> None:
         import requests
+        from rich.console import Console
         from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
         have = self._size()
@@ -309,11 +319,6 @@ class Resumable:
         timeout = (CONNECT_SECONDS, READ_SECONDS)
         with requests.get(url, headers=headers, stream=True, timeout=timeout) as answer:
             if answer.status_code == 416:  # nothing beyond what we have: whole already, or not this file
-                if self.file.check(self.part) is None:
-                    self.part.unlink()
-                    raise requests.exceptions.ChunkedEncodingError(
-                        "the partial file does not belong to this one"
-                    )
                 return
             answer.raise_for_status()
             if answer.status_code == 206 and _first_byte(answer.headers.get("Content-Range", "")) == have:
@@ -326,7 +331,7 @@ class Resumable:
             length = answer.headers.get("Content-Length")
             total = have + int(length) if length else None
             columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-            with Progress(*columns, transient=True) as progress, open(self.part, mode) as part:
+            with Progress(*columns, console=Console(stderr=True)) as progress, open(self.part, mode) as part:
                 task = progress.add_task(Path(self.file.path).name, total=total, completed=have)
                 for chunk in answer.iter_content(CHUNK):
                     part.write(chunk)
