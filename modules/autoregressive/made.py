@@ -371,7 +371,14 @@ class MADE(Module):
         all_logits = a.new_zeros(n, self.n)
         noise = torch.rand(n, self.n, generator=generator, dtype=torch.float64).to(x)
         seen = [False] * self.n if known is None else (~known[0].isnan()).tolist()
-        for j in order.tolist():
+        visited = order.tolist()
+        prefix = next((t for t, j in enumerate(visited) if not seen[j]), self.n)
+        if known is not None and prefix:  # what is known and comes first needs one pass, not one each
+            first_known = visited[:prefix]
+            x[:, first_known] = known[:, first_known]
+            a += x[:, first_known] @ columns[first_known]
+            all_logits[:, first_known] = self(x, masks)[:, first_known]
+        for j in visited[prefix:]:
             h = F.relu(a)
             for weight, bias in inner:
                 h = F.relu(F.linear(h, weight, bias))

@@ -1,0 +1,244 @@
+"""Masked autoregressive models drawn: network and degrees, masks, Jacobians, pixels as they come."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lab.figures import theme
+from lab.figures.basic import array, click_targets, heatmap, image, images
+
+Live = Sequence[Any]  # a bool vector per layer
+
+
+def network(
+    ranks: Any,
+    degrees: Sequence[Any],
+    layers: Sequence[Any],
+    direct: Any = None,
+    live: Live | None = None,
+    title: str = "",
+) -> go.Figure:
+    """The masked network: inputs left, outputs right, the number in a unit its rank or degree.
+
+    A click reports x = layer, y = height and customdata = [layer, unit].
+
+    Args:
+        ranks: (n,) of the variables.
+        degrees: (width,) per hidden layer.
+        layers: (out, in) bool masks, one more than hidden layers.
+        direct: (n, n) bool mask from inputs to outputs, or None.
+        live: bool vectors, inputs first: the units on a path into the chosen one (its layer is the last).
+    """
+    rank = array(ranks)
+    n = len(rank)
+    numbers = [rank, *(array(m) for m in degrees), rank]
+    last = len(numbers) - 1
+    heights = [centred(len(v)) for v in numbers]
+    chosen = [array(v).astype(bool) for v in live] if live is not None else []
+    end = len(chosen) - 1
+    pale: list[tuple[int, int, int, int]] = []  # (layer, unit) -> (layer, unit)
+    bright: list[tuple[int, int, int, int]] = []
+    wires = [(k, k + 1, array(mask).astype(bool)) for k, mask in enumerate(layers)]
+    if direct is not None:
+        wires.append((0, last, array(direct).astype(bool)))
+    for start, stop, mask in wires:
+        for out, inp in zip(*np.nonzero(mask), strict=True):
+            # a wire is bright if it leads towards the chosen unit: both of its ends are on a path
+            on = stop <= end and chosen[start][inp] and chosen[stop][out]
+            (bright if on else pale).append((start, int(inp), stop, int(out)))
+    fig = go.Figure()
+    for wire, color, width in ((pale, theme.fade(theme.HIDDEN, 0.3), 1), (bright, theme.VERMILLION, 3)):
+        xs, ys = [], []
+        for a, i, b, j in wire:
+            if b - a > 1 and len(layers) > 1:  # a direct wire bows around the hidden units
+                bow = 0.5 + max(float(h.max()) for h in heights)
+                sign = 1 if heights[a][i] + heights[b][j] >= 0 else -1
+                xs += [a, a + 0.5, b - 0.5, b, None]
+                ys += [heights[a][i], sign * bow, sign * bow, heights[b][j], None]
+            else:
+                xs += [a, b, None]
+                ys += [heights[a][i], heights[b][j], None]
+        fig.add_trace(
+            go.Scatter(x=xs, y=ys, mode="lines", line={"color": color, "width": width}, hoverinfo="skip",
+                       showlegend=False)
+        )  # fmt: skip
+    for k, values in enumerate(numbers):
+        base = theme.INPUT if k == 0 else theme.OUTPUT if k == last else theme.HIDDEN
+        on = chosen[k] if k <= end else np.zeros(len(values), bool)
+        faded = [base if not chosen or on[i] else theme.fade(base, 0.35) for i in range(len(values))]
+        name = "x" if k == 0 else "output" if k == last else f"hidden {k}, unit"
+        kind = "rank" if k in (0, last) else "degree"
+        fig.add_trace(
+            go.Scatter(
+                x=[k] * len(values), y=heights[k], mode="markers+text", text=[str(v) for v in values],
+                textfont={"color": "#FFFFFF" if k != last else "#000000", "size": theme.FONT_SIZE - 2},
+                customdata=[[k, i] for i in range(len(values))], showlegend=False,
+                marker={"size": 32 if max(map(len, numbers)) <= 9 else 24, "color": faded,
+                        "line": {"width": 0}},
+                hovertext=[f"{name} {i + 1}: {kind} {v}" for i, v in enumerate(values)], hoverinfo="text",
+            )
+        )  # fmt: skip
+    for i in range(n):
+        for k, side, label in ((0, "right", f"x{i + 1}"), (last, "left", f"x̂{i + 1}")):
+            fig.add_annotation(x=k, y=heights[k][i], text=label, showarrow=False, xanchor=side,
+                               xshift=-22 if k == 0 else 22)  # fmt: skip
+    names = ["inputs", *(f"hidden {k + 1}" for k in range(len(degrees))), "outputs"]
+    fig.update_xaxes(tickvals=list(range(last + 1)), ticktext=names, showgrid=False, zeroline=False,
+                     range=[-0.35, last + 0.35])  # fmt: skip
+    fig.update_yaxes(visible=False)
+    fig.update_layout(title=title, height=max(380, 44 * max(map(len, numbers)) + 80))
+    return fig
+
+
+def unit_at(sizes: Sequence[int], point: Mapping[str, Any] | None) -> tuple[int, int] | None:
+    """(layer, unit) of a point that was clicked in `network`; None if there is none of these sizes."""
+    if point is None:
+        return None
+    layer = round(float(point["x"]))
+    if not 0 <= layer < len(sizes):
+        return None
+    unit = round((sizes[layer] - 1) / 2 - float(point["y"]))
+    return (layer, unit) if 0 <= unit < sizes[layer] else None
+
+
+def centred(count: int) -> np.ndarray:
+    """Heights of `count` units around zero, the first on top."""
+    return (count - 1) / 2 - np.arange(count)
+
+
+def mask_matrix(mask: Any, rows: Any, columns: Any, title: str = "") -> go.Figure:
+    """One mask, ones dark; rows and columns named by rank or degree."""
+    z = array(mask).astype(float)
+    fig = heatmap(z, x=[str(c) for c in array(columns)], y=[str(r) for r in array(rows)], title=title,
+                  scale="probability", colorbar=False, height=max(220, 60 + 26 * len(z)))  # fmt: skip
+    fig.update_yaxes(showticklabels=True)
+    return fig
+
+
+def paths(counts: Any, order: Any, lost: Sequence[tuple[int, int]], title: str = "") -> go.Figure:
+    """Path counts, outputs by inputs, both sorted by the order; × where a predecessor's edge is lost.
+
+    Args:
+        counts: (n, n), row = output i, column = input j, by variable.
+        order: (n,) variables in the order they are visited.
+        lost: (predecessor, variable) pairs.
+    """
+    visited = array(order)
+    z = array(counts)[np.ix_(visited, visited)]
+    fig = heatmap(np.log1p(z), x=names(visited, "x"), y=names(visited, "x̂"), title=title, scale="probability",
+                  zmax=max(1.0, float(np.log1p(z).max())), colorbar=False, square=True)  # fmt: skip
+    if len(visited) <= 16:
+        dark = np.log1p(z) > 0.55 * max(1.0, float(np.log1p(z).max()))
+        for (i, j), count in np.ndenumerate(z):
+            if count:
+                contrast = theme.paper() if dark[i, j] else theme.text()
+                fig.add_annotation(x=j, y=i, text=f"{count:.0f}", showarrow=False,
+                                   font={"color": contrast, "size": theme.FONT_SIZE - 4})  # fmt: skip
+    place = {int(v): t for t, v in enumerate(visited)}
+    if lost:
+        fig.add_trace(
+            go.Scatter(
+                x=[place[j] for j, _ in lost], y=[place[i] for _, i in lost], mode="markers",
+                showlegend=False,
+                marker={"symbol": "x", "size": 14 if len(visited) <= 16 else 6, "color": theme.VERMILLION},
+                hovertext=[f"x{i + 1} cannot read x{j + 1}, drawn just before it" for j, i in lost],
+                hoverinfo="text",
+            )
+        )  # fmt: skip
+    fig.update_layout(height=420)
+    return fig
+
+
+def measured(jacobian: Any, order: Any, title: str = "") -> go.Figure:
+    """∂ logit / ∂ x, outputs by inputs, both sorted by the order."""
+    visited = array(order)
+    z = array(jacobian)[np.ix_(visited, visited)]
+    fig = heatmap(z, x=names(visited, "x"), y=names(visited, "x̂"), title=title, scale="diverging",
+                  colorbar=False, square=True, numbers=".1f" if len(visited) <= 6 else False)  # fmt: skip
+    fig.update_layout(height=420)
+    return fig
+
+
+def names(variables: np.ndarray, letter: str) -> list[str]:
+    return [f"{letter}{v + 1}" for v in variables]
+
+
+def canvas(
+    picture: Any, side: int, pixel: int = -1, title: str = "", clickable: bool = False, height: int = 400
+) -> go.Figure:
+    """A picture being drawn, (side * side,) with NaN where nothing is known yet; a ring around `pixel`.
+
+    A click reports x = column, y = row.
+    """
+    z = array(picture).reshape(side, side)
+    fig = image(np.where(np.isnan(z), np.nan, z), title=title, zmin=0, zmax=1, height=height)
+    fig.update_layout(plot_bgcolor=theme.fade(theme.INPUT, 0.18))
+    mark_unknown(fig, z)
+    if 0 <= pixel < side * side:
+        fig.add_trace(ring(pixel % side, pixel // side, side))
+    if clickable:
+        i, j = (index.ravel() for index in np.indices((side, side)))
+        fig.add_trace(click_targets(j, i, np.column_stack([i, j])))
+        fig.update_layout(hoverdistance=-1)
+    return fig
+
+
+def mark_unknown(fig: go.Figure, z: np.ndarray) -> None:
+    """Unknown pixels in the input's pale blue, unlike the paper of a zero."""
+    unknown = np.where(np.isnan(z), 1.0, np.nan)
+    blue = theme.fade(theme.INPUT, 0.22)
+    fig.add_trace(go.Heatmap(z=unknown, colorscale=[[0, blue], [1, blue]], showscale=False, hoverinfo="skip"))
+
+
+def ring(column: float, row: float, side: int) -> go.Scatter:
+    return go.Scatter(
+        x=[column], y=[row], mode="markers", hoverinfo="skip", showlegend=False,
+        marker={"symbol": "square-open", "size": max(10, 330 // side), "color": theme.VERMILLION,
+                "line": {"width": 3}},
+    )  # fmt: skip
+
+
+def surprise(values: Any, side: int, title: str = "", height: int = 400) -> go.Figure:
+    """-log p of each known pixel, nats; from 0 to at least 3 so that pictures compare."""
+    z = array(values).reshape(side, side).astype(float)
+    top = max(3.0, float(np.nanmax(z, initial=0.0)))
+    fig = heatmap(z, scale="violet", zmin=0, zmax=top, title=title, height=height)
+    fig.update_traces(xgap=0, ygap=0, selector={"type": "heatmap"})
+    mark_unknown(fig, z)
+    fig.update_xaxes(visible=False, constrain="domain")
+    fig.update_yaxes(visible=False, scaleanchor="x", constrain="domain")
+    return fig
+
+
+def reads(gradient: Any, side: int, pixel: int, title: str = "", height: int = 400) -> go.Figure:
+    """∂ logit of one pixel / ∂ every pixel, on the picture; cells of exactly zero stay empty."""
+    z = array(gradient).reshape(side, side).astype(float)
+    reach = float(np.abs(z).max()) or 1.0
+    fig = heatmap(np.where(z == 0, np.nan, z), scale="diverging", zmin=-reach, zmax=reach, title=title,
+                  height=height)  # fmt: skip
+    fig.update_traces(xgap=0, ygap=0, selector={"type": "heatmap"})
+    fig.update_xaxes(visible=False, constrain="domain")
+    fig.update_yaxes(visible=False, scaleanchor="x", constrain="domain")
+    fig.add_trace(ring(pixel % side, pixel // side, side))
+    return fig
+
+
+def completions(pictures: Any, known: Any, side: int, title: str = "") -> go.Figure:
+    """Completed pictures as a sheet; what was given in full ink, what was drawn in the output's orange.
+
+    Args:
+        pictures: (N, n) bits.
+        known: (n,) bool.
+    """
+    z = array(pictures).reshape(-1, side, side).astype(float)
+    given = array(known).astype(bool).reshape(side, side)
+    shade = np.where(given, z, 0.55 * z)  # drawn ink is paler than given ink
+    fig = images(shade, title=title, zmin=0, zmax=1, gap=2)
+    ink, back = theme.text(), theme.paper()
+    fig.update_traces(
+        colorscale=[[0, back], [0.01, back], [0.5, theme.OUTPUT], [0.6, theme.OUTPUT], [0.99, ink], [1, ink]],
+        selector={"type": "heatmap"},
+    )
+    return fig

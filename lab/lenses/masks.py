@@ -1,0 +1,360 @@
+"""Looking into a masked autoregressive model: who may read whom, who does, and how a draw came about.
+
+In theory, from the masks: output i can read input j if the product of the masks has a path between
+them. Measured, by autograd: the Jacobian of the logits. The first must contain the second.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from datamodules.digits import Digits
+from modules.autoregressive.made import MADE, draw_degrees, make_masks, ranks
+from modules.trace import Trace
+
+
+@dataclass(frozen=True)
+class Connectivity:
+    """Masks of one order and one draw of degrees.
+
+    Attributes:
+        order: (n,) variables in the order they are visited.
+        rank: (n,) position 1..n of each variable.
+        degrees: one (width,) per hidden layer.
+        layers: bool masks (out, in), the last to the outputs.
+        direct: (n, n) bool mask from inputs to outputs, or None.
+        paths: (n, n) float64, number of paths from input j (column) to output i (row).
+    """
+
+    order: Tensor
+    rank: Tensor
+    degrees: list[Tensor]
+    layers: list[Tensor]
+    direct: Tensor | None
+    paths: Tensor
+
+    @property
+    def allowed(self) -> Tensor:
+        """(n, n) bool: what the order allows, every earlier variable."""
+        return self.rank[:, None] > self.rank[None, :]
+
+    @property
+    def lost(self) -> list[tuple[int, int]]:
+        """Immediate predecessors without a path: (predecessor, variable), in the order's order."""
+        pairs = zip(self.order[:-1].tolist(), self.order[1:].tolist(), strict=True)
+        return [(j, i) for j, i in pairs if self.paths[i, j] == 0]
+
+    @property
+    def masks(self) -> list[Tensor]:
+        """All masks in the order `MADE.forward` takes them."""
+        return self.layers if self.direct is None else [*self.layers, self.direct]
+
+
+def connect(order: Tensor, degrees: Sequence[Tensor], direct: bool = False) -> Connectivity:
+    """Masks and path counts of an order and given degrees."""
+    rank = ranks(order)
+    masks = make_masks(rank, degrees, direct)
+    layers, skip = (masks[:-1], masks[-1]) if direct else (masks, None)
+    product = layers[0].double()
+    for mask in layers[1:]:
+        product = mask.double() @ product  # (out, hidden) @ (hidden, n) -> (out, n)
+    if skip is not None:
+        product = product + skip.double()
+    return Connectivity(order, rank, list(degrees), layers, skip, product)
+
+
+def connectivity(model: MADE, order: Tensor | None = None) -> Connectivity:
+    """The masks that `model` uses, under its own order or another."""
+    order = model.component_order(0) if order is None else order
+    return connect(order, model.component_degrees(0), model.direct)
+
+
+def spaced_degrees(n: int, widths: Sequence[int], rule: str, seed: int) -> list[Tensor]:
+    """Degrees by rule: "even", "random"."""
+    return draw_degrees(n, widths, rule, torch.Generator().manual_seed(seed))
+
+
+def typed_degrees(text: str, n: int) -> list[Tensor]:
+    """Degrees as typed: layers separated by ";", numbers by spaces or commas.
+
+    Raises:
+        ValueError: a number outside 1..n-1, an empty layer, too many.
+    """
+    layers = []
+    for part in text.split(";"):
+        words = part.replace(",", " ").split()
+        if not words or not all(w.isdigit() and 1 <= int(w) <= n - 1 for w in words):
+            raise ValueError(
+                f"Type degrees from 1 to {n - 1}, separated by spaces, with a semicolon between layers."
+            )
+        layers.append(torch.tensor([int(w) for w in words]))
+    if len(layers) > 3 or max(len(layer) for layer in layers) > 16:
+        raise ValueError("At most 3 hidden layers of at most 16 units can be drawn.")
+    return layers
+
+
+def typed_order(text: str, n: int) -> Tensor:
+    """An order as typed, variables counted from 1: "2 3 1".
+
+    Raises:
+        ValueError: it does not name every variable once.
+    """
+    words = text.replace(",", " ").split()
+    if sorted(words) != sorted(str(i) for i in range(1, n + 1)):
+        raise ValueError(f"Type every variable from 1 to {n} once, first the one that is drawn first.")
+    return torch.tensor([int(w) - 1 for w in words])
+
+
+def typed_bits(text: str, n: int) -> Tensor:
+    """A string of n bits as (n,) float64.
+
+    Raises:
+        ValueError: it is no such string.
+    """
+    if len(text.strip()) != n or set(text.strip()) - {"0", "1"}:
+        raise ValueError(f"Type {n} digits, each 0 or 1.")
+    return torch.tensor([float(c) for c in text.strip()], dtype=torch.float64)
+
+
+def toy_model(n: int, widths: Sequence[int], direct: bool, seed: int) -> MADE:
+    """A MADE with random weights in float64, to be used with any masks of these sizes."""
+    model = MADE(event_shape=(n,), hidden=list(widths), direct=direct).double().eval()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.randn(parameter.shape, generator=generator, dtype=torch.float64))
+    return model.requires_grad_(False)
+
+
+def all_strings(n: int) -> Tensor:
+    """Every string of n bits, (2^n, n) float64."""
+    return (torch.arange(2**n)[:, None] >> torch.arange(n - 1, -1, -1) & 1).double()
+
+
+def evaluate(model: MADE, wiring: Connectivity, x: Tensor) -> tuple[Tensor, Tensor]:
+    """log p (B,) and logits (B, n) of x (B, n) under these masks."""
+    masks = [m.to(x) for m in wiring.masks]
+    return model._log_prob(x, masks), model(x, masks)
+
+
+def jacobian(model: MADE, wiring: Connectivity, x: Tensor, outputs: Sequence[int] | None = None) -> Tensor:
+    """∂ logit_i / ∂ x_j at x (n,), by autograd: (n, n), or the rows `outputs` alone."""
+    masks = [m.to(x) for m in wiring.masks]
+    x = x.detach().clone().requires_grad_()
+    logits = model(x[None], masks)[0]
+    rows = range(len(logits)) if outputs is None else outputs
+    return torch.stack([torch.autograd.grad(logits[i], x, retain_graph=True)[0] for i in rows])
+
+
+def measured_support(model: MADE, wiring: Connectivity, probes: int = 64, seed: int = 0) -> Tensor:
+    """(n, n): the largest |∂ logit_i / ∂ x_j| over random inputs; a relu is not shut for all of them."""
+    generator = torch.Generator().manual_seed(seed)
+    dtype = model.out.weight.dtype
+    x = torch.randn(probes, model.n, generator=generator, dtype=dtype)
+    x.requires_grad_()
+    logits = model(x, [m.to(x) for m in wiring.masks])
+    # examples of a batch do not mix, so the gradient of a sum over them is each one's own
+    rows = [torch.autograd.grad(logits[:, i].sum(), x, retain_graph=True)[0] for i in range(model.n)]
+    return torch.stack(rows).abs().amax(1)  # (n outputs, probes, n inputs) -> (n, n)
+
+
+def reached(wiring: Connectivity, layer: int, unit: int) -> list[Tensor]:
+    """Which units lie on a path into one unit: a bool vector per layer, inputs first, up to `layer`.
+
+    Args:
+        layer: 0 for the inputs, 1.. for hidden layers, len(layers) for the outputs.
+    """
+    width = len(wiring.rank) if layer == 0 else len(wiring.layers[layer - 1])
+    chosen = torch.zeros(width, dtype=torch.bool)
+    chosen[unit] = True
+    backwards = [chosen]
+    for mask in reversed(wiring.layers[:layer]):
+        backwards.append(mask[backwards[-1]].any(0))  # (chosen, in) -> (in,)
+    live = backwards[::-1]
+    if wiring.direct is not None and layer == len(wiring.layers):
+        live[0] = live[0] | wiring.direct[unit]
+    return live
+
+
+def activations(model: MADE, wiring: Connectivity, x: Tensor) -> list[Tensor]:
+    """Values of every layer at x (n,): the input, the hidden layers, the logits."""
+    values = [x]
+    for layer, mask in zip(model.layers, wiring.layers, strict=False):
+        values.append(torch.relu(layer(values[-1][None], mask.to(x))[0]))
+    return [*values, evaluate(model, wiring, x[None])[1][0]]
+
+
+def unit_equation(model: MADE, wiring: Connectivity, x: Tensor, layer: int, unit: int) -> tuple[str, str]:
+    """The arithmetic of one unit at x (n,), as LaTeX, and a sentence on what it may read and why.
+
+    Args:
+        layer: 0 for the inputs, 1.. for hidden layers, len(wiring.layers) for the outputs.
+    """
+    values, rank = activations(model, wiring, x), wiring.rank
+    if layer == 0:
+        note = f"Variable {unit + 1} has rank {rank[unit]}: units of degree {rank[unit]} or more may read it."
+        return rf"x_{{{unit + 1}}} = {x[unit]:.0f}", note
+    mask = wiring.layers[layer - 1][unit]
+    is_output = layer == len(wiring.layers)
+    made_of = model.out if is_output else model.layers[layer - 1]
+    weight, bias = made_of.weight[unit], made_of.bias[unit]  # type: ignore[index]
+    terms = [(float(weight[k]), float(values[layer - 1][k])) for k in mask.nonzero().flatten().tolist()]
+    if is_output and wiring.direct is not None and model.skip is not None:
+        read = wiring.direct[unit].nonzero().flatten().tolist()
+        terms += [(float(model.skip.weight[unit, j]), float(x[j])) for j in read]
+    shown = [f"{w:+.2f} \\cdot {v:.2f}" for w, v in terms if v]  # what is zero adds nothing
+    text = f"{float(bias):.2f} " + " ".join(shown[:6]) + (r" + \cdots" if len(shown) > 6 else "")
+    if not is_output:
+        m = wiring.degrees[layer - 1][unit]
+        before = "rank" if layer == 1 else "degree"
+        latex = rf"h_{{{unit + 1}}} = \max(0,\; {text}) = {float(values[layer][unit]):.3f}"
+        return latex, f"Unit {unit + 1} has degree {m}: it reads what has {before} at most {m}."
+    logit = float(values[-1][unit])
+    r = int(rank[unit])
+    past = ", ".join(f"x_{{{j + 1}}}{{=}}{x[j]:.0f}" for j in wiring.order[: r - 1].tolist())
+    latex = (
+        rf"p(x_{{{unit + 1}}}{{=}}1{r' \mid ' + past if past else ''}) = \sigma({text}) "
+        rf"= \sigma({logit:.3f}) = {torch.sigmoid(values[-1][unit]).item():.4f}"
+    )
+    return (
+        latex,
+        f"Output {unit + 1} has rank {r}: it reads units of degree below {r}, and they inputs before it.",
+    )
+
+
+# --- A draw, unrolled ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A trace of `MADE.sample_trace` as columns, small enough to be cached and cut at any step.
+
+    Attributes:
+        pixel: (S,) the variable of each step, -1 for what was given.
+        p: (S,) probability of a one as drawn from; model_p: at temperature 1.
+        bit: (S,) what was drawn.
+        log_prob: (S,) running log-likelihood after the step, nats.
+        x: (n,) the finished example.
+        hat: (n,) p(x_i = 1 | x_<i) of the model.
+        order: (n,)
+        captions, equations: one a step.
+    """
+
+    pixel: Tensor
+    p: Tensor
+    model_p: Tensor
+    bit: Tensor
+    log_prob: Tensor
+    x: Tensor
+    hat: Tensor
+    order: Tensor
+    captions: list[str]
+    equations: list[str]
+
+    def __len__(self) -> int:
+        return len(self.pixel)
+
+    def visited(self, step: int) -> Tensor:
+        """(n,) bool: known after `step`."""
+        drawn_later = self.pixel[step + 1 :]
+        seen = torch.ones(len(self.x), dtype=torch.bool)
+        seen[drawn_later] = False
+        return seen
+
+    def picture(self, step: int) -> Tensor:
+        """x after `step`, NaN where nothing is drawn yet, (n,)."""
+        return torch.where(self.visited(step), self.x, torch.nan)
+
+    def surprise(self, step: int) -> Tensor:
+        """-log p(x_i | x_<i) of what is known after `step`, nats, NaN elsewhere, (n,)."""
+        each = -torch.where(self.x == 1, self.hat, 1 - self.hat).log()
+        return torch.where(self.visited(step), each, torch.nan)
+
+
+def unroll(trace: Trace) -> Drawing:
+    """The columns of a trace of `MADE.sample_trace`."""
+    columns = {
+        name: torch.tensor([step.values[name] for step in trace])
+        for name in ("pixel", "p", "model_p", "bit", "log_prob")
+    }
+    result = trace.result
+    return Drawing(
+        **columns,
+        x=result["x"].flatten(),
+        hat=result["model_p"].flatten(),
+        order=result["order"],
+        captions=[step.caption for step in trace],
+        equations=[step.equation for step in trace],
+    )
+
+
+def gradient_row(model: MADE, order: Tensor, x: Tensor, output: int) -> Tensor:
+    """∂ logit of one output / ∂ x at x (n,): what it reads there, (n,); exactly 0 for what comes later."""
+    x = x.detach().to(model.out.weight.dtype).clone().requires_grad_()
+    logit = model(x[None], model.masks(order))[0, output]
+    return torch.autograd.grad(logit, x)[0]
+
+
+# --- Completion ---------------------------------------------------------------------------------
+
+REGIONS = ("top half", "bottom half", "left half", "right half", "top quarter", "nothing")
+
+
+def keep(picture: Tensor, region: str) -> Tensor:
+    """A picture (H, W) in [0, 1] as bits, NaN outside `region`, (H * W,).
+
+    Raises:
+        ValueError: no such region.
+    """
+    height, width = picture.shape
+    rows, columns = torch.arange(height)[:, None], torch.arange(width)[None, :]
+    inside = {
+        "top half": rows < height // 2,
+        "bottom half": rows >= height // 2,
+        "left half": columns < width // 2,
+        "right half": columns >= width // 2,
+        "top quarter": rows < height // 4,
+        "nothing": rows < 0,
+    }
+    if region not in inside:
+        raise ValueError(f"region {region!r} is unknown: use one of {', '.join(REGIONS)}.")
+    return torch.where(inside[region], (picture > 0.5).float(), torch.nan).flatten()
+
+
+def completion_score(model: MADE, bits: Tensor, given: Tensor, order: Tensor) -> tuple[float, float]:
+    """log p of what is given and log p of all of `bits` (n,), nats, under an order that has it first."""
+    known = ~given.isnan()
+    each = torch.where(bits == 1, 1.0, 0.0)
+    hat = model.conditionals(each[None], order=order).flatten()
+    log_p = torch.where(each == 1, hat, 1 - hat).log()
+    return float(log_p[known].sum()), float(log_p.sum())
+
+
+def can_complete(model: MADE, given: Tensor) -> bool:
+    """Whether `model` was trained on an order in which all that is given comes first."""
+    try:
+        model.sampling_order(given)
+    except ValueError:
+        return False
+    return True
+
+
+def side(model: MADE) -> int:
+    """Pixels a side of the square pictures that the model is a density of; 0 if they are not square."""
+    root = math.isqrt(model.n)
+    return root if root * root == model.n else 0
+
+
+def shelf(pixels: int, count: int = 10) -> list[tuple[str, Tensor]]:
+    """Embedded digits (name, (pixels, pixels) in [0, 1]), with MNIST's margin where they are enlarged."""
+    margin = pixels // 7 if pixels > 8 else 0
+    data = Digits(image_size=pixels - 2 * margin)
+    data.setup("test")
+    x, y = data.test_set[torch.arange(200)]
+    first = [int((y == digit).nonzero()[0]) for digit in range(count)]
+    order = [3, *(d for d in range(count) if d != 3)]  # a 3 first: its halves do not tell on each other
+    return [(str(d), F.pad(x[first[d], 0], [margin] * 4)) for d in order]
