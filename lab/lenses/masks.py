@@ -216,13 +216,12 @@ def unit_equation(model: MADE, wiring: Connectivity, x: Tensor, layer: int, unit
     logit = float(values[-1][unit])
     r = int(rank[unit])
     past = ", ".join(f"x_{{{j + 1}}}{{=}}{x[j]:.0f}" for j in wiring.order[: r - 1].tolist())
-    latex = (
-        rf"p(x_{{{unit + 1}}}{{=}}1{r' \mid ' + past if past else ''}) = \sigma({text}) "
-        rf"= \sigma({logit:.3f}) = {torch.sigmoid(values[-1][unit]).item():.4f}"
-    )
+    condition = rf" \mid {past}" if past else ""
+    p = torch.sigmoid(values[-1][unit]).item()
+    latex = rf"p(x_{{{unit + 1}}}{{=}}1{condition}) = \sigma({text}) = \sigma({logit:.3f}) = {p:.4f}"
     return (
         latex,
-        f"Output {unit + 1} has rank {r}: it reads units of degree below {r}, and they inputs before it.",
+        f"Output {unit + 1} has rank {r}: it reads units of degree below {r}, and they what came before.",
     )
 
 
