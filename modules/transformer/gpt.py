@@ -245,7 +245,8 @@ class GPT(Module):
         if not 1 <= keep <= self.context:
             raise ValueError(f"keep is {keep}: it must be from 1 to the context of {self.context}.")
         text = torch.cat([prompt, prompt.new_empty(B, length)], dim=1)
-        store = self.new_cache(B) if cache else None
+        # without a mask every new token changes what the earlier ones are: nothing could be kept
+        store = self.new_cache(B) if cache and self.causal else None
         start = max(0, T - self.context)  # the window is text[start:end]
         for end in range(T, T + length):
             if end - start > self.context:

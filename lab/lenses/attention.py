@@ -1,0 +1,175 @@
+"""The attention lens: who looks at whom, why, and what it is worth.
+
+Works on every causal language model whose attention is `modules.transformer.attention.Attention`.
+Shapes: `L` layers, `H` heads, `T` tokens, `D` features of a head, `V` vocabulary. Layers and heads
+count from 0 here; pages show them from 1.
+
+References: Vaswani et al. 2017, arXiv:1706.03762; Michel et al. 2019, arXiv:1905.10650 (switching
+heads off); Abnar & Zuidema 2020, arXiv:2005.00928 (rollout).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from modules.transformer.attention import Attention, observe
+from modules.transformer.gpt import GPT
+
+Heads = Iterable[tuple[int, int]]  # (layer, head)
+
+
+@dataclass(frozen=True)
+class Maps:
+    """What one pass used.
+
+    Attributes:
+        weights: (L, H, T, T), rows sum to 1; row = who looks, column = at whom.
+        queries, keys, values: (L, H, T, D), as they met.
+        scale: what multiplied q·k.
+        logits: (T, V), of the token after each position.
+    """
+
+    weights: Tensor
+    queries: Tensor
+    keys: Tensor
+    values: Tensor
+    scale: float
+    logits: Tensor
+
+
+def layers(model: nn.Module) -> list[Attention]:
+    """The model's attention layers, first to last."""
+    return [module for module in model.modules() if isinstance(module, Attention)]
+
+
+def switches(model: nn.Module, off: Heads) -> dict[nn.Module, Tensor]:
+    """Factors for `observe` that switch heads off: layer -> (H,) of ones and zeros."""
+    factors: dict[nn.Module, Tensor] = {}
+    stack = layers(model)
+    for layer, head in off:
+        row = factors.setdefault(stack[layer], torch.ones(stack[layer].heads))
+        row[head] = 0.0
+    return factors
+
+
+@torch.no_grad()
+def record(model: GPT, tokens: Tensor, causal: bool = True, off: Heads = ()) -> Maps:
+    """One pass over tokens (T,), everything recorded.
+
+    Args:
+        causal: False takes the mask away.
+        off: heads switched off.
+    """
+    with observe(switches(model, off)) as seen:
+        logits = model(tokens[None], causal=causal)[0]
+    calls = [seen.calls[layer][0] for layer in layers(model)]
+
+    def stack(name: str) -> Tensor:
+        return torch.stack([getattr(call, name)[0] for call in calls])
+
+    return Maps(stack("weights"), stack("queries"), stack("keys"), stack("values"), calls[0].scale, logits)
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One query against all keys of a head, number by number.
+
+    Attributes:
+        query: (D,). keys: (T, D).
+        products: (T, D), q_d k_d; a row sums to its score.
+        scores: (T,), q·k. scaled: (T,), times 1/√D.
+        raised: (T,), e^scaled, 0 where the query may not look. total: their sum.
+        weights: (T,), raised / total, as recorded in the pass.
+    """
+
+    query: Tensor
+    keys: Tensor
+    products: Tensor
+    scores: Tensor
+    scaled: Tensor
+    raised: Tensor
+    total: float
+    weights: Tensor
+
+
+def dot(maps: Maps, layer: int, head: int, query: int) -> Dot:
+    """How the weights of one row came about."""
+    q, k = maps.queries[layer, head, query], maps.keys[layer, head]
+    products = q * k  # (T, D)
+    scores = products.sum(1)
+    weights = maps.weights[layer, head, query]
+    scaled = scores * maps.scale
+    raised = scaled.double().exp() * (weights > 0)
+    return Dot(q, k, products, scores, scaled, raised, float(raised.sum()), weights)
+
+
+@torch.no_grad()
+def next_token(model: GPT, tokens: Tensor, off: Heads = (), causal: bool = True) -> Tensor:
+    """The distribution of the token after the text, (V,), with some heads switched off."""
+    with observe(switches(model, off), record=False):
+        return model(tokens[None], causal=causal)[0, -1].softmax(-1)
+
+
+def distance(p: Tensor, q: Tensor) -> Tensor:
+    """Total variation ½ Σ |p − q| over the last axis: the mass that must move, 0 to 1."""
+    return 0.5 * (p - q).abs().sum(-1)
+
+
+@torch.no_grad()
+def importance(model: GPT, tokens: Tensor, causal: bool = True) -> Tensor:
+    """How far the next-token distribution moves when one head alone is off: (L, H), total variation."""
+    stack = layers(model)
+    L, H = len(stack), stack[0].heads
+    factors: dict[nn.Module, Tensor] = {}
+    for l, layer in enumerate(stack):  # one batch, one head off in each of its L·H texts
+        rows = torch.ones(L * H, H)
+        for h in range(H):
+            rows[l * H + h, h] = 0.0
+        factors[layer] = rows
+    with observe(factors, record=False):
+        p = model(tokens.expand(L * H, -1), causal=causal)[:, -1].softmax(-1)
+    return distance(p, next_token(model, tokens, causal=causal)).view(L, H)
+
+
+@torch.no_grad()
+def influence(model: GPT, tokens: Tensor, causal: bool = True) -> Tensor:
+    """Change one token, see which predictions move: the leak, if there is one.
+
+    Returns:
+        (T, T): row i, column j is the total variation that replacing token j (by the next id of the
+        vocabulary) makes in the prediction after position i. With a causal mask it is exactly 0 for
+        j > i.
+    """
+    T = len(tokens)
+    changed = tokens.repeat(T, 1)
+    index = torch.arange(T)
+    changed[index, index] = (tokens + 1) % model.vocab_size
+    texts = torch.cat([tokens[None], changed])  # one batch, so that equal rows have equal bits
+    p = model(texts, causal=causal).softmax(-1)  # (1 + T, T, V)
+    return distance(p[1:], p[:1]).T
+
+
+@torch.no_grad()
+def nll(maps: Maps, tokens: Tensor) -> float:
+    """Mean nats a token of the text given what came before, from the recorded pass; NaN for one token."""
+    log_p = maps.logits[:-1].log_softmax(-1)
+    return float(-log_p.gather(-1, tokens[1:, None]).mean())
+
+
+def rollout(weights: Tensor) -> Tensor:
+    """Attention followed through the residual stream: Π_l ½ (mean over heads A_l + I).
+
+    Args:
+        weights: (L, H, T, T).
+
+    Returns:
+        (T, T), rows sum to 1.
+    """
+    T = weights.shape[-1]
+    eye = torch.eye(T, dtype=weights.dtype)
+    total = eye
+    for layer in weights.mean(1):
+        total = 0.5 * (layer + eye) @ total
+    return total

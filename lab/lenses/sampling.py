@@ -1,0 +1,138 @@
+"""The sampling lens for text: one token at a time, the knobs before and after, and what it costs.
+
+`V` vocabulary, `T` tokens.
+
+References: Holtzman et al. 2019, arXiv:1904.09751; [UDL] §12.7.3, [LLM] part 4 (the cost without a
+cache is O(T³) scores, not the O(T²) of the text).
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from datamodules.tokenizer import Tokenizer
+from lab.lenses.text import shown
+from modules.trace import Trace
+from modules.transformer.decoding import Cut, cut
+from modules.transformer.gpt import GPT, entropy
+
+__all__ = ["Cost", "Draws", "cost", "cut", "draw", "entropy", "ranked", "trace"]
+
+
+def trace(model: GPT, coder: Tokenizer, prompt: Tensor, length: int, **knobs: Any) -> Trace:
+    """`GPT.sample_trace` with tokens that can be read."""
+    return model.sample_trace(prompt, length, names=shown(coder.tokens), **knobs)
+
+
+def ranked(story: Cut, most: int = 24) -> Tensor:
+    """Ids of the `most` most probable tokens, first the first; ties by the lower id."""
+    return story.tempered.sort(descending=True, stable=True).indices[:most]
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Many draws of one next token, against the distribution they come from.
+
+    Attributes:
+        counts: (V,), observed. expected: (V,), n·p.
+        statistic: χ² = Σ (observed − expected)²/expected, tokens expected below 5 times pooled.
+        freedom: its degrees of freedom, pools − 1.
+        p_value: probability of a statistic at least so large if the draws follow p.
+    """
+
+    counts: Tensor
+    expected: Tensor
+    statistic: float
+    freedom: int
+    p_value: float
+
+
+def draw(p: Tensor, n: int = 1000, seed: int = 0) -> Draws:
+    """Draw n tokens from p (V,) and compare."""
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.multinomial(p, n, replacement=True, generator=generator)
+    counts = torch.bincount(ids, minlength=len(p)).double()
+    expected = n * p.double()
+    often = expected >= 5
+    cells = [(counts[often], expected[often])]
+    if expected[~often].sum() > 0:
+        cells.append((counts[~often].sum()[None], expected[~often].sum()[None]))
+    observed, wanted = (torch.cat(part) for part in zip(*cells, strict=True))
+    statistic = float(((observed - wanted).square() / wanted).sum())
+    freedom = len(observed) - 1
+    # the χ² distribution's upper tail is a regularised incomplete gamma function
+    tail = torch.special.gammaincc(torch.tensor(freedom / 2).double(), torch.tensor(statistic / 2).double())
+    return Draws(counts, expected, statistic, freedom, float(tail) if freedom else 1.0)
+
+
+class _Counter(TorchDispatchMode):
+    """Counts, while torch runs in this thread: tokens embedded, scores of attention, multiply-adds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tokens = self.multiply_adds = self.scores = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        out = func(*args, **kwargs)
+        name = func.overloadpacket.__name__
+        if name in ("mm", "bmm"):  # (…, n, k) @ (…, k, m)
+            self.multiply_adds += out.numel() * args[0].shape[-1]
+        elif name == "addmm":
+            self.multiply_adds += out.numel() * args[1].shape[-1]
+        elif name == "embedding":
+            self.tokens += args[1].numel()
+        elif name.startswith("_scaled_dot_product"):
+            q, k = args[0], args[1]
+            B, H, T, D = q.shape
+            S = k.shape[2]
+            causal = kwargs.get("is_causal", args[4] if len(args) > 4 else False)
+            pairs = sum(min(t + 1, S) for t in range(T)) if causal else T * S
+            self.scores += B * H * pairs
+            self.multiply_adds += 2 * B * H * pairs * D  # q·k, and the weighted sum of values
+        return out
+
+
+@dataclass
+class Cost:
+    """What generating a text did, counted while it ran.
+
+    Attributes:
+        tokens: (steps,), tokens encoded at each step.
+        scores: (steps,), query-key dot products over all layers and heads.
+        multiply_adds: (steps,), of all matrix products.
+        bytes: of the keys and values kept; 0 without a cache.
+        logits: (steps, V), what was predicted.
+        text: the generated ids.
+    """
+
+    tokens: list[int] = field(default_factory=list)
+    scores: list[int] = field(default_factory=list)
+    multiply_adds: list[int] = field(default_factory=list)
+    bytes: int = 0
+    logits: Tensor = field(default_factory=lambda: torch.empty(0))
+    text: list[int] = field(default_factory=list)
+
+
+def cost(
+    model: GPT, prompt: Tensor, length: int, cache: bool, seed: int = 0, keep: int | None = None
+) -> Cost:
+    """Generate `length` tokens after prompt (T,), counting."""
+    result, logits = Cost(), []
+    generator = torch.Generator().manual_seed(seed)
+    steps = model.stream(prompt[None], length, generator=generator, cache=cache, keep=keep)
+    for _ in range(length):
+        with _Counter() as counter:
+            z, token = next(steps)
+        logits.append(z[0])
+        result.tokens.append(counter.tokens)
+        result.scores.append(counter.scores)
+        result.multiply_adds.append(counter.multiply_adds)
+        result.text.append(int(token))
+    result.logits = torch.stack(logits)
+    if cache:
+        result.bytes = sum(2 * c.keys.numel() * c.keys.element_size() for c in model.new_cache(1))
+    return result

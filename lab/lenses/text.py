@@ -1,0 +1,61 @@
+"""From a reader's text to a model's tokens and back to something one can look at."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from datamodules.tokenizer import Tokenizer
+from lab.errors import UserError
+
+MOST = 20_000  # characters; more is a file, not a text to look at
+
+# How the invisible ones are shown.
+VISIBLE = str.maketrans({"\n": "⏎", " ": "␣", "\t": "⇥", "\r": "␍"})
+
+
+def tokenizer(card: Mapping[str, Any]) -> Tokenizer:
+    """The tokenizer that travels in a language model's card.
+
+    Raises:
+        UserError: the card has none.
+    """
+    try:
+        return Tokenizer.from_dict(card["data"]["tokenizer"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(
+            f"The card of {card.get('experiment', 'this model')} holds no tokenizer: {error}."
+        ) from None
+
+
+def read(coder: Tokenizer, text: str, most: int | None = None, end: bool = False) -> Tensor:
+    """Token ids (T,) of a text, at most `most` of them.
+
+    Args:
+        end: keep the last `most` tokens; else the first.
+
+    Raises:
+        UserError: no text, too much of it, or a character outside the vocabulary; one sentence each.
+    """
+    if not text:
+        raise UserError("There is no text: type at least one character.")
+    if len(text) > MOST:
+        raise UserError(f"The text has {len(text):,} characters: shorten it to at most {MOST:,}.")
+    try:
+        ids = torch.tensor(coder.encode(text))
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    if most is not None:
+        ids = ids[-most:] if end else ids[:most]
+    return ids
+
+
+def shown(tokens: Iterable[str]) -> list[str]:
+    """Tokens with their invisible characters made visible."""
+    return [token.translate(VISIBLE) for token in tokens]
+
+
+def names(coder: Tokenizer, ids: Tensor) -> list[str]:
+    """Each token of a text as it is shown: (T,) ids -> T strings."""
+    return shown(coder.tokens[i] for i in ids.tolist())
