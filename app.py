@@ -6,7 +6,7 @@ from lab import ui
 
 st.set_page_config(
     page_title="Lectern",
-    page_icon=":material/school:",
+    page_icon="🎓",
     layout="wide",
     menu_items={"About": "**Lectern**: a lab for lectures on deep generative models."},
 )

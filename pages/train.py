@@ -1,5 +1,128 @@
-"""train."""
+"""Train: pick an experiment, change its settings, watch the run; it goes on when this page is closed."""
 
-from lab import ui
+import shlex
 
-ui.header("Train", "Soon.")
+from lab import experiments, runs, training, ui
+from lab.figures import basic
+
+ui.header("Train", "Start a run of your own, watch it learn, and compare it with the models that ship.")
+
+catalog = experiments.catalog()
+name = ui.choice("Experiment", list(catalog), key="experiment", default="made-digits")
+experiment = catalog[name]
+epochs = ui.setting(experiment.config, "trainer.max_epochs", 10)
+rate = ui.setting(experiment.config, "model.init_args.optimizer.init_args.lr", 1e-3)
+batch = ui.setting(experiment.config, "data.init_args.batch_size", None)
+
+columns = ui.columns(4)
+changed = {}
+with columns[0]:
+    changed["trainer.max_epochs"] = (
+        ui.number("Epochs", 1, 10_000, int(epochs), key=f"{name}-epochs"),
+        epochs,
+    )
+with columns[1]:
+    new_rate = ui.number("Learning rate", 0.0, 10.0, float(rate), key=f"{name}-lr", step=1e-4, format="%.5f")
+    changed["model.init_args.optimizer.init_args.lr"] = (new_rate, float(rate))
+with columns[2]:
+    if batch is None:
+        ui.caption("The whole data set is one batch.")
+    else:
+        changed["data.init_args.batch_size"] = (
+            ui.number("Batch size", 1, 10_000, int(batch), key=f"{name}-batch"),
+            batch,
+        )
+with columns[3]:
+    changed["seed_everything"] = (ui.number("Seed", 0, 9999, 0, key=f"{name}-seed"), 0)
+more = ui.text(
+    "More options",
+    "",
+    key=f"{name}-more",
+    max_chars=500,
+    area=False,
+    help="Anything `lab fit` takes, for example --model.init_args.hidden [64]",
+)
+
+try:
+    overrides = [f"--{path}={value}" for path, (value, default) in changed.items() if value != default]
+    overrides += shlex.split(more)
+except ValueError as error:
+    ui.stop(f"The options cannot be read: {error}. Close every quote.")
+ui.code(shlex.join(["lab", "fit", name, *overrides]), language="bash")
+
+
+def start() -> None:
+    run = runs.start(name, overrides)
+    ui.set_values({"run": run.name})
+
+
+ui.action("Start", start, key="start", primary=True, icon=":material/play_arrow:")
+
+every = {run.name: run for run in runs.list_runs()}
+if not every:
+    ui.notice(
+        "No run of your own yet. Press **Start**: the run goes on in the background, even when you leave."
+    )
+    ui.source(runs.start, training.run)
+    ui.stop("There is nothing to watch yet.")
+
+ui.divider()
+run = every[ui.choice("Run", list(every), key="run")]
+running = run.state == "running"
+with ui.container(horizontal=True):
+    ui.action("Stop", lambda: runs.stop(run), key="stop", disabled=not running, icon=":material/stop:")
+    ui.action("Resume", lambda: runs.resume(run), key="resume", disabled=running, icon=":material/resume:")
+
+
+@ui.live(every=2.0 if running else None)
+def watch() -> None:
+    """The run as it is now; draws itself again while the run goes on."""
+    rows = run.metrics
+    total = ui.setting(experiments.find(run.experiment).config, "trainer.max_epochs", 10)
+    given = [o for o in run.status.get("overrides", []) if o.startswith("--trainer.max_epochs=")]
+    total = given[0].partition("=")[2] if given else total
+    seconds = f", {rows[-1]['seconds']:.0f} s" if rows and "seconds" in rows[-1] else ""
+    ui.markdown(f"**{run.state}**: {len(rows)} of {total} epochs{seconds}")
+    if run.error:
+        ui.warning(run.error)
+    if rows:
+        measured = sorted({key.partition("/")[2] for row in rows for key in row if "/" in key} - {"loss"})
+        for metric in measured:
+            keys = [
+                f"{split}/{metric}"
+                for split in ("train", "val")
+                if any(f"{split}/{metric}" in row for row in rows)
+            ]
+            lines = {
+                key.partition("/")[0]: (
+                    [row["epoch"] for row in rows if key in row],
+                    [row[key] for row in rows if key in row],
+                )
+                for key in keys
+            }
+            ui.figure(
+                basic.curves(lines, xlabel="epoch", ylabel=metric, markers=len(rows) < 30),
+                alt=f"{metric} of {run.name} over its epochs",
+                data={"epoch": [row["epoch"] for row in rows]}
+                | {key: [row.get(key, "") for row in rows] for key in keys},
+                key=f"live-{metric}",
+            )
+        ui.samples(run.folder, run.experiment)
+    with ui.expander("What the run printed"):
+        ui.code(run.log or "Nothing yet.", language=None)
+    if running and run.state != "running":
+        ui.rerun()
+
+
+watch()
+if run.state == "finished":
+    ui.markdown(
+        "The weights and their card are saved: they stand beside the others on **Models** and on every page."
+    )
+
+ui.notice(
+    "The run is a process of its own: it goes on when you close this page, and the link brings you back. "
+    "**Stop** keeps the last epoch's checkpoint; **Resume** goes on from there to the very weights that an "
+    "uninterrupted run reaches."
+)
+ui.source(runs.start, runs.resume, training.run)

@@ -13,22 +13,26 @@ Every control takes a `key`; the key is its name in the URL, so a pasted link sh
 
 import streamlit as st
 
-from lab.ui.controls import choice, number, presets, slider, text, toggle
+from lab.ui.controls import choice, number, presets, set_values, slider, text, toggle
 from lab.ui.drawing import draw
 from lab.ui.figures import figure, held, pick, table
-from lab.ui.models import cached, card, experiment, load
-from lab.ui.navigation import navigation, pages
+from lab.ui.models import cached, card, experiment, history, load, read_history, trained
+from lab.ui.navigation import navigation, page_link, pages
 from lab.ui.page import check, equation, guard, header, notice, source, stop
 from lab.ui.stepping import stepper
+from lab.ui.watching import action, live, samples, setting
 
 columns, tabs, expander, container, caption, markdown = (
     st.columns, st.tabs, st.expander, st.container, st.caption, st.markdown,
 )  # fmt: skip
-button, metric, write, divider = st.button, st.metric, st.write, st.divider
+button, metric, write, divider, code, json = st.button, st.metric, st.write, st.divider, st.code, st.json
+rerun, warning = st.rerun, st.warning
 
 __all__ = [
-    "button", "cached", "caption", "card", "check", "choice", "columns", "container", "divider", "draw",
-    "equation", "expander", "experiment", "figure", "guard", "header", "held", "load", "markdown", "metric",
-    "navigation", "notice", "number", "pages", "pick", "presets", "slider", "source", "stepper", "stop",
-    "table", "tabs", "text", "toggle", "write",
+    "action", "button", "cached", "caption", "card", "check", "choice", "code", "columns", "container",
+    "divider", "draw", "equation", "expander", "experiment", "figure", "guard", "header", "held",
+    "history", "json", "live", "load", "markdown", "metric", "navigation", "notice", "number",
+    "page_link", "pages", "pick", "presets", "read_history", "rerun", "samples", "set_values", "setting",
+    "slider", "source", "stepper", "stop", "table", "tabs", "text", "toggle", "trained", "warning",
+    "write",
 ]  # fmt: skip

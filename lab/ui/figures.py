@@ -185,5 +185,9 @@ def column(values: Any) -> Sequence[Any]:
 def table(data: Table, *, alt: str = "", key: str | None = None) -> None:
     """A table of columns; Streamlit's toolbar saves it as CSV."""
     st.dataframe(
-        {name: column(values) for name, values in data.items()}, hide_index=True, alt=alt or None, key=key
+        {name: column(values) for name, values in data.items()},
+        hide_index=True,
+        placeholder="–",
+        alt=alt or None,
+        key=key,
     )

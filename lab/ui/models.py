@@ -1,5 +1,6 @@
 """Trained models on a page: picked, loaded once per process, with their cards."""
 
+import csv
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -75,6 +76,21 @@ def _load(place: str, stamp: float) -> Module:
 def card(name: str) -> dict[str, Any]:
     """What is known of the trained model."""
     return weights.read_card(folder(name))
+
+
+def history(name: str) -> dict[str, list[float]]:
+    """The learning curves of a trained model: column of metrics.csv -> values; gaps are NaN."""
+    return read_history(folder(name))
+
+
+def read_history(place: Path) -> dict[str, list[float]]:
+    """The columns of the `metrics.csv` in a folder; empty where there is none."""
+    try:
+        with open(place / "metrics.csv", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except OSError:
+        return {}
+    return {c: [float(row[c] or "nan") for row in rows] for c in rows[0]} if rows else {}
 
 
 def digest(tensor: torch.Tensor) -> bytes:

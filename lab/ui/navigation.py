@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from lab.experiments import FAMILIES
 
@@ -34,6 +35,14 @@ def pages() -> list[PageInfo]:
     found = [describe(path) for family in FAMILIES for path in sorted((PAGES / family).glob("*.py"))
              if not path.name.startswith("_")]  # fmt: skip
     return found
+
+
+def page_link(page: PageInfo) -> None:
+    """A link to a page, by its title."""
+    try:
+        st.page_link(page.path, label=page.title, help=page.idea or None)
+    except StreamlitAPIException:  # the page runs alone, without the menu
+        st.markdown(page.title)
 
 
 def describe(path: Path) -> PageInfo:

@@ -25,7 +25,7 @@ CSS = """
 h1 {font-size: 2.4rem !important; padding: 0 0 .4rem 0 !important;}
 h5 {padding-bottom: .2rem !important;}
 .lectern-idea {font-size: 1.2rem; opacity: .8; margin: -.6rem 0 .6rem 0;}
-.st-key-notice {border-left: 4px solid #CC79A7; padding-left: 1rem; gap: .2rem;}
+.st-key-notice {border-left: 4px solid #CC79A7; padding-left: 1rem; gap: .6rem;}
 .modebar {opacity: .55;} .modebar:hover {opacity: 1;}
 .stSlider [data-testid="stSliderTickBar"] {display: none;}
 @media (max-width: 640px) {.block-container {padding-left: 1rem; padding-right: 1rem;}}
@@ -35,10 +35,15 @@ h5 {padding-bottom: .2rem !important;}
 
 def header(title: str, idea: str) -> None:
     """Title and the idea in one sentence; the first call of a page."""
-    theme.use("dark" if st.context.theme.type == "dark" else "light")
+    use_theme()
     st.html(CSS)
     st.title(title, anchor=False)
     st.html(f'<p class="lectern-idea">{html.escape(idea)}</p>')
+
+
+def use_theme() -> None:
+    """Draw figures in the reader's light or dark theme."""
+    theme.use("dark" if st.context.theme.type == "dark" else "light")
 
 
 def stop(sentence: str) -> NoReturn:
