@@ -1,0 +1,191 @@
+"""Figures of graphs: nodes and edges, with one node's messages, hops or gradients on them."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import torch
+from torch import Tensor
+
+from lab.figures import basic, theme
+from lab.figures.basic import array
+
+
+def layout(edge_index: Tensor, num_nodes: int) -> Tensor:
+    """Positions in the plane, (N, 2) within [-1, 1]: near where the graph is near; the same every time."""
+    return torch.tensor(_layout(num_nodes, tuple(map(tuple, edge_index.T.tolist()))))
+
+
+@lru_cache(maxsize=64)
+def _layout(num_nodes: int, edges: tuple[tuple[int, int], ...]) -> list[list[float]]:
+    import networkx as nx
+
+    graph = nx.Graph()
+    graph.add_nodes_from(range(num_nodes))
+    graph.add_edges_from((a, b) for a, b in edges if a != b)
+    start = nx.circular_layout(graph)
+    # Stress (Kamada & Kawai 1989) needs finite distances: far, but not out of sight, between components.
+    distance = {a: dict.fromkeys(graph, 4.0) | row for a, row in nx.all_pairs_shortest_path_length(graph)}
+    position = nx.kamada_kawai_layout(graph, dist=distance, pos=start) if num_nodes > 1 else start
+    return [[float(v) for v in position[n]] for n in range(num_nodes)]
+
+
+def node_at(positions: Tensor, x: float, y: float) -> int:
+    """The node drawn nearest to (x, y)."""
+    return int((positions - torch.tensor([x, y])).norm(dim=1).argmin())
+
+
+def network(
+    positions: Any,
+    edges: Any,
+    *,
+    classes: Any = None,
+    values: Any = None,
+    scale: theme.Scale = "probability",
+    value_name: str = "",
+    names: Sequence[str] | None = None,
+    numbers: Sequence[int] | None = None,
+    labelled: Any = None,
+    selected: int | None = None,
+    senders: Any = (),
+    weights: Any = (),
+    now: int | None = None,
+    added: Sequence[tuple[int, int]] = (),
+    removed: Sequence[tuple[int, int]] = (),
+    hover: Sequence[str] | None = None,
+    title: str = "",
+    height: int = 560,
+) -> go.Figure:
+    """A graph; a click on a node reports customdata = [its place].
+
+    Args:
+        positions: (N, 2).
+        edges: (2, E) places, undirected edges both ways.
+        classes: (N,) colours the nodes by class, one legend entry each, named by `names`.
+        values: (N,) colours them on a scale instead.
+        numbers: what is written on the nodes; None numbers the places.
+        labelled: (N,) bool, gets a thick outline.
+        selected: place with a ring.
+        senders, weights: (M,) places and S_mn: the edges that carry messages to `selected`, the wider
+            the heavier, in the colour of attention.
+        now: the sender whose message is just arriving: drawn in full, the others pale.
+        added, removed: pairs of places, drawn green and dashed red.
+    """
+    p, e = array(positions), array(edges)
+    n = len(p)
+    text = [str(v) for v in (numbers if numbers is not None else range(n))]
+    ring = array(labelled).astype(bool) if labelled is not None else np.zeros(n, bool)
+    fig = go.Figure()
+
+    def lines(pairs: Any, name: str, **line: Any) -> None:
+        pairs = array(pairs).reshape(-1, 2).astype(int)
+        gap = np.full((len(pairs), 1), np.nan)
+        x = np.hstack([p[pairs, 0].reshape(-1, 2), gap]).ravel()
+        y = np.hstack([p[pairs, 1].reshape(-1, 2), gap]).ravel()
+        fig.add_trace(
+            go.Scatter(x=x, y=y, mode="lines", name=name, line=line, hoverinfo="skip", showlegend=False)
+        )
+
+    drawn = e.T[e[0] < e[1]] if e.size else np.zeros((0, 2), int)
+    fresh = set(map(tuple, added))
+    lines(
+        [pair for pair in map(tuple, drawn.tolist()) if pair not in fresh],
+        "edges",
+        color=theme.HIDDEN,
+        width=1.5,
+    )
+    if removed:
+        lines(removed, "cut", color=theme.VERMILLION, width=3, dash="dot")
+    if added:
+        lines(added, "joined", color=theme.GREEN, width=4)
+    heavy = float(max(array(weights), default=1.0)) or 1.0
+    for m, weight in zip(array(senders).tolist(), array(weights).tolist(), strict=True):
+        if m == selected:
+            continue  # a node's own message has no edge to be drawn on
+        color = theme.ATTENTION if now is None or now == m else theme.fade(theme.ATTENTION, 0.35)
+        lines([(m, selected)], "message", color=color, width=2 + 7 * abs(weight) / heavy)
+
+    outline = {"color": theme.text()}
+    shown = hover if hover is not None else [f"node {t}" for t in text]
+
+    def nodes(mine: np.ndarray, name: str, **marker: Any) -> None:
+        fig.add_trace(
+            go.Scatter(
+                x=p[mine, 0], y=p[mine, 1], mode="markers+text", name=name, customdata=np.arange(n)[mine][:, None],
+                text=[text[i] for i in np.flatnonzero(mine)], textposition="middle center",
+                hovertext=[shown[i] for i in np.flatnonzero(mine)], hoverinfo="text",
+                marker={"size": 28, "line": {**outline, "width": np.where(ring[mine], 4, 1)}, **marker},
+                showlegend="colorscale" not in marker,
+            )
+        )  # fmt: skip
+
+    if values is not None:
+        v = array(values).astype(float)
+        low, high = basic.scale_range(v, scale)
+        nodes(
+            np.ones(n, bool), value_name, color=v, cmin=low, cmax=high, colorscale=theme.scale(scale), opacity=1,
+            colorbar={"thickness": 14, "outlinewidth": 0, "len": 0.9, "title": value_name},
+        )  # fmt: skip
+        dark = (v - low) / ((high - low) or 1) > 0.55
+        if theme.mode() == "dark":
+            dark = ~dark
+        fig.data[-1].textfont = {"size": 15, "color": np.where(dark, "#FFFFFF", "#1B2026")}
+    else:
+        c = array(classes).astype(int) if classes is not None else np.zeros(n, int)
+        for k in np.unique(c):
+            color = theme.CATEGORIES[k % len(theme.CATEGORIES)]
+            nodes(c == k, names[k] if names else str(k), color=color)
+            # white reads on blue and vermillion alone among Okabe and Ito's colours
+            ink = "#FFFFFF" if color in (theme.BLUE, theme.VERMILLION, "#7B5B3A", "#4E4EA8") else "#1B2026"
+            fig.data[-1].textfont = {"size": 15, "color": ink}
+    if selected is not None:
+        fig.add_trace(
+            go.Scatter(
+                x=[p[selected, 0]], y=[p[selected, 1]], mode="markers", hoverinfo="skip", showlegend=False,
+                name="selected",
+                marker={"symbol": "circle-open", "size": 40, "color": theme.VERMILLION, "line": {"width": 4}},
+            )
+        )  # fmt: skip
+    fig.update_xaxes(visible=False, range=[p[:, 0].min() - 0.12, p[:, 0].max() + 0.12])
+    fig.update_yaxes(visible=False, range=[p[:, 1].min() - 0.12, p[:, 1].max() + 0.12])
+    fig.update_layout(title=title, height=height, hoverdistance=30)
+    return fig
+
+
+def contributions(
+    senders: Any,
+    values: Any,
+    names: Sequence[str],
+    step: int,
+    total: float,
+    title: str = "",
+    height: int = 380,
+) -> go.Figure:
+    """What each sender, then the bias, adds to one unit: a waterfall up to the present step.
+
+    Args:
+        senders: (M,), -1 for what is not a message.
+        values: (M,) the terms in order.
+        names: of the terms.
+        step: terms up to this one have arrived; later ones are pale.
+        total: the sum of all terms.
+    """
+    v = array(values).astype(float)
+    base = np.concatenate([[0.0], np.cumsum(v)[:-1]])
+    arrived = np.arange(len(v)) <= step
+    colors = [
+        theme.fade(theme.POSITIVE if x >= 0 else theme.NEGATIVE, 1 if here else 0.25)
+        for x, here in zip(v, arrived, strict=True)
+    ]
+    fig = go.Figure(
+        go.Bar(
+            x=list(range(len(v))), y=v, base=base, marker={"color": colors, "line_width": 0},
+            hovertext=[f"{name}: {x:+.4g}" for name, x in zip(names, v, strict=True)], hoverinfo="text",
+        )
+    )  # fmt: skip
+    fig.add_hline(y=total, line={"color": theme.OUTPUT, "width": 3})
+    fig.update_xaxes(showgrid=False, zeroline=False, **basic.ticks(names, len(v)))
+    fig.update_layout(title=title, height=height, bargap=0.2, showlegend=False)
+    return fig
