@@ -89,6 +89,16 @@ def decoded(model: Any, z: Tensor, batch: int = 2048) -> Tensor:
     return torch.cat(parts).reshape(*z.shape[:-1], *parts[0].shape[-2:])
 
 
+def shelf(pictures: Tensor, labels: Tensor) -> list[tuple[str, Tensor]]:
+    """One example of each class, (name, (H, W)), and a box, which is no digit, as a failure to try."""
+    chosen = [(str(c), pictures[labels == c][0]) for c in labels.unique().tolist()]
+    side = pictures.shape[-1]
+    box, edge, thick = torch.zeros(side, side), side // 5, max(1, side // 14)
+    box[edge : side - edge, edge : side - edge] = 1.0
+    box[edge + thick : side - edge - thick, edge + thick : side - edge - thick] = 0.0
+    return [*chosen, ("box", box)]
+
+
 # --- Walks ----------------------------------------------------------------------------------------
 
 
@@ -139,6 +149,11 @@ def traverse(z: Tensor, values: Tensor, dimensions: Sequence[int]) -> Tensor:
     return out
 
 
+def typical_length(k: int) -> float:
+    """Mean length of a draw from N(0, I_K): √2 Γ((K + 1)/2) / Γ(K/2), close to √(K − ½)."""
+    return math.sqrt(2) * math.exp(math.lgamma((k + 1) / 2) - math.lgamma(k / 2))
+
+
 # --- Planes ---------------------------------------------------------------------------------------
 
 
@@ -183,6 +198,14 @@ def plane_of(z: Tensor) -> Plane:
     largest = axes.gather(1, axes.abs().argmax(1, keepdim=True))
     share = (values[-2:].sum() / values.sum()).item()
     return Plane(mean, axes * largest.sign(), ("1st principal axis", "2nd principal axis"), share)
+
+
+def ellipse(plane: Plane, mean: Tensor, log_var: Tensor, deviations: float = 2.0) -> Tensor:
+    """(65, 2) outline of the shadow that N(mean, diag σ²), both (K,), throws on the plane."""
+    covariance = plane.axes @ (log_var.exp()[:, None] * plane.axes.T)  # (2, 2)
+    turn = torch.linspace(0, 2 * math.pi, 65, dtype=mean.dtype)
+    circle = torch.stack([turn.cos(), turn.sin()], 1)  # (65, 2)
+    return plane.place(mean) + deviations * circle @ torch.linalg.cholesky(covariance).T
 
 
 def lattice(extent: float, size: int) -> Tensor:
@@ -318,7 +341,7 @@ class GridPosterior:
     """p(z|x) on a grid, and the evidence it was normalised by.
 
     Attributes:
-        density: (size,) or (size, size), integrates to 1; rows as in `lattice`.
+        density: (size,) or (size, size), mean density of each cell; rows as in `lattice`.
         log_evidence: log p(x) in nats, exact up to the grid.
     """
 
@@ -327,11 +350,34 @@ class GridPosterior:
 
 
 @torch.no_grad()
-def grid_log_likelihood(model: VAE, x: Tensor, extent: float = 5.0, size: int = 101) -> Tensor:
-    """log p(x|z) of one x (1, ...) on a grid of z: (size,) for K = 1, (size, size) for K = 2."""
-    z = grid_codes(model, extent, size)
-    flat = z.reshape(-1, 1, model.latent_dim)  # (G, 1, K)
-    return torch.cat([model.log_likelihood(x, part)[:, 0] for part in flat.split(2048)]).reshape(z.shape[:-1])
+def grid_posterior(
+    model: VAE, x: Tensor, extent: float = 5.0, size: int = 61, fine: int = 9, most: int = 64
+) -> GridPosterior:
+    """Bayes' rule summed over cells: p(z|x) = p(x|z) p(z) / p(x), p(x) = ∫ p(x|z) p(z) dz, for K = 1 or 2.
+
+    The `most` best cells are divided by `fine` along each axis, since a posterior is often narrower
+    than a cell; one that covers more cells is smooth enough for their middles.
+
+    Args:
+        x: one example, (1, ...).
+        extent, size: the grid has `size` points on [-extent, extent] along each axis.
+    """
+    middles, step = grid_codes(model, extent, size), 2 * extent / (size - 1)
+    flat = middles.reshape(-1, model.latent_dim)  # (G, K)
+    log_joint = log_joint_of(model, x, flat)
+    close = log_joint.topk(min(most, len(flat))).indices
+    offsets = torch.cartesian_prod(*[((torch.arange(fine) + 0.5) / fine - 0.5) * step] * model.latent_dim)
+    offsets = offsets.reshape(-1, model.latent_dim).to(flat.dtype)  # (fineᴷ, K)
+    inside = log_joint_of(model, x, (flat[close, None] + offsets).reshape(-1, model.latent_dim))
+    log_joint[close] = inside.reshape(len(close), -1).logsumexp(1) - math.log(len(offsets))
+    log_evidence = log_joint.logsumexp(0) + model.latent_dim * math.log(step)
+    return GridPosterior((log_joint - log_evidence).exp().reshape(middles.shape[:-1]), log_evidence.item())
+
+
+def log_joint_of(model: VAE, x: Tensor, z: Tensor) -> Tensor:
+    """log p(x|z) + log p(z) of one x (1, ...) at codes z (G, K) -> (G,)."""
+    parts = [model.log_likelihood(x, part[:, None])[:, 0] for part in z.split(2048)]
+    return torch.cat(parts) + model.prior.log_prob(z)
 
 
 def grid_codes(model: VAE, extent: float, size: int) -> Tensor:
@@ -342,19 +388,6 @@ def grid_codes(model: VAE, extent: float, size: int) -> Tensor:
     if model.latent_dim == 2:
         return lattice(extent, size).to(dtype)
     raise ValueError(f"A grid over {model.latent_dim} dimensions is too large: only 1 or 2 can be covered.")
-
-
-def grid_posterior(model: VAE, log_likelihood: Tensor, extent: float = 5.0) -> GridPosterior:
-    """Bayes' rule on a grid: p(z|x) = p(x|z) p(z) / p(x), p(x) the sum over the cells.
-
-    Args:
-        log_likelihood: as `grid_log_likelihood` gives it, over the same extent.
-    """
-    z = grid_codes(model, extent, len(log_likelihood))
-    cell = (2 * extent / (len(log_likelihood) - 1)) ** model.latent_dim
-    log_joint = log_likelihood + model.prior.log_prob(z)
-    log_evidence = log_joint.flatten().logsumexp(0) + math.log(cell)
-    return GridPosterior((log_joint - log_evidence).exp(), log_evidence.item())
 
 
 @torch.no_grad()
