@@ -98,26 +98,27 @@ def typed_degrees(text: str, n: int) -> list[Tensor]:
 
 
 def typed_order(text: str, n: int) -> Tensor:
-    """An order as typed, variables counted from 1: "2 3 1".
+    """An order as typed, variables counted from 1: "2 3 1"; those not named follow in natural order.
 
     Raises:
-        ValueError: it does not name every variable once.
+        ValueError: what is typed is no variable, or named twice.
     """
     words = text.replace(",", " ").split()
-    if sorted(words) != sorted(str(i) for i in range(1, n + 1)):
-        raise ValueError(f"Type every variable from 1 to {n} once, first the one that is drawn first.")
-    return torch.tensor([int(w) - 1 for w in words])
+    if not all(w.isdigit() and 1 <= int(w) <= n for w in words) or len(set(map(int, words))) < len(words):
+        raise ValueError(f"Type variables from 1 to {n}, each at most once, first the one drawn first.")
+    first = [int(w) - 1 for w in words]
+    return torch.tensor(first + [j for j in range(n) if j not in first])
 
 
 def typed_bits(text: str, n: int) -> Tensor:
-    """A string of n bits as (n,) float64.
+    """The first n bits of a string as (n,) float64, zeros where it is too short.
 
     Raises:
-        ValueError: it is no such string.
+        ValueError: something else than 0 and 1.
     """
-    if len(text.strip()) != n or set(text.strip()) - {"0", "1"}:
-        raise ValueError(f"Type {n} digits, each 0 or 1.")
-    return torch.tensor([float(c) for c in text.strip()], dtype=torch.float64)
+    if set(text.strip()) - {"0", "1"}:
+        raise ValueError("The input x takes the digits 0 and 1 alone.")
+    return torch.tensor([float(c) for c in text.strip()[:n].ljust(n, "0")], dtype=torch.float64)
 
 
 def toy_model(n: int, widths: Sequence[int], direct: bool, seed: int) -> MADE:
@@ -139,6 +140,11 @@ def evaluate(model: MADE, wiring: Connectivity, x: Tensor) -> tuple[Tensor, Tens
     """log p (B,) and logits (B, n) of x (B, n) under these masks."""
     masks = [m.to(x) for m in wiring.masks]
     return model._log_prob(x, masks), model(x, masks)
+
+
+def total_probability(model: MADE, wiring: Connectivity) -> float:
+    """The sum of p(x) over every string of n bits."""
+    return float(evaluate(model, wiring, all_strings(model.n))[0].exp().sum())
 
 
 def jacobian(model: MADE, wiring: Connectivity, x: Tensor, outputs: Sequence[int] | None = None) -> Tensor:
@@ -221,7 +227,7 @@ def unit_equation(model: MADE, wiring: Connectivity, x: Tensor, layer: int, unit
     latex = rf"p(x_{{{unit + 1}}}{{=}}1{condition}) = \sigma({text}) = \sigma({logit:.3f}) = {p:.4f}"
     return (
         latex,
-        f"Output {unit + 1} has rank {r}: it reads units of degree below {r}, and they what came before.",
+        f"Output {unit + 1} has rank {r}: it reads units of degree below {r}; they read what came before.",
     )
 
 
@@ -291,6 +297,22 @@ def unroll(trace: Trace) -> Drawing:
     )
 
 
+def stops(run: Drawing, stride: int) -> list[int]:
+    """The steps at which a stepper stops: after each `stride` drawn variables, and at the end."""
+    return sorted({min(t, len(run)) - 1 for t in range(stride, len(run) + stride, stride)})
+
+
+def halves(run: Drawing) -> tuple[float, float]:
+    """-log p of the upper and of the lower half of the finished picture, nats."""
+    each = run.surprise(len(run) - 1)
+    return float(each[: len(each) // 2].sum()), float(each[len(each) // 2 :].sum())
+
+
+def bit_strings(pictures: Tensor) -> list[str]:
+    """(N, ...) bits as strings, a picture each."""
+    return ["".join(str(int(b)) for b in picture.flatten()) for picture in pictures]
+
+
 def gradient_row(model: MADE, order: Tensor, x: Tensor, output: int) -> Tensor:
     """∂ logit of one output / ∂ x at x (n,): what it reads there, (n,); exactly 0 for what comes later."""
     x = x.detach().to(model.out.weight.dtype).clone().requires_grad_()
@@ -324,10 +346,15 @@ def keep(picture: Tensor, region: str) -> Tensor:
     return torch.where(inside[region], (picture > 0.5).float(), torch.nan).flatten()
 
 
-def completion_score(model: MADE, bits: Tensor, given: Tensor, order: Tensor) -> tuple[float, float]:
-    """log p of what is given and log p of all of `bits` (n,), nats, under an order that has it first."""
+def knows(model: MADE, order: Tensor) -> bool:
+    """Whether `model` was trained on this order."""
+    return model.order_agnostic or torch.equal(order, model.component_order(0))
+
+
+def completion_score(model: MADE, picture: Tensor, given: Tensor, order: Tensor) -> tuple[float, float]:
+    """log p of what is given and of the whole picture (H, W), nats, under an order that has it first."""
     known = ~given.isnan()
-    each = torch.where(bits == 1, 1.0, 0.0)
+    each = (picture.flatten() > 0.5).to(model.out.weight.dtype)
     hat = model.conditionals(each[None], order=order).flatten()
     log_p = torch.where(each == 1, hat, 1 - hat).log()
     return float(log_p[known].sum()), float(log_p.sum())
