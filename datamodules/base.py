@@ -48,8 +48,15 @@ class Batches(Sampler[Tensor]):
     """
 
     def __init__(
-        self, length: int, batch_size: int, shuffle: bool, seed: int = 0, rank: int = 0, world: int = 1,
-        limit: int | None = None, on_epoch: Callable[[int], None] | None = None,
+        self,
+        length: int,
+        batch_size: int,
+        shuffle: bool,
+        seed: int = 0,
+        rank: int = 0,
+        world: int = 1,
+        limit: int | None = None,
+        on_epoch: Callable[[int], None] | None = None,
     ) -> None:
         if length < 1:
             raise ValueError("A split is empty: give it at least one example.")
@@ -78,8 +85,9 @@ class Batches(Sampler[Tensor]):
 
     def __iter__(self) -> Iterator[Tensor]:
         if self.shuffle:
-            # one seed from two numbers, without the overlaps of seed + epoch
-            generator = torch.Generator().manual_seed((self.seed << 32) + self.epoch)
+            # One seed from two numbers, without the overlaps of seed + epoch: torch uses 32 bits of it,
+            # and multiples of the golden ratio × 2³² stay millions apart for thousands of seeds.
+            generator = torch.Generator().manual_seed((self.seed * 0x9E3779B1 + self.epoch) % 2**32)
             order = torch.randperm(self.length, generator=generator)
         else:
             order = torch.arange(self.length)

@@ -350,7 +350,7 @@ def _reason(error: OSError) -> str:
     """A short cause instead of a stack of nested exceptions."""
     import requests
 
-    if isinstance(error, requests.exceptions.HTTPError):
+    if isinstance(error, requests.exceptions.HTTPError) and error.response is not None:
         return f"the server answered {error.response.status_code}"
     if isinstance(error, requests.exceptions.Timeout):
         return "the server did not answer in time"

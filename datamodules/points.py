@@ -118,19 +118,20 @@ class Points(DataModule):
             raise ValueError(f"name is {name!r}: it must be one of {', '.join(get_args(Shape))}.")
         if min(num_train, num_val, num_test) < 1:
             raise ValueError("Every split needs at least one point.")
-        self.name, self.counts = name, {"train": num_train, "val": num_val, "test": num_test}
+        self.shape: Shape = name  # Lightning has its own `name`
+        self.counts = {"train": num_train, "val": num_val, "test": num_test}
 
     def setup(self, stage: str | None = None) -> None:
         """Draw the splits that `stage` reads; all of them without a stage."""
         if stage in (None, "fit", "validate"):
-            self.train_set = TensorSplit(*sample(self.name, self.counts["train"], seed=1))
-            self.val_set = TensorSplit(*sample(self.name, self.counts["val"], seed=2))
+            self.train_set = TensorSplit(*sample(self.shape, self.counts["train"], seed=1))
+            self.val_set = TensorSplit(*sample(self.shape, self.counts["val"], seed=2))
         if stage in (None, "test", "predict"):
-            self.test_set = TensorSplit(*sample(self.name, self.counts["test"], seed=3))
+            self.test_set = TensorSplit(*sample(self.shape, self.counts["test"], seed=3))
 
     @property
     def sizes(self) -> dict[str, Any]:
-        return {"event_shape": (2,), "num_features": 2, "num_classes": SHAPES[self.name][1]}
+        return {"event_shape": (2,), "num_features": 2, "num_classes": SHAPES[self.shape][1]}
 
     def describe(self) -> dict[str, Any]:
-        return {"name": "Points", "shape": self.name, "splits": self.counts, "seed": self.seed}
+        return {"name": "Points", "shape": self.shape, "splits": self.counts, "seed": self.seed}

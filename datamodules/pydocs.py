@@ -8,6 +8,7 @@ and every character is made printable ASCII. The card records the version and th
 
 import ast
 import hashlib
+import importlib
 import sysconfig
 from collections.abc import Iterator
 from functools import cache
@@ -50,7 +51,7 @@ def _docstrings(module: str) -> str:
 
 def _documents() -> Iterator[tuple[str, str]]:
     try:
-        from pydoc_data.topics import topics
+        topics: dict[str, str] = importlib.import_module("pydoc_data.topics").topics
     except ImportError:  # some distributions split it off
         topics = {}
     yield from ((f"topic {name}", text) for name, text in topics.items())

@@ -131,7 +131,7 @@ class BPETokenizer(Tokenizer):
 
         self._model = tokenizers.Tokenizer.from_str(model)
         letters = {letter: byte for byte, letter in enumerate(_letters())}
-        units = [self._model.id_to_token(i) for i in range(self._model.get_vocab_size())]
+        units = [self._model.id_to_token(i) or "" for i in range(self._model.get_vocab_size())]
         self._bytes = [bytes(letters[c] for c in unit) for unit in units]
         self.tokens = [_readable(b) for b in self._bytes]
 

@@ -1,0 +1,146 @@
+"""Every example once, the same global batch on any number of processes, the same order after a resume."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import lightning as L
+import pytest
+import torch
+from torch import nn
+
+from datamodules.base import Batches, DataModule, TensorSplit
+from datamodules.digits import Digits
+
+
+def collect(shuffle: bool, world: int, epoch: int = 0, **knobs: Any) -> list[list[list[int]]]:
+    """The positions of each batch of each rank."""
+    ranks = []
+    for rank in range(world):
+        batches = Batches(shuffle=shuffle, rank=rank, world=world, **knobs)
+        batches.set_epoch(epoch)
+        ranks.append([batch.tolist() for batch in batches])
+        assert len(ranks[-1]) == len(batches)
+    return ranks
+
+
+@pytest.mark.parametrize("world", [1, 2, 3, 8])
+@pytest.mark.parametrize("length", [1, 2, 23, 24, 25, 26, 97])
+def test_evaluation_sees_every_example_once(length: int, world: int) -> None:
+    ranks = collect(False, world, length=length, batch_size=24)
+    seen = [position for rank in ranks for batch in rank for position in batch]
+    assert sorted(seen) == list(range(length))
+
+
+@pytest.mark.parametrize("limit", [None, 50])
+@pytest.mark.parametrize("world", [2, 4])
+def test_ranks_together_are_the_global_batch(world: int, limit: int | None) -> None:
+    knobs = {"length": 101, "batch_size": 8, "seed": 3, "limit": limit}
+    (alone,) = collect(True, 1, epoch=5, **knobs)
+    ranks = collect(True, world, epoch=5, **knobs)
+    assert {len(rank) for rank in ranks} == {len(alone)} == {(limit or 101) // 8}
+    for step, batch in enumerate(alone):
+        shares = [rank[step] for rank in ranks]
+        assert {len(share) for share in shares} == {8 // world}
+        assert sorted(p for share in shares for p in share) == sorted(batch)
+
+
+def test_order_depends_on_seed_and_epoch_alone() -> None:
+    def order(seed: int, epoch: int) -> list[int]:
+        (rank,) = collect(True, 1, epoch, length=64, batch_size=8, seed=seed)
+        return [p for batch in rank for p in batch]
+
+    orders = [order(seed, epoch) for seed in range(3) for epoch in range(3)]
+    assert len({tuple(o) for o in orders}) == 9  # (0, 1) and (1, 0) differ too
+    assert all(sorted(o) == list(range(64)) for o in orders)
+    assert order(2, 1) == orders[7]
+
+
+def test_limit_draws_anew_each_epoch() -> None:
+    first, second = (
+        {p for batch in collect(True, 1, e, length=1000, batch_size=10, limit=100)[0] for p in batch}
+        for e in range(2)
+    )
+    assert len(first) == len(second) == 100
+    assert len(first & second) < 30  # 10 expected
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(ValueError, match="choose a multiple of 3"):
+        Batches(100, 8, shuffle=True, world=3)
+    with pytest.raises(ValueError, match="empty"):
+        Batches(0, 8, shuffle=False)
+    with pytest.raises(ValueError, match="at least 1"):
+        DataModule(batch_size=0)
+
+
+def shared(data: DataModule, rank: int, world: int) -> DataModule:
+    """`data` as process `rank` of `world` sees it."""
+    data.trainer = SimpleNamespace(global_rank=rank, world_size=world)  # type: ignore[assignment]
+    return data
+
+
+@pytest.mark.parametrize("binarize", ["none", "dynamic"])
+def test_processes_together_see_the_images_of_one(binarize: Any) -> None:
+    """Dynamic draws included: they belong to the example, not to the process."""
+    loaders = []
+    for rank, world in ((0, 1), (0, 2), (1, 2)):
+        data = Digits(binarize, batch_size=100, seed=1)
+        data.setup()
+        loaders.append(shared(data, rank, world).train_dataloader())
+    for epoch in (0, 1, 4):
+        for loader in loaders:
+            loader.sampler.set_epoch(epoch)  # type: ignore[attr-defined]
+        for (x, y), (x0, y0), (x1, y1) in zip(*loaders, strict=True):
+            assert torch.equal(x[0::2], x0) and torch.equal(x[1::2], x1)
+            assert torch.equal(y[0::2], y0) and torch.equal(y[1::2], y1)
+
+
+class Recorder(L.LightningModule):
+    """Remembers what each split showed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(1))
+        self.seen: dict[str, list[torch.Tensor]] = {"train": [], "val": [], "test": []}
+
+    def training_step(self, batch: Any, batch_idx: int) -> torch.Tensor:
+        self.seen["train"].append(batch[0])
+        return self.weight.sum()
+
+    def validation_step(self, batch: Any, batch_idx: int) -> None:
+        self.seen["val"].append(batch[0])
+
+    def test_step(self, batch: Any, batch_idx: int) -> None:
+        self.seen["test"].append(batch[0])
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        return torch.optim.SGD(self.parameters(), 0.1)
+
+
+def run(epochs: int, path: Any, resume: Any = None) -> Recorder:
+    model = Recorder()
+    trainer = L.Trainer(
+        max_epochs=epochs, accelerator="cpu", logger=False, enable_progress_bar=False, barebones=False,
+        enable_model_summary=False, num_sanity_val_steps=0, enable_checkpointing=False,
+    )  # fmt: skip
+    trainer.fit(model, Digits("dynamic", batch_size=400), ckpt_path=resume)
+    trainer.save_checkpoint(path)
+    return model
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_trainer_tells_each_epoch_and_a_resumed_run_sees_the_same(tmp_path: Any) -> None:
+    whole = run(3, tmp_path / "whole.ckpt")
+    run(1, tmp_path / "first.ckpt")
+    rest = run(3, tmp_path / "rest.ckpt", resume=tmp_path / "first.ckpt")
+    epochs = [torch.cat(whole.seen["train"][i : i + 3]) for i in range(0, 9, 3)]
+    assert not torch.equal(epochs[0], epochs[1]) and not torch.equal(epochs[1], epochs[2])
+    assert torch.equal(torch.cat(rest.seen["train"]), torch.cat(epochs[1:]))  # order and draws
+    val = [torch.cat(whole.seen["val"][i : i + 1]) for i in range(3)]
+    assert torch.equal(val[0], val[1]) and torch.equal(val[1], val[2])  # validation stays
+
+
+def test_tensor_split() -> None:
+    split = TensorSplit(torch.arange(5.0), torch.arange(5) * 2)
+    x, y = split[torch.tensor([3, 1])]
+    assert len(split) == 5 and x.tolist() == [3.0, 1.0] and y.tolist() == [6, 2]

@@ -1,0 +1,97 @@
+"""Tokenizers: there and back, through a card, and what they say to bad input."""
+
+import json
+import random
+
+import pytest
+import torch
+
+from datamodules.tokenizer import ASCII, BPETokenizer, ByteTokenizer, CharTokenizer, Tokenizer
+
+TEXT = "To be, or not to be: that is the question.\n\n  Ünïcödé 日本 🙂, tabs\tand\r\nreturns.\n" * 20
+
+
+def tokenizers() -> list[Tokenizer]:
+    return [CharTokenizer(sorted(set(TEXT))), ByteTokenizer(), BPETokenizer.train(TEXT, 300)]
+
+
+@pytest.mark.parametrize("tokenizer", tokenizers(), ids=lambda t: t.kind)
+def test_there_and_back(tokenizer: Tokenizer) -> None:
+    ids = tokenizer.encode(TEXT)
+    assert tokenizer.decode(ids) == TEXT
+    assert tokenizer.decode(torch.tensor(ids)) == TEXT
+    assert max(ids) < len(tokenizer) == len(tokenizer.tokens)
+    assert tokenizer.encode("") == [] and tokenizer.decode([]) == ""
+    # a piece of text means the same alone
+    assert tokenizer.decode(tokenizer.encode("be: that")) == "be: that"
+
+
+@pytest.mark.parametrize("tokenizer", tokenizers(), ids=lambda t: t.kind)
+def test_travels_in_a_card(tokenizer: Tokenizer) -> None:
+    card = json.loads(json.dumps(tokenizer.to_dict()))
+    twin = Tokenizer.from_dict(card)
+    assert type(twin) is type(tokenizer)
+    assert twin.tokens == tokenizer.tokens
+    assert twin.encode(TEXT) == tokenizer.encode(TEXT)
+
+
+@pytest.mark.parametrize("tokenizer", tokenizers(), ids=lambda t: t.kind)
+@pytest.mark.parametrize("token", [-1, 300])
+def test_numbers_outside_the_vocabulary(tokenizer: Tokenizer, token: int) -> None:
+    with pytest.raises(
+        ValueError, match=f"Token {token} is not in the vocabulary of {len(tokenizer)} tokens"
+    ):
+        tokenizer.decode([0, token])
+
+
+def test_unknown_character_is_named() -> None:
+    tokenizer = CharTokenizer(ASCII)
+    with pytest.raises(ValueError, match=r"The character 'é' \(U\+00E9\) is not in the vocabulary") as error:
+        tokenizer.encode("café")
+    assert "\n" not in str(error.value)
+    many = CharTokenizer(chr(c) for c in range(0x4E00, 0x4F00))
+    with pytest.raises(ValueError, match="256 characters"):
+        many.encode("a")
+
+
+def test_bytes() -> None:
+    tokenizer = ByteTokenizer()
+    assert tokenizer.encode("é") == [0xC3, 0xA9]
+    assert tokenizer.tokens[65] == "A" and tokenizer.tokens[0xC3] == "\\xC3"
+    assert tokenizer.decode([0xC3]) == "\ufffd"  # half a character, as a sample may break off
+
+
+def test_bpe_merges_the_most_frequent_pair_first() -> None:
+    tokenizer = BPETokenizer.train("ab" * 50 + " " + "cd" * 20, 258)
+    assert tokenizer.tokens[256:] == ["ab", "abab"]  # 50 times, then 25 against 20 of cd
+    assert len(tokenizer.encode("abab")) < 4
+    assert sorted(tokenizer.tokens[:256]) == sorted(ByteTokenizer().tokens)
+
+
+def test_bpe_by_hand() -> None:
+    """Counted by hand: 'low' 5 times, 'lower' 2, 'newest' 6, 'widest' 3 (Sennrich et al. 2016, with
+    the space as the head of a word instead of a mark at its end)."""
+    words = " ".join(["low"] * 5 + ["lower"] * 2 + ["newest"] * 6 + ["widest"] * 3)
+    tokenizer = BPETokenizer.train(" " + words, 259)
+    # es: 9 times; est: 9 times; then ' l', 'lo' and 'ow': 7 times each
+    assert tokenizer.tokens[256:258] == ["es", "est"]
+    assert tokenizer.tokens[258] in {" l", "lo", "ow"}
+
+
+def test_bpe_is_deterministic_and_shortens() -> None:
+    random.seed(0)
+    text = " ".join(random.choice(["alpha", "beta", "gamma", "delta"]) for _ in range(2000))
+    first, second = BPETokenizer.train(text, 270), BPETokenizer.train(text, 270)
+    assert first.to_dict() == second.to_dict()
+    assert len(first) == 270
+    assert len(first.encode(text)) < len(text) / 2.5
+
+
+def test_bad_vocabularies() -> None:
+    with pytest.raises(ValueError, match="at least the 256 bytes"):
+        BPETokenizer.train(TEXT, 100)
+    with pytest.raises(ValueError, match="different single characters"):
+        CharTokenizer(["a", "a"])
+    for card in ({}, {"kind": "word"}, {"kind": "char"}, {"kind": "bpe", "model": {"x": 1}}, {"kind": "bpe"}):
+        with pytest.raises(ValueError, match="tokenizer"):
+            Tokenizer.from_dict(card)
