@@ -34,6 +34,7 @@ class CNN1d(Classifier):
         strides: s of each layer.
         paddings: p, zeros on each side.
         dilations: d of each layer, 1 = dense.
+        dropout: probability of dropping a value before the dense layer; the text has none.
         training: optimizer and scheduler, see `Module`.
 
     Shapes: x (B, C, W) → logits (B, num_classes).
@@ -55,6 +56,7 @@ class CNN1d(Classifier):
         strides: Sequence[int] = (2,),
         paddings: Sequence[int] = (0,),
         dilations: Sequence[int] = (1,),
+        dropout: float = 0.0,
         **training: Any,
     ) -> None:
         super().__init__(num_classes=num_classes, **training)
@@ -66,6 +68,8 @@ class CNN1d(Classifier):
             layers += [nn.Conv1d(c_in, c_out, kernel, stride, padding, dilation), nn.ReLU()]
             c_in = c_out
         layers.append(nn.Flatten())  # (B, C, W') -> (B, C·W')
+        if dropout:
+            layers.append(nn.Dropout(dropout))
         self.set_layers(*layers, nn.Linear(flat_size(image_shape, layers), num_classes))
 
 
