@@ -28,6 +28,7 @@ class OneGraph(DataModule):
     """
 
     data: Data
+    classes: tuple[str, ...]  # names of the classes, in the order of y
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(batch_size=1, seed=seed)

@@ -21,6 +21,7 @@ class Karate(OneGraph):
     """
 
     embedded = True
+    classes = ("community 0", "community 1", "community 2", "community 3")
 
     def load(self) -> Data:
         data = KarateClub()[0]

@@ -18,6 +18,14 @@ from datamodules.graph import OneGraph
 warnings.filterwarnings("ignore", message="Sparse (CSR tensor support|invariant checks)")
 
 Name = Literal["Cora", "Citeseer"]
+# The raw files number the fields; which is which follows from how many papers each has.
+CLASSES = {
+    "Cora": (
+        "theory", "reinforcement learning", "genetic algorithms", "neural networks",
+        "probabilistic methods", "case-based", "rule learning",
+    ),
+    "Citeseer": ("AI", "machine learning", "information retrieval", "databases", "agents", "HCI"),
+}  # fmt: skip
 
 
 class Planetoid(OneGraph):
@@ -40,7 +48,7 @@ class Planetoid(OneGraph):
         super().__init__(seed)
         if name not in get_args(Name):
             raise ValueError(f"name is {name!r}: choose one of {', '.join(get_args(Name))}.")
-        self.graph, self.sparse = name, sparse
+        self.graph, self.sparse, self.classes = name, sparse, CLASSES[name]
 
     def prepare_data(self) -> None:
         fetch(self.graph)

@@ -111,11 +111,12 @@ def network(
     shown = hover if hover is not None else [f"node {t}" for t in text]
 
     def nodes(mine: np.ndarray, name: str, **marker: Any) -> None:
+        places = np.flatnonzero(mine).tolist()
         fig.add_trace(
             go.Scatter(
-                x=p[mine, 0], y=p[mine, 1], mode="markers+text", name=name, customdata=np.arange(n)[mine][:, None],
-                text=[text[i] for i in np.flatnonzero(mine)], textposition="middle center",
-                hovertext=[shown[i] for i in np.flatnonzero(mine)], hoverinfo="text",
+                x=p[mine, 0], y=p[mine, 1], mode="markers+text", name=name, customdata=[[i] for i in places],
+                text=[text[i] for i in places], textposition="middle center",
+                hovertext=[shown[i] for i in places], hoverinfo="text",
                 marker={"size": 28, "line": {**outline, "width": np.where(ring[mine], 4, 1)}, **marker},
                 showlegend="colorscale" not in marker,
             )
@@ -125,7 +126,8 @@ def network(
         v = array(values).astype(float)
         low, high = basic.scale_range(v, scale)
         nodes(
-            np.ones(n, bool), value_name, color=v, cmin=low, cmax=high, colorscale=theme.scale(scale), opacity=1,
+            np.ones(n, bool), value_name, color=v, cmin=low, cmax=high, opacity=1,
+            colorscale=theme.scale(scale),
             colorbar={"thickness": 14, "outlinewidth": 0, "len": 0.9, "title": value_name},
         )  # fmt: skip
         dark = (v - low) / ((high - low) or 1) > 0.55
@@ -155,18 +157,11 @@ def network(
 
 
 def contributions(
-    senders: Any,
-    values: Any,
-    names: Sequence[str],
-    step: int,
-    total: float,
-    title: str = "",
-    height: int = 380,
+    values: Any, names: Sequence[str], step: int, total: float, title: str = "", height: int = 380
 ) -> go.Figure:
     """What each sender, then the bias, adds to one unit: a waterfall up to the present step.
 
     Args:
-        senders: (M,), -1 for what is not a message.
         values: (M,) the terms in order.
         names: of the terms.
         step: terms up to this one have arrived; later ones are pale.

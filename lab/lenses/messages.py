@@ -23,6 +23,16 @@ from lab.errors import UserError
 from modules.graph.gcn import GCN, GraphConvolution, Propagation, propagation_matrix
 from modules.trace import Step, Trace
 
+# What S is, in words, for the reader.
+RULES = {
+    "sum": "Every message weighs 1: S = A + I.",
+    "mean": "Neighbours are averaged, the node itself weighs 1: S = AD⁻¹ + I.",
+    "kipf": "A message weighs 1/√(d_m d_n), the node itself 1: S = D^-½ A D^-½ + I.",
+    "renormalised": "A message weighs 1/√((d_m + 1)(d_n + 1)), d counting neighbours: the more of them "
+    "sender and receiver have, the less it weighs.",
+    "average": "The node and its neighbours are averaged: S = (A + I)(D + I)⁻¹.",
+}
+
 # --- The graph ------------------------------------------------------------------------------------
 
 
@@ -63,6 +73,12 @@ def inside(edge_index: Tensor, nodes: Tensor) -> Tensor:
     place[nodes] = torch.arange(len(nodes))
     edges = place[edge_index]
     return edges[:, (edges >= 0).all(0)]
+
+
+@torch.no_grad()
+def predict(model: GCN, x: Tensor, edge_index: Tensor) -> Tensor:
+    """Class probabilities of every node, (N, C)."""
+    return model(x, edge_index).softmax(1)
 
 
 # --- Editing --------------------------------------------------------------------------------------
@@ -153,6 +169,7 @@ class Heard:
         total: (D',) β + Σ_m S_mn Ω h_m.
         output: (D',) after the activation.
         last: no activation follows; the output is the logits.
+        width: D, numbers in a sender's state.
     """
 
     node: int
@@ -165,6 +182,7 @@ class Heard:
     total: Tensor
     output: Tensor
     last: bool
+    width: int
 
 
 @torch.no_grad()
@@ -179,7 +197,8 @@ def hear(model: GCN, x: Tensor, edge_index: Tensor, node: int, layer: int) -> He
     if not 1 <= layer <= len(model.layers):
         raise UserError(f"There is no layer {layer}: this model has layers 1 to {len(model.layers)}.")
     states = model.embeddings(x, edge_index)
-    conv = cast(GraphConvolution, copy.deepcopy(model.layers[layer - 1]))  # hooks on the shared model would record other readers too
+    # a copy: hooks on the model itself, which all readers share, would record their messages too
+    conv = cast(GraphConvolution, copy.deepcopy(model.layers[layer - 1]))
     record: dict[str, Any] = {}
     conv.register_propagate_forward_pre_hook(lambda _, args: record.update(edges=args[0]))
     conv.register_message_forward_hook(lambda _, args, out: record.update(args[0], messages=out))
@@ -191,6 +210,7 @@ def hear(model: GCN, x: Tensor, edge_index: Tensor, node: int, layer: int) -> He
     return Heard(
         node, layer, source[heard], record["edge_weight"][heard], record["x_j"][heard],
         record["messages"][heard], conv.bias, total, states[layer][node], layer == len(model.layers),
+        conv.weight.shape[1],
     )  # fmt: skip
 
 
@@ -247,6 +267,11 @@ def listen(heard: Heard, unit: int) -> Trace:
     return Trace(steps, heard.output)
 
 
+def strongest(terms: Sequence[float], count: int) -> list[int]:
+    """Places of the terms that are largest in absolute value, the largest first."""
+    return sorted(range(len(terms)), key=lambda i: -abs(terms[i]))[:count]
+
+
 # --- How far a node hears ---------------------------------------------------------------------------
 
 
@@ -261,6 +286,21 @@ def hops(edge_index: Tensor, num_nodes: int, node: int) -> Tensor:
             break
         distance[new] = k
     return distance
+
+
+def field_sizes(distance: Tensor, most: int) -> list[int]:
+    """How many nodes lie within 0, 1, ..., `most` hops."""
+    return [int(((distance >= 0) & (distance <= k)).sum()) for k in range(most + 1)]
+
+
+def rings(distance: Tensor, reach: int) -> Tensor:
+    """The class of a node for drawing: its hops, reach + 1 for all that is farther or never heard."""
+    return torch.where((distance < 0) | (distance > reach), reach + 1, distance)
+
+
+def ring_names(reach: int) -> list[str]:
+    """Names of the classes of `rings`."""
+    return ["the node", *(f"{k} hop{'s' if k > 1 else ''}" for k in range(1, reach + 1)), "not heard"]
 
 
 def influence(model: GCN, x: Tensor, edge_index: Tensor, node: int, layer: int) -> Tensor:
@@ -280,17 +320,19 @@ def influence(model: GCN, x: Tensor, edge_index: Tensor, node: int, layer: int) 
 
 @dataclass(frozen=True)
 class Smoothing:
-    """K rounds of H ← HS from one-hot states, in float64.
+    """Rounds 0..K of H ← HS from one-hot states, in float64.
 
     Attributes:
         distance: (K+1,) share of ‖H‖ outside the dominant eigenspace, where all difference has gone.
         energy: (K+1,) tr(HLHᵀ)/‖H‖², L = D − A: how much neighbours still differ.
+        expected: (K+1,) the rate's line through the last distance.
         rate: |λ₂/λ₁|, by which the distance shrinks each round in the long run.
-        similarity: (N, N) cosine between the nodes' states after K rounds.
+        similarity: (K+1, N, N) cosine between the nodes' states.
     """
 
     distance: Tensor
     energy: Tensor
+    expected: Tensor
     rate: float
     similarity: Tensor
 
@@ -313,14 +355,16 @@ def smoothing(edge_index: Tensor, num_nodes: int, propagation: Propagation, roun
     laplacian = adjacency.sum(0).diag() - adjacency
     basis, rate = dominant(s)
     h = torch.eye(num_nodes, dtype=torch.float64)  # Hᵀ: row n is node n's state
-    distance, energy = [], []
+    distance, energy, similarity = [], [], []
     for k in range(rounds + 1):
         h = s @ h if k else h
         h = h / h.norm()  # only directions matter, and sums grow without bound
         distance.append((h - basis @ (basis.T @ h)).norm())
         energy.append((h * (laplacian @ h)).sum())
-    unit = F.normalize(h, dim=1)
-    return Smoothing(torch.stack(distance), torch.stack(energy), rate, unit @ unit.T)
+        unit = F.normalize(h, dim=1)
+        similarity.append(unit @ unit.T)
+    expected = distance[-1] * rate ** torch.arange(-rounds, 1, dtype=torch.float64)
+    return Smoothing(torch.stack(distance), torch.stack(energy), expected, rate, torch.stack(similarity))
 
 
 def train_depths(
