@@ -58,25 +58,9 @@ def start() -> None:
 
 ui.action("Start", start, key="start", primary=True, icon=":material/play_arrow:")
 
-every = {run.name: run for run in runs.list_runs()}
-if not every:
-    ui.notice(
-        "No run of your own yet. Press **Start**: the run goes on in the background, even when you leave."
-    )
-    ui.source(runs.start, training.run)
-    ui.stop("There is nothing to watch yet.")
 
-ui.divider()
-run = every[ui.choice("Run", list(every), key="run")]
-running = run.state == "running"
-with ui.container(horizontal=True):
-    ui.action("Stop", lambda: runs.stop(run), key="stop", disabled=not running, icon=":material/stop:")
-    ui.action("Resume", lambda: runs.resume(run), key="resume", disabled=running, icon=":material/resume:")
-
-
-@ui.live(every=2.0 if running else None)
-def watch() -> None:
-    """The run as it is now; draws itself again while the run goes on."""
+def watch(run: runs.Run) -> None:
+    """The run as it is now: state, curves, samples, log."""
     rows = run.metrics
     total = ui.setting(experiments.find(run.experiment).config, "trainer.max_epochs", 10)
     given = [o for o in run.status.get("overrides", []) if o.startswith("--trainer.max_epochs=")]
@@ -85,43 +69,59 @@ def watch() -> None:
     ui.markdown(f"**{run.state}**: {len(rows)} of {total} epochs{seconds}")
     if run.error:
         ui.warning(run.error)
-    if rows:
-        measured = sorted({key.partition("/")[2] for row in rows for key in row if "/" in key} - {"loss"})
-        for metric in measured:
-            keys = [
-                f"{split}/{metric}"
-                for split in ("train", "val")
-                if any(f"{split}/{metric}" in row for row in rows)
-            ]
-            lines = {
-                key.partition("/")[0]: (
-                    [row["epoch"] for row in rows if key in row],
-                    [row[key] for row in rows if key in row],
-                )
-                for key in keys
-            }
-            ui.figure(
-                basic.curves(lines, xlabel="epoch", ylabel=metric, markers=len(rows) < 30),
-                alt=f"{metric} of {run.name} over its epochs",
-                data={"epoch": [row["epoch"] for row in rows]}
-                | {key: [row.get(key, "") for row in rows] for key in keys},
-                key=f"live-{metric}",
+    measured = sorted({key.partition("/")[2] for row in rows for key in row if "/" in key} - {"loss"})
+    for metric in measured:
+        keys = [
+            f"{split}/{metric}"
+            for split in ("train", "val")
+            if any(f"{split}/{metric}" in row for row in rows)
+        ]
+        lines = {
+            key.partition("/")[0]: (
+                [r["epoch"] for r in rows if key in r],
+                [r[key] for r in rows if key in r],
             )
+            for key in keys
+        }
+        ui.figure(
+            basic.curves(lines, xlabel="epoch", ylabel=metric, markers=len(rows) < 30),
+            alt=f"{metric} of {run.name} over its epochs",
+            data={"epoch": [row["epoch"] for row in rows]}
+            | {key: [row.get(key, "") for row in rows] for key in keys},
+            key=f"live-{metric}",
+        )
+    if rows:
         ui.samples(run.folder, run.experiment)
     with ui.expander("What the run printed"):
         ui.code(run.log or "Nothing yet.", language=None)
-    if running and run.state != "running":
-        ui.rerun()
 
 
-watch()
-if run.state == "finished":
-    ui.markdown(
-        "The weights and their card are saved: they stand beside the others on **Models** and on every page."
-    )
+every = {run.name: run for run in runs.list_runs()}
+if every:
+    ui.divider()
+    chosen = every[ui.choice("Run", list(every), key="run")]
+    state = chosen.state
+    with ui.container(horizontal=True):
+        going, broken = state == "running", state in ("stopped", "failed")
+        ui.action("Stop", lambda: runs.stop(chosen), key="stop", disabled=not going, icon=":material/stop:")
+        ui.action(
+            "Resume", lambda: runs.resume(chosen), key="resume", disabled=not broken, icon=":material/resume:"
+        )
+
+    @ui.live(every=2.0 if state == "running" else None)
+    def now() -> None:
+        watch(chosen)
+        if chosen.state != state:
+            ui.rerun()
+
+    now()
+    if state == "finished":
+        ui.markdown(
+            "Its weights and card are saved: they stand beside the others on **Models** and on every page."
+        )
 
 ui.notice(
-    "The run is a process of its own: it goes on when you close this page, and the link brings you back. "
+    "A run is a process of its own: it goes on when you close this page, and the link brings you back. "
     "**Stop** keeps the last epoch's checkpoint; **Resume** goes on from there to the very weights that an "
     "uninterrupted run reaches."
 )

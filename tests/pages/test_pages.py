@@ -1,0 +1,137 @@
+"""Every page on disk, run without a browser: at its start, and after each of its controls was moved."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lab import runs, ui
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted(
+    path
+    for path in (ROOT / "pages").rglob("*.py")
+    if not path.name.startswith("_") and path.stem != "__init__"
+)
+NAMES = [str(path.relative_to(ROOT / "pages").with_suffix("")) for path in PAGES]
+
+
+@pytest.fixture(autouse=True)
+def own_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Runs that a page starts are kept apart, and end with the test."""
+    monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
+    yield
+    for run in runs.list_runs():
+        runs.stop(run, patience=2)
+
+
+def opened(path: Path, **parameters: str) -> AppTest:
+    page = AppTest.from_file(str(path), default_timeout=120)
+    for key, value in parameters.items():
+        page.query_params[key] = value
+    return page.run()
+
+
+def failures(page: AppTest) -> list[str]:
+    return ["\n".join([e.value, *e.stack_trace]) for e in page.exception] + [e.value for e in page.error]
+
+
+CHOICES = ("selectbox", "button_group", "radio", "toggle", "checkbox")
+OTHERS = ("slider", "number_input", "text_input", "text_area", "button")
+
+
+def controls(page: AppTest) -> dict[str, Any]:
+    """All controls that can be moved now, by key; those that may change what else is shown come last."""
+    found = {}
+    for kind in (*OTHERS, *CHOICES):
+        for control in page.get(kind):
+            if not control.proto.disabled:
+                found[control.key or control.proto.id] = control
+    return found
+
+
+def choices(control: Any) -> list[Any]:
+    """What a control that offers a choice can be set to, besides what it is; of long lists the first."""
+    if control.type in ("toggle", "checkbox"):
+        return [not control.value]
+    options = list(control.options)
+    if control.type == "button_group":
+        options = [option.content for option in control.proto.options]
+    return [option for option in options if option != control.value][:6]
+
+
+def move(control: Any, done: set[Any]) -> bool:
+    """Give the control a value that is not yet in `done`; False where there is no other."""
+    kind = control.type
+    if kind in CHOICES:
+        fresh = [option for option in choices(control) if option not in done]
+        if not fresh:
+            return False
+        done.update((fresh[0], control.value))
+        control.set_value(fresh[0])
+        return True
+    if done:
+        return False
+    done.add("moved")
+    if kind == "button":
+        control.click()
+    elif kind in ("slider", "number_input"):
+        low, high, now, step = control.min, control.max, control.value, control.step or 1
+        control.set_value(type(now)(now + step if now + step <= high else max(low, now - step)))
+    else:
+        control.set_value("or not" if control.value == "To be" else "To be")
+    return True
+
+
+def test_pages_are_found() -> None:
+    """What the menu offers is what lies on disk."""
+    topics = {p.path for p in ui.pages()}
+    assert topics == {path for path in PAGES if path.parent != ROOT / "pages"}
+    assert {"home", "models", "train"} == {path.stem for path in PAGES if path.parent == ROOT / "pages"}
+    assert all(p.title and p.idea for p in ui.pages())
+    assert len({p.url for p in ui.pages()}) == len(topics)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=NAMES)
+def test_every_control_moved_once(path: Path) -> None:
+    """Also those that appear only after another was moved: every option of every choice is visited."""
+    page = opened(path)
+    assert not failures(page), failures(page)
+    assert not page.warning, f"a fresh page complains: {[w.value for w in page.warning]}"
+    done: dict[str, set[Any]] = {}
+    for _ in range(200):
+        for key, control in controls(page).items():
+            if move(control, done.setdefault(key, set())):
+                break
+        else:
+            break
+        page.run()
+        assert not failures(page), f"after {control.label or key!r} was moved: {failures(page)}"
+    else:
+        raise AssertionError(f"200 moves, and still there is something to move: {list(controls(page))}")
+    assert done or path.stem == "home"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=NAMES)
+def test_a_bad_link_gives_one_sentence_and_the_default(path: Path) -> None:
+    """Every control that lives in the URL refuses nonsense there with a sentence that names it."""
+    page = opened(path)
+    keys = [
+        (control.proto.query_param_key, control)
+        for control in controls(page).values()
+        if getattr(control.proto, "query_param_key", "") and control.type not in ("text_input", "text_area")
+    ]
+    before = {key: control.value for key, control in keys}
+    bad = opened(path, **{key: "�nonsense" for key, _ in keys})
+    assert not failures(bad), failures(bad)
+    after = {
+        c.proto.query_param_key: c.value
+        for c in controls(bad).values()
+        if getattr(c.proto, "query_param_key", "")
+    }
+    said = " ".join(w.value for w in bad.warning)
+    for key, _ in keys:
+        assert f"{key}=�nonsense" in said
+        assert after[key] == before[key]
