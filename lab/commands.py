@@ -29,7 +29,9 @@ def list_(args: list[str]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("experiment", "family", "model", "data", "weights", "parameters", "test", "minutes", box=None)
+    table = Table(
+        "experiment", "family", "model", "data", "weights", "parameters", "test", "minutes", box=None
+    )
     for row in rows:
         table.add_row(
             row["name"],
@@ -57,7 +59,8 @@ def test_metrics(metrics: dict[str, float], std: dict[str, float] | None = None)
 def train(command: str) -> Callable[[list[str]], None]:
     def run(args: list[str]) -> None:
         if args and args[0] in ("-h", "--help"):
-            print(f"usage: lab {command} <experiment> [options]\n\n`lab {command} made-digits --help` lists them.")
+            print(f"usage: lab {command} <experiment> [options]")
+            print(f"`lab {command} made-digits --help` lists the options.")
             return
         if not args or args[0].startswith("-"):
             raise UserError(f"lab {command} needs an experiment: `lab list` shows all.")

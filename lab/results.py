@@ -24,9 +24,8 @@ def table() -> str:
         if binarize := card["data"].get("binarize"):
             data += f", {binarize}"
         metrics = test_metrics(card["metrics"], card.get("std"))
-        rows.append(
-            f"| `{name}` | {experiment.family} | {data} | {card['parameters']:,} | {metrics} | {card['minutes']:.1f} |"
-        )
+        size, minutes = f"{card['parameters']:,}", f"{card['minutes']:.1f}"
+        rows.append(f"| `{name}` | {experiment.family} | {data} | {size} | {metrics} | {minutes} |")
     return "\n".join(rows)
 
 

@@ -100,7 +100,9 @@ def list_runs() -> list[Run]:
     """All runs of all experiments, newest first."""
     root = runs_folder()
     names = [p.name for p in root.iterdir() if p.is_dir()] if root.is_dir() else []
-    return sorted((Run(f) for name in names for f in run_folders(name)), key=lambda r: r.folder.name, reverse=True)
+    return sorted(
+        (Run(f) for name in names for f in run_folders(name)), key=lambda r: r.folder.name, reverse=True
+    )
 
 
 def start(experiment: str, overrides: Sequence[str] = ()) -> Run:
@@ -157,7 +159,13 @@ def launch(run: Run, experiment: str, overrides: list[str]) -> Run:
     created = psutil.Process(process.pid).create_time()
     write_status(
         run,
-        {"pid": process.pid, "created": created, "experiment": experiment, "overrides": overrides, "began": time.time()},
+        {
+            "pid": process.pid,
+            "created": created,
+            "experiment": experiment,
+            "overrides": overrides,
+            "began": time.time(),
+        },
     )
     return Run(run.folder)
 

@@ -5,6 +5,7 @@ the end of each epoch, and at its end model.safetensors and card.json.
 """
 
 import csv
+import errno
 import importlib.util
 import io
 import json
@@ -28,11 +29,13 @@ from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 
 from datamodules.base import DataModule
+from datamodules.fetch import MissingData
 from lab import weights
 from lab.errors import UserError
 from lab.experiments import CONFIGS, Experiment, run_folders, runs_folder
 from modules.base import Module
 
+RUN_FOLDER = "LECTERN_RUN_FOLDER"  # environment: the folder of this very run
 LINKED = ("event_shape", "image_shape", "num_features", "num_classes", "vocab_size")
 
 
@@ -80,7 +83,7 @@ class Record(L.Callback):
     def on_train_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         self.seconds = time.monotonic() - self.started
         row: dict[str, float] = {"epoch": trainer.current_epoch, "step": trainer.global_step}
-        row |= {k: v.item() for k, v in trainer.callback_metrics.items()}
+        row |= {k: v.item() for k, v in trainer.callback_metrics.items() if k != "train/loss"}  # one batch's
         row |= {"lr": trainer.optimizers[0].param_groups[0]["lr"], "seconds": round(self.seconds, 2)}
         self.rows.append(row)
         if trainer.is_global_zero:
@@ -121,21 +124,36 @@ class LabCLI(LightningCLI):
         )
 
     def add_arguments_to_parser(self, parser: LightningArgumentParser) -> None:
-        parser.add_argument("--monitor", type=str, default="val/nll", help="the metric that picks the best epoch")
+        parser.add_argument(
+            "--monitor", type=str, default="val/nll", help="the metric that picks the best epoch"
+        )
         parser.add_argument("--mode", type=str, default="min", help="min or max")
         parser.add_argument("--save_dtype", type=str, default="float32", help="float16, float32 or float64")
-        parser.add_argument("--seeds", type=int, default=1, help="fit this many seeds; the card has mean and std")
+        parser.add_argument(
+            "--seeds", type=int, default=1, help="fit this many seeds; the card has mean and std"
+        )
         for name in LINKED:  # sizes that follow from the data
             parser.link_arguments(
                 "data", f"model.init_args.{name}", compute_fn=size_of(name), apply_on="instantiate"
             )
 
+    def _parse_ckpt_path(self) -> None:
+        """LightningCLI would take the model's arguments from the checkpoint; ours come from the YAML."""
+
     def before_instantiate_classes(self) -> None:
         trainer = self.config[self.subcommand].trainer
         cores, devices = os.cpu_count() or 1, trainer.devices
-        on_cpu = trainer.accelerator == "cpu" or (trainer.accelerator == "auto" and not torch.cuda.is_available())
+        on_cpu = trainer.accelerator == "cpu" or (
+            trainer.accelerator == "auto" and not torch.cuda.is_available()
+        )
         if on_cpu and str(devices).isdigit() and int(devices) > cores:
             raise UserError(f"This machine has {cores} CPU cores: set --trainer.devices to at most {cores}.")
+
+    def instantiate_classes(self) -> None:
+        try:
+            super().instantiate_classes()
+        except ValueError as error:  # what a constructor says of its arguments
+            raise UserError(one_sentence(error, self.experiment)) from error
 
     def instantiate_trainer(self, **kwargs: Any) -> L.Trainer:
         config = self.config[self.subcommand]
@@ -143,11 +161,15 @@ class LabCLI(LightningCLI):
         self.record = Record(self.folder)
         checkpoints = {"dirpath": self.folder / "checkpoints", "enable_version_counter": False}
         self.best = ModelCheckpoint(
-            **checkpoints, filename="best", monitor=config.monitor, mode=config.mode, save_on_train_epoch_end=True
+            **checkpoints,
+            filename="best",
+            monitor=config.monitor,
+            mode=config.mode,
+            save_on_train_epoch_end=True,
         )
         self.last = ModelCheckpoint(**checkpoints, filename="last", save_on_train_epoch_end=True)
-        callbacks = [*(self.config_init[self.subcommand].trainer.callbacks or []), EpochSeed(config.seed_everything),
-                     StopOnNaN(), self.record, self.best, self.last]  # fmt: skip
+        own = self.config_init[self.subcommand].trainer.callbacks or []
+        seed = EpochSeed(config.seed_everything)
         logger = config.trainer.logger
         if logger is None:
             logger = False
@@ -156,7 +178,7 @@ class LabCLI(LightningCLI):
 
                 logger = TensorBoardLogger(self.folder, name="", version="tensorboard")
         return super().instantiate_trainer(
-            callbacks=callbacks,
+            callbacks=[*own, seed, StopOnNaN(), self.record, self.best, self.last],
             logger=logger,
             default_root_dir=str(self.folder),
             use_distributed_sampler=False,  # our batches are shared out by the datamodule, without padding
@@ -167,7 +189,9 @@ class LabCLI(LightningCLI):
     def before_fit(self) -> None:
         config = self.config["fit"]
         if config.monitor not in (names := self.model.metric_names("val")):
-            raise UserError(f"There is no metric {config.monitor!r} to monitor: choose one of {', '.join(names)}.")
+            raise UserError(
+                f"There is no metric {config.monitor!r} to monitor: choose one of {', '.join(names)}."
+            )
         if path := config.get("ckpt_path"):
             weights.check_checkpoint(Path(path), self.model)
 
@@ -178,14 +202,18 @@ class LabCLI(LightningCLI):
         elif self.experiment.weights:
             self.model.load_state_dict(weights.load(self.experiment.weights).state_dict())
         else:
-            raise UserError(f"{self.experiment.name} has no trained weights: run `lab fit {self.experiment.name}`.")
+            raise UserError(
+                f"{self.experiment.name} has no trained weights: run `lab fit {self.experiment.name}`."
+            )
 
     before_validate = before_test = before_predict = use_trained_weights
 
     def after_predict(self) -> None:
         """Write one row per example of the test split."""
         predictions = torch.cat([torch.as_tensor(p) for p in self.trainer.predict_loop.predictions])
-        rows: list[dict[str, float]] = [{"example": i, "prediction": p} for i, p in enumerate(predictions.tolist())]
+        rows: list[dict[str, float]] = [
+            {"example": i, "prediction": p} for i, p in enumerate(predictions.tolist())
+        ]
         path = runs_folder() / self.experiment.name / "predictions.csv"
         write_csv(path, rows)
         print(f"Saved {path}")
@@ -207,7 +235,9 @@ class LabCLI(LightningCLI):
             metrics |= {k: v.item() for k, v in self.trainer.callback_metrics.items()}
         if self.trainer.is_global_zero:
             weights.save(self.folder, self.model, self.card(metrics), dtype)
-            print(f"Saved {self.folder}: " + ", ".join(f"{k} {v:.5g}" for k, v in metrics.items()), flush=True)
+            print(
+                f"Saved {self.folder}: " + ", ".join(f"{k} {v:.5g}" for k, v in metrics.items()), flush=True
+            )
 
     def card(self, metrics: dict[str, float]) -> dict[str, Any]:
         """What is known of the trained weights."""
@@ -215,7 +245,9 @@ class LabCLI(LightningCLI):
         for key in ("config", "ckpt_path", "weights_only"):
             config.pop(key, None)
         init_args = config["model"].get("init_args") or {}
-        config["training"] = {k: init_args[k] for k in ("optimizer", "lr_scheduler", "lr_interval") if k in init_args}
+        config["training"] = {
+            k: init_args[k] for k in ("optimizer", "lr_scheduler", "lr_interval") if k in init_args
+        }
         epochs = len(self.record.rows)
         best = self.best.best_model_score
         return {
@@ -247,16 +279,12 @@ def hardware(trainer: L.Trainer) -> str:
 
 
 def new_run_folder(name: str) -> Path:
-    """A fresh folder for a run; all processes of one run agree on it through the environment."""
-    if given := os.environ.get("LECTERN_RUN_FOLDER"):
-        return Path(given)
+    """A fresh folder for a run: all processes of one job agree on it."""
     job = os.environ.get("SLURM_JOB_ID") or os.environ.get("TORCHELASTIC_RUN_ID")
-    folder = runs_folder() / name / (f"job-{job}" if job else datetime.now().strftime("%Y%m%d-%H%M%S"))
-    serial = 1
-    while folder.exists() and not job:
-        folder, serial = folder.with_name(f"{folder.name.partition('.')[0]}.{serial}"), serial + 1
-    os.environ["LECTERN_RUN_FOLDER"] = str(folder)
-    return folder
+    if job:
+        return runs_folder() / name / f"job-{job}"
+    time_ = datetime.now().strftime("%Y%m%d-%H%M%S-%f")
+    return runs_folder() / name / time_
 
 
 def last_checkpoint(name: str) -> Path:
@@ -265,36 +293,45 @@ def last_checkpoint(name: str) -> Path:
     Raises:
         UserError: there is none.
     """
-    given = os.environ.get("LECTERN_RUN_FOLDER")
-    folders = [Path(given)] if given else run_folders(name)
-    for folder in folders:
+    for folder in run_folders(name):
         if (path := folder / "checkpoints" / "last.ckpt").is_file():
             return path
     raise UserError(f"There is no run of {name} to resume: start one with `lab fit {name}`.")
 
 
-def resolve(command: str, experiment: Experiment, args: list[str]) -> tuple[Path, list[str]]:
-    """Run folder and full argument list: `last`, presets and configs become paths."""
-    args, folder = list(args), None
+def take_option(args: list[str], key: str) -> str | None:
+    """Remove `key value` or `key=value` from `args`; the value, or None if it is not there."""
     for i, arg in enumerate(args):
-        key, eq, value = arg.partition("=")
-        if key == "--ckpt_path":
-            value = value if eq else (args[i + 1] if i + 1 < len(args) else "")
-            if value == "last":
-                path = last_checkpoint(experiment.name)
-                value, folder = str(path), path.parent.parent
-            args[i : i + (1 if eq else 2)] = [f"--ckpt_path={value}"]
-        if key == "--preset":
-            value = value if eq else (args[i + 1] if i + 1 < len(args) else "")
-            path = CONFIGS / "presets" / f"{value}.yaml"
-            if not path.is_file():
-                names = ", ".join(sorted(p.stem for p in path.parent.glob("*.yaml")))
-                raise UserError(f"There is no preset {value!r}: choose one of {names}.")
-            args[i : i + (1 if eq else 2)] = [f"--config={path}"]
-    if folder:
-        os.environ["LECTERN_RUN_FOLDER"] = str(folder)
-    folder = folder or new_run_folder(experiment.name)
-    return folder, [command, f"--config={CONFIGS / 'defaults.yaml'}", f"--config={experiment.path}", *args]
+        name, eq, value = arg.partition("=")
+        if name == key:
+            if not eq:
+                value = args[i + 1] if i + 1 < len(args) else ""
+            del args[i : i + (1 if eq else 2)]
+            return value
+    return None
+
+
+def resolve(command: str, experiment: Experiment, args: list[str]) -> tuple[Path, list[str]]:
+    """Run folder and full argument list: presets, `last` and the experiment become paths.
+
+    Raises:
+        UserError: no such preset; nothing to resume.
+    """
+    args = list(args)
+    given = os.environ.get(RUN_FOLDER)
+    folder = Path(given) if given else new_run_folder(experiment.name)
+    configs = [CONFIGS / "defaults.yaml", experiment.path]
+    if (preset := take_option(args, "--preset")) is not None:
+        configs.append(CONFIGS / "presets" / f"{preset}.yaml")
+        if not configs[-1].is_file():
+            names = ", ".join(sorted(p.stem for p in (CONFIGS / "presets").glob("*.yaml")))
+            raise UserError(f"There is no preset {preset!r}: choose one of {names}.")
+    if checkpoint := take_option(args, "--ckpt_path"):
+        if checkpoint == "last":
+            path = folder / "checkpoints" / "last.ckpt" if given else last_checkpoint(experiment.name)
+            checkpoint, folder = str(path), path.parent.parent
+        args.append(f"--ckpt_path={checkpoint}")
+    return folder, [command, *(f"--config={path}" for path in configs), *args]
 
 
 def run(command: str, experiment: Experiment, args: list[str]) -> None:
@@ -304,18 +341,28 @@ def run(command: str, experiment: Experiment, args: list[str]) -> None:
         UserError: what the user can mend, in one sentence.
     """
     folder, full = resolve(command, experiment, args)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module="lightning.pytorch")  # advice on workers, loggers, sys.argv
-        logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-        try:
+    before = os.environ.get(RUN_FOLDER)
+    os.environ[RUN_FOLDER] = str(folder)  # for the processes that a strategy starts
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module="lightning")  # advice on workers, loggers, sys.argv
+            logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
             cli = LabCLI(experiment, folder, full)
             seeds = cli.config[command].seeds
-            if command == "fit" and seeds > 1:
+            if command == "fit" and seeds > 1 and not cli.trainer.fast_dev_run:
                 fit_more_seeds(cli, folder, full, seeds)
-        except ArgumentError as error:
-            raise UserError(one_sentence(error, experiment)) from None
-        except OSError as error:
-            raise UserError(f"{error.strerror or error}: {error.filename or folder}") from error
+    except ArgumentError as error:
+        raise UserError(one_sentence(error, experiment)) from None
+    except MissingData as error:
+        raise UserError(str(error)) from None
+    except OSError as error:
+        full_disk = "the disk is full; free some space" if error.errno == errno.ENOSPC else error.strerror
+        raise UserError(f"Cannot write {error.filename or folder}: {full_disk or error}.") from error
+    finally:
+        if before is None:
+            del os.environ[RUN_FOLDER]
+        else:
+            os.environ[RUN_FOLDER] = before
 
 
 def fit_more_seeds(cli: LabCLI, folder: Path, args: list[str], seeds: int) -> None:
@@ -332,7 +379,10 @@ def fit_more_seeds(cli: LabCLI, folder: Path, args: list[str], seeds: int) -> No
         cards.append(weights.read_card(folders[-1]))
     better = min if cli.config["fit"].mode == "min" else max
     best = better(range(seeds), key=lambda i: cards[i]["best"]["value"])
-    values = {name: torch.tensor([c["metrics"][name] for c in cards], dtype=torch.float64) for name in cards[0]["metrics"]}
+    values = {
+        name: torch.tensor([c["metrics"][name] for c in cards], dtype=torch.float64)
+        for name in cards[0]["metrics"]
+    }
     card = cards[best] | {
         "metrics": {name: v.mean().item() for name, v in values.items()},
         "std": {name: v.std().item() for name, v in values.items()},
@@ -342,10 +392,15 @@ def fit_more_seeds(cli: LabCLI, folder: Path, args: list[str], seeds: int) -> No
     }
     weights.write(folder / "model.safetensors", (folders[best] / "model.safetensors").read_bytes())
     weights.write(folder / "card.json", weights.as_json(card))
-    print(f"Over {seeds} seeds: " + ", ".join(f"{k} {v:.5g} ± {card['std'][k]:.2g}" for k, v in card["metrics"].items()))
+    print(
+        f"Over {seeds} seeds: "
+        + ", ".join(f"{k} {v:.5g} ± {card['std'][k]:.2g}" for k, v in card["metrics"].items())
+    )
 
 
-def one_sentence(error: ArgumentError, experiment: Experiment) -> str:
-    """The parser's message without its dump of everything that would have been right."""
-    lines = [line.strip(" -") for line in str(error).splitlines() if line.strip(" -")]
-    return f"{experiment.name}: " + " ".join(lines[:3])
+def one_sentence(error: Exception, experiment: Experiment) -> str:
+    """The parser's innermost complaint, without its dump of all that would have been right."""
+    noise = ("Given value", "Subtypes:", "Errors:", "Does not validate", "Expected a <class 'NoneType'>")
+    lines = [line.strip(" -") for line in str(error).splitlines()]
+    lines = [line for line in lines if line and not line.startswith(noise)]
+    return f"{experiment.name}: {'; '.join(lines[:4])}.".replace(":;", ":").replace("..", ".")

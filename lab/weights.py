@@ -7,7 +7,6 @@ built from it, and only from plain values, so a card from a stranger runs nothin
 import errno
 import hashlib
 import importlib
-import inspect
 import json
 import os
 import re
@@ -54,14 +53,8 @@ def write(path: Path, data: bytes) -> None:
 
 def model_config(model: Module) -> dict[str, Any]:
     """Class path and constructor arguments from which `build` makes the same model again."""
-    names = {
-        name
-        for cls in type(model).__mro__
-        if issubclass(cls, Module) and cls is not Module
-        for name in inspect.signature(cls.__init__).parameters
-    }
-    init_args = {name: plain(value) for name, value in model.hparams.items() if name in names}
     cls = type(model)
+    init_args = {name: plain(value) for name, value in model.hparams.items()}
     return {"class_path": f"{cls.__module__}.{cls.__qualname__}", "init_args": init_args}
 
 
@@ -135,7 +128,9 @@ def load(source: str | Path) -> Module:
     try:
         tensors = safetensors_load(path.read_bytes())
     except (OSError, SafetensorError) as error:
-        raise WeightsError(f"{path} is not a whole safetensors file ({error}): train or copy it again.") from None
+        raise WeightsError(
+            f"{path} is not a whole safetensors file ({error}): train or copy it again."
+        ) from None
     fill(model, tensors, path)
     return model.eval()
 
@@ -185,7 +180,8 @@ def fill(model: Module, tensors: dict[str, Tensor], origin: Path) -> None:
     own = unique_tensors(model)
     if missing := sorted(own.keys() ^ tensors.keys()):
         raise WeightsError(
-            f"{origin} holds the weights of another model than {type(model).__name__}: {missing[0]!r} does not match."
+            f"{origin} holds the weights of another model than {type(model).__name__}: "
+            f"{missing[0]!r} does not match."
         )
     with torch.no_grad():
         for name, target in own.items():
@@ -209,7 +205,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         checkpoint = torch.load(path, map_location="cpu", weights_only=True)
     except Exception:  # torch raises many kinds; all mean the same to the user
         raise WeightsError(
-            f"{path} is not a checkpoint that can be read safely: it is cut short or holds code; nothing was run."
+            f"{path} is no checkpoint that can be read safely: cut short, or holding code. Nothing was run."
         ) from None
     if not isinstance(checkpoint, dict) or not isinstance(checkpoint.get("state_dict"), dict):
         raise WeightsError(f"{path} is not a Lightning checkpoint: it has no state_dict.")

@@ -4,6 +4,7 @@ A model is one class: it holds the parameters, offers its surfaces (`log_prob`, 
 `predict`, ...) and says in `step` what its loss is. Everything else about training is here.
 """
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -45,14 +46,34 @@ class Module(L.LightningModule):
     ) -> None:
         super().__init__()
         self.save_hyperparameters(ignore=["optimizer", "lr_scheduler", "lr_interval", "metrics"])
+        for name in self.hparams.keys() - self.argument_names():
+            del self.hparams[name]  # bookkeeping of the command line
         self.optimizer = optimizer
         self.lr_scheduler = lr_scheduler
         self.lr_interval = lr_interval
         metrics = metrics if metrics is not None else {"nll": MeanMetric()}
-        # torchmetrics reduce over devices by themselves, so the numbers are right on any number.
+        for metric in metrics.values():
+            if isinstance(metric, MeanMetric):
+                metric.nan_strategy = "disable"  # a NaN must show, not be left out of the mean
+        # torchmetrics reduce over devices by themselves, so the numbers are right on any number of them;
+        # sums over a whole split are kept in double precision (which Apple's GPUs lack)
+        dtype = torch.float32 if torch.backends.mps.is_available() else torch.float64
         self.meters = nn.ModuleDict(
-            {f"{split}_{name}": metric.clone() for split in SPLITS for name, metric in metrics.items()}
+            {
+                f"{s}_{name}": metric.clone().set_dtype(dtype)
+                for s in SPLITS
+                for name, metric in metrics.items()
+            }
         )
+
+    @classmethod
+    def argument_names(cls) -> set[str]:
+        """Constructor arguments of the model itself, without those of its training."""
+        models = [c for c in cls.__mro__ if issubclass(c, Module) and c is not Module]
+        return {name for c in models for name in inspect.signature(c.__init__).parameters} - {
+            "self",
+            "training",
+        }
 
     def metric_names(self, split: Split) -> list[str]:
         """What `measure` can report for a split: "val/nll", ..."""
@@ -72,7 +93,11 @@ class Module(L.LightningModule):
         if self._trainer is not None and (split != "train" or self.trainer.is_last_batch):
             size = next((v.shape[0] for v in values if isinstance(v, Tensor) and v.ndim), 1)
             self.log(
-                f"{split}/{name}", metric, on_step=False, on_epoch=True, batch_size=size,
+                f"{split}/{name}",
+                metric,
+                on_step=False,
+                on_epoch=True,
+                batch_size=size,
                 prog_bar=split != "train",
             )
 
