@@ -235,7 +235,8 @@ def completions(pictures: Any, known: Any, side: int, title: str = "") -> go.Fig
     z = array(pictures).reshape(-1, side, side).astype(float)
     given = array(known).astype(bool).reshape(side, side)
     shade = np.where(given, z, 0.55 * z)  # drawn ink is paler than given ink
-    fig = images(shade, title=title, zmin=0, zmax=1, gap=2)
+    fig = images(shade, title=title, zmin=0, zmax=1, gap=1, height=400)
+    fig.update_layout(plot_bgcolor=theme.grid())  # shows through the gaps between pictures
     ink, back = theme.text(), theme.paper()
     fig.update_traces(
         colorscale=[[0, back], [0.01, back], [0.5, theme.OUTPUT], [0.6, theme.OUTPUT], [0.99, ink], [1, ink]],

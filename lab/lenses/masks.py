@@ -156,6 +156,11 @@ def jacobian(model: MADE, wiring: Connectivity, x: Tensor, outputs: Sequence[int
     return torch.stack([torch.autograd.grad(logits[i], x, retain_graph=True)[0] for i in rows])
 
 
+def pairs(n: int) -> list[str]:
+    """Names of the entries of an (n, n) Jacobian, row by row: "2, 1" is output 2, input 1."""
+    return [f"{i + 1}, {j + 1}" for i in range(n) for j in range(n)]
+
+
 def measured_support(model: MADE, wiring: Connectivity, probes: int = 64, seed: int = 0) -> Tensor:
     """(n, n): the largest |∂ logit_i / ∂ x_j| over random inputs; a relu is not shut for all of them."""
     generator = torch.Generator().manual_seed(seed)

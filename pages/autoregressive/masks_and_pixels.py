@@ -50,15 +50,15 @@ def model_and_side() -> tuple[str, made.MADE, int]:
 
 
 def masks_mode() -> None:
-    left, middle, right = ui.columns(3)
+    left, middle, right = ui.columns([3, 2, 3])
     with left:
         n = ui.slider("Variables", 2, 8, 5, key="n")
         rule = ui.choice("Degrees", ["even", "random", "own"], key="degrees", default="random")
-        seed = ui.number("Draw of degrees, weights and order", 0, 9999, 2, key="seed")
+        seed = ui.number("Seed of degrees, weights, order", 0, 9999, 0, key="seed")
     with middle:
         width = ui.slider("Units a layer", 1, 12, 5, key="width")
         depth = ui.slider("Hidden layers", 1, 3, 1, key="depth")
-        direct = ui.toggle("Direct input-to-output connections", False, key="direct")
+        direct = ui.toggle("Direct connections", False, key="direct")
     with right:
         sorts = ["natural", "reversed", "random", "own"]
         sort = ui.choice("Order", sorts, key="order", default="natural")
@@ -97,23 +97,27 @@ def masks_mode() -> None:
             matrix = figures.mask_matrix(mask, numbers[k + 1], numbers[k], title)
             ui.figure(matrix, alt=f"Mask {k + 1}", key=f"mask-{k}")
 
-    support = masks.measured_support(model, wiring)
+    where = ui.choice("Gradient measured", ["over 64 inputs", "at x"], key="jacobian",
+                      help="The largest of 64 random inputs, or at the input x alone.")  # fmt: skip
+    at_x = where == "at x"
+    gradient = masks.jacobian(model, wiring, x) if at_x else masks.measured_support(model, wiring)
     theory, measured = ui.columns(2)
     with theory:
-        ui.figure(figures.paths(wiring.paths, order, wiring.lost, "Paths: product of the masks"),
-                  alt="Number of paths from each input to each output",
-                  data={"output": [i + 1 for i in range(n) for _ in range(n)],
-                        "input": [j + 1 for _ in range(n) for j in range(n)],
-                        "paths": wiring.paths, "largest |gradient|": support})  # fmt: skip
+        counts = figures.paths(wiring.paths, order, wiring.lost, "Paths: product of the masks")
+        ui.figure(counts, alt="Number of paths from each input to each output")
     with measured:
-        ui.figure(figures.measured(masks.jacobian(model, wiring, x), order, "Measured: ∂ logit / ∂ x"),
-                  alt="Jacobian of the logits by autograd")  # fmt: skip
+        title = "Measured: ∂ logit / ∂ x" if at_x else "Measured: largest |∂ logit / ∂ x|"
+        ui.figure(
+            figures.measured(gradient, order, title),
+            alt="Jacobian of the logits by autograd",
+            data={"output, input": masks.pairs(n), "paths": wiring.paths, "gradient": gradient},
+        )
     log_p, _ = masks.evaluate(model, wiring, x[None])
     string = masks.bit_strings(x[None])[0]
     for column, (label, value) in zip(
         ui.columns(3),
         {
-            f"Σ p(x) over all {2**n} strings": f"{masks.total_probability(model, wiring):.10f}",
+            f"Σ p(x) over all {2**n} strings": f"{masks.total_probability(model, wiring):.6f}",
             f"log p({string}), nats": f"{log_p.item():.4f}",
             "Predecessor edges lost": f"{len(wiring.lost)} of {n - 1}",
         }.items(),
@@ -127,7 +131,7 @@ def masks_mode() -> None:
         "Sorted by the order, everything on and above the diagonal is exactly 0, whatever the weights: that "
         "alone makes the product of the outputs a density. A red cross is an edge between neighbours of "
         "the order that no unit has the right degree for; direct connections bring all of them back. "
-        "A measured 0 below the diagonal with paths above 0 is a unit shut at this x, not a mask."
+        "At a single x more entries can be 0: units that the relu shuts there."
     )
     one = {"order": "natural", "degrees": "own", "direct": False, "unit": None}
     narrow = {"n": 8, "order": "natural", "degrees": "random", "width": 3, "depth": 1, "unit": None}
@@ -153,7 +157,7 @@ def masks_mode() -> None:
 
 
 def pixels_mode() -> None:
-    left, middle, right = ui.columns(3)
+    left, middle, right = ui.columns([2, 2, 3])
     with left:
         name, model, side = model_and_side()
     with middle:
@@ -256,7 +260,7 @@ def completion_mode() -> None:
         ui.markdown(how)
     else:
         ui.markdown(
-            f"**{name} cannot complete this.** It knows one order, in which what is given does not come first: "
+            f"**{name} cannot complete this.** In the one order it knows, what is given does not come first: "
             "pixels drawn before it cannot see it. Clamping keeps your pixels, but that is no draw from "
             "p(rest | given). Give the top of the picture, or use a model of fresh orders such as "
             f"{ANY_ORDER}."
@@ -282,13 +286,13 @@ def completion_mode() -> None:
         )
     else:
         ui.equation(
-            rf"\log p(x) = {whole:.2f}, \qquad {what} = \text{{not available in this order}}",
-            "Only the whole picture has an exact likelihood here.",
+            rf"\log p(x) = {whole:.2f}",
+            "Of your own picture, nats. What is given has no likelihood of its own that this order could tell.",
         )
     ui.notice(
         "Completions differ from each other but agree with what is given: a distribution, not a guess. "
-        "A raster model sees only what is above and to the left, so it can continue a picture but not begin one; "
-        "training on fresh orders buys any completion at the price of a worse likelihood for each order."
+        "A raster model sees only what is above and to the left: it can continue a picture, not begin one. "
+        "Training on fresh orders buys any completion at the price of a worse likelihood for each order."
     )
     ui.presets(
         {
