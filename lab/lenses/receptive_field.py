@@ -1,0 +1,502 @@
+"""The receptive field: which inputs can reach a unit, in theory and measured.
+
+Theory, from the layers alone. A stack of windows (kernel K, stride s, dilation d, padding p per axis):
+
+    r_0 = 1, j_0 = 1, o_0 = 0
+    r_l = r_{l−1} + d(K−1)·j_{l−1}     size of the field
+    o_l = o_{l−1} − p·j_{l−1}          its first input, of unit 0
+    j_l = s·j_{l−1}                    how far it moves from unit to unit
+    unit i sees at most the inputs [o_l + i·j_l, o_l + i·j_l + r_l − 1], clipped to the input
+
+That is the box. The exact set comes from counting: a layer is a matrix over positions (rows: outputs,
+columns: inputs; 1 where one reads the other), a stack is their product, whose entries are the numbers
+of paths; branches add. The same holds for masks, attention and graphs, where rows and columns are
+features, tokens and nodes. Images need one matrix an axis, as windows are products of intervals.
+
+Measured, from any function: |∂ unit / ∂ input|. It is 0 outside the theory, always.
+
+References: [UDL] §10.2.6 and figure 10.6, problems 10.9-10.11, 10.17; Luo et al. 2016,
+arXiv:1701.04128 (the effective field is far smaller than the box).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce, singledispatch
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+Unit = tuple[int, ...]  # index of a unit in a layer's output, without the batch
+Span = tuple[int, int]  # first and last input position, both included
+
+
+# --- Theory: the formula -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Window:
+    """What a convolution or pooling reads along one axis."""
+
+    kernel: int = 1
+    stride: int = 1
+    dilation: int = 1
+    padding: int = 0  # on the low side, which is what places unit 0
+
+    def __post_init__(self) -> None:
+        if min(self.kernel, self.stride, self.dilation) < 1 or self.padding < 0:
+            raise ValueError(f"{self}: kernel, stride and dilation start at 1, padding at 0.")
+
+
+@dataclass(frozen=True)
+class Field:
+    """The receptive field of every unit of a layer along one axis.
+
+    Attributes:
+        size: r, inputs in the field.
+        jump: j, inputs from one unit's field to the next one's.
+        start: o, first input of unit 0's field; negative inside the padding.
+    """
+
+    size: int = 1
+    jump: int = 1
+    start: int = 0
+
+    def after(self, window: Window) -> "Field":
+        """The field one layer further."""
+        return Field(
+            self.size + window.dilation * (window.kernel - 1) * self.jump,
+            self.jump * window.stride,
+            self.start - window.padding * self.jump,
+        )
+
+    def box(self, unit: int, n: int | None = None) -> Span | None:
+        """First and last input that `unit` may see, clipped to `n` inputs; None where only padding is."""
+        first = self.start + unit * self.jump
+        last = first + self.size - 1
+        if n is not None:
+            first, last = max(first, 0), min(last, n - 1)
+        return (first, last) if first <= last else None
+
+
+def fields(windows: Sequence[Window]) -> list[Field]:
+    """The field after each window of a stack, the input's own (size 1) first: one more than windows."""
+    found = [Field()]
+    for window in windows:
+        found.append(found[-1].after(window))
+    return found
+
+
+# --- Theory: exact sets, by matrices over positions --------------------------------------------
+
+
+def compose(*layers: Tensor) -> Tensor:
+    """Number of paths from input to output through layers (out, in) in the order in which they run."""
+    return reduce(lambda first, second: second @ first, (layer.double() for layer in layers))
+
+
+def union(*branches: Tensor) -> Tensor:
+    """Number of paths through any of parallel branches (out, in): skips, inception, dense blocks."""
+    return reduce(torch.add, (branch.double() for branch in branches))
+
+
+def hops(edge_index: Tensor, num_nodes: int, layers: int) -> Tensor:
+    """Paths (nodes, nodes) of messages in `layers` rounds along edges (2, E) from source to target,
+    each node hearing itself too."""
+    heard = torch.eye(num_nodes, dtype=torch.float64)
+    heard[edge_index[1], edge_index[0]] = 1
+    return compose(torch.eye(num_nodes), *[heard] * layers)
+
+
+def window_matrix(n: int, outputs: int, window: Window, source: Tensor | None = None) -> Tensor:
+    """(outputs, n): 1 where an output reads an input.
+
+    Args:
+        source: input position of each padded position, −1 for none; None: zeros outside.
+    """
+    taps = torch.arange(window.kernel) * window.dilation
+    padded = torch.arange(outputs)[:, None] * window.stride + taps  # (outputs, K)
+    if source is None:
+        position = padded - window.padding
+    else:  # what a ceiling-mode pooling reads past the end is nothing
+        position = F.pad(source, (0, max(0, int(padded.max()) + 1 - len(source))), value=-1)[padded]
+    return _count(position, n)
+
+
+def _count(position: Tensor, n: int) -> Tensor:
+    """Rows of positions (outputs, K) as a matrix (outputs, n); what lies outside counts nothing."""
+    inside = (position >= 0) & (position < n)
+    matrix = torch.zeros(len(position), n, dtype=torch.float64)
+    matrix.scatter_add_(1, position.clamp(0, n - 1), inside.double())
+    return matrix
+
+
+@singledispatch
+def connectivity(layer: nn.Module, n: Sequence[int], outputs: Sequence[int]) -> list[Tensor]:
+    """One matrix (outputs, n) an axis: which positions of its input a layer reads.
+
+    Other families add theirs by `connectivity.register`.
+
+    Args:
+        n: positions of the input, per axis.
+        outputs: positions of the output, per axis.
+
+    Raises:
+        ValueError: nobody has said what such a layer reads.
+    """
+    raise ValueError(
+        f"What a {type(layer).__name__} reads is not known: register it with `connectivity.register`."
+    )
+
+
+def windows(layer: nn.Module, axes: int) -> list[Window] | None:
+    """The window of a layer per axis; None if it is no window (up-sampling, dense)."""
+    if isinstance(layer, POINTWISE):
+        return [Window()] * axes
+    if isinstance(layer, CONVOLUTIONS + POOLINGS):
+        kernel, stride = per_axis(layer.kernel_size, axes), per_axis(layer.stride, axes)
+        dilation = per_axis(getattr(layer, "dilation", 1), axes)
+        low = [
+            d * (k - 1) // 2 if layer.padding == "same" else p
+            for d, k, p in zip(dilation, kernel, low_padding(layer, axes), strict=True)
+        ]
+        return [Window(*each) for each in zip(kernel, stride, dilation, low, strict=True)]
+    return None
+
+
+def low_padding(layer: Any, axes: int) -> tuple[int, ...]:
+    return (0,) * axes if isinstance(layer.padding, str) else per_axis(layer.padding, axes)
+
+
+def per_axis(value: Any, axes: int) -> tuple[int, ...]:
+    return tuple(value) if isinstance(value, tuple | list) else (int(value),) * axes
+
+
+POINTWISE = (
+    nn.ReLU,
+    nn.LeakyReLU,
+    nn.ELU,
+    nn.GELU,
+    nn.SiLU,
+    nn.Tanh,
+    nn.Sigmoid,
+    nn.Softplus,
+    nn.Identity,
+    nn.Dropout,
+    nn.Dropout1d,
+    nn.Dropout2d,
+    nn.BatchNorm1d,
+    nn.BatchNorm2d,
+    nn.BatchNorm3d,
+)  # fmt: skip  (batch norm: in evaluation mode)
+CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
+POOLINGS = (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)
+MODES = {"zeros": "constant", "circular": "circular", "reflect": "reflect", "replicate": "replicate"}
+
+
+def _windowed(layer: Any, n: Sequence[int], outputs: Sequence[int]) -> list[Tensor]:
+    matrices = []
+    for size, count, window in zip(n, outputs, windows(layer, len(n)) or [], strict=True):
+        mode = getattr(layer, "padding_mode", "zeros")
+        source = None
+        if mode != "zeros":  # the border repeats inputs: ask the padding itself where from
+            ends = (window.padding, window.dilation * (window.kernel - 1) - window.padding)
+            ends = ends if layer.padding == "same" else (window.padding, window.padding)
+            numbered = torch.arange(size, dtype=torch.float64)[None, None]
+            source = F.pad(numbered, ends, mode=MODES[mode])[0, 0].long()
+        matrices.append(window_matrix(size, count, window, source))
+    return matrices
+
+
+for kind in CONVOLUTIONS + POOLINGS + POINTWISE:
+    connectivity.register(kind)(_windowed)
+
+
+@connectivity.register(nn.ConvTranspose1d)
+@connectivity.register(nn.ConvTranspose2d)
+def _transposed(layer: Any, n: Sequence[int], outputs: Sequence[int]) -> list[Tensor]:
+    settings = zip(layer.kernel_size, layer.stride, layer.dilation, layer.padding, strict=True)
+    matrices = []
+    for size, count, each in zip(n, outputs, settings, strict=True):
+        kernel, stride, dilation, padding = each
+        # input i writes the outputs i·s + d·k − p: a convolution read backwards
+        written = torch.arange(size)[:, None] * stride + torch.arange(kernel) * dilation - padding
+        matrices.append(_count(written, count).T)
+    return matrices
+
+
+@connectivity.register(nn.Upsample)
+def _upsampled(layer: nn.Upsample, n: Sequence[int], outputs: Sequence[int]) -> list[Tensor]:
+    if layer.mode != "nearest":
+        raise ValueError(f"Upsampling by {layer.mode} is not known here: use nearest.")
+    return [
+        _count((torch.arange(count) * size // count)[:, None], size)
+        for size, count in zip(n, outputs, strict=True)
+    ]
+
+
+@connectivity.register(nn.AdaptiveAvgPool1d)
+@connectivity.register(nn.AdaptiveAvgPool2d)
+def _adaptive(layer: nn.Module, n: Sequence[int], outputs: Sequence[int]) -> list[Tensor]:
+    matrices = []
+    for size, count in zip(n, outputs, strict=True):
+        i, position = torch.arange(count)[:, None], torch.arange(size)
+        matrices.append(((position >= i * size // count) & (position < -(-(i + 1) * size // count))).double())
+    return matrices
+
+
+# --- A model, layer by layer -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer of a model that has run on one input.
+
+    Attributes:
+        name: what a reader calls it, e.g. "3 · ReLU".
+        module: the layer itself.
+        input, output: (C, positions...) or, once flattened, (D,).
+        grid: shape (C, positions...) in which a flattened output is counted.
+        paths: per axis (positions, inputs): number of paths from an input to a position.
+        field: the formula's field per axis; None behind up-sampling or a dense layer.
+    """
+
+    name: str
+    module: nn.Module
+    input: Tensor
+    output: Tensor
+    grid: tuple[int, ...]
+    paths: tuple[Tensor, ...]
+    field: tuple[Field, ...] | None
+
+    def site(self, unit: Unit) -> Unit:
+        """Position of a unit on the grid, one index an axis."""
+        if len(unit) != self.output.ndim or any(
+            not 0 <= i < n for i, n in zip(unit, self.output.shape, strict=True)
+        ):
+            raise ValueError(f"{self.name} has no unit {unit}: its output is {tuple(self.output.shape)}.")
+        if len(unit) > 1:
+            return unit[1:]
+        return tuple(int(i) for i in torch.unravel_index(torch.tensor(unit[0]), self.grid))[1:]
+
+    def support(self, unit: Unit) -> Tensor:
+        """Number of paths from each input position to a unit, (inputs...) float64: 0 where it is blind."""
+        rows = [matrix[i] for matrix, i in zip(self.paths, self.site(unit), strict=True)]
+        return reduce(lambda a, b: a[..., None] * b, rows)
+
+    def box(self, unit: Unit) -> list[Span] | None:
+        """Smallest box around the inputs that reach a unit, one span an axis; None if none does."""
+        spans = []
+        for matrix, i in zip(self.paths, self.site(unit), strict=True):
+            reached = matrix[i].nonzero().flatten().tolist()
+            if not reached:
+                return None
+            spans.append((reached[0], reached[-1]))
+        return spans
+
+
+def layers_of(model: nn.Module) -> list[nn.Module]:
+    """The layers of a sequential network in the order in which they run.
+
+    Raises:
+        ValueError: the model keeps no `nn.Sequential` called `layers`.
+    """
+    chain = getattr(model, "layers", model)
+    if not isinstance(chain, nn.Sequential):
+        raise ValueError(
+            f"{type(model).__name__} is no chain of layers: compose its connectivity yourself "
+            "with `compose` and `union`, and measure it with `measured`."
+        )
+
+    def leaves(chain: nn.Sequential) -> Iterator[nn.Module]:
+        for layer in chain:
+            if isinstance(layer, nn.Sequential):
+                yield from leaves(layer)
+            else:
+                yield layer
+
+    return list(leaves(chain))
+
+
+@torch.no_grad()
+def walk(model: nn.Module, x: Tensor) -> list[Layer]:
+    """Run a sequential model on one input x (C, positions...) and keep what each layer read and said.
+
+    Raises:
+        ValueError: the model is no chain, a layer is unknown, or the input is too small for it.
+    """
+    axes = x.ndim - 1
+    field: tuple[Field, ...] | None = (Field(),) * axes
+    paths = tuple(torch.eye(n, dtype=torch.float64) for n in x.shape[1:])
+    grid, h, found = tuple(x.shape), x, []
+    for number, module in enumerate(layers_of(model), 1):
+        try:
+            output = module(h[None])[0]
+        except RuntimeError as error:
+            raise ValueError(
+                f"Layer {number} ({describe(module)}) does not fit on {tuple(h.shape)}: "
+                "use a smaller kernel or dilation, more padding, or fewer layers."
+            ) from error
+        if isinstance(module, nn.Flatten):
+            pass  # the same units in one row; `grid` says where each stands
+        elif isinstance(module, nn.Linear) and h.ndim == 1:  # every position is read
+            paths = tuple(matrix.sum(0, keepdim=True) for matrix in paths)
+            grid, field = (len(output),) + (1,) * axes, None
+        else:
+            sizes = grid[1:] if h.ndim == 1 else h.shape[1:]
+            after = sizes if h.ndim == 1 else output.shape[1:]
+            steps = connectivity(module, sizes, after)
+            paths = tuple(compose(*pair) for pair in zip(paths, steps, strict=True))
+            stack = windows(module, axes)
+            pairs = zip(field or (), stack or (), strict=False)
+            field = tuple(f.after(w) for f, w in pairs) or None
+            grid = grid if h.ndim == 1 else tuple(output.shape)
+        found.append(Layer(f"{number} · {describe(module)}", module, h, output, grid, paths, field))
+        h = output
+    return found
+
+
+def describe(module: nn.Module) -> str:
+    """A layer's name as a reader knows it, with its settings."""
+    if isinstance(module, nn.Linear):
+        return "dense"
+    short = {"BatchNorm": "batch norm", "MaxPool": "max pool", "AvgPool": "mean pool", "Conv": "conv"}
+    kind = type(module).__name__
+    for start, name in short.items():
+        if kind.startswith(start):
+            kind = name + (f" {'×'.join(map(str, k))}" if (k := kernel(module)) else "")
+    return kind.lower() if kind in ("Dropout", "Flatten") else kind
+
+
+def kernel(module: Any) -> tuple[int, ...]:
+    """Kernel size per axis; () for a layer without one."""
+    size = getattr(module, "kernel_size", ())
+    return per_axis(size, int(type(module).__name__[-2])) if size != () else ()
+
+
+# --- Measured ----------------------------------------------------------------------------------
+
+
+def measured(function: Callable[[Tensor], Tensor], x: Tensor, unit: Any = ()) -> Tensor:
+    """|∂ unit / ∂ x|, of the shape of x: 0 where the input cannot move the unit.
+
+    Args:
+        function: takes a batch, or whatever x is; of its result `unit` is one entry.
+        x: floating point; for tokens, hand in their embeddings and a function of these.
+        unit: index of one number in `function(x)`.
+
+    Raises:
+        ValueError: `unit` is more than one number.
+    """
+    with torch.inference_mode(False), torch.enable_grad():
+        x = x.detach().clone().requires_grad_()
+        value = function(x)[unit]
+        if value.numel() != 1:
+            raise ValueError(f"unit {unit} is {tuple(value.shape)} numbers: name a single one.")
+        if not value.requires_grad:  # a constant: nothing reaches it
+            return torch.zeros_like(x)
+        (gradient,) = torch.autograd.grad(value.sum(), x, allow_unused=True)
+    return torch.zeros_like(x) if gradient is None else gradient.abs()
+
+
+def measured_field(model: nn.Module, x: Tensor, layer: int, unit: Unit) -> Tensor:
+    """|∂ unit / ∂ input| (positions...), the largest over input channels, of inputs x (N, C, positions...),
+    averaged over the N inputs: one input gives its own field, many the effective field.
+
+    Args:
+        layer: counted from 0 in `layers_of(model)`.
+        unit: index in that layer's output.
+    """
+    chain = nn.Sequential(*layers_of(model)[: layer + 1])
+    # an example has no part in another's unit, so the gradient of the sum holds all gradients
+    every = measured(lambda batch: chain(batch)[(slice(None), *unit)].sum(), x)  # (N, C, positions...)
+    return every.amax(1).mean(0)
+
+
+def spread(weights: Tensor) -> list[float]:
+    """Standard deviation of a field (positions...) along each axis, in inputs: its effective half-width.
+
+    Zeros give 0.
+    """
+    found = []
+    for axis in range(weights.ndim):
+        others = [a for a in range(weights.ndim) if a != axis]
+        mass = weights.double().sum(others) if others else weights.double()
+        if mass.sum() == 0:
+            found.append(0.0)
+            continue
+        p, at = mass / mass.sum(), torch.arange(len(mass), dtype=torch.float64)
+        mean = (p * at).sum()
+        found.append(float((p * (at - mean) ** 2).sum().clamp_min(0).sqrt()))
+    return found
+
+
+# --- The numbers of one unit -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """Where one unit's number comes from.
+
+    Attributes:
+        patch: what the unit reads: (C, K...) of a window, (D,) of a dense layer, () of itself.
+        kernel: its weights, of the same shape; None if the layer has none (pooling, ReLU, norm).
+        bias: β.
+        value: the unit's number as the layer computed it.
+    """
+
+    patch: Tensor
+    kernel: Tensor | None
+    bias: float
+    value: float
+
+    @property
+    def products(self) -> Tensor:
+        """patch × kernel, element by element."""
+        if self.kernel is None:
+            raise ValueError("this layer has no weights.")
+        return self.patch * self.kernel
+
+    @property
+    def total(self) -> float:
+        """Σ patch × kernel + β, which must be `value`."""
+        return float(self.products.double().sum()) + self.bias
+
+
+@torch.no_grad()
+def arithmetic(layer: Layer, unit: Unit) -> Arithmetic:
+    """What a unit read, with which weights, and what came of it."""
+    layer.site(unit)  # refuses a unit that is not there
+    module: Any = layer.module
+    value = float(layer.output[unit])
+    if isinstance(module, nn.Linear):
+        bias = 0.0 if module.bias is None else float(module.bias[unit[-1]])
+        return Arithmetic(layer.input, module.weight[unit[-1]].detach(), bias, value)
+    stack = windows(module, layer.input.ndim - 1) if layer.input.ndim > 1 else None
+    if stack is None or isinstance(module, POINTWISE):
+        return Arithmetic(layer.input[unit], None, 0.0, value)
+    outside = float("-inf") if isinstance(module, POOLINGS[:3]) else 0.0  # padding never wins a maximum
+    patch = read(layer.input, stack, unit[1:], getattr(module, "padding_mode", "zeros"), outside)  # (C, K...)
+    if isinstance(module, POOLINGS):  # one channel at a time
+        return Arithmetic(patch[unit[0]], None, 0.0, value)
+    width = len(patch) // module.groups
+    group = unit[0] // (module.out_channels // module.groups)
+    bias = 0.0 if module.bias is None else float(module.bias[unit[0]])
+    return Arithmetic(
+        patch[group * width : (group + 1) * width], module.weight[unit[0]].detach(), bias, value
+    )
+
+
+def read(h: Tensor, stack: Sequence[Window], site: Unit, mode: str = "zeros", fill: float = 0.0) -> Tensor:
+    """The patch (C, K...) of h (C, positions...) that the unit at `site` reads; the padding filled in."""
+    # beyond the far end a window may reach by its own length, in "same" and ceiling modes
+    slack = [
+        w.padding if mode != "zeros" else w.padding + w.dilation * (w.kernel - 1) + w.stride for w in stack
+    ]
+    pairs = [(w.padding, w.padding + more) for w, more in zip(stack, beyond, strict=True)]
+    ends = [end for pair in reversed(pairs) for end in pair]  # F.pad wants the last axis first
+    h = F.pad(h[None], ends, MODES[mode], fill if mode == "zeros" else None)[0]
+    for axis, (window, i) in enumerate(zip(stack, site, strict=True), 1):
+        h = h.index_select(axis, i * window.stride + torch.arange(window.kernel) * window.dilation)
+    return h
