@@ -249,7 +249,7 @@ class Drawing:
         bit: (S,) what was drawn.
         log_prob: (S,) running log-likelihood after the step, nats.
         x: (n,) the finished example.
-        hat: (n,) p(x_i = 1 | x_<i) of the model.
+        cost: (n,) -log p(x_i | x_<i) of the model, nats.
         order: (n,)
         captions, equations: one a step.
     """
@@ -260,7 +260,7 @@ class Drawing:
     bit: Tensor
     log_prob: Tensor
     x: Tensor
-    hat: Tensor
+    cost: Tensor
     order: Tensor
     captions: list[str]
     equations: list[str]
@@ -281,8 +281,7 @@ class Drawing:
 
     def surprise(self, step: int) -> Tensor:
         """-log p(x_i | x_<i) of what is known after `step`, nats, NaN elsewhere, (n,)."""
-        each = -torch.where(self.x == 1, self.hat, 1 - self.hat).log()
-        return torch.where(self.visited(step), each, torch.nan)
+        return torch.where(self.visited(step), self.cost, torch.nan)
 
 
 def unroll(trace: Trace) -> Drawing:
@@ -295,7 +294,7 @@ def unroll(trace: Trace) -> Drawing:
     return Drawing(
         **columns,
         x=result["x"].flatten(),
-        hat=result["model_p"].flatten(),
+        cost=result["surprise"].flatten(),
         order=result["order"],
         captions=[step.caption for step in trace],
         equations=[step.equation for step in trace],
@@ -356,12 +355,13 @@ def knows(model: MADE, order: Tensor) -> bool:
     return model.order_agnostic or torch.equal(order, model.component_order(0))
 
 
+@torch.no_grad()
 def completion_score(model: MADE, picture: Tensor, given: Tensor, order: Tensor) -> tuple[float, float]:
     """log p of what is given and of the whole picture (H, W), nats, under an order that has it first."""
     known = ~given.isnan()
     each = (picture.flatten() > 0.5).to(model.out.weight.dtype)
-    hat = model.conditionals(each[None], order=order).flatten()
-    log_p = torch.where(each == 1, hat, 1 - hat).log()
+    logits = model(each[None], model.masks(order))[0]
+    log_p = -F.binary_cross_entropy_with_logits(logits, each, reduction="none")
     return float(log_p[known].sum()), float(log_p.sum())
 
 

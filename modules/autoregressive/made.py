@@ -406,7 +406,8 @@ class MADE(Module):
 
         Step values: `pixel` (index, -1 for what is given), `x` (*event_shape, NaN where not yet
         visited), `bit`, `p` (of a one, as drawn from: at `temperature`), `model_p` (at temperature 1)
-        and the running `log_prob` under the model, nats. `result`: dict of `x`, `model_p`, `order`.
+        and the running `log_prob` under the model, nats. `result`: dict of `x`, `model_p`, `surprise`
+        (-log p of each variable, nats) and `order`.
         """
         known = self._known(given, 1)
         visited = self.sampling_order(known, order)
@@ -446,6 +447,7 @@ class MADE(Module):
         result = {
             "x": x.reshape(self.event_shape),
             "model_p": probs.reshape(self.event_shape),
+            "surprise": surprise.reshape(self.event_shape),
             "order": visited,
         }
         return Trace(steps, result)

@@ -287,7 +287,7 @@ def completion_mode() -> None:
     else:
         ui.equation(
             rf"\log p(x) = {whole:.2f}",
-            "Of your own picture, nats. What is given has no likelihood of its own that this order could tell.",
+            "Of your own picture, nats; this order cannot tell the part that belongs to what is given.",
         )
     ui.notice(
         "Completions differ from each other but agree with what is given: a distribution, not a guess. "

@@ -4,6 +4,7 @@ import itertools
 import math
 
 import contracts
+import lightning as L
 import pytest
 import torch
 import torch.nn.functional as F
@@ -319,6 +320,17 @@ def test_fresh_orders_follow_the_step_and_differ():
     pool = MADE(event_shape=(20,), hidden=[30], num_orders=3)
     assert len({tuple(pool.component_order(s).tolist()) for s in range(50)}) == 3
     assert torch.equal(MADE(event_shape=(20,)).component_order(9), torch.arange(20))
+
+
+def test_training_moves_to_the_next_order_with_each_step(tmp_path):
+    model = MADE(event_shape=(6,), hidden=[8], num_orders=0)
+    used, masks = [], model.masks
+    model.masks = lambda order=None, index=0: used.append(index) or masks(order, index)
+    batches = [torch.bernoulli(torch.full((4, 6), 0.5)) for _ in range(3)]
+    quiet = {"logger": False, "enable_progress_bar": False, "enable_model_summary": False}
+    trainer = L.Trainer(max_epochs=2, accelerator="cpu", default_root_dir=tmp_path, **quiet)
+    trainer.fit(model, batches)
+    assert used == [0, 1, 2, 3, 4, 5]  # from the step's number alone, which a checkpoint restores
 
 
 # --- Weights under masks ------------------------------------------------------------------------

@@ -1,0 +1,300 @@
+"""The page "Masks and pixels" and its lens: every shown number recomputed by another way."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from lab import weights
+from lab.figures import masks as figures
+from lab.lenses import masks
+from modules.autoregressive.made import MADE, resolve_order
+
+PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "masks_and_pixels.py"
+
+
+def open_page(**parameters: str) -> AppTest:
+    page = AppTest.from_file(str(PAGE), default_timeout=120)
+    for name, value in parameters.items():
+        page.query_params[name] = value
+    page.run()
+    assert not page.exception
+    return page
+
+
+def metrics(page: AppTest) -> dict[str, str]:
+    return {m.label: m.value for m in page.metric}
+
+
+def equation(page: AppTest) -> str:
+    assert len(page.latex) == 1
+    return page.latex[0].value
+
+
+def numbers(text: str) -> list[float]:
+    return [float(v) for v in re.findall(r"(?<![\w{_])-?\d+\.\d+", text)]
+
+
+# --- Lens -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("direct", [False, True])
+def test_theory_contains_what_is_measured(seed, direct):
+    order = resolve_order("random", 7, seed)
+    degrees = masks.spaced_degrees(7, [9, 8], "random", seed)
+    wiring = masks.connect(order, degrees, direct)
+    model = masks.toy_model(7, [9, 8], direct, seed)
+    measured = masks.measured_support(model, wiring) > 0
+    assert not (measured & (wiring.paths == 0)).any()
+    assert not (measured & ~wiring.allowed).any()
+    assert measured.any()
+    if direct:
+        assert torch.equal(measured, wiring.allowed)
+
+
+def test_path_counts_equal_counted_paths():
+    degrees = masks.typed_degrees("1 2 3 1 2; 1 2 3 2", 4)
+    wiring = masks.connect(torch.tensor([2, 0, 3, 1]), degrees, direct=True)
+    a, b, c = wiring.layers
+    for i in range(4):
+        for j in range(4):
+            walked = sum(bool(a[h, j] and b[g, h] and c[i, g]) for h in range(5) for g in range(4)) + bool(
+                wiring.direct[i, j]
+            )
+            assert wiring.paths[i, j] == walked
+
+
+def test_lost_edges_are_neighbours_without_a_unit_between():
+    wiring = masks.connect(torch.tensor([3, 1, 0, 2]), [torch.tensor([1, 3])])
+    assert wiring.lost == [(1, 0)]  # ranks 2 and 3: a unit of degree 2 is missing
+    assert masks.connect(wiring.order, wiring.degrees, direct=True).lost == []
+
+
+def test_a_lit_path_is_what_the_gradient_says():
+    degrees = masks.spaced_degrees(6, [5, 5], "random", 3)
+    wiring = masks.connect(resolve_order("random", 6, 1), degrees)
+    for output in range(6):
+        live = masks.reached(wiring, 3, output)
+        assert torch.equal(live[0], wiring.paths[output] > 0)
+        assert live[-1].nonzero().flatten().tolist() == [output]
+    hidden = masks.reached(wiring, 1, 2)
+    assert torch.equal(hidden[0], wiring.layers[0][2])
+
+
+def test_what_is_typed_is_read_or_refused():
+    assert masks.typed_order("2 3 1", 3).tolist() == [1, 2, 0]
+    assert masks.typed_order("3", 3).tolist() == [2, 0, 1]
+    assert masks.typed_bits("01", 3).tolist() == [0, 1, 0]
+    assert [m.tolist() for m in masks.typed_degrees("1,2;2", 3)] == [[1, 2], [2]]
+    for wrong in ("1 1", "4", "x", "0", "-1"):
+        with pytest.raises(ValueError, match="Type variables"):
+            masks.typed_order(wrong, 3)
+    for wrong in ("", "3", "0", "1 x", "1;"):
+        with pytest.raises(ValueError, match="Type degrees"):
+            masks.typed_degrees(wrong, 3)
+    with pytest.raises(ValueError, match="0 and 1"):
+        masks.typed_bits("012", 3)
+
+
+def test_regions_keep_what_they_name():
+    picture = torch.zeros(4, 4)
+    picture[0, 0] = 0.9
+    given = masks.keep(picture, "top half").reshape(4, 4)
+    assert given[0, 0] == 1 and (given[:2].flatten()[1:] == 0).all() and given[2:].isnan().all()
+    assert masks.keep(picture, "left half").reshape(4, 4)[:, 2:].isnan().all()
+    assert masks.keep(picture, "nothing").isnan().all()
+    with pytest.raises(ValueError, match="unknown"):
+        masks.keep(picture, "middle")
+
+
+def test_only_a_model_of_fresh_orders_completes_any_region():
+    raster = MADE(event_shape=(16,), hidden=[8])
+    fresh = MADE(event_shape=(16,), hidden=[8], num_orders=0)
+    picture = torch.rand(4, 4)
+    can = {r for r in masks.REGIONS if masks.can_complete(raster, masks.keep(picture, r))}
+    assert can == {"top half", "top quarter", "nothing"}
+    assert all(masks.can_complete(fresh, masks.keep(picture, r)) for r in masks.REGIONS)
+
+
+def test_completion_score_is_a_difference_of_likelihoods():
+    torch.manual_seed(0)
+    model = MADE(event_shape=(9,), hidden=[12], direct=True).double()
+    picture = torch.rand(3, 3)
+    given = masks.keep(picture, "top quarter")  # no whole row: nothing is given
+    assert given.isnan().all()
+    given = torch.cat([(picture.flatten()[:4] > 0.5).float(), torch.full((5,), math.nan)])
+    seen, whole = masks.completion_score(model, picture, given, model.order)
+    x = masks.all_strings(9)
+    p = model.log_prob(x).exp()
+    bits = (picture.flatten() > 0.5).double()
+    assert whole == pytest.approx(model.log_prob(bits[None]).item(), abs=1e-10)
+    assert seen == pytest.approx(p[(x[:, :4] == bits[:4]).all(-1)].sum().log().item(), abs=1e-10)
+
+
+def test_a_drawing_cut_at_any_step_agrees_with_its_trace():
+    torch.manual_seed(0)
+    model = MADE(event_shape=(9,), hidden=[12], direct=True, order="random")
+    trace = model.sample_trace(seed=3)
+    run = masks.unroll(trace)
+    for step in range(9):
+        torch.testing.assert_close(run.picture(step), trace[step].values["x"], equal_nan=True)
+        assert -float(run.surprise(step).nansum()) == pytest.approx(trace[step].values["log_prob"], abs=1e-5)
+    assert sum(masks.halves(run)) == pytest.approx(-trace[-1].values["log_prob"], abs=1e-5)
+    assert masks.stops(run, 4) == [3, 7, 8] and masks.stops(run, 1) == list(range(9))
+
+
+def test_gradient_row_is_zero_for_what_comes_later():
+    torch.manual_seed(0)
+    model = MADE(event_shape=(9,), hidden=[30], direct=True, order="reversed").requires_grad_(False)
+    row = masks.gradient_row(model, model.order, torch.rand(9), 4)
+    assert (row[:5] == 0).all() and row[5:].any()
+    wiring = masks.connectivity(model)
+    full = masks.jacobian(model, wiring, torch.ones(9), outputs=[4])[0]
+    assert torch.equal(full, masks.gradient_row(model, model.order, torch.ones(9), 4))
+
+
+def test_a_clicked_unit_is_found_again():
+    sizes = [3, 5, 3]
+    for layer, size in enumerate(sizes):
+        for unit in range(size):
+            point = {"x": layer, "y": float(figures.centred(size)[unit])}
+            assert figures.unit_at(sizes, point) == (layer, unit)
+    assert figures.unit_at(sizes, {"x": 4, "y": 0}) is None
+    assert figures.unit_at(sizes, {"x": 0, "y": 7}) is None
+    assert figures.unit_at(sizes, None) is None
+
+
+def test_lost_edges_are_marked_where_they_are():
+    wiring = masks.connect(torch.tensor([3, 1, 0, 2]), [torch.tensor([1, 3])])
+    fig = figures.paths(wiring.paths, wiring.order, wiring.lost)
+    cross = next(t for t in fig.data if t.type == "scatter" and t.marker.symbol == "x")
+    assert (list(cross.x), list(cross.y)) == ([1], [2])  # second input of the order, third output
+    shown = fig.data[0].z[2][1]
+    assert shown == 0
+
+
+# --- Page -----------------------------------------------------------------------------------------
+
+
+def toy(n: int = 5, widths=(5,), seed: int = 0, direct: bool = False, order=None, degrees=None):
+    degrees = degrees or masks.spaced_degrees(n, list(widths), "random", seed)
+    wiring = masks.connect(torch.arange(n) if order is None else order, degrees, direct)
+    return wiring, masks.toy_model(n, [len(m) for m in degrees], direct, seed)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "arguments"),
+    [
+        ({}, {}),
+        ({"direct": "true", "order": "reversed", "seed": "4"},
+         {"direct": True, "seed": 4, "order": torch.arange(4, -1, -1)}),
+        ({"n": "3", "order": "own", "own": "2 3 1", "degrees": "own", "m": "1 2 1 2", "x": "010"},
+         {"n": 3, "order": torch.tensor([1, 2, 0]), "degrees": [torch.tensor([1, 2, 1, 2])]}),
+    ],
+)  # fmt: skip
+def test_mask_numbers(parameters, arguments):
+    page = open_page(**parameters)
+    wiring, model = toy(**arguments)
+    n = model.n
+    x = torch.tensor([float(c) for c in parameters.get("x", "10101010")[:n]]).double()
+    shown = metrics(page)
+    assert shown[f"Σ p(x) over all {2**n} strings"] == "1.000000"
+    # chain rule by hand, one conditional at a time from a full pass over what is already known
+    log_p, seen = 0.0, torch.zeros(1, n).double()
+    for i in wiring.order.tolist():
+        logit = model(seen, [m.double() for m in wiring.masks])[0, i].item()
+        log_p += math.log(1 / (1 + math.exp(-logit if x[i] else logit)))
+        seen[0, i] = x[i]
+    label = f"log p({''.join(str(int(v)) for v in x)}), nats"
+    assert float(shown[label]) == pytest.approx(log_p, abs=1e-4)
+    missing = sum(
+        wiring.paths[i, j] == 0
+        for j, i in zip(wiring.order[:-1].tolist(), wiring.order[1:].tolist(), strict=True)
+    )
+    assert shown["Predecessor edges lost"] == f"{missing} of {n - 1}"
+    # the equation shows an output: its operands add up to its logit, its logistic is the probability
+    *terms, logit, p = numbers(equation(page))
+    added, factors = terms[0], terms[1:]
+    added += sum(a * b for a, b in zip(factors[::2], factors[1::2], strict=True))
+    assert added == pytest.approx(logit, abs=0.04)  # operands are shown with two decimals
+    assert p == pytest.approx(1 / (1 + math.exp(-logit)), abs=3e-4)
+
+
+def test_a_held_hidden_unit_shows_its_own_arithmetic():
+    page = open_page(unit="1,2")
+    wiring, model = toy()
+    x = torch.tensor([1.0, 0, 1, 0, 1]).double()
+    layer = model.layers[0]
+    h = torch.relu((layer.weight[0] * wiring.layers[0][0]) @ x + layer.bias[0]).item()
+    assert equation(page).strip(" $\n").startswith("h_{1}")
+    assert numbers(equation(page))[-1] == pytest.approx(h, abs=5e-4)
+
+
+def test_wrong_typing_is_one_sentence():
+    page = open_page(order="own", own="1 1")
+    assert any("Type variables" in w.value for w in page.warning)
+    page = open_page(degrees="own", m="9")
+    assert any("Type degrees" in w.value for w in page.warning)
+
+
+def test_pixel_numbers():
+    page = open_page(show="Pixels", model="made-digits", step="20", draw="5", t="0.7")
+    model = weights.load("made-digits")
+    trace = model.sample_trace(temperature=0.7, seed=5)
+    x = trace.result["x"]
+    before, p, after = numbers(equation(page))
+    hat = model.conditionals(x[None])[0].double()
+    each = torch.where(x == 1, hat, 1 - hat).log()[model.order]
+    assert before == pytest.approx(each[:20].sum().item(), abs=6e-3)
+    assert p == pytest.approx(each[20].exp().item(), abs=6e-5)
+    assert after == pytest.approx(each[:21].sum().item(), abs=6e-3)
+    whole = f"{model.log_prob(x[None]).item():.2f}"
+    assert any(f"Whole picture: {whole} nats" in c.value for c in page.caption)
+
+
+def test_completion_numbers_and_the_honest_refusal():
+    page = open_page(show="Completion", model="made-digits", given="top half")
+    model = weights.load("made-digits")
+    bits = (masks.shelf(8)[0][1].flatten() * 15).round().div(15).gt(0.5).float()  # the pad's 16 levels
+    hat = model.conditionals(bits[None])[0]
+    each = torch.where(bits == 1, hat, 1 - hat).log()
+    shown = numbers(equation(page))
+    assert shown == pytest.approx([part.sum().item() for part in (each, each[:32], each[32:])], abs=6e-3)
+    assert not any("cannot complete" in m.value for m in page.markdown)
+    page = open_page(show="Completion", model="made-digits", given="bottom half")
+    assert any("cannot complete this" in m.value for m in page.markdown)
+
+
+@pytest.mark.parametrize("name", ["made-mnist", "made-digits", "made-digits-orders"])
+def test_shipped_weights_keep_what_is_given(name):
+    model = weights.load(name)
+    side = masks.side(model)
+    given = masks.keep(masks.shelf(side)[0][1], "top half")
+    known = ~given.isnan()
+    drawn = model.sample(3, given=given, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(drawn[:, known], given[known].expand(3, -1))
+    assert set(drawn.unique().tolist()) <= {0.0, 1.0}
+
+
+def test_cards_hold_what_was_promised():
+    card = weights.read_card(Path(weights.__file__).parent / "zoo" / "made-mnist")
+    assert card["data"]["binarize"] == "dynamic"
+    assert card["metrics"]["test/nll"] <= 90
+    assert (Path(weights.__file__).parent / "zoo" / "made-mnist" / "model.safetensors").stat().st_size < 4e6
+    card = weights.read_card(Path(weights.__file__).parent / "zoo" / "made-digits")
+    assert card["metrics"]["test/nll"] < 18.15  # a fully visible sigmoid network on digits like these
+
+
+def test_the_card_of_the_digits_is_reproduced_from_the_weights():
+    from datamodules.digits import Digits
+
+    model = weights.load("made-digits")
+    card = weights.read_card(Path(weights.__file__).parent / "zoo" / "made-digits")
+    data = Digits(binarize=card["data"]["binarize"])
+    data.setup("test")
+    x, _ = data.test_set[torch.arange(len(data.test_set))]
+    assert -model.log_prob(x).mean().item() == pytest.approx(card["metrics"]["test/nll"], abs=1e-4)
