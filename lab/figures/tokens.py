@@ -1,0 +1,195 @@
+"""Text generation drawn: the text so far, the bars before and after the knobs, draws, and the cost."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from torch import Tensor
+
+from lab.figures import theme
+from lab.figures.basic import array
+
+WRAP = 40  # characters a line of the strip
+
+
+def strip(tokens: Sequence[str], prompt: int, current: int) -> go.Figure:
+    """The text as tokens: prompt blue, drawn orange, the current one framed, later ones pale.
+
+    Args:
+        tokens: as shown, in order. prompt: how many are the prompt. current: index of the one just drawn.
+    """
+    x, y, row, column = [], [], 0, 0.0
+    for token in tokens:
+        width = max(1, len(token))
+        if column and column + width > WRAP:
+            row, column = row + 1, 0.0
+        x.append(column + (width - 1) / 2)
+        y.append(row)
+        column += width
+        if "⏎" in token:
+            row, column = row + 1, 0.0
+    colors = [
+        theme.INPUT if i < prompt else theme.OUTPUT if i <= current else theme.fade(theme.HIDDEN, 0.45)
+        for i in range(len(tokens))
+    ]
+    fig = go.Figure(
+        go.Scatter(
+            x=x,
+            y=y,
+            mode="text",
+            text=[f"<b>{escape(t)}</b>" if i == current else escape(t) for i, t in enumerate(tokens)],
+            textfont={"color": colors, "size": theme.FONT_SIZE, "family": "monospace"},
+            hovertext=[f"{i + 1}: {escape(t)}" for i, t in enumerate(tokens)],
+            hoverinfo="text",
+            showlegend=False,
+        )
+    )
+    half = max(1, len(tokens[current])) / 2
+    fig.add_shape(
+        type="rect",
+        x0=x[current] - half,
+        x1=x[current] + half,
+        y0=y[current] - 0.48,
+        y1=y[current] + 0.48,
+        line={"color": theme.VERMILLION, "width": 3},
+    )
+    rows = max(y) + 1
+    fig.update_xaxes(visible=False, range=[-1, WRAP])
+    fig.update_yaxes(visible=False, range=[rows - 0.4, -0.6])
+    fig.update_layout(height=int(40 + 30 * rows), margin={"t": 8, "b": 8}, showlegend=False)
+    return fig
+
+
+def escape(text: str) -> str:
+    """Plotly reads a few HTML tags: a token that looks like one is text."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def knobs(
+    names: Sequence[str], before: Tensor, after: Tensor, kept: Tensor, drawn: int | None = None
+) -> go.Figure:
+    """The most probable tokens before and after the knobs, and the line where they are cut.
+
+    Args:
+        names: N tokens by rank.
+        before, after: (N,). kept: (N,) bool.
+        drawn: index of the token drawn, pointed at; None if it is not among these.
+    """
+    b, a, k = array(before), array(after), array(kept).astype(bool)
+    places = list(range(len(names)))
+    fig = go.Figure()
+    for values, name, color in ((b, "before", theme.HIDDEN), (a, "after", theme.OUTPUT)):
+        fig.add_trace(
+            go.Bar(
+                x=places,
+                y=values,
+                name=name,
+                marker={"color": color, "line_width": 0},
+                hovertext=[f"{escape(n)} {name}: {v:.4f}" for n, v in zip(names, values, strict=True)],
+                hoverinfo="text",
+            )
+        )
+    if not k.all():
+        line = int(k.sum()) - 0.5
+        fig.add_vline(x=line, line={"color": theme.VERMILLION, "width": 3, "dash": "dash"})
+        right = line < 0.75 * len(names)
+        fig.add_annotation(
+            x=line,
+            y=1,
+            yref="paper",
+            text="cut →" if right else "← kept",
+            showarrow=False,
+            xanchor="left" if right else "right",
+            xshift=6 if right else -6,
+            font={"color": theme.VERMILLION},
+        )
+    if drawn is not None:
+        fig.add_annotation(
+            x=drawn, y=max(a[drawn], b[drawn]), text="drawn", showarrow=True, arrowhead=2, ax=0, ay=-36
+        )
+    fig.update_xaxes(
+        tickvals=places,
+        ticktext=[escape(n) for n in names],
+        showgrid=False,
+        tickangle=0 if max(map(len, names)) <= 2 else -60,
+    )
+    fig.update_yaxes(title="probability", range=[0, min(1.0, 1.25 * float(max(a.max(), b.max())))])
+    fig.update_layout(height=400, barmode="group", bargap=0.2)
+    return fig
+
+
+def draws(names: Sequence[str], counts: Tensor, expected: Tensor) -> go.Figure:
+    """Counts of many draws beside n·p, with the spread that chance alone gives. (N,) each."""
+    o, e = array(counts), array(expected)
+    places = list(range(len(names)))
+    # one standard deviation of a binomial count
+    spread = np.sqrt(np.clip(e * (1 - e / max(1.0, float(o.sum()))), 0, None))
+    fig = go.Figure(
+        [
+            go.Bar(
+                x=places,
+                y=o,
+                name="drawn",
+                marker={"color": theme.OUTPUT, "line_width": 0},
+                hovertext=[
+                    f"{escape(n)}: {v:.0f} drawn, {w:.1f} expected"
+                    for n, v, w in zip(names, o, e, strict=True)
+                ],
+                hoverinfo="text",
+            ),
+            go.Scatter(
+                x=places,
+                y=e,
+                name="expected n·p ± one standard deviation",
+                mode="markers",
+                marker={"symbol": "line-ew", "size": 18, "line": {"width": 3, "color": theme.text()}},
+                error_y={"array": spread, "color": theme.text(), "thickness": 1.5, "width": 4},
+                hoverinfo="skip",
+            ),
+        ]
+    )
+    fig.update_xaxes(
+        tickvals=places,
+        ticktext=[escape(n) for n in names],
+        showgrid=False,
+        tickangle=0 if max(map(len, names)) <= 2 else -60,
+    )
+    fig.update_yaxes(title="draws")
+    fig.update_layout(height=400)
+    return fig
+
+
+def work(cached: Sequence[int], full: Sequence[int], ylabel: str, limit: int | None = None) -> go.Figure:
+    """Work at each step, with and without the cache; a line where the context is full.
+
+    Args:
+        limit: the first step at which the window slides; None if it never does.
+    """
+    steps = list(range(1, len(cached) + 1))
+    fig = go.Figure()
+    for values, name, color in ((full, "without cache", theme.HIDDEN), (cached, "with cache", theme.OUTPUT)):
+        fig.add_trace(
+            go.Bar(
+                x=steps,
+                y=list(values),
+                name=name,
+                marker={"color": color, "line_width": 0},
+                hovertext=[f"step {s}, {name}: {v:,}" for s, v in zip(steps, values, strict=True)],
+                hoverinfo="text",
+            )
+        )
+    if limit is not None:
+        fig.add_vline(x=limit - 0.5, line={"color": theme.VERMILLION, "width": 3, "dash": "dash"})
+        fig.add_annotation(
+            x=limit,
+            y=1,
+            yref="paper",
+            text="context full",
+            showarrow=False,
+            xanchor="left",
+            font={"color": theme.VERMILLION},
+        )
+    fig.update_xaxes(title="step")
+    fig.update_yaxes(title=ylabel)
+    fig.update_layout(height=360, barmode="overlay", bargap=0.1)
+    return fig
