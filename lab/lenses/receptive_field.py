@@ -491,9 +491,7 @@ def arithmetic(layer: Layer, unit: Unit) -> Arithmetic:
 def read(h: Tensor, stack: Sequence[Window], site: Unit, mode: str = "zeros", fill: float = 0.0) -> Tensor:
     """The patch (C, K...) of h (C, positions...) that the unit at `site` reads; the padding filled in."""
     # beyond the far end a window may reach by its own length, in "same" and ceiling modes
-    slack = [
-        w.padding if mode != "zeros" else w.padding + w.dilation * (w.kernel - 1) + w.stride for w in stack
-    ]
+    beyond = [w.dilation * (w.kernel - 1) + w.stride if mode == "zeros" else 0 for w in stack]
     pairs = [(w.padding, w.padding + more) for w, more in zip(stack, beyond, strict=True)]
     ends = [end for pair in reversed(pairs) for end in pair]  # F.pad wants the last axis first
     h = F.pad(h[None], ends, MODES[mode], fill if mode == "zeros" else None)[0]

@@ -81,7 +81,9 @@ def flat_size(shape: tuple[int, ...], layers: list[nn.Module]) -> int:
         ValueError: when a kernel is larger than what is left of the input.
     """
     try:
-        return nn.Sequential(*deepcopy(layers)).to("meta")(torch.empty(1, *shape, device="meta")).numel()
+        return (
+            nn.Sequential(*deepcopy(layers)).to("meta").eval()(torch.empty(1, *shape, device="meta")).numel()
+        )
     except RuntimeError as error:
         raise ValueError(
             f"An input of {shape} is too small for these layers: use fewer layers or pad."
