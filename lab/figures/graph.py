@@ -12,6 +12,8 @@ from torch import Tensor
 from lab.figures import basic, theme
 from lab.figures.basic import array
 
+APART = 0.15  # least distance of two drawn nodes, on a picture about 2 wide
+
 
 def layout(edge_index: Tensor, num_nodes: int) -> Tensor:
     """Positions in the plane, (N, 2) within [-1, 1]: near where the graph is near; the same every time."""
@@ -29,12 +31,59 @@ def _layout(num_nodes: int, edges: tuple[tuple[int, int], ...]) -> list[list[flo
     # Stress (Kamada & Kawai 1989) needs finite distances: far, but not out of sight, between components.
     distance = {a: dict.fromkeys(graph, 4.0) | row for a, row in nx.all_pairs_shortest_path_length(graph)}
     position = nx.kamada_kawai_layout(graph, dist=distance, pos=start) if num_nodes > 1 else start
-    return [[float(v) for v in position[n]] for n in range(num_nodes)]
+    return _apart(np.array([position[n] for n in range(num_nodes)]), APART).tolist()
+
+
+def _apart(p: np.ndarray, least: float) -> np.ndarray:
+    """Push nodes that lie closer than `least` away from each other, so that no disc hides another."""
+    for _ in range(100):
+        away = p[:, None] - p[None]  # (N, N, 2)
+        distance = np.linalg.norm(away, axis=2) + np.eye(len(p)) * least
+        close = np.maximum(least - distance, 0) / np.maximum(distance, 1e-9) / 2
+        if not close.any():
+            break
+        p = p + (close[..., None] * away).sum(1)
+    return p
 
 
 def node_at(positions: Tensor, x: float, y: float) -> int:
     """The node drawn nearest to (x, y)."""
     return int((positions - torch.tensor([x, y])).norm(dim=1).argmin())
+
+
+def _ink(color: str) -> str:
+    """Black or white, whichever reads better on `color` (WCAG's relative luminance)."""
+    r, g, b = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in (r, g, b)]
+    return "#FFFFFF" if 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.18 else "#1B2026"
+
+
+def hop_colors(reach: int) -> list[str]:
+    """Of the classes 0..reach hops, from dark violet to pale, and grey for what is farther."""
+    return [*("#4F1238", "#9A3F76", "#CC79A7", "#DDA3C3", "#F3DEEA")[: reach + 1], theme.HIDDEN]
+
+
+def similarity(values: Any, classes: Any, title: str = "", height: int = 480) -> go.Figure:
+    """Cosines between nodes sorted by class, the classes numbered on the axes and kept apart by lines.
+
+    Args:
+        values: (N, N), rows and columns in the order of `classes`.
+        classes: (N,) ascending.
+    """
+    c = array(classes).astype(int)
+    fig = basic.heatmap(values, scale="probability", square=True, height=height, title=title)
+    present = np.unique(c)
+    ticks = {
+        "tickvals": [float(np.flatnonzero(c == k).mean()) for k in present],
+        "ticktext": [str(k) for k in present],
+    }
+    fig.update_xaxes(title="class", **ticks)
+    fig.update_yaxes(title="class", **ticks)
+    for k in present[1:]:
+        at = float(np.flatnonzero(c == k)[0]) - 0.5
+        fig.add_hline(y=at, line={"color": theme.OUTPUT, "width": 2})
+        fig.add_vline(x=at, line={"color": theme.OUTPUT, "width": 2})
+    return fig
 
 
 def network(
@@ -46,6 +95,7 @@ def network(
     scale: theme.Scale = "probability",
     value_name: str = "",
     names: Sequence[str] | None = None,
+    colors: Sequence[str] = theme.CATEGORIES,
     numbers: Sequence[int] | None = None,
     labelled: Any = None,
     selected: int | None = None,
@@ -64,6 +114,7 @@ def network(
         positions: (N, 2).
         edges: (2, E) places, undirected edges both ways.
         classes: (N,) colours the nodes by class, one legend entry each, named by `names`.
+        colors: of the classes ("#RRGGBB").
         values: (N,) colours them on a scale instead.
         numbers: what is written on the nodes; None numbers the places.
         labelled: (N,) bool, gets a thick outline.
@@ -71,7 +122,7 @@ def network(
         senders, weights: (M,) places and S_mn: the edges that carry messages to `selected`, the wider
             the heavier, in the colour of attention.
         now: the sender whose message is just arriving: drawn in full, the others pale.
-        added, removed: pairs of places, drawn green and dashed red.
+        added, removed: pairs of places, drawn green and dotted red.
     """
     p, e = array(positions), array(edges)
     n = len(p)
@@ -98,14 +149,15 @@ def network(
     )
     if removed:
         lines(removed, "cut", color=theme.VERMILLION, width=3, dash="dot")
-    if added:
-        lines(added, "joined", color=theme.GREEN, width=4)
     heavy = float(max(array(weights), default=1.0)) or 1.0
     for m, weight in zip(array(senders).tolist(), array(weights).tolist(), strict=True):
         if m == selected:
             continue  # a node's own message has no edge to be drawn on
         color = theme.ATTENTION if now is None or now == m else theme.fade(theme.ATTENTION, 0.35)
         lines([(m, selected)], "message", color=color, width=2 + 7 * abs(weight) / heavy)
+
+    if added:
+        lines(added, "joined", color=theme.GREEN, width=4)
 
     outline = {"color": theme.text()}
     shown = hover if hover is not None else [f"node {t}" for t in text]
@@ -137,11 +189,9 @@ def network(
     else:
         c = array(classes).astype(int) if classes is not None else np.zeros(n, int)
         for k in np.unique(c):
-            color = theme.CATEGORIES[k % len(theme.CATEGORIES)]
+            color = colors[k % len(colors)]
             nodes(c == k, names[k] if names else str(k), color=color)
-            # white reads on blue and vermillion alone among Okabe and Ito's colours
-            ink = "#FFFFFF" if color in (theme.BLUE, theme.VERMILLION, "#7B5B3A", "#4E4EA8") else "#1B2026"
-            fig.data[-1].textfont = {"size": 15, "color": ink}
+            fig.data[-1].textfont = {"size": 15, "color": _ink(color)}
     if selected is not None:
         fig.add_trace(
             go.Scatter(

@@ -226,7 +226,9 @@ def factor(value: float | Tensor) -> str:
 
 
 def listen(heard: Heard, unit: int) -> Trace:
-    """The node's sum, one message a step, then the bias, then the activation; numbers of one unit.
+    """The node's sum, one message a step, then the bias, then the activation, if one follows.
+
+    The equations hold the numbers of one unit.
 
     Step values: `sender` (−1 for bias and activation), `weight`, `message` (D',), `sum` (D',) so far.
     """
@@ -245,25 +247,28 @@ def listen(heard: Heard, unit: int) -> Trace:
         values = {"sender": m, "weight": weight, "message": message, "sum": total}
         steps.append(Step(f"{who}: weight {spell(weight)} times {spell(moved[c])}.", values, equation))
     before, total = total, heard.total
+    end = " No activation follows the last layer: this is the logit." if heard.last else ""
     steps.append(
         Step(
-            "The bias is added.",
+            f"The bias is added.{end}",
             {"sender": -1, "weight": torch.ones(()), "message": heard.bias, "sum": total},
             rf"{spell(before[c])} + \underbrace{{{factor(heard.bias[c])}}}_{{\beta_{{{c}}}}} "
             rf"= {spell(total[c])}",
         )
     )
-    rule = rf"\max(0,\ {spell(total[c])})" if not heard.last else rf"{spell(total[c])}"
-    name = r"\text{logit}" if heard.last else f"h'_{{{n}}}"
-    steps.append(
-        Step(
-            "No activation follows the last layer: this is the logit."
-            if heard.last
-            else "The activation keeps what is positive.",
-            {"sender": -1, "weight": torch.ones(()), "message": heard.output - total, "sum": heard.output},
-            rf"[{name}]_{{{c}}} = {rule} = {spell(heard.output[c])}",
+    if not heard.last:
+        steps.append(
+            Step(
+                "The activation keeps what is positive.",
+                {
+                    "sender": -1,
+                    "weight": torch.ones(()),
+                    "message": heard.output - total,
+                    "sum": heard.output,
+                },
+                rf"[h'_{{{n}}}]_{{{c}}} = \max(0,\ {spell(total[c])}) = {spell(heard.output[c])}",
+            )
         )
-    )
     return Trace(steps, heard.output)
 
 
@@ -338,13 +343,14 @@ class Smoothing:
 
 
 def dominant(s: Tensor) -> tuple[Tensor, float]:
-    """Orthonormal basis (N, R) of the dominant eigenspace of Sᵀ, and |λ₂/λ₁| of what is left."""
+    """Orthonormal basis (N, R) of the dominant eigenspace of s (N, N), and |λ₂/λ₁| of what is left."""
     values, vectors = torch.linalg.eig(s)
     size = values.abs()
-    top = size >= size.max() * (1 - 1e-9)  # one eigenvalue for each connected component, at most
-    basis = torch.linalg.qr(torch.view_as_real(vectors[:, top]).flatten(1)).Q if top.any() else s[:, :0]
+    top = size >= size.max() * (1 - 1e-9)  # several where the graph has several components
+    spanning = torch.cat([vectors[:, top].real, vectors[:, top].imag], dim=1)
+    basis, strength, _ = torch.linalg.svd(spanning, full_matrices=False)
     rest = size[~top]
-    return basis[:, : int(top.sum())], float(rest.max() / size.max()) if len(rest) else 0.0
+    return basis[:, strength > 1e-9], float(rest.max() / size.max()) if len(rest) else 0.0
 
 
 def smoothing(edge_index: Tensor, num_nodes: int, propagation: Propagation, rounds: int) -> Smoothing:

@@ -62,7 +62,8 @@ try:
     edited = lens.edit(data.edge_index, n_nodes, edits)
 except UserError as error:
     ui.stop(str(error))
-layer = int(ui.choice("Layer", [str(k + 1) for k in range(n_layers)], key="layer", default=str(n_layers)))
+if view != "Depth":
+    layer = int(ui.choice("Layer", [str(k + 1) for k in range(n_layers)], key="layer", default=str(n_layers)))
 
 # What is drawn: a small graph whole, of a large one the selected node's surroundings.
 shown = lens.neighbourhood(edited.edge_index, n_nodes, node, DRAWN)
@@ -99,10 +100,11 @@ drawn = "all nodes" if whole else f"the {len(shown)} nodes nearest to node {node
 
 def prediction() -> None:
     """The selected node's class probabilities, before and after the edits."""
+    ui.markdown(f"##### Prediction at node {node}")
     ui.figure(
         basic.bars(
             classes, now[node], highlight=guess, baseline=before[node] if edits.strip() else None,
-            title=f"Prediction at node {node}", names=("edited graph", "original graph"),
+            names=("edited graph", "original graph"),
             probability=True, horizontal=True, height=90 + 44 * len(classes),
         ),
         alt=f"Class probabilities of node {node}",
@@ -136,7 +138,10 @@ if view == "Messages":
                 **scene, classes=now.argmax(1)[shown], names=classes,
                 senders=[place[int(heard.senders[i])] for i in kept], weights=heard.weights[kept],
                 now=place.get(step.values["sender"]) if index < len(heard.senders) else None,
-                hover=[f"node {m}: predicted {classes[int(now[m].argmax())]}" for m in shown.tolist()],
+                hover=[
+                    f"node {m}: predicted {classes[int(now[m].argmax())]}, is {classes[int(data.y[m])]}"
+                    for m in shown.tolist()
+                ],
             ),
             key="at", mark=False,
             alt=f"The graph ({drawn}) in the colours of the predictions, with the messages to node {node}; "
@@ -145,7 +150,7 @@ if view == "Messages":
         )  # fmt: skip
     with right:
         prediction()
-    terms = [float(s.values["message"][unit]) for s in trace.steps[:-1]]
+    terms = [*heard.messages[:, unit].tolist(), float(heard.bias[unit])]
     names = [str(m) for m in heard.senders.tolist()] + ["β"]
     ui.figure(
         figures.contributions(
@@ -160,9 +165,9 @@ if view == "Messages":
             "term": terms,
         },
     )  # fmt: skip
-    rule = "" if heard.last else r"\mathrm{ReLU}"
+    state, rule = (r"\text{logits}", "") if heard.last else ("h'", r"\mathrm{ReLU}")
     ui.equation(
-        rf"h'_{{{node}}} = {rule}\Big[\beta + \sum_{{m \in \mathrm{{ne}}({node}) \cup \{{{node}\}}}} "
+        rf"{state}_{{{node}}} = {rule}\Big[\beta + \sum_{{m \in \mathrm{{ne}}({node}) \cup \{{{node}\}}}} "
         rf"S_{{m,{node}}}\, \Omega h_m\Big]",
         f"{lens.RULES[model.propagation]} In layer {layer}, Ω is {units} × {heard.width}.",
     )
@@ -181,20 +186,21 @@ elif view == "Reach":
     counts = lens.field_sizes(theory, layer + 1)
     left, right = ui.columns(2)
     with left:
+        ui.markdown(f"##### Theory: hops to node {node}")
         ui.pick(
             figures.network(
                 **scene, classes=lens.rings(theory, layer)[shown], names=lens.ring_names(layer),
-                title=f"Theory: hops to node {node}",
+                colors=figures.hop_colors(layer),
                 hover=[f"node {m}: {int(theory[m])} hops" for m in shown.tolist()],
             ),
             key="at", mark=False, alt=f"Nodes ({drawn}) coloured by their distance to node {node} in hops",
             data={"node": shown, "hops": theory[shown]},
         )  # fmt: skip
     with right:
+        ui.markdown(f"##### Measured: gradient of node {node}")
         ui.figure(
             figures.network(
-                **scene, values=measured[shown], scale="violet", value_name="gradient",
-                title=f"Measured: gradient of node {node}",
+                **scene, values=measured[shown], scale="violet",
                 hover=[f"node {m}: {float(measured[m]):.3g}" for m in shown.tolist()],
             ),
             alt=f"Nodes ({drawn}) coloured by the gradient of node {node}'s state in their input",
@@ -222,7 +228,7 @@ elif view == "Reach":
         "a node two hops away is heard through the weights of both edges."
     )
 else:
-    rounds = ui.slider("Layers", 0, 32, 2, key="rounds", help="How often the states are averaged.")
+    rounds = ui.slider("Layers", 0, 32, 2, key="rounds", help="How often the states were averaged.")
     small = lens.inside(edited.edge_index, shown)
     smooth = lens.smoothing(small, len(shown), model.propagation, 32)
     order = data.y[shown].argsort(stable=True)
@@ -230,12 +236,10 @@ else:
     with left:
         similar = smooth.similarity[rounds][order][:, order]
         labels = shown[order].tolist()
+        ui.markdown(f"##### How alike the nodes are after {rounds} layers")
         ui.figure(
-            basic.heatmap(
-                similar, labels, labels, scale="probability", square=True, height=560,
-                title=f"Cosine of states after {rounds} layers",
-            ),
-            alt=f"Cosine similarity of every two nodes' states after {rounds} layers, sorted by class",
+            figures.similarity(similar, data.y[shown][order]),
+            alt=f"Cosine of every two nodes' states after {rounds} layers, sorted by class",
             data={
                 "node": [a for a in labels for _ in labels],
                 "other": labels * len(labels),
@@ -243,6 +247,7 @@ else:
             },
         )  # fmt: skip
     with right:
+        ui.markdown("##### What still differs")
         ui.figure(
             basic.curves(
                 {
@@ -250,7 +255,7 @@ else:
                     "rate |λ₂/λ₁|": smooth.expected,
                     "energy": smooth.energy,
                 },
-                xlabel="layers", log_y=True, mark=rounds, height=560, title="What still differs",
+                xlabel="layers", log_y=True, mark=rounds, height=480,
             ),
             alt="Distance of the states to the dominant eigenspace, its predicted rate, and Dirichlet energy",
             data={
@@ -275,11 +280,11 @@ else:
             ui.stop("Training on this page is for small graphs: choose gcn-karate, or use the page Train.")
         seed = ui.number("Seed", 0, 99, 0, key="seed")
         results = depths(name, model.propagation, seed)
+        ui.markdown("##### Nets of each depth, trained without dropout")
         ui.figure(
             basic.curves(
                 {"training accuracy": [r[1] for r in results], "test accuracy": [r[2] for r in results]},
                 x=[r[0] for r in results], markers=True, xlabel="layers", ylabel="accuracy",
-                title="Trained nets, without dropout",
             ),
             alt="Training and test accuracy of nets with 1 to 16 layers",
             data={
