@@ -151,8 +151,10 @@ from streamlit.testing.v1 import AppTest
 page = AppTest.from_file(sys.argv[1], default_timeout=60).run()
 assert not page.exception, page.exception
 assert page.title[0].value == "Belief network" and not page.warning and not page.error
-page.number_input[0].set_value(20).run()
-assert not page.exception and "20" in page.latex[0].value
+assert "x_{<0}" in page.latex[0].value
+page.session_state["step"] = 20
+page.run()
+assert not page.exception and "x_{<20}" in page.latex[0].value
 """
 
 
@@ -173,7 +175,7 @@ def test_the_example_model_can_be_added_as_the_readme_says(tmp_path: Path) -> No
 
     runs = project / "runs"
     assert "fvsbn-digits" in lab(["list"], project, runs, project)
-    printed = lab(["fit", "fvsbn-digits", "--trainer.max_epochs", "15"], project, runs, project)
+    printed = lab(["fit", "fvsbn-digits", "--trainer.max_epochs", "8"], project, runs, project)
     reached = re.search(r"test/nll ([\d.]+)", printed)
     # independent pixels reach 24.99 nats on these digits, this model about 18.2 when it is done
     assert reached and 17 < float(reached[1]) < 20, printed
@@ -190,5 +192,6 @@ def test_the_example_model_can_be_added_as_the_readme_says(tmp_path: Path) -> No
     page = project / "pages/autoregressive/fvsbn.py"
     opened = run([sys.executable, "-c", APP_TEST, str(page)], project, runs, project)
     assert opened.returncode == 0, opened.stderr
-    lint = run([sys.executable, "-m", "ruff", "check", *written], project, runs, project)
-    assert lint.returncode in (0, 1) and "All checks passed" in lint.stdout, lint.stdout
+    code = [path for path in written if path.endswith(".py")]
+    lint = run([sys.executable, "-m", "ruff", "check", *code], project, runs, project)
+    assert lint.returncode == 0, lint.stdout
