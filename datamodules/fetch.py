@@ -336,8 +336,6 @@ class Resumable:
                 for chunk in answer.iter_content(CHUNK):
                     part.write(chunk)
                     progress.advance(task, len(chunk))
-        if total is not None and self._size() < total:
-            raise requests.exceptions.ChunkedEncodingError("the connection closed before the end")
 
 
 def _first_byte(content_range: str) -> int | None:
