@@ -49,21 +49,19 @@ def network(
             on = stop <= end and chosen[start][inp] and chosen[stop][out]
             (bright if on else pale).append((start, int(inp), stop, int(out)))
     fig = go.Figure()
+    top = max(float(h.max()) for h in heights)
     for wire, color, width in ((pale, theme.fade(theme.HIDDEN, 0.3), 1), (bright, theme.VERMILLION, 3)):
-        xs, ys = [], []
-        for a, i, b, j in wire:
-            if b - a > 1 and len(layers) > 1:  # a direct wire bows around the hidden units
-                bow = 0.5 + max(float(h.max()) for h in heights)
-                sign = 1 if heights[a][i] + heights[b][j] >= 0 else -1
-                xs += [a, a + 0.5, b - 0.5, b, None]
-                ys += [heights[a][i], sign * bow, sign * bow, heights[b][j], None]
-            else:
-                xs += [a, b, None]
-                ys += [heights[a][i], heights[b][j], None]
-        fig.add_trace(
-            go.Scatter(x=xs, y=ys, mode="lines", line={"color": color, "width": width}, hoverinfo="skip",
-                       showlegend=False)
-        )  # fmt: skip
+        for far in (False, True):  # direct wires bow around the hidden units
+            xs: list[float | None] = []
+            ys: list[float | None] = []
+            for a, i, b, j in wire:
+                if (b - a > 1) == far:
+                    y, z = heights[a][i], heights[b][j]
+                    bow = (1 if y + z >= 0 else -1) * (top + 0.4 + 0.15 * abs(y - z))
+                    xs += [a, (a + b) / 2, b, None] if far else [a, b, None]
+                    ys += [y, bow, z, None] if far else [y, z, None]
+            line = {"color": color, "width": width, "shape": "spline" if far else "linear"}
+            fig.add_trace(go.Scatter(x=xs, y=ys, mode="lines", line=line, hoverinfo="skip", showlegend=False))
     for k, values in enumerate(numbers):
         base = theme.INPUT if k == 0 else theme.OUTPUT if k == last else theme.HIDDEN
         on = chosen[k] if k <= end else np.zeros(len(values), bool)

@@ -103,10 +103,10 @@ def masks_mode() -> None:
     gradient = masks.jacobian(model, wiring, x) if at_x else masks.measured_support(model, wiring)
     theory, measured = ui.columns(2)
     with theory:
-        counts = figures.paths(wiring.paths, order, wiring.lost, "Paths: product of the masks")
+        counts = figures.paths(wiring.paths, order, wiring.lost, "Paths: mask product")
         ui.figure(counts, alt="Number of paths from each input to each output")
     with measured:
-        title = "Measured: ∂ logit / ∂ x" if at_x else "Measured: largest |∂ logit / ∂ x|"
+        title = "Measured: ∂ logit / ∂ x" if at_x else "Measured: |∂ logit / ∂ x|"
         ui.figure(
             figures.measured(gradient, order, title),
             alt="Jacobian of the logits by autograd",
@@ -187,7 +187,7 @@ def pixels_mode() -> None:
     p = float(run.p[step])
     with bars:
         live = basic.bars(["0", "1"], [1 - p, p], highlight=int(run.bit[step]), probability=True,
-                          title="This pixel, given all before it", xlabel="value")  # fmt: skip
+                          title="This pixel's conditional", xlabel="value")  # fmt: skip
         ui.figure(live, alt="The conditional of this pixel", data={"value": [0, 1], "p": [1 - p, p]})
     chosen = int(held["y"]) * side + int(held["x"]) if held else pixel
     read, surprise = ui.columns(2)
@@ -204,7 +204,7 @@ def pixels_mode() -> None:
             alt="Surprise of each pixel so far",
             data={"pixel": range(model.n), "surprise": run.surprise(step)},
         )
-    running = basic.curves({"log p": run.log_prob}, mark=step, title="Running log-likelihood, nats",
+    running = basic.curves({"log p": run.log_prob}, mark=step, title="Running log p, nats",
                            xlabel="pixels drawn", height=300)  # fmt: skip
     ui.figure(running, alt="Running log-likelihood", data={"step": range(len(run)), "log_prob": run.log_prob})
     ui.equation(

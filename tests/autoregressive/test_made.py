@@ -329,7 +329,7 @@ def test_training_moves_to_the_next_order_with_each_step(tmp_path):
     batches = [torch.bernoulli(torch.full((4, 6), 0.5)) for _ in range(3)]
     quiet = {"logger": False, "enable_progress_bar": False, "enable_model_summary": False}
     trainer = L.Trainer(max_epochs=2, accelerator="cpu", default_root_dir=tmp_path, **quiet)
-    trainer.fit(model, batches)
+    trainer.fit(model, torch.utils.data.DataLoader(batches, batch_size=None))
     assert used == [0, 1, 2, 3, 4, 5]  # from the step's number alone, which a checkpoint restores
 
 
