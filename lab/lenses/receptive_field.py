@@ -432,69 +432,98 @@ def spread(weights: Tensor) -> list[float]:
     return found
 
 
-# --- The numbers of one unit -------------------------------------------------------------------
+# --- How much of the field counts --------------------------------------------------------------
+
+
+def half_held(weights: Tensor) -> int:
+    """Fewest inputs that together hold half of a field's weight; 0 where all of it is 0."""
+    ordered = weights.double().flatten().sort(descending=True).values
+    if ordered.sum() == 0:
+        return 0
+    return int((ordered.cumsum(0) < ordered.sum() / 2).sum()) + 1
+
+
+def shares(count: int, of: int) -> str:
+    """A share in words."""
+    if of == 0 or 3 * count > of:
+        return "more than a third"
+    return "less than a tenth" if 10 * count < of else "a tenth to a third"
+
+
+# --- The stack as a picture --------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Arithmetic:
-    """Where one unit's number comes from.
+class Cone:
+    """A stack along its last axis, and what of it leads to one unit; the input is layer 0.
 
     Attributes:
-        patch: what the unit reads: (C, K...) of a window, (D,) of a dense layer, () of itself.
-        kernel: its weights, of the same shape; None if the layer has none (pooling, ReLU, norm).
-        bias: β.
-        value: the unit's number as the layer computed it.
+        centres: per layer (n,): the middle of each unit's field, in inputs.
+        edges: per layer above the input (n, n below) bool: who reads whom.
+        lit: per layer (n,) bool: the unit and what reaches it.
+        padding: per layer, where the zeros around it stand that the next layer reads.
     """
 
-    patch: Tensor
-    kernel: Tensor | None
-    bias: float
-    value: float
-
-    @property
-    def products(self) -> Tensor:
-        """patch × kernel, element by element."""
-        if self.kernel is None:
-            raise ValueError("this layer has no weights.")
-        return self.patch * self.kernel
-
-    @property
-    def total(self) -> float:
-        """Σ patch × kernel + β, which must be `value`."""
-        return float(self.products.double().sum()) + self.bias
+    centres: list[Tensor]
+    edges: list[Tensor]
+    lit: list[Tensor]
+    padding: list[list[float]]
 
 
-@torch.no_grad()
-def arithmetic(layer: Layer, unit: Unit) -> Arithmetic:
-    """What a unit read, with which weights, and what came of it."""
-    layer.site(unit)  # refuses a unit that is not there
-    module: Any = layer.module
-    value = float(layer.output[unit])
-    if isinstance(module, nn.Linear):
-        bias = 0.0 if module.bias is None else float(module.bias[unit[-1]])
-        return Arithmetic(layer.input, module.weight[unit[-1]].detach(), bias, value)
-    stack = windows(module, layer.input.ndim - 1) if layer.input.ndim > 1 else None
-    if stack is None or isinstance(module, POINTWISE):
-        return Arithmetic(layer.input[unit], None, 0.0, value)
-    outside = float("-inf") if isinstance(module, POOLINGS[:3]) else 0.0  # padding never wins a maximum
-    patch = read(layer.input, stack, unit[1:], getattr(module, "padding_mode", "zeros"), outside)  # (C, K...)
-    if isinstance(module, POOLINGS):  # one channel at a time
-        return Arithmetic(patch[unit[0]], None, 0.0, value)
-    width = len(patch) // module.groups
-    group = unit[0] // (module.out_channels // module.groups)
-    bias = 0.0 if module.bias is None else float(module.bias[unit[0]])
-    return Arithmetic(
-        patch[group * width : (group + 1) * width], module.weight[unit[0]].detach(), bias, value
+def cone(layers: Sequence[Layer], layer: int, unit: int) -> Cone:
+    """The paths into unit `unit` of `layers[layer − 1]`; 0 is the input itself.
+
+    Raises:
+        ValueError: a layer that the formula does not cover, or a unit that is not there.
+    """
+    n = layers[0].paths[-1].shape[1]
+    centres, edges, padding = [torch.arange(n).double()], [], []
+    field = Field()
+    for each in layers:
+        along = windows(each.module, each.input.ndim - 1)
+        if along is None or each.field is None:
+            raise ValueError(f"{each.name} is no window: its units stand nowhere.")
+        window = along[-1]
+        n, count = each.input.shape[-1], each.output.shape[-1]
+        edges.append(connectivity(each.module, each.input.shape[1:], each.output.shape[1:])[-1] > 0)
+        around = [*range(-window.padding, 0), *range(n, n + window.padding)]
+        padding.append([field.start + i * field.jump + (field.size - 1) / 2 for i in around])
+        field = each.field[-1]
+        centres.append(field.start + torch.arange(count) * field.jump + (field.size - 1) / 2)
+    if not 0 <= layer <= len(layers) or not 0 <= unit < len(centres[layer]):
+        raise ValueError(f"Layer {layer} has no unit {unit}.")
+    lit = [torch.zeros(len(row), dtype=torch.bool) for row in centres]
+    lit[layer][unit] = True
+    for k in range(layer, 0, -1):
+        lit[k - 1] = edges[k - 1][lit[k]].any(0)
+    return Cone(centres, edges, lit, [*padding, []])
+
+
+def field_equation(layer: Layer, unit: Unit) -> tuple[str, str] | None:
+    """The box of the formula with this unit's numbers, along the last axis; None where it has none."""
+    if layer.field is None:
+        return None
+    field, i, n = layer.field[-1], layer.site(unit)[-1], layer.paths[-1].shape[1]
+    first = field.start + i * field.jump
+    box = field.box(i, n)
+    clipped = rf"[{box[0]}, {box[1]}]" if box else r"\varnothing"
+    return (
+        rf"[\,o + i\,j,\; o + i\,j + r - 1\,] = [{field.start} + {i}\cdot{field.jump},\; "
+        rf"{field.start} + {i}\cdot{field.jump} + {field.size} - 1] = [{first}, {first + field.size - 1}]"
+        rf" \;\to\; {clipped}",
+        f"Size r = {field.size}, step j = {field.jump}, first input o = {field.start} of unit 0; "
+        f"unit i = {i}, clipped to the {n} inputs.",
     )
 
 
-def read(h: Tensor, stack: Sequence[Window], site: Unit, mode: str = "zeros", fill: float = 0.0) -> Tensor:
-    """The patch (C, K...) of h (C, positions...) that the unit at `site` reads; the padding filled in."""
-    # beyond the far end a window may reach by its own length, in "same" and ceiling modes
-    beyond = [w.dilation * (w.kernel - 1) + w.stride if mode == "zeros" else 0 for w in stack]
-    pairs = [(w.padding, w.padding + more) for w, more in zip(stack, beyond, strict=True)]
-    ends = [end for pair in reversed(pairs) for end in pair]  # F.pad wants the last axis first
-    h = F.pad(h[None], ends, MODES[mode], fill if mode == "zeros" else None)[0]
-    for axis, (window, i) in enumerate(zip(stack, site, strict=True), 1):
-        h = h.index_select(axis, i * window.stride + torch.arange(window.kernel) * window.dilation)
-    return h
+def growth(settings: Sequence[Window]) -> str:
+    """The recursion of the field's size with its numbers, one line a layer, as LaTeX."""
+    lines = [
+        rf"r_{{{k}}} &= {before.size} + {w.dilation}\cdot({w.kernel} - 1)\cdot{before.jump} = {after.size}"
+        rf" & j_{{{k}}} &= {w.stride}\cdot{before.jump} = {after.jump}"
+        rf" & o_{{{k}}} &= {before.start} - {w.padding}\cdot{before.jump} = {after.start}"
+        for k, (w, before, after) in enumerate(
+            zip(settings, fields(settings), fields(settings)[1:], strict=False), 1
+        )
+    ]
+    return r"\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}"

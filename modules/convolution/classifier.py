@@ -15,10 +15,9 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torchmetrics import MeanMetric
 from torchmetrics.classification import MulticlassAccuracy
 
-from modules.base import Module, Split
+from modules.base import Mean, Module, Split
 
 HEAD_GAIN = 0.1  # of the He scale: the first prediction is nearly uniform, the first loss ln(num_classes)
 
@@ -51,7 +50,7 @@ class Classifier(Module):
 
     def __init__(self, num_classes: int = 10, **training: Any) -> None:
         accuracy = MulticlassAccuracy(num_classes, average="micro", validate_args=False)
-        super().__init__(metrics={"nll": MeanMetric(), "acc": accuracy}, **training)
+        super().__init__(metrics={"nll": Mean(), "acc": accuracy}, **training)
 
     def set_layers(self, *layers: nn.Module) -> None:
         """Keep the layers in order and initialise them."""
@@ -80,10 +79,9 @@ def flat_size(shape: tuple[int, ...], layers: list[nn.Module]) -> int:
     Raises:
         ValueError: when a kernel is larger than what is left of the input.
     """
+    network = nn.Sequential(*deepcopy(layers)).to("meta").eval()  # shapes only, nothing is computed
     try:
-        return (
-            nn.Sequential(*deepcopy(layers)).to("meta").eval()(torch.empty(1, *shape, device="meta")).numel()
-        )
+        return network(torch.empty(1, *shape, device="meta")).numel()
     except RuntimeError as error:
         raise ValueError(
             f"An input of {shape} is too small for these layers: use fewer layers or pad."

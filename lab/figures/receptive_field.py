@@ -1,0 +1,213 @@
+"""Receptive fields drawn: the box of theory, the gradient that was measured, and the path between."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from lab.figures import theme
+from lab.figures.basic import array, click_targets, heatmap, image
+
+Span = tuple[int, int]
+
+
+def veil(color: str) -> list[list[float | str]]:
+    """A scale from nothing to `color`, to lay over a picture."""
+    return [[0, theme.fade(color, 0)], [0.02, theme.fade(color, 0.25)], [1, theme.fade(color, 0.95)]]
+
+
+def on_image(
+    x: Any, gradient: Any = None, box: Sequence[Span] | None = None, title: str = "", height: int = 420
+) -> go.Figure:
+    """A picture (H, W), the box of theory as a frame, the measured |gradient| (H, W) as colour over it.
+
+    Args:
+        box: (first row, last row), (first column, last column); None draws no frame.
+    """
+    fig = image(x, title=title, height=height)
+    if gradient is not None:
+        g = array(gradient).astype(float)
+        peak = g.max() or 1.0
+        hover = [[f"row {i}, column {j}: {v:.3g}" for j, v in enumerate(row)] for i, row in enumerate(g)]
+        fig.add_trace(
+            go.Heatmap(
+                z=g / peak, zmin=0, zmax=1, colorscale=veil(theme.ORANGE), showscale=False,
+                hovertext=hover, hoverinfo="text",
+            )
+        )  # fmt: skip
+        fig.data[0].update(hoverinfo="skip")
+    if box is not None:
+        (top, bottom), (left, right) = box
+        fig.add_shape(
+            type="rect", x0=left - 0.5, x1=right + 0.5, y0=top - 0.5, y1=bottom + 0.5,
+            line={"color": theme.BLUE, "width": 4},
+        )  # fmt: skip
+    return fig
+
+
+def on_signal(
+    x: Any, gradient: Any, span: Span | None = None, title: str = "", height: int = 420
+) -> go.Figure:
+    """A signal (n,), the box of theory shaded, the measured |gradient| (n,) as bars below it."""
+    values, g = array(x).astype(float), array(gradient).astype(float)
+    position = list(range(len(values)))
+    fig = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06, row_heights=[0.6, 0.4])
+    fig.add_scatter(
+        x=position, y=values, mode="lines+markers", row=1, col=1, name="input",
+        line={"color": theme.INPUT, "width": 3}, marker={"size": 8},
+    )  # fmt: skip
+    fig.add_bar(x=position, y=g, row=2, col=1, name="|gradient|", marker={"color": theme.OUTPUT})
+    if span is not None:
+        for row in (1, 2):
+            fig.add_vrect(
+                x0=span[0] - 0.5, x1=span[1] + 0.5, row=row, col=1, line={"color": theme.BLUE, "width": 3},
+                fillcolor=theme.fade(theme.BLUE, 0.12), layer="below",
+            )  # fmt: skip
+    fig.update_xaxes(showgrid=False, range=[-0.6, len(values) - 0.4])
+    fig.update_xaxes(title="input", row=2, col=1)
+    fig.update_yaxes(title="value", row=1, col=1)
+    fig.update_yaxes(title="|gradient|", rangemode="tozero", row=2, col=1)
+    fig.update_layout(title=title, height=height, showlegend=False, bargap=0.15)
+    return fig
+
+
+def feature_map(values: Any, title: str = "", height: int = 420) -> go.Figure:
+    """One map, clickable: (H, W) of a channel, or (channels, positions) of a 1-D layer.
+
+    A click reports x = column, y = row.
+    """
+    z = array(values)
+    wide = z.shape[0] < z.shape[1] / 2
+    fig = heatmap(z, scale="diverging", clickable=True, title=title, square=not wide, height=height)
+    fig.update_traces(selector={"type": "scatter"}, marker_size=max(6, min(36, 380 // max(z.shape))))
+    return fig
+
+
+def product(patch: Any, kernel: Any, title: str = "", height: int = 260) -> go.Figure:
+    """patch × kernel = products, element by element: three small matrices with their numbers."""
+    shape = (-1, array(patch).shape[-1])
+    parts = [array(patch).reshape(shape), array(kernel).reshape(shape)]
+    parts.append(parts[0] * parts[1])
+    rows, columns = parts[0].shape
+    names = ("patch", "kernel", "products")
+    fig = make_subplots(rows=1, cols=3, horizontal_spacing=0.06, subplot_titles=names)
+    written = "%{z:.2f}" if columns <= 5 else ""
+    for index, part in enumerate(parts, 1):
+        reach = float(np.abs(part[np.isfinite(part)]).max(initial=0.0)) or 1.0
+        fig.add_trace(
+            go.Heatmap(
+                z=part, zmin=-reach, zmax=reach, colorscale=theme.scale("diverging"), showscale=False,
+                texttemplate=written, textfont={"size": theme.FONT_SIZE - 4}, xgap=2, ygap=2,
+                hovertemplate="%{z:.5g}<extra></extra>",
+            ),
+            row=1, col=index,
+        )  # fmt: skip
+    for index, sign in ((1, "×"), (2, "=")):
+        left, right = (fig.layout[f"xaxis{n if n > 1 else ''}"].domain for n in (index, index + 1))
+        fig.add_annotation(
+            x=(left[1] + right[0]) / 2, y=0.5, xref="paper", yref="paper", text=sign, showarrow=False,
+            font={"size": 28},
+        )  # fmt: skip
+    fig.update_xaxes(visible=False)
+    fig.update_yaxes(visible=False, autorange="reversed")
+    fig.update_layout(title=title, height=max(150, min(height, 120 + 42 * rows)), margin={"t": 44})
+    return fig
+
+
+def cone(
+    centres: Sequence[Any],
+    lit: Sequence[Any],
+    edges: Sequence[Any],
+    padding: Sequence[Sequence[float]] = (),
+    names: Sequence[str] = (),
+    height: int = 460,
+) -> go.Figure:
+    """A stack of layers, inputs at the bottom, every unit above the middle of its field; paths lit.
+
+    A click reports customdata = [layer, unit]; layer 0 is the input.
+
+    Args:
+        centres: per layer (n,) where each unit stands, in inputs.
+        lit: per layer (n,) bool: the chosen unit and what reaches it.
+        edges: per layer above the input (n, n below) bool: who reads whom.
+        padding: per layer, where the zeros around it stand.
+        names: of the layers.
+    """
+    fig = go.Figure()
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    for k, matrix in enumerate(edges, 1):
+        upper, lower = array(centres[k]), array(centres[k - 1])
+        on, below = array(lit[k]).astype(bool), array(lit[k - 1]).astype(bool)
+        for i, j in zip(*np.nonzero(array(matrix)), strict=True):
+            if on[i] and below[j]:
+                xs += [float(upper[i]), float(lower[j]), None]
+                ys += [k, k - 1, None]
+    fig.add_scatter(
+        x=xs, y=ys, mode="lines", hoverinfo="skip", showlegend=False,
+        line={"color": theme.fade(theme.ORANGE, 0.7), "width": 2},
+    )  # fmt: skip
+    for k, row in enumerate(padding):
+        if len(row):
+            fig.add_scatter(
+                x=list(row), y=[k] * len(row), mode="markers", hovertext="zero padding", hoverinfo="text",
+                showlegend=False,
+                marker={"symbol": "x-thin", "size": 9, "line": {"width": 2, "color": theme.HIDDEN}},
+            )  # fmt: skip
+    last = len(centres) - 1
+    size = max(7, min(18, 560 // max(len(c) for c in centres)))
+    for k, row in enumerate(centres):
+        on = array(lit[k]).astype(bool)
+        color = theme.INPUT if k == 0 else theme.OUTPUT if k == last else theme.HIDDEN
+        fig.add_scatter(
+            x=array(row), y=[k] * len(on), mode="markers", showlegend=False, hoverinfo="skip",
+            marker={"size": size, "color": [color if o else theme.fade(color, 0.25) for o in on]},
+        )  # fmt: skip
+    where = [(k, i, float(c)) for k, row in enumerate(centres) for i, c in enumerate(array(row))]
+    targets = click_targets(
+        [c for _, _, c in where], [k for k, _, _ in where], [[k, i] for k, i, _ in where],
+        [f"{names[k] if names else k}: unit {i}" for k, i, _ in where], size + 4,
+    )  # fmt: skip
+    fig.add_trace(targets)
+    ends = [float(v) for row in (*centres, *padding) for v in array(row)]
+    fig.update_xaxes(title="input position", showgrid=False, range=[min(ends) - 1, max(ends) + 1])
+    fig.update_yaxes(
+        tickvals=list(range(len(centres))), ticktext=list(names), showgrid=False, zeroline=False,
+        range=[-0.4, last + 0.4],
+    )  # fmt: skip
+    fig.update_layout(height=height, hoverdistance=12)
+    return fig
+
+
+def sliding(x: Any, reads: Any, output: Any, outputs: int, height: int = 380) -> go.Figure:
+    """A kernel at work: the signal (n,) with the inputs it `reads` now, the outputs so far below."""
+    values, done = array(x).astype(float), array(output).astype(float)
+    blue, orange, last = theme.INPUT, theme.OUTPUT, len(done) - 1
+    now = {int(i) for i in array(reads) if i >= 0}
+    fig = make_subplots(rows=2, cols=1, vertical_spacing=0.16)
+    fig.add_bar(
+        x=list(range(len(values))), y=values, row=1, col=1,
+        marker={"color": [blue if i in now else theme.fade(blue, 0.3) for i in range(len(values))]},
+    )  # fmt: skip
+    fig.add_bar(
+        x=list(range(len(done))), y=done, row=2, col=1,
+        marker={"color": [orange if i == last else theme.fade(orange, 0.4) for i in range(len(done))]},
+    )  # fmt: skip
+    fig.update_xaxes(title="input", range=[-0.6, len(values) - 0.4], showgrid=False, row=1, col=1)
+    fig.update_xaxes(title="output", range=[-0.6, outputs - 0.4], showgrid=False, row=2, col=1)
+    fig.update_layout(height=height, showlegend=False, bargap=0.15)
+    return fig
+
+
+def matrix(values: Any, row: int, height: int = 380) -> go.Figure:
+    """A convolution as the matrix that it is, (outputs, inputs), one row framed."""
+    z = array(values)
+    fig = heatmap(z, scale="diverging", numbers="g" if z.shape[1] <= 14 else False, colorbar=False,
+                  xlabel="input", ylabel="output", height=height)  # fmt: skip
+    fig.add_shape(
+        type="rect", x0=-0.5, x1=z.shape[1] - 0.5, y0=row - 0.5, y1=row + 0.5,
+        line={"color": theme.ORANGE, "width": 4},
+    )  # fmt: skip
+    return fig

@@ -1,0 +1,332 @@
+"""Inside a convolution: one unit's number with its operands, the sliding kernel, stacks of one's own.
+
+    h_i = β + Σ_c Σ_{k<K} ω_{ck} x_{c, s·i + d·k − p}
+
+Patch × kernel, element by element, summed up, plus the bias, is the unit's number before the
+activation; here are those operands for any unit of any layer of a chain that has run (`walk`).
+
+References: [UDL] §10.2-10.4, figures 10.2-10.5, notebooks 10.1 and 10.3.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from datamodules.mnist1d import MNIST1D
+from lab.lenses.receptive_field import MODES, POINTWISE, POOLINGS, Layer, Unit, Window, cone, walk, windows
+from modules.trace import Step, Trace
+
+# --- The numbers of one unit -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """Where one unit's number comes from.
+
+    Attributes:
+        patch: what the unit reads: (C, K...) of a window, (D,) of a dense layer, () of itself.
+        kernel: its weights, of the same shape; None if the layer has none (pooling, ReLU, norm).
+        bias: β.
+        value: the unit's number as the layer computed it.
+    """
+
+    patch: Tensor
+    kernel: Tensor | None
+    bias: float
+    value: float
+
+    @property
+    def products(self) -> Tensor:
+        """patch × kernel, element by element."""
+        if self.kernel is None:
+            raise ValueError("this layer has no weights.")
+        return self.patch * self.kernel
+
+    @property
+    def total(self) -> float:
+        """Σ patch × kernel + β, which must be `value`."""
+        return float(self.products.double().sum()) + self.bias
+
+
+@torch.no_grad()
+def arithmetic(layer: Layer, unit: Unit) -> Arithmetic:
+    """What a unit read, with which weights, and what came of it."""
+    layer.site(unit)  # refuses a unit that is not there
+    module: Any = layer.module
+    value = float(layer.output[unit])
+    if isinstance(module, nn.Linear):
+        bias = 0.0 if module.bias is None else float(module.bias[unit[-1]])
+        return Arithmetic(layer.input, module.weight[unit[-1]].detach(), bias, value)
+    stack = windows(module, layer.input.ndim - 1) if layer.input.ndim > 1 else None
+    if stack is None or isinstance(module, POINTWISE):
+        return Arithmetic(layer.input[unit], None, 0.0, value)
+    outside = float("-inf") if isinstance(module, POOLINGS[:3]) else 0.0  # padding never wins a maximum
+    patch = read(layer.input, stack, unit[1:], getattr(module, "padding_mode", "zeros"), outside)  # (C, K...)
+    if isinstance(module, POOLINGS):  # one channel at a time
+        return Arithmetic(patch[unit[0]], None, 0.0, value)
+    width = len(patch) // module.groups
+    group = unit[0] // (module.out_channels // module.groups)
+    bias = 0.0 if module.bias is None else float(module.bias[unit[0]])
+    return Arithmetic(
+        patch[group * width : (group + 1) * width], module.weight[unit[0]].detach(), bias, value
+    )
+
+
+def read(h: Tensor, stack: Sequence[Window], site: Unit, mode: str = "zeros", fill: float = 0.0) -> Tensor:
+    """The patch (C, K...) of h (C, positions...) that the unit at `site` reads; the padding filled in."""
+    # beyond the far end a window may reach by its own length, in "same" and ceiling modes
+    beyond = [w.dilation * (w.kernel - 1) + w.stride if mode == "zeros" else 0 for w in stack]
+    pairs = [(w.padding, w.padding + more) for w, more in zip(stack, beyond, strict=True)]
+    ends = [end for pair in reversed(pairs) for end in pair]  # F.pad wants the last axis first
+    h = F.pad(h[None], ends, MODES[mode], fill if mode == "zeros" else None)[0]
+    for axis, (window, i) in enumerate(zip(stack, site, strict=True), 1):
+        h = h.index_select(axis, i * window.stride + torch.arange(window.kernel) * window.dilation)
+    return h
+
+
+def unit_equation(layer: Layer, unit: Unit, channel: int = 0) -> tuple[str, str]:
+    """The unit's number with its operands in it, as LaTeX, and a note that says where each is from.
+
+    Args:
+        channel: of a convolution, the input channel whose products are written out; the others are
+            summed up.
+    """
+    numbers, module = arithmetic(layer, unit), layer.module
+    value = shown(numbers.value)
+    if numbers.kernel is not None and numbers.kernel.ndim > 1:
+        own = numbers.products[channel].flatten()
+        patch, weights = numbers.patch[channel].flatten().tolist(), numbers.kernel[channel].flatten().tolist()
+        terms = [rf"{shown(x)}\cdot{bracketed(w)}" for x, w in zip(patch, weights, strict=True)]
+        inner = " + ".join(terms) if len(terms) <= 5 else f"{' + '.join(terms[:2])} + \\dots + {terms[-1]}"
+        rest = float(numbers.products.double().sum() - own.double().sum())
+        others = rf" + \underbrace{{{bracketed(rest)}}}_{{\text{{other channels}}}}"
+        return (
+            rf"\underbrace{{{inner}}}_{{{shown(own.double().sum())}}}"
+            f"{others if len(numbers.products) > 1 else ''}"
+            rf" + \underbrace{{{bracketed(numbers.bias)}}}_{{\beta}} = {value}",
+            f"Patch times kernel of input channel {channel}, {own.numel()} products, then the same of the "
+            f"{len(numbers.products) - 1} other channels, then the bias.",
+        )
+    if numbers.kernel is not None:
+        positive = float(numbers.products.double().clamp_min(0).sum())
+        negative = float(numbers.products.double().clamp_max(0).sum())
+        return (
+            rf"\sum_{{d=1}}^{{{len(numbers.patch)}}} \omega_d h_d + \beta = {shown(positive)} "
+            f"{signed(negative)} {signed(numbers.bias)} = {value}",
+            "What speaks for it, what speaks against it, the bias.",
+        )
+    if isinstance(module, POOLINGS):
+        kind, read = (r"\max", numbers.patch.flatten().tolist())
+        if not isinstance(module, POOLINGS[:3]):
+            kind = r"\operatorname{mean}"
+        cells = ", ".join(shown(v) for v in read[:9]) + (r", \dots" if len(read) > 9 else "")
+        return rf"{kind}({cells}) = {value}", f"The {len(read)} values of its block, in its own channel."
+    before = float(numbers.patch)
+    if isinstance(module, BATCH_NORMS):
+        c = unit[0]
+        mean, variance = float(module.running_mean[c]), float(module.running_var[c])  # type: ignore[index]
+        gamma, delta = (float(p[c]) for p in (module.weight, module.bias)) if module.affine else (1.0, 0.0)
+        return (
+            rf"\gamma\,\frac{{h - m}}{{\sqrt{{s^2 + \epsilon}}}} + \delta = "
+            rf"{shown(gamma)}\cdot\frac{{{shown(before)} - {bracketed(mean)}}}"
+            rf"{{\sqrt{{{shown(variance)} + {module.eps:g}}}}} {signed(delta)} = {value}",
+            f"m and s² are the running averages of channel {c}, frozen after training.",
+        )
+    if isinstance(module, nn.ReLU):
+        return rf"\max(0, {shown(before)}) = {value}", "Its own number one layer below."
+    return rf"{shown(before)} \to {value}", "Its own number one layer below."
+
+
+BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+
+
+def shown(value: Any) -> str:
+    """A number with three significant digits behind the point or two."""
+    value = float(value)
+    if value in (float("inf"), float("-inf")):
+        return r"-\infty" if value < 0 else r"\infty"
+    text = f"{value:.3f}" if abs(value) < 10 else f"{value:.2f}"
+    return text[1:] if float(text) == 0 and text[0] == "-" else text
+
+
+def bracketed(value: float) -> str:
+    return f"({shown(value)})" if value < 0 else shown(value)
+
+
+def signed(value: float) -> str:
+    return f"- {shown(-value)}" if value < 0 else f"+ {shown(value)}"
+
+
+# --- A stack of one's own ----------------------------------------------------------------------
+
+WEIGHTS = ("all ones", "random", "edge")
+
+
+def stack(
+    settings: Sequence[Window], axes: int, weights: str = "all ones", relu: bool = False, seed: int = 0
+) -> nn.Sequential:
+    """A chain of convolutions of one channel, in float64.
+
+    Args:
+        settings: of each layer, the same along every axis.
+        axes: 1 for signals, 2 for images.
+        weights: "all ones" (a gradient then counts paths), "random", or "edge" (right minus left).
+        relu: behind each convolution.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    layers: list[nn.Module] = []
+    for window in settings:
+        make: Any = nn.Conv1d if axes == 1 else nn.Conv2d
+        layer = make(1, 1, window.kernel, window.stride, window.padding, window.dilation, dtype=torch.float64)
+        with torch.no_grad():
+            layer.bias.zero_()
+            if weights == "random":
+                layer.weight.copy_(torch.randn(layer.weight.shape, generator=generator, dtype=torch.float64))
+            elif weights == "edge":
+                layer.weight.copy_(torch.linspace(-1, 1, window.kernel).expand_as(layer.weight))
+            else:
+                layer.weight.fill_(1)
+        layers += [layer, nn.ReLU()] if relu else [layer]
+    return nn.Sequential(*layers).eval().requires_grad_(False)
+
+
+# --- Inputs of one's own -----------------------------------------------------------------------
+
+
+def signals(count: int = 10) -> list[tuple[str, Tensor]]:
+    """Curves (name, (1, 40)) of MNIST-1D's test split, the first of each digit."""
+    data = MNIST1D()
+    data.setup("test")
+    x, y = data.test_set[torch.arange(len(data.test_set))]
+    return [(str(d), x[int((y == d).nonzero()[0])]) for d in range(count)]
+
+
+def curve(picture: Tensor, height: float = 2.5) -> Tensor:
+    """A drawn curve (size, size), ink in [0, 1], as a signal (1, size): the height of the ink's centre.
+
+    The upper edge is `height`, the lower −`height`; columns without ink follow their neighbours, and a
+    drawing without ink is 0 everywhere.
+    """
+    size = picture.shape[1]
+    ink = picture.double().sum(0)
+    level = torch.linspace(height, -height, len(picture), dtype=torch.float64)
+    drawn = ink.nonzero().flatten()
+    if not len(drawn):
+        return torch.zeros(1, size)
+    centre = (picture.double() * level[:, None]).sum(0)[drawn] / ink[drawn]
+    filled = np.interp(np.arange(size), drawn.numpy(), centre.numpy())
+    return torch.tensor(filled, dtype=torch.float32)[None]
+
+
+def sketch(signal: Tensor, height: float = 2.5) -> Tensor:
+    """A signal (1, size) as a drawing (size, size): the inverse of `curve`, as far as pixels go."""
+    size = signal.shape[-1]
+    row = ((height - signal[0].double()) / (2 * height) * (size - 1)).clamp(0, size - 1)
+    low = row.floor().long().clamp_max(size - 2)
+    share = row - low
+    picture = torch.zeros(size, size)
+    columns = torch.arange(size)
+    picture[low, columns] = (1 - share).float()
+    picture[low + 1, columns] = share.float()
+    return picture
+
+
+# --- The kernel slides -------------------------------------------------------------------------
+
+
+def single(taps: Sequence[float], window: Window, bias: float = 0.0) -> nn.Sequential:
+    """One 1-D convolution of one channel with these taps, in float64."""
+    chain = stack([window], 1)
+    layer: Any = chain[0]
+    with torch.no_grad():
+        layer.weight.copy_(torch.tensor(taps, dtype=torch.float64).view(1, 1, -1))
+        layer.bias.fill_(bias)
+    return chain
+
+
+def slide(chain: nn.Sequential, x: Tensor) -> Trace:
+    """One convolution, position by position: what it reads, the products, their sum.
+
+    Args:
+        chain: of `single`.
+        x: (1, n).
+
+    Returns:
+        A trace whose result is the output (n_out,); a step's values are `position`, `reads` (which
+        inputs, −1 in the padding), `patch`, `kernel`, `products` and `output` so far.
+    """
+    (layer,) = walk(chain, x)
+    (window,) = windows(layer.module, 1) or []
+    steps = []
+    for i in range(layer.output.shape[1]):
+        numbers = arithmetic(layer, (0, i))
+        reads = i * window.stride - window.padding + torch.arange(window.kernel) * window.dilation
+        inside = (reads >= 0) & (reads < x.shape[1])
+        values = {
+            "position": i,
+            "reads": torch.where(inside, reads, -1),
+            "patch": numbers.patch[0],
+            "kernel": layer.module.weight[0, 0].detach(),  # type: ignore[index]
+            "products": numbers.products[0],
+            "output": layer.output[0, : i + 1],
+        }
+        outside = "" if inside.all() else f", {int((~inside).sum())} of them padding"
+        steps.append(Step(f"Output {i} reads {window.kernel} inputs{outside}.", values,
+                          unit_equation(layer, (0, i))[0]))  # fmt: skip
+    return Trace(steps, layer.output[0])
+
+
+def numbers_of(text: str, most: int) -> list[float]:
+    """The numbers of a text, apart by spaces or commas.
+
+    Raises:
+        ValueError: a word is no number, there is none, or there are more than `most`.
+    """
+    words = text.replace(",", " ").replace(";", " ").split()
+    try:
+        values = [float(word) for word in words]
+    except ValueError:
+        raise ValueError(f"“{text[:40]}” is no list of numbers: write them like 1 0 -1.") from None
+    if not values or len(values) > most or not all(np.isfinite(values)):
+        raise ValueError(f"Give 1 to {most} finite numbers; there are {len(values)}.")
+    return values
+
+
+# --- Choosing a unit ---------------------------------------------------------------------------
+
+
+def rows_of(h: Tensor, width: int) -> Tensor:
+    """A flat layer (D,) as rows of at most `width` units; what the last row lacks is NaN."""
+    width = min(width, len(h))
+    return F.pad(h, (0, -len(h) % width), value=float("nan")).view(-1, width)
+
+
+def strongest(grid: Tensor) -> tuple[int, int]:
+    """Row and column of the largest value of a map (H, W); NaN never wins."""
+    return divmod(int(grid.nan_to_num(float("-inf")).argmax()), grid.shape[1])
+
+
+def cone_unit(layers: Sequence[Layer], point: Any) -> tuple[int, int]:
+    """Layer and unit of a click (x = middle of the field, y = layer) in a stack; the input is layer 0.
+
+    Without a click, or with one that is nowhere in this stack: the middle of the last layer.
+    """
+    fallback = (len(layers), layers[-1].output.shape[-1] // 2)
+    if point is None or not all(isinstance(point[axis], int | float) for axis in ("x", "y")):
+        return fallback
+    level = round(point["y"])
+    if not 0 <= level <= len(layers):
+        return fallback
+    centres = cone(layers, level, 0).centres[level]
+    distance = (centres - point["x"]).abs()
+    return (level, int(distance.argmin())) if distance.min() < 1e-3 else fallback
+
+
+def with_stride(settings: Sequence[Window], layer: int, stride: int) -> list[Window]:
+    """The stack with another stride in one layer, counted from 1."""
+    return [replace(window, stride=stride) if k == layer else window for k, window in enumerate(settings, 1)]
