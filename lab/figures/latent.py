@@ -61,8 +61,8 @@ def contact_sheet(
         )  # fmt: skip
     step = -(-c // 13)  # names that would collide are left out
     fig.update_xaxes(
-        showgrid=False, zeroline=False, tickvals=middle_x[::step], ticktext=list(columns)[::step], title=xlabel,
-        range=[-0.5 - gap, c * (w + gap) - 0.5], constrain="domain",
+        showgrid=False, zeroline=False, title=xlabel, tickvals=middle_x[::step],
+        ticktext=list(columns)[::step], range=[-0.5 - gap, c * (w + gap) - 0.5], constrain="domain",
     )  # fmt: skip
     fig.update_yaxes(
         showgrid=False, zeroline=False, tickvals=middle_y, ticktext=list(rows), scaleanchor="x",
@@ -108,7 +108,8 @@ def costs(rows: Sequence[str], reconstruction: Sequence[float], kl: Sequence[flo
     ):
         fig.add_trace(
             go.Bar(
-                y=list(rows), x=list(values), orientation="h", name=name, marker={"color": color, "line_width": 0},
+                y=list(rows), x=list(values), orientation="h", name=name,
+                marker={"color": color, "line_width": 0},
                 text=[f"{v:.2f}" for v in values], textposition="inside", insidetextanchor="middle",
                 hovertemplate="%{x:.4f} nats<extra>" + name + "</extra>",
             )

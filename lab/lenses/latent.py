@@ -12,8 +12,11 @@ arXiv:1609.04468 (spherical interpolation, attribute vectors).
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -89,6 +92,24 @@ def decoded(model: Any, z: Tensor, batch: int = 2048) -> Tensor:
     return torch.cat(parts).reshape(*z.shape[:-1], *parts[0].shape[-2:])
 
 
+@cache
+def mnist_examples() -> tuple[Tensor, Tensor]:
+    """Pictures (500, 28, 28) of 16 grey levels and labels (500,): what MNIST's models can be shown offline.
+
+    The first 500 of the validation split of `MNIST()` (seed 0), so no model of the zoo was trained on
+    them. MNIST: LeCun and Cortes, CC BY-SA 3.0. Small digits do not replace them: upright and thick as
+    they are, a VAE of MNIST gives them codes among which it finds only half of their classes.
+    """
+    with np.load(Path(__file__).with_name("mnist_examples.npz"), allow_pickle=False) as file:
+        return torch.from_numpy(file["images"]).float() / 15, torch.from_numpy(file["labels"]).long()
+
+
+def held_out(splits: Sequence[Any], count: int) -> tuple[Tensor, Tensor]:
+    """The first `count` grey pictures (N, H, W) and labels (N,) of these splits together."""
+    parts = [split[torch.arange(min(count, len(split)))] for split in splits]
+    return torch.cat([x[:, 0] for x, _ in parts])[:count], torch.cat([y for _, y in parts])[:count]
+
+
 def shelf(pictures: Tensor, labels: Tensor) -> list[tuple[str, Tensor]]:
     """One example of each class, (name, (H, W)), and a box, which is no digit, as a failure to try."""
     chosen = [(str(c), pictures[labels == c][0]) for c in labels.unique().tolist()]
@@ -141,8 +162,9 @@ def walk(a: Tensor, b: Tensor, steps: int, kind: Walk = "linear") -> Tensor:
     return lerp(a, b, t) if kind == "linear" else slerp(a, b, t)
 
 
-def traverse(z: Tensor, values: Tensor, dimensions: Sequence[int]) -> Tensor:
-    """Set one dimension at a time: z (K,), values (V,) -> codes (len(dimensions), V, K)."""
+def traverse(z: Tensor, values: Sequence[float] | Tensor, dimensions: Sequence[int]) -> Tensor:
+    """Set one dimension at a time: z (K,), V values -> codes (len(dimensions), V, K)."""
+    values = torch.as_tensor(values, dtype=z.dtype)
     out = z.expand(len(dimensions), len(values), -1).clone()
     for row, dimension in enumerate(dimensions):
         out[row, :, dimension] = values
@@ -180,6 +202,10 @@ class Plane:
     def code(self, uv: Tensor) -> Tensor:
         """Places (..., 2) -> codes (..., K)."""
         return self.origin + uv @ self.axes
+
+    def at(self, u: float, v: float) -> Tensor:
+        """The code (K,) at one place."""
+        return self.code(self.origin.new_tensor([u, v]))
 
 
 def plane_of(z: Tensor) -> Plane:
@@ -233,6 +259,11 @@ def direction(z: Tensor, has: Tensor) -> Tensor:
 def exchange(z: Tensor, labels: Tensor, minus: int, plus: int) -> Tensor:
     """Vector (K,) from the mean code of class `minus` to that of class `plus`."""
     return z[labels == plus].mean(0) - z[labels == minus].mean(0)
+
+
+def along(z: Tensor, arrow: Tensor, strengths: Sequence[float]) -> Tensor:
+    """z + s · arrow for each strength s: (K,) -> (len(strengths), K)."""
+    return z + torch.tensor(strengths, dtype=z.dtype)[:, None] * arrow
 
 
 def neighbours(z: Tensor, point: Tensor, count: int) -> tuple[Tensor, Tensor]:
@@ -411,3 +442,60 @@ def weighted_bounds(log_weights: Tensor, sizes: Sequence[int]) -> list[float]:
 def effective_sample_size(log_weights: Tensor) -> float:
     """(Σ w)² / Σ w²: how many equal weights would be as good. log_weights (S,)."""
     return (2 * log_weights.logsumexp(0) - (2 * log_weights).logsumexp(0)).exp().item()
+
+
+# --- What a page shows ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The codes of many examples at a glance.
+
+    Attributes:
+        means: (N, K) codes.
+        kl: (K,) mean KL of each dimension in nats.
+        order: dimensions, the largest mean KL first.
+        active: how many dimensions are active.
+        plane: through the codes.
+    """
+
+    means: Tensor
+    kl: Tensor
+    order: list[int]
+    active: int
+    plane: Plane
+
+
+@torch.no_grad()
+def overview(model: VAE, x: Tensor) -> Overview:
+    """Encode x (N, ...) and look at all codes together."""
+    mean, log_var = model.encode_parameters(x)
+    kl = gaussian_kl(mean, log_var).mean(0)
+    order = kl.argsort(descending=True).tolist()
+    return Overview(mean, kl, order, int(active_units(mean).sum()), plane_of(mean))
+
+
+@dataclass(frozen=True)
+class Walks:
+    """Both walks between two codes.
+
+    Attributes:
+        codes: (2, steps, K), linear and spherical.
+        lengths: "linear" and "spherical" -> (steps,).
+        omega: angle between the ends in radians.
+        spherical: False where no one arc joins the ends, and both walks are the line.
+    """
+
+    codes: Tensor
+    lengths: dict[str, Tensor]
+    omega: float
+    spherical: bool
+
+
+def walks(a: Tensor, b: Tensor, steps: int) -> Walks:
+    """The linear and the spherical walk from a to b, (K,) each."""
+    omega = angle(a, b)
+    spherical = 1e-6 <= omega <= math.pi - 1e-6
+    both = torch.stack([walk(a, b, steps), walk(a, b, steps, "spherical" if spherical else "linear")])
+    lengths = dict(zip(("linear", "spherical"), both.norm(dim=-1), strict=True))
+    return Walks(both, lengths, omega, spherical)
