@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -97,9 +96,11 @@ def app(args: list[str]) -> int:
     script = Path(__file__).parent.parent / "app.py"
     if not script.is_file():
         raise UserError(f"There is no {script}: run the dashboard from a checkout of Lectern.")
-    command = [sys.executable, "-m", "streamlit", "run", str(script), *args]
-    # the settings in .streamlit are read from the working folder
-    return subprocess.run(command, cwd=script.parent, env=os.environ).returncode
+    print("Opening Lectern …", flush=True)
+    os.chdir(script.parent)  # the settings in .streamlit are read from the working folder
+    from lab.ui import serve
+
+    return serve.run(script, args)
 
 
 def results(args: list[str]) -> None:

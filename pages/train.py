@@ -96,22 +96,20 @@ def watch(run: runs.Run) -> None:
         ui.code(run.log or "Nothing yet.", language=None)
 
 
-every = {run.name: run for run in runs.list_runs()}
-if every:
-    ui.divider()
-    chosen = every[ui.choice("Run", list(every), key="run")]
-    state = chosen.state
+def show(run: runs.Run) -> None:
+    """One run: buttons, and what changes while it goes on."""
+    state = run.state
+    going, broken = state == "running", state in ("stopped", "failed")
     with ui.container(horizontal=True):
-        going, broken = state == "running", state in ("stopped", "failed")
-        ui.action("Stop", lambda: runs.stop(chosen), key="stop", disabled=not going, icon=":material/stop:")
+        ui.action("Stop", lambda: runs.stop(run), key="stop", disabled=not going, icon=":material/stop:")
         ui.action(
-            "Resume", lambda: runs.resume(chosen), key="resume", disabled=not broken, icon=":material/resume:"
+            "Resume", lambda: runs.resume(run), key="resume", disabled=not broken, icon=":material/resume:"
         )
 
-    @ui.live(every=2.0 if state == "running" else None)
+    @ui.live(every=2.0 if going else None)
     def now() -> None:
-        watch(chosen)
-        if chosen.state != state:
+        watch(run)
+        if run.state != state:
             ui.rerun()
 
     now()
@@ -119,6 +117,24 @@ if every:
         ui.markdown(
             "Its weights and card are saved: they stand beside the others on **Models** and on every page."
         )
+
+
+every = {run.name: run for run in runs.list_runs()}
+if every:
+    ui.divider()
+    overview = "all runs"
+    watched = ui.choice("Watch", [overview, *every], key="run", default=overview)
+    if watched == overview:
+        ui.table(
+            {
+                "run": list(every),
+                "state": [run.state for run in every.values()],
+                "epochs": [len(run.metrics) for run in every.values()],
+            },
+            alt="All runs of one's own",
+        )
+    else:
+        show(every[watched])
 
 ui.notice(
     "A run is a process of its own: it goes on when you close this page, and the link brings you back. "

@@ -19,13 +19,17 @@ log = logging.getLogger("lectern")
 
 CSS = """
 <style>
-.block-container {max-width: 1200px; padding-top: 3.2rem; padding-bottom: 6rem;}
+.block-container {max-width: 1200px; padding-top: 4.2rem; padding-bottom: 6rem;}
 .katex-display {overflow-x: auto; overflow-y: hidden; padding: .2rem 0;}
 .katex-display > .katex {font-size: 1.25em;}
 h1 {font-size: 2.4rem !important; padding: 0 0 .4rem 0 !important;}
 h5 {padding-bottom: .2rem !important;}
 .lectern-idea {font-size: 1.2rem; opacity: .8; margin: -.6rem 0 .6rem 0;}
 .st-key-notice {border-left: 4px solid #CC79A7; padding-left: 1rem; gap: .6rem;}
+[class*="st-key-stepper-"] .stButton p {position: absolute; width: 1px; height: 1px; overflow: hidden;
+  clip-path: inset(50%); white-space: nowrap;}
+[class*="st-key-stepper-"] .stButton kbd {display: none;}
+[class*="st-key-stepper-"] .stSlider {min-width: 220px;}
 .modebar {opacity: .55;} .modebar:hover {opacity: 1;}
 .stSlider [data-testid="stSliderTickBar"] {display: none;}
 @media (max-width: 640px) {.block-container {padding-left: 1rem; padding-right: 1rem;}}
@@ -93,9 +97,9 @@ def check(question: str, options: Sequence[Any], answer: Any, why: str = "") -> 
         guess = st.radio(question, options, index=None, key=key)
         if st.button("Reveal", key=f"{key}-reveal", disabled=guess is None):
             if guess == str(answer):
-                st.success(f"Yes: {answer}. {why}")
+                st.success(f"Yes: {answer}. {why}", icon=":material/check:")
             else:
-                st.error(f"It is {answer}. {why}")
+                st.info(f"No: it is {answer}. {why}", icon=":material/close:")
 
 
 def source(*objects: Any, references: Sequence[str] = ()) -> None:

@@ -37,25 +37,22 @@ def stepper(n: int, *, key: str, seconds: float = 0.4, default: int = 0, label: 
             st.session_state[key] = 0
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"stepper-{key}"):
+        # The words are for screen readers; the page's style shows the icons alone.
+        icon, what = ("pause", "Pause") if playing else ("play_arrow", "Play")
+        st.button("To the start", key=f"{key}-first", icon=":material/first_page:", on_click=move, args=(-n,))
         st.button(
-            "", key=f"{key}-first", icon=":material/first_page:", help="Start", on_click=move, args=(-n,)
-        )
-        st.button(
-            "",
+            "Back",
             key=f"{key}-back",
             icon=":material/chevron_left:",
-            help="Back",
             on_click=move,
             args=(-1,),
             shortcut="Left",
         )
-        icon, what = (":material/pause:", "Pause") if playing else (":material/play_arrow:", "Play")
-        st.button("", key=f"{key}-play", icon=icon, help=what, on_click=play, type="primary")
+        st.button(what, key=f"{key}-play", icon=f":material/{icon}:", on_click=play, type="primary")
         st.button(
-            "",
+            "Forward",
             key=f"{key}-next",
             icon=":material/chevron_right:",
-            help="Forward",
             on_click=move,
             args=(1,),
             shortcut="Right",

@@ -14,6 +14,10 @@ from urllib.parse import urlsplit
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+DRAWN = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+  && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]')
+  && [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(
+       (p) => p.querySelector('.main-svg') || !p.checkVisibility())"""
 HERE = {"localhost", "127.0.0.1", "::1"}
 
 
@@ -42,7 +46,7 @@ def dashboard(runs_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     log = tmp_path_factory.mktemp("server") / "log.txt"
     with open(log, "w") as out:
         server = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"],
+            [sys.executable, "-m", "lab", "app", f"--server.port={port}", "--server.headless=true"],
             cwd=ROOT,
             env={**os.environ, "LECTERN_RUNS": str(runs_root)},
             stdout=out,
@@ -58,7 +62,7 @@ def dashboard(runs_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
             return False
 
     try:
-        wait_for(healthy, 60, "the dashboard answers")
+        wait_for(healthy, 120, "the dashboard answers")
         yield address
     finally:
         server.terminate()
@@ -116,13 +120,12 @@ class Visit:
         return tab
 
     def settle(self, tab: Any = None) -> None:
-        """Wait until the script has run to its end and the page has stopped changing."""
+        """Wait until the script has run to its end and every figure is drawn."""
         tab = tab or self.tab
+        tab.wait_for_timeout(150)  # a click takes a moment to reach the server
+        tab.wait_for_function(DRAWN)
         tab.wait_for_timeout(150)
-        tab.wait_for_function(
-            "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
-        )
-        tab.wait_for_timeout(150)
+        tab.wait_for_function(DRAWN)
 
     def text(self, tab: Any = None) -> str:
         """All words and numbers of the page, its menu aside."""

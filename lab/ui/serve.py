@@ -1,0 +1,28 @@
+"""Open the dashboard: everything slow is done before the first reader comes."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.web import cli
+
+from lab.figures import basic, theme
+
+
+def run(script: Path, args: Sequence[str] = ()) -> int:
+    """Serve `script` with Streamlit until it is stopped; `args` are options of `streamlit run`.
+
+    Torch, Lightning and plotly are loaded by now (this module's package imports them), so the first
+    page is drawn at once.
+    """
+    theme.style(basic.heatmap([[0.0]])).to_json()  # plotly loads its validators at the first figure
+    # Until a script of the process has called st.navigation, Streamlit takes a folder `pages` for
+    # its old kind of menu, and the first link to any page would be "not found".
+    PagesManager.uses_pages_directory = False
+    try:
+        cli.main(["run", str(script), *args], standalone_mode=False)
+    except cli.click.ClickException as error:
+        print(f"lab app: {error.format_message()}", file=sys.stderr)
+        return 2
+    return 0

@@ -1,0 +1,241 @@
+"""What a reader does with hand and keyboard, in a real browser."""
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from lab import runs, ui
+
+pytestmark = pytest.mark.browser
+
+PATHS = ["", "models", "train", *(page.url for page in ui.pages())]
+NARROW = {"width": 390, "scheme": "dark"}
+PIXELS = "autoregressive-masks-and-pixels?show=Pixels&model=made-digits"
+COMPLETION = "autoregressive-masks-and-pixels?show=Completion&model=made-digits"
+TEXT = "transformer-attention"
+
+WIDE = """() => {
+  const wide = [...document.querySelectorAll('[data-testid=stMain] *')].filter((e) => {
+    const box = e.getBoundingClientRect();
+    if (!box.width || box.right <= innerWidth + 1) return false;
+    for (let p = e.parentElement; p; p = p.parentElement) {
+      const style = getComputedStyle(p);
+      if (p.dataset.testid === 'stMain') return true;
+      if (style.overflowX !== 'visible' || p.tagName === 'svg') return false;  // scrolls or is cut inside
+    }
+    return true;
+  });
+  const main = document.querySelector('[data-testid=stMain]');
+  const over = Math.max(document.documentElement.scrollWidth, main.scrollWidth) - innerWidth;
+  const names = wide.slice(0, 3).map((e) => e.className || e.tagName);
+  return over > 0 || wide.length ? `${over} px; ${names}` : '';
+}"""
+
+
+def brightness(tab: Any) -> float:
+    """Of the page's background, 0 to 255."""
+    color = tab.evaluate(
+        "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
+    )
+    red, green, blue = (float(v) for v in re.findall(r"[\d.]+", color)[:3])
+    return (red + green + blue) / 3
+
+
+def cell(tab: Any, chart: int, x: float, y: float) -> tuple[float, float]:
+    """The place on the screen of the point (x, y) of a figure."""
+    return tuple(
+        tab.evaluate(
+            """([chart, x, y]) => {
+              const plot = document.querySelectorAll('.js-plotly-plot')[chart];
+              const {xaxis, yaxis} = plot._fullLayout;
+              plot.scrollIntoView({block: 'center'});
+              const box = plot.getBoundingClientRect();
+              return [box.left + xaxis._offset + xaxis.d2p(x), box.top + yaxis._offset + yaxis.d2p(y)];
+            }""",
+            [chart, x, y],
+        )
+    )
+
+
+def same_in_a_new_tab(visit: Any) -> None:
+    """The link of this tab, pasted into another, shows the same words and numbers."""
+    copy = visit.context.new_page()
+    visit.open(visit.tab.url, copy)
+    assert visit.text(copy) == visit.text()
+    copy.close()
+
+
+@pytest.mark.parametrize("visit", [NARROW], indirect=True, ids=["390-dark"])
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_fits_a_phone_in_the_dark(visit: Any, path: str) -> None:
+    tab = visit.open(path)
+    assert tab.evaluate(WIDE) == ""
+    assert brightness(tab) < 60
+    papers = tab.evaluate(
+        "() => [...document.querySelectorAll('.js-plotly-plot')].map(p => p._fullLayout.paper_bgcolor)"
+    )
+    assert set(papers) <= {"#12161C"}
+    assert not tab.locator("[data-testid=stException], [data-testid=stAlertContentError]").count()
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_is_drawn_in_the_light(visit: Any, path: str) -> None:
+    tab = visit.open(path)
+    assert tab.evaluate(WIDE) == ""
+    assert brightness(tab) > 240
+    plots = tab.evaluate(
+        """() => [...document.querySelectorAll('.js-plotly-plot')].map((p) => [
+             p._fullLayout.paper_bgcolor, p._fullLayout.font.size, p._context.toImageButtonOptions.format])"""
+    )
+    assert all(paper == "#FFFFFF" and size >= 18 and kind == "svg" for paper, size, kind in plots)
+    named = tab.evaluate(
+        """() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(
+             (p) => p.matches('[aria-label]') || p.querySelector('[aria-label]'))"""
+    )
+    assert named, "a figure has no text for those who cannot see it"
+    assert not tab.locator("[data-testid=stException], [data-testid=stAlertContentError]").count()
+
+
+def test_a_click_on_a_heat_map_is_held_and_travels_in_the_link(visit: Any) -> None:
+    tab = visit.open(PIXELS)
+    before = visit.text()
+    tab.mouse.click(*cell(tab, 0, 3, 5))
+    tab.wait_for_url(re.compile(r"pixel=3(,|%2C)5"))
+    visit.settle()
+    assert "What pixel 43 reads" in tab.content()  # row 5, column 3 of 8 x 8
+    same_in_a_new_tab(visit)
+    tab.mouse.click(*cell(tab, 0, 6, 1))
+    tab.wait_for_url(re.compile(r"pixel=6(,|%2C)1"))
+    visit.settle()
+    assert "What pixel 14 reads" in tab.content()
+    assert visit.text().splitlines()[:3] == before.splitlines()[:3]
+
+
+def test_a_drawn_digit_reaches_the_model_and_the_link(visit: Any) -> None:
+    tab = visit.open(COMPLETION)
+    pad = tab.locator(".pad > canvas")
+    pad.scroll_into_view_if_needed()
+    before = visit.text()
+    tab.get_by_role("button", name="Clear").click()
+    tab.wait_for_url(re.compile("digit=ink"))
+    box = pad.bounding_box()
+    tab.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.15 * box["height"])
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.85 * box["height"], steps=8)
+    tab.mouse.up()
+    empty = visit.parameters()
+    tab.wait_for_function("(old) => location.search.slice(1) !== old", arg=empty)
+    visit.settle()
+    assert visit.text() != before
+    same_in_a_new_tab(visit)
+
+
+def test_a_typed_sentence_is_read(visit: Any) -> None:
+    tab = visit.open(TEXT)
+    tab.get_by_role("textbox", name="Your text").fill("KING: speak, speak")
+    tab.get_by_role("textbox", name="Your text").press("Control+Enter")
+    tab.wait_for_url(re.compile("text=KING"))
+    visit.settle()
+    labels = tab.evaluate("() => document.querySelectorAll('.js-plotly-plot')[1]._fullLayout.xaxis.ticktext")
+    assert "".join(labels).startswith("KING")
+    same_in_a_new_tab(visit)
+
+
+def test_the_stepper_goes_forth_back_plays_and_pauses(visit: Any) -> None:
+    tab = visit.open(f"{PIXELS}&step=5")
+
+    def at() -> int:
+        return int(tab.locator(".st-key-step input[type=range]").input_value())
+
+    def until(step: int) -> None:
+        tab.wait_for_url(re.compile(rf"step={step}(&|$)"))
+        visit.settle()
+        assert at() == step
+
+    assert at() == 5
+    seen = visit.text()
+    tab.get_by_role("button", name="Forward").click()
+    until(6)
+    assert visit.text() != seen
+    tab.get_by_role("button", name="Back").click()
+    until(5)
+    assert visit.text() == seen  # a trace replays to the same numbers
+    tab.locator("h1").click()
+    tab.keyboard.press("ArrowRight")
+    until(6)
+    tab.keyboard.press("ArrowLeft")
+    until(5)
+    tab.get_by_role("button", name="Play").click()
+    tab.wait_for_function("() => Number(new URLSearchParams(location.search).get('step')) >= 8")
+    tab.get_by_role("button", name="Pause").click()
+    tab.get_by_role("button", name="Play").wait_for()
+    visit.settle()
+    stopped = at()
+    tab.wait_for_timeout(800)
+    assert at() == stopped >= 8
+    same_in_a_new_tab(visit)
+
+
+def test_a_file_that_is_no_picture_or_too_large_gets_one_sentence(visit: Any) -> None:
+    from PIL import Image
+
+    tab = visit.open(COMPLETION)
+    upload = tab.locator(".pad input[type=file]")
+    note = tab.locator(".pad .note")
+    upload.set_input_files({"name": "notes.txt", "mimeType": "text/plain", "buffer": b"no picture"})
+    assert_text(note, "That file is not a picture")
+    upload.set_input_files({"name": "huge.png", "mimeType": "image/png", "buffer": bytes(10 * 2**20)})
+    assert_text(note, "10.0 MB; choose one of at most 2 MB")
+    assert "digit" not in parse_qs(visit.parameters())
+    picture = Image.new("L", (300, 200), 255)
+    picture.paste(0, (140, 20, 160, 180))
+    data = io.BytesIO()
+    picture.save(data, "PNG")
+    upload.set_input_files({"name": "one.png", "mimeType": "image/png", "buffer": data.getvalue()})
+    tab.wait_for_url(re.compile("digit=ink"))
+    assert_text(note, "")
+    visit.settle()
+    same_in_a_new_tab(visit)
+
+
+def assert_text(locator: Any, text: str) -> None:
+    from playwright.sync_api import expect
+
+    expect(locator).to_contain_text(text) if text else expect(locator).to_be_empty()
+
+
+def test_csv_and_svg_are_saved(visit: Any) -> None:
+    tab = visit.open(PIXELS)
+    with tab.expect_download() as saved:
+        tab.get_by_role("button", name="CSV").first.click()
+    text = Path(saved.value.path()).read_text()
+    assert text.splitlines()[0] == "pixel,p,bit,log_prob" and len(text.splitlines()) > 2
+    plot = tab.locator(".js-plotly-plot").first
+    plot.hover()
+    with tab.expect_download() as saved:
+        plot.locator(".modebar-btn").first.click()
+    assert Path(saved.value.path()).read_text().startswith("<svg")
+
+
+def test_a_run_is_started_watched_found_after_a_reload_and_stopped(
+    visit: Any, runs_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LECTERN_RUNS", str(runs_root))
+    tab = visit.open("train?experiment=made-digits&made-digits-epochs=500")
+    try:
+        tab.get_by_role("button", name="Start").click()
+        tab.wait_for_url(re.compile("run=made-digits"))
+        tab.get_by_text(re.compile(r"running: [1-9]\d* of 500 epochs")).wait_for(timeout=90_000)
+        tab.locator(".js-plotly-plot").first.wait_for()
+        visit.open(tab.url)
+        tab.get_by_text(re.compile(r"running: \d+ of 500 epochs")).wait_for()
+        tab.get_by_role("button", name="Stop").click()
+        tab.get_by_text(re.compile(r"stopped: \d+ of 500 epochs")).wait_for(timeout=60_000)
+        assert tab.get_by_role("button", name="Resume").is_enabled()
+    finally:
+        for run in runs.list_runs():
+            runs.stop(run, patience=2)
