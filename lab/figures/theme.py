@@ -112,7 +112,6 @@ def template() -> go.layout.Template:
             "coloraxis": {"colorbar": {"outlinewidth": 0}},
             "margin": {"l": 8, "r": 8, "t": 48, "b": 8},
             "hovermode": "closest",
-            "dragmode": False,
             "uirevision": "keep",
         }
     )
@@ -120,7 +119,7 @@ def template() -> go.layout.Template:
 
 def style(fig: go.Figure) -> go.Figure:
     """The figure in this mode's template; without a title it gets no room for one."""
-    fig.update_layout(template=template())
+    fig.update_layout(template=template(), dragmode=False)  # a finger on a figure scrolls the page
     has_title = bool(fig.layout.title.text) or bool(fig.layout.annotations)
     if not has_title and fig.layout.margin.t is None:
         fig.update_layout(margin_t=36 if len(fig.data) > 1 and fig.layout.showlegend is not False else 32)

@@ -86,19 +86,27 @@ def choice(
     default: Any = None,
     help: str | None = None,
     format: Callable[[Any], str] = str,
+    as_list: bool = False,
 ) -> Any:
-    """One of `options`: side by side if they are few and short, else a list."""  # fmt: skip
+    """One of `options`: side by side if they are few and short, else (or if `as_list`) a list."""
     options = list(options)
     if default is None or default not in options:
         default = options[0]
     names = [format(option) for option in options]
     wants = f"is one of {', '.join(names[:8])}{', …' if len(names) > 8 else ''}"
     state.prepare(key, default, lambda raw: raw in names, lambda value: value in options, wants)
-    if len(options) <= SEGMENTS and sum(len(name) + 3 for name in names) <= 44:
+    if not as_list and len(options) <= SEGMENTS and sum(len(name) + 3 for name in names) <= 44:
         value = st.segmented_control(
-            label, options, default=default, required=True, format_func=format, key=key, help=help,
+            label,
+            options,
+            default=default,
+            required=True,
+            format_func=format,
+            key=key,
+            help=help,
+            wrap=True,
             bind="query-params",
-        )  # fmt: skip
+        )
     else:
         value = st.selectbox(
             label,

@@ -33,7 +33,7 @@ def experiment(
     names = trained(family, only)
     if not names:
         stop(f"No trained model of the family {family} yet: run `lab list`, then `lab fit` one of them.")
-    return choice(label, names, key=key, default=default)
+    return choice(label, names, key=key, default=default, as_list=True)
 
 
 def trained(

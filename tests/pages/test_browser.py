@@ -61,6 +61,14 @@ def cell(tab: Any, chart: int, x: float, y: float) -> tuple[float, float]:
     )
 
 
+def click(tab: Any, chart: int, x: float, y: float) -> None:
+    """Point at (x, y) of a figure, and click there."""
+    tab.mouse.move(*cell(tab, chart, x, y))
+    tab.wait_for_timeout(300)  # plotly looks for what is under the pointer only so often
+    tab.mouse.down()
+    tab.mouse.up()
+
+
 def same_in_a_new_tab(visit: Any) -> None:
     """The link of this tab, pasted into another, shows the same words and numbers."""
     copy = visit.context.new_page()
@@ -103,12 +111,12 @@ def test_a_page_is_drawn_in_the_light(visit: Any, path: str) -> None:
 def test_a_click_on_a_heat_map_is_held_and_travels_in_the_link(visit: Any) -> None:
     tab = visit.open(PIXELS)
     before = visit.text()
-    tab.mouse.click(*cell(tab, 0, 3, 5))
+    click(tab, 0, 3, 5)
     tab.wait_for_url(re.compile(r"pixel=3(,|%2C)5"))
     visit.settle()
     assert "What pixel 43 reads" in tab.content()  # row 5, column 3 of 8 x 8
     same_in_a_new_tab(visit)
-    tab.mouse.click(*cell(tab, 0, 6, 1))
+    click(tab, 0, 6, 1)
     tab.wait_for_url(re.compile(r"pixel=6(,|%2C)1"))
     visit.settle()
     assert "What pixel 14 reads" in tab.content()
