@@ -12,6 +12,11 @@ from lab.figures.basic import array, bars, click_targets, heatmap
 PANEL = 0.9  # of the unit square that a head's panel fills in the grid
 
 
+def shade(weights: np.ndarray) -> np.ndarray:
+    """Colours go by the root of a weight: one of 0.04 among many is still seen."""
+    return np.sqrt(weights)
+
+
 def head_grid(
     weights: Tensor, held: tuple[int, int] | None = None, off: Sequence[tuple[int, int]] = ()
 ) -> go.Figure:
@@ -27,7 +32,7 @@ def head_grid(
     sheet = np.full((L * (T + 1), H * (T + 1)), np.nan)
     for l in range(L):
         for h in range(H):
-            sheet[l * (T + 1) : l * (T + 1) + T, h * (T + 1) : h * (T + 1) + T] = w[l, h]
+            sheet[l * (T + 1) : l * (T + 1) + T, h * (T + 1) : h * (T + 1) + T] = shade(w[l, h])
 
     def places(n: int) -> np.ndarray:
         inside = ((np.arange(T) + 0.5) / T - 0.5) * PANEL
@@ -90,7 +95,7 @@ def head_map(weights: Tensor, tokens: Sequence[str], held: tuple[int, int] | Non
     w = array(weights)
     T = len(w)
     fig = heatmap(
-        w,
+        shade(w),
         x=tokens,
         y=tokens,
         scale="violet",
@@ -133,7 +138,7 @@ def held_row(weights: Tensor, tokens: Sequence[str], query: int, key: int | None
         probability=True,
         height=280,
     )
-    fig.update_xaxes(title=f"{tokens[query]} (token {query + 1}) looks at", tickangle=0)
+    fig.update_xaxes(title=f"{tokens[query]} (token {query + 1}) looks at")
     return fig
 
 

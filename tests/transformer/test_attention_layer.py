@@ -36,7 +36,7 @@ def by_hand(q, k, v, allowed=None, scale=None):
             if allowed is not None and not allowed[t, s]:
                 raised.append(0.0)
                 continue
-            dot = sum(float(q[t, d]) * float(k[s, d]) for d in range(q.shape[1]))
+            dot = sum(q[t, d].item() * k[s, d].item() for d in range(q.shape[1]))
             raised.append(math.exp(dot * (1 / math.sqrt(q.shape[1]) if scale is None else scale)))
         for s in range(len(k)):
             if sum(raised):
