@@ -227,8 +227,9 @@ class LabCLI(LightningCLI):
             checkpoint = weights.read_checkpoint(Path(self.best.best_model_path))
             self.model.load_state_dict(checkpoint["state_dict"])
         dtype = getattr(torch, config.save_dtype)
-        own = next(self.model.parameters()).dtype
-        self.model.to(dtype).to(own)  # round before the test: the card's numbers are the file's
+        for tensor in self.model.state_dict().values():
+            if tensor.is_floating_point():  # round before the test: the card's numbers are the file's
+                tensor.copy_(tensor.to(dtype))
         metrics: dict[str, float] = {}
         for evaluate in (self.trainer.validate, self.trainer.test):
             evaluate(self.model, datamodule=self.datamodule, verbose=False)

@@ -12,7 +12,7 @@ import lightning as L
 import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
-from torchmetrics import MeanMetric, Metric
+from torchmetrics import Metric
 
 from modules.trace import Trace
 
@@ -22,6 +22,33 @@ LRSchedulerCallable = Callable[[torch.optim.Optimizer], torch.optim.lr_scheduler
 
 Split = Literal["train", "val", "test"]
 SPLITS: tuple[Split, ...] = ("train", "val", "test")
+
+
+class Mean(Metric):
+    """The mean of all values of a split, summed in double precision; a NaN shows.
+
+    torchmetrics' own MeanMetric sums in single precision (its `set_dtype` is undone by `.to(device)`)
+    and leaves NaN out.
+    """
+
+    total: Tensor
+    count: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        dtype = (
+            torch.float32 if torch.backends.mps.is_available() else torch.float64
+        )  # Apple's GPUs have no double
+        self.add_state("total", torch.tensor(0.0, dtype=dtype), dist_reduce_fx="sum")
+        self.add_state("count", torch.tensor(0), dist_reduce_fx="sum")
+
+    def update(self, values: Tensor) -> None:
+        values = torch.as_tensor(values, device=self.total.device)
+        self.total += values.sum(dtype=self.total.dtype)
+        self.count += values.numel()
+
+    def compute(self) -> Tensor:
+        return self.total / self.count
 
 
 class Module(L.LightningModule):
@@ -51,19 +78,10 @@ class Module(L.LightningModule):
         self.optimizer = optimizer
         self.lr_scheduler = lr_scheduler
         self.lr_interval = lr_interval
-        metrics = metrics if metrics is not None else {"nll": MeanMetric()}
-        for metric in metrics.values():
-            if isinstance(metric, MeanMetric):
-                metric.nan_strategy = "disable"  # a NaN must show, not be left out of the mean
-        # torchmetrics reduce over devices by themselves, so the numbers are right on any number of them;
-        # sums over a whole split are kept in double precision (which Apple's GPUs lack)
-        dtype = torch.float32 if torch.backends.mps.is_available() else torch.float64
+        metrics = metrics if metrics is not None else {"nll": Mean()}
+        # torchmetrics reduce over devices by themselves, so the numbers are right on any number of them
         self.meters = nn.ModuleDict(
-            {
-                f"{s}_{name}": metric.clone().set_dtype(dtype)
-                for s in SPLITS
-                for name, metric in metrics.items()
-            }
+            {f"{split}_{name}": metric.clone() for split in SPLITS for name, metric in metrics.items()}
         )
 
     @classmethod

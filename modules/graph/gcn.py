@@ -36,10 +36,9 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import add_self_loops, degree, remove_self_loops, to_torch_csr_tensor
-from torchmetrics import MeanMetric
 from torchmetrics.classification import MulticlassAccuracy
 
-from modules.base import Module, Split
+from modules.base import Mean, Module, Split
 
 # torch says once per process that CSR is in beta, and that it trusts the indices it is given.
 warnings.filterwarnings("ignore", message="Sparse (CSR tensor support|invariant checks)")
@@ -195,7 +194,7 @@ class GCN(Module):
         **training: Any,
     ) -> None:
         accuracy = MulticlassAccuracy(num_classes, average="micro", validate_args=False)
-        super().__init__(metrics={"nll": MeanMetric(), "acc": accuracy}, **training)
+        super().__init__(metrics={"nll": Mean(), "acc": accuracy}, **training)
         widths = [num_features, *hidden, num_classes]
         self.layers = nn.ModuleList(GraphConvolution(d, d_out, propagation) for d, d_out in pairwise(widths))
         self.propagation, self.dropout, self.weight_decay = propagation, dropout, weight_decay

@@ -27,9 +27,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.distributions import Independent, Normal
-from torchmetrics import MeanMetric
 
-from modules.base import Module, Split
+from modules.base import Mean, Module, Split
 from modules.trace import Step, Trace
 
 LOG_2PI = math.log(2 * math.pi)
@@ -143,7 +142,7 @@ class VAE(Module):
         **training: Any,
     ) -> None:
         names = ("elbo", "rec", "kl", "iwae", "iwae_samples")
-        super().__init__(metrics={name: MeanMetric() for name in names}, **training)
+        super().__init__(metrics={name: Mean() for name in names}, **training)
         if activation not in ACTIVATIONS:
             raise ValueError(f"activation is {activation!r}: choose one of {', '.join(ACTIVATIONS)}.")
         if decoder not in ("bernoulli", "gaussian"):

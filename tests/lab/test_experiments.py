@@ -1,0 +1,199 @@
+"""The catalog: every experiment loads and trains one step, and unknown names get a sentence."""
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from lab.__main__ import main
+from lab.experiments import FAMILIES, catalog, find
+from lab.weights import load, read_card
+from tests.lab.conftest import complaint
+
+CATALOG = catalog()
+SHIPPED = [name for name, e in CATALOG.items() if e.weights and e.weights.parent.name == "zoo"]
+
+
+def data_of(name: str) -> str | None:
+    """The real data set that an experiment reads, by the name of the `real_data` fixture."""
+    experiment = CATALOG[name]
+    if experiment.embedded:
+        return None
+    args = experiment.config["data"].get("init_args") or {}
+    if experiment.datamodule.endswith(".Planetoid"):
+        return args.get("name", "Cora")
+    return {"datamodules.mnist.MNIST": "MNIST", "datamodules.text.Text": "tinyshakespeare"}[
+        experiment.datamodule
+    ]
+
+
+def test_catalog_covers_the_five_families() -> None:
+    assert {e.family for e in CATALOG.values()} >= {
+        "autoregressive",
+        "transformer",
+        "convolution",
+        "latent",
+        "graph",
+    }
+    assert {e.family for e in CATALOG.values()} <= set(FAMILIES)
+
+
+@pytest.mark.parametrize("name", CATALOG)
+def test_every_experiment_runs_one_step(name: str, real_data, tmp_path: Path, monkeypatch) -> None:
+    if (data := data_of(name)) is not None:
+        real_data(data)
+    else:
+        monkeypatch.setenv("LECTERN_DATA", str(tmp_path / "empty"))  # embedded means: no file at all
+    batched = "batch_size" in (CATALOG[name].config["data"].get("init_args") or {})
+    small = ["--data.init_args.batch_size=4"] if batched else []
+    assert main(["fit", name, "--trainer.fast_dev_run=true", "--seeds=1", *small]) == 0
+
+
+@pytest.mark.parametrize("name", CATALOG)
+def test_embedded_is_what_the_datamodule_says(name: str) -> None:
+    module, _, cls = CATALOG[name].datamodule.rpartition(".")
+    data = getattr(importlib.import_module(module), cls)(
+        **(CATALOG[name].config["data"].get("init_args") or {})
+    )
+    assert CATALOG[name].embedded == data.embedded
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_weights_are_what_their_card_says(name: str) -> None:
+    experiment = find(name)
+    card, model = read_card(experiment.weights), load(name)
+    assert card["experiment"] == name
+    assert card["parameters"] == model.num_parameters == sum(p.numel() for p in model.parameters())
+    assert (experiment.weights / "model.safetensors").stat().st_size < 4_000_000
+    assert all(p.isfinite().all() for p in model.parameters())
+    # the committed YAML is the recipe of the shipped weights
+    config = experiment.config
+    for key, value in (config["model"].get("init_args") or {}).items():
+        if key in card["config"]["model"]["init_args"]:
+            assert card["config"]["model"]["init_args"][key] == value, key
+    for key, value in (config["data"].get("init_args") or {}).items():
+        assert card["config"]["data"]["init_args"][key] == value, key
+    assert any(key.startswith("test/") for key in card["metrics"])
+
+
+def test_the_zoo_fits_in_60_megabytes() -> None:
+    zoo = Path(find(SHIPPED[0]).weights).parent
+    assert sum(p.stat().st_size for p in zoo.rglob("*") if p.is_file()) < 60_000_000
+
+
+def test_list_json_has_the_promised_keys(capsys) -> None:
+    assert main(["list", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    keys = {
+        "name",
+        "family",
+        "module",
+        "datamodule",
+        "embedded",
+        "weights",
+        "parameters",
+        "metrics",
+        "minutes",
+    }
+    assert [row["name"] for row in rows] == list(CATALOG)
+    assert all(row.keys() >= keys and isinstance(row["embedded"], bool) for row in rows)
+
+
+@pytest.mark.parametrize("command", [[], ["--help"], ["list"], ["list", "--json"], ["nonsense"]])
+def test_light_commands_import_no_torch(command: list[str]) -> None:
+    code = f"import sys; from lab.__main__ import main; main({command!r}); sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["fit", "made-digts"], "made-digits"),
+        (["fit", "zzzzzz"], "lab list"),
+        (["fti"], "lab fit"),
+        (["fit"], "needs an experiment"),
+        (["fit", "nowhere/mine.yaml"], "There is no file"),
+        (["sample", "gcn-karate"], "does not generate"),
+        (["sample", "made-digits", "--temperatur", "1"], "temperature"),
+        (["sample", "made-digits", "--temperature", "hot"], "number"),
+        (["sample", "made-digits", "-n", "0"], "at least one"),
+        (["sample", "made-digits", "--out", "x.txt"], ".png"),
+        (["fit", "made-digits", "--preset", "tpu"], "gpu"),
+        (["fit", "made-digits", "--trainer.max_epochs", "many"], "max_epochs"),
+        (["fit", "made-digits", "--model.init_args.hiden", "[3]"], "hiden"),
+        (["fit", "made-digits", "--model.init_args.order", "sideways"], "sideways"),
+        (["fit", "made-digits", "--data.init_args.batch_size", "0"], "at least 1"),
+        (["fit", "made-digits", "--monitor", "val/beauty"], "val/nll"),
+        (["fit", "made-digits", "--trainer.devices", "1000"], "CPU cores"),
+        (["fit", "made-digits", "--ckpt_path", "last"], "nothing to resume|no run of"),
+        (["fit", "made-digits", "--ckpt_path", "nowhere.ckpt"], "no checkpoint"),
+        (["data", "imagenet"], "MNIST"),
+    ],
+)  # fmt: skip
+def test_mistakes_get_one_sentence_and_exit_code_2(args: list[str], words: str, capsys) -> None:
+    assert main(args) == 2
+    sentence = complaint(capsys)
+    assert any(word in sentence for word in words.split("|")), sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("model: [", "line"),
+        ("just words", "no settings"),
+        ("model: {class_path: modules.autoregressive.made.MADE}", "data"),
+        ("modle: {}\ndata: {class_path: datamodules.digits.Digits}", "model"),
+        ("model: {class_path: modules.autoregressive.made.MADEE}\n"
+         "data: {class_path: datamodules.digits.Digits}", "MADEE"),
+        ("model: {class_path: modules.autoregressive.made.MADE}\n"
+         "data: {class_path: datamodules.digits.Digits}\ntrianer: {max_epochs: 1}", "trianer"),
+    ],
+)  # fmt: skip
+def test_a_typo_in_a_yaml_gets_one_sentence(text: str, words: str, tmp_path: Path, capsys) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    assert main(["fit", str(path)]) == 2
+    assert words in complaint(capsys)
+
+
+def test_missing_data_names_file_folder_and_the_embedded_sister(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("LECTERN_DATA", str(tmp_path / "nothing"))
+    assert main(["fit", "made-mnist", "--trainer.fast_dev_run=true"]) == 2
+    sentence = complaint(capsys)
+    assert str(tmp_path / "nothing") in sentence and "-digits" in sentence
+
+
+def test_samples_repeat_with_their_seed_and_the_knobs_reach_the_model(tmp_path: Path) -> None:
+    def draw(name: str, *args: str) -> bytes:
+        assert main(["sample", "made-digits", "-n", "4", "--out", str(tmp_path / name), *args]) == 0
+        return (tmp_path / name).read_bytes()
+
+    first = draw("a.png", "--seed", "3")
+    assert first == draw("b.png", "--seed", "3") != draw("c.png", "--seed", "4")
+    assert draw("d.png", "--temperature", "0.0001", "--seed", "1") == draw("e.png", "--temperature", "0.0001")
+
+
+def test_sample_writes_text(tmp_path: Path) -> None:
+    out = tmp_path / "text.txt"
+    assert main(["sample", "gpt-shakespeare", "-n", "2", "--out", str(out), "--length", "20"]) == 0
+    texts = out.read_text().split("-" * 40)
+    assert len(texts) == 2 and all(text.strip() for text in texts)
+
+
+def test_lab_test_repeats_the_cards_number(capsys) -> None:
+    assert main(["test", "made-digits"]) == 0
+    shown = dict(line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("test/"))
+    assert float(shown["test/nll"]) == pytest.approx(
+        find("made-digits").card["metrics"]["test/nll"], abs=1e-4
+    )
+
+
+def test_lab_predict_writes_log_prob_of_every_test_example(own_runs: Path) -> None:
+    assert main(["predict", "made-digits"]) == 0
+    rows = (own_runs / "made-digits" / "predictions.csv").read_text().splitlines()[1:]
+    mean = -torch.tensor([float(row.split(",")[1]) for row in rows]).double().mean()
+    assert mean.item() == pytest.approx(find("made-digits").card["metrics"]["test/nll"], abs=1e-3)
