@@ -312,6 +312,11 @@ def halves(run: Drawing) -> tuple[float, float]:
     return float(each[: len(each) // 2].sum()), float(each[len(each) // 2 :].sum())
 
 
+def bits_per_pixel(nats: float, n: int) -> float:
+    """Bits per dimension of a negative log-likelihood in nats over n variables."""
+    return nats / (n * math.log(2))
+
+
 def bit_strings(pictures: Tensor) -> list[str]:
     """(N, ...) bits as strings, a picture each."""
     return ["".join(str(int(b)) for b in picture.flatten()) for picture in pictures]

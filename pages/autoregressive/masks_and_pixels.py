@@ -207,11 +207,13 @@ def pixels_mode() -> None:
     running = basic.curves({"log p": run.log_prob}, mark=step, title="Running log p, nats",
                            xlabel="pixels drawn", height=300)  # fmt: skip
     ui.figure(running, alt="Running log-likelihood", data={"step": range(len(run)), "log_prob": run.log_prob})
+    total = float(run.log_prob[-1])
     ui.equation(
         run.equations[step],
         f"log p before this pixel, plus the log of the probability of the drawn bit {int(run.bit[step])}"
         + ("" if temperature == 1 else " under the model itself, whatever the temperature")
-        + f". Whole picture: {float(run.log_prob[-1]):.2f} nats, the same in one pass.",
+        + f". Whole picture: {total:.2f} nats, {masks.bits_per_pixel(-total, model.n):.3f} bits a pixel; the "
+        "same in one pass.",
     )
     ui.notice(
         "Scoring a finished picture takes one pass, drawing it takes one step a pixel. Surprise sits on the "

@@ -253,7 +253,14 @@ def test_pixel_numbers():
     assert p == pytest.approx(each[20].exp().item(), abs=6e-5)
     assert after == pytest.approx(each[:21].sum().item(), abs=6e-3)
     whole = f"{model.log_prob(x[None]).item():.2f}"
-    assert any(f"Whole picture: {whole} nats" in c.value for c in page.caption)
+    rate = f"{-model.log_prob(x[None]).item() / 64 / math.log(2):.3f}"
+    assert any(f"Whole picture: {whole} nats, {rate} bits a pixel" in c.value for c in page.caption)
+
+
+@pytest.mark.parametrize(("nats", "bits"), [(97.45, 0.17932), (88.33, 0.16254), (81.30, 0.14961)])
+def test_bits_per_pixel_of_the_published_numbers(nats, bits):
+    assert masks.bits_per_pixel(nats, 784) == pytest.approx(bits, abs=5e-6)
+    assert masks.bits_per_pixel(784 * math.log(2), 784) == pytest.approx(1, abs=1e-12)
 
 
 def test_completion_numbers_and_the_honest_refusal():
@@ -298,3 +305,23 @@ def test_the_card_of_the_digits_is_reproduced_from_the_weights():
     data.setup("test")
     x, _ = data.test_set[torch.arange(len(data.test_set))]
     assert -model.log_prob(x).mean().item() == pytest.approx(card["metrics"]["test/nll"], abs=1e-4)
+
+
+@pytest.mark.real_data
+def test_the_card_of_mnist_is_reproduced_and_no_number_is_below_the_floor(real_data):
+    real_data("MNIST")
+    from datamodules.mnist import MNIST
+
+    model = weights.load("made-mnist")
+    card = weights.read_card(Path(weights.__file__).parent / "zoo" / "made-mnist")
+    data = MNIST(binarize=card["data"]["binarize"])
+    data.setup("test")
+    with torch.no_grad():
+        nll = torch.cat(
+            [-model.log_prob(data.test_set[rows][0]) for rows in torch.arange(10_000).split(2_000)]
+        )
+    assert nll.mean().item() == pytest.approx(card["metrics"]["test/nll"], abs=1e-3)
+    assert nll.mean().item() > math.log(10_000)  # a density on 10,000 distinct pictures cannot do better
+    # an order the model was never trained on is far worse
+    x = data.test_set[torch.arange(200)][0]
+    assert -model.log_prob(x, order="random").mean() > nll.mean() + 50
