@@ -15,7 +15,7 @@ Span = tuple[int, int]
 
 def veil(color: str) -> list[list[float | str]]:
     """A scale from nothing to `color`, to lay over a picture."""
-    return [[0, theme.fade(color, 0)], [0.02, theme.fade(color, 0.25)], [1, theme.fade(color, 0.95)]]
+    return [[0, theme.fade(color, 0)], [0.02, theme.fade(color, 0.2)], [1, theme.fade(color, 0.85)]]
 
 
 def on_image(
@@ -73,15 +73,23 @@ def on_signal(
     return fig
 
 
-def feature_map(values: Any, title: str = "", height: int = 420) -> go.Figure:
+def feature_map(
+    values: Any, chosen: tuple[int, int] | None = None, title: str = "", height: int = 420
+) -> go.Figure:
     """One map, clickable: (H, W) of a channel, or (channels, positions) of a 1-D layer.
 
-    A click reports x = column, y = row.
+    A click reports x = column, y = row; the `chosen` (row, column) has a frame.
     """
     z = array(values)
     wide = z.shape[0] < z.shape[1] / 2
     fig = heatmap(z, scale="diverging", clickable=True, title=title, square=not wide, height=height)
     fig.update_traces(selector={"type": "scatter"}, marker_size=max(6, min(36, 380 // max(z.shape))))
+    if chosen is not None:
+        row, column = chosen
+        fig.add_shape(
+            type="rect", x0=column - 0.5, x1=column + 0.5, y0=row - 0.5, y1=row + 0.5,
+            line={"color": theme.VERMILLION, "width": 4},
+        )  # fmt: skip
     return fig
 
 
@@ -204,7 +212,7 @@ def sliding(x: Any, reads: Any, output: Any, outputs: int, height: int = 380) ->
 def matrix(values: Any, row: int, height: int = 380) -> go.Figure:
     """A convolution as the matrix that it is, (outputs, inputs), one row framed."""
     z = array(values)
-    fig = heatmap(z, scale="diverging", numbers="g" if z.shape[1] <= 14 else False, colorbar=False,
+    fig = heatmap(z, scale="diverging", numbers=".2~g" if z.shape[1] <= 14 else False, colorbar=False,
                   xlabel="input", ylabel="output", height=height)  # fmt: skip
     fig.add_shape(
         type="rect", x0=-0.5, x1=z.shape[1] - 0.5, y0=row - 0.5, y1=row + 0.5,

@@ -101,7 +101,7 @@ def unit_equation(layer: Layer, unit: Unit, channel: int = 0) -> tuple[str, str]
     if numbers.kernel is not None and numbers.kernel.ndim > 1:
         own = numbers.products[channel].flatten()
         patch, weights = numbers.patch[channel].flatten().tolist(), numbers.kernel[channel].flatten().tolist()
-        terms = [rf"{shown(x)}\cdot{bracketed(w)}" for x, w in zip(patch, weights, strict=True)]
+        terms = [rf"{bracketed(x)}\cdot{bracketed(w)}" for x, w in zip(patch, weights, strict=True)]
         inner = " + ".join(terms) if len(terms) <= 5 else f"{' + '.join(terms[:2])} + \\dots + {terms[-1]}"
         rest = float(numbers.products.double().sum() - own.double().sum())
         others = rf" + \underbrace{{{bracketed(rest)}}}_{{\text{{other channels}}}}"
@@ -109,8 +109,13 @@ def unit_equation(layer: Layer, unit: Unit, channel: int = 0) -> tuple[str, str]
             rf"\underbrace{{{inner}}}_{{{shown(own.double().sum())}}}"
             f"{others if len(numbers.products) > 1 else ''}"
             rf" + \underbrace{{{bracketed(numbers.bias)}}}_{{\beta}} = {value}",
-            f"Patch times kernel of input channel {channel}, {own.numel()} products, then the same of the "
-            f"{len(numbers.products) - 1} other channels, then the bias.",
+            f"Patch times kernel, {own.numel()} products"
+            + (
+                f" in input channel {channel}, then the same of the {len(numbers.products) - 1} others"
+                if len(numbers.products) > 1
+                else ""
+            )
+            + ", then the bias β.",
         )
     if numbers.kernel is not None:
         positive = float(numbers.products.double().clamp_min(0).sum())
@@ -309,6 +314,15 @@ def rows_of(h: Tensor, width: int) -> Tensor:
 def strongest(grid: Tensor) -> tuple[int, int]:
     """Row and column of the largest value of a map (H, W); NaN never wins."""
     return divmod(int(grid.nan_to_num(float("-inf")).argmax()), grid.shape[1])
+
+
+def clicked(grid: Tensor, point: Any) -> tuple[int, int]:
+    """Row and column of a click (x = column, y = row) on a map; the strongest unit without one."""
+    if point is not None and all(isinstance(point[axis], int) for axis in ("x", "y")):
+        row, column = point["y"], point["x"]
+        if 0 <= row < len(grid) and 0 <= column < grid.shape[1] and not grid[row, column].isnan():
+            return row, column
+    return strongest(grid)
 
 
 def cone_unit(layers: Sequence[Layer], point: Any) -> tuple[int, int]:

@@ -259,7 +259,8 @@ class Layer:
         input, output: (C, positions...) or, once flattened, (D,).
         grid: shape (C, positions...) in which a flattened output is counted.
         paths: per axis (positions, inputs): number of paths from an input to a position.
-        field: the formula's field per axis; None behind up-sampling or a dense layer.
+        field: the formula's field per axis; None behind up-sampling, a dense layer,
+            or a border that repeats inputs (circular, reflected).
     """
 
     name: str
@@ -348,7 +349,8 @@ def walk(model: nn.Module, x: Tensor) -> list[Layer]:
             after = sizes if h.ndim == 1 else output.shape[1:]
             steps = connectivity(module, sizes, after)
             paths = tuple(compose(*pair) for pair in zip(paths, steps, strict=True))
-            stack = windows(module, axes)
+            # the formula knows nothing of borders that repeat inputs
+            stack = windows(module, axes) if getattr(module, "padding_mode", "zeros") == "zeros" else None
             pairs = zip(field or (), stack or (), strict=False)
             field = tuple(f.after(w) for f, w in pairs) or None
             grid = grid if h.ndim == 1 else tuple(output.shape)

@@ -83,11 +83,10 @@ def draw_field(x: torch.Tensor, found: torch.Tensor, box: list | None, kind: str
 def sizes(found: torch.Tensor, box: list | None, kind: str) -> None:
     """The field in numbers."""
     spans = [last - first + 1 for first, last in box] if box else [0]
-    size = int(torch.tensor(spans).prod())
     inside_box = int((found != 0).sum())
     wide = " × ".join(f"{s:.1f}" for s in lens.spread(found))
     numbers = {
-        "Box in theory": f"{' × '.join(map(str, spans))} = {size}" if len(spans) > 1 else str(size),
+        "Box in theory": " × ".join(map(str, spans)),
         "Inputs that count": f"{inside_box} of {found.numel()}",
         "Half of it is held by": f"{lens.half_held(found)} inputs",
         "Half-width σ": wide,
@@ -122,12 +121,12 @@ def trained_view() -> None:
         name = ui.experiment("Model", family="convolution", key="model", default="cnn-mnist")
         model = ui.load(name)
         shape = tuple(model.hparams["image_shape"])
-        shown = [
-            k for k, m in enumerate(lens.layers_of(model)) if lens.describe(m) not in ("flatten", "dropout")
-        ]
-        names = {k: f"{n} · {lens.describe(lens.layers_of(model)[k])}" for n, k in enumerate(shown, 1)}
-        deep = shown[len(shown) // 2]
-        index = ui.choice("Layer", shown, key="layer", default=deep, format=lambda k: names[k])
+        kinds = [lens.describe(module) for module in lens.layers_of(model)]
+        shown = [k for k, kind in enumerate(kinds) if kind not in ("flatten", "dropout")]
+        names = {k: f"{n} · {kinds[k]}" for n, k in enumerate(shown, 1)}
+        weighted = [k for k in shown if kinds[k].startswith(("conv", "dense"))]
+        default = weighted[-2]  # the last one below the logits
+        index = ui.choice("Layer", shown, key="layer", default=default, format=lambda k: names[k])
         kind = ui.choice("Over the input", FIELDS, key="over", default=ONE)
     with right:
         x, examples = own_input(shape)
@@ -150,11 +149,9 @@ def trained_view() -> None:
             grid = inside.rows_of(h, 19)
             units_of = lambda row, column: (row * grid.shape[1] + column,)  # noqa: E731
             alt = f"The {len(h)} units of layer {title}, row by row; click one"
-        row, column = inside.strongest(grid)
-        point = ui.pick(figures.feature_map(grid, f"{title}: click a unit"), key="unit", alt=alt,
-                        data={"value": grid.flatten()})  # fmt: skip
-        if point and units_of(int(point["y"]), int(point["x"]))[0] < len(h):
-            row, column = int(point["y"]), int(point["x"])
+        row, column = inside.clicked(grid, ui.held("unit"))
+        ui.pick(figures.feature_map(grid, (row, column), f"{title}: click a unit"), key="unit", alt=alt,
+                mark=False, data={"value": grid.flatten()})  # fmt: skip
         unit = units_of(row, column)
     found = weights_on_input(model, layers, index, unit, x, examples, kind)
     box = layer.box(unit)
@@ -376,5 +373,5 @@ ui.header(
     "Receptive field",
     "A unit sees the input through a window that its layers open; the gradient shows how much of it counts.",
 )
-views = {"Trained network": trained_view, "Own stack": own_view, "Sliding kernel": slide_view}
+views = {"Trained network": trained_view, "Own stack": own_view, "Kernel": slide_view}
 views[ui.choice("Show", list(views), key="show", default="Trained network")]()
