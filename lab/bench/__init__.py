@@ -14,7 +14,7 @@ import platform
 import sys
 from typing import Any
 
-from lab.bench.timing import Row
+from lab.bench.timing import Row, use_cpu_time
 from lab.errors import UserError
 
 # name -> (module, what it measures)
@@ -49,7 +49,12 @@ def run(argv: list[str]) -> int:
     parser.add_argument("names", nargs="*", metavar="name", help="which benches")
     parser.add_argument("--json", action="store_true", help="JSON instead of a table")
     parser.add_argument("--quick", action="store_true", help="small sizes, few repeats: to see that it runs")
+    parser.add_argument(
+        "--busy", action="store_true", help="count CPU time on one thread, not time on the wall"
+    )
     options = parser.parse_args(argv)
+    if options.busy:
+        use_cpu_time()
     if unknown := [name for name in options.names if name not in BENCHES]:
         raise UserError(f"There is no bench {unknown[0]!r}: choose from {', '.join(BENCHES)}.")
 
@@ -68,7 +73,8 @@ def run(argv: list[str]) -> int:
             | {"met": row.met}
             for row in rows
         ]
-        print(json.dumps({"machine": machine(), "quick": options.quick, "rows": plain}, indent=2))
+        settings = {"quick": options.quick, "busy": options.busy}
+        print(json.dumps({"machine": machine(), **settings, "rows": plain}, indent=2))
     else:
         show(rows)
     return 0

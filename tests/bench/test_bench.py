@@ -89,6 +89,13 @@ def test_ratio_is_the_median_of_pairs() -> None:
     assert slow.ratio > 1
 
 
+def test_a_busy_machine_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing, "clock", timing.clock)  # put back at the end
+    assert timing.seconds(lambda: time.sleep(0.05)) >= 0.05
+    timing.use_cpu_time()
+    assert timing.seconds(lambda: time.sleep(0.05)) < 0.05
+
+
 def test_percentile() -> None:
     assert timing.percentile([3.0, 1.0, 2.0], 0.5) == 2.0
     assert timing.percentile([0.0, 10.0], 0.95) == pytest.approx(9.5)
