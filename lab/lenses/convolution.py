@@ -64,7 +64,8 @@ def arithmetic(layer: Layer, unit: Unit) -> Arithmetic:
         return Arithmetic(layer.input, module.weight[unit[-1]].detach(), bias, value)
     stack = windows(module, layer.input.ndim - 1) if layer.input.ndim > 1 else None
     if stack is None or isinstance(module, POINTWISE):
-        return Arithmetic(layer.input[unit], None, 0.0, value)
+        own = layer.output[unit] if isinstance(module, nn.Flatten) else layer.input[unit]
+        return Arithmetic(own, None, 0.0, value)
     outside = float("-inf") if isinstance(module, POOLINGS[:3]) else 0.0  # padding never wins a maximum
     patch = read(layer.input, stack, unit[1:], getattr(module, "padding_mode", "zeros"), outside)  # (C, K...)
     if isinstance(module, POOLINGS):  # one channel at a time
@@ -72,9 +73,8 @@ def arithmetic(layer: Layer, unit: Unit) -> Arithmetic:
     width = len(patch) // module.groups
     group = unit[0] // (module.out_channels // module.groups)
     bias = 0.0 if module.bias is None else float(module.bias[unit[0]])
-    return Arithmetic(
-        patch[group * width : (group + 1) * width], module.weight[unit[0]].detach(), bias, value
-    )
+    weight = module.weight[unit[0]].detach()  # (C / groups, K...)
+    return Arithmetic(patch[group * width : (group + 1) * width], weight, bias, value)
 
 
 def read(h: Tensor, stack: Sequence[Window], site: Unit, mode: str = "zeros", fill: float = 0.0) -> Tensor:
