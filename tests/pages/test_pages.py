@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from lab import runs, ui
 
+config.set_option("client.showErrorDetails", "full")  # a failing test says what failed
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     path

@@ -1,0 +1,113 @@
+"""A dashboard that is running and a tab of a browser on it: for the tests and for `screenshot.py`."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = {"localhost", "127.0.0.1", "::1"}
+DRAWN = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+  && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]')
+  && [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(
+       (p) => p.querySelector('.main-svg') || !p.checkVisibility())"""
+FLAGS = ["--no-sandbox", "--no-proxy-server", "--disable-gpu"]
+
+
+@contextmanager
+def serve(runs: Path, log: Path) -> Iterator[str]:
+    """`lab app` on a free port; gives its address.
+
+    Args:
+        runs: where it keeps training runs.
+        log: where it prints.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with open(log, "w") as out:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "lab", "app", f"--server.port={port}", "--server.headless=true"],
+            cwd=ROOT,
+            env={**os.environ, "LECTERN_RUNS": str(runs)},
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+    address, end = f"http://localhost:{port}", time.monotonic() + 120
+    try:
+        while not healthy(address):
+            if server.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"the dashboard does not answer: {log.read_text()}")
+            time.sleep(0.2)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def healthy(address: str) -> bool:
+    try:
+        return urllib.request.urlopen(f"{address}/_stcore/health", timeout=5).status == 200
+    except OSError:
+        return False
+
+
+class Visit:
+    """A tab of the browser on the dashboard, and what went wrong in it."""
+
+    def __init__(self, browser: Any, dashboard: str, width: int = 1280, scheme: str = "light") -> None:
+        self.dashboard = dashboard
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, has_touch=width < 600
+        )
+        self.context.set_default_timeout(30_000)
+        self.strangers: list[str] = []
+        self.complaints: list[str] = []
+        self.context.on("request", self.watch)
+        self.context.on("page", self.listen)
+        self.tab = self.context.new_page()
+
+    def watch(self, request: Any) -> None:
+        address = urlsplit(request.url)
+        if address.scheme not in ("data", "blob") and address.hostname not in HERE:
+            self.strangers.append(request.url)
+
+    def listen(self, tab: Any) -> None:
+        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        tab.on("console", self.hear)
+
+    def hear(self, message: Any) -> None:
+        # Streamlit finds its own root by asking below the page's address first, where nobody answers.
+        searching = "/_stcore/" in message.location.get("url", "") and "404" in message.text
+        if message.type == "error" and not searching:
+            self.complaints.append(f"{message.text} ({message.location.get('url')})")
+
+    def open(self, path: str = "", tab: Any = None) -> Any:
+        """Go to a page and wait until it is drawn."""
+        tab = tab or self.tab
+        tab.goto(f"{self.dashboard}/{path}" if not path.startswith("http") else path)
+        tab.wait_for_selector("h1")
+        self.settle(tab)
+        return tab
+
+    def settle(self, tab: Any = None) -> None:
+        """Wait until the script has run to its end and every figure is drawn."""
+        tab = tab or self.tab
+        tab.wait_for_timeout(150)  # a click takes a moment to reach the server
+        tab.wait_for_function(DRAWN)
+        tab.wait_for_timeout(150)
+        tab.wait_for_function(DRAWN)
+
+    def text(self, tab: Any = None) -> str:
+        """All words and numbers of the page, its menu aside."""
+        return (tab or self.tab).locator("[data-testid=stMain]").inner_text()
+
+    def parameters(self, tab: Any = None) -> str:
+        return urlsplit((tab or self.tab).url).query
