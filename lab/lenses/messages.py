@@ -272,6 +272,18 @@ def listen(heard: Heard, unit: int) -> Trace:
     return Trace(steps, heard.output)
 
 
+def summary(heard: Heard, unit: int) -> str:
+    """The whole sum of one unit: the layer's formula, then bias and messages in numbers."""
+    n, c = heard.node, unit
+    name, rule = (r"\text{logit}", "") if heard.last else ("h'", r"\mathrm{ReLU}")
+    messages = heard.messages[:, c].sum()
+    return (
+        rf"[{name}_{{{n}}}]_{{{c}}} = {rule}\Big[\beta + \sum_{{m \in \mathrm{{ne}}({n}) \cup \{{{n}\}}}} "
+        rf"S_{{m,{n}}}\, \Omega h_m\Big]_{{{c}}} = {rule}[{spell(heard.bias[c])} + {factor(messages)}] "
+        rf"= {spell(heard.output[c])}"
+    )
+
+
 def strongest(terms: Sequence[float], count: int) -> list[int]:
     """Places of the terms that are largest in absolute value, the largest first."""
     return sorted(range(len(terms)), key=lambda i: -abs(terms[i]))[:count]

@@ -127,7 +127,7 @@ if view == "Messages":
     units = heard.total.shape[0]
     unit = ui.slider("Unit", 0, units - 1, 0, key="unit", help="Which of the state's numbers is written out.")
     trace = lens.listen(heard, unit)
-    index = ui.stepper(len(trace), key="step", default=len(trace) - 1)
+    index = ui.stepper(len(trace), key="step")
     step = trace[index]
     ui.markdown(step.caption)
     left, right = ui.columns([3, 2])
@@ -165,10 +165,8 @@ if view == "Messages":
             "term": terms,
         },
     )  # fmt: skip
-    state, rule = (r"\text{logits}", "") if heard.last else ("h'", r"\mathrm{ReLU}")
     ui.equation(
-        rf"{state}_{{{node}}} = {rule}\Big[\beta + \sum_{{m \in \mathrm{{ne}}({node}) \cup \{{{node}\}}}} "
-        rf"S_{{m,{node}}}\, \Omega h_m\Big]",
+        lens.summary(heard, unit),
         f"{lens.RULES[model.propagation]} In layer {layer}, Ω is {units} × {heard.width}.",
     )
     ui.equation(

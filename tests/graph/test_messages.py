@@ -343,7 +343,11 @@ def test_the_pages_sum_is_the_models(karate: tuple[GCN, Any]) -> None:
         step = len(edges[0][edges[1] == node]) + 2  # the activation: neighbours, itself, β come before
         app = page(node=node, layer=layer, unit=unit, edits=edits, step=step)
         shown = numbers(app.latex[-1].value)[-1]
-        assert shown == pytest.approx(float(model.embeddings(data.x, edges)[layer][node, unit]), abs=5.1e-4)
+        assert numbers(app.latex[0].value)[-1] == shown
+        bias, messages = numbers(app.latex[0].value)[:2]
+        assert bias == pytest.approx(model.layers[layer - 1].bias[unit].item(), abs=5.1e-4)
+        assert shown == pytest.approx(max(0.0, bias + messages), abs=1.6e-3)
+        assert shown == pytest.approx(model.embeddings(data.x, edges)[layer][node, unit].item(), abs=5.1e-4)
         guess = int(model(data.x, edges)[node].argmax())
         assert any(f"predicted **community {guess}**" in m.value for m in app.markdown)
 
