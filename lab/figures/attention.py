@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from torch import Tensor
 
 from lab.figures import theme
-from lab.figures.basic import array, bars, click_targets, heatmap
+from lab.figures.basic import array, bars, click_targets, heatmap, ticks
 
 PANEL = 0.9  # of the unit square that a head's panel fills in the grid
 
@@ -61,20 +61,24 @@ def head_grid(
         )
     )
     half = PANEL / 2
-    for l, h in pairs:
-        framed = held == (l, h)
-        fig.add_shape(
-            type="rect",
-            x0=h + 1 - half,
-            x1=h + 1 + half,
-            y0=l + 1 - half,
-            y1=l + 1 + half,
-            line={"color": theme.VERMILLION if framed else theme.grid(), "width": 4 if framed else 1},
-        )
-        if (l, h) in off:
-            fig.add_annotation(
-                x=h + 1, y=l + 1, text="off", showarrow=False, font={"color": theme.VERMILLION}
-            )
+    frames = [
+        {
+            "type": "rect",
+            "x0": h + 1 - half,
+            "x1": h + 1 + half,
+            "y0": l + 1 - half,
+            "y1": l + 1 + half,
+            "line": {"color": theme.VERMILLION, "width": 4}
+            if held == (l, h)
+            else {"color": theme.grid(), "width": 1},
+        }
+        for l, h in pairs
+    ]
+    crosses = [
+        {"x": h + 1, "y": l + 1, "text": "off", "showarrow": False, "font": {"color": theme.VERMILLION}}
+        for l, h in off
+    ]
+    fig.update_layout(shapes=frames, annotations=crosses)  # at once: one by one is slow
     fig.update_xaxes(
         title="head", tickvals=list(range(1, H + 1)), range=[0.5, H + 0.5], showgrid=False, zeroline=False
     )
@@ -94,20 +98,27 @@ def head_map(weights: Tensor, tokens: Sequence[str], held: tuple[int, int] | Non
     """
     w = array(weights)
     T = len(w)
-    fig = heatmap(
-        shade(w),
-        x=tokens,
-        y=tokens,
-        scale="violet",
-        zmax=1.0,
-        xlabel="looked at (key)",
-        ylabel="looks (query)",
-        colorbar=False,
+    fig = go.Figure(
+        go.Heatmap(
+            z=shade(w),
+            zmin=0,
+            zmax=1,
+            colorscale=theme.scale("violet"),
+            showscale=False,
+            hoverinfo="skip",
+            xgap=1 if T <= 40 else 0,
+            ygap=1 if T <= 40 else 0,
+        )
     )
-    fig.update_traces(hoverinfo="skip", hovertext=None)
-    rows, columns = (index.ravel() for index in np.indices((T, T)))
-    hover = [f"{tokens[i]} → {tokens[j]}: {w[i, j]:.3f}" for i, j in zip(rows, columns, strict=True)]
+    rows, columns = w.nonzero()  # what the mask hides cannot be held
+    hover = [
+        f"{tokens[i]} → {tokens[j]}: {v:.3f}"
+        for i, j, v in zip(rows.tolist(), columns.tolist(), w[rows, columns].tolist(), strict=True)
+    ]
     fig.add_trace(click_targets(columns, rows, None, hover, size=max(6, 560 / T)))
+    axis = {"showgrid": False, "zeroline": False, **ticks(tokens, T)}
+    fig.update_xaxes(title="looked at (key)", range=[-0.5, T - 0.5], **axis)
+    fig.update_yaxes(title="looks (query)", range=[T - 0.5, -0.5], **axis)
     if held is not None:
         i = held[0]
         fig.add_shape(

@@ -105,6 +105,23 @@ def dot(maps: Maps, layer: int, head: int, query: int) -> Dot:
     return Dot(q, k, products, scores, scaled, raised, float(raised.sum()), weights)
 
 
+def number(x: float) -> str:
+    """Four significant digits in LaTeX."""
+    mantissa, e, power = f"{x:.4g}".partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(power)}}}" if e else mantissa
+
+
+def equation(story: Dot, key: int) -> str:
+    """The softmax of one query and one key with its numbers, in LaTeX."""
+    D = len(story.query)
+    raised, total = number(float(story.raised[key])), number(story.total)
+    return (
+        rf"\alpha = \frac{{e^{{q\cdot k/\sqrt{{{D}}}}}}}{{\sum_j e^{{q\cdot k_j/\sqrt{{{D}}}}}}}"
+        rf" = \frac{{e^{{{number(float(story.scores[key]))}/\sqrt{{{D}}}}}}}{{{total}}}"
+        rf" = \frac{{{raised}}}{{{total}}} = {number(float(story.weights[key]))}"
+    )
+
+
 @torch.no_grad()
 def next_token(model: GPT, tokens: Tensor, off: Heads = (), causal: bool = True) -> Tensor:
     """The distribution of the token after the text, (V,), with some heads switched off."""

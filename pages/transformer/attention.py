@@ -53,6 +53,17 @@ with ui.expander("Switch heads off"):
                 if ui.toggle(f"{l + 1}.{h + 1} off", False, key=f"off{l + 1}-{h + 1}"):
                     off.append((l, h))
 
+
+@ui.cached
+def influence(name, tokens, causal):
+    return lens.influence(ui.load(name), tokens, causal)
+
+
+@ui.cached
+def importance(name, tokens, causal):
+    return lens.importance(ui.load(name), tokens, causal)
+
+
 # --- Pictures -----------------------------------------------------------------------------------
 
 maps = lens.record(model, tokens, causal, off)
@@ -109,7 +120,7 @@ with one:
         key="softmax",
     )
 with mask:
-    moved = lens.influence(model, tokens[:40], causal)
+    moved = influence(name, tokens[:40], causal)
     ahead = float(moved.triu(1).max())
     ui.figure(
         figures.influence(moved, names[:40]),
@@ -140,7 +151,7 @@ with ablation:
         f"Mass that moved (total variation): {float(lens.distance(now, base)):.3f}."
     )
     ui.markdown("How far the bars move when one head alone is off:")
-    worth = lens.importance(model, tokens, causal)
+    worth = importance(name, tokens, causal)
     ui.figure(
         figures.head_values(worth),
         alt="Total variation of the next-token distribution for each head switched off",
@@ -153,14 +164,11 @@ with ablation:
 
 # --- Words --------------------------------------------------------------------------------------
 
-dim = len(story.query)
 ui.equation(
-    rf"\alpha = \frac{{e^{{q\cdot k/\sqrt{{{dim}}}}}}}{{\sum_j e^{{q\cdot k_j/\sqrt{{{dim}}}}}}}"
-    rf" = \frac{{e^{{{story.scores[key]:.3f} \times {maps.scale:.4f}}}}}{{{story.total:.3f}}}"
-    rf" = \frac{{{story.raised[key]:.4f}}}{{{story.total:.3f}}} = {story.weights[key]:.4f}",
+    lens.equation(story, key),
     note=f"q is the query of {names[query]} (token {query + 1}), k the key of {names[key]} "
     f"(token {key + 1}); the sum runs over {'the tokens up to the query' if causal else 'all tokens'}. "
-    f"Each q·k is the sum of its {dim} products.",
+    f"Each q·k is the sum of its {len(story.query)} products.",
 )
 ui.notice(
     "Each row is a distribution: its weights sum to 1, and with the mask nothing lies right of the diagonal. "
@@ -168,14 +176,19 @@ ui.notice(
     "Take the mask away and later tokens reach earlier predictions; a model *trained* so reads off its "
     "answers (its loss is near 0) and cannot write."
 )
-first = (1.0, 1.0)
+unmasked = "leakygpt-shakespeare"
 ui.presets(
     {
-        "First head": {"head": first, "causal": True},
+        "First head": {"head": (1.0, 1.0), "causal": True},
         "Last layer": {"head": (1.0, float(L)), "causal": True},
         "Mask off": {"causal": False},
         "Layer 1 without heads": {f"off1-{h + 1}": True for h in range(H)},
         "All heads on": {f"off{l + 1}-{h + 1}": False for l in range(L) for h in range(H)},
+        **(
+            {"Trained without a mask": {"model": unmasked, "text": SHELF["Romeo"], "causal": False}}
+            if unmasked in ui.trained("transformer")
+            else {}
+        ),
     }
 )
 ranking = story.weights.argsort(descending=True, stable=True)[:4].tolist()

@@ -39,7 +39,7 @@ with first:
         "Temperature", 0.0, 3.0, 1.0, key="t", step=0.05, help="0 always takes the most probable token"
     )
 with second:
-    top_k = ui.slider("Top-k", 1, V, V, key="k", help=f"{V} keeps all tokens")
+    top_k = ui.slider("Top-k", 0, 100, 0, key="k", help="0 keeps all tokens") or None
 with third:
     top_p = ui.slider("Top-p", 0.01, 1.0, 1.0, key="p", step=0.01, help="1 keeps all tokens")
 first, second = ui.columns(2)
@@ -128,7 +128,11 @@ def cost(name, prompt, length, cache, seed):
 
 
 with work:
-    if ui.toggle("Run it both ways and count", False, key="count"):
+    if not model.causal:
+        ui.caption(
+            "Without a causal mask a new token changes all earlier keys and values: nothing can be kept."
+        )
+    elif ui.toggle("Run it both ways and count", False, key="count"):
         with_cache, without = (cost(name, prompt, length, cache, seed) for cache in (True, False))
         full = model.context - P + 1  # steps before the window slides
         ui.figure(
@@ -190,10 +194,10 @@ ui.notice(
 )
 ui.presets(
     {
-        "Greedy": {"t": 0.0, "k": V, "p": 1.0},
-        "Careful": {"t": 0.8, "k": V, "p": 0.9},
-        "As trained": {"t": 1.0, "k": V, "p": 1.0},
-        "Hot": {"t": 2.0, "k": V, "p": 1.0},
+        "Greedy": {"t": 0.0, "k": 0, "p": 1.0},
+        "Careful": {"t": 0.8, "k": 0, "p": 0.9},
+        "As trained": {"t": 1.0, "k": 0, "p": 1.0},
+        "Hot": {"t": 2.0, "k": 0, "p": 1.0},
         "Hot, but cut to 5": {"t": 2.0, "k": 5, "p": 1.0},
     }
 )

@@ -1,0 +1,139 @@
+"""The two pages of the family: what they show is what the model computes, in every state tried here."""
+
+import math
+import re
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from lab import experiments, ui, weights
+from lab.lenses import text
+
+PAGES = experiments.ZOO.parents[1] / "pages" / "transformer"
+NUMBER = r"-?\d+\.\d+"
+
+
+def page(topic: str, **values) -> AppTest:
+    at = AppTest.from_file(str(PAGES / f"{topic}.py"), default_timeout=120)
+    for key, value in values.items():
+        at.query_params[key] = value
+    return at.run()
+
+
+def shown(at: AppTest) -> str:
+    assert not at.exception, at.exception[0].message
+    return "\n".join(element.value for element in [*at.latex, *at.caption])
+
+
+def first_model():
+    name = next(n for n in ui.trained("transformer") if n in ("gpt-shakespeare", "leakygpt-shakespeare"))
+    place = experiments.ZOO / name
+    return name, weights.load(place), text.tokenizer(weights.read_card(place))
+
+
+TEXT = "ROMEO:\nBut, soft!"
+
+
+@torch.no_grad()
+def test_the_weight_in_the_equation_is_the_models():
+    name, model, coder = first_model()
+    at = page("attention", model=name, text=TEXT, head="3,2", token="4,9")  # layer 2, head 3; key 4, query 9
+    plain = re.sub(r" \\cdot 10\^\{(-?\d+)\}", r"e\1", at.latex[0].value)
+    assert rf"/\sqrt{{{model.width // model.heads}}}" in plain
+    score, total, raised, total_again, weight = (
+        float(n) for n in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", re.sub(r"\\sqrt\{\d+\}", "", plain))
+    )
+    tokens = torch.tensor(coder.encode(TEXT))
+    x = model.embedding(tokens) + model.positions.table[: len(tokens)]
+    x = model.blocks[0](x[None], causal=True)
+    layer = model.blocks[1]
+    D = model.width // model.heads
+    q, k, _ = layer.attention.project(layer.attention_norm(x))[0].chunk(3, dim=1)
+    mine = slice(2 * D, 3 * D)
+    dots = k[:10, mine] @ q[9, mine]
+    assert score == pytest.approx(dots[4].item(), rel=1e-3)
+    assert total == total_again == pytest.approx((dots / math.sqrt(D)).exp().sum().item(), rel=1e-3)
+    assert weight == pytest.approx((dots / math.sqrt(D)).softmax(0)[4].item(), rel=1e-3)
+    assert raised / total == pytest.approx(weight, rel=2e-3)
+
+
+@torch.no_grad()
+def test_the_mask_and_the_loss():
+    name, model, coder = first_model()
+    tokens = torch.tensor(coder.encode(TEXT))[None]
+    for causal in (True, False):
+        at = page("attention", model=name, text=TEXT, causal=str(causal).lower())
+        caption = next(c.value for c in at.caption if c.value.startswith("Largest move"))
+        moved, loss = map(float, re.findall(NUMBER, caption))
+        assert (moved == 0.0) == causal and ("exactly 0" in caption) == causal
+        logits = model(tokens, causal=causal)[0, :-1]
+        assert loss == pytest.approx(
+            torch.nn.functional.cross_entropy(logits, tokens[0, 1:]).item(), abs=6e-4
+        )
+
+
+def test_switching_heads_off_moves_the_bars():
+    name, _, _ = first_model()
+    at = page("attention", model=name, text=TEXT)
+    assert "Heads off: none. Mass that moved (total variation): 0.000." in shown(at)
+    for h in range(4):
+        at.toggle(key=f"off1-{h + 1}").set_value(True)
+    at.run()
+    caption = next(c.value for c in at.caption if c.value.startswith("Heads off"))
+    assert "1.1, 1.2, 1.3, 1.4" in caption and float(re.findall(NUMBER, caption)[-1]) > 0
+
+
+@torch.no_grad()
+def test_the_probability_in_the_equation_is_the_models():
+    name, model, coder = first_model()
+    at = page("sampling", model=name, prompt=TEXT, t="0.8", k="9", p="0.9", step="5", length="20")
+    numerator, mass, p = map(float, re.findall(NUMBER, at.latex[-1].value)[-3:])
+    caption = next(c.value for c in at.caption if c.value.startswith("The token drawn"))
+    z = float(re.search(rf"logit z = ({NUMBER})", caption)[1])
+    generator = torch.Generator().manual_seed(0)
+    prompt = torch.tensor(coder.encode(TEXT))[None]
+    out = model.generate(prompt, 6, 0.8, 9, 0.9, generator)[0]
+    logits = model.next_logits(out[None, :-1])[0]
+    assert z == pytest.approx(logits[out[-1]].item(), abs=6e-4)
+    full = (logits / 0.8).softmax(0)
+    assert numerator == pytest.approx(full[out[-1]].item(), abs=6e-5)
+    ranked = full.sort(descending=True).values[:9]
+    inside = ranked[torch.cat([torch.tensor([True]), ranked.cumsum(0)[:-1] < 0.9])]
+    assert mass == pytest.approx(inside.sum().item(), abs=6e-5)
+    assert p == pytest.approx(numerator / mass, abs=2e-4)
+    shown_metrics = {m.label: m.value for m in at.metric}
+    assert shown_metrics[f"Kept of {model.vocab_size} tokens"] == str(len(inside))
+    entropy = -(logits.softmax(0) * logits.log_softmax(0)).sum().item()
+    assert float(shown_metrics["Entropy before (nats)"]) == pytest.approx(entropy, abs=6e-4)
+
+
+def test_greedy_says_so():
+    name, _, _ = first_model()
+    at = page("sampling", model=name, prompt=TEXT, t="0")
+    assert "takes the most probable token" in shown(at)
+    assert {m.label: m.value for m in at.metric}["Entropy after (nats)"] == "0.000"
+
+
+@pytest.mark.parametrize("topic, key", [("attention", "text"), ("sampling", "prompt")])
+@pytest.mark.parametrize(
+    "written, sentence",
+    [
+        ("", "There is no text"),
+        ("Hello 😀", "'😀' (U+1F600) is not in the vocabulary"),
+        ("Übermut", "'Ü' (U+00DC) is not in the vocabulary"),
+        ("x" * 100_000, "longer than 2,000 characters"),
+    ],
+)
+def test_bad_text_is_one_sentence(topic, key, written, sentence):
+    name, _, _ = first_model()
+    at = page(topic, model=name)
+    at.text_area(key=key).set_value(written).run()
+    assert not at.exception
+    assert [w.value for w in at.warning if sentence in w.value]
+
+
+def test_one_character_is_enough():
+    name, _, _ = first_model()
+    assert not page("attention", model=name, text="a").exception
+    assert not page("sampling", model=name, prompt="a").exception
