@@ -158,7 +158,8 @@ def text(
     area = max_chars > 200 if area is None else area
     make = st.text_area if area else st.text_input
     size: dict[str, Any] = {"height": 100} if area else {}
-    value = make(label, default, key=key, help=help, max_chars=max_chars, bind="query-params", **size) or ""
+    # without Streamlit's own max_chars, which cuts without a word
+    value = make(label, default, key=key, help=help, bind="query-params", **size) or ""
     if shelf:
         with st.container(horizontal=True, gap="small"):
             for name, example in shelf.items():
