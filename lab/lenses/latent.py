@@ -444,6 +444,11 @@ def effective_sample_size(log_weights: Tensor) -> float:
     return (2 * log_weights.logsumexp(0) - (2 * log_weights).logsumexp(0)).exp().item()
 
 
+def error(log_weights: Tensor) -> float:
+    """Standard error of the log of the weights' mean, √(1/ESS − 1/S) to first order. log_weights (S,)."""
+    return math.sqrt(max(0.0, 1 / effective_sample_size(log_weights) - 1 / len(log_weights)))
+
+
 # --- What a page shows ----------------------------------------------------------------------------
 
 

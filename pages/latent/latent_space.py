@@ -9,7 +9,7 @@ from lab.ui.plane import plane as map_of_plane
 from modules.latent.vae import LOG_2PI, VAE, gaussian_kl, reparameterize
 
 DIGITS, IMAGES = "small digits", "MNIST"
-EXTENT, GRID, STEPS, COUNT = 3.0, 25, 11, 500
+EXTENT, GRID, STEPS, COUNT = 3.5, 29, 11, 500
 SIZES = [1, 2, 5, 10, 20, 50, 100, 500]
 
 ui.header("Latent space", "A model that gives every digit a place in a small space, and every place a digit.")
@@ -55,20 +55,22 @@ def guess(name: str, x, beta: float, seed: int):
 
 @ui.cached
 def climb(name: str, x, seed: int):
-    """L_S for several S, and the effective sample size of 500 weights."""
+    """L_S for several S; effective sample size of 500 weights; standard error of L_500 from two times 500."""
     weights = latent.importance(ui.load(name), x, 1000, seed)
-    return latent.weighted_bounds(weights, SIZES), latent.effective_sample_size(weights[:500])
+    return (
+        latent.weighted_bounds(weights, SIZES),
+        latent.effective_sample_size(weights) / 2,
+        latent.error(weights),
+    )
 
 
 # --- Controls --------------------------------------------------------------------------------------
 
-left, middle, right = ui.columns([2, 3, 2])
+left, right = ui.columns(2)
 with left:
     name = ui.experiment("Model", family="latent", key="model", default="vae2d-mnist")
 model = ui.load(name)
 side, k = latent.side_of(model), model.latent_dim
-with middle:
-    view = ui.choice("View", ["Plane", "Path", "Traversal", "Sums", "ELBO"], key="view", default="Plane")
 with right:
     kind = ui.choice(
         "Examples",
@@ -77,6 +79,7 @@ with right:
         help="The dots: 500 digits that the model has not been trained on, of MNIST, or of scikit-learn's "
         "small digits. To a model of MNIST the latter are strange: upright and thick.",
     )
+view = ui.choice("View", ["Plane", "Path", "Traversal", "Sums", "ELBO"], key="view", default="Plane")
 pictures, labels = examples(kind, side)
 seen = overview(name, kind)
 shelf = latent.shelf(pictures, labels)
@@ -91,7 +94,7 @@ norm_a, norm_b = code_a.norm().item(), code_b.norm().item()
 ui.divider()
 
 
-def vector(values, limit: int = 4) -> str:
+def vector(values, limit: int = 3) -> str:
     """Numbers of a code, the first few of many."""
     shown = [f"{v:.2f}" for v in values[:limit].tolist()]
     return "(" + ",\\ ".join(shown + ([r"\dots"] if len(values) > limit else [])) + ")"
@@ -169,10 +172,10 @@ if view == "Plane":
         ui.figure(basic.image(latent.decoded(model, code[None])[0], height=240), alt=what, key="decoded")
     with right:
         classes = nearest(code)
-    squares = f"{code.square().sum().item():.3f}"
+    squares, half_log = code.square().sum().item(), 0.5 * k * LOG_2PI
     ui.equation(
-        rf"z={vector(code)},\qquad \log p(z)=-\tfrac12\lVert z\rVert^2-\tfrac{{{k}}}2\log 2\pi"
-        rf"=-\tfrac12\cdot{squares}-{0.5 * k * LOG_2PI:.3f}={model.prior.log_prob(code).item():.3f}",
+        rf"z={vector(code)},\quad\log p(z)=-\tfrac12\lVert z\rVert^2-\tfrac K2\log 2\pi"
+        rf"=-\tfrac12\cdot{squares:.3f}-{half_log:.3f}={model.prior.log_prob(code).item():.3f}",
         "z is the held place (the code of A while none is held); p(z) = N(0, I) is the prior that "
         "samples are "
         f"drawn from. The plane holds {seen.plane.share:.0%} of the codes' variance.",
@@ -201,7 +204,7 @@ if view == "Plane":
 # --- Path: between two own inputs ------------------------------------------------------------------
 
 elif view == "Path":
-    step = ui.stepper(STEPS, key="step", default=STEPS // 2, label="t in tenths")
+    step = ui.stepper(STEPS, key="step", default=STEPS // 2)
     t, ts = step / (STEPS - 1), [i / (STEPS - 1) for i in range(STEPS)]
     walks = latent.walks(code_a, code_b, STEPS)
     ui.figure(
@@ -224,9 +227,11 @@ elif view == "Path":
     straight, arc = (walks.lengths[kind][step].item() for kind in ("linear", "spherical"))
     w = walks.omega
     ui.equation(
-        rf"z_{{\text{{linear}}}}={1 - t:.1f}\,z_A+{t:.1f}\,z_B,\quad\lVert z\rVert={straight:.3f}\qquad\quad "
-        rf"z_{{\text{{spherical}}}}=\frac{{\sin({1 - t:.1f}\cdot{w:.3f})}}{{\sin {w:.3f}}}\,z_A"
-        rf"+\frac{{\sin({t:.1f}\cdot{w:.3f})}}{{\sin {w:.3f}}}\,z_B,\quad\lVert z\rVert={arc:.3f}",
+        rf"\begin{{aligned}}z_{{\text{{linear}}}}&={1 - t:.1f}\,z_A+{t:.1f}\,z_B,&\lVert z\rVert&"
+        rf"={straight:.3f}\\"
+        rf"z_{{\text{{spherical}}}}&=\tfrac{{\sin({1 - t:.1f}\cdot{w:.3f})}}{{\sin {w:.3f}}}\,z_A"
+        rf"+\tfrac{{\sin({t:.1f}\cdot{w:.3f})}}{{\sin {w:.3f}}}\,z_B,"
+        rf"&\lVert z\rVert&={arc:.3f}\end{{aligned}}",
         f"ω = {w:.3f} is the angle between z_A, of length {norm_a:.3f}, and z_B, of length {norm_b:.3f}, "
         "both answered by the encoder for the two drawn digits."
         + ("" if walks.spherical else " They point the same or opposite ways, so both walks are the line."),
@@ -280,9 +285,9 @@ elif view == "Traversal":
         )
     parts = latent.bound(model, x_a, latent.normal_noise(1, k, 0))
     with right:
-        ui.caption("KL of each dimension: what the code says about this digit")
+        ui.caption("KL of the largest dimensions: what the code says about this digit")
         ui.figure(
-            figures.dimensions(parts.kl, seen.kl, seen.order, row),
+            figures.dimensions(parts.kl, seen.kl, seen.order[:16], row),
             alt="KL in nats of each latent dimension, for digit A and on average over the examples",
             data={
                 "dimension": [d + 1 for d in seen.order],
@@ -341,8 +346,8 @@ elif view == "Sums":
     )
     classes = nearest(line[at])
     ui.equation(
-        rf"z_A+s\,(\bar z_{{{plus}}}-\bar z_{{{minus}}})"
-        rf"={vector(code_a)}+{strength:g}\cdot{vector(arrow)}={vector(line[at])}",
+        rf"\begin{{aligned}}z_A+s\,(\bar z_{{{plus}}}-\bar z_{{{minus}}})"
+        rf"&={vector(code_a)}+{strength:g}\cdot{vector(arrow)}\\&={vector(line[at])}\end{{aligned}}",
         f"z̄ is the mean code of a class among the examples; the difference has length "
         f"{arrow.norm().item():.3f}.",
     )
@@ -377,7 +382,7 @@ else:
     noise = latent.normal_noise(16, k, seed)
     q = guess(name, x_a, beta, seed) if refit else None
     parts = latent.bound(model, x_a, noise, q)
-    bounds, effective = climb(name, x_a, seed)
+    bounds, effective, error = climb(name, x_a, seed)
     evidence = exact(name, x_a).log_evidence if k <= 2 else None
     one, two, three = ui.columns(3)
     with one:
@@ -412,11 +417,13 @@ else:
     )
     ui.equation(
         rf"\underbrace{{{rec:.3f}}}_{{E_q\log p(x|z)}}-\underbrace{{{total:.3f}}}_{{\mathrm{{KL}}}}"
-        rf"={parts.elbo:.3f}=\mathrm{{ELBO}}\ \le\ L_{{500}}={bounds[-1]:.3f}"
-        + (rf"\ \le\ \log p(x)={evidence:.3f}" if evidence is not None else r"\ \lesssim\ \log p(x)"),
-        f"The first term is a mean over 16 draws of z, the second exact. L₅₀₀ is the mean of two "
-        f"estimates with 500 draws "
-        f"of the encoder each; their effective number is {effective:.0f}."
+        rf"={parts.elbo:.3f}=\mathrm{{ELBO}}\qquad L_{{500}}\approx{bounds[-1]:.3f}\pm{error:.3f}"
+        + (rf"\qquad\log p(x)={evidence:.3f}" if evidence is not None else ""),
+        "In expectation ELBO ≤ L₅₀₀ ≤ log p(x). The first term is a mean over 16 draws of z, the "
+        "second exact. "
+        f"L₅₀₀ is the mean of two estimates with 500 draws of the encoder each, worth "
+        f"{effective:.0f} equally "
+        f"weighted ones; ± is its standard error."
         + (" log p(x) is summed over a grid of the plane." if evidence is not None else ""),
     )
     ui.equation(
@@ -428,7 +435,7 @@ else:
     with left:
         ui.caption("KL of each dimension, the largest first")
         ui.figure(
-            figures.dimensions(parts.kl, seen.kl, seen.order),
+            figures.dimensions(parts.kl, seen.kl, seen.order[:16]),
             alt="KL in nats of each latent dimension, for digit A and on average over the examples",
             data={
                 "dimension": [d + 1 for d in seen.order],

@@ -342,6 +342,15 @@ def test_effective_sample_size(mean, variance, share):
     assert weights.exp().mean().item() == pytest.approx(0.160733, abs=1e-3)
 
 
+def test_error_of_the_evidence():
+    """The first-order error is the spread of the estimate over repeats; 0 for equal weights."""
+    vae = double(1.0, 1.0, 0.3, 0.8)
+    x = f64(1.5).view(1, 1)
+    repeats = vae.iwae(x.expand(2000, 1), 500, torch.Generator().manual_seed(0))
+    assert latent.error(latent.importance(vae, x, 500, 0)) == pytest.approx(repeats.std().item(), rel=0.15)
+    assert latent.error(f64(-7.0, -7.0, -7.0)) == pytest.approx(0.0, abs=1e-7)
+
+
 def test_effective_sample_size_of_one_heavy_weight():
     assert latent.effective_sample_size(f64(-2000.0, -3000.0, -3000.0)) == pytest.approx(1.0)
 

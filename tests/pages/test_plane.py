@@ -1,0 +1,103 @@
+"""The plane of the page Latent space in a real browser: the picture under the pointer, clicks, keys."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from datamodules.digits import Digits
+from lab import weights
+from lab.lenses import latent
+
+pytestmark = pytest.mark.browser
+
+PAGE = "latent-latent-space?model=vae-digits"
+INK = """() => {
+  const screen = [...document.querySelectorAll('*')].map((e) => e.shadowRoot?.querySelector('.side > canvas'))
+    .find((e) => e);
+  const {width, height} = screen;
+  const rgba = screen.getContext('2d').getImageData(0, 0, width, height).data;
+  return Array.from({length: width * height}, (_, i) => rgba[4 * i + 3] / 255);
+}"""
+
+
+def screen(visit: Any) -> Any:
+    """The small picture, once its sheet has been read."""
+    canvas = visit.tab.locator(".plane .side canvas")
+    visit.tab.locator(".plane .side canvas[data-ready=true]").wait_for()
+    return canvas
+
+
+def point(visit: Any, u: float, v: float) -> tuple[float, float]:
+    """Where the place (u, v) of the plane is on the screen."""
+    plot = visit.tab.locator(".plane svg.map")
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    x, y = 56 + 572 * (u + 3.5) / 7, 12 + 572 * (3.5 - v) / 7
+    return box["x"] + x * box["width"] / 640, box["y"] + y * box["height"] / 640
+
+
+def test_the_picture_under_the_pointer_is_decoded(visit: Any) -> None:
+    """At the plane's middle it is the model's own picture; elsewhere another; Python is not asked."""
+    visit.open(PAGE)
+    canvas = screen(visit)
+    visit.tab.mouse.move(*point(visit, 0.0, 0.0))
+    visit.tab.wait_for_timeout(100)
+    assert abs(float(canvas.get_attribute("data-u"))) < 0.02
+    model = weights.load("vae-digits")
+    data = Digits(binarize="none")
+    data.setup()
+    codes = latent.codes(model, latent.held_out([data.val_set, data.test_set], 500)[0].flatten(1))
+    expected = latent.decoded(model, latent.plane_of(codes).at(0.0, 0.0)[None])[0].clamp(0, 1)
+    shown = torch.tensor(visit.tab.evaluate(INK)).view(8, 8)
+    assert (shown - expected).abs().max() < 0.06  # 64 shades, and the pointer is half a pixel off
+    before = visit.parameters()
+    visit.tab.mouse.move(*point(visit, 2.5, 2.5))
+    visit.tab.wait_for_timeout(100)
+    elsewhere = torch.tensor(visit.tab.evaluate(INK)).view(8, 8)
+    assert (elsewhere - shown).abs().max() > 0.1
+    assert visit.parameters() == before
+
+
+def test_a_click_on_the_plane_is_held_and_travels_in_the_link(visit: Any) -> None:
+    visit.open(PAGE)
+    screen(visit)
+    visit.tab.mouse.click(*point(visit, 1.0, -1.5))
+    visit.tab.wait_for_function("() => location.search.includes('z=')")
+    visit.settle()
+    u, v = (float(t) for t in re.search(r"z=([-\d.]+)(?:%2C|,)([-\d.]+)", visit.parameters()).groups())
+    assert (u, v) == pytest.approx((1.0, -1.5), abs=0.02)
+    assert "Decoded at the held place" in visit.text()
+    copy = visit.context.new_page()
+    visit.open(visit.tab.url, copy)
+    assert visit.text(copy) == visit.text()
+    copy.close()
+    visit.tab.get_by_role("button", name="Let go").click()
+    visit.tab.wait_for_function("() => !location.search.includes('z=')")
+    visit.settle()
+    assert "Decoded at A's place" in visit.text()
+
+
+def test_the_plane_by_keyboard(visit: Any) -> None:
+    visit.open(PAGE)
+    canvas = screen(visit)
+    visit.tab.locator(".plane svg.map").focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowUp"):
+        visit.tab.keyboard.press(key)
+    assert float(canvas.get_attribute("data-u")) == pytest.approx(2 * 3.5 / 24, abs=1e-3)
+    assert float(canvas.get_attribute("data-v")) == pytest.approx(3.5 / 24, abs=1e-3)
+    visit.tab.keyboard.press("Enter")
+    visit.tab.wait_for_function("() => location.search.includes('z=')")
+
+
+def test_the_plane_is_saved_as_svg(visit: Any) -> None:
+    visit.open(PAGE)
+    screen(visit)
+    with visit.tab.expect_download() as download:
+        visit.tab.locator(".plane .save").click()
+    text = Path(download.value.path()).read_text(encoding="utf-8")
+    assert text.startswith("<svg")
+    assert text.count("<circle") > 300
+    assert "data:image/png" in text
