@@ -202,8 +202,9 @@ class MADE(Module):
         return draw_degrees(self.n, self.hidden, self.degrees, self._generator(index, 2))
 
     def _generator(self, index: int, purpose: int) -> torch.Generator:
-        # a function of (seed, index) alone: a resumed run and every process see the same orders
-        return torch.Generator().manual_seed(((self.seed * 4 + purpose) << 32) + index)
+        # a function of (seed, purpose, index) alone: a resumed run and every process see the same orders;
+        # hashed, because torch's CPU generator reads only the low 32 bits of a seed
+        return torch.Generator().manual_seed(hash((self.seed, purpose, index)) % 2**63)
 
     def masks(self, order: Tensor | None = None, index: int = 0) -> list[Tensor]:
         """Masks (out, in) of every layer, in the weights' dtype; of pair `index`, or of `order`."""

@@ -610,3 +610,11 @@ def test_a_double_sigmoid_could_not_have_hidden_here():
     assert logits.max() > 3 and logits.min() < -3
     expected = F.logsigmoid(torch.where(x == 1, logits, -logits)).sum()
     torch.testing.assert_close(model.log_prob(x)[0], expected, atol=1e-12, rtol=0)
+
+
+def test_another_seed_gives_other_orders_and_other_masks() -> None:
+    """torch's CPU generator reads 32 bits of a seed: numbers above them must not be where the seed is."""
+    one, two = (MADE(event_shape=(64,), hidden=[32], degrees="random", num_orders=0, seed=s) for s in (0, 1))
+    assert not torch.equal(one.component_order(0), two.component_order(0))
+    assert not torch.equal(one.component_degrees(0)[0], two.component_degrees(0)[0])
+    assert not torch.equal(one.component_order(0), one.component_order(1))
