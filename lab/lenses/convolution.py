@@ -325,6 +325,11 @@ def clicked(grid: Tensor, point: Any) -> tuple[int, int]:
     return strongest(grid)
 
 
+def loudest(numbers: Arithmetic) -> int:
+    """The input channel whose products have the largest sum, in size."""
+    return int(numbers.products.flatten(1).sum(1).abs().argmax())
+
+
 def cone_unit(layers: Sequence[Layer], point: Any) -> tuple[int, int]:
     """Layer and unit of a click (x = middle of the field, y = layer) in a stack; the input is layer 0.
 

@@ -103,7 +103,9 @@ def equations(layer: lens.Layer, unit: tuple) -> None:
     channel = 0
     if numbers.kernel is not None and numbers.kernel.ndim > 1:
         if len(numbers.kernel) > 1:
-            channel = ui.slider("Input channel", 0, len(numbers.kernel) - 1, 0, key="into")
+            help = "Starts at the one whose products add up to most."
+            start = inside.loudest(numbers)
+            channel = ui.slider("Input channel", 0, len(numbers.kernel) - 1, start, key="into", help=help)
         ui.figure(
             figures.product(numbers.patch[channel], numbers.kernel[channel]), key="product",
             alt=f"Patch, kernel and their products in input channel {channel}",

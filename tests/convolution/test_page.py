@@ -103,6 +103,9 @@ def test_equation_of_a_convolution() -> None:
         assert own + others + bias == pytest.approx(value, abs=0.002)
         assert value == pytest.approx(float(layer.output[2, 1]), abs=5e-4)
         assert "input channel 1" in note and f"{len(layer.input) - 1} others" in note
+        numbers = inside.arithmetic(layer, (2, 1))
+        sums = [abs(float(p.sum())) for p in numbers.products]
+        assert sums[inside.loudest(numbers)] == max(sums)
 
 
 def test_equations_of_the_other_layers() -> None:
