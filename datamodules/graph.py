@@ -3,9 +3,10 @@
 from typing import Any
 
 from torch import Tensor
+from torch.utils.data import DataLoader
 from torch_geometric.data import Data
 
-from datamodules.base import DataModule
+from datamodules.base import DataModule, Split
 
 
 class Whole:
@@ -41,6 +42,11 @@ class OneGraph(DataModule):
         if not hasattr(self, "data"):
             self.data = self.load()
             self.train_set = self.val_set = self.test_set = Whole(self.data)
+
+    def batches(self, split: Split, shuffle: bool, limit: int | None = None) -> DataLoader:
+        if self.trainer and self.trainer.world_size > 1:
+            raise ValueError("One graph is one batch: train it in one process (--trainer.devices 1).")
+        return super().batches(split, shuffle, limit)
 
     @property
     def sizes(self) -> dict[str, Any]:

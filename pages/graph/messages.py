@@ -10,6 +10,7 @@ from lab.errors import UserError
 from lab.figures import basic
 from lab.figures import graph as figures
 from lab.lenses import messages as lens
+from lab.lenses import receptive_field
 from lab.ui.figures import hold
 from modules.graph.gcn import GCN, GraphConvolution, Propagation, edge_weights
 
@@ -212,6 +213,10 @@ elif view == "Reach":
         alt=f"Number of nodes within k hops of node {node}",
         data={"hops": range(len(counts)), "nodes": counts},
     )  # fmt: skip
+    ui.caption(
+        f"Half of the gradient comes from {receptive_field.half_held(measured)} "
+        f"of the {int(reached.sum())} nodes in the field."
+    )
     prediction()
     nonzero = int((measured > 0).sum())
     ui.equation(
