@@ -163,16 +163,8 @@ def text(
     if shelf:
         with st.container(horizontal=True, gap="small"):
             for name, example in shelf.items():
-                st.button(
-                    name,
-                    key=f"{key}-shelf-{name}",
-                    on_click=set_values,
-                    args=({key: example},),
-                    type="tertiary",
-                )
-    sentence = st.session_state.pop(f"_bad:{key}", None)
-    if sentence:
-        st.warning(sentence, icon=":material/link_off:")
+                st.button(name, key=f"{key}-shelf-{name}", on_click=set_values, args=({key: example},))
+    state.complaint(key, value == default or len(value) == max_chars)
     if len(value) > max_chars:
         st.warning(f"The text is longer than {max_chars:,} characters; only its beginning is used.")
     return value[:max_chars]

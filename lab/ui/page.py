@@ -25,7 +25,7 @@ CSS = """
 h1 {font-size: 2.4rem !important; padding: 0 0 .4rem 0 !important;}
 h5 {padding-bottom: .2rem !important;}
 .lectern-idea {font-size: 1.2rem; opacity: .8; margin: -.6rem 0 .6rem 0;}
-.st-key-notice {border-left: 4px solid #CC79A7; padding-left: 1rem; gap: .6rem;}
+.st-key-notice {border-left: 4px solid #CC79A7; padding-left: 1rem; gap: 1.1rem;}
 [class*="st-key-stepper-"] .stButton p {position: absolute; width: 1px; height: 1px; overflow: hidden;
   clip-path: inset(50%); white-space: nowrap;}
 [class*="st-key-stepper-"] .stButton kbd {display: none;}

@@ -43,7 +43,9 @@ def prepare(
     if raw is not None and not valid(raw):
         shown = raw if len(raw) <= 40 else raw[:37] + "…"
         complain(key, f"The link says {key}={shown}, but {key} {wants}; {str(default)[:40]!r} is used.")
-        st.session_state[key] = default
+        # Streamlit would take what it can make of it (2.5 becomes 2): the widget must not see it.
+        del st.query_params[key]
+        st.rerun()
 
 
 def register(key: str, kind: str) -> None:

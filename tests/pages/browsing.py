@@ -67,7 +67,7 @@ class Visit:
         self.context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, has_touch=width < 600
         )
-        self.context.set_default_timeout(30_000)
+        self.context.set_default_timeout(60_000)
         self.strangers: list[str] = []
         self.complaints: list[str] = []
         self.context.on("request", self.watch)

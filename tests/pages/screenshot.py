@@ -51,18 +51,21 @@ def main() -> None:
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
         parser.error("no Chromium here: install it first.")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        with serve(Path(folder) / "runs", Path(folder) / "log.txt") as dashboard:
-            browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-            if options.all:
-                for page in ("", "models", "train", *(p.url for p in ui.pages())):
-                    for width, scheme in ((1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")):
-                        out = options.all / f"{page or 'home'}-{width}-{scheme}.png"
-                        shoot(browser, dashboard, page, out, width, scheme, height=None)
-            else:
-                scheme = "dark" if options.dark else "light"
-                shoot(browser, dashboard, options.page, options.out, options.width, scheme, options.height)
-            browser.close()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        sync_playwright() as playwright,
+        serve(Path(folder) / "runs", Path(folder) / "log.txt") as dashboard,
+    ):
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        if options.all:
+            for page in ("", "models", "train", *(p.url for p in ui.pages())):
+                for width, scheme in ((1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")):
+                    out = options.all / f"{page or 'home'}-{width}-{scheme}.png"
+                    shoot(browser, dashboard, page, out, width, scheme, height=None)
+        else:
+            scheme = "dark" if options.dark else "light"
+            shoot(browser, dashboard, options.page, options.out, options.width, scheme, options.height)
+        browser.close()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,337 @@
+"""The kit that pages are made of: links, presets, clicks, drawings, the stepper, errors."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import streamlit as st
+import torch
+from streamlit.testing.v1 import AppTest
+
+from lab.figures import basic, theme
+from lab.ui import drawing, figures
+
+
+def opened(script: Callable[[], None], **parameters: str) -> AppTest:
+    page = AppTest.from_function(script, default_timeout=60)
+    for key, value in parameters.items():
+        page.query_params[key] = value
+    return page.run()
+
+
+def said(page: AppTest) -> list[str]:
+    assert not page.exception, [e.value for e in page.exception]
+    return [w.value for w in page.warning]
+
+
+def result(page: AppTest) -> Any:
+    return page.session_state["result"]
+
+
+def controls_page() -> None:
+    import streamlit as st
+
+    from lab import ui
+
+    ui.header("Kit", "All controls.")
+    st.session_state["result"] = {
+        "t": ui.slider("T", 0.1, 3.0, 1.0, key="t"),
+        "n": ui.slider("N", 1, 9, 4, key="n"),
+        "seed": ui.number("Seed", 0, 99, 7, key="seed"),
+        "layer": ui.choice("Layer", ["1", "2"], key="layer"),
+        "wide": ui.choice("Wide", [f"option {i}" for i in range(9)], key="wide"),
+        "causal": ui.toggle("Causal", True, key="causal"),
+        "text": ui.text("Text", "To be", key="text", shelf={"Romeo": "wherefore"}, max_chars=100),
+    }
+    ui.presets({"All": {"t": 2, "n": 2, "layer": "2", "wide": "option 3", "causal": False, "text": "x"}})
+
+
+DEFAULTS = {
+    "t": 1.0, "n": 4, "seed": 7, "layer": "1", "wide": "option 0", "causal": True, "text": "To be"
+}  # fmt: skip
+
+
+def test_controls_start_at_their_defaults_and_keep_the_link_clean() -> None:
+    page = opened(controls_page)
+    assert result(page) == DEFAULTS
+    assert not page.query_params and not said(page)
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "value"),
+    [("t", "2.5", 2.5), ("n", "9", 9), ("seed", "0", 0), ("layer", "2", "2"),
+     ("wide", "option 8", "option 8"), ("causal", "false", False), ("text", "or not", "or not")],
+)  # fmt: skip
+def test_a_link_sets_a_control(key: str, text: str, value: Any) -> None:
+    page = opened(controls_page, **{key: text})
+    assert result(page) == DEFAULTS | {key: value}
+    assert not said(page)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [("t", "3.01"), ("t", "nan"), ("t", "inf"), ("t", "warm"), ("t", ""), ("n", "2.5"), ("n", "0"),
+     ("seed", "100"), ("seed", "-1"), ("layer", "3"), ("wide", "option"), ("causal", "maybe"),
+     ("text", "x" * 101), ("text", "x" * 100_000)],
+)  # fmt: skip
+def test_a_bad_link_gets_one_sentence_until_the_control_is_moved(key: str, text: str) -> None:
+    page = opened(controls_page, **{key: text})
+    assert result(page) == DEFAULTS
+    (sentence,) = said(page)
+    assert key in sentence and len(sentence) < 250
+    page.run()
+    assert said(page) == [sentence]
+    page.button(key="preset-All").click().run()
+    if key != "seed":
+        assert not said(page)
+
+
+def test_presets_and_the_shelf_set_controls_and_the_link() -> None:
+    page = opened(controls_page)
+    page.button(key="preset-All").click().run()
+    assert result(page) == {
+        "t": 2.0, "n": 2, "seed": 7, "layer": "2", "wide": "option 3", "causal": False, "text": "x",
+    }  # fmt: skip
+    assert isinstance(result(page)["t"], float)
+    assert {k: v for k, v in page.query_params.items()}.keys() >= {
+        "t",
+        "n",
+        "layer",
+        "wide",
+        "causal",
+        "text",
+    }
+    page.button(key="text-shelf-Romeo").click().run()
+    assert result(page)["text"] == "wherefore"
+
+
+def test_a_text_beyond_the_limit_is_cut_with_a_sentence() -> None:
+    page = opened(controls_page)
+    page.text_input(key="text").set_value("y" * 100_000).run()
+    assert result(page)["text"] == "y" * 100
+    assert any("100 characters" in sentence for sentence in said(page))
+
+
+def clicks_page() -> None:
+    import streamlit as st
+    import torch
+
+    from lab import ui
+    from lab.figures import basic
+
+    before = ui.held("cell")
+    fig = basic.heatmap(torch.arange(6.0).reshape(2, 3), clickable=True)
+    st.session_state["result"] = (before, ui.pick(fig, key="cell", alt="six cells"))
+    ui.presets({"Hold": {"cell": (2, 1)}, "Let go": {"cell": None}})
+
+
+def test_a_held_cell_comes_from_the_link_and_from_presets() -> None:
+    page = opened(clicks_page)
+    assert result(page) == (None, None)
+    page.button(key="preset-Hold").click().run()
+    before, point = result(page)
+    assert before == {"x": 2, "y": 1, "customdata": None}
+    assert point == {"x": 2, "y": 1, "customdata": [1.0, 2.0, 5.0]}  # row, column, value
+    assert page.query_params["cell"] in ("2,1", ["2,1"])
+    page.button(key="preset-Let go").click().run()
+    assert result(page) == (None, None) and "cell" not in page.query_params
+    assert result(opened(clicks_page, cell="0,1"))[1] == {"x": 0, "y": 1, "customdata": [1.0, 0.0, 3.0]}
+
+
+@pytest.mark.parametrize("text", ["7,7", "nonsense", "", ",", "nan,nan", "1,1,1"])
+def test_a_link_to_no_cell_holds_none(text: str) -> None:
+    page = opened(clicks_page, cell=text)
+    assert result(page)[1] is None
+    assert not page.exception
+
+
+def stepper_page() -> None:
+    import streamlit as st
+
+    from lab import ui
+
+    length = ui.number("Length", 1, 20, 10, key="length")
+    st.session_state["result"] = ui.stepper(length, key="step", seconds=0.01)
+
+
+def test_the_stepper_moves_stops_at_its_ends_and_follows_a_shorter_trace() -> None:
+    page = opened(stepper_page, step="8")
+    assert result(page) == 8
+    for button, step in (("next", 9), ("next", 9), ("back", 8), ("first", 0), ("back", 0), ("next", 1)):
+        page.button(key=f"step-{button}").click().run()
+        assert result(page) == step
+    page.slider(key="step").set_value(9).run()
+    assert result(page) == 9
+    page.number_input(key="length").set_value(4).run()
+    assert result(page) == 3
+    page.number_input(key="length").set_value(1).run()
+    assert result(page) == 0
+    assert not page.exception
+
+
+def test_playing_from_the_end_begins_anew() -> None:
+    page = opened(stepper_page, step="9")
+    page.button(key="step-play").click().run()
+    assert result(page) == 0
+    assert page.button(key="step-play").label == "Pause"
+    page.button(key="step-play").click().run()
+    assert page.button(key="step-play").label == "Play"
+
+
+def drawing_page() -> None:
+    import streamlit as st
+    import torch
+
+    from lab import ui
+
+    shelf = [("blank", torch.zeros(5, 5)), ("full", torch.ones(5, 5))]
+    st.session_state["result"] = ui.draw("Digit", key="digit", size=5, shelf=shelf)
+    ui.presets({"Full": {"digit": "full"}})
+
+
+def test_the_pad_starts_with_the_shelf_and_reads_the_link() -> None:
+    page = opened(drawing_page)
+    assert result(page).shape == (5, 5) and result(page).sum() == 0 and not page.query_params
+    page.button(key="preset-Full").click().run()
+    assert result(page).sum() == 25
+    assert page.query_params["digit"] in ("full", ["full"])
+    picture = torch.rand(5, 5, generator=torch.Generator().manual_seed(0))
+    levels = drawing.quantise(picture, 5)
+    page = opened(drawing_page, digit=drawing.INK + drawing.spell(levels))
+    assert torch.equal(result(page), levels.float() / 15) and not said(page)
+    assert (result(page) - picture).abs().max() <= 0.5 / 15
+
+
+@pytest.mark.parametrize(
+    "token", ["ink.", "ink.AAAA", "ink." + "A" * 10_000, "ink.ö", "nothing of the shelf"]
+)
+def test_a_link_with_a_broken_drawing_gets_one_sentence(token: str) -> None:
+    page = opened(drawing_page, digit=token)
+    assert len(said(page)) == 1 and result(page).sum() == 0
+
+
+@pytest.mark.parametrize("size", [1, 5, 8, 28])
+def test_a_drawing_survives_the_link_and_the_pad(size: int) -> None:
+    levels = torch.randint(
+        0, 16, (size, size), dtype=torch.uint8, generator=torch.Generator().manual_seed(size)
+    )
+    assert torch.equal(drawing.read(drawing.INK + drawing.spell(levels), {}, size), levels)
+    assert torch.equal(drawing.unpack_bytes(drawing.to_text(levels), size), levels)
+
+
+@pytest.mark.parametrize("message", [None, 7, "", "*", "AAAA", "/" * 32])
+def test_the_pad_refuses_what_is_no_picture(message: Any) -> None:
+    assert drawing.unpack_bytes(message, 4) is None
+
+
+def test_a_packed_bomb_is_not_unpacked() -> None:
+    import base64
+    import zlib
+
+    bomb = base64.urlsafe_b64encode(zlib.compress(bytes(50_000_000))).decode()
+    assert drawing.read(drawing.INK + bomb, {}, 28) is None
+
+
+def test_check_reveals_only_after_a_prediction() -> None:
+    def page_() -> None:
+        from lab import ui
+
+        ui.check("2 + 2?", [3, 4], answer=4, why="Count.")
+
+    page = opened(page_)
+    (reveal,) = page.button
+    assert reveal.proto.disabled and not page.success
+    page.radio[0].set_value("3").run()
+    page.button[0].click().run()
+    assert "it is 4. Count." in page.info[0].value
+    page.radio[0].set_value("4").run()
+    page.button[0].click().run()
+    assert "4. Count." in page.success[0].value
+
+
+def test_an_error_in_a_page_is_one_sentence() -> None:
+    def page_() -> None:
+        from lab import ui
+        from lab.errors import UserError
+
+        with ui.guard():
+            raise UserError("The file is missing: fetch it.")
+        with ui.guard():
+            raise ZeroDivisionError("secret")
+
+    page = opened(page_)
+    assert said(page) == ["The file is missing: fetch it."]
+    (sentence,) = (e.value for e in page.error)
+    assert "ZeroDivisionError" in sentence and "secret" not in sentence and "Traceback" not in sentence
+
+
+def test_the_source_is_the_code_that_runs() -> None:
+    def page_() -> None:
+        from lab import ui
+        from modules.trace import Trace
+
+        ui.source(Trace.digest, references=["Kingma and Welling 2013, arXiv:1312.6114"])
+
+    page = opened(page_)
+    import inspect
+
+    from modules.trace import Trace
+
+    line = inspect.getsourcelines(Trace.digest)[1]
+    assert any(f"modules/trace.py:{line}" in c.value for c in page.caption)
+    assert "hashlib.sha256()" in page.code[0].value
+    assert any("(https://arxiv.org/abs/1312.6114)" in m.value for m in page.markdown)
+
+
+def test_an_unknown_model_in_the_link_gets_a_sentence() -> None:
+    def page_() -> None:
+        import streamlit as st
+
+        from lab import ui
+
+        st.session_state["result"] = ui.experiment("Model", family="autoregressive", default="made-digits")
+
+    page = opened(page_, model="made-mnits")
+    assert result(page) == "made-digits"
+    assert "made-mnits" in said(page)[0]
+
+
+def test_csv_holds_the_columns_and_refuses_unequal_ones() -> None:
+    assert figures.to_csv({"a": torch.tensor([1, 2]), "b": ["x", "y,z"]}) == 'a,b\r\n1,x\r\n2,"y,z"\r\n'
+    with pytest.raises(ValueError):
+        figures.to_csv({"a": [1], "b": [1, 2]})
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_scales_are_centred_and_run_from_paper(mode: theme.Mode) -> None:
+    before = theme.mode()
+    theme.use(mode)
+    try:
+        diverging = theme.scale("diverging")
+        assert len(diverging) % 2 == 1 and diverging[len(diverging) // 2][0] == 0.5
+        fig = basic.heatmap([[-1.0, 0.5]], scale="diverging")
+        assert (fig.data[0].zmin, fig.data[0].zmax) == (-1.0, 1.0)
+        fig = theme.style(basic.heatmap([[0.2, 0.3]]))
+        assert (fig.data[0].zmin, fig.data[0].zmax) == (0.0, 1.0)
+        assert fig.layout.template.layout.paper_bgcolor == theme.PAPER[mode]
+        assert fig.layout.template.layout.font.size >= 18
+    finally:
+        theme.use(before)
+
+
+def test_cached_results_are_keyed_by_the_tensors_values() -> None:
+    from lab import ui
+
+    calls = []
+
+    def double(x: torch.Tensor) -> torch.Tensor:
+        calls.append(1)
+        return 2 * x
+
+    cached = ui.cached(double)
+    assert torch.equal(cached(torch.tensor([1.0])), torch.tensor([2.0]))
+    assert torch.equal(cached(torch.tensor([1.0])), torch.tensor([2.0])) and len(calls) == 1
+    assert torch.equal(cached(torch.tensor([3.0])), torch.tensor([6.0])) and len(calls) == 2
+    cached(torch.tensor([1]))
+    assert len(calls) == 3  # an integer 1 is another input than 1.0
+    st.cache_data.clear()
