@@ -115,12 +115,19 @@ def chromium() -> str:
     return found
 
 
+# Files whose tests start programs or whole pages: seconds each.
+SLOW = ("test_readme.py", "test_training.py", "test_runs.py", "test_pages.py")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Longest first: tests in the browser, then those on real data, so that workers end together."""
+    """Longest first, so that workers end together: the browser's tests, then the slow files.
+
+    `--dist worksteal` deals out neighbours, so one worker alone starts the browser and its dashboard.
+    """
 
     def rank(item: pytest.Item) -> int:
         if item.get_closest_marker("browser"):
             return 0
-        return 1 if item.get_closest_marker("real_data") else 2
+        return 1 if item.path.name in SLOW else 2
 
     items.sort(key=rank)  # stable: the order within a rank stays
