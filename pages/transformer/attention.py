@@ -8,7 +8,7 @@ from lab.lenses import text as texts
 from modules.transformer.attention import Attention, attention_weights
 
 SHELF = {
-    "Romeo": "ROMEO:\nBut, soft! what light through yonder window breaks?",
+    "Romeo": "ROMEO:\nBut, soft! what light",
     "A name again": "First Citizen:\nSpeak.\n\nFirst Cit",
     "Repetition": "abcde abcde abcde abcd",
     "Nonsense": "zzzz qqqq zzzz qqqq",
