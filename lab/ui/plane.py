@@ -134,6 +134,7 @@ def spelled(mark: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+@st.cache_data(max_entries=64, show_spinner=False)
 def png(values: np.ndarray, color: str) -> str:
     """(H, W) in [0, 1] as a picture whose ink has this colour, and whose paper is clear."""
     levels = (np.clip(values, 0, 1) * LEVELS).round().astype(np.uint8)
