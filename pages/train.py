@@ -120,21 +120,22 @@ def show(run: runs.Run) -> None:
 
 
 every = {run.name: run for run in runs.list_runs()}
-if every:
-    ui.divider()
-    overview = "all runs"
-    watched = ui.choice("Watch", [overview, *every], key="run", default=overview)
-    if watched == overview:
-        ui.table(
-            {
-                "run": list(every),
-                "state": [run.state for run in every.values()],
-                "epochs": [len(run.metrics) for run in every.values()],
-            },
-            alt="All runs of one's own",
-        )
-    else:
-        show(every[watched])
+ui.divider()
+overview = "all runs"
+watched = ui.choice("Watch", [overview, *every], key="run", default=overview, as_list=True)
+if watched != overview:
+    show(every[watched])
+elif every:
+    ui.table(
+        {
+            "run": list(every),
+            "state": [run.state for run in every.values()],
+            "epochs": [len(run.metrics) for run in every.values()],
+        },
+        alt="All runs of one's own",
+    )
+else:
+    ui.caption("No run of your own yet: press Start.")
 
 ui.notice(
     "A run is a process of its own: it goes on when you close this page, and the link brings you back. "

@@ -94,7 +94,7 @@ def choice(
         default = options[0]
     names = [format(option) for option in options]
     wants = f"is one of {', '.join(names[:8])}{', …' if len(names) > 8 else ''}"
-    state.prepare(key, default, lambda raw: raw in names, lambda value: value in options, wants)
+    state.prepare(key, default, lambda raw: raw in names, lambda value: value in options, wants, format)
     if not as_list and len(options) <= SEGMENTS and sum(len(name) + 3 for name in names) <= 44:
         value = st.segmented_control(
             label,
@@ -130,6 +130,7 @@ def toggle(label: str, default: bool, *, key: str, help: str | None = None) -> b
         lambda raw: raw.lower() in ("true", "false"),
         lambda v: isinstance(v, bool),
         "is true or false",
+        lambda v: str(v).lower(),
     )
     value = st.toggle(label, default, key=key, help=help, bind="query-params")
     state.complaint(key, value == default)

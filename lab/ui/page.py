@@ -13,6 +13,7 @@ import streamlit as st
 
 from lab.errors import UserError
 from lab.figures import theme
+from lab.ui import state
 
 ROOT = Path(__file__).resolve().parents[2]
 log = logging.getLogger("lectern")
@@ -40,6 +41,7 @@ h5 {padding-bottom: .2rem !important;}
 def header(title: str, idea: str) -> None:
     """Title and the idea in one sentence; the first call of a page."""
     use_theme()
+    state.enter(title)
     st.html(CSS)
     st.title(title, anchor=False)
     st.html(f'<p class="lectern-idea">{html.escape(idea)}</p>')

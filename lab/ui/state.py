@@ -5,9 +5,11 @@ pasted a link deserves a sentence instead, so values are looked at before the wi
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 
 def complain(key: str, sentence: str) -> None:
@@ -25,7 +27,12 @@ def complaint(key: str, still_default: bool) -> None:
 
 
 def prepare(
-    key: str, default: Any, valid: Callable[[str], bool], fits: Callable[[Any], bool], wants: str
+    key: str,
+    default: Any,
+    valid: Callable[[str], bool],
+    fits: Callable[[Any], bool],
+    wants: str,
+    spell: Callable[[Any], str] = str,
 ) -> None:
     """Before a bound widget is made: refuse a bad URL value, drop a held value that no longer fits.
 
@@ -33,13 +40,19 @@ def prepare(
         valid: is this text of the URL a value of the control?
         fits: may this held value stay (the range may have changed since)?
         wants: what the control takes, ends the sentence.
+        spell: the text of a value in the URL.
     """
     register(key, "widget")
-    if key in st.session_state:
-        if not fits(st.session_state[key]):
-            st.session_state[key] = default
-        return
     raw = st.query_params.get(key)
+    if key in st.session_state:
+        held = st.session_state[key]
+        if not fits(held):
+            st.session_state[key] = default
+        elif held != default and raw is None:
+            # A preset has set a control that was not on the page: Streamlit would leave the URL as it is.
+            with suppress(StreamlitAPIException):  # it was on the page, and Streamlit writes the URL itself
+                st.query_params[key] = spell(held)
+        return
     if raw is not None and not valid(raw):
         shown = raw if len(raw) <= 40 else raw[:37] + "…"
         complain(key, f"The link says {key}={shown}, but {key} {wants}; {str(default)[:40]!r} is used.")
@@ -57,24 +70,35 @@ def kind(key: str) -> str:
     return st.session_state.get("_kinds", {}).get(key, "widget")
 
 
+def enter(page: str) -> None:
+    """Forget what the page before has held: another page may use the same keys."""
+    if st.session_state.get("_page", page) != page:
+        for slot in [str(k) for k in st.session_state if str(k).startswith("_")]:
+            del st.session_state[slot]
+    st.session_state["_page"] = page
+
+
 def get(key: str) -> str | None:
-    """Text held under `key`: this session's, else the URL's."""
-    slot = f"_url:{key}"
-    if slot not in st.session_state:
-        st.session_state[slot] = st.query_params.get(key)
+    """Text held under `key`. What the URL says counts whenever it has changed: at the start, and when
+    the reader goes back in the browser's history."""
+    slot, seen, url = f"_held:{key}", f"_seen:{key}", st.query_params.get(key)
+    if slot not in st.session_state or url != st.session_state.get(seen):
+        st.session_state[slot] = st.session_state[seen] = url
     return st.session_state[slot]
 
 
 def put(key: str, value: str | None) -> None:
     """Hold text under `key`; `publish` shows it in the URL."""
-    st.session_state[f"_url:{key}"] = value
+    st.session_state[f"_held:{key}"] = value
 
 
 def publish(key: str, default: str | None = None) -> None:
     """Write the held text into the URL; what is the default stays out of it."""
-    value = st.session_state.get(f"_url:{key}")
-    if value is None or value == default:
-        if key in st.query_params:
+    value = st.session_state.get(f"_held:{key}")
+    value = None if value == default else value
+    if value != st.query_params.get(key):
+        if value is None:
             del st.query_params[key]
-    elif st.query_params.get(key) != value:
-        st.query_params[key] = value
+        else:
+            st.query_params[key] = value
+    st.session_state[f"_seen:{key}"] = value

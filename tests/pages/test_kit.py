@@ -335,3 +335,49 @@ def test_cached_results_are_keyed_by_the_tensors_values() -> None:
     cached(torch.tensor([1]))
     assert len(calls) == 3  # an integer 1 is another input than 1.0
     st.cache_data.clear()
+
+
+def modes_page() -> None:
+    import streamlit as st
+
+    from lab import ui
+
+    mode = ui.choice("Show", ["one", "two"], key="show")
+    st.session_state["result"] = ui.slider("T", 0.0, 1.0, 0.5, key="t") if mode == "two" else None
+    ui.presets({"Two, hot": {"show": "two", "t": 0.75}})
+
+
+def test_a_preset_of_a_control_that_was_not_there_travels_in_the_link() -> None:
+    page = opened(modes_page)
+    page.button(key="preset-Two, hot").click().run()
+    assert result(page) == 0.75
+    link = {k: v if isinstance(v, str) else v[-1] for k, v in page.query_params.items()}
+    assert link == {"show": "two", "t": "0.75"}
+    assert result(opened(modes_page, **link)) == 0.75
+
+
+def test_the_link_wins_over_what_was_held_when_it_changes() -> None:
+    """As when the reader goes back in the browser's history."""
+    page = opened(clicks_page, cell="0,1")
+    page.button(key="preset-Hold").click().run()
+    assert result(page)[1]["x"] == 2
+    page.query_params["cell"] = "1,0"
+    page.run()
+    assert (result(page)[1]["x"], result(page)[1]["y"]) == (1, 0)
+
+
+def test_another_page_does_not_inherit_held_clicks() -> None:
+    def two_pages() -> None:
+        import streamlit as st
+
+        from lab import ui
+
+        ui.header(st.session_state.get("title", "First"), "")
+        st.session_state["result"] = ui.held("cell")
+
+    page = opened(two_pages, cell="1,1")
+    assert result(page) is not None
+    page.session_state["title"] = "Second"
+    del page.query_params["cell"]
+    page.run()
+    assert result(page) is None
