@@ -153,11 +153,9 @@ if view == "Messages":
         prediction()
     terms = [*heard.messages[:, unit].tolist(), float(heard.bias[unit])]
     names = [str(m) for m in heard.senders.tolist()] + ["β"]
+    ui.markdown(f"##### Unit {unit} of node {node} in layer {layer}: what each sender adds")
     ui.figure(
-        figures.contributions(
-            terms, names, index, float(heard.total[unit]),
-            title=f"Unit {unit} of node {node} in layer {layer}: what each sender adds",
-        ),
+        figures.contributions(terms, names, index, float(heard.total[unit])),
         alt=f"Waterfall of the {len(terms)} terms of unit {unit}; the line is their sum",
         data={
             "sender": names,
@@ -171,7 +169,8 @@ if view == "Messages":
         f"{lens.RULES[model.propagation]} In layer {layer}, Ω is {units} × {heard.width}.",
     )
     ui.equation(
-        step.equation, f"Step {index} of {len(trace) - 1}, unit {unit}; read from the layer as it runs."
+        step.equation,
+        f"Step {index} of {len(trace) - 1}, unit {unit}; recorded as the layer runs, rounded to 3 digits.",
     )
     ui.notice(
         "Every neighbour sends the same kind of message, Ω h, and only the weight S differs: with this "
@@ -205,10 +204,11 @@ elif view == "Reach":
             alt=f"Nodes ({drawn}) coloured by the gradient of node {node}'s state in their input",
             data={"node": shown, "gradient": measured[shown]},
         )  # fmt: skip
+    ui.markdown(f"##### Nodes that node {node} can hear after k layers")
     ui.figure(
         basic.bars(
             list(range(len(counts))), counts, highlight=layer, xlabel="hops", ylabel="nodes within",
-            title=f"Nodes that node {node} can hear after k layers", height=320,
+            height=320,
         ),
         alt=f"Number of nodes within k hops of node {node}",
         data={"hops": range(len(counts)), "nodes": counts},
@@ -226,7 +226,7 @@ elif view == "Reach":
         f"({int(reached.sum())} of {n_nodes}).",
     )
     ui.notice(
-        "Each layer carries messages one hop further, so k layers hear exactly the nodes within k hops. "
+        "Each layer carries messages one hop further, so k layers hear the nodes within k hops, no others. "
         "Within the field the gradient falls with distance and with the degrees on the way: "
         "a node two hops away is heard through the weights of both edges."
     )
