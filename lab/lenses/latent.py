@@ -382,29 +382,32 @@ class GridPosterior:
 
 @torch.no_grad()
 def grid_posterior(
-    model: VAE, x: Tensor, extent: float = 5.0, size: int = 61, fine: int = 9, most: int = 64
+    model: VAE, x: Tensor, extent: float = 5.0, size: int = 51, budget: int = 4000, reach: float = 30.0
 ) -> GridPosterior:
     """Bayes' rule summed over cells: p(z|x) = p(x|z) p(z) / p(x), p(x) = ∫ p(x|z) p(z) dz, for K = 1 or 2.
 
-    A posterior is often narrower than a cell: where the `most` best cells hold all of it, each is
-    divided by `fine` along each axis. A wider one is smooth, and the sum over middles alone is then
-    far more accurate than a mixture of coarse and fine cells, whose errors would not cancel.
+    A posterior is often narrower than a cell, so the cells whose middle is within `reach` nats of the
+    best are divided, as finely as the budget allows, and all alike: the errors of an even sum over a
+    smooth bump cancel, those of an uneven one would not.
 
     Args:
         x: one example, (1, ...).
         extent, size: the grid has `size` points on [-extent, extent] along each axis.
+        budget: decoder passes for the divided cells.
     """
-    middles, step = grid_codes(model, extent, size), 2 * extent / (size - 1)
-    flat = middles.reshape(-1, model.latent_dim)  # (G, K)
+    k, step = model.latent_dim, 2 * extent / (size - 1)
+    middles = grid_codes(model, extent, size)
+    flat = middles.reshape(-1, k)  # (G, K)
     log_joint = log_joint_of(model, x, flat)
-    best = log_joint.topk(min(most, len(flat)))
-    if len(flat) <= most or best.values[-1] < best.values[0] - 25:
-        lines = [((torch.arange(fine) + 0.5) / fine - 0.5) * step] * model.latent_dim
-        offsets = torch.cartesian_prod(*lines).reshape(-1, model.latent_dim).to(flat.dtype)  # (fineᴷ, K)
-        inside = log_joint_of(model, x, (flat[best.indices, None] + offsets).flatten(0, 1))
+    close = (log_joint > log_joint.max() - reach).nonzero().squeeze(1)
+    fine = int((budget / len(close)) ** (1 / k))
+    if fine > 1:
+        line = ((torch.arange(fine, dtype=flat.dtype) + 0.5) / fine - 0.5) * step
+        offsets = torch.cartesian_prod(*[line] * k).reshape(-1, k)  # (fineᴷ, K)
+        inside = log_joint_of(model, x, (flat[close, None] + offsets).flatten(0, 1))
         inside = inside.reshape(-1, len(offsets)).logsumexp(1) - math.log(len(offsets))
-        log_joint = log_joint.index_copy(0, best.indices, inside)
-    log_evidence = log_joint.logsumexp(0) + model.latent_dim * math.log(step)
+        log_joint = log_joint.index_copy(0, close, inside)
+    log_evidence = log_joint.logsumexp(0) + k * math.log(step)
     return GridPosterior((log_joint - log_evidence).exp().reshape(middles.shape[:-1]), log_evidence.item())
 
 

@@ -55,11 +55,11 @@ def guess(name: str, x, beta: float, seed: int):
 
 @ui.cached
 def climb(name: str, x, seed: int):
-    """L_S for several S; effective sample size of 500 weights; standard error of L_500 from two times 500."""
-    weights = latent.importance(ui.load(name), x, 1000, seed)
+    """L_S for several S, effective sample size of 500 weights, standard error of L_500."""
+    weights = latent.importance(ui.load(name), x, 2000, seed)
     return (
         latent.weighted_bounds(weights, SIZES),
-        latent.effective_sample_size(weights) / 2,
+        latent.effective_sample_size(weights) / 4,
         latent.error(weights),
     )
 
@@ -133,7 +133,7 @@ if view == "Plane":
         tiles(name, kind),
         key="z",
         alt=(
-            f"{len(labels)} {kind} placed by {name}, coloured by class; the picture under the "
+            f"{len(labels)} examples ({kind}) placed by {name}, coloured by class; the picture under the "
             f"pointer is decoded"
         ),
         extent=EXTENT,
@@ -160,7 +160,8 @@ if view == "Plane":
     )
     ui.caption(
         f"Point anywhere: the small picture is decoded at the pointer. Click to hold a place. "
-        f"The dots are {len(labels)} {kind}, one colour a class; the blue outline is twice the standard "
+        f"The dots are {len(labels)} examples ({kind}), one colour a class; the blue outline is "
+        f"twice the standard "
         f"deviation of the encoder's answer for A."
     )
     held = place is not None
@@ -370,7 +371,7 @@ elif view == "Sums":
 else:
     left, middle, right = ui.columns([3, 1, 2])
     with left:
-        beta = ui.slider("β, the weight of the KL", 0.0, 10.0, 1.0, key="beta", step=0.25)
+        beta = ui.slider("β, the weight of the KL", 0.0, 50.0, 1.0, key="beta", step=0.5)
     with middle:
         seed = ui.number("Noise seed", 0, 999, 0, key="seed")
     with right:
@@ -416,14 +417,16 @@ else:
         key="costs",
     )
     ui.equation(
-        rf"\underbrace{{{rec:.3f}}}_{{E_q\log p(x|z)}}-\underbrace{{{total:.3f}}}_{{\mathrm{{KL}}}}"
-        rf"={parts.elbo:.3f}=\mathrm{{ELBO}}\qquad L_{{500}}\approx{bounds[-1]:.3f}\pm{error:.3f}"
-        + (rf"\qquad\log p(x)={evidence:.3f}" if evidence is not None else ""),
-        "In expectation ELBO ≤ L₅₀₀ ≤ log p(x). The first term is a mean over 16 draws of z, the "
-        "second exact. "
-        f"L₅₀₀ is the mean of two estimates with 500 draws of the encoder each, worth "
+        rf"\begin{{gathered}}\underbrace{{{rec:.3f}}}_{{E_q\log p(x|z)}}"
+        rf"-\underbrace{{{total:.3f}}}_{{\mathrm{{KL}}}}"
+        rf"={parts.elbo:.3f}=\mathrm{{ELBO}}\\ L_{{500}}\approx{bounds[-1]:.3f}\pm{error:.3f}"
+        + (rf"\qquad\log p(x)={evidence:.2f}" if evidence is not None else "")
+        + r"\end{gathered}",
+        "In expectation ELBO ≤ L₅₀₀ ≤ log p(x). The first term is a mean over 16 draws of z, the KL "
+        "is exact. "
+        f"L₅₀₀ is the mean of four estimates with 500 draws of the encoder each, worth "
         f"{effective:.0f} equally "
-        f"weighted ones; ± is its standard error."
+        "weighted ones; ± is its standard error, too small where few draws carry all the weight."
         + (" log p(x) is summed over a grid of the plane." if evidence is not None else ""),
     )
     ui.equation(
@@ -453,12 +456,10 @@ else:
             key="staircase",
         )
     ui.notice(
-        "The bound buys pixels with nats of code: every dimension that says something about this "
-        "digit costs KL, "
-        "and is worth it as long as the reconstruction gains more. Refit q and raise β: the KL shrinks, the "
-        "picture turns into an average digit, until the code says nothing at all. The box is no "
-        "digit: see what "
-        "it costs."
+        "The bound buys pixels with nats of code: every dimension that says something about this digit costs "
+        "KL, and is worth it as long as the reconstruction gains more. Refit q and raise β: dimension by "
+        "dimension the code falls silent, and the picture turns into an average. The box is no digit: see "
+        "what it costs."
     )
     fall = f"it falls by {total:.2f} nats"
     check = (
@@ -480,7 +481,12 @@ ui.presets(
         },
         "Many dimensions": {"model": "vae-mnist", "view": "Traversal", "rows": 12},
         "A 0 with the loop of a 6": {"view": "Sums", "a": "0", "minus": 0, "plus": 6, "strength": 1.0},
-        "β = 10: collapse": {"view": "ELBO", "beta": 10.0, "refit": True},
+        "β = 50: a code falls silent": {
+            "model": "vae-mnist",
+            "view": "ELBO",
+            "beta": 50.0,
+            "refit": True,
+        },
         "No digit at all": {"view": "ELBO", "a": "box", "beta": 1.0, "refit": False},
     }
 )

@@ -295,7 +295,7 @@ def test_refit_leaves_the_model_alone():
 def test_grid_posterior_one_dimension():
     """LV-O56: for x = 2z + N(0,1), x = 1 the grid gives N(.4, .2) and log p = −1.823657."""
     vae, x = double(2.0, 1.0, 0.0, 1.0), f64(1.0).view(1, 1)
-    found = latent.grid_posterior(vae, x, 6.0, 601, fine=1)
+    found = latent.grid_posterior(vae, x, 6.0, 601, budget=1)
     z = torch.linspace(-6, 6, 601, dtype=torch.float64)
     assert found.log_evidence == pytest.approx(-1.823657, abs=1e-6)
     assert torch.allclose(found.density, Normal(f64(0.4), f64(0.2).sqrt()).log_prob(z).exp(), atol=1e-6)
@@ -305,7 +305,7 @@ def test_grid_posterior_one_dimension():
 def test_grid_posterior_two_dimensions_and_every_bound_below_its_evidence():
     vae = linear_vae(f64(1, 1, 0, 1, 1, 0).view(3, 2), 0.5, f64(-0.5, 1.4), f64(0.3, 0.3))
     x = f64(1, 2, -1).view(1, 3)
-    found = latent.grid_posterior(vae, x, 6.0, 121, fine=3)
+    found = latent.grid_posterior(vae, x, 6.0, 121)
     assert found.log_evidence == pytest.approx(exact_log_prob(vae, x).item(), abs=1e-5)
     grid, cell = latent.grid_codes(vae, 6.0, 121), (12 / 120) ** 2
     mean = (found.density[..., None] * grid).sum((0, 1)) * cell
@@ -323,7 +323,7 @@ def test_grid_posterior_narrower_than_a_cell():
     x = f64(0.71, -0.37, 0.4).view(1, 3)
     exact = exact_log_prob(vae, x).item()
     assert latent.grid_posterior(vae, x).log_evidence == pytest.approx(exact, abs=1e-3)
-    assert abs(latent.grid_posterior(vae, x, fine=1).log_evidence - exact) > 0.05
+    assert abs(latent.grid_posterior(vae, x, budget=1).log_evidence - exact) > 0.05
 
 
 def test_grids_are_for_one_or_two_dimensions():
