@@ -56,6 +56,7 @@ def describe(path: Path) -> PageInfo:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "ui.header":
             texts = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
             title, idea = texts[0] if texts else title, texts[1] if len(texts) > 1 else idea
+            lenses += [lens for k in node.keywords if k.arg == "lenses" for lens in ast.literal_eval(k.value)]
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("lab.lenses"):
             named = node.module.split(".")[2:] or [a.name for a in node.names]
             lenses += [lens for lens in named if lens in LENSES]

@@ -38,8 +38,12 @@ h5 {padding-bottom: .2rem !important;}
 """
 
 
-def header(title: str, idea: str) -> None:
-    """Title and the idea in one sentence; the first call of a page."""
+def header(title: str, idea: str, lenses: Sequence[str] = ()) -> None:
+    """Title and the idea in one sentence; the first call of a page.
+
+    Args:
+        lenses: names of `lab.lenses` that Home lists the page under, besides those it imports.
+    """
     use_theme()
     state.enter(title)
     st.html(CSS)

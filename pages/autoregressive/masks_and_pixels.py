@@ -316,6 +316,7 @@ def completion_mode() -> None:
 ui.header(
     "Masks and pixels",
     "Masks that let no output see itself or what comes later turn an autoencoder into a density.",
+    lenses=("sampling", "receptive_field"),
 )
 modes = {"Masks": masks_mode, "Pixels": pixels_mode, "Completion": completion_mode}
 modes[ui.choice("Show", list(modes), key="show", default="Masks")]()
