@@ -402,7 +402,8 @@ def test_card_is_what_the_weights_do(name: str) -> None:
     x, y = data.test_set[torch.arange(len(data.test_set))]
     with torch.no_grad():
         logits = weights.load(name).predict(x)
-    found, metrics = (logits.argmax(1) == y).float().mean().item(), card["metrics"]
+    found = (logits.argmax(1) == y).float().mean().item()
+    metrics = card.get("shipped", card)["metrics"]  # of several seeds, those of the one that ships
     assert found == pytest.approx(metrics["test/acc"], abs=1e-6)
     assert F.cross_entropy(logits, y).item() == pytest.approx(metrics["test/nll"], rel=1e-4)
     assert card["parameters"] == from_config(name).num_parameters
