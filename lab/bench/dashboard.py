@@ -37,11 +37,13 @@ SEEN = """
 }
 """
 
-# What a lecturer moves: the first slider, else the first unchosen option, else the first switch.
+# What a lecturer moves, by kind: a slider or stepper, an option not chosen, a number, a switch.
+SLIDER = "input[type=range]:not([disabled])"
 CONTROLS = (
-    ".stSlider [role=slider]:not([disabled])",
-    ".stButtonGroup button[aria-checked=false], .stButtonGroup button[kind=segmented_control]",
-    ".stCheckbox label",
+    SLIDER,
+    "button[role=radio][aria-checked=false]",
+    "[data-testid=stNumberInputStepUp]:not([disabled])",
+    "[data-testid=stCheckbox] label",
 )
 
 # Resolves to the milliseconds from the user's event to the last change of a picture in the run that
@@ -50,7 +52,7 @@ WATCH = """
 (limit) => {
   const app = document.querySelector('[data-testid="stApp"]');
   const state = () => app.getAttribute('data-test-script-state');
-  const main = document.querySelector('section.stMain') || document.body;
+  const main = document.querySelector('[data-testid="stMain"]');
   let start = null, pictured = null, changed = null, ran = false;
   const begin = () => { if (start === null) start = performance.now(); };
   window.addEventListener('keydown', begin, {capture: true, once: true});
@@ -166,25 +168,30 @@ class User:
             timeout=PAGE_LIMIT,
         )
 
-    async def control(self) -> tuple[int, Any] | None:
-        """Kind and locator of the control to move; None on a page without one."""
-        main = self.page.locator("section.stMain")
-        for kind, selector in enumerate(CONTROLS):
+    async def controls(self) -> list[tuple[str, Any]]:
+        """The first visible control of each kind, with its selector."""
+        main = self.page.get_by_test_id("stMain")
+        found = []
+        for selector in CONTROLS:
             for locator in await main.locator(selector).all():
                 if await locator.is_visible():
-                    return kind, locator
-        return None
+                    found.append((selector, locator))
+                    break
+        return found
 
-    async def answer(self, limit: int = 20_000) -> float:
-        """Seconds from moving the control to the picture that follows; NaN where nothing followed."""
-        found = await self.control()
-        if found is None:
+    async def answer(self, turn: int, limit: int = 20_000) -> float:
+        """Seconds from moving a control to the picture that follows; NaN where nothing followed.
+
+        The kinds of control take turns.
+        """
+        found = await self.controls()
+        if not found:
             return NAN
-        kind, locator = found
+        selector, locator = found[turn % len(found)]
         await locator.scroll_into_view_if_needed()
-        if kind == 0:
+        if selector == SLIDER:
             await locator.focus()
-            now, most = [float(await locator.get_attribute(f"aria-value{x}") or 0) for x in ("now", "max")]
+            now, most = float(await locator.input_value()), float(await locator.get_attribute("max") or 100)
             self.upward = getattr(self, "upward", True) and now < most
             await self.page.evaluate(WATCH, limit)
             await self.page.keyboard.press("ArrowRight" if self.upward else "ArrowLeft")
@@ -217,7 +224,7 @@ async def visit(address: str, executable: str, users: int, visits: int, moves: i
                 async def session(user: User, path: str = path) -> tuple[list[float], list[float]]:
                     first = [await user.first_picture(path) for _ in range(visits)]
                     user.upward = True
-                    return first, [await user.answer() for _ in range(moves)]
+                    return first, [await user.answer(turn) for turn in range(moves)]
 
                 await crowd[0].first_picture(path)  # models are loaded once per process: not what is timed
                 results = await asyncio.gather(*(session(user) for user in crowd))
