@@ -33,9 +33,10 @@ export default function (component) {
   svg.replaceChildren();
   svg.setAttribute("aria-label", data.alt);
   const style = {"font-family": data.font, "font-size": 20, fill: data.ink};
-  for (const source of data.backgrounds) make(svg, "image", {
+  const paint = (source) => make(svg, "image", {
     href: source.href, x: x(-source.reach), y: y(source.reach), width: SIDE * source.reach / extent,
     height: SIDE * source.reach / extent, opacity: source.opacity, preserveAspectRatio: "none"});
+  data.backgrounds.filter((source) => !source.over).forEach(paint);
   make(svg, "rect", {x: LEFT, y: TOP, width: SIDE, height: SIDE, fill: "none", stroke: data.line});
   for (let t = -Math.floor(extent); t <= extent; t++) {
     make(svg, "text", {...style, x: x(t), y: TOP + SIDE + 22, "text-anchor": "middle"}, t);
@@ -47,14 +48,21 @@ export default function (component) {
   for (const [u, v, label] of data.points) if (Math.abs(u) <= extent && Math.abs(v) <= extent)
     make(dots, "circle", {cx: x(u), cy: y(v), r: 5, fill: data.colors[label % data.colors.length], "fill-opacity": 0.75,
                           stroke: data.paper, "stroke-width": 0.7});
+  data.backgrounds.filter((source) => source.over).forEach(paint);
   for (const mark of data.marks) {
     if (mark.line) make(svg, "polyline", {points: mark.line.map(([u, v]) => `${x(u)},${y(v)}`).join(" "),
-                                          fill: "none", stroke: mark.color, "stroke-width": 4});
+                                          fill: "none", stroke: mark.color, "stroke-width": 2.5});
     if (mark.name === undefined) continue;
-    make(svg, "circle", {cx: x(mark.at[0]), cy: y(mark.at[1]), r: 9, fill: mark.color, stroke: data.paper, "stroke-width": 2});
-    make(svg, "text", {...style, x: x(mark.at[0]) + 13, y: y(mark.at[1]) - 9, "font-weight": 700, "font-size": 24,
+    make(svg, "circle", {cx: x(mark.at[0]), cy: y(mark.at[1]), r: 13, fill: "none", stroke: mark.color, "stroke-width": 4});
+    make(svg, "text", {...style, x: x(mark.at[0]) + 16, y: y(mark.at[1]) - 11, "font-weight": 700, "font-size": 24,
                        stroke: data.paper, "stroke-width": 5, "paint-order": "stroke"}, mark.name);
   }
+  find(".legend").replaceChildren(...data.classes.map((c) => {
+    const item = document.createElement("span"), dot = document.createElement("i");
+    dot.style.background = data.colors[c % data.colors.length];
+    item.append(dot, String(c));
+    return item;
+  }));
   const ring = make(svg, "circle", {r: 13, fill: "none", stroke: "#D55E00", "stroke-width": 4});
   const probe = make(svg, "g", {stroke: "#E69F00", "stroke-width": 3, fill: "none"});
   make(probe, "circle", {r: 9}); make(probe, "path", {d: "M-18 0H-9M18 0H9M0 -18V-9M0 18V9"});

@@ -49,7 +49,7 @@ def plane(
         points: (N, 2) dots; labels (N,) whole numbers that colour them.
         marks: what stands out, each with `color`, and `name` and `at` (a place), or `line` (M, 2), or both.
         show_tiles: draw the tiles behind the dots.
-        density: (M, M) not negative, drawn as a cloud over [-density_reach, density_reach]².
+        density: (M, M) not negative, drawn over the dots as a cloud on [-density_reach, density_reach]².
         data: columns to save as CSV.
 
     Returns:
@@ -68,7 +68,12 @@ def plane(
         cloud = array(density) / max(float(array(density).max()), 1e-30)
         reach = density_reach or extent
         backgrounds.append(
-            {"href": png(cloud, theme.OUTPUT), "reach": reach * len(cloud) / (len(cloud) - 1), "opacity": 0.9}
+            {
+                "href": png(cloud, theme.OUTPUT),
+                "reach": reach * len(cloud) / (len(cloud) - 1),
+                "opacity": 0.9,
+                "over": True,
+            }
         )
     name = f"{key}-plane"
 
@@ -92,6 +97,7 @@ def plane(
             "points": [[round(float(u), 4), round(float(v), 4), int(c)]
                        for (u, v), c in zip(dots, classes, strict=True)],
             "colors": list(theme.CATEGORIES),
+            "classes": np.unique(classes).tolist() if labels is not None else [],
             "marks": [spelled(mark) for mark in marks],
             "place": list(place) if place else None,
             "seq": st.session_state.get(f"_seq:{key}", 0),
