@@ -87,7 +87,7 @@ def sizes(found: torch.Tensor, box: list | None, kind: str) -> None:
     wide = " × ".join(f"{s:.1f}" for s in lens.spread(found))
     numbers = {
         "Box in theory": " × ".join(map(str, spans)),
-        "Inputs that count": f"{inside_box} of {found.numel()}",
+        f"Inputs that count, of {found.numel()}": str(inside_box),
         "Half of it is held by": f"{lens.half_held(found)} inputs",
         "Half-width σ": wide,
     }

@@ -287,7 +287,7 @@ def test_trained_network(layer: int, over: str) -> None:
     (top, bottom), (left, right) = layers[layer].box(unit)
     shown_numbers = {m.label: m.value for m in page.metric}
     assert shown_numbers["Box in theory"] == f"{bottom - top + 1} × {right - left + 1}"
-    assert shown_numbers["Inputs that count"] == f"{int((found > 0).sum())} of 64"
+    assert shown_numbers["Inputs that count, of 64"] == str(int((found > 0).sum()))
     ordered = found.flatten().sort(descending=True).values.double()
     half = next(k for k in range(1, 65) if ordered[:k].sum() >= ordered.sum() / 2)
     assert shown_numbers["Half of it is held by"] == f"{half} inputs"
@@ -306,7 +306,7 @@ def test_own_stack_page() -> None:
     assert table["step j"].tolist() == [1, 2, 4, 8]
     text = words(page)
     assert "layer 3, unit 3" in text and r"\to\; [24, 38]" in text
-    assert {m.label: m.value for m in page.metric}["Inputs that count"] == "15 of 40"
+    assert {m.label: m.value for m in page.metric}["Inputs that count, of 40"] == "15"
     (radio,) = page.radio
     assert "15" in radio.options
     assert r"r_{3} &= 7 + 1\cdot(3 - 1)\cdot4 = 15" in text
