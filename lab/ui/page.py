@@ -4,6 +4,7 @@ import html
 import inspect
 import logging
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,7 +98,7 @@ def check(question: str, options: Sequence[Any], answer: Any, why: str = "") -> 
     options = [str(option) for option in options]
     if str(answer) not in options:
         raise ValueError(f"the answer {answer!r} is none of the options {options}")
-    key = f"check-{abs(hash((question, tuple(options), str(answer))))}"
+    key = f"check-{zlib.crc32(repr((question, options, answer)).encode())}"
     with st.container(border=True):
         st.markdown("##### Check")
         guess = st.radio(question, options, index=None, key=key)
