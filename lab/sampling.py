@@ -14,7 +14,7 @@ from lab import weights
 from lab.commands import Parser
 from lab.errors import UserError
 from lab.experiments import find
-from modules.base import Generator, Module
+from modules.base import Generator
 
 
 def run(args: list[str]) -> None:
@@ -54,7 +54,7 @@ def run(args: list[str]) -> None:
         write_images(drawn, card, options.out or Path(f"{folder.name}.png"))
 
 
-def knobs(model: Module, args: list[str]) -> dict[str, Any]:
+def knobs(model: Any, args: list[str]) -> dict[str, Any]:
     """`--temperature 0.8` as a keyword of the model's own `sample`."""
     known = set(inspect.signature(model.sample).parameters) - {"n", "generator", "seed"}
     values: dict[str, Any] = {}

@@ -60,7 +60,7 @@ class StopOnNaN(L.Callback):
         self, trainer: L.Trainer, pl_module: L.LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         # reading the loss waits for the device, so not at every step
-        if batch_idx % trainer.log_every_n_steps == 0 or trainer.is_last_batch:
+        if batch_idx % 10 == 0 or trainer.is_last_batch:
             loss = float(outputs["loss"])
             if not math.isfinite(loss):
                 raise UserError(
@@ -159,7 +159,10 @@ class LabCLI(LightningCLI):
         config = self.config[self.subcommand]
         interactive = sys.stderr.isatty()
         self.record = Record(self.folder)
-        checkpoints = {"dirpath": self.folder / "checkpoints", "enable_version_counter": False}
+        checkpoints: dict[str, Any] = {
+            "dirpath": self.folder / "checkpoints",
+            "enable_version_counter": False,
+        }
         self.best = ModelCheckpoint(
             **checkpoints,
             filename="best",
@@ -221,7 +224,7 @@ class LabCLI(LightningCLI):
     def after_fit(self) -> None:
         """Test the best epoch's weights as they will be saved, then save them with their card."""
         config = self.config["fit"]
-        if self.trainer.fast_dev_run:
+        if config.trainer.fast_dev_run:
             return
         if self.best.best_model_path:
             checkpoint = weights.read_checkpoint(Path(self.best.best_model_path))
@@ -350,7 +353,7 @@ def run(command: str, experiment: Experiment, args: list[str]) -> None:
             logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
             cli = LabCLI(experiment, folder, full)
             seeds = cli.config[command].seeds
-            if command == "fit" and seeds > 1 and not cli.trainer.fast_dev_run:
+            if command == "fit" and seeds > 1 and not cli.config[command].trainer.fast_dev_run:
                 fit_more_seeds(cli, folder, full, seeds)
     except ArgumentError as error:
         raise UserError(one_sentence(error, experiment)) from None

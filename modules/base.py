@@ -6,7 +6,7 @@ A model is one class: it holds the parameters, offers its surfaces (`log_prob`, 
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, cast, runtime_checkable
 
 import lightning as L
 import torch
@@ -104,7 +104,7 @@ class Module(L.LightningModule):
 
     def measure(self, split: Split, name: str, *values: Any) -> None:
         """Update the metric `name` with `values` and log it as `<split>/<name>` per epoch."""
-        metric = self.meters[f"{split}_{name}"]
+        metric = cast(Metric, self.meters[f"{split}_{name}"])
         metric.update(*values)
         # A model used as a library has nobody to log to. In training one call an epoch is enough, as the
         # metric keeps all updates: of small models each call costs more than the step itself.

@@ -42,7 +42,7 @@ def test_every_part_of_a_run_is_there(trained: Path) -> None:
     assert card["epochs"] == 1 and card["seeds"] == [0]
     assert card["versions"]["torch"] == torch.__version__
     assert card["data"]["binarize"] == "threshold"
-    header, row = (trained / "metrics.csv").read_text().splitlines()
+    header, _ = (trained / "metrics.csv").read_text().splitlines()
     assert {"epoch", "train/nll", "val/nll", "lr"} <= set(header.split(","))
 
 
