@@ -12,11 +12,8 @@ arXiv:1609.04468 (spherical interpolation, attribute vectors).
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -92,16 +89,19 @@ def decoded(model: Any, z: Tensor, batch: int = 2048) -> Tensor:
     return torch.cat(parts).reshape(*z.shape[:-1], *parts[0].shape[-2:])
 
 
-@cache
-def mnist_examples() -> tuple[Tensor, Tensor]:
-    """Pictures (500, 28, 28) of 16 grey levels and labels (500,): what MNIST's models can be shown offline.
+@torch.no_grad()
+def drawn_digits(painter: Any, reader: Any, count: int, seed: int = 0) -> tuple[Tensor, Tensor]:
+    """Digits that no file is needed for: pictures (count, H, W) and labels (count,).
 
-    The first 500 of the validation split of `MNIST()` (seed 0), so no model of the zoo was trained on
-    them. MNIST: LeCun and Cortes, CC BY-SA 3.0. Small digits do not replace them: upright and thick as
-    they are, a VAE of MNIST gives them codes among which it finds only half of their classes.
+    `painter`, a generator of MNIST, draws twice as many; `reader`, a classifier of MNIST, names them,
+    and those of which it is surest are kept, the surest first. Small digits do not replace
+    them: upright and thick as they are, a VAE of MNIST tells only half of their classes apart.
     """
-    with np.load(Path(__file__).with_name("mnist_examples.npz"), allow_pickle=False) as file:
-        return torch.from_numpy(file["images"]).float() / 15, torch.from_numpy(file["labels"]).long()
+    x = painter.sample(2 * count, generator=torch.Generator().manual_seed(seed))
+    x = x.reshape(2 * count, 1, *[math.isqrt(x[0].numel())] * 2)
+    sure, labels = reader.predict(x).softmax(-1).max(-1)
+    kept = sure.topk(count).indices
+    return x[kept, 0], labels[kept]
 
 
 def held_out(splits: Sequence[Any], count: int) -> tuple[Tensor, Tensor]:

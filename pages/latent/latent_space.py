@@ -1,6 +1,8 @@
 """Latent space: where a model puts digits, and what it makes of any place."""
 
+from datamodules import fetch
 from datamodules.digits import Digits
+from datamodules.mnist import MNIST
 from lab import ui
 from lab.figures import basic
 from lab.figures import latent as figures
@@ -8,8 +10,8 @@ from lab.lenses import latent
 from lab.ui.plane import plane as map_of_plane
 from modules.latent.vae import LOG_2PI, VAE, gaussian_kl, reparameterize
 
-DIGITS, IMAGES = "small digits", "MNIST"
-EXTENT, GRID, STEPS, COUNT = 3.5, 29, 11, 500
+DRAWN, DIGITS, IMAGES = "drawn by MADE", "small digits", "MNIST"
+EXTENT, GRID, STEPS, COUNT, FEW = 3.5, 29, 11, 500, 300
 SIZES = [1, 2, 5, 10, 20, 50, 100, 500]
 
 ui.header("Latent space", "A model that gives every digit a place in a small space, and every place a digit.")
@@ -21,12 +23,22 @@ ui.header("Latent space", "A model that gives every digit a place in a small spa
 @ui.cached
 def examples(kind: str, side: int) -> tuple:
     """Pictures and labels that no model of these was trained on."""
+    if kind == DRAWN:
+        return latent.drawn_digits(ui.load("made-mnist"), ui.load("cnn-mnist"), FEW)
     if kind == IMAGES:
-        return latent.mnist_examples()
+        images = MNIST(binarize="none")
+        images.setup("fit")
+        return latent.held_out([images.val_set], COUNT)
     data = Digits(binarize="none")
     data.setup()
     small, classes = latent.held_out([data.val_set, data.test_set], COUNT)
     return (latent.in_mnist_frame(small) if side == 28 else small), classes
+
+
+def kinds(side: int) -> list[str]:
+    """What the dots can be; MNIST itself only where its files are."""
+    here = any(row["present"] for row in fetch.status() if row["dataset"] == "MNIST")
+    return [DRAWN, DIGITS, *([IMAGES] if here else [])] if side == 28 else [DIGITS]
 
 
 @ui.cached
@@ -74,10 +86,11 @@ side, k = latent.side_of(model), model.latent_dim
 with right:
     kind = ui.choice(
         "Examples",
-        [IMAGES, DIGITS] if side == 28 else [DIGITS],
+        kinds(side),
         key="examples",
-        help="The dots: 500 digits that the model has not been trained on, of MNIST, or of scikit-learn's "
-        "small digits. To a model of MNIST the latter are strange: upright and thick.",
+        help="The dots: digits that the model has not been trained on. Those that made-mnist draws and "
+        "cnn-mnist names with certainty need no file; MNIST's own (validation split) are offered where the "
+        "data is; scikit-learn's small digits are strange to a model of MNIST: upright and thick.",
     )
 view = ui.choice("View", ["Plane", "Path", "Traversal", "Sums", "ELBO"], key="view", default="Plane")
 pictures, labels = examples(kind, side)

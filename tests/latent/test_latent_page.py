@@ -4,7 +4,6 @@ import base64
 import io
 import math
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from torch import Tensor
 from torch.distributions import MultivariateNormal, Normal, kl_divergence
 
 from datamodules.digits import Digits
-from datamodules.mnist import MNIST
 from lab import weights
 from lab.figures import latent as figures
 from lab.lenses import latent
@@ -184,9 +182,9 @@ def test_plane_of_two_dimensions_shows_the_exact_evidence() -> None:
     assert elbo == pytest.approx(rec - kl, abs=2e-3)
     assert elbo < exact
     assert l_500 < exact + 5 * error + 0.01
-    pictures, labels = latent.mnist_examples()
+    pictures, labels = by_made(300)
     flat = weights.load("vae2d-mnist")
-    x = (pictures[labels == 0][:1] > 0.5).float()
+    x = pictures[labels == 0][:1]
     mean, log_var = flat.encode_parameters(x)
     # another road: importance sampling from a wide proposal around the encoder's answer
     wide = Normal(mean, 2 * (0.5 * log_var).exp())
@@ -197,19 +195,20 @@ def test_plane_of_two_dimensions_shows_the_exact_evidence() -> None:
     assert exact == pytest.approx((log_w.logsumexp(0) - math.log(20_000)).item(), abs=0.06)
 
 
-# --- The shipped examples ---------------------------------------------------------------------------
+# --- The drawn examples -----------------------------------------------------------------------------
 
 
-@pytest.mark.real_data
-def test_shipped_mnist_is_the_validation_split(real_data: Callable[[str], Path]) -> None:
-    """What `mnist_examples` says of its origin, from the official files."""
-    real_data("MNIST")
-    pictures, labels = latent.mnist_examples()
-    data = MNIST(binarize="none")
-    data.setup("fit")
-    x, y = data.val_set[torch.arange(500)]
-    assert torch.equal(pictures, (x[:, 0] * 15).round() / 15)
-    assert torch.equal(labels, y)
+def by_made(count: int) -> tuple[Tensor, Tensor]:
+    return latent.drawn_digits(weights.load("made-mnist"), weights.load("cnn-mnist"), count)
+
+
+def test_drawn_digits_are_what_a_classifier_is_sure_of() -> None:
+    pictures, labels = by_made(60)
+    assert pictures.shape == (60, 28, 28) and set(pictures.unique().tolist()) == {0.0, 1.0}
+    sure = weights.load("cnn-mnist").predict(pictures[:, None]).softmax(-1)
+    assert torch.equal(sure.argmax(-1), labels)
+    assert (sure.max(-1).values.diff() <= 1e-6).all() and sure.max(-1).values.min() > 0.9
+    assert torch.equal(by_made(60)[0], pictures)
 
 
 # --- The plane's pieces ---------------------------------------------------------------------------------
