@@ -334,7 +334,7 @@ def resolve(command: str, experiment: Experiment, args: list[str]) -> tuple[Path
         if checkpoint == "last":
             path = folder / "checkpoints" / "last.ckpt" if given else last_checkpoint(experiment.name)
             checkpoint, folder = str(path), path.parent.parent
-        args.append(f"--ckpt_path={checkpoint}")
+        args += [f"--ckpt_path={checkpoint}", "--weights_only=true"]  # never unpickle what it may hold
     return folder, [command, *(f"--config={path}" for path in configs), *args]
 
 
