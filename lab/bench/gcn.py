@@ -96,7 +96,7 @@ def measure(quick: bool = False) -> list[Row]:
     for case, ours_data in (("as trained", sparse), ("dense features", data)):
         model = GCN(num_features=data.num_features, num_classes=classes, hidden=(16,), dropout=0.5)
         ours = epoch(model, partial(model, ours_data.x, ours_data.edge_index), ours_data)
-        pairs = interleaved(ours, peer, repeats=3 if quick else 40, warmup=1 if quick else 5)
+        pairs = interleaved(ours, peer, repeats=3 if quick else 80, warmup=1 if quick else 5)
         note = f"{name}; peer: cached GCNConv, dense features"
         rows.append(paired_row("gcn", f"epoch, {case}", pairs, "≤ 1.05", note))
     return rows
