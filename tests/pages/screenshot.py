@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from lab import ui
 
-README = "transformer-attention"
+README = "transformer-attention?head=4,2"
 
 
 def shoot(
@@ -35,7 +35,7 @@ def shoot(
     tab.screenshot(path=out)
     visit.context.close()
     picture = Image.open(out).convert("RGB")
-    picture.quantize(128, dither=Image.Dither.NONE).save(out, optimize=True)
+    picture.save(out, optimize=True)
     print(f"{out}: {picture.width} x {picture.height}, {out.stat().st_size / 1000:.0f} kB")
 
 
@@ -44,8 +44,8 @@ def main() -> None:
     parser.add_argument("--all", type=Path, metavar="FOLDER")
     parser.add_argument("--page", default=README, help="address below the dashboard's, with parameters")
     parser.add_argument("--out", type=Path, default=ROOT / ".github" / "dashboard.png")
-    parser.add_argument("--width", type=int, default=1280)
-    parser.add_argument("--height", type=int, default=1100)
+    parser.add_argument("--width", type=int, default=1440)
+    parser.add_argument("--height", type=int, default=1340)
     parser.add_argument("--dark", action="store_true")
     options = parser.parse_args()
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
