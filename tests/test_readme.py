@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.bench import BENCHES
+from lab.__main__ import main
+from lab.bench import BENCHES, timing
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -105,9 +106,15 @@ def lab_commands() -> list[str]:
     ]
 
 
-def test_lab_commands_run(place: Path) -> None:
+def test_lab_commands_run(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     runs = place / "runs"
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("LECTERN_RUNS", str(runs))
+    monkeypatch.setenv("LECTERN_RUN_FOLDER", "")  # commands set it themselves: this takes it away again
     for command in lab_commands():
+        monkeypatch.delenv("LECTERN_RUN_FOLDER", raising=False)
         name, *arguments = shlex.split(command)[1:]
         if name == "fit" and "--ckpt_path" in arguments:
             arguments += ["--trainer.max_epochs", "6"]
@@ -116,8 +123,11 @@ def test_lab_commands_run(place: Path) -> None:
         if name == "bench":  # the others have tests of their own
             assert {a for a in arguments if not a.startswith("-")} <= set(BENCHES)
             arguments = ["made", *(a for a in arguments if a.startswith("-"))]
-        printed = lab([name, *arguments, *SHORT.get(name, [])], place, runs)
-        assert printed.strip() or name == "results", command
+            monkeypatch.setattr(timing, "clock", timing.clock)  # --busy changes it: put back at the end
+        code = main([name, *arguments, *SHORT.get(name, [])])
+        printed = capfd.readouterr()
+        assert code == 0, f"{command}\n{printed.err}"
+        assert printed.out.strip() or name == "results", command
     assert (place / "digits.png").read_bytes().startswith(b"\x89PNG")
     made = sorted((runs / "made-digits").iterdir())
     assert len(made) == 1, "the second fit goes on with the first, it starts no other run"
