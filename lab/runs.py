@@ -142,6 +142,7 @@ def stop(run: Run, patience: float = 10.0) -> None:
     _, alive = psutil.wait_procs(family, timeout=patience)
     for p in alive:
         p.kill()
+    psutil.wait_procs(alive)  # a killed process may live on for a moment
 
 
 def launch(run: Run, experiment: str, overrides: list[str]) -> Run:

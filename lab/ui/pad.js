@@ -55,7 +55,7 @@ export default function (component) {
   const pad = (root.host ?? root).lecternPad ??= {seq: data.seq, tool: "brush"};
   const {size} = data;
   canvas.setAttribute("aria-label", `${data.label}: drawing pad of ${size} by ${size} pixels`);
-  if (data.seq >= pad.seq || !pad.pixels || pad.pixels.length !== size * size) {
+  if ((data.seq >= pad.seq && !pad.down) || !pad.pixels || pad.pixels.length !== size * size) {
     pad.pixels = decode(data.pixels); pad.seq = data.seq;
   }
   paint(canvas, pad.pixels, size);

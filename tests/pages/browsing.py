@@ -105,6 +105,14 @@ class Visit:
         tab.wait_for_timeout(150)
         tab.wait_for_function(DRAWN)
 
+    def quiet(self) -> None:
+        """Wait until nothing has changed for a second: several messages may be on their way."""
+        before = None
+        while (now := (self.tab.url, self.text())) != before:
+            before = now
+            self.tab.wait_for_timeout(1000)
+            self.settle()
+
     def text(self, tab: Any = None) -> str:
         """All words and numbers of the page, its menu aside."""
         return (tab or self.tab).locator("[data-testid=stMain]").inner_text()

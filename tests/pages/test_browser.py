@@ -142,6 +142,46 @@ def test_a_drawn_digit_reaches_the_model_and_the_link(visit: Any) -> None:
     same_in_a_new_tab(visit)
 
 
+def test_answers_that_come_late_never_wipe_a_stroke(visit: Any) -> None:
+    """While strokes follow each other faster than the server answers, ink is only added."""
+    tab = visit.open(COMPLETION)
+    tab.get_by_role("button", name="Clear").click()
+    tab.wait_for_url(re.compile("digit=ink"))
+    visit.settle()
+    tab.evaluate(
+        """() => {
+          window.ink = [];
+          const roots = [...document.querySelectorAll('*')].map((e) => e.shadowRoot);
+          const canvas = roots.map((root) => root?.querySelector('.pad > canvas')).find(Boolean);
+          const look = () => {
+            const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+            window.ink.push(data.reduce((sum, v, i) => sum + (i % 4 === 3 ? v : 0), 0));
+            requestAnimationFrame(look);
+          };
+          look();
+        }"""
+    )
+    box = tab.locator(".pad > canvas").bounding_box()
+
+    def at(column: float, row: float) -> tuple[float, float]:
+        return box["x"] + (column + 0.5) / 8 * box["width"], box["y"] + (row + 0.5) / 8 * box["height"]
+
+    for column in range(8):  # dots, faster than any answer
+        tab.mouse.click(*at(column, 0))
+    for column in range(1, 6, 2):  # strokes, with the answer to the one before in their middle
+        tab.mouse.move(*at(column, 2))
+        tab.mouse.down()
+        tab.mouse.move(*at(column, 4), steps=3)
+        visit.quiet()
+        tab.mouse.move(*at(column, 6), steps=3)
+        tab.mouse.up()
+    visit.quiet()
+    ink = tab.evaluate("() => window.ink")
+    assert ink[0] == 0 and ink[-1] > 0
+    assert ink == sorted(ink)
+    same_in_a_new_tab(visit)
+
+
 def test_a_typed_sentence_is_read(visit: Any) -> None:
     tab = visit.open(TEXT)
     tab.get_by_role("textbox", name="Your text").fill("KING: speak, speak")
