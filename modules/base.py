@@ -192,3 +192,14 @@ class Predictor(Protocol):
     """Classifiers and graph heads: `predict(x)` -> logits."""
 
     def predict(self, x: Any) -> Tensor: ...
+
+
+@runtime_checkable
+class NextToken(Protocol):
+    """Language models: what comes after each text.
+
+    `next_log_probs(prefix)`: (B, T) int64 -> (B, V) in nats, normalised. The prefix starts where a text
+    starts (the model puts its own begin tokens before it) and may be empty, T = 0.
+    """
+
+    def next_log_probs(self, prefix: Tensor) -> Tensor: ...

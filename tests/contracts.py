@@ -82,6 +82,28 @@ def density_sums_to_one(
     assert abs(total - 1) <= tolerance, f"the density sums to {total!r} over all {len(x)} configurations."
 
 
+@torch.no_grad()
+def next_tokens_make_the_density(
+    next_log_probs: Callable[[Tensor], Tensor],
+    log_prob: Callable[[Tensor], Tensor],
+    tokens: Tensor,
+    tolerance: float = TOLERANCE,
+) -> None:
+    """log p(x) = Σ_t log p(x_t | x_<t) for `tokens` (B, T) int64, and each p(· | x_<t) sums to 1.
+
+    The first step asks for what follows the empty prefix, (B, 0).
+    """
+    total = torch.zeros(len(tokens), dtype=torch.float64)
+    for t in range(tokens.shape[1]):
+        rows = next_log_probs(tokens[:, :t])
+        assert rows.ndim == 2 and len(rows) == len(tokens), f"step {t} gives {tuple(rows.shape)}."
+        excess = (rows.exp().sum(-1) - 1).abs().max().item()
+        assert excess <= tolerance, f"step {t}: the next-token probabilities sum to 1 ± {excess:.2e}."
+        total += rows.gather(1, tokens[:, t : t + 1])[:, 0]
+    difference = (total - log_prob(tokens)).abs().max().item()
+    assert difference <= tolerance, f"log_prob differs from the sum of its next tokens by {difference:.2e}."
+
+
 def floor_is_kept(nll: float, distinct: int) -> None:
     """A valid density has a mean NLL of at least ln N on N distinct points (Gibbs' inequality).
 

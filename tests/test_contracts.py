@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from modules.autoregressive.made import MADE
+from modules.base import NextToken
 from modules.convolution.cnn1d import CNN1d
 from modules.convolution.cnn2d import CNN2d
 from modules.convolution.mlp import MLP
@@ -188,6 +189,12 @@ class TestTransformer:
         full = model(trace.result)[0]
         for t, step in enumerate(trace):
             torch.testing.assert_close(step.values["logits"], full[t + 1], rtol=0, atol=1e-10)
+
+    @gpts
+    def test_next_tokens_make_the_density(self, make: Callable[[], GPT]) -> None:
+        model = contracts.exact(make())
+        assert isinstance(model, NextToken)
+        contracts.next_tokens_make_the_density(model.next_log_probs, model.log_prob, texts(5))
 
     @gpts
     def test_samples_follow_the_density(self, make: Callable[[], GPT]) -> None:
@@ -517,6 +524,16 @@ BROKEN: dict[str, Callable[[], Any]] = {
     ),
     "lost edge": lambda: contracts.jacobian_is_sparse(
         lambda v: MASK.double().tril(-2) @ v, torch.ones(4, dtype=torch.float64), MASK, reached=True
+    ),
+    "next tokens": lambda: contracts.next_tokens_make_the_density(
+        lambda t: torch.full((len(t), 2), -math.log(2)).double(),
+        lambda t: torch.full((len(t),), -t.shape[1]).double(),
+        EDGES % 2,
+    ),
+    "next tokens' sum": lambda: contracts.next_tokens_make_the_density(
+        lambda t: torch.full((len(t), 2), -1.0).double(),
+        lambda t: torch.zeros(len(t)) - t.shape[1],
+        EDGES % 2,
     ),
     "future": lambda: contracts.causal(past_and_future, X),
     "present": lambda: contracts.causal(lambda x: x.cumsum(0), X, strict=True),

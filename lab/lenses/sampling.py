@@ -15,8 +15,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from datamodules.tokenizer import Tokenizer
 from lab.lenses.text import shown
+from modules.language.truncation import Cut, cut
 from modules.trace import Trace
-from modules.transformer.decoding import Cut, cut
 from modules.transformer.gpt import GPT, entropy
 
 __all__ = ["Cost", "Draws", "cost", "cut", "draw", "entropy", "ranked", "trace"]

@@ -22,10 +22,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import Module, Split
+from modules.language.truncation import check_knobs, cut, probabilities
 from modules.trace import Step, Trace
 from modules.transformer.attention import KVCache
 from modules.transformer.block import Block
-from modules.transformer.decoding import check_knobs, cut, probabilities
 from modules.transformer.positions import Learned, Rotary, Sinusoidal
 
 
@@ -184,6 +184,11 @@ class GPT(Module):
     def next_logits(self, tokens: Tensor) -> Tensor:
         """Logits of the token after a text: (B, T) -> (B, V). Sees the last `context` tokens."""
         return self.logits(self.hidden(tokens[:, -self.context :])[:, -1])
+
+    def next_log_probs(self, prefix: Tensor) -> Tensor:
+        """log p(next token | begin, prefix), the last `context` tokens of it: (B, T) -> (B, V), T ≥ 0."""
+        begin = prefix.new_full((len(prefix), 1), self.begin)
+        return self.next_logits(torch.cat([begin, prefix], dim=1)).log_softmax(-1)
 
     def generate(
         self,

@@ -5,8 +5,8 @@ from lab.errors import UserError
 from lab.figures import tokens as figures
 from lab.lenses import sampling as lens
 from lab.lenses import text as texts
+from modules.language.truncation import cut, keep
 from modules.transformer.attention import KVCache
-from modules.transformer.decoding import cut, keep
 from modules.transformer.gpt import GPT
 
 SHELF = {"Romeo": "ROMEO:\n", "To be": "To be, or not to ", "Nonsense": "zzzz qqqq"}

@@ -12,8 +12,8 @@ from datamodules.tokenizer import ByteTokenizer, CharTokenizer
 from lab.errors import UserError
 from lab.lenses import attention as lens
 from lab.lenses import sampling, text
+from modules.language.truncation import cut
 from modules.transformer.attention import observe
-from modules.transformer.decoding import cut
 from modules.transformer.gpt import GPT
 
 V, T, L, H = 11, 7, 3, 2

@@ -1,11 +1,11 @@
-"""Temperature, top-k and top-p, always over the full vocabulary: TF-O1, TF-O29."""
+"""Temperature, top-k, top-p and min-p, always over the full vocabulary: TF-O1, TF-O29, LG-O18, LG-O32."""
 
 import math
 
 import pytest
 import torch
 
-from modules.transformer.decoding import cut, keep, probabilities, temper
+from modules.language.truncation import cut, keep, probabilities, temper
 
 
 def logits(*p):
@@ -33,6 +33,28 @@ def test_the_nucleus_is_measured_on_the_full_vocabulary():
     assert int(keep(wrong / wrong.sum(), top_p=0.6).sum()) == 1
 
 
+def test_nucleus_sizes():  # LG-O32
+    p = torch.tensor(P, dtype=torch.float64)
+    assert [int(keep(p, top_p=q).sum()) for q in (0.5, 0.8, 0.81, 0.95, 1.0)] == [1, 2, 3, 3, 4]
+    assert cut(logits(*P), top_p=0.81).after.tolist() == pytest.approx(
+        [0.5263158, 0.3157895, 0.1578947, 0], abs=5e-8
+    )
+    # temperature comes first, and a colder distribution needs fewer tokens for the same mass
+    cold = cut(logits(*P), temperature=0.5, top_p=0.9)
+    assert cold.tempered.tolist() == pytest.approx([0.6849315, 0.2465753, 0.0616438, 0.0068493], abs=5e-8)
+    assert int(cold.kept.sum()) == 2 and int(cut(logits(*P), top_p=0.9).kept.sum()) == 3
+    # 900 equal tokens, up to one for the rounding of their sum; a cut to 50 first would leave 45
+    assert int(keep(torch.full((1000,), 1e-3).double(), top_p=0.9).sum()) in (900, 901)
+
+
+def test_the_ends_of_the_knobs_are_greedy_and_ancestral():  # LG-O32
+    z = torch.randn(20, 9, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    greedy = torch.zeros_like(z).scatter(1, z.argmax(1, keepdim=True), 1.0)
+    for knobs in ({"top_k": 1}, {"temperature": 0}, {"top_p": 1e-9}, {"min_p": 1.0}):
+        torch.testing.assert_close(cut(z, **knobs).after, greedy, rtol=0, atol=1e-12)
+    torch.testing.assert_close(cut(z, 1.0, 9, 1.0, 0.0).after, z.softmax(-1), rtol=0, atol=1e-12)
+
+
 def test_ties_at_the_last_rank_keep_exactly_k_by_lower_id():
     p = torch.full((5,), 0.2)
     assert keep(p, top_k=3).tolist() == [True, True, True, False, False]
@@ -41,6 +63,18 @@ def test_ties_at_the_last_rank_keep_exactly_k_by_lower_id():
 
 def test_the_most_probable_token_always_stays():
     assert keep(torch.tensor([0.1, 0.6, 0.3]), top_k=1, top_p=1e-9).tolist() == [False, True, False]
+
+
+def test_min_p_is_a_share_of_the_most_probable():
+    p = torch.tensor([0.5, 0.3, 0.15, 0.05], dtype=torch.float64)
+    assert keep(p, min_p=0.3).tolist() == [True, True, True, False]  # 0.15 reaches 0.3 · 0.5
+    assert keep(p, min_p=0.31).tolist() == [True, True, False, False]
+    assert keep(p, min_p=1.0).tolist() == [True, False, False, False]
+    assert keep(p, min_p=0.0).all()
+    assert cut(logits(*P), min_p=0.5).after.tolist() == pytest.approx([0.625, 0.375, 0, 0])
+    # where the model is unsure it keeps many, where it is sure few: uniform keeps everything
+    assert keep(torch.full((1000,), 1e-3), min_p=0.9).all()
+    assert keep(p, top_p=0.5, min_p=0.1).tolist() == [True, False, False, False]  # both cuts hold
 
 
 def test_nothing_cut_is_the_softmax():
@@ -52,11 +86,11 @@ def test_nothing_cut_is_the_softmax():
 
 
 @pytest.mark.parametrize("temperature", [0, 0.3, 1.0, 2.5])
-@pytest.mark.parametrize("top_k, top_p", [(None, None), (3, None), (None, 0.7), (4, 0.8)])
-def test_what_is_drawn_from_is_what_is_shown(temperature, top_k, top_p):
+@pytest.mark.parametrize("cuts", [(), (3,), (None, 0.7), (4, 0.8), (None, None, 0.2), (5, 0.9, 0.1)], ids=str)
+def test_what_is_drawn_from_is_what_is_shown(temperature, cuts):
     z = torch.randn(4, 9, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    story = cut(z, temperature, top_k, top_p)
-    torch.testing.assert_close(probabilities(z, temperature, top_k, top_p), story.after, atol=1e-15, rtol=0)
+    story = cut(z, temperature, *cuts)
+    torch.testing.assert_close(probabilities(z, temperature, *cuts), story.after, atol=1e-15, rtol=0)
     torch.testing.assert_close(story.after.sum(-1), torch.ones(4, dtype=torch.float64))
     assert not story.after[~story.kept].any()
 
@@ -81,6 +115,8 @@ def test_temperature():
         ({"top_k": 0}, "top_k is 0: keep at least 1 token"),
         ({"top_p": 0.0}, "top_p is 0.0"),
         ({"top_p": 1.5}, "top_p is 1.5"),
+        ({"min_p": 1.5}, "min_p is 1.5"),
+        ({"min_p": -0.1}, "min_p is -0.1"),
     ],
 )
 def test_knobs_out_of_range(knobs, sentence):
