@@ -13,7 +13,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from datamodules.digits import Digits
-from modules.autoregressive.made import MADE, draw_degrees, make_masks, ranks
+from modules.autoregressive.base import ranks
+from modules.autoregressive.made import MADE, draw_degrees, make_masks
 from modules.trace import Trace
 
 
@@ -139,7 +140,8 @@ def all_strings(n: int) -> Tensor:
 def evaluate(model: MADE, wiring: Connectivity, x: Tensor) -> tuple[Tensor, Tensor]:
     """log p (B,) and logits (B, n) of x (B, n) under these masks."""
     masks = [m.to(x) for m in wiring.masks]
-    return model._log_prob(x, masks), model(x, masks)
+    logits = model(x, masks)
+    return model.score(logits, x).sum(-1), logits
 
 
 def total_probability(model: MADE, wiring: Connectivity) -> float:

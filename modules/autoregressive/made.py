@@ -17,48 +17,16 @@ References: Germain, Gregor, Murray, Larochelle 2015, arXiv:1502.03509; Uria, Mu
 arXiv:1310.1757 (order-agnostic training); [GM] 1.5.4; [UDL] 16.3.4 (as masked conditioner).
 """
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.base import Module, Split
-from modules.trace import Step, Trace
+from modules.autoregressive.base import Autoregressive, ranks
 
-Order = Literal["raster", "reversed", "random"] | Sequence[int]
-
-
-# --- Orders, degrees, masks -------------------------------------------------------------------
-
-
-def resolve_order(order: Order, n: int, seed: int = 0) -> Tensor:
-    """The variables in the order they are visited, (n,) int64.
-
-    Raises:
-        ValueError: `order` is no permutation of 0..n-1 and no known name.
-    """
-    if isinstance(order, str):
-        if order == "raster":
-            return torch.arange(n)
-        if order == "reversed":
-            return torch.arange(n).flip(0)
-        if order == "random":
-            return torch.randperm(n, generator=torch.Generator().manual_seed(seed))
-        raise ValueError(f"order {order!r} is unknown: use raster, reversed, random or a permutation.")
-    visited = torch.as_tensor(order, dtype=torch.int64, device="cpu")
-    if visited.shape != (n,) or not torch.equal(visited.sort().values, torch.arange(n)):
-        raise ValueError(f"order must be a permutation of 0..{n - 1}, each variable once.")
-    return visited
-
-
-def ranks(order: Tensor) -> Tensor:
-    """rank(j), 1..n: the position of variable j in `order`, the inverse permutation plus one."""
-    rank = torch.empty_like(order)
-    rank[order] = torch.arange(1, len(order) + 1)
-    return rank
+# --- Degrees, masks ---------------------------------------------------------------------------
 
 
 def draw_degrees(n: int, hidden: Sequence[int], rule: str, generator: torch.Generator) -> list[Tensor]:
@@ -92,16 +60,6 @@ def make_masks(rank: Tensor, degrees: Sequence[Tensor], direct: bool) -> list[Te
     return masks
 
 
-def observed_first(observed: Tensor, order: Tensor) -> Tensor:
-    """`order` with the observed variables moved to the front; both parts keep their order.
-
-    Args:
-        observed: (n,) bool.
-    """
-    seen = observed.reshape(-1).cpu()[order]
-    return torch.cat([order[seen], order[~seen]])
-
-
 class MaskedLinear(nn.Linear):
     """A linear layer that multiplies its weight by a mask when it is used.
 
@@ -116,7 +74,7 @@ class MaskedLinear(nn.Linear):
 # --- The model --------------------------------------------------------------------------------
 
 
-class MADE(Module):
+class MADE(Autoregressive):
     """Deep masked autoencoder for distribution estimation, on bits.
 
     Args:
@@ -162,11 +120,9 @@ class MADE(Module):
             raise ValueError("num_orders and num_masks must be at least 0, ensemble at least 1.")
         if num_masks != 1 and degrees == "even":
             raise ValueError("num_masks needs degrees: random (evenly spaced degrees are always the same).")
-        self.event_shape = tuple(event_shape)
-        self.n = math.prod(self.event_shape)
-        self.hidden, self.direct, self.degrees, self.seed = list(hidden), direct, degrees, seed
+        self.arrange(event_shape, order, seed=seed)
+        self.hidden, self.direct, self.degrees = list(hidden), direct, degrees
         self.num_orders, self.num_masks, self.ensemble = num_orders, num_masks, ensemble
-        self.order = resolve_order(order, self.n, seed)  # type: ignore[arg-type]
 
         widths = [self.n, *hidden]
         self.layers = nn.ModuleList([MaskedLinear(i, o) for i, o in zip(widths, hidden, strict=False)])
@@ -233,222 +189,26 @@ class MADE(Module):
         logits = self.out(h, masks[len(self.layers)])
         return logits if self.skip is None else logits + self.skip(x, masks[-1])
 
-    def _flat(self, x: Tensor) -> Tensor:
-        if x.numel() != len(x) * self.n:
-            raise ValueError(f"each example has {x.numel() // max(len(x), 1)} entries, the model {self.n}.")
-        x = x.reshape(len(x), self.n).to(self.out.weight)  # (B, *event_shape) -> (B, n)
-        if ((x != 0) & (x != 1)).any():
-            raise ValueError("MADE is a density on bits: binarize the data (threshold, static or dynamic).")
-        return x
+    def logits(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
+        return self(x, self.masks(order, index))
 
-    def _order(self, order: Order | Tensor | None) -> Tensor | None:
-        return None if order is None else resolve_order(order, self.n, self.seed)  # type: ignore[arg-type]
-
-    def _log_prob(self, x: Tensor, masks: Sequence[Tensor]) -> Tensor:
-        logits = self(x, masks)
-        return -F.binary_cross_entropy_with_logits(logits, x, reduction="none").sum(-1)  # (B, n) -> (B,)
-
-    def log_prob(self, x: Tensor, order: Order | Tensor | None = None) -> Tensor:
-        """log p(x) in nats, (B,); of one order if given, else of the mixture of all pairs.
-
-        Raises:
-            ValueError: x is not binary or has the wrong size.
-        """
-        x = self._flat(x)
-        if order is not None or self.num_components == 1:
-            return self._log_prob(x, self.masks(self._order(order)))
-        each = torch.stack([self._log_prob(x, self.masks(index=s)) for s in range(self.num_components)])
-        return each.logsumexp(0) - math.log(self.num_components)  # (S, B) -> (B,)
-
-    def conditionals(self, x: Tensor, order: Order | Tensor | None = None) -> Tensor:
-        """p(x_i = 1 | x_<i) for every i in one pass, (B, *event_shape), under `order` or the first pair's."""
-        logits = self(self._flat(x), self.masks(self._order(order)))
-        return torch.sigmoid(logits).reshape(len(x), *self.event_shape)
-
-    def step(self, batch: Any, split: Split) -> Tensor:
-        x = batch[0] if isinstance(batch, (tuple, list)) else batch
-        if split == "train":
-            # global_step is restored with a checkpoint and equal on every process
-            index = self.global_step if self._trainer is not None else 0
-            nll = -self._log_prob(self._flat(x), self.masks(index=index))
-        else:
-            nll = -self.log_prob(x)
-        self.measure(split, "nll", nll.detach())
-        return nll.mean()
-
-    # --- sampling ---
-
-    def sample(
-        self,
-        n: int,
-        given: Tensor | None = None,
-        order: Order | Tensor | None = None,
-        temperature: float = 1.0,
-        generator: torch.Generator | None = None,
-    ) -> Tensor:
-        """Draw n examples, (n, *event_shape), or complete one.
-
-        Args:
-            given: an example (*event_shape) or n of them, NaN where free. The known entries are kept to
-                the bit and must be free in the same places of every example. Exact draws from
-                p_order(free | known), if they come first in the order.
-            order: None takes the model's own; with `given`, an order-agnostic model visits the known
-                variables first.
-            temperature: divides every logit; 0 takes the more probable bit. Other than 1, this is not
-                p(x)^(1/T) normalised: each conditional is sharpened by itself.
-
-        Raises:
-            ValueError: what is given does not come first in the only order the model was trained on.
-                Naming an `order` samples anyway: known entries that come late are then clamped, and
-                the variables before them do not see them.
-        """
-        known = self._known(given, n)
-        if order is None and known is None and self.num_components > 1:
-            weights = torch.ones(self.num_components)
-            parts = torch.multinomial(weights, n, replacement=True, generator=generator)
-            x = torch.empty(n, self.n, dtype=self.out.weight.dtype, device=self.out.weight.device)
-            for s in parts.unique().tolist():  # a draw from a mixture: first the component, then x
-                mine = (parts == s).to(x.device)
-                x[mine] = self._draw(
-                    int(mine.sum()), None, self.component_order(s), s, temperature, generator
-                )[0]
-        else:
-            x, _ = self._draw(n, known, self.sampling_order(known, order), 0, temperature, generator)
-        return x.reshape(n, *self.event_shape)
-
-    def sampling_order(self, known: Tensor | None, order: Order | Tensor | None = None) -> Tensor:
-        """The order in which `sample` visits the variables; `known` (.., n), NaN where free."""
-        if order is not None:
-            return resolve_order(order, self.n, self.seed)  # type: ignore[arg-type]
-        own = self.component_order(0)
-        if known is None:
-            return own
-        seen = ~known.reshape(-1, self.n)[0].isnan()
-        first = observed_first(seen, own)
-        if not self.order_agnostic and not torch.equal(first, own):
-            raise ValueError(
-                "This model was trained on one order and can complete only what comes last in it; "
-                "give a beginning of that order, or name an order to sample anyway."
-            )
-        return first
-
-    def _known(self, given: Tensor | None, n: int) -> Tensor | None:
-        if given is None:
-            return None
-        known = given.to(self.out.weight).reshape(-1, self.n).expand(n, self.n)
-        free = known.isnan()
-        if (free != free[0]).any():
-            raise ValueError("the entries left free (NaN) must be the same in every given example.")
-        if ((known != 0) & (known != 1) & ~free).any():
-            raise ValueError("given entries must be 0, 1, or NaN where free.")
-        return known
-
-    @torch.no_grad()
-    def _draw(
-        self,
-        n: int,
-        known: Tensor | None,
-        order: Tensor,
-        index: int,
-        temperature: float,
-        generator: torch.Generator | None,
-    ) -> tuple[Tensor, Tensor]:
-        """Ancestral sampling: x (n, n_variables) and the logits it was drawn from.
-
-        Instead of n full passes only what changed is computed: a new bit adds one column of the first
+    def _walk(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
+        """Instead of full passes only what changed is computed: a new bit adds one column of the first
         layer's weights, and of the outputs only the next variable's row is needed. One hidden layer
         of width d costs O(n d) per example, like NADE; deeper ones add their inner layers.
         """
-        if temperature < 0:
-            raise ValueError(f"temperature is {temperature}: it must be at least 0.")
         masks = self.masks(order, index)
         first, *others = cast(list[MaskedLinear], list(self.layers))
         columns = (first.weight * masks[0]).t().contiguous()  # (n, d), row j = what x_j adds
         rows = self.out.weight * masks[len(self.layers)]  # (n, d')
         skip = None if self.skip is None else self.skip.weight * masks[-1]
         inner = [(layer.weight * mask, layer.bias) for layer, mask in zip(others, masks[1:], strict=False)]
-        a = first.bias.expand(n, -1).clone()  # running pre-activation of the first layer, (n, d)
-        x = a.new_zeros(n, self.n)
-        all_logits = a.new_zeros(n, self.n)
-        noise = torch.rand(n, self.n, generator=generator, dtype=torch.float64).to(x)
-        seen = [False] * self.n if known is None else (~known[0].isnan()).tolist()
-        visited = order.tolist()
-        prefix = next((t for t, j in enumerate(visited) if not seen[j]), self.n)
-        if known is not None and prefix:  # what is known and comes first needs one pass, not one each
-            first_known = visited[:prefix]
-            x[:, first_known] = known[:, first_known]
-            a += x[:, first_known] @ columns[first_known]
-            all_logits[:, first_known] = self(x, masks)[:, first_known]
-        for j in visited[prefix:]:
+        past = order[:start]
+        a = first.bias + x[:, past] @ columns[past]  # running pre-activation of the first layer, (B, d)
+        for j in order[start:].tolist():
             h = F.relu(a)
             for weight, bias in inner:
                 h = F.relu(F.linear(h, weight, bias))
             logit = h @ rows[j] + self.out.bias[j]
-            if skip is not None:
-                logit = logit + x @ skip[j]
-            all_logits[:, j] = logit
-            if known is not None and seen[j]:
-                x[:, j] = known[:, j]
-            elif temperature == 0:
-                x[:, j] = (logit > 0).to(x)
-            else:
-                x[:, j] = (noise[:, j] < torch.sigmoid(logit / temperature)).to(x)
+            yield logit if skip is None else logit + x @ skip[j]
             a += x[:, j, None] * columns[j]
-        return x, all_logits
-
-    def sample_trace(
-        self,
-        given: Tensor | None = None,
-        order: Order | Tensor | None = None,
-        temperature: float = 1.0,
-        seed: int = 0,
-    ) -> Trace:
-        """One draw, variable by variable; a step per free variable, after one for what is given.
-
-        Step values: `pixel` (index, -1 for what is given), `x` (*event_shape, NaN where not yet
-        visited), `bit`, `p` (of a one, as drawn from: at `temperature`), `model_p` (at temperature 1)
-        and the running `log_prob` under the model, nats. `result`: dict of `x`, `model_p`, `surprise`
-        (-log p of each variable, nats) and `order`.
-        """
-        known = self._known(given, 1)
-        visited = self.sampling_order(known, order)
-        generator = torch.Generator().manual_seed(seed)
-        x, logits = (t[0].cpu() for t in self._draw(1, known, visited, 0, temperature, generator))
-        surprise = F.binary_cross_entropy_with_logits(logits, x, reduction="none")
-        probs = torch.sigmoid(logits)
-        seen = torch.zeros(self.n, dtype=torch.bool) if known is None else ~known[0].isnan().cpu()
-        picture = torch.where(seen, x, torch.nan)
-        steps: list[Step] = []
-        total = -float(surprise[seen].sum())
-        if seen.any():
-            steps.append(
-                Step(
-                    f"{int(seen.sum())} of {self.n} variables are given: {total:.2f} nats.",
-                    {"pixel": -1, "x": picture.reshape(self.event_shape), "bit": -1, "p": math.nan,
-                     "model_p": math.nan, "log_prob": total},
-                    rf"\log p(x_{{\text{{given}}}}) = {total:.2f}",
-                )
-            )  # fmt: skip
-        for position, j in enumerate(visited.tolist(), start=1):
-            if seen[j]:
-                continue
-            model_p, bit = float(probs[j]), int(x[j])
-            p = float(torch.sigmoid(logits[j] / temperature) if temperature else logits[j] > 0)
-            before, total = total, total - float(surprise[j])
-            picture = picture.clone()
-            picture[j] = x[j]
-            steps.append(
-                Step(
-                    f"Variable {j}, number {position} in the order: p(1) = {p:.3f}, drawn {bit}.",
-                    {"pixel": j, "x": picture.reshape(self.event_shape), "bit": bit, "p": p,
-                     "model_p": model_p, "log_prob": total},
-                    rf"\log p = {before:.2f} + \log {model_p if bit else 1 - model_p:.4f} = {total:.2f}",
-                )
-            )  # fmt: skip
-        result = {
-            "x": x.reshape(self.event_shape),
-            "model_p": probs.reshape(self.event_shape),
-            "surprise": surprise.reshape(self.event_shape),
-            "order": visited,
-        }
-        return Trace(steps, result)

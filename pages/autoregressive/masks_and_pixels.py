@@ -6,7 +6,7 @@ from lab import ui
 from lab.figures import basic
 from lab.figures import masks as figures
 from lab.lenses import masks
-from modules.autoregressive import made
+from modules.autoregressive import base, made
 
 REFERENCES = [
     "Germain, Gregor, Murray, Larochelle 2015, MADE, arXiv:1502.03509",
@@ -69,7 +69,7 @@ def masks_mode() -> None:
         bits = ui.text("Input x", "10101010", key="x", max_chars=8, help="Its first digits are used.")
     try:
         named = "raster" if sort == "natural" else sort
-        order = masks.typed_order(own, n) if own else made.resolve_order(named, n, seed)
+        order = masks.typed_order(own, n) if own else base.resolve_order(named, n, seed)
         spaced = masks.spaced_degrees(n, [width] * depth, rule, seed) if not typed else []
         degrees = masks.typed_degrees(typed, n) if typed else spaced
         x = masks.typed_bits(bits, n)
@@ -167,7 +167,7 @@ def pixels_mode() -> None:
     with right:
         visit = ui.choice("Order of drawing", ["its own", "raster", "reversed", "random"], key="visit")
         stride = {"pixel": 1, "row": side}[ui.choice("A step is a", ["pixel", "row"], key="stride")]
-    order = model.component_order(0) if visit == "its own" else made.resolve_order(visit, model.n, seed)
+    order = model.component_order(0) if visit == "its own" else base.resolve_order(visit, model.n, seed)
     if not masks.knows(model, order):
         ui.caption("This model has never met this order: what you see is a density still, but a poor one.")
     run = draw(name, order.tolist(), float(temperature), seed)
@@ -234,7 +234,7 @@ def pixels_mode() -> None:
         "upper" if upper > lower else "lower",
         f"Upper {upper:.1f} nats, lower {lower:.1f}.",
     )
-    ui.source(made.MADE._draw, made.MADE.sample_trace, made.MADE.log_prob, references=REFERENCES)
+    ui.source(base.Autoregressive._draw, made.MADE._walk, base.Autoregressive.log_prob, references=REFERENCES)
 
 
 def completion_mode() -> None:
@@ -310,7 +310,12 @@ def completion_mode() -> None:
         "yes" if masks.can_complete(model, masks.keep(picture, "left half")) else "no",
         "Only if all given pixels come before all others in an order the model was trained on.",
     )
-    ui.source(made.observed_first, made.MADE.sample, made.MADE.sampling_order, references=REFERENCES)
+    ui.source(
+        base.observed_first,
+        base.Autoregressive.sample,
+        base.Autoregressive.sampling_order,
+        references=REFERENCES,
+    )
 
 
 ui.header(

@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 from lab import weights
 from lab.figures import masks as figures
 from lab.lenses import masks
-from modules.autoregressive.made import MADE, resolve_order
+from modules.autoregressive.base import resolve_order
+from modules.autoregressive.made import MADE
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "masks_and_pixels.py"
 

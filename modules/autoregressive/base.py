@@ -1,0 +1,399 @@
+"""Autoregressive models of a vector of n discrete variables: what every member of the family shares.
+
+    log p(x) = Σ_i log p(x_i | x_<i),    x_<i: the variables that come before i in the order
+
+Any order is exact, and the chain rule alone assumes nothing. Members differ in one thing: how they
+compute the conditionals of all variables from a full x, without x_i or anything later reaching the i-th
+(`logits`). From that follow the likelihood (one pass) and sampling (one variable after the other).
+[GM] 1.5.1 says a conditional on m bits needs 2^m - 1 numbers: it needs 2^m, one per context.
+
+A member implements `logits` and, where it can do better than a pass per variable, `_walk`.
+
+References: [GM] 1.1-1.5; [BB] 5.1; [UDL] 12.7; Uria, Côté, Gregor, Murray, Larochelle 2016, arXiv:1605.02226.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from modules.base import Module, Split
+from modules.trace import Step, Trace
+
+Order = Literal["raster", "reversed", "random"] | Sequence[int]
+
+
+# --- Orders -----------------------------------------------------------------------------------
+
+
+def resolve_order(order: Order, n: int, seed: int = 0) -> Tensor:
+    """The variables in the order they are visited, (n,) int64.
+
+    Raises:
+        ValueError: `order` is no permutation of 0..n-1 and no known name.
+    """
+    if isinstance(order, str):
+        if order == "raster":
+            return torch.arange(n)
+        if order == "reversed":
+            return torch.arange(n).flip(0)
+        if order == "random":
+            return torch.randperm(n, generator=torch.Generator().manual_seed(seed))
+        raise ValueError(f"order {order!r} is unknown: use raster, reversed, random or a permutation.")
+    visited = torch.as_tensor(order, dtype=torch.int64, device="cpu")
+    if visited.shape != (n,) or not torch.equal(visited.sort().values, torch.arange(n)):
+        raise ValueError(f"order must be a permutation of 0..{n - 1}, each variable once.")
+    return visited
+
+
+def ranks(order: Tensor) -> Tensor:
+    """rank(j), 1..n: the position of variable j in `order`, the inverse permutation plus one."""
+    rank = torch.empty_like(order)
+    rank[order] = torch.arange(1, len(order) + 1, device=order.device)
+    return rank
+
+
+def observed_first(observed: Tensor, order: Tensor) -> Tensor:
+    """`order` with the observed variables moved to the front; both parts keep their order.
+
+    Args:
+        observed: (n,) bool.
+    """
+    seen = observed.reshape(-1).cpu()[order]
+    return torch.cat([order[seen], order[~seen]])
+
+
+# --- The family -------------------------------------------------------------------------------
+
+
+class Autoregressive(Module):
+    """Base of the family. A member's constructor calls `arrange` after `super().__init__(**training)`.
+
+    Attributes:
+        event_shape: shape of one example; n is its product.
+        n: number of variables.
+        order: (n,) the variables in the order they are visited.
+        values: K, each variable takes the values 0..K-1.
+
+    Shapes: x (B, *event_shape) or (B, n); log_prob (B,), nats.
+    """
+
+    event_shape: tuple[int, ...]
+    n: int
+    order: Tensor
+    values: int = 2
+    seed: int = 0
+
+    def arrange(
+        self, event_shape: Sequence[int], order: Order | str = "raster", values: int = 2, seed: int = 0
+    ) -> None:
+        """Set the shape of an example, the order, the number of values of a variable.
+
+        Raises:
+            ValueError: a size below 1, fewer than 2 values, or no such order.
+        """
+        if not event_shape or min(event_shape) < 1:
+            raise ValueError(f"event_shape is {list(event_shape)}: every size must be at least 1.")
+        if values < 2:
+            raise ValueError(f"values is {values}: a variable takes at least 2.")
+        self.event_shape = tuple(event_shape)
+        self.n = math.prod(self.event_shape)
+        self.values, self.seed = values, seed
+        self.order = resolve_order(order, self.n, seed)  # type: ignore[arg-type]
+
+    @property
+    def order_agnostic(self) -> bool:
+        """Whether training drew a fresh order for every minibatch, so that any order may be asked for."""
+        return False
+
+    @property
+    def num_components(self) -> int:
+        """How many joints `log_prob` mixes; 1 for one fixed order."""
+        return 1
+
+    def component_order(self, index: int) -> Tensor:
+        """The order of joint `index`, (n,); `order` itself for one fixed order."""
+        return self.order
+
+    def logits(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
+        """Logits of every conditional in one pass: x (B, n) -> (B, n) for bits, (B, n, K) for K values.
+
+        Args:
+            order: (n,) visited variables; None takes that of joint `index`.
+        """
+        raise NotImplementedError
+
+    # --- numbers that depend on what a variable is; RNADE has its own ---
+
+    @property
+    def like(self) -> Tensor:
+        """A tensor of the model, for its dtype and device; a table has buffers alone."""
+        tensors = itertools.chain(self.parameters(), self.buffers())
+        return next((t for t in tensors if t.is_floating_point()), torch.empty(0))
+
+    def flat(self, x: Tensor) -> Tensor:
+        """x (B, *event_shape) -> (B, n) in the model's dtype, checked.
+
+        Raises:
+            ValueError: x has the wrong size, or entries that the variables cannot take.
+        """
+        if x.numel() != len(x) * self.n:
+            raise ValueError(f"each example has {x.numel() // max(len(x), 1)} entries, the model {self.n}.")
+        x = x.reshape(len(x), self.n).to(self.like)
+        if not self.possible(x).all():
+            name = type(self).__name__
+            if self.values == 2:
+                raise ValueError(
+                    f"{name} is a density on bits: binarize the data (threshold, static or dynamic)."
+                )
+            raise ValueError(
+                f"{name} takes the whole numbers 0 to {self.values - 1}: quantize the data to them."
+            )
+        return x
+
+    def possible(self, x: Tensor) -> Tensor:
+        """Bool, like x: which entries are values of a variable."""
+        return (x == 0) | (x == 1) if self.values == 2 else (x == x.round()) & (x >= 0) & (x < self.values)
+
+    def score(self, logits: Tensor, x: Tensor) -> Tensor:
+        """log p(x_i | x_<i) of each entry, nats: logits (..., n[, K]), x (..., n) -> (..., n)."""
+        if self.values == 2:
+            return -F.binary_cross_entropy_with_logits(logits, x, reduction="none")
+        return logits.log_softmax(-1).gather(-1, x.long()[..., None])[..., 0]
+
+    def probabilities(self, logits: Tensor, temperature: float = 1.0) -> Tensor:
+        """p(x_i = 1), or p(x_i = k) for every k; temperature 0 puts everything on the likeliest value."""
+        if temperature == 0:
+            likeliest = (logits > 0) if self.values == 2 else F.one_hot(logits.argmax(-1), self.values)
+            return likeliest.to(logits)
+        return torch.sigmoid(logits / temperature) if self.values == 2 else (logits / temperature).softmax(-1)
+
+    def choose(self, logits: Tensor, noise: Tensor, temperature: float) -> Tensor:
+        """One value per row by inverting the distribution function: logits (B[, K]), noise (B,) -> (B,)."""
+        p = self.probabilities(logits, temperature)
+        if self.values == 2:
+            return (noise < p).to(p)
+        return (noise[:, None] >= p.cumsum(-1)[:, :-1]).sum(-1).to(p)  # of K - 1 steps, those passed
+
+    # --- density ---
+
+    def resolve(self, order: Order | Tensor | None) -> Tensor | None:
+        """An order as a tensor; None stays None."""
+        return None if order is None else resolve_order(order, self.n, self.seed)  # type: ignore[arg-type]
+
+    def _log_prob(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
+        return self.score(self.logits(x, order, index), x).sum(-1)  # (B, n) -> (B,)
+
+    def log_prob(self, x: Tensor, order: Order | Tensor | None = None) -> Tensor:
+        """log p(x) in nats, (B,); of one order if given, else of the mixture of all joints.
+
+        Raises:
+            ValueError: x has the wrong size, or entries that the variables cannot take.
+        """
+        x = self.flat(x)
+        if order is not None or self.num_components == 1:
+            return self._log_prob(x, self.resolve(order))
+        each = torch.stack([self._log_prob(x, index=s) for s in range(self.num_components)])
+        return each.logsumexp(0) - math.log(self.num_components)  # (S, B) -> (B,)
+
+    def log_conditionals(self, x: Tensor, order: Order | Tensor | None = None) -> Tensor:
+        """log p(x_i | x_<i) of every entry of x in one pass, nats, (B, *event_shape)."""
+        x = self.flat(x)
+        return self.score(self.logits(x, self.resolve(order)), x).reshape(len(x), *self.event_shape)
+
+    def conditionals(self, x: Tensor, order: Order | Tensor | None = None) -> Tensor:
+        """p(x_i = 1 | x_<i) for every i in one pass, (B, *event_shape), under `order` or the first joint's;
+        for K values p(x_i = k | x_<i), (B, *event_shape, K)."""
+        p = self.probabilities(self.logits(self.flat(x), self.resolve(order)))
+        return p.reshape(len(x), *self.event_shape, *p.shape[2:])
+
+    def step(self, batch: Any, split: Split) -> Tensor:
+        x = batch[0] if isinstance(batch, (tuple, list)) else batch
+        if split == "train":
+            # global_step is restored with a checkpoint and equal on every process
+            index = self.global_step if self._trainer is not None else 0
+            nll = -self._log_prob(self.flat(x), index=index)
+        else:
+            nll = -self.log_prob(x)
+        self.measure(split, "nll", nll.detach())
+        return nll.mean()
+
+    # --- sampling ---
+
+    def sample(
+        self,
+        n: int,
+        given: Tensor | None = None,
+        order: Order | Tensor | None = None,
+        temperature: float = 1.0,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """Draw n examples, (n, *event_shape), or complete one.
+
+        Args:
+            given: an example (*event_shape) or n of them, NaN where free. The known entries are kept to
+                the bit and must be free in the same places of every example. Exact draws from
+                p_order(free | known), if they come first in the order.
+            order: None takes the model's own; with `given`, an order-agnostic model visits the known
+                variables first.
+            temperature: divides every logit; 0 takes the likeliest value. Other than 1, this is not
+                p(x)^(1/T) normalised: each conditional is sharpened by itself.
+
+        Raises:
+            ValueError: what is given does not come first in the only order the model was trained on.
+                Naming an `order` samples anyway: known entries that come late are then clamped, and
+                the variables before them do not see them.
+        """
+        known = self._known(given, n)
+        if order is None and known is None and self.num_components > 1:
+            weights = torch.ones(self.num_components)
+            parts = torch.multinomial(weights, n, replacement=True, generator=generator)
+            x = torch.empty(n, self.n, dtype=self.like.dtype, device=self.like.device)
+            for s in parts.unique().tolist():  # a draw from a mixture: first the component, then x
+                mine = (parts == s).to(x.device)
+                x[mine] = self._draw(
+                    int(mine.sum()), None, self.component_order(s), s, temperature, generator
+                )[0]
+        else:
+            x, _ = self._draw(n, known, self.sampling_order(known, order), 0, temperature, generator)
+        return x.reshape(n, *self.event_shape)
+
+    def sampling_order(self, known: Tensor | None, order: Order | Tensor | None = None) -> Tensor:
+        """The order in which `sample` visits the variables; `known` (.., n), NaN where free.
+
+        Raises:
+            ValueError: what is known does not come first in the only order the model was trained on.
+        """
+        if order is not None:
+            return resolve_order(order, self.n, self.seed)  # type: ignore[arg-type]
+        own = self.component_order(0)
+        if known is None:
+            return own
+        seen = ~known.reshape(-1, self.n)[0].isnan()
+        first = observed_first(seen, own)
+        if not self.order_agnostic and not torch.equal(first, own):
+            raise ValueError(
+                "This model was trained on one order and can complete only what comes last in it; "
+                "give a beginning of that order, or name an order to sample anyway."
+            )
+        return first
+
+    def _known(self, given: Tensor | None, n: int) -> Tensor | None:
+        if given is None:
+            return None
+        known = given.to(self.like).reshape(-1, self.n).expand(n, self.n)
+        free = known.isnan()
+        if (free != free[0]).any():
+            raise ValueError("the entries left free (NaN) must be the same in every given example.")
+        if not (self.possible(known) | free).all():
+            allowed = "0, 1," if self.values == 2 else f"whole numbers 0 to {self.values - 1},"
+            raise ValueError(f"given entries must be {allowed} or NaN where free.")
+        return known
+
+    def _walk(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
+        """The logits (B[, K]) of order[start], order[start + 1], ..., one after the other.
+
+        Between two of them the caller writes the value of the variable just asked for into x (B, n),
+        which holds those of order[:start] from the beginning. This plain form makes one full pass for
+        each; members that can carry a running state from one to the next do that instead.
+        """
+        for j in order[start:].tolist():
+            yield self.logits(x, order, index)[:, j]
+
+    @torch.no_grad()
+    def _draw(
+        self,
+        n: int,
+        known: Tensor | None,
+        order: Tensor,
+        index: int,
+        temperature: float,
+        generator: torch.Generator | None,
+    ) -> tuple[Tensor, Tensor]:
+        """Ancestral sampling: x (n, n_variables) and the logits it was drawn from, (n, n_variables[, K])."""
+        if temperature < 0:
+            raise ValueError(f"temperature is {temperature}: it must be at least 0.")
+        like = self.like
+        x = torch.zeros(n, self.n, dtype=like.dtype, device=like.device)
+        noise = torch.rand(n, self.n, generator=generator, dtype=torch.float64).to(x)
+        seen = [False] * self.n if known is None else (~known[0].isnan()).tolist()
+        visited = order.tolist()
+        start = next((t for t, j in enumerate(visited) if not seen[j]), self.n)
+        all_logits: Tensor | None = None
+        if known is not None and start:  # what is known and comes first needs one pass, not one each
+            x[:, visited[:start]] = known[:, visited[:start]]
+            all_logits = self.logits(x, order, index)
+        for j, logits in zip(visited[start:], self._walk(x, order, index, start), strict=True):
+            if all_logits is None:
+                all_logits = logits.new_zeros(n, self.n, *logits.shape[1:])
+            all_logits[:, j] = logits
+            if known is not None and seen[j]:
+                x[:, j] = known[:, j]
+            else:
+                x[:, j] = self.choose(logits, noise[:, j], temperature)
+        assert all_logits is not None  # there is at least one variable
+        return x, all_logits
+
+    def sample_trace(
+        self,
+        given: Tensor | None = None,
+        order: Order | Tensor | None = None,
+        temperature: float = 1.0,
+        seed: int = 0,
+    ) -> Trace:
+        """One draw, variable by variable; a step per free variable, after one for what is given.
+
+        Step values: `pixel` (index, -1 for what is given), `x` (*event_shape, NaN where not yet
+        visited), `bit` (the value drawn), `p` (as drawn from, at `temperature`) and `model_p` (at
+        temperature 1), of a one for bits and of the drawn value for K values; and the running `log_prob`
+        under the model, nats. `result`: dict of `x`, `model_p` (every conditional), `surprise` (-log p of
+        each variable, nats) and `order`.
+        """
+        known = self._known(given, 1)
+        visited = self.sampling_order(known, order)
+        generator = torch.Generator().manual_seed(seed)
+        x, logits = (t[0].cpu() for t in self._draw(1, known, visited, 0, temperature, generator))
+        surprise = -self.score(logits, x)
+        model_p, p = self.probabilities(logits), self.probabilities(logits, temperature)
+        seen = torch.zeros(self.n, dtype=torch.bool) if known is None else ~known[0].isnan().cpu()
+        picture = torch.where(seen, x, torch.nan)
+        steps: list[Step] = []
+        total = -float(surprise[seen].sum())
+        if seen.any():
+            steps.append(
+                Step(
+                    f"{int(seen.sum())} of {self.n} variables are given: {total:.2f} nats.",
+                    {"pixel": -1, "x": picture.reshape(self.event_shape), "bit": -1, "p": math.nan,
+                     "model_p": math.nan, "log_prob": total},
+                    rf"\log p(x_{{\text{{given}}}}) = {total:.2f}",
+                )
+            )  # fmt: skip
+        for position, j in enumerate(visited.tolist(), start=1):
+            if seen[j]:
+                continue
+            value = int(x[j])
+            asked = 1 if self.values == 2 else value
+            shown = [float(q[j] if self.values == 2 else q[j, value]) for q in (p, model_p)]
+            before, total = total, total - float(surprise[j])
+            picture = picture.clone()
+            picture[j] = x[j]
+            steps.append(
+                Step(
+                    f"Variable {j}, number {position} in the order: p({asked}) = {shown[0]:.3f}, "
+                    f"drawn {value}.",
+                    {"pixel": j, "x": picture.reshape(self.event_shape), "bit": value, "p": shown[0],
+                     "model_p": shown[1], "log_prob": total},
+                    rf"\log p = {before:.2f} + \log {math.exp(-float(surprise[j])):.4f} = {total:.2f}",
+                )
+            )  # fmt: skip
+        result = {
+            "x": x.reshape(self.event_shape),
+            "model_p": model_p.reshape(*self.event_shape, *model_p.shape[1:]),
+            "surprise": surprise.reshape(self.event_shape),
+            "order": visited,
+        }
+        return Trace(steps, result)
