@@ -24,7 +24,7 @@ ZOO = LAB / "zoo"
 
 # Datamodules (or corpora of theirs) that read files; all others are embedded.
 REAL_DATA = {"datamodules.mnist.MNIST", "datamodules.planetoid.Planetoid"}
-EMBEDDED_CORPORA = {"pydocs"}
+EMBEDDED_CORPORA = {"pydocs", "relations"}
 
 
 def runs_folder() -> Path:
@@ -63,8 +63,8 @@ class Experiment:
     def embedded(self) -> bool:
         """True where training needs neither a file nor a network."""
         args = self.config["data"].get("init_args") or {}
-        if self.datamodule == "datamodules.text.Text":
-            return args.get("corpus") in EMBEDDED_CORPORA
+        if "corpus" in args:
+            return args["corpus"] in EMBEDDED_CORPORA
         return self.datamodule not in REAL_DATA
 
     @cached_property

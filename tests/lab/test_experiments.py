@@ -27,9 +27,9 @@ def data_of(name: str) -> str | None:
     args = experiment.config["data"].get("init_args") or {}
     if experiment.datamodule.endswith(".Planetoid"):
         return args.get("name", "Cora")
-    return {"datamodules.mnist.MNIST": "MNIST", "datamodules.text.Text": "tinyshakespeare"}[
-        experiment.datamodule
-    ]
+    if "corpus" in args:
+        return {"shakespeare": "tinyshakespeare"}.get(args["corpus"], args["corpus"])
+    return {"datamodules.mnist.MNIST": "MNIST"}[experiment.datamodule]
 
 
 def test_catalog_covers_the_five_families() -> None:
