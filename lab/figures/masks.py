@@ -78,15 +78,17 @@ def network(
                 hovertext=[f"{name} {i + 1}: {kind} {v}" for i, v in enumerate(values)], hoverinfo="text",
             )
         )  # fmt: skip
-    for i in range(n):
-        for k, side, label in ((0, "right", f"x{i + 1}"), (last, "left", f"x̂{i + 1}")):
-            fig.add_annotation(x=k, y=heights[k][i], text=label, showarrow=False, xanchor=side,
-                               xshift=-22 if k == 0 else 22)  # fmt: skip
+    labels = [
+        {"x": k, "y": heights[k][i], "text": label, "showarrow": False, "xanchor": side, "xshift": shift}
+        for i in range(n)
+        for k, side, shift, label in ((0, "right", -22, f"x{i + 1}"), (last, "left", 22, f"x̂{i + 1}"))
+    ]
     names = ["inputs", *(f"hidden {k + 1}" for k in range(len(degrees))), "outputs"]
     fig.update_xaxes(tickvals=list(range(last + 1)), ticktext=names, showgrid=False, zeroline=False,
                      range=[-0.35, last + 0.35])  # fmt: skip
     fig.update_yaxes(visible=False)
-    fig.update_layout(title=title, height=max(380, 44 * max(map(len, numbers)) + 80))
+    height = max(380, 44 * max(map(len, numbers)) + 80)
+    fig.update_layout(title=title, height=height, annotations=labels)
     return fig
 
 
@@ -129,11 +131,15 @@ def paths(counts: Any, order: Any, lost: Sequence[tuple[int, int]], title: str =
                   zmax=max(1.0, float(np.log1p(z).max())), colorbar=False, square=True)  # fmt: skip
     if len(visited) <= 16:
         dark = np.log1p(z) > 0.55 * max(1.0, float(np.log1p(z).max()))
-        for (i, j), count in np.ndenumerate(z):
-            if count:
-                contrast = theme.paper() if dark[i, j] else theme.text()
-                fig.add_annotation(x=j, y=i, text=f"{count:.0f}", showarrow=False,
-                                   font={"color": contrast, "size": theme.FONT_SIZE - 4})  # fmt: skip
+        ink, size = np.where(dark, theme.paper(), theme.text()), theme.FONT_SIZE - 4
+        fig.update_layout(
+            annotations=[  # all at once: one by one, each would check all those before it again
+                {"x": j, "y": i, "text": f"{count:.0f}", "showarrow": False,
+                 "font": {"color": str(ink[i, j]), "size": size}}
+                for (i, j), count in np.ndenumerate(z)
+                if count
+            ]
+        )  # fmt: skip
     place = {int(v): t for t, v in enumerate(visited)}
     if lost:
         fig.add_trace(

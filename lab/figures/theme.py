@@ -8,6 +8,7 @@ The mode belongs to the thread that draws, since each reader of the dashboard ha
 """
 
 from contextvars import ContextVar
+from functools import cache
 from typing import Literal
 
 import plotly.graph_objects as go
@@ -85,9 +86,10 @@ def fade(color: str, opacity: float) -> str:
     return f"rgba({r},{g},{b},{opacity:g})"
 
 
-def template() -> go.layout.Template:
-    """What every figure shares: font, background, quiet axes."""
-    ink, line, back = text(), grid(), paper()
+@cache
+def template(mode: Mode) -> go.layout.Template:
+    """What every figure of a mode shares: font, background, quiet axes."""
+    ink, line, back = TEXT[mode], GRID[mode], PAPER[mode]
     axis = {
         "gridcolor": line, "zerolinecolor": line, "linecolor": line, "automargin": True,
         "tickfont": {"size": FONT_SIZE - 2}, "title": {"font": {"size": FONT_SIZE}, "standoff": 8},
@@ -119,7 +121,7 @@ def template() -> go.layout.Template:
 
 def style(fig: go.Figure) -> go.Figure:
     """The figure in this mode's template; without a title it gets no room for one."""
-    fig.update_layout(template=template(), dragmode=False)  # a finger on a figure scrolls the page
+    fig.update_layout(template=template(mode()), dragmode=False)  # a finger on a figure scrolls the page
     has_title = bool(fig.layout.title.text) or bool(fig.layout.annotations)
     if not has_title and fig.layout.margin.t is None:
         fig.update_layout(margin_t=36 if len(fig.data) > 1 and fig.layout.showlegend is not False else 32)
