@@ -99,7 +99,8 @@ def real_data() -> Callable[[str], Path]:
         if name not in REAL_DATA:
             raise KeyError(f"{name} is no known data set: {', '.join(REAL_DATA)}.")
         root = Path(os.environ.get("LECTERN_DATA") or "~/.cache/lectern").expanduser()
-        if not any(root.glob(REAL_DATA[name])):
+        # a fetch that failed leaves its lock, and one that was cut off its first part
+        if all(path.suffix in (".lock", ".part") for path in root.glob(REAL_DATA[name])):
             _absent(f"{name} is not in {root}", "LECTERN_REQUIRE_DATA")
         return root
 
