@@ -123,6 +123,21 @@ def test_a_click_on_a_heat_map_is_held_and_travels_in_the_link(visit: Any) -> No
     assert visit.text().splitlines()[:3] == before.splitlines()[:3]
 
 
+def test_a_clicked_unit_shows_its_field_and_its_numbers(visit: Any) -> None:
+    tab = visit.open("convolution-receptive-field?model=cnn-digits&layer=1+%C2%B7+conv+3%C3%973")
+    click(tab, 1, 2, 6)  # the map of units stands beside the input
+    tab.wait_for_url(re.compile(r"unit=2(,|%2C)6"))
+    visit.settle()
+    assert re.search(r"Unit \d+, 6, 2 of layer", visit.text())  # channel, row, column
+    corner = visit.text()
+    same_in_a_new_tab(visit)
+    click(tab, 1, 5, 1)
+    tab.wait_for_url(re.compile(r"unit=5(,|%2C)1"))
+    visit.settle()
+    assert re.search(r"Unit \d+, 1, 5 of layer", visit.text())
+    assert visit.text() != corner
+
+
 def test_a_drawn_digit_reaches_the_model_and_the_link(visit: Any) -> None:
     tab = visit.open(COMPLETION)
     pad = tab.locator(".pad > canvas")
