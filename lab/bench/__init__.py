@@ -23,6 +23,7 @@ BENCHES = {
     "recording": ("lab.bench.recording", "attention that can be recorded, nobody recording, against none"),
     "gpt": ("lab.bench.gpt", "GPT training step and generation against Hugging Face GPT-2"),
     "made": ("lab.bench.made", "MADE: log_prob of 10,000 digits against the unmasked autoencoder"),
+    "pixelcnn": ("lab.bench.pixelcnn", "PixelCNN sampling: activations kept against full passes"),
     "gcn": ("lab.bench.gcn", "GCN: an epoch on Cora against plain PyTorch Geometric"),
     "dashboard": ("lab.bench.dashboard", "dashboard: first picture and control to picture, 1 and 8 users"),
 }
