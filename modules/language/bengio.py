@@ -23,6 +23,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import Module, Split
+from modules.language import decoding
+from modules.trace import Trace
 
 
 class Bengio(Module):
@@ -71,6 +73,7 @@ class Bengio(Module):
         one_hot = embedding == "one-hot"
         dim = vocab_size if one_hot else dim
         self.embedding = nn.Embedding(vocab_size, dim)
+        nn.init.normal_(self.embedding.weight, std=0.1)  # small: words start alike and learn to differ
         self.first = nn.Linear(context * dim, hidden)
         self.output = nn.Linear(hidden, vocab_size)
         self.direct = nn.Linear(context * dim, vocab_size, bias=False) if direct else None
@@ -110,3 +113,28 @@ class Bengio(Module):
         """log p(next token | the last T of `prefix`): (B, S) -> (B, V), S ≥ 0."""
         begin = prefix.new_full((len(prefix), self.context), self.begin)
         return self(torch.cat([begin, prefix], dim=1)[:, -self.context :]).log_softmax(-1)
+
+    def sample(
+        self,
+        n: int = 1,
+        length: int = 64,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        min_p: float | None = None,
+        generator: torch.Generator | None = None,
+        seed: int | None = None,
+    ) -> Tensor:
+        """Draw texts from the start, as `decoding.sample`: (n, length)."""
+        device = self.output.weight.device
+        if seed is not None:
+            generator = torch.Generator(device).manual_seed(seed)
+        start = torch.zeros(n, 0, dtype=torch.int64, device=device)
+        return decoding.sample(self, start, length, temperature, top_k, top_p, min_p, generator=generator)
+
+    def sample_trace(self, prompt: Tensor | None = None, length: int = 32, **knobs: Any) -> Trace:
+        """Generation, one step a token, behind a prompt (T,); steps and knobs as `decoding.sample_trace`."""
+        prompt = (
+            torch.zeros(0, dtype=torch.int64, device=self.output.weight.device) if prompt is None else prompt
+        )
+        return decoding.sample_trace(self, prompt, length, **knobs)

@@ -1,0 +1,157 @@
+"""Decoding: from a model of the next token to a text. Greedy and sampling; `beam` has the searches.
+
+    greedy     x_t = argmax P(· | x_<t)
+    ancestral  x_t ~ P(· | x_<t)
+    otherwise  x_t ~ P after temperature, top-k, top-p, min-p (`truncation`)
+
+Temperature works token by token: P(x_t | x_<t)^{1/τ} is normalised at every step, which is not the
+distribution of whole texts P(x)^{1/τ}; even its mode can be another one.
+
+Every strategy works on every `NextToken` model, on a batch of prefixes at once.
+
+Shapes: `B` prefixes, `T` tokens of each, `V` vocabulary.
+
+References: Holtzman et al. 2019, arXiv:1904.09751; [UDL] §12.7.3 and notes.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from modules.base import NextToken
+from modules.language.truncation import check_knobs, cut, probabilities
+from modules.trace import Step, Trace
+
+
+@torch.no_grad()
+def stream(
+    model: NextToken,
+    prefix: Tensor,
+    length: int,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    min_p: float | None = None,
+    eos: int | None = None,
+    generator: torch.Generator | None = None,
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """`sample`, one token at a time: yields (log P (B, V), token (B,)). Ends when every text has."""
+    check_knobs(temperature, top_k, top_p, min_p)
+    text = prefix
+    ended = torch.zeros(len(prefix), dtype=torch.bool, device=prefix.device)
+    for _ in range(length):
+        log_p = model.next_log_probs(text)
+        p = probabilities(log_p, temperature, top_k, top_p, min_p)
+        # greedy draws nothing, so that it leaves the generator alone
+        token = p.argmax(-1) if temperature == 0 else torch.multinomial(p, 1, generator=generator)[:, 0]
+        if eos is not None:
+            token = token.masked_fill(ended, eos)
+            ended |= token == eos
+        yield log_p, token
+        text = torch.cat([text, token[:, None]], dim=1)
+        if ended.all():
+            return
+
+
+def sample(
+    model: NextToken,
+    prefix: Tensor,
+    length: int,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    min_p: float | None = None,
+    eos: int | None = None,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Continue texts by drawing tokens; without knobs that is ancestral sampling.
+
+    Args:
+        prefix: (B, T) int64, T ≥ 0.
+        length: the most new tokens.
+        temperature: divides the log-probabilities; 0 is greedy.
+        top_k, top_p, min_p: keep the k most probable; the smallest set with mass ≥ p; those at least
+            min_p times as probable as the first.
+        eos: the token that ends a text; after it there are only more of it.
+
+    Returns:
+        (B, T + n), n ≤ length.
+
+    Raises:
+        ValueError: a knob is out of range.
+    """
+    knobs = (temperature, top_k, top_p, min_p)
+    drawn = [token for _, token in stream(model, prefix, length, *knobs, eos, generator)]
+    return torch.cat([prefix, *(token[:, None] for token in drawn)], dim=1)
+
+
+def greedy(model: NextToken, prefix: Tensor, length: int, eos: int | None = None) -> Tensor:
+    """Continue texts by the most probable token, ties by the lower id: (B, T) -> (B, T + n)."""
+    return sample(model, prefix, length, temperature=0, eos=eos)
+
+
+def sample_trace(
+    model: NextToken,
+    prefix: Tensor,
+    length: int,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    min_p: float | None = None,
+    eos: int | None = None,
+    seed: int = 0,
+    names: Sequence[str] | None = None,
+) -> Trace:
+    """`sample` of one text, (T,) or (1, T), one step a token.
+
+    Returns:
+        Trace with, a step: `token`, `before`, `tempered`, `after` (V,), `kept` (V,) bool, `mass` kept,
+        `entropy` of `before` and `entropy_after` in nats, `log_prob` of the token under `before`, `total`
+        of them so far. Result: (1, T + n).
+    """
+    prefix = prefix.reshape(1, -1)
+    generator = torch.Generator(prefix.device).manual_seed(seed)
+    steps: list[Step] = []
+    text, total = [prefix], 0.0
+    knobs = (temperature, top_k, top_p, min_p)
+    for log_p, token in stream(model, prefix, length, *knobs, eos, generator):
+        story, i = cut(log_p, *knobs), int(token)
+        text.append(token[:, None])
+        total += float(log_p[0, i])
+        p, kept = float(story.after[0, i]), int(story.kept.sum())
+        name = repr(names[i]) if names else f"token {i}"
+        steps.append(
+            Step(
+                f"Step {len(steps) + 1} takes {name}: probability {p:.3f} among {kept} tokens.",
+                {
+                    "token": i,
+                    "before": story.before[0],
+                    "tempered": story.tempered[0],
+                    "after": story.after[0],
+                    "kept": story.kept[0],
+                    "mass": float(story.mass),
+                    "entropy": float(torch.special.entr(story.before).sum()),
+                    "entropy_after": float(torch.special.entr(story.after).sum()),
+                    "log_prob": float(log_p[0, i]),
+                    "total": total,
+                },
+                rf"p = \frac{{{float(story.tempered[0, i]):.4f}}}{{{float(story.mass):.4f}}} = {p:.4f}",
+            )
+        )
+    return Trace(steps, torch.cat(text, dim=1))
+
+
+# --- Measures of a text -------------------------------------------------------------------------
+
+
+def distinct(tokens: Tensor, n: int = 8) -> float:
+    """Share of the n-grams of a text (T,) that are different; a loop brings it towards 0.
+
+    Raises:
+        ValueError: the text is shorter than n.
+    """
+    if len(tokens) < n:
+        raise ValueError(f"The text has {len(tokens)} tokens: it has no sequence of {n}.")
+    grams = tokens.unfold(0, n, 1)
+    return len(grams.unique(dim=0)) / len(grams)

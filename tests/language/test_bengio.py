@@ -1,0 +1,171 @@
+"""Bengio's network: LG-O27, LG-O28; what it learns that counts cannot: experiment 6b and 6c, LG-E9."""
+
+import math
+
+import contracts
+import pytest
+import torch
+
+from lab import experiments, weights
+from lab.lenses import text
+from modules.language.bengio import Bengio
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def test_size_is_linear_in_context_and_vocabulary():  # LG-O27
+    def size(**knobs):
+        return Bengio(
+            **{"vocab_size": 10_000, "context": 4, "dim": 30, "hidden": 100, **knobs}
+        ).num_parameters
+
+    assert size() == 1_322_100
+    assert size(direct=True) - size() == 1_200_000
+    assert size(context=5) - size() == size(context=9) - size(context=8) == 30 * 100
+    assert size(vocab_size=20_000) - size() == size(vocab_size=30_000) - size(vocab_size=20_000)
+    assert Bengio(65, 8, 24, 200).num_parameters == 53_225
+
+
+def test_first_loss_is_uniform_with_zero_output():  # LG-O27
+    model = Bengio(50, 3, 8, 16, direct=True, zero_output=True).double()
+    batch = torch.randint(50, (200, 3), generator=seeded()), torch.randint(50, (200,), generator=seeded(1))
+    assert model.step(batch, "val").item() == pytest.approx(math.log(50), abs=1e-12)
+
+
+def test_positions_are_told_apart_by_their_columns():  # LG-O27
+    model = contracts.exact(Bengio(11, 3, 4, 6))
+    x = torch.randint(11, (20, 3), generator=seeded())
+    order = torch.tensor([2, 0, 1])
+    before = model(x)
+    assert not torch.allclose(model(x[:, order]), before)
+    with torch.no_grad():
+        blocks = model.first.weight.reshape(6, 3, 4)[:, order].reshape(6, 12)
+        model.first.weight.copy_(blocks)
+    torch.testing.assert_close(model(x[:, order]), before, rtol=0, atol=1e-12)
+
+
+def test_only_the_window_is_seen_and_never_the_target():  # LG-O27, LG-O28
+    model = contracts.exact(Bengio(7, 3, 4, 6, direct=True))
+    tokens = torch.tensor([[0, 1, 2, 3, 4, 5, 6]])  # all different: a token is its place
+    contexts = model.contexts(tokens)[:, :-1]
+    for t in range(7):
+        model.zero_grad()
+        loss = -model(contexts[:, t]).log_softmax(-1)[0, tokens[0, t]]
+        loss.backward()
+        reached = set(model.embedding.weight.grad.abs().sum(1).nonzero()[:, 0].tolist())
+        assert reached == {model.begin, *range(max(0, t - 3), t)} - ({model.begin} if t >= 4 else set())
+
+
+def test_random_tokens_cannot_be_predicted():  # LG-O28: a copied target would bring the loss to 0
+    torch.manual_seed(0)
+    model = Bengio(8, 3, 8, 32)
+    stream = torch.randint(8, (4003,), generator=seeded())
+    x, y = stream.unfold(0, 3, 1)[:-1], stream[3:]
+    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+    for _ in range(60):
+        optimizer.zero_grad()
+        loss = model.step((x[:2000], y[:2000]), "train")
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        assert model.step((x[2000:], y[2000:]), "val").item() > math.log(8) - 0.01
+
+
+# --- Experiment 6b: the object depends on the verb and on the class of the subject -----------------
+
+ANIMALS, PEOPLE = ["cat", "dog", "horse", "bird"], ["boy", "girl", "man", "woman"]
+OBJECTS = {
+    "sat on": ("mat", "chair"),
+    "ate": ("grass", "bread"),
+    "slept in": ("barn", "bed"),
+    "saw": ("moon", "film"),
+}
+
+
+def toy():
+    """31 sentences "the S V the O", all but "the dog sat on the mat": contexts (N, 6) and targets (N,)."""
+    lines = [
+        f"the {s} {verb} the {objects[kind]}".split()
+        for kind, subjects in enumerate((ANIMALS, PEOPLE))
+        for s in subjects
+        for verb, objects in OBJECTS.items()
+    ]
+    hidden = ["the", "dog", "sat", "on", "the", "mat"]
+    words = ["<s>", *dict.fromkeys(w for line in lines for w in line)]
+    ids = {w: i for i, w in enumerate(words)}
+    lines.remove(hidden)
+    assert len(lines) == 31
+    pairs = [([0] * 6 + [ids[w] for w in line[:i]], ids[line[i]]) for line in lines for i in range(len(line))]
+    contexts = torch.tensor([context[-6:] for context, _ in pairs])
+    return ids, contexts, torch.tensor([target for _, target in pairs])
+
+
+def trained(seed, **knobs):
+    ids, contexts, targets = toy()
+    torch.manual_seed(seed)
+    model = Bengio(len(ids), context=6, **{"dim": 8, "hidden": 32, **knobs})
+    optimizer = torch.optim.Adam((p for p in model.parameters() if p.requires_grad), 1e-2)
+    for _ in range(300):
+        optimizer.zero_grad()
+        model.step((contexts, targets), "train").backward()
+        optimizer.step()
+    prefix = torch.tensor([[ids[w] for w in "the dog sat on the".split()]])  # noqa: SIM905
+    p = model.next_log_probs(prefix)[0].exp().detach()
+    return model, ids, float(p[ids["mat"]]), float(p[ids["chair"]])
+
+
+def test_it_carries_over_from_words_of_the_same_class():  # experiment 6b
+    for seed in range(3):
+        model, ids, mat, chair = trained(seed)
+        assert mat > 0.9 > 0.1 > chair
+    unit = torch.nn.functional.normalize(model.embedding.weight.detach(), dim=1)
+    near = unit[[ids[w] for w in ANIMALS]] @ unit[[ids[w] for w in ANIMALS]].T
+    far = unit[[ids[w] for w in ANIMALS]] @ unit[[ids[w] for w in PEOPLE]].T
+    assert (near.sum() - 4) / 12 > far.mean() + 0.3
+
+
+def test_one_hot_inputs_are_an_embedding_model_too():  # experiment 6c, LG-E9
+    model, ids, mat, _ = trained(0, embedding="one-hot")
+    assert mat > 0.9
+    assert torch.equal(model.embedding.weight, torch.eye(len(ids)))  # frozen
+    # one word's columns of the first layer are its learned vector: (H E) e_w = H e_w
+    x = torch.tensor([[0, 0, 0, 0, 0, 3]])
+    columns = model.first.weight.reshape(32, 6, len(ids))
+    by_hand = model.first.bias + columns[:, :5, 0].sum(1) + columns[:, 5, 3]
+    torch.testing.assert_close(model.first(model.embedding(x).flatten(-2))[0], by_hand)
+
+
+@pytest.mark.parametrize("name", ["bengio-shakespeare", "bengio-pydocs"])
+def test_shipped_weights(name):
+    place = experiments.ZOO / name
+    card = weights.read_card(place)
+    model, coder = weights.load(place), text.tokenizer(card)
+    assert model.vocab_size == len(coder) and coder.decode([model.begin]) == "\n"
+    if name == "bengio-shakespeare":
+        # experiment 10: better than add-one smoothing's best (1.953), not than Kneser-Ney's (1.558)
+        assert 1.558 < card["metrics"]["val/nll"] < 1.79 and model.num_parameters == 53_225
+
+
+def test_the_shipped_loss_is_the_models(real_data):
+    from datamodules.contexts import Contexts
+
+    real_data("tinyshakespeare")
+    place = experiments.ZOO / "bengio-shakespeare"
+    model, data = weights.load(place), Contexts(corpus="shakespeare", context=8)
+    data.setup("validate")
+    assert len(data.val_set) == 111_540 - 8  # every character of the last 10 % but the first eight
+    with torch.no_grad():
+        nll = model.step(data.val_set[torch.arange(0, len(data.val_set), 7)], "val")
+    assert float(nll) == pytest.approx(weights.read_card(place)["metrics"]["val/nll"], abs=0.03)
+
+
+def test_refusals():
+    for knobs, sentence in (
+        ({"embedding": "two-hot"}, "choose learned or one-hot"),
+        ({"begin": 9}, "begin is 9"),
+        ({"context": 0}, "context is 0"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            Bengio(5, **knobs)

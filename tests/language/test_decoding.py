@@ -1,0 +1,132 @@
+"""Greedy and sampling on models whose texts can all be listed: LG-O29, O33, O35, O36."""
+
+import math
+
+import contracts
+import pytest
+import torch
+
+from modules.language import decoding
+from modules.language.bengio import Bengio
+from modules.transformer.gpt import GPT
+from tests.language.toys import ENDS, GREEDY_FAILS, Coin, empty
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def test_greedy_is_not_the_most_probable_text():  # LG-O29
+    text = decoding.greedy(GREEDY_FAILS, empty(), 2)
+    assert text.tolist() == [[0, 0]]
+    assert GREEDY_FAILS.log_prob(text).exp().item() == pytest.approx(0.33)
+    strings = contracts.configurations((2,), 2)
+    p = GREEDY_FAILS.log_prob(strings).exp()
+    assert strings[p.argmax()].tolist() == [1, 0] and p.max().item() == pytest.approx(0.38)
+
+
+def test_ancestral_sampling_follows_the_density():
+    draws = decoding.sample(GREEDY_FAILS, empty(50_000), 2, generator=seeded())
+    contracts.samples_follow_the_density(draws, lambda x: GREEDY_FAILS.log_prob(x.long()))
+
+
+def test_temperature_works_per_token_not_per_text():  # LG-O33
+    strings = contracts.configurations((2,), 2)
+    p = GREEDY_FAILS.log_prob(strings).exp()
+    whole = p**2 / (p**2).sum()
+    assert whole.tolist() == pytest.approx([0.3334, 0.2232, 0.4421, 0.0012], abs=6e-5)
+    per_token = torch.tensor([0.4147, 0.2776, 0.3068, 0.0008], dtype=torch.float64)
+    draws = decoding.sample(GREEDY_FAILS, empty(100_000), 2, temperature=0.5, generator=seeded())
+    share = torch.bincount(draws @ torch.tensor([2, 1]), minlength=4) / 100_000
+    torch.testing.assert_close(share.double(), per_token, rtol=0, atol=0.006)
+    # exactly, from the rows that the trace draws from
+    first, second = (
+        decoding.sample_trace(GREEDY_FAILS, torch.tensor(prefix, dtype=torch.int64), 1, 0.5)[0].values[
+            "after"
+        ]
+        for prefix in ([], [1])
+    )
+    assert float(first[1] * second[0]) == pytest.approx(0.3068, abs=6e-5)
+    assert per_token.argmax() == 0 and whole.argmax() == 2  # the modes differ
+
+
+@pytest.mark.parametrize("knobs", [{"top_k": 2}, {"top_p": 0.81}, {"min_p": 0.25}, {"temperature": 0.5}])
+def test_draws_follow_the_filtered_distribution(knobs):  # LG-O35
+    from scipy.stats import chi2
+
+    model = Coin(0.5, 0.3, 0.15, 0.05)
+    p = decoding.probabilities(model.row, **knobs)
+    draws = decoding.sample(model, empty(100_000), 1, generator=seeded(1), **knobs)[:, 0]
+    counts = torch.bincount(draws, minlength=4)
+    assert not counts[p == 0].any()  # never a token outside the kept set
+    kept = p > 0
+    statistic = ((counts[kept] - 1e5 * p[kept]) ** 2 / (1e5 * p[kept])).sum().item()
+    assert statistic < chi2.isf(1e-3, max(1, int(kept.sum()) - 1))
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: GPT(5, 8, 1, 2, 8), lambda: Bengio(5, 3, 4, 6)], ids=["GPT", "Bengio"]
+)
+def test_equal_seeds_give_equal_texts_and_a_batch_is_its_members(make):  # LG-O35
+    model = contracts.exact(make())
+    prefix = torch.tensor([[1, 2], [3, 3], [0, 4]])
+    contracts.reproducible(lambda seed: decoding.sample(model, prefix, 6, generator=seeded(seed)))
+    together = decoding.greedy(model, prefix, 6)
+    alone = torch.cat([decoding.greedy(model, row[None], 6) for row in prefix])
+    assert torch.equal(together, alone)
+    # k = 1 is greedy; k = V, p = 1, τ = 1 is ancestral (LG-O32)
+    assert torch.equal(decoding.sample(model, prefix, 6, top_k=1, generator=seeded()), together)
+    same = [
+        decoding.sample(model, prefix, 6, generator=seeded(2), **k) for k in ({}, {"top_k": 5, "top_p": 1.0})
+    ]
+    assert torch.equal(*same)
+
+
+def test_the_trace_is_the_sampler_and_replays():
+    model = contracts.exact(Bengio(5, 3, 4, 6))
+    knobs = {"temperature": 0.8, "top_k": 4, "top_p": 0.95, "min_p": 0.01}
+    trace = contracts.trace_replays(
+        lambda seed: decoding.sample_trace(model, torch.tensor([2]), 7, seed=seed, **knobs)
+    )
+    drawn = decoding.sample(model, torch.tensor([[2]]), 7, generator=seeded(0), **knobs)
+    assert torch.equal(trace.result, drawn)
+    total = model.log_prob(trace.result)[0] - model.log_prob(torch.tensor([[2]]))[0]
+    assert trace[-1].values["total"] == pytest.approx(total.item(), abs=1e-10)
+    for t, step in enumerate(trace):
+        row = model.next_log_probs(trace.result[:, : t + 1])[0].exp()
+        torch.testing.assert_close(step.values["before"], row, rtol=0, atol=1e-12)
+        assert step.values["entropy"] == pytest.approx(-(row * row.log()).sum().item())
+        assert step.values["mass"] == pytest.approx(float(step.values["tempered"][step.values["kept"]].sum()))
+
+
+def test_a_text_ends_at_eos():
+    texts = decoding.sample(ENDS, empty(1000), 3, eos=0, generator=seeded())
+    ended = (texts == 0).cummax(1).values
+    assert not texts[ended].any()  # behind the end there are only ends
+    first = (texts[:, 0] == 0).double().mean().item()
+    assert first == pytest.approx(0.4, abs=0.05)
+    assert decoding.greedy(Coin(0.9, 0.1), empty(), 50, eos=0).shape == (1, 1)  # all ended: stop
+
+
+def test_the_most_probable_text_is_not_typical():  # LG-O36
+    coin = Coin(0.4, 0.6)
+    best = decoding.greedy(coin, empty(), 100)
+    assert best.all()
+    assert math.exp(100 * math.log(0.6)) == pytest.approx(6.53e-23, rel=1e-3)
+    assert math.log(0.6) == pytest.approx(-0.5108, abs=5e-5)
+    draws = decoding.sample(coin, empty(2000), 100, generator=seeded())
+    cost = -coin.row[draws].mean(1)
+    assert cost.mean().item() == pytest.approx(0.6730, abs=0.002)
+    assert (cost > 0.5109).all()  # not one of 2,000 texts is as probable as the best
+
+
+def test_distinct():
+    assert decoding.distinct(torch.arange(20)) == 1.0
+    assert decoding.distinct(torch.tensor([1, 2] * 20), 8) == pytest.approx(2 / 33)
+    with pytest.raises(ValueError, match="has 3 tokens"):
+        decoding.distinct(torch.tensor([1, 2, 3]))
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="temperature is -1"):
+        decoding.sample(GREEDY_FAILS, empty(), 1, temperature=-1)
