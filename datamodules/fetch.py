@@ -102,6 +102,22 @@ def _planetoid(name: str, sums: dict[str, str]) -> tuple[File, ...]:
     return tuple(files)
 
 
+def _multi30k() -> tuple[File, ...]:
+    homes = (
+        "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw/",
+        "https://cdn.jsdelivr.net/gh/multi30k/dataset@master/data/task1/raw/",
+    )
+    sums = {  # English
+        "train": "460a15fbd157e34a7a9957ee388c1ca247fe47af3ef25fb50442af6c274e0fc6",
+        "val": "1f2a23d992769b5b3d209b0a10dd0b77c08cceb1f20dfb97ed0aafa49d107227",
+        "test_2016_flickr": "399a4382932c1aadd3ceb9bef1008d388a64c76d4ae4e9d4728c6f4301cac182",
+    }
+    return tuple(
+        File(f"multi30k/{part}.en.gz", tuple(f"{home}{part}.en.gz" for home in homes), f"sha256:{digest}")
+        for part, digest in sums.items()
+    )
+
+
 SOURCES = {
     source.name: source
     for source in (
@@ -120,6 +136,7 @@ SOURCES = {
             ),
             "gpt-pydocs",
         ),
+        Source("multi30k", _multi30k(), "ngram-pydocs"),
         Source(
             "Cora",
             _planetoid(

@@ -36,10 +36,10 @@ Tokenization = Literal["char", "byte", "bpe"]
 
 class Windows:
     """Windows of T tokens at any start: positions (B,) are starts; the batch is tokens (B, T) and
-    targets (B, T)."""
+    targets (B, T). Without `context` there is one window, the whole split."""
 
-    def __init__(self, ids: Tensor, context: int) -> None:
-        self.ids, self.context = ids, context
+    def __init__(self, ids: Tensor, context: int | None) -> None:
+        self.ids, self.context = ids, len(ids) - 1 if context is None else context
 
     def __len__(self) -> int:
         return len(self.ids) - self.context
@@ -95,7 +95,7 @@ class Text(DataModule):
         corpus: "shakespeare", "pydocs" (embedded), or the path of a UTF-8 text file.
         tokenizer: "char" (vocabulary: all characters of the corpus), "byte", or "bpe" (on bytes,
             learned on the training split).
-        context: tokens in a window.
+        context: tokens in a window; None makes each split one window (for models that count).
         batch_size: windows per optimizer step over all processes together.
         seed: of the windows drawn in each epoch.
         windows_per_epoch: training windows in one epoch; never more than there are starts.
@@ -110,7 +110,7 @@ class Text(DataModule):
         self,
         corpus: str = "shakespeare",
         tokenizer: Tokenization = "char",
-        context: int = 64,
+        context: int | None = 64,
         batch_size: int = 12,
         seed: int = 0,
         windows_per_epoch: int = 2400,
@@ -122,7 +122,7 @@ class Text(DataModule):
                 f"tokenizer is {tokenizer!r}: it must be one of {', '.join(get_args(Tokenization))}."
             )
         for name, value in (("context", context), ("windows_per_epoch", windows_per_epoch)):
-            if value < 1:
+            if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}: it must be at least 1.")
         self.corpus, self.tokenization, self.context = corpus, tokenizer, context
         self.windows_per_epoch, self.bpe_vocab_size = windows_per_epoch, bpe_vocab_size
@@ -175,10 +175,10 @@ class Text(DataModule):
 
     def _ids(self, split: Literal["train", "val", "test"]) -> Tensor:
         ids = torch.tensor(self.tokenizer.encode(self.split_text(split)), dtype=torch.int32)
-        if len(ids) <= self.context:
+        if len(ids) <= (self.context or 1):
             raise ValueError(
                 f"The {split} split of {self.corpus} has {len(ids)} tokens, too few for a context of "
-                f"{self.context}: take a longer text or a shorter context."
+                f"{self.context or 1}: take a longer text or a shorter context."
             )
         return ids
 

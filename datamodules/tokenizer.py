@@ -1,12 +1,14 @@
-"""From text to token numbers and back: characters, bytes, and byte pairs (BPE; Gage 1994; Sennrich et
-al. 2016, arXiv:1508.07909; on bytes as in GPT-2).
+"""From text to token numbers and back: characters, bytes, words, and byte pairs (BPE; Gage 1994; Sennrich
+et al. 2016, arXiv:1508.07909; on bytes as in GPT-2).
 
 A tokenizer becomes a plain dict, which travels in the card of the trained weights: whoever has the
 weights can encode text without the corpus.
 """
 
 import json
+import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,7 +19,8 @@ ASCII = ["\n"] + [chr(c) for c in range(32, 127)]
 
 
 class Tokenizer(ABC):
-    """`decode(encode(text)) == text`; `tokens[i]` is how token i reads."""
+    """`decode(encode(text)) == text`, of words up to case, spaces and the unknown ones; `tokens[i]` is how
+    token i reads."""
 
     kind: str
     tokens: list[str]
@@ -64,11 +67,13 @@ class Tokenizer(ABC):
                 return CharTokenizer(card["tokens"])
             if card["kind"] == "byte":
                 return ByteTokenizer()
+            if card["kind"] == "word":
+                return WordTokenizer(card["tokens"])
             if card["kind"] == "bpe":
                 return BPETokenizer(json.dumps(card["model"]))
         except Exception as error:  # the tokenizers library raises bare Exceptions
             raise ValueError(f"The tokenizer cannot be read from this card: {error}.") from error
-        raise ValueError(f"The tokenizer's kind is {card['kind']!r}: it must be char, byte or bpe.")
+        raise ValueError(f"The tokenizer's kind is {card['kind']!r}: it must be char, byte, word or bpe.")
 
 
 class CharTokenizer(Tokenizer):
@@ -115,6 +120,43 @@ class ByteTokenizer(Tokenizer):
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind}
+
+
+def words(text: str) -> list[str]:
+    """Lower-case words and single punctuation marks."""
+    return re.findall(r"\w+|[^\w\s]", text.lower())
+
+
+class WordTokenizer(Tokenizer):
+    """Words and punctuation marks; `tokens` begins with BEGIN, END and UNKNOWN.
+
+    Encoding adds no begin and no end, and decoding shows none.
+    """
+
+    kind = "word"
+    BEGIN, END, UNKNOWN = range(3)
+    SPECIAL = ("<bos>", "<eos>", "<unk>")
+
+    def __init__(self, tokens: Iterable[str]) -> None:
+        self.tokens = list(tokens)
+        if tuple(self.tokens[:3]) != self.SPECIAL or len(set(self.tokens)) != len(self.tokens):
+            raise ValueError(f"A word vocabulary is a list of different words behind {self.SPECIAL}.")
+        self._ids = {word: i for i, word in enumerate(self.tokens)}
+
+    @classmethod
+    def train(cls, texts: Iterable[str], min_count: int = 1) -> "WordTokenizer":
+        """The words that come at least `min_count` times, the most frequent first, ties by first seen."""
+        counts = Counter(word for text in texts for word in words(text))
+        return cls([*cls.SPECIAL, *(word for word, n in counts.most_common() if n >= min_count)])
+
+    def encode(self, text: str) -> list[int]:
+        return [self._ids.get(word, self.UNKNOWN) for word in words(text)]
+
+    def _text(self, ids: list[int]) -> str:
+        return " ".join(self.tokens[i] for i in ids if i not in (self.BEGIN, self.END))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "tokens": self.tokens}
 
 
 class BPETokenizer(Tokenizer):

@@ -84,7 +84,10 @@ class Record(L.Callback):
         self.seconds = time.monotonic() - self.started
         row: dict[str, float] = {"epoch": trainer.current_epoch, "step": trainer.global_step}
         row |= {k: v.item() for k, v in trainer.callback_metrics.items() if k != "train/loss"}  # one batch's
-        row |= {"lr": trainer.optimizers[0].param_groups[0]["lr"], "seconds": round(self.seconds, 2)}
+        groups = [group for optimizer in trainer.optimizers for group in optimizer.param_groups]
+        if groups:  # models that count have none
+            row["lr"] = groups[0]["lr"]
+        row["seconds"] = round(self.seconds, 2)
         self.rows.append(row)
         if trainer.is_global_zero:
             write_csv(self.path, self.rows)
@@ -97,6 +100,15 @@ class Record(L.Callback):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self.rows, self.seconds = list(state_dict["rows"]), state_dict["seconds"]
+
+
+class Checkpoint(ModelCheckpoint):
+    """Lightning's, which keeps nothing before the first optimizer step; models that count take none."""
+
+    def _should_skip_saving_checkpoint(self, trainer: L.Trainer) -> bool:
+        if not trainer.lightning_module.automatic_optimization:
+            self._last_global_step_saved = -1
+        return super()._should_skip_saving_checkpoint(trainer)
 
 
 def write_csv(path: Path, rows: list[dict[str, float]]) -> None:
@@ -163,14 +175,14 @@ class LabCLI(LightningCLI):
             "dirpath": self.folder / "checkpoints",
             "enable_version_counter": False,
         }
-        self.best = ModelCheckpoint(
+        self.best = Checkpoint(
             **checkpoints,
             filename="best",
             monitor=config.monitor,
             mode=config.mode,
             save_on_train_epoch_end=True,
         )
-        self.last = ModelCheckpoint(**checkpoints, filename="last", save_on_train_epoch_end=True)
+        self.last = Checkpoint(**checkpoints, filename="last", save_on_train_epoch_end=True)
         own = self.config_init[self.subcommand].trainer.callbacks or []
         seed = EpochSeed(config.seed_everything)
         logger = config.trainer.logger

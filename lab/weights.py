@@ -177,6 +177,7 @@ def fill(model: Module, tensors: dict[str, Tensor], origin: Path) -> None:
     Raises:
         WeightsError: names or shapes of another model.
     """
+    model.make_room(tensors)
     own = unique_tensors(model)
     if missing := sorted(own.keys() ^ tensors.keys()):
         raise WeightsError(
@@ -218,7 +219,9 @@ def check_checkpoint(path: Path, model: Module) -> None:
     Raises:
         WeightsError: names or shapes differ from the model's.
     """
-    state, own = read_checkpoint(path)["state_dict"], model.state_dict()
+    state = read_checkpoint(path)["state_dict"]
+    model.make_room(state)
+    own = model.state_dict()
     wrong = next((k for k in own.keys() | state.keys() if k not in own or k not in state), None)
     wrong = wrong or next((k for k in own if own[k].shape != state[k].shape), None)
     if wrong:

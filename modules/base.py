@@ -155,6 +155,46 @@ class Module(L.LightningModule):
         """Number of stored parameters."""
         return sum(p.numel() for p in self.parameters())
 
+    def make_room(self, state: Mapping[str, Tensor]) -> None:
+        """Resize buffers whose size depends on the training data, before `state` is copied into them."""
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> Any:
+        self.make_room(state_dict)
+        return super().load_state_dict(state_dict, strict, assign)
+
+
+class CountModel(Module):
+    """Base of models that are fitted by counting: no gradient, no optimizer, one epoch is the fit.
+
+    A subclass implements `count(batch)`, `forget()` and, as every model, `step`. Another epoch
+    forgets and counts anew. Within an epoch, train metrics are those of the counts so far: with the
+    whole split as one batch they are those of the fitted model.
+    """
+
+    def __init__(self, **training: Any) -> None:
+        super().__init__(**training)
+        self.automatic_optimization = False
+
+    def count(self, batch: Any) -> None:
+        """Add what is seen in a training batch to the counts."""
+        raise NotImplementedError
+
+    def forget(self) -> None:
+        """Set all counts to zero."""
+        raise NotImplementedError
+
+    def on_train_epoch_start(self) -> None:
+        self.forget()
+
+    def training_step(self, batch: Any, batch_idx: int) -> Tensor:
+        self.count(batch)
+        return super().training_step(batch, batch_idx)
+
+    def configure_optimizers(self) -> None:
+        """There is nothing to optimize."""
+
 
 # --- Surfaces: the same names in every family --------------------------------------------------
 

@@ -1,0 +1,103 @@
+"""English sentences of Multi30k: captions of photographs (Elliott et al. 2016, arXiv:1605.00459).
+
+29,000 sentences for training, 1,014 for validation, 1,000 for test (2016, Flickr), official splits. Words
+are in lower case, punctuation marks are words; rarer ones than `min_count` in training are <unk>.
+
+Shapes: a batch is tokens and targets (B, T) int64, T the longest sentence of the batch plus one:
+
+    tokens   <bos> w_1 … w_m  <bos> <bos> …         targets   w_1 … w_m <eos>  -100 -100 …
+"""
+
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from datamodules import fetch
+from datamodules.base import DataModule
+from datamodules.tokenizer import WordTokenizer
+
+FILES = {"train": 0, "val": 1, "test": 2}
+
+
+def sentences(split: str) -> list[str]:
+    """The sentences of a split ("train", "val" or "test") as written.
+
+    Raises:
+        MissingData: the file is not on disk and cannot be fetched.
+    """
+    source = fetch.SOURCES["multi30k"]
+    return fetch.content(source, source.files[FILES[split]]).decode().splitlines()
+
+
+class Sentences:
+    """Tokens and targets (N, T), padded; a batch is cut to its longest sentence."""
+
+    def __init__(self, encoded: list[list[int]]) -> None:
+        width = max(map(len, encoded)) + 1
+        self.tokens = torch.full((len(encoded), width), WordTokenizer.BEGIN)
+        self.targets = torch.full((len(encoded), width), -100)
+        self.lengths = torch.tensor([len(sentence) + 1 for sentence in encoded])
+        for i, sentence in enumerate(encoded):
+            self.tokens[i, 1 : len(sentence) + 1] = torch.tensor(sentence)
+            self.targets[i, : len(sentence) + 1] = torch.tensor([*sentence, WordTokenizer.END])
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __getitem__(self, positions: Tensor) -> tuple[Tensor, Tensor]:
+        longest = int(self.lengths[positions].max())
+        return self.tokens[positions, :longest], self.targets[positions, :longest]
+
+
+class Multi30k(DataModule):
+    """Sentences as words.
+
+    Args:
+        min_count: words seen more rarely in training are <unk>.
+        batch_size: sentences per optimizer step over all processes together.
+        seed: of the order of each epoch.
+
+    Raises:
+        ValueError: min_count is less than 1.
+        MissingData: the files are not on disk and cannot be fetched.
+    """
+
+    def __init__(self, min_count: int = 2, batch_size: int = 64, seed: int = 0) -> None:
+        super().__init__(batch_size, seed)
+        if min_count < 1:
+            raise ValueError(f"min_count is {min_count}: it must be at least 1.")
+        self.min_count = min_count
+
+    def prepare_data(self) -> None:
+        fetch.fetch("multi30k")
+
+    @cached_property
+    def tokenizer(self) -> WordTokenizer:
+        """The words of the training split."""
+        return WordTokenizer.train(sentences("train"), self.min_count)
+
+    def _split(self, split: str) -> Sentences:
+        return Sentences([self.tokenizer.encode(sentence) for sentence in sentences(split)])
+
+    def setup(self, stage: str | None = None) -> None:
+        if stage in (None, "fit", "validate") and not hasattr(self, "train_set"):
+            self.train_set, self.val_set = self._split("train"), self._split("val")
+        if stage in (None, "test", "predict") and not hasattr(self, "test_set"):
+            self.test_set = self._split("test")
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        return {"vocab_size": len(self.tokenizer)}
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "name": "Multi30k",
+            "corpus": "multi30k",
+            "language": "en",
+            "min_count": self.min_count,
+            "splits": {"train": 29_000, "val": 1014, "test": 1000},
+            "seed": self.seed,
+            "tokenizer": self.tokenizer.to_dict(),
+        }
