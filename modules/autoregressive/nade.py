@@ -1,0 +1,216 @@
+"""NADE, neural autoregressive distribution estimator: one hidden state that grows by a column per variable.
+
+    a_1 = c,    h_i = σ(a_i),    p(x_i = 1 | x_<i) = σ(V_i · h_i + b_i),    a_{i+1} = a_i + W_i x_i
+
+All variables share W and c, so the state is never computed anew: all n conditionals cost O(n d), and so
+does drawing a sample. It is a linear recurrence without a learned transition: what x_i adds is fixed by
+its place, and nothing decays. h_i follows from x_<i; it is no latent variable.
+For K values: softmax(V_i h_i + b_i) over K, with x_i / (K - 1) or its one-hot vector as input.
+
+[GM] 1.5.2 adds its bias c again in every σ(a_i + c) of figure 1.9, one "own bias" per unit and step, and
+gives no start: with a_1 = c the bias must not be added twice. [GM] 1.5.6 lists NADE with "n passes": its
+likelihood is one sweep, parallel by cumulative sums, and only sampling goes variable by variable; that
+costs O(n d), where a MADE that starts every pass anew needs O(n² d).
+
+References: Larochelle, Murray 2011; Uria, Côté, Gregor, Murray, Larochelle 2016, arXiv:1605.02226;
+[GM] 1.5.2, 1.6.1.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from modules.autoregressive.base import Autoregressive
+
+# --- All states at once -----------------------------------------------------------------------
+
+
+def distinct_states(u: Tensor, merge: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Which states a chunk of variables meets, each only once: an input of zeros adds nothing.
+
+    Of binary digits seven pixels in eight are 0, so a few states serve the whole chunk.
+
+    Args:
+        u: (B, m, F) inputs of the m variables of the chunk.
+        merge: False keeps equal states apart: an input of zero has a derivative all the same.
+
+    Returns: owner (S,) the example of each state; before (S, m) which variables of the chunk it has read;
+        row (B, m) the state that variable t of example b is predicted from.
+    """
+    new = torch.ones(u.shape[:2], dtype=torch.bool, device=u.device)
+    if merge:
+        new[:, 1:] = (u[:, :-1] != 0).any(-1)
+    row = new.flatten().cumsum(0).reshape(new.shape) - 1
+    owner, place = new.nonzero(as_tuple=True)
+    before = torch.arange(u.shape[1], device=u.device) < place[:, None]
+    return owner, before, row
+
+
+class RunningState(torch.autograd.Function):
+    """Predictions V_i h_i of all variables, with a backward sweep written by hand.
+
+    The sums are taken in chunks of variables: inside a chunk all states come from one product of
+    matrices, from chunk to chunk the state is carried. Backward goes from the last chunk to the first
+    with `later`, the gradient of the state from everything after it, and computes the hidden units
+    again instead of keeping them: memory is B d per chunk, not B d per variable.
+    """
+
+    @staticmethod
+    def forward(  # type: ignore[override]
+        ctx: Any, u: Tensor, weight: Tensor, start: Tensor, readout: Tensor, chunk: int
+    ) -> Tensor:
+        """u (B, n, F), weight (n, F, d), start (d,), readout (n, O, d) -> (B, n, O)."""
+        outputs = u.new_empty(*u.shape[:2], readout.shape[1])
+        a = start.expand(len(u), -1)  # (B, d), before the chunk
+        starts = []
+        for first in range(0, u.shape[1], chunk):
+            part = slice(first, first + chunk)
+            starts.append(a)
+            inputs, columns, rows = u[:, part], weight[part].flatten(0, 1), readout[part].flatten(0, 1)
+            owner, before, row = distinct_states(inputs, not ctx.needs_input_grad[0])
+            read = (inputs[owner] * before[..., None]).flatten(1)  # (S, m F)
+            h = torch.addmm(a[owner], read, columns).sigmoid_()  # (S, d)
+            every = (h @ rows.t()).unflatten(1, (inputs.shape[1], -1))  # (S, m, O)
+            outputs[:, part] = every[row, torch.arange(inputs.shape[1], device=u.device)]
+            a = torch.addmm(a, inputs.flatten(1), columns)
+        ctx.save_for_backward(u, weight, readout, torch.stack(starts))
+        ctx.chunk = chunk
+        return outputs
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        """gradient (B, n, O) -> those of u, weight, start, readout."""
+        u, weight, readout, starts = ctx.saved_tensors
+        d_u = torch.zeros_like(u) if ctx.needs_input_grad[0] else None
+        d_weight, d_readout = torch.empty_like(weight), torch.empty_like(readout)
+        later = torch.zeros_like(starts[0])  # (B, d)
+        for first in reversed(range(0, u.shape[1], ctx.chunk)):
+            part = slice(first, first + ctx.chunk)
+            inputs, columns, rows = u[:, part], weight[part].flatten(0, 1), readout[part].flatten(0, 1)
+            owner, before, row = distinct_states(inputs, not ctx.needs_input_grad[0])
+            read = (inputs[owner] * before[..., None]).flatten(1)
+            h = torch.addmm(starts[first // ctx.chunk][owner], read, columns).sigmoid_()
+            every = h.new_zeros(len(h), *gradient[0, part].shape)
+            every[row, torch.arange(inputs.shape[1], device=u.device)] = gradient[:, part]
+            every = every.flatten(1)  # (S, m O)
+            d_readout[part] = (every.t() @ h).view_as(readout[part])
+            d_a = (every @ rows).mul_(h).mul_(1 - h)  # (S, d)
+            # what a variable adds goes to the later states of its chunk and to all later chunks
+            inside, beyond = read.t() @ d_a, inputs.flatten(1).t() @ later
+            d_weight[part] = (inside + beyond).view_as(weight[part])
+            if d_u is not None:
+                seen = (d_a @ columns.t()).view(-1, *inputs.shape[1:]) * before[..., None]
+                d_u[:, part] = (later @ columns.t()).view_as(inputs).index_add(0, owner, seen)
+            later.index_add_(0, owner, d_a)
+        return d_u, d_weight, later.sum(0), d_readout, None
+
+
+# --- The models -------------------------------------------------------------------------------
+
+
+class Running(Autoregressive):
+    """What NADE and RNADE share: the running state and what is read out of it.
+
+    Attributes:
+        weight: (n, F, d) what each input of each variable adds to the state, W of the text transposed.
+        start: (d,) the first state, c.
+        readout: (n, O, d), V; bias: (n, O), b.
+    """
+
+    def build(self, hidden: int, inputs: int, outputs: int, chunk: int) -> None:
+        """Make the parameters, after `arrange`.
+
+        Raises:
+            ValueError: a width or a chunk below 1.
+        """
+        if hidden < 1 or chunk < 1:
+            raise ValueError(f"hidden is {hidden}, chunk {chunk}: each must be at least 1.")
+        self.hidden, self.chunk = hidden, chunk
+        uniform = nn.init.uniform_
+        self.weight = nn.Parameter(uniform(torch.empty(self.n, inputs, hidden), -1, 1) / self.n**0.5)
+        self.start = nn.Parameter(torch.zeros(hidden))
+        self.readout = nn.Parameter(uniform(torch.empty(self.n, outputs, hidden), -1, 1) / hidden**0.5)
+        self.bias = nn.Parameter(torch.zeros(self.n, outputs))
+
+    def inputs(self, x: Tensor) -> Tensor:
+        """What the state is fed: x (..., n) -> (..., n, F)."""
+        return x[..., None]
+
+    def outputs(self, x: Tensor, order: Tensor | None = None) -> Tensor:
+        """What is read out for every variable: x (B, n) -> (B, n, O)."""
+        order = self.order if order is None else order
+        u: Tensor = self.inputs(x)
+        weight: Tensor = self.weight
+        readout: Tensor = self.readout
+        in_place = torch.equal(order, torch.arange(self.n))
+        if not in_place:
+            u, weight, readout = u[:, order], weight[order], readout[order]
+        # a chunk predicts each of its variables from each of its states: with O outputs, take fewer
+        chunk = max(1, self.chunk // readout.shape[1])
+        out = RunningState.apply(u, weight, self.start, readout, chunk)
+        return (out if in_place else out[:, order.argsort()]) + self.bias
+
+    def states(self, x: Tensor, order: Tensor | None = None) -> Tensor:
+        """a_i before each variable, x (B, n) -> (B, n, d): all of them kept, for looking at few."""
+        order = self.order if order is None else order
+        added = torch.einsum("bnf,nfd->bnd", self.inputs(x), self.weight)[:, order]
+        return (self.start + added.cumsum(1) - added)[:, order.argsort()]  # sums over those before
+
+    def _walk(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
+        past = order[:start]
+        a = self.start + self.inputs(x)[:, past].flatten(1) @ self.weight[past].flatten(0, 1)  # (B, d)
+        for j in order[start:].tolist():
+            out = F.linear(a.sigmoid(), self.readout[j], self.bias[j])  # (B, O)
+            yield out[:, 0] if out.shape[1] == 1 else out
+            a = torch.addmm(a, self.inputs(x[:, [j]])[:, 0], self.weight[j])  # one column is added
+
+
+class NADE(Running):
+    """NADE on bits or on K values.
+
+    Args:
+        event_shape: shape of one example; n is its product.
+        hidden: d, number of hidden units.
+        values: K; 2 has one logit per variable, more have K.
+        one_hot: feed the one-hot vector of x_i instead of x_i / (K - 1); W has K times as many columns.
+        order: "raster", "reversed", "random", or the variables in the order they are visited.
+        chunk: variables computed at once; changes speed and memory only.
+        seed: of a random order.
+        training: optimizer, lr_scheduler, ... of `modules.base.Module`.
+
+    Shapes: x (B, *event_shape) or (B, n), entries 0..K-1; log_prob (B,), nats.
+
+    Example:
+        >>> model = NADE(event_shape=(3,), hidden=2)
+        >>> model.num_parameters, model.sample(5).shape
+        (17, torch.Size([5, 3]))
+    """
+
+    def __init__(
+        self,
+        event_shape: Sequence[int] = (784,),
+        hidden: int = 500,
+        values: int = 2,
+        one_hot: bool = False,
+        order: str | Sequence[int] = "raster",
+        chunk: int = 16,
+        seed: int = 0,
+        **training: Any,
+    ) -> None:
+        super().__init__(**training)
+        self.arrange(event_shape, order, values, seed)
+        self.one_hot = one_hot
+        self.build(hidden, values if one_hot else 1, 1 if values == 2 else values, chunk)
+
+    def inputs(self, x: Tensor) -> Tensor:
+        if self.one_hot:
+            return F.one_hot(x.long(), self.values).to(x)
+        return x[..., None] / (self.values - 1)
+
+    def logits(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
+        out = self.outputs(x, order)
+        return out[..., 0] if self.values == 2 else out
