@@ -97,7 +97,16 @@ def template(mode: Mode) -> go.layout.Template:
     return go.layout.Template(
         layout={
             "font": {"family": FONT, "size": FONT_SIZE, "color": ink},
-            "title": {"font": {"size": FONT_SIZE + 2}, "x": 0, "xref": "paper", "xanchor": "left"},
+            "title": {
+                "font": {"size": FONT_SIZE + 2},
+                "x": 0,
+                "xref": "paper",
+                "xanchor": "left",
+                "y": 1,
+                "yref": "container",
+                "yanchor": "top",
+                "pad": {"t": 10},
+            },
             "paper_bgcolor": back,
             "plot_bgcolor": back,
             "colorway": list(CATEGORIES),
@@ -120,9 +129,13 @@ def template(mode: Mode) -> go.layout.Template:
 
 
 def style(fig: go.Figure) -> go.Figure:
-    """The figure in this mode's template; without a title it gets no room for one."""
+    """The figure in this mode's template; above the plot there is as much room as title and legend need."""
     fig.update_layout(template=template(mode()), dragmode=False)  # a finger on a figure scrolls the page
-    has_title = bool(fig.layout.title.text) or bool(fig.layout.annotations)
-    if not has_title and fig.layout.margin.t is None:
-        fig.update_layout(margin_t=36 if len(fig.data) > 1 and fig.layout.showlegend is not False else 32)
+    if fig.layout.margin.t is None:
+        has_title = bool(fig.layout.title.text) or bool(fig.layout.annotations)
+        named = [t.name for t in fig.data if t.name and t.showlegend is not False]
+        legend = fig.layout.showlegend is not False and len(named) > 1
+        # a sign of 40 px and 9 px a character: on a phone, or in half a page, 340 px make a row
+        rows = -(-sum(40 + 9 * len(name) for name in named) // 340) if legend else 0
+        fig.update_layout(margin_t=max(48 if has_title else 32, 24 * rows + (36 if has_title else 12)))
     return fig
