@@ -24,6 +24,9 @@ BENCHES = {
     "gpt": ("lab.bench.gpt", "GPT training step and generation against Hugging Face GPT-2"),
     "made": ("lab.bench.made", "MADE: log_prob of 10,000 digits against the unmasked autoencoder"),
     "pixelcnn": ("lab.bench.pixelcnn", "PixelCNN sampling: activations kept against full passes"),
+    "bpe": ("lab.bench.bpe", "byte pair encoding: training, and encoding of 1 MB, against tokenizers"),
+    "ngram": ("lab.bench.ngram", "n-grams: counting and scoring a corpus against dictionaries"),
+    "nade": ("lab.bench.nade", "NADE: sampling against recomputing, log_prob against MADE"),
     "gcn": ("lab.bench.gcn", "GCN: an epoch on Cora against plain PyTorch Geometric"),
     "dashboard": ("lab.bench.dashboard", "dashboard: first picture and control to picture, 1 and 8 users"),
 }
