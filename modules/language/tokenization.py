@@ -1,9 +1,7 @@
-"""Tokenizers taken apart: byte pair encoding learned merge by merge, WordPiece, the unigram model.
+"""Tokenizers taken apart: characters, bytes, and byte pair encoding learned merge by merge.
 
-    BPE        start from characters or bytes; repeat: merge the most frequent adjacent pair into a token
-               encode: merge in the order in which the merges were learned (never the longest match)
-    WordPiece  merge the pair with the largest c(ab) / (c(a) c(b));  encode: longest match from the left
-    unigram    P(pieces) = Π p(piece);  encode: argmax by Viterbi;  P(text) = Σ over segmentations
+    train   start from characters or bytes; repeat: merge the most frequent adjacent pair into a token
+    encode  merge in the order in which the merges were learned (never the longest match)
 
 Merges stay within words. "word": letters and a mark that ends each word (the classic form). "byte": UTF-8
 bytes of words with their leading space, punctuation and spaces: nothing is ever unknown, and decoding
@@ -16,18 +14,16 @@ Counts: each adjacent pair counts, "aaa" has two; the merge goes from the left, 
 The texts: [LLM] says about 256 characters "for ASCII", which has 128; 256 is bytes, and only the byte base
 is closed. [GM]'s example (I, am, drink, ing) does not decode: words need a mark. [UDL] fig. 12.8f counts
 the token types that occur in the text, which rise and fall; the vocabulary, base and merges, only grows.
-[UDL]'s notes have WordPiece and BPE differ in their first tokens: the criterion differs. The unigram model
-proposes no merges, it prunes a large set of pieces. BPE-dropout (Provilkov) skips merges to regularise.
 
-References: Sennrich et al. 2016, arXiv:1508.07909; Radford et al. 2019 (bytes); Schuster and Nakajima 2012;
-Kudo 2018, arXiv:1804.10959; Provilkov et al. 2020, arXiv:1910.13267; [LLM] part 1; [UDL] 12.5.1.
+References: Gage 1994; Sennrich et al. 2016, arXiv:1508.07909; Radford et al. 2019 (bytes); [LLM] part 1;
+[UDL] 12.5.1.
 """
 
 import heapq
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
@@ -292,97 +288,3 @@ class BPE:
         if token not in made:
             return []
         return [made[token], *self.tree(made[token][0]), *self.tree(made[token][1])]
-
-
-# --- WordPiece ----------------------------------------------------------------------------------------
-
-UNKNOWN = "[UNK]"
-
-
-def wordpiece_start(word: str) -> tuple[str, ...]:
-    """The letters of a word; inner ones begin with ##."""
-    return (word[0], *(f"##{c}" for c in word[1:]))
-
-
-def wordpiece_scores(words: Mapping[tuple[str, ...], int]) -> dict[Pair, float]:
-    """c(ab) / (c(a) c(b)) of every adjacent pair: how much more often together than by chance."""
-    units: Counter[str] = Counter()
-    pairs: Counter[Pair] = Counter()
-    for word, n in words.items():
-        for unit in word:
-            units[unit] += n
-        for pair in pairwise(word):
-            pairs[pair] += n
-    return {(a, b): c / (units[a] * units[b]) for (a, b), c in pairs.items()}
-
-
-def wordpiece_train(corpus: Mapping[str, int], merges: int) -> list[str]:
-    """The vocabulary after at most `merges` merges; of ties the first seen."""
-    words = {wordpiece_start(word): n for word, n in corpus.items()}
-    vocabulary = dict.fromkeys(unit for word in words for unit in word)
-    for _ in range(merges):
-        scores = wordpiece_scores(words)
-        if not scores:
-            break
-        a, b = max(scores, key=scores.__getitem__)
-        joined = a + b.removeprefix("##")
-        vocabulary[joined] = None
-        renamed = {}
-        for word, n in words.items():
-            renamed[tuple(joined if u == a + b else u for u in merge(word, (a, b)))] = n
-        words = renamed
-    return list(vocabulary)
-
-
-def wordpiece_encode(word: str, vocabulary: Sequence[str] | set[str]) -> list[str]:
-    """The longest piece that fits, from the left; the whole word is [UNK] where none does."""
-    known, pieces, start = set(vocabulary), [], 0
-    while start < len(word):
-        for end in range(len(word), start, -1):
-            piece = ("##" if start else "") + word[start:end]
-            if piece in known:
-                break
-        else:
-            return [UNKNOWN]
-        pieces.append(piece)
-        start = end
-    return pieces
-
-
-# --- The unigram model ----------------------------------------------------------------------------------
-
-
-def segmentations(word: str, p: Mapping[str, float]) -> Iterator[tuple[str, ...]]:
-    """All ways to write a word as pieces of positive probability; exponentially many."""
-    if not word:
-        yield ()
-    for end in range(1, len(word) + 1):
-        if p.get(word[:end], 0) > 0:
-            for rest in segmentations(word[end:], p):
-                yield (word[:end], *rest)
-
-
-def viterbi(word: str, p: Mapping[str, float]) -> tuple[list[str], float]:
-    """The most probable pieces and their log-probability; no pieces and -∞ where there are none."""
-    best = [0.0] + [-math.inf] * len(word)  # of the first `end` characters
-    start = [0] * (len(word) + 1)
-    for end in range(1, len(word) + 1):
-        for begin in range(end):
-            piece = p.get(word[begin:end], 0)
-            if piece > 0 and best[begin] + math.log(piece) > best[end]:
-                best[end], start[end] = best[begin] + math.log(piece), begin
-    if best[-1] == -math.inf:
-        return [], best[-1]
-    pieces, end = [], len(word)
-    while end:
-        pieces.append(word[start[end] : end])
-        end = start[end]
-    return pieces[::-1], best[-1]
-
-
-def marginal(word: str, p: Mapping[str, float]) -> float:
-    """P(word), the sum over all segmentations, forwards through the word."""
-    total = [1.0] + [0.0] * len(word)
-    for end in range(1, len(word) + 1):
-        total[end] = sum(total[begin] * p.get(word[begin:end], 0) for begin in range(end))
-    return total[-1]

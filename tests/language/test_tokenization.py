@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import random
 import re
 from collections import Counter
@@ -11,6 +12,7 @@ from pathlib import Path
 import contracts
 import pytest
 
+from modules.language import subwords
 from modules.language import tokenization as t
 from modules.language.tokenization import BPE
 
@@ -145,16 +147,16 @@ def test_ascii_has_128_codes_bytes_256_and_pieces_without_marks_do_not_decode() 
 
 def test_wordpiece() -> None:
     vocabulary = ["un", "u", "aff", "##n", "##aff", "##able", "##a", "##b", "##l", "##e", "##f"]
-    assert t.wordpiece_encode("unaffable", vocabulary) == ["un", "##aff", "##able"]
-    assert t.wordpiece_encode("unaffordable", vocabulary) == ["[UNK]"]
-    words = {t.wordpiece_start(w): n for w, n in CLASSIC.items()}
-    scores = t.wordpiece_scores(words)
+    assert subwords.wordpiece_encode("unaffable", vocabulary) == ["un", "##aff", "##able"]
+    assert subwords.wordpiece_encode("unaffordable", vocabulary) == ["[UNK]"]
+    words = {subwords.wordpiece_start(w): n for w, n in CLASSIC.items()}
+    scores = subwords.wordpiece_scores(words)
     assert scores["w", "##i"] == scores["##i", "##d"] == max(scores.values()) == pytest.approx(1 / 3)
-    assert "wi" in t.wordpiece_train(CLASSIC, 1) or "##id" in t.wordpiece_train(CLASSIC, 1)
+    assert "wi" in subwords.wordpiece_train(CLASSIC, 1) or "##id" in subwords.wordpiece_train(CLASSIC, 1)
     assert BPE.train(CLASSIC, 1).merges == [("e", "s")]  # another criterion, another merge
-    learned = t.wordpiece_train(CLASSIC, 40)
-    assert all(t.wordpiece_encode(word, learned) == [word] for word in CLASSIC)
-    assert t.wordpiece_encode("lows", learned)[0] == "low"
+    learned = subwords.wordpiece_train(CLASSIC, 40)
+    assert all(subwords.wordpiece_encode(word, learned) == [word] for word in CLASSIC)
+    assert subwords.wordpiece_encode("lows", learned)[0] == "low"
 
 
 # --- LG-O7: the unigram model -----------------------------------------------------------------------
@@ -171,23 +173,43 @@ def probability(pieces) -> float:
 
 
 def test_unigram() -> None:
-    ways = sorted(t.segmentations("unhappy", PIECES), key=probability, reverse=True)
+    ways = sorted(subwords.segmentations("unhappy", PIECES), key=probability, reverse=True)
     assert len(ways) == 11
     assert ways[:3] == [("un", "happy"), ("u", "n", "happy"), ("unhappy",)]
     assert [probability(w) for w in ways[:3]] == pytest.approx([0.018, 0.0015, 0.001])
-    pieces, log_p = t.viterbi("unhappy", PIECES)
+    pieces, log_p = subwords.viterbi("unhappy", PIECES)
     assert tuple(pieces) == ways[0] and 2.718281828459045**log_p == pytest.approx(0.018)
-    total = t.marginal("unhappy", PIECES)
+    total = subwords.marginal("unhappy", PIECES)
     assert total == pytest.approx(0.0211462, abs=5e-8) == pytest.approx(sum(map(probability, ways)))
     assert 0.018 / total == pytest.approx(0.8512175, abs=5e-8)
     rng = random.Random(0)
     for _ in range(100):
         word = "".join(rng.choice("unhapy") for _ in range(rng.randint(1, 9)))
-        every = list(t.segmentations(word, PIECES))
-        best, _ = t.viterbi(word, PIECES)
+        every = list(subwords.segmentations(word, PIECES))
+        best, _ = subwords.viterbi(word, PIECES)
         assert probability(best) == pytest.approx(max(map(probability, every)))
-        assert t.marginal(word, PIECES) == pytest.approx(sum(map(probability, every)))
-    assert t.viterbi("unz", PIECES)[0] == [] and t.marginal("unz", PIECES) == 0
+        assert subwords.marginal(word, PIECES) == pytest.approx(sum(map(probability, every)))
+    assert subwords.viterbi("unz", PIECES)[0] == [] and subwords.marginal("unz", PIECES) == 0
+
+
+def test_unigram_training_raises_the_likelihood_and_keeps_what_it_needs() -> None:
+    corpus = Counter(RHYME.split())
+    p = {c: 1.0 for w in corpus for c in w} | {w: 0.1 for w in corpus}
+    p = {piece: v / sum(p.values()) for piece, v in p.items()}
+    before = -float("inf")
+    for _ in range(6):  # EM never decreases the likelihood
+        counts, log_p = subwords.expected_counts(corpus, p)
+        assert log_p >= before - 1e-12
+        by_hand = sum(n * math.log(subwords.marginal(w, p)) for w, n in corpus.items())
+        assert log_p == pytest.approx(by_hand)
+        before, p = log_p, {piece: c / sum(counts.values()) for piece, c in counts.items()}
+    letters = set("".join(corpus))
+    for size in (40, 25):
+        trained = subwords.unigram_train(corpus, size)
+        assert len(letters) < len(trained) <= size and letters <= trained.keys()
+        assert sum(trained.values()) == pytest.approx(1)
+    assert all(subwords.viterbi(word, trained)[0] for word in corpus)
+    assert subwords.viterbi("sea", subwords.unigram_train(corpus, 40))[0] == ["sea"]
 
 
 # --- the library ----------------------------------------------------------------------------------
