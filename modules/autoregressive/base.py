@@ -145,15 +145,15 @@ class Autoregressive(Module):
             raise ValueError(f"each example has {x.numel() // max(len(x), 1)} entries, the model {self.n}.")
         x = x.reshape(len(x), self.n).to(self.like)
         if not self.possible(x).all():
-            name = type(self).__name__
-            if self.values == 2:
-                raise ValueError(
-                    f"{name} is a density on bits: binarize the data (threshold, static or dynamic)."
-                )
-            raise ValueError(
-                f"{name} takes the whole numbers 0 to {self.values - 1}: quantize the data to them."
-            )
+            how = "binarize the data (threshold, static or dynamic)" if self.values == 2 else "check the data"
+            kind = "bits" if self.values == 2 else self.domain
+            raise ValueError(f"{type(self).__name__} is a density on {kind}: {how}.")
         return x
+
+    @property
+    def domain(self) -> str:
+        """What a variable can be, in words."""
+        return "0, 1" if self.values == 2 else f"whole numbers 0 to {self.values - 1}"
 
     def possible(self, x: Tensor) -> Tensor:
         """Bool, like x: which entries are values of a variable."""
@@ -290,8 +290,7 @@ class Autoregressive(Module):
         if (free != free[0]).any():
             raise ValueError("the entries left free (NaN) must be the same in every given example.")
         if not (self.possible(known) | free).all():
-            allowed = "0, 1," if self.values == 2 else f"whole numbers 0 to {self.values - 1},"
-            raise ValueError(f"given entries must be {allowed} or NaN where free.")
+            raise ValueError(f"given entries must be {self.domain}, or NaN where free.")
         return known
 
     def _walk(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:

@@ -28,7 +28,7 @@ from modules.autoregressive.base import Autoregressive
 # --- All states at once -----------------------------------------------------------------------
 
 
-def distinct_states(u: Tensor, merge: bool) -> tuple[Tensor, Tensor, Tensor]:
+def distinct_states(u: Tensor, merge: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Which states a chunk of variables meets, each only once: an input of zeros adds nothing.
 
     Of binary digits seven pixels in eight are 0, so a few states serve the whole chunk.
@@ -38,15 +38,18 @@ def distinct_states(u: Tensor, merge: bool) -> tuple[Tensor, Tensor, Tensor]:
         merge: False keeps equal states apart: an input of zero has a derivative all the same.
 
     Returns: owner (S,) the example of each state; before (S, m) which variables of the chunk it has read;
-        row (B, m) the state that variable t of example b is predicted from.
+        read (S, m F) their inputs, 0 for the others; place (B m,) where, in an array (S m) of every
+        state's predictions of every variable, the prediction of variable t of example b is.
     """
-    new = torch.ones(u.shape[:2], dtype=torch.bool, device=u.device)
+    batch, m, _ = u.shape
+    new = torch.ones(batch, m, dtype=torch.bool, device=u.device)
     if merge:
         new[:, 1:] = (u[:, :-1] != 0).any(-1)
-    row = new.flatten().cumsum(0).reshape(new.shape) - 1
-    owner, place = new.nonzero(as_tuple=True)
-    before = torch.arange(u.shape[1], device=u.device) < place[:, None]
-    return owner, before, row
+    row = new.flatten().cumsum(0) - 1
+    owner, first = new.nonzero(as_tuple=True)
+    before = torch.arange(m, device=u.device) < first[:, None]
+    read = u.index_select(0, owner).mul_(before[..., None]).flatten(1)
+    return owner, before, read, row * m + torch.arange(m, device=u.device).repeat(batch)
 
 
 class RunningState(torch.autograd.Function):
@@ -70,13 +73,12 @@ class RunningState(torch.autograd.Function):
             part = slice(first, first + chunk)
             starts.append(a)
             inputs, columns, rows = u[:, part], weight[part].flatten(0, 1), readout[part].flatten(0, 1)
-            owner, before, row = distinct_states(inputs, not ctx.needs_input_grad[0])
-            read = (inputs[owner] * before[..., None]).flatten(1)  # (S, m F)
-            h = torch.addmm(a[owner], read, columns).sigmoid_()  # (S, d)
-            every = (h @ rows.t()).unflatten(1, (inputs.shape[1], -1))  # (S, m, O)
-            outputs[:, part] = every[row, torch.arange(inputs.shape[1], device=u.device)]
+            owner, _, read, place = distinct_states(inputs, not ctx.needs_input_grad[0])
+            h = a.index_select(0, owner).addmm_(read, columns).sigmoid_()  # (S, d)
+            every = (h @ rows.t()).reshape(-1, readout.shape[1])  # (S, m O) -> (S m, O)
+            outputs[:, part] = every.index_select(0, place).view(*inputs.shape[:2], -1)
             a = torch.addmm(a, inputs.flatten(1), columns)
-        ctx.save_for_backward(u, weight, readout, torch.stack(starts))
+        ctx.save_for_backward(u, weight, readout, *starts)
         ctx.chunk = chunk
         return outputs
 
@@ -84,19 +86,18 @@ class RunningState(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
         """gradient (B, n, O) -> those of u, weight, start, readout."""
-        u, weight, readout, starts = ctx.saved_tensors
+        u, weight, readout, *starts = ctx.saved_tensors
         d_u = torch.zeros_like(u) if ctx.needs_input_grad[0] else None
         d_weight, d_readout = torch.empty_like(weight), torch.empty_like(readout)
         later = torch.zeros_like(starts[0])  # (B, d)
         for first in reversed(range(0, u.shape[1], ctx.chunk)):
             part = slice(first, first + ctx.chunk)
             inputs, columns, rows = u[:, part], weight[part].flatten(0, 1), readout[part].flatten(0, 1)
-            owner, before, row = distinct_states(inputs, not ctx.needs_input_grad[0])
-            read = (inputs[owner] * before[..., None]).flatten(1)
-            h = torch.addmm(starts[first // ctx.chunk][owner], read, columns).sigmoid_()
-            every = h.new_zeros(len(h), *gradient[0, part].shape)
-            every[row, torch.arange(inputs.shape[1], device=u.device)] = gradient[:, part]
-            every = every.flatten(1)  # (S, m O)
+            owner, before, read, place = distinct_states(inputs, d_u is None)
+            h = starts[first // ctx.chunk].index_select(0, owner).addmm_(read, columns).sigmoid_()
+            every = h.new_zeros(before.numel(), readout.shape[1])  # (S m, O)
+            every.index_copy_(0, place, gradient[:, part].reshape(-1, readout.shape[1]))
+            every = every.view(len(h), -1)
             d_readout[part] = (every.t() @ h).view_as(readout[part])
             d_a = (every @ rows).mul_(h).mul_(1 - h)  # (S, d)
             # what a variable adds goes to the later states of its chunk and to all later chunks
@@ -163,10 +164,15 @@ class Running(Autoregressive):
     def _walk(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
         past = order[:start]
         a = self.start + self.inputs(x)[:, past].flatten(1) @ self.weight[past].flatten(0, 1)  # (B, d)
+        h = a.sigmoid()
+        rows = self.readout.transpose(1, 2)  # (n, d, O)
         for j in order[start:].tolist():
-            out = F.linear(a.sigmoid(), self.readout[j], self.bias[j])  # (B, O)
+            out = torch.addmm(self.bias[j], h, rows[j])  # (B, O)
             yield out[:, 0] if out.shape[1] == 1 else out
-            a = torch.addmm(a, self.inputs(x[:, [j]])[:, 0], self.weight[j])  # one column is added
+            u = self.inputs(x[:, j])  # (B, F)
+            if u.any():  # an input of zeros leaves the state, and so h, as it is
+                a = torch.addmm(a, u, self.weight[j])  # one column is added
+                h = torch.sigmoid(a, out=h)
 
 
 class NADE(Running):

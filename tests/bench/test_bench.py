@@ -16,7 +16,9 @@ from modules.transformer.attention import Attention, observe
 from modules.transformer.gpt import GPT
 
 
-@pytest.mark.parametrize("name", ["generation", "recording", "made", "pixelcnn", "bpe", "ngram", "gcn"])
+@pytest.mark.parametrize(
+    "name", ["generation", "recording", "made", "nade", "pixelcnn", "bpe", "ngram", "gcn"]
+)
 def test_bench_measures_positive_ratios(name: str) -> None:
     rows = importlib.import_module(bench.BENCHES[name][0]).measure(quick=True)
     assert rows
