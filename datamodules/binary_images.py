@@ -1,0 +1,100 @@
+"""Binary images so small that everything about them can be enumerated.
+
+bars-and-stripes  every row of one colour, or every column: 2·2^s - 2 patterns of s × s (MacKay 2003, ch. 42)
+xor               two fair coins and their exclusive or, which no logistic conditional can express
+stripes           one random row; each row below is the one above moved a place to the left, and the bit that
+                  comes in on the right is new: what a pixel is, stands above to its right
+
+The law is uniform over `patterns`, so no density has a mean NLL below `least_nll` = ln(number of patterns).
+
+Shapes: a batch is x (B, 1, H, W) float of 0 and 1, and y (B,) int64, the number of the pattern.
+"""
+
+import math
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor
+
+from datamodules.base import DataModule, TensorSplit
+
+Kind = Literal["bars-and-stripes", "xor", "stripes"]
+MOST = 2**16  # patterns that are listed
+
+
+def strings(length: int) -> Tensor:
+    """All bit strings, (2^length, length), in lexicographic order."""
+    return (torch.arange(2**length)[:, None] >> torch.arange(length - 1, -1, -1)) & 1
+
+
+def patterns(kind: Kind, side: int) -> Tensor:
+    """Every pattern once, (N, 1, H, W) float.
+
+    Raises:
+        ValueError: an unknown kind, or too many patterns.
+    """
+    if kind not in get_args(Kind):
+        raise ValueError(f"kind is {kind!r}: it must be one of {', '.join(get_args(Kind))}.")
+    if kind == "xor":
+        pairs = strings(2)
+        return torch.cat([pairs, (pairs.sum(1) % 2)[:, None]], 1).view(4, 1, 1, 3).float()
+    free = side if kind == "bars-and-stripes" else 2 * side - 1
+    if side < 2 or 2**free > MOST:
+        raise ValueError(f"side is {side}: it must be at least 2, and small enough to list every pattern.")
+    if kind == "stripes":
+        rows = strings(free).unfold(1, side, 1)  # (N, side, side): row r is bits r .. r + side - 1
+        return rows[:, None].float()
+    rows = strings(side)[:, :, None].expand(-1, side, side)
+    columns = rows[1:-1].transpose(1, 2)  # all black and all white are rows already
+    return torch.cat([rows, columns])[:, None].float()
+
+
+class BinaryImages(DataModule):
+    """Train on every pattern, `repeat` times an epoch; validation and test are the patterns, once each.
+
+    Args:
+        kind, side: see above; `side` is not read by "xor".
+        repeat: how often an epoch shows each pattern.
+    """
+
+    embedded = True
+
+    def __init__(
+        self,
+        kind: Kind = "bars-and-stripes",
+        side: int = 3,
+        repeat: int = 64,
+        batch_size: int = 64,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(batch_size, seed)
+        if repeat < 1:
+            raise ValueError(f"repeat is {repeat}: it must be at least 1.")
+        self.kind, self.side, self.repeat = kind, side, repeat
+        self.patterns = patterns(kind, side)
+
+    @property
+    def least_nll(self) -> float:
+        """The entropy of the law, nats: what a perfect model reaches and no density beats."""
+        return math.log(len(self.patterns))
+
+    def setup(self, stage: str | None = None) -> None:
+        numbers = torch.arange(len(self.patterns))
+        once = TensorSplit(self.patterns, numbers)
+        again = numbers.repeat(self.repeat)
+        self.train_set = TensorSplit(self.patterns[again], again)
+        self.val_set = self.test_set = once
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        shape = tuple(self.patterns.shape[1:])
+        return {"event_shape": (math.prod(shape),), "image_shape": shape}
+
+    def describe(self) -> dict[str, Any]:
+        count = len(self.patterns)
+        return {
+            "name": type(self).__name__,
+            "kind": self.kind,
+            "splits": {"train": count * self.repeat, "val": count, "test": count},
+            "least_nll": self.least_nll,
+        }
