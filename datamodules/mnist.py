@@ -8,11 +8,19 @@ with each other (Salakhutdinov & Murray 2008; Larochelle & Murray 2011; [GM] §1
     dynamic     the same, drawn anew each time a training image is shown; validation and test are
                 those of `static`, so that a number does not change with the draw
 
-Shapes: a batch is x (B, 1, H, W) float in [0, 1] and y (B,) int64.
+or stay grey:
+
+    none        x in [0, 1]
+    levels      x is the number of the grey level, 0 to K - 1: for models of K values
+    dequantize  (level + u) / K with u uniform in [0, 1), drawn like `dynamic`: for densities on real
+                numbers, which are unbounded on whole ones (Uria, Murray, Larochelle 2013)
+
+Shapes: a batch is x (B, 1, H, W) float, in [0, 1] except for `levels`, and y (B,) int64.
 """
 
 import math
 import struct
+from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import torch
@@ -22,7 +30,8 @@ from torch.nn import functional as F
 from datamodules import fetch
 from datamodules.base import DataModule
 
-Binarize = Literal["none", "threshold", "static", "dynamic"]
+Binarize = Literal["none", "threshold", "static", "dynamic", "levels", "dequantize"]
+Draw = Callable[[Tensor, Tensor], Tensor]  # x (B, 1, H, W) and keys (B,) -> x drawn
 
 # The draw of `static`, and of validation and test under `dynamic`, is the same for every run.
 BINARIZATION_SEED = 0
@@ -52,6 +61,11 @@ def bernoulli(x: Tensor, keys: Tensor) -> Tensor:
     return (keyed_uniform(keys, x[0].numel()).view_as(x) < x).to(x.dtype)
 
 
+def dequantize(x: Tensor, keys: Tensor) -> Tensor:
+    """Whole numbers x -> x + u with u uniform in [0, 1), by each example's key (B,)."""
+    return x + keyed_uniform(keys, x[0].numel()).view_as(x)
+
+
 def resize(x: Tensor, size: int) -> Tensor:
     """x (N, 1, H, W) in [0, 1] -> (N, 1, size, size): mean of equal blocks where they fit, else
     bilinear, antialiased."""
@@ -63,17 +77,25 @@ def resize(x: Tensor, size: int) -> Tensor:
 
 
 class Images:
-    """Grey or binary images and their labels; with `seed`, binarized anew in each epoch.
+    """Grey or binary images and their labels; with `seed`, drawn anew in each epoch.
 
     Args:
         images: (N, 1, H, W) uint8 or float; a batch is `images * scale`.
         labels: (N,)
         scale: makes [0, 1] of the stored levels.
         seed: of the draw of each epoch; None draws nothing.
+        draw: what is drawn.
     """
 
-    def __init__(self, images: Tensor, labels: Tensor, scale: float = 1.0, seed: int | None = None) -> None:
-        self.images, self.labels, self.scale, self.seed = images, labels, scale, seed
+    def __init__(
+        self,
+        images: Tensor,
+        labels: Tensor,
+        scale: float = 1.0,
+        seed: int | None = None,
+        draw: Draw = bernoulli,
+    ) -> None:
+        self.images, self.labels, self.scale, self.seed, self.draw = images, labels, scale, seed, draw
         self.set_epoch(0)
 
     def set_epoch(self, epoch: int) -> None:
@@ -92,17 +114,18 @@ class Images:
         # Key: seed, epoch and times shown are mixed, then the position is added.
         word = _mix(torch.tensor((self.seed << 32) + self.epoch + 1)) + self.shown[positions]
         self.shown[positions] += 1
-        return bernoulli(x, _mix(word) + positions), y
+        return self.draw(x, _mix(word) + positions), y
 
 
-def static_draw(x: Tensor, numbers: Tensor) -> Tensor:
-    """The one fixed Bernoulli draw: x (N, 1, H, W) in [0, 1] -> {0, 1} uint8.
+def static_draw(x: Tensor, numbers: Tensor, draw: Draw = bernoulli) -> Tensor:
+    """The one fixed draw: x (N, 1, H, W) in [0, 1] -> {0, 1} uint8, or what else `draw` gives.
 
     `numbers` (N,) are the places of the images in the official data, which their draws depend on.
     """
     keys = _mix(_mix(torch.tensor(BINARIZATION_SEED << 32))) + numbers
     # in slices, because the 64-bit words of 60,000 images are half a gigabyte
-    return torch.cat([bernoulli(s, k).byte() for s, k in zip(x.split(1024), keys.split(1024), strict=True)])
+    parts = [draw(s, k) for s, k in zip(x.split(1024), keys.split(1024), strict=True)]
+    return torch.cat([part.byte() for part in parts] if draw is bernoulli else parts)
 
 
 class ImageData(DataModule):
@@ -111,7 +134,7 @@ class ImageData(DataModule):
     A subclass gives `read(split)` and the class attributes below.
 
     Args:
-        binarize: "none", "threshold", "static" or "dynamic".
+        binarize: "none", "threshold", "static", "dynamic", "levels" or "dequantize".
         image_size: pixels along a side; other than the native size is resampled before binarization.
         batch_size: examples per optimizer step over all processes together.
         seed: of the validation split, the order of each epoch and the dynamic draws.
@@ -156,6 +179,9 @@ class ImageData(DataModule):
             val, train = order[: self.val_size].sort().values, order[self.val_size :].sort().values
             if self.binarize == "dynamic":
                 self.train_set = Images(images[train], labels[train], self._scale(images), self.seed)
+            elif self.binarize == "dequantize":
+                grey = self._whole(images[train])
+                self.train_set = Images(grey, labels[train], 1.0, self.seed, self._dequantize)
             else:
                 self.train_set = self._fixed(images[train], labels[train], train)
             self.val_set = self._fixed(images[val], labels[val], val)
@@ -173,11 +199,22 @@ class ImageData(DataModule):
     def _scale(self, images: Tensor) -> float:
         return 1.0 if images.is_floating_point() else 1 / self.levels
 
+    def _whole(self, images: Tensor) -> Tensor:
+        """Numbers of the grey levels, 0 to `levels`, as float."""
+        return (images * (self._scale(images) * self.levels)).round()
+
+    def _dequantize(self, x: Tensor, keys: Tensor) -> Tensor:
+        return dequantize(x, keys) / (self.levels + 1)
+
     def _fixed(self, images: Tensor, labels: Tensor, numbers: Tensor) -> Images:
         """A split whose images never change."""
         scale = self._scale(images)
         if self.binarize == "none":
             return Images(images, labels, scale)
+        if self.binarize == "levels":
+            return Images(self._whole(images), labels)
+        if self.binarize == "dequantize":
+            return Images(static_draw(self._whole(images), numbers, self._dequantize), labels)
         if self.binarize == "threshold":
             return Images((images * scale > self.cut).byte(), labels)
         return Images(static_draw(images * scale, numbers), labels)

@@ -14,14 +14,21 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from modules.autoregressive.base import Autoregressive
+from modules.autoregressive.bayesnet import BayesNet, NeighbourNet
 from modules.autoregressive.fvsbn import FVSBN
+from modules.autoregressive.gated_pixelcnn import GatedPixelCNN
 from modules.autoregressive.made import MADE
+from modules.autoregressive.markov import MarkovChain
 from modules.autoregressive.nade import NADE
-from modules.base import NextToken
+from modules.autoregressive.pixelcnn import PixelCNN, PixelModel
+from modules.autoregressive.tables import ChainRuleTable, JointTable
+from modules.autoregressive.untied import Untied
+from modules.base import CountModel, NextToken
 from modules.convolution.cnn1d import CNN1d
 from modules.convolution.cnn2d import CNN2d
 from modules.convolution.mlp import MLP
 from modules.graph.gcn import GCN
+from modules.language.ngram import NGram
 from modules.latent.vae import VAE
 from modules.trace import Step, Trace
 from modules.transformer.gpt import GPT
@@ -50,14 +57,39 @@ MEMBERS: dict[str, Callable[[], Autoregressive]] = {
     **{f"MADE, {name}": make for name, make in MADES.items()},
     "FVSBN": lambda: FVSBN(event_shape=(6,)),
     "FVSBN, another order": lambda: FVSBN(event_shape=(2, 3), order=[3, 0, 5, 1, 4, 2]),
+    "untied": lambda: Untied(event_shape=(6,), hidden=3),
+    "untied, another order": lambda: Untied(event_shape=(2, 3), hidden=3, order=[3, 0, 5, 1, 4, 2]),
     "NADE": lambda: NADE(event_shape=(6,), hidden=5),
     "NADE, chunks of 2, reversed": lambda: NADE(event_shape=(2, 3), hidden=4, chunk=2, order="reversed"),
     "NADE, 3 values": lambda: NADE(event_shape=(4,), hidden=5, values=3, chunk=7),
     "NADE, 3 values, one-hot": lambda: NADE(
         event_shape=(4,), hidden=5, values=3, one_hot=True, order="random"
     ),
+    "PixelCNN": lambda: PixelCNN(image_shape=(1, 2, 3), channels=8, layers=2, positions=True),
+    "PixelCNN, colours": lambda: PixelCNN(image_shape=(3, 1, 2), channels=6, layers=1, bottleneck=6),
+    "PixelCNN, 3 values": lambda: PixelCNN(image_shape=(1, 2, 2), values=3, channels=8, layers=1),
+    "Gated PixelCNN": lambda: GatedPixelCNN(image_shape=(1, 2, 3), channels=8, layers=2),
 }
 members = pytest.mark.parametrize("make", MEMBERS.values(), ids=MEMBERS)
+
+
+def counted(model: Any) -> Any:
+    """A model that counts, after 40 random examples."""
+    model.count((entries(model, 40),))
+    return model
+
+
+COUNTED: dict[str, Callable[[], Any]] = {
+    "joint table": lambda: counted(JointTable((5,))),
+    "chain-rule table": lambda: counted(ChainRuleTable((5,), order=[3, 0, 1, 4, 2])),
+    "Bayesian network": lambda: counted(BayesNet((5,), [[2, 4], [], [1], [0, 2, 1], []])),
+    "Bayesian network, 3 values": lambda: counted(BayesNet((4,), [[], [0], [0, 1], [1]], values=3)),
+    "neighbours": lambda: counted(NeighbourNet((1, 2, 3))),
+    "neighbours, shared": lambda: counted(NeighbourNet((1, 2, 3), "neighbours12", shared=True)),
+    "chain": lambda: counted(MarkovChain((2, 3), memory=2)),
+    "chain, homogeneous": lambda: counted(MarkovChain((6,), homogeneous=True)),
+}
+everyone = pytest.mark.parametrize("make", [*MEMBERS.values(), *COUNTED.values()], ids=[*MEMBERS, *COUNTED])
 
 
 def entries(model: Autoregressive, batch: int, seed: int = 0) -> Tensor:
@@ -66,12 +98,12 @@ def entries(model: Autoregressive, batch: int, seed: int = 0) -> Tensor:
 
 
 class TestAutoregressive:
-    @members
+    @everyone
     def test_density_sums_to_one(self, make: Callable[[], Autoregressive]) -> None:
         model = contracts.exact(make())
         contracts.density_sums_to_one(model.log_prob, (model.n,), model.values)
 
-    @members
+    @everyone
     def test_one_pass_conditionals_are_those_of_the_sampler(self, make: Callable[[], Autoregressive]) -> None:
         model = contracts.exact(make())
         order = model.component_order(0)
@@ -90,7 +122,7 @@ class TestAutoregressive:
                 lambda x: model.log_prob(x, order=order), lambda x: conditionals(x)[..., 0], x
             )
 
-    @members
+    @everyone
     def test_log_prob_is_the_sum_of_the_conditionals_of_what_x_has(
         self, make: Callable[[], Autoregressive]
     ) -> None:
@@ -102,26 +134,30 @@ class TestAutoregressive:
         torch.testing.assert_close(model.log_conditionals(x, order).flatten(1), each, rtol=0, atol=1e-10)
         torch.testing.assert_close(model.log_prob(x, order), each.sum(1), rtol=0, atol=1e-10)
 
-    @members
+    @everyone
     def test_outputs_see_only_what_comes_before(self, make: Callable[[], Autoregressive]) -> None:
         model = contracts.exact(make())
         rank = torch.empty(model.n, dtype=torch.int64)
         rank[model.component_order(0)] = torch.arange(model.n)
         x = entries(model, 1)[0]
         earlier = rank[:, None] > rank[None, :]
-        if getattr(model, "one_hot", False):  # whole numbers have no derivative: change them instead
+        counts = isinstance(model, CountModel)
+        if counts or getattr(model, "one_hot", False):  # no derivative by whole numbers: change them instead
             before = model.logits(x[None])[0]
             for j in range(model.n):
                 other = x.clone()
                 other[j] = (x[j] + 1) % model.values
-                moved = (model.logits(other[None])[0] != before).any(-1)
-                assert torch.equal(moved, earlier[:, j]), f"x_{j} moves {moved.nonzero().flatten().tolist()}"
+                moved = (model.logits(other[None])[0] != before).reshape(model.n, -1).any(-1)
+                allowed = (
+                    moved & earlier[:, j] if counts else earlier[:, j]
+                )  # parents are some of the earlier
+                assert torch.equal(moved, allowed), f"x_{j} moves {moved.nonzero().flatten().tolist()}"
             return
         contracts.jacobian_is_sparse(
             lambda v: model.logits(v[None])[0].reshape(-1),
             x,
             allowed=earlier.repeat_interleave(1 if model.values == 2 else model.values, 0),
-            reached=not isinstance(model, MADE),  # a narrow MADE loses edges, and its units can be shut
+            reached=not isinstance(model, MADE | PixelModel),  # narrow: edges are lost, units can be shut
         )
 
     def test_wide_layer_loses_no_connection(self) -> None:
@@ -135,13 +171,13 @@ class TestAutoregressive:
             reached=True,
         )
 
-    @members
+    @everyone
     def test_samples_follow_the_density(self, make: Callable[[], Autoregressive]) -> None:
         model = contracts.exact(make())
         samples = model.sample(20_000, generator=seeded()).flatten(1)
         contracts.samples_follow_the_density(samples, model.log_prob, model.values)
 
-    @members
+    @everyone
     def test_what_is_given_is_kept_and_the_rest_follows_it(self, make: Callable[[], Autoregressive]) -> None:
         model = contracts.exact(make())
         order = model.component_order(0)
@@ -159,14 +195,14 @@ class TestAutoregressive:
 
         contracts.samples_follow_the_density(samples, rest, model.values)
 
-    @members
+    @everyone
     def test_sampling_is_reproducible(self, make: Callable[[], Autoregressive]) -> None:
         model = contracts.exact(make())
         contracts.reproducible(lambda seed: model.sample(32, generator=seeded(seed)))
         trace = contracts.trace_replays(lambda seed: model.sample_trace(seed=seed))
         assert len(trace) == model.n
 
-    @members
+    @everyone
     def test_survives_saving(self, make: Callable[[], Autoregressive], tmp_path: Path) -> None:
         model = make()
         x = entries(model, 4).float()
@@ -314,6 +350,66 @@ class TestTransformer:
             contracts.density_sums_to_one(leaky.log_prob, (4,), values=3, dtype=torch.int64)
         with pytest.raises(AssertionError, match="future"):
             contracts.causal_in_tokens(leaky, leaky.embedding, texts(1)[0])
+
+
+# --- n-grams -----------------------------------------------------------------------------------
+
+NGRAMS: dict[str, Callable[[], NGram]] = {
+    "unigram": lambda: NGram(4, 1),
+    "maximum likelihood": lambda: NGram(3, 2, "none"),
+    "add": lambda: NGram(4, 3, "add", alpha=0.3),
+    "Kneser-Ney": lambda: NGram(4, 3),
+    "Kneser-Ney, begin and end": lambda: NGram(5, 3, begin=0, end=1, discount=0.75),
+    "modified": lambda: NGram(4, 3, "modified"),
+}
+ngrams = pytest.mark.parametrize("name", NGRAMS)
+
+
+class TestNGrams:
+    def counted(self, name: str) -> NGram:
+        """The model after 60 random texts, the begin token in none of them; some n-grams stay unseen."""
+        model = NGRAMS[name]()
+        first = 0 if model.begin is None else 1
+        odds = torch.arange(1.0, model.vocab_size - first + 1) ** 3
+        texts = torch.multinomial(odds, 60 * 5, replacement=True, generator=seeded()).reshape(60, 5) + first
+        model.fit(texts)
+        return model
+
+    @ngrams
+    def test_density_sums_to_one(self, name: str) -> None:
+        model = self.counted(name)
+        contracts.density_sums_to_one(
+            model.log_prob, (4,), values=model.vocab_size, dtype=torch.int64, tolerance=1e-12
+        )
+
+    @ngrams
+    def test_next_token_is_what_scoring_says(self, name: str) -> None:
+        model = self.counted(name)
+        assert isinstance(model, NextToken)
+        first = 0 if model.begin is None else 1
+        texts = torch.randint(first, model.vocab_size, (50, 5), generator=seeded(1))
+        total = torch.zeros(50, dtype=torch.float64)
+        for t in range(5):
+            rows = model.next_log_probs(texts[:, :t])
+            torch.testing.assert_close(rows.exp().sum(1), torch.ones(50).double(), rtol=0, atol=1e-12)
+            total += rows.gather(1, texts[:, t : t + 1])[:, 0]
+        torch.testing.assert_close(total, model.log_prob(texts), rtol=0, atol=1e-10)
+
+    @pytest.mark.parametrize(
+        "name", sorted(NGRAMS.keys() - {"Kneser-Ney, begin and end"})
+    )  # these texts have no end
+    def test_samples_follow_the_density(self, name: str) -> None:
+        model = self.counted(name)
+        samples = model.sample(20_000, length=3, generator=seeded())
+        contracts.samples_follow_the_density(samples, model.log_prob, values=model.vocab_size)
+
+    @ngrams
+    def test_sampling_is_reproducible_and_counts_survive_saving(self, name: str, tmp_path: Path) -> None:
+        model = self.counted(name)
+        contracts.reproducible(lambda seed: model.sample(20, length=6, generator=seeded(seed)))
+        contracts.trace_replays(lambda seed: model.sample_trace(length=6, seed=seed))
+        x = torch.randint(1, model.vocab_size, (9, 4), generator=seeded())
+        contracts.survives_saving(model, lambda m: m.log_prob(x), tmp_path)
 
 
 # --- convolution -------------------------------------------------------------------------------
