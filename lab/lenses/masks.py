@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from datamodules.digits import Digits
-from modules.autoregressive.base import ranks
+from modules.autoregressive.base import Autoregressive, ranks
 from modules.autoregressive.made import MADE, draw_degrees, make_masks
 from modules.trace import Trace
 
@@ -243,7 +243,7 @@ def unit_equation(model: MADE, wiring: Connectivity, x: Tensor, layer: int, unit
 
 @dataclass(frozen=True)
 class Drawing:
-    """A trace of `MADE.sample_trace` as columns, small enough to be cached and cut at any step.
+    """A trace of `Autoregressive.sample_trace` as columns, small enough to be cached and cut at any step.
 
     Attributes:
         pixel: (S,) the variable of each step, -1 for what was given.
@@ -287,7 +287,7 @@ class Drawing:
 
 
 def unroll(trace: Trace) -> Drawing:
-    """The columns of a trace of `MADE.sample_trace`."""
+    """The columns of a trace of `Autoregressive.sample_trace`."""
     columns = {
         name: torch.tensor([step.values[name] for step in trace])
         for name in ("pixel", "p", "model_p", "bit", "log_prob")
@@ -324,11 +324,12 @@ def bit_strings(pictures: Tensor) -> list[str]:
     return ["".join(str(int(b)) for b in picture.flatten()) for picture in pictures]
 
 
-def gradient_row(model: MADE, order: Tensor, x: Tensor, output: int) -> Tensor:
+def gradient_row(model: Autoregressive, order: Tensor, x: Tensor, output: int) -> Tensor:
     """∂ logit of one output / ∂ x at x (n,): what it reads there, (n,); exactly 0 for what comes later."""
-    x = x.detach().to(model.out.weight.dtype).clone().requires_grad_()
-    logit = model(x[None], model.masks(order))[0, output]
-    return torch.autograd.grad(logit, x)[0]
+    x = x.detach().to(model.like).clone().requires_grad_()
+    logit = model.logits(x[None], order)[0, output]
+    (gradient,) = torch.autograd.grad(logit, x, allow_unused=True)
+    return torch.zeros_like(x) if gradient is None else gradient
 
 
 # --- Completion ---------------------------------------------------------------------------------
@@ -357,22 +358,22 @@ def keep(picture: Tensor, region: str) -> Tensor:
     return torch.where(inside[region], (picture > 0.5).float(), torch.nan).flatten()
 
 
-def knows(model: MADE, order: Tensor) -> bool:
+def knows(model: Autoregressive, order: Tensor) -> bool:
     """Whether `model` was trained on this order."""
     return model.order_agnostic or torch.equal(order, model.component_order(0))
 
 
 @torch.no_grad()
-def completion_score(model: MADE, picture: Tensor, given: Tensor, order: Tensor) -> tuple[float, float]:
+def completion_score(
+    model: Autoregressive, picture: Tensor, given: Tensor, order: Tensor
+) -> tuple[float, float]:
     """log p of what is given and of the whole picture (H, W), nats, under an order that has it first."""
     known = ~given.isnan()
-    each = (picture.flatten() > 0.5).to(model.out.weight.dtype)
-    logits = model(each[None], model.masks(order))[0]
-    log_p = -F.binary_cross_entropy_with_logits(logits, each, reduction="none")
+    log_p = model.log_conditionals((picture.flatten() > 0.5).to(model.like)[None], order).flatten()
     return float(log_p[known].sum()), float(log_p.sum())
 
 
-def can_complete(model: MADE, given: Tensor) -> bool:
+def can_complete(model: Autoregressive, given: Tensor) -> bool:
     """Whether `model` was trained on an order in which all that is given comes first."""
     try:
         model.sampling_order(given)
@@ -381,7 +382,7 @@ def can_complete(model: MADE, given: Tensor) -> bool:
     return True
 
 
-def side(model: MADE) -> int:
+def side(model: Autoregressive) -> int:
     """Pixels a side of the square pictures that the model is a density of; 0 if they are not square."""
     root = math.isqrt(model.n)
     return root if root * root == model.n else 0

@@ -14,11 +14,12 @@ from lab.lenses import masks
 from modules.autoregressive.base import resolve_order
 from modules.autoregressive.made import MADE
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "masks_and_pixels.py"
+PAGES = Path(__file__).resolve().parents[2] / "pages" / "autoregressive"
 
 
 def open_page(**parameters: str) -> AppTest:
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
+    name = "bench.py" if "show" in parameters else "masks_and_pixels.py"
+    page = AppTest.from_file(str(PAGES / name), default_timeout=120)
     for name, value in parameters.items():
         page.query_params[name] = value
     page.run()

@@ -14,8 +14,8 @@ pytestmark = pytest.mark.browser
 
 PATHS = ["", "models", "train", *(page.url for page in ui.pages())]
 NARROW = {"width": 390, "scheme": "dark"}
-PIXELS = "autoregressive-masks-and-pixels?show=Pixels&model=made-digits"
-COMPLETION = "autoregressive-masks-and-pixels?show=Completion&model=made-digits"
+PIXELS = "autoregressive-bench?show=Pixels&model=made-digits"
+COMPLETION = "autoregressive-bench?show=Completion&model=made-digits"
 TEXT = "transformer-attention"
 
 WIDE = """() => {

@@ -1,0 +1,237 @@
+"""The pages "Autoregressive bench" and "Orders and ensembles": every number by another way."""
+
+import math
+import re
+from pathlib import Path
+
+import contracts
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from lab import experiments, weights
+from lab.lenses import conditionals, masks, orders
+from modules.autoregressive.fvsbn import FVSBN
+from modules.autoregressive.made import MADE
+from modules.autoregressive.nade import NADE
+
+PAGES = Path(__file__).resolve().parents[2] / "pages" / "autoregressive"
+
+
+def open_page(page_name: str, **parameters: str) -> AppTest:
+    page = AppTest.from_file(str(PAGES / f"{page_name}.py"), default_timeout=120)
+    for name, value in parameters.items():
+        page.query_params[name] = value
+    page.run()
+    assert not page.exception
+    return page
+
+
+def metrics(page: AppTest) -> dict[str, str]:
+    return {m.label: m.value for m in page.metric}
+
+
+def numbers(text: str) -> list[float]:
+    return [float(v) for v in re.findall(r"(?<![\w{_])[+-]?\d+\.\d+", text)]
+
+
+def first_digit() -> torch.Tensor:
+    """The picture a fresh page shows, as the pad keeps it: 16 levels, then bits."""
+    return (masks.shelf(8)[0][1].flatten() * 15).round().div(15).gt(0.5).float()
+
+
+# --- Lens: one conditional ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: FVSBN(event_shape=(9,), order=[3, 0, 8, 5, 1, 4, 2, 7, 6]),
+        lambda: NADE(event_shape=(9,), hidden=5),
+        lambda: MADE(event_shape=(9,), hidden=[40]),
+    ],
+)
+def test_a_conditional_reads_all_of_its_past_and_nothing_else(make):
+    model = contracts.exact(make())
+    x = torch.tensor([0.0, 1, 1, 0, 1, 0, 0, 1, 1])
+    for rank, pixel in enumerate(model.order.tolist(), start=1):
+        view = conditionals.conditional(model, x, pixel)
+        assert view.rank == rank and view.leaks == 0
+        assert view.reads == rank - 1
+        assert view.p == pytest.approx(model.conditionals(x[None])[0, pixel].item(), abs=1e-12)
+        assert torch.equal((~view.seen.isnan()).nonzero().flatten(), model.order[: rank - 1].sort().values)
+
+
+def test_a_leak_is_counted():
+    class Leaky(FVSBN):
+        def matrix(self, order=None):
+            return super().matrix(order) + torch.eye(self.n, dtype=self.weight.dtype)
+
+    model = contracts.exact(Leaky(event_shape=(4,)))
+    assert conditionals.conditional(model, torch.ones(4), 2).leaks == 1
+
+
+def test_running_units_are_nades_own_numbers():
+    model = contracts.exact(NADE(event_shape=(9,), hidden=6, order="random"), scale=1.0)
+    x = torch.tensor([0.0, 1, 1, 0, 1, 0, 0, 1, 1])
+    pixel = int(model.order[5])
+    units = conditionals.running_units(model, x, pixel, units=4)
+    a = model.states(x[None].double())[0, pixel]
+    torch.testing.assert_close(units.state, a[units.unit], rtol=0, atol=1e-12)
+    after = a + model.weight[pixel, 0] * x[pixel]
+    torch.testing.assert_close(units.after, after[units.unit], rtol=0, atol=1e-12)
+    logit = float(units.vote.sum()) + units.rest + units.bias
+    assert logit == pytest.approx(model.logits(x[None].double())[0, pixel].item(), abs=1e-12)
+    vote = (model.readout[pixel, 0] * a.sigmoid()).abs()
+    assert units.unit.tolist() == vote.topk(4).indices.tolist()
+    assert units.drift < 1e-14
+
+
+def test_weights_row_is_the_row_of_a():
+    model = contracts.exact(FVSBN(event_shape=(5,)))
+    x = torch.ones(1, 5, dtype=torch.float64)
+    row = conditionals.weights_row(model, 3)
+    assert (row[3:] == 0).all()
+    assert (row.sum() + model.bias[3]).item() == pytest.approx(model.logits(x)[0, 3].item(), abs=1e-12)
+
+
+def test_comparison_is_the_difference_of_likelihoods():
+    one, two = contracts.exact(NADE((9,), 4)), contracts.exact(FVSBN((9,)))
+    x = torch.tensor([0.0, 1, 1, 0, 1, 0, 0, 1, 1])
+    both = conditionals.compare(one, two, x)
+    expected = (one.log_prob(x[None].double()) - two.log_prob(x[None].double())).item()
+    assert float(both.gain.sum()) == pytest.approx(expected, abs=1e-12)
+    assert both.totals[0] - both.totals[1] == pytest.approx(expected, abs=1e-12)
+    assert both.running()[0][-1].item() == pytest.approx(both.totals[0], abs=1e-12)
+
+
+def test_only_binary_pictures_are_offered():
+    catalog = experiments.catalog()
+    offered = {n for n, e in catalog.items() if conditionals.of_binary_pictures(e)}
+    assert {"made-mnist", "fvsbn-digits", "nade-mnist", "untied-digits", "made-digits-orders"} <= offered
+    assert not offered & {"nade-greys-digits", "rnade-moons", "autoencoder-digits", "vae-mnist"}
+    same = conditionals.same_pictures("nade-digits", catalog)
+    assert "fvsbn-digits" in same and "fvsbn-mnist" not in same and "nade-digits" not in same
+
+
+# --- Lens: orders ---------------------------------------------------------------------------------
+
+
+def test_averaged_conditionals_are_no_density():
+    found = orders.averages(torch.tensor([0.18, 0.02, 0.08, 0.72], dtype=torch.float64))
+    totals = found.totals()
+    assert totals["averaged probabilities"] == pytest.approx(1.1330561, abs=1e-7)
+    assert totals["averaged logits"] == pytest.approx(1.1670597, abs=1e-7)
+    assert totals["mixture of joints"] == pytest.approx(1, abs=1e-12)
+    expected = torch.tensor([0.18, 0.02, 0.08, 0.72]).double()
+    torch.testing.assert_close(found.mixture, expected, rtol=0, atol=1e-7)
+    independent = orders.averages(torch.tensor([0.36, 0.24, 0.24, 0.16], dtype=torch.float64)).totals()
+    assert independent["averaged probabilities"] == pytest.approx(1, abs=1e-12)
+    with pytest.raises(ValueError, match="positive"):
+        orders.averages(torch.tensor([0.5, 0.5, 0.0, 0.0]))
+
+
+def test_mixture_is_log_mean_exp_and_never_above_the_mean():
+    model = contracts.exact(MADE(event_shape=(6,), hidden=[8], num_orders=0))
+    x = contracts.configurations((6,)).double()
+    found = orders.under_many_orders(model, x, count=5, seed=2)
+    each = torch.stack([model.log_prob(x, order=order) for order in found.orders])
+    torch.testing.assert_close(found.mixed.exp(), each.exp().mean(0), rtol=0, atol=1e-12)
+    assert found.mixed.exp().sum().item() == pytest.approx(1, abs=1e-12)
+    assert found.ensemble < found.mean
+    assert len({tuple(order.tolist()) for order in found.orders}) == 5
+    one = orders.under_many_orders(model, x, count=1)
+    assert one.ensemble == pytest.approx(one.mean, abs=1e-12)
+
+
+def test_hole_score_is_a_conditional_of_its_order():
+    model = contracts.exact(MADE(event_shape=(6,), hidden=[12], num_orders=0))
+    given = torch.tensor([1.0, math.nan, math.nan, 0.0, math.nan, 1.0])
+    x = torch.tensor([1.0, 0, 1, 0, 1, 1])
+    cells = contracts.configurations((6,)).double()
+    fits = (cells[:, ~given.isnan()] == x[~given.isnan()]).all(1)
+    for inside in orders.INSIDE:
+        order = orders.order_of_hole(given, inside, seed=3)
+        assert set(order[:3].tolist()) == {0, 3, 5}
+        joint = model.log_prob(cells, order=order)
+        whole = model.log_prob(x[None].double(), order=order).item()
+        expected = whole - joint[fits].logsumexp(0).item()
+        assert orders.hole_score(model, x, given, order) == pytest.approx(expected, abs=1e-12)
+
+
+# --- Page: bench ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["nade-digits", "fvsbn-digits", "made-digits", "untied-digits"])
+def test_conditional_numbers(name):
+    page = open_page("bench", model=name, pixel="3,4")
+    model, x = weights.load(name), first_digit()
+    p = model.conditionals(x[None])[0, 35].item()
+    shown = metrics(page)
+    assert float(shown["p(1 | before)"]) == pytest.approx(p, abs=6e-5)
+    assert shown["Place in the order"] == "36 of 64" and shown["Reads of itself and after"] == "0"
+    assert int(shown["Reads of what is before"].split()[0]) <= 35
+    terms = numbers(page.latex[0].value)
+    after_sigma = terms.index(pytest.approx(p, abs=6e-5))
+    logit = terms[after_sigma - 1]
+    assert 1 / (1 + math.exp(-logit)) == pytest.approx(p, abs=2e-4)
+    operands = terms[: after_sigma - 1]
+    if operands:  # FVSBN: bias and sum; NADE: bias, shown votes, the rest
+        assert sum(operands) == pytest.approx(logit, abs=2e-3)
+    if name == "nade-digits":
+        before, column, state = terms[after_sigma + 1 :]
+        assert before + column * x[35].item() == pytest.approx(state, abs=2e-3)
+
+
+def test_two_models_are_compared_on_the_same_picture():
+    page = open_page("bench", show="Two models", model="nade-digits", other="fvsbn-digits")
+    x = first_digit()[None]
+    one, two = (weights.load(n).log_prob(x).item() for n in ("nade-digits", "fvsbn-digits"))
+    assert numbers(page.latex[0].value) == pytest.approx([one, two, one - two], abs=6e-3)
+
+
+# --- Page: orders ---------------------------------------------------------------------------------
+
+
+def test_ensemble_numbers():
+    page = open_page("orders", s="6", seed="3")
+    model, x = weights.load("made-digits-orders"), first_digit()[None]
+    found = orders.under_many_orders(model, x, 6, 3)
+    each = torch.stack([model.log_prob(x, order=o) for o in found.orders]).double()
+    mixed = -(each.exp().mean().log()).item()
+    shown = metrics(page)
+    assert float(shown["Mixture of joints"].split()[0]) == pytest.approx(mixed, abs=6e-3)
+    assert float(shown["Mean of the orders"].split()[0]) == pytest.approx(-each.mean().item(), abs=6e-3)
+    assert float(shown["Best order"].split()[0]) == pytest.approx(-each.max().item(), abs=6e-3)
+    assert numbers(page.latex[0].value) == pytest.approx([mixed, -each.mean().item()], abs=6e-3)
+
+
+def test_averaging_numbers():
+    shown = metrics(open_page("orders", show="Averaging"))
+    assert float(shown["Sum, averaged probabilities"]) == pytest.approx(1.1330561, abs=1e-6)
+    assert float(shown["Sum, averaged logits"]) == pytest.approx(1.1670597, abs=1e-6)
+    assert float(shown["Sum, mixture of joints"]) == 1
+
+
+def test_imputation_numbers():
+    page = open_page("orders", show="Two orders", given="bottom half", inside="reversed")
+    model, x = weights.load("made-digits-orders"), first_digit()
+    given = torch.where(torch.arange(64) >= 32, x, torch.nan)
+    expected = []
+    for hole in (range(32), range(31, -1, -1)):
+        known = list(range(32, 64)) if hole[0] == 0 else list(range(63, 31, -1))
+        each = model.log_conditionals(x[None], order=[*known, *hole])[0]
+        expected.append(each[given.isnan()].sum().item())
+    assert numbers(page.latex[0].value) == pytest.approx(expected, abs=6e-3)
+
+
+# --- Trained: orders and masks --------------------------------------------------------------------
+
+
+def test_a_model_of_one_order_is_lost_in_others_and_one_of_fresh_orders_is_not():
+    x = torch.stack([conditionals.bits(picture) for _, picture in masks.shelf(8)])
+    single = orders.under_many_orders(weights.load("made-digits"), x, 6)
+    fresh = orders.under_many_orders(weights.load("made-digits-orders"), x, 6)
+    assert single.each[1:].min() > single.each[0] + 5
+    assert fresh.each.max() - fresh.each.min() < 5
+    assert fresh.ensemble < fresh.mean
