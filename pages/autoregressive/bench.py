@@ -134,7 +134,8 @@ def conditional_mode() -> None:
             "Linear": {"model": "fvsbn-digits", "pixel": None},
             "Running sum": {"model": "nade-digits", "pixel": None},
             "Masked": {"model": "made-digits", "pixel": None},
-            "On MNIST": {"model": "fvsbn-mnist", "pixel": None},
+            "A row of weights": {"model": "fvsbn-mnist", "pixel": None},
+            "500 units": {"model": "nade-mnist", "pixel": None},
         }
     )
     ui.check(
@@ -191,7 +192,7 @@ def comparison_mode() -> None:
         {
             "Neural or linear": {"model": "nade-digits", "other": "fvsbn-digits"},
             "Masked or running": {"model": "made-digits", "other": "nade-digits"},
-            "On MNIST": {"model": "made-mnist", "other": "fvsbn-mnist"},
+            "On MNIST": {"model": "nade-mnist", "other": "fvsbn-mnist"},
         }
     )
     ui.check(

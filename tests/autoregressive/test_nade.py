@@ -101,6 +101,15 @@ def test_parameter_counts_of_the_published_sizes():
     assert NADE(event_shape=(3,), hidden=2).num_parameters == 17
 
 
+def test_zero_logits_cost_one_bit_or_eight_a_pixel():
+    for values, nats, bits in ((2, 543.4274, 1), (256, 4347.419, 8)):
+        logits = torch.zeros(1, 784) if values == 2 else torch.zeros(1, 784, values)
+        model = NADE(event_shape=(784,), hidden=1, values=values)
+        nll = -model.score(logits.double(), torch.zeros(1, 784).double()).sum().item()
+        assert nll == pytest.approx(nats, abs=1e-3)
+        assert nll / (784 * math.log(2)) == pytest.approx(bits, abs=1e-9)
+
+
 def test_xor_needs_the_hidden_layer():
     """Two units with thresholds 1/2 and 3/2 on x_1 + x_2 compute the exclusive or."""
     model = NADE(event_shape=(3,), hidden=2).double().requires_grad_(False)
@@ -270,6 +279,34 @@ def test_enough_units_reach_a_joint_that_no_fvsbn_reaches():
     assert reached["fvsbn"] > entropy + 1e-3
 
 
+@pytest.mark.parametrize("kind", [NADE, FVSBN])
+def test_relabelling_variables_with_their_order_changes_nothing(kind):
+    model = contracts.exact(kind(event_shape=(6,), order=[4, 1, 3, 0, 5, 2]))
+    perm = [3, 0, 5, 1, 4, 2]  # new variable v is old variable perm[v]
+    other = contracts.exact(kind(event_shape=(6,), order=[perm.index(j) for j in model.order.tolist()]))
+    with torch.no_grad():
+        for (name, mine), theirs in zip(other.named_parameters(), model.parameters(), strict=True):
+            # by variable: permuted; by place in the order (FVSBN's rows) or unit: as they are
+            per_variable = len(theirs) == 6 and name != "start"
+            mine.copy_(theirs[perm] if per_variable else theirs)
+    x = all_values(6)
+    torch.testing.assert_close(other.log_prob(x[:, perm]), model.log_prob(x), rtol=0, atol=1e-12)
+
+
+def test_a_draw_asks_for_each_conditional_once():
+    model = NADE(event_shape=(12,), hidden=4, order="random")
+    asked: list[int] = []
+    walk = model._walk
+    model._walk = lambda x, order, index, start: (asked.append(1) or o for o in walk(x, order, index, start))
+    model.sample(3)
+    assert len(asked) == 12
+    asked.clear()
+    given = torch.full((12,), torch.nan)
+    given[model.order[:5]] = 1.0
+    model.sample(3, given=given)
+    assert len(asked) == 7
+
+
 # --- Cost ---------------------------------------------------------------------------------------
 
 
@@ -320,3 +357,26 @@ def test_the_card_of_the_digits_is_reproduced_and_beats_the_linear_model():
     nll = -weights.load("nade-digits").log_prob(x).mean().item()
     assert nll == pytest.approx(card["metrics"]["test/nll"], abs=1e-4)
     assert math.log(250) < nll < weights.read_card(ZOO / "fvsbn-digits")["metrics"]["test/nll"]
+
+
+def test_the_card_of_mnist_holds_what_was_promised():
+    card = weights.read_card(ZOO / "nade-mnist")
+    assert card["data"]["binarize"] == "dynamic" and card["parameters"] == 785_284
+    assert math.log(10_000) < card["metrics"]["test/nll"] <= 90
+    assert (ZOO / "nade-mnist" / "model.safetensors").stat().st_size < 4e6
+
+
+@pytest.mark.real_data
+def test_the_card_of_mnist_is_reproduced_on_some_digits(real_data):
+    real_data("MNIST")
+    from datamodules.mnist import MNIST
+
+    data = MNIST(binarize="dynamic")
+    data.setup("test")
+    x = data.test_set[torch.arange(500)][0]
+    with torch.no_grad():
+        nll = -weights.load("nade-mnist").log_prob(x)
+    expected = weights.read_card(ZOO / "nade-mnist")["metrics"]["test/nll"]
+    assert abs(nll.mean() - expected) < 4 * nll.std() / 500**0.5
+    # the same bits pixel by pixel with the pixels in another order are a far worse guess
+    assert -weights.load("nade-mnist").log_prob(x[:50], order="random").mean() > expected + 50

@@ -29,6 +29,10 @@ def test_mixture_of_two_gaussians_at_zero():
     assert as_variance == pytest.approx(0.2075537, abs=1e-7)
 
 
+def test_parameter_count_of_the_published_size():
+    assert RNADE(event_shape=(784,), hidden=500, components=10).num_parameters == 12_176_020
+
+
 @pytest.mark.parametrize("order", ["raster", "reversed"])
 def test_density_integrates_to_one_in_two_dimensions(order):
     model = contracts.exact(RNADE(event_shape=(2,), hidden=3, components=3, order=order), scale=0.25)
