@@ -10,7 +10,7 @@ from lab.figures import tokenizers as figures
 from lab.lenses import tokenizers as lens
 from modules.language.tokenization import BPE
 
-PAGE = experiments.ZOO.parents[1] / "pages" / "language" / "tokenizers.py"
+PAGE = experiments.ZOO.parents[1] / "pages" / "language" / "tokenizer_workbench.py"
 
 
 def page(**values: str) -> AppTest:
