@@ -1,0 +1,147 @@
+"""What an autoregressive model costs: its free numbers, and its multiplications for likelihood and sample.
+
+Nothing here is a formula but `FORMULAS`: free numbers are the elements of the arrays of a model that is
+really made, multiplications are seen as they happen.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
+
+from modules.autoregressive.base import Autoregressive
+from modules.autoregressive.fvsbn import FVSBN
+from modules.autoregressive.made import MADE
+from modules.autoregressive.markov import MarkovChain
+from modules.autoregressive.nade import NADE
+from modules.autoregressive.tables import ChainRuleTable, JointTable
+from modules.autoregressive.untied import Untied
+
+aten = torch.ops.aten
+LARGEST = 2_000_000  # free numbers of a model that is made to be counted
+
+# name -> made for n variables, memory k, d hidden units
+MODELS: dict[str, Callable[[int, int, int], Autoregressive]] = {
+    "joint table": lambda n, k, d: JointTable((n,)),
+    "chain-rule table": lambda n, k, d: ChainRuleTable((n,)),
+    "chain of memory k": lambda n, k, d: MarkovChain((n,), memory=k),
+    "FVSBN": lambda n, k, d: FVSBN((n,)),
+    "untied networks": lambda n, k, d: Untied((n,), hidden=d),
+    "NADE": lambda n, k, d: NADE((n,), hidden=d),
+    "MADE": lambda n, k, d: MADE((n,), hidden=[d]),
+}
+
+FORMULAS: dict[str, Callable[[int, int, int], int]] = {
+    "joint table": lambda n, k, d: 2**n - 1,
+    "chain-rule table": lambda n, k, d: sum(2**i for i in range(n)),
+    "chain of memory k": lambda n, k, d: sum(2 ** min(i, k) for i in range(n)),
+    "FVSBN": lambda n, k, d: n * (n + 1) // 2,
+    "untied networks": lambda n, k, d: d * n * (n - 1) // 2 + d + n * d + n,
+    "NADE": lambda n, k, d: 2 * n * d + d + n,
+    "MADE": lambda n, k, d: 2 * n * d + d + n,
+}
+
+WIDE = {"untied networks", "NADE", "MADE"}  # those with d hidden units
+LATEX = {
+    "joint table": r"2^n - 1",
+    "chain-rule table": r"1 + 2 + 4 + \dots + 2^{n-1}",
+    "chain of memory k": r"1 + 2 + \dots + 2^{k-1} + (n-k)\,2^k",
+    "FVSBN": r"\tfrac{n(n+1)}{2}",
+    "untied networks": r"d\,\tfrac{n(n-1)}{2} + d + nd + n",
+    "NADE": r"2nd + d + n",
+    "MADE": r"2nd + d + n",
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one model; None where it is too large to be made.
+
+    Attributes:
+        numbers: free numbers, counted.
+        likelihood, sample: multiplications of one log p(x) and of one draw.
+    passes: of one draw that makes a full pass for each variable.
+        steps: evaluations of a conditional, one after the other, in one draw.
+    """
+
+    numbers: int | None
+    likelihood: int | None
+    sample: int | None
+    passes: int | None
+    steps: int
+
+
+class Multiplications(TorchDispatchMode):
+    """Counts multiplications of real numbers, in matrix products, convolutions and entry by entry."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        out = func(*args, **kwargs)
+        packet = func._overloadpacket
+        if packet in flop_registry:  # which counts a multiplication and an addition each
+            self.count += flop_registry[packet](*args, **kwargs, out_val=out) // 2
+        elif packet in (aten.mv, aten.dot):
+            self.count += args[0].numel()
+        elif packet is aten.addmv:
+            self.count += args[1].numel()
+        elif packet in (aten.mul, aten.mul_, aten.addcmul_):
+            self.count += out.numel() if out.is_floating_point() else 0
+        return out
+
+
+@torch.no_grad()
+def multiplications(run: Callable[[int], Any], low: int = 1, high: int = 3) -> int:
+    """Of `run(B)` for one example more: what is done once for a batch, such as masking, is left out."""
+    counts = []
+    for batch in (low, high):
+        with Multiplications() as seen:
+            run(batch)
+        counts.append(seen.count)
+    return (counts[1] - counts[0]) // (high - low)
+
+
+def cost(name: str, n: int, k: int, d: int) -> Cost:
+    """Made, counted, run."""
+    if FORMULAS[name](n, k, d) > LARGEST:
+        return Cost(None, None, None, None, n)
+    model = MODELS[name](n, k, d).eval()
+
+    def likelihood(batch: int) -> Any:
+        return model.log_prob(torch.ones(batch, n))
+
+    steps = 0
+
+    def draw(walk: Callable[..., Any]) -> Callable[[int], None]:
+        def run(batch: int) -> None:
+            nonlocal steps
+            x = torch.ones(batch, n, dtype=model.like.dtype)  # a bit 0 adds nothing, and may be left out
+            steps = sum(1 for _ in walk(x, model.component_order(0), 0, 0))
+
+        return run
+
+    plain = multiplications(draw(lambda *state: Autoregressive._walk(model, *state)))
+    own = multiplications(draw(model._walk))
+    return Cost(model.num_parameters, multiplications(likelihood), own, plain, steps)
+
+
+def curve(name: str, sizes: Sequence[int], k: int, d: int) -> list[float]:
+    """The formula at every n; a float, as 2^n leaves the integers of a figure."""
+    return [float(FORMULAS[name](n, k, d)) for n in sizes]
+
+
+def crossing(k: int, d: int, most: int) -> int | None:
+    """The least n at which the joint table has more numbers than NADE; None if beyond `most`."""
+    larger = (n for n in range(1, most + 1) if FORMULAS["joint table"](n, k, d) > FORMULAS["NADE"](n, k, d))
+    return next(larger, None)
+
+
+def contexts_as_printed(n: int) -> tuple[int, int]:
+    """Numbers of the chain rule with 2^m for m earlier bits, and with 2^m - 1 as [GM] 1.5.1 prints."""
+    return sum(2**m for m in range(n)), sum(2**m - 1 for m in range(n))
