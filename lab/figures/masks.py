@@ -217,7 +217,8 @@ def surprise(values: Any, side: int, title: str = "", height: int = 400) -> go.F
 
 
 def reads(gradient: Any, side: int, pixel: int, title: str = "", height: int = 400) -> go.Figure:
-    """∂ logit of one pixel / ∂ every pixel, on the picture; cells of exactly zero stay empty."""
+    """∂ logit of one pixel / ∂ every pixel, on the picture; cells of exactly zero stay empty; a ring around
+    `pixel`, if there is one."""
     z = array(gradient).reshape(side, side).astype(float)
     reach = float(np.abs(z).max()) or 1.0
     fig = heatmap(np.where(z == 0, np.nan, z), scale="diverging", zmin=-reach, zmax=reach, title=title,
@@ -225,7 +226,8 @@ def reads(gradient: Any, side: int, pixel: int, title: str = "", height: int = 4
     fig.update_traces(xgap=0, ygap=0, selector={"type": "heatmap"})
     fig.update_xaxes(visible=False, constrain="domain")
     fig.update_yaxes(visible=False, scaleanchor="x", constrain="domain")
-    fig.add_trace(ring(pixel % side, pixel // side, side))
+    if 0 <= pixel < side * side:
+        fig.add_trace(ring(pixel % side, pixel // side, side))
     return fig
 
 
