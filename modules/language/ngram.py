@@ -231,7 +231,14 @@ class NGram(CountModel):
 
     def token_log_probs(self, tokens: Tensor, targets: Tensor) -> Tensor:
         """log P(targets[:, t] | tokens[:, :t + 1]) in nats, (B, T); 0 for targets of -100."""
-        key = self.windows(tokens, targets)
+        p = self._score(self.windows(tokens, targets))
+        p = p.masked_fill(targets == IGNORED, 1.0)
+        if self.begin is not None:
+            p = p.masked_fill(targets == self.begin, 0.0)
+        return p.log()
+
+    def _score(self, key: Tensor) -> Tensor:
+        """P(w | h) of n-grams given as numbers, any shape."""
         p = torch.full(key.shape, self._lowest(), dtype=torch.float64, device=key.device)
         for level in reversed(self.levels):
             gram = key % self.base**level.order
@@ -239,10 +246,25 @@ class NGram(CountModel):
             place, hit = find(level.keys, gram)
             if len(level.keys):
                 p = torch.where(seen, level.p[place] * hit + level.back[context] * p, p)
-        p = p.masked_fill(targets == IGNORED, 1.0)
-        if self.begin is not None:
-            p = p.masked_fill(targets == self.begin, 0.0)
-        return p.log()
+        return p
+
+    def train_nll(self) -> float:
+        """Mean nats of the counted tokens themselves, from the counts alone."""
+        return float(-(self.counts * self._score(self.keys).log()).sum() / self.counts.sum())
+
+    def lowered(self, order: int, **knobs: Any) -> "NGram":
+        """The model of a lower order on the same text, `smoothing` and its knobs as given.
+
+        Raises:
+            ValueError: the order is higher than what was counted.
+        """
+        if order > self.order:
+            raise ValueError(f"order is {order}: only {self.order}-grams were counted.")
+        model = NGram(**{**self.hparams, **knobs, "order": order})
+        # every n-gram ends in one counted token, so its last m tokens count each m-gram once
+        model.keys, where = (self.keys % self.base**order).unique(return_inverse=True)
+        model.counts = torch.zeros_like(model.keys).index_add_(0, where, self.counts.long()).int()
+        return model
 
     def _shifted(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Every token is a target; before the first stands a begin token."""

@@ -201,6 +201,21 @@ def test_counting_in_parts_is_counting_at_once() -> None:
     assert torch.equal(whole.counts, parts.counts)
 
 
+@pytest.mark.parametrize("smoothing", SMOOTHINGS)
+def test_lower_orders_come_from_the_counts_of_the_highest(smoothing) -> None:
+    tokens = text(length=300)
+    highest = NGram(7, 4, "none")
+    highest.fit(tokens)
+    for order in (1, 2, 3, 4):
+        direct = NGram(7, order, smoothing, alpha=0.5)
+        direct.fit(tokens)
+        lowered = highest.lowered(order, smoothing=smoothing, alpha=0.5)
+        assert torch.equal(lowered.keys, direct.keys) and torch.equal(lowered.counts, direct.counts)
+        assert lowered.train_nll() == pytest.approx(-direct.log_prob(tokens).item() / 300, abs=1e-12)
+    with pytest.raises(ValueError, match="4-grams"):
+        highest.lowered(5)
+
+
 @pytest.mark.parametrize("smoothing", ["kneser-ney", "modified", "add"])
 def test_the_trace_of_the_back_off_adds_up(smoothing) -> None:
     model = NGram(7, 3, smoothing)

@@ -1,0 +1,217 @@
+"""n-grams: what follows the last tokens, order by order; sparsity, smoothing, sampling."""
+
+import torch
+
+from lab import ui
+from lab.errors import UserError
+from lab.figures import basic
+from lab.figures import ngrams as figures
+from lab.lenses import ngrams as lens
+from modules.language.ngram import SMOOTHINGS, NGram
+
+SAM = "I am Sam\nSam I am\nI do not like green eggs and ham"
+PETS = "\n".join(
+    f"the {who} {what}" for who in ("cat", "dog", "bird", "boy")
+    for what in ("sat on the mat", "ate the bone", "saw the ball") if (who, what[:3]) != ("dog", "sat")
+)  # fmt: skip
+SAN = "\n".join(["in san francisco"] * 8 + [f"{w} glasses" for w in ("my", "the", "reading", "new")])
+OWN = {"Sam": SAM, "The dog never sat": PETS, "San Francisco": SAN}
+BARS = 12
+
+ui.header("n-grams", "Count what followed the last few tokens: all of language modelling, without learning.")
+
+# --- Controls -----------------------------------------------------------------------------------
+
+NAMES = ui.trained("language", lambda e: e.module.endswith(".NGram"))
+corpus = ui.choice("Corpus", [lens.OWN, *NAMES], key="corpus", as_list=True)
+own = corpus == lens.OWN
+written, unit = SAM, "words"
+if own:
+    left, right = ui.columns([3, 1])
+    with left:
+        written = ui.text("Own corpus, a sentence a line", SAM, key="own", shelf=OWN, max_chars=5000)
+    with right:
+        unit = ui.choice("Tokens", ["words", "characters"], key="unit")
+
+
+@ui.cached
+def count(written, unit):
+    return lens.count(written, unit, 5)
+
+
+try:
+    counted = count(written, unit) if own else lens.trained(ui.load(corpus), ui.card(corpus))
+except UserError as error:
+    ui.stop(str(error))
+by_words = counted.model.end is not None
+first, second, third = ui.columns(3)
+with first:
+    order = ui.slider("Order n", 1, counted.model.order, min(4, counted.model.order), key="n")
+with second:
+    smoothing = ui.choice("Smoothing", list(SMOOTHINGS), key="smoothing", default="kneser-ney")
+with third:
+    if smoothing == "add":
+        alpha, discount = ui.slider("α", 0.01, 2.0, 1.0, key="alpha", step=0.01), None
+    else:
+        d = ui.slider("D (0: estimated)", 0.0, 1.0, 0.0, key="d", step=0.05)
+        alpha, discount = 1.0, (d if smoothing == "kneser-ney" and d > 0 else None)
+example = "I" if own and written == SAM else "the dog sat on the" if by_words else "the "
+written_context = ui.text("Context", example, key="context", max_chars=200)
+model = lens.smoothed(counted, order, smoothing, alpha, discount)
+try:
+    context = model.encode(written_context)
+    trace = model.model.backoff(context)
+except (UserError, ValueError) as error:
+    ui.stop(str(error))
+
+# --- Pictures -----------------------------------------------------------------------------------
+
+p = trace.result
+top = p.argsort(descending=True, stable=True)[:BARS]
+labels = model.names(top)
+nextone, tree, sparse, sampled = ui.tabs(["Next token", "Contexts", "Sparsity and perplexity", "Sample"])
+with nextone:
+    parts = {("uniform" if m == 0 else f"order {m}"): share[top] for m, share in lens.shares(trace)}
+    ui.figure(
+        figures.stacked(labels, parts), alt="The most probable next tokens, split by order",
+        data={"token": labels, "p": p[top], **parts},
+    )  # fmt: skip
+    rows = [s.values for s in reversed(trace.steps)]
+    ui.table(
+        {
+            "order": [v["order"] for v in rows],
+            "context": [" ".join(model.names(v["context"])) or "–" for v in rows],
+            "seen, c(h·)": [v.get("total", 0.0) for v in rows],
+            "followers, N₁₊": [v.get("types", 0) for v in rows],
+            "left to below": [f"{v.get('back', 0.0):.4f}" for v in rows],
+            "weight in the mixture": [f"{v['weight']:.4f}" for v in rows],
+        },
+        alt="How much each order decides",
+        key="orders",
+    )
+with tree:
+    values = torch.stack([s.values["mixed"][top] for s in trace.steps])
+    names = ["uniform" if not s.values["order"] else "… " + " ".join(model.names(s.values["context"]))
+             for s in trace.steps]  # fmt: skip
+    ui.figure(
+        basic.heatmap(values, x=labels, y=names, numbers=".2f", ylabel="", xlabel="next token"),
+        alt="The next token after longer and longer contexts",
+        data={"order, token": [f"{i}, {label}" for i in range(len(names)) for label in labels],
+              "p": values.flatten()},
+    )  # fmt: skip
+
+
+@ui.cached
+def curve(corpus, written, unit, text, alpha):
+    counted = count(written, unit) if corpus == lens.OWN else lens.trained(ui.load(corpus), ui.card(corpus))
+    return lens.curve(counted, text, alpha)
+
+
+SCORED = {True: "a dog sat on the green mat .", False: "But soft, what light through yonder window breaks?"}
+with sparse:
+    if own or ui.toggle("Count this corpus at every order", False, key="every"):
+        text = ui.text("Text to score", "Sam I am" if own else SCORED[by_words], key="text", max_chars=2000)
+        try:
+            columns = curve(corpus, written, unit, text, float(alpha))
+        except UserError as error:
+            ui.stop(str(error))
+        lines = {name: values for name, values in columns.items() if name.startswith(("train", "text"))}
+        finite = {name: [v if v < float("inf") else float("nan") for v in values]
+                  for name, values in lines.items()}  # fmt: skip
+        ui.figure(
+            basic.curves(finite, x=columns["order"], mark=order, markers=True, log_y=True, xlabel="order n",
+                         ylabel="perplexity"),
+            alt="Perplexity of the training text and of your text against the order",
+            data=columns,
+        )  # fmt: skip
+        infinite = [int(n) for n, v in zip(columns["order"], columns["text, maximum likelihood"], strict=True)
+                    if v == float("inf")]  # fmt: skip
+        if infinite:
+            ui.caption(
+                f"By maximum likelihood your text has perplexity ∞ at n = {', '.join(map(str, infinite))}: "
+                "one n-gram never seen is enough. It is not drawn."
+            )
+        ui.table(
+            {
+                "n": [int(n) for n in columns["order"]],
+                "n-grams counted": [int(v) for v in columns["types"]],
+                "possible, Vⁿ": [f"{v:.3g}" for v in columns["possible"]],
+                "unseen in your text": [f"{v:.1%}" for v in columns["unseen"]],
+                "PP, unsmoothed": ["∞" if v == float("inf") else f"{v:.4g}"
+                                   for v in columns["text, maximum likelihood"]],
+                "PP, Kneser-Ney": ["∞" if v == float("inf") else f"{v:.4g}"
+                                   for v in columns["text, Kneser-Ney"]],
+            },
+            alt="Counted and possible n-grams, and the share never seen",
+            key="sparsity",
+        )  # fmt: skip
+with sampled:
+    first, second, third = ui.columns(3)
+    with first:
+        length = ui.slider("Length", 10, 400, 40 if by_words else 150, key="length")
+    with second:
+        temperature = ui.slider("Temperature", 0.0, 2.0, 1.0, key="t", step=0.1)
+    with third:
+        seed = ui.number("Seed", 0, 9999, 0, key="seed")
+
+    @ui.cached
+    def draw(corpus, written, unit, n, smoothing, alpha, discount, length, temperature, seed):
+        reader = lens.smoothed(counted, n, smoothing, alpha, discount)
+        return lens.drawn(reader, length, temperature, seed)
+
+    drawing = "kneser-ney" if smoothing == "none" else smoothing  # what was drawn must have a successor
+    for n in sorted({1, order}):
+        ui.markdown(f"**Order {n}**")
+        ui.code(
+            draw(corpus, written, unit, n, drawing, float(alpha), discount, length, float(temperature), seed),
+            language=None,
+        )
+
+# --- Words --------------------------------------------------------------------------------------
+
+best = int(p.argmax())
+v, lower = trace[-1].values, trace[-2]
+back, below = v["back"], float(lower.values["mixed"][best])
+discounts = ""
+if smoothing in ("kneser-ney", "modified"):
+    spelled = ", ".join(f"{d:.3f}" for d in v["discounts"].tolist())
+    discounts = f" Discounts for counts of 1, 2, 3 and more: {spelled}."
+ui.equation(
+    rf"P_{order}(w\mid h) = p_{order}(hw) + \lambda(h)\,P_{lower.values['order']}(w \mid h')"
+    rf"= {float(v['p'][best]):.4f} + {back:.4f}\cdot {below:.4f} = {float(p[best]):.4f}",
+    note=f"w is {labels[0]}, the most probable next token. The context was followed {v['total']:g} times by "
+    f"{v['types']} different tokens; λ is what smoothing takes from them and leaves to the level below."
+    + discounts,
+)
+ui.notice(
+    "Longer contexts are sharper and rarer: the share of n-grams never seen grows towards 1, while the "
+    "perplexity of the training text falls. Without smoothing one unseen n-gram makes a text impossible. "
+    "Kneser-Ney mixes all orders; below the top it asks after how many different tokens a word came, not how "
+    "often."
+)
+ui.presets(
+    {
+        "Sam": {"corpus": lens.OWN, "own": SAM, "unit": "words", "n": 2, "smoothing": "none", "context": "I"},
+        "Never seen": {"corpus": lens.OWN, "own": PETS, "unit": "words", "n": 5, "smoothing": "kneser-ney",
+                       "context": "the dog sat on the"},
+        "Francisco or glasses": {"corpus": lens.OWN, "own": SAN, "unit": "words", "n": 2,
+                                 "smoothing": "kneser-ney", "context": "unknown"},
+        "The same, add-one": {"corpus": lens.OWN, "own": SAN, "unit": "words", "n": 1,
+                              "smoothing": "add", "context": "unknown"},
+    }
+)  # fmt: skip
+decides = max(trace.steps, key=lambda s: s.values["weight"]).values["order"]
+ui.check(
+    "Which order has the largest weight in this mixture?",
+    [s.values["order"] for s in trace.steps],
+    decides,
+    "An order decides much where its context was seen often, with few different followers.",
+)
+ui.source(
+    NGram.count, NGram._level, NGram._score, NGram.lowered,
+    references=[
+        "Kneser and Ney 1995; Chen and Goodman 1999",
+        "Jurafsky and Martin, Speech and language processing, ch. 3",
+        "[LLM] part 1, eq. 1.2-1.3",
+    ],
+)  # fmt: skip

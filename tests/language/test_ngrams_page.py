@@ -1,0 +1,111 @@
+"""The n-gram page: what it shows is what the counts give."""
+
+import math
+import re
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from lab import experiments, weights
+from lab.errors import UserError
+from lab.lenses import ngrams as lens
+from modules.language import information as info
+
+PAGE = experiments.ZOO.parents[1] / "pages" / "language" / "ngrams.py"
+SAM = "I am Sam\nSam I am\nI do not like green eggs and ham"
+
+
+def page(**values: str) -> AppTest:
+    at = AppTest.from_file(str(PAGE), default_timeout=120)
+    for key, value in values.items():
+        at.query_params[key] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def test_shares_of_the_orders_add_up() -> None:
+    for unit, context in (("words", "I am"), ("characters", "am S")):
+        counted = lens.count(SAM.lower(), unit, 4)
+        for smoothing in ("kneser-ney", "modified", "add"):
+            read = lens.smoothed(counted, 3, smoothing, 0.5, None)
+            trace = read.model.backoff(read.encode(context.lower()))
+            total = sum(share for _, share in lens.shares(trace))
+            torch.testing.assert_close(total, trace.result, rtol=0, atol=1e-12)
+
+
+def test_curve_is_of_models_counted_at_each_order() -> None:
+    counted = lens.count(SAM, "words", 4)
+    columns = lens.curve(counted, "Sam I like", 1.0)
+    assert columns["order"] == [1, 2, 3, 4] and columns["types"][1] == 15
+    assert columns["possible"] == [12, 12**2, 12**3, 12**4]  # and <unk>
+    assert columns["text, maximum likelihood"][1] == math.inf
+    for order in (1, 2, 3, 4):
+        direct = lens.count(SAM, "words", order)
+        ids = torch.tensor([[*direct.coder.encode("Sam I like"), 1]])
+        nats = -direct.model.token_log_probs(*direct.model._shifted(ids))
+        assert columns["text, Kneser-Ney"][order - 1] == pytest.approx(info.perplexity(nats).item())
+        plain = lens.smoothed(direct, order, "none", 1.0, None)
+        assert columns["train, maximum likelihood"][order - 1] == pytest.approx(
+            math.exp(plain.model.train_nll())
+        )
+        unseen = plain.model.token_log_probs(*plain.model._shifted(ids)).isinf().double().mean().item()
+        assert columns["unseen"][order - 1] == pytest.approx(unseen)
+    falling = columns["train, maximum likelihood"]
+    assert falling == sorted(falling, reverse=True)
+
+
+def test_texts_that_cannot_be_counted() -> None:
+    for text, unit in (("", "words"), ("  \n ", "words"), ("a", "characters")):
+        with pytest.raises(UserError, match="no text to count"):
+            lens.count(text, unit, 2)
+    with pytest.raises(UserError, match="not in the vocabulary"):
+        lens.count("abc", "characters", 2).encode("x")
+
+
+@pytest.mark.parametrize("smoothing", ["none", "add", "kneser-ney"])
+def test_the_equation_is_the_models(smoothing: str) -> None:
+    at = page(smoothing=smoothing, n="2", context="I", own=SAM)
+    own, back, below, total = map(float, re.findall(r"\d\.\d{4}", at.latex[0].value))
+    assert own + back * below == pytest.approx(total, abs=3e-4)
+    counted = lens.smoothed(lens.count(SAM, "words", 5), 2, smoothing, 1.0, None)
+    row = counted.model.next_log_probs(counted.encode("I")[None])[0].exp()
+    assert total == pytest.approx(row.max().item(), abs=5e-5)
+    if smoothing == "none":
+        assert total == pytest.approx(2 / 3, abs=5e-5) and back == 0
+    orders = next(t.value for t in at.dataframe if "order" in t.value.columns)
+    assert sum(map(float, orders["weight in the mixture"])) == pytest.approx(1, abs=5e-4)
+    sparsity = next(t.value for t in at.dataframe if "PP, unsmoothed" in t.value.columns)
+    assert sparsity["n-grams counted"][1] == 15
+    assert "∞" not in sparsity["PP, unsmoothed"][0] and sparsity["n"].tolist() == [1, 2, 3, 4, 5]
+
+
+def test_unseen_contexts_and_characters_get_a_sentence() -> None:
+    at = page(smoothing="none", n="3", context="ham ham", own=SAM)
+    assert "never seen" in at.warning[0].value
+    at = page(unit="characters", context="%", own=SAM)
+    assert "not in the vocabulary" in at.warning[0].value
+
+
+@pytest.mark.parametrize("name", ["ngram-shakespeare", "ngram-pydocs", "ngram-multi30k"])
+def test_shipped_counts(name: str) -> None:
+    place = experiments.ZOO / name
+    card, model = weights.read_card(place), weights.load(place)
+    assert (place / "model.safetensors").stat().st_size < 4e6
+    assert card["parameters"] == len(model.keys)
+    assert model.train_nll() == pytest.approx(read_metric(place, "train/nll"), abs=1e-6)
+    limit = {"ngram-shakespeare": 1.5581, "ngram-pydocs": 1.76, "ngram-multi30k": math.log(30.54)}[name]
+    assert card["metrics"]["val/nll"] <= limit
+    if name == "ngram-multi30k":
+        assert math.exp(card["metrics"]["test/nll"]) == pytest.approx(30.72, abs=0.02)
+        assert model.predictable == 5896
+    text = lens.drawn(lens.trained(model, card), 30, 1.0, seed=0)
+    assert len(text) > 10 and text == lens.drawn(lens.trained(model, card), 30, 1.0, seed=0)
+
+
+def read_metric(place, name: str) -> float:
+    import csv
+
+    with open(place / "metrics.csv", newline="") as file:
+        return float(list(csv.DictReader(file))[-1][name])
