@@ -28,7 +28,10 @@ from modules.convolution.cnn1d import CNN1d
 from modules.convolution.cnn2d import CNN2d
 from modules.convolution.mlp import MLP
 from modules.graph.gcn import GCN
+from modules.language.bengio import Bengio
+from modules.language.count_vectors import CountSVD
 from modules.language.ngram import NGram
+from modules.language.word2vec import CBOW, SkipGram
 from modules.latent.vae import VAE
 from modules.trace import Step, Trace
 from modules.transformer.gpt import GPT
@@ -410,6 +413,109 @@ class TestNGrams:
         contracts.trace_replays(lambda seed: model.sample_trace(length=6, seed=seed))
         x = torch.randint(1, model.vocab_size, (9, 4), generator=seeded())
         contracts.survives_saving(model, lambda m: m.log_prob(x), tmp_path)
+
+
+# --- Bengio, word vectors ----------------------------------------------------------------------
+
+BENGIOS: dict[str, Callable[[], Bengio]] = {
+    "as trained": lambda: Bengio(3, context=2, dim=4, hidden=8),
+    "direct, another begin": lambda: Bengio(3, context=3, dim=4, hidden=8, direct=True, begin=2),
+    "one-hot": lambda: Bengio(3, context=2, hidden=8, embedding="one-hot"),
+}
+bengios = pytest.mark.parametrize("make", BENGIOS.values(), ids=BENGIOS)
+
+
+def contexts(size: int, length: int) -> tuple[Tensor, Tensor]:
+    return torch.randint(3, (size, length), generator=seeded()), texts(size)[:, 0]
+
+
+class TestBengio:
+    @bengios
+    def test_density_sums_to_one(self, make: Callable[[], Bengio]) -> None:
+        model = contracts.exact(make())
+        contracts.density_sums_to_one(model.log_prob, (5,), values=3, dtype=torch.int64)
+        contracts.next_tokens_make_the_density(model.next_log_probs, model.log_prob, texts(5))
+
+    @bengios
+    def test_causality(self, make: Callable[[], Bengio]) -> None:
+        model = contracts.exact(make())
+        window, unseen = model.context, 4 - model.context
+        vectors = torch.eye(3, dtype=torch.float64)[texts(1, 4)[0]] @ model.embedding.weight.detach()
+        allowed = torch.arange(4)[None] >= unseen  # the next token sees the last `context` and no other
+
+        def next_logits(x: Tensor) -> Tensor:  # (4, d) -> (1, V)
+            logits = model.output(torch.tanh(model.first(x[-window:].flatten())))
+            return logits if model.direct is None else logits + model.direct(x[-window:].flatten())
+
+        expected = model.next_log_probs(texts(1, 4)).exp()[0]
+        torch.testing.assert_close(next_logits(vectors).softmax(-1), expected)
+        contracts.jacobian_is_sparse(
+            next_logits, vectors, allowed.repeat_interleave(vectors.shape[1], 1).expand(3, -1), reached=True
+        )
+
+    @bengios
+    def test_samples_follow_the_density(self, make: Callable[[], Bengio]) -> None:
+        model = contracts.exact(make())
+        samples = model.sample(20_000, length=3, seed=0)
+        contracts.samples_follow_the_density(samples, lambda x: model.log_prob(x.long()), values=3)
+        contracts.reproducible(lambda seed: model.sample(8, length=5, seed=seed))
+        contracts.trace_replays(lambda seed: model.sample_trace(length=5, seed=seed))
+
+    @bengios
+    def test_learns(self, make: Callable[[], Bengio]) -> None:
+        model = contracts.exact(make()).train()
+        batch = contexts(60, model.context)
+        fixed = [name for name, p in model.named_parameters() if not p.requires_grad]
+        contracts.every_parameter_gets_a_gradient(model, lambda: model.step(batch, "train"), except_for=fixed)
+        torch.manual_seed(0)
+        one = torch.tensor([[0] * model.context, [1] * model.context]), torch.tensor([1, 2])
+        contracts.overfits_one_batch(make(), one, below=0.05, floor=0.0)
+
+    @bengios
+    def test_survives_saving(self, make: Callable[[], Bengio], tmp_path: Path) -> None:
+        contracts.survives_saving(make(), lambda m: m.log_prob(texts(4)), tmp_path)
+
+    def test_starts_near_ln_tokens(self) -> None:
+        torch.manual_seed(0)
+        contracts.loss_at_start(Bengio(3, 4), contexts(200, 4), math.log(3), tolerance=0.05)
+
+
+WORD2VECS: dict[str, Callable[[], SkipGram | CBOW]] = {
+    "skip-gram": lambda: SkipGram(4, 3),
+    "skip-gram, negative": lambda: SkipGram(4, 3, "negative", 4),
+    "CBOW": lambda: CBOW(4, 3),
+    "CBOW, negative": lambda: CBOW(4, 3, "negative", 4),
+}
+WINDOWS = torch.tensor([0, 1, 2, 3, 0]), torch.tensor([[-1, 1], [0, 2], [1, 3], [2, 0], [3, -1]])
+
+
+class TestWordVectors:
+    @pytest.mark.parametrize("make", WORD2VECS.values(), ids=WORD2VECS)
+    def test_probabilities_gradients_and_start(self, make: Callable[[], SkipGram | CBOW]) -> None:
+        model = contracts.exact(make()).train()
+        asked = WINDOWS[0] if isinstance(model, SkipGram) else WINDOWS[1]
+        total = model.log_probs(asked).exp().sum(-1)
+        torch.testing.assert_close(total, torch.ones_like(total), rtol=0, atol=1e-12)
+        torch.manual_seed(0)
+        contracts.every_parameter_gets_a_gradient(model, lambda: model.step(WINDOWS, "train"))
+        contracts.loss_at_start(make().double(), WINDOWS, math.log(4), tolerance=1e-6)
+
+    @pytest.mark.parametrize("make", WORD2VECS.values(), ids=WORD2VECS)
+    def test_survives_saving(self, make: Callable[[], SkipGram | CBOW], tmp_path: Path) -> None:
+        model = contracts.exact(make()).float()
+        model.step(WINDOWS, "train")  # what negative sampling has seen is part of the model
+        contracts.survives_saving(
+            model, lambda m: torch.cat([m.vectors.flatten(), m.step(WINDOWS, "val")[None]]), tmp_path
+        )
+
+    def test_svd_survives_saving(self, tmp_path: Path) -> None:
+        counts = torch.rand(6, 6, generator=seeded()).round(decimals=1)
+        model = CountSVD(6, 3)
+        model.count((counts,))
+        assert model.vectors.any()
+        contracts.survives_saving(model, lambda m: m.vectors, tmp_path)
+        model.forget()
+        assert not model.counts.any()
 
 
 # --- convolution -------------------------------------------------------------------------------

@@ -158,7 +158,7 @@ def beam_trace(
             finished.append(_hypothesis(whole[m], found["log_prob"][m], alpha, True, group[parent[m]]))
         steps.append(
             Step(
-                f"Step {t}: {len(text)} prefixes, {int(kept.sum())} of their extensions stay"
+                f"Step {t}: of {len(text)} × {V} extensions {int(kept.sum())} stay"
                 + (f", {int(found['ended'].sum())} end." if eos is not None else "."),
                 {"hypotheses": text, "scores": log_prob, "groups": group, **found},
                 _equation(found, log_prob, log_p, names),

@@ -349,18 +349,18 @@ def test_a_rare_role_fails_first():  # experiment 4: one role in few sentences
 
 # --- shipped -------------------------------------------------------------------------------------
 
-SHIPPED = ["skipgram-relations", "cbow-relations", "svd-relations"]
+SHIPPED = {"skipgram-relations": 0.99, "cbow-relations": 0.85, "svd-relations": 0.95}
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-def test_shipped_vectors_answer_the_planted_analogies(name, planted):
+@pytest.mark.parametrize("name, least", SHIPPED.items(), ids=SHIPPED)
+def test_shipped_vectors_answer_the_planted_analogies(name, least, planted):
     _, questions, _ = planted
     card, model = weights.read_card(experiments.ZOO / name), weights.load(experiments.ZOO / name)
     assert card["data"]["vocabulary"] == relations.VOCABULARY
-    assert wv.analogies(model.vectors, questions).accuracy > 0.9
+    assert wv.analogies(model.vectors, questions).accuracy > least
 
 
-@pytest.mark.parametrize("name", ["skipgram-multi30k", "svd-multi30k"])
+@pytest.mark.parametrize("name", ["skipgram-multi30k", "cbow-multi30k", "svd-multi30k"])
 def test_neighbours_in_captions(name):  # experiment 5
     card, model = weights.read_card(experiments.ZOO / name), weights.load(experiments.ZOO / name)
     vocabulary = card["data"]["vocabulary"]

@@ -1,0 +1,290 @@
+"""The sampling lens for strategies: the tree that a beam grows, and what a strategy does to a text.
+
+`T` tokens, `V` vocabulary, `N` nodes.
+
+References: Holtzman et al. 2019, arXiv:1904.09751; [UDL] §12.7.3.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lab.errors import UserError
+from modules.base import NextToken
+from modules.language import decoding
+from modules.language.beam import beam_trace
+from modules.language.table import TableLM
+from modules.language.truncation import Cut, cut
+from modules.trace import Trace
+
+TOKENS = "abcd"  # of a typed table
+GRAM = 8  # tokens that count as a repetition when they have come before
+
+# Strategies by name: knobs of `decoding.sample`, or the width of a beam.
+STRATEGIES: dict[str, dict[str, Any]] = {
+    "greedy": {"temperature": 0.0},
+    "beam of 4": {"width": 4},
+    "ancestral": {},
+    "temperature 0.5": {"temperature": 0.5},
+    "temperature 1.5": {"temperature": 1.5},
+    "top-k 10": {"top_k": 10},
+    "nucleus 0.9": {"top_p": 0.9},
+    "min-p 0.1": {"min_p": 0.1},
+}
+
+
+# --- A model typed by the reader -----------------------------------------------------------------
+
+
+def table(text: str, length: int) -> tuple[TableLM, list[str], int | None]:
+    """A toy model from lines `prefix: p p …`, the empty prefix first; prefixes left out are uniform.
+
+    A line "ends: a" says that token a ends a text.
+
+    Returns: the model of texts up to `length`, its tokens, and the number of the token that ends.
+
+    Raises:
+        UserError: a line that cannot be read, a row that is no distribution; one sentence each.
+    """
+    rows: dict[tuple[int, ...], list[float]] = {}
+    eos = None
+    for line in filter(None, map(str.strip, text.lower().splitlines())):
+        if ending := re.fullmatch(r"ends?\s*:\s*([a-d])", line):
+            eos = TOKENS.index(ending[1])
+            continue
+        prefix, colon, numbers = line.partition(":")
+        prefix = prefix.strip()
+        try:
+            row = [float(v) for v in numbers.split()]
+        except ValueError:
+            row = []
+        if not colon or not row or any(c not in TOKENS for c in prefix):
+            raise UserError(
+                f"I cannot read {line!r}: write a prefix, a colon and probabilities, as in 'ab: .5 .5'."
+            )
+        if abs(sum(row) - 1) > 0.005 or min(row) < 0:
+            raise UserError(
+                f"The probabilities after {prefix or 'the start'!r} sum to {sum(row):g}: make it 1."
+            )
+        rows[tuple(TOKENS.index(c) for c in prefix)] = [p / sum(row) for p in row]
+    sizes = {len(row) for row in rows.values()}
+    if len(sizes) != 1 or not 2 <= max(sizes) <= len(TOKENS):
+        raise UserError("Give every prefix the same number of probabilities, 2 to 4: one for a, one for b, …")
+    V = sizes.pop()
+    if () not in rows or any(i >= V for prefix in rows for i in prefix):
+        raise UserError(
+            f"Begin with ': ' and {V} probabilities; prefixes are made of {', '.join(TOKENS[:V])}."
+        )
+    rows = {prefix: row for prefix, row in rows.items() if len(prefix) < length}
+    return TableLM.from_rows(V, length, rows), list(TOKENS[:V]), eos if eos is None or eos < V else None
+
+
+def start() -> Tensor:
+    """The empty beginning, (0,)."""
+    return torch.zeros(0, dtype=torch.int64)
+
+
+# --- The tree of a beam --------------------------------------------------------------------------
+
+
+@dataclass
+class Tree:
+    """Nodes of a search in the order of time; node 0 is the empty text.
+
+    Attributes:
+        depth, place: where a node is drawn; place is its row, children beside their parent.
+        parent: of each node; −1 for the first.
+        tokens: the token that a node adds. text: all tokens from the start.
+        log_prob: of the text. state: "kept", "pruned" or "ended". group: of a diverse search.
+    """
+
+    depth: list[int] = field(default_factory=lambda: [0])
+    place: list[float] = field(default_factory=lambda: [0.0])
+    parent: list[int] = field(default_factory=lambda: [-1])
+    tokens: list[int] = field(default_factory=lambda: [-1])
+    text: list[tuple[int, ...]] = field(default_factory=lambda: [()])
+    log_prob: list[float] = field(default_factory=lambda: [0.0])
+    state: list[str] = field(default_factory=lambda: ["kept"])
+    group: list[int] = field(default_factory=lambda: [0])
+
+
+def tree(trace: Trace, steps: int, pruned: int = 4) -> Tree:
+    """The first `steps` steps of a `beam_trace` as a tree; of the cut branches the best `pruned` a step."""
+    found = Tree()
+    nodes: dict[tuple[int, tuple[int, ...]], int] = {}
+    groups = 1 + max(int(step.values["groups"].max()) for step in trace)
+    for g in range(groups):
+        nodes[g, ()] = 0
+    for t, step in enumerate(trace.steps[:steps], start=1):
+        v = step.values
+        gone = dict.fromkeys(range(groups), 0)
+        for m in range(len(v["token"])):
+            row = int(v["parent"][m])
+            before, g = tuple(v["hypotheses"][row].tolist()), int(v["groups"][row])
+            state = "kept" if v["kept"][m] else "ended" if v["ended"][m] else "pruned"
+            if state == "pruned":
+                gone[g] += 1
+                if gone[g] > pruned:
+                    continue
+            token = int(v["token"][m])
+            nodes[g, (*before, token)] = len(found.depth)
+            found.depth.append(t)
+            found.place.append(0.0)
+            found.parent.append(nodes[g, before])
+            found.tokens.append(token)
+            found.text.append((*before, token))
+            found.log_prob.append(float(v["log_prob"][m]))
+            found.state.append(state)
+            found.group.append(g)
+    arrange(found)
+    return found
+
+
+def arrange(found: Tree) -> None:
+    """Give leaves rows of their own, the most probable first; a parent stands amid its children."""
+    children: dict[int, list[int]] = {}
+    for node, parent in enumerate(found.parent):
+        children.setdefault(parent, []).append(node)
+    rows = 0
+
+    def visit(node: int) -> float:
+        nonlocal rows
+        below = sorted(children.get(node, ()), key=lambda n: (found.group[n], -found.log_prob[n]))
+        if below:
+            places = [visit(n) for n in below]
+            found.place[node] = sum(places) / len(places)
+        else:
+            found.place[node], rows = float(rows), rows + 1
+        return found.place[node]
+
+    visit(0)
+
+
+def along(found: Tree, text: tuple[int, ...] | None) -> list[bool]:
+    """Which nodes lie on the way to a text."""
+    return [text is not None and node == text[: len(node)] for node in found.text]
+
+
+# --- The next token ------------------------------------------------------------------------------
+
+
+@torch.no_grad()
+def cut_next(
+    model: NextToken,
+    prompt: Tensor,
+    temperature: float,
+    top_k: int | None,
+    top_p: float | None,
+    min_p: float | None,
+) -> Cut:
+    """What follows `prompt` (T,), before and after the knobs.
+
+    Raises:
+        UserError: the model has no distribution here, or a knob is out of range.
+    """
+    try:
+        return cut(model.next_log_probs(prompt[None])[0], temperature, top_k, top_p, min_p)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+
+
+# --- What a strategy does to a text --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Result:
+    """A continuation and its measures.
+
+    Attributes:
+        tokens: (T,), the continuation alone.
+        nats: (T,), −log P of each under the unfiltered model. entropy: (T,), of what it was drawn among.
+        repeated: (T,) bool, part of a sequence of 8 tokens that has come before.
+        distinct: share of different sequences of 8 tokens.
+    """
+
+    tokens: Tensor
+    nats: Tensor
+    entropy: Tensor
+    repeated: Tensor
+    distinct: float
+
+
+def run(model: NextToken, prompt: Tensor, strategy: str, length: int, seed: int = 0) -> Result:
+    """Continue `prompt` (T,) by one of STRATEGIES.
+
+    Raises:
+        UserError: the model has no distribution after some context.
+    """
+    knobs = STRATEGIES[strategy]
+    try:
+        if "width" in knobs:
+            best = beam_trace(model, prompt, length, knobs["width"]).result[0]
+            return measured(model, prompt, torch.tensor(best.tokens))
+        trace = decoding.sample_trace(model, prompt, length, seed=seed, **knobs)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    tokens = trace.result[0, len(prompt) :]
+    nats = torch.tensor([-step.values["log_prob"] for step in trace])
+    entropy = torch.tensor([step.values["entropy"] for step in trace])
+    return Result(tokens, nats, entropy, repeats(tokens), decoding.distinct(tokens, GRAM))
+
+
+@torch.no_grad()
+def measured(model: NextToken, prompt: Tensor, tokens: Tensor) -> Result:
+    """The measures of a given continuation (T,)."""
+    nats, entropy, text = [], [], prompt
+    for token in tokens:
+        log_p = model.next_log_probs(text[None])[0]
+        nats.append(float(-log_p[token]))
+        entropy.append(float(torch.special.entr(log_p.exp()).sum()))
+        text = torch.cat([text, token[None]])
+    return Result(
+        tokens, torch.tensor(nats), torch.tensor(entropy), repeats(tokens), decoding.distinct(tokens, GRAM)
+    )
+
+
+def repeats(tokens: Tensor, n: int = GRAM) -> Tensor:
+    """Which tokens lie in a sequence of n that has come before: (T,) -> (T,) bool."""
+    marked, seen = torch.zeros(len(tokens), dtype=torch.bool), set()
+    for t in range(len(tokens) - n + 1):
+        gram = tuple(tokens[t : t + n].tolist())
+        if gram in seen:
+            marked[t : t + n] = True
+        seen.add(gram)
+    return marked
+
+
+def sweep(
+    model: NextToken,
+    prompt: Tensor,
+    temperatures: Sequence[float],
+    length: int,
+    texts: int = 3,
+    seed: int = 0,
+) -> Mapping[str, list[float]]:
+    """Repetition, entropy and surprise of `texts` continuations at each temperature."""
+    found: dict[str, list[float]] = {"distinct": [], "entropy": [], "nats": []}
+    for temperature in temperatures:
+        generator = torch.Generator().manual_seed(seed)
+        rows, tokens = [], []
+        stream = decoding.stream(model, prompt.expand(texts, -1), length, temperature, generator=generator)
+        for log_p, token in stream:
+            rows.append(log_p)
+            tokens.append(token)
+        log_p, drawn = torch.stack(rows, 1), torch.stack(tokens, 1)  # (texts, T, V), (texts, T)
+        found["distinct"].append(sum(decoding.distinct(row, GRAM) for row in drawn) / texts)
+        found["entropy"].append(float(torch.special.entr(log_p.exp()).sum(-1).mean()))
+        nats = -log_p.gather(-1, drawn[..., None])
+        found["nats"].append(float(nats.mean()))
+    return found
+
+
+def probability(log_prob: float) -> str:
+    """e^log_prob, short."""
+    p = math.exp(log_prob)
+    return f"{p:.4f}" if p >= 0.001 else f"{p:.1e}"

@@ -1,0 +1,298 @@
+"""Word vectors: a map, neighbours, analogies with their misses, a window that learns, three methods."""
+
+from lab import ui
+from lab.errors import UserError
+from lab.figures import basic
+from lab.figures import word_vectors as figures
+from lab.lenses import word_vectors as lens
+from modules.language.count_vectors import CountSVD
+from modules.language.word2vec import SkipGram
+from modules.language.word_vectors import analogies, neighbours, offsets
+
+METHODS = {"skip-gram": "skipgram", "CBOW": "cbow", "SVD of PPMI": "svd"}
+CORPORA = {"planted": "relations", "captions": "multi30k"}
+SHELVES = {
+    "planted": {
+        "Animals": "stallion mare foal bull cow calf ram ewe lamb rooster hen chick stag doe fawn",
+        "Company": "saddle gallops pasture moos wool bleats he his father she her mother newborn plays",
+    },
+    "captions": {
+        "Colours, clothes, people": "red blue green yellow shirt jacket hat pants man woman boy girl dog cat",
+        "Doing": "walk walking walks run running runs ride riding rides sit sitting sits",
+    },
+}
+QUESTIONS = {"planted": ("stallion", "mare", "bull"), "captions": ("man", "woman", "boy")}
+TEXTS = {
+    "Coffee": "I drank hot coffee this morning. She drank hot tea this morning. He drank cold tea today.",
+    "Cats": "the cat sat on the mat the dog sat on the rug the cat chased the dog the dog chased the cat",
+}
+REFERENCES = [
+    "Mikolov et al. 2013, Efficient estimation of word representations, arXiv:1301.3781",
+    "Mikolov et al. 2013, Distributed representations of words and phrases, arXiv:1310.4546",
+    "Levy and Goldberg 2014, Linguistic regularities in sparse and explicit word representations",
+    "[GM] §1.6.1",
+]
+
+ui.header(
+    "Word vectors",
+    "A word is known by the company it keeps: words with similar neighbours get similar vectors.",
+    lenses=("latent",),
+)
+
+# --- Controls -----------------------------------------------------------------------------------
+
+view = ui.choice("Look at", ["Map", "Analogies", "Window", "Three methods"], key="view")
+corpus, method = "planted", "skip-gram"
+if view != "Window":
+    first, second = ui.columns(2)
+    with first:
+        corpus = ui.choice("Corpus", list(CORPORA), key="corpus")
+    if view != "Three methods":
+        with second:
+            method = ui.choice("Method", list(METHODS), key="method")
+
+
+def loaded(method: str) -> lens.Table:
+    """The trained vectors of a method on the chosen corpus."""
+    name = f"{METHODS[method]}-{CORPORA[corpus]}"
+    return lens.table(ui.load(name), ui.card(name))
+
+
+# --- Pictures -----------------------------------------------------------------------------------
+
+
+def show_map():
+    found = loaded(method)
+    shelf = SHELVES[corpus]
+    default = next(iter(shelf.values()))
+    chosen = ui.text("Words on the map", default, key=f"words-{corpus}", shelf=shelf, max_chars=600)
+    asked = ui.text("Neighbours of", QUESTIONS[corpus][0], key=f"word-{corpus}", max_chars=40)
+    try:
+        drawn = lens.plane(found, list(dict.fromkeys(chosen.lower().split())) or default.split())
+        word = found.find(asked)
+    except UserError as error:
+        ui.stop(str(error))
+    ui.figure(
+        figures.word_map(drawn.points, drawn.words),
+        alt="Chosen words in the plane of the two directions in which they differ most",
+        data={"word": drawn.words, "x": drawn.points[:, 0], "y": drawn.points[:, 1]},
+    )
+    ui.caption(f"The plane keeps {drawn.share:.0%} of what tells these words apart.")
+    ids, cosines = neighbours(found.vectors, word, 12)
+    near = [found.words[i] for i in ids.tolist()]
+    ui.figure(
+        basic.bars(near, cosines, horizontal=True, title=f"Nearest to {found.words[word]}", xlabel="cosine"),
+        alt=f"The words nearest to {found.words[word]} by cosine",
+        data={"word": near, "cosine": cosines},
+    )
+    ui.equation(
+        rf"\cos(v_{{\text{{{found.words[word]}}}}}, v_{{\text{{{near[0]}}}}}) = {float(cosines[0]):.4f}",
+        note=f"The nearest of {len(found.words) - 1:,} other words.",
+    )
+    ui.notice(
+        "Words of one kind gather, though nobody said what the kinds are: only which words stood within two "
+        "places of each other. A flat map of many dimensions lies a little; the bars use all of them."
+    )
+    ui.presets(
+        {name: {f"words-{corpus}": text, f"word-{corpus}": text.split()[1]} for name, text in shelf.items()}
+    )
+    ui.check(
+        f"Is {near[0]!r} also drawn on the map?", ["yes", "no"], "yes" if near[0] in drawn.words else "no"
+    )
+    ui.source(neighbours, lens.plane, references=REFERENCES)
+
+
+def show_analogies():
+    found = loaded(method)
+    asked = []
+    for box, label, default in zip(ui.columns(3), "abc", QUESTIONS[corpus], strict=True):
+        with box:
+            asked.append(ui.text(label, default, key=f"{label}-{corpus}", max_chars=40))
+    a, b, c = (w.strip().lower() for w in asked)
+    first, second = ui.columns(2)
+    with first:
+        relation = ui.choice("Relation", list(found.pairs), key=f"relation-{corpus}", as_list=True)
+    with second:
+        exclude = ui.toggle("Leave the three inputs out", True, key="exclude")
+    try:
+        ranking = lens.answer(found, a, b, c, exclude)
+        points, words = lens.corners(found, a, b, c, ranking[0][0])
+    except UserError as error:
+        ui.stop(str(error))
+    ui.figure(
+        figures.parallelogram(points, words, right=lens.known(found, a, b, c) in (None, ranking[0][0])),
+        alt=f"{b} − {a} + {c} and the word nearest to it, in the plane of these five points",
+        data={"word": words, "x": points[:, 0], "y": points[:, 1]},
+    )
+    ui.table(
+        {"answer": [w for w, _ in ranking], "cosine": [f"{s:.4f}" for _, s in ranking]},
+        alt="The words nearest to b − a + c", key="ranking",
+    )  # fmt: skip
+    ui.equation(
+        rf"\cos(\hat v_{{\text{{{b}}}}} - \hat v_{{\text{{{a}}}}} + \hat v_{{\text{{{c}}}}},"
+        rf"\ v_{{\text{{{ranking[0][0]}}}}}) = {ranking[0][1]:.4f}",
+        note="The three inputs are left out." if exclude else "The three inputs may be the answer.",
+    )
+    scored = lens.score(found, relation, exclude)
+    values = {
+        "Questions right": f"{scored.hits} of {scored.questions}",
+        "Offsets' mean cosine": f"{scored.offsets.cosine:.3f}",
+        "Spread of their length": f"{scored.offsets.spread:.3f}",
+    }
+    for column, (label, number) in zip(ui.columns(3), values.items(), strict=True):
+        with column:
+            ui.metric(label, number)
+    ui.caption(
+        f"All questions that the pairs of {relation!r} make. The misses:" if scored.misses else "No misses."
+    )
+    if scored.misses:
+        ui.table(
+            {
+                "question": [f"{a} : {b} = {c} : ?" for a, b, c, _, _ in scored.misses],
+                "right": [m[3] for m in scored.misses],
+                "answered": [m[4] for m in scored.misses],
+            },
+            alt="Questions answered wrongly", key="misses",
+        )  # fmt: skip
+    ui.notice(
+        "The best case is shown in every book; the score counts all questions that the pairs make. Without "
+        "leaving the inputs out, the answer is often one of them: the step b − a is short, and c is near."
+    )
+    one, two, three = QUESTIONS[corpus]
+    ui.presets(
+        {
+            "As in the books": {
+                f"a-{corpus}": one,
+                f"b-{corpus}": two,
+                f"c-{corpus}": three,
+                "exclude": True,
+            },
+            "Inputs allowed": {
+                f"a-{corpus}": one,
+                f"b-{corpus}": two,
+                f"c-{corpus}": three,
+                "exclude": False,
+            },
+        }
+    )
+    ui.check(
+        "Are more than half of the relation's questions answered rightly?",
+        ["yes", "no"],
+        "yes" if 2 * scored.hits > scored.questions else "no",
+        f"{scored.hits} of {scored.questions}.",
+    )
+    ui.source(analogies, offsets, references=REFERENCES)
+
+
+@ui.cached
+def slid(text, window, rate):
+    return lens.slide(text, window, 2, rate)
+
+
+def show_window():
+    text = ui.text("Text", TEXTS["Coffee"], key="text", shelf=TEXTS, max_chars=400)
+    first, second = ui.columns(2)
+    with first:
+        window = ui.slider("Words on each side k", 1, 4, 2, key="k")
+    with second:
+        rate = ui.slider("Learning rate", 0.05, 2.0, 0.5, key="rate", step=0.05)
+    try:
+        trace = slid(text, window, rate)
+    except UserError as error:
+        ui.stop(str(error))
+    step = ui.stepper(len(trace), key="step")
+    now, result = trace[step].values, trace.result
+    ui.figure(
+        figures.strip(result["words"], now["centre"], now["contexts"]),
+        alt="The text with the centre and its contexts", data={"word": result["words"]},
+    )  # fmt: skip
+    ui.caption(trace[step].caption)
+    ui.figure(
+        figures.update(
+            now["v"],
+            now["u"],
+            result["vocabulary"],
+            now["word"],
+            now["observed"],
+            now["expected"],
+            now["after"],
+        ),
+        alt="The vectors u of all words, and the arrow along which v of the centre moves",
+        data={"word": result["vocabulary"], "p": now["p"]},
+    )
+    ui.equation(
+        trace[step].equation,
+        note="The mean u of the contexts, less the mean u that the model expected; v moves by rate × this.",
+    )
+    ui.metric("Loss of all pairs (nats)", f"{now['loss']:.4f}")
+    ui.caption(
+        f"It cannot fall below {result['floor']:.4f}, the conditional entropy of the text's own pairs."
+    )
+    ui.notice(
+        "Two tables: blue v for the word that is given, orange u for words that are predicted. Each step "
+        "pulls v from the words it expected to those it met; frequent neighbours win."
+    )
+    ui.presets({"Small steps": {"rate": 0.1}, "Large steps": {"rate": 2.0}, "Nearest only": {"k": 1}})
+    last = trace[len(trace) - 1].values["loss"]
+    ui.check(
+        "Is the loss at the last step below that at the first?",
+        ["yes", "no"],
+        "yes" if last < trace[0].values["loss"] else "no",
+        f"It goes from {trace[0].values['loss']:.4f} to {last:.4f}.",
+    )
+    ui.source(lens.slide, SkipGram, references=REFERENCES)
+
+
+@ui.cached
+def scores(corpus, exclude):
+    """Questions right, by relation and method."""
+    rows = {}
+    for method in METHODS:
+        found = loaded(method)
+        rows[method] = [lens.score(found, r, exclude) for r in found.pairs if len(found.pairs[r]) > 1]
+    return [r for r in found.pairs if len(found.pairs[r]) > 1], rows
+
+
+def show_methods():
+    exclude = ui.toggle("Leave the three inputs out", True, key="exclude")
+    asked = ui.text("Neighbours of", QUESTIONS[corpus][0], key=f"word-{corpus}", max_chars=40)
+    names, rows = scores(corpus, exclude)
+    shares = {m: sum(s.hits for s in row) / sum(s.questions for s in row) for m, row in rows.items()}
+    ui.figure(
+        basic.bars(list(shares), list(shares.values()), ylabel="questions right", probability=True),
+        alt="Share of analogy questions answered rightly by each method",
+        data={"method": list(shares), "share": list(shares.values())},
+    )
+    ui.table(
+        {"relation": names} | {m: [f"{s.hits} of {s.questions}" for s in row] for m, row in rows.items()},
+        alt="Questions answered rightly by relation and method", key="relations",
+    )  # fmt: skip
+    near = {}
+    for method in METHODS:
+        found = loaded(method)
+        try:
+            ids, _ = neighbours(found.vectors, found.find(asked), 10)
+        except UserError as error:
+            ui.stop(str(error))
+        near[method] = [found.words[i] for i in ids.tolist()]
+    ui.table(near, alt=f"The ten nearest words to {asked} by each method", key="near")
+    one, two = near["skip-gram"], near["SVD of PPMI"]
+    shared = len(set(one) & set(two))
+    ui.equation(
+        r"\frac{\text{right}}{\text{asked}} = " + r",\quad ".join(
+            rf"\text{{{m}}}: \frac{{{sum(s.hits for s in row)}}}{{{sum(s.questions for s in row)}}}"
+            for m, row in rows.items()
+        ),
+        note=f"Skip-gram and the SVD share {shared} of their ten nearest words to {asked!r}.",
+    )  # fmt: skip
+    ui.notice(
+        "Counting and predicting read the same windows. The planted corpus has a right answer for every "
+        "question; a small corpus of captions teaches kinds of words well, relations between them less."
+    )
+    ui.presets({"Planted": {"corpus": "planted"}, "Captions": {"corpus": "captions"}})
+    best = max(shares, key=lambda m: shares[m])
+    ui.check("Which method answers most questions?", list(shares), best, f"{shares[best]:.1%} of them.")
+    ui.source(analogies, CountSVD, references=REFERENCES)
+
+
+{"Map": show_map, "Analogies": show_analogies, "Window": show_window, "Three methods": show_methods}[view]()

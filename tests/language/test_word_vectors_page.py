@@ -1,0 +1,115 @@
+"""The page "Word vectors": what it shows is what the trained tables say."""
+
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from streamlit.testing.v1 import AppTest
+
+from lab import ui
+from lab.errors import UserError
+from lab.lenses import word_vectors as lens
+from modules.language.word2vec import SkipGram
+
+PAGE = Path(__file__).resolve().parents[2] / "pages" / "language" / "word_vectors.py"
+
+
+def opened(**parameters):
+    page = AppTest.from_file(str(PAGE), default_timeout=120)
+    for key, value in parameters.items():
+        page.query_params[key] = value
+    page.run()
+    assert not page.exception and not page.error and not page.warning
+    return page
+
+
+def table(name):
+    return lens.table(ui.load(name), ui.card(name))
+
+
+def said(page):
+    return " ".join(c.value for c in page.caption)
+
+
+def test_the_map_names_the_nearest_word_and_what_the_plane_keeps():
+    page, found = opened(), table("skipgram-relations")
+    unit = F.normalize(found.vectors, dim=1)
+    cosines = unit @ unit[found.ids["stallion"]]
+    second = cosines.sort(descending=True).indices[1]
+    latex = page.latex[0].value
+    assert found.words[second] in latex and f"{cosines[second]:.4f}" in latex
+    chosen = unit[[found.ids[w] for w in page.text_area[0].value.split()]]
+    S = torch.linalg.svdvals(chosen - chosen.mean(0)).square()
+    assert f"keeps {float(S[:2].sum() / S.sum()):.0%}" in said(page)
+
+
+def test_analogies_count_all_questions_and_list_the_misses():
+    found = table("cbow-relations")
+    page = opened(view="Analogies", method="CBOW")
+    unit = F.normalize(found.vectors, dim=1)
+    pairs = [(found.ids[a], found.ids[b]) for a, b in found.pairs["male → female"]]
+    hits, misses = 0, 0
+    for a, b in pairs:
+        for c, d in pairs:
+            if a == c:
+                continue
+            scores = F.normalize(unit[b] - unit[a] + unit[c], dim=0) @ unit.T
+            scores[[a, b, c]] = -2
+            hits += int(scores.argmax() == d)
+            misses += int(scores.argmax() != d)
+    assert page.metric[0].value == f"{hits} of {hits + misses}"
+    assert len(lens.score(found, "male → female").misses) == misses
+    ranking = lens.answer(found, "stallion", "mare", "bull")
+    assert f"{ranking[0][1]:.4f}" in page.latex[0].value
+    assert lens.known(found, "stallion", "mare", "bull") == "cow"
+    assert lens.known(found, "stallion", "cow", "bull") is None
+
+
+def test_the_parallelogram_closes():
+    points, names = lens.corners(table("svd-relations"), "stallion", "mare", "bull", "cow")
+    a, b, c, total, _ = points
+    torch.testing.assert_close(total, b - a + c, rtol=0, atol=1e-5)  # a projection keeps sums
+    assert names == ["stallion", "mare", "bull", "", "cow"]
+
+
+def test_a_window_learns_by_its_gradient():
+    text = "I drank hot coffee this morning"
+    trace = lens.slide(text, 2, 2, 0.5)
+    assert len(trace) == 6 and trace.digest() == lens.slide(text, 2, 2, 0.5).digest()
+    step = trace[3].values
+    assert step["word"] == 3 and step["contexts"] == [1, 2, 4, 5]
+    model = SkipGram(6, 2)
+    with torch.no_grad():
+        model.v.copy_(step["v"])
+        model.u.copy_(step["u"])
+    loss = -model.log_probs(torch.tensor([3]))[0][[1, 2, 4, 5]].mean()
+    loss.backward()
+    torch.testing.assert_close(-model.v.grad[3], step["gradient"])
+    torch.testing.assert_close(step["after"], step["before"] + 0.5 * step["gradient"])
+    following = trace[4].values
+    torch.testing.assert_close(following["u"], step["u"] - 0.5 * model.u.grad)
+    torch.testing.assert_close(following["v"][3], step["after"])
+    assert all(s.values["loss"] >= trace.result["floor"] for s in trace)
+    assert trace[5].values["loss"] < trace[0].values["loss"]
+    page = opened(view="Window", text=text, step="3", rate="0.5")
+    assert page.metric[0].value == f"{step['loss']:.4f}"
+    assert f"{float(step['gradient'][0]):.3f}" in page.latex[0].value
+    assert f"below {trace.result['floor']:.4f}" in said(page)
+
+
+def test_three_methods_side_by_side():
+    page = opened(view="Three methods")
+    for method, name in (("skip-gram", "skipgram"), ("CBOW", "cbow"), ("SVD of PPMI", "svd")):
+        found = table(f"{name}-relations")
+        scores = [lens.score(found, relation) for relation in found.pairs]
+        hits = sum(s.hits for s in scores)
+        assert sum(s.questions for s in scores) == 336
+        assert rf"\text{{{method}}}: \frac{{{hits}}}{{336}}" in page.latex[0].value
+
+
+def test_refusals():
+    with pytest.raises(UserError, match="not among the 68 words"):
+        table("svd-relations").find("zebra")
+    with pytest.raises(UserError, match="has 2 words"):
+        lens.slide("two words", 2, 2, 0.5)
