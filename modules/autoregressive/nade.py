@@ -171,7 +171,7 @@ class Running(Autoregressive):
             yield out[:, 0] if out.shape[1] == 1 else out
             u = self.inputs(x[:, j])  # (B, F)
             if u.any():  # an input of zeros leaves the state, and so h, as it is
-                a = torch.addmm(a, u, self.weight[j])  # one column is added
+                a.addmm_(u, self.weight[j])  # one column is added
                 h = torch.sigmoid(a, out=h)
 
 
@@ -215,7 +215,7 @@ class NADE(Running):
     def inputs(self, x: Tensor) -> Tensor:
         if self.one_hot:
             return F.one_hot(x.long(), self.values).to(x)
-        return x[..., None] / (self.values - 1)
+        return x[..., None] if self.values == 2 else x[..., None] / (self.values - 1)
 
     def logits(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
         out = self.outputs(x, order)
