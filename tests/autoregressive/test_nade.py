@@ -319,7 +319,7 @@ class CountMultiplyAdds(torch.utils._python_dispatch.TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = function.overloadpacket.__name__
-        if name in ("mm", "addmm", "addmv", "mv"):
+        if name in ("mm", "addmm", "addmm_"):
             a, b = args[-2:]
             self.total += a.numel() * (b.shape[1] if b.ndim == 2 else 1)
         return function(*args, **(kwargs or {}))
