@@ -1,0 +1,139 @@
+"""Perplexity of a text under a model or under typed probabilities, and the distances of two distributions."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lab.errors import UserError
+from lab.lenses import ngrams
+from modules.language import information as info
+
+MOST = 8  # outcomes of a distribution
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A text, token by token.
+
+    Attributes:
+        tokens: as shown. p: (T,) the probability of each. characters: of the text.
+    """
+
+    tokens: list[str]
+    p: Tensor
+    characters: int
+
+    @property
+    def nats(self) -> Tensor:
+        """Surprise of each token, (T,)."""
+        return info.surprise(self.p)
+
+    @property
+    def mean(self) -> float:
+        """Ĥ in nats."""
+        return self.nats.mean().item()
+
+    @property
+    def perplexity(self) -> float:
+        return info.perplexity(self.nats).item()
+
+    @property
+    def bits_per_character(self) -> float:
+        return info.bits_per(self.nats, self.characters).item()
+
+
+def probabilities(text: str) -> Tensor:
+    """Typed numbers in [0, 1], apart by spaces or commas.
+
+    Raises:
+        UserError: something else was typed, or nothing.
+    """
+    parts = text.replace(",", " ").replace(";", " ").split()
+    try:
+        values = [fraction(part) for part in parts]
+    except (ValueError, ZeroDivisionError):
+        raise UserError("Type probabilities like 0.7 0.5 1/3, apart by spaces.") from None
+    if not values:
+        raise UserError("There is no probability: type at least one, like 0.5.")
+    if any(not 0 <= v <= 1 for v in values):
+        raise UserError("A probability lies between 0 and 1: change the one that does not.")
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def fraction(part: str) -> float:
+    """`0.25` or `1/4`."""
+    above, slash, below = part.partition("/")
+    return float(above) / float(below) if slash else float(above)
+
+
+def typed(text: str, numbers: str) -> Scored:
+    """Tokens apart by spaces, with one typed probability each; missing tokens get numbers as names."""
+    p, names = probabilities(numbers), text.split()
+    tokens = [names[i] if i < len(names) else str(i + 1) for i in range(len(p))]
+    return Scored(tokens, p, max(1, len(" ".join(tokens))))
+
+
+def scored(counted: ngrams.Counted, text: str) -> Scored:
+    """The text under an n-gram model.
+
+    Raises:
+        UserError: nothing to score, or a character outside the vocabulary.
+    """
+    if not text.strip():
+        raise UserError("There is no text to score: type at least one character.")
+    nats = ngrams.surprises(counted, text)
+    end = counted.model.end
+    ids = (
+        counted.encode(text)
+        if end is None
+        else torch.cat([torch.cat([counted.encode(line), torch.tensor([end])])
+                        for line in text.splitlines() if line.strip()])
+    )  # fmt: skip
+    return Scored(counted.names(ids), (-nats).exp(), len(text))
+
+
+def distribution(weights: list[float]) -> Tensor:
+    """Slider positions as a distribution (K,).
+
+    Raises:
+        UserError: all are 0.
+    """
+    w = torch.tensor(weights, dtype=torch.float64)
+    if not w.sum() > 0:
+        raise UserError("All weights are 0: raise at least one of P and one of Q.")
+    return w / w.sum()
+
+
+def measures(p: Tensor, q: Tensor) -> dict[str, float]:
+    """All measures of two distributions (K,), in nats; TV is a probability."""
+    return {
+        "H(P)": info.entropy(p).item(),
+        "H(Q)": info.entropy(q).item(),
+        "H(P, Q)": info.cross_entropy(p, q).item(),
+        "KL(P‖Q)": info.kl(p, q).item(),
+        "KL(Q‖P)": info.kl(q, p).item(),
+        "TV(P, Q)": info.total_variation(p, q).item(),
+    }
+
+
+def binary(p: float, points: int = 201) -> dict[str, list[float]]:
+    """The distances of a coin P = (p, 1 - p) from every coin Q = (q, 1 - q); ∞ at the edges is left out."""
+    q = torch.linspace(0, 1, points, dtype=torch.float64)
+    Q = torch.stack([q, 1 - q], 1)
+    P = torch.tensor([p, 1 - p], dtype=torch.float64)
+    curves = {"KL(P‖Q)": info.kl(P, Q), "KL(Q‖P)": info.kl(Q, P), "TV": info.total_variation(P, Q)}
+    return {"q": q.tolist()} | {
+        name: [v if v < math.inf else math.nan for v in values.tolist()] for name, values in curves.items()
+    }
+
+
+def spell(value: float, digits: int = 4) -> str:
+    """A number; ∞ where it is infinite."""
+    return "∞" if value == math.inf else f"{value:.{digits}f}"
+
+
+def latex(value: float, digits: int = 4) -> str:
+    r"""The same in LaTeX."""
+    return r"\infty" if value == math.inf else f"{value:.{digits}f}"

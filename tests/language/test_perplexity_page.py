@@ -1,0 +1,97 @@
+"""The perplexity page: the texts' examples come out, ∞ is shown as ∞, and typed nonsense gets a sentence."""
+
+import math
+import re
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from lab import experiments
+from lab.errors import UserError
+from lab.lenses import ngrams
+from lab.lenses import perplexity as lens
+
+PAGE = experiments.ZOO.parents[1] / "pages" / "language" / "perplexity.py"
+
+
+def page(**values: str) -> AppTest:
+    at = AppTest.from_file(str(PAGE), default_timeout=120)
+    for key, value in values.items():
+        at.query_params[key] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def metrics(at: AppTest) -> dict[str, str]:
+    return {m.label: m.value for m in at.metric}
+
+
+def test_the_worked_example_and_its_base() -> None:
+    for unit, mean in (("bits", "0.7505"), ("nats", "0.5202")):
+        shown = metrics(page(unit=unit))
+        assert shown[f"Ĥ, {unit} a token"] == mean and shown["Perplexity"] == "1.6824"
+    numbers = [float(n) for n in re.findall(r"\d+\.\d{4}", page().latex[0].value)]
+    total, mean, power, perplexity = numbers
+    assert total == pytest.approx(-math.log2(0.21), abs=1e-4) and mean == power == pytest.approx(
+        total / 3, abs=1e-4
+    )
+    assert perplexity == pytest.approx(2**mean, abs=2e-4)
+
+
+def test_a_zero_is_infinite() -> None:
+    at = page(p="0.7 0 0.6")
+    assert metrics(at)["Perplexity"] == "∞" and metrics(at)["Ĥ, bits a token"] == "∞"
+    assert r"\infty" in at.latex[0].value
+
+
+def test_units_move_perplexity_not_bits_a_character() -> None:
+    words = lens.typed("four words make this", "1/64 1/64 1/64 1/64")
+    assert words.perplexity == pytest.approx(64) and words.characters == 20
+    characters = lens.Scored(list("four words make this"), torch.full((20,), 2**-1.2).double(), 20)
+    assert characters.perplexity == pytest.approx(2.2973967, abs=5e-8)
+    assert words.bits_per_character == pytest.approx(1.2) == pytest.approx(characters.bits_per_character)
+
+
+def test_a_text_is_scored_as_the_model_scores_it() -> None:
+    counted = ngrams.count("I am Sam\nSam I am", "words", 2)
+    scored = lens.scored(counted, "I am Sam")
+    assert scored.tokens == ["i", "am", "sam", "<eos>"] and len(scored.p) == 4
+    ids = torch.tensor([[*counted.coder.encode("I am Sam"), 1]])
+    assert scored.nats.sum().item() == pytest.approx(-counted.model.log_prob(ids).item())
+    letters = ngrams.count("to be or not to be", "characters", 3)
+    assert lens.scored(letters, "be or").tokens == ["b", "e", "␣", "o", "r"]
+    with pytest.raises(UserError, match="no text to score"):
+        lens.scored(letters, " ")
+
+
+@pytest.mark.parametrize("typed", ["", "a", "0.5 1.5", "-0.1", "1/0"])
+def test_typed_nonsense_gets_a_sentence(typed: str) -> None:
+    with pytest.raises(UserError):
+        lens.probabilities(typed)
+    assert lens.probabilities("1/4, 0.5; 1").tolist() == [0.25, 0.5, 1]
+
+
+def test_divergence_shows_the_measures() -> None:
+    at = page(show="Divergence")
+    table = next(t.value for t in at.dataframe if "measure" in t.value.columns).set_index("measure")
+    expected = {"H(P)": "1.0297", "H(P, Q)": "1.3897", "KL(P‖Q)": "0.3601", "KL(Q‖P)": "0.3948",
+                "TV(P, Q)": "0.4000"}  # fmt: skip
+    assert {name: table.loc[name, "nats"] for name in expected} == expected
+    entropy, kl, cross = (float(n) for n in re.findall(r"\d+\.\d{4}", at.latex[0].value))
+    assert entropy + kl == pytest.approx(cross, abs=2e-4)
+    at = page(show="Divergence", p0="0.25", p1="0.25", p2="0.5", q0="0.5", q1="0.5", q2="0.0")
+    table = next(t.value for t in at.dataframe if "measure" in t.value.columns).set_index("measure")
+    assert table.loc["KL(P‖Q)", "nats"] == "∞" and table.loc["KL(Q‖P)", "bits"] == "1.0000"
+    at = page(show="Divergence", p0="0.0", p1="0.0", p2="0.0")
+    assert "All weights are 0" in at.warning[0].value
+
+
+def test_curves_of_a_coin() -> None:
+    curves = lens.binary(0.5)
+    at = curves["q"].index(0.5)
+    assert curves["KL(P‖Q)"][at] == curves["TV"][at] == 0
+    assert math.isnan(curves["KL(P‖Q)"][0]) and curves["KL(Q‖P)"][0] == pytest.approx(math.log(2))
+    quarter = curves["q"].index(0.25)
+    assert curves["KL(P‖Q)"][quarter] == pytest.approx(0.1438410, abs=5e-8)
