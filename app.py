@@ -8,7 +8,7 @@ st.set_page_config(
     page_title="Lectern",
     page_icon="🎓",
     layout="wide",
-    initial_sidebar_state=250,
+    initial_sidebar_state=290,
     menu_items={"About": "**Lectern**: a lab for lectures on deep generative models."},
 )
 page = ui.navigation()
