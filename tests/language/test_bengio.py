@@ -9,6 +9,7 @@ import torch
 from lab import experiments, weights
 from lab.lenses import text
 from modules.language.bengio import Bengio
+from modules.language.ngram import NGram
 
 
 def seeded(seed=0):
@@ -169,3 +170,28 @@ def test_refusals():
     ):
         with pytest.raises(ValueError, match=sentence):
             Bengio(5, **knobs)
+
+
+def test_kneser_ney_is_wrong_where_the_class_decides():  # experiment 6b
+    ids, contexts, targets = toy()
+    lines, line = [], []
+    for context, target in zip(contexts.tolist(), targets.tolist(), strict=True):
+        if not any(context) and line:
+            lines.append(line)
+            line = []
+        line.append(target)
+    lines.append(line)
+    assert len(lines) == 31
+    begin, end = 0, len(ids)
+    width = max(map(len, lines)) + 1
+    tokens, answers = torch.full((31, width), begin), torch.full((31, width), -100)
+    for i, line in enumerate(lines):
+        tokens[i, 1 : len(line) + 1] = torch.tensor(line)
+        answers[i, : len(line) + 1] = torch.tensor([*line, end])
+    model = NGram(len(ids) + 1, 6, "kneser-ney", discount=0.75, begin=begin, end=end)
+    model.count((tokens, answers))
+    prefix = torch.tensor([[ids[w] for w in ("the", "dog", "sat", "on", "the")]])
+    p = model.next_log_probs(prefix)[0].exp()
+    assert p[ids["mat"]] < p[ids["chair"]]  # it backs off to the verb, after which people are more
+    assert p[ids["mat"]].item() == pytest.approx(0.333, abs=0.03)
+    assert p[ids["chair"]].item() == pytest.approx(0.476, abs=0.03)
