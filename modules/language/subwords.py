@@ -13,7 +13,7 @@ arXiv:1910.13267; [UDL] ch. 12, notes.
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -113,9 +113,9 @@ def marginal(word: str, p: Mapping[str, float]) -> float:
     return total[-1]
 
 
-def expected_counts(corpus: Mapping[str, int], p: Mapping[str, float]) -> tuple[Counter[str], float]:
+def expected_counts(corpus: Mapping[str, int], p: Mapping[str, float]) -> tuple[dict[str, float], float]:
     """How often each piece is used on average over all segmentations, and log P(corpus)."""
-    counts: Counter[str] = Counter()
+    counts: defaultdict[str, float] = defaultdict(float)
     total = 0.0
     for word, n in corpus.items():
         size = len(word)

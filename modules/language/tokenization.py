@@ -210,7 +210,8 @@ class BPE:
     ) -> "BPE":
         """Learn at most `merges` merges from a text, or from words with their counts."""
         pairs = cls.counts(text, kind, end)
-        base, learned = list(pairs.ids), []
+        base = list(pairs.ids)
+        learned: list[Pair] = []
         while len(learned) < merges and (found := pairs.best(tie)):
             pairs.merge(found[0])
             learned.append(found[0])
