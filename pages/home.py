@@ -6,7 +6,7 @@ from lab.commands import test_metrics
 FAMILIES = {
     "foundations": "Probability, divergences and Monte Carlo: what all other families stand on.",
     "autoregressive": "One variable after the other: each conditional depends on those before it.",
-    "language": "Counting words: n-grams, mixtures and hidden Markov models.",
+    "language": "Tokens, counts and word vectors; and how a text is made of next-token probabilities.",
     "recurrent": "A state that is carried along the sequence and updated at every step.",
     "transformer": "Every token asks, every earlier token answers; all of them at once.",
     "convolution": "The same small filter everywhere; depth lets a unit see further.",
@@ -40,20 +40,20 @@ ui.markdown("### Families")
 present = {p.family for p in pages} | {e.family for e in catalog}
 for family in (f for f in FAMILIES if f in present):
     with ui.container(border=True):
-        text, links, models = ui.columns([5, 3, 4])
-        with text:
-            ui.markdown(f"##### {family.capitalize()}\n{FAMILIES[family]}")
+        text, links = ui.columns([3, 2])
         with links:
             for page in pages:
                 if page.family == family:
                     ui.page_link(page)
-        with models:
-            for e in catalog:
-                if e.family == family:
-                    trained = (
-                        test_metrics(e.card["metrics"], e.card.get("std")) if e.card else "not trained yet"
-                    )
-                    ui.caption(f"**{e.name}**  \n{trained}")
+        with text:
+            ui.markdown(f"##### {family.capitalize()}\n{FAMILIES[family]}")
+            results = [
+                f"**{e.name}** "
+                + (test_metrics(e.card["metrics"], e.card.get("std")) if e.card else "not trained yet")
+                for e in catalog
+                if e.family == family
+            ]
+            ui.caption(" · ".join(results))
 
 ui.notice(
     "Every model here was trained by one command, `lab fit <experiment>`, and has a card with its data, "
