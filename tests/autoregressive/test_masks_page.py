@@ -1,4 +1,4 @@
-"""The page "Masks and pixels" and its lens: every shown number recomputed by another way."""
+"""The page "Masks", and pixels and completions on the bench: every number recomputed by another way."""
 
 import math
 import re

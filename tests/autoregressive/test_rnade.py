@@ -176,3 +176,13 @@ def test_the_card_of_the_greys_is_reproduced_and_sums_over_levels():
     assert 60 < nll < 64 * math.log(17)
     p = model.conditionals(x[:2])
     torch.testing.assert_close(p.sum(-1), torch.ones(2, 64), rtol=0, atol=1e-5)
+
+
+def test_grey_levels_are_drawn_as_greys(tmp_path):
+    from PIL import Image
+
+    from lab import sampling
+
+    sampling.run(["nade-greys-digits", "-n", "4", "--out", str(tmp_path / "x.png")])
+    shades = set(Image.open(tmp_path / "x.png").getdata())
+    assert shades <= {255 * level // 16 for level in range(17)} and len(shades) > 8
