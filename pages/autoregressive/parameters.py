@@ -40,7 +40,7 @@ ui.figure(
 )  # fmt: skip
 ui.caption(
     "The joint table and the chain rule in tables are one curve; so are MADE and NADE. Below, × counts the "
-    "multiplications of one example as they happen: NADE's one pass treats 16 variables at once, which is fast "
+    "multiplications of one example as they happen. NADE's one pass treats 16 variables at once: it is fast "
     "and multiplies more than its running sum."
 )
 

@@ -1,0 +1,183 @@
+"""Counted models of the small digits, and what a picture of a Markov chain remembers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from datamodules.digits import Digits
+from modules.autoregressive.bayesnet import TEMPLATES, NeighbourNet
+from modules.autoregressive.markov import check_transition, history_law, law_after, stationary
+
+Offsets = tuple[tuple[int, int], ...]
+REACH = 3  # rows up and columns to each side that can be painted
+SIDE = 8  # pixels of the small digits
+LADDER = ("none", "left", "left-up", "neighbours4")  # that a template is compared with
+
+
+# --- Pictures ------------------------------------------------------------------------------------
+
+
+def typed_offsets(text: str) -> Offsets:
+    """ "0 -1; -1 0": rows down and columns right of each neighbour.
+
+    Raises:
+        ValueError: no two whole numbers, no earlier pixel, too far, or too many.
+    """
+    found: list[tuple[int, int]] = []
+    for part in filter(str.strip, text.split(";")):
+        try:
+            row, column = (int(number) for number in part.replace(",", " ").split())
+        except ValueError:
+            raise ValueError(
+                f"{part.strip()!r} is no neighbour: give two whole numbers, rows down and columns right."
+            ) from None
+        if not (-REACH <= row <= 0 and abs(column) <= REACH) or (row == 0 and column >= 0):
+            raise ValueError(
+                f"neighbour {row} {column}: go up to {REACH} rows up and {REACH} columns aside, or left."
+            )
+        if (row, column) not in found:
+            found.append((row, column))
+    if len(found) > 12:
+        raise ValueError(f"{len(found)} neighbours need 2^{len(found)} numbers: take at most 12.")
+    return tuple(found)
+
+
+def spelled(offsets: Sequence[Sequence[int]]) -> str:
+    return "; ".join(f"{row} {column}" for row, column in offsets)
+
+
+def painted(offsets: Offsets) -> Tensor:
+    """(REACH + 1, 2 REACH + 1): 1 a neighbour, -1 the pixel itself, 0 earlier, NaN later pixels."""
+    grid = torch.zeros(REACH + 1, 2 * REACH + 1)
+    grid[REACH, REACH:] = torch.nan
+    grid[REACH, REACH] = -1
+    for row, column in offsets:
+        grid[REACH + row, REACH + column] = 1
+    return grid
+
+
+@lru_cache(maxsize=1)
+def digits() -> tuple[Tensor, Tensor]:
+    """Training and test pictures of the small digits, thresholded, (N, 64)."""
+    data = Digits(binarize="threshold")
+    data.setup()
+    sets = (data.train_set, data.test_set)
+    train, test = (split[torch.arange(len(split))][0].flatten(1) for split in sets)
+    return train, test
+
+
+def counted(offsets: Offsets, shared: bool) -> NeighbourNet:
+    """The network of these neighbours, counted on the training digits."""
+    model = NeighbourNet((1, SIDE, SIDE), offsets, shared).eval()
+    model.count((digits()[0],))
+    return model
+
+
+def nll_on_test(model: NeighbourNet) -> float:
+    """Nats per picture of the test digits."""
+    return -float(model.log_prob(digits()[1]).mean())
+
+
+def ladder(offsets: Offsets, shared: bool) -> dict[str, float]:
+    """Test NLL of growing templates, and of this one: name -> nats."""
+    found = {name: nll_on_test(counted(tuple(TEMPLATES[name]), shared)) for name in LADDER}
+    return found | {"yours": nll_on_test(counted(offsets, shared))}
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """One conditional: the parents' values, the two counts under them, p(x_i = 1) and -log p(x_i)."""
+
+    context: dict[int, int]
+    zeros: int
+    ones: int
+    p: float
+    bit: int
+
+
+def lookup(model: NeighbourNet, x: Tensor, pixel: int) -> Lookup:
+    """What is read for one pixel of x (64,)."""
+    row = int(model.rows(x[None])[0, pixel])
+    zeros, ones = (int(c) for c in model.counts[row])
+    inside = [p for p in model.parents[pixel] if p >= 0]
+    return Lookup(
+        {p: int(x[p]) for p in inside}, zeros, ones, float(model.conditionals(x[None])[0].flatten()[pixel]),
+        int(x[pixel]),
+    )  # fmt: skip
+
+
+def bits(picture: Tensor) -> Tensor:
+    """(8, 8) in [0, 1] -> (64,) of 0 and 1."""
+    return (picture.flatten() > 7.5 / 16).float()
+
+
+# --- Chains --------------------------------------------------------------------------------------
+
+
+def typed_matrix(text: str) -> Tensor:
+    """Rows apart by ;, numbers by blanks; fractions such as 1/5 are read. Rows must sum to 1.
+
+    Raises:
+        ValueError: no numbers, no square, or no transition matrix.
+    """
+    try:
+        rows = [[fraction(number) for number in row.split()] for row in text.split(";") if row.strip()]
+    except (ValueError, ZeroDivisionError):
+        raise ValueError("The matrix takes numbers such as 0.5 or 1/2, rows apart by ;.") from None
+    if not rows or any(len(row) != len(rows) for row in rows) or not 2 <= len(rows) <= 8:
+        raise ValueError("The matrix must be square, of 2 to 8 rows of equal length.")
+    matrix = torch.tensor(rows, dtype=torch.float64)
+    check_transition(matrix)
+    return matrix
+
+
+def fraction(text: str) -> float:
+    above, _, below = text.partition("/")
+    return float(above) / float(below) if below else float(above)
+
+
+def spelled_matrix(rows: Sequence[Sequence[float]]) -> str:
+    return "; ".join(" ".join(f"{v:.6g}" for v in row) for row in rows)
+
+
+def typed_symbols(text: str, states: int) -> list[int]:
+    """ "1 1 1 2 2" -> [0, 0, 0, 1, 1]: the symbol, 1 or 2, that each state shows.
+
+    Raises:
+        ValueError: not one symbol 1 or 2 a state.
+    """
+    symbols = text.split()
+    if len(symbols) != states or set(symbols) - {"1", "2"}:
+        raise ValueError(f"Give each of the {states} states the symbol 1 or 2, such as 1 1 2.")
+    return [int(s) - 1 for s in symbols]
+
+
+def typed_history(text: str) -> list[int]:
+    """ "2 1 1" -> [1, 0, 0], oldest first.
+
+    Raises:
+        ValueError: other symbols than 1 and 2, or more than 8.
+    """
+    symbols = text.split()
+    if set(symbols) - {"1", "2"} or len(symbols) > 8:
+        raise ValueError("The history takes the symbols 1 and 2, at most eight, oldest first.")
+    return [int(s) - 1 for s in symbols]
+
+
+def memory(transition: Tensor, symbols: Sequence[int], history: Sequence[int]) -> dict[str, float]:
+    """p(next symbol is 1 | the last m symbols), m = 0, 1, …: those symbols -> p, NaN if impossible."""
+    found = {}
+    for length in range(len(history) + 1):
+        suffix = list(history[len(history) - length :])
+        name = "".join(str(s + 1) for s in suffix) or "nothing"
+        found[name] = float(history_law(transition, symbols, suffix)[0])
+    return found
+
+
+def laws(transition: Tensor, start: int, steps: int) -> tuple[Tensor, Tensor]:
+    """Law of the state after `steps` from state `start`, and the stationary one, both (K,)."""
+    initial = torch.zeros(len(transition), dtype=transition.dtype).index_fill(0, torch.tensor(start), 1.0)
+    return law_after(initial, transition, steps), stationary(transition)

@@ -1,0 +1,128 @@
+"""The page "Chains and neighbours" and its lens: shown numbers recomputed from the data alone."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from lab.lenses import chains
+from modules.autoregressive.bayesnet import TEMPLATES
+from modules.autoregressive.markov import FIVE_STATES, PRINTED, TWO_SYMBOLS
+
+PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "chains.py"
+
+
+def open_page(**parameters: str) -> AppTest:
+    page = AppTest.from_file(str(PAGE), default_timeout=120)
+    for name, value in parameters.items():
+        page.query_params[name] = value
+    page.run()
+    assert not page.exception
+    return page
+
+
+def numbers(text: str) -> list[float]:
+    return [float(v) for v in re.findall(r"-?\d+\.\d+", text)]
+
+
+# --- Lens ------------------------------------------------------------------------------------------
+
+
+def test_typed_neighbours_and_their_picture() -> None:
+    offsets = chains.typed_offsets("0 -1; -1, 0 ;-3 3; 0 -1")
+    assert offsets == ((0, -1), (-1, 0), (-3, 3))
+    assert chains.typed_offsets(chains.spelled(offsets)) == offsets
+    grid = chains.painted(offsets)
+    assert (grid == 1).sum() == 3 and grid[3, 2] == 1 and grid[2, 3] == 1 and grid[0, 6] == 1
+    assert grid[3, 3] == -1 and grid[3, 4:].isnan().all()
+    for wrong in ("0 1", "1 0", "0 0", "-9 0", "up", "-1"):
+        with pytest.raises(ValueError, match="neighbour"):
+            chains.typed_offsets(wrong)
+
+
+def test_a_lookup_is_what_the_training_digits_say() -> None:
+    model = chains.counted(tuple(TEMPLATES["left-up"]), shared=False)
+    train, test = chains.digits()
+    x, pixel = test[0], 27
+    look = chains.lookup(model, x, pixel)
+    assert look.context == {26: int(x[26]), 19: int(x[19])}
+    same = (train[:, 26] == x[26]) & (train[:, 19] == x[19])
+    assert look.zeros + look.ones == int(same.sum()) and look.ones == int(train[same, 27].sum())
+    assert look.p == pytest.approx((look.ones + 0.5) / (look.zeros + look.ones + 1))
+
+
+def test_ladder_falls_with_more_neighbours() -> None:
+    found = chains.ladder(tuple(TEMPLATES["neighbours12"]), shared=False)
+    assert found["none"] > found["left"] > found["left-up"] > found["neighbours4"]
+    assert found["none"] == pytest.approx(24.99, abs=0.3)  # as others measured on another split
+    train, test = chains.digits()
+    p = (train.double().sum(0) + 0.5) / (len(train) + 1)
+    by_hand = -(test * p.log() + (1 - test) * (1 - p).log()).sum(1).mean().item()
+    assert found["none"] == pytest.approx(by_hand, abs=1e-6)
+
+
+def test_typed_matrices() -> None:
+    matrix = chains.typed_matrix("0 1 0; 1/2 0 1/2; 0.2 0.3 0.5")
+    assert matrix[1].tolist() == [0.5, 0, 0.5]
+    torch.testing.assert_close(
+        chains.typed_matrix(chains.spelled_matrix(FIVE_STATES)),
+        torch.tensor(FIVE_STATES, dtype=torch.float64),
+    )
+    for wrong, what in [
+        (chains.spelled_matrix(PRINTED), "must sum to 1"),
+        ("1 0; 0", "square"),
+        ("a b; c d", "numbers"),
+        ("1/0 1; 0 1", "numbers"),
+        ("2 -1; 0 1", "negative"),
+    ]:
+        with pytest.raises(ValueError, match=what):
+            chains.typed_matrix(wrong)
+    with pytest.raises(ValueError, match="symbol"):
+        chains.typed_symbols("1 2 3", 3)
+    with pytest.raises(ValueError, match="oldest first"):
+        chains.typed_history("1 0")
+
+
+def test_memory_lists_longer_and_longer_histories() -> None:
+    transition = torch.tensor(FIVE_STATES, dtype=torch.float64)
+    found = chains.memory(transition, TWO_SYMBOLS, [1, 0, 0, 0])
+    assert list(found) == ["nothing", "1", "11", "111", "2111"]
+    assert found["2111"] == pytest.approx(3 / 4) and found["nothing"] == pytest.approx(15 / 24)
+    after, rest = chains.laws(transition, 0, 50)
+    assert after.sum().item() == pytest.approx(1) and rest.tolist() == pytest.approx(after.tolist(), abs=0.01)
+
+
+# --- Page ------------------------------------------------------------------------------------------
+
+
+def test_the_equation_counts_the_shown_pixel() -> None:
+    page = open_page(pixel="20", template="left-up")
+    model = chains.counted(tuple(TEMPLATES["left-up"]), shared=False)
+    latex = page.latex[0].value
+    ones, total = re.search(r"frac\{(\d+)\+\\frac12\}\{(\d+)\+1\}", latex).groups()  # type: ignore[union-attr]
+    p, cost = numbers(latex)
+    assert p == pytest.approx((int(ones) + 0.5) / (int(total) + 1), abs=1e-4)
+    from lab.lenses import masks
+
+    x = chains.bits(chains_drawing(masks.shelf(8)[0][1]))
+    assert cost == pytest.approx(-float(model.log_prob(x[None])), abs=0.006)
+    assert any(f"{model.num_parameters:,} numbers" in c.value for c in page.caption)
+
+
+def chains_drawing(picture: torch.Tensor) -> torch.Tensor:
+    """A picture of the shelf as the pad answers it, in its 16 levels."""
+    return (picture * 15).round() / 15
+
+
+def test_memory_page_shows_the_known_numbers_and_the_printed_matrix_is_refused() -> None:
+    page = open_page(show="memory", history="1 2")
+    assert numbers(page.latex[0].value) == pytest.approx([1 / 3, 0], abs=1e-4)
+    page = open_page(show="memory", matrix=chains.spelled_matrix(PRINTED))
+    assert "must sum to 1" in page.warning[0].value and not page.latex
+
+
+def test_bad_neighbours_get_one_sentence() -> None:
+    page = open_page(template="own", own="0 3")
+    assert "neighbour 0 3" in page.warning[0].value
