@@ -12,7 +12,9 @@ from torch import Tensor
 
 from lab import weights
 from lab.experiments import ZOO
+from modules.autoregressive.base import Autoregressive
 from modules.autoregressive.fvsbn import FVSBN
+from modules.autoregressive.made import MADE
 from modules.autoregressive.nade import NADE, RunningState
 
 
@@ -342,6 +344,20 @@ def test_sampling_costs_one_row_a_variable_and_one_column_a_one():
         assert cost(lambda model=model: model.sample(1)) == 2 * n * d
     # n = 784, d = 500: 784,000; recomputing every state: n(n-1)/2 columns
     assert 2 * 784 * 500 == 784_000 and 784 * 783 // 2 * 500 + 784 * 500 == 153_860_000
+
+
+def test_a_model_without_running_state_pays_a_pass_a_variable():
+    one_pass = cost(lambda: MADE(event_shape=(784,), hidden=[500]).log_prob(torch.ones(1, 784)))
+    assert one_pass == 784_000  # as much as NADE's whole draw; 784 passes: 614,656,000
+
+    class Naive(MADE):
+        _walk = Autoregressive._walk
+
+    for n in (10, 20):
+        model = Naive(event_shape=(n,), hidden=[7])
+        assert cost(lambda model=model: model.sample(1)) == n * cost(
+            lambda model=model, n=n: model.log_prob(torch.ones(1, n))
+        )
 
 
 # --- Weights that ship --------------------------------------------------------------------------
