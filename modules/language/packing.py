@@ -89,10 +89,10 @@ def family(alphas: Tensor, betas: Tensor, m: int = 10) -> Tensor:
 
 def violation(n: int, epsilon: float) -> float:
     """P(|cos| > ε) of two random unit vectors in R^n: cos has density ∝ (1 − c²)^{(n − 3)/2}."""
-    c = torch.linspace(0, 1, 200_001, dtype=torch.float64)
+    c = torch.linspace(0, 1, 20_001, dtype=torch.float64)
     density = (1 - c**2) ** ((n - 3) / 2)
     whole = torch.trapezoid(density, c)
-    c_inside = torch.linspace(0, epsilon, 200_001, dtype=torch.float64)
+    c_inside = torch.linspace(0, epsilon, 20_001, dtype=torch.float64)
     inside = torch.trapezoid((1 - c_inside**2) ** ((n - 3) / 2), c_inside)
     return 1 - float(inside / whole)
 

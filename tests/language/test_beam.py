@@ -62,6 +62,17 @@ def test_finished_texts_leave_the_beam_and_length_is_normalised():  # LG-O31
         assert search.exhaustive(ENDS, START, 3, 0, alpha) == search.beam(ENDS, START, 3, 8, 0, alpha)[0]
 
 
+def test_nothing_grows_behind_its_end_and_the_beam_stays_full():
+    trace = search.beam_trace(random_table(3, 4, seed=3), START, 4, 2, eos=0)
+    assert any(step.values["ended"].any() for step in trace)
+    for t, step in enumerate(trace):
+        assert not (step.values["hypotheses"] == 0).any()
+        assert len(step.values["hypotheses"]) == (2 if t else 1)
+        assert not (step.values["ended"] & step.values["kept"]).any()
+    assert all(0 not in h.tokens[:-1] for h in trace.result)
+    assert {h.finished for h in trace.result} == {True}
+
+
 def test_scores_never_rise_without_normalisation():
     trace = search.beam_trace(random_table(3, 4), START, 4, 3)
     best = [float(step.values["log_prob"].max()) for step in trace]

@@ -1,0 +1,53 @@
+"""The page "Packing": LG-O25 and LG-O26 as they are shown."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from lab.lenses import packing as lens
+from modules.language import packing
+
+PAGE = Path(__file__).resolve().parents[2] / "pages" / "language" / "packing.py"
+
+
+def test_what_is_shown_is_counted():
+    page = AppTest.from_file(str(PAGE), default_timeout=120)
+    page.query_params["m"] = "181"
+    page.query_params["build"] = "true"
+    page.run()
+    assert not page.exception and not page.error and not page.warning
+    cosines = packing.random_cosines(1000, 181)
+    bad = int((cosines.abs() > 0.08715574).sum())
+    assert page.metric[0].value == f"{bad} of 16,290"
+    p = packing.violation(1000, 0.0871557427)
+    assert page.metric[1].value == f"{p * 16_290:.1f}" and page.metric[2].value == f"{lens.room(p)}" == "19"
+    assert "1,048,576 unit vectors, every angle at least 86.42°" in " ".join(c.value for c in page.caption)
+
+
+def test_the_law_counts_every_pair():
+    found = lens.cosines(50, 400, 0.2)
+    assert found.counts.sum() == pytest.approx(found.pairs, rel=1e-3)
+    assert found.expected.sum().item() == pytest.approx(found.pairs, rel=1e-3)
+    assert (found.expected >= 0).all()
+    spread = (found.counts - found.expected).abs() / found.expected.clamp(min=25).sqrt()
+    assert spread.max() < 6
+
+
+def test_room_is_where_one_violation_is_expected():
+    assert lens.room(packing.violation(1000, 0.087)) == 18
+    for p in (0.3, 0.01, 1e-5):
+        M = lens.room(p)
+        assert M * (M - 1) / 2 * p < 1 <= (M + 1) * M / 2 * p
+
+
+def test_construction_is_what_the_transforms_find():
+    built = lens.construction()
+    assert built.values == [0.0, 1 / 32, 1 / 16] and built.counts == [261_888, 698_368, 87_296]
+    assert built.vectors == 1_048_576
+    # some members themselves: α, β at random
+    a, b = (torch.randint(1024, (60,), generator=torch.Generator().manual_seed(s)) for s in (0, 1))
+    gram = packing.family(a, b) @ packing.family(a, b).T
+    off = gram[~torch.eye(60, dtype=torch.bool)].abs()
+    assert all(min(abs(float(v) - w) for w in built.values) < 1e-12 for v in off.unique())
