@@ -176,6 +176,8 @@ def test_maximum_likelihood_after_an_unseen_context_is_refused() -> None:
     model.fit(text())
     with pytest.raises(ValueError, match="never seen"):
         model.next_log_probs(torch.tensor([[6, 6]]))
+    after_unseen = model.token_log_probs(torch.tensor([[6, 6]]), torch.tensor([[-100, 0]]))
+    assert after_unseen.tolist() == [[0, -math.inf]]
     assert model.log_prob(torch.tensor([[6, 6, 0]])).item() == -math.inf
     assert model.log_prob(torch.tensor([[6, 6, 0]])).neg().exp().item() == math.inf
 
