@@ -58,7 +58,7 @@ def pictures_mode() -> None:
         grid = chains.painted(offsets)
         ui.figure(
             basic.heatmap(
-                grid, title="Who is read (1), for the pixel at −1", scale="diverging", square=True,
+                grid, title="Blue is read for the orange pixel", scale="diverging", square=True,
                 colorbar=False, x=range(-chains.REACH, chains.REACH + 1), y=range(-chains.REACH, 1),
                 xlabel="columns right", ylabel="rows down", height=380,
             ),
