@@ -17,7 +17,7 @@ REFERENCES = [
     "Uria, Murray, Larochelle 2014, order-agnostic training, arXiv:1310.1757",
     "[GM] §1.4, §1.5; [UDL] §12.7",
 ]
-START, MNIST, ANY_ORDER = "nade-digits", "made-mnist", "made-digits-orders"
+START, MNIST, ANY_ORDER = "nade-digits", "made-mnist", "made-orders-mnist"
 
 
 @ui.cached

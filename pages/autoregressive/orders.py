@@ -82,6 +82,7 @@ def ensemble_mode() -> None:
             "Fresh orders": {"model": "made-digits-orders", "s": 8},
             "One order": {"model": "made-digits", "s": 8},
             "32 orders": {"model": "made-digits-orders", "s": 32},
+            "MNIST": {"model": "made-orders-mnist", "s": 8},
         }
     )
     first = float(found.each[0])
@@ -190,6 +191,7 @@ def imputation_mode() -> None:
             "Left half given": {"model": "made-digits-orders", "given": "left half"},
             "Bottom given": {"model": "made-digits-orders", "given": "bottom half"},
             "One order only": {"model": "made-digits", "given": "bottom half"},
+            "MNIST": {"model": "made-orders-mnist", "given": "bottom half"},
         }
     )
     ui.check(

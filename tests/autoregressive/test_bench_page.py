@@ -235,3 +235,20 @@ def test_a_model_of_one_order_is_lost_in_others_and_one_of_fresh_orders_is_not()
     assert single.each[1:].min() > single.each[0] + 5
     assert fresh.each.max() - fresh.each.min() < 5
     assert fresh.ensemble < fresh.mean
+
+
+@pytest.mark.real_data
+def test_on_mnist_the_mixture_beats_its_average_member(real_data):
+    real_data("MNIST")
+    from datamodules.mnist import MNIST
+
+    data = MNIST(binarize="dynamic")
+    data.setup("test")
+    x = data.test_set[torch.arange(300)][0].flatten(1)
+    model = weights.load("made-orders-mnist")
+    with torch.no_grad():
+        each = torch.stack([-model.log_prob(x, order=model.component_order(s)) for s in range(8)])
+        mixed = -model.log_prob(x)
+    assert mixed.mean() < each.mean() - 0.5
+    card = weights.read_card(experiments.ZOO / "made-orders-mnist")
+    assert abs(mixed.mean() - card["metrics"]["test/nll"]) < 4 * mixed.std() / 300**0.5
