@@ -148,6 +148,18 @@ def test_certain_bits_and_unseen_contexts() -> None:
     assert torch.equal(model.sample(9)[:, 0], torch.ones(9, dtype=torch.float64))
 
 
+@pytest.mark.parametrize("values", [2, 3])
+def test_smoothing_adds_to_every_count(values: int) -> None:
+    x = torch.tensor([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    model = fitted(MarkovChain((2,), values=values, smoothing=0.5), x)
+    assert model.table.sum(1).tolist() == pytest.approx([1.0] * len(model.counts))
+    whole = 2 + 0.5 * values  # two examples begin with 0, and both go on with 1
+    expected = (2.5 / (3 + 0.5 * values)) * (0.5 / whole)
+    assert model.log_prob(torch.zeros(1, 2)).exp().item() == pytest.approx(expected)
+    joint = fitted(JointTable((2,), values=values, smoothing=0.5), x)
+    assert joint.log_prob(x[:1]).exp().item() == pytest.approx(2.5 / (3 + 0.5 * values**2))
+
+
 def test_another_epoch_counts_anew_and_batches_add() -> None:
     x = bits(100, 6)
     once = fitted(MarkovChain((6,)), x).counts.clone()
