@@ -73,7 +73,6 @@ class Bengio(Module):
         one_hot = embedding == "one-hot"
         dim = vocab_size if one_hot else dim
         self.embedding = nn.Embedding(vocab_size, dim)
-        nn.init.normal_(self.embedding.weight, std=0.1)  # small: words start alike and learn to differ
         self.first = nn.Linear(context * dim, hidden)
         self.output = nn.Linear(hidden, vocab_size)
         self.direct = nn.Linear(context * dim, vocab_size, bias=False) if direct else None

@@ -23,6 +23,8 @@ from torchmetrics import Metric
 
 from modules.base import CountModel, Split
 
+EXACT = 1000  # words up to which all singular values are found
+
 
 def ppmi(counts: Tensor) -> Tensor:
     """Positive pointwise mutual information of counts (V, V) in nats; 0 where nothing was counted."""
@@ -79,7 +81,7 @@ class CountSVD(CountModel):
         self.register_buffer("counts", torch.zeros(vocab_size, vocab_size), persistent=False)
         self.register_buffer("left", torch.zeros(vocab_size, dim))  # U_d
         self.register_buffer("right", torch.zeros(vocab_size, dim))  # V_d
-        self.register_buffer("spectrum", torch.zeros(vocab_size))  # all of Σ
+        self.register_buffer("spectrum", torch.zeros(vocab_size))  # Σ, in a large matrix its beginning
 
     @property
     def vectors(self) -> Tensor:
@@ -96,10 +98,15 @@ class CountSVD(CountModel):
 
     def fit(self, counts: Tensor) -> "CountSVD":
         """Decompose counts (V, V)."""
-        U, S, Vh = torch.linalg.svd(self.weighted(counts))
+        M = self.weighted(counts)
+        if self.vocab_size <= EXACT:
+            U, S, Vh = torch.linalg.svd(M)
+            V = Vh.T
+        else:  # the first directions only, by random projections (Halko et al. 2011): seconds, not minutes
+            U, S, V = torch.svd_lowrank(M, q=min(self.dim + 32, self.vocab_size), niter=4)
         self.left.copy_(U[:, : self.dim])
-        self.right.copy_(Vh[: self.dim].T)
-        self.spectrum.copy_(S)
+        self.right.copy_(V[:, : self.dim])
+        self.spectrum.zero_()[: len(S)] = S
         return self
 
     def weighted(self, counts: Tensor) -> Tensor:

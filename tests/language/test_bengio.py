@@ -107,6 +107,8 @@ def trained(seed, **knobs):
     ids, contexts, targets = toy()
     torch.manual_seed(seed)
     model = Bengio(len(ids), context=6, **{"dim": 8, "hidden": 32, **knobs})
+    if model.embedding.weight.requires_grad:
+        torch.nn.init.normal_(model.embedding.weight, std=0.1)  # words start alike and learn to differ
     optimizer = torch.optim.Adam((p for p in model.parameters() if p.requires_grad), 1e-2)
     for _ in range(300):
         optimizer.zero_grad()
