@@ -1,0 +1,174 @@
+"""An autoencoder beside a MADE of the same sizes: what a loss means when outputs see their own inputs.
+
+Both are trained on all bars and stripes of 3 × 3 pixels at once, so that everything can be summed: the loss
+over the 14 patterns and the "probability" over all 512 pictures. No density is below ln 14 on average.
+
+References: [GM] 1.5.3-1.5.4; Germain et al. 2015, arXiv:1502.03509.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from datamodules.binary_images import patterns
+from modules.autoregressive.autoencoder import Autoencoder
+from modules.autoregressive.base import Autoregressive
+from modules.autoregressive.made import MADE
+from modules.trace import Step, Trace
+
+SIDE = 3
+PASSES = 180  # full-batch steps of Adam
+EVERY = 6  # passes between two steps of the trace
+RATE = 0.04
+
+
+@cache
+def images() -> Tensor:
+    """All bars and stripes (14, 9), float64."""
+    return patterns("bars-and-stripes", SIDE).flatten(1).double()
+
+
+@cache
+def all_pictures() -> Tensor:
+    """All pictures of 3 × 3 bits, (512, 9), float64."""
+    n = SIDE * SIDE
+    return ((torch.arange(2**n)[:, None] >> torch.arange(n - 1, -1, -1)) & 1).double()
+
+
+def floor() -> float:
+    """ln 14, nats: the entropy of the patterns, which no density can beat."""
+    return math.log(len(images()))
+
+
+def log_product(logits: Tensor, x: Tensor) -> Tensor:
+    """log Π_i x̂_i^{x_i} (1 - x̂_i)^{1 - x_i} of x (B, n), (B,)."""
+    return -F.binary_cross_entropy_with_logits(logits, x, reduction="none").sum(-1)
+
+
+def jacobian(model: Autoencoder | Autoregressive, x: Tensor) -> Tensor:
+    """∂ logit_i / ∂ x_j at x (n,), (n, n)."""
+    return torch.autograd.functional.jacobian(lambda v: model.logits(v[None])[0], x)  # type: ignore[no-untyped-call]
+
+
+def train(width: int, seed: int) -> tuple[list[Step], Autoencoder, MADE]:
+    """Train both, `width` hidden units each; see `race` for the steps."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        ae = Autoencoder(event_shape=(9,), hidden=width).double()
+        made = MADE(event_shape=(9,), hidden=[width], direct=True).double()
+    models: dict[str, Autoencoder | MADE] = {"ae": ae, "made": made}
+    optimizers = {name: torch.optim.Adam(m.parameters(), lr=RATE) for name, m in models.items()}
+    steps: list[Step] = []
+    for done in range(PASSES + 1):
+        losses = {name: -log_product(m.logits(images()), images()).mean() for name, m in models.items()}
+        if done % EVERY == 0:
+            steps.append(look(done, models, {name: loss.item() for name, loss in losses.items()}))
+        for name, optimizer in optimizers.items():
+            optimizer.zero_grad()
+            losses[name].backward()
+            optimizer.step()
+    return steps, ae.eval(), made.eval()
+
+
+def race(width: int, seed: int, count: int = 200) -> Trace:
+    """Training as a trace. Step values for "ae" and "made": `loss_…` (nats a picture), `total_…` (sum over
+    all 512 pictures), `jacobian_…` (9, 9) at the third pattern. Result: `Samples`, `count` of each model.
+    """
+    steps, ae, made = train(width, seed)
+    noise = decode_noise(ae, images(), count, seed)
+    drawn = made.sample(count, generator=torch.Generator().manual_seed(seed))
+    shares = [float(known(x, images()).double().mean()) for x in (noise, drawn)]
+    return Trace(steps, Samples(noise, drawn, *shares))
+
+
+def look(done: int, models: dict[str, Autoencoder | MADE], losses: dict[str, float]) -> Step:
+    """What both are after `done` passes."""
+    values: dict[str, object] = {"passes": done}
+    with torch.no_grad():
+        for name, model in models.items():
+            values[f"loss_{name}"] = losses[name]
+            values[f"total_{name}"] = (
+                log_product(model.logits(all_pictures()), all_pictures()).exp().sum().item()
+            )
+    for name, model in models.items():
+        values[f"jacobian_{name}"] = jacobian(model, images()[2])
+    caption = (
+        f"After {done} passes: the autoencoder's loss is {losses['ae']:.3f} nats, MADE's "
+        f"{losses['made']:.3f}; no density is below {floor():.3f}."
+    )
+    equation = (
+        rf"\sum_{{x}} \prod_i \hat x_i^{{x_i}} (1-\hat x_i)^{{1-x_i}} = {values['total_ae']:.3f} "
+        rf"\;\text{{(autoencoder)}},\quad {values['total_made']:.3f} \;\text{{(MADE)}}"
+    )
+    return Step(caption, values, equation)
+
+
+def column(trace: Trace, name: str) -> list[float]:
+    """One value of every step."""
+    return [float(step.values[name]) for step in trace]
+
+
+@torch.no_grad()
+def decode_noise(model: Autoencoder, examples: Tensor, count: int, seed: int) -> Tensor:
+    """Pictures (count, n) that an autoencoder makes of codes drawn at random.
+
+    It has no law of its codes to draw from: here each code unit is drawn for itself from a Gaussian with
+    the mean and spread that it has on `examples` (B, n), and each pixel from its output.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    codes = model.encode(examples)
+    noise = torch.randn(count, model.hidden, generator=generator, dtype=torch.float64).to(codes)
+    drawn = F.relu(codes.mean(0) + codes.std(0) * noise)
+    p = model.decode(drawn).flatten(1)
+    return (torch.rand(p.shape, generator=generator, dtype=torch.float64) < p).to(p)
+
+
+def known(pictures: Tensor, examples: Tensor) -> Tensor:
+    """Which of pictures (N, n) are among examples (M, n), (N,) bool."""
+    return (pictures[:, None] == examples[None]).all(-1).any(-1)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Pictures drawn from both models, (N, n), and the share of them that are bars or stripes."""
+
+    ae: Tensor
+    made: Tensor
+    valid_ae: float
+    valid_made: float
+
+
+@dataclass(frozen=True)
+class Digit:
+    """What trained models say of one digit (n,).
+
+    Attributes:
+        rebuilt: (n,) the autoencoder's outputs. bce: its loss, nats.
+        conditionals: (n,) MADE's p(x_i = 1 | x_<i). nll: its -log p, nats.
+        own_ae, own_made: (n,) ∂ logit_i / ∂ x_i, what each output takes from its own input.
+    """
+
+    rebuilt: Tensor
+    bce: float
+    conditionals: Tensor
+    nll: float
+    own_ae: Tensor
+    own_made: Tensor
+
+
+def on_digit(ae: Autoencoder, made: MADE, x: Tensor) -> Digit:
+    """Both models on a digit (n,) of bits."""
+    x = x.to(made.like)
+    own = [jacobian(model, x).diagonal() for model in (ae, made)]
+    with torch.no_grad():
+        return Digit(
+            ae.reconstruct(x[None])[0].flatten(),
+            -float(ae.log_product(x[None])),
+            made.conditionals(x[None])[0].flatten(),
+            -float(made.log_prob(x[None])),
+            *own,
+        )
