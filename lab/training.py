@@ -257,9 +257,11 @@ class LabCLI(LightningCLI):
 
     def card(self, metrics: dict[str, float]) -> dict[str, Any]:
         """What is known of the trained weights."""
-        config = json.loads(self.parser.dump(self.config, format="json", skip_none=True))["fit"]
+        config = json.loads(self.parser.dump(self.config, format="json", skip_none=False))["fit"]
         for key in ("config", "ckpt_path", "weights_only"):
             config.pop(key, None)
+        # of the trainer's many options only what is set; to data and model a null may mean something
+        config["trainer"] = {k: v for k, v in config["trainer"].items() if v is not None}
         init_args = config["model"].get("init_args") or {}
         config["training"] = {
             k: init_args[k] for k in ("optimizer", "lr_scheduler", "lr_interval") if k in init_args

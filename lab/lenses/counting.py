@@ -63,7 +63,7 @@ class Cost:
     Attributes:
         numbers: free numbers, counted.
         likelihood, sample: multiplications of one log p(x) and of one draw.
-    passes: of one draw that makes a full pass for each variable.
+        passes: of one draw that makes a full pass for each variable.
         steps: evaluations of a conditional, one after the other, in one draw.
     """
 
@@ -91,6 +91,8 @@ class Multiplications(TorchDispatchMode):
             self.count += args[0].numel()
         elif packet is aten.addmv:
             self.count += args[1].numel()
+        elif packet is aten.addmm_:  # in place, and not in the registry
+            self.count += args[1].numel() * args[2].shape[-1]
         elif packet in (aten.mul, aten.mul_, aten.addcmul_):
             self.count += out.numel() if out.is_floating_point() else 0
         return out
