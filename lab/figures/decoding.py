@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.tokens import escape
+from lab.figures.tokens import escape, wrap
 
 GROUPS = (theme.BLUE, theme.PURPLE, theme.SKY, theme.ORANGE)
 
@@ -89,18 +89,9 @@ def tree(
     return fig
 
 
-def text(tokens: Sequence[str], repeated: Sequence[bool], wrap: int = 34) -> go.Figure:
+def text(tokens: Sequence[str], repeated: Sequence[bool], most: int = 34) -> go.Figure:
     """A text as tokens, wrapped; those that repeat what has come before on a coloured ground."""
-    x, y, row, column = [], [], 0, 0.0
-    for token in tokens:
-        width = max(1, len(token))
-        if column and column + width > wrap:
-            row, column = row + 1, 0.0
-        x.append(column + (width - 1) / 2)
-        y.append(row)
-        column += width
-        if "⏎" in token:
-            row, column = row + 1, 0.0
+    x, y = wrap(tokens, most)
     fig = go.Figure()
     mine = [n for n, again in enumerate(repeated) if again]
     if mine:
@@ -114,7 +105,7 @@ def text(tokens: Sequence[str], repeated: Sequence[bool], wrap: int = 34) -> go.
         textfont={"size": theme.FONT_SIZE - 2, "family": "monospace"},
     )  # fmt: skip
     rows = max(y) + 1
-    fig.update_xaxes(visible=False, range=[-1, wrap])
+    fig.update_xaxes(visible=False, range=[-1, most])
     fig.update_yaxes(visible=False, range=[rows - 0.4, -0.6])
     fig.update_layout(
         height=int(40 + 28 * rows), margin={"t": 8, "b": 8}, showlegend=False, barmode="overlay"

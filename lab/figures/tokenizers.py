@@ -39,17 +39,12 @@ def pieces(
     colors = []
     for place in range(len(shown)):
         i = ids[place] if place < len(ids) else 0
-        color = theme.VERMILLION if i < 0 else palette[i % len(palette)]
-        strong = (
-            0.75
-            if i < 0
-            else 0.3
-            if marked is None
-            else 0.85
-            if place < len(marked) and marked[place]
-            else 0.15
-        )
-        colors.append(theme.fade(color, strong))
+        if i < 0:
+            color, strength = theme.VERMILLION, 0.75
+        else:
+            chosen = marked is not None and place < len(marked) and marked[place]
+            color, strength = palette[i % len(palette)], 0.3 if marked is None else 0.85 if chosen else 0.15
+        colors.append(theme.fade(color, strength))
     fig = go.Figure(
         go.Bar(
             x=[w - 0.12 for w in widths],

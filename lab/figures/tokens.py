@@ -18,16 +18,7 @@ def strip(tokens: Sequence[str], prompt: int, current: int) -> go.Figure:
     Args:
         tokens: as shown, in order. prompt: how many are the prompt. current: index of the one just drawn.
     """
-    x, y, row, column = [], [], 0, 0.0
-    for token in tokens:
-        width = max(1, len(token))
-        if column and column + width > WRAP:
-            row, column = row + 1, 0.0
-        x.append(column + (width - 1) / 2)
-        y.append(row)
-        column += width
-        if "⏎" in token:
-            row, column = row + 1, 0.0
+    x, y = wrap(tokens, WRAP)
     colors = [
         theme.INPUT if i < prompt else theme.OUTPUT if i <= current else theme.fade(theme.HIDDEN, 0.45)
         for i in range(len(tokens))
@@ -58,6 +49,23 @@ def strip(tokens: Sequence[str], prompt: int, current: int) -> go.Figure:
     fig.update_yaxes(visible=False, range=[rows - 0.4, -0.6])
     fig.update_layout(height=int(40 + 30 * rows), margin={"t": 8, "b": 8}, showlegend=False)
     return fig
+
+
+def wrap(tokens: Sequence[str], most: int) -> tuple[list[float], list[int]]:
+    """Middle and row of every token of a text in lines of `most` characters; "⏎" ends a line too."""
+    x: list[float] = []
+    y: list[int] = []
+    row, column = 0, 0
+    for token in tokens:
+        width = max(1, len(token))
+        if column and column + width > most:
+            row, column = row + 1, 0
+        x.append(column + (width - 1) / 2)
+        y.append(row)
+        column += width
+        if "⏎" in token:
+            row, column = row + 1, 0
+    return x, y
 
 
 def escape(text: str) -> str:

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from datamodules.binary_images import patterns
+from datamodules.binary_images import patterns, strings
 from modules.autoregressive.autoencoder import Autoencoder
 from modules.autoregressive.base import Autoregressive
 from modules.autoregressive.made import MADE
@@ -35,8 +35,7 @@ def images() -> Tensor:
 @cache
 def all_pictures() -> Tensor:
     """All pictures of 3 × 3 bits, (512, 9), float64."""
-    n = SIDE * SIDE
-    return ((torch.arange(2**n)[:, None] >> torch.arange(n - 1, -1, -1)) & 1).double()
+    return strings(SIDE * SIDE).double()
 
 
 def floor() -> float:

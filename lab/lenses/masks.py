@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from datamodules.binary_images import strings
 from datamodules.digits import Digits
 from modules.autoregressive.base import Autoregressive, ranks
 from modules.autoregressive.made import MADE, draw_degrees, make_masks
@@ -134,7 +135,7 @@ def toy_model(n: int, widths: Sequence[int], direct: bool, seed: int) -> MADE:
 
 def all_strings(n: int) -> Tensor:
     """Every string of n bits, (2^n, n) float64."""
-    return (torch.arange(2**n)[:, None] >> torch.arange(n - 1, -1, -1) & 1).double()
+    return strings(n).double()
 
 
 def evaluate(model: MADE, wiring: Connectivity, x: Tensor) -> tuple[Tensor, Tensor]:
