@@ -2,8 +2,8 @@
 
 bars-and-stripes  every row of one colour, or every column: 2·2^s - 2 patterns of s × s (MacKay 2003, ch. 42)
 xor               two fair coins and their exclusive or, which no logistic conditional can express
-stripes           one random row; each row below is the one above moved a place to the left, and the bit that
-                  comes in on the right is new: what a pixel is, stands above to its right
+stripes           one random row; each row below is the one above moved `shift` places left, and the bits that
+                  come in on the right are new: what a pixel is, stands one row up, `shift` to the right
 
 The law is uniform over `patterns`, so no density has a mean NLL below `least_nll` = ln(number of patterns).
 
@@ -27,22 +27,24 @@ def strings(length: int) -> Tensor:
     return (torch.arange(2**length)[:, None] >> torch.arange(length - 1, -1, -1)) & 1
 
 
-def patterns(kind: Kind, side: int) -> Tensor:
-    """Every pattern once, (N, 1, H, W) float.
+def patterns(kind: Kind, side: int, shift: int = 1) -> Tensor:
+    """Every pattern once, (N, 1, H, W) float; `shift` is read by "stripes" alone.
 
     Raises:
-        ValueError: an unknown kind, or too many patterns.
+        ValueError: an unknown kind, no such shift, or too many patterns.
     """
     if kind not in get_args(Kind):
         raise ValueError(f"kind is {kind!r}: it must be one of {', '.join(get_args(Kind))}.")
     if kind == "xor":
         pairs = strings(2)
         return torch.cat([pairs, (pairs.sum(1) % 2)[:, None]], 1).view(4, 1, 1, 3).float()
-    free = side if kind == "bars-and-stripes" else 2 * side - 1
+    if not 1 <= shift <= side:
+        raise ValueError(f"shift is {shift}: each row moves by at least 1 place, at most all {side}.")
+    free = side if kind == "bars-and-stripes" else side + shift * (side - 1)
     if side < 2 or 2**free > MOST:
         raise ValueError(f"side is {side}: it must be at least 2, and small enough to list every pattern.")
     if kind == "stripes":
-        rows = strings(free).unfold(1, side, 1)  # (N, side, side): row r is bits r .. r + side - 1
+        rows = strings(free).unfold(1, side, shift)  # (N, side, side): row r begins at bit r · shift
         return rows[:, None].float()
     rows = strings(side)[:, :, None].expand(-1, side, side)
     columns = rows[1:-1].transpose(1, 2)  # all black and all white are rows already
@@ -53,7 +55,7 @@ class BinaryImages(DataModule):
     """Train on every pattern, `repeat` times an epoch; validation and test are the patterns, once each.
 
     Args:
-        kind, side: see above; `side` is not read by "xor".
+        kind, side, shift: see above; "xor" reads neither number, `shift` is for "stripes".
         repeat: how often an epoch shows each pattern.
     """
 
@@ -66,12 +68,13 @@ class BinaryImages(DataModule):
         repeat: int = 64,
         batch_size: int = 64,
         seed: int = 0,
+        shift: int = 1,
     ) -> None:
         super().__init__(batch_size, seed)
         if repeat < 1:
             raise ValueError(f"repeat is {repeat}: it must be at least 1.")
-        self.kind, self.side, self.repeat = kind, side, repeat
-        self.patterns = patterns(kind, side)
+        self.kind, self.side, self.repeat, self.shift = kind, side, repeat, shift
+        self.patterns = patterns(kind, side, shift)
 
     @property
     def least_nll(self) -> float:
@@ -95,6 +98,7 @@ class BinaryImages(DataModule):
         return {
             "name": type(self).__name__,
             "kind": self.kind,
+            **({"shift": self.shift} if self.kind == "stripes" else {}),
             "splits": {"train": count * self.repeat, "val": count, "test": count},
             "least_nll": self.least_nll,
         }

@@ -45,6 +45,22 @@ def test_known_numbers_of_bars_and_stripes(side: int, independent: float, chain:
     assert data.least_nll == math.log(len(data.patterns))
 
 
+@pytest.mark.parametrize(("side", "shift"), [(3, 1), (4, 2), (3, 3)])
+def test_stripes_move_by_the_shift(side: int, shift: int) -> None:
+    """What stands above to the right is copied, all else is free: side + shift (side - 1) fair bits."""
+    data = BinaryImages(kind="stripes", side=side, shift=shift)
+    x = data.patterns[:, 0]
+    free = side + shift * (side - 1)
+    assert len(x) == 2**free == len(x.flatten(1).unique(dim=0))
+    assert torch.equal(x[:, 1:, : max(0, side - shift)], x[:, :-1, shift:])
+    assert (x.mean(0) == 0.5).all()
+    assert data.least_nll == pytest.approx(free * math.log(2), abs=1e-12)
+    assert data.describe()["shift"] == shift
+    for wrong in (0, side + 1):
+        with pytest.raises(ValueError, match="shift"):
+            patterns("stripes", side, wrong)
+
+
 def test_an_epoch_shows_every_pattern_equally_often() -> None:
     data = BinaryImages(kind="xor", repeat=3, batch_size=4)
     data.setup("fit")
