@@ -29,9 +29,9 @@ from torch.utils.data import DataLoader
 
 from datamodules import fetch, pydocs
 from datamodules.base import Batches, DataModule
-from datamodules.tokenizer import ASCII, BPETokenizer, ByteTokenizer, CharTokenizer, Tokenizer
+from datamodules.tokenizer import ASCII, SUBWORDS, ByteTokenizer, CharTokenizer, Tokenizer
 
-Tokenization = Literal["char", "byte", "bpe"]
+Tokenization = Literal["char", "byte", "bpe", "wordpiece", "unigram"]
 
 
 class Windows:
@@ -93,13 +93,13 @@ class Text(DataModule):
 
     Args:
         corpus: "shakespeare", "pydocs" (embedded), or the path of a UTF-8 text file.
-        tokenizer: "char" (vocabulary: all characters of the corpus), "byte", or "bpe" (on bytes,
-            learned on the training split).
+        tokenizer: "char" (vocabulary: all characters of the corpus), "byte", or subwords of bytes learned
+            on the training split: "bpe", "wordpiece" or "unigram".
         context: tokens in a window; None makes each split one window (for models that count).
         batch_size: windows per optimizer step over all processes together.
         seed: of the windows drawn in each epoch.
         windows_per_epoch: training windows in one epoch; never more than there are starts.
-        bpe_vocab_size: tokens of "bpe", the 256 bytes included.
+        bpe_vocab_size: tokens of "bpe", "wordpiece" or "unigram", their single bytes included.
 
     Raises:
         ValueError: an argument is out of range, or the corpus is unknown, unreadable or too short.
@@ -168,8 +168,8 @@ class Text(DataModule):
         """Made from the corpus; from a card it comes without the corpus by `Tokenizer.from_dict`."""
         if self.tokenization == "byte":
             return ByteTokenizer()
-        if self.tokenization == "bpe":
-            return BPETokenizer.train(self.split_text("train"), self.bpe_vocab_size)
+        if self.tokenization in SUBWORDS:
+            return SUBWORDS[self.tokenization].train(self.split_text("train"), self.bpe_vocab_size)
         # a fixed vocabulary keeps a model of the documentation usable under every version of Python
         return CharTokenizer(ASCII if self.corpus == "pydocs" else sorted(set(self.text)))
 

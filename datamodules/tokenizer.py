@@ -1,15 +1,22 @@
-"""From text to token numbers and back: characters, bytes, words, and byte pairs (BPE; Gage 1994; Sennrich
-et al. 2016, arXiv:1508.07909; on bytes as in GPT-2).
+"""From text to token numbers and back: characters, bytes, words, and three kinds of subwords, which the
+`tokenizers` library learns: byte pairs (BPE; Gage 1994; Sennrich et al. 2016, arXiv:1508.07909),
+WordPiece (Schuster and Nakajima 2012) and the unigram model (Kudo 2018, arXiv:1804.10959).
+
+Subwords are made of UTF-8 bytes, within words that keep their leading space (GPT-2's rule): what is
+decoded is the very text. The library's WordPiece *encodes* as WordPiece does, by the longest match, but
+*learns* its pieces as BPE does, by the most frequent pair, not by c(ab) / (c(a) c(b)).
 
 A tokenizer becomes a plain dict, which travels in the card of the trained weights: whoever has the
 weights can encode text without the corpus.
 """
 
 import json
+import math
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 from torch import Tensor
@@ -69,11 +76,12 @@ class Tokenizer(ABC):
                 return ByteTokenizer()
             if card["kind"] == "word":
                 return WordTokenizer(card["tokens"])
-            if card["kind"] == "bpe":
-                return BPETokenizer(json.dumps(card["model"]))
+            if card["kind"] in SUBWORDS:
+                return SUBWORDS[card["kind"]](json.dumps(card["model"]))
         except Exception as error:  # the tokenizers library raises bare Exceptions
             raise ValueError(f"The tokenizer cannot be read from this card: {error}.") from error
-        raise ValueError(f"The tokenizer's kind is {card['kind']!r}: it must be char, byte, word or bpe.")
+        kinds = ", ".join(["char", "byte", "word", *SUBWORDS])
+        raise ValueError(f"The tokenizer's kind is {card['kind']!r}: it must be one of {kinds}.")
 
 
 class CharTokenizer(Tokenizer):
@@ -159,45 +167,60 @@ class WordTokenizer(Tokenizer):
         return {"kind": self.kind, "tokens": self.tokens}
 
 
-class BPETokenizer(Tokenizer):
-    """Byte pairs merged by frequency, through the `tokenizers` library.
+# --- Subwords, learned by the library ---------------------------------------------------------------
+
+
+class SubwordTokenizer(Tokenizer):
+    """Pieces of bytes.
 
     Args:
         model: the library's own JSON.
     """
 
-    kind = "bpe"
+    INNER = "‿"  # what a piece inside a word begins with, where it matters; no byte is written so
+    UNKNOWN = "[UNK]"
 
     def __init__(self, model: str) -> None:
         import tokenizers
 
         self._model = tokenizers.Tokenizer.from_str(model)
         letters = {letter: byte for byte, letter in enumerate(_letters())}
-        units = [self._model.id_to_token(i) or "" for i in range(self._model.get_vocab_size())]
-        self._bytes = [bytes(letters[c] for c in unit) for unit in units]
-        self.tokens = [_readable(b) for b in self._bytes]
+        pieces = [self._model.id_to_token(i) or "" for i in range(self._model.get_vocab_size())]
+        self.unknown = self._unknown(json.loads(model)["model"], pieces)
+        self._bytes, self.tokens = [], []
+        for i, piece in enumerate(pieces):
+            whole = "" if i == self.unknown else piece.removeprefix(self.INNER)
+            self._bytes.append(bytes(letters[c] for c in whole) if i != self.unknown else b"\xff")
+            inner = "##" if piece.startswith(self.INNER) else ""
+            self.tokens.append(self.UNKNOWN if i == self.unknown else inner + _readable(self._bytes[-1]))
 
     @classmethod
-    def train(cls, text: str, vocab_size: int) -> "BPETokenizer":
-        """Learn merges on `text` until there are `vocab_size` tokens, or nothing left to merge.
+    def _unknown(cls, model: dict[str, Any], pieces: list[str]) -> int | None:
+        """The number of the unknown token, of a model that has one."""
+        return None
+
+    @classmethod
+    def train(cls, text: str | Iterable[str], vocab_size: int) -> "SubwordTokenizer":
+        """Learn pieces from a text, or from several that no piece crosses, until there are `vocab_size`.
+
+        There are fewer where the text offers no more, and more where its single bytes already are.
 
         Raises:
-            ValueError: fewer than the 256 bytes.
+            ValueError: fewer tokens than the tokenizer's base.
         """
-        from tokenizers import Tokenizer as Library
-        from tokenizers import decoders, models, pre_tokenizers, trainers
+        raise NotImplementedError
 
-        if vocab_size < 256:
-            raise ValueError(f"The BPE vocabulary is {vocab_size}: it must hold at least the 256 bytes.")
-        model = Library(models.BPE())
-        model.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        model.decoder = decoders.ByteLevel()
-        trainer = trainers.BpeTrainer(
-            vocab_size=vocab_size, initial_alphabet=_letters(), show_progress=False, special_tokens=[]
-        )
-        # by lines: the library would otherwise hold one word list for the whole text
-        model.train_from_iterator(text.splitlines(keepends=True), trainer)
-        return cls(model.to_str())
+    @classmethod
+    def _learn(cls, text: str | Iterable[str], model: Any, trainer: Any) -> dict[str, Any]:
+        """The library's JSON, as a dict, after training."""
+        from tokenizers import Tokenizer as Library
+        from tokenizers import decoders, pre_tokenizers
+
+        library = Library(model)
+        library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        library.decoder = decoders.ByteLevel()
+        library.train_from_iterator([text] if isinstance(text, str) else text, trainer)
+        return json.loads(library.to_str())
 
     def encode(self, text: str) -> list[int]:
         return self._model.encode(text).ids
@@ -207,6 +230,112 @@ class BPETokenizer(Tokenizer):
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "model": json.loads(self._model.to_str())}
+
+
+class BPETokenizer(SubwordTokenizer):
+    """Byte pairs merged by frequency, and merged again in the same order; the 256 bytes come first."""
+
+    kind = "bpe"
+
+    @classmethod
+    def train(cls, text: str | Iterable[str], vocab_size: int) -> "BPETokenizer":
+        from tokenizers import models, trainers
+
+        at_least_the_bytes("BPE", vocab_size)
+        trainer = trainers.BpeTrainer(
+            vocab_size=vocab_size, initial_alphabet=_letters(), show_progress=False, special_tokens=[]
+        )
+        # by lines: the library would otherwise hold one word list for the whole text
+        parts = text.splitlines(keepends=True) if isinstance(text, str) else text
+        return cls(json.dumps(cls._learn(parts, models.BPE(), trainer)))
+
+
+class WordPieceTokenizer(SubwordTokenizer):
+    """The longest piece that fits, from the left; pieces inside a word are others (##) than at its
+    beginning. A word that does not divide into known pieces is one [UNK], token 0, decoded as U+FFFD."""
+
+    kind = "wordpiece"
+
+    @classmethod
+    def _unknown(cls, model: dict[str, Any], pieces: list[str]) -> int | None:
+        return pieces.index(cls.UNKNOWN)
+
+    @classmethod
+    def train(cls, text: str | Iterable[str], vocab_size: int) -> "WordPieceTokenizer":
+        from tokenizers import models, pre_tokenizers, trainers
+
+        text = [text] if isinstance(text, str) else list(text)
+        split = pre_tokenizers.ByteLevel(add_prefix_space=False).pre_tokenize_str
+        # The library numbers inner letters in the order of a hash, and breaks ties by number: named as
+        # special tokens they have the same numbers in every run.
+        inner = {letter for part in text for word, _ in split(part) for letter in word[1:]}
+        trainer = trainers.WordPieceTrainer(
+            vocab_size=vocab_size, show_progress=False, continuing_subword_prefix=cls.INNER,
+            special_tokens=[cls.UNKNOWN, *(cls.INNER + letter for letter in sorted(inner))],
+        )  # fmt: skip
+        learned = cls._learn(text, models.WordPiece(unk_token=cls.UNKNOWN), trainer)
+        learned["added_tokens"] = []  # a text that spells [UNK] is text
+        learned["model"]["max_input_chars_per_word"] = 10_000
+        return cls(json.dumps(learned))
+
+
+class UnigramTokenizer(SubwordTokenizer):
+    """The most probable pieces, P(pieces) = Π P(piece); every byte is a piece, so nothing is unknown.
+
+    Without `every_byte` only bytes seen in training are pieces, and [UNK] is token 0.
+    """
+
+    kind = "unigram"
+
+    @property
+    def log_probs(self) -> list[float]:
+        """Of each piece in nats, as the library has them."""
+        return [score for _, score in json.loads(self._model.to_str())["model"]["vocab"]]
+
+    @classmethod
+    def _unknown(cls, model: dict[str, Any], pieces: list[str]) -> int | None:
+        return model["unk_id"]
+
+    @classmethod
+    def train(cls, text: str | Iterable[str], vocab_size: int, every_byte: bool = True) -> "UnigramTokenizer":
+        from tokenizers import models, trainers
+
+        if every_byte:
+            at_least_the_bytes("unigram", vocab_size)
+        trainer = trainers.UnigramTrainer(
+            vocab_size=vocab_size, show_progress=False, initial_alphabet=_letters() if every_byte else [],
+            special_tokens=[] if every_byte else [cls.UNKNOWN], unk_token=None if every_byte else cls.UNKNOWN,
+        )  # fmt: skip
+        learned = cls._learn(text, models.Unigram(), trainer)
+        learned["added_tokens"] = []
+        first = 0 if every_byte else 1
+        vocab = learned["model"]["vocab"]
+        learned["model"]["vocab"] = vocab[:first] + same_every_time(vocab[first:])
+        return cls(json.dumps(learned))
+
+
+SUBWORDS: dict[str, type[SubwordTokenizer]] = {
+    "bpe": BPETokenizer, "wordpiece": WordPieceTokenizer, "unigram": UnigramTokenizer,
+}  # fmt: skip
+
+
+def same_every_time(vocab: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Pieces and scores without what a hash decides, which is another in every run of the library.
+
+    Bytes that its EM does not need get a low score, each 0.0001 below the one before, in the order of a
+    hash: here they all have the highest of these. Equal scores go by the letters.
+    """
+    bytes_ = sorted((score for piece, score in vocab if len(piece) == 1), reverse=True)
+    steps = [a for pair in pairwise(bytes_) if abs(pair[0] - pair[1] - 1e-4) < 1e-8 for a in pair]
+    low, high = min(steps, default=math.inf), max(steps, default=-math.inf)
+    levelled = [(p, round(high if len(p) == 1 and low <= score <= high else score, 6)) for p, score in vocab]
+    return sorted(levelled, key=lambda piece: (-piece[1], piece[0]))
+
+
+def at_least_the_bytes(name: str, vocab_size: int) -> None:
+    """Raises ValueError for a vocabulary that cannot hold every byte."""
+    if vocab_size < 256:
+        raise ValueError(f"The {name} vocabulary is {vocab_size}: it must hold at least the 256 bytes.")
 
 
 def _readable(unit: bytes) -> str:

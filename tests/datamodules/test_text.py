@@ -27,7 +27,7 @@ def ready(**knobs: Any) -> Text:
     return data
 
 
-@pytest.mark.parametrize("tokenizer", ["char", "byte", "bpe"])
+@pytest.mark.parametrize("tokenizer", ["char", "byte", "bpe", "wordpiece", "unigram"])
 def test_evaluation_predicts_every_token_once(own: Path, tokenizer: Any) -> None:
     data = ready(corpus=str(own), tokenizer=tokenizer, context=16, batch_size=3, bpe_vocab_size=270)
     for split, loader in (("val", data.val_dataloader()), ("test", data.test_dataloader())):
@@ -133,7 +133,7 @@ def test_bad_files(tmp_path: Path, content: bytes | None, knobs: dict[str, Any],
 @pytest.mark.parametrize(
     "knobs, match",
     [
-        ({"tokenizer": "word"}, "char, byte, bpe"),
+        ({"tokenizer": "word"}, "char, byte, bpe, wordpiece, unigram"),
         ({"context": 0}, "context is 0"),
         ({"windows_per_epoch": 0}, "windows_per_epoch is 0"),
     ],

@@ -1,18 +1,33 @@
 """Tokenizers: there and back, through a card, and what they say to bad input."""
 
 import json
+import math
 import random
 
 import pytest
 import torch
 
-from datamodules.tokenizer import ASCII, BPETokenizer, ByteTokenizer, CharTokenizer, Tokenizer
+from datamodules.tokenizer import (
+    ASCII,
+    BPETokenizer,
+    ByteTokenizer,
+    CharTokenizer,
+    Tokenizer,
+    UnigramTokenizer,
+    WordPieceTokenizer,
+)
 
-TEXT = "To be, or not to be: that is the question.\n\n  Ünïcödé 日本 🙂, tabs\tand\r\nreturns.\n" * 20
+TEXT = (
+    "To be, or not to be: that is the question.\n\n  Ünïcödé 日本 🙂, tabs\tand\r\nreturns.\n"
+    "## [UNK] a##b ‿\n" * 20
+)
 
 
 def tokenizers() -> list[Tokenizer]:
-    return [CharTokenizer(sorted(set(TEXT))), ByteTokenizer(), BPETokenizer.train(TEXT, 300)]
+    return [
+        CharTokenizer(sorted(set(TEXT))), ByteTokenizer(), BPETokenizer.train(TEXT, 300),
+        WordPieceTokenizer.train(TEXT, 150), UnigramTokenizer.train(TEXT, 280),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("tokenizer", tokenizers(), ids=lambda t: t.kind)
@@ -87,7 +102,38 @@ def test_bpe_is_deterministic_and_shortens() -> None:
     assert len(first.encode(text)) < len(text) / 2.5
 
 
+@pytest.mark.parametrize("kind", [WordPieceTokenizer, UnigramTokenizer])
+def test_the_librarys_hashes_decide_nothing(kind: type[WordPieceTokenizer] | type[UnigramTokenizer]) -> None:
+    first, *others = (kind.train(TEXT, 290).to_dict() for _ in range(4))
+    assert all(first == other for other in others)
+
+
+def test_a_word_that_does_not_divide_is_one_unknown() -> None:
+    tokenizer = WordPieceTokenizer.train("unhappy unable happy able " * 9, 60)
+    assert tokenizer.tokens[0] == "[UNK]" and tokenizer.unknown == 0
+    assert tokenizer.encode("unhappily able") == [0, *tokenizer.encode(" able")]  # no i in training
+    assert 0 not in tokenizer.encode("unha peable")
+    assert tokenizer.decode([0]) == "\ufffd"
+    pieces = [tokenizer.tokens[i] for i in tokenizer.encode("unable")]
+    assert not pieces[0].startswith("##") and "".join(p.removeprefix("##") for p in pieces) == "unable"
+
+
+def test_unigram_pieces_have_probabilities() -> None:
+    text = "the cat and the hat and the bat sat. " * 40
+    every, seen = UnigramTokenizer.train(text, 300), UnigramTokenizer.train(text, 40, every_byte=False)
+    assert every.unknown is None and every.decode(every.encode("zoë 🙂")) == "zoë 🙂"
+    assert seen.unknown == 0 and 0 in seen.encode("zoo") and seen.decode(seen.encode("the bat")) == "the bat"
+    for tokenizer, first in ((every, 0), (seen, 1)):
+        log_probs = tokenizer.log_probs[first:]
+        assert log_probs == sorted(log_probs, reverse=True) and len(log_probs) == len(tokenizer) - first
+    assert sum(math.exp(v) for v in seen.log_probs[1:]) == pytest.approx(1, abs=0.1)
+    unseen = [every.log_probs[every.tokens.index(c)] for c in "XYZ"]
+    assert len(set(unseen)) == 1  # of bytes never seen none is likelier than another
+
+
 def test_bad_vocabularies() -> None:
+    with pytest.raises(ValueError, match="at least the 256 bytes"):
+        UnigramTokenizer.train(TEXT, 255)
     with pytest.raises(ValueError, match="at least the 256 bytes"):
         BPETokenizer.train(TEXT, 100)
     with pytest.raises(ValueError, match="different single characters"):
