@@ -163,6 +163,12 @@ class Text(DataModule):
         first, last = self.bounds[split]
         return self.text[first:last]
 
+    def bytes_per_token(self, split: Literal["train", "val", "test"]) -> float:
+        """How much text a token is: what makes losses under different tokenizers comparable,
+        bits per byte = nats per token / ln 2 / bytes per token."""
+        text = self.split_text(split)
+        return len(text.encode()) / max(1, len(self.tokenizer.encode(text)))
+
     @cached_property
     def tokenizer(self) -> Tokenizer:
         """Made from the corpus; from a card it comes without the corpus by `Tokenizer.from_dict`."""
@@ -226,5 +232,6 @@ class Text(DataModule):
             "test_is_part_of_val": self.corpus == "shakespeare",
             "context": self.context,
             "seed": self.seed,
+            "bytes_per_token": {split: self.bytes_per_token(split) for split in ("val", "test")},
             "tokenizer": self.tokenizer.to_dict(),
         }

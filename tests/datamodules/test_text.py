@@ -105,6 +105,16 @@ def test_describe_lets_the_tokenizer_travel(own: Path) -> None:
     assert data.sizes == {"vocab_size": len(data.tokenizer)} == {"vocab_size": 260}
 
 
+def test_a_token_is_so_many_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "own.txt"
+    path.write_text("é" * 1000)
+    card = ready(corpus=str(path), context=4).describe()
+    assert card["bytes_per_token"] == {"val": 2.0, "test": 2.0}
+    assert ready(corpus=str(path), tokenizer="byte", context=4).bytes_per_token("train") == 1.0
+    bpe = ready(corpus=str(path), tokenizer="bpe", bpe_vocab_size=258, context=4)
+    assert bpe.bytes_per_token("train") == 4.0  # é, then éé
+
+
 def test_bpe_learns_from_training_alone(tmp_path: Path) -> None:
     path = tmp_path / "own.txt"
     path.write_text("ab " * 900 + "xyz " * 75)  # the last tenth is all xyz

@@ -414,3 +414,22 @@ def test_the_curve_on_multi30k(real_data: Callable[[str], Path], monkeypatch: py
         assert nll(model, "none", train).mean().exp().item() == pytest.approx(plain, abs=0.06)
         assert nll(model, "add", test).mean().exp().item() == pytest.approx(add, rel=1e-3)
         assert nll(model, "kneser-ney", test).mean().exp().item() == pytest.approx(kneser_ney, abs=0.02)
+
+
+def test_stored_numbers_are_short_and_come_back():
+    for base, order, times in ((3, 3, 2), (200, 2, 2), (3000, 2, 400), (3000, 5, 2)):
+        model = NGram(base, order)
+        model.fit(
+            torch.randint(base, (3, 50), generator=torch.Generator().manual_seed(order)).repeat(times, 1)
+        )
+        state = model.state_dict()
+        most = int(model.keys.max())
+        assert state["keys"].element_size() == (
+            1 if most < 256 else 2 if most < 2**15 else 4 if most < 2**31 else 8
+        )
+        assert state["counts"].element_size() == (1 if int(model.counts.max()) < 256 else 2)
+        twin = NGram(base, order)
+        twin.load_state_dict(state)
+        assert twin.keys.dtype == torch.int64 and torch.equal(twin.keys, model.keys)
+        assert twin.counts.dtype == torch.int32 and torch.equal(twin.counts, model.counts)
+    assert NGram(5, 2).state_dict()["keys"].shape == (0,)
