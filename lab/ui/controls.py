@@ -1,4 +1,4 @@
-"""Controls: slider, number, choice, toggle, text, and the presets that set them."""
+"""Controls: slider, number, choice, toggle, text, a file's text, and the presets that set them."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -169,6 +169,26 @@ def text(
     if len(value) > max_chars:
         st.warning(f"The text is longer than {max_chars:,} characters; only its beginning is used.")
     return value[:max_chars]
+
+
+def upload(label: str, *, into: str) -> None:
+    """A text file of the reader's, put into the text control `into`; what it cannot take is one sentence."""
+    key = f"{into}-file"
+
+    def read() -> None:
+        file = st.session_state[key]
+        st.session_state.pop(f"_bad:{key}", None)
+        if file is None:
+            return
+        try:
+            text = file.getvalue().decode("utf-8-sig").replace("\r\n", "\n")
+        except UnicodeDecodeError as error:
+            state.complain(key, f"{file.name} is not UTF-8 text (byte {error.start}): save it as UTF-8.")
+            return
+        set_values({into: text})  # the control itself cuts what is too long, and says so
+
+    st.file_uploader(label, type=["txt", "md", "csv"], key=key, on_change=read)
+    state.complaint(key, True)
 
 
 def presets(settings: Mapping[str, Mapping[str, Any]], title: str = "Try") -> None:

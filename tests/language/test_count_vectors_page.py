@@ -1,0 +1,144 @@
+"""The page "Count vectors and SVD": LG-O20, LG-O21, LG-E10 and LG-E11 as they are shown."""
+
+import math
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from streamlit.testing.v1 import AppTest
+
+from lab.errors import UserError
+from lab.lenses import count_vectors as lens
+
+PAGE = Path(__file__).resolve().parents[2] / "pages" / "language" / "count_vectors.py"
+GRUTT = (
+    "I drank a hot grutt this morning. She ordered a blarpen at the café. "
+    "The grutt was bitter and dark. He prefers blarpen to tea."
+)
+
+
+def opened(**parameters):
+    page = AppTest.from_file(str(PAGE), default_timeout=120)
+    for key, value in parameters.items():
+        page.query_params[key] = value
+    page.run()
+    assert not page.exception and not page.error and not page.warning
+    return page
+
+
+def by_hand(text, k):
+    """C by two loops: words by first occurrence."""
+    lines = [s.lower().split() for s in text.replace(".", "\n").splitlines() if s.strip()]
+    C = {}
+    for line in lines:
+        for i, a in enumerate(line):
+            for j, b in enumerate(line):
+                if i != j and abs(i - j) <= k:
+                    C[a, b] = C.get((a, b), 0) + 1
+    return C
+
+
+def test_the_four_sentences():  # LG-O21
+    page = opened()
+    assert [m.value for m in page.metric] == ["25, 21", "76", "82.77%", "20"]
+    latex = page.latex[0].value
+    assert "6.7181263" in latex and latex.count("6.7181263") == 2
+    assert opened(d="5").latex[0].value.count("4.9428523") == 2
+    counted = lens.count(GRUTT, 2)
+    found = lens.decompose(counted, 2, False)
+    assert found.spectrum[:3].tolist() == pytest.approx([4.50855, 3.24650, 2.85408], abs=5e-6)
+    for k in (1, 2, 4):
+        counted, C = lens.count(GRUTT, k), by_hand(GRUTT, k)
+        for i, a in enumerate(counted.words):
+            for j, b in enumerate(counted.words):
+                assert counted.counts[i, j] == C.get((a, b), 0)
+
+
+def test_the_coffee_sentence():  # LG-O20
+    counted = lens.count("I drank hot coffee this morning", 2)
+    row = counted.counts[counted.words.index("coffee")]
+    assert {w for w, c in zip(counted.words, row, strict=True) if c} == {"drank", "hot", "this", "morning"}
+    assert counted.counts.sum() == 18
+
+
+def test_grutt_is_nearer_to_other_words_than_to_blarpen():  # LG-E10
+    counted = lens.count(GRUTT, 2)
+    near = lens.near(counted, lens.decompose(counted, 21, False), "Grutt", 20)
+    whole = dict(zip(near.words, near.whole.tolist(), strict=True))
+    assert whole["blarpen"] == pytest.approx(2 / math.sqrt(56), abs=1e-12)
+    assert min(whole["this"], whole["drank"], whole["and"]) > whole["blarpen"]
+    # with as many dimensions as words nothing is lost
+    torch.testing.assert_close(near.cosines, near.whole, rtol=0, atol=1e-9)
+
+
+def test_a_sentence_is_added_without_the_old_text():  # LG-E11
+    more = "She drank a hot blarpen this evening."
+    old = lens.count(GRUTT, 2)
+    both = lens.add(old, more, 2)
+    assert list(both.words) == [*old.words, "evening"] and both.tokens == 32
+    assert torch.equal(both.counts[:21, :21] - old.counts != 0, both.counts[:21, :21] > old.counts)
+    C = by_hand(GRUTT + more, 2)
+    assert both.counts.sum() == sum(C.values()) and both.counts[-1, both.words.index("this")] == 1
+    anew = lens.count(GRUTT + more, 2)
+    order = [anew.words.index(w) for w in both.words]
+    assert torch.equal(both.counts, anew.counts[order][:, order])
+    torch.testing.assert_close(
+        lens.decompose(both, 2, False).spectrum, lens.decompose(anew, 2, False).spectrum, rtol=0, atol=1e-12
+    )
+    assert lens.difference(both, f"{GRUTT}\n{more}", 2) == 0
+    assert lens.difference(both, GRUTT, 2) == 1  # it can tell
+    page = opened(more=more)
+    empty = int((both.counts != 0).sum() - (old.counts != 0).sum())
+    said = " ".join(c.value for c in page.caption)
+    assert f"{empty} cells that were empty, 1 new words" in said
+    assert "22 pairs" in said and "differs by 0;" in said
+
+
+@pytest.mark.parametrize("ppmi", [False, True])
+def test_errors_are_those_of_the_best_approximation(ppmi):
+    counted = lens.count(GRUTT, 2)
+    for d in (1, 7, 21):
+        found = lens.decompose(counted, d, ppmi)
+        U, S, Vh = torch.linalg.svd(found.matrix)
+        best = U[:, :d] * S[:d] @ Vh[:d]
+        torch.testing.assert_close(found.approximation, best, rtol=0, atol=1e-9)
+        assert found.errors[d].item() == pytest.approx((found.matrix - best).norm().item(), abs=1e-7)
+    assert found.errors[0].item() == pytest.approx(found.matrix.norm().item())
+    if ppmi:
+        i, j = counted.words.index("i"), counted.words.index("drank")
+        share = counted.counts[i, j] * 76 / (counted.counts[i].sum() * counted.counts[:, j].sum())
+        assert found.matrix[i, j].item() == pytest.approx(math.log(share))
+
+
+def test_the_map_is_of_unit_vectors():
+    counted = lens.count(GRUTT, 2)
+    found = lens.decompose(counted, 3, False)
+    unit = F.normalize(found.vectors, dim=1)
+    centred = unit - unit.mean(0)
+    points = lens.plane(found, 21)
+    S = torch.linalg.svdvals(centred)
+    torch.testing.assert_close(points.norm(dim=0), S[:2], rtol=0, atol=1e-9)
+
+
+def test_a_file_takes_the_place_of_the_text():
+    page = opened()
+    page.get("file_uploader")[0].upload("own.txt", b"hot tea\r\ncold tea", "text/plain").run()
+    assert not page.exception and page.metric[0].value == "4, 3"
+    page.get("file_uploader")[0].upload("bad.txt", b"caf\xe9", "text/plain").run()
+    assert "bad.txt is not UTF-8 text (byte 3)" in page.warning[0].value
+
+
+def test_refusals():
+    for text, sentence in (
+        ("", "Nothing stands beside"),
+        ("one. two. three.", "Nothing stands beside"),
+        (" ".join(f"w{i}" for i in range(401)), "401 different words"),
+    ):
+        with pytest.raises(UserError, match=sentence):
+            lens.count(text, 2)
+    counted = lens.count("hot tea", 1)
+    with pytest.raises(UserError, match="'milk' is not in the text"):
+        counted.find("milk")
+    with pytest.raises(UserError, match="401 different words"):
+        lens.add(counted, " ".join(f"w{i}" for i in range(399)), 2)
