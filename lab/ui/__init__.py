@@ -13,7 +13,7 @@ Every control takes a `key`; the key is its name in the URL, so a pasted link sh
 
 import streamlit as st
 
-from lab.ui.controls import choice, number, presets, set_values, slider, text, toggle
+from lab.ui.controls import choice, number, presets, set_values, slider, text, toggle, upload
 from lab.ui.drawing import draw
 from lab.ui.figures import figure, held, pick, table
 from lab.ui.models import cached, card, experiment, history, load, read_history, trained
@@ -33,6 +33,6 @@ __all__ = [
     "divider", "draw", "equation", "expander", "experiment", "figure", "guard", "header", "held",
     "history", "json", "live", "load", "markdown", "metric", "navigation", "notice", "number",
     "page_link", "pages", "pick", "presets", "read_history", "rerun", "samples", "set_values", "setting",
-    "slider", "source", "stepper", "stop", "table", "tabs", "text", "toggle", "trained", "warning",
+    "slider", "source", "stepper", "stop", "table", "tabs", "text", "toggle", "trained", "upload", "warning",
     "write",
 ]  # fmt: skip
