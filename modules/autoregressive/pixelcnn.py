@@ -312,7 +312,7 @@ class PixelCNN(PixelModel):
     def network(self, image: Tensor, apply: Everywhere = EVERYWHERE) -> Tensor:
         h = apply(self.first, image)
         if self.place is not None:
-            h = h + apply.here(self.place)
+            h = h + apply.here(self.place).to(h)  # also where convolutions run in bfloat16
         for block in self.blocks:
             h = block(h, apply)
         return self.finish(h, apply)
