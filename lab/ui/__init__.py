@@ -21,6 +21,7 @@ from lab.ui.navigation import navigation, page_link, pages
 from lab.ui.page import check, equation, guard, header, notice, source, stop
 from lab.ui.stepping import stepper
 from lab.ui.watching import action, live, samples, setting
+from lab.ui.working import job
 
 columns, tabs, expander, container, caption, markdown = (
     st.columns, st.tabs, st.expander, st.container, st.caption, st.markdown,
@@ -31,7 +32,7 @@ rerun, warning = st.rerun, st.warning
 __all__ = [
     "action", "button", "cached", "caption", "card", "check", "choice", "code", "columns", "container",
     "divider", "draw", "equation", "expander", "experiment", "figure", "guard", "header", "held",
-    "history", "json", "live", "load", "markdown", "metric", "navigation", "notice", "number",
+    "history", "job", "json", "live", "load", "markdown", "metric", "navigation", "notice", "number",
     "page_link", "pages", "pick", "presets", "read_history", "rerun", "samples", "set_values", "setting",
     "slider", "source", "stepper", "stop", "table", "tabs", "text", "toggle", "trained", "upload", "warning",
     "write",

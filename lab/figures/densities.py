@@ -1,0 +1,82 @@
+"""A density of the plane drawn: its map with points, and the mixture of one section."""
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+from lab.figures import theme
+from lab.figures.basic import array
+
+
+def plane(
+    density: Any,
+    reach: float,
+    points: Any = None,
+    samples: Any = None,
+    at: tuple[float, float] | None = None,
+    title: str = "",
+    height: int = 520,
+) -> go.Figure:
+    """A density over [-reach, reach]², x_1 to the right and x_2 upwards.
+
+    Args:
+        density: (S, S), row = x_2 upwards, column = x_1.
+        points, samples: (N, 2) of the data and of the model.
+        at: (x_1, x_2) held: a line through x_1 and a ring.
+    """
+    z = array(density)
+    step = 2 * reach / len(z)
+    fig = go.Figure(
+        go.Heatmap(
+            z=z, x0=-reach + step / 2, dx=step, y0=-reach + step / 2, dy=step, zmin=0,
+            colorscale=theme.scale("probability"),
+            hovertemplate="(%{x:.2f}, %{y:.2f}): %{z:.3f}<extra></extra>",
+            showscale=False,
+        )
+    )  # fmt: skip
+    for cloud, name, color in ((points, "data", theme.HIDDEN), (samples, "samples", theme.OUTPUT)):
+        if cloud is not None:
+            p = array(cloud)
+            fig.add_trace(
+                go.Scatter(
+                    x=p[:, 0], y=p[:, 1], mode="markers", name=name, hoverinfo="skip",
+                    marker={"size": 4, "color": color, "opacity": 0.6},
+                )
+            )  # fmt: skip
+    if at is not None:
+        fig.add_vline(x=at[0], line={"color": theme.VERMILLION, "width": 3, "dash": "dot"})
+        fig.add_trace(
+            go.Scatter(
+                x=[at[0]], y=[at[1]], mode="markers", showlegend=False, hoverinfo="skip", name="held",
+                marker={"symbol": "circle-open", "size": 16, "color": theme.VERMILLION, "line": {"width": 4}},
+            )
+        )  # fmt: skip
+    fig.update_xaxes(title="x₁", range=[-reach, reach], zeroline=False, constrain="domain")
+    fig.update_yaxes(title="x₂", range=[-reach, reach], zeroline=False, scaleanchor="x", constrain="domain")
+    fig.update_layout(title=title, height=height, showlegend=False)
+    return fig
+
+
+def section(x: Any, total: Any, components: Any, at: float, title: str = "", height: int = 520) -> go.Figure:
+    """A mixture over x (N,): the whole (N,), and its components (K, N) under it; a line at `at`."""
+    xs, parts = array(x), array(components)
+    fig = go.Figure()
+    for index, part in enumerate(parts):
+        if part.max() > 1e-4 * float(array(total).max()):  # what cannot be seen is not drawn
+            fig.add_trace(
+                go.Scatter(
+                    x=xs, y=part, mode="lines", name="components", showlegend=index == 0, hoverinfo="skip",
+                    legendgroup="components", fill="tozeroy", fillcolor=theme.fade(theme.HIDDEN, 0.15),
+                    line={"width": 2, "color": theme.HIDDEN},
+                )
+            )  # fmt: skip
+    fig.add_trace(
+        go.Scatter(x=xs, y=array(total), mode="lines", name="their sum",
+                   line={"width": 4, "color": theme.OUTPUT},
+                   hovertemplate="x₂ = %{x:.2f}: %{y:.4f}<extra></extra>")
+    )  # fmt: skip
+    fig.add_vline(x=at, line={"color": theme.VERMILLION, "width": 3, "dash": "dot"})
+    fig.update_xaxes(title="x₂")
+    fig.update_yaxes(title="density", rangemode="tozero")
+    fig.update_layout(title=title, height=height)
+    return fig

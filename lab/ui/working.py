@@ -1,0 +1,90 @@
+"""A longer computation on a page: started by a button, with progress, and cancelled by another."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import streamlit as st
+
+from lab.ui.watching import live
+
+FRAME = 0.3  # seconds of work between two drawings
+
+# Yields the share done, from 0 to 1, and what is found so far; what it yields last is whole.
+Work = Iterator[tuple[float, Any]]
+
+
+@dataclass
+class Job:
+    """A computation that a reader has started. `of` is all it depends on."""
+
+    of: Any
+    work: Work
+    share: float = 0.0
+    found: Any = None
+    state: Literal["running", "done", "cancelled"] = "running"
+
+    def advance(self, seconds: float) -> None:
+        """Work on for so long, or to the end; what fails ends the job."""
+        end = time.monotonic() + seconds
+        try:
+            while self.state == "running" and time.monotonic() < end:
+                self.share, self.found = next(self.work)
+        except StopIteration:
+            self.state = "done"
+        except BaseException:
+            self.state = "cancelled"
+            raise
+
+    def cancel(self) -> None:
+        self.state = "cancelled"
+
+
+def job(
+    label: str,
+    start: Callable[[], Work],
+    *,
+    key: str,
+    of: Any,
+    show: Callable[[Any], None] | None = None,
+) -> Any | None:
+    """What a longer computation has found, or None until the reader has let it finish.
+
+    Args:
+        start: begins the work; it should yield at least a few times a second.
+        of: what the work depends on; when that changes, what was found before is forgotten.
+        show: draws what is found so far while the work goes on.
+    """
+    slot = f"_job:{key}"
+    now: Job | None = st.session_state.get(slot)
+    if now is not None and now.of != of:
+        now.cancel()
+        now = st.session_state[slot] = None
+    if now is None or now.state == "cancelled":
+
+        def begin() -> None:
+            st.session_state[slot] = Job(of, start())
+
+        st.button(label, key=key, on_click=begin, type="primary", icon=":material/play_arrow:")
+        if now is not None:
+            st.caption(f"Cancelled at {100 * now.share:.0f} %.")
+        return None
+    if now.state == "running":
+        mine = now
+
+        @live(every=0.1)
+        def frame() -> None:
+            if mine.state != "running":
+                st.rerun()
+            mine.advance(FRAME)
+            if mine.state == "done":
+                st.rerun()
+            st.progress(min(1.0, mine.share), f"{100 * mine.share:.0f} %")
+            st.button("Cancel", key=f"{key}-cancel", on_click=mine.cancel, icon=":material/close:")
+            if show is not None and mine.found is not None:
+                show(mine.found)
+
+        frame()
+        return None
+    return now.found

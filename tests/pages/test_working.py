@@ -1,0 +1,70 @@
+"""The longer computation of a page: begun, shown while it goes on, finished, cancelled, forgotten."""
+
+import time
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lab.ui.working import Job
+
+
+def page() -> None:
+    import time
+
+    from lab import ui
+
+    ui.header("A page", "It computes.")
+    top = ui.slider("Count to", 2, 40, 12, key="top")
+
+    def count():
+        for i in range(1, top + 1):
+            time.sleep(0.05)
+            yield i / top, i
+
+    found = ui.job("Count", count, key="count", of=top, show=lambda n: ui.write(f"at {n}"))
+    ui.write(f"found {found}")
+
+
+def said(app: AppTest) -> str:
+    assert not app.exception, app.exception
+    return " ".join(m.value for m in app.markdown)
+
+
+def test_a_job_is_begun_shown_and_finished() -> None:
+    app = AppTest.from_function(page).run()
+    assert "found None" in said(app)
+    app.button(key="count").click().run()
+    assert "at " in said(app) and "found None" in said(app)  # a frame is shorter than the whole
+    for _ in range(10):
+        app.run()
+        if "found 12" in said(app):
+            break
+    assert "found 12" in said(app) and not [b for b in app.button if b.key == "count"]
+    app.slider(key="top").set_value(13).run()  # another question: what was found is not its answer
+    assert "found None" in said(app) and app.button(key="count")
+
+
+def test_a_job_can_be_cancelled_and_begun_again() -> None:
+    app = AppTest.from_function(page).run()
+    app.slider(key="top").set_value(40).run()
+    app.button(key="count").click().run()
+    app.button(key="count-cancel").click().run()
+    assert "found None" in said(app) and "Cancelled at" in " ".join(c.value for c in app.caption)
+    app.button(key="count").click().run()
+    assert "at " in said(app)
+
+
+def test_frames_are_short_and_failures_end_a_job() -> None:
+    def work():
+        for i in range(5):
+            time.sleep(0.02)
+            yield i / 5, i
+        raise ValueError("no more")
+
+    job = Job("x", work())
+    began = time.monotonic()
+    job.advance(0.05)
+    assert time.monotonic() - began < 0.5 and job.state == "running" and job.found is not None
+    with pytest.raises(ValueError, match="no more"):
+        job.advance(10)
+    assert job.state == "cancelled" and job.found == 4
