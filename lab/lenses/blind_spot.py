@@ -1,0 +1,229 @@
+"""The blind spot of masked convolutions: which earlier pixels a conditional reads, and what the rest costs.
+
+In theory, from the masks alone, layer by layer backwards from a pixel's logit. With kernels of 2h₁ + 1 in
+the first layer and 2h + 1 ≤ 2h₁ + 1 in all others, a plain stack reads i rows up at most
+
+    reach(i) = i·h + h₁ - h        columns to the right
+
+however deep it is: what lies beyond stays unread. Two stacks have no such wedge. Measured, the gradient of
+the logit, all weights positive and equal, so that nothing cancels. The price comes from the data: no
+network pays less for x_i than H(x_i | the pixels that it reads).
+
+References: van den Oord et al. 2016, arXiv:1606.05328, §2.3.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from datamodules.binary_images import BinaryImages
+from lab import experiments
+from lab.lenses.receptive_field import measured
+from modules.autoregressive.gated_pixelcnn import GatedPixelCNN
+from modules.autoregressive.pixelcnn import MaskedConv2d, PixelCNN, PixelModel, causal_mask
+
+DEEPEST = 30  # layers after the first that a page offers
+TRAINED = {
+    "one stack": "pixelcnn-stripes",
+    "two stacks": "gatedpixelcnn-stripes",
+    "B mask first": "leakypixelcnn-stripes",
+}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What decides which pixels are read.
+
+    Attributes:
+        gated: two stacks, else one.
+        first_kernel, kernel: odd sides of the windows, of the first layer and, no larger, of all others.
+        layers: layers after the first.
+        side: pixels a side of the pictures.
+        first_mask: "A", or for one stack "B", which lets a pixel read itself.
+    """
+
+    gated: bool = False
+    first_kernel: int = 3
+    kernel: int = 3
+    layers: int = 13
+    side: int = 28
+    first_mask: Literal["A", "B"] = "A"
+
+    def __post_init__(self) -> None:
+        if self.kernel > self.first_kernel:
+            raise ValueError(f"kernel is {self.kernel}: take at most the first layer's {self.first_kernel}.")
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """h and h₁ - h: how far to the right one stack reads, see above."""
+        h = self.kernel // 2
+        return h, self.first_kernel // 2 - h
+
+
+# --- Theory: from the masks ---------------------------------------------------------------------
+
+
+def read_by(units: Tensor, kernel: tuple[int, int], centre: tuple[int, int], kind: str) -> Tensor:
+    """Positions (H, W) bool that a masked convolution reads for `units` (H, W) bool of its output."""
+    mask = causal_mask(1, 1, kernel, centre, kind)  # type: ignore[arg-type]
+    above, left = centre
+    written = F.conv_transpose2d(units[None, None].float(), mask)[0, 0]
+    return written[above:, left:][: units.shape[0], : units.shape[1]] > 0
+
+
+def layers_read(shape: Shape, pixel: int) -> list[Tensor]:
+    """Pixels that reach the logit of `pixel`: one (side, side) bool for 0, 1, …, `shape.layers` layers
+    after the first."""
+    unit = torch.zeros(shape.side, shape.side, dtype=torch.bool)
+    unit.view(-1)[pixel] = True
+    half, first = shape.kernel // 2, shape.first_kernel // 2
+    row, column = (half, half), (first, first)
+    sides, first_sides = (shape.kernel, shape.kernel), (shape.first_kernel, shape.first_kernel)
+    found = []
+    h, v = unit, torch.zeros_like(unit)  # what is asked of the horizontal (or only) and vertical stack
+    for _ in range(shape.layers + 1):
+        if shape.gated:  # the first layer reads the picture itself, and the picture moved down by a row
+            across = read_by(h, (1, first + 1), (0, first), "A")
+            above = read_by(h | v, (first + 1, shape.first_kernel), column, "all")
+            found.append(across | above.roll(-1, 0) & (torch.arange(shape.side) < shape.side - 1)[:, None])
+            v = read_by(h | v, (half + 1, shape.kernel), row, "all")
+            h = h | read_by(h, (1, half + 1), (0, half), "B")
+        else:
+            found.append(read_by(h, first_sides, column, shape.first_mask))
+            h = h | read_by(h, sides, row, "B")
+    return found
+
+
+def blind(read: Tensor, pixel: int) -> Tensor:
+    """(side, side) bool: earlier pixels of raster order that are not `read`."""
+    earlier = torch.arange(read.numel()).view_as(read) < pixel
+    return earlier & ~read
+
+
+def at_any_depth(shape: Shape, pixel: int) -> Tensor:
+    """`blind` of a stack so deep that another layer changes nothing."""
+    return blind(layers_read(replace(shape, layers=2 * shape.side), pixel)[-1], pixel)
+
+
+def wedge(shape: Shape, pixel: int) -> list[int]:
+    """Blind pixels of one stack i = 1, 2, … rows up at any depth, by the formula of reach(i); zeros left out
+    from the end."""
+    h, constant = shape.reach
+    row, column = divmod(pixel, shape.side)
+    missed = [max(0, shape.side - 1 - column - i * h - constant) for i in range(1, row + 1)]
+    while missed and not missed[-1]:
+        missed.pop()
+    return missed
+
+
+# --- Measured: by gradient ----------------------------------------------------------------------
+
+
+def network(shape: Shape) -> PixelModel:
+    """One map, every weight of a layer the same positive number, float64."""
+    sizes = {
+        "channels": 1,
+        "layers": shape.layers,
+        "kernel": shape.kernel,
+        "first_kernel": shape.first_kernel,
+    }
+    image_shape = (1, shape.side, shape.side)
+    model: PixelModel = (
+        GatedPixelCNN(image_shape, **sizes)  # type: ignore[arg-type]
+        if shape.gated
+        else PixelCNN(image_shape, **sizes, first_mask=shape.first_mask)  # type: ignore[arg-type]
+    )
+    for module in model.modules():
+        if isinstance(module, MaskedConv2d):  # small, so that no gate saturates
+            torch.nn.init.constant_(module.weight, 1 / module.weight[0].numel())
+            torch.nn.init.zeros_(module.bias)  # type: ignore[arg-type]
+    return model.double().eval()
+
+
+def gradient(shape: Shape, pixel: int) -> Tensor:
+    """∂ logit of `pixel` / ∂ x of such a network at a grey picture, (side, side) float64."""
+    model = network(shape)
+    grey = torch.full((1, model.n), 0.5, dtype=torch.float64)
+    return measured(model.logits, grey, (0, pixel)).view(shape.side, shape.side)
+
+
+# --- Stripes: what it costs ---------------------------------------------------------------------
+
+
+def shape_of(model: PixelModel) -> Shape:
+    """The shape of a trained model of square pictures."""
+    known = model.hparams
+    return Shape(
+        isinstance(model, GatedPixelCNN), known["first_kernel"], known["kernel"], known["layers"],
+        model.height, known.get("first_mask", "A"),
+    )  # fmt: skip
+
+
+def stripes(name: str) -> BinaryImages:
+    """The data that experiment `name` is trained on."""
+    return BinaryImages(**experiments.find(name).config["data"]["init_args"])
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a model says of one pixel of one picture: p(x_i = 1 | x_<i), and -log p of what x_i is, nats."""
+
+    p: float
+    cost: float
+
+
+@torch.no_grad()
+def prediction(model: PixelModel, picture: Tensor, pixel: int) -> Prediction:
+    """Of `pixel` of a picture (1, H, W) of bits."""
+    p = float(model.conditionals(picture[None])[0].flatten()[pixel])
+    return Prediction(p, -float(model.log_conditionals(picture[None])[0].flatten()[pixel]))
+
+
+def entropy(codes: Tensor) -> float:
+    """Of the law that draws each of the integers `codes` (N,) equally often, nats."""
+    p = codes.unique(return_counts=True)[1].double() / len(codes)
+    return float(-torch.special.xlogy(p, p).sum())
+
+
+def least_costs(patterns: Tensor, shape: Shape) -> Tensor:
+    """H(x_i | the earlier pixels that `shape` reads) under the uniform law over `patterns`, nats, (n,)."""
+    x = patterns.flatten(1).long()
+    place = 2 ** torch.arange(x.shape[1])
+    costs = []
+    for pixel in range(x.shape[1]):
+        seen = layers_read(shape, pixel)[-1].flatten()
+        seen[pixel:] = False
+        codes = x @ (place * seen)
+        costs.append(entropy(2 * codes + x[:, pixel]) - entropy(codes))
+    return torch.tensor(costs, dtype=torch.float64)
+
+
+def costs(model: PixelModel, patterns: Tensor) -> Tensor:
+    """-log p(x_i | x_<i) of the model, mean over all patterns, nats, (n,)."""
+    with torch.no_grad():
+        parts = [model.log_conditionals(part) for part in patterns.split(2048)]
+        return -torch.cat(parts).double().mean(0).flatten()
+
+
+def coins(patterns: Tensor) -> float:
+    """The cost of pixels that know nothing of each other: Σ_i H(x_i), nats a picture."""
+    return sum(entropy(pixel) for pixel in patterns.flatten(1).t())
+
+
+def source_of(pixel: int, side: int, shift: int) -> int | None:
+    """The pixel that `pixel` copies; None where it is a fresh coin."""
+    row, column = divmod(pixel, side)
+    return (row - 1) * side + column + shift if row and column + shift < side else None
+
+
+def share_of_stripes(pictures: Tensor, shift: int) -> float:
+    """How many of the pictures (N, 1, H, W) are stripes."""
+    return float((pictures[..., 1:, :-shift] == pictures[..., :-1, shift:]).flatten(1).all(1).float().mean())
+
+
+def kinds(pictures: Tensor) -> int:
+    """How many of the pictures (N, 1, H, W) differ from one another."""
+    return len(pictures.flatten(1).unique(dim=0))
