@@ -249,6 +249,14 @@ class BPETokenizer(SubwordTokenizer):
         parts = text.splitlines(keepends=True) if isinstance(text, str) else text
         return cls(json.dumps(cls._learn(parts, models.BPE(), trainer)))
 
+    def first(self, vocab_size: int) -> "BPETokenizer":
+        """The tokenizer that training to this smaller vocabulary gives: the merges learned first."""
+        learned = self.to_dict()["model"]
+        vocab = learned["model"]["vocab"]
+        learned["model"]["vocab"] = {piece: i for piece, i in vocab.items() if i < vocab_size}
+        learned["model"]["merges"] = learned["model"]["merges"][: max(0, vocab_size - 256)]
+        return BPETokenizer(json.dumps(learned))
+
 
 class WordPieceTokenizer(SubwordTokenizer):
     """The longest piece that fits, from the left; pieces inside a word are others (##) than at its

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from lab.figures import theme
+from lab.figures.basic import click_targets
 from lab.figures.tokens import escape
 
 WRAP = 44  # characters a line
@@ -16,6 +17,7 @@ def pieces(
     ids: Sequence[int],
     marked: Sequence[bool] | None = None,
     most: int = 400,
+    clickable: bool = False,
 ) -> go.Figure:
     """A text as pieces, each with its id below; the same id has the same colour.
 
@@ -23,6 +25,7 @@ def pieces(
         tokens: as shown. ids: -1 is an unknown token, drawn in vermillion.
         marked: pieces to stand out; all others are pale.
         most: pieces drawn; an ellipsis stands for the rest.
+        clickable: a click reports customdata = [place in `tokens`].
     """
     left, row, x, y, widths = 0.0, 0, [], [], []
     shown = list(tokens[:most]) + (["…"] if len(tokens) > most else [])
@@ -66,6 +69,10 @@ def pieces(
             hoverinfo="text",
         )
     )
+    if clickable:
+        middle = [a + w / 2 for a, w in zip(x, widths, strict=True)][:most]
+        fig.add_trace(click_targets(middle, y[:most], [[i] for i in range(len(tokens[:most]))]))
+        fig.update_layout(hoverdistance=-1)
     rows = row + 1
     fig.update_xaxes(visible=False, range=[0, WRAP + 0.2])
     fig.update_yaxes(visible=False, range=[rows - 0.5, -0.5])

@@ -1,10 +1,15 @@
-"""One text under six tokenizers, learned from one training text: what the tokenizer page draws."""
+"""One text under six tokenizers, learned from one training text: what the tokenizer page draws.
+
+WordPiece and unigram come twice: learned and run by this project, and by the `tokenizers` library on the
+same words.
+"""
 
 import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
+from datamodules.tokenizer import SubwordTokenizer, UnigramTokenizer, WordPieceTokenizer
 from lab.lenses.text import VISIBLE
 from modules.language import subwords
 from modules.language.tokenization import BPE, BYTES, END, Kind, Tie, as_bytes, split_words
@@ -12,6 +17,7 @@ from modules.trace import Trace
 
 MERGES = 60  # at most
 KINDS = ("word", "character", "byte", "BPE", "WordPiece", "unigram")
+LIBRARY = ("WordPiece, library", "unigram, library")  # the same as above, learned by the library
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,7 @@ def readable(unit: str, kind: Kind) -> str:
 
 @dataclass(frozen=True)
 class Bench:
-    """Six tokenizers learned from `training`, of about the same vocabulary as `bpe`."""
+    """Tokenizers learned from `training`, subwords with about the same vocabulary as `bpe`."""
 
     training: str
     bpe: BPE
@@ -67,8 +73,17 @@ class Bench:
         letters = len(set("".join(self.words)))
         return subwords.unigram_train(self.words, letters + len(self.bpe.merges))
 
+    @cached_property
+    def library(self) -> dict[str, SubwordTokenizer]:
+        """LIBRARY, as large as ours with [UNK] in the vocabulary, learned from the same words."""
+        found = list(self.words.elements())
+        return {
+            LIBRARY[0]: WordPieceTokenizer.train(found, len(self.wordpieces) + 1),
+            LIBRARY[1]: UnigramTokenizer.train(found, len(self.pieces) + 1, every_byte=False),
+        }
+
     def encode(self, text: str) -> list[Coded]:
-        """The text under each of KINDS."""
+        """The text under each of KINDS, then of LIBRARY."""
         letters = sorted(set(self.training))
         found = split_words(text)
         inner = [subwords.wordpiece_encode(word, self.wordpieces) for word in found]
@@ -82,7 +97,15 @@ class Bench:
                   len(self.bpe.vocabulary)),
             coded("WordPiece", [p for pieces in inner for p in pieces], self.wordpieces),
             coded("unigram", [p for pieces in best for p in pieces], list(self.pieces)),
+            *(by_library(name, coder, found) for name, coder in self.library.items()),
         ]  # fmt: skip
+
+
+def by_library(name: str, coder: SubwordTokenizer, words: list[str]) -> Coded:
+    """Each word encoded alone."""
+    ids = [i for word in words for i in coder.encode(word)]
+    tokens = [coder.tokens[i].translate(VISIBLE) for i in ids]
+    return Coded(name, tokens, [-1 if i == coder.unknown else i for i in ids], len(coder))
 
 
 def coded(name: str, tokens: list[str], vocabulary: list[str]) -> Coded:
@@ -99,12 +122,49 @@ def segmented(training: str, bpe: BPE, pair: tuple[str, str] | None) -> tuple[li
     return [readable(u, bpe.kind) for u in units], [u == made for u in units]
 
 
-def tree(bpe: BPE, token: str) -> list[str]:
-    """How a token came about, in words: its merges from the last one back."""
-    return [
-        f"{readable(a + b, bpe.kind)} = {readable(a, bpe.kind)} + {readable(b, bpe.kind)}"
-        for a, b in bpe.tree(token)
-    ]
+@dataclass(frozen=True)
+class MergeTree:
+    """How a token came about: it is node 0, the units that it began with are the leaves.
+
+    Attributes:
+        tokens: of each node. parent: its index, −1 for node 0.
+        x: leaves in the order of the text, a merged token amid its two parts. y: 0 for leaves, else one
+            above the higher part. merge: the number of the merge that made it, from 1; 0 for leaves.
+    """
+
+    tokens: list[str]
+    parent: list[int]
+    x: list[float]
+    y: list[int]
+    merge: list[int]
+
+
+def merge_tree(bpe: BPE, token: str) -> MergeTree:
+    """The merges that made a token."""
+    made = {a + b: (rank, a, b) for rank, (a, b) in reversed(list(enumerate(bpe.merges, start=1)))}
+    found = MergeTree([], [], [], [], [])
+    leaves = 0
+
+    def grow(unit: str, parent: int) -> int:
+        nonlocal leaves
+        node = len(found.tokens)
+        found.tokens.append(unit)
+        found.parent.append(parent)
+        found.x.append(0.0)
+        found.y.append(0)
+        found.merge.append(0)
+        if unit in made:
+            rank, a, b = made[unit]
+            left, right = grow(a, node), grow(b, node)
+            found.x[node] = (found.x[left] + found.x[right]) / 2
+            found.y[node] = 1 + max(found.y[left], found.y[right])
+            found.merge[node] = rank
+        else:
+            found.x[node], leaves = float(leaves), leaves + 1
+        return node
+
+    grow(token, -1)
+    return found
 
 
 def words_of(text: str) -> int:

@@ -1,9 +1,10 @@
 """Tokenizer workbench: one text in six ways, byte pair encoding merge by merge, vocabulary against length."""
 
 from lab import ui
-from lab.figures import basic
+from lab.figures import basic, trees
 from lab.figures import tokenizers as figures
 from lab.lenses import tokenizers as lens
+from lab.lenses import vocabularies
 from modules.language import subwords
 from modules.language.tokenization import BPE, PairCounts
 
@@ -67,15 +68,33 @@ coded = encode(training, text, kind, tie, step + 1)
 
 # --- Pictures -----------------------------------------------------------------------------------
 
-beside, merging, sizes = ui.tabs(["Side by side", "Merge by merge", "Vocabulary and length"])
+beside, merging, sizes, models = ui.tabs(
+    ["Side by side", "Merge by merge", "Vocabulary and length", "A model per vocabulary"]
+)
+
+
+def show(one):
+    unknown = f", **{one.unknown} unknown**" if one.unknown else ""
+    ui.markdown(f"**{one.name}**: {len(one.tokens)} tokens of {one.vocabulary:,}{unknown}")
+    ui.figure(
+        figures.pieces(one.tokens, one.ids), key=f"tokens-{one.name}",
+        alt=f"The text as {one.name} tokens with their ids", data={"token": one.tokens, "id": one.ids},
+    )  # fmt: skip
+
+
 with beside:
     for one in coded:
-        unknown = f", **{one.unknown} unknown**" if one.unknown else ""
-        ui.markdown(f"**{one.name}**: {len(one.tokens)} tokens of {one.vocabulary:,}{unknown}")
-        ui.figure(
-            figures.pieces(one.tokens, one.ids), key=f"tokens-{one.name}",
-            alt=f"The text as {one.name} tokens with their ids", data={"token": one.tokens, "id": one.ids},
-        )  # fmt: skip
+        if one.name not in lens.LIBRARY:
+            show(one)
+    if ui.toggle("WordPiece and unigram as the tokenizers library learns them", False, key="library"):
+        for one in coded:
+            if one.name in lens.LIBRARY:
+                show(one)
+        ui.caption(
+            "Learned from the same words, and no larger. Encoding is ours exactly: longest match, and "
+            "Viterbi. Learning is not: the library's WordPiece merges the most frequent pair, as BPE does, "
+            "and its unigram pieces start from another set and are pruned by other steps."
+        )
     size = len(text.encode())
     ui.table(
         {
@@ -96,8 +115,9 @@ with merging:
         f"{now['count']} times in the training text."
     )
     tokens, made = lens.segmented(training, bpe, pair)
-    ui.figure(
-        figures.pieces(tokens, bpe.ids(bpe.encode(training)), made), key="segmented",
+    spelled = bpe.encode(training)
+    clicked = ui.pick(
+        figures.pieces(tokens, bpe.ids(spelled), made, clickable=True), key="piece", mark=False,
         alt=f"The training text after {step + 1} merges, the new token in strong colour",
         data={"token": tokens, "new": made},
     )  # fmt: skip
@@ -109,10 +129,25 @@ with merging:
         alt="The most frequent pairs before and after this merge",
         data={"pair": labels, "before": before, "after": now["after"]},
     )  # fmt: skip
-    learned = ["".join(p) for p in bpe.merges]
-    token = ui.choice("How did this token come about?", list(dict.fromkeys(reversed(learned))), key="token",
-                      format=lambda t: lens.readable(t, kind), as_list=True)  # fmt: skip
-    ui.caption("; ".join(lens.tree(bpe, token)) + ".")
+    learned = list(dict.fromkeys(reversed(["".join(p) for p in bpe.merges])))
+    here = spelled[clicked["customdata"][0]] if clicked else learned[0]
+    token = ui.choice(
+        "How did this token come about?", ["", *learned], key="token", as_list=True,
+        format=lambda t: lens.readable(t, kind) or "the one clicked above, else the newest",
+    ) or here  # fmt: skip
+    found = lens.merge_tree(bpe, token)
+    names = [lens.readable(t, kind) for t in found.tokens]
+    how = [f"{n}: merge {m}" if m else f"{n}: a unit of the beginning"
+           for n, m in zip(names, found.merge, strict=True)]  # fmt: skip
+    ui.figure(
+        trees.tree(
+            found.x, found.y, found.parent,
+            [f"{n} · merge {m}" if m else n for n, m in zip(names, found.merge, strict=True)],
+            how, [True] * len(names), height=150 + 60 * max(found.y),
+        ),
+        key="merge-tree", alt=f"The merges that made {names[0]}, units at the bottom",
+        data={"token": names, "merge": found.merge, "parent": found.parent},
+    )  # fmt: skip
 with sizes:
     steps = list(range(1, len(trace) + 1))
     lines = {
@@ -125,6 +160,55 @@ with sizes:
         alt="Vocabulary, occurring types and length against the number of merges",
         data={"merges": steps, **lines},
     )
+
+
+@ui.cached
+def compared():
+    return vocabularies.compare(*vocabularies.embedded())
+
+
+with models:
+    rows = {}
+    for name in ui.trained("language", lambda e: e.module.endswith(".NGram")):
+        if row := vocabularies.shipped(ui.card(name)):
+            rows[name] = row
+    ui.markdown("**Trained n-gram models of running text, on their validation text**")
+    ui.table(
+        {"model": list(rows)} | {
+            column: [f"{row[column]:.3f}" if isinstance(row[column], float) else row[column]
+                     for row in rows.values()]
+            for column in ("vocabulary", "order", "bytes per token", "perplexity", "bits per byte")
+        },
+        alt="Perplexity per token and bits per byte of trained models", key="shipped",
+    )  # fmt: skip
+    if ui.toggle("Count a model for each of eight vocabularies (some seconds)", False, key="models"):
+        found = compared()
+        orders = range(2, 1 + len(found[0].nll))
+        sizes_found = [one.vocabulary for one in found]
+        left, right = ui.columns(2)
+        for column, measure, label in (
+            (left, "perplexity", "perplexity per token"), (right, "bits_per_byte", "bits per byte"),
+        ):  # fmt: skip
+            lines = {f"order {n}": [getattr(one, measure)(n) for one in found] for n in orders}
+            with column:
+                ui.figure(
+                    basic.curves(lines, x=sizes_found, markers=True, xlabel="vocabulary", ylabel=label),
+                    alt=f"{label} of Kneser-Ney models against the size of the vocabulary",
+                    data={"vocabulary": sizes_found, **lines}, key=f"vocabulary-{measure}",
+                )  # fmt: skip
+        first, last, n = found[0], found[-1], orders[-1]
+        ui.equation(
+            rf"\frac{{\ln \text{{PP}}}}{{\ln 2 \cdot \text{{bytes per token}}}} ="
+            rf"\frac{{\ln {last.perplexity(n):.2f}}}{{\ln 2 \cdot {last.test_bytes_per_token:.3f}}} ="
+            rf"{last.bits_per_byte(n):.3f}",
+            note=f"Order {n} over {last.vocabulary:,} tokens, on {vocabularies.TEST:,} characters of the "
+            f"Python documentation that were not counted. Over bytes: perplexity {first.perplexity(n):.2f}, "
+            f"{first.bits_per_byte(n):.3f} bits a byte.",
+        )
+        ui.caption(
+            "Perplexity per token rises with the vocabulary, because a token says more. Bits per byte show "
+            "that the models get better, until most tokens are too rare to be counted."
+        )
 
 # --- Words --------------------------------------------------------------------------------------
 
@@ -155,7 +239,7 @@ ui.presets(
 fewest = min(len(one.tokens) for one in coded)
 ui.check(
     "Which tokenizer needs the fewest tokens for the text to encode?",
-    list(lens.KINDS),
+    [one.name for one in coded],
     next(one.name for one in coded if len(one.tokens) == fewest),
     f"It needs {fewest}; of equal ones the first counts. Unknown tokens are short, and say nothing.",
 )
