@@ -65,14 +65,15 @@ def arrow(fig: go.Figure, start: Any, end: Any, color: str, label: str = "") -> 
 
 
 def update(
-    v: Any, u: Any, words: Sequence[str], centre: int, observed: Any, expected: Any, after: Any
+    u: Any, words: Sequence[str], given: str, before: Any, observed: Any, expected: Any, after: Any
 ) -> go.Figure:
-    """One step of skip-gram with two dimensions: the u of all words, and where v of the centre goes.
+    """One step of word2vec in the plane: the u of all words, and where the given vector goes.
 
     Args:
-        v, u: (V, 2) before the step. observed, expected: (2,). after: (2,), v of the centre.
+        u: (V, 2) before the step. given: name of the given vector. before, after: (2,), where it was and
+            goes. observed, expected: (2,).
     """
-    v, u, observed, expected, after = (array(t) for t in (v, u, observed, expected, after))
+    u, before, observed, expected, after = (array(t) for t in (u, before, observed, expected, after))
     fig = go.Figure()
     fig.add_scatter(
         x=u[:, 0], y=u[:, 1], mode="markers+text", text=[escape(w) for w in words], name="u, predicted words",
@@ -80,24 +81,24 @@ def update(
         marker={"size": 8, "color": theme.ORANGE},
     )  # fmt: skip
     fig.add_scatter(
-        x=[v[centre, 0]], y=[v[centre, 1]], mode="markers+text", text=[f"v of {escape(words[centre])}"],
-        name="v, the given word", textposition="bottom center", textfont={"color": theme.BLUE},
+        x=[before[0]], y=[before[1]], mode="markers+text", text=[escape(given)], name="v, given",
+        textposition="bottom center", textfont={"color": theme.BLUE},
         marker={"size": 13, "color": theme.BLUE}, hoverinfo="skip",
     )  # fmt: skip
     arrow(fig, expected, observed, theme.GREEN, "gradient: from expected to observed")
-    arrow(fig, v[centre], after, theme.BLUE)
-    reach = 1.25 * max(1e-6, float(max(abs(u).max(), abs(v[centre]).max(), abs(after).max())))
+    arrow(fig, before, after, theme.BLUE)
+    reach = 1.25 * max(1e-6, float(max(abs(u).max(), abs(before).max(), abs(after).max())))
     fig.update_xaxes(range=[-reach, reach])
     fig.update_yaxes(range=[-reach, reach], scaleanchor="x")
     fig.update_layout(height=560)
     return fig
 
 
-def strip(words: Sequence[str], centre: int, contexts: Sequence[int]) -> go.Figure:
-    """A text of words with the centre orange, its contexts blue, the others grey; rows of eight."""
+def strip(words: Sequence[str], given: Sequence[int], predicted: Sequence[int]) -> go.Figure:
+    """A text of words, the given ones blue, the predicted orange, the others grey; rows of eight."""
     rows, colors = -(-len(words) // 8), []
     for n in range(len(words)):
-        colors.append(theme.ORANGE if n == centre else theme.BLUE if n in contexts else theme.HIDDEN)
+        colors.append(theme.BLUE if n in given else theme.ORANGE if n in predicted else theme.HIDDEN)
     drawn = zip(words, colors, strict=True)
     fig = go.Figure(
         go.Scatter(

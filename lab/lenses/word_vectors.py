@@ -1,6 +1,6 @@
-"""The latent lens for words: a map, neighbours, analogies with their misses, and a window that learns.
+"""The latent lens for words: a map, neighbours, analogies with their misses.
 
-`V` words, `d` dimensions, `k` words on each side of a window.
+`V` words, `d` dimensions.
 
 References: [GM] §1.6.1; Mikolov et al. 2013, arXiv:1301.3781.
 """
@@ -13,13 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from datamodules.cooccurrence import counts, windows
-from datamodules.tokenizer import words
 from lab.errors import UserError
 from modules.base import Module
 from modules.language import word_vectors as wv
-from modules.language.word2vec import SkipGram
-from modules.trace import Step, Trace
 
 
 @dataclass(frozen=True)
@@ -132,67 +128,3 @@ def corners(found: Table, a: str, b: str, c: str, best: str) -> tuple[Tensor, li
     unit = F.normalize(found.vectors[[found.find(w) for w in (*names, best)]], dim=-1)
     five = torch.stack([unit[0], unit[1], unit[2], unit[1] - unit[0] + unit[2], unit[3]])
     return wv.plane(five), [*names, "", best]
-
-
-# --- A window over the reader's own text ---------------------------------------------------------
-
-
-def slide(text: str, k: int, d: int, rate: float, seed: int = 0) -> Trace:
-    """Skip-gram learning word by word from a text: one step a centre, by gradient ascent.
-
-    Returns:
-        Trace with, a step: `centre` (its place), `contexts` (their places), `word` (its number), `p` (V,),
-        `observed` (d,), the mean of u_o over the contexts, `expected` (d,), Σ_x p(x) u_x, `gradient` (d,),
-        `before`, `after` (d,), v of the centre, `v`, `u` (V, d) before the step, `loss` of all pairs of the
-        text. Result: dict(words, vocabulary, floor), the floor being H(O | C) of its pairs.
-
-    Raises:
-        UserError: fewer than 3 words, or more than 60.
-    """
-    read = [w for w in words(text) if w.isalnum()]
-    if not 3 <= len(read) <= 60:
-        raise UserError(f"The text has {len(read)} words: write 3 to 60.")
-    vocabulary = list(dict.fromkeys(read))
-    ids = torch.tensor([vocabulary.index(w) for w in read])
-    centres, contexts = windows([ids], k)
-    C = counts(centres, contexts, len(vocabulary))
-    share = C / C.sum()
-    floor = -float(torch.special.xlogy(share, share / share.sum(1, keepdim=True)).sum())
-    generator = torch.Generator().manual_seed(seed)
-    model = SkipGram(len(vocabulary), d).requires_grad_(False)
-    for parameter in (model.v, model.u):
-        parameter.copy_(torch.randn(parameter.shape, generator=generator) * 0.5)
-    steps: list[Step] = []
-    places = torch.arange(-k, k + 1)[torch.arange(2 * k + 1) != k]
-    for t, (centre, around) in enumerate(zip(centres, contexts, strict=True)):
-        there = around >= 0
-        others = around[there]
-        v, u = model.v.clone(), model.u.clone()
-        log_p = model.log_probs(centre[None])[0]
-        p = log_p.exp()
-        observed, expected = u[others].mean(0), p @ u
-        gradient = observed - expected
-        model.v[centre].add_(rate * gradient)
-        errors = torch.bincount(others, minlength=len(vocabulary)) / len(others) - p  # 1[x = o] − p, averaged
-        model.u.add_(rate * errors[:, None] * v[centre])
-        word = vocabulary[int(centre)]
-        names = ", ".join(vocabulary[int(o)] for o in others)
-        steps.append(
-            Step(
-                f"{word!r} is to predict {names}.",
-                {
-                    "centre": t, "contexts": (t + places[there]).tolist(), "word": int(centre), "p": p,
-                    "observed": observed, "expected": expected, "gradient": gradient,
-                    "before": v[centre], "after": model.v[centre].clone(), "v": v, "u": u,
-                    "loss": -float((C * (v @ u.T).log_softmax(-1)).sum() / C.sum()),
-                },
-                r"\nabla_v = \bar u_o - \sum_x p(x)\,u_x = " + column(observed) + " - " + column(expected)
-                + " = " + column(gradient),
-            )
-        )  # fmt: skip
-    return Trace(steps, {"words": read, "vocabulary": vocabulary, "floor": floor})
-
-
-def column(vector: Tensor) -> str:
-    """The first two entries as LaTeX."""
-    return rf"\begin{{pmatrix}} {float(vector[0]):.3f} \\ {float(vector[1]):.3f} \end{{pmatrix}}"

@@ -1,4 +1,4 @@
-"""Word vectors: a map, neighbours, analogies with their misses, a window that learns, three methods."""
+"""Word vectors: a map, neighbours, analogies with their misses, three methods side by side."""
 
 from lab import ui
 from lab.errors import UserError
@@ -6,7 +6,6 @@ from lab.figures import basic
 from lab.figures import word_vectors as figures
 from lab.lenses import word_vectors as lens
 from modules.language.count_vectors import CountSVD
-from modules.language.word2vec import SkipGram
 from modules.language.word_vectors import analogies, neighbours, offsets
 
 METHODS = {"skip-gram": "skipgram", "CBOW": "cbow", "SVD of PPMI": "svd"}
@@ -22,10 +21,6 @@ SHELVES = {
     },
 }
 QUESTIONS = {"planted": ("stallion", "mare", "bull"), "captions": ("man", "woman", "boy")}
-TEXTS = {
-    "Coffee": "I drank hot coffee this morning. She drank hot tea this morning. He drank cold tea today.",
-    "Cats": "the cat sat on the mat the dog sat on the rug the cat chased the dog the dog chased the cat",
-}
 REFERENCES = [
     "Mikolov et al. 2013, Efficient estimation of word representations, arXiv:1301.3781",
     "Mikolov et al. 2013, Distributed representations of words and phrases, arXiv:1310.4546",
@@ -41,15 +36,14 @@ ui.header(
 
 # --- Controls -----------------------------------------------------------------------------------
 
-view = ui.choice("Look at", ["Map", "Analogies", "Window", "Three methods"], key="view")
-corpus, method = "planted", "skip-gram"
-if view != "Window":
-    first, second = ui.columns(2)
-    with first:
-        corpus = ui.choice("Corpus", list(CORPORA), key="corpus")
-    if view != "Three methods":
-        with second:
-            method = ui.choice("Method", list(METHODS), key="method")
+view = ui.choice("Look at", ["Map", "Analogies", "Three methods"], key="view")
+method = "skip-gram"
+first, second = ui.columns(2)
+with first:
+    corpus = ui.choice("Corpus", list(CORPORA), key="corpus")
+if view != "Three methods":
+    with second:
+        method = ui.choice("Method", list(METHODS), key="method")
 
 
 def loaded(method: str) -> lens.Table:
@@ -185,65 +179,6 @@ def show_analogies():
 
 
 @ui.cached
-def slid(text, window, rate):
-    return lens.slide(text, window, 2, rate)
-
-
-def show_window():
-    text = ui.text("Text", TEXTS["Coffee"], key="text", shelf=TEXTS, max_chars=400)
-    first, second = ui.columns(2)
-    with first:
-        window = ui.slider("Words on each side k", 1, 4, 2, key="k")
-    with second:
-        rate = ui.slider("Learning rate", 0.05, 2.0, 0.5, key="rate", step=0.05)
-    try:
-        trace = slid(text, window, rate)
-    except UserError as error:
-        ui.stop(str(error))
-    step = ui.stepper(len(trace), key="step")
-    now, result = trace[step].values, trace.result
-    ui.figure(
-        figures.strip(result["words"], now["centre"], now["contexts"]),
-        alt="The text with the centre and its contexts", data={"word": result["words"]},
-    )  # fmt: skip
-    ui.caption(trace[step].caption)
-    ui.figure(
-        figures.update(
-            now["v"],
-            now["u"],
-            result["vocabulary"],
-            now["word"],
-            now["observed"],
-            now["expected"],
-            now["after"],
-        ),
-        alt="The vectors u of all words, and the arrow along which v of the centre moves",
-        data={"word": result["vocabulary"], "p": now["p"]},
-    )
-    ui.equation(
-        trace[step].equation,
-        note="The mean u of the contexts, less the mean u that the model expected; v moves by rate × this.",
-    )
-    ui.metric("Loss of all pairs (nats)", f"{now['loss']:.4f}")
-    ui.caption(
-        f"It cannot fall below {result['floor']:.4f}, the conditional entropy of the text's own pairs."
-    )
-    ui.notice(
-        "Two tables: blue v for the word that is given, orange u for words that are predicted. Each step "
-        "pulls v from the words it expected to those it met; frequent neighbours win."
-    )
-    ui.presets({"Small steps": {"rate": 0.1}, "Large steps": {"rate": 2.0}, "Nearest only": {"k": 1}})
-    last = trace[len(trace) - 1].values["loss"]
-    ui.check(
-        "Is the loss at the last step below that at the first?",
-        ["yes", "no"],
-        "yes" if last < trace[0].values["loss"] else "no",
-        f"It goes from {trace[0].values['loss']:.4f} to {last:.4f}.",
-    )
-    ui.source(lens.slide, SkipGram, references=REFERENCES)
-
-
-@ui.cached
 def scores(corpus, exclude):
     """Questions right, by relation and method."""
     rows = {}
@@ -295,4 +230,4 @@ def show_methods():
     ui.source(analogies, CountSVD, references=REFERENCES)
 
 
-{"Map": show_map, "Analogies": show_analogies, "Window": show_window, "Three methods": show_methods}[view]()
+{"Map": show_map, "Analogies": show_analogies, "Three methods": show_methods}[view]()

@@ -10,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 from lab import ui
 from lab.errors import UserError
 from lab.lenses import word_vectors as lens
-from modules.language.word2vec import SkipGram
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "language" / "word_vectors.py"
 
@@ -73,31 +72,6 @@ def test_the_parallelogram_closes():
     assert names == ["stallion", "mare", "bull", "", "cow"]
 
 
-def test_a_window_learns_by_its_gradient():
-    text = "I drank hot coffee this morning"
-    trace = lens.slide(text, 2, 2, 0.5)
-    assert len(trace) == 6 and trace.digest() == lens.slide(text, 2, 2, 0.5).digest()
-    step = trace[3].values
-    assert step["word"] == 3 and step["contexts"] == [1, 2, 4, 5]
-    model = SkipGram(6, 2)
-    with torch.no_grad():
-        model.v.copy_(step["v"])
-        model.u.copy_(step["u"])
-    loss = -model.log_probs(torch.tensor([3]))[0][[1, 2, 4, 5]].mean()
-    loss.backward()
-    torch.testing.assert_close(-model.v.grad[3], step["gradient"])
-    torch.testing.assert_close(step["after"], step["before"] + 0.5 * step["gradient"])
-    following = trace[4].values
-    torch.testing.assert_close(following["u"], step["u"] - 0.5 * model.u.grad)
-    torch.testing.assert_close(following["v"][3], step["after"])
-    assert all(s.values["loss"] >= trace.result["floor"] for s in trace)
-    assert trace[5].values["loss"] < trace[0].values["loss"]
-    page = opened(view="Window", text=text, step="3", rate="0.5")
-    assert page.metric[0].value == f"{step['loss']:.4f}"
-    assert f"{float(step['gradient'][0]):.3f}" in page.latex[0].value
-    assert f"below {trace.result['floor']:.4f}" in said(page)
-
-
 def test_three_methods_side_by_side():
     page = opened(view="Three methods")
     for method, name in (("skip-gram", "skipgram"), ("CBOW", "cbow"), ("SVD of PPMI", "svd")):
@@ -111,5 +85,3 @@ def test_three_methods_side_by_side():
 def test_refusals():
     with pytest.raises(UserError, match="not among the 68 words"):
         table("svd-relations").find("zebra")
-    with pytest.raises(UserError, match="has 2 words"):
-        lens.slide("two words", 2, 2, 0.5)

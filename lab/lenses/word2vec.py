@@ -1,0 +1,198 @@
+"""word2vec watched: a window slides over the reader's text, and every place moves the vectors.
+
+One step of gradient ascent on log p, by hand:
+
+    skip-gram   v_c  += rate · (mean of u_o − Σ_x p(x | c) u_x)              the contexts are predicted
+    CBOW        v_o  += rate · (u_c − Σ_x p(x | contexts) u_x) / m           the centre is predicted
+
+and for the table of predicted words u_x += rate · (1[x came] − p(x)) · given vector. In CBOW the given
+vector is the mean v̄ of m context words, so each of them gets 1/m of the gradient.
+
+Shapes: `V` words, `d` dimensions, `k` words on each side.
+
+References: [GM] §1.6.1; Mikolov et al. 2013, arXiv:1301.3781.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from datamodules.cooccurrence import counts, windows
+from datamodules.tokenizer import words
+from lab.errors import UserError
+from modules.language.word2vec import CBOW, SkipGram
+from modules.trace import Step, Trace
+
+Method = Literal["skip-gram", "CBOW"]
+PASSES = (1, 5, 20)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text as windows.
+
+    Attributes:
+        read: its words. vocabulary: the different ones. centres: (N,). contexts: (N, 2k), −1 for none.
+    """
+
+    read: list[str]
+    vocabulary: list[str]
+    centres: Tensor
+    contexts: Tensor
+
+    def pairs(self, method: Method) -> Tensor:
+        """How often each word was predicted from each given: (G, V). Given is a centre, or all the words
+        around one, in any order."""
+        V = len(self.vocabulary)
+        if method == "skip-gram":
+            return counts(self.centres, self.contexts, V)
+        _, row = self.contexts.sort(dim=1).values.unique(dim=0, return_inverse=True)
+        return torch.bincount(row * V + self.centres, minlength=(int(row.max()) + 1) * V).reshape(-1, V)
+
+    def floor(self, method: Method) -> float:
+        """The conditional entropy of what is predicted given what is given, nats: no model does better."""
+        share = self.pairs(method).double()
+        share = share / share.sum()
+        return -float(torch.special.xlogy(share, share / share.sum(1, keepdim=True).clamp(min=1e-300)).sum())
+
+
+def read(text: str, k: int) -> Text:
+    """Windows of a text, taken as one line.
+
+    Raises:
+        UserError: fewer than 3 words, or more than 60.
+    """
+    found = [w for w in words(text) if w.isalnum()]
+    if not 3 <= len(found) <= 60:
+        raise UserError(f"The text has {len(found)} words: write 3 to 60.")
+    vocabulary = list(dict.fromkeys(found))
+    ids = torch.tensor([vocabulary.index(w) for w in found])
+    return Text(found, vocabulary, *windows([ids], k))
+
+
+def model(text: Text, d: int, method: Method, seed: int = 0) -> SkipGram | CBOW:
+    """Random vectors of both tables, float64."""
+    generator = torch.Generator().manual_seed(seed)
+    V = len(text.vocabulary)
+    made = (SkipGram if method == "skip-gram" else CBOW)(V, d).double().requires_grad_(False)
+    for parameter in (made.v, made.u):
+        parameter.copy_(torch.randn(parameter.shape, generator=generator, dtype=torch.float64) * 0.5)
+    return made
+
+
+def loss(made: SkipGram | CBOW, text: Text) -> float:
+    """Mean nats of everything the text predicts."""
+    return float(made.step((text.centres, text.contexts), "val"))
+
+
+def learn(made: SkipGram | CBOW, centre: Tensor, others: Tensor, rate: float) -> dict[str, Any]:
+    """One place: move both tables. centre (), others (m,).
+
+    Returns:
+        `p` (V,); `observed`, `expected`, `gradient` (d,); `before`, `after` (d,), the given vector.
+    """
+    skip = isinstance(made, SkipGram)
+    given, came = (centre[None], others) if skip else (others, centre[None])
+    before = made.v[given].mean(0)
+    p = made.predict_from(before[None])[0].exp()
+    observed, expected = made.u[came].mean(0), p @ made.u
+    gradient = observed - expected
+    errors = torch.bincount(came, minlength=len(p)).to(p.dtype) / len(came) - p  # 1[x came] − p(x), averaged
+    made.u.add_(rate * errors[:, None] * before)
+    made.v.index_add_(0, given, (rate / len(given) * gradient).expand(len(given), -1).contiguous())
+    return {
+        "p": p, "observed": observed, "expected": expected, "gradient": gradient,
+        "before": before, "after": made.v[given].mean(0),
+    }  # fmt: skip
+
+
+def slide(text: str, k: int, d: int, rate: float, method: Method = "skip-gram", seed: int = 0) -> Trace:
+    """One pass, one step a place.
+
+    Returns:
+        Trace with, a step: what `learn` returns, `given` and `predicted` (places in the text), `share` of
+        the gradient that each given word gets, `u`, `v` (V, d) before the step, `loss` of the whole text.
+        Result: dict(words, vocabulary, floor, plane), plane (d, 2) being two directions to look along.
+
+    Raises:
+        UserError: fewer than 3 words, or more than 60.
+    """
+    window = read(text, k)
+    made = model(window, d, method, seed)
+    places = torch.arange(-k, k + 1)[torch.arange(2 * k + 1) != k]
+    steps: list[Step] = []
+    for t, (centre, around) in enumerate(zip(window.centres, window.contexts, strict=True)):
+        there = around >= 0
+        near = (t + places[there]).tolist()
+        given, predicted = ([t], near) if method == "skip-gram" else (near, [t])
+        values = {
+            "u": made.u.clone(), "v": made.v.clone(), "loss": loss(made, window), "given": given,
+            "predicted": predicted, "share": 1 / len(given),
+        }  # fmt: skip
+        values |= learn(made, centre, around[there], rate)
+        names = [", ".join(window.read[n] for n in side) for side in (given, predicted)]
+        part = "" if len(given) == 1 else rf"\tfrac{{1}}{{{len(given)}}}"
+        came, due = column(values["observed"]), column(values["expected"])
+        steps.append(
+            Step(
+                f"Given {names[0]}: predict {names[1]}.",
+                values,
+                rf"\Delta v = {rate:g}\cdot {part}\Bigl(\bar u_{{\text{{came}}}} - \sum_x p(x)\,u_x\Bigr) = "
+                rf"{rate:g}\cdot {part}\Bigl({came} - {due}\Bigr)"
+                rf" = {column(rate / len(given) * values['gradient'])}",
+            )
+        )
+    found = {
+        "words": window.read, "vocabulary": window.vocabulary, "floor": window.floor(method),
+        "plane": plane(made),
+    }  # fmt: skip
+    return Trace(steps, found)
+
+
+def plane(made: SkipGram | CBOW) -> Tensor:
+    """The two directions along which the vectors of both tables are longest: (d, 2)."""
+    d = made.u.shape[1]
+    if d <= 2:
+        return torch.eye(d, 2, dtype=made.u.dtype)
+    return torch.linalg.svd(torch.cat([made.u, made.v]), full_matrices=False).Vh[:2].T.contiguous()
+
+
+def flat(step: Mapping[str, Any], directions: Tensor) -> dict[str, Tensor]:
+    """A step's u, before, observed, expected and after along two directions (d, 2)."""
+    return {name: step[name] @ directions for name in ("u", "before", "observed", "expected", "after")}
+
+
+def passes(text: str, k: int, d: int, rate: float, method: Method, n: int = PASSES[-1]) -> Tensor:
+    """Loss before learning and after each of n passes through the text, window by window: (n + 1,)."""
+    window = read(text, k)
+    made = model(window, d, method)
+    losses = [loss(made, window)]
+    for _ in range(n):
+        for centre, around in zip(window.centres, window.contexts, strict=True):
+            learn(made, centre, around[around >= 0], rate)
+        losses.append(loss(made, window))
+    return torch.tensor(losses, dtype=torch.float64)
+
+
+def by_size(text: str, k: int, method: Method, sizes: tuple[int, ...], steps: int = 400) -> Tensor:
+    """Loss that each number of dimensions reaches, after `steps` of Adam on the whole text: (len(sizes),)."""
+    window, reached = read(text, k), []
+    for d in sizes:
+        made = model(window, d, method).requires_grad_(True)
+        optimizer = torch.optim.Adam((made.v, made.u), 0.1)
+        for _ in range(steps):
+            optimizer.zero_grad()
+            now = made.step((window.centres, window.contexts), "val")
+            now.backward()
+            optimizer.step()
+        reached.append(loss(made.requires_grad_(False), window))
+    return torch.tensor(reached, dtype=torch.float64)
+
+
+def column(vector: Tensor) -> str:
+    """The first two entries as LaTeX, dots for more."""
+    entries = [f"{float(x):.3f}" for x in vector[:2]] + ([r"\vdots"] if len(vector) > 2 else [])
+    return r"\begin{pmatrix} " + r" \\ ".join(entries) + r" \end{pmatrix}"
