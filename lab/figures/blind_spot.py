@@ -85,7 +85,7 @@ def copied(picture: Any, pixel: int, source: int | None, title: str = "", height
     return fig
 
 
-def sheet(pictures: Any, title: str = "", height: int = 300) -> go.Figure:
+def sheet(pictures: Any, title: str = "", height: int = 400) -> go.Figure:
     """Sixteen pictures at most (N, 1, H, W), each on its own paper, so that an empty one shows."""
     fig = images(array(pictures)[:16], columns=4, title=title, zmin=0, zmax=1, height=height)
     return fig.update_layout(plot_bgcolor=theme.grid())

@@ -69,7 +69,7 @@ def reach_mode() -> None:
     found = gradient(shape, pixel)
     with left:
         ui.pick(
-            figures.reach(found, pixel, f"What ({row}, {column}) reads; click another"),
+            figures.reach(found, pixel, f"What ({row}, {column}) reads; click"),
             key="pixel", alt="Gradient of one pixel's logit with respect to every pixel", mark=False,
             data={"pixel": range(side * side), "gradient": found},
         )  # fmt: skip
@@ -163,37 +163,38 @@ def stripes_mode() -> None:
         )
     shapes = {label: lens.shape_of(ui.load(name)) for label, name in lens.TRAINED.items()}
     maps = {
-        "least, all read": least(lens.Shape(True, 3, 3, 2 * side, side), plain),
-        "least, one stack": least(shapes[ONE], plain),
+        "floor": least(lens.Shape(True, 3, 3, 2 * side, side), plain),
+        "floor, one stack": least(shapes[ONE], plain),
         "one stack": each[ONE],
         "two stacks": each[TWO],
     }
-    ui.figure(
-        basic.images(
-            torch.stack(list(maps.values())).view(-1, side, side), columns=4, labels=list(maps),
-            scale="violet", zmin=0, zmax=0.7, title="Cost of each pixel, 0 to ln 2",
-            height=300,
-        ),
-        alt="Mean cost of each pixel: what is possible, and what the models reach",
-        data={"pixel": range(side * side), **maps},
-    )  # fmt: skip
-    for place, (label, name) in zip(ui.columns(3), lens.TRAINED.items(), strict=True):
+    places = [place for _ in range(2) for place in ui.columns(2)]
+    with places[0]:
+        ui.figure(
+            basic.images(
+                torch.stack(list(maps.values())).view(-1, side, side), columns=2, labels=list(maps),
+                scale="violet", zmin=0, zmax=0.7, title="Cost of each pixel, 0 to ln 2", height=400,
+            ),
+            alt="Mean cost of each pixel: what is possible, and what the models reach",
+            data={"pixel": range(side * side), **maps},
+        )  # fmt: skip
+    for place, (label, name) in zip(places[1:], lens.TRAINED.items(), strict=True):
         with place:
             samples = drawn(name, SAMPLES, 0)
             ui.figure(
-                figures.sheet(samples, label),
+                figures.sheet(samples, f"Drawn by {label}"),
                 alt=f"16 samples of {name}",
                 data={"picture": masks.bit_strings(samples)},
             )
             share, kinds = lens.share_of_stripes(samples, shift), lens.kinds(samples)
-            ui.caption(f"Of {SAMPLES} draws {share:.0%} are stripes; {kinds} are different.")
+            ui.caption(f"Of {SAMPLES} draws {share:.0%} are stripes; number of different ones: {kinds}.")
     row, column = divmod(pixel, side)
     says = {label: lens.prediction(ui.load(name), picture, pixel) for label, name in lens.TRAINED.items()}
     bit = int(picture.flatten()[pixel])
     ui.equation(
         rf"-\log p(x_{{{pixel}}}{{=}}{bit} \mid \text{{before}}):\quad "
         rf"\text{{one stack }} {says[ONE].cost:.4f},\quad \text{{two stacks }} {says[TWO].cost:.4f},\quad "
-        rf"H = {float(maps['least, all read'][pixel]):.4f}",
+        rf"H = {float(maps['floor'][pixel]):.4f}",
         (
             f"Pixel ({row}, {column}) copies ({row - 1}, {column + shift})."
             if source is not None
