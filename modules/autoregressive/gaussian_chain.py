@@ -100,14 +100,18 @@ class GaussianChain(CountModel):
         back = torch.linalg.inv(steps)
         return back @ drive, back @ noise.diag() @ back.t()
 
-    def log_prob(self, x: Tensor) -> Tensor:
-        """log p(x) in nats, (B,), step by step."""
+    def log_conditionals(self, x: Tensor) -> Tensor:
+        """log p(x_1), log p(x_2 | x_1), … of each example in nats, (B, n)."""
         x = x.reshape(len(x), -1).to(self.sums)
         if x.shape[1] != self.n:
             raise ValueError(f"each example has {x.shape[1]} entries, the model {self.n}.")
         first = normal_log_density(x[:, 0], self.first_mean, self.first_variance)
         steps = normal_log_density(x[:, 1:], self.slope * x[:, :-1] + self.shift, self.variance)
-        return first + steps.sum(1)
+        return torch.cat([first[:, None], steps], 1)
+
+    def log_prob(self, x: Tensor) -> Tensor:
+        """log p(x) in nats, (B,), by the chain rule."""
+        return self.log_conditionals(x).sum(1)
 
     def step(self, batch: Any, split: Split) -> Tensor:
         nll = -self.log_prob(batch[0])

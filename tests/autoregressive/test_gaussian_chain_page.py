@@ -1,0 +1,115 @@
+"""The page "Gaussian chain": AR-O6, the covariance, the random walk and the coin's law, as they are shown."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+import torch
+from scipy.stats import multivariate_normal, norm
+from streamlit.testing.v1 import AppTest
+
+from lab.lenses import walks
+
+PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "gaussian_chain.py"
+
+
+def test_the_chain_rule_is_one_normal_law() -> None:
+    """AR-O6, by SciPy."""
+    x = walks.typed_path("0.3, −0.2 0.5; 1, 0")
+    found = walks.score(walks.chain(0.8, 0.6, 5, stationary=True), x)
+    assert found.total == pytest.approx(-4.8591679, abs=1e-7)
+    assert found.joint == pytest.approx(found.total, abs=1e-10)
+    power = [[0.8 ** abs(t - u) for u in range(5)] for t in range(5)]
+    assert found.joint == pytest.approx(multivariate_normal(cov=power).logpdf(x.numpy()), abs=1e-10)
+    by_hand = [norm.logpdf(0.3), *(norm.logpdf(b, 0.8 * a, 0.6) for a, b in itertools.pairwise(x.tolist()))]
+    assert found.terms.tolist() == pytest.approx(by_hand, abs=1e-12)
+    assert found.means.tolist() == pytest.approx([0, 0.24, -0.16, 0.4, 0.8])
+    assert found.spreads.tolist() == pytest.approx([1, 0.6, 0.6, 0.6, 0.6])
+
+
+@pytest.mark.parametrize("slope", [-0.8, 0.0, 0.95])
+def test_stationary_covariance(slope: float) -> None:
+    model = walks.chain(slope, 0.7, 12, stationary=True)
+    assert walks.deviation(model) < 1e-12
+    covariance = model.moments()[1]
+    assert covariance[2, 7].item() == pytest.approx(slope**5 * 0.49 / (1 - slope**2), abs=1e-12)
+    drawn = walks.paths(model, 40_000, seed=1)
+    assert (torch.cov(drawn.T) - covariance).abs().max() < 0.05 * covariance[0, 0]
+
+
+@pytest.mark.parametrize("slope", [1.0, 1.1, -1.1, 0.5])
+def test_from_zero_the_variance_is_a_sum_of_powers(slope: float) -> None:
+    variances = walks.chain(slope, 0.6, 20, stationary=False).moments()[1].diagonal().tolist()
+    expected = [0.36 * sum(slope ** (2 * k) for k in range(t)) for t in range(1, 21)]
+    assert variances == pytest.approx(expected, rel=1e-10)
+    if slope == 1:
+        assert variances == pytest.approx([0.36 * t for t in range(1, 21)])
+
+
+def test_no_stationary_law_of_a_walk() -> None:
+    with pytest.raises(ValueError, match="no stationary law"):
+        walks.chain(1.0, 0.6, 5, stationary=True)
+
+
+@pytest.mark.parametrize(("text", "said"), [("1, x", "'x' is no number"), ("nan 1", "no number"), ("3", "1")])
+def test_a_path_that_is_none_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        walks.typed_path(text)
+
+
+def test_the_coin_walk_against_every_way() -> None:
+    """1, 4, 6, 4, 1 sixteenths: by listing all walks, and in the draws."""
+    found = walks.coin_walk(4, 20_000, seed=0)
+    ends = [sum(way) for way in itertools.product([-1, 1], repeat=4)]
+    assert found.places.tolist() == [-4, -2, 0, 2, 4]
+    assert found.ways == [ends.count(place) for place in (-4, -2, 0, 2, 4)] == [1, 4, 6, 4, 1]
+    assert found.law.tolist() == [1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16]
+    assert (found.frequencies - found.law).abs().max() < 4 * (0.25 / 20_000) ** 0.5
+    assert found.frequencies.sum().item() == pytest.approx(1)
+    last = found.paths[:, -1]
+    assert found.frequencies[4].item() == pytest.approx((last == 4).double().mean().item())
+    assert (found.paths.diff().abs() == 1).all() and (found.paths[:, 0] == 0).all()
+    assert found.variance == pytest.approx((last.double() ** 2).mean().item()) == pytest.approx(4, rel=0.1)
+
+
+def test_the_gaussian_walk_spreads_as_the_coins_does() -> None:
+    drawn, spread = walks.gauss_walk(9, 20_000, seed=0)
+    assert spread.tolist() == pytest.approx([t**0.5 for t in range(10)])
+    assert drawn.std(0).tolist() == pytest.approx(spread.tolist(), rel=0.03)
+
+
+def open_page(**parameters: str) -> AppTest:
+    page = AppTest.from_file(str(PAGE), default_timeout=120)
+    for name, value in parameters.items():
+        page.query_params[name] = value
+    page.run()
+    assert not page.exception and not page.error
+    return page
+
+
+def test_the_page_shows_both_sums_of_the_path() -> None:
+    page = open_page(show="Your path")
+    shown = {m.label: m.value for m in page.metric}
+    assert shown["Sum of the terms"] == shown["One multivariate normal"] == "-4.8591679"
+    assert float(shown["Difference"]) < 1e-12
+    terms = page.dataframe[0].value["log N(x; mean, sd²)"]
+    assert sum(map(float, terms)) == pytest.approx(-4.8591679, abs=1e-6)
+    page.text_input(key="path").set_value("1, two").run()
+    assert [w.value for w in page.warning] == [
+        "'two' is no number from −1000 to 1000: give numbers with commas between."
+    ]
+
+
+def test_the_page_shows_how_a_random_walk_spreads() -> None:
+    page = open_page(a="1.0", n="25", s="0.6")
+    assert "= 9.0000" in page.latex[1].value  # 25 · 0.36
+    assert any("no stationary law" in c.value for c in page.caption)
+    page = open_page(a="0.8", s="0.6")
+    assert "1.0000" in page.latex[1].value
+
+
+def test_the_page_shows_the_coins_law() -> None:
+    page = open_page(show="±1 walk")
+    found = walks.coin_walk(4, 4000, 0)
+    assert "p = (1, 4, 6, 4, 1) / 16" in page.latex[0].value
+    assert f"{found.variance:.3f}" in page.latex[0].value
