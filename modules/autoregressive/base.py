@@ -352,10 +352,20 @@ class Autoregressive(Module):
         under the model, nats. `result`: dict of `x`, `model_p` (every conditional), `surprise` (-log p of
         each variable, nats) and `order`.
         """
-        known = self._known(given, 1)
-        visited = self.sampling_order(known, order)
         generator = torch.Generator().manual_seed(seed)
-        x, logits = (t[0].cpu() for t in self._draw(1, known, visited, 0, temperature, generator))
+        return self._trace(self._known(given, 1), order, temperature, generator)
+
+    def _trace(
+        self,
+        known: Tensor | None,
+        order: Order | Tensor | None,
+        temperature: float,
+        generator: torch.Generator,
+        index: int = 0,
+    ) -> Trace:
+        """One draw from joint `index`, unrolled; `known` (1, n), NaN where free."""
+        visited = self.sampling_order(known, order)
+        x, logits = (t[0].cpu() for t in self._draw(1, known, visited, index, temperature, generator))
         surprise = -self.score(logits, x)
         model_p, p = self.probabilities(logits), self.probabilities(logits, temperature)
         seen = torch.zeros(self.n, dtype=torch.bool) if known is None else ~known[0].isnan().cpu()

@@ -34,6 +34,7 @@ from modules.autoregressive.pixelcnn import (
     check_sizes,
 )
 from modules.base import Mean, Split
+from modules.trace import Trace
 
 
 def gate(both: Tensor) -> Tensor:
@@ -252,6 +253,28 @@ class GatedPixelCNN(PixelModel):
             own = None if known is None else known[mine]
             x[mine] = self._draw(int(mine.sum()), own, visited, c, temperature, generator)[0]
         return x.reshape(n, *self.event_shape)
+
+    def sample_trace(
+        self,
+        given: Tensor | None = None,
+        order: Order | Tensor | None = None,
+        temperature: float = 1.0,
+        seed: int = 0,
+        y: int | None = None,
+    ) -> Trace:
+        """See `Autoregressive.sample_trace`; of class y. Without y the class is drawn first, as in `sample`;
+        `result` has it as `y`, and all numbers are those given this class."""
+        if not self.num_classes:
+            if y is not None:
+                self.known_class(y, 1)  # says that there are none
+            return super().sample_trace(given, order, temperature, seed)
+        known, generator = self._known(given, 1), torch.Generator().manual_seed(seed)
+        if y is None:
+            law = torch.ones(1, self.num_classes) if known is None else self.class_posterior(known).cpu()
+            y = int(torch.multinomial(law, 1, generator=generator))
+        c = int(self.known_class(y, 1))
+        trace = self._trace(known, order, temperature, generator, c)
+        return Trace(trace.steps, trace.result | {"y": c})
 
     def step(self, batch: Any, split: Split) -> Tensor:
         if not self.num_classes:

@@ -204,6 +204,30 @@ def test_completion_without_a_class_draws_it_from_what_is_given() -> None:
     )
 
 
+def test_a_trace_draws_any_class() -> None:
+    """Its numbers are those of the class; without one it is drawn first, evenly or from what is given."""
+    model = make("gated, classes")
+    for y in range(3):
+        trace = contracts.trace_replays(lambda seed, y=y: model.sample_trace(seed=seed, y=y))
+        assert trace.result["y"] == y
+        x = trace.result["x"][None]
+        assert trace[-1].values["log_prob"] == pytest.approx(model.log_prob(x, y=y).item(), abs=1e-12)
+        surprise = -model.score(model.logits(x.flatten(1), index=y), x.flatten(1))
+        torch.testing.assert_close(trace.result["surprise"].flatten(), surprise[0], rtol=0, atol=1e-12)
+    drawn = torch.tensor([model.sample_trace(seed=seed).result["y"] for seed in range(300)])
+    assert ((drawn.bincount(minlength=3) / 300 - 1 / 3).abs() < 4 * (2 / 9 / 300) ** 0.5).all()
+    given = torch.tensor([1.0, 0, 1, *[math.nan] * 3], dtype=torch.float64)
+    law = model.class_posterior(given[None])[0]
+    drawn = torch.tensor([model.sample_trace(given, seed=seed).result["y"] for seed in range(300)])
+    off = (drawn.bincount(minlength=3) / 300 - law).abs()
+    assert (off < 4 * (law * (1 - law) / 300) ** 0.5).all()
+    assert torch.equal(model.sample_trace(given, seed=3).result["x"].flatten()[:3], given[:3])
+    with pytest.raises(ValueError, match="0 to 2"):
+        model.sample_trace(y=3)
+    with pytest.raises(ValueError, match="no classes"):
+        make("gated").sample_trace(y=0)  # type: ignore[call-arg]
+
+
 def test_the_test_split_reports_the_mixture_and_the_class() -> None:
     model = make("gated, classes")
     batch = (some(model, 6), torch.tensor([0, 1, 2, 0, 1, 2]))
