@@ -184,14 +184,13 @@ def fill(model: Module, tensors: dict[str, Tensor], origin: Path) -> None:
             f"{origin} holds the weights of another model than {type(model).__name__}: "
             f"{missing[0]!r} does not match."
         )
-    with torch.no_grad():
-        for name, target in own.items():
-            if tensors[name].shape != target.shape:
-                raise WeightsError(
-                    f"{origin} does not fit {type(model).__name__}: {name!r} has shape "
-                    f"{tuple(tensors[name].shape)} instead of {tuple(target.shape)}."
-                )
-            target.copy_(tensors[name])
+    for name, target in own.items():
+        if tensors[name].shape != target.shape:
+            raise WeightsError(
+                f"{origin} does not fit {type(model).__name__}: {name!r} has shape "
+                f"{tuple(tensors[name].shape)} instead of {tuple(target.shape)}."
+            )
+    model.load_state_dict(tensors, strict=False)  # tied weights are stored once, and names are checked above
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
