@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -19,22 +18,22 @@ from modules.base import NextToken
 from modules.language import decoding
 from modules.language.beam import beam_trace
 from modules.language.table import TableLM
-from modules.language.truncation import Cut, cut
+from modules.language.truncation import Cut, Knobs, cut
 from modules.trace import Trace
 
 TOKENS = "abcd"  # of a typed table
 GRAM = 8  # tokens that count as a repetition when they have come before
 
 # Strategies by name: knobs of `decoding.sample`, or the width of a beam.
-STRATEGIES: dict[str, dict[str, Any]] = {
-    "greedy": {"temperature": 0.0},
-    "beam of 4": {"width": 4},
-    "ancestral": {},
-    "temperature 0.5": {"temperature": 0.5},
-    "temperature 1.5": {"temperature": 1.5},
-    "top-k 10": {"top_k": 10},
-    "nucleus 0.9": {"top_p": 0.9},
-    "min-p 0.1": {"min_p": 0.1},
+STRATEGIES: dict[str, Knobs | int] = {
+    "greedy": Knobs(0.0),
+    "beam of 4": 4,
+    "ancestral": Knobs(),
+    "temperature 0.5": Knobs(0.5),
+    "temperature 1.5": Knobs(1.5),
+    "top-k 10": Knobs(top_k=10),
+    "nucleus 0.9": Knobs(top_p=0.9),
+    "min-p 0.1": Knobs(min_p=0.1),
 }
 
 
@@ -174,21 +173,14 @@ def along(found: Tree, text: tuple[int, ...] | None) -> list[bool]:
 
 
 @torch.no_grad()
-def cut_next(
-    model: NextToken,
-    prompt: Tensor,
-    temperature: float,
-    top_k: int | None,
-    top_p: float | None,
-    min_p: float | None,
-) -> Cut:
+def cut_next(model: NextToken, prompt: Tensor, knobs: Knobs) -> Cut:
     """What follows `prompt` (T,), before and after the knobs.
 
     Raises:
-        UserError: the model has no distribution here, or a knob is out of range.
+        UserError: the model has no distribution here.
     """
     try:
-        return cut(model.next_log_probs(prompt[None])[0], temperature, top_k, top_p, min_p)
+        return cut(model.next_log_probs(prompt[None])[0], knobs)
     except ValueError as error:
         raise UserError(str(error)) from None
 
@@ -222,10 +214,10 @@ def run(model: NextToken, prompt: Tensor, strategy: str, length: int, seed: int 
     """
     knobs = STRATEGIES[strategy]
     try:
-        if "width" in knobs:
-            best = beam_trace(model, prompt, length, knobs["width"]).result[0]
+        if isinstance(knobs, int):
+            best = beam_trace(model, prompt, length, knobs).result[0]
             return measured(model, prompt, torch.tensor(best.tokens))
-        trace = decoding.sample_trace(model, prompt, length, seed=seed, **knobs)
+        trace = decoding.sample_trace(model, prompt, length, knobs, seed=seed)
     except ValueError as error:
         raise UserError(str(error)) from None
     tokens = trace.result[0, len(prompt) :]
@@ -270,10 +262,9 @@ def sweep(
     """Repetition, entropy and surprise of `texts` continuations at each temperature."""
     found: dict[str, list[float]] = {"distinct": [], "entropy": [], "nats": []}
     for temperature in temperatures:
-        generator = torch.Generator().manual_seed(seed)
         rows, tokens = [], []
-        stream = decoding.stream(model, prompt.expand(texts, -1), length, temperature, generator=generator)
-        for log_p, token in stream:
+        knobs = Knobs(temperature, seed=seed)
+        for log_p, token in decoding.stream(model, prompt.expand(texts, -1), length, knobs):
             rows.append(log_p)
             tokens.append(token)
         log_p, drawn = torch.stack(rows, 1), torch.stack(tokens, 1)  # (texts, T, V), (texts, T)

@@ -24,6 +24,7 @@ from torch import Tensor, nn
 
 from modules.base import Module, Split
 from modules.language import decoding
+from modules.language.truncation import Knobs
 from modules.trace import Trace
 
 
@@ -129,7 +130,8 @@ class Bengio(Module):
         if seed is not None:
             generator = torch.Generator(device).manual_seed(seed)
         start = torch.zeros(n, 0, dtype=torch.int64, device=device)
-        return decoding.sample(self, start, length, temperature, top_k, top_p, min_p, generator=generator)
+        knobs = Knobs(temperature, top_k, top_p, min_p)
+        return decoding.sample(self, start, length, knobs, generator=generator)
 
     def sample_trace(self, prompt: Tensor | None = None, length: int = 32, **knobs: Any) -> Trace:
         """Generation, one step a token, behind a prompt (T,); steps and knobs as `decoding.sample_trace`."""

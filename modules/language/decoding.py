@@ -15,12 +15,14 @@ References: Holtzman et al. 2019, arXiv:1904.09751; [UDL] §12.7.3 and notes.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from modules.base import NextToken
-from modules.language.truncation import check_knobs, cut, probabilities
+from modules.language.truncation import PLAIN, Knobs, cut, draw
 from modules.trace import Step, Trace
 
 
@@ -29,22 +31,17 @@ def stream(
     model: NextToken,
     prefix: Tensor,
     length: int,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    min_p: float | None = None,
+    knobs: Knobs = PLAIN,
     eos: int | None = None,
     generator: torch.Generator | None = None,
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """`sample`, one token at a time: yields (log P (B, V), token (B,)). Ends when every text has."""
-    check_knobs(temperature, top_k, top_p, min_p)
+    generator = knobs.generator(prefix.device) if generator is None else generator
     text = prefix
     ended = torch.zeros(len(prefix), dtype=torch.bool, device=prefix.device)
     for _ in range(length):
         log_p = model.next_log_probs(text)
-        p = probabilities(log_p, temperature, top_k, top_p, min_p)
-        # greedy draws nothing, so that it leaves the generator alone
-        token = p.argmax(-1) if temperature == 0 else torch.multinomial(p, 1, generator=generator)[:, 0]
+        token = draw(log_p, knobs, generator)
         if eos is not None:
             token = token.masked_fill(ended, eos)
             ended |= token == eos
@@ -58,21 +55,17 @@ def sample(
     model: NextToken,
     prefix: Tensor,
     length: int,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    min_p: float | None = None,
+    knobs: Knobs = PLAIN,
     eos: int | None = None,
     generator: torch.Generator | None = None,
+    **change: Any,
 ) -> Tensor:
     """Continue texts by drawing tokens; without knobs that is ancestral sampling.
 
     Args:
         prefix: (B, T) int64, T ≥ 0.
         length: the most new tokens.
-        temperature: divides the log-probabilities; 0 is greedy.
-        top_k, top_p, min_p: keep the k most probable; the smallest set with mass ≥ p; those at least
-            min_p times as probable as the first.
+        knobs: temperature, cuts and seed; `change` sets single ones, as in `top_k=3`.
         eos: the token that ends a text; after it there are only more of it.
 
     Returns:
@@ -81,29 +74,25 @@ def sample(
     Raises:
         ValueError: a knob is out of range.
     """
-    knobs = (temperature, top_k, top_p, min_p)
-    drawn = [token for _, token in stream(model, prefix, length, *knobs, eos, generator)]
-    return torch.cat([prefix, *(token[:, None] for token in drawn)], dim=1)
+    steps = stream(model, prefix, length, replace(knobs, **change), eos, generator)
+    return torch.cat([prefix, *(token[:, None] for _, token in steps)], dim=1)
 
 
 def greedy(model: NextToken, prefix: Tensor, length: int, eos: int | None = None) -> Tensor:
     """Continue texts by the most probable token, ties by the lower id: (B, T) -> (B, T + n)."""
-    return sample(model, prefix, length, temperature=0, eos=eos)
+    return sample(model, prefix, length, Knobs(temperature=0), eos)
 
 
 def sample_trace(
     model: NextToken,
     prefix: Tensor,
     length: int,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    min_p: float | None = None,
+    knobs: Knobs = PLAIN,
     eos: int | None = None,
-    seed: int = 0,
     names: Sequence[str] | None = None,
+    **change: Any,
 ) -> Trace:
-    """`sample` of one text, (T,) or (1, T), one step a token.
+    """`sample` of one text, (T,) or (1, T), one step a token; seed 0 where none is given.
 
     Returns:
         Trace with, a step: `token`, `before`, `tempered`, `after` (V,), `kept` (V,) bool, `mass` kept,
@@ -111,12 +100,12 @@ def sample_trace(
         of them so far. Result: (1, T + n).
     """
     prefix = prefix.reshape(1, -1)
-    generator = torch.Generator(prefix.device).manual_seed(seed)
+    knobs = replace(knobs, **change)
+    knobs = knobs if knobs.seed is not None else replace(knobs, seed=0)
     steps: list[Step] = []
     text, total = [prefix], 0.0
-    knobs = (temperature, top_k, top_p, min_p)
-    for log_p, token in stream(model, prefix, length, *knobs, eos, generator):
-        story, i = cut(log_p, *knobs), int(token)
+    for log_p, token in stream(model, prefix, length, knobs, eos):
+        story, i = cut(log_p, knobs), int(token)
         text.append(token[:, None])
         total += float(log_p[0, i])
         p, kept = float(story.after[0, i]), int(story.kept.sum())

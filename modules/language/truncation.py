@@ -11,7 +11,8 @@ References: Fan et al. 2018, arXiv:1805.04833 (top-k); Holtzman et al. 2019, arX
 Nguyen et al. 2024, arXiv:2407.01082 (min-p); [UDL] §12.7.3.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -36,18 +37,49 @@ class Cut:
     mass: Tensor
 
 
-def check_knobs(
-    temperature: float, top_k: int | None, top_p: float | None, min_p: float | None = None
-) -> None:
-    """Raises ValueError, one sentence, for a knob out of range."""
-    if not temperature >= 0 or temperature == float("inf"):
-        raise ValueError(f"temperature is {temperature}: it must be 0 (greedy) or a positive number.")
-    if top_k is not None and top_k < 1:
-        raise ValueError(f"top_k is {top_k}: keep at least 1 token.")
-    if top_p is not None and not 0 < top_p <= 1:
-        raise ValueError(f"top_p is {top_p}: it must be above 0 and at most 1.")
-    if min_p is not None and not 0 <= min_p <= 1:
-        raise ValueError(f"min_p is {min_p}: it must be from 0 to 1.")
+@dataclass(frozen=True)
+class Knobs:
+    """What a draw of the next token may be told; as it is, ancestral sampling.
+
+    Attributes:
+        temperature: divides the logits; 0 is greedy.
+        top_k: keep exactly so many, the most probable. top_p: keep the smallest set with mass ≥ p.
+        min_p: keep those at least so many times as probable as the first.
+        seed: of the draws, where no generator is given.
+
+    Raises:
+        ValueError: a knob is out of range; one sentence.
+    """
+
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.temperature >= 0 or self.temperature == float("inf"):
+            raise ValueError(
+                f"temperature is {self.temperature}: it must be 0 (greedy) or a positive number."
+            )
+        if self.top_k is not None and self.top_k < 1:
+            raise ValueError(f"top_k is {self.top_k}: keep at least 1 token.")
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            raise ValueError(f"top_p is {self.top_p}: it must be above 0 and at most 1.")
+        if self.min_p is not None and not 0 <= self.min_p <= 1:
+            raise ValueError(f"min_p is {self.min_p}: it must be from 0 to 1.")
+
+    @property
+    def cuts(self) -> bool:
+        """Whether any token may be cut away."""
+        return self.top_k is not None or (self.top_p is not None and self.top_p < 1) or bool(self.min_p)
+
+    def generator(self, device: torch.device) -> torch.Generator | None:
+        """Of `seed`; None leaves draws to torch's own."""
+        return None if self.seed is None else torch.Generator(device).manual_seed(self.seed)
+
+
+PLAIN = Knobs()
 
 
 def temper(logits: Tensor, temperature: float) -> Tensor:
@@ -80,31 +112,27 @@ def keep(
     return torch.zeros_like(stays).scatter(-1, order, stays)
 
 
-def cut(
-    logits: Tensor,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    min_p: float | None = None,
-) -> Cut:
-    """The whole story of one draw: logits (..., V) -> `Cut`."""
-    check_knobs(temperature, top_k, top_p, min_p)
-    tempered = temper(logits, temperature)
-    kept = keep(tempered, top_k, top_p, min_p)
+def cut(logits: Tensor, knobs: Knobs = PLAIN, **change: Any) -> Cut:
+    """The whole story of one draw: logits (..., V) -> `Cut`. `change` sets single knobs: `top_k=3`."""
+    knobs = replace(knobs, **change)
+    tempered = temper(logits, knobs.temperature)
+    kept = keep(tempered, knobs.top_k, knobs.top_p, knobs.min_p)
     mass = (tempered * kept).sum(-1)
     return Cut(logits.softmax(-1), tempered, tempered * kept / mass[..., None], kept, mass)
 
 
-def probabilities(
-    logits: Tensor,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    min_p: float | None = None,
-) -> Tensor:
+def probabilities(logits: Tensor, knobs: Knobs = PLAIN, **change: Any) -> Tensor:
     """Only what is drawn from: logits (..., V) -> (..., V). Equal to `cut(...).after`."""
-    p = temper(logits, temperature)
-    if top_k is None and (top_p is None or top_p == 1) and not min_p:
+    knobs = replace(knobs, **change)
+    p = temper(logits, knobs.temperature)
+    if not knobs.cuts:
         return p
-    p = p * keep(p, top_k, top_p, min_p)
+    p = p * keep(p, knobs.top_k, knobs.top_p, knobs.min_p)
     return p / p.sum(-1, keepdim=True)
+
+
+def draw(logits: Tensor, knobs: Knobs = PLAIN, generator: torch.Generator | None = None) -> Tensor:
+    """One token each: logits (B, V) -> (B,). Greedy draws nothing, so that it leaves the generator alone."""
+    if knobs.temperature == 0:
+        return logits.argmax(-1)
+    return torch.multinomial(probabilities(logits, knobs), 1, generator=generator)[:, 0]

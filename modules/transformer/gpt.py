@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import Module, Split
-from modules.language.truncation import check_knobs, cut, probabilities
+from modules.language.truncation import Knobs, cut, draw
 from modules.trace import Step, Trace
 from modules.transformer.attention import KVCache
 from modules.transformer.block import Block
@@ -242,7 +242,7 @@ class GPT(Module):
         keep: int | None = None,
     ) -> Iterator[tuple[Tensor, Tensor]]:
         """`generate`, one token at a time: yields (logits (B, V), token (B,))."""
-        check_knobs(temperature, top_k, top_p)
+        knobs = Knobs(temperature, top_k, top_p)
         B, T = prompt.shape
         if T < 1:
             raise ValueError("The prompt is empty: give at least one token.")
@@ -260,11 +260,7 @@ class GPT(Module):
                     layer.clear()
             done = store[0].length if store else 0
             logits = self.logits(self.hidden(text[:, start + done : end], store)[:, -1])
-            if temperature == 0:
-                token = logits.argmax(-1)
-            else:
-                p = probabilities(logits, temperature, top_k, top_p)
-                token = torch.multinomial(p, 1, generator=generator)[:, 0]
+            token = draw(logits, knobs, generator)
             text[:, end] = token
             yield logits, token
 
@@ -315,7 +311,7 @@ class GPT(Module):
         steps: list[Step] = []
         total, text = 0.0, [prompt]
         for logits, token in self.stream(prompt, length, temperature, top_k, top_p, generator):
-            story = cut(logits, temperature, top_k, top_p)  # as drawn from: same shape, same bits
+            story = cut(logits, Knobs(temperature, top_k, top_p))  # as drawn from: same shape, same bits
             before, tempered, after, kept = story.before[0], story.tempered[0], story.after[0], story.kept[0]
             i, mass = int(token), float(story.mass)
             p = float(after[i])

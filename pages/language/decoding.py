@@ -12,7 +12,7 @@ from lab.lenses import text as texts
 from modules.base import NextToken
 from modules.language.beam import beam_trace, exhaustive
 from modules.language.decoding import stream
-from modules.language.truncation import cut, keep
+from modules.language.truncation import Knobs, cut, keep
 
 MODELS = ("modules.transformer.gpt.GPT", "modules.language.bengio.Bengio", "modules.language.ngram.NGram")
 TOY = "Toy table"
@@ -193,7 +193,7 @@ def show_next():
     with fourth:
         min_p = ui.slider("Min-p", 0.0, 1.0, 0.0, key="m", step=0.01, help="0 keeps all tokens")
     try:
-        story = lens.cut_next(loaded(name), prompt, temperature, top_k, top_p, min_p)
+        story = lens.cut_next(loaded(name), prompt, Knobs(temperature, top_k, top_p, min_p))
     except UserError as error:
         ui.stop(str(error))
     order = sampling.ranked(story, BARS)

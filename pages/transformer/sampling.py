@@ -5,7 +5,7 @@ from lab.errors import UserError
 from lab.figures import tokens as figures
 from lab.lenses import sampling as lens
 from lab.lenses import text as texts
-from modules.language.truncation import cut, keep
+from modules.language.truncation import Knobs, cut, keep
 from modules.transformer.attention import KVCache
 from modules.transformer.gpt import GPT
 
@@ -75,7 +75,7 @@ ui.figure(
 ui.caption(now.caption)
 
 bars, many, work = ui.tabs(["This step", "Draw 1,000", "What the cache saves"])
-story = cut(value["logits"], temperature, top_k, top_p)
+story = cut(value["logits"], Knobs(temperature, top_k, top_p))
 order = lens.ranked(story, BARS)
 ranked = texts.names(coder, order)
 drawn = (order == value["token"]).nonzero().flatten().tolist()

@@ -8,6 +8,7 @@ import torch
 
 from modules.language import decoding
 from modules.language.bengio import Bengio
+from modules.language.truncation import Knobs, probabilities
 from modules.transformer.gpt import GPT
 from tests.language.toys import ENDS, GREEDY_FAILS, Coin, empty
 
@@ -41,7 +42,7 @@ def test_temperature_works_per_token_not_per_text():  # LG-O33
     torch.testing.assert_close(share.double(), per_token, rtol=0, atol=0.006)
     # exactly, from the rows that the trace draws from
     first, second = (
-        decoding.sample_trace(GREEDY_FAILS, torch.tensor(prefix, dtype=torch.int64), 1, 0.5)[0].values[
+        decoding.sample_trace(GREEDY_FAILS, torch.tensor(prefix, dtype=torch.int64), 1, Knobs(0.5))[0].values[
             "after"
         ]
         for prefix in ([], [1])
@@ -55,7 +56,7 @@ def test_draws_follow_the_filtered_distribution(knobs):  # LG-O35
     from scipy.stats import chi2
 
     model = Coin(0.5, 0.3, 0.15, 0.05)
-    p = decoding.probabilities(model.row, **knobs)
+    p = probabilities(model.row, **knobs)
     draws = decoding.sample(model, empty(100_000), 1, generator=seeded(1), **knobs)[:, 0]
     counts = torch.bincount(draws, minlength=4)
     assert not counts[p == 0].any()  # never a token outside the kept set

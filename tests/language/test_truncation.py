@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from modules.language.truncation import cut, keep, probabilities, temper
+from modules.language.truncation import Knobs, cut, draw, keep, probabilities, temper
 
 
 def logits(*p):
@@ -52,7 +52,7 @@ def test_the_ends_of_the_knobs_are_greedy_and_ancestral():  # LG-O32
     greedy = torch.zeros_like(z).scatter(1, z.argmax(1, keepdim=True), 1.0)
     for knobs in ({"top_k": 1}, {"temperature": 0}, {"top_p": 1e-9}, {"min_p": 1.0}):
         torch.testing.assert_close(cut(z, **knobs).after, greedy, rtol=0, atol=1e-12)
-    torch.testing.assert_close(cut(z, 1.0, 9, 1.0, 0.0).after, z.softmax(-1), rtol=0, atol=1e-12)
+    torch.testing.assert_close(cut(z, Knobs(1.0, 9, 1.0, 0.0)).after, z.softmax(-1), rtol=0, atol=1e-12)
 
 
 def test_ties_at_the_last_rank_keep_exactly_k_by_lower_id():
@@ -89,8 +89,9 @@ def test_nothing_cut_is_the_softmax():
 @pytest.mark.parametrize("cuts", [(), (3,), (None, 0.7), (4, 0.8), (None, None, 0.2), (5, 0.9, 0.1)], ids=str)
 def test_what_is_drawn_from_is_what_is_shown(temperature, cuts):
     z = torch.randn(4, 9, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    story = cut(z, temperature, *cuts)
-    torch.testing.assert_close(probabilities(z, temperature, *cuts), story.after, atol=1e-15, rtol=0)
+    knobs = Knobs(temperature, *cuts)
+    story = cut(z, knobs)
+    torch.testing.assert_close(probabilities(z, knobs), story.after, atol=1e-15, rtol=0)
     torch.testing.assert_close(story.after.sum(-1), torch.ones(4, dtype=torch.float64))
     assert not story.after[~story.kept].any()
 
@@ -122,3 +123,26 @@ def test_temperature():
 def test_knobs_out_of_range(knobs, sentence):
     with pytest.raises(ValueError, match=sentence):
         cut(logits(*P), **knobs)
+
+
+def test_knobs_are_one_record():
+    import dataclasses
+
+    knobs = Knobs(0.5, top_p=0.9, seed=3)
+    z = torch.randn(4, 9, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    assert torch.equal(cut(z, knobs).after, cut(z, temperature=0.5, top_p=0.9).after)
+    assert torch.equal(
+        probabilities(z, knobs, top_k=2), probabilities(z, dataclasses.replace(knobs, top_k=2))
+    )
+    assert knobs.cuts and not Knobs(2.0, top_p=1.0, min_p=0.0).cuts
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        knobs.top_k = 3
+    with pytest.raises(ValueError, match="top_k is 0"):
+        dataclasses.replace(knobs, top_k=0)
+    many = z[:1].expand(500, -1)
+    first, second = (draw(many, knobs, knobs.generator(z.device)) for _ in range(2))
+    assert torch.equal(first, second) and len(first.unique()) > 1
+    before = torch.Generator().manual_seed(5)
+    assert torch.equal(draw(z, Knobs(0), before), z.argmax(1))
+    assert torch.equal(before.get_state(), torch.Generator().manual_seed(5).get_state())
+    assert Knobs().generator(z.device) is None
