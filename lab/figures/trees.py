@@ -18,7 +18,7 @@ def tree(
     *,
     xlabel: str = "",
     ylabel: str = "",
-    above: str = "top center",
+    beside: Sequence[str] | str = "top center",
     height: int = 400,
 ) -> go.Figure:
     """N nodes; those that are `chosen`, and the edges between them, in full colour, all others grey.
@@ -27,7 +27,7 @@ def tree(
 
     Args:
         parent: the index of each node's parent, −1 for the root.
-        above: where a label stands, in plotly's words.
+        beside: where each label stands, in plotly's words.
     """
     fig = go.Figure()
     for strong in (False, True):
@@ -40,13 +40,14 @@ def tree(
         )  # fmt: skip
     fig.add_scatter(
         x=list(x), y=list(y), mode="markers+text", text=[escape(label) for label in labels],
-        textposition=above, customdata=[[n] for n in range(len(x))], showlegend=False,
+        textposition=beside, customdata=[[n] for n in range(len(x))], showlegend=False,
         textfont={"color": [theme.text() if c else theme.HIDDEN for c in chosen]},
         marker={"size": 16, "color": [theme.INPUT if c else theme.HIDDEN for c in chosen]},
         hovertext=[escape(h) for h in hover], hoverinfo="text", cliponaxis=False,
     )  # fmt: skip
     for update, values, label in ((fig.update_xaxes, x, xlabel), (fig.update_yaxes, y, ylabel)):
         room = 0.08 * (max(values) - min(values)) + 0.45
-        update(title=label, showgrid=False, zeroline=False, range=[min(values) - room, max(values) + room])
+        update(title=label, showgrid=False, zeroline=False, showticklabels=bool(label),
+               range=[min(values) - room, max(values) + room])  # fmt: skip
     fig.update_layout(height=height, margin={"t": 16})
     return fig

@@ -143,7 +143,8 @@ with merging:
         trees.tree(
             found.x, found.y, found.parent,
             [f"{n} · merge {m}" if m else n for n, m in zip(names, found.merge, strict=True)],
-            how, [True] * len(names), height=150 + 60 * max(found.y),
+            how, [True] * len(names), height=170 + 60 * max(found.y),
+            beside=["top left" if m else "bottom center" for m in found.merge],
         ),
         key="merge-tree", alt=f"The merges that made {names[0]}, units at the bottom",
         data={"token": names, "merge": found.merge, "parent": found.parent},
