@@ -19,7 +19,10 @@ TEST_SEED = 0  # the test split is the same for every seed of a run
 
 
 class Digits(ImageData):
-    """See `ImageData` for the arguments; another `image_size` than 8 resamples, e.g. up to 28."""
+    """See `ImageData` for the arguments; another `image_size` than 8 resamples, e.g. up to 28.
+
+    `train_size`: train on so many digits alone, drawn by `seed`; None trains on all.
+    """
 
     embedded = True
     native_size, levels, cut = 8, 16, 7.5 / 16
@@ -32,8 +35,13 @@ class Digits(ImageData):
         batch_size: int = 64,
         seed: int = 0,
         val_size: int = 250,
+        train_size: int | None = None,
     ) -> None:
         super().__init__(binarize, image_size, batch_size, seed, val_size)
+        most = self.num_train - val_size
+        if train_size is not None and not 1 <= train_size <= most:
+            raise ValueError(f"train_size is {train_size}: it must be between 1 and {most}.")
+        self.train_size = train_size
 
     def read(self, split: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
         images, labels = load_digits(return_X_y=True)

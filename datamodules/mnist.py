@@ -149,6 +149,7 @@ class ImageData(DataModule):
     cut: float  # in [0, 1]; what exceeds it is 1 under `threshold`
     num_train: int  # official training examples, validation included
     num_test: int
+    train_size: int | None = None  # training examples that are used; None uses all but validation's
 
     def __init__(
         self,
@@ -176,7 +177,8 @@ class ImageData(DataModule):
         if stage in (None, "fit", "validate") and not hasattr(self, "train_set"):
             images, labels = self._load("train")
             order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(self.seed))
-            val, train = order[: self.val_size].sort().values, order[self.val_size :].sort().values
+            val, train = order[: self.val_size].sort().values, order[self.val_size :]
+            train = train[: self.train_size].sort().values
             if self.binarize == "dynamic":
                 self.train_set = Images(images[train], labels[train], self._scale(images), self.seed)
             elif self.binarize == "dequantize":
@@ -229,7 +231,11 @@ class ImageData(DataModule):
             "name": type(self).__name__,
             "binarize": self.binarize,
             "image_size": self.image_size,
-            "splits": {"train": self.num_train - self.val_size, "val": self.val_size, "test": self.num_test},
+            "splits": {
+                "train": self.train_size or self.num_train - self.val_size,
+                "val": self.val_size,
+                "test": self.num_test,
+            },
             "seed": self.seed,
         }
 

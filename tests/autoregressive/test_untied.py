@@ -67,7 +67,7 @@ def test_the_card_of_untied_digits_is_reproduced():
     x, _ = data.test_set[torch.arange(250)]
     card = weights.read_card(ZOO / "untied-digits")
     nll = -weights.load("untied-digits").log_prob(x).mean().item()
-    assert nll == pytest.approx(card["metrics"]["test/nll"], abs=1e-4)
+    assert nll == pytest.approx(card["shipped"]["metrics"]["test/nll"], abs=1e-4)
 
 
 # --- Autoencoder --------------------------------------------------------------------------------

@@ -1,0 +1,193 @@
+"""What shared weights buy: networks of their own for every pixel (untied) against NADE, at equal width.
+
+Both have d sigmoid units per pixel and differ in one thing: untied learns d weights for every pair of pixels,
+NADE d for every pixel. Trained on few digits and on many, each kept where validation liked it best.
+"""
+
+import copy
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from datamodules.digits import Digits
+from modules.autoregressive.base import Autoregressive
+from modules.autoregressive.nade import NADE
+from modules.autoregressive.untied import Untied
+
+SIZES = (100, 200, 400, 800, 1297)  # training digits
+STEPS = 500  # of Adam, on BATCH digits each
+BATCH = 64
+EVERY = 25  # steps between two looks at validation
+MODELS: dict[str, tuple[Callable[[int], Autoregressive], float]] = {  # with its learning rate
+    "untied": (lambda d: Untied(event_shape=(64,), hidden=d), 3e-3),
+    "NADE": (lambda d: NADE(event_shape=(64,), hidden=d), 1e-2),
+}
+# experiments that ship, by training digits
+SHIPPED = {
+    "untied": {100: "untied-digits100", 400: "untied-digits400", 1297: "untied-digits"},
+    "NADE": {100: "nade32-digits100", 400: "nade32-digits400", 1297: "nade32-digits"},
+}
+
+
+@lru_cache(maxsize=1)
+def splits() -> tuple[Tensor, Tensor, Tensor]:
+    """Training (1297, 64), validation and test (250, 64) digits, thresholded."""
+    data = Digits(binarize="threshold")
+    data.setup()
+    sets = (data.train_set, data.val_set, data.test_set)
+    train, val, test = (split[torch.arange(len(split))][0].flatten(1) for split in sets)
+    return train, val, test
+
+
+def drawn(size: int, seed: int) -> Tensor:
+    """Training digits (size, 64), a draw without replacement."""
+    train = splits()[0]
+    return train[torch.randperm(len(train), generator=torch.Generator().manual_seed(seed))[:size]]
+
+
+@torch.no_grad()
+def nll(model: Autoregressive, x: Tensor) -> float:
+    """Mean -log p of digits (N, 64), nats."""
+    return -float(model.log_prob(x).mean())
+
+
+def input_weights(name: str, hidden: int) -> int:
+    """How many numbers lead from pixels to hidden units."""
+    weight = MODELS[name][0](hidden).weight
+    assert isinstance(weight, Tensor)
+    return weight.numel()
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training. NLLs in nats a digit, of the step that validation liked best.
+
+    Attributes:
+        model: name in MODELS. size: training digits.
+        train, val, test: of the digits it was trained on, and of the two splits.
+        last: test NLL of the last step instead, as if nobody had looked at validation.
+        curves: "train" and "val" NLL after each EVERY steps.
+    """
+
+    model: str
+    size: int
+    seed: int
+    train: float
+    val: float
+    test: float
+    last: float
+    curves: Mapping[str, Sequence[float]]
+
+
+def train(name: str, size: int, hidden: int, seed: int, steps: int = STEPS) -> Iterator[tuple[float, Run]]:
+    """Train one model; yields the share done, and what the best step so far has reached."""
+    build, rate = MODELS[name]
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = build(hidden)
+    x, (_, val, test) = drawn(size, seed), splits()
+    generator = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+    curves: dict[str, list[float]] = {"train": [nll(model, x)], "val": [nll(model, val)]}
+    best = copy.deepcopy(model)
+    for done in range(1, steps + 1):
+        rows = torch.randint(size, (min(BATCH, size),), generator=generator)
+        with torch.enable_grad():
+            loss = -model.log_prob(x[rows]).mean()
+            optimizer.zero_grad()
+            loss.backward()
+        optimizer.step()
+        if done % EVERY == 0:
+            curves["train"].append(nll(model, x))
+            curves["val"].append(nll(model, val))
+            if curves["val"][-1] == min(curves["val"]):
+                best = copy.deepcopy(model)
+            at = curves["val"].index(min(curves["val"]))
+            reached = Run(
+                name, size, seed, curves["train"][at], curves["val"][at], nll(best, test), nll(model, test),
+                {split: list(line) for split, line in curves.items()},
+            )  # fmt: skip
+            yield done / steps, reached
+
+
+def sweep(
+    sizes: Sequence[int], hidden: int, seeds: int, steps: int = STEPS
+) -> Iterator[tuple[float, list[Run]]]:
+    """Train both on every number of digits, `seeds` times; yields the share done and the finished runs."""
+    tasks = [(size, seed, name) for size in sizes for seed in range(seeds) for name in MODELS]
+    runs: list[Run] = []
+    for done, (size, seed, name) in enumerate(tasks):
+        for share, run in train(name, size, hidden, seed, steps):
+            yield (done + share) / len(tasks), [*runs, run]
+        runs.append(run)
+
+
+def curve(runs: Sequence[Run], name: str, split: str) -> tuple[list[int], list[float], list[float]]:
+    """Sizes, and over the seeds of each the mean and the standard deviation (0 of one) of a split's NLL."""
+    sizes = sorted({run.size for run in runs if run.model == name})
+    each = [[getattr(r, split) for r in runs if r.model == name and r.size == size] for size in sizes]
+    spread = [statistics.stdev(v) if len(v) > 1 else 0.0 for v in each]
+    return sizes, [statistics.fmean(v) for v in each], spread
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """A model that ships: test NLL over its seeds from the card, the cost of its own training digits."""
+
+    name: str
+    size: int
+    experiment: str
+    test: float
+    std: float
+    train: float
+
+
+def shipped(name: str, size: int, model: Autoregressive, card: Mapping[str, Any]) -> Shipped:
+    """What is known of one model of SHIPPED; its training digits are those of its card."""
+    data = Digits(**card["config"]["data"]["init_args"])
+    data.setup("fit")
+    x = data.train_set[torch.arange(len(data.train_set))][0].flatten(1)
+    std = card.get("std", {}).get("test/nll", 0.0)
+    return Shipped(name, size, SHIPPED[name][size], card["metrics"]["test/nll"], std, nll(model, x))
+
+
+def gaps(found: Sequence[Shipped]) -> dict[int, float]:
+    """By training size: test NLL of untied less that of NADE, nats; positive where sharing wins."""
+    test = {(f.name, f.size): f.test for f in found}
+    return {size: test["untied", size] - test["NADE", size] for size in SHIPPED["NADE"]}
+
+
+def advantage(runs: Sequence[Run], size: int, split: str) -> float:
+    """Mean over seeds of a cost of untied less that of NADE, nats."""
+    means = {}
+    for name in MODELS:
+        sizes, mean, _ = curve(runs, name, split)
+        means[name] = mean[sizes.index(size)]
+    return means["untied"] - means["NADE"]
+
+
+def overshoot(runs: Sequence[Run], name: str, size: int) -> float:
+    """What training on after the best step costs on test, nats, mean over seeds."""
+    mine = [r for r in runs if r.model == name and r.size == size]
+    return statistics.fmean(r.last - r.test for r in mine)
+
+
+def table(runs: Sequence[Run]) -> dict[str, list[Any]]:
+    """Columns for every model and size: costs at the best step, and on test at the last."""
+    rows: dict[str, list[Any]] = {"model": [], "training digits": []}
+    for name in MODELS:
+        for split, label in (("train", "training nats"), ("test", "test nats"), ("last", "test, last step")):
+            sizes, means, spread = curve(runs, name, split)
+            several = sum(r.model == name and r.size == sizes[0] for r in runs) > 1
+            cells = [
+                f"{m:.2f} ± {s:.2f}" if several else f"{m:.2f}" for m, s in zip(means, spread, strict=True)
+            ]
+            rows.setdefault(label, []).extend(cells)
+        rows["model"] += [name] * len(sizes)
+        rows["training digits"] += sizes
+    return rows
