@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from datamodules import fetch, relations
+from datamodules import fetch, relations, senses
 from datamodules.base import DataModule, TensorSplit
 from datamodules.multi30k import sentences
 from datamodules.tokenizer import words
@@ -29,6 +29,7 @@ from datamodules.tokenizer import words
 Examples = Literal["windows", "matrix"]
 UNKNOWN = "<unk>"
 SPLITS = ("train", "val", "test")
+PLANTED = ("relations", "senses")
 
 # Relations that the words of captions have: (a, b) and (c, d) of one line make an analogy a : b = c : d.
 CAPTION_RELATIONS = {
@@ -76,14 +77,15 @@ class Cooccurrence(DataModule):
     """The windows of a corpus.
 
     Args:
-        corpus: "relations" (planted, embedded), "multi30k" (English captions), or "shakespeare" (lines).
+        corpus: "relations" or "senses" (planted, embedded), "multi30k" (English captions), or
+            "shakespeare" (lines).
         window: k, words on each side.
         min_count: rarer words become `<unk>`.
         examples: "windows" or "matrix".
         batch_size: windows per optimizer step; with "matrix" a batch is always all of C.
         steps_per_epoch: with "matrix", how often an epoch goes through C.
         seed: of the order of the windows, and of the planted corpus.
-        num_sentences, thin: of the planted corpus, see `relations.sentences`.
+        num_sentences: of a planted corpus. thin: of the relations, see `relations.sentences`.
 
     Raises:
         ValueError: an argument is out of range.
@@ -103,8 +105,8 @@ class Cooccurrence(DataModule):
         thin: float = 1.0,
     ) -> None:
         super().__init__(batch_size, seed)
-        if corpus not in ("relations", "multi30k", "shakespeare"):
-            raise ValueError(f"corpus is {corpus!r}: it must be relations, multi30k or shakespeare.")
+        if corpus not in (*PLANTED, "multi30k", "shakespeare"):
+            raise ValueError(f"corpus is {corpus!r}: it must be relations, senses, multi30k or shakespeare.")
         if examples not in get_args(Examples):
             raise ValueError(f"examples is {examples!r}: it must be windows or matrix.")
         for name, value in (
@@ -116,7 +118,7 @@ class Cooccurrence(DataModule):
                 raise ValueError(f"{name} is {value}: it must be at least 1.")
         self.corpus, self.window, self.min_count, self.examples = corpus, window, min_count, examples
         self.steps_per_epoch, self.num_sentences, self.thin = steps_per_epoch, num_sentences, thin
-        self.embedded = corpus == "relations"
+        self.embedded = corpus in PLANTED
 
     def prepare_data(self) -> None:
         if self.corpus == "shakespeare":
@@ -129,6 +131,9 @@ class Cooccurrence(DataModule):
         if self.corpus == "relations":
             drawn = relations.sentences(self.num_sentences, 3 * self.seed + SPLITS.index(split), self.thin)
             return [[relations.VOCABULARY[i] for i in s] for s in drawn.tolist()]
+        if self.corpus == "senses":
+            planted, _ = senses.sentences(self.num_sentences, 3 * self.seed + SPLITS.index(split))
+            return [line.split() for line in planted]
         if self.corpus == "multi30k":
             return [words(line) for line in sentences(split)]
         source = fetch.SOURCES["tinyshakespeare"]
@@ -142,6 +147,8 @@ class Cooccurrence(DataModule):
         """`<unk>`, then the words of the training split that are frequent enough, the most frequent first."""
         if self.corpus == "relations":
             return relations.VOCABULARY
+        if self.corpus == "senses":
+            return senses.VOCABULARY
         found = collections.Counter(word for line in self.lines("train") for word in line)
         return [UNKNOWN, *(word for word, n in found.most_common() if n >= self.min_count)]
 
@@ -180,6 +187,8 @@ class Cooccurrence(DataModule):
         """Pairs of each relation that the corpus has, both words known; see `modules.language`."""
         if self.corpus == "relations":
             return relations.pairs()
+        if self.corpus == "senses":
+            return {}
         found = {
             name: [tuple(p.split()) for p in line.split(", ")] for name, line in CAPTION_RELATIONS.items()
         }

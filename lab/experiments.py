@@ -24,7 +24,7 @@ ZOO = LAB / "zoo"
 
 # Datamodules (or corpora of theirs) that read files; all others are embedded.
 REAL_DATA = {"datamodules.mnist.MNIST", "datamodules.multi30k.Multi30k", "datamodules.planetoid.Planetoid"}
-EMBEDDED_CORPORA = {"pydocs", "relations"}
+EMBEDDED_CORPORA = {"pydocs", "relations", "senses"}
 
 
 def runs_folder() -> Path:
