@@ -1,0 +1,26 @@
+"""Several models' answers to one question, side by side."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from lab.figures import theme
+from lab.figures.basic import array
+
+COLORS = (theme.HIDDEN, theme.BLUE, theme.ORANGE, theme.GREEN)
+
+
+def answers(words: Sequence[str], models: Mapping[str, Any]) -> go.Figure:
+    """P of each word by each model: name -> (N,)."""
+    fig = go.Figure()
+    for (name, values), color in zip(models.items(), COLORS, strict=False):
+        p = array(values).astype(float)
+        fig.add_bar(
+            x=list(words), y=p, name=name, marker={"color": color}, hoverinfo="text",
+            hovertext=[f"{name}, {w}: {v:.4f}" for w, v in zip(words, p, strict=True)],
+            text=[f"{v:.2f}" if v >= 0.005 else "0" for v in p], textposition="outside", cliponaxis=False,
+        )  # fmt: skip
+    fig.update_yaxes(range=[0, 1.08], title="probability")
+    fig.update_layout(height=400, barmode="group", bargap=0.25, showlegend=True)
+    return fig
