@@ -1,0 +1,130 @@
+"""The page "Neural language model": counts and network are scored on the same places of the same text."""
+
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from datamodules import grammar
+from datamodules.tokenizer import WordTokenizer
+from lab.errors import UserError
+from lab.lenses import neural_lm as lens
+
+PAGE = Path(__file__).resolve().parents[2] / "pages" / "language" / "neural_lm.py"
+TEXT = "\n".join(
+    ["the cat sat on the mat", "the dog ate the bone", "a bird saw the cat", "the dog saw a bird"] * 3
+)
+
+
+def opened(**parameters):
+    page = AppTest.from_file(str(PAGE), default_timeout=120)
+    for key, value in parameters.items():
+        page.query_params[key] = value
+    page.run()
+    assert not page.exception and not page.error and not page.warning
+    return page
+
+
+def last(found, n=4, d=4, hidden=16, rate=0.01, one_hot=False, steps=80):
+    *_, (share, progress) = lens.train(found, n, d, hidden, rate, one_hot, steps)
+    assert share == 1
+    return progress
+
+
+def test_parts_of_a_text():
+    found = lens.corpus(lens.OWN, TEXT, "words")
+    assert [found.coder.decode(x) for x in found.test] == ["the dog saw a bird"]
+    assert len(found.train) == 11 and found.by_words
+    found = lens.corpus(lens.OWN, TEXT, "characters")
+    text = found.coder.decode(found.train[0]) + found.coder.decode(found.test[0])
+    assert text == TEXT and len(found.test[0]) == math.ceil(0.1 * len(TEXT))
+    toy = lens.corpus(lens.TOY)
+    assert toy.coder.decode(toy.test[0]) == grammar.HIDDEN and len(toy.train) == 31
+    assert len(lens.corpus(lens.DOCS).train[0]) == 36_000
+
+
+@pytest.mark.parametrize("unit", ["words", "characters"])
+@pytest.mark.parametrize("n", [2, 4])
+def test_counts_and_network_predict_the_same_places(unit, n):
+    found = lens.corpus(lens.OWN, TEXT, unit)
+    before, after = lens.places(found, found.test, n - 1)
+    assert before.shape == (len(after), n - 1)
+    for smoothing in ("add", "kneser-ney"):
+        model = lens.counted(found, n, smoothing)
+        if unit == "words":
+            ids = torch.tensor([[*found.test[0], WordTokenizer.END]])
+            nats = -model.token_log_probs(*model._shifted(ids))[0]
+        else:
+            ids = torch.tensor(found.test)
+            nats = -model.token_log_probs(ids[:, :-1], ids[:, 1:])[0, n - 2 :]
+        assert len(nats) == len(after)
+        assert lens.score(model, found) == pytest.approx(nats.mean().item(), abs=1e-12)
+    progress = last(found, n)
+    by_place = [
+        -progress.network.next_log_probs(b[None])[0, a].item() for b, a in zip(before, after, strict=True)
+    ]
+    assert progress.test[-1] == pytest.approx(sum(by_place) / len(by_place), abs=1e-5)
+
+
+def test_training_starts_uniform_and_learns():
+    found = lens.corpus(lens.TOY)
+    progress = last(found, 6, 8, 32, 0.01, False, 200)
+    V = len(found.coder)
+    assert progress.test[0] == pytest.approx(math.log(V), abs=1e-5)
+    add = lens.score(lens.counted(found, 6, "add"), found)
+    kn = lens.score(lens.counted(found, 6, "kneser-ney"), found)
+    assert progress.steps[0] == 0 and progress.steps[-1] == 200 and len(progress.test) == len(progress.steps)
+    assert progress.test[-1] < kn < add  # the toy on which sharing wins
+    again = last(found, 6, 8, 32, 0.01, False, 200)
+    assert again.test == progress.test
+
+
+def test_on_documentation_counting_well_stays_ahead():  # experiment 10's direction, at a small size
+    found = lens.corpus(lens.DOCS)
+    progress = last(found, 5, 16, 64, 0.005, False, 300)
+    add = lens.score(lens.counted(found, 5, "add"), found)
+    assert lens.score(lens.counted(found, 5, "kneser-ney"), found) < progress.test[-1] < add
+
+
+def test_map_and_next_tokens():
+    found = lens.corpus(lens.TOY)
+    for one_hot in (False, True):
+        progress = last(found, 6, 4, 16, one_hot=one_hot, steps=20)
+        points, tokens = lens.plane(found, progress.network, 10)
+        assert points.shape == (10, 2) and tokens[0] in ("the", "on")
+    counts = lens.counted(found, 6, "kneser-ney")
+    p = lens.next_tokens(found, counts, progress.network, "the cat sat on the")
+    assert p["Kneser-Ney"].sum() == pytest.approx(1) and p["network"].sum() == pytest.approx(1, abs=1e-5)
+    assert found.coder.tokens[int(p["Kneser-Ney"].argmax())] == "mat"
+
+
+def test_what_is_shown_before_and_after_training():
+    page = opened(steps="100")
+    found = lens.corpus(lens.TOY)
+    add = lens.score(lens.counted(found, 6, "add"), found)
+    kn = lens.score(lens.counted(found, 6, "kneser-ney"), found)
+    assert f"{add:.4f}" in page.latex[0].value and f"{kn:.4f}" in page.latex[0].value
+    assert f"{math.exp(kn):.2f} (Kneser-Ney)" in " ".join(c.value for c in page.caption)
+    page.button(key="train").click().run()
+    for _ in range(100):
+        if "network" in page.latex[0].value:
+            break
+        page.run()
+    assert not page.exception
+    assert f"{last(found, 6, 8, 32, 0.01, False, 100).test[-1]:.4f}" in page.latex[0].value
+
+
+def test_refusals():
+    for text, unit, sentence in (
+        ("a\nb", "words", "has 2 lines"),
+        ("short", "characters", "has 5 characters"),
+    ):
+        with pytest.raises(UserError, match=sentence):
+            lens.corpus(lens.OWN, text, unit)
+    found = lens.corpus(lens.OWN, "ab" * 50, "characters")
+    with pytest.raises(UserError, match="shorter than a context"):
+        lens.places(found, [found.test[0][:3]], 4)
+    with pytest.raises(UserError, match="not in the vocabulary"):
+        lens.next_tokens(found, lens.counted(found, 2, "add"), None, "xyz")
