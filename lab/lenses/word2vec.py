@@ -128,7 +128,7 @@ def slide(text: str, k: int, d: int, rate: float, method: Method = "skip-gram", 
         there = around >= 0
         near = (t + places[there]).tolist()
         given, predicted = ([t], near) if method == "skip-gram" else (near, [t])
-        values = {
+        values: dict[str, Any] = {
             "u": made.u.clone(), "v": made.v.clone(), "loss": loss(made, window), "given": given,
             "predicted": predicted, "share": 1 / len(given),
         }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The latent lens for words: a map, neighbours, analogies with their misses.
+"""The latent lens for words: a map, neighbours, analogies with their misses, rare words.
 
 `V` words, `d` dimensions.
 
@@ -128,3 +128,43 @@ def corners(found: Table, a: str, b: str, c: str, best: str) -> tuple[Tensor, li
     unit = F.normalize(found.vectors[[found.find(w) for w in (*names, best)]], dim=-1)
     five = torch.stack([unit[0], unit[1], unit[2], unit[1] - unit[0] + unit[2], unit[3]])
     return wv.plane(five), [*names, "", best]
+
+
+# --- Rare words ----------------------------------------------------------------------------------
+
+ENDINGS = ("s", "es", "ed", "er", "ing")
+
+
+def inflections(words: Sequence[str]) -> Tensor:
+    """Pairs of a word and itself with an ending, both in the vocabulary: (P, 2)."""
+    ids = {word: i for i, word in enumerate(words)}
+    pairs = [(ids[w], ids[w + e]) for w in words if len(w) > 2 for e in ENDINGS if w + e in ids]
+    return torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2)
+
+
+def nearest(vectors: Tensor, n: int = 10) -> Tensor:
+    """The n nearest words of every word: (V, n)."""
+    unit = F.normalize(vectors, dim=1)
+    return (unit @ unit.T).fill_diagonal_(-torch.inf).topk(n).indices
+
+
+def found_again(near: Tensor, pairs: Tensor) -> Tensor:
+    """Whether a word of a pair is among the nearest of the other: near (V, n), pairs (P, 2) -> (P,)."""
+    a, b = pairs.unbind(1)
+    return (near[a] == b[:, None]).any(1) | (near[b] == a[:, None]).any(1)
+
+
+def by_frequency(values: Tensor, rank: Tensor | None = None, parts: int = 4) -> list[float]:
+    """Means of values (P,) in equal parts, the most frequent first; rank (P,) if in another order."""
+    order = torch.arange(len(values)) if rank is None else rank.argsort(stable=True)
+    return [float(values[part].double().mean()) for part in order.tensor_split(parts)]
+
+
+def agreement(one: Tensor, other: Tensor) -> Tensor:
+    """Share of its nearest words that two methods have in common, for every word: (V, n), (V, n) -> (V,)."""
+    return (one[:, :, None] == other[:, None]).any(2).double().mean(1)
+
+
+def cost(contexts: Tensor) -> tuple[int, int]:
+    """Predictions in one pass: of CBOW, one a window, and of skip-gram, one a pair; contexts (N, 2k)."""
+    return len(contexts), int((contexts >= 0).sum())

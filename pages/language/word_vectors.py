@@ -1,5 +1,6 @@
-"""Word vectors: a map, neighbours, analogies with their misses, three methods side by side."""
+"""Word vectors: a map, neighbours, analogies with their misses, methods side by side, rare words."""
 
+from datamodules.cooccurrence import Cooccurrence
 from lab import ui
 from lab.errors import UserError
 from lab.figures import basic
@@ -21,6 +22,7 @@ SHELVES = {
     },
 }
 QUESTIONS = {"planted": ("stallion", "mare", "bull"), "captions": ("man", "woman", "boy")}
+QUARTERS = [1, 2, 3, 4]
 REFERENCES = [
     "Mikolov et al. 2013, Efficient estimation of word representations, arXiv:1301.3781",
     "Mikolov et al. 2013, Distributed representations of words and phrases, arXiv:1310.4546",
@@ -36,14 +38,15 @@ ui.header(
 
 # --- Controls -----------------------------------------------------------------------------------
 
-view = ui.choice("Look at", ["Map", "Analogies", "Three methods"], key="view")
-method = "skip-gram"
-first, second = ui.columns(2)
-with first:
-    corpus = ui.choice("Corpus", list(CORPORA), key="corpus")
-if view != "Three methods":
-    with second:
-        method = ui.choice("Method", list(METHODS), key="method")
+view = ui.choice("Look at", ["Map", "Analogies", "Methods", "Rare words"], key="view")
+corpus, method = "captions", "skip-gram"
+if view != "Rare words":
+    first, second = ui.columns(2)
+    with first:
+        corpus = ui.choice("Corpus", list(CORPORA), key="corpus")
+    if view != "Methods":
+        with second:
+            method = ui.choice("Method", list(METHODS), key="method")
 
 
 def loaded(method: str) -> lens.Table:
@@ -230,4 +233,63 @@ def show_methods():
     ui.source(analogies, CountSVD, references=REFERENCES)
 
 
-{"Map": show_map, "Analogies": show_analogies, "Three methods": show_methods}[view]()
+@ui.cached
+def rare(n):
+    """Inflections found again by method, and neighbours shared, by frequency; and the number of pairs."""
+    near = {m: lens.nearest(loaded(m).vectors, n) for m in METHODS}
+    pairs = lens.inflections(loaded("CBOW").words)
+    again = {m: lens.by_frequency(lens.found_again(t, pairs), pairs.amax(1)) for m, t in near.items()}
+    shared = lens.agreement(near["skip-gram"], near["SVD of PPMI"])
+    return again, lens.by_frequency(shared), len(pairs)
+
+
+@ui.cached
+def passes():
+    """Predictions in one pass through the planted corpus, by CBOW and by skip-gram."""
+    data = Cooccurrence("relations", window=2)
+    data.setup("fit")
+    return lens.cost(data.train_set[:][1])
+
+
+def show_rare():
+    n = ui.slider("Nearest words n", 1, 20, 10, key="n")
+    again, shared, total = rare(n)
+    ui.figure(
+        basic.curves(
+            again, QUARTERS, markers=True, ylabel="found again", title=f"A word among the {n} nearest of its "
+            "inflection", xlabel="quarter of the pairs, from frequent to rare",
+        ),
+        alt="Share of inflections found among the nearest words, by frequency and method",
+        data={"quarter": QUARTERS} | again,
+    )  # fmt: skip
+    ui.figure(
+        basic.bars(
+            QUARTERS, shared, probability=True, height=320, ylabel="shared",
+            title=f"The {n} nearest: skip-gram and SVD agree",
+            xlabel="quarter of the words, from frequent to rare",
+        ),
+        alt="Share of nearest words that skip-gram and SVD have in common, by frequency",
+        data={"quarter": QUARTERS, "shared": shared},
+    )  # fmt: skip
+    windows, pairs = passes()
+    ui.equation(
+        r"\text{rarest quarter: }" + r",\quad ".join(rf"\text{{{m}}}\ {v[-1]:.3f}" for m, v in again.items()),
+        note=f"{total} pairs like “dog, dogs” that the vocabulary itself has. On average skip-gram and SVD "
+        f"share {sum(shared) / len(shared):.1%} of the {n} nearest words.",
+    )
+    ui.caption(
+        f"Cost of a pass, counted on the planted corpus: CBOW predicts once a window, {windows:,} times; "
+        f"skip-gram once a pair, {pairs:,} times. (With a full softmax the pairs of a centre share theirs.)"
+    )
+    ui.notice(
+        "All methods know frequent words better. Skip-gram learns from every pair with a rare word; CBOW "
+        "blurs it with its neighbours and makes fewer predictions. Read directions only: CBOW also had fewer "
+        "passes here."
+    )
+    ui.presets({"Nearest only": {"n": 1}, "Ten": {"n": 10}, "Twenty": {"n": 20}})
+    best = max(again, key=lambda m: again[m][-1])
+    ui.check("Which method knows the rarest quarter best?", list(again), best, f"{again[best][-1]:.1%}.")
+    ui.source(lens.inflections, lens.found_again, lens.agreement, lens.cost, references=REFERENCES)
+
+
+{"Map": show_map, "Analogies": show_analogies, "Methods": show_methods, "Rare words": show_rare}[view]()

@@ -73,13 +73,55 @@ def test_the_parallelogram_closes():
 
 
 def test_three_methods_side_by_side():
-    page = opened(view="Three methods")
+    page = opened(view="Methods")
     for method, name in (("skip-gram", "skipgram"), ("CBOW", "cbow"), ("SVD of PPMI", "svd")):
         found = table(f"{name}-relations")
         scores = [lens.score(found, relation) for relation in found.pairs]
         hits = sum(s.hits for s in scores)
         assert sum(s.questions for s in scores) == 336
         assert rf"\text{{{method}}}: \frac{{{hits}}}{{336}}" in page.latex[0].value
+
+
+def test_inflections_are_found_again():
+    words = ["dog", "dogs", "box", "boxes", "walk", "walking", "as", "ass", "cat"]
+    pairs = lens.inflections(words)
+    assert [[words[i] for i in p] for p in pairs.tolist()] == [
+        ["dog", "dogs"],
+        ["box", "boxes"],
+        ["walk", "walking"],
+    ]
+    vectors = torch.tensor(
+        [[1.0, 0], [1, 0.1], [0, 1], [-1, 0.1], [1, 0.5], [-1, 0], [0.5, 0.5], [0, -1], [0.1, 1]]
+    )
+    near = lens.nearest(vectors, 1)
+    assert near[:2].flatten().tolist() == [1, 0] and near[3].tolist() == [5]
+    assert lens.found_again(near, pairs).tolist() == [True, False, False]
+    assert lens.found_again(near, pairs.flip(1)).tolist() == [True, False, False]
+    values = torch.tensor([1.0, 0.0, 1.0, 1.0])
+    assert lens.by_frequency(values, torch.tensor([5, 2, 0, 9]), 2) == [0.5, 1.0]
+    one, other = torch.tensor([[1, 2], [0, 2]]), torch.tensor([[2, 1], [3, 2]])
+    assert lens.agreement(one, other).tolist() == [1.0, 0.5]
+    assert lens.cost(torch.tensor([[1, -1, 2], [3, 4, 5]])) == (2, 5)
+
+
+def test_rare_words():  # experiment 5: directions
+    near = {m: lens.nearest(table(f"{m}-multi30k").vectors) for m in ("skipgram", "cbow", "svd")}
+    pairs = lens.inflections(table("cbow-multi30k").words)
+    assert len(pairs) > 500
+    again = {m: lens.by_frequency(lens.found_again(t, pairs), pairs.amax(1)) for m, t in near.items()}
+    for m, parts in again.items():
+        assert parts[0] > parts[3], m
+    assert all(a > b for a, b in zip(again["skipgram"], again["cbow"], strict=True))
+    shared = lens.agreement(near["skipgram"], near["svd"])
+    chance = 10 / 3266
+    assert shared.mean() > 30 * chance and shared[:800].mean() > shared[-800:].mean()
+    page = opened(view="Rare words")
+    latex = page.latex[0].value
+    assert all(f"{parts[3]:.3f}" in latex for parts in again.values())
+    # 6,000 sentences: of 5 words, with 2·2·5 − 2·3 = 14 pairs each
+    assert "30,000 times; skip-gram once a pair, 84,000 times" in said(page)
+    quarters = [float(part.mean()) for part in shared.tensor_split(4)]
+    assert f"share {sum(quarters) / 4:.1%} of the 10" in said(page)
 
 
 def test_refusals():
