@@ -1,0 +1,134 @@
+"""A fully visible sigmoid belief network of four bits, typed by hand: every string, its factors, its sum.
+
+    p(x_i = 1 | x_<i) = σ(A_i0 + Σ_{j before i} A_ij x_j)        row i of A: the bias, then one weight a bit
+
+References: [GM] 1.5.1.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from datamodules.binary_images import strings
+from modules.autoregressive.base import ranks
+from modules.autoregressive.fvsbn import FVSBN
+
+BITS = 4
+EXAMPLE = "0.2; -0.5 1; 0.3 -1.2 0.8; -0.4 0.6 -0.7 1.5"
+LARGEST = 1000.0  # of a weight that is taken
+
+
+def typed_rows(text: str) -> list[list[float]]:
+    """The rows of A in the order of the variables: row k has a bias and k - 1 weights.
+
+    Raises:
+        ValueError: other numbers of rows or entries, or something that is no number.
+    """
+    try:
+        rows = [[float(v) for v in part.replace(",", " ").split()] for part in text.split(";")]
+    except ValueError:
+        raise ValueError("A takes numbers such as 0.5 or -1, rows apart by ;.") from None
+    if [len(row) for row in rows] != list(range(1, BITS + 1)):
+        raise ValueError(f"A is a lower triangle: {BITS} rows of 1, 2, 3 and 4 numbers, the bias first.")
+    if not all(abs(v) <= LARGEST for row in rows for v in row):
+        raise ValueError(f"Each number of A must lie between -{LARGEST:g} and {LARGEST:g}.")
+    return rows
+
+
+def typed_string(text: str) -> Tensor:
+    """Four bits, (4,) float64.
+
+    Raises:
+        ValueError: anything else.
+    """
+    if len(text.strip()) != BITS or set(text.strip()) - {"0", "1"}:
+        raise ValueError("Type a string of four bits, such as 0110.")
+    return torch.tensor([float(c) for c in text.strip()], dtype=torch.float64)
+
+
+@torch.no_grad()
+def network(rows: list[list[float]], order: Tensor) -> FVSBN:
+    """The model with these weights in float64; row k belongs to the k-th variable of the order, and its
+    weights to the variables before it, in the order."""
+    model = FVSBN(event_shape=(BITS,), order=order.tolist()).double().eval()
+    model.weight.copy_(torch.tensor([w for row in rows for w in row[1:]], dtype=torch.float64))
+    model.bias[order] = torch.tensor([row[0] for row in rows], dtype=torch.float64)
+    return model.requires_grad_(False)
+
+
+def triangle(rows: list[list[float]]) -> Tensor:
+    """A as a picture, (4, 4): the bias first, NaN above the diagonal."""
+    grid = torch.full((BITS, BITS), torch.nan)
+    for k, row in enumerate(rows):
+        grid[k, : len(row)] = torch.tensor(row)
+    return grid
+
+
+@dataclass(frozen=True)
+class Law:
+    """All strings of a network.
+
+    Attributes:
+        names: "0000", "0001", …; p: (16,) their probabilities.
+    """
+
+    names: list[str]
+    p: Tensor
+
+    @property
+    def total(self) -> float:
+        return float(self.p.sum())
+
+    @property
+    def entropy(self) -> float:
+        """Nats."""
+        return -float(torch.special.xlogy(self.p, self.p).sum())
+
+    @property
+    def likeliest(self) -> str:
+        return self.names[int(self.p.argmax())]
+
+
+def law(model: FVSBN) -> Law:
+    """p of each of the 16 strings."""
+    x = strings(BITS)
+    return Law(["".join(map(str, s)) for s in x.tolist()], model.log_prob(x.double()).exp())
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One conditional: its variable, logit, p(x_i = 1 | x_<i), and the probability of what x_i is."""
+
+    variable: int
+    logit: float
+    p: float
+    factor: float
+
+
+def factors(model: FVSBN, x: Tensor) -> list[Factor]:
+    """The conditionals of x (4,) in the model's order."""
+    logits = model.logits(x[None])[0]
+    found = []
+    for i in model.order.tolist():
+        p = float(torch.sigmoid(logits[i]))
+        found.append(Factor(i, float(logits[i]), p, p if x[i] else 1 - p))
+    return found
+
+
+def row_equation(rows: list[list[float]], order: Tensor, x: Tensor, rank: int) -> str:
+    """Row `rank` (from 0) with its numbers at x, as LaTeX."""
+    i, row = int(order[rank]), rows[rank]
+    terms = [f"{row[0]:g}"] + [
+        rf"{w:+g}\cdot {x[j]:.0f}" for w, j in zip(row[1:], order[:rank].tolist(), strict=True)
+    ]
+    logit = row[0] + sum(w * float(x[j]) for w, j in zip(row[1:], order[:rank].tolist(), strict=True))
+    p = float(torch.sigmoid(torch.tensor(logit, dtype=torch.float64)))
+    past = ", ".join(f"x_{j + 1}" for j in order[:rank].tolist())
+    given = rf" \mid {past}" if past else ""
+    return rf"p(x_{i + 1}{{=}}1{given}) = \sigma({' '.join(terms)}) = \sigma({logit:.4g}) = {p:.8f}"
+
+
+def readers(order: Tensor, variable: int) -> int:
+    """How many later variables read `variable`."""
+    return BITS - int(ranks(order)[variable])

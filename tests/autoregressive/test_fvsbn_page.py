@@ -1,0 +1,103 @@
+"""The page "FVSBN inspector" and its lens: the known network of four bits, and any other one."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from lab.lenses import fvsbn as lens
+
+PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "fvsbn.py"
+KNOWN = (0.54983400, 0.37754067, 0.75026011, 0.59868766)  # x̂ of 0110
+
+
+def open_page(**parameters: str) -> AppTest:
+    page = AppTest.from_file(str(PAGE), default_timeout=120)
+    for name, value in parameters.items():
+        page.query_params[name] = value
+    page.run()
+    assert not page.exception
+    return page
+
+
+def metrics(page: AppTest) -> dict[str, str]:
+    return {m.label: m.value for m in page.metric}
+
+
+def numbers(text: str) -> list[float]:
+    return [float(v) for v in re.findall(r"(?<![\w{_])[+-]?\d+\.\d+", text)]
+
+
+def by_hand(rows: list[list[float]], order: list[int], x: list[int]) -> float:
+    p = 1.0
+    for rank, i in enumerate(order):
+        logit = rows[rank][0] + sum(w * x[j] for w, j in zip(rows[rank][1:], order[:rank], strict=True))
+        one = 1 / (1 + math.exp(-logit))
+        p *= one if x[i] else 1 - one
+    return p
+
+
+def test_the_known_network() -> None:
+    model = lens.network(lens.typed_rows(lens.EXAMPLE), torch.arange(4))
+    factors = lens.factors(model, lens.typed_string("0110"))
+    assert [f.p for f in factors] == pytest.approx(KNOWN, abs=5e-9)
+    found = lens.law(model)
+    assert float(found.p[6]) == pytest.approx(0.0511718127, abs=1e-10)
+    assert math.prod(f.factor for f in factors) == pytest.approx(float(found.p[6]), abs=1e-15)
+    assert math.log(float(found.p[6])) == pytest.approx(-2.9725664, abs=1e-7)
+    assert found.total == pytest.approx(1, abs=1e-12)
+    assert found.entropy == pytest.approx(2.6209354, abs=1e-7)
+    assert found.likeliest == "0011" and float(found.p.max()) == pytest.approx(0.12076528, abs=1e-8)
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [2, 0, 3, 1], [3, 2, 1, 0]])
+def test_every_string_in_any_order(order: list[int]) -> None:
+    rows = lens.typed_rows("0.7; -1, 2; 0.5 -3 1; 0 1 -2 0.25")
+    found = lens.law(lens.network(rows, torch.tensor(order)))
+    for name, p in zip(found.names, found.p.tolist(), strict=True):
+        assert p == pytest.approx(by_hand(rows, order, [int(c) for c in name]), abs=1e-12)
+    assert [lens.readers(torch.tensor(order), i) for i in order] == [3, 2, 1, 0]
+
+
+def test_what_is_typed_is_checked() -> None:
+    for wrong, what in [
+        ("1; 2", "triangle"),
+        ("1; 2 3; 4 5 6; 7 8 9", "triangle"),
+        ("a; 1 2; 1 2 3; 1 2 3 4", "numbers"),
+        ("1e9; 1 2; 1 2 3; 1 2 3 4", "between"),
+        ("nan; 1 2; 1 2 3; 1 2 3 4", "between"),
+    ]:
+        with pytest.raises(ValueError, match=what):
+            lens.typed_rows(wrong)
+    for wrong in ("011", "0121", ""):
+        with pytest.raises(ValueError, match="four bits"):
+            lens.typed_string(wrong)
+    grid = lens.triangle(lens.typed_rows(lens.EXAMPLE))
+    assert grid[2, :3].tolist() == pytest.approx([0.3, -1.2, 0.8]) and grid.isnan().sum() == 6
+
+
+def test_page_shows_the_known_numbers() -> None:
+    page = open_page()
+    shown = metrics(page)
+    assert float(shown["p(0110)"]) == pytest.approx(0.0511718127, abs=1e-10)
+    assert shown["Σ over 16 strings"] == "1.0000000000" and shown["Likeliest"] == "0011"
+    assert float(shown["Entropy, nats"]) == pytest.approx(2.6209354, abs=1e-7)
+    assert numbers(page.latex[0].value)[-1] == pytest.approx(KNOWN[2], abs=5e-9)
+    *factors, p = numbers(page.latex[1].value)
+    assert math.prod(factors) == pytest.approx(p, abs=1e-7) and p == pytest.approx(0.0511718127, abs=1e-10)
+
+
+def test_page_takes_other_weights_and_an_order() -> None:
+    text, order = "1; 0.5 -2; 0 0 3; -1 1 1 -1", [3, 1, 0, 2]
+    page = open_page(a=text, x="1011", order="4 2 1 3", row="x1")
+    expected = by_hand(lens.typed_rows(text), order, [1, 0, 1, 1])
+    assert float(metrics(page)["p(1011)"]) == pytest.approx(expected, abs=1e-10)
+    assert metrics(page)["Σ over 16 strings"] == "1.0000000000"
+    logit = 0 + 0 * 1 + 3 * 0  # row 3 reads x4 and x2
+    assert numbers(page.latex[0].value)[-1] == pytest.approx(1 / (1 + math.exp(-logit)), abs=5e-9)
+    assert r"\mid x_4, x_2" in page.latex[0].value
+    assert "four bits" in open_page(x="2").warning[0].value
+    assert "triangle" in open_page(a="1 2 3").warning[0].value
