@@ -1,9 +1,10 @@
-"""Looking into any autoregressive model of bits: one conditional with its arithmetic, two models compared.
+"""Looking into any autoregressive model of pictures: one conditional and its arithmetic, two models compared.
 
 Which members there are and what each can show of itself: FVSBN its row of weights, NADE its running state.
 What a conditional reads is measured by gradient, the same for all.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,22 +12,35 @@ import torch
 from torch import Tensor
 
 from lab.experiments import Experiment
-from lab.lenses.masks import gradient_row
+from lab.lenses.masks import entries, gradient_row
 from modules.autoregressive.base import Autoregressive
 from modules.autoregressive.fvsbn import FVSBN
 from modules.autoregressive.nade import NADE
+from modules.autoregressive.pixelcnn import PixelModel
 
 MEMBERS = ("MADE", "FVSBN", "NADE", "Untied", "PixelCNN", "GatedPixelCNN")
 
 
-def of_binary_pictures(experiment: Experiment) -> bool:
-    """Whether an experiment trains a member on binarized digits."""
+def of_pictures(
+    experiment: Experiment, kinds: tuple[str, ...] = ("threshold", "static", "dynamic", "levels")
+) -> bool:
+    """Whether an experiment trains a member on digits that are binarized, or on their grey levels."""
     data = experiment.config["data"].get("init_args") or {}
     return (
         experiment.module.rpartition(".")[2] in MEMBERS
         and experiment.datamodule.rpartition(".")[2] in ("MNIST", "Digits")
-        and data.get("binarize") in ("threshold", "static", "dynamic")
+        and data.get("binarize") in kinds
     )
+
+
+def of_binary_pictures(experiment: Experiment) -> bool:
+    """Whether an experiment trains a member on binarized digits."""
+    return of_pictures(experiment, ("threshold", "static", "dynamic"))
+
+
+def is_nade(experiment: Experiment) -> bool:
+    """Whether an experiment trains a NADE on digits."""
+    return of_pictures(experiment) and experiment.module.rpartition(".")[2] == "NADE"
 
 
 def same_pictures(name: str, others: dict[str, Experiment]) -> list[str]:
@@ -37,7 +51,27 @@ def same_pictures(name: str, others: dict[str, Experiment]) -> list[str]:
 
 def bits(picture: Tensor) -> Tensor:
     """A picture (H, W) in [0, 1] as bits, (n,)."""
-    return (picture > 0.5).float().flatten()
+    return entries(picture)
+
+
+def classes(model: Any) -> int:
+    """How many classes a model knows; 0 without."""
+    return int(getattr(model, "num_classes", 0))
+
+
+def any_order(model: Any) -> bool:
+    """Whether pixels may be drawn in another order than the model's own."""
+    return not isinstance(model, PixelModel)
+
+
+def ink(x: Tensor, model: Autoregressive) -> Tensor:
+    """Values of pixels as [0, 1], for drawing."""
+    return x / (model.values - 1)
+
+
+def posterior(model: Any, x: Tensor) -> Tensor:
+    """p(y | x) of a model that knows classes, all equally likely before, x (n,) -> (num_classes,)."""
+    return model.class_posterior(x[None].to(model.like))[0]
 
 
 @dataclass(frozen=True)
@@ -45,8 +79,9 @@ class Conditional:
     """One conditional p(x_i | x_<i) of a picture.
 
     Attributes:
-        pixel: i; rank: its place in the order, from 1; bit: what x_i is.
-        logit, p: of a one.
+        pixel: i; rank: its place in the order, from 1; value: what x_i is.
+        asked: the value whose logit and p these are: 1 of bits, `value` of K values.
+        law: (K,) p(x_i = k | x_<i).
         seen: (n,) what it may see: x where it comes before i, NaN elsewhere.
         gradient: (n,) ∂ logit / ∂ x_j at x.
         reads: how many earlier pixels have a gradient at some of a few inputs; leaks: how many others.
@@ -54,35 +89,47 @@ class Conditional:
 
     pixel: int
     rank: int
-    bit: int
+    value: int
+    asked: int
     logit: float
     p: float
+    law: Tensor
     seen: Tensor
     gradient: Tensor
     reads: int
     leaks: int
 
 
-def conditional(model: Autoregressive, x: Tensor, pixel: int, probes: int = 4) -> Conditional:
-    """The conditional of `pixel` at x (n,) in the model's own order."""
+def conditional(model: Autoregressive, x: Tensor, pixel: int, probes: int = 4, index: int = 0) -> Conditional:
+    """The conditional of `pixel` at x (n,) in the model's own order.
+
+    Args:
+        index: which joint of several: of classes, the class.
+    """
     order = model.component_order(0)
     rank = int((order == pixel).nonzero()) + 1
     earlier = torch.zeros(model.n, dtype=torch.bool)
     earlier[order[: rank - 1]] = True
-    gradient = gradient_row(model, order, x, pixel)
+    asked = 1 if model.values == 2 else int(x[pixel])
+    gradient = gradient_row(model, order, x, pixel, asked, index)
     # at one input a relu may be shut: some more, inked at random, say what can be read at all
     generator = torch.Generator().manual_seed(0)
     support = gradient != 0
     for _ in range(probes):
-        support |= gradient_row(model, order, torch.rand(model.n, generator=generator), pixel) != 0
+        inked = torch.rand(model.n, generator=generator) * (model.values - 1)
+        support |= gradient_row(model, order, inked, pixel, asked, index) != 0
     with torch.no_grad():
-        logit = model.logits(x[None].to(model.like), order)[0, pixel]
+        logits = model.logits(x[None].to(model.like), order, index)[0, pixel]
+        p = model.probabilities(logits)
+    law = torch.stack([1 - p, p]) if model.values == 2 else p
     return Conditional(
         pixel,
         rank,
         int(x[pixel]),
-        float(logit),
-        float(torch.sigmoid(logit)),
+        asked,
+        float(logits if model.values == 2 else logits[asked]),
+        float(law[asked]),
+        law,
         torch.where(earlier, x, torch.nan),
         gradient,
         int((support & earlier).sum()),
@@ -106,7 +153,7 @@ class RunningUnits:
     Attributes:
         unit: (m,) which units.
         state: (m,) a_i; after: (m,) a_{i+1} = a_i + W_i x_i; column: (m,) W_i.
-        vote: (m,) V_i h_i, the part of each in the logit.
+        vote: (m,) V_i h_i, the part of each in the logit (of K values, of the logit of what x_i is).
         rest: the sum of the votes of all other units; bias: b_i.
         drift: largest difference of a_i from c + Σ_{j<i} W_j x_j taken anew.
     """
@@ -132,7 +179,8 @@ def running_units(model: NADE, x: Tensor, pixel: int, units: int = 16) -> Runnin
         if u[j]:
             a += model.weight[j, 0] * u[j]
     anew = model.start + u[order[:rank]] @ model.weight[order[:rank], 0]
-    column, vote = model.weight[pixel, 0], model.readout[pixel, 0] * a.sigmoid()
+    output = 0 if model.values == 2 else int(x[pixel])
+    column, vote = model.weight[pixel, 0], model.readout[pixel, output] * a.sigmoid()
     top = vote.abs().topk(min(units, len(vote))).indices
     after = a + column * u[pixel]
     return RunningUnits(
@@ -142,9 +190,67 @@ def running_units(model: NADE, x: Tensor, pixel: int, units: int = 16) -> Runnin
         column[top],
         vote[top],
         float(vote.sum() - vote[top].sum()),
-        float(model.bias[pixel, 0]),
+        float(model.bias[pixel, output]),
         float((a - anew).abs().max()),
     )
+
+
+@dataclass(frozen=True)
+class RunningState:
+    """All of NADE's states on one picture, along its order.
+
+    Attributes:
+        order: (n,) the pixels as they are visited.
+        fed: (n,) what each pixel feeds to the state: x, or x / (K - 1) of K values.
+        carried: (n + 1, d) a before the first pixel, after one pixel, …: a column is added a pixel.
+    """
+
+    order: Tensor
+    fed: Tensor
+    carried: Tensor
+
+
+@torch.no_grad()
+def running_state(model: NADE, x: Tensor) -> RunningState:
+    """The state carried through a picture x (n,): one addition of a column a pixel, in single precision."""
+    order, fed = model.component_order(0), model.inputs(x.to(model.like))[:, 0]
+    states = [model.start.clone()]
+    for j in order.tolist():
+        states.append(states[-1] + model.weight[j, 0] * fed[j])
+    return RunningState(order, fed, torch.stack(states))
+
+
+def around(unit: int, count: int, shown: int = 16) -> list[int]:
+    """Numbers of `shown` neighbouring units of `count`, `unit` among them."""
+    first = max(0, min(unit - shown // 2, count - shown))
+    return list(range(first, min(count, first + shown)))
+
+
+def shown_states(state: RunningState, kind: str) -> Tensor:
+    """(n + 1, d): the running sum "a", or the hidden units "σ(a)" that read it."""
+    return state.carried if kind == "a" else torch.sigmoid(state.carried)
+
+
+def columns_taken(state: RunningState, step: int) -> int:
+    """How many of the first `step` pixels have fed anything but 0."""
+    return int(state.fed[state.order[:step]].count_nonzero())
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """One unit's running sum, carried and taken anew; `largest`: the largest difference over all units."""
+
+    carried: float
+    anew: float
+    largest: float
+
+
+@torch.no_grad()
+def recomputed(model: NADE, state: RunningState, step: int, unit: int) -> Recomputed:
+    """The state after `step` pixels as one sum, c + Σ_j W_j x_j, beside what was carried there."""
+    past, carried = state.order[:step], state.carried[step]
+    anew = model.start + state.fed[past] @ model.weight[past, 0]
+    return Recomputed(float(carried[unit]), float(anew[unit]), float((carried - anew).abs().max()))
 
 
 @torch.no_grad()
@@ -158,6 +264,8 @@ def arithmetic(model: Any, x: Tensor, view: Conditional) -> tuple[str, str]:
     i = view.pixel
     left = rf"p(x_{{{i}}}{{=}}1 \mid x_{{<{i}}})"
     right = rf"\sigma({view.logit:.3f}) = {view.p:.4f}"
+    if model.values > 2:
+        return level_arithmetic(model, x, view)
     if isinstance(model, FVSBN):
         bias, added = float(model.bias[i]), view.logit - float(model.bias[i])
         ink = int((view.seen == 1).sum())
@@ -173,11 +281,35 @@ def arithmetic(model: Any, x: Tensor, view: Conditional) -> tuple[str, str]:
             rf"{left} = \sigma\Big(b + \sum_k V_k\,\sigma(a_k)\Big) = \sigma({units.bias:.3f} {shown:+.3f} "
             rf"{units.rest:+.3f}) = {right}"
             rf"\qquad a_{{{k}}} \leftarrow {float(units.state[0]):.3f} {float(units.column[0]):+.3f} "
-            rf"\cdot {view.bit} = {float(units.after[0]):.3f}",
+            rf"\cdot {view.value} = {float(units.after[0]):.3f}",
             f"Bias, the {len(units.unit)} units drawn here, all the others. Then one column is added for "
             f"this pixel: shown for unit {k}.",
         )
     return rf"{left} = {right}", "The logit comes out of the whole network; later pixels cannot reach it."
+
+
+def level_arithmetic(model: Any, x: Tensor, view: Conditional) -> tuple[str, str]:
+    """The softmax of one of K values with its numbers, of NADE with the logit's own sum."""
+    i, v = view.pixel, view.asked
+    others = view.law.double().log() - float(view.law.double().log()[v]) + view.logit  # the logits
+    total = float(others.exp().sum())
+    latex = (
+        rf"p(x_{{{i}}}{{=}}{v} \mid x_{{<{i}}}) = \frac{{e^{{\ell_{{{v}}}}}}}{{\sum_k e^{{\ell_k}}}} = "
+        rf"\frac{{e^{{{view.logit:.3f}}}}}{{{total:.4g}}} = {view.p:.4f}"
+    )
+    note = f"A softmax over {model.values} values, one logit each."
+    if isinstance(model, NADE):
+        units = running_units(model, x, i)
+        shown = float(units.vote.sum())
+        latex = (
+            rf"\begin{{gathered}}{latex}\\[1ex] \ell_{{{v}}} = b + \sum_k V_k\,\sigma(a_k) = "
+            rf"{units.bias:.3f} {shown:+.3f} {units.rest:+.3f} = {view.logit:.3f}\end{{gathered}}"
+        )
+        note += (
+            f" The logit of {v}: bias, the {len(units.unit)} units with the largest votes, all the others. "
+            f"All {model.values} logits read the same running sum."
+        )
+    return latex, note
 
 
 # --- Two models on one picture ------------------------------------------------------------------
@@ -204,7 +336,24 @@ class Comparison:
 
 
 @torch.no_grad()
+def terms(model: Any, x: Tensor, y: int | None = None) -> Tensor:
+    """log p(x_i | x_<i) of every pixel of x (n,), nats, (n,), in the model's own order.
+
+    Args:
+        y: the class, of models that know classes; without it their terms are those of the mixture of all,
+            which learns the class on the way.
+    """
+    x = x[None].to(model.like)
+    if not classes(model):
+        return model.log_conditionals(x)[0].flatten()
+    each = torch.stack(
+        [model.score(model.logits(x, index=c), x)[0] for c in (range(classes(model)) if y is None else [y])]
+    )[:, model.order]
+    running = each.cumsum(1).logsumexp(0) - math.log(len(each))  # log p(x_≤i)
+    found = torch.diff(running, prepend=running.new_zeros(1))
+    return torch.empty_like(found).index_copy(0, model.order.to(found.device), found)
+
+
 def compare(first: Autoregressive, second: Autoregressive, x: Tensor) -> Comparison:
-    """Both models' terms of log p(x), x (n,), each in its own order; mixtures by their first joint."""
-    one, two = (m.log_conditionals(x[None].to(m.like))[0].flatten() for m in (first, second))
-    return Comparison(one, two)
+    """Both models' terms of log p(x), x (n,), each in its own order; mixtures of orders by their first."""
+    return Comparison(terms(first, x), terms(second, x))

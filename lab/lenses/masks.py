@@ -253,6 +253,7 @@ class Drawing:
         log_prob: (S,) running log-likelihood after the step, nats.
         x: (n,) the finished example.
         cost: (n,) -log p(x_i | x_<i) of the model, nats.
+        law: (n, K) p(x_i = k | x_<i) of the model.
         order: (n,)
         captions, equations: one a step.
     """
@@ -264,6 +265,7 @@ class Drawing:
     log_prob: Tensor
     x: Tensor
     cost: Tensor
+    law: Tensor
     order: Tensor
     captions: list[str]
     equations: list[str]
@@ -287,6 +289,13 @@ class Drawing:
         return torch.where(self.visited(step), self.cost, torch.nan)
 
 
+def sharpened(law: Tensor, temperature: float) -> Tensor:
+    """p^(1/T) normalised, (K,): what is drawn from at temperature T; 0 is all on the likeliest value."""
+    if temperature == 0:
+        return F.one_hot(law.argmax(), len(law)).to(law)
+    return (law.log() / temperature).softmax(0)
+
+
 def unroll(trace: Trace) -> Drawing:
     """The columns of a trace of `Autoregressive.sample_trace`."""
     columns = {
@@ -294,10 +303,12 @@ def unroll(trace: Trace) -> Drawing:
         for name in ("pixel", "p", "model_p", "bit", "log_prob")
     }
     result = trace.result
+    x, law = result["x"].flatten(), result["model_p"].reshape(result["x"].numel(), -1)
     return Drawing(
         **columns,
-        x=result["x"].flatten(),
+        x=x,
         cost=result["surprise"].flatten(),
+        law=torch.cat([1 - law, law], 1) if law.shape[1] == 1 else law,
         order=result["order"],
         captions=[step.caption for step in trace],
         equations=[step.equation for step in trace],
@@ -321,14 +332,23 @@ def bits_per_pixel(nats: float, n: int) -> float:
 
 
 def bit_strings(pictures: Tensor) -> list[str]:
-    """(N, ...) bits as strings, a picture each."""
-    return ["".join(str(int(b)) for b in picture.flatten()) for picture in pictures]
+    """(N, ...) bits as strings, a picture each; of more values with blanks between."""
+    between = "" if pictures.max() <= 1 else " "
+    return [between.join(str(int(b)) for b in picture.flatten()) for picture in pictures]
 
 
-def gradient_row(model: Autoregressive, order: Tensor, x: Tensor, output: int) -> Tensor:
-    """∂ logit of one output / ∂ x at x (n,): what it reads there, (n,); exactly 0 for what comes later."""
+def gradient_row(
+    model: Autoregressive, order: Tensor, x: Tensor, output: int, value: int = 1, index: int = 0
+) -> Tensor:
+    """∂ logit of one output / ∂ x at x (n,): what it reads there, (n,); exactly 0 for what comes later.
+
+    Args:
+        value: of K values, which one's logit.
+        index: of several joints (of classes, say), which one.
+    """
     x = x.detach().to(model.like).clone().requires_grad_()
-    logit = model.logits(x[None], order)[0, output]
+    logits = model.logits(x[None], order, index)[0, output]
+    logit = logits[value] if logits.ndim else logits
     (gradient,) = torch.autograd.grad(logit, x, allow_unused=True)
     return torch.zeros_like(x) if gradient is None else gradient
 
@@ -338,8 +358,14 @@ def gradient_row(model: Autoregressive, order: Tensor, x: Tensor, output: int) -
 REGIONS = ("top half", "bottom half", "left half", "right half", "top quarter", "nothing")
 
 
-def keep(picture: Tensor, region: str) -> Tensor:
-    """A picture (H, W) in [0, 1] as bits, NaN outside `region`, (H * W,).
+def entries(picture: Tensor, values: int = 2) -> Tensor:
+    """A picture (H, W) in [0, 1] as values of K = `values` levels, (H * W,); of two, ink is above a half."""
+    levels = (picture > 0.5).float() if values == 2 else (picture * (values - 1)).round()
+    return levels.flatten()
+
+
+def keep(picture: Tensor, region: str, values: int = 2) -> Tensor:
+    """The `entries` of a picture (H, W) in [0, 1], NaN outside `region`, (H * W,).
 
     Raises:
         ValueError: no such region.
@@ -356,7 +382,7 @@ def keep(picture: Tensor, region: str) -> Tensor:
     }
     if region not in inside:
         raise ValueError(f"region {region!r} is unknown: use one of {', '.join(REGIONS)}.")
-    return torch.where(inside[region], (picture > 0.5).float(), torch.nan).flatten()
+    return torch.where(inside[region], entries(picture, values).view_as(picture), torch.nan).flatten()
 
 
 def knows(model: Autoregressive, order: Tensor) -> bool:
@@ -366,12 +392,19 @@ def knows(model: Autoregressive, order: Tensor) -> bool:
 
 @torch.no_grad()
 def completion_score(
-    model: Autoregressive, picture: Tensor, given: Tensor, order: Tensor
+    model: Autoregressive, picture: Tensor, given: Tensor, order: Tensor, y: int | None = None
 ) -> tuple[float, float]:
-    """log p of what is given and of the whole picture (H, W), nats, under an order that has it first."""
-    known = ~given.isnan()
-    log_p = model.log_conditionals((picture.flatten() > 0.5).to(model.like)[None], order).flatten()
-    return float(log_p[known].sum()), float(log_p.sum())
+    """log p of what is given and of the whole picture (H, W), nats, under an order that has it first.
+
+    Args:
+        y: the class, of models that know classes; None mixes all of them.
+    """
+    known, x = ~given.isnan(), entries(picture, model.values).to(model.like)[None]
+    classes = getattr(model, "num_classes", 0)
+    joints = range(classes) if classes and y is None else [y or 0]
+    each = torch.stack([model.score(model.logits(x, order, s), x)[0] for s in joints])  # (joints, n)
+    totals = [part.sum(1).logsumexp(0) - math.log(len(each)) for part in (each[:, known], each)]
+    return float(totals[0]), float(totals[1])
 
 
 def can_complete(model: Autoregressive, given: Tensor) -> bool:

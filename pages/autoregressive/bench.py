@@ -18,20 +18,26 @@ REFERENCES = [
     "[GM] §1.4, §1.5; [UDL] §12.7",
 ]
 START, MNIST, ANY_ORDER = "nade-digits", "made-mnist", "made-orders-mnist"
+DRAWN, LIKELIEST = "drawn", "likeliest"
 
 
 @ui.cached
-def draw(name: str, order: list[int] | None, temperature: float, seed: int) -> masks.Drawing:
-    return masks.unroll(ui.load(name).sample_trace(order=order, temperature=temperature, seed=seed))
+def draw(
+    name: str, order: list[int] | None, temperature: float, seed: int, y: int | None
+) -> tuple[masks.Drawing, int | None]:
+    """A draw, and its class where the model knows classes."""
+    chosen = {} if y is None else {"y": y}
+    trace = ui.load(name).sample_trace(order=order, temperature=temperature, seed=seed, **chosen)
+    return masks.unroll(trace), trace.result.get("y")
 
 
 @ui.cached
 def complete(
-    name: str, given: torch.Tensor, order: list[int], n: int, temperature: float, seed: int
+    name: str, given: torch.Tensor, order: list[int], n: int, temperature: float, seed: int, y: int | None
 ) -> torch.Tensor:
     generator = torch.Generator().manual_seed(seed)
-    model = ui.load(name)
-    return model.sample(n, given=given, order=order, temperature=temperature, generator=generator)
+    model, chosen = ui.load(name), {} if y is None else {"y": y}
+    return model.sample(n, given=given, order=order, temperature=temperature, generator=generator, **chosen)
 
 
 @ui.cached
@@ -39,19 +45,43 @@ def digits(pixels: int) -> list:
     return masks.shelf(pixels)
 
 
-def model_and_side(default: str = START) -> tuple[str, Any, int]:
-    name = ui.experiment(
-        "Model", family="autoregressive", key="model", default=default, only=members.of_binary_pictures
-    )
+def model_and_side(default: str = START, only: Any = members.of_pictures) -> tuple[str, Any, int]:
+    name = ui.experiment("Model", family="autoregressive", key="model", default=default, only=only)
     model = ui.load(name)
     if not masks.side(model):
         ui.stop(f"{name} is no model of square pictures: pick another one.")
     return name, model, masks.side(model)
 
 
+def class_choice(model: Any, first: str) -> int | None:
+    """A class, of models that know classes; None for `first`."""
+    if not members.classes(model):
+        return None
+    chosen = ui.choice("Class", [first, *map(str, range(members.classes(model)))], key="class", as_list=True)
+    return None if chosen == first else int(chosen)
+
+
 @ui.cached
-def look(name: str, x: torch.Tensor, pixel: int) -> members.Conditional:
-    return members.conditional(ui.load(name), x, pixel)
+def look(name: str, x: torch.Tensor, pixel: int, index: int) -> members.Conditional:
+    return members.conditional(ui.load(name), x, pixel, index=index)
+
+
+@ui.cached
+def posterior(name: str, x: torch.Tensor) -> torch.Tensor:
+    return members.posterior(ui.load(name), x)
+
+
+@ui.cached
+def running(name: str, x: torch.Tensor) -> members.RunningState:
+    return members.running_state(ui.load(name), x)
+
+
+def law_figure(law: torch.Tensor, value: int) -> None:
+    """A pixel's conditional over all its values."""
+    names = [str(k) for k in range(len(law))]
+    live = basic.bars(names, law, highlight=value, probability=len(law) == 2, xlabel="value",
+                      title="This pixel's conditional")  # fmt: skip
+    ui.figure(live, alt="The conditional of this pixel", data={"value": names, "p": law})
 
 
 @ui.cached
@@ -59,9 +89,17 @@ def compared(first: str, second: str, x: torch.Tensor) -> members.Comparison:
     return members.compare(ui.load(first), ui.load(second), x)
 
 
-def own_figure(model: Any, x: torch.Tensor, view: members.Conditional, side: int) -> None:
+def own_figure(name: str, model: Any, x: torch.Tensor, view: members.Conditional, y: int | None) -> None:
     """What a member can show of itself; else the cost of every pixel."""
-    if isinstance(model, members.NADE):
+    side = masks.side(model)
+    if model.values > 2:
+        law_figure(view.law, view.value)
+    elif y is not None:
+        law, names = posterior(name, x), [str(c) for c in range(members.classes(model))]
+        bars = basic.bars(names, law, highlight=y, probability=True, title="p(class | your picture)",
+                          xlabel="class")  # fmt: skip
+        ui.figure(bars, alt="Probability of each class given the picture", data={"class": names, "p": law})
+    elif isinstance(model, members.NADE):
         units = members.running_units(model, x, view.pixel)
         names = [f"a{k}" for k in units.unit.tolist()]
         bars = basic.bars(names, units.after, baseline=units.state, xlabel="hidden unit",
@@ -81,7 +119,7 @@ def own_figure(model: Any, x: torch.Tensor, view: members.Conditional, side: int
             data={"pixel": range(model.n), "weight": row},
         )
     else:
-        cost = -members.compare(model, model, x).first
+        cost = -members.terms(model, x)
         ui.figure(
             figures.surprise(cost, side, "Surprise −log p, nats"),
             alt="What each pixel costs under this model",
@@ -95,19 +133,26 @@ def conditional_mode() -> None:
         name, model, side = model_and_side()
     with left:
         picture = ui.draw("Draw a digit", key="digit", size=side, shelf=digits(side))
-    x = members.bits(picture)
+    x = masks.entries(picture, model.values)
+    with right:
+        y = class_choice(model, LIKELIEST)
+    if members.classes(model) and y is None:
+        y = int(posterior(name, x).argmax())
     held = ui.held("pixel")
     inside = held is not None and max(int(held["x"]), int(held["y"])) < side
     pixel = int(held["y"]) * side + int(held["x"]) if held and inside else members.default_pixel(x)
-    view = look(name, x, pixel)
+    view = look(name, x, pixel, y or 0)
     with right:
         ui.pick(
-            figures.canvas(view.seen, side, pixel, f"What pixel {pixel} may see; click", clickable=True),
+            figures.canvas(
+                members.ink(view.seen, model), side, pixel, f"What pixel {pixel} may see; click",
+                clickable=True,
+            ),
             key="pixel", alt="The picture as far as it comes before the chosen pixel", mark=False,
             data={"pixel": range(model.n), "x": view.seen},
         )  # fmt: skip
     values = {
-        "p(1 | before)": f"{view.p:.4f}",
+        f"p({view.asked} | before)": f"{view.p:.4f}",
         "Place in the order": f"{view.rank} of {model.n}",
         "Reads of what is before": f"{view.reads} of {view.rank - 1}",
         "Reads of itself and after": str(view.leaks),
@@ -122,7 +167,7 @@ def conditional_mode() -> None:
             data={"pixel": range(model.n), "gradient": view.gradient},
         )
     with own:
-        own_figure(model, x, view, side)
+        own_figure(name, model, x, view, y)
     ui.equation(*members.arithmetic(model, x, view))
     ui.notice(
         "The picture is the same for every member; what differs is how far back a pixel looks. FVSBN weighs "
@@ -134,23 +179,94 @@ def conditional_mode() -> None:
             "Linear": {"model": "fvsbn-digits", "pixel": None},
             "Running sum": {"model": "nade-digits", "pixel": None},
             "Masked": {"model": "made-digits", "pixel": None},
+            "Grey levels": {"model": "nade-greys-digits", "pixel": None},
+            "With classes": {"model": "gatedpixelcnn-digits", "pixel": None},
             "A row of weights": {"model": "fvsbn-mnist", "pixel": None},
             "500 units": {"model": "nade-mnist", "pixel": None},
         }
     )
     ui.check(
-        f"This pixel is {view.bit}. Had the model, asked for the likelier value, said so?",
+        f"This pixel is {view.value}. Had the model, asked for the likeliest value, said so?",
         ["yes", "no"],
-        "yes" if (view.p > 0.5) == bool(view.bit) else "no",
-        f"It gives a one the probability {view.p:.3f}.",
+        "yes" if int(view.law.argmax()) == view.value else "no",
+        f"It gives {view.asked} the probability {view.p:.3f}; the likeliest is {int(view.law.argmax())}.",
     )
     ui.source(type(model).logits, base.Autoregressive.conditionals, references=REFERENCES)
+
+
+def running_mode() -> None:
+    left, right = ui.columns(2)
+    with right:
+        name, model, side = model_and_side(only=members.is_nade)
+        unit = ui.number("Hidden unit k", 0, model.hidden - 1, 7, key="unit")
+        kind = ui.choice("Show of it", ["a", "σ(a)"], key="state")
+    with left:
+        picture = ui.draw("Draw a digit", key="digit", size=side, shelf=digits(side))
+    x = masks.entries(picture, model.values)
+    state = running(name, x)
+    step = ui.stepper(model.n + 1, key="pixels", seconds=0.15, default=model.n * 9 // 16, label="Pixels read")
+    states, last = members.shown_states(state, kind), int(state.order[step - 1])
+    shown = members.around(unit, model.hidden)
+    now, before = states[step, shown], states[max(step - 1, 0), shown]
+    bars, path = ui.columns(2)
+    with bars:
+        names = [str(k) for k in shown]
+        rows = basic.bars(names, now, highlight=shown.index(unit), baseline=before, xlabel="hidden unit",
+                          names=("now", "a pixel ago"),
+                          title="The running sum a" if kind == "a" else "Hidden units σ(a)")  # fmt: skip
+        ui.figure(rows, alt="Hidden units before and after the last pixel's column was added",
+                  data={"unit": shown, "now": now, "before": before})  # fmt: skip
+    with path:
+        line = states[:, unit]
+        ui.figure(
+            basic.curves({f"unit {unit}": line}, mark=step, title=f"Unit {unit} along the picture",
+                         xlabel="pixels read", height=360),
+            alt="One hidden unit along the picture", data={"pixels": range(model.n + 1), "state": line},
+        )  # fmt: skip
+    check = members.recomputed(model, state, step, unit)
+    values = {
+        "Carried": f"{check.carried:.4f}",
+        "Summed anew": f"{check.anew:.4f}",
+        "Difference": f"{abs(check.carried - check.anew):.0e}",
+        "Largest of all units": f"{check.largest:.0e}",
+    }
+    for column, (label, value) in zip(ui.columns(4), values.items(), strict=True):
+        column.metric(label, value)
+    if step:
+        ui.equation(
+            rf"a_{{{unit}}} \leftarrow {float(state.carried[step - 1, unit]):.4f} "
+            rf"{float(model.weight[last, 0, unit]):+.4f} \cdot {float(state.fed[last]):.4g} = "
+            rf"{float(state.carried[step, unit]):.4f}",
+            f"One number of one column for each unit: that of pixel {last}, number {step} in the order.",
+        )
+    else:
+        ui.equation(rf"a_{{{unit}}} = c_{{{unit}}} = {float(model.start[unit]):.4f}", "Before any pixel.")
+    ui.notice(
+        "The sum is additive: a pixel adds its own column, whatever came before, and nothing is forgotten. "
+        "White pixels add nothing. The sum carried along and the one taken anew are the same number, but "
+        "the first costs one addition a pixel and unit, the second as many as there are pixels before."
+    )
+    ui.presets(
+        {
+            "Before any pixel": {"pixels": 0},
+            "Half of it": {"pixels": model.n // 2},
+            "Grey levels": {"model": "nade-greys-digits", "pixels": 32},
+        }
+    )
+    inked = members.columns_taken(state, step)
+    ui.check(
+        "How many columns has the sum taken in that are not multiplied by 0?",
+        sorted({inked, step, model.n, model.hidden}),
+        inked,
+        f"{inked} of the {step} pixels read so far have ink.",
+    )
+    ui.source(members.running_state, members.recomputed, members.NADE._walk, references=REFERENCES)
 
 
 def comparison_mode() -> None:
     left, right = ui.columns(2)
     with right:
-        name, model, side = model_and_side()
+        name, model, side = model_and_side(only=members.of_binary_pictures)
         fitting = members.same_pictures(name.partition("/")[0], experiments.catalog())
         other = ui.experiment("Against", family="autoregressive", key="other", default="fvsbn-digits",
                               only=lambda e: e.name in fitting and members.of_binary_pictures(e))  # fmt: skip
@@ -213,34 +329,36 @@ def pixels_mode() -> None:
                                 help="Divides every logit; 0 takes the more probable bit.")  # fmt: skip
         seed = ui.number("Seed", 0, 9999, 0, key="draw")
     with right:
-        visit = ui.choice("Order of drawing", ["its own", "raster", "reversed", "random"], key="visit")
+        y = class_choice(model, DRAWN)
+        orders = ["its own", "raster", "reversed", "random"] if members.any_order(model) else ["its own"]
+        visit = ui.choice("Order of drawing", orders, key="visit")
         stride = {"pixel": 1, "row": side}[ui.choice("A step is a", ["pixel", "row"], key="stride")]
     order = model.component_order(0) if visit == "its own" else base.resolve_order(visit, model.n, seed)
     if not masks.knows(model, order):
         ui.caption("This model has never met this order: what you see is a density still, but a poor one.")
-    run = draw(name, order.tolist(), float(temperature), seed)
+    run, drawn_class = draw(name, order.tolist(), float(temperature), seed, y)
     ends = masks.stops(run, stride)
     step = ends[ui.stepper(len(ends), key="step", seconds=0.15, default=len(ends) * 11 // 20)]
     pixel = int(run.pixel[step])
-    ui.caption(run.captions[step])
+    ui.caption(run.captions[step] + ("" if drawn_class is None else f" Class {drawn_class}."))
 
     picture, bars = ui.columns(2)
     with picture:
         held = ui.pick(
-            figures.canvas(run.picture(step), side, pixel, "So far; click a pixel", clickable=True),
+            figures.canvas(
+                members.ink(run.picture(step), model), side, pixel, "So far; click a pixel", clickable=True
+            ),
             key="pixel", alt="The picture so far", mark=False,
             data={"pixel": run.pixel[: step + 1], "p": run.p[: step + 1], "bit": run.bit[: step + 1],
                   "log_prob": run.log_prob[: step + 1]},
         )  # fmt: skip
-    p = float(run.p[step])
     with bars:
-        live = basic.bars(["0", "1"], [1 - p, p], highlight=int(run.bit[step]), probability=True,
-                          title="This pixel's conditional", xlabel="value")  # fmt: skip
-        ui.figure(live, alt="The conditional of this pixel", data={"value": [0, 1], "p": [1 - p, p]})
+        law_figure(masks.sharpened(run.law[pixel], temperature), int(run.bit[step]))
     chosen = int(held["y"]) * side + int(held["x"]) if held else pixel
     read, surprise = ui.columns(2)
     with read:
-        gradient = masks.gradient_row(model, order, run.x, chosen)
+        asked = 1 if model.values == 2 else int(run.x[chosen])
+        gradient = masks.gradient_row(model, order, run.x, chosen, asked, drawn_class or 0)
         ui.figure(
             figures.reads(gradient, side, chosen, f"What pixel {chosen} reads"),
             alt="Gradient of one pixel's logit with respect to every pixel",
@@ -258,7 +376,7 @@ def pixels_mode() -> None:
     total = float(run.log_prob[-1])
     ui.equation(
         run.equations[step],
-        f"log p before this pixel, plus the log of the probability of the drawn bit {int(run.bit[step])}"
+        f"log p before this pixel, plus the log of the probability of what is drawn, {int(run.bit[step])}"
         + ("" if temperature == 1 else " under the model itself, whatever the temperature")
         + f". Whole picture: {total:.2f} nats, {masks.bits_per_pixel(-total, model.n):.3f} bits a pixel; the "
         "same in one pass.",
@@ -272,6 +390,8 @@ def pixels_mode() -> None:
             "Likeliest bit by bit": {"t": 0.0, "visit": "its own"},
             "Hot": {"t": 1.5, "visit": "its own"},
             "Unseen order": {"t": 1.0, "visit": "random"},
+            "Grey levels": {"t": 1.0, "visit": "its own", "model": "nade-greys-digits"},
+            "A seven": {"t": 1.0, "visit": "its own", "model": "gatedpixelcnn-digits", "class": "7"},
             "Row by row": {"t": 1.0, "visit": "its own", "stride": "row", "step": 0},
         }
     )
@@ -295,11 +415,12 @@ def completion_mode() -> None:
         count = ui.slider("Completions", 1, 25, 12, key="count")
         temperature = ui.slider("Temperature", 0.0, 2.0, 1.0, key="t", step=0.1)
         seed = ui.number("Seed", 0, 9999, 0, key="draw")
+        y = class_choice(model, DRAWN)
     with left:
         picture = ui.draw(
             "Draw a digit; what you choose is kept of it", key="digit", size=side, shelf=digits(side)
         )
-    given = masks.keep(picture, region)
+    given = masks.keep(picture, region, model.values)
     exact = masks.can_complete(model, given)
     order = model.sampling_order(given) if exact else model.component_order(0)
     clamp = exact or ui.toggle("Clamp and sample anyway", True, key="clamp")
@@ -321,14 +442,16 @@ def completion_mode() -> None:
         return
     known, drawn = ui.columns([1, 2])
     with known:
-        ui.figure(figures.canvas(given, side, title="Given"), alt="What is given")
+        ui.figure(figures.canvas(members.ink(given, model), side, title="Given"), alt="What is given")
     with drawn:
-        completed = complete(name, given, order.tolist(), count, float(temperature), seed)
+        completed = complete(name, given, order.tolist(), count, float(temperature), seed, y)
         ui.figure(
-            figures.completions(completed, ~given.isnan(), side, "Drawn by the model in orange"),
+            figures.completions(
+                members.ink(completed, model), ~given.isnan(), side, "Drawn by the model in orange"
+            ),
             alt="Completions", data={"picture": masks.bit_strings(completed)},
         )  # fmt: skip
-    seen, whole = masks.completion_score(model, picture, given, order)
+    seen, whole = masks.completion_score(model, picture, given, order, y)
     rest = whole - seen
     what = r"\log p(x_{\text{rest}} \mid x_{\text{given}})"
     if exact:
@@ -352,12 +475,13 @@ def completion_mode() -> None:
             "Raster meets a bottom half": {"given": "bottom half", "model": MNIST},
             "Fresh orders, bottom half": {"given": "bottom half", "model": ANY_ORDER},
             "From nothing": {"given": "nothing"},
+            "A class": {"given": "top half", "model": "gatedpixelcnn-digits", "class": "3"},
         }
     )
     ui.check(
         f"Can {name} draw exactly from p(right half | left half)?",
         ["yes", "no"],
-        "yes" if masks.can_complete(model, masks.keep(picture, "left half")) else "no",
+        "yes" if masks.can_complete(model, masks.keep(picture, "left half", model.values)) else "no",
         "Only if all given pixels come before all others in an order the model was trained on.",
     )
     ui.source(
@@ -377,6 +501,7 @@ modes = {
     "Conditional": conditional_mode,
     "Pixels": pixels_mode,
     "Completion": completion_mode,
+    "Running state": running_mode,
     "Two models": comparison_mode,
 }
 modes[ui.choice("Show", list(modes), key="show", default="Conditional")]()

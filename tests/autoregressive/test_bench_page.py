@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from lab import experiments, weights
 from lab.lenses import conditionals, masks, orders
 from modules.autoregressive.fvsbn import FVSBN
+from modules.autoregressive.gated_pixelcnn import GatedPixelCNN
 from modules.autoregressive.made import MADE
 from modules.autoregressive.nade import NADE
 
@@ -110,8 +111,86 @@ def test_only_binary_pictures_are_offered():
     offered = {n for n, e in catalog.items() if conditionals.of_binary_pictures(e)}
     assert {"made-mnist", "fvsbn-digits", "nade-mnist", "untied-digits", "made-digits-orders"} <= offered
     assert not offered & {"nade-greys-digits", "rnade-moons", "autoencoder-digits", "vae-mnist"}
+    wider = {n for n, e in catalog.items() if conditionals.of_pictures(e)}
+    assert wider == offered | {"nade-greys-digits"}
+    nades = {n for n, e in catalog.items() if conditionals.is_nade(e)}
+    assert nades >= {"nade-digits", "nade-mnist", "nade-greys-digits"}
+    assert all("NADE" in catalog[n].module and n.startswith("nade") for n in nades)
     same = conditionals.same_pictures("nade-digits", catalog)
     assert "fvsbn-digits" in same and "fvsbn-mnist" not in same and "nade-digits" not in same
+
+
+def test_levels_have_a_law_and_read_all_of_their_past():
+    model = contracts.exact(NADE(event_shape=(9,), hidden=5, values=4, order="random"))
+    model.requires_grad_(False)
+    x = torch.tensor([0.0, 3, 1, 0, 2, 0, 0, 1, 3])
+    for rank, pixel in enumerate(model.order.tolist(), start=1):
+        view = conditionals.conditional(model, x, pixel)
+        assert (view.rank, view.leaks, view.reads) == (rank, 0, rank - 1)
+        law = model.conditionals(x[None])[0, pixel].detach()
+        torch.testing.assert_close(view.law, law, rtol=0, atol=1e-12)
+        assert view.value == view.asked == int(x[pixel]) and view.p == pytest.approx(float(law[view.value]))
+        units = conditionals.running_units(model, x, pixel, units=3)
+        logit = float(units.vote.sum()) + units.rest + units.bias
+        assert logit == pytest.approx(view.logit, abs=1e-12)
+
+
+def test_the_running_state_is_carried_and_taken_anew():
+    for values in (2, 5):
+        model = contracts.exact(NADE(event_shape=(9,), hidden=6, values=values, order="random"), scale=1.0)
+        model.requires_grad_(False)
+        x = torch.tensor([0.0, 1, values - 1, 0, 1, 0, 0, 1, 1])
+        state = conditionals.running_state(model, x)
+        expected = model.states(x[None].double())[0, model.order]  # before each pixel, in the order
+        torch.testing.assert_close(state.carried[:-1], expected, rtol=0, atol=1e-12)
+        torch.testing.assert_close(
+            conditionals.shown_states(state, "σ(a)")[3], expected[3].sigmoid(), rtol=0, atol=1e-12
+        )
+        for step in (0, 4, 9):
+            found = conditionals.recomputed(model, state, step, 2)
+            past = model.order[:step]
+            by_hand = model.start[2] + (x[past].double() / (values - 1) * model.weight[past, 0, 2]).sum()
+            assert found.carried == pytest.approx(float(by_hand), abs=1e-12)
+            assert found.anew == pytest.approx(float(by_hand), abs=1e-12) and found.largest < 1e-12
+            assert conditionals.columns_taken(state, step) == int((x[past] > 0).sum())
+    assert conditionals.around(0, 100) == list(range(16)) and 99 in conditionals.around(99, 100)
+    assert conditionals.around(3, 5) == list(range(5))
+
+
+def test_terms_of_a_model_with_classes_are_those_of_the_mixture():
+    model = contracts.exact(
+        GatedPixelCNN(image_shape=(1, 2, 3), channels=4, layers=1, conditional=True, num_classes=3)
+    )
+    model.requires_grad_(False)
+    x = torch.tensor([1.0, 0, 1, 1, 0, 1]).double()
+    found = conditionals.terms(model, x)
+    assert float(found.sum()) == pytest.approx(model.log_prob(x[None]).item(), abs=1e-12)
+    ends = contracts.configurations((3,)).double()
+    beginning = model.log_prob(torch.cat([x[:3].expand(8, 3), ends], 1)).logsumexp(0)
+    assert float(found[:3].sum()) == pytest.approx(float(beginning), abs=1e-12)
+    given = conditionals.terms(model, x, y=1)
+    assert float(given.sum()) == pytest.approx(model.log_prob(x[None], y=1).item(), abs=1e-12)
+    expected = torch.stack([model.log_prob(x[None], y=y) for y in range(3)]).softmax(0)[:, 0]
+    torch.testing.assert_close(conditionals.posterior(model, x), expected, rtol=0, atol=1e-12)
+    seen, whole = masks.completion_score(
+        model, x.view(2, 3), torch.where(torch.arange(6) < 3, x, torch.nan), model.order
+    )
+    assert (seen, whole) == pytest.approx((float(beginning), float(found.sum())), abs=1e-12)
+
+
+def test_levels_of_a_picture_and_sharpened_laws():
+    picture = torch.tensor([[0.0, 0.25], [0.6, 1.0]])
+    assert masks.entries(picture).tolist() == [0, 0, 1, 1]
+    assert masks.entries(picture, 5).tolist() == [0, 1, 2, 4]
+    assert masks.keep(picture, "top half", 5)[:2].tolist() == [0, 1]
+    torch.manual_seed(0)
+    model = NADE(event_shape=(4,), hidden=3, values=3)
+    for temperature in (0.0, 0.5, 1.0, 2.0):
+        run = masks.unroll(model.sample_trace(temperature=temperature, seed=2))
+        for step, pixel in enumerate(run.pixel.tolist()):
+            drawn_from = masks.sharpened(run.law[pixel], temperature)
+            assert float(drawn_from.sum()) == pytest.approx(1, abs=1e-6)
+            assert float(drawn_from[int(run.bit[step])]) == pytest.approx(float(run.p[step]), abs=1e-6)
 
 
 # --- Lens: orders ---------------------------------------------------------------------------------
@@ -181,6 +260,50 @@ def test_conditional_numbers(name):
     if name == "nade-digits":
         before, column, state = terms[after_sigma + 1 :]
         assert before + column * x[35].item() == pytest.approx(state, abs=2e-3)
+
+
+def test_a_grey_pixel_shows_its_whole_law():
+    page = open_page("bench", model="nade-greys-digits", pixel="3,2")
+    model = weights.load("nade-greys-digits")
+    x = ((masks.shelf(8)[0][1].flatten() * 15).round() / 15 * 16).round()
+    level, law = int(x[19]), model.conditionals(x[None])[0, 19].detach()
+    assert float(metrics(page)[f"p({level} | before)"]) == pytest.approx(float(law[level]), abs=6e-5)
+    logit, total, p, bias, shown, rest, again = numbers(page.latex[0].value.replace("{", "{ "))
+    assert p == pytest.approx(float(law[level]), abs=6e-5)
+    assert bias + shown + rest == pytest.approx(again, abs=2e-3)
+    logits = model.logits(x[None])[0, 19]
+    assert logit == again == pytest.approx(float(logits[level]), abs=6e-4)
+    assert total == pytest.approx(float(logits.exp().sum()), rel=2e-3)
+
+
+def test_a_class_is_chosen_and_drawn():
+    model, x = weights.load("gatedpixelcnn-digits"), first_digit()
+    for chosen in ("7", None):
+        parameters = {"class": chosen} if chosen else {}
+        page = open_page("bench", model="gatedpixelcnn-digits", pixel="3,4", **parameters)
+        y = 7 if chosen else int(torch.stack([model.log_prob(x[None], y=c) for c in range(10)]).argmax())
+        p = model.conditionals(x[None])[0, 0, 4, 3] if y == 0 else None
+        p = torch.sigmoid(model.logits(x[None], y=torch.tensor([y]))[0, 35]) if p is None else p
+        assert float(metrics(page)["p(1 | before)"]) == pytest.approx(float(p), abs=6e-5)
+    page = open_page(
+        "bench", show="Pixels", model="gatedpixelcnn-digits", draw="3", step="63", **{"class": "7"}
+    )
+    trace = model.sample_trace(seed=3, y=7)
+    assert any("Class 7." in c.value for c in page.caption)
+    assert numbers(page.latex[0].value)[-1] == pytest.approx(trace[-1].values["log_prob"], abs=6e-3)
+
+
+def test_running_state_numbers():
+    page = open_page("bench", show="Running state", pixels="40", unit="11")
+    model, x = weights.load("nade-digits"), first_digit()
+    by_hand = (model.start[11] + x[:40] @ model.weight[:40, 0, 11]).item()
+    shown = metrics(page)
+    assert float(shown["Carried"]) == pytest.approx(by_hand, abs=1e-4)
+    assert float(shown["Summed anew"]) == pytest.approx(by_hand, abs=1e-4)
+    assert float(shown["Largest of all units"]) < 1e-4
+    before, column, after = numbers(page.latex[0].value)
+    assert before + column * x[39].item() == pytest.approx(after, abs=2e-4)
+    assert after == pytest.approx(by_hand, abs=1e-4)
 
 
 def test_two_models_are_compared_on_the_same_picture():
