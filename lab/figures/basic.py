@@ -276,6 +276,7 @@ def curves(
     ylabel: str = "",
     colors: Mapping[str, str] | None = None,
     markers: bool = False,
+    log_x: bool = False,
     log_y: bool = False,
     mark: float | None = None,
     height: int = 400,
@@ -301,7 +302,7 @@ def curves(
         )  # fmt: skip
     if mark is not None:
         fig.add_vline(x=mark, line={"color": theme.text(), "width": 2, "dash": "dot"})
-    fig.update_xaxes(title=xlabel)
+    fig.update_xaxes(title=xlabel, type="log" if log_x else None)
     fig.update_yaxes(title=ylabel, type="log" if log_y else None)
     fig.update_layout(title=title, height=height, showlegend=len(lines) > 1)
     return fig

@@ -4,7 +4,8 @@ Nothing here is a formula but `FORMULAS`: free numbers are the elements of the a
 really made, multiplications are seen as they happen.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,20 @@ LATEX = {
 }
 
 
+def operands(name: str, n: int, k: int, d: int) -> str:
+    """The formula of a model with its numbers put in, LaTeX."""
+    m = min(n, k)  # variables that have fewer than k before them
+    return {
+        "joint table": rf"2^{{{n}}} - 1",
+        "chain-rule table": rf"1 + \dots + 2^{{{n - 1}}}",
+        "chain of memory k": rf"(2^{{{m}}} - 1) + {n - m} \cdot 2^{{{k}}}",
+        "FVSBN": rf"\tfrac{{{n} \cdot {n + 1}}}{{2}}",
+        "untied networks": rf"{d} \cdot \tfrac{{{n} \cdot {n - 1}}}{{2}} + {d} + {n} \cdot {d} + {n}",
+        "NADE": rf"2 \cdot {n} \cdot {d} + {d} + {n}",
+        "MADE": rf"2 \cdot {n} \cdot {d} + {d} + {n}",
+    }[name]
+
+
 @dataclass(frozen=True)
 class Cost:
     """Of one model; None where it is too large to be made.
@@ -63,23 +78,28 @@ class Cost:
     Attributes:
         numbers: free numbers, counted.
         likelihood, sample: multiplications of one log p(x) and of one draw.
+        live: of one log p(x), those with weights that no mask has set to 0.
         passes: of one draw that makes a full pass for each variable.
         steps: evaluations of a conditional, one after the other, in one draw.
     """
 
     numbers: int | None
     likelihood: int | None
+    live: int | None
     sample: int | None
     passes: int | None
     steps: int
 
 
 class Multiplications(TorchDispatchMode):
-    """Counts multiplications of real numbers, in matrix products, convolutions and entry by entry."""
+    """Counts multiplications of real numbers, in matrix products, convolutions and entry by entry.
+
+    `zeros`: of `count`, those by a 0 of a product's second matrix, where weights stand: masked ones.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self.count = 0
+        self.count = self.zeros = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -87,6 +107,9 @@ class Multiplications(TorchDispatchMode):
         packet = func._overloadpacket
         if packet in flop_registry:  # which counts a multiplication and an addition each
             self.count += flop_registry[packet](*args, **kwargs, out_val=out) // 2
+            if packet in (aten.mm, aten.addmm):
+                left, right = args[-2:]
+                self.zeros += len(left) * int((right == 0).sum())
         elif packet in (aten.mv, aten.dot):
             self.count += args[0].numel()
         elif packet is aten.addmv:
@@ -99,21 +122,27 @@ class Multiplications(TorchDispatchMode):
 
 
 @torch.no_grad()
-def multiplications(run: Callable[[int], Any], low: int = 1, high: int = 3) -> int:
-    """Of `run(B)` for one example more: what is done once for a batch, such as masking, is left out."""
+def multiplications(run: Callable[[int], Any], low: int = 1, high: int = 3, live: bool = False) -> int:
+    """Of `run(B)` for one example more: what is done once for a batch, such as masking, is left out.
+
+    Args:
+        live: leave out those with masked weights.
+    """
     counts = []
     for batch in (low, high):
         with Multiplications() as seen:
             run(batch)
-        counts.append(seen.count)
+        counts.append(seen.count - seen.zeros if live else seen.count)
     return (counts[1] - counts[0]) // (high - low)
 
 
 def cost(name: str, n: int, k: int, d: int) -> Cost:
     """Made, counted, run."""
     if FORMULAS[name](n, k, d) > LARGEST:
-        return Cost(None, None, None, None, n)
+        return Cost(None, None, None, None, None, n)
     model = MODELS[name](n, k, d).eval()
+    for parameter in model.parameters():  # FVSBN starts at 0, which is no mask
+        torch.nn.init.normal_(parameter)
 
     def likelihood(batch: int) -> Any:
         return model.log_prob(torch.ones(batch, n))
@@ -130,12 +159,24 @@ def cost(name: str, n: int, k: int, d: int) -> Cost:
 
     plain = multiplications(draw(lambda *state: Autoregressive._walk(model, *state)))
     own = multiplications(draw(model._walk))
-    return Cost(model.num_parameters, multiplications(likelihood), own, plain, steps)
+    done, live = multiplications(likelihood), multiplications(likelihood, live=True)
+    return Cost(model.num_parameters, done, live, own, plain, steps)
 
 
 def curve(name: str, sizes: Sequence[int], k: int, d: int) -> list[float]:
     """The formula at every n; a float, as 2^n leaves the integers of a figure."""
     return [float(FORMULAS[name](n, k, d)) for n in sizes]
+
+
+def clicked(
+    lines: Mapping[str, Sequence[float]], sizes: Sequence[int], x: float, y: float
+) -> tuple[str, int] | None:
+    """The curve and the n of a point that was clicked; None if it is on no curve any more."""
+    if x not in sizes:
+        return None
+    at = list(sizes).index(int(x))
+    on = [name for name, values in lines.items() if math.isclose(values[at], y, rel_tol=1e-4)]
+    return (on[0], sizes[at]) if on else None
 
 
 def crossing(k: int, d: int, most: int) -> int | None:

@@ -48,7 +48,7 @@ def shipped_mode() -> None:
     most = max(gaps, key=lambda size: gaps[size])
     own, shared = (sharing.input_weights(name, WIDTH) for name in ("untied", "NADE"))
     ui.equation(
-        rf"d\,\tfrac{{n(n-1)}}{{2}} = {own:,} \quad\text{{against}}\quad n\,d = {shared:,}".replace(
+        rf"d \tfrac{{n(n-1)}}{{2}} = {own:,} \quad\text{{against}}\quad n d = {shared:,}".replace(
             ",", "{,}"
         ),
         f"Input weights at n = 64, d = {WIDTH}, counted in the arrays: untied has a column of d weights for "

@@ -7,7 +7,9 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from lab.lenses import counting
+from lab.bench import nade as bench
+from lab.lenses import asymmetry, counting
+from modules.autoregressive.nade import NADE
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "parameters.py"
 
@@ -46,6 +48,7 @@ def test_costs_of_the_family() -> None:
     n, d = 12, 8
     cost = {name: counting.cost(name, n, 2, d) for name in counting.MODELS}
     assert cost["joint table"].likelihood == cost["chain of memory k"].sample == 0  # only looked up
+    assert cost["FVSBN"].live == n * (n - 1) // 2 and cost["MADE"].live == n * d  # half are masked
     assert cost["FVSBN"].likelihood == n * n and cost["FVSBN"].passes == n * n * n
     assert cost["MADE"].likelihood == 2 * n * d and cost["MADE"].passes == 2 * n * n * d
     # the running state makes a sample as cheap as a likelihood
@@ -62,6 +65,80 @@ def test_crossing_and_the_misprint() -> None:
     for m, larger in ((n, True), (n - 1, False)):
         assert (2**m - 1 > 2 * m * 16 + 16 + m) == larger
     assert counting.contexts_as_printed(3) == (7, 4)
+
+
+# --- Asymmetry ----------------------------------------------------------------------------------------
+
+
+def counted(name: str) -> asymmetry.Counts:
+    return asymmetry.count(name, asymmetry.MODELS[name](28, 500).eval())
+
+
+def test_published_costs_are_counted_in_runs() -> None:
+    """AR-O27: n = 784, d = 500."""
+    fvsbn, nade, made = (counted(name) for name in ("FVSBN", "NADE", "MADE"))
+    assert fvsbn.live == 306_936 and fvsbn.one_pass == 784**2
+    assert nade.sample == 784_000 and nade.steps == 784  # and so much is a likelihood by the running state
+    assert made.one_pass == 784_000 and made.live == 392_000
+    passes = counted(asymmetry.PASSES)
+    assert passes.sample == 614_656_000 and passes.steps == 784
+    assert asymmetry.expected(784, 500) == (784_000, 614_656_000)
+    model = NADE(event_shape=(784,), hidden=500).eval()
+    # every state anew from all pixels before it
+    assert counting.multiplications(lambda batch: bench.recomputed(model, batch)) == 153_860_000
+
+
+def test_slopes_are_exponents() -> None:
+    n = [10.0, 20.0, 40.0, 80.0]
+    assert asymmetry.slope(n, [3 * v**2 for v in n]) == pytest.approx(2, abs=1e-12)
+    assert asymmetry.slope(n, [5.0] * 4) == pytest.approx(0, abs=1e-12)
+
+
+def test_sampling_takes_longer_than_scoring_and_full_passes_longest() -> None:
+    *_, (share, found) = asymmetry.measure([8, 16], hidden=64, batch=8)
+    assert share == 1 and len(found) == 2 * len(asymmetry.MODELS)
+    by_name = {t.model: t for t in found if t.n == 256}
+    assert all(t.sample > 2 * t.log_prob for t in by_name.values())
+    assert by_name[asymmetry.PASSES].counts.sample == 256 * by_name["MADE"].counts.one_pass
+    rows = asymmetry.table(found)
+    at = rows["model"].index("MADE")
+    times = [next(t for t in found if (t.model, t.n) == ("MADE", n)) for n in (64, 256)]
+    exponent = math.log(times[1].sample / times[0].sample) / math.log(4)
+    assert float(rows["slope, sample"][at]) == pytest.approx(exponent, abs=0.006)
+    assert asymmetry.lines(found, "sample")["MADE"] == ([64, 256], [1000 * t.sample for t in times])
+    assert asymmetry.count_table(found)["n"] == [256] * 5
+
+
+def test_draws_by_full_passes_are_those_of_the_running_state() -> None:
+    model = NADE(event_shape=(9,), hidden=5).eval()
+    torch.manual_seed(3)
+    drawn = asymmetry.draw_by_passes(model, 4000)
+    p = model.log_prob(torch.tensor([[float(b) for b in f"{i:09b}"] for i in range(512)])).exp().detach()
+    index = (drawn @ (2.0 ** torch.arange(8, -1, -1))).long()
+    counts = index.bincount(minlength=512)
+    chi2 = ((counts - 4000 * p) ** 2 / (4000 * p)).sum()
+    assert chi2 < 511 + 5 * math.sqrt(2 * 511)
+
+
+def test_a_clicked_point_is_found_on_its_curve() -> None:
+    sizes = [1, 2, 3]
+    lines = {"a": [1.0, 3.0, 7.0], "b": [2.0, 4.0, 6.0]}
+    assert counting.clicked(lines, sizes, 2, 4.0) == ("b", 2) and counting.clicked(lines, sizes, 3, 7.0) == (
+        "a",
+        3,
+    )
+    assert counting.clicked(lines, sizes, 2, 5.0) is None and counting.clicked(lines, sizes, 9, 1.0) is None
+
+
+@pytest.mark.parametrize("name", counting.MODELS)
+def test_operands_are_the_formulas_numbers(name: str) -> None:
+    for n, k, d in ((6, 2, 3), (3, 5, 1)):
+        latex = counting.operands(name, n, k, d).replace("\\cdot", "*").replace("^", "**")
+        if name == "chain-rule table":
+            assert latex.endswith(f"2**{{{n - 1}}}")
+            continue
+        plain = latex.replace("\\tfrac{", "((").replace("}{2}", ")/2)").replace("{", "(").replace("}", ")")
+        assert eval(plain) == counting.FORMULAS[name](n, k, d)
 
 
 def open_page(**parameters: str) -> AppTest:
@@ -85,3 +162,10 @@ def test_the_page_says_what_is_too_large() -> None:
     assert str(2**40 - 1) in page.latex[0].value
     assert any("Not made" in c.value and "joint table" in c.value for c in page.caption)
     assert math.log2(counting.FORMULAS["joint table"](40, 0, 1) + 1) == 40
+
+
+def test_a_click_on_a_curve_shows_its_formula_with_its_numbers() -> None:
+    y = counting.FORMULAS["FVSBN"](20, 2, 16)
+    page = open_page(curve=f"20,{y}")
+    assert "FVSBN" in page.latex[0].value and "\\tfrac{20 \\cdot 21}{2} = 210" in page.latex[0].value
+    assert any("n = 20" in c.value and "as clicked" in c.value for c in page.caption)
