@@ -4,7 +4,7 @@ import torch
 
 from lab import ui
 from lab.errors import UserError
-from lab.figures import basic
+from lab.figures import basic, trees
 from lab.figures import ngrams as figures
 from lab.lenses import ngrams as lens
 from modules.language.ngram import SMOOTHINGS, NGram
@@ -69,7 +69,9 @@ except (UserError, ValueError) as error:
 p = trace.result
 top = p.argsort(descending=True, stable=True)[:BARS]
 labels = model.names(top)
-nextone, tree, sparse, sampled = ui.tabs(["Next token", "Contexts", "Sparsity and perplexity", "Sample"])
+nextone, tree, sparse, rare, sampled = ui.tabs(
+    ["Next token", "Contexts", "Sparsity and perplexity", "Rare words", "Sample"]
+)
 with nextone:
     parts = {("uniform" if m == 0 else f"order {m}"): share[top] for m, share in lens.shares(trace)}
     ui.figure(
@@ -90,14 +92,33 @@ with nextone:
         key="orders",
     )
 with tree:
-    values = torch.stack([s.values["mixed"][top] for s in trace.steps])
-    names = ["uniform" if not s.values["order"] else "… " + " ".join(model.names(s.values["context"]))
-             for s in trace.steps]  # fmt: skip
+    found = lens.contexts(model, context)
+    read = [" ".join(model.names(torch.tensor(tokens))) for tokens in found.tokens]
+    oldest = [model.names(torch.tensor(tokens[:1]))[0] if tokens else "any text" for tokens in found.tokens]
+    clicked = ui.pick(
+        trees.tree(
+            [len(tokens) for tokens in found.tokens], found.place, found.parent,
+            [f"{name} ({n})" for name, n in zip(oldest, found.count, strict=True)],
+            [f"… {name}: followed {n} times" for name, n in zip(read, found.count, strict=True)],
+            found.typed, xlabel="tokens of context, the oldest to the right", beside="middle right",
+            height=180 + 34 * int(max(found.place)),
+        ),
+        key="node", alt="The contexts that end as the typed one does, with how often each was followed",
+        data={"context": read, "count": found.count, "parent": found.parent},
+    )  # fmt: skip
+    deepest = max(n for n, c in enumerate(found.count) if found.typed[n] and c)
+    node = clicked["customdata"][0] if clicked else deepest
+    often, smooth = lens.after(model, found.tokens[node], model)
+    first_ones = (often + smooth).argsort(descending=True, stable=True)[:BARS]
+    ui.markdown(
+        f"After **{'… ' + read[node] if read[node] else 'any text'}**, followed {found.count[node]} times:"
+    )
     ui.figure(
-        basic.heatmap(values, x=labels, y=names, numbers=".2f", ylabel="", xlabel="next token"),
-        alt="The next token after longer and longer contexts",
-        data={"order, token": [f"{i}, {label}" for i in range(len(names)) for label in labels],
-              "p": values.flatten()},
+        basic.bars(model.names(first_ones), smooth[first_ones], baseline=often[first_ones], horizontal=True,
+                   names=(smoothing, "share of what followed"), xlabel="probability", height=420),
+        alt="What follows the chosen context: how often, and as the model has it",
+        data={"token": model.names(first_ones), "p": smooth[first_ones], "share": often[first_ones]},
+        key="after",
     )  # fmt: skip
 
 
@@ -145,6 +166,55 @@ with sparse:
             alt="Counted and possible n-grams, and the share never seen",
             key="sparsity",
         )  # fmt: skip
+
+
+@ui.cached
+def inflated(written, embedded):
+    if embedded:
+        return lens.inflation(*lens.lines_of_pydocs())
+    lines = [line for line in written.splitlines() if line.strip()]
+    return lens.inflation([line for i, line in enumerate(lines) if i % 4 or len(lines) < 4], lines[::4])
+
+
+def show_rare(rows):
+    least = [row.min_count for row in rows]
+    lines = {"all words": [row.perplexity for row in rows],
+             "words that all know": [row.known_perplexity for row in rows]}  # fmt: skip
+    unknown = {"unknown": [row.unknown for row in rows]}
+    left, right = ui.columns(2)
+    for column, curves, label in (
+        (left, lines, "test perplexity"),
+        (right, unknown, "share of unknown words"),
+    ):
+        with column:
+            ui.figure(
+                basic.curves(curves, x=least, markers=True, xlabel="min count", ylabel=label),
+                alt=f"{label} against the occurrences that a word needs", key=f"rare-{label}",
+                data={"min count": least, **curves},
+            )  # fmt: skip
+    ui.table(
+        {
+            "min count": least, "words": [row.vocabulary for row in rows],
+            "unknown in the test": [f"{row.unknown:.2%}" for row in rows],
+            "perplexity": [f"{row.perplexity:.2f}" for row in rows],
+            "of words that all know": [f"{row.known_perplexity:.2f}" for row in rows],
+        },
+        alt="Vocabulary, unknown words and perplexity for every min count", key="rare",
+    )  # fmt: skip
+    ui.caption(
+        "The more words are `<unk>`, the easier they are to guess, and perplexity falls, though nothing has "
+        "improved: at the words that every vocabulary has, it hardly moves. Perplexities compare only over "
+        "the same vocabulary."
+    )
+
+
+with rare:
+    embedded = ui.toggle("On the Python documentation (some seconds)", False, key="docs")
+    if embedded or own:
+        ui.caption("Every tenth line is the test." if embedded else "Every fourth line above is the test.")
+        show_rare(inflated(written, embedded))
+    else:
+        ui.caption("What leaving rare words out does to perplexity, counted anew.")
 with sampled:
     first, second, third = ui.columns(3)
     with first:

@@ -109,3 +109,74 @@ def read_metric(place, name: str) -> float:
 
     with open(place / "metrics.csv", newline="") as file:
         return float(list(csv.DictReader(file))[-1][name])
+
+
+def test_the_tree_of_contexts_counts_what_followed() -> None:
+    for unit, text, typed in (("words", SAM, "I am"), ("characters", "abracadabra abracadabra", "abra")):
+        counted = lens.count(text, unit, 4)
+        model, base = counted.model, counted.model.base
+        found = lens.contexts(counted, counted.encode(typed), others=2)
+        grams = []
+        for key, n in zip(model.keys.tolist(), model.counts.tolist(), strict=True):
+            grams += [tuple(key // base**i % base for i in (3, 2, 1))] * n  # its context, oldest first
+        assert found.count[0] == len(grams)
+        for tokens, n, parent in zip(found.tokens, found.count, found.parent, strict=True):
+            assert n == sum(gram[3 - len(tokens) :] == tokens for gram in grams)
+            assert parent == -1 or found.tokens[parent] == tokens[1:]
+        assert len(set(found.tokens)) == len(found.tokens)
+        padded = (model.pad, model.pad, *counted.encode(typed).tolist())[-3:]
+        assert [t for t, on in zip(found.tokens, found.typed, strict=True) if on] == [
+            padded[3 - k :] for k in range(4)
+        ]
+        rows = [row for row, on in zip(found.place, found.typed, strict=True) if not on]
+        assert len(set(rows)) == len(rows) and 0 not in rows
+        # what follows a node, at every order
+        for tokens, n in zip(found.tokens, found.count, strict=True):
+            often, p = lens.after(counted, tokens, counted)
+            for token in range(model.vocab_size):
+                gram = (*tokens, token)
+                same = sum(
+                    times for key, times in zip(model.keys.tolist(), model.counts.tolist(), strict=True)
+                    if tuple(key // base**i % base for i in range(len(tokens), -1, -1)) == gram
+                )  # fmt: skip
+                assert float(often[token]) == pytest.approx(same / max(n, 1))
+            assert float(p.sum()) == pytest.approx(1)
+
+
+def test_a_clicked_context_shows_what_follows() -> None:
+    at = page(own=SAM, n="3", context="I", node="1,0")  # one token of context: I
+    assert any("After **… i**, followed 3 times" in m.value for m in at.markdown)
+    at = page(own=SAM, n="3", context="I")  # nothing clicked: the longest context seen
+    assert any("After **… ⊢ i**, followed 2 times" in m.value for m in at.markdown)
+
+
+def test_rare_words_left_out() -> None:
+    training = ["a a a b", "a b c", "a b", "d a a"]
+    rows = lens.inflation(training, ["a b c", "a d e"], (1, 2, 3, 10), order=2)
+    assert [row.min_count for row in rows] == [1, 2, 3]  # no word comes 10 times
+    assert [row.vocabulary for row in rows] == [4, 2, 2]
+    assert [row.unknown for row in rows] == pytest.approx([1 / 6, 3 / 6, 3 / 6])
+    for row in rows:
+        coder = lens.WordTokenizer.train(training, row.min_count)
+        model = lens.NGram(len(coder), 2, begin=0, end=1)
+        model.count(lens.framed([coder.encode(line) for line in training]))
+        ids = [torch.tensor([[*coder.encode(line), 1]]) for line in ("a b c", "a d e")]
+        nats = torch.cat([-model.token_log_probs(*model._shifted(i))[0] for i in ids])
+        assert row.perplexity == pytest.approx(math.exp(nats.mean()))
+        assert row.known_perplexity == pytest.approx(math.exp(nats[[0, 1, 4]].mean()))  # a, b, a
+
+
+def test_unknown_words_lower_perplexity_on_captions(real_data) -> None:
+    """LG experiment 12."""
+    real_data("multi30k")
+    from datamodules.multi30k import sentences
+
+    rows = lens.inflation(sentences("train"), sentences("test"))
+    assert rows[0].unknown == pytest.approx(0.0102, abs=5e-5)
+    assert [row.vocabulary for row in rows][:2] == [9779, 5894]
+    assert rows[1].perplexity == pytest.approx(30.72, abs=0.01)
+    perplexity, unknown = [row.perplexity for row in rows], [row.unknown for row in rows]
+    assert perplexity == sorted(perplexity, reverse=True) and unknown == sorted(unknown)
+    assert perplexity[0] / perplexity[-1] > 1.2
+    known = [row.known_perplexity for row in rows]
+    assert max(known) / min(known) < 1.1
