@@ -1,7 +1,9 @@
 """Surprise of each token as bars under the text, and two distributions beside each other."""
 
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
@@ -61,4 +63,60 @@ def pair(p: Sequence[float], q: Sequence[float], told: Sequence[bool]) -> go.Fig
     fig.update_xaxes(title="outcome (• P is larger)", type="category", showgrid=False)
     fig.update_yaxes(title="probability", range=[0, 1])
     fig.update_layout(height=380, barmode="group", bargap=0.2, showlegend=True)
+    return fig
+
+
+def simplex(
+    place: Any, values: Any, q: Any, p_at: Sequence[float], q_at: Sequence[float], corners: Any, name: str
+) -> go.Figure:
+    """A triangle of distributions, each point coloured by its distance from P; ∞ is a cross.
+
+    A click on a point reports customdata = [its three probabilities].
+
+    Args:
+        place: (N, 2), values: (N,) nats, q: (N, 3). p_at, q_at: where P and Q lie, (2,).
+    """
+    xy, nats, given, edge = array(place), array(values).astype(float), array(q), array(corners)
+    finite = nats < float("inf")
+    top = float(min(2.0, nats[finite].max(initial=0.1)))
+    fig = go.Figure(
+        go.Scatter(
+            x=[*edge[:, 0], edge[0, 0]], y=[*edge[:, 1], edge[0, 1]], mode="lines", hoverinfo="skip",
+            showlegend=False, line={"color": theme.HIDDEN, "width": 2},
+        )
+    )  # fmt: skip
+    for mine, symbol, title in ((finite, "hexagon", name), (~finite, "x", f"{name} = ∞")):
+        coloured: dict[str, Any] = {"size": 10, "color": theme.VERMILLION}
+        if symbol == "hexagon":
+            coloured = {
+                "size": 17, "color": np.minimum(nats[mine], top), "cmin": 0, "cmax": top,
+                "colorscale": theme.scale("probability"), "line": {"width": 1, "color": theme.grid()},
+                "colorbar": {"title": {"text": "nats"}, "thickness": 14, "len": 0.8},
+            }  # fmt: skip
+        fig.add_scatter(
+            x=xy[mine, 0], y=xy[mine, 1], mode="markers", name=title, showlegend=symbol == "x",
+            customdata=given[mine], marker={"symbol": symbol, **coloured},
+            hovertext=[
+                f"Q = ({a:.2f}, {b:.2f}, {c:.2f}): {'∞' if v == float('inf') else f'{v:.4f}'} nats"
+                for (a, b, c), v in zip(given[mine], nats[mine], strict=True)
+            ],
+            hoverinfo="text",
+        )  # fmt: skip
+    for label, at, color, where in (
+        ("P", p_at, theme.GREEN, "top center"), ("Q", q_at, theme.OUTPUT, "bottom center"),
+    ):  # fmt: skip
+        fig.add_scatter(
+            x=[at[0]], y=[at[1]], mode="markers+text", text=[f"<b>{label}</b>"], textposition=where,
+            showlegend=False, hoverinfo="skip", textfont={"size": theme.FONT_SIZE + 6, "color": color},
+            marker={"size": 18, "symbol": "diamond", "color": color,
+                    "line": {"width": 2, "color": theme.text()}},
+        )  # fmt: skip
+    for number, (x, y) in enumerate(edge, start=1):
+        fig.add_annotation(
+            x=x, y=y, text=f"only outcome {number}", showarrow=False, yshift=22 if y else -24,
+            xanchor="center" if y else "left" if x < 0.5 else "right",
+        )  # fmt: skip
+    fig.update_xaxes(visible=False, range=[-0.06, 1.06])
+    fig.update_yaxes(visible=False, range=[-0.14, 0.98], scaleanchor="x")
+    fig.update_layout(height=540, showlegend=bool((~finite).any()))
     return fig

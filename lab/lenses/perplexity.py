@@ -1,7 +1,9 @@
 """Perplexity of a text under a model or under typed probabilities, and the distances of two distributions."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -127,6 +129,42 @@ def binary(p: float, points: int = 201) -> dict[str, list[float]]:
     return {"q": q.tolist()} | {
         name: [v if v < math.inf else math.nan for v in values.tolist()] for name, values in curves.items()
     }
+
+
+# Corners of the triangle: certainly outcome 1, 2, 3.
+CORNERS = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]], dtype=torch.float64)
+
+
+@dataclass(frozen=True)
+class Simplex:
+    """All distributions of three outcomes whose probabilities are multiples of 1/steps.
+
+    Attributes:
+        q: (N, 3). place: (N, 2) in the triangle of CORNERS. kl: (N,) nats, ∞ where it is.
+    """
+
+    q: Tensor
+    place: Tensor
+    kl: Tensor
+
+
+def simplex(p: Tensor, steps: int = 20, reverse: bool = False) -> Simplex:
+    """KL(P‖Q) for a grid of Q, or KL(Q‖P) if `reverse`; p (3,)."""
+    i, j = (index.flatten() for index in torch.meshgrid(torch.arange(steps + 1), torch.arange(steps + 1),
+                                                        indexing="ij"))  # fmt: skip
+    inside = i + j <= steps
+    i, j = i[inside], j[inside]
+    q = torch.stack([i, j, steps - i - j], 1).double() / steps
+    return Simplex(q, q @ CORNERS, info.kl(q, p) if reverse else info.kl(p, q))
+
+
+def weights_at(point: Mapping[str, Any] | None, start: list[float]) -> list[float]:
+    """The three probabilities at a place of the triangle, {"x": …, "y": …}; `start` where there is none."""
+    if point is None or not all(isinstance(point[axis], int | float) for axis in "xy"):
+        return start
+    third = min(1.0, max(0.0, point["y"] / float(CORNERS[2, 1])))
+    second = min(1.0 - third, max(0.0, point["x"] - third / 2))
+    return [max(0.0, round(1 - second - third, 4)), round(second, 4), round(third, 4)]
 
 
 def spell(value: float, digits: int = 4) -> str:

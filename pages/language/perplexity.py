@@ -94,24 +94,45 @@ def perplexity_mode() -> None:
 STARTS = [(0.5, 0.2), (0.3, 0.2), (0.2, 0.6), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)]
 
 
-def weights(p: list[float], q: list[float]) -> dict[str, float]:
+def weights(p: list[float], q: list[float]) -> dict[str, float | str]:
     """The sliders of a preset."""
-    return (
-        {"k": max(2, len(p))} | {f"p{i}": v for i, v in enumerate(p)} | {f"q{i}": v for i, v in enumerate(q)}
-    )
+    given = {f"{name}{i}": v for name, row in (("p", p), ("q", q)) for i, v in enumerate(row)}
+    return given | {"k": max(2, len(p)), "from": "sliders"}
+
+
+def show_triangle(p, q, clickable: bool) -> None:
+    """Every Q of three outcomes, coloured by its divergence; a click moves Q."""
+    way = ui.choice("Colour", ["KL(P‖Q)", "KL(Q‖P)"], key="way")
+    found = lens.simplex(p, reverse=way == "KL(Q‖P)")
+    fig = figures.simplex(
+        found.place, found.kl, found.q, (p @ lens.CORNERS).tolist(), (q @ lens.CORNERS).tolist(),
+        lens.CORNERS, way,
+    )  # fmt: skip
+    alt = f"{way} of every distribution Q of three outcomes; it is 0 only at P"
+    data = {f"Q({i + 1})": found.q[:, i] for i in range(3)} | {way: found.kl}
+    if clickable:
+        ui.pick(fig, key="point", alt=alt, data=data, mark=False)
+    else:
+        ui.figure(fig, alt=alt, data=data, key="simplex")
 
 
 def divergence_mode() -> None:
     size = ui.slider("Outcomes", 2, len(STARTS), 3, key="k")
+    triangle = size == 3 and ui.choice("Q from", ["sliders", "the triangle"], key="from") == "the triangle"
+    clicked = ui.held("point") if triangle else None
     left, right = ui.columns(2)
     with left:
         first = [
             ui.slider(f"P({i + 1})", 0.0, 1.0, STARTS[i][0], key=f"p{i}", step=0.01) for i in range(size)
         ]
     with right:
-        second = [
-            ui.slider(f"Q({i + 1})", 0.0, 1.0, STARTS[i][1], key=f"q{i}", step=0.01) for i in range(size)
-        ]
+        second = (
+            [ui.slider(f"Q({i + 1})", 0.0, 1.0, STARTS[i][1], key=f"q{i}", step=0.01) for i in range(size)]
+            if not triangle
+            else lens.weights_at(clicked, [q for _, q in STARTS[:3]])
+        )
+        if triangle:
+            ui.caption("Click into the triangle below to move Q: " + ", ".join(f"{v:.2f}" for v in second))
     try:
         p, q = lens.distribution(first), lens.distribution(second)
     except UserError as error:
@@ -119,6 +140,8 @@ def divergence_mode() -> None:
     if abs(sum(first) - 1) > 1e-9 or abs(sum(second) - 1) > 1e-9:
         ui.caption("What you drag are weights; P and Q are drawn divided by their sums.")
     values = lens.measures(p, q)
+    if size == 3:
+        show_triangle(p, q, triangle)
     ui.figure(
         figures.pair(p.tolist(), q.tolist(), info.telling_event(p, q).tolist()),
         alt="P and Q side by side", data={"outcome": list(range(1, size + 1)), "P": p, "Q": q},

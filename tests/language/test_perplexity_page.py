@@ -95,3 +95,37 @@ def test_curves_of_a_coin() -> None:
     assert math.isnan(curves["KL(P‖Q)"][0]) and curves["KL(Q‖P)"][0] == pytest.approx(math.log(2))
     quarter = curves["q"].index(0.25)
     assert curves["KL(P‖Q)"][quarter] == pytest.approx(0.1438410, abs=5e-8)
+
+
+def test_the_triangle_holds_every_distribution() -> None:
+    p = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)
+    found = lens.simplex(p, 10)
+    assert len(found.q) == 66 and torch.allclose(found.q.sum(1), torch.ones(66).double())
+    at = [tuple(round(v, 1) for v in row) for row in found.q.tolist()]
+    assert len(set(at)) == 66
+    zero = at.index((0.5, 0.3, 0.2))
+    assert found.kl[zero].abs() < 1e-12 and (found.kl > 1e-3).sum() == 65  # 0 at P alone
+    edge = (found.q == 0).any(1)
+    assert torch.equal(found.kl.isinf(), edge) and edge.sum() == 30
+    there = at.index((0.2, 0.2, 0.6))
+    assert float(found.kl[there]) == pytest.approx(0.3600624, abs=5e-8)
+    back = lens.simplex(p, 10, reverse=True)
+    assert float(back.kl[there]) == pytest.approx(0.3948162, abs=5e-8) and not back.kl.isinf().any()
+    for row, (x, y) in zip(found.q, found.place.tolist(), strict=True):
+        assert lens.weights_at({"x": x, "y": y}, []) == pytest.approx(row.tolist(), abs=1e-4)
+    assert (
+        lens.weights_at({"x": "a", "y": 0}, [1.0, 0.0, 0.0]) == [1, 0, 0] == lens.weights_at(None, [1, 0, 0])
+    )
+
+
+def test_a_click_moves_q() -> None:
+    found = lens.simplex(torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64))
+    place = found.q.tolist().index([0.5, 0.0, 0.5])
+    x, y = found.place[place].tolist()
+    at = page(show="Divergence", point=f"{x:.6g},{y:.6g}", **{"from": "the triangle"})
+    table = next(t.value for t in at.dataframe if "measure" in t.value.columns).set_index("measure")
+    assert table.loc["KL(P‖Q)", "nats"] == "∞"
+    q, p = torch.tensor([0.5, 0.0, 0.5]), torch.tensor([0.5, 0.3, 0.2])
+    expected = (q[[0, 2]] * (q[[0, 2]] / p[[0, 2]]).log()).sum()
+    assert float(table.loc["KL(Q‖P)", "nats"]) == pytest.approx(expected.item(), abs=1e-4)
+    assert any("0.50, 0.00, 0.50" in c.value for c in at.caption)
