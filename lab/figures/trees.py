@@ -47,7 +47,7 @@ def tree(
     )  # fmt: skip
     for update, values, label in ((fig.update_xaxes, x, xlabel), (fig.update_yaxes, y, ylabel)):
         room = 0.08 * (max(values) - min(values)) + 0.45
-        update(title=label, showgrid=False, zeroline=False, showticklabels=bool(label),
+        update(title=label, showgrid=False, zeroline=False, showticklabels=bool(label), dtick=1,
                range=[min(values) - room, max(values) + room])  # fmt: skip
     fig.update_layout(height=height, margin={"t": 16})
     return fig

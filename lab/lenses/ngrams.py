@@ -99,7 +99,8 @@ class ContextTree:
 
     Attributes:
         tokens: ids of each node's context, oldest first. count: how often something followed it.
-        parent: index, −1 for node 0. place: the row it is drawn in. typed: lies on the typed context.
+        parent: index, −1 for node 0. typed: lies on the typed context.
+        place: the row it is drawn in, 0 for the typed context; others of a length one above the other.
     """
 
     tokens: list[tuple[int, ...]]
@@ -123,29 +124,26 @@ def contexts(counted: Counted, context: Tensor, others: int = 3) -> ContextTree:
     missing = model.order - 1 - len(context)
     padded = [*[model.pad] * max(0, missing), *context.tolist()]
     found = ContextTree([()], [int(model.counts.sum())], [-1], [0.0], [True])
-    node, rows = 0, 0
+    node = 0
     for length in range(1, model.order):
         keys, where = (model.keys // model.base % model.base**length).unique(return_inverse=True)
         total = torch.zeros_like(keys).index_add_(0, where, model.counts.long())
-        own = sum(
-            t * model.base**i for i, t in enumerate(reversed(padded[-length + 1 :] if length > 1 else []))
-        )
-        fits = keys % model.base ** (length - 1) == own
+        fits = keys % model.base ** (length - 1) == number(found.tokens[node], model.base)
         oldest, often = keys[fits] // model.base ** (length - 1), total[fits]
         typed = padded[-length]
         ranked = often.argsort(descending=True, stable=True).tolist()
         ranked = [i for i in ranked if int(oldest[i]) != typed][:others]
         seen = (oldest == typed).nonzero().flatten().tolist()
         parent, suffix = node, found.tokens[node]
-        for token, n in [(typed, int(often[seen[0]]) if seen else 0),
-                         *((int(oldest[i]), int(often[i])) for i in ranked)]:  # fmt: skip
-            if token == typed:
-                node = len(found.tokens)
+        shown = [(typed, int(often[seen[0]]) if seen else 0)]
+        shown += [(int(oldest[i]), int(often[i])) for i in ranked]
+        node = len(found.tokens)
+        for row, (token, n) in enumerate(shown):
             found.tokens.append((token, *suffix))
             found.count.append(n)
             found.parent.append(parent)
-            found.place.append(0.0 if token == typed else float(rows := rows + 1))
-            found.typed.append(token == typed)
+            found.place.append(float(row))
+            found.typed.append(row == 0)
     return found
 
 

@@ -128,8 +128,9 @@ def test_the_tree_of_contexts_counts_what_followed() -> None:
         assert [t for t, on in zip(found.tokens, found.typed, strict=True) if on] == [
             padded[3 - k :] for k in range(4)
         ]
-        rows = [row for row, on in zip(found.place, found.typed, strict=True) if not on]
-        assert len(set(rows)) == len(rows) and 0 not in rows
+        assert [row == 0 for row in found.place] == found.typed
+        drawn = {(len(tokens), row) for tokens, row in zip(found.tokens, found.place, strict=True)}
+        assert len(drawn) == len(found.tokens)  # no two on one another
         # what follows a node, at every order
         for tokens, n in zip(found.tokens, found.count, strict=True):
             often, p = lens.after(counted, tokens, counted)
