@@ -8,16 +8,16 @@ import plotly.graph_objects as go
 from lab.figures import theme
 from lab.figures.basic import array
 
-COLORS = (theme.HIDDEN, theme.BLUE, theme.ORANGE, theme.GREEN)
+COLORS = {"Kneser-Ney": theme.BLUE, "network": theme.ORANGE}  # on every page alike
 
 
 def answers(words: Sequence[str], models: Mapping[str, Any]) -> go.Figure:
     """P of each word by each model: name -> (N,)."""
     fig = go.Figure()
-    for (name, values), color in zip(models.items(), COLORS, strict=False):
+    for name, values in models.items():
         p = array(values).astype(float)
         fig.add_bar(
-            x=list(words), y=p, name=name, marker={"color": color}, hoverinfo="text",
+            x=list(words), y=p, name=name, marker={"color": COLORS.get(name, theme.HIDDEN)}, hoverinfo="text",
             hovertext=[f"{name}, {w}: {v:.4f}" for w, v in zip(words, p, strict=True)],
             text=[f"{v:.2f}" if v >= 0.005 else "0" for v in p], textposition="outside", cliponaxis=False,
         )  # fmt: skip

@@ -112,21 +112,22 @@ with near:
         alt="The most frequent words in the two directions in which their vectors differ most",
         data={"word": names, "x": points[:, 0], "y": points[:, 1]},
     )
-    asked = ui.text(
-        "Neighbours of", "grutt" if "grutt" in counted.words else names[0], key="word", max_chars=40
-    )
+    usual = "grutt" if "grutt" in names else names[0]
+    asked = ui.text("Neighbours of", usual, key=f"word-{usual}", max_chars=40)
     try:
         close = lens.near(counted, found, asked)
     except UserError as error:
-        ui.stop(str(error))
-    ui.figure(
-        basic.bars(
-            close.words, close.cosines, baseline=close.whole, horizontal=True, xlabel="cosine", height=480,
-            names=(f"{d} dimensions", "whole rows"), title=f"Nearest to {asked.strip().lower()}",
-        ),
-        alt=f"The words nearest to {asked} by cosine, in {d} dimensions and in the whole matrix",
-        data={"word": close.words, "d dimensions": close.cosines, "whole rows": close.whole},
-    )  # fmt: skip
+        ui.warning(str(error))
+    else:
+        ui.figure(
+            basic.bars(
+                close.words, close.cosines, baseline=close.whole, horizontal=True, xlabel="cosine",
+                height=480, names=(f"{d} dimensions", "whole rows"),
+                title=f"Nearest to {asked.strip().lower()}",
+            ),
+            alt=f"The words nearest to {asked} by cosine, in {d} dimensions and in the whole matrix",
+            data={"word": close.words, "d dimensions": close.cosines, "whole rows": close.whole},
+        )  # fmt: skip
 lost = float((found.matrix - found.approximation).norm())
 ui.equation(
     rf"\lVert C - C_{{{d}}} \rVert_F = {lost:.7f} = \sqrt{{\textstyle\sum_{{i>{d}}} \sigma_i^2}}"
@@ -149,10 +150,10 @@ ui.notice(
 )
 ui.presets(
     {
-        "Grutt and blarpen": {"text": GRUTT, "k": 2, "d": 2, "ppmi": False, "word": "grutt", "more": ""},
-        "More text": {"text": DRINKS, "k": 2, "d": 5, "word": "grutt"},
+        "Grutt and blarpen": {"text": GRUTT, "k": 2, "d": 2, "ppmi": False, "more": ""},
+        "More text": {"text": DRINKS, "k": 2, "d": 5},
         "A sentence more": {"more": "She drank a hot blarpen this morning."},
-        "Coffee": {"text": COFFEE, "k": 2, "d": 2, "word": "coffee", "more": ""},
+        "Coffee": {"text": COFFEE, "k": 2, "d": 2, "more": ""},
     }
 )
 kept = 1 - (lost / float(found.matrix.norm())) ** 2

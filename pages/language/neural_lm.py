@@ -62,7 +62,7 @@ def anchors(name, written, unit, n):
 
 try:
     found, counts, add_one, kneser_ney = anchors(name, written, unit, n)
-except UserError as error:
+except (UserError, ValueError) as error:  # too short, or n-grams too long to be counted
     ui.stop(str(error))
 example = "the dog sat on the" if found.by_words else "the "
 context = ui.text("Context", example, key=f"context-{name}", max_chars=100)

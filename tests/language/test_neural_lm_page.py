@@ -116,6 +116,16 @@ def test_what_is_shown_before_and_after_training():
     assert f"{last(found, 6, 8, 32, 0.01, False, 100).test[-1]:.4f}" in page.latex[0].value
 
 
+def test_what_cannot_be_counted_is_a_sentence():
+    many = "\n".join(" ".join(f"w{5 * line + i}" for i in range(5)) for line in range(60))
+    page = AppTest.from_file(str(PAGE), default_timeout=120)
+    for key, value in {"corpus": lens.OWN, "own": many, "n": "8"}.items():
+        page.query_params[key] = value
+    page.run()
+    assert not page.exception and not page.error
+    assert "lower the order" in page.warning[0].value
+
+
 def test_refusals():
     for text, unit, sentence in (
         ("a\nb", "words", "has 2 lines"),
