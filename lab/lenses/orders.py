@@ -1,6 +1,7 @@
 """Looking into orders: one set of weights, many joints; how to mix them, and how not to."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -105,6 +106,7 @@ def averages(joint: Tensor) -> Averages:
 
 # --- Two orders of one hole -----------------------------------------------------------------------
 
+LN2 = math.log(2)
 INSIDE = ("raster", "reversed", "random")
 
 
@@ -119,3 +121,78 @@ def hole_score(model: Autoregressive, x: Tensor, given: Tensor, order: Tensor) -
     """log p(hole | given) of the picture x (n,) in an order that has what is given first, nats."""
     each = model.log_conditionals(x[None].to(model.like), order).flatten()
     return float(each[given.isnan()].sum())
+
+
+# --- What is predicted of a removed half ----------------------------------------------------------
+
+HALVES = ("lower", "upper", "left", "right", "random")
+
+
+def removed(half: str, side: int, seed: int = 0) -> Tensor:
+    """Which of side² pixels are taken away, (side²,) bool; `random` draws half of them.
+
+    Raises:
+        ValueError: no such half.
+    """
+    rows, columns = torch.meshgrid(torch.arange(side), torch.arange(side), indexing="ij")
+    middle, order = side // 2, resolve_order("random", side * side, seed)
+    halves = {
+        "lower": rows >= middle,
+        "upper": rows < middle,
+        "left": columns < middle,
+        "right": columns >= middle,
+        "random": torch.zeros(side * side, dtype=torch.bool).index_fill(0, order[: side * side // 2], True),
+    }
+    if half not in halves:
+        raise ValueError(f"half {half!r} is unknown: use one of {', '.join(HALVES)}.")
+    return halves[half].flatten()
+
+
+@torch.no_grad()
+def imputation(model: Autoregressive, x: Tensor, gone: Tensor) -> Tensor | None:
+    """-log p(removed pixels | the others) of pictures x (N, n), nats, (N,), with the others visited first.
+
+    None where it is not to be had exactly: the model knows one order alone, and something removed comes
+    in it before something kept.
+
+    Args:
+        gone: (n,) bool, the removed pixels.
+    """
+    own = model.component_order(0)
+    order = observed_first(~gone, own)
+    if not model.order_agnostic and not torch.equal(order, own):
+        return None
+    each = model.log_conditionals(x.to(model.like), order).flatten(1)
+    return -each[:, gone].sum(1)
+
+
+@torch.no_grad()
+def without_neighbours(independent: Autoregressive, x: Tensor, gone: Tensor) -> Tensor:
+    """The same for independent pixels, which learn nothing from what is kept, (N,) nats."""
+    return -independent.log_conditionals(x.to(independent.like)).flatten(1)[:, gone].sum(1)
+
+
+def without(x: Tensor, gone: Tensor) -> Tensor:
+    """A picture (n,) with NaN where pixels are removed."""
+    return x.masked_fill(gone, math.nan)
+
+
+def stacked(truth: Tensor, completed: Tensor) -> Tensor:
+    """The true picture (n,) before completions (N, ...) of it, (N + 1, n)."""
+    return torch.cat([truth[None], completed.flatten(1)])
+
+
+def summary(costs: Mapping[str, Tensor | None]) -> dict[str, float | None]:
+    """Mean over the pictures, nats, by model."""
+    return {name: None if each is None else float(each.mean()) for name, each in costs.items()}
+
+
+def imputation_table(means: Mapping[str, Mapping[str, float | None]], pixels: int = 32) -> dict[str, list]:
+    """Columns for every model: nats of the removed half, and bits for each of its `pixels`."""
+    rows: dict[str, list] = {"removed": list(means)}
+    for name in next(iter(means.values())):
+        rows[name] = [
+            "not possible exactly" if cost is None else f"{cost:.2f} nats, {cost / pixels / LN2:.3f} bits"
+            for cost in (found[name] for found in means.values())
+        ]
+    return rows

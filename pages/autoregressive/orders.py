@@ -6,8 +6,8 @@ from lab import ui
 from lab.figures import basic
 from lab.figures import masks as pictures
 from lab.figures import orders as figures
-from lab.lenses import conditionals, masks, orders
-from modules.autoregressive import base, made
+from lab.lenses import chains, conditionals, masks, orders, restricted
+from modules.autoregressive import base, bayesnet, fvsbn, made
 
 REFERENCES = [
     "Uria, Murray, Larochelle 2014, A deep and tractable density estimator, arXiv:1310.1757",
@@ -55,7 +55,7 @@ def ensemble_mode() -> None:
     found = scored(name, x, count, seed)
     title = "Your digit under each order" if which == "mine" else "Ten digits under each order, mean"
     ui.figure(
-        figures.strip(found.each, found.mean, found.ensemble, title),
+        figures.strip(found.each, {"mean": found.mean, "mixture": found.ensemble}, title),
         alt="Cost of the pictures under each order, their mean, and the cost under the mixture",
         data={"order": range(1, count + 1), "nll": found.each},
     )
@@ -203,10 +203,156 @@ def imputation_mode() -> None:
     ui.source(orders.order_of_hole, base.observed_first, base.Autoregressive.sample, references=REFERENCES)
 
 
+AGNOSTIC, RASTER, SIDE = "made-digits-orders", "made-digits", 8
+
+
+@ui.cached
+def imputed(half: str, seed: int) -> dict[str, torch.Tensor | None]:
+    """Nats of the removed half of every test digit, by model."""
+    gone, x = orders.removed(half, SIDE, seed), chains.digits()[1]
+    alone = chains.counted(tuple(bayesnet.TEMPLATES["none"]), shared=False)
+    return {
+        "independent pixels": orders.without_neighbours(alone, x, gone),
+        "MADE, raster order": orders.imputation(ui.load(RASTER), x, gone),
+        "MADE, fresh orders": orders.imputation(ui.load(AGNOSTIC), x, gone),
+    }
+
+
+def removed_mode() -> None:
+    left, middle, right = ui.columns(3)
+    with left:
+        half = ui.choice("Removed", list(orders.HALVES), key="half", default="lower")
+    with middle:
+        index = ui.slider("Test digit", 0, len(chains.digits()[1]) - 1, 0, key="digit-number")
+    with right:
+        seed = ui.number("Seed", 0, 999, 0, key="seed")
+    gone = orders.removed(half, SIDE, seed)
+    truth = chains.digits()[1][index]
+    given = orders.without(truth, gone)
+    by_half = {name: imputed(name, seed) for name in orders.HALVES}
+    means = {name: orders.summary(found) for name, found in by_half.items()}
+    left, right = ui.columns(2)
+    with left:
+        order = orders.order_of_hole(given, "raster")
+        sheet = complete(AGNOSTIC, given, order.tolist(), 8, seed)
+        ui.figure(
+            pictures.completions(orders.stacked(truth, sheet), ~gone, SIDE, "The digit, eight completions"),
+            alt="A test digit and completions of it by the model of fresh orders",
+            data={"picture": masks.bit_strings(sheet)},
+        )  # fmt: skip
+    with right:
+        names = list(orders.HALVES)
+        ui.figure(
+            basic.bars(names, [means[n]["MADE, fresh orders"] for n in names],
+                       baseline=[means[n]["independent pixels"] for n in names],
+                       names=("fresh orders", "independent"), ylabel="nats", height=460,
+                       title="Cost of the removed half"),
+            alt="Mean cost of each removed half, by the model of fresh orders and by independent pixels",
+            data={"half": names, "fresh orders": [means[n]["MADE, fresh orders"] for n in names],
+                  "independent": [means[n]["independent pixels"] for n in names]},
+        )  # fmt: skip
+    ui.table(orders.imputation_table(means), alt="Cost of each removed half by each model")
+    ui.caption(
+        f"−log p(removed | kept), mean over {len(chains.digits()[1])} test digits: nats, and bits a removed "
+        "pixel. A model of one order can give it exactly only where what is removed comes last in it."
+    )
+    mine = {name: cost for name, cost in means[half].items() if cost is not None}
+    saved = mine["independent pixels"] - mine["MADE, fresh orders"]
+    one = float(by_half[half]["MADE, fresh orders"][index])
+    ui.equation(
+        rf"-\log p(x_{{\text{{removed}}}} \mid x_{{\text{{kept}}}}) = {one:.2f}\;"
+        rf"\text{{nats for this digit}}, \quad {mine['MADE, fresh orders']:.2f}\;\text{{on average}}",
+        f"Looking at the {half} half's complement saves {saved:.2f} nats against independent pixels.",
+    )
+    ui.notice(
+        "Kept pixels come first in the order, so one pass gives the exact conditional of any half, also of a "
+        "random one. The raster model does it for the lower half alone, and there it may be better: it has "
+        "spent all its weights on that one order. A random half is the easiest: every hole has neighbours."
+    )
+    ui.presets({"Lower": {"half": "lower"}, "Right": {"half": "right"}, "Scattered": {"half": "random"}})
+    easiest = min(means, key=lambda name: means[name]["MADE, fresh orders"])
+    ui.check(
+        "Which half is cheapest to fill in for the model of fresh orders?",
+        list(orders.HALVES),
+        easiest,
+        "; ".join(f"{name} {means[name]['MADE, fresh orders']:.2f}" for name in orders.HALVES) + " nats.",
+    )
+    ui.source(orders.imputation, orders.removed, base.observed_first, references=REFERENCES)
+
+
+@ui.cached
+def optima(side: int, count: int, seed: int) -> torch.Tensor:
+    return restricted.least(restricted.pictures(side), restricted.orders(side, count, seed))
+
+
+@ui.cached
+def beside(side: int) -> dict[str, float]:
+    return restricted.references(side)
+
+
+def restricted_mode() -> None:
+    left, middle, right = ui.columns(3)
+    with left:
+        side = ui.choice("Bars and stripes", [3, 4], key="side", format=lambda s: f"{s} × {s}")
+    with middle:
+        count = ui.slider("Orders", 2, 40, 20, key="orders")
+    with right:
+        seed = ui.number("Seed of the orders", 0, 999, 0, key="seed")
+    each, drawn = optima(side, count, seed), restricted.orders(side, count, seed)
+    floor, worst = restricted.entropy(side), int(each.argmax())
+    left, right = ui.columns([3, 2])
+    with left:
+        ui.figure(
+            figures.strip(each, {f"ln {len(restricted.pictures(side))}": floor},
+                          "The best FVSBN of each order"),
+            alt="Least cost of an FVSBN in each order, and the entropy of the pictures",
+            data={"order": range(1, count + 1), "nll": each},
+        )  # fmt: skip
+    with right:
+        rank = base.ranks(drawn[worst]).reshape(side, side)
+        ui.figure(
+            basic.heatmap(rank, numbers=".0f", zmin=0, zmax=side * side, colorbar=False, square=True,
+                          title=f"Order {worst + 1}, the dearest", height=420),
+            alt="When each pixel is visited in the dearest order", data={"rank": rank},
+        )  # fmt: skip
+    rows = beside(side)
+    ui.table(
+        {"model": list(rows), "least −log p, nats": [f"{v:.4f}" for v in rows.values()]},
+        alt="Least cost of other models of the same pictures",
+    )
+    lowest, highest = float(each.min()), float(each.max())
+    many = len(restricted.pictures(side))
+    ui.equation(
+        rf"\min_A \; -\frac{{1}}{{{many}}} \sum_x \log p_A(x) = "
+        rf"{lowest:.4f} \;\text{{to}}\; {highest:.4f} \qquad \ln {many} = {floor:.4f}",
+        f"Raster order is order 1: {float(each[0]):.4f} nats. Each point is a convex optimum, found by "
+        "Newton's method.",
+    )
+    ui.notice(
+        "A text blames a fixed order itself, because late variables are unseen by early ones. The chain rule "
+        "loses nothing in any order: tables reach the entropy in all of them. What differs is what a "
+        "logistic conditional can say, and that depends on which pixels it may read."
+    )
+    ui.presets({"3 × 3": {"side": 3, "orders": 40}, "4 × 4": {"side": 4, "orders": 8}})
+    ui.check(
+        "Does raster order reach the entropy of the pictures here?",
+        ["yes", "no"],
+        "yes" if float(each[0]) < floor + 1e-4 else "no",
+        f"{float(each[0]):.4f} against {floor:.4f} nats.",
+    )
+    ui.source(restricted.logistic, restricted.least, fvsbn.FVSBN, references=REFERENCES)
+
+
 ui.header(
     "Orders and ensembles",
     "One set of weights holds a density for every order: mix the densities, never their factors.",
     lenses=("sampling",),
 )
-modes = {"Ensemble": ensemble_mode, "Averaging": averaging_mode, "Two orders": imputation_mode}
+modes = {
+    "Ensemble": ensemble_mode,
+    "Averaging": averaging_mode,
+    "Two orders": imputation_mode,
+    "Removed half": removed_mode,
+    "Restricted class": restricted_mode,
+}
 modes[ui.choice("Show", list(modes), key="show", default="Ensemble")]()
