@@ -12,6 +12,17 @@ from lab.experiments import FAMILIES
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "pages"
 LENSES = ("attention", "receptive_field", "latent", "sampling")
+# The order in which a course meets the topics of a family; those not named come after, by name.
+COURSE = {
+    "autoregressive": (
+        "parameters", "chains", "gaussian_chain", "fvsbn", "bench", "sharing", "density", "autoencoder",
+        "masks_and_pixels", "orders", "blind_spot",
+    ),
+    "language": (
+        "tokenizer_workbench", "perplexity", "entropy_floor", "ngrams", "count_vectors", "word2vec",
+        "word_vectors", "packing", "neural_lm", "shared_strength", "senses", "decoding",
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -31,9 +42,16 @@ class PageInfo:
 
 
 def pages() -> list[PageInfo]:
-    """All topic pages on disk, in the order of the families."""
-    found = [describe(path) for family in FAMILIES for path in sorted((PAGES / family).glob("*.py"))
-             if not path.name.startswith("_")]  # fmt: skip
+    """All topic pages on disk, in the order of the families and of the course."""
+    found = []
+    for family in FAMILIES:
+        course = COURSE.get(family, ())
+
+        def place(path: Path, course: tuple[str, ...] = course) -> tuple[int, str]:
+            return course.index(path.stem) if path.stem in course else len(course), path.stem
+
+        files = [path for path in (PAGES / family).glob("*.py") if not path.name.startswith("_")]
+        found += [describe(path) for path in sorted(files, key=place)]
     return found
 
 

@@ -9,6 +9,7 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from lab import runs, ui
+from lab.ui import navigation
 
 config.set_option("client.showErrorDetails", "full")  # a failing test says what failed
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,6 +96,9 @@ def test_pages_are_found() -> None:
     assert {"home", "models", "train"} == {path.stem for path in PAGES if path.parent == ROOT / "pages"}
     assert all(p.title and p.idea for p in ui.pages())
     assert len({p.url for p in ui.pages()}) == len(topics)
+    for family, course in navigation.COURSE.items():
+        named = [p.topic for p in ui.pages() if p.family == family]
+        assert tuple(named[: len(course)]) == course  # each is there, and before those not named
 
 
 @pytest.mark.parametrize("path", PAGES, ids=NAMES)
