@@ -45,10 +45,11 @@ with strings:
     ui.figure(
         bars, alt="Probability of every string of four bits", data={"string": found.names, "p": found.p}
     )
+p = float(found.p[found.names.index(string)])
 shown = {
-    f"p({string})": f"{float(found.p[found.names.index(string)]):.10f}",
-    "Σ over 16 strings": f"{found.total:.10f}",
-    "Entropy, nats": f"{found.entropy:.7f}",
+    f"p({string})": f"{p:.5f}",
+    "Σ over 16 strings": f"{found.total:.5f}",
+    "Entropy, nats": f"{found.entropy:.5f}",
     "Likeliest": found.likeliest,
 }
 for place, (label, value) in zip(ui.columns(4), shown.items(), strict=True):
@@ -57,7 +58,7 @@ for place, (label, value) in zip(ui.columns(4), shown.items(), strict=True):
 rank = names.index(ui.choice("Row", sorted(names), key="row", default="x3"))
 ui.equation(lens.row_equation(rows, order, x, rank))
 ui.equation(
-    f"p({string}) = " + r" \cdot ".join(f"{f.factor:.8f}" for f in factors) + f" = {shown[f'p({string})']}",
+    f"p({string}) = " + r" \cdot ".join(f"{f.factor:.8f}" for f in factors) + f" = {p:.10f}",
     "A factor for each bit in the order: what its row gives to the value that the bit has.",
 )
 ui.notice(
@@ -67,7 +68,7 @@ ui.notice(
 )
 ui.presets(
     {
-        "The text's sizes": {"a": lens.EXAMPLE, "x": "0110", "order": "1 2 3 4"},
+        "Four bits": {"a": lens.EXAMPLE, "x": "0110", "order": "1 2 3 4"},
         "Backwards": {"order": "4 3 2 1"},
         "Fair coins": {"a": "0; 0 0; 0 0 0; 0 0 0 0"},
         "Copies": {"a": "0; -9 18; -9 0 18; -9 0 0 18", "x": "1111"},
