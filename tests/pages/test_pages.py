@@ -9,7 +9,7 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from lab import runs, ui
-from lab.ui import navigation
+from lab.ui.navigation import COURSE
 
 config.set_option("client.showErrorDetails", "full")  # a failing test says what failed
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,7 +96,7 @@ def test_pages_are_found() -> None:
     assert {"home", "models", "train"} == {path.stem for path in PAGES if path.parent == ROOT / "pages"}
     assert all(p.title and p.idea for p in ui.pages())
     assert len({p.url for p in ui.pages()}) == len(topics)
-    for family, course in navigation.COURSE.items():
+    for family, course in COURSE.items():
         named = [p.topic for p in ui.pages() if p.family == family]
         assert tuple(named[: len(course)]) == course  # each is there, and before those not named
 
