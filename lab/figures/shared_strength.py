@@ -21,7 +21,7 @@ def answers(words: Sequence[str], models: Mapping[str, Any]) -> go.Figure:
             x=list(words), y=p, name=name, marker={"color": COLORS.get(name, theme.HIDDEN)}, hoverinfo="text",
             hovertext=[f"{name}, {w}: {v:.4f}" for w, v in zip(words, p, strict=True)],
             text=[f"{v:.2f}" if v >= least else small for v in p], textposition="outside", textangle=0,
-  constraintext="none", cliponaxis=False,
+            constraintext="none", cliponaxis=False,
         )  # fmt: skip
     fig.update_yaxes(range=[0, 1.08], title="probability")
     fig.update_layout(height=400, barmode="group", bargap=0.25, showlegend=True)
