@@ -14,7 +14,8 @@ from modules.autoregressive.markov import check_transition, history_law, law_aft
 Offsets = tuple[tuple[int, int], ...]
 REACH = 3  # rows up and columns to each side that can be painted
 SIDE = 8  # pixels of the small digits
-LADDER = ("none", "left", "left-up", "neighbours4")  # that a template is compared with
+MOST = 12  # neighbours: each doubles the numbers of a table
+LADDER = ("none", "left", "left-up", "neighbours4", "neighbours12")  # that a template is compared with
 
 
 # --- Pictures ------------------------------------------------------------------------------------
@@ -40,8 +41,8 @@ def typed_offsets(text: str) -> Offsets:
             )
         if (row, column) not in found:
             found.append((row, column))
-    if len(found) > 12:
-        raise ValueError(f"{len(found)} neighbours need 2^{len(found)} numbers: take at most 12.")
+    if len(found) > MOST:
+        raise ValueError(f"{len(found)} neighbours need 2^{len(found)} numbers: take at most {MOST}.")
     return tuple(found)
 
 
@@ -57,6 +58,18 @@ def painted(offsets: Offsets) -> Tensor:
     for row, column in offsets:
         grid[REACH + row, REACH + column] = 1
     return grid
+
+
+def toggled(offsets: Offsets, row: int, column: int) -> Offsets:
+    """`offsets` after a click on the cell of `painted` in this row and column: the neighbour comes or goes.
+
+    A later pixel, the pixel itself and a neighbour beyond `MOST` change nothing.
+    """
+    clicked = (row - REACH, column - REACH)
+    if clicked in offsets:
+        return tuple(o for o in offsets if o != clicked)
+    allowed = 0 <= row <= REACH and 0 <= column <= 2 * REACH and clicked < (0, 0)
+    return (*offsets, clicked) if allowed and len(offsets) < MOST else offsets
 
 
 @lru_cache(maxsize=1)

@@ -15,10 +15,11 @@ import streamlit as st
 
 from lab.ui.controls import choice, number, presets, set_values, slider, text, toggle, upload
 from lab.ui.drawing import draw
-from lab.ui.figures import figure, held, pick, table
+from lab.ui.figures import figure, held, pick, press, table
 from lab.ui.models import cached, card, experiment, history, load, read_history, trained
 from lab.ui.navigation import navigation, page_link, pages
 from lab.ui.page import check, equation, guard, header, notice, source, stop
+from lab.ui.state import held_text
 from lab.ui.stepping import stepper
 from lab.ui.watching import action, live, samples, setting
 from lab.ui.working import job
@@ -32,8 +33,8 @@ rerun, warning = st.rerun, st.warning
 __all__ = [
     "action", "button", "cached", "caption", "card", "check", "choice", "code", "columns", "container",
     "divider", "draw", "equation", "expander", "experiment", "figure", "guard", "header", "held",
-    "history", "job", "json", "live", "load", "markdown", "metric", "navigation", "notice", "number",
-    "page_link", "pages", "pick", "presets", "read_history", "rerun", "samples", "set_values", "setting",
-    "slider", "source", "stepper", "stop", "table", "tabs", "text", "toggle", "trained", "upload", "warning",
-    "write",
+    "held_text", "history", "job", "json", "live", "load", "markdown", "metric", "navigation", "notice",
+    "number", "page_link", "pages", "pick", "presets", "press", "read_history", "rerun", "samples",
+    "set_values", "setting", "slider", "source", "stepper", "stop", "table", "tabs", "text", "toggle",
+    "trained", "upload", "warning", "write",
 ]  # fmt: skip

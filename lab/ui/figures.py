@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -71,6 +71,43 @@ def pick(
     download(data, key)
     state.publish(key)
     return point
+
+
+def press(
+    fig: Figure,
+    *,
+    key: str,
+    alt: str,
+    on_press: Callable[[int, int], Mapping[str, Any]],
+    data: Table | None = None,
+) -> None:
+    """Draw a figure whose points are buttons: nothing stays held, each click sets controls.
+
+    Args:
+        on_press: x, y of the point -> the controls by key, as in `presets`.
+    """
+    clicks = st.session_state.setdefault(f"_clicks:{key}", 0)
+    chart = f"{key}-chart-{clicks}"  # another one after each click: the same point can be clicked again
+
+    def clicked() -> None:
+        from lab.ui.controls import set_values
+
+        points = st.session_state[chart]["selection"]["points"]
+        if points:
+            st.session_state[f"_clicks:{key}"] = clicks + 1
+            set_values(on_press(round(points[0]["x"]), round(points[0]["y"])))
+
+    fig.update_layout(clickmode="event+select")
+    st.plotly_chart(
+        theme.style(fig),
+        theme=None,
+        key=chart,
+        alt=alt,
+        config=config(alt),
+        on_select=clicked,
+        selection_mode="points",
+    )
+    download(data, key)
 
 
 def held(key: str) -> dict[str, Any] | None:

@@ -102,3 +102,11 @@ def publish(key: str, default: str | None = None) -> None:
         else:
             st.query_params[key] = value
     st.session_state[f"_seen:{key}"] = value
+
+
+def held_text(key: str, default: str) -> str:
+    """Text that lives in the URL without a widget: presets and clicks set it."""
+    register(key, "draw")
+    value = get(key)
+    publish(key, default)
+    return default if value is None else value

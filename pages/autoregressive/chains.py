@@ -4,6 +4,7 @@ import torch
 
 from lab import ui
 from lab.figures import basic
+from lab.figures import chains as painting
 from lab.figures import masks as figures
 from lab.lenses import chains, masks
 from modules.autoregressive import bayesnet, markov, tables
@@ -29,13 +30,11 @@ def shelf() -> list:
 def pictures_mode() -> None:
     left, right = ui.columns(2)
     with right:
-        names = ["none", "left", "left-up", "neighbours4", "neighbours12", "own"]
+        names = [*chains.LADDER, "own"]
         template = ui.choice("Parents of a pixel", names, key="template", default="neighbours4", as_list=True)
-        typed = "0 -1; -1 0"
-        if template == "own":
-            typed = ui.text("Neighbours: rows down, columns right", typed, key="own", max_chars=120)
         shared = ui.toggle("One table for all pixels", False, key="shared")
         seed = ui.number("Seed of the samples", 0, 9999, 0, key="seed")
+        typed = ui.held_text("own", "0 -1; -1 0")
         try:
             offsets = (
                 chains.typed_offsets(typed) if template == "own" else tuple(bayesnet.TEMPLATES[template])
@@ -47,36 +46,47 @@ def pictures_mode() -> None:
     model = chains.counted(offsets, shared)
     pixel = ui.slider("Pixel", 0, model.n - 1, 27, key="pixel")
 
-    sheet, parents = ui.columns(2)
+    parents, costs = ui.columns(2)
+    with parents:
+        ui.press(
+            painting.painter(
+                chains.painted(offsets), range(-chains.REACH, chains.REACH + 1), range(-chains.REACH, 1),
+                title="Parents (blue); click a cell",
+            ),
+            key="cell", alt="Template of the parents of a pixel: a click adds one or takes it away",
+            on_press=lambda column, row: {
+                "template": "own", "own": chains.spelled(chains.toggled(offsets, row, column))
+            },
+            data={"offset": chains.spelled(offsets).split("; ")},
+        )  # fmt: skip
+    found = ladder(offsets, shared)
+    with costs:
+        ui.figure(
+            basic.bars(
+                list(found), list(found.values()), highlight=len(found) - 1, height=380, horizontal=True,
+                title="Nats per test digit",
+            ),
+            alt="Test cost of growing templates and of this one",
+            data={"parents": list(found), "nll": list(found.values())},
+        )  # fmt: skip
+    preset = min(chains.LADDER, key=found.__getitem__)
+    for place, (label, value) in zip(
+        ui.columns(3),
+        {
+            "Yours, nats a test digit": f"{found['yours']:.2f}",
+            "Numbers in the tables": f"{model.num_parameters:,}",
+            f"Best preset: {preset}": f"{found[preset]:.2f}",
+        }.items(),
+        strict=True,
+    ):
+        place.metric(label, value)
+    sheet, surprise = ui.columns(2)
     with sheet:
         sample = drawn(offsets, shared, 25, seed)
         ui.figure(
             basic.images(sample, columns=5, title="Samples", height=380), alt="25 samples of this model",
             data={"picture": masks.bit_strings(sample)},
         )  # fmt: skip
-    with parents:
-        grid = chains.painted(offsets)
-        ui.figure(
-            basic.heatmap(
-                grid, title="Blue is read for the orange pixel", scale="diverging", square=True,
-                colorbar=False, x=range(-chains.REACH, chains.REACH + 1), y=range(-chains.REACH, 1),
-                xlabel="columns right", ylabel="rows down", height=380,
-            ),
-            alt="Template of the parents of a pixel", data={"offset": chains.spelled(offsets).split("; ")},
-        )  # fmt: skip
-    costs, surprise = ui.columns(2)
-    found = ladder(offsets, shared)
-    with costs:
-        ui.figure(
-            basic.bars(
-                list(found),
-                list(found.values()),
-                highlight=len(found) - 1,
-                title="−log p of test digits, nats",
-            ),
-            alt="Test cost of growing templates and of this one",
-            data={"parents": list(found), "nll": list(found.values())},
-        )
     each = -model.log_conditionals(x[None])[0].reshape(chains.SIDE, chains.SIDE)
     with surprise:
         ui.figure(
@@ -94,8 +104,8 @@ def pictures_mode() -> None:
     )
     ui.notice(
         "A chain that knows only what is left makes streaks: it cannot tell what stands above. A neighbour "
-        "above takes nats off without any training, by counting alone. One table for all pixels needs far "
-        "fewer numbers and can afford more neighbours; a table for each pixel knows where it is."
+        "above takes nats off without any training, by counting alone. Here a table for each place pays: "
+        "one for all of them is worse with the same neighbours, as it cannot tell middle from margin."
     )
     ui.presets(
         {
@@ -103,6 +113,7 @@ def pictures_mode() -> None:
             "Raster chain": {"template": "left", "shared": False},
             "Left and above": {"template": "left-up", "shared": False},
             "Twelve, one table": {"template": "neighbours12", "shared": True},
+            "Five by hand": {"template": "own", "own": "0 -1; -1 -1; -1 0; -1 1; -2 0", "shared": True},
         }
     )
     better = "left-up" if found["left-up"] < found["left"] else "left"

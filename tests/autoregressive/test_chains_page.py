@@ -8,7 +8,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from lab.lenses import chains
-from modules.autoregressive.bayesnet import TEMPLATES
+from modules.autoregressive.bayesnet import TEMPLATES, NeighbourNet
 from modules.autoregressive.markov import FIVE_STATES, PRINTED, TWO_SYMBOLS
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "chains.py"
@@ -40,6 +40,20 @@ def test_typed_neighbours_and_their_picture() -> None:
     for wrong in ("0 1", "1 0", "0 0", "-9 0", "up", "-1"):
         with pytest.raises(ValueError, match="neighbour"):
             chains.typed_offsets(wrong)
+
+
+def test_a_click_adds_a_neighbour_or_takes_it_away() -> None:
+    start = tuple(TEMPLATES["left-up"])
+    more = chains.toggled(start, 0, 6)
+    assert more == (*start, (-3, 3)) and chains.painted(more)[0, 6] == 1
+    assert chains.toggled(more, 0, 6) == start
+    assert chains.toggled(start, 3, 2) == ((-1, 0),)  # the one on the left goes
+    for row, column in ((3, 3), (3, 6), (4, 0), (-1, 0), (0, 7)):
+        assert chains.toggled(start, row, column) == start
+    full = tuple(TEMPLATES["neighbours12"])
+    assert len(full) == chains.MOST and chains.toggled(full, 0, 0) == full
+    assert chains.typed_offsets(chains.spelled(chains.toggled((), 2, 3))) == ((-1, 0),)
+    assert chains.typed_offsets(chains.spelled(())) == ()
 
 
 def test_a_lookup_is_what_the_training_digits_say() -> None:
@@ -114,6 +128,25 @@ def test_the_equation_counts_the_shown_pixel() -> None:
 def chains_drawing(picture: torch.Tensor) -> torch.Tensor:
     """A picture of the shelf as the pad answers it, in its 16 levels."""
     return (picture * 15).round() / 15
+
+
+def test_painted_neighbours_are_counted_beside_the_presets() -> None:
+    for shared in (False, True):
+        page = open_page(template="own", own="0 -1; -2 1", shared=str(shared).lower())
+        train, test = chains.digits()
+        model = NeighbourNet((1, 8, 8), [(0, -1), (-2, 1)], shared).eval()
+        model.count((train,))
+        shown = {m.label: m.value for m in page.metric}
+        expected = -model.log_prob(test).mean().item()
+        assert float(shown["Yours, nats a test digit"]) == pytest.approx(expected, abs=6e-3)
+        assert shown["Numbers in the tables"] == f"{model.num_parameters:,}"
+        preset = NeighbourNet((1, 8, 8), "neighbours12", shared).eval()
+        preset.count((train,))
+        best = -preset.log_prob(test).mean().item()
+        assert float(shown["Best preset: neighbours12"]) == pytest.approx(best, abs=6e-3)
+        assert best == pytest.approx(25.00 if shared else 19.35, abs=0.02)
+    none = open_page(template="own", own="")
+    assert {m.label: m.value for m in none.metric}["Numbers in the tables"] == "64"
 
 
 def test_memory_page_shows_the_known_numbers_and_the_printed_matrix_is_refused() -> None:
