@@ -308,11 +308,15 @@ class UnigramTokenizer(SubwordTokenizer):
     def train(cls, text: str | Iterable[str], vocab_size: int, every_byte: bool = True) -> "UnigramTokenizer":
         from tokenizers import models, trainers
 
+        text = [text] if isinstance(text, str) else list(text)
         if every_byte:
             at_least_the_bytes("unigram", vocab_size)
+        # the library refuses a vocabulary that cannot hold every byte of the text
+        seen = {byte for part in text for byte in part.encode()}
         trainer = trainers.UnigramTrainer(
-            vocab_size=vocab_size, show_progress=False, initial_alphabet=_letters() if every_byte else [],
+            vocab_size=max(vocab_size, len(seen) + 1), initial_alphabet=_letters() if every_byte else [],
             special_tokens=[] if every_byte else [cls.UNKNOWN], unk_token=None if every_byte else cls.UNKNOWN,
+            show_progress=False,
         )  # fmt: skip
         learned = cls._learn(text, models.Unigram(), trainer)
         learned["added_tokens"] = []

@@ -127,6 +127,8 @@ def test_unigram_pieces_have_probabilities() -> None:
         log_probs = tokenizer.log_probs[first:]
         assert log_probs == sorted(log_probs, reverse=True) and len(log_probs) == len(tokenizer) - first
     assert sum(math.exp(v) for v in seen.log_probs[1:]) == pytest.approx(1, abs=0.1)
+    small = UnigramTokenizer.train(["€", "5", "ab"], 2, every_byte=False)  # its six bytes stay all the same
+    assert len(small) == 7 and small.decode(small.encode("a€5")) == "a€5"
     unseen = [every.log_probs[every.tokens.index(c)] for c in "XYZ"]
     assert len(set(unseen)) == 1  # of bytes never seen none is likelier than another
 
