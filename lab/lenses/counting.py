@@ -94,7 +94,7 @@ class Cost:
 class Multiplications(TorchDispatchMode):
     """Counts multiplications of real numbers, in matrix products, convolutions and entry by entry.
 
-    `zeros`: of `count`, those by a 0 of a product's second matrix, where weights stand: masked ones.
+    `zeros`: of `count`, those by a weight that is 0, as masked ones are.
     """
 
     def __init__(self) -> None:
@@ -106,10 +106,18 @@ class Multiplications(TorchDispatchMode):
         out = func(*args, **kwargs)
         packet = func._overloadpacket
         if packet in flop_registry:  # which counts a multiplication and an addition each
-            self.count += flop_registry[packet](*args, **kwargs, out_val=out) // 2
+            products = flop_registry[packet](*args, **kwargs, out_val=out) // 2
+            self.count += products
             if packet in (aten.mm, aten.addmm):
                 left, right = args[-2:]
                 self.zeros += len(left) * int((right == 0).sum())
+            elif packet is aten.bmm:  # of einsum: weights on either side
+                left, right = args
+                self.zeros += left.shape[1] * int((right == 0).sum()) + right.shape[2] * int(
+                    (left == 0).sum()
+                )
+            elif packet is aten.convolution:
+                self.zeros += products * int((args[1] == 0).sum()) // args[1].numel()
         elif packet in (aten.mv, aten.dot):
             self.count += args[0].numel()
         elif packet is aten.addmv:

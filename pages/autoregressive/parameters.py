@@ -40,8 +40,8 @@ def counts_mode() -> None:
     )  # fmt: skip
     ui.caption(
         "The joint table and the chain rule in tables are one curve; so are MADE and NADE. Below, × counts "
-        "the multiplications of one example as they happen; masked weights are multiplied too, the third "
-        "column leaves them out. NADE's one pass treats 16 variables at once: it is fast and multiplies more "
+        "the multiplications of one example as they happen; masked weights are multiplied too, and left out "
+        "in the third column. NADE's one pass treats 16 variables at once: it is fast and multiplies more "
         "than its running sum, which costs a likelihood as much as a sample."
     )
 
@@ -49,12 +49,12 @@ def counts_mode() -> None:
     ui.table(
         {
             "model": list(made),
-            "free numbers, counted": [f"{c.numbers:,}" for c in made.values()],
-            "× for log p": [f"{c.likelihood:,}" for c in made.values()],
-            "without masked weights": [f"{c.live:,}" for c in made.values()],
-            "× for a sample": [f"{c.sample:,}" for c in made.values()],
-            "× with n full passes": [f"{c.passes:,}" for c in made.values()],
-            "steps of a sample": [c.steps for c in made.values()],
+            "numbers": [f"{c.numbers:,}" for c in made.values()],
+            "× log p": [f"{c.likelihood:,}" for c in made.values()],
+            "× without masked": [f"{c.live:,}" for c in made.values()],
+            "× sample": [f"{c.sample:,}" for c in made.values()],
+            "× n full passes": [f"{c.passes:,}" for c in made.values()],
+            "steps": [c.steps for c in made.values()],
         },
         alt="Counts of the models that were made for this page",
     )

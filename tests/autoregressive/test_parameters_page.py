@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from lab.bench import nade as bench
 from lab.lenses import asymmetry, counting
 from modules.autoregressive.nade import NADE
+from modules.autoregressive.pixelcnn import MaskedConv2d
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "parameters.py"
 
@@ -51,6 +52,7 @@ def test_costs_of_the_family() -> None:
     assert cost["FVSBN"].live == n * (n - 1) // 2 and cost["MADE"].live == n * d  # half are masked
     assert cost["FVSBN"].likelihood == n * n and cost["FVSBN"].passes == n * n * n
     assert cost["MADE"].likelihood == 2 * n * d and cost["MADE"].passes == 2 * n * n * d
+    assert cost["untied networks"].live == d * n * (n - 1) // 2 + n * d < cost["untied networks"].likelihood
     # the running state makes a sample as cheap as a likelihood
     assert cost["NADE"].sample == cost["MADE"].sample == 2 * n * d
     assert cost["untied networks"].likelihood > cost["MADE"].likelihood
@@ -86,6 +88,17 @@ def test_published_costs_are_counted_in_runs() -> None:
     model = NADE(event_shape=(784,), hidden=500).eval()
     # every state anew from all pixels before it
     assert counting.multiplications(lambda batch: bench.recomputed(model, batch)) == 153_860_000
+
+
+def test_masked_taps_of_a_convolution_are_left_out() -> None:
+    torch.manual_seed(0)
+    layer = MaskedConv2d(2, 4, (3, 3), (1, 1), "A")
+
+    def run(batch: int) -> torch.Tensor:
+        return layer(torch.ones(batch, 2, 6, 5))
+
+    live = 4 * 2 * 4 * 30  # four of nine taps
+    assert counting.multiplications(run, live=True) == live <= counting.multiplications(run)
 
 
 def test_slopes_are_exponents() -> None:
