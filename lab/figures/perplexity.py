@@ -113,7 +113,7 @@ def simplex(
         )  # fmt: skip
     for number, (x, y) in enumerate(edge, start=1):
         fig.add_annotation(
-            x=x, y=y, text=f"only outcome {number}", showarrow=False, yshift=22 if y else -24,
+            x=x, y=y, text=f"{number}", showarrow=False, yshift=22 if y else -24,
             xanchor="center" if y else "left" if x < 0.5 else "right",
         )  # fmt: skip
     fig.update_xaxes(visible=False, range=[-0.06, 1.06])

@@ -94,13 +94,13 @@ with nextone:
 with tree:
     found = lens.contexts(model, context)
     read = [" ".join(model.names(torch.tensor(tokens))) for tokens in found.tokens]
-    oldest = [model.names(torch.tensor(tokens[:1]))[0] if tokens else "any text" for tokens in found.tokens]
+    oldest = [model.names(torch.tensor(tokens[:1]))[0] if tokens else "all" for tokens in found.tokens]
     clicked = ui.pick(
         trees.tree(
             [len(tokens) for tokens in found.tokens], found.place, found.parent,
             [f"{name} ({n})" for name, n in zip(oldest, found.count, strict=True)],
             [f"… {name}: followed {n} times" for name, n in zip(read, found.count, strict=True)],
-            found.typed, xlabel="tokens of context, the oldest to the right",
+            found.typed, xlabel="tokens of context",
             beside=["bottom center" if on else "middle right" for on in found.typed],
             height=380,
         ),

@@ -179,6 +179,7 @@ def divergence_mode() -> None:
             "Two of three": weights([0.5, 0.3, 0.2], [0.2, 0.2, 0.6]),
             "Forbidden": weights([0.25, 0.25, 0.5], [0.5, 0.5, 0.0]),
             "Equal": weights([0.6, 0.4], [0.6, 0.4]),
+            "On the triangle": {"k": 3, "from": "the triangle"},
             "One-hot target": weights([0.0, 1.0, 0.0], [0.2, 0.7, 0.1]),
             "Coins": weights([0.5, 0.5], [0.1, 0.9]),
         }
