@@ -162,6 +162,10 @@ def test_cards_of_real_valued_densities():
     assert 1.6 < moons < 1.9
     digits = weights.read_card(ZOO / "rnade-digits")
     assert digits["data"]["binarize"] == "dequantize"
+    one = weights.read_card(ZOO / "rnade-digits-k1")
+    assert one["data"] == digits["data"] and one["config"]["model"]["init_args"]["components"] == 1
+    # what several Gaussians a pixel buy
+    assert digits["metrics"]["test/nll"] < one["metrics"]["test/nll"] - 5
     # a density on [0, 1)^64 with 17 cells a pixel: nats of the levels are nll + 64 ln 17
     assert 60 < digits["metrics"]["test/nll"] + 64 * math.log(17) < 64 * math.log(17)
 
