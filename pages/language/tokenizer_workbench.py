@@ -25,6 +25,8 @@ OWN = {
     "Accents": "a café costs 3 € 😀",
 }
 
+CLICKED = "the one clicked above, else the newest"
+
 ui.header("Tokenizer workbench", "A model reads numbers: how a text is cut into tokens decides which.")
 
 # --- Controls -----------------------------------------------------------------------------------
@@ -132,9 +134,10 @@ with merging:
     learned = list(dict.fromkeys(reversed(["".join(p) for p in bpe.merges])))
     here = spelled[clicked["customdata"][0]] if clicked else learned[0]
     token = ui.choice(
-        "How did this token come about?", ["", *learned], key="token", as_list=True,
-        format=lambda t: lens.readable(t, kind) or "the one clicked above, else the newest",
-    ) or here  # fmt: skip
+        "How did this token come about?", [CLICKED, *learned], key="token", as_list=True,
+        format=lambda t: t if t == CLICKED else lens.readable(t, kind),
+    )  # fmt: skip
+    token = here if token == CLICKED else token
     found = lens.merge_tree(bpe, token)
     names = [lens.readable(t, kind) for t in found.tokens]
     how = [f"{n}: merge {m}" if m else f"{n}: a unit of the beginning"
