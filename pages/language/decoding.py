@@ -4,10 +4,11 @@ from typing import cast
 
 from lab import ui
 from lab.errors import UserError
+from lab.figures import basic
 from lab.figures import decoding as figures
 from lab.figures import tokens as token_figures
 from lab.lenses import decoding as lens
-from lab.lenses import sampling
+from lab.lenses import sampling, strategies
 from lab.lenses import text as texts
 from modules.base import NextToken
 from modules.language.beam import beam_trace, exhaustive
@@ -25,6 +26,7 @@ SHELVES = {
     "shakespeare": {"Romeo": "ROMEO:\n", "To be": "To be, or not to ", "The": "the "},
     "pydocs": {"Prose": "Return a list of ", "Code": "for i in range("},
     "multi30k": {"Man": "a man in a", "Two dogs": "two dogs"},
+    "Grammar": {"Dog": "the dog", "The": "the"},
 }
 TEMPERATURES = [0.0, 0.4, 0.8, 1.0, 1.3, 2.0]
 REFERENCES = [
@@ -43,12 +45,15 @@ ui.header(
 
 # --- Controls -----------------------------------------------------------------------------------
 
-view = ui.choice("Look at", ["Beam tree", "Next token", "Two strategies"], key="view")
+VIEWS = ["Beam tree", "Next token", "Two strategies", "All strategies", "Width of a beam", "Own mistakes"]
+view = ui.choice("Look at", VIEWS, key="view")
 known = ui.trained(only=lambda e: e.module in MODELS and not e.name.startswith("leaky"))
 if view == "Beam tree":
     name = ui.choice("Model", [TOY, *known], key="model", default=TOY, as_list=True)
 else:
-    name = ui.choice("Model", known, key="trained", default="gpt-shakespeare", as_list=True)
+    # many texts at once: a model that answers quickly
+    default = "ngram-shakespeare" if view in VIEWS[3:] else "gpt-shakespeare"
+    name = ui.choice("Model", known, key="trained", default=default, as_list=True)
 
 
 def loaded(name: str) -> NextToken:
@@ -56,11 +61,16 @@ def loaded(name: str) -> NextToken:
     return cast(NextToken, ui.load(name))
 
 
+def corpus_of(card):
+    """What the model has read; of a small world its datamodule."""
+    return card["data"].get("corpus", card["data"].get("name"))
+
+
 def written():
     """The reader's beginning as token numbers, and the tokens' names."""
     card = ui.card(name)
     coder = texts.tokenizer(card)
-    shelf = SHELVES.get(card["data"]["corpus"], SHELVES["shakespeare"])
+    shelf = SHELVES.get(corpus_of(card), SHELVES["shakespeare"])
     text = ui.text("Beginning", next(iter(shelf.values())), key="prompt", shelf=shelf, max_chars=500)
     try:
         return texts.read(coder, text), texts.shown(coder.tokens)
@@ -321,4 +331,250 @@ def show_duel():
     ui.source(stream, lens.repeats, references=REFERENCES)
 
 
-{"Beam tree": show_beam, "Next token": show_next, "Two strategies": show_duel}[view]()
+@ui.cached
+def held_out(name):
+    """Tokens of the model's validation text and the words of its training text; None where not at hand."""
+    card = ui.card(name)
+    training, text = (strategies.corpus(card, split) for split in ("train", "val"))
+    if training is None or text is None:
+        return None, None
+    return texts.read(texts.tokenizer(card), text[: texts.MOST]), frozenset(training.split())
+
+
+@ui.cached
+def compared(name, prompt, length, seed):
+    human, words = held_out(name)
+    coder = texts.tokenizer(ui.card(name))
+    found = strategies.compare(loaded(name), coder, prompt, length, human=human, vocabulary=words, seed=seed)
+    return {how: (one.nats, one.distinct, one.known) for how, one in found.items()}
+
+
+def remarks_on_all():
+    ui.notice(
+        "Greedy loops. Cold or narrow strategies surprise the model less than people do, and repeat more; "
+        "the hotter the draw, the more words nobody has written. Something between comes near people in one "
+        "measure, never in all."
+    )
+    ui.presets(
+        {
+            "Counts": {"trained": "ngram-shakespeare", "each": 150, "write": True},
+            "A neural model": {"trained": "bengio-shakespeare", "each": 150, "write": True},
+            "Words": {"trained": "ngram-multi30k", "each": 50, "write": True},
+        }
+    )
+
+
+def show_all():
+    prompt, _ = written()
+    first, second = ui.columns(2)
+    with first:
+        length = ui.slider(f"New tokens, {strategies.TEXTS} texts each", 50, 2000, 150, key="each", step=50)
+    with second:
+        seed = ui.number("Seed", 0, 9999, 0, key="seed")
+    if not ui.toggle("Write with every strategy (seconds; 2,000 tokens take longer)", False, key="write"):
+        ui.caption("Nine strategies and people go on with a text: who repeats, who invents words?")
+        remarks_on_all()
+        return
+    try:
+        found = compared(name, prompt, length, seed)
+    except (UserError, ValueError) as error:
+        ui.stop(str(error))
+    names, count = list(found), strategies.TEXTS * (length - lens.GRAM + 1)
+    nats, distinct = [v[0] for v in found.values()], [v[1] for v in found.values()]
+    people = names.index(strategies.HUMAN) if strategies.HUMAN in found else None
+    left, right = ui.columns(2)
+    for column, measure, values in (
+        (left, "surprise (nats)", nats), (right, "different 8-grams", distinct),
+    ):  # fmt: skip
+        with column:
+            ui.figure(
+                basic.bars(names, values, highlight=people, horizontal=True, xlabel=measure, height=440),
+                alt=f"{measure} of the text of every strategy", key=f"bars-{measure}",
+                data={"strategy": names, measure: values},
+            )  # fmt: skip
+    ui.table(
+        {
+            "strategy": names,
+            "surprise (nats)": [f"{v:.3f}" for v in nats],
+            "different 8-grams": [f"{v:.3f}" for v in distinct],
+            "words known from training": ["–" if v[2] is None else f"{v[2]:.3f}" for v in found.values()],
+        },
+        alt="Surprise, repetition and known words of every strategy", key="strategies",
+    )  # fmt: skip
+    missing = "" if strategies.HUMAN in found else " The text of people is not at hand."
+    ui.equation(
+        r"\frac{\text{different sequences of 8}}{\text{all}} = "
+        rf"\frac{{{distinct[0] * count:.0f}}}{{{count}}} = {distinct[0]:.3f}",
+        note=f"Greedy: {strategies.TEXTS} equal texts of {length} tokens. Surprise is under the model as it "
+        "is, before any filter." + missing,
+    )
+    remarks_on_all()
+    low = names[min(range(len(names)), key=lambda i: distinct[i])]
+    ui.check("Which text repeats itself most?", names, low, f"{min(distinct):.3f} of its 8-grams differ.")
+    ui.source(strategies.continued, strategies.compare, references=REFERENCES)
+
+
+BEGINNINGS = {
+    "multi30k": ("a man", "two dogs", "a woman in", "the boy"),
+    "Grammar": ("the", "the dog", "the cat", "the boy"),
+    "pydocs": ("Return a ", "for i in ", "The ", "If "),
+    "shakespeare": ("ROMEO:\n", "To be, or ", "the ", "KING"),
+}
+
+
+@ui.cached
+def widened(name, alpha, strength, length):
+    card, model = ui.card(name), loaded(name)
+    coder = texts.tokenizer(card)
+    chosen = BEGINNINGS.get(corpus_of(card), BEGINNINGS["shakespeare"])
+    prompts = [texts.read(coder, text) for text in chosen]
+    eos = getattr(model, "end", None)
+    return chosen, strategies.widths(model, prompts, length, eos=eos, alpha=alpha, strength=strength)
+
+
+def remarks_on_width():
+    ui.notice(
+        "On average a wider beam finds likelier texts, though not behind every beginning. Where texts can "
+        "end, likelier means shorter; dividing by a power of the length holds against it. The texts of one "
+        "beam share most of their words; a penalty makes groups choose apart."
+    )
+    ui.presets(
+        {
+            "Sentences that end": {"trained": "ngram-multi30k", "search": True, "most": 16},
+            "Endless characters": {"trained": "ngram-shakespeare", "search": True, "most": 12},
+        }
+    )
+
+
+def show_width():
+    first, second, third = ui.columns(3)
+    with first:
+        alpha = ui.slider("Length power α", 0.0, 1.5, 1.0, key="power", step=0.1)
+    with second:
+        strength = ui.slider("Diversity λ", 0.0, 4.0, 1.0, key="spread", step=0.1)
+    with third:
+        length = ui.slider("At most new tokens", 4, 20, 12, key="most")
+    if not ui.toggle("Search with 1, 2, 4 and 8 (some seconds)", False, key="search"):
+        ui.caption("Four beginnings, four widths: is wider better, shorter, or only more of the same?")
+        remarks_on_width()
+        return
+    try:
+        chosen, rows = widened(name, alpha, strength, length)
+    except (UserError, ValueError) as error:
+        ui.stop(str(error))
+    size = [row.width for row in rows]
+    left, right = ui.columns(2)
+    with left:
+        best = {"best text found": [row.log_prob for row in rows]}
+        ui.figure(
+            basic.curves(best, x=size, markers=True, xlabel="beam B", ylabel="log P (nats)"), key="best",
+            alt="Log-probability of the best text against the width", data={"B": size, **best},
+        )  # fmt: skip
+    with right:
+        lengths = {"α = 0": [row.length for row in rows], f"α = {alpha:g}": [row.normalised for row in rows]}
+        ui.figure(
+            basic.curves(lengths, x=size, markers=True, xlabel="beam B", ylabel="tokens"), key="lengths",
+            alt="Length of the best text against the width",
+            data={"B": size, "sum": [row.length for row in rows],
+                  "normalised": [row.normalised for row in rows]},
+        )  # fmt: skip
+    ui.table(
+        {
+            "B": size,
+            "log P": [f"{row.log_prob:.3f}" for row in rows],
+            "no worse than before": ["–", *(f"{row.better} of {len(chosen)}" for row in rows[1:])],
+            "different pairs, beam": [f"{row.beam:.3f}" for row in rows],
+            f"different pairs, groups, λ = {strength:g}": [f"{row.diverse:.3f}" for row in rows],
+        },
+        alt="What every width finds, and how much of it differs", key="widths",
+    )  # fmt: skip
+    last = rows[-1]
+    ui.equation(
+        rf"\overline{{\log P}}_{{B={size[0]}}} = {rows[0].log_prob:.3f} \;\to\; "
+        rf"\overline{{\log P}}_{{B={last.width}}} = {last.log_prob:.3f}",
+        note=f"Means over the beginnings {', '.join(map(repr, chosen))}. Different pairs: of neighbouring "
+        f"tokens in all {last.width} texts, {last.beam:.3f} of a beam and {last.diverse:.3f} of groups.",
+    )
+    remarks_on_width()
+    ui.check(
+        "Does the widest beam find a likelier text than greedy, on average?",
+        ["yes", "no"],
+        "yes" if last.log_prob > rows[0].log_prob + 1e-9 else "no",
+        f"{rows[0].log_prob:.3f} and {last.log_prob:.3f} nats.",
+    )
+    ui.source(strategies.widths, beam_trace, references=REFERENCES)
+
+
+@ui.cached
+def drifted(name, judge, length, places, seed):
+    text, _ = held_out(name)
+    if text is None:
+        return None
+    return strategies.drift(loaded(name), loaded(judge), text, 10, length, places, seed)
+
+
+def remarks_on_drift():
+    ui.notice(
+        "A better judge is surprised by the writer's own text at once. How the gap grows tells how mistakes "
+        "add up: a model that sees few tokens soon forgets them, good or bad, and the gap stays as it is. "
+        "Judged by itself the writer finds its own text likelier than that of people."
+    )
+    ui.presets(
+        {
+            "Judged by counts": {
+                "trained": "bengio-shakespeare",
+                "judge": "ngram-shakespeare",
+                "alone": True,
+            },
+            "Judged by itself": {"trained": "ngram-shakespeare", "judge": "ngram-shakespeare", "alone": True},
+        }
+    )
+
+
+def show_drift():
+    same = texts.tokenizer(ui.card(name)).tokens
+    judges = [n for n in known if texts.tokenizer(ui.card(n)).tokens == same]
+    first, second, third = ui.columns(3)
+    with first:
+        judge = ui.choice("Judged by", judges, key="judge", default=name, as_list=True)
+    with second:
+        length = ui.slider("Tokens", 9, 60, 30, key="far", step=3)
+    with third:
+        places = ui.slider("Places in the text", 50, 1000, 200, key="places", step=50)
+    if not ui.toggle("Let the model go on alone (seconds)", False, key="alone"):
+        ui.caption("After true tokens it was trained on what comes; after its own it was never trained.")
+        remarks_on_drift()
+        return
+    found = drifted(name, judge, length, places, 0)
+    if found is None:
+        ui.stop("The text of this model is not at hand: put its corpus into the data folder, or choose a "
+                "model of the Python documentation.")  # fmt: skip
+    lines = {"after true tokens": found.true, "after its own tokens": found.own}
+    ui.figure(
+        basic.curves(lines, x=list(range(length)), xlabel="tokens since the true beginning",
+                     ylabel="surprise of the judge (nats)"),
+        alt="Surprise at true text and at the model's own, against the tokens since they parted",
+        data={"t": list(range(length)), **lines},
+    )  # fmt: skip
+    third_of = length // 3
+    gap = found.own - found.true
+    ui.equation(
+        rf"\Delta = \overline{{\text{{own}} - \text{{true}}}}:\quad "
+        rf"{float(gap[:third_of].mean()):.3f} \;\to\; {float(gap[-third_of:].mean()):.3f},\qquad "
+        rf"\text{{growth}} = {found.growth():.3f}",
+        note=f"First and last {third_of} tokens, nats; {places} places, standard error of one point "
+        f"{float(found.error.mean()):.3f}. The writer draws as it is; the judge is {judge}.",
+    )
+    remarks_on_drift()
+    above = float(gap.mean())
+    ui.check(
+        "Which text surprises this judge more?",
+        ["the true one", "the model's own"],
+        "the model's own" if above > 0 else "the true one",
+        f"On average by {abs(above):.3f} nats a token.",
+    )
+    ui.source(strategies.drift, strategies.continued, references=REFERENCES)
+
+
+SHOWN = (show_beam, show_next, show_duel, show_all, show_width, show_drift)
+SHOWN[VIEWS.index(view)]()

@@ -1,0 +1,183 @@
+"""Strategies, beams and drift as they are measured: LG experiments 7, 8 and 9."""
+
+import math
+
+import pytest
+import torch
+
+from lab import experiments, weights
+from lab.lenses import strategies as lens
+from lab.lenses import text as texts
+from modules.language import decoding
+from modules.language.beam import beam
+from modules.language.ngram import NGram
+from modules.language.truncation import Knobs
+from tests.language.test_decoding_page import opened
+from tests.language.toys import ENDS, NOT_MONOTONE, Coin
+
+
+def counted() -> NGram:
+    """Kneser-Ney of order 3 over five symbols of a text with structure."""
+    text = torch.randint(5, (1, 400), generator=torch.Generator().manual_seed(0)).cumsum(1) % 5
+    model = NGram(5, 3)
+    model.fit(text)
+    return model
+
+
+def test_many_strategies_at_once_are_each_alone():
+    model, prompt = counted(), torch.tensor([[1, 2]]).expand(3, -1)
+    given = torch.randint(5, (3, 20), generator=torch.Generator().manual_seed(1))
+    how = [Knobs(0), Knobs(), Knobs(0.5, top_k=3), given]
+    tokens, nats = lens.continued(model, prompt.expand(4, -1, -1), 20, how, seed=7)
+    assert tokens.shape == nats.shape == (4, 3, 20)
+    for rows, knobs in zip(tokens, how, strict=True):
+        if isinstance(knobs, Knobs):
+            alone = decoding.sample(model, prompt, 20, knobs, generator=torch.Generator().manual_seed(7))
+            assert torch.equal(alone[:, 2:], rows)
+    assert torch.equal(tokens[3], given)
+    for rows, cost in zip(tokens.flatten(0, 1), nats.flatten(0, 1), strict=True):
+        whole = model.log_prob(torch.cat([prompt[0], rows])[None]) - model.log_prob(prompt[:1])
+        assert cost.sum().item() == pytest.approx(-whole.item())
+
+
+def test_measures_of_texts():
+    assert lens.distinct(torch.tensor([[1, 2] * 20])) == pytest.approx(2 / 33)
+    same = torch.arange(20).expand(3, -1)
+    assert lens.distinct(same) == pytest.approx(1 / 3)  # the texts repeat each other
+    assert lens.known(["cut the dog sat cu", "x a cat y"], {"the", "cat", "a"}) == pytest.approx(3 / 5)
+
+
+def test_people_are_scored_where_they_stand():
+    coin = Coin(0.5, 0.3, 0.2)
+    human = torch.tensor([2] * 3 * 14)
+    found = lens.compare(coin, Letters(), torch.tensor([0, 1]), 12, human=human, vocabulary={"a"})
+    assert list(found) == [*lens.STRATEGIES, lens.HUMAN]
+    assert found["greedy"].nats == pytest.approx(math.log(2)) and not found["greedy"].tokens.any()
+    assert found[lens.HUMAN].nats == pytest.approx(-math.log(0.2)) and (found[lens.HUMAN].tokens == 2).all()
+    assert found["top-k 3"].nats == pytest.approx(found["ancestral"].nats)  # of three tokens nothing is cut
+    assert lens.HUMAN not in lens.compare(coin, Letters(), torch.tensor([0]), 12)
+
+
+class Letters:
+    """Tokens 0, 1, 2 read a, b, c."""
+
+    def decode(self, ids):
+        return " ".join("abc"[i] for i in ids.tolist())
+
+
+def test_strategies_on_shakespeare(real_data):
+    """LG experiment 7: 3 × 2,000 characters of the 6-gram model."""
+    real_data("tinyshakespeare")
+    place = experiments.ZOO / "ngram-shakespeare"
+    card = weights.read_card(place)
+    coder = texts.tokenizer(card)
+    training, text = (lens.corpus(card, split) for split in ("train", "val"))
+    assert training is not None and text is not None
+    human, words = torch.tensor(coder.encode(text)), set(training.split())
+    found = lens.compare(weights.load(place), coder, torch.tensor(coder.encode("\n")), 2000, 3, human, words)
+    published = {  # surprise, different 8-grams, known words
+        "greedy": (0.989, 0.018 / 3, 1.000), "temperature 0.5": (0.936, 0.847, 0.993),
+        "ancestral": (1.179, 0.975, 0.921), "temperature 1.5": (1.904, 0.990, 0.670),
+        "top-k 3": (0.973, 0.806, 0.982), "top-k 10": (1.143, 0.967, 0.939),
+        "nucleus 0.5": (0.903, 0.673, 0.989), "nucleus 0.9": (1.086, 0.961, 0.960),
+        "nucleus 0.95": (1.093, 0.969, 0.948),
+    }  # fmt: skip
+    for name, (nats, distinct, known) in published.items():  # other draws: 6,000 characters
+        one = found[name]
+        assert one.nats == pytest.approx(nats, abs=0.06), name
+        assert one.distinct == pytest.approx(distinct, abs=0.02), name
+        assert one.known == pytest.approx(known, abs=0.03), name
+    assert found["greedy"].nats == pytest.approx(0.989, abs=5e-4)
+    assert found["greedy"].tokens[0].equal(found["greedy"].tokens[1])
+    assert found[lens.HUMAN].distinct == pytest.approx(0.909, abs=2e-3)
+    assert found[lens.HUMAN].known == pytest.approx(0.924, abs=2e-3)
+
+
+def test_width_is_no_promise():
+    rows = lens.widths(NOT_MONOTONE, [torch.zeros(0, dtype=torch.int64)], 3, (1, 2, 3))
+    assert [math.exp(row.log_prob) for row in rows] == pytest.approx([0.136, 0.0583333, 0.136], abs=1e-6)
+    assert [row.better for row in rows] == [1, 0, 1]
+
+
+def test_the_sum_prefers_short_texts_and_groups_differ():
+    start = torch.zeros(0, dtype=torch.int64)
+    (row,) = lens.widths(ENDS, [start, start], 3, (2,), eos=0, alpha=1.0)
+    assert (row.length, row.normalised) == (1.0, 3.0) and row.better == 2
+    model = counted()
+    prompts = [torch.tensor([0]), torch.tensor([3])]
+    (row,) = lens.widths(model, prompts, 8, (4,), strength=2.0)
+    (same,) = lens.widths(model, prompts, 8, (4,), strength=0.0)
+    assert row.diverse > same.diverse and row.beam > same.diverse
+    (greedy,) = lens.widths(model, prompts, 8, (1,))
+    assert same.diverse == pytest.approx(greedy.beam / 4)  # without a penalty all groups write the same text
+    found = beam(model, prompts[0], 8, 4)
+    each = [pair for h in found for pair in zip(h.tokens, h.tokens[1:], strict=False)]
+    assert lens.pairs(found) == len(set(each)) / len(each)
+
+
+def test_drift_asks_the_judge_about_both_texts():
+    writer, judge = Coin(0.5, 0.5), Coin(0.9, 0.1)
+    found = lens.drift(writer, judge, torch.zeros(3000, dtype=torch.int64), 5, 12, 2000)
+    torch.testing.assert_close(found.true, torch.full((12,), -math.log(0.9)).double())
+    expected = -(math.log(0.9) + math.log(0.1)) / 2
+    assert (found.own - expected).abs().max() < 5 * found.error.max()
+    assert found.error.mean() == pytest.approx(math.log(9) / 2 / 2000**0.5, rel=0.05)
+    assert abs(found.growth()) < 0.1
+    with pytest.raises(ValueError, match="do not fit"):
+        lens.drift(writer, judge, torch.zeros(100, dtype=torch.int64), 5, 12, 100)
+
+
+def test_drift_grows_where_a_mistake_is_never_forgotten():
+    class Chain:
+        """Repeats the last token; leaves 0 with probability `slip`, and never comes back."""
+
+        def __init__(self, slip):
+            self.rows = torch.tensor([[1 - slip, slip], [0.0, 1.0]], dtype=torch.float64)
+
+        def next_log_probs(self, prefix):
+            return self.rows[prefix[:, -1]].log()
+
+    class Judge:
+        """Knows 0s; whatever comes after a 1 surprises it."""
+
+        def next_log_probs(self, prefix):
+            rows = torch.tensor([[0.9, 0.1], [0.5, 0.5]], dtype=torch.float64)
+            return rows[prefix[:, -1]].log()
+
+    found = lens.drift(Chain(0.1), Judge(), torch.zeros(2000, dtype=torch.int64), 1, 30, 1000)
+    assert found.growth() > 0.2 and found.own[0] < found.own[-1]
+
+
+def test_the_page_shows_all_strategies():
+    page = opened(view="All strategies", trained="ngram-shakespeare", write="true", each="50")
+    shown = next(t.value for t in page.dataframe if "strategy" in t.value.columns).set_index("strategy")
+    card = weights.read_card(experiments.ZOO / "ngram-shakespeare")
+    coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "ngram-shakespeare")
+    found = lens.compare(model, coder, torch.tensor(coder.encode("ROMEO:\n")), 50)
+    for name, one in found.items():
+        assert shown.loc[name, "surprise (nats)"] == f"{one.nats:.3f}"
+        assert shown.loc[name, "different 8-grams"] == f"{one.distinct:.3f}"
+    assert f"= {found['greedy'].distinct:.3f}" in page.latex[0].value
+
+
+def test_the_page_widens_a_beam():
+    page = opened(view="Width of a beam", trained="bengio-pydocs", search="true", most="4")
+    shown = next(t.value for t in page.dataframe if "log P" in t.value.columns)
+    card = weights.read_card(experiments.ZOO / "bengio-pydocs")
+    coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "bengio-pydocs")
+    prompts = [torch.tensor(coder.encode(text)) for text in ("Return a ", "for i in ", "The ", "If ")]
+    rows = lens.widths(model, prompts, 4)
+    assert shown["log P"].tolist() == [f"{row.log_prob:.3f}" for row in rows]
+    assert shown["no worse than before"].tolist() == ["–", *(f"{r.better} of 4" for r in rows[1:])]
+
+
+def test_the_page_lets_a_model_go_on_alone(monkeypatch):
+    text = "the cat sat on the mat and the dog sat on the log. " * 30
+    monkeypatch.setattr(lens, "corpus", lambda card, split: text)
+    page = opened(view="Own mistakes", trained="bengio-pydocs", alone="true", far="9", places="50")
+    card = weights.read_card(experiments.ZOO / "bengio-pydocs")
+    coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "bengio-pydocs")
+    found = lens.drift(model, model, torch.tensor(coder.encode(text)), 10, 9, 50)
+    assert rf"\text{{growth}} = {found.growth():.3f}" in page.latex[0].value
+    gap = found.own - found.true
+    assert f"{float(gap[:3].mean()):.3f}" in page.latex[0].value
