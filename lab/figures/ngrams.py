@@ -1,6 +1,7 @@
 """Next-token probabilities of an n-gram model, split by the order that they come from."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -9,7 +10,7 @@ from lab.figures.basic import array
 from lab.figures.tokens import escape
 
 
-def stacked(labels: Sequence[str], parts: Mapping[str, Sequence[float]], *, height: int = 460) -> go.Figure:
+def stacked(labels: Sequence[str], parts: Mapping[str, Any], *, height: int = 460) -> go.Figure:
     """Horizontal bars, one a token, stacked from parts with a name and a colour each."""
     places = list(range(len(labels)))
     fig = go.Figure()

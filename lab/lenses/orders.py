@@ -112,7 +112,7 @@ INSIDE = ("raster", "reversed", "random")
 
 def order_of_hole(given: Tensor, inside: str, seed: int = 0) -> Tensor:
     """What is given first, then the hole in the order `inside`, (n,); given (n,), NaN in the hole."""
-    order = resolve_order(inside, len(given), seed)  # type: ignore[arg-type]
+    order = resolve_order(inside, len(given), seed)
     return observed_first(~given.isnan(), order)
 
 

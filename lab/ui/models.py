@@ -62,8 +62,9 @@ def stamp(place: Path) -> float:
     return (place / "model.safetensors").stat().st_mtime
 
 
-def load(name: str) -> Module:
-    """The trained model, loaded once per process; in evaluation mode. Do not change it."""
+def load(name: str) -> Any:
+    """The trained model, of the class its card names; loaded once per process, in evaluation mode. Do not
+    change it."""
     place = folder(name)
     return _load(str(place), stamp(place))
 

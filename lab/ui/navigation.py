@@ -1,11 +1,14 @@
 """Which pages there are: every pages/<family>/<topic>.py on disk, titled by its own header."""
 
 import ast
+import threading
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
+from streamlit.navigation.page import StreamlitPage
 
 from lab.experiments import FAMILIES
 
@@ -63,8 +66,17 @@ def page_link(page: PageInfo) -> None:
         st.markdown(page.title)
 
 
+_parsing = threading.Lock()  # CPython 3.11 counts the depth of a parse once for all threads
+
+
 def describe(path: Path) -> PageInfo:
     """Title and idea from the page's call of `ui.header`; lenses from its imports of `lab.lenses`."""
+    with _parsing:
+        return _described(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _described(path: Path, stamp: int) -> PageInfo:
     title, idea, lenses = path.stem.replace("_", " ").capitalize(), "", []
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -81,7 +93,7 @@ def describe(path: Path) -> PageInfo:
     return PageInfo(path.parent.name, path.stem, title, idea, path, tuple(dict.fromkeys(lenses)))
 
 
-def navigation() -> "st.navigation":  # type: ignore[valid-type]
+def navigation() -> StreamlitPage:
     """The menu: Home, Models and Train, then every page under its family."""
     menu = {
         "": [

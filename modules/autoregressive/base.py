@@ -30,7 +30,7 @@ Order = Literal["raster", "reversed", "random"] | Sequence[int]
 # --- Orders -----------------------------------------------------------------------------------
 
 
-def resolve_order(order: Order, n: int, seed: int = 0) -> Tensor:
+def resolve_order(order: Order | str | Tensor, n: int, seed: int = 0) -> Tensor:
     """The variables in the order they are visited, (n,) int64.
 
     Raises:
@@ -103,7 +103,7 @@ class Autoregressive(Module):
         self.event_shape = tuple(event_shape)
         self.n = math.prod(self.event_shape)
         self.values, self.seed = values, seed
-        self.order = resolve_order(order, self.n, seed)  # type: ignore[arg-type]
+        self.order = resolve_order(order, self.n, seed)
 
     @property
     def order_agnostic(self) -> bool:
@@ -183,7 +183,7 @@ class Autoregressive(Module):
 
     def resolve(self, order: Order | Tensor | None) -> Tensor | None:
         """An order as a tensor; None stays None."""
-        return None if order is None else resolve_order(order, self.n, self.seed)  # type: ignore[arg-type]
+        return None if order is None else resolve_order(order, self.n, self.seed)
 
     def _log_prob(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
         return self.score(self.logits(x, order, index), x).sum(-1)  # (B, n) -> (B,)
@@ -269,7 +269,7 @@ class Autoregressive(Module):
             ValueError: what is known does not come first in the only order the model was trained on.
         """
         if order is not None:
-            return resolve_order(order, self.n, self.seed)  # type: ignore[arg-type]
+            return resolve_order(order, self.n, self.seed)
         own = self.component_order(0)
         if known is None:
             return own

@@ -1,7 +1,7 @@
 """Copying autoencoder: why small reconstruction errors make no generative model."""
 
 from lab import ui
-from lab.figures import basic
+from lab.figures import basic, theme
 from lab.lenses import conditionals, copying, masks
 from modules.autoregressive import autoencoder, made
 from modules.trace import Trace
@@ -132,6 +132,7 @@ def own_digit() -> None:
             "MADE, −log p in nats": f"{found.nll:.2f}",
         }.items():
             ui.columns(1)[0].metric(label, value)
+    scale: theme.Scale
     for title, scale, pair in (
         ("outputs", "probability", (found.rebuilt, found.conditionals)),
         ("∂ logit i / ∂ x i, its own pixel", "diverging", (found.own_ae, found.own_made)),

@@ -1,5 +1,7 @@
 """Blind spot: which earlier pixels a stack of masked convolutions never sees, and what that costs."""
 
+from typing import Literal
+
 import torch
 
 from lab import ui
@@ -52,7 +54,7 @@ def reach_mode() -> None:
     first, second, third = ui.columns(3)
     with first:
         gated = ui.choice("Network", [ONE, TWO], key="stacks") == TWO
-        mask = "A" if gated else ui.choice("First mask", ["A", "B"], key="mask")
+        mask: Literal["A", "B"] = "A" if gated else ui.choice("First mask", ["A", "B"], key="mask")
     with second:
         k1 = ui.choice("First kernel", [3, 5, 7], key="first")
         side = ui.choice("Picture", [28, 14, 7], key="side", format=lambda s: f"{s} × {s}")

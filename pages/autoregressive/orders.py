@@ -163,7 +163,7 @@ def imputation_mode() -> None:
         drawn = ui.draw("Draw a digit", key="digit", size=side, shelf=digits(side))
     given, x = masks.keep(drawn, region), conditionals.bits(drawn)
     known = ~given.isnan()
-    scores = {}
+    scores: dict[int, float] = {}
     for column, kind in zip(ui.columns(2), ("raster", inside), strict=True):
         order = orders.order_of_hole(given, kind, seed)
         scores[len(scores)] = orders.hole_score(model, x, given, order)
@@ -258,7 +258,9 @@ def removed_mode() -> None:
     )
     mine = {name: cost for name, cost in means[half].items() if cost is not None}
     saved = mine["independent pixels"] - mine["MADE, fresh orders"]
-    one = float(by_half[half]["MADE, fresh orders"][index])
+    costs = by_half[half]["MADE, fresh orders"]
+    assert costs is not None  # any order can be asked for
+    one = float(costs[index])
     ui.equation(
         rf"-\log p(x_{{\text{{removed}}}} \mid x_{{\text{{kept}}}}) = {one:.2f}\;"
         rf"\text{{nats for this digit}}, \quad {mine['MADE, fresh orders']:.2f}\;\text{{on average}}",
@@ -270,7 +272,7 @@ def removed_mode() -> None:
         "spent all its weights on that one order. A random half is the easiest: every hole has neighbours."
     )
     ui.presets({"Lower": {"half": "lower"}, "Right": {"half": "right"}, "Scattered": {"half": "random"}})
-    easiest = min(means, key=lambda name: means[name]["MADE, fresh orders"])
+    easiest = min(means, key=lambda name: means[name]["MADE, fresh orders"] or 0.0)
     ui.check(
         "Which half is cheapest to fill in for the model of fresh orders?",
         list(orders.HALVES),

@@ -48,9 +48,7 @@ def shipped_mode() -> None:
     most = max(gaps, key=lambda size: gaps[size])
     own, shared = (sharing.input_weights(name, WIDTH) for name in ("untied", "NADE"))
     ui.equation(
-        rf"d \tfrac{{n(n-1)}}{{2}} = {own:,} \quad\text{{against}}\quad n d = {shared:,}".replace(
-            ",", "{,}"
-        ),
+        rf"d \tfrac{{n(n-1)}}{{2}} = {own:,} \quad\text{{against}}\quad n d = {shared:,}".replace(",", "{,}"),
         f"Input weights at n = 64, d = {WIDTH}, counted in the arrays: untied has a column of d weights for "
         "every pair of pixels, NADE one for every pixel.",
     )
@@ -87,9 +85,9 @@ def pictures(runs: list[sharing.Run], hidden: int) -> None:
     with right:
         last = {run.model: run for run in runs if run.size == runs[-1].size}
         steps = [sharing.EVERY * i for i in range(len(runs[-1].curves["val"]))]
-        lines = {name: (steps[: len(run.curves["val"])], run.curves["val"]) for name, run in last.items()}
+        courses = {name: (steps[: len(run.curves["val"])], run.curves["val"]) for name, run in last.items()}
         ui.figure(
-            basic.curves(lines, title=f"Validation, {runs[-1].size:,} digits", xlabel="step", height=440),
+            basic.curves(courses, title=f"Validation, {runs[-1].size:,} digits", xlabel="step", height=440),
             alt="Validation cost over training at the largest number of digits so far", key="steps",
         )  # fmt: skip
 

@@ -1,5 +1,8 @@
 """Receptive field: which inputs a unit can see in theory, which it does see, and its own arithmetic."""
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 
 from lab import ui
@@ -42,14 +45,14 @@ def own_input(shape: tuple[int, ...]) -> tuple[torch.Tensor, torch.Tensor]:
         shelf = digits(shape[-1])
         x = ui.draw("Draw a digit, or pick one", key=f"digit{shape[-1]}", size=shape[-1], shelf=shelf)[None]
         return x, torch.stack([picture for _, picture in shelf])[:, None]
-    shelf = dict(signals())
-    names = [*shelf, "own"]
+    curves = dict(signals())
+    names = [*curves, "own"]
     name = ui.choice("Signal", names, key="signal", default="3", help="A digit's curve, or one you draw.")
     if name != "own":
-        return shelf[name], torch.stack(list(shelf.values()))
-    start = [(label, inside.sketch(curve)) for label, curve in shelf.items()]
+        return curves[name], torch.stack(list(curves.values()))
+    start = [(label, inside.sketch(curve)) for label, curve in curves.items()]
     picture = ui.draw("Draw a curve from left to right", key="curve", size=shape[-1], shelf=start)
-    return inside.curve(picture), torch.stack(list(shelf.values()))
+    return inside.curve(picture), torch.stack(list(curves.values()))
 
 
 def weights_on_input(
@@ -139,6 +142,7 @@ def trained_view() -> None:
     picture, units = ui.columns(2)
     with units:
         h = layer.output
+        units_of: Callable[[int, int], tuple[int, ...]]
         if h.ndim == 3:  # one map a channel: choose one, then a unit of it
             channel = ui.slider("Channel", 0, len(h) - 1, int(h.flatten(1).amax(1).argmax()), key="channel",
                                 help="Starts at the strongest.")  # fmt: skip
@@ -334,7 +338,8 @@ def slide_view() -> None:
                   alt="The inputs that are read now, and the outputs so far",
                   data={"output": range(len(trace)), "value": trace.result})  # fmt: skip
     with matrix:
-        dense = as_linear(chain[0], x.shape[1])
+        layer: Any = chain[0]
+        dense = as_linear(layer, x.shape[1])
         ui.figure(figures.matrix(dense.weight, index), key="matrix",
                   alt="The convolution as a matrix; the row of this output is framed",
                   data={"row": [i for i in range(len(trace)) for _ in range(x.shape[1])],

@@ -1,6 +1,7 @@
 """Neural language model: trained live on a small text, beside counts of the same text."""
 
 import math
+from typing import Any
 
 from lab import ui
 from lab.errors import UserError
@@ -113,7 +114,7 @@ def draw_rest(network):
         )  # fmt: skip
 
 
-drawn = []  # what the job has drawn in this run of the page
+drawn: list[Any] = []  # what the job has drawn in this run of the page
 
 
 def draw(progress):

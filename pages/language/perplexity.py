@@ -96,7 +96,9 @@ STARTS = [(0.5, 0.2), (0.3, 0.2), (0.2, 0.6), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
 
 def weights(p: list[float], q: list[float]) -> dict[str, float | str]:
     """The sliders of a preset."""
-    given = {f"{name}{i}": v for name, row in (("p", p), ("q", q)) for i, v in enumerate(row)}
+    given: dict[str, float | str] = {
+        f"{name}{i}": v for name, row in (("p", p), ("q", q)) for i, v in enumerate(row)
+    }
     return given | {"k": max(2, len(p)), "from": "sliders"}
 
 

@@ -55,11 +55,12 @@ left, right = ui.columns(2)
 with left:
     ui.markdown("##### A table: one vector")
     near = lens.static(table)
+    words, cosines, meant = (list(column) for column in zip(*near, strict=True))
     ui.figure(
-        figures.neighbours(*zip(*near, strict=True), senses.SENSES),
+        figures.neighbours(words, cosines, meant, senses.SENSES),
         alt="The words nearest to bank in the skip-gram vectors, with their senses",
-        data={"word": [w for w, _, _ in near], "cosine": [c for _, c, _ in near]},
-    )  # fmt: skip
+        data={"word": words, "cosine": cosines},
+    )
 with right:
     ui.markdown("##### A Transformer: one a place")
     points = lens.plane(found.states[layer], mine)

@@ -6,7 +6,7 @@ from lab.figures import tokenizers as figures
 from lab.lenses import tokenizers as lens
 from lab.lenses import vocabularies
 from modules.language import subwords
-from modules.language.tokenization import BPE, PairCounts
+from modules.language.tokenization import BPE, Kind, PairCounts
 
 RHYME = (
     "a sailor went to sea sea sea to see what he could see see see but all that he could see see see "
@@ -39,7 +39,7 @@ with right:
 first, second = ui.columns(2)
 with first:
     base = ui.choice("BPE starts from", ["characters", "bytes"], key="base")
-    kind = {"characters": "word", "bytes": "byte"}[base]
+    kind: Kind = "word" if base == "characters" else "byte"
 with second:
     tied = ui.choice("Of pairs equally frequent", ["first in the text", "smaller ids"], key="tie")
     tie = {"first in the text": "first", "smaller ids": "id"}[tied]

@@ -1,5 +1,7 @@
 """Word vectors: a map, neighbours, analogies with their misses, methods side by side, rare words."""
 
+import torch
+
 from datamodules.cooccurrence import Cooccurrence
 from lab import ui
 from lab.errors import UserError
@@ -248,7 +250,7 @@ def passes():
     """Predictions in one pass through the planted corpus, by CBOW and by skip-gram."""
     data = Cooccurrence("relations", window=2)
     data.setup("fit")
-    return lens.cost(data.train_set[:][1])
+    return lens.cost(data.train_set[torch.arange(len(data.train_set))][1])
 
 
 def show_rare():

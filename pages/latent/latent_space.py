@@ -1,5 +1,7 @@
 """Latent space: where a model puts digits, and what it makes of any place."""
 
+from typing import Any
+
 from datamodules import fetch
 from datamodules.digits import Digits
 from datamodules.mnist import MNIST
@@ -13,6 +15,7 @@ from modules.latent.vae import LOG_2PI, VAE, gaussian_kl, reparameterize
 DRAWN, DIGITS, IMAGES = "drawn by MADE", "small digits", "MNIST"
 EXTENT, GRID, STEPS, COUNT, FEW = 3.5, 29, 11, 500, 300
 SIZES = [1, 2, 5, 10, 20, 50, 100, 500]
+check: tuple[str, list[Any], Any, str]  # question, options, answer, why
 
 ui.header("Latent space", "A model that gives every digit a place in a small space, and every place a digit.")
 

@@ -99,7 +99,7 @@ with bars:
         {
             "Entropy before (nats)": f"{value['entropy']:.3f}",
             "Entropy after (nats)": f"{value['entropy_after']:.3f}",
-            f"Kept of {V} tokens": int(value["kept"].sum()),
+            f"Kept of {V} tokens": f"{int(value['kept'].sum())}",
             "Mass kept": f"{value['mass']:.3f}",
         }.items(),
         strict=True,
