@@ -44,9 +44,18 @@ def is_nade(experiment: Experiment) -> bool:
 
 
 def same_pictures(name: str, others: dict[str, Experiment]) -> list[str]:
-    """Experiments on the data of experiment `name`, itself left out."""
-    own = others[name]
-    return [n for n, e in others.items() if n != name and e.datamodule == own.datamodule]
+    """Experiments on the data of experiment `name`, in the same size, itself left out."""
+
+    def pictures(experiment: Experiment) -> tuple[str, Any]:
+        return experiment.datamodule, (experiment.config["data"].get("init_args") or {}).get("image_size")
+
+    return [n for n, e in others.items() if n != name and pictures(e) == pictures(others[name])]
+
+
+def comparable(experiment: Experiment, others: dict[str, Experiment]) -> bool:
+    """Whether another member has learned the same binary pictures."""
+    same = same_pictures(experiment.name, others)
+    return of_binary_pictures(experiment) and any(of_binary_pictures(others[n]) for n in same)
 
 
 def bits(picture: Tensor) -> Tensor:

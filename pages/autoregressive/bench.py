@@ -266,8 +266,9 @@ def running_mode() -> None:
 def comparison_mode() -> None:
     left, right = ui.columns(2)
     with right:
-        name, model, side = model_and_side(only=members.of_binary_pictures)
-        fitting = members.same_pictures(name.partition("/")[0], experiments.catalog())
+        catalog = experiments.catalog()
+        name, model, side = model_and_side(only=lambda e: members.comparable(e, catalog))
+        fitting = members.same_pictures(name.partition("/")[0], catalog)
         other = ui.experiment("Against", family="autoregressive", key="other", default="fvsbn-digits",
                               only=lambda e: e.name in fitting and members.of_binary_pictures(e))  # fmt: skip
     with left:

@@ -118,6 +118,10 @@ def test_only_binary_pictures_are_offered():
     assert all("NADE" in catalog[n].module and n.startswith("nade") for n in nades)
     same = conditionals.same_pictures("nade-digits", catalog)
     assert "fvsbn-digits" in same and "fvsbn-mnist" not in same and "nade-digits" not in same
+    # MNIST in another size is other data
+    assert "gatedpixelcnn-mnist" not in conditionals.same_pictures("nade-mnist", catalog)
+    alone = {n for n in offered if not conditionals.comparable(catalog[n], catalog)}
+    assert alone == {"gatedpixelcnn-mnist"}
 
 
 def test_levels_have_a_law_and_read_all_of_their_past():
