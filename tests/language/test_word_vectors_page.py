@@ -97,6 +97,8 @@ def test_inflections_are_found_again():
     assert near[:2].flatten().tolist() == [1, 0] and near[3].tolist() == [5]
     assert lens.found_again(near, pairs).tolist() == [True, False, False]
     assert lens.found_again(near, pairs.flip(1)).tolist() == [True, False, False]
+    one_way = torch.tensor([[1], [2], [0]])  # 1 is nearest to 0, 0 not to 1: either will do
+    assert lens.found_again(one_way, torch.tensor([[0, 1], [1, 0]])).tolist() == [True, True]
     values = torch.tensor([1.0, 0.0, 1.0, 1.0])
     assert lens.by_frequency(values, torch.tensor([5, 2, 0, 9]), 2) == [0.5, 1.0]
     one, other = torch.tensor([[1, 2], [0, 2]]), torch.tensor([[2, 1], [3, 2]])
