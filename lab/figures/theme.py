@@ -7,6 +7,7 @@ for attention weights, `grey` for pixels (ink on paper: 0 is the background, 1 t
 The mode belongs to the thread that draws, since each reader of the dashboard has their own.
 """
 
+from collections.abc import Sequence
 from contextvars import ContextVar
 from functools import cache
 from typing import Literal
@@ -129,13 +130,26 @@ def template(mode: Mode) -> go.layout.Template:
 
 
 def style(fig: go.Figure) -> go.Figure:
-    """The figure in this mode's template; above the plot there is as much room as title and legend need."""
+    """The figure in this mode's template; above the plot there is as much room as title and legend need,
+    and a legend of many rows goes below it, where Plotly makes room by itself.
+    """
     fig.update_layout(template=template(mode()), dragmode=False)  # a finger on a figure scrolls the page
     if fig.layout.margin.t is None:
         has_title = bool(fig.layout.title.text) or bool(fig.layout.annotations)
         named = [t.name for t in fig.data if t.name and t.showlegend is not False]
         legend = fig.layout.showlegend is not False and len(named) > 1
-        # a sign of 40 px and 9 px a character: on a phone, or in half a page, 340 px make a row
-        rows = -(-sum(40 + 9 * len(name) for name in named) // 340) if legend else 0
+        rows = legend_rows(named) if legend else 0
+        if rows > 2:
+            fig.update_layout(legend={"yanchor": "top", "y": -0.22})
+            rows = 0
         fig.update_layout(margin_t=max(48 if has_title else 32, 24 * rows + (36 if has_title else 12)))
     return fig
+
+
+def legend_rows(names: Sequence[str], width: int = 340) -> int:
+    """Rows of a horizontal legend on a phone, or in half a page: `width` pixels make a row.
+
+    A sign takes 40 px, a character 9; what does not fit in one row stands in columns of equal width.
+    """
+    each = [40 + 9 * len(name) for name in names]
+    return 1 if sum(each) <= width else -(-len(each) // max(1, width // max(each)))

@@ -52,15 +52,15 @@ def parallelogram(points: Any, words: Sequence[str], right: bool) -> go.Figure:
 
 
 def arrow(fig: go.Figure, start: Any, end: Any, color: str, label: str = "") -> None:
-    """An arrow from start (2,) to end (2,)."""
+    """An arrow from start (2,) to end (2,), its label in the legend."""
     fig.add_annotation(
         x=end[0], y=end[1], ax=start[0], ay=start[1], xref="x", yref="y", axref="x", ayref="y",
         showarrow=True, arrowhead=2, arrowwidth=3.5, arrowcolor=color, text="",
     )  # fmt: skip
     if label:
-        fig.add_annotation(
-            x=(start[0] + end[0]) / 2, y=(start[1] + end[1]) / 2, text=label, showarrow=False,
-            font={"color": color}, yshift=14,
+        fig.add_scatter(
+            x=[start[0], end[0]], y=[start[1], end[1]], mode="lines", name=label, hoverinfo="skip",
+            line={"color": color, "width": 3.5},
         )  # fmt: skip
 
 

@@ -381,3 +381,15 @@ def test_another_page_does_not_inherit_held_clicks() -> None:
     del page.query_params["cell"]
     page.run()
     assert result(page) is None
+
+
+def test_a_legend_has_the_room_it_needs() -> None:
+    assert theme.legend_rows(["a", "b", "c"]) == 1
+    assert theme.legend_rows(["as they are", "with noise", "entropy"]) == 2
+    assert theme.legend_rows(["untied networks"] * 7) == 7  # 175 px each, two of them 350
+    few, many = (
+        theme.style(basic.curves({f"{i} untied networks": [0, 1] for i in range(n)}, title="T"))
+        for n in (2, 7)
+    )
+    assert few.layout.legend.y is None and few.layout.margin.t == 36 + 2 * 24
+    assert many.layout.legend.y < 0 and many.layout.margin.t == 48
