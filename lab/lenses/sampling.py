@@ -19,12 +19,17 @@ from modules.language.truncation import Cut, cut
 from modules.trace import Trace
 from modules.transformer.gpt import GPT, entropy
 
-__all__ = ["Cost", "Draws", "cost", "cut", "draw", "entropy", "ranked", "trace"]
+__all__ = ["Cost", "Draws", "cost", "cut", "draw", "entropy", "mass", "ranked", "trace"]
 
 
 def trace(model: GPT, coder: Tokenizer, prompt: Tensor, length: int, **knobs: Any) -> Trace:
     """`GPT.sample_trace` with tokens that can be read."""
     return model.sample_trace(prompt, length, names=shown(coder.tokens), **knobs)
+
+
+def mass(story: Cut, most: int = 24) -> Tensor:
+    """Mass of the 1, 2, ... `most` most probable tokens after temperature, before the cut: (most,)."""
+    return story.tempered.sort(descending=True, stable=True).values.cumsum(0)[:most]
 
 
 def ranked(story: Cut, most: int = 24) -> Tensor:
@@ -48,6 +53,22 @@ class Draws:
     statistic: float
     freedom: int
     p_value: float
+
+    @property
+    def equation(self) -> str:
+        """χ² with this draw's numbers."""
+        n = int(self.counts.sum())
+        return (
+            rf"\chi^2 = \sum \frac{{(\text{{drawn}} - {n}\,p)^2}}{{{n}\,p}} = {self.statistic:.2f},"
+            rf"\quad P(\chi^2_{{{self.freedom}}} \ge {self.statistic:.2f}) = {self.p_value:.3f}"
+        )
+
+    @property
+    def note(self) -> str:
+        return (
+            f"{self.freedom} degrees of freedom. Tokens expected less than five times are counted together. "
+            "A fair sampler gives a small probability (below 0.01) once in a hundred seeds."
+        )
 
 
 def draw(p: Tensor, n: int = 1000, seed: int = 0) -> Draws:

@@ -213,21 +213,39 @@ def show_next():
         alt="Probabilities of the likeliest next tokens before and after temperature and cuts",
         data={"token": ranked, "before": story.before[order], "after": story.after[order]},
     )
+    kept = int(story.kept.sum())
     values = {
         "Entropy before (nats)": f"{sampling.entropy(story.before):.3f}",
         "Entropy after (nats)": f"{sampling.entropy(story.after):.3f}",
-        f"Kept of {len(story.kept)}": f"{int(story.kept.sum())}",
+        f"Kept of {len(story.kept)}": f"{kept}",
         "Mass kept": f"{float(story.mass):.3f}",
     }
     for column, (label, number) in zip(ui.columns(4), values.items(), strict=True):
         with column:
             ui.metric(label, number)
+    curve, drawn = ui.columns(2)
+    with curve:
+        mass = sampling.mass(story, BARS)
+        ui.figure(
+            basic.curves({"mass": mass}, range(1, len(mass) + 1), mark=kept if kept <= BARS else None,
+                         title="Mass of the likeliest, and the cut", xlabel="tokens", markers=True),
+            alt="Cumulative probability of the most probable tokens, and how many are kept", key="mass",
+            data={"tokens": range(1, len(mass) + 1), "mass": mass},
+        )  # fmt: skip
+    with drawn:
+        draws = sampling.draw(story.after, 1000, ui.number("Seed of 1,000 draws", 0, 999, 0, key="draws"))
+        ui.figure(
+            token_figures.draws(ranked, draws.counts[order], draws.expected[order]),
+            alt="Counts of 1,000 draws of the next token beside their expectation", key="drawn",
+            data={"token": ranked, "drawn": draws.counts[order], "expected": draws.expected[order]},
+        )  # fmt: skip
     top = int(order[0])
     ui.equation(
         rf"p_1 = \frac{{{float(story.tempered[top]):.4f}}}{{{float(story.mass):.4f}}}"
         rf" = {float(story.after[top]):.4f}",
         note="The likeliest token: its probability after temperature, over the mass of what is kept.",
     )
+    ui.equation(draws.equation, draws.note)
     ui.notice(
         "Temperature bends the whole curve; the cuts only shorten its tail. Top-k keeps the same number of "
         "tokens everywhere; top-p and min-p keep many where the model is unsure and few where it is sure."

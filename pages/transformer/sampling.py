@@ -113,13 +113,7 @@ with many:
         alt="Counts of 1,000 draws of the next token beside their expectation",
         data={"token": ranked, "drawn": draws.counts[order], "expected": draws.expected[order]},
     )
-    ui.equation(
-        rf"\chi^2 = \sum \frac{{(\text{{drawn}} - 1000\,p)^2}}{{1000\,p}} = {draws.statistic:.2f},"
-        rf"\quad P(\chi^2_{{{draws.freedom}}} \ge {draws.statistic:.2f}) = {draws.p_value:.3f}",
-        note=f"{draws.freedom} degrees of freedom. Tokens expected less than five times are "
-        "counted together. A fair sampler gives a small "
-        "probability (below 0.01) once in a hundred seeds.",
-    )
+    ui.equation(draws.equation, draws.note)
 
 
 @ui.cached

@@ -11,8 +11,10 @@ from lab import ui
 from lab.errors import UserError
 from lab.figures import decoding as figures
 from lab.lenses import decoding as lens
+from lab.lenses import sampling
 from lab.lenses import text as texts
 from modules.language.beam import beam_trace
+from modules.language.truncation import Knobs, cut
 from tests.language.toys import GREEDY_FAILS, NOT_MONOTONE, Coin
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "language" / "decoding.py"
@@ -50,6 +52,21 @@ def test_the_next_token_page_shows_the_models_own_distribution():
     after = kept / kept.sum()
     assert shown[1] == f"{-(after * after.log()).sum():.3f}"
     assert f"{after[0]:.4f}" in page.latex[0].value
+    whole = torch.zeros_like(p)
+    whole[p.sort(descending=True).indices[:n]] = after
+    ids = torch.multinomial(whole, 1000, replacement=True, generator=torch.Generator().manual_seed(0))
+    counts, expected = torch.bincount(ids, minlength=len(p)).double(), 1000 * whole.double()
+    cells = expected >= 5
+    rest = expected[~cells].sum()
+    statistic = ((counts - expected)[cells].square() / expected[cells]).sum()
+    if rest > 0:
+        statistic += (counts[~cells].sum() - rest).square() / rest
+    assert f"= {statistic:.2f}" in page.latex[1].value
+
+
+def test_the_mass_of_the_likeliest_is_before_the_cut():
+    story = cut(torch.tensor([0.1, 0.5, 0.15, 0.25]).log(), Knobs(top_k=2))
+    torch.testing.assert_close(sampling.mass(story, 3), torch.tensor([0.5, 0.75, 0.9]))
 
 
 def test_the_duel_measures_both_texts():
