@@ -95,19 +95,20 @@ def update(
 
 
 def strip(words: Sequence[str], given: Sequence[int], predicted: Sequence[int]) -> go.Figure:
-    """A text of words, the given ones blue, the predicted orange, the others grey; rows of eight."""
-    rows, colors = -(-len(words) // 8), []
+    """A text of words, the given ones blue, the predicted orange, the others grey; rows of five: a phone has no room
+    for more."""
+    rows, colors = -(-len(words) // 5), []
     for n in range(len(words)):
         colors.append(theme.BLUE if n in given else theme.ORANGE if n in predicted else theme.HIDDEN)
     drawn = zip(words, colors, strict=True)
     fig = go.Figure(
         go.Scatter(
-            x=[n % 8 for n in range(len(words))], y=[n // 8 for n in range(len(words))], mode="text",
+            x=[n % 5 for n in range(len(words))], y=[n // 5 for n in range(len(words))], mode="text",
             text=[f"<b>{escape(w)}</b>" if c != theme.HIDDEN else escape(w) for w, c in drawn],
             textfont={"color": colors, "size": theme.FONT_SIZE}, hoverinfo="skip", showlegend=False,
         )
     )  # fmt: skip
-    fig.update_xaxes(visible=False, range=[-0.6, 7.6])
+    fig.update_xaxes(visible=False, range=[-0.6, 4.6])
     fig.update_yaxes(visible=False, range=[rows - 0.4, -0.6])
     fig.update_layout(height=50 + 34 * rows, margin={"t": 8, "b": 8})
     return fig

@@ -223,22 +223,19 @@ def show_next():
     for column, (label, number) in zip(ui.columns(4), values.items(), strict=True):
         with column:
             ui.metric(label, number)
-    curve, drawn = ui.columns(2)
-    with curve:
-        mass = sampling.mass(story, BARS)
-        ui.figure(
-            basic.curves({"mass": mass}, range(1, len(mass) + 1), mark=kept if kept <= BARS else None,
-                         title="Mass of the likeliest, and the cut", xlabel="tokens", markers=True),
-            alt="Cumulative probability of the most probable tokens, and how many are kept", key="mass",
-            data={"tokens": range(1, len(mass) + 1), "mass": mass},
-        )  # fmt: skip
-    with drawn:
-        draws = sampling.draw(story.after, 1000, ui.number("Seed of 1,000 draws", 0, 999, 0, key="draws"))
-        ui.figure(
-            token_figures.draws(ranked, draws.counts[order], draws.expected[order]),
-            alt="Counts of 1,000 draws of the next token beside their expectation", key="drawn",
-            data={"token": ranked, "drawn": draws.counts[order], "expected": draws.expected[order]},
-        )  # fmt: skip
+    mass = sampling.mass(story, BARS)
+    ui.figure(
+        basic.curves({"mass": mass}, range(1, len(mass) + 1), mark=kept if kept <= BARS else None, height=320,
+                     title="Mass of the likeliest, and the cut", xlabel="tokens", markers=True),
+        alt="Cumulative probability of the most probable tokens, and how many are kept", key="mass",
+        data={"tokens": range(1, len(mass) + 1), "mass": mass},
+    )  # fmt: skip
+    draws = sampling.draw(story.after, 1000, ui.number("Seed of 1,000 draws", 0, 999, 0, key="draws"))
+    ui.figure(
+        token_figures.draws(ranked, draws.counts[order], draws.expected[order]),
+        alt="Counts of 1,000 draws of the next token beside their expectation", key="drawn",
+        data={"token": ranked, "drawn": draws.counts[order], "expected": draws.expected[order]},
+    )  # fmt: skip
     top = int(order[0])
     ui.equation(
         rf"p_1 = \frac{{{float(story.tempered[top]):.4f}}}{{{float(story.mass):.4f}}}"
