@@ -95,8 +95,8 @@ def update(
 
 
 def strip(words: Sequence[str], given: Sequence[int], predicted: Sequence[int]) -> go.Figure:
-    """A text of words, the given ones blue, the predicted orange, the others grey; rows of five: a phone has no room
-    for more."""
+    """A text of words, the given ones blue, the predicted orange, the others grey, in rows of five:
+    a phone has no room for more."""
     rows, colors = -(-len(words) // 5), []
     for n in range(len(words)):
         colors.append(theme.BLUE if n in given else theme.ORANGE if n in predicted else theme.HIDDEN)
