@@ -182,6 +182,16 @@ def test_the_card_of_the_greys_is_reproduced_and_sums_over_levels():
     torch.testing.assert_close(p.sum(-1), torch.ones(2, 64), rtol=0, atol=1e-5)
 
 
+def test_real_numbers_and_levels_of_the_same_pictures_compare():
+    """Of 196 pixels of 256 levels: a density on [0, 1) costs 196 ln 256 nats more in levels."""
+    real, levels = (weights.read_card(ZOO / name) for name in ("rnade-mnist", "nade-greys-mnist"))
+    assert real["data"]["image_size"] == levels["data"]["image_size"] == 14
+    uniform = 196 * math.log(256)
+    bound = real["metrics"]["test/nll"] + uniform  # no less than what the levels cost under the same density
+    assert 0.2 * uniform < bound < 0.7 * uniform
+    assert 0.2 * uniform < levels["metrics"]["test/nll"] < 0.7 * uniform
+
+
 def test_grey_levels_are_drawn_as_greys(tmp_path):
     from PIL import Image
 
