@@ -102,8 +102,8 @@ class Batches(Sampler[Tensor]):
 class DataModule(L.LightningDataModule):
     """Base of every datamodule.
 
-    A subclass sets `train_set`, `val_set` and `test_set` in `setup` and says in `sizes` what a
-    model must know of the data. The test split is read by `test` alone.
+    A subclass makes each split in `_split`, or sets `train_set`, `val_set` and `test_set` in a `setup` of
+    its own, and says in `sizes` what a model must know of the data. The test split is read by `test` alone.
 
     Args:
         batch_size: examples per optimizer step over all processes together.
@@ -121,6 +121,17 @@ class DataModule(L.LightningDataModule):
         if batch_size < 1:
             raise ValueError(f"batch_size is {batch_size}: it must be at least 1.")
         self.batch_size, self.seed = batch_size, seed
+
+    def _split(self, split: str) -> Any:
+        """The split "train", "val" or "test"."""
+        raise NotImplementedError
+
+    def setup(self, stage: str | None = None) -> None:
+        """Make the splits that `stage` reads, once; all of them without a stage."""
+        if stage in (None, "fit", "validate") and not hasattr(self, "train_set"):
+            self.train_set, self.val_set = self._split("train"), self._split("val")
+        if stage in (None, "test", "predict") and not hasattr(self, "test_set"):
+            self.test_set = self._split("test")
 
     @property
     def sizes(self) -> dict[str, Any]:

@@ -170,12 +170,6 @@ class Cooccurrence(DataModule):
             return TensorSplit(centres, contexts)
         return Matrix(counts(centres, contexts, len(self.vocabulary)), self.steps_per_epoch)
 
-    def setup(self, stage: str | None = None) -> None:
-        if stage in (None, "fit", "validate") and not hasattr(self, "train_set"):
-            self.train_set, self.val_set = self._split("train"), self._split("val")
-        if stage in (None, "test", "predict") and not hasattr(self, "test_set"):
-            self.test_set = self._split("test")
-
     def batches(self, split: Any, shuffle: bool, limit: int | None = None) -> DataLoader:
         if isinstance(split, Matrix):  # one batch is the whole matrix, however many steps there are
             passes = torch.arange(split.passes if shuffle else 1)[:, None]

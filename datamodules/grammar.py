@@ -102,7 +102,7 @@ class Grammar(DataModule):
     def tokenizer(self) -> WordTokenizer:
         return tokenizer(self.toy)
 
-    def _split(self, texts: list[str]) -> TensorSplit:
+    def _examples(self, texts: list[str]) -> TensorSplit:
         encoded = [self.tokenizer.encode(text) for text in texts]
         if self.examples == "contexts":
             return TensorSplit(*contexts(encoded, self.context))
@@ -110,9 +110,9 @@ class Grammar(DataModule):
         return TensorSplit(lines.tokens, lines.targets)
 
     def setup(self, stage: str | None = None) -> None:
-        train = self._split([s for s in sentences(self.toy) if s != self.hidden])
+        train = self._examples([s for s in sentences(self.toy) if s != self.hidden])
         self.train_set = self.val_set = train
-        whole = self._split([self.hidden]).tensors
+        whole = self._examples([self.hidden]).tensors
         if self.examples == "contexts":
             self.test_set = TensorSplit(whole[0][-2:-1], whole[1][-2:-1])  # the object; after it the end
         else:

@@ -81,12 +81,6 @@ class Multi30k(DataModule):
     def _split(self, split: str) -> Sentences:
         return Sentences([self.tokenizer.encode(sentence) for sentence in sentences(split)])
 
-    def setup(self, stage: str | None = None) -> None:
-        if stage in (None, "fit", "validate") and not hasattr(self, "train_set"):
-            self.train_set, self.val_set = self._split("train"), self._split("val")
-        if stage in (None, "test", "predict") and not hasattr(self, "test_set"):
-            self.test_set = self._split("test")
-
     @property
     def sizes(self) -> dict[str, Any]:
         return {"vocab_size": len(self.tokenizer)}

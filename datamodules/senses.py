@@ -121,12 +121,6 @@ class Senses(DataModule):
         encoded = Sentences([self.tokenizer.encode(line) for line in self.lines(split)[0]])
         return TensorSplit(encoded.tokens, encoded.targets)  # all of one length: nothing is padded
 
-    def setup(self, stage: str | None = None) -> None:
-        if stage in (None, "fit", "validate") and not hasattr(self, "train_set"):
-            self.train_set, self.val_set = self._split("train"), self._split("val")
-        if stage in (None, "test", "predict") and not hasattr(self, "test_set"):
-            self.test_set = self._split("test")
-
     @property
     def sizes(self) -> dict[str, Any]:
         return {"vocab_size": len(self.tokenizer)}

@@ -52,22 +52,13 @@ def pick(
             )
         elif trace.type == "bar":
             trace.update(selected={"marker": {"opacity": 1}}, unselected={"marker": {"opacity": 1}})
-    fig.update_layout(clickmode="event+select")
     chart = f"{key}-chart"
 
     def clicked() -> None:
         points = st.session_state[chart]["selection"]["points"]
         hold(key, {"x": points[0]["x"], "y": points[0]["y"]} if points else None)
 
-    st.plotly_chart(
-        theme.style(fig),
-        theme=None,
-        key=chart,
-        alt=alt,
-        config=config(alt),
-        on_select=clicked,
-        selection_mode="points",
-    )
+    clickable(fig, chart, alt, clicked)
     download(data, key)
     state.publish(key)
     return point
@@ -97,6 +88,12 @@ def press(
             st.session_state[f"_clicks:{key}"] = clicks + 1
             set_values(on_press(round(points[0]["x"]), round(points[0]["y"])))
 
+    clickable(fig, chart, alt, clicked)
+    download(data, key)
+
+
+def clickable(fig: Figure, chart: str, alt: str, clicked: Callable[[], None]) -> None:
+    """Draw a figure under the key `chart`; a click on a point calls `clicked`, which finds it there."""
     fig.update_layout(clickmode="event+select")
     st.plotly_chart(
         theme.style(fig),
@@ -107,7 +104,6 @@ def press(
         on_select=clicked,
         selection_mode="points",
     )
-    download(data, key)
 
 
 def held(key: str) -> dict[str, Any] | None:
