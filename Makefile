@@ -1,19 +1,22 @@
 # make app    a dashboard in the browser; the first time it makes a virtual environment and installs
-# make test   everything: lint, format, types, import floors, tests (the first time it installs too)
+# make test   lint, format, types, import floors, tests (the first time it installs too)
+# make soak   the longest proofs alone: hours; once before an issue is closed
 #
-# Settings: PYTHON=python3.12 (any ≥ 3.11), WORKERS=4 (test processes), TESTS=tests/graph (what to test)
+# Settings: PYTHON=python3.12 (any ≥ 3.11), WORKERS=4 (test processes), TESTS=tests/graph (what to test),
+# LEVEL=all (the heavy proofs too: what CI runs)
 
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --progress-bar off -c constraints.txt
 WORKERS ?= 2
 TESTS ?= tests
+LEVEL ?= quick
 
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c '$(NEW_ENOUGH)' 2>/dev/null && { echo $$python; break; }; done)
 
-.PHONY: app test clean
+.PHONY: app test soak clean
 
 app: $(VENV)/installed
 	@$(BIN)/lab app
@@ -23,7 +26,10 @@ test: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(TESTS)
+	LEVEL=$(LEVEL) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(TESTS)
+
+soak: $(VENV)/installed-dev
+	LEVEL=soak $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rA $(TESTS)
 
 clean:
 	rm -rf $(VENV)

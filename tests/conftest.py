@@ -24,6 +24,7 @@ for _variable in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL
 os.environ["no_proxy"] = os.environ["NO_PROXY"] = "localhost,127.0.0.1,::1"
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+import hypothesis  # noqa: E402
 import torch  # noqa: E402
 
 torch.set_num_threads(1)
@@ -120,8 +121,35 @@ def chromium() -> str:
 SLOW = ("test_readme.py", "test_training.py", "test_runs.py", "test_pages.py")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Longest first, so that workers end together: the browser's tests, then the slow files.
+# What a level runs: everything but the marks named here; soak runs what is marked for it alone.
+LEVEL = os.environ.get("LEVEL", "quick")
+LEFT_OUT = {"quick": ("heavy", "soak"), "all": ("soak",)}
+# How many examples a fuzz test tries at each level.
+EXAMPLES = {"quick": 50, "all": 500, "soak": 10_000}
+
+hypothesis.settings.register_profile(
+    LEVEL,
+    max_examples=EXAMPLES[LEVEL],
+    deadline=None,  # no test asserts on a clock
+    database=None,  # nothing is left in the working tree
+    derandomize=LEVEL != "soak",  # the same examples on every machine
+    suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.function_scoped_fixture],
+)
+hypothesis.settings.load_profile(LEVEL)
+
+
+def runs_at(level: str, item: pytest.Item) -> bool:
+    """Whether a test belongs to the level."""
+    marks = {mark.name for mark in item.iter_markers()}
+    if level == "soak":
+        return bool(marks & {"soak", "fuzz"})
+    return not marks & set(LEFT_OUT[level])
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what the level leaves out, and put the rest in order.
+
+    Longest first, so that workers end together: the browser's tests, then the slow files.
 
     `--dist worksteal` deals out neighbours, so one worker alone starts the browser and its dashboard.
     """
@@ -131,4 +159,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             return 0
         return 1 if item.path.name in SLOW else 2
 
+    chosen = [item for item in items if runs_at(LEVEL, item)]
+    if left_out := [item for item in items if item not in set(chosen)]:
+        config.hook.pytest_deselected(items=left_out)
+    items[:] = chosen
     items.sort(key=rank)  # stable: the order within a rank stays
