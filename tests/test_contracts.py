@@ -84,6 +84,7 @@ def counted(model: Any) -> Any:
 
 COUNTED: dict[str, Callable[[], Any]] = {
     "joint table": lambda: counted(JointTable((5,))),
+    "joint table, 3 values": lambda: counted(JointTable((3,), values=3)),
     "chain-rule table": lambda: counted(ChainRuleTable((5,), order=[3, 0, 1, 4, 2])),
     "Bayesian network": lambda: counted(BayesNet((5,), [[2, 4], [], [1], [0, 2, 1], []])),
     "Bayesian network, 3 values": lambda: counted(BayesNet((4,), [[], [0], [0, 1], [1]], values=3)),

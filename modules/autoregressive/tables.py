@@ -32,14 +32,31 @@ OUTSIDE = -1  # a parent that does not exist, such as a pixel beyond the margin:
 LARGEST = 2**24  # contexts of one table that a model may keep
 
 
-class Counted(CountModel, Autoregressive):
+class Counts(CountModel, Autoregressive):
+    """What all tables share: `counts`, and conditionals that may be certain."""
+
+    counts: Tensor
+
+    def score(self, logits: Tensor, x: Tensor) -> Tensor:
+        if self.values > 2:
+            return super().score(logits, x)
+        # an infinite logit is a certain bit, which binary_cross_entropy_with_logits turns into NaN
+        return F.logsigmoid(torch.where(x == 1, logits, -logits))
+
+    def put(self, table: Tensor) -> None:
+        """Use these probabilities, shaped as `counts`, in the place of counts."""
+        self.counts.copy_(table)
+
+    def forget(self) -> None:
+        self.counts.zero_()
+
+
+class Counted(Counts):
     """Base of models whose conditionals are rows of counted tables.
 
     A constructor calls `arrange`, then `set_parents`. `counts` (rows, K) holds N(c, k) of all tables, one
     below the other; a variable's row is its table's first row plus the number that its parents spell.
     """
-
-    counts: Tensor
 
     def set_parents(
         self, parents: Sequence[Sequence[int]], smoothing: float, tables: Sequence[int] | None = None
@@ -104,10 +121,6 @@ class Counted(CountModel, Autoregressive):
         log_p = self.table.log()
         return log_p[:, 1] - log_p[:, 0] if self.values == 2 else log_p
 
-    def put(self, table: Tensor) -> None:
-        """Use these probabilities (rows, K) in the place of counts."""
-        self.counts.copy_(table)
-
     def rows(self, x: Tensor) -> Tensor:
         """Where each variable's conditional stands in `table`: x (B, n) -> (B, n) int64."""
         digits = F.pad(x.long(), (0, 1))  # (B, n + 1): the last one is what is OUTSIDE
@@ -134,12 +147,6 @@ class Counted(CountModel, Autoregressive):
                 raise ValueError(f"in this order variable {i} comes before one of its parents.")
             met.add(i)
 
-    def score(self, logits: Tensor, x: Tensor) -> Tensor:
-        if self.values > 2:
-            return super().score(logits, x)
-        # an infinite logit is a certain bit, which binary_cross_entropy_with_logits turns into NaN
-        return F.logsigmoid(torch.where(x == 1, logits, -logits))
-
     def _walk(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
         """One look into one table for each variable."""
         self.check_order(order)
@@ -152,9 +159,6 @@ class Counted(CountModel, Autoregressive):
             yield log_odds[self.first[j] + (values * powers[: len(parents)]).sum(1)]
 
     # --- fitting ---
-
-    def forget(self) -> None:
-        self.counts.zero_()
 
     def count(self, batch: Any) -> None:
         x = self.flat(batch[0] if isinstance(batch, (tuple, list)) else batch)
@@ -189,13 +193,11 @@ class ChainRuleTable(Counted):
         self.set_parents([self.order[: rank[i]].tolist() for i in range(self.n)], smoothing)
 
 
-class JointTable(CountModel, Autoregressive):
+class JointTable(Counts):
     """One probability for each of the K^n strings; its conditionals follow by summing, in any order.
 
     Args: as `ChainRuleTable`; α is added to the count of every string.
     """
-
-    counts: Tensor
 
     def __init__(
         self, event_shape: Sequence[int] = (3,), values: int = 2, smoothing: float = 0.5, **training: Any
@@ -208,8 +210,6 @@ class JointTable(CountModel, Autoregressive):
             raise ValueError(f"smoothing is {smoothing}: it must be at least 0.")
         self.smoothing = smoothing
         self.register_buffer("counts", torch.zeros(values**self.n, dtype=torch.float64))
-
-    score = Counted.score
 
     @property
     def order_agnostic(self) -> bool:
@@ -224,10 +224,6 @@ class JointTable(CountModel, Autoregressive):
     @property
     def num_parameters(self) -> int:
         return self.table[1:].numel()  # the last one follows: they sum to 1
-
-    def put(self, table: Tensor) -> None:
-        """Use these probabilities (K^n,) in the place of counts."""
-        self.counts.copy_(table)
 
     def strings(self, x: Tensor) -> Tensor:
         """The number of each string: x (B, n) -> (B,) int64."""
@@ -250,9 +246,6 @@ class JointTable(CountModel, Autoregressive):
             out[:, i] = torch.where(certain > 0, law / certain, 1 / self.values).log()
             code = code * self.values + digits[:, i]
         return out[..., 1] - out[..., 0] if self.values == 2 else out
-
-    def forget(self) -> None:
-        self.counts.zero_()
 
     def count(self, batch: Any) -> None:
         x = self.flat(batch[0] if isinstance(batch, (tuple, list)) else batch)

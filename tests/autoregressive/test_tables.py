@@ -139,6 +139,22 @@ def test_more_values_than_two() -> None:
         contracts.samples_follow_the_density(samples, model.log_prob, values=3)
 
 
+def test_a_joint_table_of_three_values_has_the_conditionals_of_its_sums() -> None:
+    """Every conditional p(x_≤i) / p(x_<i) by hand, in an order of its own; some strings never happen."""
+    model = fitted(JointTable((3,), values=3, smoothing=0.0), bits(40, 3, values=3))
+    p, order = model.table.view(3, 3, 3), [2, 0, 1]
+    every = contracts.configurations((3,), 3)[model.table > 0]
+    a, b, c = every.unbind(1)
+    last, first, whole = p.sum((0, 1))[c], p.sum(1)[a, c], p[a, b, c]
+    expected = torch.stack([(first / last).log(), (whole / first).log(), last.log()], 1)
+    found = model.log_conditionals(every.double(), order)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+    trace = contracts.trace_replays(lambda seed: model.sample_trace(order=order, seed=seed))
+    assert [step.values["pixel"] for step in trace] == order
+    x = trace.result["x"]
+    assert trace[-1].values["log_prob"] == pytest.approx(model.log_prob(x[None]).item(), abs=1e-12)
+
+
 def test_certain_bits_and_unseen_contexts() -> None:
     """Without smoothing: probability 0 is -inf, not NaN, and a context never met has the uniform law."""
     model = fitted(ChainRuleTable((2,), smoothing=0.0), torch.tensor([[1.0, 1.0], [1.0, 0.0], [1.0, 0.0]]))
