@@ -11,6 +11,7 @@ from lab.bench.timing import Row, interleaved, paired_row
 from modules.autoregressive.base import Autoregressive
 from modules.autoregressive.made import MADE
 from modules.autoregressive.nade import NADE
+from modules.noise import uniform
 
 HIDDEN = 500  # the published width
 INK = 0.13  # share of ones in binarized MNIST
@@ -117,5 +118,5 @@ def by_modules(model: NADE) -> Callable[[int], Tensor]:
 
 def start(model: NADE, images: int) -> tuple[Tensor, Tensor]:
     """Empty pictures (B, n), and the noise that `sample` would draw."""
-    noise = torch.rand(images, model.n, generator=seeded(), dtype=torch.float64).float()
-    return torch.zeros(images, model.n), noise
+    x = torch.zeros(images, model.n)
+    return x, uniform(images, model.n, like=x, generator=seeded())

@@ -9,6 +9,7 @@ from lab.bench.timing import Row, interleaved, paired_row
 from modules.autoregressive.base import Autoregressive
 from modules.autoregressive.gated_pixelcnn import GatedPixelCNN
 from modules.autoregressive.pixelcnn import PixelCNN, PixelModel
+from modules.noise import uniform
 
 ROWS = 2  # of 28: full passes for all 784 pixels would take minutes
 
@@ -29,7 +30,7 @@ def measure(quick: bool = False) -> list[Row]:
         def draw(walk: Any, model: PixelModel = model, x: Tensor = beginning, start: int = start) -> Tensor:
             x = x.clone()
             generator = torch.Generator().manual_seed(0)
-            noise = torch.rand(len(x), model.n, generator=generator)
+            noise = uniform(len(x), model.n, like=x, generator=generator)
             for j, logits in zip(model.order[start:].tolist(), walk(x, model.order, 0, start), strict=True):
                 x[:, j] = model.choose(logits, noise[:, j], 1.0)
             return x

@@ -19,6 +19,7 @@ from modules.autoregressive.fvsbn import FVSBN
 from modules.autoregressive.made import MADE
 from modules.autoregressive.nade import NADE
 from modules.autoregressive.pixelcnn import PixelCNN
+from modules.noise import uniform
 
 PASSES = "MADE, full passes"
 REPEATS = 3
@@ -75,7 +76,7 @@ def seconds(run: Callable[[], object]) -> float:
 def draw_by_passes(model: Autoregressive, batch: int) -> Tensor:
     """Ancestral sampling (batch, n) with all conditionals computed anew for every variable."""
     x = torch.zeros(batch, model.n)
-    noise = torch.rand(batch, model.n)
+    noise = uniform(batch, model.n, like=x)
     order = model.component_order(0)
     for j, logits in zip(order.tolist(), Autoregressive._walk(model, x, order, 0, 0), strict=True):
         x[:, j] = model.choose(logits, noise[:, j], 1.0)

@@ -18,6 +18,7 @@ from datamodules.binary_images import patterns, strings
 from modules.autoregressive.autoencoder import Autoencoder
 from modules.autoregressive.base import Autoregressive
 from modules.autoregressive.made import MADE
+from modules.noise import uniform
 from modules.trace import Step, Trace
 
 SIDE = 3
@@ -123,7 +124,7 @@ def decode_noise(model: Autoencoder, examples: Tensor, count: int, seed: int) ->
     noise = torch.randn(count, model.hidden, generator=generator, dtype=torch.float64).to(codes)
     drawn = F.relu(codes.mean(0) + codes.std(0) * noise)
     p = model.decode(drawn).flatten(1)
-    return (torch.rand(p.shape, generator=generator, dtype=torch.float64) < p).to(p)
+    return (uniform(*p.shape, like=p, generator=generator) < p).to(p)
 
 
 def known(pictures: Tensor, examples: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from modules.language.information import entropy
 from modules.language.ngram import NGram
+from modules.noise import pick, uniform
 
 ROUNDING = 1e-9  # bits; values so near to each other are one value
 
@@ -51,10 +52,9 @@ class Source:
         A uniform number makes a map of S states to S states; maps are composed by doubling, log T steps.
         """
         generator = torch.Generator().manual_seed(seed)
-        u = torch.rand(texts, length, generator=generator, dtype=torch.float64)
-        first = (u[:, 0, None] >= self.stationary.cumsum(0)[:-1]).sum(-1)  # (B,)
-        steps = self.transition.cumsum(-1)[:, :-1]
-        maps = (u[:, 1:, None, None] >= steps).sum(-1)  # (B, T - 1, S): the next state after each state
+        u = uniform(texts, length, like=self.transition, generator=generator)
+        first = pick(self.stationary, u[:, 0])  # (B,)
+        maps = pick(self.transition, u[:, 1:, None])  # (B, T - 1, S): the next state after each state
         shift = 1
         while shift < maps.shape[1]:
             maps = torch.cat([maps[:, :shift], maps[:, shift:].gather(-1, maps[:, :-shift])], dim=1)

@@ -22,6 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from modules.base import Module, Split
+from modules.noise import pick, uniform
 from modules.trace import Step, Trace
 
 Order = Literal["raster", "reversed", "random"] | Sequence[int]
@@ -177,7 +178,7 @@ class Autoregressive(Module):
         p = self.probabilities(logits, temperature)
         if self.values == 2:
             return (noise < p).to(p)
-        return (noise[:, None] >= p.cumsum(-1)[:, :-1]).sum(-1).to(p)  # of K - 1 steps, those passed
+        return pick(p, noise).to(p)
 
     # --- density ---
 
@@ -318,7 +319,7 @@ class Autoregressive(Module):
             raise ValueError(f"temperature is {temperature}: it must be at least 0.")
         like = self.like
         x = torch.zeros(n, self.n, dtype=like.dtype, device=like.device)
-        noise = torch.rand(n, self.n, generator=generator, dtype=torch.float64).to(x)
+        noise = uniform(n, self.n, like=x, generator=generator)
         seen = [False] * self.n if known is None else (~known[0].isnan()).tolist()
         visited = order.tolist()
         start = next((t for t, j in enumerate(visited) if not seen[j]), self.n)

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from modules.autoregressive.base import Order
 from modules.autoregressive.nade import Running
+from modules.noise import pick
 from modules.trace import Step, Trace
 
 
@@ -99,8 +100,7 @@ class RNADE(Running):
         """A component by the distribution function of π; what is left of the noise makes the Gaussian."""
         pi = self.probabilities(logits, temperature)
         _, mean, log_sigma = self.mixture(logits)
-        upper = pi.cumsum(-1)
-        k = (noise[:, None] >= upper[:, :-1]).sum(-1, keepdim=True)
+        upper, k = pi.cumsum(-1), pick(pi, noise)[:, None]
         share = pi.gather(-1, k)[:, 0]
         rest = (noise - upper.gather(-1, k)[:, 0] + share) / share  # uniform in [0, 1) again
         z = torch.special.ndtri(rest.clamp(1e-7, 1 - 1e-7)) * math.sqrt(temperature)

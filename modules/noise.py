@@ -1,0 +1,27 @@
+"""Noise for samplers: uniform numbers that never reach 1, and the value that such a number picks.
+
+    u ~ U[0, 1),    x = the first k with F(k) > u,    F(k) = p_0 + … + p_k
+
+A uniform number of double precision rounds to 1.0 in single precision once in 2^25 draws. No distribution
+function exceeds it, so the last value would be drawn whatever its probability, 0 included.
+"""
+
+import torch
+from torch import Tensor
+
+
+def uniform(*shape: int, like: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """Numbers in [0, 1), never 1, in the dtype and on the device of `like`; drawn in double precision on
+    the generator's own device, so that a seed means the same everywhere."""
+    u = torch.rand(*shape, generator=generator, dtype=torch.float64).to(like)
+    return u.clamp_(max=1 - torch.finfo(u.dtype).eps / 2)  # the number before 1
+
+
+def pick(p: Tensor, u: Tensor) -> Tensor:
+    """The value at which the distribution function passes u: p (..., K), u (...) in [0, 1) -> (...) int64.
+
+    Never a value of probability 0, also where rounding leaves the sum of all p below u: what comes after
+    the sum is reached adds nothing to it.
+    """
+    below = p.cumsum(-1)
+    return ((u[..., None] >= below) & (below < below[..., -1:])).sum(-1)
