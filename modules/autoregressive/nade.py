@@ -28,7 +28,7 @@ from modules.autoregressive.base import Autoregressive
 # --- All states at once -----------------------------------------------------------------------
 
 
-def distinct_states(u: Tensor, merge: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def distinct_states(u: Tensor, merge: bool) -> tuple[Tensor, Tensor, Tensor]:
     """Which states a chunk of variables meets, each only once: an input of zeros adds nothing.
 
     Of binary digits seven pixels in eight are 0, so a few states serve the whole chunk.
@@ -37,9 +37,9 @@ def distinct_states(u: Tensor, merge: bool) -> tuple[Tensor, Tensor, Tensor, Ten
         u: (B, m, F) inputs of the m variables of the chunk.
         merge: False keeps equal states apart: an input of zero has a derivative all the same.
 
-    Returns: owner (S,) the example of each state; before (S, m) which variables of the chunk it has read;
-        read (S, m F) their inputs, 0 for the others; place (B m,) where, in an array (S m) of every
-        state's predictions of every variable, the prediction of variable t of example b is.
+    Returns: owner (S,) the example of each state; read (S, m F) the inputs that it has read, 0 for the
+        others; place (B m,) where, in an array (S m) of every state's predictions of every variable, the
+        prediction of variable t of example b is.
     """
     batch, m, _ = u.shape
     new = torch.ones(batch, m, dtype=torch.bool, device=u.device)
@@ -47,67 +47,29 @@ def distinct_states(u: Tensor, merge: bool) -> tuple[Tensor, Tensor, Tensor, Ten
         new[:, 1:] = (u[:, :-1] != 0).any(-1)
     row = new.flatten().cumsum(0) - 1
     owner, first = new.nonzero(as_tuple=True)
-    before = torch.arange(m, device=u.device) < first[:, None]
-    read = u.index_select(0, owner).mul_(before[..., None]).flatten(1)
-    return owner, before, read, row * m + torch.arange(m, device=u.device).repeat(batch)
+    before = torch.arange(m, device=u.device) < first[:, None]  # (S, m)
+    read = (u.index_select(0, owner) * before[..., None]).flatten(1)
+    return owner, read, row * m + torch.arange(m, device=u.device).repeat(batch)
 
 
-class RunningState(torch.autograd.Function):
-    """Predictions V_i h_i of all variables, with a backward sweep written by hand.
+def read_out(u: Tensor, weight: Tensor, start: Tensor, readout: Tensor, chunk: int) -> Tensor:
+    """V_i h_i of all variables: u (B, n, F), weight (n, F, d), start (d,), readout (n, O, d) -> (B, n, O).
 
-    The sums are taken in chunks of variables: inside a chunk all states come from one product of
-    matrices, from chunk to chunk the state is carried. Backward goes from the last chunk to the first
-    with `later`, the gradient of the state from everything after it, and computes the hidden units
-    again instead of keeping them: memory is B d per chunk, not B d per variable.
+    Inside a chunk of variables all states come from one product of matrices; from chunk to chunk the
+    state is carried.
     """
-
-    @staticmethod
-    def forward(  # type: ignore[override]
-        ctx: Any, u: Tensor, weight: Tensor, start: Tensor, readout: Tensor, chunk: int
-    ) -> Tensor:
-        """u (B, n, F), weight (n, F, d), start (d,), readout (n, O, d) -> (B, n, O)."""
-        outputs = u.new_empty(*u.shape[:2], readout.shape[1])
-        a = start.expand(len(u), -1)  # (B, d), before the chunk
-        starts = []
-        for first in range(0, u.shape[1], chunk):
-            part = slice(first, first + chunk)
-            starts.append(a)
-            inputs, columns, rows = u[:, part], weight[part].flatten(0, 1), readout[part].flatten(0, 1)
-            owner, _, read, place = distinct_states(inputs, not ctx.needs_input_grad[0])
-            h = a.index_select(0, owner).addmm_(read, columns).sigmoid_()  # (S, d)
-            every = (h @ rows.t()).reshape(-1, readout.shape[1])  # (S, m O) -> (S m, O)
-            outputs[:, part] = every.index_select(0, place).view(*inputs.shape[:2], -1)
-            a = torch.addmm(a, inputs.flatten(1), columns)
-        ctx.save_for_backward(u, weight, readout, *starts)
-        ctx.chunk = chunk
-        return outputs
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        """gradient (B, n, O) -> those of u, weight, start, readout."""
-        u, weight, readout, *starts = ctx.saved_tensors
-        d_u = torch.zeros_like(u) if ctx.needs_input_grad[0] else None
-        d_weight, d_readout = torch.empty_like(weight), torch.empty_like(readout)
-        later = torch.zeros_like(starts[0])  # (B, d)
-        for first in reversed(range(0, u.shape[1], ctx.chunk)):
-            part = slice(first, first + ctx.chunk)
-            inputs, columns, rows = u[:, part], weight[part].flatten(0, 1), readout[part].flatten(0, 1)
-            owner, before, read, place = distinct_states(inputs, d_u is None)
-            h = starts[first // ctx.chunk].index_select(0, owner).addmm_(read, columns).sigmoid_()
-            every = h.new_zeros(before.numel(), readout.shape[1])  # (S m, O)
-            every.index_copy_(0, place, gradient[:, part].reshape(-1, readout.shape[1]))
-            every = every.view(len(h), -1)
-            d_readout[part] = (every.t() @ h).view_as(readout[part])
-            d_a = (every @ rows).mul_(h).mul_(1 - h)  # (S, d)
-            # what a variable adds goes to the later states of its chunk and to all later chunks
-            inside, beyond = read.t() @ d_a, inputs.flatten(1).t() @ later
-            d_weight[part] = (inside + beyond).view_as(weight[part])
-            if d_u is not None:
-                seen = (d_a @ columns.t()).view(-1, *inputs.shape[1:]) * before[..., None]
-                d_u[:, part] = (later @ columns.t()).view_as(inputs).index_add(0, owner, seen)
-            later.index_add_(0, owner, d_a)
-        return d_u, d_weight, later.sum(0), d_readout, None
+    a = start.expand(len(u), -1)  # (B, d), before the chunk
+    parts = []
+    for inputs, columns, rows in zip(
+        u.split(chunk, 1), weight.split(chunk), readout.split(chunk), strict=True
+    ):
+        columns, rows = columns.flatten(0, 1), rows.flatten(0, 1)  # (m F, d), (m O, d)
+        owner, read, place = distinct_states(inputs, merge=not u.requires_grad)
+        h = a.index_select(0, owner).addmm_(read, columns).sigmoid_()  # (S, d)
+        every = (h @ rows.t()).reshape(-1, readout.shape[1])  # (S, m O) -> (S m, O)
+        parts.append(every.index_select(0, place).view(len(u), -1, readout.shape[1]))
+        a = torch.addmm(a, inputs.flatten(1), columns)
+    return torch.cat(parts, 1)
 
 
 # --- The models -------------------------------------------------------------------------------
@@ -152,7 +114,7 @@ class Running(Autoregressive):
             u, weight, readout = u[:, order], weight[order], readout[order]
         # a chunk predicts each of its variables from each of its states: with O outputs, take fewer
         chunk = max(1, self.chunk // readout.shape[1])
-        out = RunningState.apply(u, weight, self.start, readout, chunk)
+        out = read_out(u, weight, self.start, readout, chunk)
         return (out if in_place else out[:, order.argsort()]) + self.bias
 
     def states(self, x: Tensor, order: Tensor | None = None) -> Tensor:
