@@ -1,7 +1,6 @@
 """The catalog: experiment name -> config, card, weights. Imports no torch, so it answers at once."""
 
 import difflib
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from lab import untrusted
 from lab.errors import UserError
 
 FAMILIES = (
@@ -80,7 +80,7 @@ class Experiment:
 
     @cached_property
     def card(self) -> dict[str, Any] | None:
-        return json.loads((self.weights / "card.json").read_text()) if self.weights else None
+        return read_card(self.weights) if self.weights else None
 
     def summary(self) -> dict[str, Any]:
         """The row of `lab list --json`."""
@@ -102,13 +102,17 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file.
 
     Raises:
-        UserError: the file is missing, is no YAML, or holds no mapping.
+        UserError: the file is missing, too long, is no YAML, holds no mapping, or an alias.
     """
     try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = untrusted.read(path, untrusted.MOST_TEXT).decode()
+        untrusted.judge_yaml(text, path)
+        config = yaml.safe_load(text)
     except FileNotFoundError:
         raise UserError(f"There is no file {path}: check the path.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # a folder, no UTF-8, a number that is none
+        raise UserError(f"{path} cannot be read as YAML: {error}.") from None
+    except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f" in line {where.line + 1}" if where else ""
         raise UserError(f"{path} is not valid YAML{line}: mend the syntax there.") from None
@@ -117,11 +121,30 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return config
 
 
+def read_card(folder: Path) -> dict[str, Any]:
+    """The card in `folder`, checked to name a model.
+
+    Raises:
+        UserError: there is none, or no card of a model.
+    """
+    path = folder / "card.json"
+    try:
+        card = untrusted.parse_json(untrusted.read(path, untrusted.MOST_JSON))
+        if not isinstance(card["config"]["model"]["class_path"], str):
+            raise TypeError
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UserError(f"{path} is not a card: it names no model. Train or copy it again.") from None
+    return card
+
+
 def class_path(config: dict[str, Any], key: str, path: Path) -> str:
     try:
-        return config[key]["class_path"]
+        path_of_class = config[key]["class_path"]
     except (KeyError, TypeError):
-        raise UserError(f"{path} lacks `{key}: class_path: …`: name the {key} class there.") from None
+        path_of_class = None
+    if not isinstance(path_of_class, str):
+        raise UserError(f"{path} lacks `{key}: class_path: …`: name the {key} class there.")
+    return path_of_class
 
 
 def run_folders(name: str) -> list[Path]:

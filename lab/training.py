@@ -10,7 +10,6 @@ import importlib.util
 import io
 import json
 import logging
-import math
 import os
 import platform
 import sys
@@ -21,21 +20,24 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import lightning as L
 import torch
+from jsonargparse.typing import PositiveInt
 from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
+from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
 from datamodules.base import DataModule
 from datamodules.fetch import MissingData
-from lab import weights
+from lab import settings, weights
 from lab.errors import UserError
 from lab.experiments import CONFIGS, Experiment, run_folders, runs_folder
 from modules.base import Module
 
 RUN_FOLDER = "LECTERN_RUN_FOLDER"  # environment: the folder of this very run
+SaveDtype = Literal["float16", "bfloat16", "float32", "float64"]
 LINKED = ("event_shape", "image_shape", "num_features", "num_classes", "vocab_size")
 
 
@@ -53,8 +55,13 @@ class StopOnNaN(L.Callback):
     """End a dead run with a sentence rather than train on.
 
     Raises:
-        UserError: the loss is NaN or infinite.
+        UserError: the loss is NaN or infinite, or a million times what it was.
     """
+
+    DIVERGED = 1e6  # times the first loss; no training that ended well has come near
+
+    def __init__(self) -> None:
+        self.first: float | None = None
 
     def on_train_batch_end(
         self, trainer: L.Trainer, pl_module: L.LightningModule, outputs: Any, batch: Any, batch_idx: int
@@ -62,9 +69,10 @@ class StopOnNaN(L.Callback):
         # reading the loss waits for the device, so not at every step
         if batch_idx % 10 == 0 or trainer.is_last_batch:
             loss = float(outputs["loss"])
-            if not math.isfinite(loss):
+            self.first = abs(loss) + 1 if self.first is None else self.first
+            if not abs(loss) < self.DIVERGED * self.first:
                 raise UserError(
-                    f"The loss is {loss} in epoch {trainer.current_epoch}, step {trainer.global_step}: "
+                    f"The loss is {loss:.5g} in epoch {trainer.current_epoch}, step {trainer.global_step}: "
                     "lower the learning rate or clip the gradient (--trainer.gradient_clip_val 1)."
                 )
 
@@ -124,6 +132,8 @@ class LabCLI(LightningCLI):
 
     def __init__(self, experiment: Experiment, folder: Path, args: list[str]) -> None:
         self.experiment, self.folder = experiment, folder
+        # the parser of the one command that is run: making it takes longer than reading the settings
+        self.subcommands = lambda: {args[0]: LightningCLI.subcommands()[args[0]]}  # type: ignore[method-assign]
         super().__init__(
             Module,
             DataModule,
@@ -131,6 +141,7 @@ class LabCLI(LightningCLI):
             subclass_mode_data=True,
             save_config_callback=None,
             auto_configure_optimizers=False,
+            load_from_checkpoint_support=False,
             parser_kwargs={"prog": "lab", "exit_on_error": False},
             args=args,
         )
@@ -139,15 +150,20 @@ class LabCLI(LightningCLI):
         parser.add_argument(
             "--monitor", type=str, default="val/nll", help="the metric that picks the best epoch"
         )
-        parser.add_argument("--mode", type=str, default="min", help="min or max")
-        parser.add_argument("--save_dtype", type=str, default="float32", help="float16, float32 or float64")
+        parser.add_argument("--mode", type=Literal["min", "max"], default="min", help="of the metric")
+        parser.add_argument("--save_dtype", type=SaveDtype, default="float32", help="of the saved weights")
         parser.add_argument(
-            "--seeds", type=int, default=1, help="fit this many seeds; the card has mean and std"
+            "--seeds", type=PositiveInt, default=1, help="fit this many seeds; the card has mean and std"
         )
         for name in LINKED:  # sizes that follow from the data
             parser.link_arguments(
                 "data", f"model.init_args.{name}", compute_fn=size_of(name), apply_on="instantiate"
             )
+
+    def parse_arguments(self, parser: LightningArgumentParser, args: Any) -> None:
+        settings.judge_files(args)
+        super().parse_arguments(parser, args)
+        settings.judge(self.config[self.config.subcommand])
 
     def _parse_ckpt_path(self) -> None:
         """LightningCLI would take the model's arguments from the checkpoint; ours come from the YAML."""
@@ -162,10 +178,8 @@ class LabCLI(LightningCLI):
             raise UserError(f"This machine has {cores} CPU cores: set --trainer.devices to at most {cores}.")
 
     def instantiate_classes(self) -> None:
-        try:
+        with settings.constructors(lambda error: one_sentence(error, self.experiment)):
             super().instantiate_classes()
-        except ValueError as error:  # what a constructor says of its arguments
-            raise UserError(one_sentence(error, self.experiment)) from error
 
     def instantiate_trainer(self, **kwargs: Any) -> L.Trainer:
         config = self.config[self.subcommand]
@@ -207,6 +221,8 @@ class LabCLI(LightningCLI):
             raise UserError(
                 f"There is no metric {config.monitor!r} to monitor: choose one of {', '.join(names)}."
             )
+        with settings.constructors(lambda error: one_sentence(error, self.experiment)):
+            settings.judge_optimizer(self.model)
         if path := config.get("ckpt_path"):
             weights.check_checkpoint(Path(path), self.model)
 
@@ -344,7 +360,9 @@ def resolve(command: str, experiment: Experiment, args: list[str]) -> tuple[Path
         if not configs[-1].is_file():
             names = ", ".join(sorted(p.stem for p in (CONFIGS / "presets").glob("*.yaml")))
             raise UserError(f"There is no preset {preset!r}: choose one of {names}.")
-    if checkpoint := take_option(args, "--ckpt_path"):
+    if (checkpoint := take_option(args, "--ckpt_path")) is not None:
+        if not checkpoint:
+            raise UserError("--ckpt_path is empty: give `last`, or the path of a checkpoint.")
         if checkpoint == "last":
             path = folder / "checkpoints" / "last.ckpt" if given else last_checkpoint(experiment.name)
             checkpoint, folder = str(path), path.parent.parent
@@ -369,7 +387,7 @@ def run(command: str, experiment: Experiment, args: list[str]) -> None:
             seeds = cli.config[command].seeds
             if command == "fit" and seeds > 1 and not cli.config[command].trainer.fast_dev_run:
                 fit_more_seeds(cli, folder, full, seeds)
-    except ArgumentError as error:
+    except (ArgumentError, MisconfigurationException) as error:
         raise UserError(one_sentence(error, experiment)) from None
     except MissingData as error:
         raise UserError(str(error)) from None

@@ -1,0 +1,158 @@
+"""Are the settings of a training sane? Judged once, before anything is built or trained.
+
+Types are the parser's to judge, and what a constructor says of its own arguments is passed on; here
+stands what neither of them knows.
+"""
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonargparse import get_loader, set_loader
+from lightning.pytorch.utilities.exceptions import MisconfigurationException
+
+from lab.errors import UserError
+from lab.experiments import read_yaml
+from lab.untrusted import MOST_TEXT, judge_yaml
+from modules.base import Module
+
+SEEDS = 2**32  # numpy takes seeds below this
+
+build_yaml = get_loader("yaml")
+
+
+def load_yaml(text: str) -> Any:
+    """Every YAML that the parser reads, a file's or an option's, is judged before it is built."""
+    judge_yaml(text, "A setting")
+    return build_yaml(text)
+
+
+set_loader("yaml", load_yaml, (yaml.YAMLError,))
+
+
+def at_least(least: float) -> Callable[[float], bool]:
+    return lambda value: least <= value < math.inf
+
+
+def share_or_count(value: float) -> bool:
+    """A share of the batches as 0.1, or their number as 10: never none of them."""
+    return value >= 1 if isinstance(value, int) else 0 < value <= 1
+
+
+# Options of the trainer: what a number must be, in words too. None always leaves it to Lightning.
+TRAINER: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "min_epochs": (at_least(1), "at least 1"),
+    "min_steps": (at_least(1), "at least 1"),
+    "limit_train_batches": (share_or_count, "a share above 0 (0.1), or a whole number from 1"),
+    "limit_val_batches": (share_or_count, "a share above 0 (0.1), or a whole number from 1"),
+    "limit_test_batches": (share_or_count, "a share above 0 (0.1), or a whole number from 1"),
+    "limit_predict_batches": (share_or_count, "a share above 0 (0.1), or a whole number from 1"),
+    "overfit_batches": (lambda v: v == 0 or share_or_count(v), "0, a share (0.1), or a whole number"),
+    "val_check_interval": (share_or_count, "a share above 0 (0.1), or a whole number from 1"),
+    "check_val_every_n_epoch": (at_least(1), "at least 1"),
+    "num_sanity_val_steps": (at_least(-1), "at least -1"),
+    "log_every_n_steps": (at_least(0), "at least 0"),
+    "accumulate_grad_batches": (at_least(1), "at least 1"),
+    "gradient_clip_val": (at_least(0), "at least 0"),
+    "num_nodes": (at_least(1), "at least 1"),
+    "reload_dataloaders_every_n_epochs": (at_least(0), "at least 0"),
+    "fast_dev_run": (at_least(0), "true, false, or a number of batches"),
+}
+
+
+def judge(config: Any) -> None:
+    """Refuse settings that no training can have.
+
+    Args:
+        config: what the parser made of one command: `trainer`, `seed_everything`, `seeds`, ...
+
+    Raises:
+        UserError: one sentence that names the first setting out of range and what it must be.
+    """
+    trainer = config.trainer
+    for name, (fits, wanted) in TRAINER.items():
+        value = trainer.get(name)
+        if isinstance(value, int | float) and not fits(value):
+            raise UserError(f"--trainer.{name} is {value}: it must be {wanted}.")
+    for name in ("max_epochs", "max_steps"):
+        value = trainer.get(name)
+        if value is not None and value < 1 and value != -1:
+            raise UserError(
+                f"--trainer.{name} is {value}: train at least 1, or -1 for no bound of this kind."
+            )
+    if trainer.max_epochs == -1 and trainer.max_steps == -1 and trainer.max_time is None:
+        raise UserError(
+            "--trainer.max_epochs is -1, which never ends: set --trainer.max_steps or max_time too."
+        )
+    if trainer.enable_checkpointing is False or trainer.barebones:
+        raise UserError(
+            "A training without checkpoints has no best epoch to save: leave checkpointing enabled."
+        )
+    seed, seeds = config.seed_everything, config.seeds
+    if seed is False or not 0 <= seed <= SEEDS - seeds:
+        raise UserError(f"--seed_everything is {seed}: it must be a whole number from 0 to {SEEDS - seeds}.")
+
+
+def judge_optimizer(model: Module) -> None:
+    """Make the optimizer and its schedule once: torch judges rates, betas, decays and lengths.
+
+    Raises:
+        ValueError, TypeError: torch's own words.
+    """
+    made = model.configure_optimizers()
+    if isinstance(made, dict):
+        scheduler = made["lr_scheduler"]["scheduler"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch expects a step of the optimizer first
+            try:
+                scheduler.step()
+            except ArithmeticError as error:
+                raise ValueError(f"{type(scheduler).__name__} cannot take a step: {error}") from error
+
+
+def judge_files(args: Sequence[str]) -> None:
+    """Refuse files of settings that are too large to be any, before the parser reads them whole.
+
+    Raises:
+        UserError: `--config` names no YAML of settings, or any option a file beyond MOST_TEXT bytes.
+    """
+    for key, value in pairs(args):
+        path = Path(value)
+        if key in ("--config", "-c"):
+            read_yaml(path)
+        try:
+            exists = key != "--ckpt_path" and path.exists()
+        except (OSError, ValueError):  # too long for a path, or no text that could be one
+            continue
+        if exists and not path.is_dir() and not (path.is_file() and path.stat().st_size <= MOST_TEXT):
+            raise UserError(f"{value} is no file of settings: these have at most {MOST_TEXT:,} bytes.")
+
+
+def pairs(args: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """`["--a=1", "--b", "2"]` as ("--a", "1"), ("--b", "2")."""
+    for before, arg in zip(["", *args], args, strict=False):
+        key, equals, value = arg.partition("=")
+        yield (key, value) if equals and arg.startswith("-") else (before, arg)
+
+
+@contextmanager
+def constructors(explain: Callable[[Exception], str] = str) -> Iterator[None]:
+    """What constructors of model, data, trainer and optimizer say of their arguments is one sentence.
+
+    Args:
+        explain: makes the sentence of the error.
+
+    Raises:
+        UserError: the constructor's own words.
+    """
+    try:
+        yield
+    except (
+        ValueError, TypeError, ArithmeticError, LookupError, NotImplementedError, ImportError,
+        MemoryError, MisconfigurationException,
+    ) as error:  # fmt: skip
+        raise UserError(explain(error)) from error
