@@ -53,6 +53,7 @@ MADES: dict[str, Callable[[], MADE]] = {
     "deep, random degrees": lambda: MADE(event_shape=(6,), hidden=[12, 9, 12], degrees="random", seed=2),
     "another order": lambda: MADE(event_shape=(6,), hidden=[16], order=[3, 0, 5, 1, 4, 2]),
     "pool of orders": lambda: MADE(event_shape=(6,), hidden=[16], num_orders=3),
+    "several masks": lambda: MADE(event_shape=(6,), hidden=[16], degrees="random", num_masks=3),
     "fresh orders": lambda: MADE(event_shape=(6,), hidden=[16], num_orders=0, ensemble=4),
     "ten variables": lambda: MADE(event_shape=(10,), hidden=[12], order="reversed"),
 }
@@ -93,7 +94,14 @@ COUNTED: dict[str, Callable[[], Any]] = {
     "chain": lambda: counted(MarkovChain((2, 3), memory=2)),
     "chain, homogeneous": lambda: counted(MarkovChain((6,), homogeneous=True)),
 }
-everyone = pytest.mark.parametrize("make", [*MEMBERS.values(), *COUNTED.values()], ids=[*MEMBERS, *COUNTED])
+EVERYONE: dict[str, Callable[[], Any]] = {
+    **MEMBERS,
+    **COUNTED,
+    "Gated PixelCNN, classes": lambda: GatedPixelCNN(
+        image_shape=(1, 2, 3), channels=4, layers=1, conditional=True, num_classes=3
+    ),
+}
+everyone = pytest.mark.parametrize("make", EVERYONE.values(), ids=EVERYONE)
 
 
 def entries(model: Autoregressive, batch: int, seed: int = 0) -> Tensor:
@@ -118,9 +126,8 @@ class TestAutoregressive:
 
         contracts.one_pass_equals_sequential(conditionals, x, order.tolist())
         drawn = model.sample_trace(order=order, seed=4).result
-        torch.testing.assert_close(
-            drawn["model_p"], model.conditionals(drawn["x"][None], order)[0], rtol=0, atol=1e-12
-        )
+        at_once = model.conditionals(drawn["x"][None], order, drawn["index"])[0]
+        torch.testing.assert_close(drawn["model_p"], at_once, rtol=0, atol=1e-12)
         if model.values == 2:
             contracts.conditionals_make_the_density(
                 lambda x: model.log_prob(x, order=order), lambda x: conditionals(x)[..., 0], x
@@ -204,7 +211,35 @@ class TestAutoregressive:
         model = contracts.exact(make())
         contracts.reproducible(lambda seed: model.sample(32, generator=seeded(seed)))
         trace = contracts.trace_replays(lambda seed: model.sample_trace(seed=seed))
-        assert len(trace) == model.n
+        assert len(trace) == model.n + (model.num_components > 1)
+        assert torch.equal(trace.result["x"], model.sample(1, generator=seeded(0))[0])
+
+    @everyone
+    def test_a_trace_ends_at_the_density(self, make: Callable[[], Autoregressive]) -> None:
+        model = contracts.exact(make())
+        order = model.component_order(0)
+        given = torch.full((model.n,), torch.nan, dtype=torch.float64)
+        given[order[0]] = 1.0
+        for beginning, asked in ((None, None), (given, None), (None, order), (given, order)):
+            for seed in range(3):
+                trace = model.sample_trace(beginning, asked, temperature=0.7, seed=seed)
+                whole = model.log_prob(trace.result["x"][None], asked)
+                assert trace[-1].values["log_prob"] == pytest.approx(whole.item(), abs=1e-11)
+                running = [step.values["log_prob"] for step in trace][: -1 if len(trace) > model.n else None]
+                assert -running[-1] == pytest.approx(trace.result["surprise"].sum().item(), abs=1e-11)
+
+    @everyone
+    def test_conditionals_in_one_order_are_the_mixtures_own(self, make: Callable[[], Autoregressive]) -> None:
+        model = contracts.exact(make())
+        x, order = entries(model, 8), model.component_order(0)
+        each = model.log_conditionals(x, order).flatten(1)
+        torch.testing.assert_close(each.sum(1), model.log_prob(x, order), rtol=0, atol=1e-10)
+        # and p(x_≤i), by summing the density over all that comes later
+        every = contracts.configurations((model.n,), model.values).double()
+        log_p, begun = model.log_prob(every, order), order[:2]
+        for row, terms in zip(x, each, strict=True):
+            same = (every[:, begun] == row[begun]).all(1)
+            assert terms[begun].sum().item() == pytest.approx(log_p[same].logsumexp(0).item(), abs=1e-10)
 
     @everyone
     def test_survives_saving(self, make: Callable[[], Autoregressive], tmp_path: Path) -> None:

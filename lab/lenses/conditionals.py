@@ -4,7 +4,6 @@ Which members there are and what each can show of itself: FVSBN its row of weigh
 What a conditional reads is measured by gradient, the same for all.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -352,15 +351,7 @@ def terms(model: Any, x: Tensor, y: int | None = None) -> Tensor:
         y: the class, of models that know classes; without it their terms are those of the mixture of all,
             which learns the class on the way.
     """
-    x = x[None].to(model.like)
-    if not classes(model):
-        return model.log_conditionals(x)[0].flatten()
-    each = torch.stack(
-        [model.score(model.logits(x, index=c), x)[0] for c in (range(classes(model)) if y is None else [y])]
-    )[:, model.order]
-    running = each.cumsum(1).logsumexp(0) - math.log(len(each))  # log p(x_≤i)
-    found = torch.diff(running, prepend=running.new_zeros(1))
-    return torch.empty_like(found).index_copy(0, model.order.to(found.device), found)
+    return model.log_conditionals(x[None].to(model.like), model.component_order(0), y)[0].flatten()
 
 
 def compare(first: Autoregressive, second: Autoregressive, x: Tensor) -> Comparison:

@@ -247,7 +247,7 @@ class Drawing:
     """A trace of `Autoregressive.sample_trace` as columns, small enough to be cached and cut at any step.
 
     Attributes:
-        pixel: (S,) the variable of each step, -1 for what was given.
+        pixel: (S,) the variable of each step, -1 for what was given and for a mixture's last step.
         p: (S,) probability of a one as drawn from; model_p: at temperature 1.
         bit: (S,) what was drawn.
         log_prob: (S,) running log-likelihood after the step, nats.
@@ -255,6 +255,7 @@ class Drawing:
         cost: (n,) -log p(x_i | x_<i) of the model, nats.
         law: (n, K) p(x_i = k | x_<i) of the model.
         order: (n,)
+        index: of several joints the one that was drawn from.
         captions, equations: one a step.
     """
 
@@ -267,6 +268,7 @@ class Drawing:
     cost: Tensor
     law: Tensor
     order: Tensor
+    index: int
     captions: list[str]
     equations: list[str]
 
@@ -277,8 +279,12 @@ class Drawing:
         """(n,) bool: known after `step`."""
         drawn_later = self.pixel[step + 1 :]
         seen = torch.ones(len(self.x), dtype=torch.bool)
-        seen[drawn_later] = False
+        seen[drawn_later[drawn_later >= 0]] = False
         return seen
+
+    def latest(self, step: int) -> int:
+        """The step, up to this one, that drew a variable last; 0 if none has."""
+        return int(max((self.pixel[: step + 1] >= 0).nonzero().flatten().tolist(), default=0))
 
     def picture(self, step: int) -> Tensor:
         """x after `step`, NaN where nothing is drawn yet, (n,)."""
@@ -310,6 +316,7 @@ def unroll(trace: Trace) -> Drawing:
         cost=result["surprise"].flatten(),
         law=torch.cat([1 - law, law], 1) if law.shape[1] == 1 else law,
         order=result["order"],
+        index=result["index"],
         captions=[step.caption for step in trace],
         equations=[step.equation for step in trace],
     )
@@ -387,22 +394,27 @@ def keep(picture: Tensor, region: str, values: int = 2) -> Tensor:
 
 def knows(model: Autoregressive, order: Tensor) -> bool:
     """Whether `model` was trained on this order."""
-    return model.order_agnostic or torch.equal(order, model.component_order(0))
+    return model.order_agnostic or any(torch.equal(order, own) for own, _ in model.joints())
 
 
 @torch.no_grad()
 def completion_score(
-    model: Autoregressive, picture: Tensor, given: Tensor, order: Tensor, y: int | None = None
+    model: Autoregressive,
+    picture: Tensor,
+    given: Tensor,
+    order: Sequence[int] | Tensor | None = None,
+    y: int | None = None,
 ) -> tuple[float, float]:
-    """log p of what is given and of the whole picture (H, W), nats, under an order that has it first.
+    """log p of what is given and of the whole picture (H, W), nats, mixed over the joints that complete it.
 
     Args:
+        order: what is given comes first in it; None takes the model's own, as `sample` does.
         y: the class, of models that know classes; None mixes all of them.
     """
     known, x = ~given.isnan(), entries(picture, model.values).to(model.like)[None]
-    classes = getattr(model, "num_classes", 0)
-    joints = range(classes) if classes and y is None else [y or 0]
-    each = torch.stack([model.score(model.logits(x, order, s), x)[0] for s in joints])  # (joints, n)
+    joints = model.completing(given, order)
+    joints = joints if y is None else [joints[y]]
+    each = torch.stack([model.score(model.logits(x, *joint), x)[0] for joint in joints])  # (joints, n)
     totals = [part.sum(1).logsumexp(0) - math.log(len(each)) for part in (each[:, known], each)]
     return float(totals[0]), float(totals[1])
 
@@ -410,7 +422,7 @@ def completion_score(
 def can_complete(model: Autoregressive, given: Tensor) -> bool:
     """Whether `model` was trained on an order in which all that is given comes first."""
     try:
-        model.sampling_order(given)
+        model.completing(given)
     except ValueError:
         return False
     return True

@@ -15,7 +15,7 @@ References: [GM] 1.1-1.5; [BB] 5.1; [UDL] 12.7; Uria, Côté, Gregor, Murray, La
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
@@ -26,6 +26,7 @@ from modules.noise import pick, uniform
 from modules.trace import Step, Trace
 
 Order = Literal["raster", "reversed", "random"] | Sequence[int]
+Joint = tuple[Tensor, int]  # the order in which it visits the variables, and its index in the mixture
 
 
 # --- Orders -----------------------------------------------------------------------------------
@@ -66,6 +67,18 @@ def observed_first(observed: Tensor, order: Tensor) -> Tensor:
     """
     seen = observed.reshape(-1).cpu()[order]
     return torch.cat([order[seen], order[~seen]])
+
+
+def log_weights(each: Tensor, order: Tensor) -> Tensor:
+    """log p(joint | x_<i) of joints that are equally likely before: what each has said so far weighs it.
+
+    Args:
+        each: (S, B, n) log p(x_i | x_<i) of every joint, nats; all visit the variables in this order.
+    """
+    if len(each) == 1:
+        return torch.zeros_like(each)  # certain, also of what is impossible
+    before = F.pad(each[..., order].cumsum(-1)[..., :-1], (1, 0))  # log p_s(x_<i)
+    return before.log_softmax(0)[..., order.argsort()]
 
 
 # --- The family -------------------------------------------------------------------------------
@@ -111,14 +124,96 @@ class Autoregressive(Module):
         """Whether training drew a fresh order for every minibatch, so that any order may be asked for."""
         return False
 
+    # --- joints: a model with several orders, masks or classes mixes theirs, all equally likely ---
+
+    joint_name: ClassVar[str] = "joint"
+
     @property
     def num_components(self) -> int:
         """How many joints `log_prob` mixes; 1 for one fixed order."""
         return 1
 
+    @property
+    def num_in_one_order(self) -> int:
+        """How many joints there are in any one order: they differ in something else, masks or classes."""
+        return self.num_components
+
     def component_order(self, index: int) -> Tensor:
         """The order of joint `index`, (n,); `order` itself for one fixed order."""
         return self.order
+
+    def joints(self, order: Order | Tensor | None = None) -> list[Joint]:
+        """What `log_prob` mixes: all joints, each in its order; or those that there are in `order`."""
+        if order is None:
+            return [(self.component_order(s), s) for s in range(self.num_components)]
+        visited = resolve_order(order, self.n, self.seed)
+        return [(visited, s) for s in range(self.num_in_one_order)]
+
+    def in_one_order(self, order: Order | Tensor | None = None, index: int | None = None) -> list[Joint]:
+        """The joints whose conditionals can be mixed; of joint `index` it alone.
+
+        Raises:
+            ValueError: their orders differ.
+        """
+        joints = self.joints(order)
+        if index is not None:
+            return [(joints[0][0] if order is not None else self.component_order(index), index)]
+        if any(not torch.equal(visited, joints[0][0]) for visited, _ in joints):
+            raise ValueError(
+                f"This model mixes {len(joints)} joints in different orders, in which different things come "
+                "before a variable: name an order, or the index of a joint."
+            )
+        return joints
+
+    def completing(self, known: Tensor | None, order: Order | Tensor | None = None) -> list[Joint]:
+        """The joints that can draw what is free given what is `known` (..., n), NaN where free.
+
+        A joint can where what is known comes first in its order. The orders of an order-agnostic model are
+        changed to that; of other models the joints that cannot are left out. In a named `order` all stay.
+
+        Raises:
+            ValueError: no joint can.
+        """
+        joints = self.joints(order)
+        if known is None or order is not None:
+            return joints
+        seen = ~known.reshape(-1, self.n)[0].isnan()
+        able = [
+            (first, index)
+            for visited, index in joints
+            if torch.equal(first := observed_first(seen, visited), visited) or self.order_agnostic
+        ]
+        if not able:
+            orders = "one order" if len(joints) == 1 else "few orders"
+            raise ValueError(
+                f"This model was trained on {orders} and can complete only what comes last in it; "
+                "give a beginning of that order, or name an order to sample anyway."
+            )
+        return able
+
+    @torch.no_grad()
+    def joint_posterior(self, known: Tensor, joints: Sequence[Joint]) -> Tensor:
+        """p(joint | what is known) by Bayes, joints equally likely before: known (B, n) -> (B, S).
+
+        What counts of the known entries is what comes before the first free one in a joint's order.
+        """
+        x, scores = known.nan_to_num(), []
+        for order, index in joints:
+            late = known.isnan()[:, order].cumsum(1) > 0
+            each = self.score(self.logits(x, order, index), x)[:, order]
+            scores.append(each.masked_fill(late, 0.0).sum(1))
+        return torch.stack(scores, 1).softmax(1)
+
+    def draw_joints(
+        self, n: int, known: Tensor | None, joints: Sequence[Joint], generator: torch.Generator | None
+    ) -> Tensor:
+        """Which of `joints` each of n examples is drawn from, (n,): a mixture's draw begins with it."""
+        if len(joints) == 1:
+            return torch.zeros(n, dtype=torch.int64)
+        if known is None:
+            return torch.multinomial(torch.ones(len(joints)), n, replacement=True, generator=generator)
+        law = self.joint_posterior(known, joints).cpu()
+        return torch.multinomial(law, 1, generator=generator)[:, 0]
 
     def logits(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
         """Logits of every conditional in one pass: x (B, n) -> (B, n) for bits, (B, n, K) for K values.
@@ -182,34 +277,45 @@ class Autoregressive(Module):
 
     # --- density ---
 
-    def resolve(self, order: Order | Tensor | None) -> Tensor | None:
-        """An order as a tensor; None stays None."""
-        return None if order is None else resolve_order(order, self.n, self.seed)
-
     def _log_prob(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
         return self.score(self.logits(x, order, index), x).sum(-1)  # (B, n) -> (B,)
 
     def log_prob(self, x: Tensor, order: Order | Tensor | None = None) -> Tensor:
-        """log p(x) in nats, (B,); of one order if given, else of the mixture of all joints.
+        """log p(x) in nats, (B,), of the mixture of all joints; of those in one order if given.
 
         Raises:
             ValueError: x has the wrong size, or entries that the variables cannot take.
         """
         x = self.flat(x)
-        if order is not None or self.num_components == 1:
-            return self._log_prob(x, self.resolve(order))
-        each = torch.stack([self._log_prob(x, index=s) for s in range(self.num_components)])
-        return each.logsumexp(0) - math.log(self.num_components)  # (S, B) -> (B,)
+        each = torch.stack([self._log_prob(x, *joint) for joint in self.joints(order)])
+        return each.logsumexp(0) - math.log(len(each))  # (S, B) -> (B,)
 
-    def log_conditionals(self, x: Tensor, order: Order | Tensor | None = None) -> Tensor:
-        """log p(x_i | x_<i) of every entry of x in one pass, nats, (B, *event_shape)."""
-        x = self.flat(x)
-        return self.score(self.logits(x, self.resolve(order)), x).reshape(len(x), *self.event_shape)
+    def log_conditionals(
+        self, x: Tensor, order: Order | Tensor | None = None, index: int | None = None
+    ) -> Tensor:
+        """log p(x_i | x_<i) of every entry of x in one pass for each joint, nats, (B, *event_shape).
 
-    def conditionals(self, x: Tensor, order: Order | Tensor | None = None) -> Tensor:
-        """p(x_i = 1 | x_<i) for every i in one pass, (B, *event_shape), under `order` or the first joint's;
-        for K values p(x_i = k | x_<i), (B, *event_shape, K)."""
-        p = self.probabilities(self.logits(self.flat(x), self.resolve(order)))
+        They are the mixture's own, and sum to `log_prob`; with `index`, those of one joint alone.
+
+        Raises:
+            ValueError: joints of different orders, of which neither is named.
+        """
+        x, joints = self.flat(x), self.in_one_order(order, index)
+        each = torch.stack([self.score(self.logits(x, *joint), x) for joint in joints])  # (S, B, n)
+        found = (log_weights(each, joints[0][0]) + each).logsumexp(0)
+        return found.reshape(len(x), *self.event_shape)
+
+    def conditionals(
+        self, x: Tensor, order: Order | Tensor | None = None, index: int | None = None
+    ) -> Tensor:
+        """p(x_i = 1 | x_<i) for every i, (B, *event_shape); for K values p(x_i = k | x_<i), with a last
+        dimension (K). Of the mixture or of one joint, see `log_conditionals`."""
+        x, joints = self.flat(x), self.in_one_order(order, index)
+        logits = [self.logits(x, *joint) for joint in joints]
+        each = torch.stack([self.score(found, x) for found in logits])
+        weights = log_weights(each, joints[0][0]).exp()  # (S, B, n)
+        p = torch.stack([self.probabilities(found) for found in logits])  # (S, B, n[, K])
+        p = (weights.reshape(*weights.shape, *[1] * (p.ndim - 3)) * p).sum(0)
         return p.reshape(len(x), *self.event_shape, *p.shape[2:])
 
     def step(self, batch: Any, split: Split) -> Tensor:
@@ -235,53 +341,44 @@ class Autoregressive(Module):
     ) -> Tensor:
         """Draw n examples, (n, *event_shape), or complete one.
 
+        From a mixture each example's joint is drawn first, from p(joint | known): see `completing`.
+
         Args:
             given: an example (*event_shape) or n of them, NaN where free. The known entries are kept to
                 the bit and must be free in the same places of every example. Exact draws from
-                p_order(free | known), if they come first in the order.
+                p(free | known) of the joints that can complete, if any can.
             order: None takes the model's own; with `given`, an order-agnostic model visits the known
                 variables first.
             temperature: divides every logit; 0 takes the likeliest value. Other than 1, this is not
                 p(x)^(1/T) normalised: each conditional is sharpened by itself.
 
         Raises:
-            ValueError: what is given does not come first in the only order the model was trained on.
+            ValueError: what is given does not come first in any order that the model was trained on.
                 Naming an `order` samples anyway: known entries that come late are then clamped, and
                 the variables before them do not see them.
         """
         known = self._known(given, n)
-        if order is None and known is None and self.num_components > 1:
-            weights = torch.ones(self.num_components)
-            parts = torch.multinomial(weights, n, replacement=True, generator=generator)
-            x = torch.empty(n, self.n, dtype=self.like.dtype, device=self.like.device)
-            for s in parts.unique().tolist():  # a draw from a mixture: first the component, then x
-                mine = (parts == s).to(x.device)
-                x[mine] = self._draw(
-                    int(mine.sum()), None, self.component_order(s), s, temperature, generator
-                )[0]
-        else:
-            x, _ = self._draw(n, known, self.sampling_order(known, order), 0, temperature, generator)
-        return x.reshape(n, *self.event_shape)
+        joints = self.completing(known, order)
+        chosen = self.draw_joints(n, known, joints, generator)
+        return self._draw_each(known, joints, chosen, temperature, generator)
 
-    def sampling_order(self, known: Tensor | None, order: Order | Tensor | None = None) -> Tensor:
-        """The order in which `sample` visits the variables; `known` (.., n), NaN where free.
-
-        Raises:
-            ValueError: what is known does not come first in the only order the model was trained on.
-        """
-        if order is not None:
-            return resolve_order(order, self.n, self.seed)
-        own = self.component_order(0)
-        if known is None:
-            return own
-        seen = ~known.reshape(-1, self.n)[0].isnan()
-        first = observed_first(seen, own)
-        if not self.order_agnostic and not torch.equal(first, own):
-            raise ValueError(
-                "This model was trained on one order and can complete only what comes last in it; "
-                "give a beginning of that order, or name an order to sample anyway."
-            )
-        return first
+    def _draw_each(
+        self,
+        known: Tensor | None,
+        joints: Sequence[Joint],
+        chosen: Tensor,
+        temperature: float,
+        generator: torch.Generator | None,
+    ) -> Tensor:
+        """Examples of the chosen joints (n,), (n, *event_shape)."""
+        like = self.like
+        x = torch.empty(len(chosen), self.n, dtype=like.dtype, device=like.device)
+        for s in chosen.unique().tolist():
+            mine = (chosen == s).to(x.device)
+            own = None if known is None else known[mine]
+            order, index = joints[s]
+            x[mine] = self._draw(int(mine.sum()), own, order, index, temperature, generator)[0]
+        return x.reshape(len(chosen), *self.event_shape)
 
     def _known(self, given: Tensor | None, n: int) -> Tensor | None:
         if given is None:
@@ -347,26 +444,36 @@ class Autoregressive(Module):
     ) -> Trace:
         """One draw, variable by variable; a step per free variable, after one for what is given.
 
-        Step values: `pixel` (index, -1 for what is given), `x` (*event_shape, NaN where not yet
+        A mixture draws its joint first, as `sample` does. The steps are those of this joint alone, and one
+        more at the end turns its log p(x) into the mixture's: the last `log_prob` is `log_prob(x, order)`.
+
+        Step values: `pixel` (index, -1 where none is drawn), `x` (*event_shape, NaN where not yet
         visited), `bit` (the value drawn), `p` (as drawn from, at `temperature`) and `model_p` (at
-        temperature 1), of a one for bits and of the drawn value for K values; and the running `log_prob`
-        under the model, nats. `result`: dict of `x`, `model_p` (every conditional), `surprise` (-log p of
-        each variable, nats) and `order`.
+        temperature 1), of a one for bits and of the drawn value for K values; and the running `log_prob`,
+        nats. `result`: dict of `x`, `model_p` (every conditional), `surprise` (-log p of each variable,
+        nats), `order` and `index` of the joint.
         """
-        generator = torch.Generator().manual_seed(seed)
-        return self._trace(self._known(given, 1), order, temperature, generator)
+        known, generator = self._known(given, 1), torch.Generator().manual_seed(seed)
+        joints = self.completing(known, order)
+        joint = joints[int(self.draw_joints(1, known, joints, generator))]
+        return self._trace(known, joint, self.joints(order), temperature, generator)
 
     def _trace(
         self,
         known: Tensor | None,
-        order: Order | Tensor | None,
+        joint: Joint,
+        mixed: Sequence[Joint],
         temperature: float,
         generator: torch.Generator,
-        index: int = 0,
     ) -> Trace:
-        """One draw from joint `index`, unrolled; `known` (1, n), NaN where free."""
-        visited = self.sampling_order(known, order)
-        x, logits = (t[0].cpu() for t in self._draw(1, known, visited, index, temperature, generator))
+        """One draw from a joint, unrolled; `known` (1, n), NaN where free.
+
+        Args:
+            mixed: the joints whose mixture has the last `log_prob`.
+        """
+        visited, index = joint
+        drawn, found = self._draw(1, known, visited, index, temperature, generator)
+        x, logits = drawn[0].cpu(), found[0].cpu()
         surprise = -self.score(logits, x)
         model_p, p = self.probabilities(logits), self.probabilities(logits, temperature)
         seen = torch.zeros(self.n, dtype=torch.bool) if known is None else ~known[0].isnan().cpu()
@@ -400,10 +507,24 @@ class Autoregressive(Module):
                     rf"\log p = {before:.2f} + \log {math.exp(-float(surprise[j])):.4f} = {total:.2f}",
                 )
             )  # fmt: skip
+        if any(other != index or not torch.equal(order, visited) for order, other in mixed):
+            with torch.no_grad():
+                each = torch.stack([self._log_prob(drawn, *one) for one in mixed])
+            whole = float(each.logsumexp(0) - math.log(len(each)))
+            steps.append(
+                Step(
+                    f"Drawn from {self.joint_name} {index} alone: {total:.2f} nats. Mixed over every "
+                    f"{self.joint_name}, {len(each)} in all, log p(x) is {whole:.2f} nats.",
+                    {"pixel": -1, "x": picture.reshape(self.event_shape), "bit": -1, "p": math.nan,
+                     "model_p": math.nan, "log_prob": whole},
+                    rf"\log p(x) = \log \tfrac{{1}}{{{len(each)}}} \sum_s p_s(x) = {whole:.2f}",
+                )
+            )  # fmt: skip
         result = {
             "x": x.reshape(self.event_shape),
             "model_p": model_p.reshape(*self.event_shape, *model_p.shape[1:]),
             "surprise": surprise.reshape(self.event_shape),
             "order": visited,
+            "index": index,
         }
         return Trace(steps, result)

@@ -184,6 +184,8 @@ class GatedPixelCNN(PixelModel):
 
     # --- with classes: joint number `index` of the mixture is that of class `index` ---
 
+    joint_name = "class"
+
     @property
     def num_components(self) -> int:
         return self.num_classes or 1
@@ -221,12 +223,9 @@ class GatedPixelCNN(PixelModel):
         x = self.flat(x)
         return self.score(self.logits(x, y=self.known_class(y, len(x))), x).sum(-1)
 
-    @torch.no_grad()
     def class_posterior(self, given: Tensor) -> Tensor:
         """p(y | a beginning): given (B, n), NaN where free -> (B, num_classes)."""
-        x, seen = given.nan_to_num(), ~given.isnan()
-        scores = [(self.score(self.logits(x, index=y), x) * seen).sum(-1) for y in range(self.num_classes)]
-        return torch.stack(scores, 1).softmax(1)
+        return self.joint_posterior(given, self.joints())
 
     def sample(
         self,
@@ -239,20 +238,11 @@ class GatedPixelCNN(PixelModel):
     ) -> Tensor:
         """See `Autoregressive.sample`; of classes y, (n,) or one for all. Without y, each example's
         class is drawn first: evenly, or from p(y | given)."""
-        if y is None and (given is None or not self.num_classes):
+        if y is None:
             return super().sample(n, given, order, temperature, generator)
         known = self._known(given, n)
-        visited = self.sampling_order(known, order)
-        if y is None:
-            assert known is not None
-            y = torch.multinomial(self.class_posterior(known).cpu(), 1, generator=generator)[:, 0]
-        y = self.known_class(y, n)
-        x = torch.empty(n, self.n, dtype=self.like.dtype, device=self.like.device)
-        for c in y.unique().tolist():
-            mine = y == c
-            own = None if known is None else known[mine]
-            x[mine] = self._draw(int(mine.sum()), own, visited, c, temperature, generator)[0]
-        return x.reshape(n, *self.event_shape)
+        classes = self.completing(known, order)
+        return self._draw_each(known, classes, self.known_class(y, n), temperature, generator)
 
     def sample_trace(
         self,
@@ -262,19 +252,15 @@ class GatedPixelCNN(PixelModel):
         seed: int = 0,
         y: int | None = None,
     ) -> Trace:
-        """See `Autoregressive.sample_trace`; of class y. Without y the class is drawn first, as in `sample`;
-        `result` has it as `y`, and all numbers are those given this class."""
-        if not self.num_classes:
-            if y is not None:
-                self.known_class(y, 1)  # says that there are none
-            return super().sample_trace(given, order, temperature, seed)
-        known, generator = self._known(given, 1), torch.Generator().manual_seed(seed)
+        """See `Autoregressive.sample_trace`; given a class y every number is of that class, up to the last
+        `log_prob`, `log_prob(x, y=y)`. `result` has the class, drawn or given, as `y`."""
         if y is None:
-            law = torch.ones(1, self.num_classes) if known is None else self.class_posterior(known).cpu()
-            y = int(torch.multinomial(law, 1, generator=generator))
-        c = int(self.known_class(y, 1))
-        trace = self._trace(known, order, temperature, generator, c)
-        return Trace(trace.steps, trace.result | {"y": c})
+            trace = super().sample_trace(given, order, temperature, seed)
+        else:
+            known, generator = self._known(given, 1), torch.Generator().manual_seed(seed)
+            joint = self.completing(known, order)[int(self.known_class(y, 1))]
+            trace = self._trace(known, joint, [joint], temperature, generator)
+        return Trace(trace.steps, trace.result | ({"y": trace.result["index"]} if self.num_classes else {}))
 
     def step(self, batch: Any, split: Split) -> Tensor:
         if not self.num_classes:

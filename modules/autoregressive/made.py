@@ -145,6 +145,11 @@ class MADE(Autoregressive):
         counts = [c if c else self.ensemble for c in (self.num_orders, self.num_masks)]
         return max(counts)
 
+    @property
+    def num_in_one_order(self) -> int:
+        """How many masks there are for any one order."""
+        return self.num_masks or self.ensemble
+
     def component_order(self, index: int) -> Tensor:
         """The order of pair `index`, (n,); `order` itself for one fixed order."""
         if self.num_orders == 1:

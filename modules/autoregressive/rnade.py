@@ -106,9 +106,12 @@ class RNADE(Running):
         z = torch.special.ndtri(rest.clamp(1e-7, 1 - 1e-7)) * math.sqrt(temperature)
         return mean.gather(-1, k)[:, 0] + z * log_sigma.gather(-1, k)[:, 0].exp()
 
-    def conditionals(self, x: Tensor, order: Order | Tensor | None = None) -> Tensor:
+    def conditionals(
+        self, x: Tensor, order: Order | Tensor | None = None, index: int | None = None
+    ) -> Tensor:
         """The mean of every conditional, E[x_i | x_<i], (B, *event_shape)."""
-        log_pi, mean, _ = self.mixture(self.logits(self.flat(x), self.resolve(order)))
+        (joint,) = self.in_one_order(order, index)
+        log_pi, mean, _ = self.mixture(self.logits(self.flat(x), *joint))
         return (log_pi.exp() * mean).sum(-1).reshape(len(x), *self.event_shape)
 
     # --- a draw, step by step ---
@@ -124,7 +127,7 @@ class RNADE(Running):
         visited), `weights`, `means`, `sigmas` (K,) of its mixture, and the running `log_prob`, nats.
         """
         known = self._known(given, 1)
-        visited = self.sampling_order(known, order)
+        ((visited, _),) = self.completing(known, order)
         generator = torch.Generator().manual_seed(seed)
         x, outputs = (t[0].cpu() for t in self._draw(1, known, visited, 0, temperature, generator))
         density = self.score(outputs, x)

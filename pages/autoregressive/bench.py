@@ -33,7 +33,13 @@ def draw(
 
 @ui.cached
 def complete(
-    name: str, given: torch.Tensor, order: list[int], n: int, temperature: float, seed: int, y: int | None
+    name: str,
+    given: torch.Tensor,
+    order: list[int] | None,
+    n: int,
+    temperature: float,
+    seed: int,
+    y: int | None,
 ) -> torch.Tensor:
     generator = torch.Generator().manual_seed(seed)
     model, chosen = ui.load(name), {} if y is None else {"y": y}
@@ -340,7 +346,8 @@ def pixels_mode() -> None:
     run, drawn_class = draw(name, order.tolist(), float(temperature), seed, y)
     ends = masks.stops(run, stride)
     step = ends[ui.stepper(len(ends), key="step", seconds=0.15, default=len(ends) * 11 // 20)]
-    pixel = int(run.pixel[step])
+    last = run.latest(step)
+    pixel = int(run.pixel[last])
     ui.caption(run.captions[step] + ("" if drawn_class is None else f" Class {drawn_class}."))
 
     picture, bars = ui.columns(2)
@@ -354,12 +361,12 @@ def pixels_mode() -> None:
                   "log_prob": run.log_prob[: step + 1]},
         )  # fmt: skip
     with bars:
-        law_figure(masks.sharpened(run.law[pixel], temperature), int(run.bit[step]))
+        law_figure(masks.sharpened(run.law[pixel], temperature), int(run.bit[last]))
     chosen = int(held["y"]) * side + int(held["x"]) if held else pixel
     read, surprise = ui.columns(2)
     with read:
         asked = 1 if model.values == 2 else int(run.x[chosen])
-        gradient = masks.gradient_row(model, order, run.x, chosen, asked, drawn_class or 0)
+        gradient = masks.gradient_row(model, order, run.x, chosen, asked, run.index)
         ui.figure(
             figures.reads(gradient, side, chosen, f"What pixel {chosen} reads"),
             alt="Gradient of one pixel's logit with respect to every pixel",
@@ -377,8 +384,12 @@ def pixels_mode() -> None:
     total = float(run.log_prob[-1])
     ui.equation(
         run.equations[step],
-        f"log p before this pixel, plus the log of the probability of what is drawn, {int(run.bit[step])}"
-        + ("" if temperature == 1 else " under the model itself, whatever the temperature")
+        (
+            f"log p before this pixel, plus the log of the probability of what is drawn, {int(run.bit[step])}"
+            + ("" if temperature == 1 else " under the model itself, whatever the temperature")
+            if last == step
+            else "The pixels were drawn from one joint; the model mixes several, all equally likely"
+        )
         + f". Whole picture: {total:.2f} nats, {masks.bits_per_pixel(-total, model.n):.3f} bits a pixel; the "
         "same in one pass.",
     )
@@ -423,13 +434,13 @@ def completion_mode() -> None:
         )
     given = masks.keep(picture, region, model.values)
     exact = masks.can_complete(model, given)
-    order = model.sampling_order(given) if exact else model.component_order(0)
+    order = None if exact else model.component_order(0).tolist()
     clamp = exact or ui.toggle("Clamp and sample anyway", True, key="clamp")
     if exact:
         how = (
             "This model was trained on fresh orders: it visits what is given first, then the rest."
             if model.order_agnostic
-            else "What is given comes first in the one order this model knows: an exact conditional draw."
+            else "What is given comes first in an order that this model knows: an exact conditional draw."
         )
         ui.markdown(how)
     else:
@@ -445,7 +456,7 @@ def completion_mode() -> None:
     with known:
         ui.figure(figures.canvas(members.ink(given, model), side, title="Given"), alt="What is given")
     with drawn:
-        completed = complete(name, given, order.tolist(), count, float(temperature), seed, y)
+        completed = complete(name, given, order, count, float(temperature), seed, y)
         ui.figure(
             figures.completions(
                 members.ink(completed, model), ~given.isnan(), side, "Drawn by the model in orange"
@@ -488,7 +499,7 @@ def completion_mode() -> None:
     ui.source(
         base.observed_first,
         base.Autoregressive.sample,
-        base.Autoregressive.sampling_order,
+        base.Autoregressive.completing,
         references=REFERENCES,
     )
 

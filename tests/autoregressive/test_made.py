@@ -399,19 +399,25 @@ def test_samples_follow_the_density(arguments):
     assert chi2_is_plausible(frequencies(draws), model.log_prob(all_bits(6)).exp().detach())
 
 
-def test_imputation_is_an_exact_conditional_of_the_chosen_order():
-    model = made(8, hidden=(16,), direct=True, num_orders=0, scale=0.8)
+def test_imputation_is_an_exact_conditional_of_the_chosen_orders():
+    model = made(8, hidden=(16,), direct=True, num_orders=0, ensemble=3, scale=0.8)
     given = torch.full((8,), torch.nan, dtype=torch.float64)
     given[[1, 4, 6, 7]] = torch.tensor([1.0, 0.0, 1.0, 1.0], dtype=torch.float64)
     known = ~given.isnan()
-    order = model.sampling_order(given)
-    assert set(order[:4].tolist()) == {1, 4, 6, 7}
+    orders = [order for order, _ in model.completing(given)]
+    assert len(orders) == 3 and all(set(order[:4].tolist()) == {1, 4, 6, 7} for order in orders)
     draws = model.sample(60_000, given=given, generator=torch.Generator().manual_seed(2))
     assert torch.equal(draws[:, known], given[known].expand(60_000, 4))
     x = all_bits(8)
     consistent = (x[:, known] == given[known]).all(-1)
-    p = torch.where(consistent, model.log_prob(x, order=order).exp(), 0.0).detach()
+    mixed = sum(model.log_prob(x, order=order).exp() for order in orders)
+    p = torch.where(consistent, mixed, 0.0).detach()
     assert chi2_is_plausible(frequencies(draws), p / p.sum())
+    # in a named order it is that one joint's
+    draws = model.sample(60_000, given, orders[2], generator=torch.Generator().manual_seed(2))
+    one = torch.where(consistent, model.log_prob(x, order=orders[2]).exp(), 0.0).detach()
+    assert chi2_is_plausible(frequencies(draws), one / one.sum())
+    assert not chi2_is_plausible(frequencies(draws), p / p.sum())
 
 
 def test_clamping_a_suffix_in_raster_order_is_not_the_conditional():
@@ -430,6 +436,101 @@ def test_clamping_a_suffix_in_raster_order_is_not_the_conditional():
     draws = model.sample(60_000, given=given, generator=torch.Generator().manual_seed(2))
     p = torch.where((x[:, :4] == given[:4]).all(-1), model.log_prob(x).exp(), 0.0).detach()
     assert chi2_is_plausible(frequencies(draws), p / p.sum())
+
+
+def two_masks() -> MADE:
+    """Two joints of one order that differ much in what they say of x_1 and x_2."""
+    return made(3, hidden=(4,), degrees="random", num_masks=2, scale=2.0, seed=3)
+
+
+def test_a_mixture_of_two_masks_completes_by_bayes():
+    """Three variables, one given: p(joint | x_0) and p(x_1, x_2 | x_0) by enumeration of both joints.
+
+    Masks hide nothing from x_0, which reads nothing: both joints explain it equally well.
+    """
+    model, x = two_masks(), all_bits(3)
+    each = torch.stack([model.log_conditionals(x, index=s).sum(1) for s in range(2)]).exp().detach()
+    torch.testing.assert_close(each.mean(0), model.log_prob(x).exp().detach(), rtol=0, atol=1e-12)
+    for value in (0.0, 1.0):
+        given = torch.tensor([value, math.nan, math.nan], dtype=torch.float64)
+        fits = x[:, 0] == value
+        by_hand = each[:, fits].sum(1) / each[:, fits].sum()
+        posterior = model.joint_posterior(given[None], model.completing(given))[0]
+        torch.testing.assert_close(posterior, by_hand, rtol=0, atol=1e-12)
+        law = torch.where(fits, each.mean(0), 0.0)
+        counts = frequencies(model.sample(60_000, given, generator=torch.Generator().manual_seed(1)))
+        assert chi2_is_plausible(counts, law / law.sum())
+        for one in each:  # no joint alone would do
+            alone = torch.where(fits, one, 0.0)
+            assert not chi2_is_plausible(counts, alone / alone.sum())
+        for seed in range(6):
+            trace = model.sample_trace(given, seed=seed)
+            drawn = model.sample(1, given, generator=torch.Generator().manual_seed(seed))
+            assert torch.equal(trace.result["x"], drawn[0])
+            # the steps are of the joint that was drawn, the end is of the mixture
+            own = model.log_conditionals(drawn, index=trace.result["index"])[0]
+            torch.testing.assert_close(trace.result["surprise"], -own, rtol=0, atol=1e-12)
+            assert [s.values["pixel"] for s in trace] == [-1, 1, 2, -1]
+            assert trace[-2].values["log_prob"] == pytest.approx(own.sum().item(), abs=1e-12)
+            assert trace[-1].values["log_prob"] == model.log_prob(drawn).item()
+
+
+def test_joints_are_drawn_as_often_as_they_explain_what_is_given():
+    model = two_masks()
+    given = torch.tensor([[0.0, 1.0, math.nan], [1.0, 1.0, math.nan]], dtype=torch.float64).repeat(4000, 1)
+    joints = model.completing(given)
+    law = model.joint_posterior(given[:2], joints)
+    drawn = model.draw_joints(8000, given, joints, torch.Generator().manual_seed(0)).view(-1, 2)
+    for share, p in zip(drawn.double().mean(0), law[:, 1], strict=True):
+        assert abs(share - p) < 5 * (p * (1 - p) / 4000) ** 0.5
+    assert (law - 0.5).abs().max() > 0.05
+
+
+def test_the_conditionals_of_a_mixture_are_those_of_its_density():
+    model, x = two_masks(), all_bits(3)
+    p = model.log_prob(x).exp().view(2, 2, 2)
+    by_hand = torch.stack([p.sum((1, 2))[1] / p.sum() * torch.ones(8).double(), *(
+        (part[:, 1] / part.sum(1))[x[:, :k].long() @ torch.tensor([2, 1][2 - k:])]
+        for k, part in ((1, p.sum(2)), (2, p.view(4, 2)))
+    )], 1)  # fmt: skip
+    torch.testing.assert_close(model.conditionals(x), by_hand, rtol=0, atol=1e-12)
+    torch.testing.assert_close(model.log_conditionals(x).sum(1), model.log_prob(x), rtol=0, atol=1e-12)
+    assert (model.conditionals(x, index=0) - by_hand).abs().max() > 0.05
+
+
+def test_a_pool_of_orders_completes_with_the_orders_that_can():
+    model, x = made(3, hidden=(8,), num_orders=6, ensemble=1, scale=1.5, seed=3), all_bits(3)
+    first = [int(model.component_order(s)[0]) for s in range(6)]
+    able = [s for s in range(6) if first[s] == 1]
+    assert 0 < len(able) < 6 and first[0] != 1
+    given = torch.tensor([math.nan, 1.0, math.nan], dtype=torch.float64)
+    assert [s for _, s in model.completing(given)] == able
+    each = torch.stack([model.log_prob(x, model.component_order(s)).exp() for s in able]).detach()
+    law = torch.where(x[:, 1] == 1, each.mean(0), 0.0)
+    counts = frequencies(model.sample(60_000, given, generator=torch.Generator().manual_seed(0)))
+    assert chi2_is_plausible(counts, law / law.sum())
+    trace = model.sample_trace(given, seed=2)
+    assert trace[-1].values["log_prob"] == model.log_prob(trace.result["x"][None]).item()
+    # no order begins with two variables that are not next to each other in it
+    pool = made(4, hidden=(8,), order="raster", num_orders=2)
+    beginnings = [set(pool.component_order(s)[:2].tolist()) for s in range(2)]
+    pair = next({a, b} for a in range(4) for b in range(a) if {a, b} not in beginnings)
+    given = torch.full((4,), math.nan, dtype=torch.float64)
+    given[list(pair)] = 1.0
+    with pytest.raises(ValueError, match="only what comes last"):
+        pool.sample(1, given)
+    # what comes before a variable differs between the joints: their conditionals are not one thing
+    with pytest.raises(ValueError, match="different orders"):
+        pool.conditionals(all_bits(4))
+    order = pool.component_order(1)
+    assert torch.equal(pool.conditionals(all_bits(4), index=1), pool.conditionals(all_bits(4), order))
+
+
+def test_a_named_order_still_mixes_the_masks():
+    model, x = two_masks(), all_bits(3)
+    torch.testing.assert_close(model.log_prob(x, "raster"), model.log_prob(x), rtol=0, atol=1e-12)
+    counts = frequencies(model.sample(60_000, order="raster", generator=torch.Generator().manual_seed(0)))
+    assert chi2_is_plausible(counts, model.log_prob(x).exp().detach())
 
 
 def test_given_examples_may_differ_but_not_in_where_they_are_free():
