@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from datamodules.base import DataModule, TensorSplit
-from datamodules.multi30k import Sentences
+from datamodules.multi30k import Sentences, contexts
 from datamodules.tokenizer import WordTokenizer
 
 Toy = Literal["class", "verb"]
@@ -49,16 +49,6 @@ def sentences(toy: Toy = "class") -> list[str]:
 def tokenizer(toy: Toy = "class") -> WordTokenizer:
     """The words of all sentences, the hidden one's too."""
     return WordTokenizer.train(sentences(toy))
-
-
-def contexts(encoded: list[list[int]], length: int) -> tuple[Tensor, Tensor]:
-    """Every token of sentences with the `length` before it: (N, T) and (N,); ends are predicted too."""
-    rows, targets = [], []
-    for sentence in encoded:
-        line = [WordTokenizer.BEGIN] * length + [*sentence, WordTokenizer.END]
-        rows += [line[i - length : i] for i in range(length, len(line))]
-        targets += line[length:]
-    return torch.tensor(rows), torch.tensor(targets)
 
 
 class Grammar(DataModule):

@@ -6,6 +6,10 @@ are in lower case, punctuation marks are words; rarer ones than `min_count` in t
 Shapes: a batch is tokens and targets (B, T) int64, T the longest sentence of the batch plus one:
 
     tokens   <bos> w_1 … w_m  <bos> <bos> …         targets   w_1 … w_m <eos>  -100 -100 …
+
+or, for models that see a fixed number of words, contexts (B, T) and the words after them (B,):
+
+    context  <bos> <bos> … w_{i−1}                  target    w_i, and <eos> behind the last
 """
 
 from functools import cached_property
@@ -15,7 +19,7 @@ import torch
 from torch import Tensor
 
 from datamodules import fetch
-from datamodules.base import DataModule
+from datamodules.base import DataModule, Split, TensorSplit
 from datamodules.tokenizer import WordTokenizer
 
 FILES = {"train": 0, "val": 1, "test": 2}
@@ -51,24 +55,38 @@ class Sentences:
         return self.tokens[positions, :longest], self.targets[positions, :longest]
 
 
+def contexts(encoded: list[list[int]], length: int) -> tuple[Tensor, Tensor]:
+    """Every token of sentences with the `length` before it: (N, T) and (N,); ends are predicted too."""
+    rows, targets = [], []
+    for sentence in encoded:
+        line = [WordTokenizer.BEGIN] * length + [*sentence, WordTokenizer.END]
+        rows += [line[i - length : i] for i in range(length, len(line))]
+        targets += line[length:]
+    return torch.tensor(rows), torch.tensor(targets)
+
+
 class Multi30k(DataModule):
     """Sentences as words.
 
     Args:
         min_count: words seen more rarely in training are <unk>.
-        batch_size: sentences per optimizer step over all processes together.
+        batch_size: sentences, or contexts, per optimizer step over all processes together.
         seed: of the order of each epoch.
+        context: T, words before each target; None gives whole sentences.
 
     Raises:
-        ValueError: min_count is less than 1.
+        ValueError: min_count or context is less than 1.
         MissingData: the files are not on disk and cannot be fetched.
     """
 
-    def __init__(self, min_count: int = 2, batch_size: int = 64, seed: int = 0) -> None:
+    def __init__(
+        self, min_count: int = 2, batch_size: int = 64, seed: int = 0, context: int | None = None
+    ) -> None:
         super().__init__(batch_size, seed)
-        if min_count < 1:
-            raise ValueError(f"min_count is {min_count}: it must be at least 1.")
-        self.min_count = min_count
+        for name, value in (("min_count", min_count), ("context", context)):
+            if value is not None and value < 1:
+                raise ValueError(f"{name} is {value}: it must be at least 1.")
+        self.min_count, self.context = min_count, context
 
     def prepare_data(self) -> None:
         fetch.fetch("multi30k")
@@ -78,8 +96,9 @@ class Multi30k(DataModule):
         """The words of the training split."""
         return WordTokenizer.train(sentences("train"), self.min_count)
 
-    def _split(self, split: str) -> Sentences:
-        return Sentences([self.tokenizer.encode(sentence) for sentence in sentences(split)])
+    def _split(self, split: str) -> Split:
+        encoded = [self.tokenizer.encode(sentence) for sentence in sentences(split)]
+        return Sentences(encoded) if self.context is None else TensorSplit(*contexts(encoded, self.context))
 
     @property
     def sizes(self) -> dict[str, Any]:
@@ -93,5 +112,6 @@ class Multi30k(DataModule):
             "min_count": self.min_count,
             "splits": {"train": 29_000, "val": 1014, "test": 1000},
             "seed": self.seed,
+            "context": self.context,
             "tokenizer": self.tokenizer.to_dict(),
         }

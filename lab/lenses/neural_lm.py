@@ -16,8 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from datamodules import grammar, pydocs
-from datamodules.grammar import contexts
-from datamodules.multi30k import Sentences
+from datamodules.multi30k import Sentences, contexts
 from datamodules.tokenizer import ASCII, CharTokenizer, Tokenizer, WordTokenizer
 from lab.errors import UserError
 from lab.lenses.shared_strength import one_hot_inputs

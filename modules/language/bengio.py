@@ -39,6 +39,7 @@ class Bengio(Module):
         direct: a linear path from the vectors to the logits (T·d·V more parameters).
         embedding: "learned", or "one-hot": the vector of a token is its row of the identity, d = V.
         begin: the token that stands T times before every text.
+        end: the token that ends a text, behind which there are only more of it; None lets texts go on.
         zero_output: start with zero output weights, so that the first loss is ln V exactly.
 
     Example:
@@ -58,6 +59,7 @@ class Bengio(Module):
         embedding: Literal["learned", "one-hot"] = "learned",
         begin: int = 0,
         zero_output: bool = False,
+        end: int | None = None,
         **training: Any,
     ) -> None:
         super().__init__(**training)
@@ -70,7 +72,9 @@ class Bengio(Module):
         for name, value in (("context", context), ("dim", dim), ("hidden", hidden)):
             if value < 1:
                 raise ValueError(f"{name} is {value}: it must be at least 1.")
-        self.vocab_size, self.context, self.begin = vocab_size, context, begin
+        if end is not None and not 0 <= end < vocab_size:
+            raise ValueError(f"end is {end}: it must be one of the {vocab_size} tokens, or none.")
+        self.vocab_size, self.context, self.begin, self.end = vocab_size, context, begin, end
         one_hot = embedding == "one-hot"
         dim = vocab_size if one_hot else dim
         self.embedding = nn.Embedding(vocab_size, dim)
@@ -131,11 +135,11 @@ class Bengio(Module):
             generator = torch.Generator(device).manual_seed(seed)
         start = torch.zeros(n, 0, dtype=torch.int64, device=device)
         knobs = Knobs(temperature, top_k, top_p, min_p)
-        return decoding.sample(self, start, length, knobs, generator=generator)
+        return decoding.sample(self, start, length, knobs, self.end, generator)
 
     def sample_trace(self, prompt: Tensor | None = None, length: int = 32, **knobs: Any) -> Trace:
         """Generation, one step a token, behind a prompt (T,); steps and knobs as `decoding.sample_trace`."""
         prompt = (
             torch.zeros(0, dtype=torch.int64, device=self.output.weight.device) if prompt is None else prompt
         )
-        return decoding.sample_trace(self, prompt, length, **knobs)
+        return decoding.sample_trace(self, prompt, length, eos=self.end, **knobs)

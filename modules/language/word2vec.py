@@ -13,11 +13,12 @@ each pair occurs, so one step on the count matrix C is one on all pairs:
 
     loss = −Σ_ij C_ij log p(j | i) / ΣC   ≥   H(O | C), the conditional entropy of the pairs
 
-Negative sampling replaces the sum over V words by K words drawn from the noise q ∝ count^¾:
+Negative sampling replaces the sum over V words by K words drawn from the noise q ∝ count^a, a = ¾:
 
     loss = −log σ(u_o·v_c) − Σ_k log σ(−u_{x_k}·v_c),   least at u_j·v_i = log p(j | i) − log K q_j
 
-so that softmax_j(u_j·v_i + log q_j) is its estimate of p(j | i).
+so that softmax_j(u_j·v_i + log q_j) is its estimate of p(j | i). With a = 1 the noise is p(j), and the
+least is at PMI(i, j) − log K.
 
 ([GM] §1.6.1 has a single pass through the corpus; word2vec makes several.)
 
@@ -64,6 +65,7 @@ class Word2Vec(Module):
         dim: d.
         loss: "softmax" over all words, or "negative" sampling.
         negatives: K, noise words for each predicted word.
+        noise_power: a; 1 draws words as often as they come, 0 all alike.
 
     Raises:
         ValueError: an argument is out of range.
@@ -77,6 +79,7 @@ class Word2Vec(Module):
         dim: int = 64,
         loss: Literal["softmax", "negative"] = "softmax",
         negatives: int = 5,
+        noise_power: float = 0.75,
         **training: Any,
     ) -> None:
         super().__init__(metrics={"nll": PairMean()}, **training)
@@ -85,7 +88,10 @@ class Word2Vec(Module):
         for name, value in (("dim", dim), ("negatives", negatives)):
             if value < 1:
                 raise ValueError(f"{name} is {value}: it must be at least 1.")
-        self.vocab_size, self.loss, self.negatives = vocab_size, loss, negatives
+        if not 0 <= noise_power <= 1:
+            raise ValueError(f"noise_power is {noise_power}: it must be from 0 to 1.")
+        self.vocab_size, self.loss = vocab_size, loss
+        self.negatives, self.noise_power = negatives, noise_power
         # as in the original: u = 0, so that every word is equally probable at the start
         self.v = nn.Parameter((torch.rand(vocab_size, dim) - 0.5) / dim)
         self.u = nn.Parameter(torch.zeros(vocab_size, dim))
@@ -99,8 +105,8 @@ class Word2Vec(Module):
 
     @property
     def noise(self) -> Tensor:
-        """q (V,), proportional to count^¾."""
-        q = self.seen.to(self.v.dtype) ** 0.75
+        """q (V,), proportional to count^a."""
+        q = self.seen.to(self.v.dtype) ** self.noise_power
         return q / q.sum()
 
     def predict_from(self, given: Tensor) -> Tensor:
