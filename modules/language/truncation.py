@@ -91,6 +91,9 @@ def temper(logits: Tensor, temperature: float) -> Tensor:
     return ((logits - logits.amax(-1, keepdim=True)) / temperature).softmax(-1)  # no overflow near 0
 
 
+ROUNDING = 1e-6  # a mass that misses top_p by less has reached it: single precision knows no better
+
+
 def keep(
     p: Tensor, top_k: int | None = None, top_p: float | None = None, min_p: float | None = None
 ) -> Tensor:
@@ -106,7 +109,7 @@ def keep(
         stays[..., top_k:] = False
     if top_p is not None and top_p < 1:
         # a token stays while the mass of those before it has not reached p; the first one always does
-        stays[..., 1:] &= ranked.cumsum(-1)[..., :-1] < top_p
+        stays[..., 1:] &= ranked.double().cumsum(-1)[..., :-1] < top_p - ROUNDING
     if min_p is not None:
         stays &= ranked >= min_p * ranked[..., :1]
     return torch.zeros_like(stays).scatter(-1, order, stays)

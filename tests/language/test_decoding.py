@@ -36,19 +36,23 @@ def test_temperature_works_per_token_not_per_text():  # LG-O33
     p = GREEDY_FAILS.log_prob(strings).exp()
     whole = p**2 / (p**2).sum()
     assert whole.tolist() == pytest.approx([0.3334, 0.2232, 0.4421, 0.0012], abs=6e-5)
-    per_token = torch.tensor([0.4147, 0.2776, 0.3068, 0.0008], dtype=torch.float64)
-    draws = decoding.sample(GREEDY_FAILS, empty(100_000), 2, temperature=0.5, generator=seeded())
-    share = torch.bincount(draws @ torch.tensor([2, 1]), minlength=4) / 100_000
-    torch.testing.assert_close(share.double(), per_token, rtol=0, atol=0.006)
-    # exactly, from the rows that the trace draws from
-    first, second = (
+    # exactly, from the rows that are drawn from, listed for every text
+    rows = [
         decoding.sample_trace(GREEDY_FAILS, torch.tensor(prefix, dtype=torch.int64), 1, Knobs(0.5))[0].values[
             "after"
         ]
-        for prefix in ([], [1])
-    )
-    assert float(first[1] * second[0]) == pytest.approx(0.3068, abs=6e-5)
+        for prefix in ([], [0], [1])
+    ]
+    per_token = rows[0][strings[:, 0]] * torch.stack(rows[1:])[strings[:, 0], strings[:, 1]]
+    assert per_token.tolist() == pytest.approx([0.4147, 0.2776, 0.3068, 0.0008], abs=6e-5)
+    squares = [[0.36 / 0.52, 0.16 / 0.52], [0.3025 / 0.505, 0.2025 / 0.505], [0.9025 / 0.905, 0.0025 / 0.905]]
+    by_hand = [squares[0][a] * squares[1 + a][b] for a in (0, 1) for b in (0, 1)]
+    assert per_token.tolist() == pytest.approx(by_hand, abs=1e-12) and sum(by_hand) == pytest.approx(1)
     assert per_token.argmax() == 0 and whole.argmax() == 2  # the modes differ
+    # and the sampler draws so: χ² below the 99.9 % point of three degrees of freedom
+    draws = decoding.sample(GREEDY_FAILS, empty(100_000), 2, temperature=0.5, generator=seeded())
+    counts = torch.bincount(draws @ torch.tensor([2, 1]), minlength=4)
+    assert float(((counts - 1e5 * per_token) ** 2 / (1e5 * per_token)).sum()) < 16.27
 
 
 @pytest.mark.parametrize("knobs", [{"top_k": 2}, {"top_p": 0.81}, {"min_p": 0.25}, {"temperature": 0.5}])

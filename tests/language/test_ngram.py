@@ -97,23 +97,35 @@ def test_kneser_ney_bigrams() -> None:
 
 
 def test_francisco_is_frequent_glasses_are_versatile() -> None:
-    """LG-O10: continuation counts prefer what follows many words."""
+    """LG-O10: continuation counts prefer what follows many words. Sentences without an end token: the full
+    stop is a word, and 12 different pairs, <bos> included, are all that there is to continue."""
     texts = [["san", "francisco", "."]] * 8 + [[w, "glasses", "."] for w in ("my", "the", "reading", "new")]
-    ids = {
-        w: i for i, w in enumerate(["<bos>", "<eos>", *dict.fromkeys(w for t in texts for w in t), "unseen"])
-    }
-    models = {}
-    for smoothing in ("kneser-ney", "add"):
-        models[smoothing] = NGram(len(ids), 2, smoothing, begin=BOS, end=EOS, discount=0.75, uniform=False)
-        models[smoothing].count(batch(texts, ids))
-    kn = models["kneser-ney"].next_log_probs(torch.tensor([[ids["unseen"]]]))[0].exp()
-    types = len(models["kneser-ney"].keys)
-    assert kn[ids["francisco"]].item() == pytest.approx(1 / types)
-    assert kn[ids["glasses"]].item() == pytest.approx(4 / types)
-    unigram = NGram(len(ids), 1, "add", begin=BOS)
-    unigram.count(batch(texts, ids))
-    one = unigram.next_log_probs(torch.zeros(1, 0, dtype=torch.int64))[0]
-    assert one[ids["francisco"]] > one[ids["glasses"]]  # 8 against 4 occurrences
+    ids = {w: i for i, w in enumerate(["<bos>", *dict.fromkeys(w for t in texts for w in t), "unseen"])}
+    encoded = torch.tensor([[ids[w] for w in text] for text in texts])  # (12, 3)
+    francisco, glasses = ids["francisco"], ids["glasses"]
+
+    def after_an_unseen_word(**knobs) -> Tensor:
+        model = NGram(len(ids), 2, begin=BOS, **knobs)
+        model.fit(encoded)
+        assert len(model.keys) == 12
+        return model.next_log_probs(torch.tensor([[ids["unseen"]]]))[0].exp()
+
+    kn = after_an_unseen_word(smoothing="kneser-ney", discount=0.75, uniform=False)
+    assert kn[francisco].item() == pytest.approx(1 / 12, abs=1e-12)
+    assert kn[glasses].item() == pytest.approx(4 / 12, abs=1e-12)
+    counts = Counter(encoded.flatten().tolist())
+    assert (counts[francisco], counts[glasses]) == (8, 4)
+    # unigrams, plain or with one added, prefer the other; add-one bigrams find all words alike after a
+    # word never seen
+    for smoothing, added in (("none", 0), ("add", 1)):
+        unigram = NGram(len(ids), 1, smoothing, begin=BOS)
+        unigram.fit(encoded)
+        found = unigram.next_log_probs(torch.zeros(1, 0, dtype=torch.int64))[0].exp()
+        total = 36 + added * unigram.predictable
+        expected = [(8 + added) / total, (4 + added) / total]
+        assert found[[francisco, glasses]].tolist() == pytest.approx(expected)
+    add = after_an_unseen_word(smoothing="add")
+    assert add[francisco] == add[glasses] == pytest.approx(1 / (len(ids) - 1))
 
 
 def test_counting_space() -> None:
@@ -383,7 +395,9 @@ def test_the_curve_on_tiny_shakespeare(
     monkeypatch.setenv("LECTERN_DATA", str(real_data("tinyshakespeare")))
     data = Text(corpus="shakespeare", context=None, batch_size=1, windows_per_epoch=1)
     data.setup("fit")
-    ((train), (test)) = (split[torch.tensor([0])] for split in (data.train_set, data.val_set))
+    train = data.train_set[torch.tensor([0])]
+    ids = torch.tensor([data.tokenizer.encode(data.held_out)])  # published: the last 10 %
+    test = ids[:, :-1], ids[:, 1:]
     for n, (types, unseen, plain, add, kneser_ney) in CHARACTERS.items():
         model = NGram(65, n)
         model.count(train)

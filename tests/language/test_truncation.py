@@ -43,8 +43,18 @@ def test_nucleus_sizes():  # LG-O32
     cold = cut(logits(*P), temperature=0.5, top_p=0.9)
     assert cold.tempered.tolist() == pytest.approx([0.6849315, 0.2465753, 0.0616438, 0.0068493], abs=5e-8)
     assert int(cold.kept.sum()) == 2 and int(cut(logits(*P), top_p=0.9).kept.sum()) == 3
-    # 900 equal tokens, up to one for the rounding of their sum; a cut to 50 first would leave 45
-    assert int(keep(torch.full((1000,), 1e-3).double(), top_p=0.9).sum()) in (900, 901)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_nucleus_of_equal_tokens_has_one_answer(dtype):  # LG-O32
+    """Uniform V = 1000, p = .9 keeps 900 (a cut to 50 first would leave 45): the smallest n with n/V ≥ p,
+    however the sums are rounded."""
+    assert int(keep(torch.full((1000,), 1e-3, dtype=dtype), top_p=0.9).sum()) == 900
+    assert int(cut(torch.zeros(1000, dtype=dtype), top_k=50, top_p=0.9).kept.sum()) == 50
+    for V in (7, 10, 1000, 50_000):
+        for percent in (1, 10, 50, 70, 90, 95, 99):
+            kept = int(cut(torch.zeros(V, dtype=dtype), top_p=percent / 100).kept.sum())
+            assert kept == -(-V * percent // 100), (V, percent)
 
 
 def test_the_ends_of_the_knobs_are_greedy_and_ancestral():  # LG-O32
