@@ -205,17 +205,30 @@ class Drift:
     """Surprise of a judge at the t-th token, when the t before were true and when they were the model's.
 
     Attributes:
-        true, own: (T,), means over R texts, nats. error: (T,), standard error of own − true.
+        true, own: (T,), means over R texts, nats. gap: (R, T), own − true of each text.
     """
 
     true: Tensor
     own: Tensor
-    error: Tensor
+    gap: Tensor
 
-    def growth(self) -> float:
-        """own − true, the last third of the positions less the first third."""
-        gap, third = self.own - self.true, len(self.own) // 3
-        return float(gap[-third:].mean() - gap[:third].mean())
+    @property
+    def error(self) -> Tensor:
+        """Standard error of own − true at each position, (T,)."""
+        return self.gap.std(0) / len(self.gap) ** 0.5
+
+    def growth(self) -> tuple[float, float]:
+        """own − true, the last third of the positions less the first third, and its standard error: the
+        tokens of one text hang together, so that each text counts as one draw."""
+        third = self.gap.shape[1] // 3
+        grown = self.gap[:, -third:].mean(1) - self.gap[:, :third].mean(1)  # (R,)
+        return float(grown.mean()), float(grown.std() / len(grown) ** 0.5)
+
+    @property
+    def told(self) -> bool:
+        """Whether the growth can be told from none: it lies two standard errors away from 0, or more."""
+        growth, error = self.growth()
+        return abs(growth) >= 2 * error
 
 
 def drift(
@@ -236,5 +249,4 @@ def drift(
     prefix, true = windows[None, :, :start], windows[:, start:]
     own, _ = continued(writer, prefix, length, [Knobs()], seed)
     _, nats = continued(judge, prefix.expand(2, -1, -1), length, [true, own[0]])
-    gap = nats[1] - nats[0]  # (R, T)
-    return Drift(nats[0].mean(0), nats[1].mean(0), gap.std(0) / texts**0.5)
+    return Drift(nats[0].mean(0), nats[1].mean(0), nats[1] - nats[0])

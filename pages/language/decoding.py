@@ -311,12 +311,12 @@ def show_duel():
             ):
                 with inner:
                     ui.metric(label, number)
-    human = ui.card(name)["metrics"].get("val/nll")
+    human = ui.card(name)["metrics"].get("test/nll")
     ui.equation(
         r"\frac{1}{T}\sum_t -\log P(x_t \mid x_{<t}) = " + f"{float(results[0].nats.mean()):.3f}"
         rf"\ \text{{({left})}},\quad {float(results[1].nats.mean()):.3f}\ \text{{({right})}}",
         note="Under the model as it is, before any filter."
-        + (f" Text by people that it was validated on costs {human:.3f} nats a token." if human else ""),
+        + (f" Text by people that it has never seen costs {human:.3f} nats a token." if human else ""),
     )
     if ui.toggle("Temperatures from 0 to 2 (some seconds)", False, key="sweep"):
         found = swept(name, prompt, 50, seed)
@@ -530,8 +530,9 @@ def drifted(name, judge, length, places, seed):
 
 def remarks_on_drift():
     ui.notice(
-        "A better judge is surprised by the writer's own text at once. How the gap grows tells how mistakes "
-        "add up: a model that sees few tokens soon forgets them, good or bad, and the gap stays as it is. "
+        "A better judge is surprised by the writer's own text at once. How the gap grows would tell how "
+        "mistakes add up; a model that sees few tokens soon forgets them, good or bad, and over 200 places "
+        "the growth stays within its noise. "
         "Judged by itself the writer finds its own text likelier than that of people."
     )
     ui.presets(
@@ -573,12 +574,20 @@ def show_drift():
     )  # fmt: skip
     third_of = length // 3
     gap = found.own - found.true
+    growth, error = found.growth()
     ui.equation(
         rf"\Delta = \overline{{\text{{own}} - \text{{true}}}}:\quad "
         rf"{float(gap[:third_of].mean()):.3f} \;\to\; {float(gap[-third_of:].mean()):.3f},\qquad "
-        rf"\text{{growth}} = {found.growth():.3f}",
-        note=f"First and last {third_of} tokens, nats; {places} places, standard error of one point "
-        f"{float(found.error.mean()):.3f}. The writer draws as it is; the judge is {judge}.",
+        rf"\text{{growth}} = {growth:.3f} \pm {error:.3f}",
+        note=f"First and last {third_of} tokens, nats; {places} places, ± is the standard error over them, "
+        f"of one point {float(found.error.mean()):.3f}. "
+        + (
+            "The growth lies more than two standard errors from 0."
+            if found.told
+            else "The growth lies within two standard errors of 0: with so many places it cannot be told "
+            "from none, and another draw may give it the other sign."
+        )
+        + f" The writer draws as it is; the judge is {judge}.",
     )
     remarks_on_drift()
     above = float(gap.mean())

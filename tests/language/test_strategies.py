@@ -122,7 +122,8 @@ def test_drift_asks_the_judge_about_both_texts():
     expected = -(math.log(0.9) + math.log(0.1)) / 2
     assert (found.own - expected).abs().max() < 5 * found.error.max()
     assert found.error.mean() == pytest.approx(math.log(9) / 2 / 2000**0.5, rel=0.05)
-    assert abs(found.growth()) < 0.1
+    growth, error = found.growth()
+    assert abs(growth) < 3 * error
     with pytest.raises(ValueError, match="do not fit"):
         lens.drift(writer, judge, torch.zeros(100, dtype=torch.int64), 5, 12, 100)
 
@@ -145,7 +146,46 @@ def test_drift_grows_where_a_mistake_is_never_forgotten():
             return rows[prefix[:, -1]].log()
 
     found = lens.drift(Chain(0.1), Judge(), torch.zeros(2000, dtype=torch.int64), 1, 30, 1000)
-    assert found.growth() > 0.2 and found.own[0] < found.own[-1]
+    assert found.growth()[0] > 0.2 and found.own[0] < found.own[-1] and found.told
+
+
+def test_the_growth_has_its_standard_error():
+    """A writer whose texts hang together (one token for ever): the spread of the growth over many runs is
+    the standard error that each of them states."""
+
+    class Sticky:
+        """Stays at its token, and may change at every fourth place only."""
+
+        def next_log_probs(self, prefix):
+            stay = torch.full((len(prefix), 2), -math.inf).double()
+            if prefix.shape[1] % 4:
+                return stay.scatter(1, prefix[:, -1:], 0.0)
+            return torch.full((len(prefix), 2), 0.5).double().log()
+
+    text = torch.zeros(1000, dtype=torch.int64)
+    runs = [lens.drift(Sticky(), Coin(0.8, 0.2), text, 4, 12, 40, seed) for seed in range(150)]
+    growth, error = torch.tensor([run.growth() for run in runs], dtype=torch.float64).T
+    assert error.mean().item() == pytest.approx(growth.std().item(), rel=0.15)
+    # two errors hold most runs, as there is no growth; points taken as independent would promise too much
+    assert 0.9 < (growth.abs() < 2 * error).double().mean() < 0.99
+    assert sum(run.told for run in runs) == (growth.abs() >= 2 * error).sum()
+    apart = torch.stack([run.error for run in runs]).mean() * (2 / 4) ** 0.5
+    assert apart < 0.6 * growth.std()
+
+
+@pytest.mark.parametrize("writer, judge", [("bengio", "ngram"), ("ngram", "ngram")])
+def test_the_drift_of_own_mistakes_is_within_noise(writer, judge, real_data):
+    """LG experiment 9: on characters no growth can be told from none; its sign is that of the draw."""
+    real_data("tinyshakespeare")
+    card = weights.read_card(experiments.ZOO / "ngram-shakespeare")
+    text = lens.corpus(card, "val")
+    assert text is not None
+    ids = torch.tensor(texts.tokenizer(card).encode(text[:20_000]))
+    models = [weights.load(experiments.ZOO / f"{name}-shakespeare") for name in (writer, judge)]
+    found = [lens.drift(*models, ids, 10, 30, 200, seed) for seed in range(2)]
+    for one in found:
+        growth, error = one.growth()
+        assert abs(growth) < 2.5 * error and 0.03 < error < 0.15
 
 
 def test_the_page_shows_all_strategies():
@@ -178,6 +218,9 @@ def test_the_page_lets_a_model_go_on_alone(monkeypatch):
     card = weights.read_card(experiments.ZOO / "bengio-pydocs")
     coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "bengio-pydocs")
     found = lens.drift(model, model, torch.tensor(coder.encode(text)), 10, 9, 50)
-    assert rf"\text{{growth}} = {found.growth():.3f}" in page.latex[0].value
+    growth, error = found.growth()
+    assert rf"\text{{growth}} = {growth:.3f} \pm {error:.3f}" in page.latex[0].value
+    said = any("cannot be told from none" in line.value for line in (*page.caption, *page.markdown))
+    assert said == (not found.told) == (abs(growth) < 2 * error)
     gap = found.own - found.true
     assert f"{float(gap[:3].mean()):.3f}" in page.latex[0].value
