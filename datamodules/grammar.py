@@ -18,7 +18,6 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 import torch
-from torch import Tensor
 
 from datamodules.base import DataModule, TensorSplit
 from datamodules.multi30k import Sentences, contexts
