@@ -74,9 +74,9 @@ def embedded() -> tuple[str, str]:
 
 
 def shipped(card: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Vocabulary, order, perplexity and bits per byte of a card's validation text; None if it has not all."""
+    """Vocabulary, order, perplexity and bits per byte of a card's test text; None if it has not all."""
     try:
-        nll, width = card["metrics"]["val/nll"], card["data"]["bytes_per_token"]["val"]
+        nll, width = card["metrics"]["test/nll"], card["data"]["bytes_per_token"]["test"]
         arguments = card["config"]["model"]["init_args"]
         size, order = arguments["vocab_size"], arguments["order"]
     except KeyError:

@@ -176,7 +176,7 @@ with models:
     for name in ui.trained("language", lambda e: e.module.endswith(".NGram")):
         if row := vocabularies.shipped(ui.card(name)):
             rows[name] = row
-    ui.markdown("**Trained n-gram models of running text, on their validation text**")
+    ui.markdown("**Trained n-gram models of running text, on their test text**")
     ui.table(
         {"model": list(rows)} | {
             column: [f"{row[column]:.3f}" if isinstance(row[column], float) else row[column]

@@ -147,8 +147,11 @@ def test_shipped_weights(name):
     model, coder = weights.load(place), text.tokenizer(card)
     assert model.vocab_size == len(coder) and coder.decode([model.begin]) == "\n"
     if name == "bengio-shakespeare":
-        # experiment 10: better than add-one smoothing's best (1.953), not than Kneser-Ney's (1.558)
-        assert 1.558 < card["metrics"]["val/nll"] < 1.79 and model.num_parameters == 53_225
+        # experiment 10, of validation and test as one text: better than add-one smoothing's best (1.953),
+        # not than Kneser-Ney's (1.558). The specification's 1.790 is after 5,250 steps, this after 15,600.
+        both = (card["metrics"]["val/nll"] + card["metrics"]["test/nll"]) / 2
+        assert 1.558 < both < 1.79 and model.num_parameters == 53_225
+        assert card["epochs"] * card["config"]["data"]["init_args"]["windows_per_epoch"] // 512 == 15_600
 
 
 def test_the_shipped_loss_is_the_models(real_data):
@@ -157,11 +160,11 @@ def test_the_shipped_loss_is_the_models(real_data):
     real_data("tinyshakespeare")
     place = experiments.ZOO / "bengio-shakespeare"
     model, data = weights.load(place), Contexts(corpus="shakespeare", context=8)
-    data.setup("validate")
-    assert len(data.val_set) == 111_540 - 8  # every character of the last 10 % but the first eight
+    data.setup("test")
+    assert len(data.test_set) == 55_770 - 8  # every character of the last 5 % but the first eight
     with torch.no_grad():
-        nll = model.step(data.val_set[torch.arange(0, len(data.val_set), 7)], "val")
-    assert float(nll) == pytest.approx(weights.read_card(place)["metrics"]["val/nll"], abs=0.03)
+        nll = model.step(data.test_set[torch.arange(0, len(data.test_set), 7)], "val")
+    assert float(nll) == pytest.approx(weights.read_card(place)["metrics"]["test/nll"], abs=0.03)
 
 
 def test_refusals():
