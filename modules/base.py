@@ -239,7 +239,8 @@ class NextToken(Protocol):
     """Language models: what comes after each text.
 
     `next_log_probs(prefix)`: (B, T) int64 -> (B, V) in nats, normalised. The prefix starts where a text
-    starts (the model puts its own begin tokens before it) and may be empty, T = 0.
+    starts (the model puts its own begin tokens before it) and may be empty, T = 0. Texts of unequal length
+    are padded on the left: `padding` (B, T) is True where a text has not begun, whatever token stands there.
     """
 
-    def next_log_probs(self, prefix: Tensor) -> Tensor: ...
+    def next_log_probs(self, prefix: Tensor, padding: Tensor | None = None) -> Tensor: ...

@@ -113,8 +113,10 @@ class Bengio(Module):
         logits = self(self.contexts(tokens)[:, :-1])  # (B, S, V)
         return logits.log_softmax(-1).gather(-1, tokens[..., None]).sum((1, 2))
 
-    def next_log_probs(self, prefix: Tensor) -> Tensor:
-        """log p(next token | the last T of `prefix`): (B, S) -> (B, V), S ≥ 0."""
+    def next_log_probs(self, prefix: Tensor, padding: Tensor | None = None) -> Tensor:
+        """log p(next token | the last T of `prefix`): (B, S) -> (B, V), S ≥ 0; `padding` as in `NextToken`."""
+        if padding is not None:
+            prefix = prefix.masked_fill(padding, self.begin)
         begin = prefix.new_full((len(prefix), self.context), self.begin)
         return self(torch.cat([begin, prefix], dim=1)[:, -self.context :]).log_softmax(-1)
 

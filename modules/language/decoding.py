@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from modules.base import NextToken
@@ -34,19 +35,22 @@ def stream(
     knobs: Knobs = PLAIN,
     eos: int | None = None,
     generator: torch.Generator | None = None,
+    padding: Tensor | None = None,
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """`sample`, one token at a time: yields (log P (B, V), token (B,)). Ends when every text has."""
     generator = knobs.generator(prefix.device) if generator is None else generator
     text = prefix
     ended = torch.zeros(len(prefix), dtype=torch.bool, device=prefix.device)
     for _ in range(length):
-        log_p = model.next_log_probs(text)
+        log_p = model.next_log_probs(text) if padding is None else model.next_log_probs(text, padding)
         token = draw(log_p, knobs, generator)
         if eos is not None:
             token = token.masked_fill(ended, eos)
             ended |= token == eos
         yield log_p, token
         text = torch.cat([text, token[:, None]], dim=1)
+        if padding is not None:
+            padding = F.pad(padding, (0, 1))
         if ended.all():
             return
 
@@ -58,12 +62,13 @@ def sample(
     knobs: Knobs = PLAIN,
     eos: int | None = None,
     generator: torch.Generator | None = None,
+    padding: Tensor | None = None,
     **change: Any,
 ) -> Tensor:
     """Continue texts by drawing tokens; without knobs that is ancestral sampling.
 
     Args:
-        prefix: (B, T) int64, T ≥ 0.
+        prefix: (B, T) int64, T ≥ 0. Texts of unequal length come with their `padding`, see `left_padded`.
         length: the most new tokens.
         knobs: temperature, cuts and seed; `change` sets single ones, as in `top_k=3`.
         eos: the token that ends a text; after it there are only more of it.
@@ -74,13 +79,27 @@ def sample(
     Raises:
         ValueError: a knob is out of range.
     """
-    steps = stream(model, prefix, length, replace(knobs, **change), eos, generator)
+    steps = stream(model, prefix, length, replace(knobs, **change), eos, generator, padding)
     return torch.cat([prefix, *(token[:, None] for _, token in steps)], dim=1)
 
 
-def greedy(model: NextToken, prefix: Tensor, length: int, eos: int | None = None) -> Tensor:
+def greedy(
+    model: NextToken, prefix: Tensor, length: int, eos: int | None = None, padding: Tensor | None = None
+) -> Tensor:
     """Continue texts by the most probable token, ties by the lower id: (B, T) -> (B, T + n)."""
-    return sample(model, prefix, length, Knobs(temperature=0), eos)
+    return sample(model, prefix, length, Knobs(temperature=0), eos, padding=padding)
+
+
+def left_padded(texts: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """Texts (T_b,) of unequal length as one batch whose last tokens stand below each other.
+
+    Returns:
+        tokens (B, T), 0 where there is none, and `padding` (B, T) bool, True there.
+    """
+    longest = max(map(len, texts))
+    tokens = torch.stack([F.pad(text, (longest - len(text), 0)) for text in texts])
+    lengths = torch.tensor([len(text) for text in texts], device=tokens.device)
+    return tokens, torch.arange(longest, device=tokens.device) < longest - lengths[:, None]
 
 
 def sample_trace(

@@ -287,12 +287,14 @@ class NGram(CountModel):
         """log p of whole texts (B, T) that start after begin tokens -> (B,), nats; -∞ where it is."""
         return self.token_log_probs(*self._shifted(tokens)).sum(1)
 
-    def next_log_probs(self, prefix: Tensor) -> Tensor:
-        """log P(· | prefix), (B, T) int64 with T ≥ 0 -> (B, V), nats.
+    def next_log_probs(self, prefix: Tensor, padding: Tensor | None = None) -> Tensor:
+        """log P(· | prefix), (B, T) int64 with T ≥ 0 -> (B, V), nats; `padding` as in `NextToken`.
 
         Raises:
             ValueError: maximum likelihood after a context that was never seen.
         """
+        if padding is not None:
+            prefix = prefix.masked_fill(padding, self.pad)
         return self._mix(prefix)[-1].log()
 
     def _mix(self, prefix: Tensor) -> list[Tensor]:

@@ -72,12 +72,15 @@ class TableLM(nn.Module):
         """T, the longest string it knows."""
         return len(self.tables)
 
-    def next_log_probs(self, prefix: Tensor) -> Tensor:
-        """The row of each prefix in nats: (B, T) int64 -> (B, V).
+    def next_log_probs(self, prefix: Tensor, padding: Tensor | None = None) -> Tensor:
+        """The row of each prefix in nats: (B, T) int64 -> (B, V); `padding` as in `NextToken`.
 
         Raises:
             ValueError: the prefix is as long as the longest string.
         """
+        if padding is not None:  # each row has a table of its own
+            texts = zip(prefix, padding, strict=True)
+            return torch.cat([self.next_log_probs(text[~hidden][None]) for text, hidden in texts])
         t = prefix.shape[1]
         if t >= self.length:
             raise ValueError(f"The table ends after {self.length} tokens: nothing follows {t} of them.")

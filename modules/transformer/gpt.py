@@ -109,17 +109,26 @@ class GPT(Module):
     # --- one pass ---------------------------------------------------------------------------------
 
     def hidden(
-        self, tokens: Tensor, cache: list[KVCache] | None = None, causal: bool | None = None
+        self,
+        tokens: Tensor,
+        cache: list[KVCache] | None = None,
+        causal: bool | None = None,
+        padding: Tensor | None = None,
     ) -> Tensor:
-        """What the head reads: (B, T) -> (B, T, C)."""
+        """What the head reads: (B, T) -> (B, T, C).
+
+        `padding` (B, T) is True at tokens on the left that nobody may look at; positions count from the
+        first token behind them (rotary ones know differences alone).
+        """
         causal = self.causal if causal is None else causal
         x = self.embedding(tokens)  # (B, T, C)
         if self.positions is not None:
-            x = self.positions(x, cache[0].length if cache else 0)
+            offset = cache[0].length if cache else 0
+            x = self.positions(x, offset if padding is None else -padding.sum(1, keepdim=True))
         if self.dropout:
             x = F.dropout(x, self.dropout, self.training)
         for i, block in enumerate(self.blocks):
-            x = block(x, causal, None, cache[i] if cache else None)
+            x = block(x, causal, padding, cache[i] if cache else None)
         return self.final_norm(x)
 
     def logits(self, hidden: Tensor) -> Tensor:
@@ -185,10 +194,20 @@ class GPT(Module):
         """Logits of the token after a text: (B, T) -> (B, V). Sees the last `context` tokens."""
         return self.logits(self.hidden(tokens[:, -self.context :])[:, -1])
 
-    def next_log_probs(self, prefix: Tensor) -> Tensor:
-        """log p(next token | begin, prefix), the last `context` tokens of it: (B, T) -> (B, V), T ≥ 0."""
+    def next_log_probs(self, prefix: Tensor, padding: Tensor | None = None) -> Tensor:
+        """log p(next token | begin, prefix), the last `context` tokens of it: (B, T) -> (B, V), T ≥ 0;
+        `padding` as in `NextToken`."""
         begin = prefix.new_full((len(prefix), 1), self.begin)
-        return self.next_logits(torch.cat([begin, prefix], dim=1)).log_softmax(-1)
+        tokens = torch.cat([begin, prefix], dim=1)
+        if padding is None:
+            return self.next_logits(tokens).log_softmax(-1)
+        # a text's begin token stands right before it, where the last padding was
+        seen = padding.new_zeros(len(padding), 1)
+        tokens = tokens.masked_fill(torch.cat([seen, padding], dim=1), self.begin)
+        hidden = self.hidden(
+            tokens[:, -self.context :], padding=torch.cat([padding, seen], dim=1)[:, -self.context :]
+        )
+        return self.logits(hidden[:, -1]).log_softmax(-1)
 
     def generate(
         self,

@@ -36,6 +36,14 @@ def sinusoids(positions: Tensor, width: int, base: float = 10000.0) -> Tensor:
     return torch.stack([turn.sin(), turn.cos()], dim=-1).flatten(1)
 
 
+def rows(table: Tensor, T: int, offset: int | Tensor) -> Tensor:
+    """T rows of a table of positions from `offset` on: (T, C); of offsets (B, 1) ≤ 0 each text's own,
+    (B, T, C), with position 0 wherever it has not begun."""
+    if isinstance(offset, int):
+        return table[offset : offset + T]
+    return table[(offset + torch.arange(T, device=offset.device)).clamp(min=0)]
+
+
 class Learned(nn.Module):
     """One trained vector a position. There is none past the table's length, and that is an error."""
 
@@ -43,18 +51,18 @@ class Learned(nn.Module):
         super().__init__()
         self.table = nn.Parameter(torch.randn(length, width) * 0.02)
 
-    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
-        """x (B, T, C) at positions offset, offset + 1, …
+    def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
+        """x (B, T, C) at positions offset, offset + 1, …; `offset` as in `rows`.
 
         Raises:
             ValueError: past the last learned position.
         """
-        end = offset + x.shape[1]
+        end = x.shape[1] + (offset if isinstance(offset, int) else 0)
         if end > len(self.table):
             raise ValueError(
                 f"Position {end - 1} has no vector: this model learned {len(self.table)} positions."
             )
-        return x + self.table[offset:end]
+        return x + rows(self.table, x.shape[1], offset)
 
 
 class Sinusoidal(nn.Module):
@@ -66,12 +74,12 @@ class Sinusoidal(nn.Module):
         self.width, self.base = width, base
         self._table = torch.empty(0, width)  # no buffer: made again at full precision for any dtype
 
-    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
-        """x (B, T, C) at positions offset, offset + 1, …"""
-        end, table = offset + x.shape[1], self._table
+    def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
+        """x (B, T, C) at positions offset, offset + 1, …; `offset` as in `rows`."""
+        end, table = x.shape[1] + (offset if isinstance(offset, int) else 0), self._table
         if len(table) < end or table.dtype != x.dtype or table.device != x.device:
             self._table = table = sinusoids(torch.arange(end), self.width, self.base).to(x)
-        return x + table[offset:end]
+        return x + rows(table, x.shape[1], offset)
 
 
 class Rotary(nn.Module):

@@ -8,6 +8,8 @@ import torch
 
 from modules.language import decoding
 from modules.language.bengio import Bengio
+from modules.language.ngram import NGram
+from modules.language.table import TableLM
 from modules.language.truncation import Knobs, probabilities
 from modules.transformer.gpt import GPT
 from tests.language.toys import ENDS, GREEDY_FAILS, Coin, empty
@@ -85,6 +87,48 @@ def test_equal_seeds_give_equal_texts_and_a_batch_is_its_members(make):  # LG-O3
         decoding.sample(model, prefix, 6, generator=seeded(2), **k) for k in ({}, {"top_k": 5, "top_p": 1.0})
     ]
     assert torch.equal(*same)
+
+
+def counted():
+    """3-grams of a text, without a begin token of its own."""
+    model = NGram(5, 3)
+    model.fit(torch.randint(5, (1, 300), generator=seeded()))
+    return model
+
+
+PADDED = {
+    "GPT": lambda: GPT(5, 8, 2, 2, 8, begin=3),
+    "GPT, sinusoidal": lambda: GPT(5, 8, 1, 2, 8, positions="sinusoidal", norm="post"),
+    "GPT, rotary": lambda: GPT(5, 8, 1, 2, 8, positions="rotary"),
+    "GPT, unmasked": lambda: GPT(5, 8, 1, 2, 8, causal=False),
+    "Bengio": lambda: Bengio(5, 3, 4, 6, begin=2),
+    "counts": counted,
+    "table": lambda: TableLM.from_joint(torch.rand((2,) * 10, generator=seeded())),
+}
+
+
+@pytest.mark.parametrize("name", PADDED)
+def test_a_left_padded_batch_is_its_texts_alone(name):  # LG-O35
+    model = PADDED[name]()
+    if not isinstance(model, NGram | TableLM):
+        model = contracts.exact(model)
+    V = 2 if name == "table" else 5
+    # none, some, and for GPT more tokens than it sees at once, before and after the texts have grown
+    lengths = (0, 1, 3, 4) if name == "table" else (0, 1, 5, 8, 12)
+    texts = [torch.randint(V, (length,), generator=seeded(length)) for length in lengths]
+    tokens, padding = decoding.left_padded(texts)
+    assert padding.sum(1).tolist() == [max(lengths) - length for length in lengths]
+    generator = seeded(9)
+    together = list(decoding.stream(model, tokens, 6, generator=generator, padding=padding))
+    for b, text in enumerate(texts):
+        for log_p, token in together:
+            torch.testing.assert_close(model.next_log_probs(text[None])[0], log_p[b], rtol=0, atol=1e-12)
+            text = torch.cat([text, token[b : b + 1]])
+    # whatever stands where there is no text
+    other = tokens.masked_fill(padding, V - 1)
+    ends = [decoding.greedy(model, batch, 6, padding=padding)[:, -6:] for batch in (tokens, other)]
+    alone = torch.cat([decoding.greedy(model, text[None], 6)[:, -6:] for text in texts])
+    assert torch.equal(ends[0], alone) and torch.equal(ends[1], alone)
 
 
 def test_the_trace_is_the_sampler_and_replays():
