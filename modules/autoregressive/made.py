@@ -20,11 +20,12 @@ arXiv:1310.1757 (order-agnostic training); [GM] 1.5.4; [UDL] 16.3.4 (as masked c
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, cast
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.autoregressive.base import Autoregressive, ranks
+from modules.autoregressive.base import Autoregressive, ranks, resolve_order
 
 # --- Degrees, masks ---------------------------------------------------------------------------
 
@@ -39,9 +40,9 @@ def draw_degrees(n: int, hidden: Sequence[int], rule: str, generator: torch.Gene
     top, least, degrees = max(n - 1, 1), 1, []
     for width in hidden:
         if rule == "even":
-            m = 1 + torch.arange(width) * top // width
+            m = 1 + torch.arange(width, device="cpu") * top // width
         else:
-            m = torch.randint(least, top + 1, (width,), generator=generator)
+            m = torch.randint(least, top + 1, (width,), generator=generator, device="cpu")
             least = int(m.min())
         degrees.append(m)
     return degrees
@@ -131,6 +132,13 @@ class MADE(Autoregressive):
         if self.skip is not None:
             nn.init.zeros_(self.skip.weight)
         self._masks: dict[Any, list[Tensor]] = {}  # the last masks used; see `masks`
+        # What evaluation mixes is stored with the weights: however numbers are drawn one day, it stays.
+        if num_orders != 1:
+            pool = [self._draw_order(s) for s in range(num_orders or ensemble)]
+            self.register_buffer("drawn_orders", torch.stack(pool).int())  # (S, n)
+        if degrees == "random":
+            each = [torch.cat(self._draw_degrees(s)) for s in range(num_masks or ensemble)]
+            self.register_buffer("drawn_degrees", torch.stack(each).int())  # (S, all hidden units)
 
     # --- connectivity: which order and which degrees ---
 
@@ -155,30 +163,37 @@ class MADE(Autoregressive):
         if self.num_orders == 1:
             return self.order
         index = index % self.num_orders if self.num_orders else index
-        return torch.randperm(self.n, generator=self._generator(index, 1))
+        if index < len(self.drawn_orders):
+            return resolve_order(self.drawn_orders[index], self.n)  # read from a file: is it an order?
+        return self._draw_order(index)
 
     def component_degrees(self, index: int) -> list[Tensor]:
         """The degrees of pair `index`, one tensor per hidden layer."""
         index = index % self.num_masks if self.num_masks else index
+        if self.degrees == "random" and index < len(self.drawn_degrees):
+            return list(self.drawn_degrees[index].cpu().long().split(self.hidden))
+        return self._draw_degrees(index)
+
+    def _draw_order(self, index: int) -> Tensor:
+        return torch.randperm(self.n, generator=self._generator(index, 1), device="cpu")
+
+    def _draw_degrees(self, index: int) -> list[Tensor]:
         return draw_degrees(self.n, self.hidden, self.degrees, self._generator(index, 2))
 
     def _generator(self, index: int, purpose: int) -> torch.Generator:
         # a function of (seed, purpose, index) alone: a resumed run and every process see the same orders;
-        # hashed, because torch's CPU generator reads only the low 32 bits of a seed
-        return torch.Generator().manual_seed(hash((self.seed, purpose, index)) % 2**63)
+        # torch's CPU generator reads 32 bits of a seed, and a SeedSequence mixes all three into them
+        (state,) = np.random.SeedSequence((self.seed, purpose, index)).generate_state(1)
+        return torch.Generator().manual_seed(int(state))
 
     def masks(self, order: Tensor | None = None, index: int = 0) -> list[Tensor]:
         """Masks (out, in) of every layer, in the weights' dtype; of pair `index`, or of `order`."""
         weight = self.out.weight
         order = self.component_order(index) if order is None else order
-        key = (
-            tuple(order.tolist()),
-            index % self.num_masks if self.num_masks else index,
-            weight.dtype,
-            weight.device,
-        )
+        degrees = self.component_degrees(index)
+        key = (*(tuple(t.tolist()) for t in (order, *degrees)), weight.dtype, weight.device)
         if key not in self._masks:
-            masks = make_masks(ranks(order), self.component_degrees(index), self.direct)
+            masks = make_masks(ranks(order), degrees, self.direct)
             if len(self._masks) >= 32:
                 self._masks.clear()
             self._masks[key] = [m.to(weight) for m in masks]

@@ -9,6 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from lab import weights
 from modules.autoregressive.base import observed_first, ranks, resolve_order
 from modules.autoregressive.made import MADE, MaskedLinear, draw_degrees, make_masks
 
@@ -712,3 +713,45 @@ def test_another_seed_gives_other_orders_and_other_masks() -> None:
     assert not torch.equal(one.component_order(0), two.component_order(0))
     assert not torch.equal(one.component_degrees(0)[0], two.component_degrees(0)[0])
     assert not torch.equal(one.component_order(0), one.component_order(1))
+
+
+# --- What is drawn is stored ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["made-digits-orders", "made-masks-mnist", "made-onemask-mnist"])
+def test_weights_that_ship_bring_their_orders_and_degrees(name, monkeypatch):
+    """However numbers will be drawn one day, on whatever Python: what a card says was measured stays."""
+    model = weights.load(name)
+    x = (torch.rand(20, model.n, generator=torch.Generator().manual_seed(0)) < 0.2).float()
+    expected = model.log_prob(x)
+    monkeypatch.setattr(MADE, "_generator", lambda *_: torch.Generator().manual_seed(7))
+    assert torch.equal(weights.load(name).log_prob(x), expected)
+
+
+def test_draws_follow_from_the_seed_alone():
+    """Numbers that no Python and no machine may change."""
+    drawn = MADE(
+        event_shape=(6,), hidden=[4], degrees="random", num_orders=2, num_masks=0, ensemble=3, seed=5
+    )
+    assert drawn.drawn_orders.tolist() == [[3, 2, 1, 0, 5, 4], [0, 2, 4, 1, 3, 5]]
+    assert drawn.drawn_degrees.tolist() == [[3, 5, 2, 3], [5, 2, 1, 1], [5, 1, 2, 4]]
+    # beyond what is stored, order-agnostic training draws on, another one for every step
+    fresh = MADE(event_shape=(6,), hidden=[4], num_orders=0, ensemble=1, seed=5)
+    assert torch.equal(fresh.component_order(1), drawn.component_order(1))
+    assert len({tuple(fresh.component_order(s).tolist()) for s in range(20)}) > 15
+
+
+def test_weights_loaded_into_a_used_model_bring_their_masks_along():
+    """Masks are kept by what they are made of, not by the index of the draw."""
+    one, two = (MADE(event_shape=(5,), hidden=[8], degrees="random", seed=s) for s in (0, 1))
+    x = all_bits(5).float()
+    one.log_prob(x)
+    one.load_state_dict(two.state_dict())
+    assert torch.equal(one.log_prob(x), two.log_prob(x))
+
+
+def test_what_is_stored_must_be_an_order():
+    model = MADE(event_shape=(5,), hidden=[8], num_orders=2)
+    model.drawn_orders[1, 0] = model.drawn_orders[1, 1]
+    with pytest.raises(ValueError, match="permutation"):
+        model.log_prob(torch.zeros(1, 5))
