@@ -99,6 +99,9 @@ class MADE(Autoregressive):
         torch.Size([1])
     """
 
+    drawn_orders: Tensor
+    drawn_degrees: Tensor
+
     def __init__(
         self,
         event_shape: Sequence[int] = (784,),
