@@ -35,20 +35,29 @@ class File:
         urls: mirrors, tried in turn.
         checksum: `md5:...` or `sha256:...` of the content: where the file is a `.gz`, of what it
             unpacks to, because the same content is around in different gzip wrappers.
+        size: bytes of that content; nothing beyond is downloaded, read or unpacked.
     """
 
     path: str
     urls: tuple[str, ...]
     checksum: str
+    size: int
 
-    def unpack(self, raw: bytes, name: str) -> bytes:
-        return gzip.decompress(raw) if name.endswith(".gz") else raw
+    @property
+    def most(self) -> int:
+        """Bytes that the file may have: content that cannot be packed grows a little in its wrapper."""
+        return self.size + self.size // 1000 + 1024
+
+    def unpack(self, path: Path, name: str) -> bytes:
+        """The content, cut one byte beyond the size: a small file may unpack to any length."""
+        with gzip.open(path) if name.endswith(".gz") else open(path, "rb") as file:
+            return file.read(self.size + 1)
 
     def check(self, path: Path) -> bytes | None:
         """The content of `path`, or None where it is not what it should be."""
         algorithm, digest = self.checksum.split(":")
         try:
-            content = self.unpack(path.read_bytes(), self.path if path.suffix == ".part" else path.name)
+            content = self.unpack(path, self.path if path.suffix == ".part" else path.name)
         except (EOFError, gzip.BadGzipFile, zlib.error):
             return None
         whole = hashlib.new(algorithm, content, usedforsecurity=False).hexdigest() == digest
@@ -81,24 +90,27 @@ def _mnist() -> tuple[File, ...]:
         "https://storage.googleapis.com/cvdf-datasets/mnist/",
     )
     sums = {
-        "train-images-idx3-ubyte.gz": "6bbc9ace898e44ae57da46a324031adb",
-        "train-labels-idx1-ubyte.gz": "a25bea736e30d166cdddb491f175f624",
-        "t10k-images-idx3-ubyte.gz": "2646ac647ad5339dbf082846283269ea",
-        "t10k-labels-idx1-ubyte.gz": "27ae3e4e09519cfbb04c329615203637",
+        "train-images-idx3-ubyte.gz": (47_040_016, "6bbc9ace898e44ae57da46a324031adb"),
+        "train-labels-idx1-ubyte.gz": (60_008, "a25bea736e30d166cdddb491f175f624"),
+        "t10k-images-idx3-ubyte.gz": (7_840_016, "2646ac647ad5339dbf082846283269ea"),
+        "t10k-labels-idx1-ubyte.gz": (10_008, "27ae3e4e09519cfbb04c329615203637"),
     }
-    return tuple(File(f"MNIST/raw/{n}", tuple(h + n for h in homes), f"md5:{s}") for n, s in sums.items())
+    return tuple(
+        File(f"MNIST/raw/{n}", tuple(h + n for h in homes), f"md5:{md5}", size)
+        for n, (size, md5) in sums.items()
+    )
 
 
-def _planetoid(name: str, sums: dict[str, str]) -> tuple[File, ...]:
+def _planetoid(name: str, sums: dict[str, tuple[int, str]]) -> tuple[File, ...]:
     homes = (
         "https://raw.githubusercontent.com/kimiyoung/planetoid/master/data/",
         "https://cdn.jsdelivr.net/gh/kimiyoung/planetoid@master/data/",
     )
     files = []
-    for part, digest in sums.items():
+    for part, (size, digest) in sums.items():
         file = f"ind.{name.lower()}.{part}"
         urls = tuple(home + file for home in homes)
-        files.append(File(f"Planetoid/{name}/raw/{file}", urls, f"sha256:{digest}"))
+        files.append(File(f"Planetoid/{name}/raw/{file}", urls, f"sha256:{digest}", size))
     return tuple(files)
 
 
@@ -108,13 +120,15 @@ def _multi30k() -> tuple[File, ...]:
         "https://cdn.jsdelivr.net/gh/multi30k/dataset@master/data/task1/raw/",
     )
     sums = {  # English
-        "train": "460a15fbd157e34a7a9957ee388c1ca247fe47af3ef25fb50442af6c274e0fc6",
-        "val": "1f2a23d992769b5b3d209b0a10dd0b77c08cceb1f20dfb97ed0aafa49d107227",
-        "test_2016_flickr": "399a4382932c1aadd3ceb9bef1008d388a64c76d4ae4e9d4728c6f4301cac182",
+        "train": (1_801_238, "460a15fbd157e34a7a9957ee388c1ca247fe47af3ef25fb50442af6c274e0fc6"),
+        "val": (63_297, "1f2a23d992769b5b3d209b0a10dd0b77c08cceb1f20dfb97ed0aafa49d107227"),
+        "test_2016_flickr": (62_076, "399a4382932c1aadd3ceb9bef1008d388a64c76d4ae4e9d4728c6f4301cac182"),
     }
     return tuple(
-        File(f"multi30k/{part}.en.gz", tuple(f"{home}{part}.en.gz" for home in homes), f"sha256:{digest}")
-        for part, digest in sums.items()
+        File(
+            f"multi30k/{part}.en.gz", tuple(f"{home}{part}.en.gz" for home in homes), f"sha256:{digest}", size
+        )
+        for part, (size, digest) in sums.items()
     )
 
 
@@ -132,6 +146,7 @@ SOURCES = {
                         "https://cdn.jsdelivr.net/gh/karpathy/char-rnn@master/data/tinyshakespeare/input.txt",
                     ),
                     "sha256:86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
+                    1_115_394,
                 ),
             ),
             "gpt-pydocs",
@@ -142,14 +157,14 @@ SOURCES = {
             _planetoid(
                 "Cora",
                 {
-                    "x": "23cfa55d91c6f624233f5eb7b6e3f141f1bd2b2ae39608a63cf5d084bb27baab",
-                    "tx": "b9afbaa4a400df991f6f02ef677e1e44da55ffc04801fd02f9e673987829226a",
-                    "allx": "9419ba2f26f5c35243db64aba110e0f35a04851609e0dc5433450676ca6b8543",
-                    "y": "94465c14eb53e04ca262198dcbb2521ee8af60fb3f3d546cd6ca24a511b0e7d1",
-                    "ty": "41f5ac76596a1699cc33f53084a2419e92961c42bb75f36fc38e616d348532ad",
-                    "ally": "2b998f5cc7fedc86e7f97ca2498f47a1ffc1462c29e2d578b23bf3f62b6e7d71",
-                    "graph": "58f13302f39dde8852dad6fe6d15b89b077b6d7f837626bce671ef80344b383d",
-                    "test.index": "297ce89af2b51a6a194181c7dbe1796c6a1cf9cd9349a88383b1b1e227867875",
+                    "x": (22_119, "23cfa55d91c6f624233f5eb7b6e3f141f1bd2b2ae39608a63cf5d084bb27baab"),
+                    "tx": (148_025, "b9afbaa4a400df991f6f02ef677e1e44da55ffc04801fd02f9e673987829226a"),
+                    "allx": (257_305, "9419ba2f26f5c35243db64aba110e0f35a04851609e0dc5433450676ca6b8543"),
+                    "y": (4_054, "94465c14eb53e04ca262198dcbb2521ee8af60fb3f3d546cd6ca24a511b0e7d1"),
+                    "ty": (28_135, "41f5ac76596a1699cc33f53084a2419e92961c42bb75f36fc38e616d348532ad"),
+                    "ally": (47_959, "2b998f5cc7fedc86e7f97ca2498f47a1ffc1462c29e2d578b23bf3f62b6e7d71"),
+                    "graph": (59_847, "58f13302f39dde8852dad6fe6d15b89b077b6d7f837626bce671ef80344b383d"),
+                    "test.index": (5_000, "297ce89af2b51a6a194181c7dbe1796c6a1cf9cd9349a88383b1b1e227867875"),
                 },
             ),
             "gcn-karate",
@@ -159,14 +174,14 @@ SOURCES = {
             _planetoid(
                 "Citeseer",
                 {
-                    "x": "d20de19150741e555de0ed037195630fc194114ebc7fd72ced62810148aa22f6",
-                    "tx": "539a8906a2da97628d212f2fdd668c109a8b3f0d36574b59e5d3fd5b5303da21",
-                    "allx": "2ac30345d95c9ec933a817ee0bdd6a5f077f8c184a20e696910192d534414668",
-                    "y": "8ba87e515d8e3ee3cf52f6d2c5b86aa73f11ecad825a808455209ec26cd54924",
-                    "ty": "55e5bd1ba1e733a04598753ad1a8d57957f4b8f89e74519f41f4f4938767e4ce",
-                    "ally": "f704b2d986dde6c2669934de1f3ae5696a6cf9455c0f6b2646a2d135ea0a1c95",
-                    "graph": "d79a4ef9d3e7169aee8946145f6b7306e35bc79bffad26346cfb94e10e9912a7",
-                    "test.index": "2af990671580b6b2df5d158d1038f8292e30c9cd821b5453f399659b25b723d4",
+                    "x": (31_087, "d20de19150741e555de0ed037195630fc194114ebc7fd72ced62810148aa22f6"),
+                    "tx": (260_321, "539a8906a2da97628d212f2fdd668c109a8b3f0d36574b59e5d3fd5b5303da21"),
+                    "allx": (595_021, "2ac30345d95c9ec933a817ee0bdd6a5f077f8c184a20e696910192d534414668"),
+                    "y": (3_014, "8ba87e515d8e3ee3cf52f6d2c5b86aa73f11ecad825a808455209ec26cd54924"),
+                    "ty": (24_135, "55e5bd1ba1e733a04598753ad1a8d57957f4b8f89e74519f41f4f4938767e4ce"),
+                    "ally": (55_623, "f704b2d986dde6c2669934de1f3ae5696a6cf9455c0f6b2646a2d135ea0a1c95"),
+                    "graph": (61_987, "d79a4ef9d3e7169aee8946145f6b7306e35bc79bffad26346cfb94e10e9912a7"),
+                    "test.index": (5_000, "2af990671580b6b2df5d158d1038f8292e30c9cd821b5453f399659b25b723d4"),
                 },
             ),
             "gcn-karate",
@@ -351,6 +366,9 @@ class Resumable:
             with Progress(*columns, console=Console(stderr=True)) as progress, open(self.part, mode) as part:
                 task = progress.add_task(Path(self.file.path).name, total=total, completed=have)
                 for chunk in answer.iter_content(CHUNK):
+                    if (have := have + len(chunk)) > self.file.most:
+                        part.truncate(0)  # nothing of it can be trusted
+                        raise OSError(f"{url} sends more than the {self.file.size:,} bytes of the file")
                     part.write(chunk)
                     progress.advance(task, len(chunk))
 

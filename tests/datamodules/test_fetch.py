@@ -7,7 +7,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,7 @@ def server() -> Iterator[Server]:
 
 def toy(server: Server, name: str = "toy.bin", content: bytes = CONTENT, mirrors: int = 1) -> fetch.Source:
     urls = tuple(f"{server.home}/{i}/{name}" for i in range(mirrors))
-    file = fetch.File(f"toy/raw/{name}", urls, f"md5:{hashlib.md5(content).hexdigest()}")
+    file = fetch.File(f"toy/raw/{name}", urls, f"md5:{hashlib.md5(content).hexdigest()}", len(content))
     return fetch.Source("Toy", (file,), "gpt-pydocs")
 
 
@@ -345,3 +346,29 @@ def test_imports_no_torch() -> None:
         [sys.executable, "-c", code], cwd=REPO, capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == "done"
+
+
+def test_a_server_that_sends_too_much_is_left(server: Server, source: fetch.Source, data: Path) -> None:
+    path = next(iter(server.files))
+    server.files[path] = CONTENT + bytes(2**20)
+    with pytest.raises(fetch.MissingData, match=r"sends more than the 400,000 bytes"):
+        fetch.fetch("toy")
+    assert not any(path.stat().st_size for path in data.rglob("*") if path.is_file())
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_a_gzip_bomb_is_unpacked_no_further_than_its_size(data: Path) -> None:
+    zeros = zlib.compressobj(wbits=31)
+    bomb = b"".join(zeros.compress(bytes(2**24)) for _ in range(64)) + zeros.flush()  # 1 GiB in 1 MiB
+    file = fetch.File("toy/raw/bomb.gz", (), f"md5:{hashlib.md5(bytes(1000)).hexdigest()}", 2**21)
+    (data / "toy/raw").mkdir(parents=True)
+    (data / file.path).write_bytes(bomb)
+    assert len(bomb) < file.most and len(file.unpack(data / file.path, "bomb.gz")) == file.size + 1
+    assert file.check(data / file.path) is None
+
+
+def test_every_file_states_its_size(real_data: Callable[[str], Path]) -> None:
+    real_data("Cora")
+    for file in fetch.SOURCES["Cora"].files:
+        assert file.check(root := fetch.root() / file.path) is not None
+        assert root.stat().st_size == file.size

@@ -249,7 +249,7 @@ def test_mnist_reads_idx_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for name, array in content.items():
         path = f"MNIST/raw/{name}.gz"
         (tmp_path / path).write_bytes(gzip.compress(idx(array)))
-        files.append(fetch.File(path, (), f"md5:{hashlib.md5(idx(array)).hexdigest()}"))
+        files.append(fetch.File(path, (), f"md5:{hashlib.md5(idx(array)).hexdigest()}", len(idx(array))))
     monkeypatch.setitem(fetch.SOURCES, "MNIST", fetch.Source("MNIST", tuple(files), "made-digits"))
     data = ready(MNIST(val_size=10))
     x, y = every(data.test_set)
