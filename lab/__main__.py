@@ -25,6 +25,8 @@ Look
   lab bench [names] [--json]            side-by-side measurements
 """
 
+LONGEST = 600  # letters of a sentence
+
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; 0 when done, 2 when the user can mend what is wrong."""
@@ -45,7 +47,8 @@ def main(argv: list[str] | None = None) -> int:
             raise UserError(f"There is no command {name!r}: {hint}")
         return command(args) or 0
     except UserError as error:
-        print(f"lab: {error}", file=sys.stderr)
+        sentence = " ".join(str(error).split())  # what it quotes may be long, and have many lines
+        print(f"lab: {sentence if len(sentence) <= LONGEST else sentence[:LONGEST] + ' …'}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("lab: stopped.", file=sys.stderr)

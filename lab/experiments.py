@@ -130,7 +130,8 @@ def read_card(folder: Path) -> dict[str, Any]:
     path = folder / "card.json"
     try:
         card = untrusted.parse_json(untrusted.read(path, untrusted.MOST_JSON))
-        if not isinstance(card["config"]["model"]["class_path"], str):
+        model = card["config"]["model"]
+        if not isinstance(model["class_path"], str) or not isinstance(model.get("init_args") or {}, dict):
             raise TypeError
     except (OSError, ValueError, KeyError, TypeError):
         raise UserError(f"{path} is not a card: it names no model. Train or copy it again.") from None

@@ -2,12 +2,14 @@
 
 import inspect
 import io
-import json
 import math
+from argparse import ArgumentError
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, Union, get_args, get_type_hints
 
 import torch
+from jsonargparse import ArgumentParser
 from torch import Tensor
 
 from lab import weights
@@ -15,6 +17,10 @@ from lab.commands import Parser
 from lab.errors import UserError
 from lab.experiments import find
 from modules.base import Generator
+
+MOST = 10**6  # of any knob
+MOST_EXAMPLES = 10_000
+SEEDS = 2**63
 
 
 def run(args: list[str]) -> None:
@@ -31,8 +37,10 @@ def run(args: list[str]) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help=".png for images, .txt for text; text is printed without")
     options, rest = parser.parse_known_args(args)
-    if options.n < 1:
-        raise UserError(f"-n is {options.n}: draw at least one.")
+    if not 1 <= options.n <= MOST_EXAMPLES:
+        raise UserError(f"-n is {options.n}: draw at least one, at most {MOST_EXAMPLES:,}.")
+    if not 0 <= options.seed < SEEDS:
+        raise UserError(f"--seed is {options.seed}: it must be a whole number from 0 to {SEEDS - 1}.")
     name = options.experiment
     folder = Path(name) if (Path(name) / "card.json").is_file() else find(name).weights
     if folder is None:
@@ -57,20 +65,26 @@ def run(args: list[str]) -> None:
 
 
 def knobs(model: Any, args: list[str]) -> dict[str, Any]:
-    """`--temperature 0.8` as a keyword of the model's own `sample`."""
-    known = set(inspect.signature(model.sample).parameters) - {"n", "generator", "seed"}
-    values: dict[str, Any] = {}
-    words = [part for arg in args for part in (arg.split("=", 1) if arg.startswith("--") else [arg])]
-    for key, value in zip(words[::2], [*words[1::2], ""], strict=False):
-        knob = key.removeprefix("--").replace("-", "_")
-        if knob not in known:
-            raise UserError(
-                f"There is no knob {key!r}: {type(model).__name__} has {', '.join(sorted(known))}."
-            )
-        try:
-            values[knob] = json.loads(value)
-        except ValueError:
-            raise UserError(f"{key} needs a number, not {value!r}.") from None
+    """`--temperature 0.8` as a keyword of the model's own `sample`, of the type that it says there.
+
+    Raises:
+        UserError: no such knob, a value of another type, or a number beyond any use.
+    """
+    parser = ArgumentParser(prog="lab sample", exit_on_error=False, allow_abbrev=False)
+    hints = get_type_hints(model.sample)
+    for name, parameter in inspect.signature(model.sample).parameters.items():
+        kinds = get_args(hints[name]) or (hints[name],)
+        kinds = tuple(kind for kind in kinds if kind not in (Tensor, NoneType))  # nobody types tensors in
+        if name not in ("n", "generator", "seed") and kinds:
+            parser.add_argument(f"--{name}", type=Union[kinds], default=parameter.default)  # noqa: UP007
+    try:
+        values = vars(parser.parse_args(args))
+    except ArgumentError as error:
+        known = ", ".join(sorted(vars(parser.get_defaults()))) or "none"
+        raise UserError(f"{type(model).__name__} has no such knob: {error} Its knobs: {known}.") from None
+    for name, value in values.items():
+        if isinstance(value, int | float) and not 0 <= value <= MOST:
+            raise UserError(f"--{name} is {value}: it must be from 0 to {MOST:,}.")
     return values
 
 

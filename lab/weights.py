@@ -1,28 +1,38 @@
 """Save and load trained weights: safetensors plus a card. Nothing is ever unpickled.
 
 A card names the model's class and its constructor arguments; only classes of `modules` can be
-built from it, and only from plain values, so a card from a stranger runs nothing.
+built from it, and only from plain values, so a card from a stranger runs nothing. The model takes no
+more memory than the file beside it answers for, and the file's numbers are read last.
 """
 
 import errno
 import hashlib
 import importlib
 import json
+import math
 import os
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load as safetensors_load
 from safetensors.torch import save as safetensors_save
 from torch import Tensor
 
-from lab import experiments
+from lab import experiments, memory, untrusted
 from lab.errors import UserError
 from modules.base import Module
 
+# What a small model takes besides its numbers, and the least of whatever a size may be.
+SMALL, LEAST_BOUND = 2**26, 10**6
+# The kinds of numbers that a model can have, by their names in a safetensors header.
+DTYPES = {
+    "F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
+    "I64": torch.int64, "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8,
+    "BOOL": torch.bool,
+}  # fmt: skip
 CLASS_PATH = re.compile(r"modules(\.[a-z_0-9]+)+\.[A-Z]\w*")
 
 
@@ -122,29 +132,90 @@ def load(source: str | Path) -> Module:
                 f"{experiment.name} has no trained weights yet: run `lab fit {experiment.name}` first."
             )
         folder = experiment.weights
-    card = read_card(folder)
-    model = build(card, folder)
-    path = folder / "model.safetensors"
-    try:
-        tensors = safetensors_load(path.read_bytes())
-    except (OSError, SafetensorError) as error:
-        raise WeightsError(
-            f"{path} is not a whole safetensors file ({error}): train or copy it again."
-        ) from None
-    fill(model, tensors, path)
+    card, path = read_card(folder), folder / "model.safetensors"
+    stored = read_header(path)
+    size = path.stat().st_size
+    judge_sizes(card, stored, folder)
+    with memory.Bounded(min(SMALL + 16 * size, memory.available())):
+        model = build(card, folder)
+        judge_tensors(model, stored, path)
+    data = path.read_bytes()
+    if hashlib.sha256(data).hexdigest() != card.get("sha256"):
+        raise WeightsError(f"{path} is not the file that its card describes: copy or train both again.")
+    fill(model, safetensors_load(data), path)
     return model.eval()
 
 
-def read_card(folder: Path) -> dict[str, Any]:
-    """The card in `folder`, checked to be a mapping with a model config."""
-    path = folder / "card.json"
+def read_header(path: Path) -> dict[str, Tensor]:
+    """Names, shapes and dtypes of a safetensors file, as tensors of the meta device: no number is read.
+
+    Raises:
+        WeightsError: no whole safetensors file: each tensor must follow the one before, up to the end.
+    """
     try:
-        card = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(card["config"]["model"]["class_path"], str):
-            raise TypeError
-    except (OSError, ValueError, KeyError, TypeError):
-        raise WeightsError(f"{path} is not a card: it names no model. Train or copy it again.") from None
-    return card
+        with open(path, "rb") as file:
+            size, length = os.fstat(file.fileno()).st_size, int.from_bytes(file.read(8), "little")
+            if not 8 + length <= size:
+                raise ValueError("it ends within its header")
+            if length > untrusted.MOST_JSON:
+                raise ValueError("its header is too long")
+            header = untrusted.parse_json(file.read(length))
+        header.pop("__metadata__", None)
+        stored, end = {}, 0
+        for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+            shape, dtype = entry["shape"], DTYPES[entry["dtype"]]
+            start, stop = entry["data_offsets"]
+            if not all(type(n) is int and 0 <= n <= size for n in shape):
+                raise ValueError(f"{name!r} has an impossible shape")
+            if start != end or stop - start != math.prod(shape) * dtype.itemsize:
+                raise ValueError(f"{name!r} has another length than its shape")
+            stored[name], end = torch.empty(shape, dtype=dtype, device="meta"), stop
+        if end != size - 8 - length:
+            raise ValueError(f"it has {size - 8 - length:,} bytes of numbers instead of {end:,}")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
+        raise WeightsError(
+            f"{path} is not a whole safetensors file ({error}): train or copy it again."
+        ) from None
+    return stored
+
+
+def judge_sizes(card: dict[str, Any], stored: Mapping[str, Tensor], origin: Path) -> None:
+    """Refuse sizes beyond what the stored numbers can belong to, before a constructor counts to them.
+
+    Raises:
+        WeightsError: a number among the model's arguments, or the product of a shape, is too large.
+    """
+    bound = max(LEAST_BOUND, sum(t.numel() for t in stored.values()))
+    for name, value in (card["config"]["model"].get("init_args") or {}).items():
+        numbers = list(numbers_in(value))
+        largest = math.prod(numbers) if name.endswith("_shape") else max(numbers, default=0)
+        if name != "seed" and abs(largest) > bound:
+            raise WeightsError(
+                f"{origin} says {name}: {short(value)}, for which the weights beside it are too small."
+            )
+
+
+def numbers_in(value: Any) -> Iterator[int]:
+    """All whole numbers in nested lists."""
+    if isinstance(value, int):
+        yield value
+    elif isinstance(value, list):
+        for entry in value:
+            yield from numbers_in(entry)
+
+
+def short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def read_card(folder: Path) -> dict[str, Any]:
+    """The card in `folder`, checked to name a model.
+
+    Raises:
+        WeightsError: there is none, or no card of a model.
+    """
+    return experiments.read_card(folder)
 
 
 def build(card: dict[str, Any], origin: Path | str = "card") -> Module:
@@ -167,30 +238,53 @@ def build(card: dict[str, Any], origin: Path | str = "card") -> Module:
         raise refusal
     try:
         return cls(**{key: plain(value) for key, value in init_args.items()})
-    except (TypeError, ValueError, RuntimeError) as error:
+    except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:
         raise WeightsError(f"{origin} does not fit {name}: {error}") from None
 
 
-def fill(model: Module, tensors: dict[str, Tensor], origin: Path) -> None:
-    """Copy tensors into the model, names and shapes checked; half precision becomes the model's own.
+def judge_tensors(model: Module, stored: Mapping[str, Tensor], origin: Path) -> None:
+    """Refuse tensors that are not the model's: names, shapes, and kinds of numbers.
+
+    Floating point is stored in any precision, whole numbers in any length.
+
+    Args:
+        stored: on any device, the meta device too.
 
     Raises:
-        WeightsError: names or shapes of another model.
+        WeightsError: the first that differs, and how.
     """
-    model.make_room(tensors)
+    model.make_room(stored)
     own = unique_tensors(model)
-    if missing := sorted(own.keys() ^ tensors.keys()):
+    if missing := sorted(own.keys() ^ stored.keys()):
         raise WeightsError(
             f"{origin} holds the weights of another model than {type(model).__name__}: "
             f"{missing[0]!r} does not match."
         )
     for name, target in own.items():
-        if tensors[name].shape != target.shape:
+        if stored[name].shape != target.shape:
             raise WeightsError(
                 f"{origin} does not fit {type(model).__name__}: {name!r} has shape "
-                f"{tuple(tensors[name].shape)} instead of {tuple(target.shape)}."
+                f"{tuple(stored[name].shape)} instead of {tuple(target.shape)}."
             )
+        kinds = [(t.is_floating_point(), t.dtype == torch.bool) for t in (stored[name], target)]
+        if kinds[0] != kinds[1]:
+            raise WeightsError(
+                f"{origin} does not fit {type(model).__name__}: {name!r} is of {stored[name].dtype} "
+                f"instead of {target.dtype}."
+            )
+
+
+def fill(model: Module, tensors: dict[str, Tensor], origin: Path) -> None:
+    """Copy tensors into the model, all checked; half precision becomes the model's own.
+
+    Raises:
+        WeightsError: tensors of another model, or a number that is NaN or infinite.
+    """
+    judge_tensors(model, tensors, origin)
     model.load_state_dict(tensors, strict=False)  # tied weights are stored once, and names are checked above
+    for name, tensor in unique_tensors(model).items():
+        if not tensor.isfinite().all():
+            raise WeightsError(f"{origin} has a NaN or infinite number in {name!r}: train or copy it again.")
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
@@ -207,8 +301,10 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         raise WeightsError(
             f"{path} is no checkpoint that can be read safely: cut short, or holding code. Nothing was run."
         ) from None
-    if not isinstance(checkpoint, dict) or not isinstance(checkpoint.get("state_dict"), dict):
-        raise WeightsError(f"{path} is not a Lightning checkpoint: it has no state_dict.")
+    wanted = ("state_dict", "pytorch-lightning_version", "epoch", "global_step", "loops")
+    missing = next((k for k in wanted if not isinstance(checkpoint, dict) or k not in checkpoint), None)
+    if missing or not isinstance(checkpoint["state_dict"], dict):
+        raise WeightsError(f"{path} is not a Lightning checkpoint: it has no {missing or 'state_dict'}.")
     return checkpoint
 
 

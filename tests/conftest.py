@@ -7,12 +7,14 @@ skipped where they are not, and fails there when `LECTERN_REQUIRE_DATA=1` or
 
 import ipaddress
 import os
+import resource
 import shutil
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+import psutil
 import pytest
 
 # Before torch is imported: the workers share the cores, and one thread makes sums reproducible.
@@ -106,6 +108,16 @@ def real_data() -> Callable[[str], Path]:
         return root
 
     return folder
+
+
+@pytest.fixture
+def little_memory() -> Iterator[None]:
+    """The test may take 256 MiB more than it has; what asks for more fails."""
+    taken = psutil.Process().memory_info().vms
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (taken + 2**28, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,66 @@
+"""A bound on the memory that tensors take, judged before it is taken."""
+
+from typing import Any
+
+import psutil
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_iter, tree_map_only
+
+OBJECT = 1 << 13  # bytes that a tensor and the module around it take besides its numbers
+
+
+class TooLarge(ValueError):
+    """More memory than allowed was asked for; none was taken."""
+
+
+def available() -> int:
+    """Bytes that can be taken without swapping."""
+    return psutil.virtual_memory().available
+
+
+class Bounded(TorchDispatchMode):
+    """Inside, all new tensors together take at most `most` bytes.
+
+    Each operation is first done on the meta device, where tensors have shapes and no numbers; what it
+    would take is counted, and only then is it done. What is freed again is not given back.
+
+        with Bounded(2**26):
+            model = MADE(event_shape=[784], hidden=[10**9])  # TooLarge, and no byte was taken
+
+    Raises:
+        TooLarge: at the first tensor beyond the bound.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most, self.taken = most, 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        self.taken += OBJECT + new_bytes(func, args, kwargs)
+        if self.taken > self.most:
+            raise TooLarge(f"it takes more than the {self.most / 2**20:,.0f} MiB that it may.")
+        return func(*args, **kwargs)
+
+
+def new_bytes(func: Any, args: Any, kwargs: dict[str, Any]) -> int:
+    """Bytes of the new tensors that `func` would return; those that share memory with `args` are not new."""
+
+    def shadow(tensor: Tensor) -> Tensor:
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+
+    args, kwargs = tree_map_only(Tensor, shadow, (args, kwargs))
+    kwargs = {name: value for name, value in kwargs.items() if not isinstance(value, torch.Generator)}
+    if "device" in kwargs:
+        kwargs["device"] = torch.device("meta")
+    old = {t.untyped_storage()._cdata for t in tree_iter((args, kwargs)) if isinstance(t, Tensor)}
+    try:
+        made = func(*args, **kwargs)
+    except (RuntimeError, NotImplementedError, TypeError):
+        return 0  # of a size that depends on the numbers, as of `nonzero`: no larger than the tensors given
+    storages = {
+        t.untyped_storage()._cdata: t.untyped_storage() for t in tree_iter(made) if isinstance(t, Tensor)
+    }
+    return sum(storage.nbytes() for key, storage in storages.items() if key not in old)
