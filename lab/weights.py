@@ -23,6 +23,7 @@ from torch import Tensor
 
 from lab import experiments, memory, untrusted
 from lab.errors import UserError
+from lab.seeding import seeded
 from modules.base import Module
 
 # What a small model takes besides its numbers, and the least of whatever a size may be.
@@ -237,7 +238,7 @@ def build(card: dict[str, Any], origin: Path | str = "card") -> Module:
     if not (isinstance(cls, type) and issubclass(cls, Module) and cls.__module__.startswith("modules.")):
         raise refusal
     try:
-        return cls(**{key: plain(value) for key, value in init_args.items()})
+        return seeded(lambda: cls(**{key: plain(value) for key, value in init_args.items()}))
     except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:
         raise WeightsError(f"{origin} does not fit {name}: {error}") from None
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lab.lenses.counting import multiplications
+from lab.lenses.counting import draw_weights, multiplications
+from lab.seeding import seeded
 from modules.autoregressive.base import Autoregressive
 from modules.autoregressive.fvsbn import FVSBN
 from modules.autoregressive.made import MADE
@@ -76,7 +77,7 @@ def seconds(run: Callable[[], object]) -> float:
 def draw_by_passes(model: Autoregressive, batch: int) -> Tensor:
     """Ancestral sampling (batch, n) with all conditionals computed anew for every variable."""
     x = torch.zeros(batch, model.n)
-    noise = uniform(batch, model.n, like=x)
+    noise = uniform(batch, model.n, like=x, generator=torch.Generator().manual_seed(0))
     order = model.component_order(0)
     for j, logits in zip(order.tolist(), Autoregressive._walk(model, x, order, 0, 0), strict=True):
         x[:, j] = model.choose(logits, noise[:, j], 1.0)
@@ -86,8 +87,7 @@ def draw_by_passes(model: Autoregressive, batch: int) -> Tensor:
 @torch.no_grad()
 def count(name: str, model: Autoregressive) -> Counts:
     """Run and count; whoever asks for full passes gets them. The weights are drawn anew."""
-    for parameter in model.parameters():  # a weight of 0 would pass for a masked one
-        torch.nn.init.normal_(parameter)
+    draw_weights(model)  # a weight of 0 would pass for a masked one
     steps = 0
 
     def draw(batch: int) -> None:
@@ -109,12 +109,15 @@ def measure(sides: Sequence[int], hidden: int, batch: int) -> Iterator[tuple[flo
     weights = [side**2 * (side**2 if name == PASSES else 30) for side, name in tasks]  # about their times
     found: list[Timing] = []
     for done, (side, name) in enumerate(tasks, start=1):
-        model = MODELS[name](side, hidden).eval()
-        x = (torch.rand(batch, model.n) < 0.2).float()
+        model = seeded(lambda name=name, side=side: MODELS[name](side, hidden)).eval()  # type: ignore[misc]
+        generator = torch.Generator().manual_seed(0)
+        x = (torch.rand(batch, model.n, generator=generator) < 0.2).float()
         with torch.no_grad():
             one = seconds(lambda m=model, x=x: m.log_prob(x))  # type: ignore[misc]
             many = seconds(
-                lambda m=model, name=name: draw_by_passes(m, batch) if name == PASSES else m.sample(batch)  # type: ignore[misc]
+                lambda m=model, name=name, g=generator: (  # type: ignore[misc]
+                    draw_by_passes(m, batch) if name == PASSES else m.sample(batch, generator=g)
+                )
             )
         found = [*found, Timing(name, model.n, one, many, count(name, model))]
         yield sum(weights[:done]) / sum(weights), found

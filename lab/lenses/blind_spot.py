@@ -22,6 +22,7 @@ from torch import Tensor
 from datamodules.binary_images import BinaryImages
 from lab import experiments
 from lab.lenses.receptive_field import measured
+from lab.seeding import seeded
 from modules.autoregressive.gated_pixelcnn import GatedPixelCNN
 from modules.autoregressive.pixelcnn import MaskedConv2d, PixelCNN, PixelModel, causal_mask
 
@@ -131,10 +132,12 @@ def network(shape: Shape) -> PixelModel:
         "first_kernel": shape.first_kernel,
     }
     image_shape = (1, shape.side, shape.side)
-    model: PixelModel = (
-        GatedPixelCNN(image_shape, **sizes)  # type: ignore[arg-type]
-        if shape.gated
-        else PixelCNN(image_shape, **sizes, first_mask=shape.first_mask)  # type: ignore[arg-type]
+    model: PixelModel = seeded(
+        lambda: (
+            GatedPixelCNN(image_shape, **sizes)  # type: ignore[arg-type]
+            if shape.gated
+            else PixelCNN(image_shape, **sizes, first_mask=shape.first_mask)  # type: ignore[arg-type]
+        )
     )
     for module in model.modules():
         if isinstance(module, MaskedConv2d):  # small, so that no gate saturates

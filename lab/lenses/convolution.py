@@ -19,6 +19,7 @@ from torch.nn import functional as F
 
 from datamodules.mnist1d import MNIST1D
 from lab.lenses.receptive_field import MODES, POINTWISE, POOLINGS, Layer, Unit, Window, cone, walk, windows
+from lab.seeding import seeded
 from modules.trace import Step, Trace
 
 # --- The numbers of one unit -------------------------------------------------------------------
@@ -187,7 +188,8 @@ def stack(
     layers: list[nn.Module] = []
     for window in settings:
         make: Any = nn.Conv1d if axes == 1 else nn.Conv2d
-        layer = make(1, 1, window.kernel, window.stride, window.padding, window.dilation, dtype=torch.float64)
+        sizes = window.kernel, window.stride, window.padding, window.dilation
+        layer = seeded(lambda make=make, sizes=sizes: make(1, 1, *sizes, dtype=torch.float64))  # type: ignore[misc]
         with torch.no_grad():
             layer.bias.zero_()
             if weights == "random":

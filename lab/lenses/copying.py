@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from datamodules.binary_images import patterns, strings
+from lab.seeding import seeded
 from modules.autoregressive.autoencoder import Autoencoder
 from modules.autoregressive.base import Autoregressive
 from modules.autoregressive.made import MADE
@@ -56,10 +57,13 @@ def jacobian(model: Autoencoder | Autoregressive, x: Tensor) -> Tensor:
 
 def train(width: int, seed: int) -> tuple[list[Step], Autoencoder, MADE]:
     """Train both, `width` hidden units each; see `race` for the steps."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        ae = Autoencoder(event_shape=(9,), hidden=width).double()
-        made = MADE(event_shape=(9,), hidden=[width], direct=True).double()
+    ae, made = seeded(
+        lambda: (
+            Autoencoder(event_shape=(9,), hidden=width).double(),
+            MADE(event_shape=(9,), hidden=[width], direct=True).double(),
+        ),
+        seed,
+    )
     models: dict[str, Autoencoder | MADE] = {"ae": ae, "made": made}
     optimizers = {name: torch.optim.Adam(m.parameters(), lr=RATE) for name, m in models.items()}
     steps: list[Step] = []

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
+from lab.seeding import seeded
 from modules.autoregressive.base import Autoregressive
 from modules.autoregressive.fvsbn import FVSBN
 from modules.autoregressive.made import MADE
@@ -130,6 +132,14 @@ class Multiplications(TorchDispatchMode):
 
 
 @torch.no_grad()
+def draw_weights(model: nn.Module, seed: int = 0) -> None:
+    """Standard normal weights, none of them 0."""
+    generator = torch.Generator().manual_seed(seed)
+    for parameter in model.parameters():
+        parameter.normal_(generator=generator)
+
+
+@torch.no_grad()
 def multiplications(run: Callable[[int], Any], low: int = 1, high: int = 3, live: bool = False) -> int:
     """Of `run(B)` for one example more: what is done once for a batch, such as masking, is left out.
 
@@ -148,9 +158,8 @@ def cost(name: str, n: int, k: int, d: int) -> Cost:
     """Made, counted, run."""
     if FORMULAS[name](n, k, d) > LARGEST:
         return Cost(None, None, None, None, None, n)
-    model = MODELS[name](n, k, d).eval()
-    for parameter in model.parameters():  # FVSBN starts at 0, which is no mask
-        torch.nn.init.normal_(parameter)
+    model = seeded(lambda: MODELS[name](n, k, d)).eval()
+    draw_weights(model)  # FVSBN starts at 0, which is no mask
 
     def likelihood(batch: int) -> Any:
         return model.log_prob(torch.ones(batch, n))

@@ -19,6 +19,7 @@ from torch import Tensor
 from datamodules import points
 from datamodules.digits import Digits
 from lab.experiments import Experiment, find
+from lab.seeding import seeded
 from modules.autoregressive.rnade import RNADE
 from modules.trace import Step, Trace
 
@@ -206,9 +207,7 @@ def fit(
     x: Tensor, components: int, hidden: int = 32, steps: int = 400, seed: int = 0
 ) -> Iterator[tuple[float, Fit]]:
     """Train an RNADE on points (N, 2), all at once in each step; yields the share done and the fit so far."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        model = RNADE(event_shape=(2,), hidden=hidden, components=components)
+    model = seeded(lambda: RNADE(event_shape=(2,), hidden=hidden, components=components), seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     found = Fit(model)
@@ -256,9 +255,9 @@ def whole_numbers(components: int, seed: int = 0, steps: int = 200, every: int =
     generator = torch.Generator().manual_seed(seed)
     trainings = {}
     for name in ("raw", "noisy"):
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            model = RNADE(event_shape=(2,), hidden=16, components=components, min_log_sigma=-30.0)
+        model = seeded(
+            lambda: RNADE(event_shape=(2,), hidden=16, components=components, min_log_sigma=-30.0), seed
+        )
         # the narrower a component, the smaller the steps that its mean can bear: the rate decays
         optimizer = torch.optim.Adam(model.parameters(), lr=0.03, betas=(0.9, 0.99))
         trainings[name] = model, optimizer, torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.98)

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from datamodules.binary_images import strings
 from datamodules.digits import Digits
+from lab.seeding import seeded
 from modules.autoregressive.base import Autoregressive, ranks
 from modules.autoregressive.made import MADE, draw_degrees, make_masks
 from modules.trace import Trace
@@ -125,7 +126,7 @@ def typed_bits(text: str, n: int) -> Tensor:
 
 def toy_model(n: int, widths: Sequence[int], direct: bool, seed: int) -> MADE:
     """A MADE with random weights in float64, to be used with any masks of these sizes."""
-    model = MADE(event_shape=(n,), hidden=list(widths), direct=direct).double().eval()
+    model = seeded(lambda: MADE(event_shape=(n,), hidden=list(widths), direct=direct)).double().eval()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():

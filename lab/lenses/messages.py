@@ -20,6 +20,7 @@ from datamodules.graph import OneGraph
 from datamodules.karate import Karate
 from datamodules.planetoid import Planetoid
 from lab.errors import UserError
+from lab.seeding import seeded
 from modules.graph.gcn import GCN, GraphConvolution, Propagation, propagation_matrix
 from modules.trace import Step, Trace
 
@@ -396,10 +397,8 @@ def train_depths(
     """
     results = []
     for depth in layers:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            hidden = [width] * (depth - 1)
-            model = GCN(data.x.shape[1], int(data.y.max()) + 1, hidden, propagation, dropout=0.0)
+        sizes = data.x.shape[1], int(data.y.max()) + 1, [width] * (depth - 1)
+        model = seeded(lambda sizes=sizes: GCN(*sizes, propagation, dropout=0.0), seed)  # type: ignore[misc]
         optimizer = torch.optim.Adam(model.parameter_groups(), lr=0.03)
         with torch.enable_grad():
             for _ in range(steps):

@@ -10,6 +10,7 @@ References: [LLM] neural LMs; Bengio et al. 2003.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -20,6 +21,7 @@ from datamodules.multi30k import Sentences, contexts
 from datamodules.tokenizer import ASCII, CharTokenizer, Tokenizer, WordTokenizer
 from lab.errors import UserError
 from lab.lenses.shared_strength import one_hot_inputs
+from lab.seeding import seeded
 from modules.language import word_vectors as wv
 from modules.language.bengio import Bengio
 from modules.language.ngram import NGram
@@ -132,16 +134,8 @@ def train(
     x, y = places(found, found.train, n - 1)
     held = places(found, found.test, n - 1)
     generator = torch.Generator().manual_seed(0)
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        network = Bengio(
-            len(found.coder),
-            n - 1,
-            d,
-            hidden,
-            embedding="one-hot" if one_hot else "learned",
-            zero_output=True,
-        )
+    settings: dict[str, Any] = {"embedding": "one-hot" if one_hot else "learned", "zero_output": True}
+    network = seeded(lambda: Bengio(len(found.coder), n - 1, d, hidden, **settings))
     optimizer = torch.optim.Adam([p for p in network.parameters() if p.requires_grad], rate)
     progress, every = Progress(network), max(1, steps // FRAMES)
     for step in range(steps + 1):

@@ -17,6 +17,7 @@ from torch import Tensor
 from datamodules import grammar
 from datamodules.grammar import Grammar, Toy
 from datamodules.tokenizer import WordTokenizer
+from lab.seeding import seeded
 from modules.language import word_vectors as wv
 from modules.language.bengio import Bengio
 from modules.language.ngram import NGram
@@ -144,9 +145,10 @@ def train(
     coder, asked, batch = data.tokenizer, question(toy, hidden), data.train_set.tensors
     ready: list[Trained] = []
     for seed in range(seeds):
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            network = Bengio(len(coder), data.context, d, 32, embedding="one-hot" if one_hot else "learned")
+        network = seeded(
+            lambda: Bengio(len(coder), data.context, d, 32, embedding="one-hot" if one_hot else "learned"),
+            seed,
+        )
         optimizer = torch.optim.Adam(
             [p for p in network.parameters() if p.requires_grad], 1e-2, weight_decay=decay
         )

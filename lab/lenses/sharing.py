@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from datamodules.digits import Digits
+from lab.seeding import seeded
 from modules.autoregressive.base import Autoregressive
 from modules.autoregressive.nade import NADE
 from modules.autoregressive.untied import Untied
@@ -87,9 +88,7 @@ class Run:
 def train(name: str, size: int, hidden: int, seed: int, steps: int = STEPS) -> Iterator[tuple[float, Run]]:
     """Train one model; yields the share done, and what the best step so far has reached."""
     build, rate = MODELS[name]
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        model = build(hidden)
+    model = seeded(lambda: build(hidden), seed)
     x, (_, val, test) = drawn(size, seed), splits()
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)

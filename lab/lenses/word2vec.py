@@ -23,6 +23,7 @@ from torch import Tensor
 from datamodules.cooccurrence import counts, windows
 from datamodules.tokenizer import words
 from lab.errors import UserError
+from lab.seeding import seeded
 from modules.language.word2vec import CBOW, SkipGram
 from modules.trace import Step, Trace
 
@@ -77,7 +78,8 @@ def model(text: Text, d: int, method: Method, seed: int = 0) -> SkipGram | CBOW:
     """Random vectors of both tables, float64."""
     generator = torch.Generator().manual_seed(seed)
     V = len(text.vocabulary)
-    made = (SkipGram if method == "skip-gram" else CBOW)(V, d).double().requires_grad_(False)
+    kind = SkipGram if method == "skip-gram" else CBOW
+    made = seeded(lambda: kind(V, d)).double().requires_grad_(False)
     for parameter in (made.v, made.u):
         parameter.copy_(torch.randn(parameter.shape, generator=generator, dtype=torch.float64) * 0.5)
     return made

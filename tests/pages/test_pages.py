@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
@@ -23,9 +25,11 @@ NAMES = [str(path.relative_to(ROOT / "pages").with_suffix("")) for path in PAGES
 
 @pytest.fixture(autouse=True)
 def own_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Runs that a page starts are kept apart, and end with the test."""
+    """Runs that a page starts are kept apart, and end with the test; no page moves a global generator."""
     monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
+    before = torch.get_rng_state(), str(np.random.get_state())
     yield
+    assert torch.equal(torch.get_rng_state(), before[0]) and str(np.random.get_state()) == before[1]
     for run in runs.list_runs():
         runs.stop(run, patience=2)
 
