@@ -2,7 +2,9 @@
 
 import csv
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -58,25 +60,58 @@ def folder(name: str) -> Path:
     stop(f"{name} has no trained weights: run `lab fit {base}` first.")
 
 
-def stamp(place: Path) -> float:
-    return (place / "model.safetensors").stat().st_mtime
+def state(place: Path) -> str:
+    """Digest of the weights and the card that a folder holds now; "" where there are none.
+
+    A run that is resumed writes them anew: what was computed from the old ones is then out of date.
+    """
+    try:
+        return _state(*(mark(place / name) for name in ("model.safetensors", "card.json")))
+    except OSError:
+        return ""
+
+
+def mark(path: Path) -> tuple[str, int, int, int]:
+    """What tells a file from the one that is written over it, without reading it."""
+    known = path.stat()
+    return str(path), known.st_mtime_ns, known.st_size, known.st_ino
+
+
+@lru_cache(maxsize=1024)
+def _state(*marks: tuple[str, int, int, int]) -> str:
+    """The files are read again only when their marks have changed."""
+    return hashlib.sha256(b"".join(Path(path).read_bytes() for path, *_ in marks)).hexdigest()
+
+
+# What the cached function that is running now has read: folder -> its state then.
+_read: ContextVar[dict[Path, str] | None] = ContextVar("read", default=None)
+
+
+def note(read: Mapping[Path, str]) -> None:
+    """Tell the cached function that is running, if any, what its result depends on."""
+    if (known := _read.get()) is not None:
+        known.update(read)
 
 
 def load(name: str) -> Any:
     """The trained model, of the class its card names; loaded once per process, in evaluation mode. Do not
     change it."""
     place = folder(name)
-    return _load(str(place), stamp(place))
+    now = state(place)
+    note({place: now})
+    return _load(str(place), now)
 
 
 @st.cache_resource(show_spinner="Loading the model …", max_entries=16)
-def _load(place: str, stamp: float) -> Module:
+def _load(place: str, state: str) -> Module:
     return weights.load(place).requires_grad_(False)
 
 
 def card(name: str) -> dict[str, Any]:
     """What is known of the trained model."""
-    return weights.read_card(folder(name))
+    place = folder(name)
+    note({place: state(place)})
+    return weights.read_card(place)
 
 
 def history(name: str) -> dict[str, list[float]]:
@@ -100,10 +135,31 @@ def digest(tensor: torch.Tensor) -> bytes:
 
 
 def cached(function: F) -> F:
-    """Keep results of a heavy function, keyed by its arguments (numbers, texts, tensors).
+    """Keep results of a heavy function, keyed by its arguments (numbers, texts, tensors) and by the weights
+    that it loads: a run that is written anew is seen.
 
     Give it the model's name rather than the model; an argument whose name starts with `_` is no
     part of the key.
     """
     hashes: dict[str | type[Any], Callable[[Any], Any]] = {torch.Tensor: digest}
-    return st.cache_data(show_spinner="Computing …", max_entries=128, hash_funcs=hashes)(function)  # type: ignore[return-value]
+
+    @wraps(function)
+    def noted(*args: Any, **kwargs: Any) -> tuple[Any, dict[Path, str]]:
+        token = _read.set({})
+        try:
+            return function(*args, **kwargs), _read.get() or {}
+        finally:
+            _read.reset(token)
+
+    kept = st.cache_data(show_spinner="Computing …", max_entries=128, hash_funcs=hashes)(noted)
+
+    @wraps(function)
+    def current(*args: Any, **kwargs: Any) -> Any:
+        found, read = kept(*args, **kwargs)
+        if any(state(place) != then for place, then in read.items()):
+            kept.clear(*args, **kwargs)
+            found, read = kept(*args, **kwargs)
+        note(read)
+        return found
+
+    return current  # type: ignore[return-value]

@@ -14,6 +14,7 @@ from lab import experiments, weights
 from lab.errors import UserError
 from lab.figures import basic
 from lab.ui.figures import figure
+from lab.ui.models import mark
 from lab.ui.page import guard, use_theme
 from modules.base import Generator, Module
 
@@ -64,7 +65,7 @@ def samples(folder: Path, experiment: str, n: int = 16) -> None:
     path = folder / "checkpoints" / "last.ckpt"
     if not path.is_file():
         return
-    drawn = draws(str(path), path.stat().st_mtime, experiment, n)
+    drawn = draws(*mark(path), experiment, n)
     if isinstance(drawn, list):
         st.markdown("##### Samples of the last epoch")
         st.code("\n⋯\n".join(drawn), language=None, wrap_lines=True)
@@ -77,7 +78,9 @@ def samples(folder: Path, experiment: str, n: int = 16) -> None:
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def draws(path: str, stamp: float, experiment: str, n: int) -> torch.Tensor | list[str] | None:
+def draws(
+    path: str, stamp: int, size: int, inode: int, experiment: str, n: int
+) -> torch.Tensor | list[str] | None:
     """Pictures (n, 1, H, W), up to four texts, or None where the model draws neither."""
     checkpoint = weights.read_checkpoint(Path(path))
     model = rebuild(checkpoint)

@@ -10,6 +10,7 @@ from lab.lenses import senses as lens
 from lab.lenses import word_vectors
 from modules.transformer.gpt import GPT
 
+NAME = "gpt-senses"
 EXAMPLES = {
     "River": "she fished at the old bank of the river",
     "Money": "tom saved at the old bank for the loan",
@@ -24,7 +25,7 @@ ui.header(
 
 # --- Controls -----------------------------------------------------------------------------------
 
-model = cast(GPT, ui.load("gpt-senses"))
+model = cast(GPT, ui.load(NAME))
 table = word_vectors.table(ui.load("skipgram-senses"), ui.card("skipgram-senses"))
 LAYERS = ["words and places", *(f"after block {n + 1}" for n in range(len(model.blocks)))]
 written = ui.text("A sentence with “bank”", EXAMPLES["River"], key="own", shelf=EXAMPLES, max_chars=120)
@@ -39,7 +40,7 @@ with third:
 
 @ui.cached
 def occurrences(n, seed):
-    return lens.occurrences(model, n, seed)
+    return lens.occurrences(cast(GPT, ui.load(NAME)), n, seed)
 
 
 try:

@@ -1,6 +1,9 @@
 """The kit that pages are made of: links, presets, clicks, drawings, the stepper, errors."""
 
+import ast
+import builtins
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,8 +11,11 @@ import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 
+from lab import weights
 from lab.figures import basic, theme
 from lab.ui import drawing, figures
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def opened(script: Callable[[], None], **parameters: str) -> AppTest:
@@ -393,3 +399,68 @@ def test_a_legend_has_the_room_it_needs() -> None:
     )
     assert few.layout.legend.y is None and few.layout.margin.t == 36 + 2 * 24
     assert many.layout.legend.y < 0 and many.layout.margin.t == 48
+
+
+def reader_page() -> None:
+    import streamlit as st
+    import torch
+
+    from lab import ui
+
+    @ui.cached
+    def logits(name):
+        return ui.load(name).logits(torch.zeros(1, 64))
+
+    @ui.cached
+    def total(name):  # knows of the weights only through another
+        return float(logits(name).sum())
+
+    @ui.cached
+    def named(name):
+        return ui.card(name)["experiment"]
+
+    name = ui.experiment("Model", family="autoregressive")
+    st.session_state["result"] = (logits(name), total(name), named(name))
+
+
+def test_a_run_that_is_written_anew_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was computed from the weights is computed again, also through functions that call each other."""
+    monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
+    folder = tmp_path / "made-digits" / "20260101-000000"
+    model = weights.load("made-digits")
+    card = weights.read_card(weights.experiments.find("made-digits").weights)
+    weights.save(folder, model, card)
+    name = f"made-digits/{folder.name}"
+    before = result(opened(reader_page, model=name))
+    assert torch.equal(result(opened(reader_page, model=name))[0], before[0])
+    with torch.no_grad():
+        model.out.bias += 1.0
+    weights.save(folder, model, card | {"experiment": "another"})
+    after = result(opened(reader_page, model=name))
+    torch.testing.assert_close(after[0], before[0] + 1)
+    assert after[1] == pytest.approx(before[1] + 64, abs=1e-3)
+    assert (before[2], after[2]) == ("made-digits", "another")
+    assert torch.equal(after[0], model.logits(torch.zeros(1, 64)))
+
+
+def test_cached_functions_of_pages_read_nothing_but_their_arguments() -> None:
+    """A page's variable is no part of the key: what it changes would not be computed again."""
+    found = []
+    for path in sorted((ROOT / "pages").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        fixed = set(dir(builtins))
+        for node in tree.body:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                fixed |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+                fixed.add(node.name)
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef) and "ui.cached" in map(
+                ast.unparse, function.decorator_list
+            ):
+                names = [n for n in ast.walk(function) if isinstance(n, ast.Name)]
+                own = {a.arg for a in ast.walk(function) if isinstance(a, ast.arg)}
+                own |= {n.id for n in names if isinstance(n.ctx, ast.Store)}
+                read = {n.id for n in names if not n.id.isupper()} - own - fixed
+                found += [f"{path.name}: {function.name} reads {name}" for name in sorted(read)]
+    assert not found
