@@ -1,18 +1,27 @@
-"""Training runs started from the dashboard: start, watch, stop, resume.
+"""Training runs started from the dashboard: start, wait, watch, stop, resume.
 
 A run is a `lab fit` in a process of its own, so it outlives the page that started it. Everything known
-of it is in its folder: status.json (process), log.txt, metrics.csv, checkpoints/, and at its end
-model.safetensors and card.json.
+of it is in its folder: status.json (process, settings, owner), log.txt, metrics.csv, checkpoints/, and at
+its end model.safetensors and card.json.
+
+Each run has two cores to itself, a slot; the others wait. A waiting run is already its process, which
+polls until it is first in the queue and can lock a slot, and then becomes the `lab fit`, lock and all: the
+system frees the slot when the process ends, however it ends. Waiting runs have a file `queued`.
 """
 
 import csv
+import hashlib
+import hmac
 import json
+import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -22,9 +31,40 @@ from typing import Any, Literal
 import psutil
 
 from lab.errors import UserError
-from lab.experiments import find, run_folders, runs_folder
+from lab.experiments import catalog, run_folders, runs_folder
 
-State = Literal["running", "finished", "stopped", "failed"]
+State = Literal["queued", "running", "finished", "stopped", "failed"]
+
+CORES = 2  # of one run
+WAITING = 20  # at most so many runs in the queue
+LARGEST = 10.0  # GB of all runs together; $LECTERN_RUNS_GB says otherwise
+WAIT = (sys.executable, "-m", "lab.runs")  # what a run is at first
+SPARE = 1.0  # GB that stay free on the disk
+
+
+@dataclass(frozen=True)
+class Field:
+    """A setting that the dashboard may change: where it stands in the experiment's YAML, and its range."""
+
+    path: str
+    label: str
+    low: float
+    high: float
+    default: float | None = None  # where the YAML says nothing; None: such an experiment has no such setting
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is a number of the range, whole if the range is."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            return False
+        return self.low <= value <= self.high and (isinstance(self.low, float) or value == int(value))
+
+
+FIELDS = {
+    "epochs": Field("trainer.max_epochs", "Epochs", 1, 10_000, 10),
+    "rate": Field("model.init_args.optimizer.init_args.lr", "Learning rate", 1e-6, 10.0),
+    "batch": Field("data.init_args.batch_size", "Batch size", 1, 100_000),
+    "seed": Field("seed_everything", "Seed", 0, 9999, 0),
+}
 
 
 @dataclass(frozen=True)
@@ -44,7 +84,7 @@ class Run:
 
     @cached_property
     def status(self) -> dict[str, Any]:
-        """What was written at the start: pid, start time of the process, experiment, overrides."""
+        """What was written at the start: pid, start time of the process, experiment, overrides, owner."""
         try:
             return json.loads((self.folder / "status.json").read_text())
         except (OSError, ValueError):
@@ -52,10 +92,13 @@ class Run:
 
     @property
     def state(self) -> State:
+        waiting = (self.folder / "queued").is_file()
         if process_of(self):
-            return "running"
+            return "queued" if waiting else "running"
         if (self.folder / "card.json").is_file():
             return "finished"
+        if waiting:  # its process ended before its turn came
+            return "stopped"
         return "stopped" if self.status.get("stopped") or not self.status else "failed"
 
     @property
@@ -101,37 +144,132 @@ def list_runs() -> list[Run]:
     root = runs_folder()
     names = [p.name for p in root.iterdir() if p.is_dir()] if root.is_dir() else []
     return sorted(
-        (Run(f) for name in names for f in run_folders(name)), key=lambda r: r.folder.name, reverse=True
+        (Run(f) for name in names if name[0] != "." for f in run_folders(name)),
+        key=lambda r: r.folder.name,
+        reverse=True,
     )
 
 
-def start(experiment: str, overrides: Sequence[str] = ()) -> Run:
-    """Begin `lab fit <experiment> <overrides>` in the background.
+# --- Settings and limits --------------------------------------------------------------------------
+
+
+def settings(experiment: str) -> dict[str, float]:
+    """The fields that an experiment has, with its own values.
 
     Raises:
-        UserError: no such experiment.
+        UserError: the catalog has no such experiment.
     """
-    find(experiment)
-    folder = runs_folder() / Path(experiment).stem / datetime.now().strftime("%Y%m%d-%H%M%S-%f")
-    return launch(Run(folder), experiment, list(overrides))
+    known = catalog()  # `find` would take the path of any file
+    if experiment not in known:
+        raise UserError(f"There is no experiment {experiment!r} in the catalog: `lab list` shows all.")
+    found = {}
+    for name, field in FIELDS.items():
+        value: Any = known[experiment].config
+        for part in field.path.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        value = field.default if value is None else value
+        if value is not None:
+            found[name] = type(field.low)(value)
+    return found
+
+
+def options(experiment: str, values: Mapping[str, float]) -> list[str]:
+    """The options of `lab fit` for what differs from the experiment's own settings.
+
+    Raises:
+        UserError: an unknown experiment or field, or a value out of its range.
+    """
+    own = settings(experiment)
+    for name, value in values.items():
+        if name not in own:
+            raise UserError(f"{experiment} has no setting {name!r}: choose among {', '.join(own)}.")
+        field = FIELDS[name]
+        if not field.fits(value):
+            raise UserError(f"{field.label} runs from {field.low:g} to {field.high:g}, not {value!r}.")
+    return [f"--{FIELDS[name].path}={value}" for name, value in values.items() if value != own[name]]
+
+
+def check_room() -> None:
+    """Refuse what would fill the disk.
+
+    Raises:
+        UserError: all runs together are too large, or too little of the disk is free.
+    """
+    root = runs_folder()
+    try:
+        most = float(os.environ.get("LECTERN_RUNS_GB") or LARGEST)
+    except ValueError:
+        raise UserError("LECTERN_RUNS_GB is no number: set it to the GB that all runs may take.") from None
+    taken = 0
+    for place, _, files in os.walk(root):
+        for file in files:
+            try:
+                taken += os.lstat(os.path.join(place, file)).st_size
+            except OSError:  # gone meanwhile
+                continue
+    if taken > most * 1e9:
+        raise UserError(
+            f"All runs together take {taken / 1e9:.1f} GB, more than the {most:g} GB they may: "
+            "delete some of their folders."
+        )
+    there = next(place for place in (root, *root.parents) if place.is_dir())
+    if (free := shutil.disk_usage(there).free) < SPARE * 1e9:
+        raise UserError(
+            f"The disk has {free / 1e9:.1f} GB left, and {SPARE:g} GB must stay free: make room first."
+        )
+
+
+# --- Who started it -------------------------------------------------------------------------------
+
+
+def seal(key: str) -> str:
+    """What a run keeps of the secret of the browser that started it."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def started_by(run: Run, keys: Iterable[str]) -> bool:
+    """Whether one of these secrets started the run."""
+    owner = str(run.status.get("owner", ""))
+    return any(hmac.compare_digest(seal(key), owner) for key in keys)
+
+
+# --- Start, stop, resume --------------------------------------------------------------------------
+
+_starting = threading.Lock()  # two readers who press Start at once
+
+
+def start(experiment: str, values: Mapping[str, float] | None = None, key: str = "") -> Run:
+    """Begin to train in the background, or wait for a free slot.
+
+    Args:
+        values: by the names of FIELDS; only these can be set.
+        key: a secret of who starts it, kept as a digest.
+
+    Raises:
+        UserError: an unknown experiment or field, a value out of range, a full queue, no room on the disk.
+    """
+    overrides = options(experiment, values or {})
+    folder = runs_folder() / experiment / datetime.now().strftime("%Y%m%d-%H%M%S-%f")
+    return launch(Run(folder), experiment, overrides, seal(key))
 
 
 def resume(run: Run) -> Run:
-    """Go on from the run's last checkpoint, in its folder.
+    """Go on from the run's last checkpoint, in its folder, as soon as a slot is free.
 
     Raises:
-        UserError: the run is still going, or has no checkpoint yet.
+        UserError: the run is still going, or has no checkpoint yet; a full queue, no room on the disk.
     """
     if process_of(run):
         raise UserError(f"{run.name} is still running: stop it first.")
     if not (run.folder / "checkpoints" / "last.ckpt").is_file():
         raise UserError(f"{run.name} stopped before its first epoch ended: start it again.")
     overrides = [o for o in run.status.get("overrides", []) if not o.startswith("--ckpt_path")]
-    return launch(run, run.status.get("experiment", run.experiment), [*overrides, "--ckpt_path=last"])
+    experiment = run.status.get("experiment", run.experiment)
+    return launch(run, experiment, [*overrides, "--ckpt_path=last"], run.status.get("owner", ""))
 
 
 def stop(run: Run, patience: float = 10.0) -> None:
-    """End a running run; its checkpoints stay, so it can be resumed."""
+    """End a running run; its checkpoints stay, so it can be resumed. A waiting one leaves the queue."""
     process = process_of(run)
     if process is None:
         return
@@ -145,29 +283,31 @@ def stop(run: Run, patience: float = 10.0) -> None:
     psutil.wait_procs(alive)  # a killed process may live on for a moment
 
 
-def launch(run: Run, experiment: str, overrides: list[str]) -> Run:
-    run.folder.mkdir(parents=True, exist_ok=True)
-    env = {**os.environ, "LECTERN_RUN_FOLDER": str(run.folder), "LECTERN_RUNS": str(runs_folder())}
-    with open(run.folder / "log.txt", "a") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "lab", "fit", experiment, *overrides],
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            env=env,
-            start_new_session=True,  # outlives the dashboard
-        )
-    created = psutil.Process(process.pid).create_time()
-    write_status(
-        run,
-        {
-            "pid": process.pid,
-            "created": created,
-            "experiment": experiment,
-            "overrides": overrides,
-            "began": time.time(),
-        },
-    )
+def launch(run: Run, experiment: str, overrides: list[str], owner: str = "") -> Run:
+    with _starting:
+        check_room()
+        if len(queue()) >= WAITING:
+            raise UserError(f"{WAITING} runs are waiting already: start yours when some of them are done.")
+        run.folder.mkdir(parents=True, exist_ok=True)
+        (run.folder / "queued").write_text(str(time.time_ns()))  # its turn
+        env = {
+            "OMP_NUM_THREADS": str(CORES),
+            **{name: value for name, value in os.environ.items() if name != "LECTERN_PASSWORD"},
+            "LECTERN_RUN_FOLDER": str(run.folder),
+            "LECTERN_RUNS": str(runs_folder()),
+        }
+        with open(run.folder / "log.txt", "a") as log:
+            process = subprocess.Popen(
+                [*WAIT, experiment, *overrides],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                env=env,
+                start_new_session=True,  # outlives the dashboard
+            )
+        created = psutil.Process(process.pid).create_time()
+        known = {"pid": process.pid, "created": created, "experiment": experiment, "overrides": overrides}
+        write_status(run, known | {"owner": owner, "began": time.time()})
     return Run(run.folder)
 
 
@@ -175,3 +315,63 @@ def write_status(run: Run, status: dict[str, Any]) -> None:
     part = run.folder / "status.part"
     part.write_text(json.dumps(status))
     part.replace(run.folder / "status.json")
+
+
+# --- The queue ------------------------------------------------------------------------------------
+
+
+def queue() -> list[Run]:
+    """Runs that wait, in the order in which their turn comes."""
+    turns = []
+    for file in runs_folder().glob("*/*/queued"):
+        run = Run(file.parent)
+        try:
+            turn = int(file.read_text())
+        except (OSError, ValueError):  # its turn has come, or is being written
+            continue
+        if process_of(run):
+            turns.append((turn, run.name, run))
+    return [run for *_, run in sorted(turns)]
+
+
+def slots() -> int:
+    """How many runs may go on at once: one a pair of cores."""
+    return max(1, (os.cpu_count() or 1) // CORES)
+
+
+def take_slot(run: Run, poll: float = 0.5) -> int:
+    """Wait until the run's turn has come and a slot is free; the number of the open file that locks it."""
+    import fcntl  # where processes can become others; only a waiting run comes here
+
+    places = [runs_folder() / ".slots" / str(number) for number in range(slots())]
+    places[0].parent.mkdir(parents=True, exist_ok=True)
+    while (run.folder / "queued").is_file():
+        if next(iter(queue()), None) == run:
+            for place in places:
+                slot = os.open(place, os.O_RDWR | os.O_CREAT, 0o600)
+                try:
+                    fcntl.flock(slot, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    os.close(slot)
+                else:
+                    (run.folder / "queued").unlink()
+                    return slot
+        time.sleep(poll)
+    raise UserError(f"{run.name} was taken out of the queue.")
+
+
+def main(args: list[str]) -> None:
+    """`python -m lab.runs <experiment> <options>`: wait, then become `lab fit` with these arguments."""
+    try:
+        slot = take_slot(Run(Path(os.environ["LECTERN_RUN_FOLDER"])))
+        check_room()  # while it waited, others have written
+    except UserError as error:
+        sys.exit(f"lab: {error}")
+    except KeyboardInterrupt:
+        sys.exit("lab: stopped while it waited.")
+    os.set_inheritable(slot, True)  # the lock is kept for as long as the process lives
+    os.execv(sys.executable, [sys.executable, "-m", "lab", "fit", *args])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

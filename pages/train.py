@@ -1,62 +1,43 @@
 """Train: pick an experiment, change its settings, watch the run; it goes on when this page is closed."""
 
 import shlex
+from collections.abc import Callable
+from typing import Any
 
 from lab import experiments, runs, training, ui
+from lab.errors import UserError
 from lab.figures import basic
 
 ui.header("Train", "Start a run of your own, watch it learn, and compare it with the models that ship.")
+ui.gate()
+mine = ui.browser_keys()
 
 catalog = experiments.catalog()
 name = ui.choice("Experiment", list(catalog), key="experiment", default="made-digits")
-experiment = catalog[name]
-epochs = ui.setting(experiment.config, "trainer.max_epochs", 10)
-rate = ui.setting(experiment.config, "model.init_args.optimizer.init_args.lr", 1e-3)
-batch = ui.setting(experiment.config, "data.init_args.batch_size", None)
 
-columns = ui.columns(4)
-changed = {}
-with columns[0]:
-    changed["trainer.max_epochs"] = (
-        ui.number("Epochs", 1, 10_000, int(epochs), key=f"{name}-epochs"),
-        epochs,
-    )
-with columns[1]:
-    new_rate = ui.number("Learning rate", 0.0, 10.0, float(rate), key=f"{name}-lr", step=1e-4, format="%.5f")
-    changed["model.init_args.optimizer.init_args.lr"] = (new_rate, float(rate))
-with columns[2]:
-    if batch is None:
-        ui.caption("The whole data set is one batch.")
-    else:
-        changed["data.init_args.batch_size"] = (
-            ui.number("Batch size", 1, 10_000, int(batch), key=f"{name}-batch"),
-            batch,
+# None of these comes from a link: whoever presses Start has set them.
+values: dict[str, Any] = {}
+for column, (field, own) in zip(ui.columns(4), runs.settings(name).items(), strict=False):
+    known = runs.FIELDS[field]
+    look: dict[str, Any] = {"step": 1e-4, "format": "%.5f"} if isinstance(own, float) else {}
+    with column:
+        values[field] = ui.number(
+            known.label, known.low, known.high, own, key=f"{name}-{field}", linked=False, **look
         )
-with columns[3]:
-    changed["seed_everything"] = (ui.number("Seed", 0, 9999, 0, key=f"{name}-seed"), 0)
-more = ui.text(
-    "More options",
-    "",
-    key=f"{name}-more",
-    max_chars=500,
-    area=False,
-    help="Anything `lab fit` takes, for example --model.init_args.hidden [64]",
-)
-
-try:
-    overrides = [f"--{path}={value}" for path, (value, default) in changed.items() if value != default]
-    overrides += shlex.split(more)
-except ValueError as error:
-    ui.stop(f"The options cannot be read: {error}. Close every quote.")
-ui.code(shlex.join(["lab", "fit", name, *overrides]), language="bash")
+ui.code(shlex.join(["lab", "fit", name, *runs.options(name, values)]), language="bash")
 
 
 def start() -> None:
-    run = runs.start(name, overrides)
+    run = runs.start(name, values, mine[-1])
     ui.set_values({"run": run.name})
 
 
 ui.action("Start", start, key="start", primary=True, icon=":material/play_arrow:")
+
+
+def said(run: runs.Run, waiting: list[runs.Run]) -> str:
+    """The run's state in a word or two; of a waiting run its place."""
+    return f"queued, {waiting.index(run) + 1} of {len(waiting)}" if run in waiting else run.state
 
 
 def watch(run: runs.Run) -> None:
@@ -66,7 +47,7 @@ def watch(run: runs.Run) -> None:
     given = [o for o in run.status.get("overrides", []) if o.startswith("--trainer.max_epochs=")]
     total = given[0].partition("=")[2] if given else total
     seconds = f", {rows[-1]['seconds']:.0f} s" if rows and "seconds" in rows[-1] else ""
-    ui.markdown(f"**{run.state}**: {len(rows)} of {total} epochs{seconds}")
+    ui.markdown(f"**{said(run, runs.queue())}**: {len(rows)} of {total} epochs{seconds}")
     if run.error:
         ui.warning(run.error)
     measured = sorted({key.partition("/")[2] for row in rows for key in row if "/" in key} - {"loss"})
@@ -99,12 +80,20 @@ def watch(run: runs.Run) -> None:
 def show(run: runs.Run) -> None:
     """One run: buttons, and what changes while it goes on."""
     state = run.state
-    going, broken = state == "running", state in ("stopped", "failed")
-    with ui.container(horizontal=True):
-        ui.action("Stop", lambda: runs.stop(run), key="stop", disabled=not going, icon=":material/stop:")
-        ui.action(
-            "Resume", lambda: runs.resume(run), key="resume", disabled=not broken, icon=":material/resume:"
-        )
+    going, broken = state in ("queued", "running"), state in ("stopped", "failed")
+    if going or broken:
+        with ui.container(horizontal=True):
+            ui.action(
+                "Stop", lambda: change(runs.stop, run), key="stop", disabled=not going,
+                icon=":material/stop:",
+            )  # fmt: skip
+            ui.action(
+                "Resume", lambda: change(runs.resume, run), key="resume", disabled=not broken,
+                icon=":material/resume:",
+            )  # fmt: skip
+        if not may_change(run):
+            ui.caption("Another browser has started this run.")
+            ui.ask_password("With it you can stop and resume every run.")
 
     @ui.live(every=2.0 if going else None)
     def now() -> None:
@@ -119,6 +108,17 @@ def show(run: runs.Run) -> None:
         )
 
 
+def may_change(run: runs.Run) -> bool:
+    return ui.unlocked() or runs.started_by(run, mine)
+
+
+def change(do: Callable[[runs.Run], object], run: runs.Run) -> None:
+    """Stop or resume a run of this browser's."""
+    if not may_change(run):
+        raise UserError("Another browser has started this run: it is stopped and resumed there.")
+    do(run)
+
+
 every = {run.name: run for run in runs.list_runs()}
 ui.divider()
 overview = "all runs"
@@ -126,10 +126,11 @@ watched = ui.choice("Watch", [overview, *every], key="run", default=overview, as
 if watched != overview:
     show(every[watched])
 elif every:
+    waiting = runs.queue()
     ui.table(
         {
             "run": list(every),
-            "state": [run.state for run in every.values()],
+            "state": [said(run, waiting) for run in every.values()],
             "epochs": [len(run.metrics) for run in every.values()],
         },
         alt="All runs of one's own",
@@ -139,7 +140,8 @@ else:
 
 ui.notice(
     "A run is a process of its own: it goes on when you close this page, and the link brings you back. "
+    f"{runs.slots()} may go on at once here, two cores each; others wait for their turn. "
     "**Stop** keeps the last epoch's checkpoint; **Resume** goes on from there to the very weights that an "
-    "uninterrupted run reaches."
+    "uninterrupted run reaches. What is not offered here, the line above takes on the command line."
 )
 ui.source(runs.start, runs.resume, training.run)

@@ -13,6 +13,9 @@ Every control takes a `key`; the key is its name in the URL, so a pasted link sh
 
 import streamlit as st
 
+from lab.ui.access import ask as ask_password
+from lab.ui.access import gate, unlocked
+from lab.ui.access import keys as browser_keys
 from lab.ui.controls import choice, number, presets, set_values, slider, text, toggle, upload
 from lab.ui.drawing import draw
 from lab.ui.figures import figure, held, pick, press, table
@@ -31,10 +34,10 @@ button, metric, write, divider, code, json = st.button, st.metric, st.write, st.
 rerun, warning = st.rerun, st.warning
 
 __all__ = [
-    "action", "button", "cached", "caption", "card", "check", "choice", "code", "columns", "container",
-    "divider", "draw", "equation", "expander", "experiment", "figure", "guard", "header", "held",
-    "held_text", "history", "job", "json", "live", "load", "markdown", "metric", "navigation", "notice",
-    "number", "page_link", "pages", "pick", "presets", "press", "read_history", "rerun", "samples",
-    "set_values", "setting", "slider", "source", "stepper", "stop", "table", "tabs", "text", "toggle",
-    "trained", "upload", "warning", "write",
+    "action", "ask_password", "browser_keys", "button", "cached", "caption", "card", "check", "choice",
+    "code", "columns", "container", "divider", "draw", "equation", "expander", "experiment", "figure",
+    "gate", "guard", "header", "held", "held_text", "history", "job", "json", "live", "load", "markdown",
+    "metric", "navigation", "notice", "number", "page_link", "pages", "pick", "presets", "press",
+    "read_history", "rerun", "samples", "set_values", "setting", "slider", "source", "stepper", "stop",
+    "table", "tabs", "text", "toggle", "trained", "unlocked", "upload", "warning", "write",
 ]  # fmt: skip

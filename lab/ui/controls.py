@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from lab.ui import state
+from lab.ui import access, state
 
 SEGMENTS = 6  # at most so many options are shown side by side; more become a list
 
@@ -46,17 +46,22 @@ def number(
     step: float | None = None,
     help: str | None = None,
     format: str | None = None,
+    linked: bool = True,
 ) -> Any:
-    """A number in [low, high] to type; whole if all the arguments are whole."""  # fmt: skip
+    """A number in [low, high] to type; whole if all the arguments are whole.
+
+    Args:
+        linked: its value is part of the link, and may come from one.
+    """  # fmt: skip
     whole = all(isinstance(v, int) for v in (low, high, default, step or 1))
     kind = int if whole else float
     low, high, default = kind(low), kind(high), kind(default)
     step = kind(step) if step is not None else None
     fits = in_range(low, high, whole)
-    state.prepare(key, default, lambda raw: fits(parse(raw)), fits, f"runs from {low:g} to {high:g}")
-    value = st.number_input(
-        label, low, high, default, step, key=key, help=help, format=format, bind="query-params"
-    )
+    if linked:
+        state.prepare(key, default, lambda raw: fits(parse(raw)), fits, f"runs from {low:g} to {high:g}")
+    bind: Any = "query-params" if linked else None
+    value = st.number_input(label, low, high, default, step, key=key, help=help, format=format, bind=bind)
     value = default if value is None else value
     state.complaint(key, value == default)
     return value
@@ -173,6 +178,9 @@ def text(
 
 def upload(label: str, *, into: str) -> None:
     """A text file of the reader's, put into the text control `into`; what it cannot take is one sentence."""
+    if access.closed():
+        st.caption("Files of your own are closed here: paste the text instead.")
+        return
     key = f"{into}-file"
 
     def read() -> None:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.web import cli
+from streamlit.web import bootstrap, cli
 
 from lab.figures import basic, theme
+from lab.ui import access
 
 
 def run(script: Path, args: Sequence[str] = ()) -> int:
@@ -21,7 +22,13 @@ def run(script: Path, args: Sequence[str] = ()) -> int:
     # its old kind of menu, and the first link to any page would be "not found".
     PagesManager.uses_pages_directory = False
     try:
+        options = cli.main_run.make_context("lab app", [str(script), *args]).params
+        bootstrap.load_config_options({k: v for k, v in options.items() if k not in ("target", "args")})
+        if sentence := access.at_start():
+            print(sentence, flush=True)
         cli.main(["run", str(script), *args], standalone_mode=False)
+    except cli.click.exceptions.Exit as done:  # --help
+        return done.exit_code
     except cli.click.ClickException as error:
         print(f"lab app: {error.format_message()}", file=sys.stderr)
         return 2

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+from browsing import Visit
 
 from lab import runs, ui
 
@@ -285,16 +286,28 @@ def test_csv_and_svg_are_saved(visit: Any) -> None:
 
 
 def test_a_run_is_started_watched_found_after_a_reload_and_stopped(
-    visit: Any, runs_root: Path, monkeypatch: pytest.MonkeyPatch
+    visit: Any, browser: Any, dashboard: str, runs_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """By this browser: another sees it, and cannot stop it."""
     monkeypatch.setenv("LECTERN_RUNS", str(runs_root))
-    tab = visit.open("train?experiment=made-digits&made-digits-epochs=500")
+    tab = visit.open("train?experiment=made-digits&made-digits-epochs=7")
     try:
+        epochs = tab.get_by_role("spinbutton", name="Epochs")
+        assert epochs.input_value() == "40"  # no setting comes from a link
+        epochs.fill("500")
+        epochs.press("Enter")
+        tab.get_by_text("--trainer.max_epochs=500").wait_for()
         tab.get_by_role("button", name="Start").click()
         tab.wait_for_url(re.compile("run=made-digits"))
         tab.get_by_text(re.compile(r"running: [1-9]\d* of 500 epochs")).wait_for(timeout=90_000)
         tab.locator(".js-plotly-plot").first.wait_for()
-        visit.open(tab.url)
+        another = Visit(browser, dashboard)
+        there = another.open(tab.url)
+        there.get_by_text("Another browser has started this run").wait_for()
+        there.get_by_role("button", name="Stop").click()
+        there.get_by_text("it is stopped and resumed there").wait_for()
+        another.context.close()
+        visit.open(tab.url)  # the browser is known again
         tab.get_by_text(re.compile(r"running: \d+ of 500 epochs")).wait_for()
         tab.get_by_role("button", name="Stop").click()
         tab.get_by_text(re.compile(r"stopped: \d+ of 500 epochs")).wait_for(timeout=60_000)

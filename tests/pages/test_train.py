@@ -1,0 +1,241 @@
+"""The page Train and who may use it: fields, the queue, owners, the password, beyond this machine."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit import config
+from streamlit.testing.v1 import AppTest
+from streamlit.web import cli
+
+from lab import runs
+from lab.errors import UserError
+from lab.ui import access, serve
+
+PAGE = Path(__file__).resolve().parents[2] / "pages" / "train.py"
+
+
+@pytest.fixture(autouse=True)
+def own_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Runs are kept apart; none is begun, and a wrong password takes no time."""
+    monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
+    monkeypatch.delenv("LECTERN_PASSWORD", raising=False)
+    monkeypatch.setattr(access, "SLOW", 0.0)
+    return tmp_path
+
+
+@pytest.fixture
+def beyond() -> Iterator[None]:
+    """Served to other machines too."""
+    before = config.get_option("server.address")
+    config.set_option("server.address", "0.0.0.0")
+    yield
+    config.set_option("server.address", before)
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """What the page asks to be started."""
+    asked: list[tuple[Any, ...]] = []
+
+    def start(*args: Any) -> runs.Run:
+        asked.append(args)
+        return runs.Run(runs.runs_folder() / args[0] / "20260101-000000")
+
+    monkeypatch.setattr(runs, "start", start)
+    return asked
+
+
+def opened(**parameters: str) -> AppTest:
+    page = AppTest.from_file(str(PAGE), default_timeout=120)
+    for key, value in parameters.items():
+        page.query_params[key] = value
+    return page.run()
+
+
+def said(page: AppTest) -> str:
+    assert not page.exception and not page.error
+    return " ".join(e.value for e in (*page.warning, *page.caption, *page.markdown))
+
+
+def stopped_run(root: Path, key: str) -> runs.Run:
+    """A run that ended after its first epoch."""
+    folder = root / "made-digits" / "20260101-000000"
+    (folder / "checkpoints").mkdir(parents=True)
+    run = runs.Run(folder)
+    runs.write_status(run, {"pid": os.getpid(), "created": 1.0, "stopped": True, "owner": runs.seal(key),
+                            "experiment": "made-digits", "overrides": []})  # fmt: skip
+    return run
+
+
+def button(page: AppTest, key: str) -> Any:
+    return next(b for b in page.button if b.key == key)
+
+
+# --- Settings -------------------------------------------------------------------------------------
+
+
+def test_settings_are_fields_that_no_link_can_set(started: list[tuple[Any, ...]]) -> None:
+    """There is no field for anything else, and what a link says of them does not count."""
+    page = opened(**{
+        "made-digits-epochs": "7", "made-digits-rate": "9", "made-digits-more": "--config=mine.yaml",
+        "epochs": "7", "start": "true",
+    })  # fmt: skip
+    assert {n.label: n.value for n in page.number_input} == {
+        "Epochs": 40, "Learning rate": 0.005, "Batch size": 32, "Seed": 0,
+    }  # fmt: skip
+    assert not page.text_input and not page.text_area and not started
+    page.number_input(key="made-digits-epochs").set_value(3).run()
+    button(page, "start").click().run()
+    ((name, values, key),) = started
+    assert (name, values["epochs"], values["batch"]) == ("made-digits", 3, 32)
+    assert len(key) >= 20
+
+
+def test_what_cannot_be_started_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise UserError("The disk has 0.1 GB left.")
+
+    monkeypatch.setattr(runs, "start", refuse)
+    page = opened()
+    button(page, "start").click().run()
+    assert "The disk has 0.1 GB left." in said(page)
+
+
+def test_the_place_in_the_queue_is_shown(own_runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = stopped_run(own_runs, "another's")
+    monkeypatch.setattr(runs, "queue", lambda: [runs.Run(own_runs / "x" / "y"), mine])
+    assert "queued, 2 of 2" in said(opened(run=mine.name))
+    assert "queued, 2 of 2" in opened().dataframe[0].value["state"].tolist()
+
+
+# --- Owners and the password ----------------------------------------------------------------------
+
+
+def test_a_run_is_changed_by_the_browser_that_started_it(
+    own_runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(runs, "resume", lambda run: done.append(run.name))
+    run = stopped_run(own_runs, "the key of a browser, long")
+    page = opened(run=run.name)
+    assert "Another browser" in said(page)
+    button(page, "resume").click().run()
+    assert not done and "is stopped and resumed there" in said(page)
+    page.session_state["lectern_keys"] = ["one of this page", "the key of a browser, long"]
+    assert "Another browser" not in said(page.run())
+    button(page, "resume").click().run()
+    assert done == [run.name]
+
+
+def test_the_password_changes_every_run(own_runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(runs, "resume", lambda run: done.append(run.name))
+    monkeypatch.setenv("LECTERN_PASSWORD", "open sesame ö")
+    run = stopped_run(own_runs, "another's")
+    page = opened(run=run.name, lectern_password="open sesame ö")
+    for wrong in ("", "open", "open sesame o", "x" * 10_000):  # and a link holds none
+        page.text_input(key="lectern_password").set_value(wrong).run()
+        assert not wrong or "not the password" in said(page)
+        button(page, "resume").click().run()
+    assert not done
+    page.text_input(key="lectern_password").set_value("open sesame ö").run()
+    assert not page.text_input
+    button(page, "resume").click().run()
+    assert done == [run.name]
+    assert "sesame" not in said(page) + str(dict(opened(run=run.name).query_params))
+
+
+@pytest.mark.usefixtures("beyond")
+def test_training_is_closed_beyond_this_machine(
+    started: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened()
+    assert "Training is closed beyond" in said(page) and not page.button and not page.number_input
+    assert not page.text_input  # without a password there is none to type
+    monkeypatch.setenv("LECTERN_PASSWORD", "secret")
+    page = opened()
+    assert "Training is closed beyond" in said(page) and not page.button
+    page.text_input(key="lectern_password").set_value("guess").run()
+    assert "not the password" in said(page) and not page.button
+    page.text_input(key="lectern_password").set_value("secret").run()
+    assert "closed" not in said(page)
+    button(page, "start").click().run()
+    assert len(started) == 1
+    monkeypatch.setenv("LECTERN_PASSWORD", "another")
+    assert "Training is closed" in said(page.run())
+
+
+def upload_page() -> None:
+    from lab import ui
+
+    text = ui.text("Text", "own", key="text")
+    ui.upload("A file", into="text")
+    ui.write(text)
+
+
+@pytest.mark.parametrize(("address", "open_"), [("localhost", True), ("0.0.0.0", False)])
+def test_own_files_are_closed_beyond_this_machine(
+    address: str, open_: bool, monkeypatch: pytest.MonkeyPatch, beyond: None
+) -> None:
+    config.set_option("server.address", address)
+    page = AppTest.from_function(upload_page).run()
+    assert bool(page.get("file_uploader")) == open_
+    assert any("closed here" in c.value for c in page.caption) != open_
+    monkeypatch.setenv("LECTERN_PASSWORD", "secret")
+    assert bool(AppTest.from_function(upload_page).run().get("file_uploader")) == open_
+
+
+# --- The address ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("address", "other"),
+    [("localhost", False), ("127.0.0.1", False), ("127.1.2.3", False), ("::1", False), ("[::1]", False),
+     ("0.0.0.0", True), ("::", True), ("", True), (None, True), ("192.168.0.7", True), ("example.org", True),
+     ("localhost.example.org", True), ("127.0.0.1.example.org", True), ("unix:///tmp/socket", True)],
+)  # fmt: skip
+def test_which_addresses_are_of_this_machine_alone(address: str | None, other: bool, beyond: None) -> None:
+    config.set_option("server.address", address)
+    assert access.beyond() == other
+
+
+@pytest.fixture
+def start_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Any]:
+    """What the start of the dashboard prints before it serves."""
+    monkeypatch.setattr(cli, "main", lambda args, standalone_mode: None)
+
+    def printed(*args: str) -> str:
+        assert serve.run(PAGE.parents[1] / "app.py", args) == 0
+        return capsys.readouterr().out
+
+    yield printed
+    config.get_config_options(force_reparse=True, options_from_flags={})
+
+
+def test_the_start_says_what_is_closed(
+    start_line: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the address comes from the command, the environment or a file; by default all is open."""
+    assert start_line() == "" and start_line("--server.address=127.0.0.1") == ""
+    line = start_line("--server.address", "0.0.0.0")
+    assert "closed (set LECTERN_PASSWORD)" in line and line.count("\n") == 1
+    assert start_line("--server.address=::") == line
+    monkeypatch.setenv("STREAMLIT_SERVER_ADDRESS", "192.168.0.7")
+    assert start_line() == line
+    monkeypatch.setenv("LECTERN_PASSWORD", "secret")
+    assert "closed to those without the password" in start_line() and "secret" not in start_line()
+    assert start_line("--server.address=localhost") == ""
+    monkeypatch.delenv("STREAMLIT_SERVER_ADDRESS")
+    (tmp_path / ".streamlit").mkdir()
+    (tmp_path / ".streamlit" / "config.toml").write_text('[server]\naddress = "0.0.0.0"\n')
+    monkeypatch.chdir(tmp_path)
+    assert "closed" in start_line()
+
+
+def test_wrong_options_and_help_of_the_start(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    assert serve.run(PAGE.parents[1] / "app.py", ["--nonsense"]) == 2
+    assert "lab app: No such option" in capsys.readouterr().err
+    assert serve.run(PAGE.parents[1] / "app.py", ["--help"]) == 0
