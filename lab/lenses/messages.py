@@ -8,7 +8,7 @@ import copy
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, cast
 
 import torch
@@ -397,8 +397,9 @@ def train_depths(
     """
     results = []
     for depth in layers:
-        sizes = data.x.shape[1], int(data.y.max()) + 1, [width] * (depth - 1)
-        model = seeded(lambda sizes=sizes: GCN(*sizes, propagation, dropout=0.0), seed)  # type: ignore[misc]
+        hidden = [width] * (depth - 1)
+        build = partial(GCN, data.x.shape[1], int(data.y.max()) + 1, hidden, propagation, dropout=0.0)
+        model = seeded(build, seed)
         optimizer = torch.optim.Adam(model.parameter_groups(), lr=0.03)
         with torch.enable_grad():
             for _ in range(steps):

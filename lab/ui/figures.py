@@ -40,7 +40,12 @@ def pick(
         mark: draw a ring around the held point.
     """
     state.register(key, "pick")
-    point = find(fig, held(key))
+    raw = state.get(key)
+    point = find(fig, spelled(raw))
+    if raw is not None and point is None:
+        state.put(key, None)
+        state.complain(key, f"There is no point {key}={state.short(raw)} in this picture: click one.")
+    state.complaint(key, point is None)
     st.session_state[f"_points:{key}"] = point
     if point is not None and mark:
         outline(fig, point)
@@ -107,11 +112,26 @@ def clickable(fig: Figure, chart: str, alt: str, clicked: Callable[[], None]) ->
 
 
 def held(key: str) -> dict[str, Any] | None:
-    """The held click of `pick(key=...)`, before its figure is made: dict(x, y, customdata=None)."""
-    raw = state.get(key)
-    if raw is None:
+    """The held click of `pick(key=...)`, before its figure is made: dict(x, y, customdata=None).
+
+    x and y are finite numbers; what a link says may be far from every point of the figure.
+    """
+    point = spelled(state.get(key))
+    return None if point is None or isinstance(point["x"], str) or isinstance(point["y"], str) else point
+
+
+def held_cell(key: str, rows: int, columns: int) -> tuple[int, int] | None:
+    """Row and column of the held click (x = column, y = row) on a map of these sizes; None outside of it."""
+    point = held(key)
+    if point is None or not isinstance(point["x"], int) or not isinstance(point["y"], int):
         return None
-    x, comma, y = raw.partition(",")
+    row, column = point["y"], point["x"]
+    return (row, column) if 0 <= row < rows and 0 <= column < columns else None
+
+
+def spelled(raw: str | None) -> dict[str, Any] | None:
+    """The point that a text stands for, its x and y numbers or names; None if it stands for none."""
+    x, comma, y = (raw or "").partition(",")
     return {"x": value(x), "y": value(y), "customdata": None} if comma else None
 
 
@@ -129,12 +149,14 @@ def spell(v: Any) -> str:
 
 
 def value(text: str) -> int | float | str:
-    """A number where the text spells one (whole if it is), else the text."""
+    """A number where the text spells one (whole if it is, and exactly so), else the text."""
     try:
         number = float(text)
     except ValueError:
         return text
-    return int(number) if number.is_integer() else number
+    if not math.isfinite(number):
+        return text
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
 def find(fig: Figure, point: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -54,11 +54,17 @@ def prepare(
                 st.query_params[key] = spell(held)
         return
     if raw is not None and not valid(raw):
-        shown = raw if len(raw) <= 40 else raw[:37] + "…"
-        complain(key, f"The link says {key}={shown}, but {key} {wants}; {str(default)[:40]!r} is used.")
+        complain(
+            key, f"The link says {key}={short(raw)}, but {key} {wants}; {short(str(default))!r} is used."
+        )
         # Streamlit would take what it can make of it (2.5 becomes 2): the widget must not see it.
         del st.query_params[key]
         st.rerun()
+
+
+def short(text: str) -> str:
+    """The beginning of a text of a link, for a sentence."""
+    return text if len(text) <= 40 else text[:37] + "…"
 
 
 def register(key: str, kind: str) -> None:

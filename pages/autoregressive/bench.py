@@ -144,9 +144,8 @@ def conditional_mode() -> None:
         y = class_choice(model, LIKELIEST)
     if members.classes(model) and y is None:
         y = int(posterior(name, x).argmax())
-    held = ui.held("pixel")
-    inside = held is not None and max(int(held["x"]), int(held["y"])) < side
-    pixel = int(held["y"]) * side + int(held["x"]) if held and inside else members.default_pixel(x)
+    cell = ui.held_cell("pixel", side, side)
+    pixel = cell[0] * side + cell[1] if cell else members.default_pixel(x)
     view = look(name, x, pixel, y or 0)
     with right:
         ui.pick(

@@ -61,9 +61,7 @@ def reach_mode() -> None:
     with third:
         k = ui.choice("Kernel of the others", [k for k in (3, 5, 7) if k <= k1], key="kernel")
     layers = ui.stepper(lens.DEEPEST + 1, key="layers", default=13, label="Further layers")
-    held = ui.held("pixel")
-    inside = held is not None and max(int(held["x"]), int(held["y"])) < side
-    row, column = (int(held["y"]), int(held["x"])) if held and inside else (side // 2, side // 2)
+    row, column = ui.held_cell("pixel", side, side) or (side // 2, side // 2)
     pixel = row * side + column
     shape = lens.Shape(gated, k1, k, layers, side, mask)
 
@@ -141,9 +139,8 @@ def stripes_mode() -> None:
     data = lens.stripes(plain)
     side, shift, count = data.side, data.shift, len(data.patterns)
     number = ui.number("Pattern", 0, count - 1, 2788, key="pattern")
-    held = ui.held("cell")
-    inside = held is not None and max(int(held["x"]), int(held["y"])) < side
-    pixel = int(held["y"]) * side + int(held["x"]) if held and inside else side + 1
+    row, column = ui.held_cell("cell", side, side) or (1, 1)
+    pixel = row * side + column
     source = lens.source_of(pixel, side, shift)
     picture = data.patterns[number]
 

@@ -39,12 +39,12 @@ def count(written, unit):
     return lens.count(written, unit, 5)
 
 
-def read(corpus, written, unit):
+def counts_of(corpus, written, unit):
     return count(written, unit) if corpus == lens.OWN else lens.trained(ui.load(corpus), ui.card(corpus))
 
 
 try:
-    counted = read(corpus, written, unit)
+    counted = counts_of(corpus, written, unit)
 except UserError as error:
     ui.stop(str(error))
 by_words = counted.model.end is not None
@@ -129,7 +129,7 @@ with tree:
 
 @ui.cached
 def curve(corpus, written, unit, text, alpha):
-    return lens.curve(read(corpus, written, unit), text, alpha)
+    return lens.curve(counts_of(corpus, written, unit), text, alpha)
 
 
 SCORED = {True: "a dog sat on the green mat .", False: "But soft, what light through yonder window breaks?"}
@@ -230,7 +230,7 @@ with sampled:
 
     @ui.cached
     def draw(corpus, written, unit, n, smoothing, alpha, discount, length, temperature, seed):
-        reader = lens.smoothed(read(corpus, written, unit), n, smoothing, alpha, discount)
+        reader = lens.smoothed(counts_of(corpus, written, unit), n, smoothing, alpha, discount)
         return lens.drawn(reader, length, temperature, seed)
 
     drawing = "kneser-ney" if smoothing == "none" else smoothing  # what was drawn must have a successor

@@ -67,14 +67,11 @@ def importance(name, tokens, causal):
 # --- Pictures -----------------------------------------------------------------------------------
 
 maps = lens.record(model, tokens, causal, off)
-place = ui.held("head")
-layer, head = (int(place["y"]) - 1, int(place["x"]) - 1) if place else (0, 0)
-layer, head = min(max(layer, 0), L - 1), min(max(head, 0), H - 1)
-cell = ui.held("token")
-last = len(tokens) - 1
-query = min(int(cell["y"]), last) if cell else last
+place = ui.held_cell("head", L + 1, H + 1)  # counted from 1
+layer, head = (max(i - 1, 0) for i in place) if place else (0, 0)
 weights = maps.weights[layer, head]
-key = min(int(cell["x"]), last) if cell else int(weights[query].argmax())
+T = len(tokens)
+query, key = ui.held_cell("token", T, T) or (T - 1, int(weights[T - 1].argmax()))
 
 left, right = ui.columns([2, 3])
 with left:
