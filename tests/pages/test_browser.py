@@ -302,7 +302,8 @@ def test_a_run_is_started_watched_found_after_a_reload_and_stopped(
         tab.get_by_text(re.compile(r"running: [1-9]\d* of 500 epochs")).wait_for(timeout=90_000)
         tab.locator(".js-plotly-plot").first.wait_for()
         another = Visit(browser, dashboard)
-        there = another.open(tab.url)
+        there = another.tab
+        there.goto(tab.url)
         there.get_by_text("Another browser has started this run").wait_for()
         there.get_by_role("button", name="Stop").click()
         there.get_by_text("it is stopped and resumed there").wait_for()
