@@ -114,7 +114,7 @@ class Bengio(Module):
         return logits.log_softmax(-1).gather(-1, tokens[..., None]).sum((1, 2))
 
     def next_log_probs(self, prefix: Tensor, padding: Tensor | None = None) -> Tensor:
-        """log p(next token | the last T of `prefix`): (B, S) -> (B, V), S ≥ 0; `padding` as in `NextToken`."""
+        """log p(next token | the last T of `prefix`): (B, S) -> (B, V), S ≥ 0; `padding` of `NextToken`."""
         if padding is not None:
             prefix = prefix.masked_fill(padding, self.begin)
         begin = prefix.new_full((len(prefix), self.context), self.begin)

@@ -95,8 +95,9 @@ class Word2Vec(Module):
         # as in the original: u = 0, so that every word is equally probable at the start
         self.v = nn.Parameter((torch.rand(vocab_size, dim) - 0.5) / dim)
         self.u = nn.Parameter(torch.zeros(vocab_size, dim))
-        # how often each word was to be predicted in training; 1 each until something was
-        self.register_buffer("seen", torch.ones(vocab_size))
+        # what share of the words to be predicted each word was, summed over the steps: all alike until
+        # something was, and small enough for half precision whatever the length of the training
+        self.register_buffer("seen", torch.full((vocab_size,), 1 / vocab_size))
 
     @property
     def vectors(self) -> Tensor:
@@ -108,6 +109,10 @@ class Word2Vec(Module):
         """q (V,), proportional to count^a."""
         q = self.seen.to(self.v.dtype) ** self.noise_power
         return q / q.sum()
+
+    def see(self, words: Tensor) -> None:
+        """Take note of the words (N,) to be predicted in a step."""
+        self.seen += torch.bincount(words, minlength=self.vocab_size) / len(words)
 
     def predict_from(self, given: Tensor) -> Tensor:
         """log p of every word next to given vectors: (B, d) -> (B, V)."""
@@ -142,7 +147,7 @@ class SkipGram(Word2Vec):
     def _windows(self, centres: Tensor, contexts: Tensor, split: Split) -> Tensor:
         there = contexts >= 0
         if split == "train" and self.loss == "negative":
-            self.seen += torch.bincount(contexts[there], minlength=self.vocab_size)
+            self.see(contexts[there])
             given = self.v[centres][:, None].expand(-1, contexts.shape[1], -1)[there]
             return self.sampled(given, contexts[there]).mean()  # the nll would need all V words: not measured
         log_p = self.log_probs(centres)  # (B, V), one softmax a centre, shared by its neighbours
@@ -154,7 +159,7 @@ class SkipGram(Word2Vec):
         total = counts.sum()
         if split == "train" and self.loss == "negative":
             # the expected loss over all draws of noise words
-            self.seen.copy_(counts.sum(0).clamp(min=1))
+            self.seen.copy_(counts.sum(0).clamp(min=1) / total)
             scores = self.v @ self.u.T
             nll = -(counts * self.predict_from(self.v.detach())).sum().detach()
             noise = self.negatives * counts.sum(1, keepdim=True) * self.noise
@@ -184,7 +189,7 @@ class CBOW(Word2Vec):
         centres, contexts = batch
         given = self.mean(contexts)
         if split == "train" and self.loss == "negative":
-            self.seen += torch.bincount(centres, minlength=self.vocab_size)
+            self.see(centres)
             return self.sampled(given, centres).mean()
         nll = -self.predict_from(given).gather(1, centres[:, None])[:, 0]
         self.measure(split, "nll", nll.detach().sum(), torch.tensor(len(nll)))
