@@ -50,6 +50,14 @@ def test_unknown_words_come_from_training_alone(tmp_path: Path, monkeypatch: pyt
     assert Tokenizer.from_dict(card["tokenizer"]).encode("a cat") == data.tokenizer.encode("a cat")
     with pytest.raises(ValueError, match="min_count"):
         Multi30k(min_count=0)
+    # the same predictions as pairs of a context and the word after it
+    pairs = Multi30k(min_count=2, batch_size=10, context=2)
+    pairs.setup()
+    ((contexts, words),) = pairs.val_dataloader()
+    a, stop = data.tokenizer.encode("a .")
+    assert contexts.tolist() == [[0, 0], [0, a], [a, 2], [2, stop]] and words.tolist() == [a, 2, stop, 1]
+    with pytest.raises(ValueError, match="context is 0"):
+        Multi30k(context=0)
 
 
 @pytest.mark.real_data

@@ -167,10 +167,48 @@ def test_the_shipped_loss_is_the_models(real_data):
     assert float(nll) == pytest.approx(weights.read_card(place)["metrics"]["test/nll"], abs=0.03)
 
 
+def test_words_are_predicted_as_well_as_by_counting(real_data):
+    """Experiment 10 on Multi30k's words: perplexity beside Kneser-Ney's 30.7, on the same predictions."""
+    from datamodules.multi30k import Multi30k
+
+    real_data("multi30k")
+    network, counts = (weights.read_card(experiments.ZOO / f"{n}-multi30k") for n in ("bengio", "ngram"))
+    assert network["data"]["tokenizer"] == counts["data"]["tokenizer"]
+    ours, theirs = (math.exp(card["metrics"]["test/nll"]) for card in (network, counts))
+    assert ours == pytest.approx(30.61, abs=0.02) and theirs == pytest.approx(30.72, abs=0.02)
+    model, data = weights.load(experiments.ZOO / "bengio-multi30k"), Multi30k(context=4)
+    data.tokenizer = text.tokenizer(network)  # as in training, without reading the training sentences
+    data.setup("test")
+    contexts, words = data.test_set[torch.arange(len(data.test_set))]
+    with torch.no_grad():
+        nats = -model(contexts).log_softmax(-1).gather(1, words[:, None])[:, 0]
+    assert nats.mean().item() == pytest.approx(network["metrics"]["test/nll"], abs=1e-4)
+    whole = Multi30k()
+    whole.tokenizer = data.tokenizer
+    whole.setup("test")
+    _, targets = whole.test_set[torch.arange(1000)]
+    assert len(nats) == int((targets != -100).sum())  # ends too, as the counts
+    # a text is the same to `log_prob`, which starts behind begin tokens
+    first = targets[:1][targets[:1] != -100]
+    assert model.log_prob(first[None]).item() == pytest.approx(-nats[: len(first)].sum().item(), abs=1e-3)
+
+
+def test_a_text_ends_at_the_end_token():
+    model = contracts.exact(Bengio(5, 3, 4, 6, end=1))
+    drawn = model.sample(200, 12, seed=0)
+    ended = (drawn == 1).cummax(1).values
+    assert ended.any() and (drawn[ended] == 1).all()
+    trace = model.sample_trace(length=60, seed=3)
+    assert trace.result[0, -1] == 1 and not (trace.result[0, :-1] == 1).any()
+    endless = contracts.exact(Bengio(5, 3, 4, 6)).sample(50, 40, seed=0)
+    assert (endless[(endless == 1).cummax(1).values] != 1).any()
+
+
 def test_refusals():
     for knobs, sentence in (
         ({"embedding": "two-hot"}, "choose learned or one-hot"),
         ({"begin": 9}, "begin is 9"),
+        ({"end": 5}, "end is 5"),
         ({"context": 0}, "context is 0"),
     ):
         with pytest.raises(ValueError, match=sentence):
