@@ -365,14 +365,6 @@ def test_bad_arguments(knobs, match: str) -> None:
 
 # --- real text: the curves against n ---------------------------------------------------------------
 
-CHARACTERS = {  # n: types, unseen, maximum likelihood train, add-one test, Kneser-Ney test (nats)
-    2: (1_380, 0.0017, 2.4519, 2.4819, 2.4844),
-    3: (11_228, 0.0139, 1.9032, 2.0684, 2.0449),
-    4: (48_539, 0.0420, 1.4906, 1.9526, 1.7290),
-    5: (133_293, 0.1012, 1.2158, 2.1737, 1.5789),
-    6: (264_623, 0.2080, 0.9833, 2.5931, 1.5580),
-    7: (413_620, 0.3480, 0.7607, 3.0266, 1.5648),
-}
 WORDS_CURVE = {  # the same as perplexities
     2: (0.1023, 22.8, 143.1, 39.44),
     3: (0.3168, 7.2, 610.6, 31.72),
@@ -384,31 +376,6 @@ WORDS_CURVE = {  # the same as perplexities
 def nll(model: NGram, smoothing: str, data: tuple[Tensor, Tensor]) -> Tensor:
     model.smoothing, model._levels = smoothing, None
     return -model.token_log_probs(*data)[data[1] != -100]
-
-
-@pytest.mark.real_data
-def test_the_curve_on_tiny_shakespeare(
-    real_data: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from datamodules.text import Text
-
-    monkeypatch.setenv("LECTERN_DATA", str(real_data("tinyshakespeare")))
-    data = Text(corpus="shakespeare", context=None, batch_size=1, windows_per_epoch=1)
-    data.setup("fit")
-    train = data.train_set[torch.tensor([0])]
-    ids = torch.tensor([data.tokenizer.encode(data.held_out)])  # published: the last 10 %
-    test = ids[:, :-1], ids[:, 1:]
-    for n, (types, unseen, plain, add, kneser_ney) in CHARACTERS.items():
-        model = NGram(65, n)
-        model.count(train)
-        # the contexts at the beginning of the text reach before it
-        assert types <= len(model.keys) < types + n
-        test_nll = nll(model, "none", test)
-        assert test_nll.mean().item() == math.inf
-        assert test_nll.isinf().double().mean().item() == pytest.approx(unseen, abs=2e-4)
-        assert nll(model, "none", train).mean().item() == pytest.approx(plain, abs=2e-3)
-        assert nll(model, "add", test).mean().item() == pytest.approx(add, abs=2e-3)
-        assert nll(model, "kneser-ney", test).mean().item() == pytest.approx(kneser_ney, abs=2e-3)
 
 
 @pytest.mark.real_data
