@@ -53,6 +53,12 @@ def table(model: Module, card: Mapping[str, Any]) -> Table:
     )
 
 
+def passes(card: Mapping[str, Any]) -> int:
+    """How often a training went through its corpus: a step on the count matrix is one pass."""
+    args = card["config"]["data"]["init_args"]
+    return card["epochs"] * (args["steps_per_epoch"] if args["examples"] == "matrix" else 1)
+
+
 @dataclass(frozen=True)
 class Map:
     """Words in the plane of the two directions in which they differ most.

@@ -57,6 +57,13 @@ def loaded(method: str) -> lens.Table:
     return lens.table(ui.load(name), ui.card(name))
 
 
+def trained_unequally() -> str:
+    """How long each method was trained on the chosen corpus, for the places that compare them."""
+    found = {m: lens.passes(ui.card(f"{METHODS[m]}-{CORPORA[corpus]}")) for m in METHODS}
+    told = ", ".join(f"{m} {n:,}" for m, n in found.items())
+    return f"Passes through the corpus, not equal: {told}."
+
+
 # --- Pictures -----------------------------------------------------------------------------------
 
 
@@ -216,6 +223,7 @@ def show_methods():
             ui.stop(str(error))
         near[method] = [found.words[i] for i in ids.tolist()]
     ui.table(near, alt=f"The ten nearest words to {asked} by each method", key="near")
+    ui.caption(trained_unequally())
     one, two = near["skip-gram"], near["SVD of PPMI"]
     shared = len(set(one) & set(two))
     ui.equation(
@@ -283,10 +291,11 @@ def show_rare():
         f"Cost of a pass, counted on the planted corpus: CBOW predicts once a window, {windows:,} times; "
         f"skip-gram once a pair, {pairs:,} times. (With a full softmax the pairs of a centre share theirs.)"
     )
+    ui.caption(trained_unequally())
     ui.notice(
         "All methods know frequent words better. Skip-gram learns from every pair with a rare word; CBOW "
-        "blurs it with its neighbours and makes fewer predictions. Read directions only: CBOW also had fewer "
-        "passes here."
+        "blurs it with its neighbours and makes fewer predictions. Read directions only: the methods are not "
+        "compared at equal passes."
     )
     ui.presets({"Nearest only": {"n": 1}, "Ten": {"n": 10}, "Twenty": {"n": 20}})
     best = max(again, key=lambda m: again[m][-1])

@@ -106,6 +106,16 @@ def test_inflections_are_found_again():
     assert lens.cost(torch.tensor([[1, -1, 2], [3, 4, 5]])) == (2, 5)
 
 
+def test_methods_are_said_not_to_be_compared_at_equal_passes():
+    for corpus, told in (
+        ("planted", "skip-gram 400, CBOW 20, SVD of PPMI 1."),
+        ("captions", "skip-gram 400, CBOW 8, SVD of PPMI 1."),
+    ):
+        assert f"not equal: {told}" in said(opened(view="Methods", corpus=corpus))
+    for name, passes in (("skipgram-multi30k", 400), ("sgns-multi30k", 8), ("cbow-relations", 20)):
+        assert lens.passes(ui.card(name)) == passes
+
+
 def test_rare_words():  # experiment 5: directions
     near = {m: lens.nearest(table(f"{m}-multi30k").vectors) for m in ("skipgram", "cbow", "svd")}
     pairs = lens.inflections(table("cbow-multi30k").words)
