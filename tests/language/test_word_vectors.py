@@ -266,6 +266,40 @@ def test_expected_negative_sampling_factorises_shifted_pmi():
     )
 
 
+def shifted_pmi(C, K):
+    """PMI − log K of pair counts in double precision, −∞ where a pair was never seen."""
+    p = C.double() / C.sum()
+    return (p / torch.outer(p.sum(1), p.sum(0))).log() - math.log(K)
+
+
+def against(model, C):
+    """How u_j·v_i stands to PMI − log K over the pairs of the corpus: correlation, mean distance."""
+    seen = C > 0
+    weight = (C[seen] / C.sum()).double()
+    found = (model.v @ model.u.T).detach().double()[seen]
+    expected = shifted_pmi(C, model.negatives)[seen]
+    x, y = (values - weight @ values for values in (found, expected))
+    return float(weight @ (x * y) / ((weight @ x**2) * (weight @ y**2)).sqrt()), float(
+        weight @ (found - expected).abs()
+    )
+
+
+@pytest.mark.parametrize("K", [1, 5])
+def test_with_plain_noise_the_optimum_is_pmi_less_log_k(K, planted):
+    """Levy & Goldberg on the planted corpus: the noise is as frequent as the words (power 1)."""
+    C, *_ = planted
+    torch.manual_seed(0)
+    model = SkipGram(68, 20, "negative", K, noise_power=1.0)
+    assert model.noise.tolist() == pytest.approx([1 / 68] * 68)  # before it has seen a word
+    fit(model, C, 300, 0.1)
+    torch.testing.assert_close(model.noise, C.sum(0) / C.sum(), rtol=1e-4, atol=0)
+    correlation, distance = against(model, C)
+    assert correlation > 0.998 and distance < 0.05
+    # pairs that were never seen go for −∞: below nearly all that were
+    scores = (model.v @ model.u.T).detach()
+    assert scores[C == 0].median() < scores[C > 0].quantile(0.01) - 1
+
+
 # --- analogies -----------------------------------------------------------------------------------
 
 
@@ -352,7 +386,9 @@ def test_a_rare_role_fails_first():  # experiment 4: one role in few sentences
 
 # --- shipped -------------------------------------------------------------------------------------
 
-SHIPPED = {"skipgram-relations": 0.99, "cbow-relations": 0.85, "svd-relations": 0.95}
+SHIPPED = {
+    "skipgram-relations": 0.99, "cbow-relations": 0.85, "svd-relations": 0.95, "sgns-relations": 0.99,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name, least", SHIPPED.items(), ids=SHIPPED)
@@ -363,7 +399,18 @@ def test_shipped_vectors_answer_the_planted_analogies(name, least, planted):
     assert wv.analogies(model.vectors, questions).accuracy > least
 
 
-@pytest.mark.parametrize("name", ["skipgram-multi30k", "cbow-multi30k", "svd-multi30k"])
+def test_shipped_negative_sampling_has_shifted_pmi(planted):
+    """Drawn noise words, 20 passes: u_j·v_i against PMI − log 5 of the corpus that it was trained on."""
+    C, *_ = planted
+    model = weights.load(experiments.ZOO / "sgns-relations")
+    correlation, distance = against(model, C)
+    assert correlation > 0.99 and distance < 0.1
+    # the softmax of the same size has the conditional probabilities instead, up to a number for each word
+    card, softmax = (weights.read_card(experiments.ZOO / f"{n}-relations") for n in ("sgns", "skipgram"))
+    assert softmax["metrics"]["test/nll"] == pytest.approx(card["metrics"]["test/nll"], abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["skipgram-multi30k", "cbow-multi30k", "svd-multi30k", "sgns-multi30k"])
 def test_neighbours_in_captions(name):  # experiment 5
     card, model = weights.read_card(experiments.ZOO / name), weights.load(experiments.ZOO / name)
     vocabulary = card["data"]["vocabulary"]
@@ -420,6 +467,7 @@ def test_refusals():
         (lambda: CountSVD(5, 6), "dim is 6"),
         (lambda: CountSVD(5, 2, "tfidf"), "weighting is 'tfidf'"),
         (lambda: SkipGram(5, 2, "hinge"), "loss is 'hinge'"),
+        (lambda: SkipGram(5, 2, noise_power=1.5), "noise_power is 1.5"),
         (lambda: wv.offsets(torch.eye(3), torch.tensor([[0, 1]])), "at least two"),
         (lambda: relations.sentences(0), "0 sentences"),
         (lambda: windows([torch.arange(3)], 0), "window is 0"),
