@@ -31,7 +31,7 @@ from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
 from datamodules.base import DataModule
 from datamodules.fetch import MissingData
-from lab import settings, weights
+from lab import memory, settings, weights
 from lab.errors import UserError
 from lab.experiments import CONFIGS, Experiment, run_folders, runs_folder
 from modules.base import Module
@@ -178,7 +178,8 @@ class LabCLI(LightningCLI):
             raise UserError(f"This machine has {cores} CPU cores: set --trainer.devices to at most {cores}.")
 
     def instantiate_classes(self) -> None:
-        with settings.constructors(lambda error: one_sentence(error, self.experiment)):
+        explain = settings.constructors(lambda error: one_sentence(error, self.experiment))
+        with explain, memory.Bounded(memory.available()):
             super().instantiate_classes()
 
     def instantiate_trainer(self, **kwargs: Any) -> L.Trainer:

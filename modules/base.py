@@ -5,7 +5,8 @@ A model is one class: it holds the parameters, offers its surfaces (`log_prob`, 
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol, cast, runtime_checkable
 
 import lightning as L
@@ -49,6 +50,22 @@ class Mean(Metric):
 
     def compute(self) -> Tensor:
         return self.total / self.count
+
+
+def require(least: float, below: float = math.inf, **arguments: float | Sequence[float]) -> None:
+    """Refuse arguments of a constructor that are out of range.
+
+        require(1, hidden=hidden, layers=layers)
+        require(0, below=1, dropout=dropout)
+
+    Raises:
+        ValueError: one is below `least`, not below `below`, NaN, or an empty list; one sentence.
+    """
+    for name, value in arguments.items():
+        entries = list(value) if isinstance(value, Sequence) else [value]
+        if not entries or not all(least <= entry < below for entry in entries):
+            bound = "" if below == math.inf else f" and below {below}"
+            raise ValueError(f"{name} is {value}: it must be at least {least}{bound}.")
 
 
 class Module(L.LightningModule):

@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.base import Mean, Module, Split
+from modules.base import Mean, Module, Split, require
 
 
 class Autoencoder(Module):
@@ -38,8 +38,7 @@ class Autoencoder(Module):
 
     def __init__(self, event_shape: Sequence[int] = (784,), hidden: int = 500, **training: Any) -> None:
         super().__init__(metrics={"bce": Mean()}, **training)
-        if hidden < 1:
-            raise ValueError(f"hidden is {hidden}: it must be at least 1.")
+        require(1, event_shape=event_shape, hidden=hidden)
         self.event_shape, self.hidden = tuple(event_shape), hidden
         self.n = math.prod(self.event_shape)
         self.encoder, self.decoder = nn.Linear(self.n, hidden), nn.Linear(hidden, self.n)

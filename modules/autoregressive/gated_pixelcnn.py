@@ -33,7 +33,7 @@ from modules.autoregressive.pixelcnn import (
     PixelModel,
     check_sizes,
 )
-from modules.base import Mean, Split
+from modules.base import Mean, Split, require
 from modules.trace import Trace
 
 
@@ -115,6 +115,7 @@ class GatedPixelCNN(PixelModel):
     ) -> None:
         metrics = {"nll": Mean()} | ({"nll_given_class": Mean()} if conditional else {})
         super().__init__(metrics=metrics, **training)
+        require(1, num_classes=num_classes if conditional else 1)
         self.set_image(image_shape, values)
         check_sizes(self.colours, channels, layers, (kernel, first_kernel))
         self.num_classes = num_classes if conditional else 0

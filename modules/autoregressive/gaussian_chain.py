@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from modules.base import CountModel, Split
+from modules.base import CountModel, Split, require
 from modules.trace import Step, Trace
 
 
@@ -39,6 +39,7 @@ class GaussianChain(CountModel):
         self, event_shape: Sequence[int] = (64,), least_variance: float = 1e-6, **training: Any
     ) -> None:
         super().__init__(**training)
+        require(0, least_variance=least_variance)
         self.event_shape, self.n = tuple(event_shape), math.prod(event_shape)
         if self.n < 2:
             raise ValueError(f"event_shape is {list(event_shape)}: a chain has at least two steps.")

@@ -122,6 +122,7 @@ class MADE(Autoregressive):
             raise ValueError(f"degrees {degrees!r} is unknown: use even or random.")
         if min(num_orders, num_masks) < 0 or ensemble < 1:
             raise ValueError("num_orders and num_masks must be at least 0, ensemble at least 1.")
+        require(0, below=2**16, num_orders=num_orders, num_masks=num_masks, ensemble=ensemble)
         if num_masks != 1 and degrees == "even":
             raise ValueError("num_masks needs degrees: random (evenly spaced degrees are always the same).")
         self.arrange(event_shape, order, seed=seed)

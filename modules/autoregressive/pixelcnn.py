@@ -295,6 +295,8 @@ class PixelCNN(PixelModel):
         **training: Any,
     ) -> None:
         super().__init__(**training)
+        if first_mask not in ("A", "B"):
+            raise ValueError(f"first_mask is {first_mask!r}: choose A or B.")
         self.set_image(image_shape, values)
         check_sizes(self.colours, channels, layers, (kernel, first_kernel), bottleneck)
         self.first_mask = first_mask

@@ -56,6 +56,8 @@ class RNADE(Running):
         **training: Any,
     ) -> None:
         super().__init__(**training)
+        if not math.isfinite(min_log_sigma):
+            raise ValueError(f"min_log_sigma is {min_log_sigma}: it must be a finite number.")
         if components < 1:
             raise ValueError(f"components is {components}: a mixture has at least one.")
         self.arrange(event_shape, order, seed=seed)

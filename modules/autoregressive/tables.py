@@ -26,7 +26,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from modules.autoregressive.base import Autoregressive
-from modules.base import CountModel
+from modules.base import CountModel, require
 
 OUTSIDE = -1  # a parent that does not exist, such as a pixel beyond the margin: it is always 0
 LARGEST = 2**24  # contexts of one table that a model may keep
@@ -70,8 +70,7 @@ class Counted(Counts):
             ValueError: parents later in the order, tables too large, or shared by variables with
                 different numbers of parents.
         """
-        if smoothing < 0:
-            raise ValueError(f"smoothing is {smoothing}: it must be at least 0.")
+        require(0, smoothing=smoothing)
         if len(parents) != self.n:
             raise ValueError(f"{len(parents)} lists of parents for {self.n} variables: give one each.")
         rank = {int(j): r for r, j in enumerate(self.order)}
@@ -206,8 +205,7 @@ class JointTable(Counts):
         self.arrange(event_shape, "raster", values)
         if values**self.n > LARGEST:
             raise ValueError(f"{values}^{self.n} strings are too many for a table: take fewer variables.")
-        if smoothing < 0:
-            raise ValueError(f"smoothing is {smoothing}: it must be at least 0.")
+        require(0, smoothing=smoothing)
         self.smoothing = smoothing
         self.register_buffer("counts", torch.zeros(values**self.n, dtype=torch.float64))
 

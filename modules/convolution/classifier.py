@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torchmetrics.classification import MulticlassAccuracy
 
-from modules.base import Mean, Module, Split
+from modules.base import Mean, Module, Split, require
 
 HEAD_GAIN = 0.1  # of the He scale: the first prediction is nearly uniform, the first loss ln(num_classes)
 
@@ -49,6 +49,7 @@ class Classifier(Module):
     layers: nn.Sequential
 
     def __init__(self, num_classes: int = 10, **training: Any) -> None:
+        require(1, num_classes=num_classes)
         accuracy = MulticlassAccuracy(num_classes, average="micro", validate_args=False)
         super().__init__(metrics={"nll": Mean(), "acc": accuracy}, **training)
 

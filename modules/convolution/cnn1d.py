@@ -17,6 +17,7 @@ from typing import Any
 
 from torch import nn
 
+from modules.base import require
 from modules.convolution.classifier import Classifier, flat_size
 
 
@@ -60,6 +61,15 @@ class CNN1d(Classifier):
         **training: Any,
     ) -> None:
         super().__init__(num_classes=num_classes, **training)
+        require(
+            1,
+            image_shape=image_shape,
+            channels=channels,
+            kernel_sizes=kernel_sizes,
+            strides=strides,
+            dilations=dilations,
+        )
+        require(0, paddings=paddings)
         depth = len(channels)
         settings = [per_layer(values, depth) for values in (kernel_sizes, strides, paddings, dilations)]
         layers: list[nn.Module] = []

@@ -15,6 +15,7 @@ from typing import Any
 
 from torch import nn
 
+from modules.base import require
 from modules.convolution.classifier import Classifier, flat_size
 from modules.convolution.cnn1d import per_layer
 
@@ -48,6 +49,7 @@ class CNN2d(Classifier):
         **training: Any,
     ) -> None:
         super().__init__(num_classes=num_classes, **training)
+        require(1, image_shape=image_shape, channels=channels, kernel_sizes=kernel_sizes, pool=pool)
         kernels = per_layer(kernel_sizes, len(channels))
         if any(kernel % 2 == 0 for kernel in kernels):
             raise ValueError(f"kernel_sizes {kernels}: only an odd kernel has a centre to keep the grid.")

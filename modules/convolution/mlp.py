@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from modules.base import require
 from modules.convolution.classifier import Classifier
 from modules.convolution.cnn1d import CNN1d
 
@@ -45,6 +46,7 @@ class MLP(Classifier):
         **training: Any,
     ) -> None:
         super().__init__(num_classes=num_classes, **training)
+        require(1, image_shape=image_shape, hidden=[1, *hidden])
         sizes = [prod(image_shape), *hidden]
         layers: list[nn.Module] = [nn.Flatten()]  # (B, C, ...) -> (B, D)
         for d_in, d_out in pairwise(sizes):

@@ -38,7 +38,7 @@ from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import add_self_loops, degree, remove_self_loops, to_torch_csr_tensor
 from torchmetrics.classification import MulticlassAccuracy
 
-from modules.base import Mean, Module, Split
+from modules.base import Mean, Module, Split, require
 
 # torch says once per process that CSR is in beta, and that it trusts the indices it is given.
 warnings.filterwarnings("ignore", message="Sparse (CSR tensor support|invariant checks)")
@@ -193,6 +193,13 @@ class GCN(Module):
         weight_decay: float = 5e-4,
         **training: Any,
     ) -> None:
+        require(1, num_features=num_features, num_classes=num_classes, hidden=[1, *hidden])
+        require(0, below=1, dropout=dropout)
+        require(0, weight_decay=weight_decay)
+        if propagation not in get_args(Propagation):
+            raise ValueError(
+                f"propagation is {propagation!r}: choose one of {', '.join(get_args(Propagation))}."
+            )
         accuracy = MulticlassAccuracy(num_classes, average="micro", validate_args=False)
         super().__init__(metrics={"nll": Mean(), "acc": accuracy}, **training)
         widths = [num_features, *hidden, num_classes]

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 from torchmetrics import Metric
 
-from modules.base import CountModel, Split
+from modules.base import CountModel, Split, require
 
 EXACT = 1000  # words up to which all singular values are found
 
@@ -73,6 +73,7 @@ class CountSVD(CountModel):
         self, vocab_size: int, dim: int = 64, weighting: str = "ppmi", power: float = 0.5, **training: Any
     ) -> None:
         super().__init__(metrics={"error": RelativeError()}, **training)
+        require(0, power=power)
         if not 1 <= dim <= vocab_size:
             raise ValueError(f"dim is {dim}: it must be from 1 to the {vocab_size} words.")
         if weighting not in ("counts", "ppmi"):

@@ -31,7 +31,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from modules.base import CountModel, Split
+from modules.base import CountModel, Split, require
 from modules.language.truncation import Knobs, draw, probabilities
 from modules.trace import Step, Trace
 
@@ -127,11 +127,11 @@ class NGram(CountModel):
         **training: Any,
     ) -> None:
         super().__init__(**training)
-        if order < 1 or vocab_size < 1:
-            raise ValueError(f"order is {order}, vocab_size {vocab_size}: both must be at least 1.")
+        require(1, order=order, vocab_size=vocab_size)
+        require(0, below=vocab_size, begin=begin or 0, end=end or 0)
         if smoothing not in SMOOTHINGS:
             raise ValueError(f"smoothing is {smoothing!r}: it must be one of {', '.join(SMOOTHINGS)}.")
-        if alpha <= 0 or (discount is not None and not 0 <= discount <= 1):
+        if not 0 < alpha < math.inf or (discount is not None and not 0 <= discount <= 1):
             raise ValueError("alpha must be positive and the discount between 0 and 1.")
         self.vocab_size, self.order, self.smoothing = vocab_size, order, smoothing
         self.alpha, self.discount, self.uniform, self.begin, self.end = alpha, discount, uniform, begin, end

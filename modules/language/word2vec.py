@@ -35,7 +35,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torchmetrics import Metric
 
-from modules.base import Module, Split
+from modules.base import Module, Split, require
 
 
 class PairMean(Metric):
@@ -85,9 +85,7 @@ class Word2Vec(Module):
         super().__init__(metrics={"nll": PairMean()}, **training)
         if loss not in ("softmax", "negative"):
             raise ValueError(f"loss is {loss!r}: choose softmax or negative.")
-        for name, value in (("dim", dim), ("negatives", negatives)):
-            if value < 1:
-                raise ValueError(f"{name} is {value}: it must be at least 1.")
+        require(1, vocab_size=vocab_size, dim=dim, negatives=negatives)
         if not 0 <= noise_power <= 1:
             raise ValueError(f"noise_power is {noise_power}: it must be from 0 to 1.")
         self.vocab_size, self.loss = vocab_size, loss

@@ -28,7 +28,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.distributions import Independent, Normal
 
-from modules.base import Mean, Module, Split
+from modules.base import Mean, Module, Split, require
 from modules.trace import Step, Trace
 
 LOG_2PI = math.log(2 * math.pi)
@@ -147,10 +147,12 @@ class VAE(Module):
             raise ValueError(f"activation is {activation!r}: choose one of {', '.join(ACTIVATIONS)}.")
         if decoder not in ("bernoulli", "gaussian"):
             raise ValueError(f"decoder is {decoder!r}: choose bernoulli or gaussian.")
-        if sigma <= 0 or beta < 0:
+        if not 0 < sigma < math.inf or not 0 <= beta < math.inf:
             raise ValueError(f"sigma is {sigma} and beta is {beta}: sigma must be above 0, beta not below 0.")
-        if latent_dim < 1 or iwae_samples < 1:
-            raise ValueError("latent_dim and iwae_samples must be at least 1.")
+        require(
+            1, event_shape=event_shape, hidden=[1, *hidden], latent_dim=latent_dim, iwae_samples=iwae_samples
+        )
+        require(0, warmup_epochs=warmup_epochs)
         self.event_shape, self.latent_dim = tuple(event_shape), latent_dim
         self.event_dim = math.prod(self.event_shape)
         self.likelihood = decoder

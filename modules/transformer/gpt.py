@@ -21,7 +21,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.base import Module, Split
+from modules.base import Module, Split, require
 from modules.language.truncation import Knobs, cut, draw
 from modules.trace import Step, Trace
 from modules.transformer.attention import KVCache
@@ -70,6 +70,8 @@ class GPT(Module):
         **training: Any,
     ) -> None:
         super().__init__(**training)
+        require(1, vocab_size=vocab_size, context=context, layers=layers, heads=heads, width=width)
+        require(0, below=1, dropout=dropout)
         if positions not in ("learned", "sinusoidal", "rotary"):
             raise ValueError(f"positions is {positions!r}: choose learned, sinusoidal or rotary.")
         if not 0 <= begin < vocab_size:

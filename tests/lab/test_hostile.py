@@ -4,6 +4,7 @@ What takes memory is tried where there is little of it (`little_memory`).
 """
 
 import hashlib
+import importlib
 import json
 import math
 import struct
@@ -231,6 +232,54 @@ def test_a_knob_that_turns_nothing_is_refused(options: str, said: str, capsys, t
 def test_a_text_of_no_length_is_refused(options: str, capsys) -> None:
     assert main(["sample", "bengio-verbs", *options.split()]) == 2
     assert options.split()[0].removeprefix("--") in complaint(capsys)
+
+
+def hostile(value: Any) -> list[Any]:
+    """Values of the same type that no model can have, with some that it may."""
+    if isinstance(value, bool):
+        return []
+    if isinstance(value, list):
+        return [[], [0], [-3]]
+    if isinstance(value, float):
+        return [-1.0, math.nan, math.inf]
+    return ["x", ""] if isinstance(value, str) else [0, -1]
+
+
+SMALL = {"event_shape": [9], "vocab_size": 70, "num_features": 4}
+MODELS = {e.module: e for e in experiments.catalog().values() if e.weights}
+
+
+@pytest.mark.parametrize("module", MODELS)
+def test_a_constructor_names_the_argument_that_is_out_of_range(module: str) -> None:
+    args = weights.read_card(MODELS[module].weights)["config"]["model"]["init_args"]  # type: ignore[arg-type]
+    args = {name: SMALL.get(name, value) for name, value in args.items() if name != "training"}
+    cls = getattr(importlib.import_module(module.rpartition(".")[0]), module.rpartition(".")[2])
+    refused = 0
+    for name, value in args.items():
+        for wrong in hostile(value):
+            try:
+                model = cls(**{**args, name: wrong})
+            except ValueError as error:  # any other error is one that nobody thought of
+                assert str(error) and "\n" not in str(error)
+                refused += 1
+            else:
+                assert all(t.isfinite().all() and t.numel() for t in model.parameters()), (name, wrong)
+    assert refused
+
+
+@pytest.mark.parametrize(
+    ("experiment", "option", "said"),
+    [
+        ("gpt-pydocs", "--model.init_args.heads=0", "heads is 0"),
+        ("gpt-pydocs", "--model.init_args.dropout=.nan", "dropout is nan"),
+        ("cnn-digits", "--model.init_args.channels=[]", "channels is []"),
+        ("cnn-digits", "--model.init_args.image_shape=", "image_shape"),
+        ("made-digits", "--model.init_args.hidden=[100000000000]", "MiB"),
+    ],
+)
+def test_bad_arguments_on_the_command_line(experiment: str, option: str, said: str, capsys) -> None:
+    assert main(["fit", experiment, option]) == 2
+    assert said in complaint(capsys)
 
 
 def test_a_folder_without_a_card(capsys, tmp_path: Path) -> None:
