@@ -26,6 +26,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.autoregressive.base import Autoregressive, ranks, resolve_order
+from modules.base import require
 
 # --- Degrees, masks ---------------------------------------------------------------------------
 
