@@ -5,6 +5,7 @@ skipped where they are not, and fails there when `LECTERN_REQUIRE_DATA=1` or
 `LECTERN_REQUIRE_BROWSER=1` say that they must be.
 """
 
+import importlib.util
 import ipaddress
 import os
 import resource
@@ -39,6 +40,7 @@ REAL_DATA = {
     "MUTAG": "TUDataset/MUTAG/raw/MUTAG_A.txt",
     "tinyshakespeare": "tinyshakespeare/input.txt",
     "multi30k": "multi30k/train.en.gz",
+    "mnist1d": "mnist1d/mnist1d_data.pkl",
 }
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -126,6 +128,8 @@ def chromium() -> str:
     found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if found is None:
         _absent(f"no browser here ({', '.join(BROWSERS)})", "LECTERN_REQUIRE_BROWSER")
+    if importlib.util.find_spec("playwright") is None:
+        _absent("Playwright is not installed", "LECTERN_REQUIRE_BROWSER")
     return found
 
 

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import os
 from pathlib import Path
 from typing import Any
 
@@ -380,12 +379,11 @@ def test_bad_input_is_named() -> None:
 
 
 @pytest.fixture(scope="module")
-def mnist() -> dict[str, tuple[Tensor, Tensor]]:
+def mnist(real_data: Any) -> dict[str, tuple[Tensor, Tensor]]:
     """All 60,000 training and 10,000 test digits under both binarizations."""
     from datamodules.mnist import MNIST, static_draw
 
-    if not (Path(os.environ.get("LECTERN_DATA", "")) / "MNIST" / "raw").is_dir():
-        pytest.skip("no MNIST here: set LECTERN_DATA")
+    real_data("MNIST")
     data = MNIST()
     train, test = (data.read(split)[0][:, None] for split in ("train", "test"))  # type: ignore[arg-type]
     numbers = [torch.arange(60_000), 60_000 + torch.arange(10_000)]

@@ -102,17 +102,22 @@ def test_worked_kernels() -> None:
 
 
 def test_worked_signal() -> None:
-    """CV-O2: the twelve-point signal of notebook 10.1 with zero padding."""
+    """CV-O2: the twelve-point signal of notebook 10.1 with zero padding, through the matrices."""
     third, fifth = (0.33,) * 3, (0.2,) * 5
     close = {"abs": 1e-12}
-    dense = apply(layer(third, padding=1), SIGNAL)
+    signal = torch.tensor(SIGNAL, dtype=torch.float64)
+
+    def through(kernel: tuple[float, ...], **settings: int) -> Tensor:
+        return as_linear(layer(kernel, **settings), len(SIGNAL))(signal).detach()
+
+    dense = through(third, padding=1)
     assert dense.sum().item() == pytest.approx(71.115, **close)
-    strided = apply(layer(third, stride=2, padding=1), SIGNAL)
-    assert torch.equal(strided, dense[::2])
+    strided = through(third, stride=2, padding=1)
+    assert torch.allclose(strided, dense[::2], rtol=0, atol=1e-14)
     assert strided.tolist() == pytest.approx([3.465, 5.214, 8.415, 10.065, 5.577, 3.234], **close)
-    assert apply(layer(fifth, padding=2), SIGNAL).sum().item() == pytest.approx(69.56, **close)
-    assert apply(layer(third, dilation=2, padding=2), SIGNAL).sum().item() == pytest.approx(68.277, **close)
-    first = apply(layer((-1, 0.5, -0.2), padding=1), SIGNAL)[:3]
+    assert through(fifth, padding=2).sum().item() == pytest.approx(69.56, **close)
+    assert through(third, dilation=2, padding=2).sum().item() == pytest.approx(68.277, **close)
+    first = through((-1, 0.5, -0.2), padding=1)[:3]
     assert first.tolist() == pytest.approx([1.54, -3.63, -3.62], **close)
 
 
@@ -145,10 +150,13 @@ def test_wide_kernel_matrix() -> None:
 def test_two_convolutions_make_one() -> None:
     """CV-O6: with "valid" padding conv∘conv is a convolution with ω∗ω; with zeros only inside."""
     kernel, square = (-1, 0.5, -0.2), (1, -1, 0.65, -0.2, 0.04)
-    x = draw(12)
-    assert (apply(layer(kernel), apply(layer(kernel), x)) - apply(layer(square), x)).abs().max() <= 1e-12
-    twice = apply(layer(kernel, padding=1), apply(layer(kernel, padding=1), x))
-    error = (twice - apply(layer(square, padding=2), x)).abs()
+
+    def matrix(taps: tuple[float, ...], size: int, padding: int = 0) -> Tensor:
+        return as_linear(layer(taps, padding=padding), size).weight.detach()
+
+    assert (matrix(kernel, 10) @ matrix(kernel, 12) - matrix(square, 12)).abs().max() <= 1e-12
+    twice = matrix(kernel, 12, 1) @ matrix(kernel, 12, 1)
+    error = (twice - matrix(square, 12, 2)).abs().amax(1)
     assert error[1:-1].max() <= 1e-12 and error[0] > 1e-3 and error[-1] > 1e-3
 
 

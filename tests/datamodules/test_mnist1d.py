@@ -1,8 +1,8 @@
 """The generator of MNIST-1D: the published numbers."""
 
 import hashlib
-import os
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -47,12 +47,9 @@ def test_equals_the_package(shuffle: bool) -> None:
 
 
 @pytest.mark.real_data
-def test_equals_the_published_file() -> None:
+def test_equals_the_published_file(real_data: Callable[[str], Path]) -> None:
     """The numbers are read out of the pickle's bytes; nothing of it is unpickled."""
-    path = Path(os.environ.get("LECTERN_DATA", "")) / "mnist1d/mnist1d_data.pkl"
-    if not path.is_file():
-        pytest.skip(f"no {path}")
-    content = path.read_bytes()
+    content = (real_data("mnist1d") / "mnist1d/mnist1d_data.pkl").read_bytes()
     x, _ = generate()
     for ours in (x[:4000], x[4000:]):
         # opcode B (BINBYTES) and a length in four bytes come before the array's buffer

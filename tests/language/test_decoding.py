@@ -179,16 +179,3 @@ def test_distinct():
 def test_refusals():
     with pytest.raises(ValueError, match="temperature is -1"):
         decoding.sample(GREEDY_FAILS, empty(), 1, temperature=-1)
-
-
-def test_the_two_factors_of_a_conditional_model_need_a_code_that_is_no_draw():  # LG-E16
-    """P(y | x) = P(y | c) P(c | x) holds where c is a function of x: then P(c | x) = 1. Else c must be
-    summed out, and the best (y, c) need not have the best y."""
-    given_c = torch.tensor([[0.1, 0.9], [0.9, 0.1], [0.9, 0.1]], dtype=torch.float64)  # P(y | c)
-    function = torch.tensor([0.0, 1.0, 0.0], dtype=torch.float64)  # P(c | x) of a code that x decides
-    torch.testing.assert_close((function[:, None] * given_c).sum(0), given_c[1])
-    drawn = torch.tensor([0.4, 0.3, 0.3], dtype=torch.float64)
-    joint = drawn[:, None] * given_c
-    best_pair, best = int(joint.flatten().argmax()) % 2, int(joint.sum(0).argmax())
-    assert joint.sum(0).tolist() == pytest.approx([0.58, 0.42])
-    assert (best_pair, best) == (1, 0)

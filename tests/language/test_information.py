@@ -73,13 +73,6 @@ def test_one_text_can_beat_the_floor_but_no_expectation_does() -> None:
     assert info.cross_entropy(p(0, 1, 0), p(0, 1, 0)).exp().item() == 1
 
 
-def test_a_figure_for_words_says_nothing_of_characters() -> None:
-    """LG-E13: "5 to 15" is of words; per character the same text has far less."""
-    word_level, letters = 15.0, 5.6
-    per_character = word_level ** (1 / letters)
-    assert per_character == pytest.approx(1.62, abs=0.01) and per_character < 5
-
-
 # --- LG-O15: entropy, divergence, distance --------------------------------------------------------
 
 

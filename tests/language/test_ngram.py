@@ -249,18 +249,6 @@ def test_the_trace_of_the_back_off_adds_up(smoothing) -> None:
 # --- LG-O1, LG-E2, LG-E3: what sums to one ------------------------------------------------------------
 
 
-def test_chain_rule_of_any_joint() -> None:
-    joint = torch.rand(3, 3, 3, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    joint /= joint.sum()
-    product = torch.ones_like(joint)
-    for t in range(4):
-        marginal = joint.reshape(3 ** (t + 1), -1).sum(1).reshape(-1, 3)
-        conditional = marginal / marginal.sum(1, keepdim=True)
-        product *= conditional.reshape(*[3] * (t + 1), *[1] * (3 - t))
-    torch.testing.assert_close(product, joint, rtol=0, atol=1e-12)
-    assert product.sum().item() == pytest.approx(1, abs=1e-12)
-
-
 def strings(V: int, length: int) -> Tensor:
     return torch.cartesian_prod(*[torch.arange(V)] * length).reshape(-1, length)
 

@@ -24,8 +24,9 @@ def dashboard(runs_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator[Any]:
     """Chromium, driven by Playwright."""
-    api = pytest.importorskip("playwright.sync_api")
-    with api.sync_playwright() as playwright:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
         instance = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield instance
         instance.close()
