@@ -59,7 +59,7 @@ def nll(model: Autoregressive, x: Tensor) -> float:
 
 def input_weights(name: str, hidden: int) -> int:
     """How many numbers lead from pixels to hidden units."""
-    weight = MODELS[name][0](hidden).weight
+    weight = seeded(lambda: MODELS[name][0](hidden)).weight
     assert isinstance(weight, Tensor)
     return weight.numel()
 

@@ -1,0 +1,123 @@
+"""Many readers at once: what a page computes is the same, to the bit, alone and beside seven others."""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from test_pages import NAMES, PAGES, failures, opened
+from torch import nn
+
+from datamodules.binary_images import strings
+from lab import ui, weights
+from lab.lenses import attention, copying, densities, messages, sharing
+
+READERS = 8
+Call = Callable[[], Any]
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal to the bit, whatever it is made of."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, torch.Tensor):
+        return one.dtype == other.dtype and torch.equal(one.nan_to_num(7e77), other.nan_to_num(7e77))
+    if isinstance(one, nn.Module):
+        return same(one.state_dict(), other.state_dict())
+    if is_dataclass(one) and not isinstance(one, type):
+        return all(same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+    if isinstance(one, Mapping):
+        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, Sequence) and not isinstance(one, str | bytes):
+        return len(one) == len(other) and all(map(same, one, other))
+    if type(one).__eq__ is object.__eq__:
+        return same(vars(one), vars(other))
+    return bool(one == other) or one != one
+
+
+def check(calls: Sequence[Call]) -> None:
+    """Every call in eight threads at once, each thread beginning elsewhere, against the same alone."""
+    alone = [call() for call in calls]
+    ready = threading.Barrier(READERS)
+
+    def reader(number: int) -> list[tuple[int, Any]]:
+        ready.wait()
+        first = number * len(calls) // READERS
+        turns = [(first + step) % len(calls) for step in range(len(calls))]
+        return [(turn, calls[turn]()) for turn in turns]
+
+    with ThreadPoolExecutor(READERS) as threads:
+        for found in threads.map(reader, range(READERS)):
+            for turn, result in found:
+                assert same(result, alone[turn]), f"call {turn} gave another result beside other readers"
+
+
+def last(work: Any) -> Any:
+    """What a longer computation yields in the end."""
+    return deque(work, maxlen=1).pop()
+
+
+def test_same_tells_results_apart() -> None:
+    nan = torch.tensor([float("nan"), 1.0])
+    assert same([nan, {"a": (1, "x")}], [nan.clone(), {"a": (1, "x")}])
+    for one, other in ((nan, nan.double()), (1, 1.0), ([1], [1, 2]), ({"a": 1}, {"b": 1}), (nan, nan + 1)):
+        assert not same(one, other)
+    assert same(nn.Linear(2, 2).requires_grad_(False), nn.Linear(2, 2)) is False
+
+
+def test_networks_trained_on_pages_do_not_know_of_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each builds its network from a seed and draws its batches; small ones, so that they are often mixed."""
+    monkeypatch.setattr(sharing, "EVERY", 5)
+    monkeypatch.setattr(copying, "PASSES", 5)
+    x = strings(2).float()
+    ring = messages.graph(weights.read_card(weights.experiments.find("gcn-karate").weights)).data
+    check(
+        [
+            lambda: last(sharing.train("NADE", 20, 4, 1, steps=10))[1],
+            lambda: last(sharing.train("untied", 20, 4, 2, steps=10))[1],
+            lambda: last(densities.fit(x, 2, hidden=4, steps=10, seed=3))[1].losses,
+            lambda: messages.train_depths(ring, "renormalised", (2, 3), 4, steps=2),
+            lambda: [p.detach() for p in copying.train(3, 5)[2].parameters()],
+        ]
+    )
+
+
+def test_attention_is_recorded_by_each_reader_alone() -> None:
+    """One model for all: readers switch off different heads of it and look at different texts."""
+    model = weights.load("gpt-senses").requires_grad_(False)
+    tokens = torch.arange(6)
+    check(
+        [
+            lambda off=off, length=length: attention.record(model, tokens[:length], off=off)
+            for length in (3, 6)
+            for off in ((), ((0, 0),), ((0, 1),))
+        ]
+        + [lambda: model(tokens[None])]  # nobody records here
+    )
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("path", PAGES, ids=NAMES)
+def test_cached_lenses_are_the_same_for_eight_readers(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that a page keeps, as it asks for it when it is opened; without the keeping."""
+    calls: list[Call] = []
+    cached = ui.cached
+
+    def recording(function: Callable[..., Any]) -> Callable[..., Any]:
+        kept = cached(function)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            calls.append(lambda: function(*args, **kwargs))
+            return kept(*args, **kwargs)
+
+        return call
+
+    monkeypatch.setattr(ui, "cached", recording)
+    page = opened(path)
+    assert not failures(page), failures(page)
+    check(calls)
