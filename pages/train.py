@@ -92,7 +92,7 @@ def show(run: runs.Run) -> None:
                 icon=":material/resume:",
             )  # fmt: skip
         if not may_change(run):
-            ui.caption("Another browser has started this run.")
+            ui.caption("Another browser has started this run: it is stopped and resumed there.")
             ui.ask_password("With it you can stop and resume every run.")
 
     @ui.live(every=2.0 if going else None)
