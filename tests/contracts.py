@@ -9,10 +9,13 @@ Use: `model = contracts.exact(MADE(event_shape=(4,)))`, then the contracts of it
 """
 
 import copy
+import pickle
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import lightning as L
 import torch
 from torch import Tensor, nn
 
@@ -393,6 +396,41 @@ def survives_saving(model: Any, call: Callable[[Any], Tensor], folder: Path) -> 
     after = call(loaded)
     assert before.dtype == after.dtype and torch.equal(before, after), "the loaded model answers differently."
     return loaded
+
+
+def survives_a_life(model: Any, batch: Any, call: Callable[[Any], Tensor], folder: Path) -> None:
+    """Tested, then fitted, then copied, pickled, saved and turned to another precision, all caches warm.
+
+    `call`, which gives a model its input in its own precision, has the same answer from every copy. What
+    the test made under inference mode must serve the training after it, and what is kept in one precision
+    must not be taken for another.
+    """
+    loader = torch.utils.data.DataLoader([batch, batch], batch_size=None)
+    trainer = L.Trainer(
+        accelerator="cpu", devices=1, max_epochs=1, logger=False, enable_checkpointing=False,
+        enable_progress_bar=False, enable_model_summary=False, inference_mode=True,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of few workers and of short epochs
+        trainer.test(model, loader, verbose=False)
+        trainer.fit(model, loader, loader)
+    model.eval()
+    with torch.inference_mode():
+        call(model)
+    with torch.no_grad():
+        before = call(model)
+        copies = {
+            "deepcopy": copy.deepcopy(model),
+            "pickle": pickle.loads(pickle.dumps(model)),
+            "saving": survives_saving(model, call, folder),
+        }
+        for how, other in copies.items():
+            assert torch.equal(call(other), before), f"after {how} the model answers differently."
+        new = type(model)(**model.hparams)
+        new.load_state_dict(model.state_dict())
+        for dtype in (torch.float64, torch.float32):
+            warm, cold = call(model.to(dtype)), call(copy.deepcopy(new).to(dtype).eval())
+            assert torch.equal(warm, cold), f"in {dtype} what was kept in another precision is used."
 
 
 def reproducible(draw: Callable[[int], Any]) -> None:

@@ -27,6 +27,7 @@ from torch import Tensor, nn
 
 from modules.autoregressive.base import Autoregressive, ranks, resolve_order
 from modules.base import require
+from modules.cache import Cache
 
 # --- Degrees, masks ---------------------------------------------------------------------------
 
@@ -136,7 +137,7 @@ class MADE(Autoregressive):
         self.skip = MaskedLinear(self.n, self.n, bias=False) if direct else None
         if self.skip is not None:
             nn.init.zeros_(self.skip.weight)
-        self._masks: dict[Any, list[Tensor]] = {}  # the last masks used; see `masks`
+        self._masks = Cache()  # the last masks used; see `masks`
         # What evaluation mixes is stored with the weights: however numbers are drawn one day, it stays.
         if num_orders != 1:
             pool = [self._draw_order(s) for s in range(num_orders or ensemble)]
@@ -197,12 +198,14 @@ class MADE(Autoregressive):
         order = self.component_order(index) if order is None else order
         degrees = self.component_degrees(index)
         key = (*(tuple(t.tolist()) for t in (order, *degrees)), weight.dtype, weight.device)
-        if key not in self._masks:
-            masks = make_masks(ranks(order), degrees, self.direct)
+        found: list[Tensor] | None = self._masks.get(key)
+        if found is None:
+            with torch.inference_mode(False):  # see `Cache`
+                found = [m.to(weight) for m in make_masks(ranks(order), degrees, self.direct)]
             if len(self._masks) >= 32:
                 self._masks.clear()
-            self._masks[key] = [m.to(weight) for m in masks]
-        return self._masks[key]
+            self._masks[key] = found
+        return found
 
     # --- density ---
 

@@ -39,6 +39,7 @@ from torch_geometric.utils import add_self_loops, degree, remove_self_loops, to_
 from torchmetrics.classification import MulticlassAccuracy
 
 from modules.base import Mean, Module, Split, require
+from modules.cache import Cache
 
 # torch says once per process that CSR is in beta, and that it trusts the indices it is given.
 warnings.filterwarnings("ignore", message="Sparse (CSR tensor support|invariant checks)")
@@ -205,21 +206,20 @@ class GCN(Module):
         widths = [num_features, *hidden, num_classes]
         self.layers = nn.ModuleList(GraphConvolution(d, d_out, propagation) for d, d_out in pairwise(widths))
         self.propagation, self.dropout, self.weight_decay = propagation, dropout, weight_decay
-        self._graph: tuple[Tensor, Tensor] | None = None  # the last edge_index and its Sᵀ
+        self._graph = Cache()  # "last": the last edge_index and its Sᵀ
 
     def matrix(self, edge_index: Tensor, num_nodes: int, dtype: torch.dtype) -> Tensor:
         """Sᵀ (N, N), computed once for as long as the graph stays the same."""
-        if self._graph is not None:
-            edges, s = self._graph
+        if "last" in self._graph:
+            edges, s = self._graph["last"]
             same = s.shape[0] == num_nodes and s.dtype == dtype and edges.device == edge_index.device
             if same and torch.equal(edges, edge_index):
                 return s
-        # Made outside of inference mode, for a matrix made while evaluating must serve training too; with
-        # a copy of the edges, so that the caller may edit them in place and get the new graph.
-        with torch.inference_mode(False):
+        with torch.inference_mode(False):  # see `Cache`
+            # of a copy of the edges, so that the caller may edit them in place and get the new graph
             edges = edge_index.clone()
             s = propagation_matrix(edges, num_nodes, self.propagation, dtype)
-        self._graph = edges, s
+        self._graph["last"] = edges, s
         return s
 
     def embeddings(self, x: Tensor, edge_index: Tensor) -> list[Tensor]:

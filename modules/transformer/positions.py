@@ -78,7 +78,8 @@ class Sinusoidal(nn.Module):
         """x (B, T, C) at positions offset, offset + 1, …; `offset` as in `rows`."""
         end, table = x.shape[1] + (offset if isinstance(offset, int) else 0), self._table
         if len(table) < end or table.dtype != x.dtype or table.device != x.device:
-            self._table = table = sinusoids(torch.arange(end), self.width, self.base).to(x)
+            with torch.inference_mode(False):  # what an evaluation made must serve training too
+                self._table = table = sinusoids(torch.arange(end), self.width, self.base).to(x)
         return x + rows(table, x.shape[1], offset)
 
 
@@ -107,8 +108,9 @@ class Rotary(nn.Module):
         end = offset + x.shape[-2]
         cos, sin = self._tables
         if len(cos) < end or cos.dtype != x.dtype or cos.device != x.device:
-            turn = angles(torch.arange(end), self.width, self.base)
-            self._tables = cos, sin = turn.cos().to(x), turn.sin().to(x)
+            with torch.inference_mode(False):  # as above
+                turn = angles(torch.arange(end), self.width, self.base)
+                self._tables = cos, sin = turn.cos().to(x), turn.sin().to(x)
         cos, sin = cos[offset:end], sin[offset:end]  # (T, D/2)
         if self.layout == "half":
             a, b = x.chunk(2, dim=-1)

@@ -1,0 +1,139 @@
+"""The life-cycle contract of every model class that the catalog trains."""
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import contracts
+import pytest
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from lab import experiments
+
+
+def drawn(high: int, *shape: int) -> Tensor:
+    return torch.randint(high, shape, generator=torch.Generator().manual_seed(0))
+
+
+def to(model: Any, x: Any) -> Any:
+    """x in the precision of the model."""
+    return x.to(next((p.dtype for p in model.parameters()), x.dtype))
+
+
+class Small(NamedTuple):
+    """Settings of a small model, a batch for it, and a question that it answers."""
+
+    settings: dict[str, Any]
+    batch: Any
+    call: Callable[[Any], Tensor]
+
+
+PICTURES = drawn(2, 8, 1, 2, 3).float(), drawn(3, 8)
+CURVES = drawn(9, 8, 1, 40).float() / 4 - 1, drawn(10, 8)
+TEXTS = drawn(3, 8, 6), drawn(3, 8, 6)
+CONTEXTS = drawn(3, 8, 2), drawn(3, 8)
+WINDOWS = drawn(3, 8), drawn(3, 8, 4)
+COUNTS = (drawn(9, 5, 5).float(),)
+EDGES = torch.tensor([[0, 1, 2, 3, 4, 5, 0], [1, 2, 3, 4, 5, 0, 3]])
+EVERY = torch.ones(6, dtype=torch.bool)
+GRAPH = Data(
+    x=drawn(2, 6, 4).float(),
+    edge_index=EDGES,
+    y=drawn(3, 6),
+    train_mask=EVERY,
+    val_mask=EVERY,
+    test_mask=EVERY,
+)
+
+VECTOR, IMAGE = {"event_shape": (1, 2, 3)}, {"image_shape": (1, 2, 3)}
+PIXELS = IMAGE | {"channels": 4, "layers": 1}
+WORDS = {"vocab_size": 3, "dim": 4}
+GPT = {"vocab_size": 3, "context": 6, "layers": 1, "heads": 2, "width": 8}
+
+
+def density(settings: dict[str, Any]) -> Small:
+    return Small(settings, PICTURES, lambda model: model.log_prob(to(model, PICTURES[0])))
+
+
+def language(settings: dict[str, Any], batch: Any = TEXTS) -> Small:
+    return Small(settings, batch, lambda model: model.log_prob(TEXTS[0]))
+
+
+def vectors(settings: dict[str, Any], batch: Any = WINDOWS) -> Small:
+    return Small(settings, batch, lambda model: model.vectors)
+
+
+def classifier(settings: dict[str, Any], batch: tuple[Tensor, Tensor]) -> Small:
+    return Small(settings, batch, lambda model: model.predict(to(model, batch[0])))
+
+
+# Of each class the small models, one or, where they keep different things, several.
+SMALL: dict[str, list[Small]] = {
+    "modules.autoregressive.autoencoder.Autoencoder": [
+        Small(VECTOR | {"hidden": 4}, PICTURES, lambda model: model.reconstruct(to(model, PICTURES[0])))
+    ],
+    "modules.autoregressive.bayesnet.BayesNet": [
+        density(VECTOR | {"parents": [[], [0], [0, 1], [], [3], [2]]})
+    ],
+    "modules.autoregressive.bayesnet.NeighbourNet": [density(IMAGE)],
+    "modules.autoregressive.fvsbn.FVSBN": [density(VECTOR)],
+    "modules.autoregressive.gated_pixelcnn.GatedPixelCNN": [
+        density(PIXELS),
+        density(PIXELS | {"conditional": True, "num_classes": 3}),
+    ],
+    "modules.autoregressive.gaussian_chain.GaussianChain": [density(VECTOR)],
+    "modules.autoregressive.made.MADE": [
+        density(VECTOR | {"hidden": [8]}),
+        density(VECTOR | {"hidden": [8], "degrees": "random", "num_masks": 3, "direct": True}),
+        density(VECTOR | {"hidden": [8], "num_orders": 0, "ensemble": 3}),
+    ],
+    "modules.autoregressive.markov.MarkovChain": [density(VECTOR)],
+    "modules.autoregressive.nade.NADE": [density(VECTOR | {"hidden": 4})],
+    "modules.autoregressive.pixelcnn.PixelCNN": [density(PIXELS | {"positions": True})],
+    "modules.autoregressive.rnade.RNADE": [density(VECTOR | {"hidden": 4, "components": 2})],
+    "modules.autoregressive.tables.ChainRuleTable": [density(VECTOR)],
+    "modules.autoregressive.tables.JointTable": [density(VECTOR)],
+    "modules.autoregressive.untied.Untied": [density(VECTOR | {"hidden": 2})],
+    "modules.convolution.cnn1d.CNN1d": [classifier({}, CURVES)],
+    "modules.convolution.cnn2d.CNN2d": [
+        classifier(
+            {"image_shape": (1, 12, 12), "channels": (2, 3)}, (drawn(2, 8, 1, 12, 12).float(), drawn(10, 8))
+        )
+    ],
+    "modules.convolution.mlp.MLP": [classifier({"hidden": (6,)}, CURVES)],
+    "modules.graph.gcn.GCN": [
+        Small({"num_features": 4, "num_classes": 3}, GRAPH, lambda model: model(to(model, GRAPH.x), EDGES))
+    ],
+    "modules.language.bengio.Bengio": [language(WORDS | {"context": 2, "hidden": 4}, CONTEXTS)],
+    "modules.language.count_vectors.CountSVD": [vectors({"vocab_size": 5, "dim": 2}, COUNTS)],
+    "modules.language.ngram.NGram": [language({"vocab_size": 3, "order": 2})],
+    "modules.language.word2vec.CBOW": [vectors(WORDS), vectors(WORDS | {"loss": "negative"})],
+    "modules.language.word2vec.SkipGram": [vectors(WORDS)],
+    "modules.latent.vae.VAE": [
+        Small(
+            VECTOR | {"latent_dim": 2, "hidden": [4], "iwae_samples": 2},
+            PICTURES,
+            lambda model: model.decode(model.encode(to(model, PICTURES[0]))),
+        )
+    ],
+    "modules.transformer.gpt.GPT": [
+        language(GPT | {"positions": positions}) for positions in ("learned", "sinusoidal", "rotary")
+    ],
+}
+CLASSES = sorted({experiment.module for experiment in experiments.catalog().values()})
+LIVES = [(name, number) for name in CLASSES for number in range(len(SMALL.get(name, [None])))]
+
+
+@pytest.mark.parametrize(("name", "number"), LIVES, ids=[f"{n.rpartition('.')[2]}-{i}" for n, i in LIVES])
+def test_every_model_of_the_catalog_survives_a_life(name: str, number: int, tmp_path: Path) -> None:
+    assert name in SMALL, (
+        f"{name} is new in the catalog: give it small settings here, so that its life is tried."
+    )
+    small = SMALL[name][number]
+    module, _, cls = name.rpartition(".")
+    torch.manual_seed(0)
+    model = getattr(importlib.import_module(module), cls)(**small.settings)
+    contracts.survives_a_life(model, small.batch, small.call, tmp_path)
