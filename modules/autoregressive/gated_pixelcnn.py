@@ -97,8 +97,8 @@ class GatedPixelCNN(PixelModel):
         conditional: learn p(x | y) of each of `num_classes` classes.
         training: optimizer, lr_scheduler, ... of `modules.base.Module`.
 
-    Measures `nll`, -log p(x), where the mixture of all classes is known (test), and -log p(x | y) as
-    `nll_given_class`; in training and validation of a conditional model `nll` is that too.
+    Measures `nll`, -log p(x). A conditional model measures `nll_given_class`, -log p(x | y), as well, and in
+    training and validation that alone: `nll` mixes all classes, a pass for each.
     """
 
     def __init__(
@@ -263,13 +263,17 @@ class GatedPixelCNN(PixelModel):
             trace = self._trace(known, joint, [joint], temperature, generator)
         return Trace(trace.steps, trace.result | ({"y": trace.result["index"]} if self.num_classes else {}))
 
+    def metric_names(self, split: Split) -> list[str]:
+        names = super().metric_names(split)
+        return [n for n in names if split == "test" or not self.num_classes or n != f"{split}/nll"]
+
     def step(self, batch: Any, split: Split) -> Tensor:
         if not self.num_classes:
             return super().step(batch, split)
         x, y = batch
         with self.full_precision(split):
             given_class = -self.log_prob(x, y=y)
-            nll = -self.log_prob(x) if split == "test" else given_class
-        self.measure(split, "nll_given_class", given_class.detach())
-        self.measure(split, "nll", nll.detach())
-        return given_class.mean()
+            self.measure(split, "nll_given_class", given_class.detach())
+            if split == "test":
+                self.measure(split, "nll", -self.log_prob(x).detach())
+            return given_class.mean()

@@ -8,8 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from lab import weights
+from lab.experiments import ZOO
 from modules.autoregressive.gated_pixelcnn import GatedPixelCNN
 from modules.autoregressive.pixelcnn import MaskedConv2d, PixelCNN, PixelModel, causal_mask
+from modules.base import SPLITS
 
 SMALL: dict[str, Any] = {"channels": 6, "layers": 2, "first_kernel": 3}
 MODELS: dict[str, tuple[type[PixelModel], dict[str, Any]]] = {
@@ -235,6 +238,24 @@ def test_the_test_split_reports_the_mixture_and_the_class() -> None:
     assert loss.item() == pytest.approx(-model.log_prob(*batch[:1], y=batch[1]).mean().item())
     assert model.meters["test_nll"].compute().item() == pytest.approx(-model.log_prob(batch[0]).mean().item())
     assert model.meters["test_nll_given_class"].compute().item() == pytest.approx(loss.item())
+
+
+def test_one_name_has_one_meaning_in_every_split() -> None:
+    """`nll` is of the mixture wherever there is one: what is given the class is never called that."""
+    model = make("gated, classes")
+    batch = (some(model, 6), torch.tensor([0, 1, 2, 0, 1, 2]))
+    for split in SPLITS:
+        model.step(batch, split)
+        mixed = [f"{split}/nll"] if split == "test" else []
+        assert model.metric_names(split) == [*mixed, f"{split}/nll_given_class"]
+        assert int(model.meters[f"{split}_nll"].count) == 6 * (split == "test")
+        assert int(model.meters[f"{split}_nll_given_class"].count) == 6
+    assert make("gated").metric_names("val") == ["val/nll"]
+    for name in ("gatedpixelcnn-digits", "gatedpixelcnn-mnist"):  # and on their cards
+        card = weights.read_card(ZOO / name)
+        assert set(card["metrics"]) == {"val/nll_given_class", "test/nll", "test/nll_given_class"}
+        assert card["best"]["monitor"] == card["config"]["monitor"] == "val/nll_given_class"
+        assert card["best"]["value"] == card["metrics"]["val/nll_given_class"]
 
 
 # --- Counts, initial loss, floor -----------------------------------------------------------------
