@@ -405,7 +405,8 @@ def survives_a_life(model: Any, batch: Any, call: Callable[[Any], Tensor], folde
     the test made under inference mode must serve the training after it, and what is kept in one precision
     must not be taken for another.
     """
-    loader = torch.utils.data.DataLoader([batch, batch], batch_size=None)
+    batches: Any = [batch, batch]
+    loader: Any = torch.utils.data.DataLoader(batches, batch_size=None)
     trainer = L.Trainer(
         accelerator="cpu", devices=1, max_epochs=1, logger=False, enable_checkpointing=False,
         enable_progress_bar=False, enable_model_summary=False, inference_mode=True,
