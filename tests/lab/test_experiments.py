@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -44,7 +45,18 @@ def test_catalog_covers_the_five_families() -> None:
     assert {e.family for e in CATALOG.values()} <= set(FAMILIES)
 
 
-@pytest.mark.parametrize("name", CATALOG)
+def by_model_and_data() -> list[Any]:
+    """Every experiment; those whose model and data an earlier one has too are heavy."""
+    seen: set[tuple[str, str]] = set()
+    cases = []
+    for name, experiment in CATALOG.items():
+        pair = (experiment.module, experiment.datamodule)
+        cases.append(pytest.param(name, marks=[pytest.mark.heavy] if pair in seen else []))
+        seen.add(pair)
+    return cases
+
+
+@pytest.mark.parametrize("name", by_model_and_data())
 def test_every_experiment_runs_one_step(name: str, real_data, tmp_path: Path, monkeypatch) -> None:
     if (data := data_of(name)) is not None:
         real_data(data)

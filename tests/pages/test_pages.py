@@ -1,5 +1,6 @@
 """Every page on disk, run without a browser: at its start, and after each of its controls was moved."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,7 @@ def failures(page: AppTest) -> list[str]:
 
 CHOICES = ("selectbox", "button_group", "radio", "toggle", "checkbox")
 TEXTS = ("text_input", "text_area")
+OPTIONS = 1 if os.environ.get("LEVEL", "quick") == "quick" else 6  # of a choice, besides the one it stands on
 OTHERS = ("slider", "number_input", *TEXTS, "button")
 
 
@@ -67,7 +69,7 @@ def choices(control: Any) -> list[Any]:
     options = list(control.options)
     if control.type == "button_group":
         options = [option.content for option in control.proto.options]
-    return [option for option in options if option != control.value][:6]
+    return [option for option in options if option != control.value][:OPTIONS]
 
 
 def move(control: Any, done: set[Any]) -> bool:
@@ -105,34 +107,9 @@ def test_pages_are_found() -> None:
         assert tuple(named[: len(course)]) == course  # each is there, and before those not named
 
 
-@pytest.mark.parametrize("path", PAGES, ids=NAMES)
-def test_every_control_moved_once(path: Path) -> None:
-    """Also those that appear only after another was moved: every option of every choice is visited."""
-    page = opened(path)
-    assert not failures(page), failures(page)
-    assert not page.warning, f"a fresh page complains: {[w.value for w in page.warning]}"
-    done: dict[str, set[Any]] = {}
-    for _ in range(200):
-        for key, control in controls(page).items():
-            before = control.value if control.type in TEXTS else None
-            if move(control, done.setdefault(key, set())):
-                break
-        else:
-            break
-        page.run()
-        assert not failures(page), f"after {control.label or key!r} was moved: {failures(page)}"
-        if before is not None and key in controls(page):  # a text may be refused, and end the page there
-            controls(page)[key].set_value(before)
-            page.run()
-    else:
-        raise AssertionError(f"200 moves, and still there is something to move: {list(controls(page))}")
-    assert done or path.stem == "home"
-
-
-@pytest.mark.parametrize("path", PAGES, ids=NAMES)
-def test_a_bad_link_gives_one_sentence_and_the_default(path: Path) -> None:
-    """Every control that lives in the URL refuses nonsense there with a sentence that names it."""
-    page = opened(path)
+def refuses_nonsense(path: Path, page: AppTest) -> None:
+    """Every control that lives in the URL refuses nonsense there with a sentence that names it, and stands
+    where it stands on a fresh page."""
     keys = [
         (control.proto.query_param_key, control)
         for control in controls(page).values()
@@ -150,3 +127,29 @@ def test_a_bad_link_gives_one_sentence_and_the_default(path: Path) -> None:
     for key, _ in keys:
         assert f"{key}=�nonsense" in said
         assert after[key] == before[key]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=NAMES)
+def test_every_control_moved_once(path: Path) -> None:
+    """Also those that appear only after another was moved: every option of every choice is visited (at the
+    quick level one). Before that, a bad link is opened beside the fresh page."""
+    page = opened(path)
+    assert not failures(page), failures(page)
+    assert not page.warning, f"a fresh page complains: {[w.value for w in page.warning]}"
+    refuses_nonsense(path, page)
+    done: dict[str, set[Any]] = {}
+    for _ in range(200):
+        for key, control in controls(page).items():
+            before = control.value if control.type in TEXTS else None
+            if move(control, done.setdefault(key, set())):
+                break
+        else:
+            break
+        page.run()
+        assert not failures(page), f"after {control.label or key!r} was moved: {failures(page)}"
+        if before is not None and key in controls(page):  # a text may be refused, and end the page there
+            controls(page)[key].set_value(before)
+            page.run()
+    else:
+        raise AssertionError(f"200 moves, and still there is something to move: {list(controls(page))}")
+    assert done or path.stem == "home"
