@@ -6,7 +6,7 @@ run sees the order that an uninterrupted run would have seen, on any number of p
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import lightning as L
 import torch
@@ -35,12 +35,40 @@ class TensorSplit:
         return tuple(t[positions] for t in self.tensors)
 
 
-class Batches(Sampler[Tensor]):
+class Share(NamedTuple):
+    """What one process has of a batch whose examples do not divide evenly among the processes.
+
+    The processes' gradients are averaged as if all had equally many examples. With each loss times its
+    `weight` their average is the gradient of the mean over the whole batch, each example once.
+
+    Attributes:
+        batch: own examples, or where there are none one of another process, which is not to count.
+        weight: own examples × processes / examples of the whole batch; 0 where nothing counts.
+    """
+
+    batch: Any
+    weight: float
+
+
+class Shared:
+    """A split that is asked for positions, or for a `Share` of positions and answers with one of examples."""
+
+    def __init__(self, split: Split) -> None:
+        self.split = split
+
+    def __getitem__(self, positions: Tensor | Share) -> Any:
+        if isinstance(positions, Share):
+            return positions._replace(batch=self.split[positions.batch])
+        return self.split[positions]
+
+
+class Batches(Sampler[Tensor | Share]):
     """Batches of positions for one process out of `world`.
 
     The global batch is `batch_size` positions; process `rank` takes every `world`-th of them, so
     that `world` processes together see exactly what one process would see. In training the last
-    incomplete global batch is dropped; in evaluation nothing is dropped and nothing is padded.
+    incomplete global batch is dropped; in evaluation nothing is dropped. All processes have equally
+    many batches, as they wait for each other in each; where their parts are unequal, each is a `Share`.
 
     Args:
         limit: in training, an epoch is this many of the `length` positions, drawn anew each epoch.
@@ -60,11 +88,6 @@ class Batches(Sampler[Tensor]):
     ) -> None:
         if length < 1:
             raise ValueError("A split is empty: give it at least one example.")
-        if shuffle and batch_size % world:
-            raise ValueError(
-                f"batch_size {batch_size} cannot be shared by {world} processes: "
-                f"choose a multiple of {world}."
-            )
         self.length, self.shuffle = length, shuffle
         self.drawn = min(length, limit) if shuffle and limit else length  # positions in one epoch
         self.batch_size = min(batch_size, self.drawn)
@@ -79,11 +102,9 @@ class Batches(Sampler[Tensor]):
 
     def __len__(self) -> int:
         whole, rest = divmod(self.drawn, self.batch_size)
-        if self.shuffle:
-            return whole
-        return whole * (self.batch_size > self.rank) + (rest > self.rank)
+        return whole if self.shuffle else whole + (rest > 0)
 
-    def __iter__(self) -> Iterator[Tensor]:
+    def __iter__(self) -> Iterator[Tensor | Share]:
         if self.shuffle:
             # One seed from two numbers, without the overlaps of seed + epoch: torch uses 32 bits of it,
             # and multiples of the golden ratio × 2³² stay millions apart for thousands of seeds.
@@ -91,12 +112,15 @@ class Batches(Sampler[Tensor]):
             order = torch.randperm(self.length, generator=generator)
         else:
             order = torch.arange(self.length)
-        for batch in order[: self.drawn].split(self.batch_size):
-            if self.shuffle and len(batch) < self.batch_size:
-                return
-            mine = batch[self.rank :: self.world]
-            if len(mine):
-                yield mine
+        for batch in order[: self.drawn].split(self.batch_size)[: len(self)]:
+            yield self.share(batch)
+
+    def share(self, batch: Tensor) -> Tensor | Share:
+        """This process's part of a whole batch of positions."""
+        mine = batch[self.rank :: self.world]
+        if len(batch) % self.world == 0:
+            return mine
+        return Share(mine if len(mine) else batch[:1], len(mine) * self.world / len(batch))
 
 
 class DataModule(L.LightningDataModule):
@@ -151,7 +175,7 @@ class DataModule(L.LightningDataModule):
         sampler = Batches(len(split), self.batch_size, shuffle, self.seed, rank, world, limit, on_epoch)
         # a generator of its own: starting an epoch must not draw from the one that the model draws from
         generator = torch.Generator().manual_seed(self.seed)
-        return DataLoader(split, sampler=sampler, batch_size=None, generator=generator)  # type: ignore[arg-type]
+        return DataLoader(Shared(split), sampler=sampler, batch_size=None, generator=generator)  # type: ignore[arg-type]
 
     def train_dataloader(self) -> DataLoader:
         return self.batches(self.train_set, shuffle=True)

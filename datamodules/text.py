@@ -27,7 +27,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from datamodules import fetch, pydocs
-from datamodules.base import Batches, DataModule
+from datamodules.base import Batches, DataModule, Share, Shared
 from datamodules.tokenizer import ASCII, SUBWORDS, ByteTokenizer, CharTokenizer, Tokenizer
 
 Tokenization = Literal["char", "byte", "bpe", "wordpiece", "unigram"]
@@ -76,15 +76,14 @@ class _WithTail:
 
 
 class _BatchesWithTail(Batches):
-    """Every window once over the processes, then the tail on the first process."""
+    """Every window once over the processes, then the tail, which counts on the first process."""
 
     def __len__(self) -> int:
-        return super().__len__() + (self.rank == 0)
+        return super().__len__() + 1
 
-    def __iter__(self) -> Iterator[Tensor]:
+    def __iter__(self) -> Iterator[Tensor | Share]:
         yield from super().__iter__()
-        if self.rank == 0:
-            yield torch.tensor([-1])
+        yield self.share(torch.tensor([-1]))
 
 
 class Text(DataModule):
@@ -217,7 +216,7 @@ class Text(DataModule):
             return loader
         old: Any = loader.sampler
         sampler = _BatchesWithTail(old.length, old.batch_size, False, self.seed, old.rank, old.world)
-        return DataLoader(_WithTail(blocks), sampler=sampler, batch_size=None)  # type: ignore[arg-type]
+        return DataLoader(Shared(_WithTail(blocks)), sampler=sampler, batch_size=None)  # type: ignore[arg-type]
 
     @property
     def sizes(self) -> dict[str, Any]:

@@ -68,6 +68,18 @@ def require(least: float, below: float = math.inf, **arguments: float | Sequence
             raise ValueError(f"{name} is {value}: it must be at least {least}{bound}.")
 
 
+@runtime_checkable
+class Share(Protocol):
+    """One process's part of a batch that does not divide evenly among the processes.
+
+    `weight` makes the mean of the processes' losses the mean over the whole batch; at 0 the `batch` is
+    there only so that this process takes part, and nothing of it counts.
+    """
+
+    batch: Any
+    weight: float
+
+
 class Module(L.LightningModule):
     """Base of every model: the three training hooks share one `step`.
 
@@ -80,6 +92,8 @@ class Module(L.LightningModule):
         lr_interval: step the scheduler every "epoch" or every "step".
         metrics: torchmetrics by name; "nll" becomes `train/nll`, `val/nll`, `test/nll`.
     """
+
+    _counts = True  # False while a batch is looked at that belongs to another process
 
     def __init__(
         self,
@@ -122,7 +136,8 @@ class Module(L.LightningModule):
     def measure(self, split: Split, name: str, *values: Any) -> None:
         """Update the metric `name` with `values` and log it as `<split>/<name>` per epoch."""
         metric = cast(Metric, self.meters[f"{split}_{name}"])
-        metric.update(*values)
+        if self._counts:
+            metric.update(*values)
         # A model used as a library has nobody to log to. In training one call an epoch is enough, as the
         # metric keeps all updates: of small models each call costs more than the step itself.
         if self._trainer is not None and (split != "train" or self.trainer.is_last_batch):
@@ -137,15 +152,25 @@ class Module(L.LightningModule):
             )
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
-        loss = self.step(batch, "train")
+        loss, weight = self._step(batch, "train")
         self.log("train/loss", loss.detach(), on_step=True, on_epoch=False, prog_bar=True)
-        return loss
+        return loss * weight if weight != 1 else loss  # 0 · loss: the other processes wait for a gradient
 
     def validation_step(self, batch: Any, batch_idx: int) -> None:
-        self.step(batch, "val")
+        self._step(batch, "val")
 
     def test_step(self, batch: Any, batch_idx: int) -> None:
-        self.step(batch, "test")
+        self._step(batch, "test")
+
+    def _step(self, batch: Any, split: Split) -> tuple[Tensor, float]:
+        """The loss of what this process has of a batch, and its weight among the processes."""
+        if not isinstance(batch, Share):
+            return self.step(batch, split), 1.0
+        self._counts = batch.weight > 0
+        try:
+            return self.step(batch.batch, split), batch.weight
+        finally:
+            self._counts = True
 
     def parameter_groups(self) -> Iterable:
         """What the optimizer gets; a model that penalises some weights only gives groups instead."""
@@ -153,6 +178,8 @@ class Module(L.LightningModule):
 
     def predict_step(self, batch: Any, batch_idx: int) -> Tensor:
         """One value per example: the likeliest class, or log p(x) in nats."""
+        if isinstance(batch, Share):
+            return self.predict_step(batch.batch, batch_idx)[: None if batch.weight else 0]
         x = batch[0]
         if isinstance(self, Predictor):
             return self.predict(x).argmax(-1)

@@ -8,8 +8,16 @@ import pytest
 import torch
 from torch import nn
 
-from datamodules.base import Batches, DataModule, TensorSplit
+from datamodules.base import Batches, DataModule, Share, TensorSplit
 from datamodules.digits import Digits
+from modules.base import Mean, Module
+
+
+def own(batch: Any) -> list[int]:
+    """The positions that count."""
+    if isinstance(batch, Share):
+        return batch.batch.tolist() if batch.weight else []
+    return batch.tolist()
 
 
 def collect(shuffle: bool, world: int, epoch: int = 0, **knobs: Any) -> list[list[list[int]]]:
@@ -18,17 +26,85 @@ def collect(shuffle: bool, world: int, epoch: int = 0, **knobs: Any) -> list[lis
     for rank in range(world):
         batches = Batches(shuffle=shuffle, rank=rank, world=world, **knobs)
         batches.set_epoch(epoch)
-        ranks.append([batch.tolist() for batch in batches])
+        ranks.append([own(batch) for batch in batches])
         assert len(ranks[-1]) == len(batches)
     return ranks
 
 
-@pytest.mark.parametrize("world", [1, 2, 3, 8])
-@pytest.mark.parametrize("length", [1, 2, 23, 24, 25, 26, 97])
-def test_evaluation_sees_every_example_once(length: int, world: int) -> None:
-    ranks = collect(False, world, length=length, batch_size=24)
-    seen = [position for rank in ranks for batch in rank for position in batch]
-    assert sorted(seen) == list(range(length))
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("world", [1, 2, 3, 4, 5])
+def test_the_average_over_processes_is_the_mean_over_the_batch(world: int, shuffle: bool) -> None:
+    """In the average of the processes' weighted means each example of a batch has the weight 1/B, for every
+    size, batch and number of processes; and all have equally many batches, as they wait for each other."""
+    for length in range(1, 51):
+        for batch_size in range(1, 13):
+            knobs = {"length": length, "batch_size": batch_size, "shuffle": shuffle, "seed": length}
+            whole = list(Batches(**knobs))  # type: ignore[arg-type]
+            ranks = [Batches(**knobs, rank=rank, world=world) for rank in range(world)]  # type: ignore[arg-type]
+            assert {len(batches) for batches in ranks} == {len(whole)}
+            for batch, *shares in zip(whole, *ranks, strict=True):
+                seen: list[int] = []
+                for share in shares:
+                    there, weight = share if isinstance(share, Share) else (share, 1.0)
+                    assert len(there)  # a process without an example would have no gradient to give
+                    if weight:
+                        seen += there.tolist()
+                        assert abs(weight / len(there) / world - 1 / len(batch)) < 1e-15
+                assert sorted(seen) == sorted(batch.tolist())  # type: ignore[union-attr]
+            if not shuffle:
+                assert torch.cat(whole).tolist() == list(range(length))  # type: ignore[arg-type]
+
+
+class Line(Module):
+    """y = w x, squared error."""
+
+    def __init__(self) -> None:
+        super().__init__(metrics={"error": Mean()})
+        self.w = nn.Parameter(torch.tensor(0.5, dtype=torch.float64))
+
+    def step(self, batch: Any, split: Any) -> torch.Tensor:
+        (x,) = batch
+        error = (self.w * x - x**2) ** 2
+        self.measure(split, "error", error.detach())
+        return error.mean()
+
+
+@pytest.mark.parametrize(("length", "batch_size", "world"), [(5, 8, 2), (3, 8, 5), (7, 7, 3), (8, 4, 2)])
+def test_processes_together_take_the_step_of_one(length: int, batch_size: int, world: int) -> None:
+    """Gradient and metric, through the loader and the model's own hooks."""
+
+    def run(rank: int, of: int) -> Line:
+        data = DataModule(batch_size)
+        data.train_set = data.test_set = TensorSplit(torch.arange(1.0, length + 1, dtype=torch.float64))
+        model = Line()
+        model.log = lambda *args, **knobs: None  # type: ignore[method-assign]
+        for i, batch in enumerate(shared(data, rank, of).train_dataloader()):
+            model.training_step(batch, i).backward()
+        for i, batch in enumerate(data.test_dataloader()):
+            model.test_step(batch, i)
+        return model
+
+    alone, together = run(0, 1), [run(rank, world) for rank in range(world)]
+    mean = sum(float(model.w.grad) for model in together) / world  # type: ignore[arg-type]
+    assert mean == pytest.approx(float(alone.w.grad), rel=1e-12)  # type: ignore[arg-type]
+    for meter in ("train_error", "test_error"):
+        total = sum(float(model.meters[meter].total) for model in together)  # type: ignore[arg-type]
+        assert total == pytest.approx(float(alone.meters[meter].total), rel=1e-12)  # type: ignore[arg-type]
+        assert sum(int(model.meters[meter].count) for model in together) == length  # type: ignore[arg-type]
+
+
+def test_what_another_process_predicts_is_left_out() -> None:
+    class Sum(Module):
+        def log_prob(self, x: torch.Tensor) -> torch.Tensor:
+            return x.sum(1)
+
+    predictions = []
+    for rank in range(3):
+        data = DataModule(batch_size=4)
+        data.test_set = TensorSplit(torch.arange(5.0)[:, None])
+        loader = shared(data, rank, 3).predict_dataloader()
+        predictions += [p for i, batch in enumerate(loader) for p in Sum().predict_step(batch, i).tolist()]
+    assert sorted(predictions) == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("limit", [None, 50])
@@ -65,8 +141,6 @@ def test_limit_draws_anew_each_epoch() -> None:
 
 
 def test_bad_arguments() -> None:
-    with pytest.raises(ValueError, match="choose a multiple of 3"):
-        Batches(100, 8, shuffle=True, world=3)
     with pytest.raises(ValueError, match="empty"):
         Batches(0, 8, shuffle=False)
     with pytest.raises(ValueError, match="at least 1"):
