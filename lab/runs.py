@@ -1,8 +1,8 @@
 """Training runs started from the dashboard: start, wait, watch, stop, resume.
 
 A run is a `lab fit` in a process of its own, so it outlives the page that started it. Everything known
-of it is in its folder: status.json (process, settings, owner), log.txt, metrics.csv, checkpoints/, and at
-its end model.safetensors and card.json.
+of it is in its folder: status.json (process, settings, owner), log.txt, config.yaml, metrics.csv,
+checkpoints/, and at its end model.safetensors and card.json. Each of several seeds has such a folder in it.
 
 Each run has two cores to itself, a slot; the others wait. A waiting run is already its process, which
 polls until it is first in the queue and can lock a slot, and then becomes the `lab fit`, lock and all: the
@@ -28,6 +28,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import filelock
 import psutil
 
 from lab.errors import UserError
@@ -102,10 +103,16 @@ class Run:
         return "stopped" if self.status.get("stopped") or not self.status else "failed"
 
     @property
+    def training(self) -> Path:
+        """Where epochs are written: the run's folder, or that of the seed which was trained last."""
+        seeds = self.folder.glob("seed-*/metrics.csv")
+        return max(seeds, key=lambda path: path.stat().st_mtime, default=self.folder / "metrics.csv").parent
+
+    @property
     def metrics(self) -> list[dict[str, float]]:
         """Rows of metrics.csv, one an epoch; a cell without a number is left out."""
         try:
-            with open(self.folder / "metrics.csv", newline="") as file:
+            with open(self.training / "metrics.csv", newline="") as file:
                 return [{k: float(v) for k, v in row.items() if v} for row in csv.DictReader(file)]
         except OSError:
             return []
@@ -257,15 +264,31 @@ def resume(run: Run) -> Run:
     """Go on from the run's last checkpoint, in its folder, as soon as a slot is free.
 
     Raises:
-        UserError: the run is still going, or has no checkpoint yet; a full queue, no room on the disk.
+        UserError: the run is still going, or never began; a full queue, no room on the disk.
     """
-    if process_of(run):
-        raise UserError(f"{run.name} is still running: stop it first.")
-    if not (run.folder / "checkpoints" / "last.ckpt").is_file():
-        raise UserError(f"{run.name} stopped before its first epoch ended: start it again.")
-    overrides = [o for o in run.status.get("overrides", []) if not o.startswith("--ckpt_path")]
-    experiment = run.status.get("experiment", run.experiment)
-    return launch(run, experiment, [*overrides, "--ckpt_path=last"], run.status.get("owner", ""))
+    run = Run(run.folder)  # what is true now
+    going = UserError(f"{run.name} is still running: stop it first.")
+    try:
+        with filelock.FileLock(run.folder / "resume.lock", timeout=0):  # of two clicks one counts
+            if process_of(run) or is_locked(run):
+                raise going
+            if not (run.folder / "config.yaml").is_file():
+                raise UserError(f"{run.name} stopped before its first epoch began: start it again.")
+            overrides = [o for o in run.status.get("overrides", []) if not o.startswith("--ckpt_path")]
+            experiment = run.status.get("experiment", run.experiment)
+            return launch(run, experiment, [*overrides, "--ckpt_path=last"], run.status.get("owner", ""))
+    except filelock.Timeout:
+        raise going from None
+
+
+def is_locked(run: Run) -> bool:
+    """Whether a process trains in the run's folder, whoever started it."""
+    lock = filelock.FileLock(run.folder / "lock", timeout=0)
+    try:
+        with lock:
+            return False
+    except filelock.Timeout:
+        return True
 
 
 def stop(run: Run, patience: float = 10.0) -> None:

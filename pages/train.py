@@ -72,7 +72,7 @@ def watch(run: runs.Run) -> None:
             key=f"live-{metric}",
         )
     if rows:
-        ui.samples(run.folder, run.experiment)
+        ui.samples(run.training, run.experiment)
     with ui.expander("What the run printed"):
         ui.code(run.log or "Nothing yet.", language=None)
 

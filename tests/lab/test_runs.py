@@ -59,7 +59,7 @@ def test_a_failed_run_says_why(own_runs: Path) -> None:
     run = runs.launch(runs.Run(folder), "made-digits", ["--model.init_args.order=sideways"])
     wait(lambda: run.state not in ("queued", "running"))
     assert run.state == "failed" and "sideways" in run.error
-    with pytest.raises(UserError, match="before its first epoch"):
+    with pytest.raises(UserError, match="before its first epoch began"):
         runs.resume(run)
 
 
