@@ -12,7 +12,7 @@ import torch
 from jsonargparse import ArgumentParser
 from torch import Tensor
 
-from lab import weights
+from lab import files, weights
 from lab.commands import Parser
 from lab.errors import UserError
 from lab.experiments import find
@@ -98,7 +98,7 @@ def write_texts(tokens: Tensor, card: dict[str, Any], out: Path | None) -> None:
         return
     if out.suffix != ".txt":
         raise UserError(f"{out} is to hold text: name it .txt.")
-    weights.write(out, f"{text}\n".encode())
+    files.write(out, f"{text}\n".encode())
     print(f"Saved {out}")
 
 
@@ -123,5 +123,5 @@ def write_images(x: Tensor, card: dict[str, Any], out: Path) -> None:
     picture.resize((picture.width * scale, picture.height * scale), Image.Resampling.NEAREST).save(
         buffer, "PNG"
     )
-    weights.write(out, buffer.getvalue())
+    files.write(out, buffer.getvalue())
     print(f"Saved {out}")

@@ -1,7 +1,9 @@
 """Train, resume and test any experiment: LightningCLI with a run folder, a card and exact resume.
 
-A run writes `runs/<experiment>/<time>/`: metrics.csv while it goes, checkpoints/{best,last}.ckpt at
-the end of each epoch, and at its end model.safetensors and card.json.
+A run writes `runs/<experiment>/<time>/`: config.yaml (all its settings) when it begins, metrics.csv while
+it goes, checkpoints/{best,last}.ckpt at the end of each epoch, and at its end model.safetensors and
+card.json. Of several seeds each has such a folder in it, `seed-<number>/`. A card is there only where
+everything that config.yaml says was done; what a resume finds undone, it does.
 """
 
 import csv
@@ -18,23 +20,27 @@ import warnings
 from argparse import ArgumentError
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
+import filelock
 import lightning as L
+import numpy as np
 import torch
+import yaml
 from jsonargparse.typing import PositiveInt
-from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
 from datamodules.base import DataModule
 from datamodules.fetch import MissingData
-from lab import memory, settings, weights
+from lab import files, memory, settings, weights
+from lab.checkpoints import Checkpoint, SealedIO, restore_best
 from lab.errors import UserError
-from lab.experiments import CONFIGS, Experiment, run_folders, runs_folder
-from modules.base import Module
+from lab.experiments import CONFIGS, Experiment, read_yaml, run_folders, runs_folder
+from modules.base import CountModel, Module
 
 RUN_FOLDER = "LECTERN_RUN_FOLDER"  # environment: the folder of this very run
 SaveDtype = Literal["float16", "bfloat16", "float32", "float64"]
@@ -48,7 +54,8 @@ class EpochSeed(L.Callback):
         self.seed = seed
 
     def on_train_epoch_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        torch.manual_seed(hash((self.seed, trainer.current_epoch, trainer.global_rank)) % 2**63)
+        numbers = np.random.SeedSequence((int(self.seed), trainer.current_epoch, trainer.global_rank))
+        torch.manual_seed(int(numbers.generate_state(1, np.uint64)[0]))
 
 
 class StopOnNaN(L.Callback):
@@ -87,6 +94,8 @@ class Record(L.Callback):
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         self.started = time.monotonic() - self.seconds
+        if self.rows and trainer.is_global_zero:
+            write_csv(self.path, self.rows)  # a kill may have left the row of an epoch that was not saved
 
     def on_train_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         self.seconds = time.monotonic() - self.started
@@ -110,28 +119,33 @@ class Record(L.Callback):
         self.rows, self.seconds = list(state_dict["rows"]), state_dict["seconds"]
 
 
-class Checkpoint(ModelCheckpoint):
-    """Lightning's, which keeps nothing before the first optimizer step; models that count take none."""
-
-    def _should_skip_saving_checkpoint(self, trainer: L.Trainer) -> bool:
-        if not trainer.lightning_module.automatic_optimization:
-            self._last_global_step_saved = -1
-        return super()._should_skip_saving_checkpoint(trainer)
-
-
 def write_csv(path: Path, rows: list[dict[str, float]]) -> None:
     table = io.StringIO(newline="")
     writer = csv.DictWriter(table, list(dict.fromkeys(name for row in rows for name in row)))
     writer.writeheader()
     writer.writerows(rows)
-    weights.write(path, table.getvalue().encode())
+    files.write(path, table.getvalue().encode())
 
 
 class LabCLI(LightningCLI):
-    """LightningCLI over one experiment's YAML, its defaults, and any options of the user."""
+    """LightningCLI over one experiment's YAML, its defaults, and any options of the user.
 
-    def __init__(self, experiment: Experiment, folder: Path, args: list[str]) -> None:
-        self.experiment, self.folder = experiment, folder
+    Args:
+        folder: of the run; of several seeds each has a folder of its own in it.
+        lock: what keeps other processes from this run, to be taken before anything of it is touched.
+        lead: this is the run's first fit, which speaks for all its seeds.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        folder: Path,
+        args: list[str],
+        lock: filelock.FileLock,
+        lead: bool = True,
+    ) -> None:
+        self.experiment, self.run_folder, self.folder = experiment, folder, folder
+        self.lock, self.lead = lock, lead
         # the parser of the one command that is run: making it takes longer than reading the settings
         self.subcommands = lambda: {args[0]: LightningCLI.subcommands()[args[0]]}  # type: ignore[method-assign]
         super().__init__(
@@ -176,6 +190,19 @@ class LabCLI(LightningCLI):
         )
         if on_cpu and str(devices).isdigit() and int(devices) > cores:
             raise UserError(f"This machine has {cores} CPU cores: set --trainer.devices to at most {cores}.")
+        if self.subcommand == "fit" and self.config.fit.seeds > 1:
+            self.folder = seed_folder(self.run_folder, self.config.fit.seed_everything)
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """Everything that this fit was told, as plain values."""
+        config = json.loads(self.parser.dump(self.config, format="json", skip_none=False))["fit"]
+        return {k: v for k, v in config.items() if k not in ("config", "ckpt_path", "weights_only")}
+
+    @property
+    def own_settings(self) -> dict[str, Any]:
+        """Those of this seed alone, as if it were the only one."""
+        return self.settings | {"seeds": 1}
 
     def instantiate_classes(self) -> None:
         explain = settings.constructors(lambda error: one_sentence(error, self.experiment))
@@ -199,6 +226,8 @@ class LabCLI(LightningCLI):
         )
         self.last = Checkpoint(**checkpoints, filename="last", save_on_train_epoch_end=True)
         own = self.config_init[self.subcommand].trainer.callbacks or []
+        plugins = self.config_init[self.subcommand].trainer.plugins or []
+        plugins = plugins if isinstance(plugins, list) else [plugins]
         seed = EpochSeed(config.seed_everything)
         logger = config.trainer.logger
         if logger is None:
@@ -209,6 +238,7 @@ class LabCLI(LightningCLI):
                 logger = TensorBoardLogger(self.folder, name="", version="tensorboard")
         return super().instantiate_trainer(
             callbacks=[*own, seed, StopOnNaN(), self.record, self.best, self.last],
+            plugins=[*plugins, SealedIO()],
             logger=logger,
             default_root_dir=str(self.folder),
             use_distributed_sampler=False,  # our batches are shared out by the datamodule, without padding
@@ -224,8 +254,43 @@ class LabCLI(LightningCLI):
             )
         with settings.constructors(lambda error: one_sentence(error, self.experiment)):
             settings.judge_optimizer(self.model)
-        if path := config.get("ckpt_path"):
-            weights.check_checkpoint(Path(path), self.model)
+        if isinstance(self.model, CountModel) and self.trainer.world_size > 1:
+            raise UserError("Counting is done by one process: set --trainer.devices 1.")
+        if config.seeds > 1 and self.trainer.world_size > 1:
+            raise UserError("Several seeds need one process each: set --seeds 1 or --trainer.devices 1.")
+        if config.seeds > 1 and config.ckpt_path not in (None, "last"):
+            raise UserError("Several seeds go on each from its own checkpoint: say --ckpt_path last.")
+
+    def fit(self, ckpt_path: str | None, **knobs: Any) -> None:
+        """Train from where the run stands, then test and save; what was done before is left alone."""
+        rehearsal = bool(self.config["fit"].trainer.fast_dev_run)  # writes nothing
+        first_process = self.trainer.is_global_zero
+        if first_process and self.lead and not rehearsal:
+            take(self.lock)
+        resumed, last = ckpt_path == "last", self.folder / "checkpoints" / "last.ckpt"
+        if resumed:  # without a checkpoint it was killed in its first epoch and begins there again
+            ckpt_path = str(last) if last.is_file() else None
+        if ckpt_path:
+            weights.check_checkpoint(Path(ckpt_path), self.model)
+        if rehearsal:
+            self.trainer.fit(ckpt_path=ckpt_path, **knobs)
+            return
+        if first_process:
+            if self.lead:
+                before = kept(self.run_folder if resumed or not ckpt_path else Path(ckpt_path).parent.parent)
+                if before and (resumed or ckpt_path):
+                    name_changes(before, self.settings)
+                begin(self.run_folder, self.settings, resumed)
+            if self.folder != self.run_folder:
+                begin(self.folder, self.own_settings, resumed)
+        if resumed and is_finished(self.folder, self.own_settings):
+            if first_process:
+                print(f"{self.folder} is finished: nothing is left to do.", flush=True)
+            return
+        if ckpt_path and first_process:
+            restore_best(Path(ckpt_path), last.parent)
+        self.trainer.fit(ckpt_path=ckpt_path, **knobs)
+        self.finish()
 
     def use_trained_weights(self) -> None:
         """Evaluate the checkpoint that was asked for, else the zoo's or the newest run's weights."""
@@ -250,11 +315,9 @@ class LabCLI(LightningCLI):
         write_csv(path, rows)
         print(f"Saved {path}")
 
-    def after_fit(self) -> None:
+    def finish(self) -> None:
         """Test the best epoch's weights as they will be saved, then save them with their card."""
         config = self.config["fit"]
-        if config.trainer.fast_dev_run:
-            return
         if self.best.best_model_path:
             checkpoint = weights.read_checkpoint(Path(self.best.best_model_path))
             self.model.load_state_dict(checkpoint["state_dict"])
@@ -274,9 +337,7 @@ class LabCLI(LightningCLI):
 
     def card(self, metrics: dict[str, float]) -> dict[str, Any]:
         """What is known of the trained weights."""
-        config = json.loads(self.parser.dump(self.config, format="json", skip_none=False))["fit"]
-        for key in ("config", "ckpt_path", "weights_only"):
-            config.pop(key, None)
+        config = dict(self.settings)
         # of the trainer's many options only what is set; to data and model a null may mean something
         config["trainer"] = {k: v for k, v in config["trainer"].items() if v is not None}
         init_args = config["model"].get("init_args") or {}
@@ -322,16 +383,79 @@ def new_run_folder(name: str) -> Path:
     return runs_folder() / name / time_
 
 
-def last_checkpoint(name: str) -> Path:
-    """The newest `last.ckpt` among an experiment's runs.
+def seed_folder(folder: Path, seed: int) -> Path:
+    """Where one of several seeds of a run is kept."""
+    return folder / f"seed-{seed}"
+
+
+def kept(folder: Path) -> dict[str, Any] | None:
+    """The settings that a run was last given; None where none began in `folder`."""
+    path = folder / "config.yaml"
+    return read_yaml(path) if path.is_file() else None
+
+
+def begin(folder: Path, settings: dict[str, Any], resumed: bool) -> None:
+    """Keep the settings of a run that begins or goes on. A card of others is taken away first."""
+    if not resumed or kept(folder) != settings:
+        (folder / "card.json").unlink(missing_ok=True)
+        files.write(folder / "config.yaml", yaml.safe_dump(settings, sort_keys=False).encode())
+
+
+def is_finished(folder: Path, settings: dict[str, Any]) -> bool:
+    """Whether everything that `settings` say was done in `folder`."""
+    return (folder / "card.json").is_file() and kept(folder) == settings
+
+
+def name_changes(before: dict[str, Any], now: dict[str, Any]) -> None:
+    """Say which settings of a run that goes on are not those it had."""
+    old, new = flat(before), flat(now)
+    changes = [
+        f"{k} {new.get(k)} instead of {old.get(k)}" for k in {**old, **new} if old.get(k) != new.get(k)
+    ]
+    if changes:
+        print(f"Goes on with {', '.join(changes)}.", flush=True)
+
+
+def flat(settings: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Settings by their path: `{"trainer.max_epochs": 3}`."""
+    values: dict[str, Any] = {}
+    for name, value in settings.items():
+        values |= flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
+    return values
+
+
+def take(lock: filelock.FileLock) -> None:
+    """Make a run this process's alone, until `lock` is released or the process is dead.
+
+    Raises:
+        UserError: it is another's.
+    """
+    folder = Path(lock.lock_file).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        lock.acquire(timeout=0)
+    except filelock.Timeout:
+        raise UserError(
+            f"{folder} is being trained by another process: wait for its end or stop it."
+        ) from None
+
+
+def last_run(name: str) -> Path:
+    """The folder of an experiment's newest run.
 
     Raises:
         UserError: there is none.
     """
     for folder in run_folders(name):
-        if (path := folder / "checkpoints" / "last.ckpt").is_file():
-            return path
+        if kept(folder) or last_checkpoint(folder):
+            return folder
     raise UserError(f"There is no run of {name} to resume: start one with `lab fit {name}`.")
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """A run's last checkpoint; of several seeds that of the first."""
+    found = [*folder.glob("checkpoints/last.ckpt"), *folder.glob("seed-*/checkpoints/last.ckpt")]
+    return min(found, key=lambda path: (len(path.parts), len(str(path)), str(path)), default=None)
 
 
 def take_option(args: list[str], key: str) -> str | None:
@@ -365,8 +489,12 @@ def resolve(command: str, experiment: Experiment, args: list[str]) -> tuple[Path
         if not checkpoint:
             raise UserError("--ckpt_path is empty: give `last`, or the path of a checkpoint.")
         if checkpoint == "last":
-            path = folder / "checkpoints" / "last.ckpt" if given else last_checkpoint(experiment.name)
-            checkpoint, folder = str(path), path.parent.parent
+            folder = folder if given else last_run(experiment.name)
+            if command != "fit":
+                checkpoint = str(last_checkpoint(folder) or folder / "checkpoints" / "last.ckpt")
+        origin = folder if checkpoint == "last" else Path(checkpoint).parent.parent
+        if command == "fit" and kept(origin):  # the settings that it was started with
+            configs[:2] = [origin / "config.yaml"]
         args += [f"--ckpt_path={checkpoint}", "--weights_only=true"]  # never unpickle what it may hold
     return folder, [command, *(f"--config={path}" for path in configs), *args]
 
@@ -380,14 +508,14 @@ def run(command: str, experiment: Experiment, args: list[str]) -> None:
     folder, full = resolve(command, experiment, args)
     before = os.environ.get(RUN_FOLDER)
     os.environ[RUN_FOLDER] = str(folder)  # for the processes that a strategy starts
+    lock = filelock.FileLock(folder / "lock")
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", module="lightning")  # advice on workers, loggers, sys.argv
             logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-            cli = LabCLI(experiment, folder, full)
-            seeds = cli.config[command].seeds
-            if command == "fit" and seeds > 1 and not cli.config[command].trainer.fast_dev_run:
-                fit_more_seeds(cli, folder, full, seeds)
+            cli = LabCLI(experiment, folder, full, lock)
+            if command == "fit" and cli.config.fit.seeds > 1 and not cli.config.fit.trainer.fast_dev_run:
+                fit_more_seeds(cli, full)
     except (ArgumentError, MisconfigurationException) as error:
         raise UserError(one_sentence(error, experiment)) from None
     except MissingData as error:
@@ -396,25 +524,29 @@ def run(command: str, experiment: Experiment, args: list[str]) -> None:
         full_disk = "the disk is full; free some space" if error.errno == errno.ENOSPC else error.strerror
         raise UserError(f"Cannot write {error.filename or folder}: {full_disk or error}.") from error
     finally:
+        lock.release(force=True)
         if before is None:
             del os.environ[RUN_FOLDER]
         else:
             os.environ[RUN_FOLDER] = before
 
 
-def fit_more_seeds(cli: LabCLI, folder: Path, args: list[str], seeds: int) -> None:
+def fit_more_seeds(cli: LabCLI, args: list[str]) -> None:
     """Fit the other seeds in folders of their own; keep the weights that validation likes best.
 
     The card's metrics are means over all seeds, `std` their standard deviations (n - 1).
     """
-    if cli.trainer.world_size > 1:
-        raise UserError("Several seeds need one process each: set --seeds 1 or --trainer.devices 1.")
-    first, cards, folders = cli.config["fit"].seed_everything, [weights.read_card(folder)], [folder]
+    settings, folder, resumed = cli.settings, cli.run_folder, cli.config.fit.ckpt_path == "last"
+    if resumed and is_finished(folder, settings):
+        return
+    first, seeds = settings["seed_everything"], settings["seeds"]
+    folders = [seed_folder(folder, seed) for seed in range(first, first + seeds)]
     for seed in range(first + 1, first + seeds):
-        folders.append(folder / f"seed-{seed}")
-        LabCLI(cli.experiment, folders[-1], [*args, f"--seed_everything={seed}"])
-        cards.append(weights.read_card(folders[-1]))
-    better = min if cli.config["fit"].mode == "min" else max
+        own = cli.own_settings | {"seed_everything": seed}
+        if not (resumed and is_finished(seed_folder(folder, seed), own)):
+            LabCLI(cli.experiment, folder, [*args, f"--seed_everything={seed}"], cli.lock, lead=False)
+    cards = [weights.read_card(folder) for folder in folders]
+    better = min if settings["mode"] == "min" else max
     best = better(range(seeds), key=lambda i: cards[i]["best"]["value"])
     values = {
         name: torch.tensor([c["metrics"][name] for c in cards], dtype=torch.float64)
@@ -427,8 +559,8 @@ def fit_more_seeds(cli: LabCLI, folder: Path, args: list[str], seeds: int) -> No
         "shipped": {"seed": first + best, "metrics": cards[best]["metrics"]},
         "minutes": round(sum(c["minutes"] for c in cards), 2),
     }
-    weights.write(folder / "model.safetensors", (folders[best] / "model.safetensors").read_bytes())
-    weights.write(folder / "card.json", weights.as_json(card))
+    files.write(folder / "model.safetensors", (folders[best] / "model.safetensors").read_bytes())
+    files.write(folder / "card.json", weights.as_json(card))
     print(
         f"Over {seeds} seeds: "
         + ", ".join(f"{k} {v:.5g} ± {card['std'][k]:.2g}" for k, v in card["metrics"].items())

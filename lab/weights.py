@@ -5,7 +5,6 @@ built from it, and only from plain values, so a card from a stranger runs nothin
 more memory than the file beside it answers for, and the file's numbers are read last.
 """
 
-import errno
 import hashlib
 import importlib
 import json
@@ -23,6 +22,7 @@ from torch import Tensor
 
 from lab import experiments, memory, untrusted
 from lab.errors import UserError
+from lab.files import is_damaged, write
 from lab.seeding import seeded
 from modules.base import Module
 
@@ -39,27 +39,6 @@ CLASS_PATH = re.compile(r"modules(\.[a-z_0-9]+)+\.[A-Z]\w*")
 
 class WeightsError(UserError):
     """Weights or card that cannot be used; the sentence says why."""
-
-
-def write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all.
-
-    Raises:
-        UserError: the disk is full or the folder cannot be written; what was there is untouched.
-    """
-    part = path.with_name(path.name + ".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(part, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        why = "the disk is full: free some space" if full else f"{error.strerror}: choose another folder"
-        raise UserError(f"Cannot save {path}: {why} and save again.") from error
 
 
 def model_config(model: Module) -> dict[str, Any]:
@@ -292,10 +271,15 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     """A Lightning checkpoint, read without unpickling code.
 
     Raises:
-        WeightsError: no such file, cut short, or holding anything but tensors and plain values.
+        WeightsError: no such file, damaged, or holding anything but tensors and plain values.
     """
     if not path.is_file():
         raise WeightsError(f"There is no checkpoint {path}: check the path.")
+    if is_damaged(path):
+        others = sorted(path.parent.glob("*.ckpt"), key=lambda p: p.stat().st_mtime, reverse=True)
+        whole = next((p for p in others if p != path and not is_damaged(p)), None)
+        hint = f"the newest whole one beside it is {whole}" if whole else "there is no other beside it"
+        raise WeightsError(f"{path} is damaged, cut short or changed since it was saved: {hint}.")
     try:
         checkpoint = torch.load(path, map_location="cpu", weights_only=True)
     except Exception:  # torch raises many kinds; all mean the same to the user
