@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from datamodules.digits import Digits
 from lab.__main__ import main
 from lab.weights import load, read_checkpoint
 from tests.lab.conftest import SMALL, complaint
@@ -54,6 +53,7 @@ def rows(runs: Path) -> list[dict[str, str]]:
         return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(file)]
 
 
+@pytest.mark.heavy
 def test_a_killed_run_resumes_to_the_same_bits(tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.yaml"
     recipe.write_text(RECIPE)
@@ -73,6 +73,8 @@ def test_two_processes_reach_what_one_reaches(tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.yaml"
     fixed = RECIPE.replace("dynamic", "threshold").replace("num_orders: 0", "num_orders: 1")
     recipe.write_text(fixed.replace("batch_size: 32", "batch_size: 83"))
+    from datamodules.digits import Digits
+
     data = Digits(batch_size=83)
     data.setup()
     assert {len(data.val_set) % 83, len(data.test_set) % 83} == {1}
