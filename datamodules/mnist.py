@@ -11,7 +11,8 @@ with each other (Salakhutdinov & Murray 2008; Larochelle & Murray 2011; [GM] §1
 or stay grey:
 
     none        x in [0, 1]
-    levels      x is the number of the grey level, 0 to K - 1: for models of K values
+    levels      x is the number of the grey level, 0 to K - 1: for models of K values; K is the data's own
+                number of levels, or fewer, evenly spaced from black to white
     dequantize  (level + u) / K with u uniform in [0, 1), drawn like `dynamic`: for densities on real
                 numbers, which are unbounded on whole ones (Uria, Murray, Larochelle 2013)
 
@@ -139,6 +140,7 @@ class ImageData(DataModule):
         batch_size: examples per optimizer step over all processes together.
         seed: of the validation split, the order of each epoch and the dynamic draws.
         val_size: examples of validation, taken from the training split.
+        values: K of `levels` and `dequantize`; None keeps the data's own.
 
     Raises:
         ValueError: an argument is out of range.
@@ -158,6 +160,7 @@ class ImageData(DataModule):
         batch_size: int = 128,
         seed: int = 0,
         val_size: int = 10_000,
+        values: int | None = None,
     ) -> None:
         super().__init__(batch_size, seed)
         if binarize not in get_args(Binarize):
@@ -166,7 +169,12 @@ class ImageData(DataModule):
             raise ValueError(f"image_size is {image_size}: it must be between 2 and 256 pixels.")
         if not 1 <= val_size < self.num_train:
             raise ValueError(f"val_size is {val_size}: it must be between 1 and {self.num_train - 1}.")
+        if values is not None and binarize not in ("levels", "dequantize"):
+            raise ValueError(f"values is {values}: leave it out, or set binarize to levels or dequantize.")
+        if values is not None and not 2 <= values <= self.levels + 1:
+            raise ValueError(f"values is {values}: it must be between 2 and {self.levels + 1} grey levels.")
         self.binarize, self.image_size, self.val_size = binarize, image_size, val_size
+        self.values = values or self.levels + 1
 
     def read(self, split: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
         """Grey levels (N, H, W) uint8 and labels (N,) of an official split."""
@@ -202,11 +210,11 @@ class ImageData(DataModule):
         return 1.0 if images.is_floating_point() else 1 / self.levels
 
     def _whole(self, images: Tensor) -> Tensor:
-        """Numbers of the grey levels, 0 to `levels`, as float."""
-        return (images * (self._scale(images) * self.levels)).round()
+        """Numbers of the grey levels, 0 to K - 1, as float."""
+        return (images * (self._scale(images) * (self.values - 1))).round()
 
     def _dequantize(self, x: Tensor, keys: Tensor) -> Tensor:
-        return dequantize(x, keys) / (self.levels + 1)
+        return dequantize(x, keys) / self.values
 
     def _fixed(self, images: Tensor, labels: Tensor, numbers: Tensor) -> Images:
         """A split whose images never change."""
@@ -231,6 +239,7 @@ class ImageData(DataModule):
             "name": type(self).__name__,
             "binarize": self.binarize,
             "image_size": self.image_size,
+            **({"values": self.values} if self.binarize in ("levels", "dequantize") else {}),
             "splits": {
                 "train": self.train_size or self.num_train - self.val_size,
                 "val": self.val_size,
@@ -269,8 +278,9 @@ class MNIST(ImageData):
         batch_size: int = 128,
         seed: int = 0,
         val_size: int = 10_000,
+        values: int | None = None,
     ) -> None:
-        super().__init__(binarize, image_size, batch_size, seed, val_size)
+        super().__init__(binarize, image_size, batch_size, seed, val_size, values)
 
     def prepare_data(self) -> None:
         fetch.fetch("MNIST")

@@ -1,8 +1,9 @@
 """Points: two-dimensional toy densities, for models whose every step can be drawn.
 
 moons, rings, spirals, checkerboard, eight_gaussians, pinwheel: the shapes that the literature on
-flows and diffusion draws (e.g. Grathwohl et al. 2019, arXiv:1810.01367). All lie within about
-[-4, 4]², their mean is 0 by symmetry.
+flows and diffusion draws (e.g. Grathwohl et al. 2019, arXiv:1810.01367); sine: pairs of a regression, of
+which p(x_2 | x_1) has one peak and p(x_1 | x_2) many (Bishop 1994, mixture density networks). All lie
+within about [-4, 4]², their mean is 0 by symmetry.
 
 Shapes: a batch is x (B, 2) float and y (B,) int64, the part that a point belongs to (which moon,
 which arm, ...).
@@ -17,7 +18,7 @@ from torch import Tensor
 
 from datamodules.base import DataModule, TensorSplit
 
-Shape = Literal["moons", "rings", "spirals", "checkerboard", "eight_gaussians", "pinwheel"]
+Shape = Literal["moons", "rings", "spirals", "checkerboard", "eight_gaussians", "pinwheel", "sine"]
 
 
 def _polar(radius: Tensor, angle: Tensor) -> Tensor:
@@ -69,6 +70,12 @@ def pinwheel(part: Tensor, generator: torch.Generator) -> Tensor:
     return torch.stack([c * z[:, 0] - s * z[:, 1], s * z[:, 0] + c * z[:, 1]], 1)
 
 
+def sine(part: Tensor, generator: torch.Generator) -> Tensor:
+    """x_1 uniform in [-4, 4], x_2 = 2 sin(3/2 x_1) + N(0, 1/4²): entropy ln 8 + ½ ln(2πe/16) = 2.112 nats."""
+    x1 = 8 * torch.rand(len(part), generator=generator) - 4
+    return torch.stack([x1, 2 * (1.5 * x1).sin() + 0.25 * torch.randn(len(part), generator=generator)], 1)
+
+
 # Each shape with the number of its parts.
 SHAPES: dict[str, tuple[Callable[[Tensor, torch.Generator], Tensor], int]] = {
     "moons": (moons, 2),
@@ -77,6 +84,7 @@ SHAPES: dict[str, tuple[Callable[[Tensor, torch.Generator], Tensor], int]] = {
     "checkerboard": (checkerboard, 8),
     "eight_gaussians": (eight_gaussians, 8),
     "pinwheel": (pinwheel, 5),
+    "sine": (sine, 1),
 }
 
 

@@ -34,7 +34,7 @@ def stationary_covariance(slope: float, scale: float, steps: int) -> Tensor:
 
 def deviation(model: GaussianChain) -> float:
     """The largest difference between the covariance of a stationary chain and the formula."""
-    formula = stationary_covariance(float(model.slope), float(model.variance.sqrt()), model.n)
+    formula = stationary_covariance(float(model.slopes), float(model.variance.sqrt()), model.n)
     return float((model.moments()[1] - formula).abs().max())
 
 
@@ -90,11 +90,10 @@ class Score:
 
 def score(model: GaussianChain, x: Tensor) -> Score:
     """Both ways of computing log p(x), x (n,)."""
-    steps = len(x) - 1
-    means = torch.cat([model.first_mean[None], model.slope * x[:-1] + model.shift])
-    spreads = torch.cat([model.first_variance[None], model.variance.expand(steps)]).sqrt()
+    L, shift, variance = model.system()
+    means = x - L @ x + shift
     joint = MultivariateNormal(*model.moments()).log_prob(x)
-    return Score(means, spreads, model.log_conditionals(x[None])[0], float(joint))
+    return Score(means, variance.sqrt(), model.log_conditionals(x[None])[0], float(joint))
 
 
 # --- The fair walk --------------------------------------------------------------------------------

@@ -1,11 +1,17 @@
-"""Gaussian Markov chain: the linear autoregression of order one that the family is named after.
+"""Gaussian Markov chain: the linear autoregression that the family is named after.
 
-    x_1 ~ N(m_1, v_1),    x_{t+1} = a x_t + c + s ε_t,    ε_t ~ N(0, 1)
-    log p(x) = log N(x_1; m_1, v_1) + Σ_t log N(x_{t+1}; a x_t + c, s²)
+    x_t = c + Σ_{j ≤ k} a_j x_{t-j} + s ε_t,    ε_t ~ N(0, 1),    the first k values from any normal law
+    log p(x) = Σ_t log N(x_t; c_t + Σ_j a_tj x_{t-j}, s_t²)
 
-The whole x is one multivariate normal: (L x)_1 = x_1, (L x)_{t+1} = x_{t+1} - a x_t has independent entries,
-so that Cov(x) = L^{-1} diag(v_1, s², s², …) L^{-T}. With v_1 = s²/(1 - a²) and c = 0 the chain is stationary
-and Cov(x_t, x_u) = v_1 a^{|t-u|}; a = 1 is the Gaussian random walk. Fitted in closed form, by least squares.
+The whole x is one multivariate normal: with (L x)_t = x_t - Σ_j a_tj x_{t-j} the entries of L x are
+independent, so that Cov(x) = L^{-1} diag(s_1², s_2², …) L^{-T}.
+
+k = 1: if c = 0 and x_1 has the variance v = s²/(1 - a²), the chain is stationary and
+Cov(x_t, x_u) = v a^{|t-u|}; a = 1 is the Gaussian random walk. k = 2, with a_1 = 2 r cos ω and a_2 = -r²: a
+resonance at ω radians a step, as of a plucked string (Yule's sunspots); no chain of memory 1 can swing.
+
+Fitted in closed form, by least squares: of the first k values each on all before it, of the others on the
+last k.
 
 Shapes: x (B, *event_shape) real numbers, read in raster order; log_prob (B,), nats; it can be positive.
 
@@ -26,89 +32,132 @@ from modules.trace import Step, Trace
 class GaussianChain(CountModel):
     """Args:
         event_shape: shape of one example.
+        memory: k, how many values back.
         least_variance: of a step, so that constant data keep a density.
         training: metrics, ... of `modules.base.Module`.
 
-    The parameters (`slope`, `shift`, `variance`, `first_mean`, `first_variance`) follow from the sums that
-    `count` keeps; `put` sets them by hand.
+    All parameters follow from two tables of second moments that `count` adds up: `first`, of 1 and the first
+    k values, and `steps`, of 1, k values in a row and the one after them. `put` sets them by hand.
     """
 
-    sums: Tensor
+    first: Tensor
+    steps: Tensor
 
     def __init__(
-        self, event_shape: Sequence[int] = (64,), least_variance: float = 1e-6, **training: Any
+        self,
+        event_shape: Sequence[int] = (64,),
+        memory: int = 1,
+        least_variance: float = 1e-6,
+        **training: Any,
     ) -> None:
         super().__init__(**training)
         require(0, least_variance=least_variance)
-        self.event_shape, self.n = tuple(event_shape), math.prod(event_shape)
-        if self.n < 2:
-            raise ValueError(f"event_shape is {list(event_shape)}: a chain has at least two steps.")
+        require(1, memory=memory)
+        self.event_shape, self.n, self.memory = tuple(event_shape), math.prod(event_shape), memory
+        if self.n < memory + 1:
+            raise ValueError(f"event_shape is {list(event_shape)}: memory {memory} needs more steps.")
         self.least_variance = least_variance
-        # of first values: how many, Σ x, Σ x²; of steps: how many, Σ x, Σ y, Σ x², Σ x y, Σ y²
-        self.register_buffer("sums", torch.zeros(9, dtype=torch.float64))
-        self.put(0.0, 1.0)
+        self.register_buffer("first", torch.zeros(memory + 1, memory + 1, dtype=torch.float64))
+        self.register_buffer("steps", torch.zeros(memory + 2, memory + 2, dtype=torch.float64))
+        self.put([0.0] * memory, 1.0)
 
-    def put(self, slope: float, scale: float, first_variance: float = 1.0, shift: float = 0.0) -> None:
-        """Use x_{t+1} = slope · x_t + shift + scale · ε and x_1 ~ N(0, first_variance)."""
-        # the sums of data that would be fitted by just these numbers: x of mean 0 and variance 1
-        yy = slope**2 + shift**2 + scale**2
-        self.sums.copy_(
-            torch.tensor([1.0, 0.0, first_variance, 1.0, 0.0, shift, 1.0, slope, yy], dtype=torch.float64)
-        )
+    def put(
+        self,
+        slopes: float | Sequence[float],
+        scale: float,
+        first_variance: float | Tensor = 1.0,
+        shift: float = 0.0,
+    ) -> None:
+        """Use x_t = shift + Σ_j slopes_j · x_{t-j} + scale · ε, the first k values with mean 0.
+
+        Args:
+            slopes: the nearest value's first.
+            first_variance: of the first k values, or their covariance (k, k).
+        """
+        a = torch.as_tensor(slopes, dtype=torch.float64).reshape(-1).flip(0)  # the oldest first
+        if len(a) != self.memory:
+            raise ValueError(f"{len(a)} slopes for a memory of {self.memory}: give one for each value back.")
+        eye = torch.eye(self.memory, dtype=torch.float64)
+        covariance = torch.as_tensor(first_variance, dtype=torch.float64)
+        # the moments of data that would be fitted by just these numbers: values of mean 0 and variance 1
+        one = torch.ones(1, 1, dtype=torch.float64)
+        self.first.copy_(torch.block_diag(one, covariance if covariance.ndim else eye * covariance))
+        mean = torch.cat([a.new_tensor([shift]), a])  # of y given (1, z)
+        loading = torch.cat([torch.block_diag(one, eye), mean[None]])
+        self.steps.copy_(loading @ loading.t())
+        self.steps[-1, -1] += scale**2
+
+    # --- parameters ---
+
+    def regression(self, moments: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Least squares of the last entry on those before it.
+
+        Args:
+            moments: (m + 2, m + 2), sums over examples of (1, z_1, …, z_m, y) times itself.
+
+        Returns:
+            shift (), slopes (m,) and the variance () of what is left.
+        """
+        moments = moments / moments[0, 0]
+        mean = moments[0, 1:]
+        covariance = moments[1:, 1:] - mean[:, None] * mean
+        slopes = torch.linalg.pinv(covariance[:-1, :-1], hermitian=True) @ covariance[:-1, -1]
+        left = covariance[-1, -1] - slopes @ covariance[:-1, -1]
+        return mean[-1] - slopes @ mean[:-1], slopes, left.clamp(min=self.least_variance)
 
     @property
-    def slope(self) -> Tensor:
-        """a, by least squares: Cov(x, y) / Var(x)."""
-        count, x, y, xx, xy, _ = self.sums[3:]
-        spread = xx - x * x / count
-        return torch.where(spread > 0, (xy - x * y / count) / spread, 0.0)
+    def slopes(self) -> Tensor:
+        """a, (k,), the nearest value's first."""
+        return self.regression(self.steps)[1].flip(0)
 
     @property
     def shift(self) -> Tensor:
         """c"""
-        count, x, y = self.sums[3:6]
-        return (y - self.slope * x) / count
+        return self.regression(self.steps)[0]
 
     @property
     def variance(self) -> Tensor:
         """s², the mean squared residual."""
-        count, x, y, xx, xy, yy = self.sums[3:]
-        a, c = self.slope, self.shift
-        squares = yy + a * a * xx + c * c * count - 2 * (a * xy + c * y - a * c * x)
-        return (squares / count).clamp(min=self.least_variance)
-
-    @property
-    def first_mean(self) -> Tensor:
-        """m_1"""
-        return self.sums[1] / self.sums[0]
+        return self.regression(self.steps)[2]
 
     @property
     def first_variance(self) -> Tensor:
-        """v_1"""
-        return (self.sums[2] / self.sums[0] - self.first_mean**2).clamp(min=self.least_variance)
+        """Variance of the first value."""
+        return self.regression(self.first[:2, :2])[2]
 
     @property
     def num_parameters(self) -> int:
-        numbers = (self.slope, self.shift, self.variance, self.first_mean, self.first_variance)
-        return torch.stack(numbers).numel()
+        beginning = [self.regression(self.first[: t + 2, : t + 2]) for t in range(self.memory)]
+        return sum(part.numel() for law in (*beginning, self.regression(self.steps)) for part in law)
+
+    def system(self) -> tuple[Tensor, Tensor, Tensor]:
+        """L (n, n), c (n,) and s² (n,): the entries of L x are independent, N(c_t, s_t²)."""
+        L = torch.eye(self.n, dtype=torch.float64)
+        shift, variance = torch.empty(2, self.n, dtype=torch.float64)
+        k = self.memory
+        for t in range(k):
+            shift[t], slopes, variance[t] = self.regression(self.first[: t + 2, : t + 2])
+            L[t, :t] = -slopes
+        shift[k:], slopes, variance[k:] = self.regression(self.steps)
+        for j in range(k):  # the oldest first
+            L[k:, j : j + self.n - k].diagonal().fill_(-slopes[j])
+        return L, shift, variance
 
     def moments(self) -> tuple[Tensor, Tensor]:
         """Mean (n,) and covariance (n, n) of the whole x."""
-        below = torch.full((self.n - 1,), float(self.slope), dtype=torch.float64)
-        steps = torch.eye(self.n, dtype=torch.float64) - below.diag(-1)  # L
-        drive = torch.cat([self.first_mean[None], self.shift.expand(self.n - 1)])
-        noise = torch.cat([self.first_variance[None], self.variance.expand(self.n - 1)])
-        back = torch.linalg.inv(steps)
-        return back @ drive, back @ noise.diag() @ back.t()
+        L, shift, variance = self.system()
+        back = torch.linalg.inv(L)
+        return back @ shift, back @ variance.diag() @ back.t()
+
+    # --- density ---
 
     def log_conditionals(self, x: Tensor) -> Tensor:
         """log p(x_1), log p(x_2 | x_1), … of each example in nats, (B, n)."""
-        x = x.reshape(len(x), -1).to(self.sums)
+        x = x.reshape(len(x), -1).to(self.steps)
         if x.shape[1] != self.n:
             raise ValueError(f"each example has {x.shape[1]} entries, the model {self.n}.")
-        first = normal_log_density(x[:, 0], self.first_mean, self.first_variance)
-        steps = normal_log_density(x[:, 1:], self.slope * x[:, :-1] + self.shift, self.variance)
-        return torch.cat([first[:, None], steps], 1)
+        L, shift, variance = self.system()
+        return normal_log_density(x @ L.t(), shift, variance)
 
     def log_prob(self, x: Tensor) -> Tensor:
         """log p(x) in nats, (B,), by the chain rule."""
@@ -120,45 +169,43 @@ class GaussianChain(CountModel):
         return nll.mean()
 
     def forget(self) -> None:
-        self.sums.zero_()
+        self.first.zero_()
+        self.steps.zero_()
 
     def count(self, batch: Any) -> None:
         x = batch[0].reshape(len(batch[0]), -1).double()
-        first, before, after = x[:, 0], x[:, :-1], x[:, 1:]
-        self.sums += torch.stack(
-            [
-                torch.tensor(float(len(x))), first.sum(), (first**2).sum(),
-                torch.tensor(float(before.numel())), before.sum(), after.sum(),
-                (before**2).sum(), (before * after).sum(), (after**2).sum(),
-            ]
-        )  # fmt: skip
+        begin = torch.cat([torch.ones(len(x), 1), x[:, : self.memory]], 1)
+        self.first += begin.t() @ begin
+        windows = x.unfold(1, self.memory + 1, 1).reshape(-1, self.memory + 1)  # k values and the next one
+        windows = torch.cat([torch.ones(len(windows), 1), windows], 1)
+        self.steps += windows.t() @ windows
 
     # --- sampling ---
 
     @torch.no_grad()
-    def _draw(self, n: int, generator: torch.Generator | None) -> Iterator[Tensor]:
-        """x (n, steps) after each new step."""
+    def _draw(self, n: int, generator: torch.Generator | None) -> Iterator[tuple[Tensor, Tensor]]:
+        """x (n, t) after each new step t, and the mean that its last value was drawn around, (n,)."""
         noise = torch.randn(n, self.n, generator=generator, dtype=torch.float64)
+        L, shift, variance = self.system()
         x = torch.zeros(n, self.n, dtype=torch.float64)
-        x[:, 0] = self.first_mean + self.first_variance.sqrt() * noise[:, 0]
-        yield x[:, :1]
-        for t in range(1, self.n):
-            x[:, t] = self.slope * x[:, t - 1] + self.shift + self.variance.sqrt() * noise[:, t]
-            yield x[:, : t + 1]
+        for t in range(self.n):
+            last = slice(max(0, t - self.memory), t)
+            mean = shift[t] - x[:, last] @ L[t, last]
+            x[:, t] = mean + variance[t].sqrt() * noise[:, t]
+            yield x[:, : t + 1], mean
 
     def sample(self, n: int, generator: torch.Generator | None = None) -> Tensor:
         """(n, *event_shape)."""
-        *_, x = self._draw(n, generator)
+        *_, (x, _) = self._draw(n, generator)
         return x.reshape(n, *self.event_shape)
 
     def sample_trace(self, seed: int = 0) -> Trace:
         """One draw, a step a value: `x` so far and the `mean` that the value was drawn around."""
         steps = []
-        a, c, s = float(self.slope), float(self.shift), float(self.variance.sqrt())
-        for x in self._draw(1, torch.Generator().manual_seed(seed)):
-            t, value = x.shape[1], float(x[0, -1])
-            mean = float(self.first_mean) if t == 1 else a * float(x[0, -2]) + c
-            spread = float(self.first_variance.sqrt()) if t == 1 else s
+        spreads = self.system()[2].sqrt().tolist()
+        for x, around in self._draw(1, torch.Generator().manual_seed(seed)):
+            t, value, mean = x.shape[1], float(x[0, -1]), float(around)
+            spread = spreads[t - 1]
             steps.append(
                 Step(
                     f"Step {t}: {value:.3f}, drawn around {mean:.3f}.",

@@ -97,7 +97,9 @@ def test_datamodule() -> None:
 
 
 def test_bad_arguments() -> None:
-    with pytest.raises(ValueError, match="moons, rings, spirals, checkerboard, eight_gaussians, pinwheel"):
+    with pytest.raises(
+        ValueError, match="moons, rings, spirals, checkerboard, eight_gaussians, pinwheel, sine"
+    ):
         Points("moon")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="one of moons"):
         sample("disc", 3)  # type: ignore[arg-type]
