@@ -132,8 +132,8 @@ class GaussianChain(CountModel):
 
     def system(self) -> tuple[Tensor, Tensor, Tensor]:
         """L (n, n), c (n,) and s² (n,): the entries of L x are independent, N(c_t, s_t²)."""
-        L = torch.eye(self.n, dtype=torch.float64)
-        shift, variance = torch.empty(2, self.n, dtype=torch.float64)
+        L = torch.eye(self.n).to(self.steps)
+        shift, variance = L.new_empty(2, self.n)
         k = self.memory
         for t in range(k):
             shift[t], slopes, variance[t] = self.regression(self.first[: t + 2, : t + 2])
@@ -174,10 +174,10 @@ class GaussianChain(CountModel):
 
     def count(self, batch: Any) -> None:
         x = batch[0].reshape(len(batch[0]), -1).double()
-        begin = torch.cat([torch.ones(len(x), 1), x[:, : self.memory]], 1)
+        begin = torch.cat([x.new_ones(len(x), 1), x[:, : self.memory]], 1)
         self.first += begin.t() @ begin
         windows = x.unfold(1, self.memory + 1, 1).reshape(-1, self.memory + 1)  # k values and the next one
-        windows = torch.cat([torch.ones(len(windows), 1), windows], 1)
+        windows = torch.cat([windows.new_ones(len(windows), 1), windows], 1)
         self.steps += windows.t() @ windows
 
     # --- sampling ---
@@ -185,9 +185,9 @@ class GaussianChain(CountModel):
     @torch.no_grad()
     def _draw(self, n: int, generator: torch.Generator | None) -> Iterator[tuple[Tensor, Tensor]]:
         """x (n, t) after each new step t, and the mean that its last value was drawn around, (n,)."""
-        noise = torch.randn(n, self.n, generator=generator, dtype=torch.float64)
         L, shift, variance = self.system()
-        x = torch.zeros(n, self.n, dtype=torch.float64)
+        noise = torch.randn(n, self.n, generator=generator, dtype=torch.float64).to(L)
+        x = torch.zeros_like(noise)
         for t in range(self.n):
             last = slice(max(0, t - self.memory), t)
             mean = shift[t] - x[:, last] @ L[t, last]
