@@ -85,7 +85,7 @@ def as_linear(convolution: nn.Conv1d, width: int) -> nn.Linear:
     with torch.no_grad():
         bias = convolution(torch.zeros_like(impulses[:1])).flatten()  # (C_out·W',)
         matrix: Tensor = (convolution(impulses).flatten(1) - bias).T  # (C_out·W', C_in·W)
-        linear = nn.Linear(size, len(bias), dtype=weight.dtype)
+        linear = nn.utils.skip_init(nn.Linear, size, len(bias), dtype=weight.dtype)  # no weights are drawn
         linear.weight.copy_(matrix)
         linear.bias.copy_(bias)
     return linear
