@@ -4,6 +4,7 @@ Training itself is left out: what reaches it is accepted, and the optimizer of w
 """
 
 import contextlib
+import functools
 import io
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ class Accepted(Exception):
 def untrained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A training or test that begins is accepted; no file is made but what `sample` draws."""
 
-    def begin(trainer: L.Trainer, model: Module, **kwargs: Any) -> None:
+    def begin(trainer: L.Trainer, *, model: Module, **kwargs: Any) -> None:
         made: Any = model.configure_optimizers()
         optimizer = made["optimizer"] if isinstance(made, dict) else made
         for parameter in model.parameters():
@@ -79,8 +80,12 @@ def untrained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         assert trainer.max_epochs == -1 or trainer.max_epochs >= 1
         raise Accepted
 
+    def beginning() -> Any:
+        return lambda *args, **kwargs: begin(*args, **kwargs)
+
     for name in ("fit", "validate", "test"):
-        monkeypatch.setattr(L.Trainer, name, begin)
+        # under the signature of the method itself: the command reads its options there
+        monkeypatch.setattr(L.Trainer, name, functools.wraps(getattr(L.Trainer, name))(beginning()))
     monkeypatch.chdir(tmp_path)
     yield
     assert not Path("owned").exists()
