@@ -103,21 +103,24 @@ def write_texts(tokens: Tensor, card: dict[str, Any], out: Path | None) -> None:
 
 
 def write_images(x: Tensor, card: dict[str, Any], out: Path) -> None:
-    """A square grid of grey images, white margins of one pixel, enlarged so that pixels can be seen."""
+    """A square grid of images, grey or in colour (N, 3, side, side), white margins of one pixel, enlarged so
+    that pixels can be seen."""
     from PIL import Image
 
     if out.suffix != ".png":
         raise UserError(f"{out} is to hold images: name it .png.")
-    side = card["data"].get("image_size") or math.isqrt(x[0].numel())
-    if x[0].numel() != side * side:
+    channels = 3 if x.ndim == 4 and x.shape[1] == 3 else 1
+    side = math.isqrt(x[0].numel() // channels)
+    if x[0].numel() != channels * side * side:
         raise UserError(f"{card['experiment']} draws no square images, so there is no picture to write.")
-    images = torch.nn.functional.pad(x.reshape(-1, side, side), (1, 1, 1, 1), value=1.0)
+    images = torch.nn.functional.pad(x.reshape(-1, channels, side, side), (1, 1, 1, 1), value=1.0)
     columns = math.ceil(math.sqrt(len(images)))
     rows = math.ceil(len(images) / columns)
-    blank = images.new_ones(rows * columns - len(images), side + 2, side + 2)
-    grid = torch.cat([images, blank]).reshape(rows, columns, side + 2, side + 2)
-    grid = grid.permute(0, 2, 1, 3).reshape(rows * (side + 2), columns * (side + 2))
-    picture = Image.fromarray((grid.clamp(0, 1) * 255).byte().numpy(), mode="L")
+    blank = images.new_ones(rows * columns - len(images), channels, side + 2, side + 2)
+    grid = torch.cat([images, blank]).reshape(rows, columns, channels, side + 2, side + 2)
+    # (rows, columns, C, H, W) -> (rows, H, columns, W, C)
+    grid = grid.permute(0, 3, 1, 4, 2).reshape(rows * (side + 2), columns * (side + 2), channels)
+    picture = Image.fromarray((grid.clamp(0, 1) * 255).byte().numpy().squeeze(-1 if channels == 1 else ()))
     scale = max(1, 96 // side)
     buffer = io.BytesIO()
     picture.resize((picture.width * scale, picture.height * scale), Image.Resampling.NEAREST).save(

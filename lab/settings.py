@@ -40,7 +40,7 @@ def at_least(least: float) -> Callable[[float], bool]:
 
 def share_or_count(value: float) -> bool:
     """A share of the batches as 0.1, or their number as 10: never none of them."""
-    return value >= 1 if isinstance(value, int) else 0 < value <= 1
+    return value >= 1 if float(value).is_integer() else 0 < value < 1  # the parser may spell 2 as 2.0
 
 
 # Options of the trainer: what a number must be, in words too. None always leaves it to Lightning.

@@ -53,6 +53,13 @@ def test_one_component_with_constant_conditionals_is_a_diagonal_gaussian():
     torch.testing.assert_close(model.log_prob(x), expected, rtol=0, atol=1e-12)
 
 
+def test_temperature_multiplies_the_variance_of_a_component():
+    model = contracts.exact(RNADE(event_shape=(1,), hidden=1, components=1)).requires_grad_(False)
+    sigma = model.logits(torch.zeros(1, 1, dtype=torch.float64))[0, 0, 2].exp()
+    draws = model.sample(100_000, temperature=0.25, generator=torch.Generator().manual_seed(0))
+    assert draws.std().item() == pytest.approx(0.5 * sigma.item(), rel=0.01)  # σ√T; four standard errors
+
+
 def test_sampler_meets_the_one_pass_mixtures_and_draws_from_them():
     model = contracts.exact(RNADE(event_shape=(2,), hidden=4, components=3), scale=1.0)
     x, outputs = model._draw(200_000, None, model.order, 0, 1.0, torch.Generator().manual_seed(0))

@@ -193,6 +193,21 @@ def test_samples_repeat_with_their_seed_and_the_knobs_reach_the_model(tmp_path: 
     assert draw("d.png", "--temperature", "0.0001", "--seed", "1") == draw("e.png", "--temperature", "0.0001")
 
 
+def test_colours_are_drawn_as_they_were_sampled(tmp_path: Path) -> None:
+    import numpy as np
+    from PIL import Image
+
+    from lab import weights
+
+    assert main(["sample", "pixelcnn-shapes", "-n", "1", "--out", str(tmp_path / "a.png")]) == 0
+    x = weights.load("pixelcnn-shapes").sample(1, generator=torch.Generator().manual_seed(0))[0]  # (3, 8, 8)
+    with Image.open(tmp_path / "a.png") as picture:
+        assert picture.mode == "RGB"
+        scale = picture.width // 10  # eight pixels and a margin of one
+        drawn = np.asarray(picture)[scale // 2 :: scale, scale // 2 :: scale][1:-1, 1:-1]
+    assert (drawn == (x / 3 * 255).byte().permute(1, 2, 0).numpy()).all()
+
+
 def test_sample_writes_text(tmp_path: Path) -> None:
     out = tmp_path / "text.txt"
     assert main(["sample", "gpt-shakespeare", "-n", "2", "--out", str(out), "--length", "20"]) == 0

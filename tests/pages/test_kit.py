@@ -131,6 +131,28 @@ def clicks_page() -> None:
     ui.presets({"Hold": {"cell": (2, 1)}, "Let go": {"cell": None}})
 
 
+def test_a_number_in_a_link_is_finite_or_a_text() -> None:
+    assert [figures.value(text) for text in ("3", "-2.5", "1e400", "nan", "b")] == [
+        3,
+        -2.5,
+        "1e400",
+        "nan",
+        "b",
+    ]
+
+
+@pytest.mark.parametrize("link", ["-3,2", "2,-3", "4,0", "0,3", "1e400,1", "1.5,1"])
+def test_a_cell_outside_of_its_map_is_none(link: str) -> None:
+    def script() -> None:
+        from lab import ui
+
+        ui.header("Map", "Three rows of four cells.")
+        ui.caption(f"cell {ui.held_cell('cell', 3, 4)}")
+
+    page = opened(script, cell=link)
+    assert not page.exception and page.caption[-1].value == "cell None"
+
+
 def test_a_held_cell_comes_from_the_link_and_from_presets() -> None:
     page = opened(clicks_page)
     assert result(page) == (None, None)
