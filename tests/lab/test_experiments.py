@@ -197,10 +197,8 @@ def test_colours_are_drawn_as_they_were_sampled(tmp_path: Path) -> None:
     import numpy as np
     from PIL import Image
 
-    from lab import weights
-
     assert main(["sample", "pixelcnn-shapes", "-n", "1", "--out", str(tmp_path / "a.png")]) == 0
-    x = weights.load("pixelcnn-shapes").sample(1, generator=torch.Generator().manual_seed(0))[0]  # (3, 8, 8)
+    x = load("pixelcnn-shapes").sample(1, generator=torch.Generator().manual_seed(0))[0]  # (3, 8, 8)
     with Image.open(tmp_path / "a.png") as picture:
         assert picture.mode == "RGB"
         scale = picture.width // 10  # eight pixels and a margin of one
