@@ -109,7 +109,7 @@ EXPERIMENT_4 = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in EXPERIMENT_4 if name in shipped])
+@pytest.mark.parametrize("name", EXPERIMENT_4)
 def test_sizes_reach_the_specifications_numbers(name: str) -> None:
     mean, _ = EXPERIMENT_4[name]
     assert card(name)["seeds"] == [0, 1, 2] and 0 < card(name)["std"]["test/nll"] < 0.25
@@ -185,14 +185,14 @@ def test_no_shipped_model_of_mnist_is_doubled(real_data: Any) -> None:
 
 
 def test_pixelcnn_has_learned_coloured_shapes() -> None:
-    """Within 5 nats of the entropy of the law and never below; its pixels are colours of the palette."""
+    """Within 1.5 nats of the entropy of the law and never below; its pixels are colours of the palette."""
     data = Shapes(side=8, sizes=(5, 6))
     data.setup("test")
     model: Any = weights.load("pixelcnn-shapes")
     x = data.test_set[torch.arange(500)][0]
     with torch.no_grad():
         nll = -model.log_prob(x)
-    assert data.least_nll < float(nll.mean()) < data.least_nll + 5
+    assert data.least_nll < float(nll.mean()) < data.least_nll + 1.5
     assert float(nll.mean()) == pytest.approx(
         test_nll("pixelcnn-shapes"), abs=4 * float(nll.std()) / 500**0.5
     )
@@ -212,8 +212,6 @@ def test_pixelcnn_has_learned_coloured_shapes() -> None:
      ("pixelcnn-greys16-mnist", 16, 196)],
 )  # fmt: skip
 def test_pixelcnn_on_grey_levels(name: str, values: int, pixels: int) -> None:
-    if name not in shipped:
-        pytest.skip(f"{name} ships no weights")
     uniform = pixels * math.log(values)
     assert card(name)["data"]["values"] == values
     assert test_nll(name) < 0.55 * uniform
@@ -247,7 +245,7 @@ def test_a_chain_of_memory_two_reaches_the_entropy_of_signals_and_one_of_memory_
 def test_rnade_bends_with_the_sine() -> None:
     """Above the entropy of the pairs, ln 8 + ½ ln(2πe/16) nats, and its E[x₂ | x₁] follows the curve."""
     least = math.log(8) + 0.5 * math.log(2 * math.pi * math.e / 16)
-    assert least == pytest.approx(2.112, abs=1e-3) and least < test_nll("rnade-sine") < least + 0.5
+    assert least == pytest.approx(2.112, abs=1e-3) and least < test_nll("rnade-sine") < least + 0.12
     model: Any = weights.load("rnade-sine")
     x1 = torch.linspace(-3.5, 3.5, 57)
     with torch.no_grad():
