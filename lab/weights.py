@@ -233,7 +233,7 @@ def judge_tensors(model: Module, stored: Mapping[str, Tensor], origin: Path) -> 
     Raises:
         WeightsError: the first that differs, and how.
     """
-    model.make_room(stored)
+    model.resize_buffers(stored)
     own = unique_tensors(model)
     if missing := sorted(own.keys() ^ stored.keys()):
         raise WeightsError(
@@ -300,7 +300,7 @@ def check_checkpoint(path: Path, model: Module) -> None:
         WeightsError: names or shapes differ from the model's.
     """
     state = read_checkpoint(path)["state_dict"]
-    model.make_room(state)
+    model.resize_buffers(state)
     own = model.state_dict()
     wrong = next((k for k in own.keys() | state.keys() if k not in own or k not in state), None)
     wrong = wrong or next((k for k in own if own[k].shape != state[k].shape), None)

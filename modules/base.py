@@ -5,6 +5,7 @@ A model is one class: it holds the parameters, offers its surfaces (`log_prob`, 
 """
 
 import inspect
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol, cast, runtime_checkable
@@ -84,7 +85,7 @@ class Module(L.LightningModule):
     """Base of every model: the three training hooks share one `step`.
 
     A subclass implements `step(batch, split) -> loss` and reports what it measures with
-    `measure`. Constructor arguments that the card must remember are saved as `hparams`.
+    `log_metric`. Constructor arguments that the card must remember are saved as `hparams`.
 
     Args:
         optimizer: takes the parameters, returns the optimizer.
@@ -125,7 +126,7 @@ class Module(L.LightningModule):
         }
 
     def metric_names(self, split: Split) -> list[str]:
-        """What `measure` can report for a split: "val/nll", ..."""
+        """What `log_metric` can report for a split: "val/nll", ..."""
         prefix = f"{split}_"
         return [f"{split}/{name.removeprefix(prefix)}" for name in self.meters if name.startswith(prefix)]
 
@@ -133,7 +134,7 @@ class Module(L.LightningModule):
         """The loss of one batch, a scalar; measures what the split reports."""
         raise NotImplementedError
 
-    def measure(self, split: Split, name: str, *values: Any) -> None:
+    def log_metric(self, split: Split, name: str, *values: Any) -> None:
         """Update the metric `name` with `values` and log it as `<split>/<name>` per epoch."""
         metric = cast(Metric, self.meters[f"{split}_{name}"])
         if self._counts:
@@ -194,26 +195,32 @@ class Module(L.LightningModule):
         scheduler = {"scheduler": self.lr_scheduler(optimizer), "interval": self.lr_interval}
         return {"optimizer": optimizer, "lr_scheduler": scheduler}
 
+    @property  # type: ignore[misc]  # Lightning's own has a setter, which only refuses
+    def dtype(self) -> torch.dtype:
+        """Of the first floating tensor, parameters first; Lightning's knows nothing of a table's buffers."""
+        tensors = itertools.chain(self.parameters(), self.buffers())
+        return next((t.dtype for t in tensors if t.is_floating_point()), torch.get_default_dtype())
+
     @property
     def num_parameters(self) -> int:
         """Number of stored parameters."""
         return sum(p.numel() for p in self.parameters())
 
-    def make_room(self, state: Mapping[str, Tensor]) -> None:
+    def resize_buffers(self, state: Mapping[str, Tensor]) -> None:
         """Resize buffers whose size depends on the training data, before `state` is copied into them."""
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> Any:
-        self.make_room(state_dict)
+        self.resize_buffers(state_dict)
         return super().load_state_dict(state_dict, strict, assign)
 
 
 class CountModel(Module):
     """Base of models that are fitted by counting: no gradient, no optimizer, one epoch is the fit.
 
-    A subclass implements `count(batch)`, `forget()` and, as every model, `step`. Another epoch
-    forgets and counts anew. Within an epoch, train metrics are those of the counts so far: with the
+    A subclass implements `count(batch)`, `reset_counts()` and, as every model, `step`. Another epoch
+    resets and counts anew. Within an epoch, train metrics are those of the counts so far: with the
     whole split as one batch they are those of the fitted model.
     """
 
@@ -225,12 +232,12 @@ class CountModel(Module):
         """Add what is seen in a training batch to the counts."""
         raise NotImplementedError
 
-    def forget(self) -> None:
+    def reset_counts(self) -> None:
         """Set all counts to zero."""
         raise NotImplementedError
 
     def on_train_epoch_start(self) -> None:
-        self.forget()
+        self.reset_counts()
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         self.count(batch)

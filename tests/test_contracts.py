@@ -550,7 +550,7 @@ class TestWordVectors:
         model.count((counts,))
         assert model.vectors.any()
         contracts.survives_saving(model, lambda m: m.vectors, tmp_path)
-        model.forget()
+        model.reset_counts()
         assert not model.counts.any()
 
 

@@ -73,7 +73,7 @@ def passes(model: NADE, images: int) -> Tensor:
     """Sampling by a full pass for every pixel, as a model without a running state must."""
     x, noise = start(model, images)
     for i, logits in enumerate(Autoregressive._walk(model, x, model.order, 0, 0)):
-        x[:, i] = model.choose(logits, noise[:, i], 1.0)
+        x[:, i] = model.sample_conditional(logits, noise[:, i], 1.0)
     return x
 
 
@@ -84,7 +84,7 @@ def recomputed(model: NADE, images: int) -> Tensor:
     for i in range(model.n):
         a = model.start + x[:, :i] @ model.weight[:i, 0]
         logit = F.linear(a.sigmoid(), model.readout[i], model.bias[i])[:, 0]
-        x[:, i] = model.choose(logit, noise[:, i], 1.0)
+        x[:, i] = model.sample_conditional(logit, noise[:, i], 1.0)
     return x
 
 
@@ -112,7 +112,7 @@ def by_modules(model: NADE) -> Callable[[int], Tensor]:
     def draw(images: int) -> Tensor:
         x, noise = start(model, images)
         for i, pixel in enumerate(pixels):
-            x[:, i] = model.choose(pixel(x[:, :i]), noise[:, i], 1.0)
+            x[:, i] = model.sample_conditional(pixel(x[:, :i]), noise[:, i], 1.0)
         return x
 
     return draw

@@ -32,7 +32,7 @@ def measure(quick: bool = False) -> list[Row]:
             generator = torch.Generator().manual_seed(0)
             noise = uniform(len(x), model.n, like=x, generator=generator)
             for j, logits in zip(model.order[start:].tolist(), walk(x, model.order, 0, start), strict=True):
-                x[:, j] = model.choose(logits, noise[:, j], 1.0)
+                x[:, j] = model.sample_conditional(logits, noise[:, j], 1.0)
             return x
 
         def ours(model: PixelModel = model, draw: Any = draw) -> Tensor:

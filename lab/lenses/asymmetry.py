@@ -80,7 +80,7 @@ def draw_by_passes(model: Autoregressive, batch: int) -> Tensor:
     noise = uniform(batch, model.n, like=x, generator=torch.Generator().manual_seed(0))
     order = model.component_order(0)
     for j, logits in zip(order.tolist(), Autoregressive._walk(model, x, order, 0, 0), strict=True):
-        x[:, j] = model.choose(logits, noise[:, j], 1.0)
+        x[:, j] = model.sample_conditional(logits, noise[:, j], 1.0)
     return x
 
 

@@ -79,7 +79,7 @@ def ink(x: Tensor, model: Autoregressive) -> Tensor:
 
 def posterior(model: Any, x: Tensor) -> Tensor:
     """p(y | x) of a model that knows classes, all equally likely before, x (n,) -> (num_classes,)."""
-    return model.class_posterior(x[None].to(model.like))[0]
+    return model.class_posterior(x[None].to(model.device, model.dtype))[0]
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def conditional(model: Autoregressive, x: Tensor, pixel: int, probes: int = 4, i
         inked = torch.rand(model.n, generator=generator) * (model.values - 1)
         support |= gradient_row(model, order, inked, pixel, asked, index) != 0
     with torch.no_grad():
-        logits = model.logits(x[None].to(model.like), order, index)[0, pixel]
+        logits = model.logits(x[None].to(model.device, model.dtype), order, index)[0, pixel]
         p = model.probabilities(logits)
     law = torch.stack([1 - p, p]) if model.values == 2 else p
     return Conditional(
@@ -179,7 +179,7 @@ class RunningUnits:
 @torch.no_grad()
 def running_units(model: NADE, x: Tensor, pixel: int, units: int = 16) -> RunningUnits:
     """NADE's running state just before `pixel` of x (n,), carried column by column along the order."""
-    order, x = model.component_order(0).tolist(), x.to(model.like)
+    order, x = model.component_order(0).tolist(), x.to(model.device, model.dtype)
     rank = order.index(pixel)
     u = model.inputs(x)[:, 0]  # (n,)
     a = model.start.clone()
@@ -221,7 +221,7 @@ class RunningState:
 @torch.no_grad()
 def running_state(model: NADE, x: Tensor) -> RunningState:
     """The state carried through a picture x (n,): one addition of a column a pixel, in single precision."""
-    order, fed = model.component_order(0), model.inputs(x.to(model.like))[:, 0]
+    order, fed = model.component_order(0), model.inputs(x.to(model.device, model.dtype))[:, 0]
     states = [model.start.clone()]
     for j in order.tolist():
         states.append(states[-1] + model.weight[j, 0] * fed[j])
@@ -351,7 +351,8 @@ def terms(model: Any, x: Tensor, y: int | None = None) -> Tensor:
         y: the class, of models that know classes; without it their terms are those of the mixture of all,
             which learns the class on the way.
     """
-    return model.log_conditionals(x[None].to(model.like), model.component_order(0), y)[0].flatten()
+    x = x[None].to(model.device, model.dtype)
+    return model.log_conditionals(x, model.component_order(0), y)[0].flatten()
 
 
 def compare(first: Autoregressive, second: Autoregressive, x: Tensor) -> Comparison:

@@ -166,7 +166,7 @@ class Digit:
 
 def on_digit(ae: Autoencoder, made: MADE, x: Tensor) -> Digit:
     """Both models on a digit (n,) of bits."""
-    x = x.to(made.like)
+    x = x.to(made.device, made.dtype)
     own = [jacobian(model, x).diagonal() for model in (ae, made)]
     with torch.no_grad():
         return Digit(

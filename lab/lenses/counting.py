@@ -169,7 +169,7 @@ def cost(name: str, n: int, k: int, d: int) -> Cost:
     def draw(walk: Callable[..., Any]) -> Callable[[int], None]:
         def run(batch: int) -> None:
             nonlocal steps
-            x = torch.ones(batch, n, dtype=model.like.dtype)  # a bit 0 adds nothing, and may be left out
+            x = torch.ones(batch, n, dtype=model.dtype)  # a bit 0 adds nothing, and may be left out
             steps = sum(1 for _ in walk(x, model.component_order(0), 0, 0))
 
         return run

@@ -84,7 +84,7 @@ class Section:
 @torch.no_grad()
 def section(model: RNADE, x1: float) -> Section:
     """p(x_2 | x_1 = x1) in double precision."""
-    x = torch.tensor([[x1, 0.0]], dtype=torch.float64).to(model.like)
+    x = torch.tensor([[x1, 0.0]], dtype=torch.float64).to(model.device, model.dtype)
     log_pi, mean, log_sigma = (t[0, 1].double() for t in model.mixture(model.logits(x)))
     order = log_pi.argsort(descending=True)
     return Section(log_pi[order].exp(), mean[order], log_sigma[order].exp())
@@ -123,17 +123,17 @@ class Map:
 @torch.no_grad()
 def density_map(model: RNADE, reach: float = REACH, cells: int = CELLS) -> Map:
     """log p(x_1) + log p(x_2 | x_1) for every cell; the parameters of x_2 are one pass over x_1."""
-    grid = axis(reach, cells).to(model.like)
+    grid = axis(reach, cells).to(model.device, model.dtype)
     outputs = model.logits(torch.stack([grid, torch.zeros_like(grid)], 1))  # (cells, 2, 3 K)
-    first = model.score(outputs[:, 0], grid)  # (cells,)
-    second = model.score(outputs[:, None, 1], grid.expand(cells, cells))  # (x_1, x_2)
+    first = model.conditional_log_prob(outputs[:, 0], grid)  # (cells,)
+    second = model.conditional_log_prob(outputs[:, None, 1], grid.expand(cells, cells))  # (x_1, x_2)
     return Map((first[:, None] + second).exp().t().double(), reach)
 
 
 @torch.no_grad()
 def nll(model: RNADE, x: Tensor) -> float:
     """Mean -log p of points (N, 2), nats."""
-    return -float(model.log_prob(x.to(model.like)).mean())
+    return -float(model.log_prob(x.to(model.device, model.dtype)).mean())
 
 
 def ladder(cards: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[int, float]]:
@@ -268,7 +268,7 @@ def whole_numbers(components: int, seed: int = 0, steps: int = 200, every: int =
             noise = torch.rand(x.shape, generator=generator) if name == "noisy" else 0.5
             inputs = (x + noise) * UNIT - 2
             outputs = model.logits(inputs)
-            loss = -model.score(outputs, inputs).sum(1).mean()
+            loss = -model.conditional_log_prob(outputs, inputs).sum(1).mean()
             # a density per level is UNIT times the one per unit of the input
             seen[f"nll_{name}"] = loss.item() - 2 * math.log(UNIT)
             seen[f"log_sigma_{name}"] = model.mixture(outputs.detach())[2].min().item() - math.log(UNIT)

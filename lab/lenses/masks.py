@@ -143,7 +143,7 @@ def evaluate(model: MADE, wiring: Connectivity, x: Tensor) -> tuple[Tensor, Tens
     """log p (B,) and logits (B, n) of x (B, n) under these masks."""
     masks = [m.to(x) for m in wiring.masks]
     logits = model(x, masks)
-    return model.score(logits, x).sum(-1), logits
+    return model.conditional_log_prob(logits, x).sum(-1), logits
 
 
 def total_probability(model: MADE, wiring: Connectivity) -> float:
@@ -354,7 +354,7 @@ def gradient_row(
         value: of K values, which one's logit.
         index: of several joints (of classes, say), which one.
     """
-    x = x.detach().to(model.like).clone().requires_grad_()
+    x = x.detach().to(model.device, model.dtype).clone().requires_grad_()
     logits = model.logits(x[None], order, index)[0, output]
     logit = logits[value] if logits.ndim else logits
     (gradient,) = torch.autograd.grad(logit, x, allow_unused=True)
@@ -412,10 +412,11 @@ def completion_score(
         order: what is given comes first in it; None takes the model's own, as `sample` does.
         y: the class, of models that know classes; None mixes all of them.
     """
-    known, x = ~given.isnan(), entries(picture, model.values).to(model.like)[None]
+    known, x = ~given.isnan(), entries(picture, model.values).to(model.device, model.dtype)[None]
     joints = model.completing(given, order)
     joints = joints if y is None else [joints[y]]
-    each = torch.stack([model.score(model.logits(x, *joint), x)[0] for joint in joints])  # (joints, n)
+    log_prob = model.conditional_log_prob
+    each = torch.stack([log_prob(model.logits(x, *joint), x)[0] for joint in joints])  # (joints, n)
     totals = [part.sum(1).logsumexp(0) - math.log(len(each)) for part in (each[:, known], each)]
     return float(totals[0]), float(totals[1])
 

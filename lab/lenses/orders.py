@@ -49,7 +49,8 @@ def under_many_orders(model: Autoregressive, pictures: Tensor, count: int, seed:
     first = model.component_order(0)
     others = [resolve_order("random", model.n, 1000 * (seed + 1) + s) for s in range(1, count)]
     orders = [first, *others]
-    nll = torch.stack([-model.log_prob(pictures.to(model.like), order=order) for order in orders])
+    pictures = pictures.to(model.device, model.dtype)
+    nll = torch.stack([-model.log_prob(pictures, order=order) for order in orders])
     return Orders(nll, torch.stack(orders))
 
 
@@ -119,7 +120,7 @@ def order_of_hole(given: Tensor, inside: str, seed: int = 0) -> Tensor:
 @torch.no_grad()
 def hole_score(model: Autoregressive, x: Tensor, given: Tensor, order: Tensor) -> float:
     """log p(hole | given) of the picture x (n,) in an order that has what is given first, nats."""
-    each = model.log_conditionals(x[None].to(model.like), order).flatten()
+    each = model.log_conditionals(x[None].to(model.device, model.dtype), order).flatten()
     return float(each[given.isnan()].sum())
 
 
@@ -162,14 +163,15 @@ def imputation(model: Autoregressive, x: Tensor, gone: Tensor) -> Tensor | None:
     order = observed_first(~gone, own)
     if not model.order_agnostic and not torch.equal(order, own):
         return None
-    each = model.log_conditionals(x.to(model.like), order).flatten(1)
+    each = model.log_conditionals(x.to(model.device, model.dtype), order).flatten(1)
     return -each[:, gone].sum(1)
 
 
 @torch.no_grad()
 def without_neighbours(independent: Autoregressive, x: Tensor, gone: Tensor) -> Tensor:
     """The same for independent pixels, which learn nothing from what is kept, (N,) nats."""
-    return -independent.log_conditionals(x.to(independent.like)).flatten(1)[:, gone].sum(1)
+    x = x.to(independent.device, independent.dtype)
+    return -independent.log_conditionals(x).flatten(1)[:, gone].sum(1)
 
 
 def without(x: Tensor, gone: Tensor) -> Tensor:

@@ -67,5 +67,5 @@ class Autoencoder(Module):
     def step(self, batch: Any, split: Split) -> Tensor:
         x = batch[0] if isinstance(batch, (tuple, list)) else batch
         bce = -self.log_product(x)
-        self.measure(split, "bce", bce.detach())  # summed over variables like nll, and not its equal
+        self.log_metric(split, "bce", bce.detach())  # summed over variables like nll, and not its equal
         return bce.mean()

@@ -12,7 +12,6 @@ A member implements `logits` and, where it can do better than a pass per variabl
 References: [GM] 1.1-1.5; [BB] 5.1; [UDL] 12.7; Uria, Côté, Gregor, Murray, Larochelle 2016, arXiv:1605.02226.
 """
 
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal
@@ -200,7 +199,7 @@ class Autoregressive(Module):
         x, scores = known.nan_to_num(), []
         for order, index in joints:
             late = known.isnan()[:, order].cumsum(1) > 0
-            each = self.score(self.logits(x, order, index), x)[:, order]
+            each = self.conditional_log_prob(self.logits(x, order, index), x)[:, order]
             scores.append(each.masked_fill(late, 0.0).sum(1))
         return torch.stack(scores, 1).softmax(1)
 
@@ -225,13 +224,7 @@ class Autoregressive(Module):
 
     # --- numbers that depend on what a variable is; RNADE has its own ---
 
-    @property
-    def like(self) -> Tensor:
-        """A tensor of the model, for its dtype and device; a table has buffers alone."""
-        tensors = itertools.chain(self.parameters(), self.buffers())
-        return next((t for t in tensors if t.is_floating_point()), torch.empty(0))
-
-    def flat(self, x: Tensor) -> Tensor:
+    def as_vectors(self, x: Tensor) -> Tensor:
         """x (B, *event_shape) -> (B, n) in the model's dtype, checked.
 
         Raises:
@@ -239,7 +232,7 @@ class Autoregressive(Module):
         """
         if x.numel() != len(x) * self.n:
             raise ValueError(f"each example has {x.numel() // max(len(x), 1)} entries, the model {self.n}.")
-        x = x.reshape(len(x), self.n).to(self.like)
+        x = x.reshape(len(x), self.n).to(self.device, self.dtype)
         if not self.possible(x).all():
             how = "binarize the data (threshold, static or dynamic)" if self.values == 2 else "check the data"
             kind = "bits" if self.values == 2 else self.domain
@@ -255,7 +248,7 @@ class Autoregressive(Module):
         """Bool, like x: which entries are values of a variable."""
         return (x == 0) | (x == 1) if self.values == 2 else (x == x.round()) & (x >= 0) & (x < self.values)
 
-    def score(self, logits: Tensor, x: Tensor) -> Tensor:
+    def conditional_log_prob(self, logits: Tensor, x: Tensor) -> Tensor:
         """log p(x_i | x_<i) of each entry, nats: logits (..., n[, K]), x (..., n) -> (..., n)."""
         if self.values == 2:
             return -F.binary_cross_entropy_with_logits(logits, x, reduction="none")
@@ -268,7 +261,7 @@ class Autoregressive(Module):
             return likeliest.to(logits)
         return torch.sigmoid(logits / temperature) if self.values == 2 else (logits / temperature).softmax(-1)
 
-    def choose(self, logits: Tensor, noise: Tensor, temperature: float) -> Tensor:
+    def sample_conditional(self, logits: Tensor, noise: Tensor, temperature: float) -> Tensor:
         """One value per row by inverting the distribution function: logits (B[, K]), noise (B,) -> (B,)."""
         p = self.probabilities(logits, temperature)
         if self.values == 2:
@@ -278,7 +271,7 @@ class Autoregressive(Module):
     # --- density ---
 
     def _log_prob(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
-        return self.score(self.logits(x, order, index), x).sum(-1)  # (B, n) -> (B,)
+        return self.conditional_log_prob(self.logits(x, order, index), x).sum(-1)  # (B, n) -> (B,)
 
     def log_prob(self, x: Tensor, order: Order | Tensor | None = None) -> Tensor:
         """log p(x) in nats, (B,), of the mixture of all joints; of those in one order if given.
@@ -286,7 +279,7 @@ class Autoregressive(Module):
         Raises:
             ValueError: x has the wrong size, or entries that the variables cannot take.
         """
-        x = self.flat(x)
+        x = self.as_vectors(x)
         each = torch.stack([self._log_prob(x, *joint) for joint in self.joints(order)])
         return each.logsumexp(0) - math.log(len(each))  # (S, B) -> (B,)
 
@@ -300,8 +293,9 @@ class Autoregressive(Module):
         Raises:
             ValueError: joints of different orders, of which neither is named.
         """
-        x, joints = self.flat(x), self.in_one_order(order, index)
-        each = torch.stack([self.score(self.logits(x, *joint), x) for joint in joints])  # (S, B, n)
+        x, joints = self.as_vectors(x), self.in_one_order(order, index)
+        logits = [self.logits(x, *joint) for joint in joints]
+        each = torch.stack([self.conditional_log_prob(found, x) for found in logits])  # (S, B, n)
         found = (log_weights(each, joints[0][0]) + each).logsumexp(0)
         return found.reshape(len(x), *self.event_shape)
 
@@ -310,9 +304,9 @@ class Autoregressive(Module):
     ) -> Tensor:
         """p(x_i = 1 | x_<i) for every i, (B, *event_shape); for K values p(x_i = k | x_<i), with a last
         dimension (K). Of the mixture or of one joint, see `log_conditionals`."""
-        x, joints = self.flat(x), self.in_one_order(order, index)
+        x, joints = self.as_vectors(x), self.in_one_order(order, index)
         logits = [self.logits(x, *joint) for joint in joints]
-        each = torch.stack([self.score(found, x) for found in logits])
+        each = torch.stack([self.conditional_log_prob(found, x) for found in logits])
         weights = log_weights(each, joints[0][0]).exp()  # (S, B, n)
         p = torch.stack([self.probabilities(found) for found in logits])  # (S, B, n[, K])
         p = (weights.reshape(*weights.shape, *[1] * (p.ndim - 3)) * p).sum(0)
@@ -323,10 +317,10 @@ class Autoregressive(Module):
         if split == "train":
             # global_step is restored with a checkpoint and equal on every process
             index = self.global_step if self._trainer is not None else 0
-            nll = -self._log_prob(self.flat(x), index=index)
+            nll = -self._log_prob(self.as_vectors(x), index=index)
         else:
             nll = -self.log_prob(x)
-        self.measure(split, "nll", nll.detach())
+        self.log_metric(split, "nll", nll.detach())
         return nll.mean()
 
     # --- sampling ---
@@ -371,8 +365,7 @@ class Autoregressive(Module):
         generator: torch.Generator | None,
     ) -> Tensor:
         """Examples of the chosen joints (n,), (n, *event_shape)."""
-        like = self.like
-        x = torch.empty(len(chosen), self.n, dtype=like.dtype, device=like.device)
+        x = torch.empty(len(chosen), self.n, dtype=self.dtype, device=self.device)
         for s in chosen.unique().tolist():
             mine = (chosen == s).to(x.device)
             own = None if known is None else known[mine]
@@ -383,7 +376,7 @@ class Autoregressive(Module):
     def _known(self, given: Tensor | None, n: int) -> Tensor | None:
         if given is None:
             return None
-        known = given.to(self.like).reshape(-1, self.n).expand(n, self.n)
+        known = given.to(self.device, self.dtype).reshape(-1, self.n).expand(n, self.n)
         free = known.isnan()
         if (free != free[0]).any():
             raise ValueError("the entries left free (NaN) must be the same in every given example.")
@@ -414,8 +407,7 @@ class Autoregressive(Module):
         """Ancestral sampling: x (n, n_variables) and the logits it was drawn from, (n, n_variables[, K])."""
         if temperature < 0:
             raise ValueError(f"temperature is {temperature}: it must be at least 0.")
-        like = self.like
-        x = torch.zeros(n, self.n, dtype=like.dtype, device=like.device)
+        x = torch.zeros(n, self.n, dtype=self.dtype, device=self.device)
         noise = uniform(n, self.n, like=x, generator=generator)
         seen = [False] * self.n if known is None else (~known[0].isnan()).tolist()
         visited = order.tolist()
@@ -431,7 +423,7 @@ class Autoregressive(Module):
             if known is not None and seen[j]:
                 x[:, j] = known[:, j]
             else:
-                x[:, j] = self.choose(logits, noise[:, j], temperature)
+                x[:, j] = self.sample_conditional(logits, noise[:, j], temperature)
         assert all_logits is not None  # there is at least one variable
         return x, all_logits
 
@@ -474,7 +466,7 @@ class Autoregressive(Module):
         visited, index = joint
         drawn, found = self._draw(1, known, visited, index, temperature, generator)
         x, logits = drawn[0].cpu(), found[0].cpu()
-        surprise = -self.score(logits, x)
+        surprise = -self.conditional_log_prob(logits, x)
         model_p, p = self.probabilities(logits), self.probabilities(logits, temperature)
         seen = torch.zeros(self.n, dtype=torch.bool) if known is None else ~known[0].isnan().cpu()
         picture = torch.where(seen, x, torch.nan)

@@ -192,7 +192,7 @@ class GatedPixelCNN(PixelModel):
         return self.num_classes or 1
 
     def labels(self, count: int, index: int) -> Tensor | None:
-        return torch.full((count,), index, device=self.like.device) if self.num_classes else None
+        return torch.full((count,), index, device=self.device) if self.num_classes else None
 
     def known_class(self, y: Tensor | int, count: int) -> Tensor:
         """y as (count,) int64.
@@ -200,7 +200,7 @@ class GatedPixelCNN(PixelModel):
         Raises:
             ValueError: the model knows no classes, or not these.
         """
-        y = torch.as_tensor(y, device=self.like.device)
+        y = torch.as_tensor(y, device=self.device)
         if not self.num_classes:
             raise ValueError("This model knows no classes: leave y out.")
         if y.is_floating_point() or (y < 0).any() or (y >= self.num_classes).any():
@@ -221,8 +221,8 @@ class GatedPixelCNN(PixelModel):
         """log p(x | y) in nats, (B,); without y, log p(x) = log Σ_y p(x | y) / num_classes."""
         if y is None:
             return super().log_prob(x, order)
-        x = self.flat(x)
-        return self.score(self.logits(x, y=self.known_class(y, len(x))), x).sum(-1)
+        x = self.as_vectors(x)
+        return self.conditional_log_prob(self.logits(x, y=self.known_class(y, len(x))), x).sum(-1)
 
     def class_posterior(self, given: Tensor) -> Tensor:
         """p(y | a beginning): given (B, n), NaN where free -> (B, num_classes)."""
@@ -273,7 +273,7 @@ class GatedPixelCNN(PixelModel):
         x, y = batch
         with self.full_precision(split):
             given_class = -self.log_prob(x, y=y)
-            self.measure(split, "nll_given_class", given_class.detach())
+            self.log_metric(split, "nll_given_class", given_class.detach())
             if split == "test":
-                self.measure(split, "nll", -self.log_prob(x).detach())
+                self.log_metric(split, "nll", -self.log_prob(x).detach())
             return given_class.mean()

@@ -165,10 +165,10 @@ class GaussianChain(CountModel):
 
     def step(self, batch: Any, split: Split) -> Tensor:
         nll = -self.log_prob(batch[0])
-        self.measure(split, "nll", nll)
+        self.log_metric(split, "nll", nll)
         return nll.mean()
 
-    def forget(self) -> None:
+    def reset_counts(self) -> None:
         self.first.zero_()
         self.steps.zero_()
 

@@ -85,7 +85,7 @@ class RNADE(Running):
         logit, mean, log_sigma = outputs.chunk(3, -1)
         return logit.log_softmax(-1), mean, log_sigma.clamp(min=self.min_log_sigma)
 
-    def score(self, logits: Tensor, x: Tensor) -> Tensor:
+    def conditional_log_prob(self, logits: Tensor, x: Tensor) -> Tensor:
         log_pi, mean, log_sigma = self.mixture(logits)
         z = (x[..., None] - mean) * (-log_sigma).exp()
         return (log_pi - 0.5 * z**2 - log_sigma - 0.5 * math.log(2 * math.pi)).logsumexp(-1)
@@ -98,7 +98,7 @@ class RNADE(Running):
             )
         return (logits.chunk(3, -1)[0] / temperature).softmax(-1)
 
-    def choose(self, logits: Tensor, noise: Tensor, temperature: float) -> Tensor:
+    def sample_conditional(self, logits: Tensor, noise: Tensor, temperature: float) -> Tensor:
         """A component by the distribution function of π; what is left of the noise makes the Gaussian."""
         pi = self.probabilities(logits, temperature)
         _, mean, log_sigma = self.mixture(logits)
@@ -113,7 +113,7 @@ class RNADE(Running):
     ) -> Tensor:
         """The mean of every conditional, E[x_i | x_<i], (B, *event_shape)."""
         (joint,) = self.in_one_order(order, index)
-        log_pi, mean, _ = self.mixture(self.logits(self.flat(x), *joint))
+        log_pi, mean, _ = self.mixture(self.logits(self.as_vectors(x), *joint))
         return (log_pi.exp() * mean).sum(-1).reshape(len(x), *self.event_shape)
 
     # --- a draw, step by step ---
@@ -132,7 +132,7 @@ class RNADE(Running):
         ((visited, _),) = self.completing(known, order)
         generator = torch.Generator().manual_seed(seed)
         x, outputs = (t[0].cpu() for t in self._draw(1, known, visited, 0, temperature, generator))
-        density = self.score(outputs, x)
+        density = self.conditional_log_prob(outputs, x)
         log_pi, mean, log_sigma = self.mixture(outputs)
         picture, total, steps = torch.full_like(x, torch.nan), 0.0, []
         for j in visited.tolist():

@@ -37,9 +37,9 @@ class Counts(CountModel, Autoregressive):
 
     counts: Tensor
 
-    def score(self, logits: Tensor, x: Tensor) -> Tensor:
+    def conditional_log_prob(self, logits: Tensor, x: Tensor) -> Tensor:
         if self.values > 2:
-            return super().score(logits, x)
+            return super().conditional_log_prob(logits, x)
         # an infinite logit is a certain bit, which binary_cross_entropy_with_logits turns into NaN
         return F.logsigmoid(torch.where(x == 1, logits, -logits))
 
@@ -47,7 +47,7 @@ class Counts(CountModel, Autoregressive):
         """Use these probabilities, shaped as `counts`, in the place of counts."""
         self.counts.copy_(table)
 
-    def forget(self) -> None:
+    def reset_counts(self) -> None:
         self.counts.zero_()
 
 
@@ -160,7 +160,7 @@ class Counted(Counts):
     # --- fitting ---
 
     def count(self, batch: Any) -> None:
-        x = self.flat(batch[0] if isinstance(batch, (tuple, list)) else batch)
+        x = self.as_vectors(batch[0] if isinstance(batch, (tuple, list)) else batch)
         cells = self.rows(x) * self.values + x.long()  # (B, n)
         self.counts += torch.bincount(cells.flatten(), minlength=self.counts.numel()).view_as(self.counts)
 
@@ -229,7 +229,7 @@ class JointTable(Counts):
 
     def log_prob(self, x: Tensor, order: Any = None) -> Tensor:
         """log p(x) in nats, (B,): one look into the table; the same in every order."""
-        return self.table.log()[self.strings(self.flat(x))]
+        return self.table.log()[self.strings(self.as_vectors(x))]
 
     def logits(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
         """p(x_i | x_<i) = p(x_≤i) / p(x_<i), both sums over the table."""
@@ -246,5 +246,5 @@ class JointTable(Counts):
         return out[..., 1] - out[..., 0] if self.values == 2 else out
 
     def count(self, batch: Any) -> None:
-        x = self.flat(batch[0] if isinstance(batch, (tuple, list)) else batch)
+        x = self.as_vectors(batch[0] if isinstance(batch, (tuple, list)) else batch)
         self.counts += torch.bincount(self.strings(x), minlength=len(self.counts))

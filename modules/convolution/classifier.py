@@ -69,8 +69,8 @@ class Classifier(Module):
         x, y = batch  # (B, C, ...), (B,)
         logits = self.predict(x)
         nll = F.cross_entropy(logits, y, reduction="none")  # (B,) nats
-        self.measure(split, "nll", nll.detach())
-        self.measure(split, "acc", logits.detach(), y)
+        self.log_metric(split, "nll", nll.detach())
+        self.log_metric(split, "acc", logits.detach(), y)
         return nll.mean()
 
 

@@ -244,8 +244,8 @@ class GCN(Module):
         mask = batch[f"{split}_mask"]  # (N,)
         logits, y = self.predict(batch)[mask], batch.y[mask]  # (M, C), (M,)
         nll = F.cross_entropy(logits, y, reduction="none")  # (M,)
-        self.measure(split, "nll", nll)
-        self.measure(split, "acc", logits, y)
+        self.log_metric(split, "nll", nll)
+        self.log_metric(split, "acc", logits, y)
         return nll.mean()
 
     def parameter_groups(self) -> list[dict[str, Any]]:

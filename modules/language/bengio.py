@@ -98,7 +98,7 @@ class Bengio(Module):
         """Mean nats per token of contexts (B, T) and the tokens after them (B,)."""
         contexts, targets = batch
         nll = F.cross_entropy(self(contexts), targets, reduction="none")  # (B,)
-        self.measure(split, "nll", nll.detach())
+        self.log_metric(split, "nll", nll.detach())
         return nll.mean()
 
     # --- surfaces ---------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ class CountSVD(CountModel):
         """(V, d)."""
         return self.left * self.spectrum[: self.dim] ** self.power
 
-    def forget(self) -> None:
+    def reset_counts(self) -> None:
         self.counts.zero_()
 
     def count(self, batch: tuple[Tensor]) -> None:
@@ -118,5 +118,5 @@ class CountSVD(CountModel):
         """What of a matrix is lost by projecting its rows on the d directions: ‖M − M V_d V_dᵀ‖/‖M‖."""
         M = self.weighted(batch[0])
         residual = M - M @ self.right @ self.right.T
-        self.measure(split, "error", residual, M)
+        self.log_metric(split, "error", residual, M)
         return residual.norm() / M.norm()

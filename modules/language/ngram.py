@@ -159,7 +159,7 @@ class NGram(CountModel):
             key = key * self.base + padded[:, i : i + T]
         return key * self.base + targets.clamp(min=0)
 
-    def forget(self) -> None:
+    def reset_counts(self) -> None:
         self.keys, self.counts = self.keys[:0], self.counts[:0]
         self._levels = None
 
@@ -173,10 +173,10 @@ class NGram(CountModel):
 
     def fit(self, tokens: Tensor) -> None:
         """Count whole texts (B, T), each after begin tokens, from nothing."""
-        self.forget()
+        self.reset_counts()
         self.count(self._shifted(tokens))
 
-    def make_room(self, state: Mapping[str, Tensor]) -> None:
+    def resize_buffers(self, state: Mapping[str, Tensor]) -> None:
         if {"keys", "counts"} <= state.keys():
             self.keys = self.keys.new_zeros(state["keys"].shape)
             self.counts = self.counts.new_zeros(state["counts"].shape)
@@ -385,7 +385,7 @@ class NGram(CountModel):
     def step(self, batch: tuple[Tensor, Tensor], split: Split) -> Tensor:
         tokens, targets = batch
         nll = -self.token_log_probs(tokens, targets)[targets != IGNORED]
-        self.measure(split, "nll", nll)
+        self.log_metric(split, "nll", nll)
         return nll.mean()
 
     # --- sampling ---

@@ -150,7 +150,7 @@ class SkipGram(Word2Vec):
             return self.sampled(given, contexts[there]).mean()  # the nll would need all V words: not measured
         log_p = self.log_probs(centres)  # (B, V), one softmax a centre, shared by its neighbours
         nll = -(log_p.gather(1, contexts.clamp(min=0)) * there).sum()
-        self.measure(split, "nll", nll.detach(), there.sum())
+        self.log_metric(split, "nll", nll.detach(), there.sum())
         return nll / there.sum()
 
     def _matrix(self, counts: Tensor, split: Split) -> Tensor:
@@ -165,7 +165,7 @@ class SkipGram(Word2Vec):
         else:
             total_nll = -(counts * self.predict_from(self.v)).sum()
             nll, loss = total_nll.detach(), total_nll / total
-        self.measure(split, "nll", nll, total)
+        self.log_metric(split, "nll", nll, total)
         return loss
 
 
@@ -190,5 +190,5 @@ class CBOW(Word2Vec):
             self.see(centres)
             return self.sampled(given, centres).mean()
         nll = -self.predict_from(given).gather(1, centres[:, None])[:, 0]
-        self.measure(split, "nll", nll.detach().sum(), torch.tensor(len(nll)))
+        self.log_metric(split, "nll", nll.detach().sum(), torch.tensor(len(nll)))
         return nll.mean()

@@ -319,20 +319,19 @@ class VAE(Module):
 
     def _noise(self, shape: Sequence[int], generator: torch.Generator | None) -> Tensor:
         """Standard normal noise on the model's device, in its precision."""
-        like = self.decoder_log_var
-        return torch.randn(*shape, generator=generator, device=like.device, dtype=like.dtype)
+        return torch.randn(*shape, generator=generator, device=self.device, dtype=self.dtype)
 
     # --- Training -------------------------------------------------------------------------------
 
     def step(self, batch: Any, split: Split) -> Tensor:
         x = batch[0] if isinstance(batch, (tuple, list)) else batch
         parts = self.elbo_parts(x)
-        self.measure(split, "elbo", -parts.elbo())
-        self.measure(split, "rec", -parts.reconstruction)
-        self.measure(split, "kl", parts.kl.sum(-1))
+        self.log_metric(split, "elbo", -parts.elbo())
+        self.log_metric(split, "rec", -parts.reconstruction)
+        self.log_metric(split, "kl", parts.kl.sum(-1))
         if split == "test":  # S decoder passes an example: in the test alone
-            self.measure(split, "iwae", -self.iwae(x, self.iwae_samples))
-            self.measure(split, "iwae_samples", self.iwae_samples)
+            self.log_metric(split, "iwae", -self.iwae(x, self.iwae_samples))
+            self.log_metric(split, "iwae_samples", self.iwae_samples)
         beta = kl_weight(self.beta, self.current_epoch, self.warmup_epochs) if split == "train" else 1.0
         return -parts.elbo(beta).mean()
 

@@ -164,7 +164,7 @@ class GPT(Module):
         """Mean nats per token of (tokens, next tokens), (B, T) each."""
         tokens, targets = batch
         nll = F.cross_entropy(self(tokens).flatten(0, 1), targets.flatten(), reduction="none")  # (B·T,)
-        self.measure(split, "nll", nll.detach())
+        self.log_metric(split, "nll", nll.detach())
         return nll.mean()
 
     def configure_optimizers(self) -> Any:

@@ -141,7 +141,7 @@ def trained_mode() -> None:
         f"{humps}, counted on the curve; the mixture has {model.components} components.",
     )
     ui.source(
-        rnade.RNADE.mixture, rnade.RNADE.score, densities.Section, densities.density_map,
+        rnade.RNADE.mixture, rnade.RNADE.conditional_log_prob, densities.Section, densities.density_map,
         references=REFERENCES,
     )  # fmt: skip
 
@@ -268,7 +268,7 @@ def whole_numbers_mode() -> None:
         "yes" if below else "no",
         f"{now.values['nll_raw']:.2f} against {floor:.2f} nats.",
     )
-    ui.source(densities.whole_numbers, rnade.RNADE.score, references=REFERENCES)
+    ui.source(densities.whole_numbers, rnade.RNADE.conditional_log_prob, references=REFERENCES)
 
 
 ui.header(

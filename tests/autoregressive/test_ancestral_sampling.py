@@ -75,7 +75,7 @@ def test_a_draw_computes_each_conditional_once(
     model = make()
     chosen: list[int] = []
     passes: list[int] = []
-    walk, logits, choose = model._walk, model.logits, model.choose
+    walk, logits, sample_conditional = model._walk, model.logits, model.sample_conditional
 
     def counted_walk(x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
         asked = order[start:].tolist()
@@ -90,7 +90,7 @@ def test_a_draw_computes_each_conditional_once(
     monkeypatch.setattr(model, "_walk", counted_walk)
     monkeypatch.setattr(model, "logits", lambda *a, **k: passes.append(1) or logits(*a, **k))
     drawn: list[int] = []
-    monkeypatch.setattr(model, "choose", lambda *a: drawn.append(1) or choose(*a))
+    monkeypatch.setattr(model, "sample_conditional", lambda *a: drawn.append(1) or sample_conditional(*a))
     for examples in (1, 7):
         chosen.clear(), passes.clear(), drawn.clear()
         model.sample(examples, generator=torch.Generator().manual_seed(0))

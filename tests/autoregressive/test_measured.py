@@ -154,8 +154,8 @@ def test_a_double_sigmoid_cannot_pass_its_floor() -> None:
     assert float(perfect) == pytest.approx(floor)  # reached by the perfect probabilities p = x alone
 
     class Doubled(MADE):
-        def score(self, logits: Tensor, x: Tensor) -> Tensor:
-            return super().score(torch.sigmoid(logits), x)
+        def conditional_log_prob(self, logits: Tensor, x: Tensor) -> Tensor:
+            return super().conditional_log_prob(torch.sigmoid(logits), x)
 
     losses = {}
     for cls in (MADE, Doubled):

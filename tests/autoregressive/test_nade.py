@@ -82,11 +82,13 @@ def test_the_printed_figure_with_a_bias_in_both_places_is_another_network():
     right = model.log_prob(x)
     twice = torch.sigmoid(model.states(x) + model.start)
     logits = (twice[:, :, None] * model.readout).sum(-1) + model.bias
-    assert (model.score(logits[..., 0], x).sum(-1) - right).abs() > 0.01
+    assert (model.conditional_log_prob(logits[..., 0], x).sum(-1) - right).abs() > 0.01
     # started from 0 and biased in each σ it is the same again
     once = torch.sigmoid((model.states(x) - model.start) + model.start)
     logits = (once[:, :, None] * model.readout).sum(-1) + model.bias
-    torch.testing.assert_close(model.score(logits[..., 0], x).sum(-1), right, rtol=0, atol=1e-12)
+    torch.testing.assert_close(
+        model.conditional_log_prob(logits[..., 0], x).sum(-1), right, rtol=0, atol=1e-12
+    )
 
 
 def count(**arguments) -> int:
@@ -107,7 +109,7 @@ def test_zero_logits_cost_one_bit_or_eight_a_pixel():
     for values, nats, bits in ((2, 543.4274, 1), (256, 4347.419, 8)):
         logits = torch.zeros(1, 784) if values == 2 else torch.zeros(1, 784, values)
         model = NADE(event_shape=(784,), hidden=1, values=values)
-        nll = -model.score(logits.double(), torch.zeros(1, 784).double()).sum().item()
+        nll = -model.conditional_log_prob(logits.double(), torch.zeros(1, 784).double()).sum().item()
         assert nll == pytest.approx(nats, abs=1e-3)
         assert nll / (784 * math.log(2)) == pytest.approx(bits, abs=1e-9)
 

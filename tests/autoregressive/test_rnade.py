@@ -20,12 +20,14 @@ def f64(values: list) -> Tensor:
 def test_mixture_of_two_gaussians_at_zero():
     model = RNADE(event_shape=(1,), hidden=1, components=2).double()
     outputs = f64([[0, 0, -1, 1, math.log(0.5), math.log(0.5)]])
-    log_p = model.score(outputs[None], torch.zeros(1, 1, dtype=torch.float64)).item()
+    log_p = model.conditional_log_prob(outputs[None], torch.zeros(1, 1, dtype=torch.float64)).item()
     assert math.exp(log_p) == pytest.approx(0.1079819, abs=1e-7)
     assert log_p == pytest.approx(-2.2257914, abs=1e-7)
     # 0.5 read as a variance would give another number
     outputs[:, 4:] = 0.5 * math.log(0.5)
-    as_variance = model.score(outputs[None], torch.zeros(1, 1, dtype=torch.float64)).exp().item()
+    as_variance = (
+        model.conditional_log_prob(outputs[None], torch.zeros(1, 1, dtype=torch.float64)).exp().item()
+    )
     assert as_variance == pytest.approx(0.2075537, abs=1e-7)
 
 

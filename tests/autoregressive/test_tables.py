@@ -39,7 +39,7 @@ def random_joint(n: int, seed: int = 0) -> JointTable:
 
 
 def fitted(model: Any, x: Tensor) -> Any:
-    model.forget()
+    model.reset_counts()
     model.count((x,))
     return model
 
@@ -81,7 +81,7 @@ def test_a_conditional_on_m_bits_needs_two_to_the_m_numbers() -> None:
 def test_the_chain_rule_holds_in_all_24_orders() -> None:
     joint, x = random_joint(4), contracts.configurations((4,)).double()
     for order in itertools.permutations(range(4)):
-        chain = joint.score(joint.logits(x, torch.tensor(order)), x).sum(-1)
+        chain = joint.conditional_log_prob(joint.logits(x, torch.tensor(order)), x).sum(-1)
         torch.testing.assert_close(chain, joint.log_prob(x), rtol=0, atol=1e-12)
         table = ChainRuleTable(event_shape=(4,), order=order, smoothing=0.0)
         table.count((x.repeat_interleave((joint.table * 2e3).round().long(), 0),))

@@ -65,7 +65,7 @@ class Line(Module):
     def step(self, batch: Any, split: Any) -> torch.Tensor:
         (x,) = batch
         error = (self.w * x - x**2) ** 2
-        self.measure(split, "error", error.detach())
+        self.log_metric(split, "error", error.detach())
         return error.mean()
 
 
