@@ -16,7 +16,7 @@ from lab import files, weights
 from lab.commands import Parser
 from lab.errors import UserError
 from lab.experiments import find
-from modules.base import Generator
+from modules.base import Sampler
 
 MOST = 10**6  # of any knob
 MOST_EXAMPLES = 10_000
@@ -46,7 +46,7 @@ def run(args: list[str]) -> None:
     if folder is None:
         raise UserError(f"{name} has no trained weights yet: run `lab fit {name}` first.")
     card, model = weights.read_card(folder), weights.load(folder)
-    if not isinstance(model, Generator):
+    if not isinstance(model, Sampler):
         raise UserError(
             f"{name} is a {type(model).__name__}, which does not generate: choose a generative model."
         )

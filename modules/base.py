@@ -258,12 +258,12 @@ class Density(Protocol):
 
 
 @runtime_checkable
-class Generator(Protocol):
+class Sampler(Protocol):
     """Draws new examples. `sample(n)` -> (n, ...); `sample_trace` shows how, step by step."""
 
-    def sample(self, n: int, **knobs: Any) -> Tensor: ...
+    def sample(self, n: int, **params: Any) -> Tensor: ...
 
-    def sample_trace(self, **knobs: Any) -> Trace: ...
+    def sample_trace(self, **params: Any) -> Trace: ...
 
 
 @runtime_checkable

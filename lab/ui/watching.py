@@ -16,7 +16,7 @@ from lab.figures import basic
 from lab.ui.figures import figure
 from lab.ui.models import mark
 from lab.ui.page import guard, use_theme
-from modules.base import Generator, Module
+from modules.base import Module, Sampler
 
 
 def live(every: float | None) -> Callable[[Callable[[], None]], Callable[[], None]]:
@@ -84,7 +84,7 @@ def draws(
     """Pictures (n, 1, H, W), up to four texts, or None where the model draws neither."""
     checkpoint = weights.read_checkpoint(Path(path))
     model = rebuild(checkpoint)
-    if not isinstance(model, Generator):
+    if not isinstance(model, Sampler):
         return None
     hparams = checkpoint["hyper_parameters"]
     generator = torch.Generator().manual_seed(0)

@@ -266,7 +266,7 @@ class VAE(Module):
             raise ValueError(f"samples is {samples}: it must be at least 1.")
         return self.log_weights(x, samples, generator).logsumexp(0) - math.log(samples)
 
-    # --- Surfaces: Generator --------------------------------------------------------------------
+    # --- Surfaces: Sampler ----------------------------------------------------------------------
 
     def sample(
         self,
