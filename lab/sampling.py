@@ -18,7 +18,7 @@ from lab.errors import UserError
 from lab.experiments import find
 from modules.base import Sampler
 
-MOST = 10**6  # of any knob
+MOST = 10**6  # of any parameter
 MOST_EXAMPLES = 10_000
 SEEDS = 2**63
 
@@ -27,10 +27,10 @@ def run(args: list[str]) -> None:
     """Parse `lab sample <experiment> [-n 16] [--seed 0] [--out FILE] [--temperature 0.8 …]`.
 
     Raises:
-        UserError: no weights, a model that does not generate, an unknown knob or a wrong value.
+        UserError: no weights, a model that does not generate, an unknown parameter or a wrong value.
     """
     parser = Parser(
-        prog="lab sample", description="Draw from trained weights; further --knob VALUE go to the model."
+        prog="lab sample", description="Draw from trained weights; further --PARAMETER VALUE go to the model."
     )
     parser.add_argument("experiment")
     parser.add_argument("-n", type=int, default=16, help="how many")
@@ -53,7 +53,7 @@ def run(args: list[str]) -> None:
     with torch.no_grad():
         generator = torch.Generator().manual_seed(options.seed)
         try:
-            drawn = model.sample(options.n, generator=generator, **knobs(model, rest))
+            drawn = model.sample(options.n, generator=generator, **sampling_params(model, rest))
         except ValueError as error:
             raise UserError(f"{name}: {error}") from None
     if "tokenizer" in card["data"]:
@@ -64,11 +64,11 @@ def run(args: list[str]) -> None:
         write_images(drawn, card, options.out or Path(f"{folder.name}.png"))
 
 
-def knobs(model: Any, args: list[str]) -> dict[str, Any]:
+def sampling_params(model: Any, args: list[str]) -> dict[str, Any]:
     """`--temperature 0.8` as a keyword of the model's own `sample`, of the type that it says there.
 
     Raises:
-        UserError: no such knob, a value of another type, or a number beyond any use.
+        UserError: no such parameter, a value of another type, or a number beyond any use.
     """
     parser = ArgumentParser(prog="lab sample", exit_on_error=False, allow_abbrev=False)
     hints = get_type_hints(model.sample)
@@ -81,7 +81,9 @@ def knobs(model: Any, args: list[str]) -> dict[str, Any]:
         values = vars(parser.parse_args(args))
     except ArgumentError as error:
         known = ", ".join(sorted(vars(parser.get_defaults()))) or "none"
-        raise UserError(f"{type(model).__name__} has no such knob: {error} Its knobs: {known}.") from None
+        raise UserError(
+            f"{type(model).__name__} has no such parameter: {error} Its parameters: {known}."
+        ) from None
     for name, value in values.items():
         if isinstance(value, int | float) and not 0 <= value <= MOST:
             raise UserError(f"--{name} is {value}: it must be from 0 to {MOST:,}.")

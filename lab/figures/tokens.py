@@ -1,4 +1,4 @@
-"""Text generation drawn: the text so far, the bars before and after the knobs, draws, and the cost."""
+"""Text generation drawn: the text so far, the bars before and after truncation, draws, and the cost."""
 
 from collections.abc import Sequence
 
@@ -73,10 +73,10 @@ def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def knobs(
+def truncation(
     names: Sequence[str], before: Tensor, after: Tensor, kept: Tensor, drawn: int | None = None
 ) -> go.Figure:
-    """The most probable tokens before and after the knobs, and the line where they are cut.
+    """The most probable tokens before and after temperature and truncation, and the line where they are cut.
 
     Args:
         names: N tokens by rank.

@@ -18,22 +18,22 @@ from modules.base import NextToken
 from modules.language import decoding
 from modules.language.beam import beam_trace
 from modules.language.table import TableLM
-from modules.language.truncation import Cut, Knobs, cut
+from modules.language.truncation import SamplingParams, Truncated, truncate
 from modules.trace import Trace
 
 TOKENS = "abcd"  # of a typed table
 GRAM = 8  # tokens that count as a repetition when they have come before
 
-# Strategies by name: knobs of `decoding.sample`, or the width of a beam.
-STRATEGIES: dict[str, Knobs | int] = {
-    "greedy": Knobs(0.0),
+# Strategies by name: parameters of `decoding.sample`, or the width of a beam.
+STRATEGIES: dict[str, SamplingParams | int] = {
+    "greedy": SamplingParams(0.0),
     "beam of 4": 4,
-    "ancestral": Knobs(),
-    "temperature 0.5": Knobs(0.5),
-    "temperature 1.5": Knobs(1.5),
-    "top-k 10": Knobs(top_k=10),
-    "nucleus 0.9": Knobs(top_p=0.9),
-    "min-p 0.1": Knobs(min_p=0.1),
+    "ancestral": SamplingParams(),
+    "temperature 0.5": SamplingParams(0.5),
+    "temperature 1.5": SamplingParams(1.5),
+    "top-k 10": SamplingParams(top_k=10),
+    "nucleus 0.9": SamplingParams(top_p=0.9),
+    "min-p 0.1": SamplingParams(min_p=0.1),
 }
 
 
@@ -173,14 +173,14 @@ def along(found: Tree, text: tuple[int, ...] | None) -> list[bool]:
 
 
 @torch.no_grad()
-def cut_next(model: NextToken, prompt: Tensor, knobs: Knobs) -> Cut:
-    """What follows `prompt` (T,), before and after the knobs.
+def truncate_next(model: NextToken, prompt: Tensor, params: SamplingParams) -> Truncated:
+    """What follows `prompt` (T,), before and after temperature and truncation.
 
     Raises:
         UserError: the model has no distribution here.
     """
     try:
-        return cut(model.next_log_probs(prompt[None])[0], knobs)
+        return truncate(model.next_log_probs(prompt[None])[0], params)
     except ValueError as error:
         raise UserError(str(error)) from None
 
@@ -212,12 +212,12 @@ def run(model: NextToken, prompt: Tensor, strategy: str, length: int, seed: int 
     Raises:
         UserError: the model has no distribution after some context.
     """
-    knobs = STRATEGIES[strategy]
+    params = STRATEGIES[strategy]
     try:
-        if isinstance(knobs, int):
-            best = beam_trace(model, prompt, length, knobs).result[0]
+        if isinstance(params, int):
+            best = beam_trace(model, prompt, length, params).result[0]
             return measured(model, prompt, torch.tensor(best.tokens))
-        trace = decoding.sample_trace(model, prompt, length, knobs, seed=seed)
+        trace = decoding.sample_trace(model, prompt, length, params, seed=seed)
     except ValueError as error:
         raise UserError(str(error)) from None
     tokens = trace.result[0, len(prompt) :]
@@ -263,8 +263,8 @@ def sweep(
     found: dict[str, list[float]] = {"distinct": [], "entropy": [], "nats": []}
     for temperature in temperatures:
         rows, tokens = [], []
-        knobs = Knobs(temperature, seed=seed)
-        for log_p, token in decoding.stream(model, prompt.expand(texts, -1), length, knobs):
+        params = SamplingParams(temperature, seed=seed)
+        for log_p, token in decoding.stream(model, prompt.expand(texts, -1), length, params):
             rows.append(log_p)
             tokens.append(token)
         log_p, drawn = torch.stack(rows, 1), torch.stack(tokens, 1)  # (texts, T, V), (texts, T)

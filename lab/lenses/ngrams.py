@@ -158,8 +158,8 @@ def after(counted: Counted, tokens: tuple[int, ...], read: Counted) -> tuple[Ten
         0, model.keys[mine] % model.base, model.counts[mine].double()
     )[: model.vocab_size]
     prefix = torch.tensor([[t for t in tokens if t != model.pad]], dtype=torch.int64).reshape(1, -1)
-    knobs = read.model
-    lower = smoothed(counted, order, knobs.smoothing, knobs.alpha, knobs.discount)
+    own = read.model
+    lower = smoothed(counted, order, own.smoothing, own.alpha, own.discount)
     try:
         p = lower.model.next_log_probs(prefix)[0].exp()
     except ValueError:  # maximum likelihood has none after a context never seen

@@ -1,4 +1,4 @@
-"""The sampling lens for text: one token at a time, the knobs before and after, and what it costs.
+"""The sampling lens for text: one token at a time, before and after truncation, and what it costs.
 
 `V` vocabulary, `T` tokens.
 
@@ -15,24 +15,24 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from datamodules.tokenizer import Tokenizer
 from lab.lenses.text import shown
-from modules.language.truncation import Cut, cut
+from modules.language.truncation import Truncated, truncate
 from modules.trace import Trace
 from modules.transformer.gpt import GPT, entropy
 
-__all__ = ["Cost", "Draws", "cost", "cut", "draw", "entropy", "mass", "ranked", "trace"]
+__all__ = ["Cost", "Draws", "cost", "draw", "entropy", "mass", "ranked", "trace", "truncate"]
 
 
-def trace(model: GPT, coder: Tokenizer, prompt: Tensor, length: int, **knobs: Any) -> Trace:
+def trace(model: GPT, coder: Tokenizer, prompt: Tensor, length: int, **params: Any) -> Trace:
     """`GPT.sample_trace` with tokens that can be read."""
-    return model.sample_trace(prompt, length, names=shown(coder.tokens), **knobs)
+    return model.sample_trace(prompt, length, names=shown(coder.tokens), **params)
 
 
-def mass(story: Cut, most: int = 24) -> Tensor:
+def mass(story: Truncated, most: int = 24) -> Tensor:
     """Mass of the 1, 2, ... `most` most probable tokens after temperature, before the cut: (most,)."""
     return story.tempered.sort(descending=True, stable=True).values.cumsum(0)[:most]
 
 
-def ranked(story: Cut, most: int = 24) -> Tensor:
+def ranked(story: Truncated, most: int = 24) -> Tensor:
     """Ids of the `most` most probable tokens, first the first; ties by the lower id."""
     return story.tempered.sort(descending=True, stable=True).indices[:most]
 

@@ -22,14 +22,16 @@ from datamodules.tokenizer import Tokenizer
 from lab.lenses.decoding import GRAM
 from modules.base import NextToken
 from modules.language.beam import Hypothesis, beam, diverse_beam
-from modules.language.truncation import Knobs, draw
+from modules.language.truncation import SamplingParams, draw
 
 HUMAN = "people"
 TEXTS = 3  # of each strategy
-STRATEGIES: dict[str, Knobs] = {
-    "greedy": Knobs(0.0), "temperature 0.5": Knobs(0.5), "ancestral": Knobs(), "temperature 1.5": Knobs(1.5),
-    "top-k 3": Knobs(top_k=3), "top-k 10": Knobs(top_k=10),
-    "nucleus 0.5": Knobs(top_p=0.5), "nucleus 0.9": Knobs(top_p=0.9), "nucleus 0.95": Knobs(top_p=0.95),
+STRATEGIES: dict[str, SamplingParams] = {
+    "greedy": SamplingParams(0.0), "temperature 0.5": SamplingParams(0.5),
+    "ancestral": SamplingParams(), "temperature 1.5": SamplingParams(1.5),
+    "top-k 3": SamplingParams(top_k=3), "top-k 10": SamplingParams(top_k=10),
+    "nucleus 0.5": SamplingParams(top_p=0.5), "nucleus 0.9": SamplingParams(top_p=0.9),
+    "nucleus 0.95": SamplingParams(top_p=0.95),
 }  # fmt: skip
 
 
@@ -66,13 +68,17 @@ def distinct(tokens: Tensor, n: int = GRAM) -> float:
 
 @torch.no_grad()
 def continued(
-    model: NextToken, prefix: Tensor, length: int, strategies: Sequence[Knobs | Tensor], seed: int = 0
+    model: NextToken,
+    prefix: Tensor,
+    length: int,
+    strategies: Sequence[SamplingParams | Tensor],
+    seed: int = 0,
 ) -> tuple[Tensor, Tensor]:
     """Continue texts by many strategies at once, so that the model is asked once a token.
 
     Args:
         prefix: (S, R, T₀), R beginnings for each of S strategies.
-        strategies: knobs, or a given continuation (R, T) that is only scored.
+        strategies: sampling parameters, or a given continuation (R, T) that is only scored.
 
     Returns:
         Tokens (S, R, T) and −log P of each under the model, (S, R, T).
@@ -85,8 +91,8 @@ def continued(
         log_p = model.next_log_probs(text).reshape(S, R, -1)  # (S, R, V)
         token = torch.stack(
             [
-                knobs[:, t] if isinstance(knobs, Tensor) else draw(row, knobs, generator)
-                for row, knobs, generator in zip(log_p, strategies, generators, strict=True)
+                params[:, t] if isinstance(params, Tensor) else draw(row, params, generator)
+                for row, params, generator in zip(log_p, strategies, generators, strict=True)
             ]
         )  # (S, R)
         nats.append(-log_p.gather(-1, token[..., None])[..., 0])
@@ -110,7 +116,7 @@ def compare(
         human: at least texts · (T₀ + length) tokens that the model has not been trained on.
         vocabulary: the words of the training text.
     """
-    names, how = list(STRATEGIES), list[Knobs | Tensor](STRATEGIES.values())
+    names, how = list(STRATEGIES), list[SamplingParams | Tensor](STRATEGIES.values())
     prefix = prompt.expand(len(how), texts, -1)
     if human is not None:
         given = human[: texts * (len(prompt) + length)].reshape(texts, -1)
@@ -247,6 +253,6 @@ def drift(
     places = torch.linspace(0, len(text) - start - length, texts).long()
     windows = text[places[:, None] + torch.arange(start + length)]  # (R, T₀ + T)
     prefix, true = windows[None, :, :start], windows[:, start:]
-    own, _ = continued(writer, prefix, length, [Knobs()], seed)
+    own, _ = continued(writer, prefix, length, [SamplingParams()], seed)
     _, nats = continued(judge, prefix.expand(2, -1, -1), length, [true, own[0]])
     return Drift(nats[0].mean(0), nats[1].mean(0), nats[1] - nats[0])

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from modules.base import Module, Split
 from modules.language import decoding
-from modules.language.truncation import Knobs
+from modules.language.truncation import SamplingParams
 from modules.trace import Trace
 
 
@@ -136,12 +136,12 @@ class Bengio(Module):
         if seed is not None:
             generator = torch.Generator(device).manual_seed(seed)
         start = torch.zeros(n, 0, dtype=torch.int64, device=device)
-        knobs = Knobs(temperature, top_k, top_p, min_p)
-        return decoding.sample(self, start, length, knobs, self.end, generator)
+        params = SamplingParams(temperature, top_k, top_p, min_p)
+        return decoding.sample(self, start, length, params, self.end, generator)
 
-    def sample_trace(self, prompt: Tensor | None = None, length: int = 32, **knobs: Any) -> Trace:
-        """Generation, one step a token, behind a prompt (T,); steps and knobs as `decoding.sample_trace`."""
+    def sample_trace(self, prompt: Tensor | None = None, length: int = 32, **params: Any) -> Trace:
+        """Generation, one step a token, behind a prompt (T,), `params` as `decoding.sample_trace`."""
         prompt = (
             torch.zeros(0, dtype=torch.int64, device=self.output.weight.device) if prompt is None else prompt
         )
-        return decoding.sample_trace(self, prompt, length, eos=self.end, **knobs)
+        return decoding.sample_trace(self, prompt, length, eos=self.end, **params)

@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from modules.base import NextToken
-from modules.language.truncation import PLAIN, Knobs, cut, draw
+from modules.language.truncation import PLAIN, SamplingParams, draw, truncate
 from modules.trace import Step, Trace
 
 
@@ -32,18 +32,18 @@ def stream(
     model: NextToken,
     prefix: Tensor,
     length: int,
-    knobs: Knobs = PLAIN,
+    params: SamplingParams = PLAIN,
     eos: int | None = None,
     generator: torch.Generator | None = None,
     padding: Tensor | None = None,
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """`sample`, one token at a time: yields (log P (B, V), token (B,)). Ends when every text has."""
-    generator = knobs.generator(prefix.device) if generator is None else generator
+    generator = params.generator(prefix.device) if generator is None else generator
     text = prefix
     ended = torch.zeros(len(prefix), dtype=torch.bool, device=prefix.device)
     for _ in range(length):
         log_p = model.next_log_probs(text) if padding is None else model.next_log_probs(text, padding)
-        token = draw(log_p, knobs, generator)
+        token = draw(log_p, params, generator)
         if eos is not None:
             token = token.masked_fill(ended, eos)
             ended |= token == eos
@@ -59,27 +59,27 @@ def sample(
     model: NextToken,
     prefix: Tensor,
     length: int,
-    knobs: Knobs = PLAIN,
+    params: SamplingParams = PLAIN,
     eos: int | None = None,
     generator: torch.Generator | None = None,
     padding: Tensor | None = None,
     **change: Any,
 ) -> Tensor:
-    """Continue texts by drawing tokens; without knobs that is ancestral sampling.
+    """Continue texts by drawing tokens; with none set that is ancestral sampling.
 
     Args:
         prefix: (B, T) int64, T ≥ 0. Texts of unequal length come with their `padding`, see `left_padded`.
         length: the most new tokens.
-        knobs: temperature, cuts and seed; `change` sets single ones, as in `top_k=3`.
+        params: temperature, truncation and seed; `change` sets single ones, as in `top_k=3`.
         eos: the token that ends a text; after it there are only more of it.
 
     Returns:
         (B, T + n), n ≤ length.
 
     Raises:
-        ValueError: a knob is out of range.
+        ValueError: a parameter is out of range.
     """
-    steps = stream(model, prefix, length, replace(knobs, **change), eos, generator, padding)
+    steps = stream(model, prefix, length, replace(params, **change), eos, generator, padding)
     return torch.cat([prefix, *(token[:, None] for _, token in steps)], dim=1)
 
 
@@ -87,7 +87,7 @@ def greedy(
     model: NextToken, prefix: Tensor, length: int, eos: int | None = None, padding: Tensor | None = None
 ) -> Tensor:
     """Continue texts by the most probable token, ties by the lower id: (B, T) -> (B, T + n)."""
-    return sample(model, prefix, length, Knobs(temperature=0), eos, padding=padding)
+    return sample(model, prefix, length, SamplingParams(temperature=0), eos, padding=padding)
 
 
 def left_padded(texts: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
@@ -106,7 +106,7 @@ def sample_trace(
     model: NextToken,
     prefix: Tensor,
     length: int,
-    knobs: Knobs = PLAIN,
+    params: SamplingParams = PLAIN,
     eos: int | None = None,
     names: Sequence[str] | None = None,
     **change: Any,
@@ -119,12 +119,12 @@ def sample_trace(
         of them so far. Result: (1, T + n).
     """
     prefix = prefix.reshape(1, -1)
-    knobs = replace(knobs, **change)
-    knobs = knobs if knobs.seed is not None else replace(knobs, seed=0)
+    params = replace(params, **change)
+    params = params if params.seed is not None else replace(params, seed=0)
     steps: list[Step] = []
     text, total = [prefix], 0.0
-    for log_p, token in stream(model, prefix, length, knobs, eos):
-        story, i = cut(log_p, knobs), int(token)
+    for log_p, token in stream(model, prefix, length, params, eos):
+        story, i = truncate(log_p, params), int(token)
         text.append(token[:, None])
         total += float(log_p[0, i])
         p, kept = float(story.after[0, i]), int(story.kept.sum())

@@ -32,7 +32,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from modules.base import CountModel, Split, require
-from modules.language.truncation import Knobs, draw, probabilities
+from modules.language.truncation import SamplingParams, draw, probabilities
 from modules.trace import Step, Trace
 
 Smoothing = Literal["none", "add", "kneser-ney", "modified"]
@@ -399,11 +399,11 @@ class NGram(CountModel):
         generator: torch.Generator | None = None,
     ) -> Tensor:
         """n texts of `length` tokens after `prompt` (T,): (n, length); what follows an end token is ends."""
-        knobs = Knobs(temperature)
+        params = SamplingParams(temperature)
         texts = self.keys.new_zeros(n, 0) if prompt is None else prompt.expand(n, -1)
         given = texts.shape[1]
         for _ in range(length):
-            token = draw(self.next_log_probs(texts), knobs, generator)[:, None]
+            token = draw(self.next_log_probs(texts), params, generator)[:, None]
             if self.end is not None and texts.shape[1] > given:
                 token = torch.where(texts[:, -1:] == self.end, self.end, token)
             texts = torch.cat([texts, token], dim=1)
@@ -414,12 +414,12 @@ class NGram(CountModel):
     ) -> Trace:
         """`sample` of one text as steps; values: `p` (V,) drawn from, `token`, `log_prob`, `seen` (the
         longest order whose context was seen). Result: (1, T + length)."""
-        knobs = Knobs(temperature)
+        params = SamplingParams(temperature)
         generator = torch.Generator().manual_seed(seed)
         text = self.keys.new_zeros(1, 0) if prompt is None else prompt[None]
         steps: list[Step] = []
         for t in range(length):
-            p = probabilities(self.next_log_probs(text), knobs)[0]
+            p = probabilities(self.next_log_probs(text), params)[0]
             token = int(torch.multinomial(p, 1, generator=generator))
             seen = max((s.values["order"] for s in self.backoff(text[0]) if s.values.get("seen")), default=0)
             log_p = math.log(p[token])

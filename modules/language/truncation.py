@@ -4,7 +4,7 @@
     kept = first k by rank ∩ smallest set with mass ≥ p_top ∩ {w : p(w) ≥ p_min · max p}
     drawn from p restricted to the kept tokens and divided by their mass.
 
-All cuts look at the same full distribution. (Cutting to k first and taking the nucleus of what is
+All truncations look at the same full distribution. (Cutting to k first and taking the nucleus of what is
 left is a known mistake: its mass is then measured on the wrong total.)
 
 References: Fan et al. 2018, arXiv:1805.04833 (top-k); Holtzman et al. 2019, arXiv:1904.09751 (top-p);
@@ -19,8 +19,8 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Cut:
-    """The next-token distribution, before and after the knobs.
+class Truncated:
+    """The next-token distribution, before and after temperature and truncation.
 
     Attributes:
         before: (..., V), softmax of the logits as they are.
@@ -38,7 +38,7 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class Knobs:
+class SamplingParams:
     """What a draw of the next token may be told; as it is, ancestral sampling.
 
     Attributes:
@@ -48,7 +48,7 @@ class Knobs:
         seed: of the draws, where no generator is given.
 
     Raises:
-        ValueError: a knob is out of range; one sentence.
+        ValueError: a parameter is out of range; one sentence.
     """
 
     temperature: float = 1.0
@@ -70,7 +70,7 @@ class Knobs:
             raise ValueError(f"min_p is {self.min_p}: it must be from 0 to 1.")
 
     @property
-    def cuts(self) -> bool:
+    def truncates(self) -> bool:
         """Whether any token may be cut away."""
         return self.top_k is not None or (self.top_p is not None and self.top_p < 1) or bool(self.min_p)
 
@@ -79,10 +79,10 @@ class Knobs:
         return None if self.seed is None else torch.Generator(device).manual_seed(self.seed)
 
 
-PLAIN = Knobs()
+PLAIN = SamplingParams()
 
 
-def temper(logits: Tensor, temperature: float) -> Tensor:
+def apply_temperature(logits: Tensor, temperature: float) -> Tensor:
     """softmax(logits / temperature); temperature 0 is all mass on the first largest logit."""
     if temperature == 0:
         return torch.zeros_like(logits).scatter(-1, logits.argmax(-1, keepdim=True), 1.0)
@@ -94,7 +94,7 @@ def temper(logits: Tensor, temperature: float) -> Tensor:
 ROUNDING = 1e-6  # a mass that misses top_p by less has reached it: single precision knows no better
 
 
-def keep(
+def truncation_mask(
     p: Tensor, top_k: int | None = None, top_p: float | None = None, min_p: float | None = None
 ) -> Tensor:
     """Which tokens stay: (..., V) probabilities -> (..., V) bool.
@@ -115,27 +115,27 @@ def keep(
     return torch.zeros_like(stays).scatter(-1, order, stays)
 
 
-def cut(logits: Tensor, knobs: Knobs = PLAIN, **change: Any) -> Cut:
-    """The whole story of one draw: logits (..., V) -> `Cut`. `change` sets single knobs: `top_k=3`."""
-    knobs = replace(knobs, **change)
-    tempered = temper(logits, knobs.temperature)
-    kept = keep(tempered, knobs.top_k, knobs.top_p, knobs.min_p)
+def truncate(logits: Tensor, params: SamplingParams = PLAIN, **change: Any) -> Truncated:
+    """The whole story of one draw: logits (..., V) -> `Truncated`. `change` sets single ones: `top_k=3`."""
+    params = replace(params, **change)
+    tempered = apply_temperature(logits, params.temperature)
+    kept = truncation_mask(tempered, params.top_k, params.top_p, params.min_p)
     mass = (tempered * kept).sum(-1)
-    return Cut(logits.softmax(-1), tempered, tempered * kept / mass[..., None], kept, mass)
+    return Truncated(logits.softmax(-1), tempered, tempered * kept / mass[..., None], kept, mass)
 
 
-def probabilities(logits: Tensor, knobs: Knobs = PLAIN, **change: Any) -> Tensor:
-    """Only what is drawn from: logits (..., V) -> (..., V). Equal to `cut(...).after`."""
-    knobs = replace(knobs, **change)
-    p = temper(logits, knobs.temperature)
-    if not knobs.cuts:
+def probabilities(logits: Tensor, params: SamplingParams = PLAIN, **change: Any) -> Tensor:
+    """Only what is drawn from: logits (..., V) -> (..., V). Equal to `truncate(...).after`."""
+    params = replace(params, **change)
+    p = apply_temperature(logits, params.temperature)
+    if not params.truncates:
         return p
-    p = p * keep(p, knobs.top_k, knobs.top_p, knobs.min_p)
+    p = p * truncation_mask(p, params.top_k, params.top_p, params.min_p)
     return p / p.sum(-1, keepdim=True)
 
 
-def draw(logits: Tensor, knobs: Knobs = PLAIN, generator: torch.Generator | None = None) -> Tensor:
+def draw(logits: Tensor, params: SamplingParams = PLAIN, generator: torch.Generator | None = None) -> Tensor:
     """One token each: logits (B, V) -> (B,). Greedy draws nothing, so that it leaves the generator alone."""
-    if knobs.temperature == 0:
+    if params.temperature == 0:
         return logits.argmax(-1)
-    return torch.multinomial(probabilities(logits, knobs), 1, generator=generator)[:, 0]
+    return torch.multinomial(probabilities(logits, params), 1, generator=generator)[:, 0]

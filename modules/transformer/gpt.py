@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import Module, Split, require
-from modules.language.truncation import Knobs, cut, draw
+from modules.language.truncation import SamplingParams, draw, truncate
 from modules.trace import Step, Trace
 from modules.transformer.attention import KVCache
 from modules.transformer.block import Block
@@ -263,7 +263,7 @@ class GPT(Module):
         keep: int | None = None,
     ) -> Iterator[tuple[Tensor, Tensor]]:
         """`generate`, one token at a time: yields (logits (B, V), token (B,))."""
-        knobs = Knobs(temperature, top_k, top_p)
+        params = SamplingParams(temperature, top_k, top_p)
         B, T = prompt.shape
         if T < 1:
             raise ValueError("The prompt is empty: give at least one token.")
@@ -281,7 +281,7 @@ class GPT(Module):
                     layer.clear()
             done = store[0].length if store else 0
             logits = self.logits(self.hidden(text[:, start + done : end], store)[:, -1])
-            token = draw(logits, knobs, generator)
+            token = draw(logits, params, generator)
             text[:, end] = token
             yield logits, token
 
@@ -332,7 +332,8 @@ class GPT(Module):
         steps: list[Step] = []
         total, text = 0.0, [prompt]
         for logits, token in self.stream(prompt, length, temperature, top_k, top_p, generator):
-            story = cut(logits, Knobs(temperature, top_k, top_p))  # as drawn from: same shape, same bits
+            # as drawn from: same shape, same bits
+            story = truncate(logits, SamplingParams(temperature, top_k, top_p))
             before, tempered, after, kept = story.before[0], story.tempered[0], story.after[0], story.kept[0]
             i, mass = int(token), float(story.mass)
             p = float(after[i])

@@ -13,7 +13,7 @@ from lab.lenses import text as texts
 from modules.base import NextToken
 from modules.language.beam import beam_trace, exhaustive
 from modules.language.decoding import stream
-from modules.language.truncation import Knobs, cut, keep
+from modules.language.truncation import SamplingParams, truncate, truncation_mask
 
 MODELS = ("modules.transformer.gpt.GPT", "modules.language.bengio.Bengio", "modules.language.ngram.NGram")
 TOY = "Toy table"
@@ -203,13 +203,13 @@ def show_next():
     with fourth:
         min_p = ui.slider("Min-p", 0.0, 1.0, 0.0, key="m", step=0.01, help="0 keeps all tokens")
     try:
-        story = lens.cut_next(loaded(name), prompt, Knobs(temperature, top_k, top_p, min_p))
+        story = lens.truncate_next(loaded(name), prompt, SamplingParams(temperature, top_k, top_p, min_p))
     except UserError as error:
         ui.stop(str(error))
     order = sampling.ranked(story, BARS)
     ranked = [names[i] for i in order.tolist()]
     ui.figure(
-        token_figures.knobs(ranked, story.before[order], story.after[order], story.kept[order]),
+        token_figures.truncation(ranked, story.before[order], story.after[order], story.kept[order]),
         alt="Probabilities of the likeliest next tokens before and after temperature and cuts",
         data={"token": ranked, "before": story.before[order], "after": story.after[order]},
     )
@@ -262,7 +262,7 @@ def show_next():
         "1" if half == 1 else "2 or 3" if half <= 3 else "4 or more",
         f"It takes {half}.",
     )
-    ui.source(cut, keep, references=REFERENCES)
+    ui.source(truncate, truncation_mask, references=REFERENCES)
 
 
 @ui.cached

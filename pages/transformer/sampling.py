@@ -1,11 +1,11 @@
-"""Text sampling: token by token, the knobs before and after, many draws, and what the cache saves."""
+"""Text sampling: token by token, before and after truncation, many draws, and what the cache saves."""
 
 from lab import ui
 from lab.errors import UserError
 from lab.figures import tokens as figures
 from lab.lenses import sampling as lens
 from lab.lenses import text as texts
-from modules.language.truncation import Knobs, cut, keep
+from modules.language.truncation import SamplingParams, truncate, truncation_mask
 from modules.transformer.attention import KVCache
 from modules.transformer.gpt import GPT
 
@@ -75,13 +75,13 @@ ui.figure(
 ui.caption(now.caption)
 
 bars, many, work = ui.tabs(["This step", "Draw 1,000", "What the cache saves"])
-story = cut(value["logits"], Knobs(temperature, top_k, top_p))
+story = truncate(value["logits"], SamplingParams(temperature, top_k, top_p))
 order = lens.ranked(story, BARS)
 ranked = texts.names(coder, order)
 drawn = (order == value["token"]).nonzero().flatten().tolist()
 with bars:
     ui.figure(
-        figures.knobs(
+        figures.truncation(
             ranked,
             value["before"][order],
             value["after"][order],
@@ -174,7 +174,7 @@ if temperature > 0:
         + now.equation.removeprefix("p"),
         note=f"The token drawn is {token}, its logit z = {z:.3f}; softmax over all {V} tokens gives the "
         f"numerator {float(value['tempered'][i]):.4f}; what the cuts leave has mass {value['mass']:.4f}. "
-        f"The tokens drawn so far have log-probability {value['total']:.2f} nats under these knobs.",
+        f"The tokens drawn so far have log-probability {value['total']:.2f} nats under these settings.",
     )
 else:
     ui.equation(
@@ -206,8 +206,8 @@ ui.check(
 )
 ui.source(
     GPT.stream,
-    cut,
-    keep,
+    truncate,
+    truncation_mask,
     KVCache,
     references=[
         "Holtzman et al. 2019, The curious case of neural text degeneration, arXiv:1904.09751",

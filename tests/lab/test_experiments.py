@@ -183,7 +183,7 @@ def test_missing_data_names_file_folder_and_the_embedded_sister(tmp_path: Path, 
     assert str(tmp_path / "nothing") in sentence and "-digits" in sentence
 
 
-def test_samples_repeat_with_their_seed_and_the_knobs_reach_the_model(tmp_path: Path) -> None:
+def test_samples_repeat_with_their_seed_and_the_parameters_reach_the_model(tmp_path: Path) -> None:
     def draw(name: str, *args: str) -> bytes:
         assert main(["sample", "made-digits", "-n", "4", "--out", str(tmp_path / name), *args]) == 0
         return (tmp_path / name).read_bytes()

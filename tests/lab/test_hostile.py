@@ -1,4 +1,4 @@
-"""Files and knobs from anybody: one sentence, bounded memory, nothing run.
+"""Files and parameters from anybody: one sentence, bounded memory, nothing run.
 
 What takes memory is tried where there is little of it (`little_memory`).
 """
@@ -221,7 +221,7 @@ def test_the_bound_counts_what_is_taken() -> None:
         ("--nothing", "--nothing"),
     ],
 )
-def test_a_knob_that_turns_nothing_is_refused(options: str, said: str, capsys, tmp_path: Path) -> None:
+def test_a_parameter_that_sets_nothing_is_refused(options: str, said: str, capsys, tmp_path: Path) -> None:
     out = tmp_path / "drawn.png"
     assert main(["sample", "made-digits", *options.split(), "--out", str(out)]) == 2
     assert said in complaint(capsys)

@@ -10,7 +10,7 @@ from modules.language import decoding
 from modules.language.bengio import Bengio
 from modules.language.ngram import NGram
 from modules.language.table import TableLM
-from modules.language.truncation import Knobs, probabilities
+from modules.language.truncation import SamplingParams, probabilities
 from modules.transformer.gpt import GPT
 from tests.language.toys import ENDS, GREEDY_FAILS, Coin, empty
 
@@ -40,7 +40,7 @@ def test_temperature_works_per_token_not_per_text():  # LG-O33
     assert whole.tolist() == pytest.approx([0.3334, 0.2232, 0.4421, 0.0012], abs=6e-5)
     # exactly, from the rows that are drawn from, listed for every text
     rows = [
-        decoding.sample_trace(GREEDY_FAILS, torch.tensor(prefix, dtype=torch.int64), 1, Knobs(0.5))[0].values[
+        decoding.sample_trace(GREEDY_FAILS, torch.tensor(prefix).long(), 1, SamplingParams(0.5))[0].values[
             "after"
         ]
         for prefix in ([], [0], [1])
@@ -57,13 +57,13 @@ def test_temperature_works_per_token_not_per_text():  # LG-O33
     assert float(((counts - 1e5 * per_token) ** 2 / (1e5 * per_token)).sum()) < 16.27
 
 
-@pytest.mark.parametrize("knobs", [{"top_k": 2}, {"top_p": 0.81}, {"min_p": 0.25}, {"temperature": 0.5}])
-def test_draws_follow_the_filtered_distribution(knobs):  # LG-O35
+@pytest.mark.parametrize("params", [{"top_k": 2}, {"top_p": 0.81}, {"min_p": 0.25}, {"temperature": 0.5}])
+def test_draws_follow_the_filtered_distribution(params):  # LG-O35
     from scipy.stats import chi2
 
     model = Coin(0.5, 0.3, 0.15, 0.05)
-    p = probabilities(model.row, **knobs)
-    draws = decoding.sample(model, empty(100_000), 1, generator=seeded(1), **knobs)[:, 0]
+    p = probabilities(model.row, **params)
+    draws = decoding.sample(model, empty(100_000), 1, generator=seeded(1), **params)[:, 0]
     counts = torch.bincount(draws, minlength=4)
     assert not counts[p == 0].any()  # never a token outside the kept set
     kept = p > 0
@@ -133,11 +133,11 @@ def test_a_left_padded_batch_is_its_texts_alone(name):  # LG-O35
 
 def test_the_trace_is_the_sampler_and_replays():
     model = contracts.exact(Bengio(5, 3, 4, 6))
-    knobs = {"temperature": 0.8, "top_k": 4, "top_p": 0.95, "min_p": 0.01}
+    params = {"temperature": 0.8, "top_k": 4, "top_p": 0.95, "min_p": 0.01}
     trace = contracts.trace_replays(
-        lambda seed: decoding.sample_trace(model, torch.tensor([2]), 7, seed=seed, **knobs)
+        lambda seed: decoding.sample_trace(model, torch.tensor([2]), 7, seed=seed, **params)
     )
-    drawn = decoding.sample(model, torch.tensor([[2]]), 7, generator=seeded(0), **knobs)
+    drawn = decoding.sample(model, torch.tensor([[2]]), 7, generator=seeded(0), **params)
     assert torch.equal(trace.result, drawn)
     total = model.log_prob(trace.result)[0] - model.log_prob(torch.tensor([[2]]))[0]
     assert trace[-1].values["total"] == pytest.approx(total.item(), abs=1e-10)

@@ -14,7 +14,7 @@ from lab.lenses import decoding as lens
 from lab.lenses import sampling
 from lab.lenses import text as texts
 from modules.language.beam import beam_trace
-from modules.language.truncation import Knobs, cut
+from modules.language.truncation import SamplingParams, truncate
 from tests.language.toys import GREEDY_FAILS, NOT_MONOTONE, Coin
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "language" / "decoding.py"
@@ -65,7 +65,7 @@ def test_the_next_token_page_shows_the_models_own_distribution():
 
 
 def test_the_mass_of_the_likeliest_is_before_the_cut():
-    story = cut(torch.tensor([0.1, 0.5, 0.15, 0.25]).log(), Knobs(top_k=2))
+    story = truncate(torch.tensor([0.1, 0.5, 0.15, 0.25]).log(), SamplingParams(top_k=2))
     torch.testing.assert_close(sampling.mass(story, 3), torch.tensor([0.5, 0.75, 0.9]))
 
 

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from modules.language import information as info
-from modules.language.truncation import temper
+from modules.language.truncation import apply_temperature
 
 THIRD = torch.full((3,), 1 / 3, dtype=torch.float64)
 
@@ -145,19 +145,19 @@ def test_softmax_with_temperature() -> None:
         2: (0.5064804, 0.3071959, 0.1863237, 1.0201913),
     }
     for temperature, (*probabilities, entropy) in expected.items():
-        q = temper(z, temperature)
+        q = apply_temperature(z, temperature)
         torch.testing.assert_close(q, p(*probabilities), rtol=0, atol=5e-8)
         assert info.entropy(q).item() == pytest.approx(entropy, abs=5e-8)
-        torch.testing.assert_close(temper(z + 7, temperature), q)
-    assert temper(p(1000, 0, -1000), 1).tolist() == [1, 0, 0]
-    assert temper(z, 0).tolist() == [1, 0, 0]
-    torch.testing.assert_close(temper(z, 1e-3), temper(z, 0))
+        torch.testing.assert_close(apply_temperature(z + 7, temperature), q)
+    assert apply_temperature(p(1000, 0, -1000), 1).tolist() == [1, 0, 0]
+    assert apply_temperature(z, 0).tolist() == [1, 0, 0]
+    torch.testing.assert_close(apply_temperature(z, 1e-3), apply_temperature(z, 0))
     rows = torch.stack([z, z.flip(0)])
-    torch.testing.assert_close(temper(rows, 2)[1], temper(z, 2).flip(0))
+    torch.testing.assert_close(apply_temperature(rows, 2)[1], apply_temperature(z, 2).flip(0))
 
 
 def test_gradient_of_the_cross_entropy_is_prediction_minus_target() -> None:
     z = p(2, 1, 0).requires_grad_()
     target = p(0, 1, 0)
-    (gradient,) = torch.autograd.grad(info.cross_entropy(target, temper(z, 1)), z)
-    torch.testing.assert_close(gradient, temper(z, 1).detach() - target, rtol=0, atol=1e-12)
+    (gradient,) = torch.autograd.grad(info.cross_entropy(target, apply_temperature(z, 1)), z)
+    torch.testing.assert_close(gradient, apply_temperature(z, 1).detach() - target, rtol=0, atol=1e-12)

@@ -11,7 +11,7 @@ from lab.lenses import text as texts
 from modules.language import decoding
 from modules.language.beam import beam
 from modules.language.ngram import NGram
-from modules.language.truncation import Knobs
+from modules.language.truncation import SamplingParams
 from tests.language.test_decoding_page import opened
 from tests.language.toys import ENDS, NOT_MONOTONE, Coin
 
@@ -27,12 +27,12 @@ def counted() -> NGram:
 def test_many_strategies_at_once_are_each_alone():
     model, prompt = counted(), torch.tensor([[1, 2]]).expand(3, -1)
     given = torch.randint(5, (3, 20), generator=torch.Generator().manual_seed(1))
-    how = [Knobs(0), Knobs(), Knobs(0.5, top_k=3), given]
+    how = [SamplingParams(0), SamplingParams(), SamplingParams(0.5, top_k=3), given]
     tokens, nats = lens.continued(model, prompt.expand(4, -1, -1), 20, how, seed=7)
     assert tokens.shape == nats.shape == (4, 3, 20)
-    for rows, knobs in zip(tokens, how, strict=True):
-        if isinstance(knobs, Knobs):
-            alone = decoding.sample(model, prompt, 20, knobs, generator=torch.Generator().manual_seed(7))
+    for rows, params in zip(tokens, how, strict=True):
+        if isinstance(params, SamplingParams):
+            alone = decoding.sample(model, prompt, 20, params, generator=torch.Generator().manual_seed(7))
             assert torch.equal(alone[:, 2:], rows)
     assert torch.equal(tokens[3], given)
     for rows, cost in zip(tokens.flatten(0, 1), nats.flatten(0, 1), strict=True):

@@ -5,7 +5,14 @@ import math
 import pytest
 import torch
 
-from modules.language.truncation import Knobs, cut, draw, keep, probabilities, temper
+from modules.language.truncation import (
+    SamplingParams,
+    apply_temperature,
+    draw,
+    probabilities,
+    truncate,
+    truncation_mask,
+)
 
 
 def logits(*p):
@@ -16,8 +23,8 @@ P = (0.5, 0.3, 0.15, 0.05)
 
 
 def test_top_k_and_top_p_of_the_spec():  # TF-O29
-    assert cut(logits(*P), top_k=2).after.tolist() == pytest.approx([0.625, 0.375, 0, 0])
-    nucleus = cut(logits(*P), top_p=0.9)
+    assert truncate(logits(*P), top_k=2).after.tolist() == pytest.approx([0.625, 0.375, 0, 0])
+    nucleus = truncate(logits(*P), top_p=0.9)
     assert nucleus.kept.tolist() == [True, True, True, False]
     assert nucleus.after.tolist() == pytest.approx([x / 0.95 for x in P[:3]] + [0])
     assert float(nucleus.mass) == pytest.approx(0.95)
@@ -27,69 +34,73 @@ def test_the_nucleus_is_measured_on_the_full_vocabulary():
     # 50 equal tokens of mass 0.5 and one of 0.5: p = 0.6 needs 11 tokens of the whole. After a cut to the
     # 6 first, renormalised, it would keep one token only.
     p = torch.tensor([0.5] + [0.01] * 50, dtype=torch.float64)
-    assert int(keep(p, top_p=0.6).sum()) == 11
-    assert int(keep(p, top_k=6, top_p=0.6).sum()) == 6
-    wrong = p * keep(p, top_k=6)
-    assert int(keep(wrong / wrong.sum(), top_p=0.6).sum()) == 1
+    assert int(truncation_mask(p, top_p=0.6).sum()) == 11
+    assert int(truncation_mask(p, top_k=6, top_p=0.6).sum()) == 6
+    wrong = p * truncation_mask(p, top_k=6)
+    assert int(truncation_mask(wrong / wrong.sum(), top_p=0.6).sum()) == 1
 
 
 def test_nucleus_sizes():  # LG-O32
     p = torch.tensor(P, dtype=torch.float64)
-    assert [int(keep(p, top_p=q).sum()) for q in (0.5, 0.8, 0.81, 0.95, 1.0)] == [1, 2, 3, 3, 4]
-    assert cut(logits(*P), top_p=0.81).after.tolist() == pytest.approx(
+    assert [int(truncation_mask(p, top_p=q).sum()) for q in (0.5, 0.8, 0.81, 0.95, 1.0)] == [1, 2, 3, 3, 4]
+    assert truncate(logits(*P), top_p=0.81).after.tolist() == pytest.approx(
         [0.5263158, 0.3157895, 0.1578947, 0], abs=5e-8
     )
     # temperature comes first, and a colder distribution needs fewer tokens for the same mass
-    cold = cut(logits(*P), temperature=0.5, top_p=0.9)
+    cold = truncate(logits(*P), temperature=0.5, top_p=0.9)
     assert cold.tempered.tolist() == pytest.approx([0.6849315, 0.2465753, 0.0616438, 0.0068493], abs=5e-8)
-    assert int(cold.kept.sum()) == 2 and int(cut(logits(*P), top_p=0.9).kept.sum()) == 3
+    assert int(cold.kept.sum()) == 2 and int(truncate(logits(*P), top_p=0.9).kept.sum()) == 3
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_the_nucleus_of_equal_tokens_has_one_answer(dtype):  # LG-O32
     """Uniform V = 1000, p = .9 keeps 900 (a cut to 50 first would leave 45): the smallest n with n/V ≥ p,
     however the sums are rounded."""
-    assert int(keep(torch.full((1000,), 1e-3, dtype=dtype), top_p=0.9).sum()) == 900
-    assert int(cut(torch.zeros(1000, dtype=dtype), top_k=50, top_p=0.9).kept.sum()) == 50
+    assert int(truncation_mask(torch.full((1000,), 1e-3, dtype=dtype), top_p=0.9).sum()) == 900
+    assert int(truncate(torch.zeros(1000, dtype=dtype), top_k=50, top_p=0.9).kept.sum()) == 50
     for V in (7, 10, 1000, 50_000):
         for percent in (1, 10, 50, 70, 90, 95, 99):
-            kept = int(cut(torch.zeros(V, dtype=dtype), top_p=percent / 100).kept.sum())
+            kept = int(truncate(torch.zeros(V, dtype=dtype), top_p=percent / 100).kept.sum())
             assert kept == -(-V * percent // 100), (V, percent)
 
 
-def test_the_ends_of_the_knobs_are_greedy_and_ancestral():  # LG-O32
+def test_the_ends_of_the_parameters_are_greedy_and_ancestral():  # LG-O32
     z = torch.randn(20, 9, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     greedy = torch.zeros_like(z).scatter(1, z.argmax(1, keepdim=True), 1.0)
-    for knobs in ({"top_k": 1}, {"temperature": 0}, {"top_p": 1e-9}, {"min_p": 1.0}):
-        torch.testing.assert_close(cut(z, **knobs).after, greedy, rtol=0, atol=1e-12)
-    torch.testing.assert_close(cut(z, Knobs(1.0, 9, 1.0, 0.0)).after, z.softmax(-1), rtol=0, atol=1e-12)
+    for params in ({"top_k": 1}, {"temperature": 0}, {"top_p": 1e-9}, {"min_p": 1.0}):
+        torch.testing.assert_close(truncate(z, **params).after, greedy, rtol=0, atol=1e-12)
+    torch.testing.assert_close(
+        truncate(z, SamplingParams(1.0, 9, 1.0, 0.0)).after, z.softmax(-1), rtol=0, atol=1e-12
+    )
 
 
 def test_ties_at_the_last_rank_keep_exactly_k_by_lower_id():
     p = torch.full((5,), 0.2)
-    assert keep(p, top_k=3).tolist() == [True, True, True, False, False]
-    assert keep(p, top_p=0.4).tolist() == [True, True, False, False, False]  # smallest set that reaches 0.4
+    assert truncation_mask(p, top_k=3).tolist() == [True, True, True, False, False]
+    # the smallest set that reaches 0.4
+    assert truncation_mask(p, top_p=0.4).tolist() == [True, True, False, False, False]
 
 
 def test_the_most_probable_token_always_stays():
-    assert keep(torch.tensor([0.1, 0.6, 0.3]), top_k=1, top_p=1e-9).tolist() == [False, True, False]
+    p = torch.tensor([0.1, 0.6, 0.3])
+    assert truncation_mask(p, top_k=1, top_p=1e-9).tolist() == [False, True, False]
 
 
 def test_min_p_is_a_share_of_the_most_probable():
     p = torch.tensor([0.5, 0.3, 0.15, 0.05], dtype=torch.float64)
-    assert keep(p, min_p=0.3).tolist() == [True, True, True, False]  # 0.15 reaches 0.3 · 0.5
-    assert keep(p, min_p=0.31).tolist() == [True, True, False, False]
-    assert keep(p, min_p=1.0).tolist() == [True, False, False, False]
-    assert keep(p, min_p=0.0).all()
-    assert cut(logits(*P), min_p=0.5).after.tolist() == pytest.approx([0.625, 0.375, 0, 0])
+    assert truncation_mask(p, min_p=0.3).tolist() == [True, True, True, False]  # 0.15 reaches 0.3 · 0.5
+    assert truncation_mask(p, min_p=0.31).tolist() == [True, True, False, False]
+    assert truncation_mask(p, min_p=1.0).tolist() == [True, False, False, False]
+    assert truncation_mask(p, min_p=0.0).all()
+    assert truncate(logits(*P), min_p=0.5).after.tolist() == pytest.approx([0.625, 0.375, 0, 0])
     # where the model is unsure it keeps many, where it is sure few: uniform keeps everything
-    assert keep(torch.full((1000,), 1e-3), min_p=0.9).all()
-    assert keep(p, top_p=0.5, min_p=0.1).tolist() == [True, False, False, False]  # both cuts hold
+    assert truncation_mask(torch.full((1000,), 1e-3), min_p=0.9).all()
+    assert truncation_mask(p, top_p=0.5, min_p=0.1).tolist() == [True, False, False, False]  # both cuts hold
 
 
 def test_nothing_cut_is_the_softmax():
     z = torch.randn(3, 7, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    story = cut(z, top_k=100, top_p=1.0)
+    story = truncate(z, top_k=100, top_p=1.0)
     assert torch.equal(story.after, z.softmax(-1)) or torch.allclose(story.after, z.softmax(-1), atol=1e-15)
     assert story.kept.all()
     torch.testing.assert_close(probabilities(z), z.softmax(-1), atol=0, rtol=0)
@@ -99,27 +110,29 @@ def test_nothing_cut_is_the_softmax():
 @pytest.mark.parametrize("cuts", [(), (3,), (None, 0.7), (4, 0.8), (None, None, 0.2), (5, 0.9, 0.1)], ids=str)
 def test_what_is_drawn_from_is_what_is_shown(temperature, cuts):
     z = torch.randn(4, 9, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    knobs = Knobs(temperature, *cuts)
-    story = cut(z, knobs)
-    torch.testing.assert_close(probabilities(z, knobs), story.after, atol=1e-15, rtol=0)
+    params = SamplingParams(temperature, *cuts)
+    story = truncate(z, params)
+    torch.testing.assert_close(probabilities(z, params), story.after, atol=1e-15, rtol=0)
     torch.testing.assert_close(story.after.sum(-1), torch.ones(4, dtype=torch.float64))
     assert not story.after[~story.kept].any()
 
 
 def test_temperature():
     z = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
-    assert temper(z, 1.0).tolist() == pytest.approx([0.090031, 0.244728, 0.665241], abs=1e-6)  # TF-O1
-    assert temper(z, 0.1).tolist() == pytest.approx([2.06e-9, 4.54e-5, 0.999955], rel=1e-2)
-    assert temper(z, 0).tolist() == [0, 0, 1]
-    assert temper(z, 1e-320).tolist() == [0, 0, 1]  # no overflow on the way to greedy
-    assert temper(z + 1000, 1.0).isfinite().all()
-    assert temper(torch.ones(3), 0).tolist() == [1, 0, 0]
-    hot, cold = (-(p * p.log()).sum().item() for p in (temper(z, 5.0), temper(z, 0.5)))
+    assert apply_temperature(z, 1.0).tolist() == pytest.approx(
+        [0.090031, 0.244728, 0.665241], abs=1e-6
+    )  # TF-O1
+    assert apply_temperature(z, 0.1).tolist() == pytest.approx([2.06e-9, 4.54e-5, 0.999955], rel=1e-2)
+    assert apply_temperature(z, 0).tolist() == [0, 0, 1]
+    assert apply_temperature(z, 1e-320).tolist() == [0, 0, 1]  # no overflow on the way to greedy
+    assert apply_temperature(z + 1000, 1.0).isfinite().all()
+    assert apply_temperature(torch.ones(3), 0).tolist() == [1, 0, 0]
+    hot, cold = (-(p * p.log()).sum().item() for p in (apply_temperature(z, 5.0), apply_temperature(z, 0.5)))
     assert cold < hot < math.log(3)
 
 
 @pytest.mark.parametrize(
-    "knobs, sentence",
+    "params, sentence",
     [
         ({"temperature": -1.0}, "temperature is -1.0"),
         ({"temperature": math.nan}, "temperature is nan"),
@@ -130,29 +143,29 @@ def test_temperature():
         ({"min_p": -0.1}, "min_p is -0.1"),
     ],
 )
-def test_knobs_out_of_range(knobs, sentence):
+def test_parameters_out_of_range(params, sentence):
     with pytest.raises(ValueError, match=sentence):
-        cut(logits(*P), **knobs)
+        truncate(logits(*P), **params)
 
 
-def test_knobs_are_one_record():
+def test_parameters_are_one_record():
     import dataclasses
 
-    knobs = Knobs(0.5, top_p=0.9, seed=3)
+    params = SamplingParams(0.5, top_p=0.9, seed=3)
     z = torch.randn(4, 9, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    assert torch.equal(cut(z, knobs).after, cut(z, temperature=0.5, top_p=0.9).after)
+    assert torch.equal(truncate(z, params).after, truncate(z, temperature=0.5, top_p=0.9).after)
     assert torch.equal(
-        probabilities(z, knobs, top_k=2), probabilities(z, dataclasses.replace(knobs, top_k=2))
+        probabilities(z, params, top_k=2), probabilities(z, dataclasses.replace(params, top_k=2))
     )
-    assert knobs.cuts and not Knobs(2.0, top_p=1.0, min_p=0.0).cuts
+    assert params.truncates and not SamplingParams(2.0, top_p=1.0, min_p=0.0).truncates
     with pytest.raises(dataclasses.FrozenInstanceError):
-        knobs.top_k = 3
+        params.top_k = 3
     with pytest.raises(ValueError, match="top_k is 0"):
-        dataclasses.replace(knobs, top_k=0)
+        dataclasses.replace(params, top_k=0)
     many = z[:1].expand(500, -1)
-    first, second = (draw(many, knobs, knobs.generator(z.device)) for _ in range(2))
+    first, second = (draw(many, params, params.generator(z.device)) for _ in range(2))
     assert torch.equal(first, second) and len(first.unique()) > 1
     before = torch.Generator().manual_seed(5)
-    assert torch.equal(draw(z, Knobs(0), before), z.argmax(1))
+    assert torch.equal(draw(z, SamplingParams(0), before), z.argmax(1))
     assert torch.equal(before.get_state(), torch.Generator().manual_seed(5).get_state())
-    assert Knobs().generator(z.device) is None
+    assert SamplingParams().generator(z.device) is None

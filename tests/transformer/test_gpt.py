@@ -286,9 +286,9 @@ def test_samples_are_reproducible():
 @torch.no_grad()
 def test_trace_replays_and_is_the_sample():
     model = tiny()
-    knobs = {"temperature": 0.7, "top_k": 6, "top_p": 0.8}
-    trace = contracts.trace_replays(lambda seed: model.sample_trace(tokens(4), 12, seed=seed, **knobs))
-    expected = model.generate(tokens(1, 4), 12, generator=torch.Generator().manual_seed(0), **knobs)
+    params = {"temperature": 0.7, "top_k": 6, "top_p": 0.8}
+    trace = contracts.trace_replays(lambda seed: model.sample_trace(tokens(4), 12, seed=seed, **params))
+    expected = model.generate(tokens(1, 4), 12, generator=torch.Generator().manual_seed(0), **params)
     assert torch.equal(trace.result, expected)
     assert [step.values["token"] for step in trace] == expected[0, 4:].tolist()
     total = 0.0

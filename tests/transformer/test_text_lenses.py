@@ -12,7 +12,7 @@ from datamodules.tokenizer import ByteTokenizer, CharTokenizer
 from lab.errors import UserError
 from lab.lenses import attention as lens
 from lab.lenses import sampling, text
-from modules.language.truncation import cut
+from modules.language.truncation import truncate
 from modules.transformer.attention import observe
 from modules.transformer.gpt import GPT
 
@@ -142,7 +142,7 @@ def test_trace_reads_in_tokens_and_replays(model, tokens):
 
 
 def test_ranked_is_by_probability_and_cuts_fall_on_ranks():
-    story = cut(torch.tensor([0.1, 2.0, 1.0, 2.0, -1.0]).double(), top_k=2)
+    story = truncate(torch.tensor([0.1, 2.0, 1.0, 2.0, -1.0]).double(), top_k=2)
     order = sampling.ranked(story, 4)
     assert order.tolist() == [1, 3, 2, 0]
     assert story.kept[order].tolist() == [True, True, False, False]
