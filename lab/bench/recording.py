@@ -14,7 +14,7 @@ from modules.transformer.gpt import GPT
 
 
 class Bare(Attention):
-    """The same layer with the fused kernel and nothing else: no observer is ever asked for."""
+    """The same layer with the fused kernel and nothing else: no recorder is ever asked for."""
 
     def forward(
         self,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from modules.transformer.attention import Attention, observe
+from modules.transformer.attention import Attention, record_attention
 from modules.transformer.gpt import GPT
 
 Heads = Iterable[tuple[int, int]]  # (layer, head)
@@ -45,7 +45,7 @@ def layers(model: nn.Module) -> list[Attention]:
 
 
 def switches(model: nn.Module, off: Heads) -> dict[nn.Module, Tensor]:
-    """Factors for `observe` that switch heads off: layer -> (H,) of ones and zeros."""
+    """Factors for `record_attention` that switch heads off: layer -> (H,) of ones and zeros."""
     factors: dict[nn.Module, Tensor] = {}
     stack = layers(model)
     for layer, head in off:
@@ -62,7 +62,7 @@ def record(model: GPT, tokens: Tensor, causal: bool = True, off: Heads = ()) -> 
         causal: False takes the mask away.
         off: heads switched off.
     """
-    with observe(switches(model, off)) as seen:
+    with record_attention(switches(model, off)) as seen:
         logits = model(tokens[None], causal=causal)[0]
     calls = [seen.calls[layer][0] for layer in layers(model)]
 
@@ -125,7 +125,7 @@ def equation(story: Dot, key: int) -> str:
 @torch.no_grad()
 def next_token(model: GPT, tokens: Tensor, off: Heads = (), causal: bool = True) -> Tensor:
     """The distribution of the token after the text, (V,), with some heads switched off."""
-    with observe(switches(model, off), record=False):
+    with record_attention(switches(model, off), store=False):
         return model(tokens[None], causal=causal)[0, -1].softmax(-1)
 
 
@@ -145,7 +145,7 @@ def importance(model: GPT, tokens: Tensor, causal: bool = True) -> Tensor:
         for h in range(H):
             rows[l * H + h, h] = 0.0
         factors[layer] = rows
-    with observe(factors, record=False):
+    with record_attention(factors, store=False):
         p = model(tokens.expand(L * H, -1), causal=causal)[:, -1].softmax(-1)
     return distance(p, next_token(model, tokens, causal=causal)).view(L, H)
 

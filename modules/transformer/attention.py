@@ -3,7 +3,7 @@
     Attention(Q, K, V) = softmax(Q Kᵀ / √D + M) V,   M = 0 where a query may look, −∞ elsewhere
 
 One layer serves all uses: self and cross, causal and bidirectional, with padding, with a cache of
-earlier keys and values. A lens can watch it (`Observer`); when nobody does, torch's fused kernel
+earlier keys and values. A lens can record it (`AttentionRecorder`); when nobody does, torch's fused kernel
 runs and no attention weight is ever stored.
 
 Shapes: `B` batch, `H` heads, `T` queries, `S` keys, `D` features of a head, `C` = H·D channels.
@@ -95,50 +95,52 @@ class Recorded:
 
 
 @dataclass
-class Observer:
-    """Watches attention layers, and may switch heads off.
+class AttentionRecorder:
+    """Records attention layers, and may switch heads off.
 
     Attributes:
         heads: layer -> (H,) or (B, H) factors on the heads' outputs; 0 switches a head off.
-        record: keep what the layers used; one entry a call, in order.
+        store: keep what the layers used; one entry a call, in order.
     """
 
     heads: Mapping[nn.Module, Tensor] = field(default_factory=dict)
-    record: bool = True
+    store: bool = True
     calls: dict[nn.Module, list[Recorded]] = field(default_factory=dict)
 
-    def see(self, layer: nn.Module, seen: Recorded) -> None:
+    def record(self, layer: nn.Module, seen: Recorded) -> None:
         """Called by a layer at each call."""
-        if self.record:
+        if self.store:
             self.calls.setdefault(layer, []).append(seen)
 
 
-# One variable a thread: a model shared by several viewers is watched by each of them alone.
-_OBSERVER: ContextVar[Observer | None] = ContextVar("observer", default=None)
+# One variable a thread: a model shared by several viewers is recorded by each of them alone.
+_RECORDER: ContextVar[AttentionRecorder | None] = ContextVar("recorder", default=None)
 
 
-def observer() -> Observer | None:
-    """Who watches attention in this thread, if anybody."""
-    return _OBSERVER.get()
+def current_recorder() -> AttentionRecorder | None:
+    """Who records attention in this thread, if anybody."""
+    return _RECORDER.get()
 
 
 @contextmanager
-def observe(heads: Mapping[nn.Module, Tensor] | None = None, record: bool = True) -> Iterator[Observer]:
+def record_attention(
+    heads: Mapping[nn.Module, Tensor] | None = None, store: bool = True
+) -> Iterator[AttentionRecorder]:
     """Within this block every attention layer reports what it used.
 
     Example:
         >>> layer = Attention(8, heads=2)
-        >>> with observe() as seen:
+        >>> with record_attention() as seen:
         ...     y = layer(torch.randn(1, 5, 8), causal=True)
         >>> seen.calls[layer][0].weights.shape
         torch.Size([1, 2, 5, 5])
     """
-    watcher = Observer(heads or {}, record)
-    token = _OBSERVER.set(watcher)
+    recorder = AttentionRecorder(heads or {}, store)
+    token = _RECORDER.set(recorder)
     try:
-        yield watcher
+        yield recorder
     finally:
-        _OBSERVER.reset(token)
+        _RECORDER.reset(token)
 
 
 class KVCache:
@@ -236,8 +238,8 @@ class Attention(nn.Module):
         T, S = q.shape[2], k.shape[2]
         dropout = self.dropout if self.training else 0.0
 
-        watcher = _OBSERVER.get()
-        if watcher is None:
+        recorder = _RECORDER.get()
+        if recorder is None:
             causal = causal and T > 1  # a single new token sees all that came before
             if padding is None and (T == S or not causal):
                 y = F.scaled_dot_product_attention(
@@ -249,10 +251,10 @@ class Attention(nn.Module):
         else:
             allowed = allowed_pairs(T, S, causal, padding, x.device)
             weights = F.dropout(attention_weights(q, k, allowed, self.scale), dropout)
-            watcher.see(self, Recorded(weights, q, k, v, self.scale))
+            recorder.record(self, Recorded(weights, q, k, v, self.scale))
             y = weights @ v  # (B, H, T, D)
-            if self in watcher.heads:
-                y = y * watcher.heads[self].to(y)[..., None, None]  # (H, 1, 1) or (B, H, 1, 1)
+            if self in recorder.heads:
+                y = y * recorder.heads[self].to(y)[..., None, None]  # (H, 1, 1) or (B, H, 1, 1)
         return self.output(y.transpose(1, 2).flatten(2))  # heads join on features: (B, T, C)
 
     def split(self, x: Tensor, source: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:

@@ -12,7 +12,7 @@ from lab import bench
 from lab.bench import gcn, gpt, recording, timing
 from lab.bench.timing import Row
 from lab.errors import UserError
-from modules.transformer.attention import Attention, observe
+from modules.transformer.attention import Attention, record_attention
 from modules.transformer.gpt import GPT
 
 
@@ -136,7 +136,7 @@ def test_the_peer_without_hook_is_the_same_model_and_cannot_be_recorded() -> Non
     model = GPT(vocab_size=5, context=6, layers=2, heads=2, width=8).eval()
     bare = recording.without_hook(model).eval()
     tokens = torch.randint(5, (2, 6))
-    with observe() as seen:
+    with record_attention() as seen:
         assert torch.allclose(model(tokens), bare(tokens), atol=1e-6)
     layers = [m for m in model.modules() if type(m) is Attention]
     assert len(layers) == 2 and set(seen.calls) == set(layers)

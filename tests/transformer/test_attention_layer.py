@@ -9,12 +9,12 @@ import torch.nn.functional as F
 
 from modules.transformer.attention import (
     Attention,
+    AttentionRecorder,
     KVCache,
-    Observer,
     allowed_pairs,
     attention_weights,
-    observe,
-    observer,
+    current_recorder,
+    record_attention,
 )
 from modules.transformer.positions import Rotary
 
@@ -96,7 +96,7 @@ class TestWeights:
         for watched in (False, True):
             x = random(2, 4, 12).requires_grad_()
             if watched:
-                with observe() as seen:
+                with record_attention() as seen:
                     y = attend(x, padding=padding)
                 assert not seen.calls[attend][0].weights[0].any()
             else:
@@ -140,7 +140,7 @@ class TestLayer:
             x, kv, kv, attn_mask=mask, key_padding_mask=padding, average_attn_weights=False
         )
         if watched:
-            with observe() as seen:
+            with record_attention() as seen:
                 y = ours(x, source, "causal" in case, padding)
             torch.testing.assert_close(seen.calls[ours][0].weights, weights, atol=1e-12, rtol=0)
         else:
@@ -199,7 +199,7 @@ class TestLayer:
         def run(x):
             if not watched:
                 return attend(x[None], causal=True)[0]
-            with observe():
+            with record_attention():
                 return attend(x[None], causal=True)[0]
 
         contracts.causal(run, random(6, 12))
@@ -230,11 +230,11 @@ class TestLayer:
             Attention(12, 5)
 
 
-class TestObserver:
+class TestRecorder:
     def test_recording_does_not_change_the_output_and_records_what_was_used(self):
         attend, x = layer(rotary=Rotary(4)), random(2, 5, 12)
         plain = attend(x, causal=True)
-        with observe() as seen:
+        with record_attention() as seen:
             watched = attend(x, causal=True)
         torch.testing.assert_close(watched, plain, atol=1e-13, rtol=0)
         (call,) = seen.calls[attend]
@@ -250,7 +250,7 @@ class TestObserver:
         attend = layer(dropout=0.5).train()
         x = random(1, 5, 12)
         torch.manual_seed(0)
-        with observe() as seen:
+        with record_attention() as seen:
             y = attend(x)
         call = seen.calls[attend][0]
         assert (call.weights == 0).any()
@@ -264,8 +264,8 @@ class TestObserver:
         )
         before = set(vars(attend))
         attend(x, causal=True)
-        assert len(calls) == 1 and observer() is None and set(vars(attend)) == before
-        with observe() as seen:
+        assert len(calls) == 1 and current_recorder() is None and set(vars(attend)) == before
+        with record_attention() as seen:
             attend(x, causal=True)
         assert len(calls) == 1 and len(seen.calls[attend]) == 1
 
@@ -273,24 +273,24 @@ class TestObserver:
         from threading import Thread
 
         found = []
-        with observe() as seen:
-            thread = Thread(target=lambda: found.append(observer()))
+        with record_attention() as seen:
+            thread = Thread(target=lambda: found.append(current_recorder()))
             thread.start()
             thread.join()
-            assert observer() is seen
-        assert found == [None] and observer() is None
+            assert current_recorder() is seen
+        assert found == [None] and current_recorder() is None
 
     def test_the_watch_ends_also_after_an_error(self):
-        with pytest.raises(RuntimeError), observe():
+        with pytest.raises(RuntimeError), record_attention():
             raise RuntimeError
-        assert observer() is None
+        assert current_recorder() is None
 
     def test_a_head_switched_off_is_a_head_without_output_columns(self):
         attend, x = layer(), random(1, 5, 12)
-        with observe({attend: torch.tensor([1.0, 0.0, 1.0])}, record=False) as seen:
+        with record_attention({attend: torch.tensor([1.0, 0.0, 1.0])}, store=False) as seen:
             off = attend(x)
         assert not seen.calls
         with torch.no_grad():
             attend.output.weight[:, 4:8] = 0
         torch.testing.assert_close(off, attend(x), atol=1e-12, rtol=0)
-        assert isinstance(seen, Observer)
+        assert isinstance(seen, AttentionRecorder)

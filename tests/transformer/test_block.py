@@ -38,10 +38,10 @@ X = matrix([[1, 0, 1, 0], [0, 1, 1, 0], [1, 1, 0, 1]])
 
 class TestWorkedExample:  # TF-O21; the text's printed numbers do not follow from its matrices (TF-E1 to E4)
     def weights(self, scaled):
-        from modules.transformer.attention import observe
+        from modules.transformer.attention import record_attention
 
         block = worked_block("pre", scaled)
-        with observe() as seen:
+        with record_attention() as seen:
             out = block(X[None], causal=True)
         return block, seen.calls[block.attention][0], out[0]
 

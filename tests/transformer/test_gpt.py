@@ -7,7 +7,7 @@ import contracts
 import pytest
 import torch
 
-from modules.transformer.attention import observe
+from modules.transformer.attention import record_attention
 from modules.transformer.gpt import GPT
 from modules.transformer.schedule import WarmupCosine
 
@@ -49,7 +49,8 @@ def test_forward_flops_per_token():  # TF-O39: 24LC² + 4LTC + 2CV of a dense pa
     from torch.utils.flop_counter import FlopCounterMode
 
     model = GPT(65)
-    with FlopCounterMode(display=False) as counter, observe():  # written out: the dense T × T products
+    # written out: the dense T × T products
+    with FlopCounterMode(display=False) as counter, record_attention():
         loss = model.step((tokens(1, 64, vocabulary=65), tokens(1, 64, vocabulary=65)), "train")
     assert counter.get_total_flops() == 64 * 1_720_576
     with FlopCounterMode(display=False) as counter:

@@ -13,7 +13,7 @@ from lab.errors import UserError
 from lab.lenses import attention as lens
 from lab.lenses import sampling, text
 from modules.language.truncation import truncate
-from modules.transformer.attention import observe
+from modules.transformer.attention import record_attention
 from modules.transformer.gpt import GPT
 
 V, T, L, H = 11, 7, 3, 2
@@ -188,7 +188,7 @@ def test_counted_operations_are_those_of_theory_and_of_torchs_own_counter():  # 
     torch.testing.assert_close(cached.logits, full.logits, atol=1e-5, rtol=0)
     assert cached.bytes == 2 * 2 * n * 8 * 4  # keys and values, layers, tokens, width, bytes of float32
     # one step of one token, written out so that torch's counter sees every product
-    with FlopCounterMode(display=False) as counter, observe():
+    with FlopCounterMode(display=False) as counter, record_attention():
         model(one[None])
     assert cached.multiply_adds[0] * 2 == counter.get_total_flops()
 
