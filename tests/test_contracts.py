@@ -226,7 +226,7 @@ class TestAutoregressive:
                 whole = model.log_prob(trace.result["x"][None], asked)
                 assert trace[-1].values["log_prob"] == pytest.approx(whole.item(), abs=1e-11)
                 running = [step.values["log_prob"] for step in trace][: -1 if len(trace) > model.n else None]
-                assert -running[-1] == pytest.approx(trace.result["surprise"].sum().item(), abs=1e-11)
+                assert -running[-1] == pytest.approx(trace.result["surprisal"].sum().item(), abs=1e-11)
 
     @everyone
     def test_conditionals_in_one_order_are_the_mixtures_own(self, make: Callable[[], Autoregressive]) -> None:

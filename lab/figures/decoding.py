@@ -116,12 +116,12 @@ def text(tokens: Sequence[str], repeated: Sequence[bool], most: int = 34) -> go.
 def against_temperature(
     temperatures: Sequence[float], distinct: Sequence[float], entropy: Sequence[float], nats: Sequence[float]
 ) -> go.Figure:
-    """Share of different 8-token sequences (left axis), entropy and surprise in nats (right axis)."""
+    """Share of different 8-token sequences (left axis), entropy and surprisal in nats (right axis)."""
     fig = go.Figure()
     for values, name, color, axis, dash in (
         (distinct, "different 8-token sequences", theme.BLUE, "y", "solid"),
         (entropy, "entropy (nats)", theme.ORANGE, "y2", "solid"),
-        (nats, "surprise at own text (nats)", theme.VERMILLION, "y2", "dash"),
+        (nats, "surprisal at own text (nats)", theme.VERMILLION, "y2", "dash"),
     ):
         fig.add_scatter(
             x=list(temperatures), y=list(values), name=name, yaxis=axis, mode="lines+markers",

@@ -204,7 +204,7 @@ def ring(column: float, row: float, side: int) -> go.Scatter:
     )  # fmt: skip
 
 
-def surprise(values: Any, side: int, title: str = "", height: int = 400) -> go.Figure:
+def surprisal(values: Any, side: int, title: str = "", height: int = 400) -> go.Figure:
     """-log p of each known pixel, nats; from 0 to at least 3 so that pictures compare."""
     z = array(values).reshape(side, side).astype(float)
     top = max(3.0, float(np.nanmax(z, initial=0.0)))

@@ -1,4 +1,4 @@
-"""Surprise of each token as bars under the text, and two distributions beside each other."""
+"""Surprisal of each token as bars under the text, and two distributions beside each other."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,8 +11,8 @@ from lab.figures.basic import array
 from lab.figures.tokens import escape
 
 
-def surprise(tokens: Sequence[str], bits: Sequence[float], mean: float) -> go.Figure:
-    """Bars of surprise in bits, a line at the mean; an infinite one reaches out of the figure."""
+def surprisal(tokens: Sequence[str], bits: Sequence[float], mean: float) -> go.Figure:
+    """Bars of surprisal in bits, a line at the mean; an infinite one reaches out of the figure."""
     heights = array(bits).astype(float)
     finite = heights[heights < float("inf")]
     top = 1.25 * max(1.0, float(finite.max()) if len(finite) else 1.0)
@@ -42,7 +42,7 @@ def surprise(tokens: Sequence[str], bits: Sequence[float], mean: float) -> go.Fi
         tickvals=places[::step], ticktext=[escape(t) for t in tokens[::step]], showgrid=False, tickangle=0
         if max(map(len, tokens)) <= 2 else -60,
     )  # fmt: skip
-    fig.update_yaxes(title="surprise, bits", range=[0, 1.12 * top])
+    fig.update_yaxes(title="surprisal, bits", range=[0, 1.12 * top])
     fig.update_layout(height=400, showlegend=False, bargap=0.12)
     return fig
 

@@ -259,7 +259,7 @@ def sweep(
     texts: int = 3,
     seed: int = 0,
 ) -> Mapping[str, list[float]]:
-    """Repetition, entropy and surprise of `texts` continuations at each temperature."""
+    """Repetition, entropy and surprisal of `texts` continuations at each temperature."""
     found: dict[str, list[float]] = {"distinct": [], "entropy": [], "nats": []}
     for temperature in temperatures:
         rows, tokens = [], []

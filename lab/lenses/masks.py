@@ -291,7 +291,7 @@ class Drawing:
         """x after `step`, NaN where nothing is drawn yet, (n,)."""
         return torch.where(self.visited(step), self.x, torch.nan)
 
-    def surprise(self, step: int) -> Tensor:
+    def surprisal(self, step: int) -> Tensor:
         """-log p(x_i | x_<i) of what is known after `step`, nats, NaN elsewhere, (n,)."""
         return torch.where(self.visited(step), self.cost, torch.nan)
 
@@ -314,7 +314,7 @@ def unroll(trace: Trace) -> Drawing:
     return Drawing(
         **columns,
         x=x,
-        cost=result["surprise"].flatten(),
+        cost=result["surprisal"].flatten(),
         law=torch.cat([1 - law, law], 1) if law.shape[1] == 1 else law,
         order=result["order"],
         index=result["index"],
@@ -330,7 +330,7 @@ def stops(run: Drawing, stride: int) -> list[int]:
 
 def halves(run: Drawing) -> tuple[float, float]:
     """-log p of the upper and of the lower half of the finished picture, nats."""
-    each = run.surprise(len(run) - 1)
+    each = run.surprisal(len(run) - 1)
     return float(each[: len(each) // 2].sum()), float(each[len(each) // 2 :].sum())
 
 

@@ -177,7 +177,7 @@ class Rare:
     Attributes:
         min_count: occurrences that a word of the vocabulary has at least. vocabulary: words in it.
         unknown: share of the test text's words that are <unk>. perplexity: of the test text.
-        known_perplexity: e to the mean surprise at the words that every one of the models knows.
+        known_perplexity: e to the mean surprisal at the words that every one of the models knows.
     """
 
     min_count: int
@@ -241,7 +241,7 @@ def shares(trace: Trace) -> list[tuple[int, Tensor]]:
     return parts
 
 
-def surprises(counted: Counted, text: str) -> Tensor:
+def surprisals(counted: Counted, text: str) -> Tensor:
     """Nats of each token of a text, (T,); words are scored by lines, ends included."""
     model = counted.model
     if model.end is None:
@@ -265,7 +265,7 @@ def curve(counted: Counted, text: str, alpha: float) -> dict[str, list[float]]:
 
     for order in range(1, counted.model.order + 1):
         plain = smoothed(counted, order, "none", alpha, None)
-        nats = surprises(plain, text)
+        nats = surprisals(plain, text)
         put("order", order)
         put("types", plain.model.num_parameters)
         put("possible", float(plain.model.predictable) ** order)
@@ -274,7 +274,7 @@ def curve(counted: Counted, text: str, alpha: float) -> dict[str, list[float]]:
         put("text, maximum likelihood", info.perplexity(nats).item())
         for smoothing, name in (("add", "add"), ("kneser-ney", "Kneser-Ney")):
             model = smoothed(counted, order, smoothing, alpha, None)
-            put(f"text, {name}", info.perplexity(surprises(model, text)).item())
+            put(f"text, {name}", info.perplexity(surprisals(model, text)).item())
     return columns
 
 

@@ -29,8 +29,8 @@ class Scored:
 
     @property
     def nats(self) -> Tensor:
-        """Surprise of each token, (T,)."""
-        return info.surprise(self.p)
+        """Surprisal of each token, (T,)."""
+        return info.surprisal(self.p)
 
     @property
     def mean(self) -> float:
@@ -85,7 +85,7 @@ def scored(counted: ngrams.Counted, text: str) -> Scored:
     """
     if not text.strip():
         raise UserError("There is no text to score: type at least one character.")
-    nats = ngrams.surprises(counted, text)
+    nats = ngrams.surprisals(counted, text)
     end = counted.model.end
     ids = (
         counted.encode(text)

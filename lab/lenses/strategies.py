@@ -1,6 +1,6 @@
 """Decoding strategies measured: what they do to a text, what a wider beam buys, and how errors grow.
 
-    surprise    mean of −log P(token) under the model as it is, before any filter
+    surprisal    mean of −log P(token) under the model as it is, before any filter
     distinct    share of different sequences of 8 tokens, over all texts of a strategy; loops bring it to 0
     known       share of the words, apart by spaces, that occur in the training text
 
@@ -43,7 +43,7 @@ class Measured:
     """R texts of one strategy.
 
     Attributes:
-        tokens: (R, T). nats: their mean surprise. distinct: share of different 8-grams.
+        tokens: (R, T). nats: their mean surprisal. distinct: share of different 8-grams.
         known: share of words found in training; None where there is no training text to look into.
     """
 
@@ -208,7 +208,7 @@ def widths(
 
 @dataclass(frozen=True)
 class Drift:
-    """Surprise of a judge at the t-th token, when the t before were true and when they were the model's.
+    """Surprisal of a judge at the t-th token, when the t before were true and when they were the model's.
 
     Attributes:
         true, own: (T,), means over R texts, nats. gap: (R, T), own − true of each text.

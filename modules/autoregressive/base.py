@@ -442,7 +442,7 @@ class Autoregressive(Module):
         Step values: `pixel` (index, -1 where none is drawn), `x` (*event_shape, NaN where not yet
         visited), `bit` (the value drawn), `p` (as drawn from, at `temperature`) and `model_p` (at
         temperature 1), of a one for bits and of the drawn value for K values; and the running `log_prob`,
-        nats. `result`: dict of `x`, `model_p` (every conditional), `surprise` (-log p of each variable,
+        nats. `result`: dict of `x`, `model_p` (every conditional), `surprisal` (-log p of each variable,
         nats), `order` and `index` of the joint.
         """
         known, generator = self._known(given, 1), torch.Generator().manual_seed(seed)
@@ -466,12 +466,12 @@ class Autoregressive(Module):
         visited, index = joint
         drawn, found = self._draw(1, known, visited, index, temperature, generator)
         x, logits = drawn[0].cpu(), found[0].cpu()
-        surprise = -self.conditional_log_prob(logits, x)
+        surprisal = -self.conditional_log_prob(logits, x)
         model_p, p = self.probabilities(logits), self.probabilities(logits, temperature)
         seen = torch.zeros(self.n, dtype=torch.bool) if known is None else ~known[0].isnan().cpu()
         picture = torch.where(seen, x, torch.nan)
         steps: list[Step] = []
-        total = -float(surprise[seen].sum())
+        total = -float(surprisal[seen].sum())
         if seen.any():
             steps.append(
                 Step(
@@ -487,7 +487,7 @@ class Autoregressive(Module):
             value = int(x[j])
             asked = 1 if self.values == 2 else value
             shown = [float(q[j] if self.values == 2 else q[j, value]) for q in (p, model_p)]
-            before, total = total, total - float(surprise[j])
+            before, total = total, total - float(surprisal[j])
             picture = picture.clone()
             picture[j] = x[j]
             steps.append(
@@ -496,7 +496,7 @@ class Autoregressive(Module):
                     f"drawn {value}.",
                     {"pixel": j, "x": picture.reshape(self.event_shape), "bit": value, "p": shown[0],
                      "model_p": shown[1], "log_prob": total},
-                    rf"\log p = {before:.2f} + \log {math.exp(-float(surprise[j])):.4f} = {total:.2f}",
+                    rf"\log p = {before:.2f} + \log {math.exp(-float(surprisal[j])):.4f} = {total:.2f}",
                 )
             )  # fmt: skip
         if any(other != index or not torch.equal(order, visited) for order, other in mixed):
@@ -515,7 +515,7 @@ class Autoregressive(Module):
         result = {
             "x": x.reshape(self.event_shape),
             "model_p": model_p.reshape(*self.event_shape, *model_p.shape[1:]),
-            "surprise": surprise.reshape(self.event_shape),
+            "surprisal": surprisal.reshape(self.event_shape),
             "order": visited,
             "index": index,
         }

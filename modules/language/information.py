@@ -1,11 +1,11 @@
 """Information measures of finite distributions: what a probability costs, in nats.
 
-    surprise      -log P(x)
+    surprisal     -log P(x)
     entropy       H(P)    = -Σ_x P(x) log P(x)
     cross-entropy H(P, Q) = -Σ_x P(x) log Q(x) = H(P) + KL(P‖Q)
     divergence    KL(P‖Q) =  Σ_x P(x) log P(x)/Q(x) ≥ 0, zero only for P = Q
     variation     TV(P,Q) =  sup_A |P(A) - Q(A)| = ½ Σ_x |P(x) - Q(x)|
-    perplexity    PP = e^Ĥ = (Π_t Q(x_t | x_<t))^(-1/T),  Ĥ the mean surprise of T tokens in nats
+    perplexity    PP = e^Ĥ = (Π_t Q(x_t | x_<t))^(-1/T),  Ĥ the mean surprisal of T tokens in nats
 
 0·log 0 = 0, and what is infinite is infinite: a token of probability 0 makes Ĥ and PP ∞, without a
 small constant that would hide it. In H(P, Q) the data or the target stands in the place of P.
@@ -28,7 +28,7 @@ from torch import Tensor
 LN2 = math.log(2)
 
 
-def surprise(p: Tensor) -> Tensor:
+def surprisal(p: Tensor) -> Tensor:
     """-log p, elementwise; ∞ where p is 0."""
     return -p.log() + 0.0  # + 0.0: a certain event costs 0, not -0
 
@@ -69,7 +69,7 @@ def telling_event(p: Tensor, q: Tensor) -> Tensor:
 
 
 def perplexity(nats: Tensor) -> Tensor:
-    """e^Ĥ of per-token surprises (..., T) in nats -> (...); ∞ if one of them is."""
+    """e^Ĥ of per-token surprisals (..., T) in nats -> (...); ∞ if one of them is."""
     return nats.mean(-1).exp()
 
 
@@ -79,7 +79,7 @@ def bits(nats: Tensor) -> Tensor:
 
 
 def bits_per(nats: Tensor, units: int) -> Tensor:
-    """Bits per character (or byte, or word) of a text whose surprises (..., T) are in nats.
+    """Bits per character (or byte, or word) of a text whose surprisals (..., T) are in nats.
 
     Raises:
         ValueError: there are no units to share them out over.

@@ -127,9 +127,9 @@ def own_figure(name: str, model: Any, x: torch.Tensor, view: members.Conditional
     else:
         cost = -members.terms(model, x)
         ui.figure(
-            figures.surprise(cost, side, "Surprise −log p, nats"),
+            figures.surprisal(cost, side, "Surprisal −log p, nats"),
             alt="What each pixel costs under this model",
-            data={"pixel": range(model.n), "surprise": cost},
+            data={"pixel": range(model.n), "surprisal": cost},
         )
 
 
@@ -283,9 +283,9 @@ def comparison_mode() -> None:
     for column, title, each in zip(ui.columns(2), (name, other), (both.first, both.second), strict=True):
         with column:
             ui.figure(
-                figures.surprise(-each, side, f"{title}: {float(-each.sum()):.1f} nats"),
+                figures.surprisal(-each, side, f"{title}: {float(-each.sum()):.1f} nats"),
                 alt=f"What each pixel costs under {title}",
-                data={"pixel": range(model.n), "surprise": -each},
+                data={"pixel": range(model.n), "surprisal": -each},
             )
     gain, running = ui.columns(2)
     with gain:
@@ -362,7 +362,7 @@ def pixels_mode() -> None:
     with bars:
         law_figure(masks.sharpened(run.law[pixel], temperature), int(run.bit[last]))
     chosen = int(held["y"]) * side + int(held["x"]) if held else pixel
-    read, surprise = ui.columns(2)
+    read, surprisal = ui.columns(2)
     with read:
         asked = 1 if model.values == 2 else int(run.x[chosen])
         gradient = masks.gradient_row(model, order, run.x, chosen, asked, run.index)
@@ -371,11 +371,11 @@ def pixels_mode() -> None:
             alt="Gradient of one pixel's logit with respect to every pixel",
             data={"pixel": range(model.n), "gradient": gradient},
         )
-    with surprise:
+    with surprisal:
         ui.figure(
-            figures.surprise(run.surprise(step), side, "Surprise −log p, nats"),
-            alt="Surprise of each pixel so far",
-            data={"pixel": range(model.n), "surprise": run.surprise(step)},
+            figures.surprisal(run.surprisal(step), side, "Surprisal −log p, nats"),
+            alt="Surprisal of each pixel so far",
+            data={"pixel": range(model.n), "surprisal": run.surprisal(step)},
         )
     running = basic.curves({"log p": run.log_prob}, mark=step, title="Running log p, nats",
                            xlabel="pixels drawn", height=300)  # fmt: skip
@@ -393,7 +393,7 @@ def pixels_mode() -> None:
         "same in one pass.",
     )
     ui.notice(
-        "Scoring a finished picture takes one pass, drawing it takes one step a pixel. Surprise sits on the "
+        "Scoring a finished picture takes one pass, drawing it takes one step a pixel. Surprisal sits on the "
         "edges of strokes; the paper is almost free. The gradient is exactly 0 for every pixel drawn later."
     )
     ui.presets(

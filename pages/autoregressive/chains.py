@@ -80,7 +80,7 @@ def pictures_mode() -> None:
         strict=True,
     ):
         place.metric(label, value)
-    sheet, surprise = ui.columns(2)
+    sheet, surprisal = ui.columns(2)
     with sheet:
         sample = drawn(offsets, shared, 25, seed)
         ui.figure(
@@ -88,10 +88,10 @@ def pictures_mode() -> None:
             data={"picture": masks.bit_strings(sample)},
         )  # fmt: skip
     each = -model.log_conditionals(x[None])[0].reshape(chains.SIDE, chains.SIDE)
-    with surprise:
+    with surprisal:
         ui.figure(
-            figures.surprise(each.flatten(), chains.SIDE, "Surprise of your digit, nats"),
-            alt="Surprise of each pixel of the drawn digit", data={"nats": each.flatten()},
+            figures.surprisal(each.flatten(), chains.SIDE, "Surprisal of your digit, nats"),
+            alt="Surprisal of each pixel of the drawn digit", data={"nats": each.flatten()},
         )  # fmt: skip
     look = chains.lookup(model, x, pixel)
     context = ", ".join(f"x_{{{p}}}={v}" for p, v in look.context.items())
@@ -100,7 +100,7 @@ def pictures_mode() -> None:
         rf"p(x_{{{pixel}}}=1{given})=\frac{{{look.ones}+\frac12}}{{{look.zeros + look.ones}+1}}={look.p:.4f}"
         rf",\qquad -\log p(x)={float(each.sum()):.2f}",
         f"Of {look.zeros + look.ones:,} training pixels with these parents {look.ones:,} were 1. "
-        f"{model.num_parameters:,} numbers in all; your digit costs the sum of its 64 surprises.",
+        f"{model.num_parameters:,} numbers in all; your digit costs the sum of its 64 surprisals.",
     )
     ui.notice(
         "A chain that knows only what is left makes streaks: it cannot tell what stands above. A neighbour "

@@ -305,7 +305,7 @@ def show_duel():
                 {
                     "Distinct 8-grams": f"{result.distinct:.2f}",
                     "Entropy (nats)": f"{float(result.entropy.mean()):.3f}",
-                    "Surprise (nats)": f"{float(result.nats.mean()):.3f}",
+                    "Surprisal (nats)": f"{float(result.nats.mean()):.3f}",
                 }.items(),
                 strict=True,
             ):
@@ -322,7 +322,7 @@ def show_duel():
         found = swept(name, prompt, 50, seed)
         ui.figure(
             figures.against_temperature(TEMPERATURES, found["distinct"], found["entropy"], found["nats"]),
-            alt="Repetition, entropy and surprise of own text against temperature",
+            alt="Repetition, entropy and surprisal of own text against temperature",
             data={"temperature": TEMPERATURES, **found},
         )
     ui.notice(
@@ -399,7 +399,7 @@ def show_all():
     people = names.index(strategies.HUMAN) if strategies.HUMAN in found else None
     left, right = ui.columns(2)
     for column, measure, values in (
-        (left, "surprise (nats)", nats), (right, "different 8-grams", distinct),
+        (left, "surprisal (nats)", nats), (right, "different 8-grams", distinct),
     ):  # fmt: skip
         with column:
             ui.figure(
@@ -410,17 +410,17 @@ def show_all():
     ui.table(
         {
             "strategy": names,
-            "surprise (nats)": [f"{v:.3f}" for v in nats],
+            "surprisal (nats)": [f"{v:.3f}" for v in nats],
             "different 8-grams": [f"{v:.3f}" for v in distinct],
             "words known from training": ["–" if v[2] is None else f"{v[2]:.3f}" for v in found.values()],
         },
-        alt="Surprise, repetition and known words of every strategy", key="strategies",
+        alt="Surprisal, repetition and known words of every strategy", key="strategies",
     )  # fmt: skip
     missing = "" if strategies.HUMAN in found else " The text of people is not at hand."
     ui.equation(
         r"\frac{\text{different sequences of 8}}{\text{all}} = "
         rf"\frac{{{distinct[0] * count:.0f}}}{{{count}}} = {distinct[0]:.3f}",
-        note=f"Greedy: {strategies.TEXTS} equal texts of {length} tokens. Surprise is under the model as it "
+        note=f"Greedy: {strategies.TEXTS} equal texts of {length} tokens. Surprisal is under the model as it "
         "is, before any filter." + missing,
     )
     remarks_on_all()
@@ -568,8 +568,8 @@ def show_drift():
     lines = {"after true tokens": found.true, "after its own tokens": found.own}
     ui.figure(
         basic.curves(lines, x=list(range(length)), xlabel="tokens since the true beginning",
-                     ylabel="surprise of the judge (nats)"),
-        alt="Surprise at true text and at the model's own, against the tokens since they parted",
+                     ylabel="surprisal of the judge (nats)"),
+        alt="Surprisal at true text and at the model's own, against the tokens since they parted",
         data={"t": list(range(length)), **lines},
     )  # fmt: skip
     third_of = length // 3

@@ -38,8 +38,8 @@ def perplexity_mode() -> None:
         ui.stop(str(error))
     bits = info.bits(scored.nats)
     ui.figure(
-        figures.surprise(scored.tokens, bits.tolist(), bits.mean().item()),
-        alt="Surprise of each token in bits, and their mean",
+        figures.surprisal(scored.tokens, bits.tolist(), bits.mean().item()),
+        alt="Surprisal of each token in bits, and their mean",
         data={"token": scored.tokens, "p": scored.p, "bits": bits},
     )
     mean = bits.mean().item() if unit == "bits" else scored.mean
@@ -88,7 +88,7 @@ def perplexity_mode() -> None:
     if worst < len(shown):
         ui.check("Which of these tokens cost most?", shown, shown[worst],
                  f"Its probability is {float(scored.p[worst]):.4g}.")  # fmt: skip
-    ui.source(info.surprise, info.perplexity, info.bits_per, references=REFERENCES)
+    ui.source(info.surprisal, info.perplexity, info.bits_per, references=REFERENCES)
 
 
 STARTS = [(0.5, 0.2), (0.3, 0.2), (0.2, 0.6), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)]

@@ -471,7 +471,7 @@ def test_a_mixture_of_two_masks_completes_by_bayes():
             assert torch.equal(trace.result["x"], drawn[0])
             # the steps are of the joint that was drawn, the end is of the mixture
             own = model.log_conditionals(drawn, index=trace.result["index"])[0]
-            torch.testing.assert_close(trace.result["surprise"], -own, rtol=0, atol=1e-12)
+            torch.testing.assert_close(trace.result["surprisal"], -own, rtol=0, atol=1e-12)
             assert [s.values["pixel"] for s in trace] == [-1, 1, 2, -1]
             assert trace[-2].values["log_prob"] == pytest.approx(own.sum().item(), abs=1e-12)
             assert trace[-1].values["log_prob"] == model.log_prob(drawn).item()

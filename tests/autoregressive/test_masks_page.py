@@ -144,7 +144,7 @@ def test_a_drawing_cut_at_any_step_agrees_with_its_trace():
     run = masks.unroll(trace)
     for step in range(9):
         torch.testing.assert_close(run.picture(step), trace[step].values["x"], equal_nan=True)
-        assert -float(run.surprise(step).nansum()) == pytest.approx(trace[step].values["log_prob"], abs=1e-5)
+        assert -float(run.surprisal(step).nansum()) == pytest.approx(trace[step].values["log_prob"], abs=1e-5)
     assert sum(masks.halves(run)) == pytest.approx(-trace[-1].values["log_prob"], abs=1e-5)
     assert masks.stops(run, 4) == [3, 7, 8] and masks.stops(run, 1) == list(range(9))
 

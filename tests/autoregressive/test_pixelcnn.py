@@ -215,8 +215,8 @@ def test_a_trace_draws_any_class() -> None:
         assert trace.result["y"] == y
         x = trace.result["x"][None]
         assert trace[-1].values["log_prob"] == pytest.approx(model.log_prob(x, y=y).item(), abs=1e-12)
-        surprise = -model.conditional_log_prob(model.logits(x.flatten(1), index=y), x.flatten(1))
-        torch.testing.assert_close(trace.result["surprise"].flatten(), surprise[0], rtol=0, atol=1e-12)
+        surprisal = -model.conditional_log_prob(model.logits(x.flatten(1), index=y), x.flatten(1))
+        torch.testing.assert_close(trace.result["surprisal"].flatten(), surprisal[0], rtol=0, atol=1e-12)
     drawn = torch.tensor([model.sample_trace(seed=seed).result["y"] for seed in range(300)])
     assert ((drawn.bincount(minlength=3) / 300 - 1 / 3).abs() < 4 * (2 / 9 / 300) ** 0.5).all()
     given = torch.tensor([1.0, 0, 1, *[math.nan] * 3], dtype=torch.float64)

@@ -29,7 +29,7 @@ def simplex(n: int, size: int, seed: int = 0) -> torch.Tensor:
 
 
 def test_perplexity_of_the_worked_example() -> None:
-    nats = info.surprise(p(0.7, 0.5, 0.6))
+    nats = info.surprisal(p(0.7, 0.5, 0.6))
     assert nats.mean().item() == pytest.approx(0.5202159, abs=5e-8)
     assert info.bits(nats.mean()).item() == pytest.approx(0.7505129, abs=5e-8)
     assert info.perplexity(nats).item() == pytest.approx(1.6823909, abs=5e-8)
@@ -38,12 +38,12 @@ def test_perplexity_of_the_worked_example() -> None:
     for base in (2, math.e, 10):
         mean = (-p(0.7, 0.5, 0.6).log() / math.log(base)).mean()
         assert base ** mean.item() == pytest.approx(info.perplexity(nats).item(), rel=1e-12)
-    uniform = info.surprise(THIRD)
+    uniform = info.surprisal(THIRD)
     assert info.bits(uniform.mean()).item() == pytest.approx(1.5849625, abs=5e-8)
     assert info.perplexity(uniform).item() == pytest.approx(3, rel=1e-12)
-    assert info.perplexity(info.surprise(p(1, 1, 1))).item() == 1
-    assert info.perplexity(info.surprise(p(0.7, 0.0, 0.6))).item() == math.inf
-    assert info.surprise(p(0.0)).item() == math.inf and str(info.surprise(p(1.0)).item()) == "0.0"
+    assert info.perplexity(info.surprisal(p(1, 1, 1))).item() == 1
+    assert info.perplexity(info.surprisal(p(0.7, 0.0, 0.6))).item() == math.inf
+    assert info.surprisal(p(0.0)).item() == math.inf and str(info.surprisal(p(1.0)).item()) == "0.0"
     loss = F.nll_loss(p(0.2, 0.8).log()[None], torch.tensor([1]))
     assert info.bits(loss).item() == pytest.approx(-math.log2(0.8), rel=1e-12)
 
@@ -63,10 +63,10 @@ def test_one_text_can_beat_the_floor_but_no_expectation_does() -> None:
     coin, q = p(0.5, 0.5), p(0.9, 0.1)
     floor = info.entropy(coin).exp().item()
     assert floor == pytest.approx(2)
-    lucky = info.perplexity(info.surprise(q[torch.tensor([0, 0, 0])])).item()
+    lucky = info.perplexity(info.surprisal(q[torch.tensor([0, 0, 0])])).item()
     assert lucky == pytest.approx(1.1111, abs=5e-5) and lucky < floor
     texts = torch.tensor(list(itertools.product((0, 1), repeat=3)))  # all equally likely
-    assert info.surprise(q[texts]).mean().exp().item() > floor
+    assert info.surprisal(q[texts]).mean().exp().item() > floor
     # the slide's "Q = P has perplexity 1" holds where P is certain only
     deep = p(0.5, 0.25, 0.25)
     assert 2 ** info.bits(info.cross_entropy(deep, deep)).item() == pytest.approx(2.8284271, abs=5e-8)

@@ -75,7 +75,7 @@ def test_strategies_on_shakespeare(real_data):
     assert training is not None and text is not None
     human, words = torch.tensor(coder.encode(text)), set(training.split())
     found = lens.compare(weights.load(place), coder, torch.tensor(coder.encode("\n")), 2000, 3, human, words)
-    published = {  # surprise, different 8-grams, known words
+    published = {  # surprisal, different 8-grams, known words
         "greedy": (0.989, 0.018 / 3, 1.000), "temperature 0.5": (0.936, 0.847, 0.993),
         "ancestral": (1.179, 0.975, 0.921), "temperature 1.5": (1.904, 0.990, 0.670),
         "top-k 3": (0.973, 0.806, 0.982), "top-k 10": (1.143, 0.967, 0.939),
@@ -195,7 +195,7 @@ def test_the_page_shows_all_strategies():
     coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "ngram-shakespeare")
     found = lens.compare(model, coder, torch.tensor(coder.encode("ROMEO:\n")), 50)
     for name, one in found.items():
-        assert shown.loc[name, "surprise (nats)"] == f"{one.nats:.3f}"
+        assert shown.loc[name, "surprisal (nats)"] == f"{one.nats:.3f}"
         assert shown.loc[name, "different 8-grams"] == f"{one.distinct:.3f}"
     assert f"= {found['greedy'].distinct:.3f}" in page.latex[0].value
 
