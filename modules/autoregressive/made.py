@@ -84,7 +84,7 @@ class MADE(Autoregressive):
         event_shape: shape of one example; n is its product.
         hidden: widths of the hidden layers.
         direct: connect inputs to outputs directly; restores every edge that a narrow layer loses.
-        degrees: "even" or "random", see `draw_degrees`.
+        degrees: "even" or "random", see `draw_degrees`; or those of every unit, a list for each layer.
         order: "raster", "reversed", "random", or the variables in the order they are visited.
         num_orders: 1 keeps `order`; S > 1 cycles through a pool of S random orders; 0 draws a fresh
             random order for every minibatch (order-agnostic training).
@@ -109,7 +109,7 @@ class MADE(Autoregressive):
         event_shape: Sequence[int] = (784,),
         hidden: Sequence[int] = (500,),
         direct: bool = False,
-        degrees: Literal["even", "random"] = "even",
+        degrees: Literal["even", "random"] | Sequence[Sequence[int]] = "even",
         order: str | Sequence[int] = "raster",
         num_orders: int = 1,
         num_masks: int = 1,
@@ -120,15 +120,21 @@ class MADE(Autoregressive):
         super().__init__(**training)
         if not hidden or min(hidden) < 1:
             raise ValueError(f"hidden is {list(hidden)}: give at least one width, each at least 1.")
-        if degrees not in ("even", "random"):
-            raise ValueError(f"degrees {degrees!r} is unknown: use even or random.")
+        if isinstance(degrees, str) and degrees not in ("even", "random"):
+            raise ValueError(f"degrees {degrees!r} is unknown: use even, random, or a list for each layer.")
         if min(num_orders, num_masks) < 0 or ensemble < 1:
             raise ValueError("num_orders and num_masks must be at least 0, ensemble at least 1.")
         require(0, below=2**16, num_orders=num_orders, num_masks=num_masks, ensemble=ensemble)
-        if num_masks != 1 and degrees == "even":
-            raise ValueError("num_masks needs degrees: random (evenly spaced degrees are always the same).")
+        if num_masks != 1 and degrees != "random":
+            raise ValueError("num_masks needs degrees: random (all others are always the same).")
         self.arrange(event_shape, order, seed=seed)
-        self.hidden, self.direct, self.degrees = list(hidden), direct, degrees
+        self.hidden, self.direct = list(hidden), direct
+        self.degrees = degrees if isinstance(degrees, str) else [list(layer) for layer in degrees]
+        if not isinstance(self.degrees, str):
+            if [len(layer) for layer in self.degrees] != self.hidden:
+                raise ValueError(f"degrees has not one number for each unit: hidden is {self.hidden}.")
+            for layer in self.degrees:
+                require(1, below=max(self.n, 2), degrees=layer)
         self.num_orders, self.num_masks, self.ensemble = num_orders, num_masks, ensemble
 
         widths = [self.n, *hidden]
@@ -178,13 +184,15 @@ class MADE(Autoregressive):
         index = index % self.num_masks if self.num_masks else index
         if self.degrees == "random" and index < len(self.drawn_degrees):
             return list(self.drawn_degrees[index].cpu().long().split(self.hidden))
+        if not isinstance(self.degrees, str):
+            return [torch.tensor(layer) for layer in self.degrees]
         return self._draw_degrees(index)
 
     def _draw_order(self, index: int) -> Tensor:
         return torch.randperm(self.n, generator=self._generator(index, 1), device="cpu")
 
     def _draw_degrees(self, index: int) -> list[Tensor]:
-        return draw_degrees(self.n, self.hidden, self.degrees, self._generator(index, 2))
+        return draw_degrees(self.n, self.hidden, cast(str, self.degrees), self._generator(index, 2))
 
     def _generator(self, index: int, purpose: int) -> torch.Generator:
         # a function of (seed, purpose, index) alone: a resumed run and every process see the same orders;

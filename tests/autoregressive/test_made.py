@@ -44,6 +44,7 @@ CONFIGURATIONS = [
     {"hidden": (9, 7, 5), "direct": True, "order": "random"},
     {"hidden": (6,), "order": [2, 0, 5, 1, 4, 3], "direct": True},
     {"hidden": (2,), "order": "reversed"},
+    {"hidden": (4, 3), "degrees": [[1, 5, 2, 4], [3, 5, 1]], "direct": True, "order": "random"},
 ]
 
 
@@ -117,6 +118,14 @@ def test_the_worked_order_x2_x3_x1():
     assert first.int().tolist() == [[0, 1, 0], [0, 1, 1], [0, 1, 0], [0, 1, 1]]
     assert last.int().tolist() == [[1, 1, 1, 1], [0, 0, 0, 0], [1, 0, 1, 0]]
     assert (last.int() @ first.int()).tolist() == [[0, 4, 2], [0, 0, 0], [0, 2, 0]]
+
+
+def test_given_degrees_are_the_masks_of_the_worked_order():
+    model = made(3, hidden=(4,), degrees=[[1, 2, 1, 2]], order=[1, 2, 0])
+    first, last = model.masks()
+    assert (last @ first).tolist() == [[0, 4, 2], [0, 0, 0], [0, 2, 0]]
+    assert model.hparams["degrees"] == [[1, 2, 1, 2]]  # the card remembers them
+    contracts.density_sums_to_one(model.log_prob, (3,))
 
 
 def test_masks_by_index_would_make_the_last_variable_unconditional():
@@ -692,6 +701,9 @@ def test_bad_input_is_named():
         MADE(event_shape=(4,), num_masks=3)
     with pytest.raises(ValueError, match="hidden"):
         MADE(event_shape=(4,), hidden=[])
+    for degrees, said in (([[1, 2]], "each unit"), ([[1, 2, 4]], "below 4"), ([[0, 1, 2]], "at least 1")):
+        with pytest.raises(ValueError, match=said):
+            MADE(event_shape=(4,), hidden=[3], degrees=degrees)
     with pytest.raises(ValueError, match="temperature"):
         model.sample(1, temperature=-1.0)
 
