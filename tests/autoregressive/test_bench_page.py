@@ -1,13 +1,11 @@
 """The pages "Autoregressive bench" and "Orders and ensembles": every number by another way."""
 
 import math
-import re
-from pathlib import Path
 
 import contracts
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import captions, metrics, numbers, open_page
 
 from lab import experiments, weights
 from lab.lenses import conditionals, masks, orders
@@ -15,25 +13,6 @@ from modules.autoregressive.fvsbn import FVSBN
 from modules.autoregressive.gated_pixelcnn import GatedPixelCNN
 from modules.autoregressive.made import MADE
 from modules.autoregressive.nade import NADE
-
-PAGES = Path(__file__).resolve().parents[2] / "pages" / "autoregressive"
-
-
-def open_page(page_name: str, **parameters: str) -> AppTest:
-    page = AppTest.from_file(str(PAGES / f"{page_name}.py"), default_timeout=120)
-    for name, value in parameters.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception
-    return page
-
-
-def metrics(page: AppTest) -> dict[str, str]:
-    return {m.label: m.value for m in page.metric}
-
-
-def numbers(text: str) -> list[float]:
-    return [float(v) for v in re.findall(r"(?<![\w{_])[+-]?\d+\.\d+", text)]
 
 
 def first_digit() -> torch.Tensor:
@@ -250,7 +229,7 @@ def test_hole_score_is_a_conditional_of_its_order():
 
 @pytest.mark.parametrize("name", ["nade-digits", "fvsbn-digits", "made-digits", "untied-digits"])
 def test_conditional_numbers(name):
-    page = open_page("bench", model=name, pixel="3,4")
+    page = open_page("autoregressive/bench", model=name, pixel="3,4")
     model, x = weights.load(name), first_digit()
     p = model.conditionals(x[None])[0, 35].item()
     shown = metrics(page)
@@ -270,7 +249,7 @@ def test_conditional_numbers(name):
 
 
 def test_a_grey_pixel_shows_its_whole_law():
-    page = open_page("bench", model="nade-greys-digits", pixel="3,2")
+    page = open_page("autoregressive/bench", model="nade-greys-digits", pixel="3,2")
     model = weights.load("nade-greys-digits")
     x = ((masks.shelf(8)[0][1].flatten() * 15).round() / 15 * 16).round()
     level, law = int(x[19]), model.conditionals(x[None])[0, 19].detach()
@@ -287,21 +266,26 @@ def test_a_class_is_chosen_and_drawn():
     model, x = weights.load("gatedpixelcnn-digits"), first_digit()
     for chosen in ("7", None):
         parameters = {"class": chosen} if chosen else {}
-        page = open_page("bench", model="gatedpixelcnn-digits", pixel="3,4", **parameters)
+        page = open_page("autoregressive/bench", model="gatedpixelcnn-digits", pixel="3,4", **parameters)
         y = 7 if chosen else int(torch.stack([model.log_prob(x[None], y=c) for c in range(10)]).argmax())
         p = model.conditionals(x[None])[0, 0, 4, 3] if y == 0 else None
         p = torch.sigmoid(model.logits(x[None], y=torch.tensor([y]))[0, 35]) if p is None else p
         assert float(metrics(page)["p(1 | before)"]) == pytest.approx(float(p), abs=6e-5)
     page = open_page(
-        "bench", show="Pixels", model="gatedpixelcnn-digits", draw="3", step="63", **{"class": "7"}
+        "autoregressive/bench",
+        show="Pixels",
+        model="gatedpixelcnn-digits",
+        draw="3",
+        step="63",
+        **{"class": "7"},
     )
     trace = model.sample_trace(seed=3, y=7)
-    assert any("Class 7." in c.value for c in page.caption)
+    assert "Class 7." in captions(page)
     assert numbers(page.latex[0].value)[-1] == pytest.approx(trace[-1].values["log_prob"], abs=6e-3)
 
 
 def test_running_state_numbers():
-    page = open_page("bench", show="Running state", pixels="40", unit="11")
+    page = open_page("autoregressive/bench", show="Running state", pixels="40", unit="11")
     model, x = weights.load("nade-digits"), first_digit()
     by_hand = (model.start[11] + x[:40] @ model.weight[:40, 0, 11]).item()
     shown = metrics(page)
@@ -314,7 +298,7 @@ def test_running_state_numbers():
 
 
 def test_two_models_are_compared_on_the_same_picture():
-    page = open_page("bench", show="Two models", model="nade-digits", other="fvsbn-digits")
+    page = open_page("autoregressive/bench", show="Two models", model="nade-digits", other="fvsbn-digits")
     x = first_digit()[None]
     one, two = (weights.load(n).log_prob(x).item() for n in ("nade-digits", "fvsbn-digits"))
     assert numbers(page.latex[0].value) == pytest.approx([one, two, one - two], abs=6e-3)
@@ -324,7 +308,7 @@ def test_two_models_are_compared_on_the_same_picture():
 
 
 def test_ensemble_numbers():
-    page = open_page("orders", s="6", seed="3")
+    page = open_page("autoregressive/orders", s="6", seed="3")
     model, x = weights.load("made-digits-orders"), first_digit()[None]
     found = orders.under_many_orders(model, x, 6, 3)
     each = torch.stack([model.log_prob(x, order=o) for o in found.orders]).double()
@@ -337,14 +321,14 @@ def test_ensemble_numbers():
 
 
 def test_averaging_numbers():
-    shown = metrics(open_page("orders", show="Averaging"))
+    shown = metrics(open_page("autoregressive/orders", show="Averaging"))
     assert float(shown["Sum, averaged probabilities"]) == pytest.approx(1.1330561, abs=1e-6)
     assert float(shown["Sum, averaged logits"]) == pytest.approx(1.1670597, abs=1e-6)
     assert float(shown["Sum, mixture of joints"]) == 1
 
 
 def test_imputation_numbers():
-    page = open_page("orders", show="Two orders", given="bottom half", inside="reversed")
+    page = open_page("autoregressive/orders", show="Two orders", given="bottom half", inside="reversed")
     model, x = weights.load("made-digits-orders"), first_digit()
     given = torch.where(torch.arange(64) >= 32, x, torch.nan)
     expected = []

@@ -3,12 +3,12 @@
 import math
 import re
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
 import contracts
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import captions, metrics, numbers, open_page, open_warned
 
 from datamodules.binary_images import BinaryImages
 from lab import experiments, weights
@@ -16,26 +16,9 @@ from lab.figures import blind_spot as figures
 from lab.lenses import blind_spot as lens
 from modules.autoregressive.bayesnet import BayesNet
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "blind_spot.py"
+opened = partial(open_page, "autoregressive/blind_spot")
 PUBLISHED = [(3, 3, 78), (7, 3, 55), (5, 5, 36), (7, 7, 22)]
 ONE, TWO, LEAK = lens.TRAINED.values()
-
-
-def open_page(**parameters: str) -> AppTest:
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for name, value in parameters.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception
-    return page
-
-
-def metrics(page: AppTest) -> dict[str, str]:
-    return {m.label: m.value for m in page.metric}
-
-
-def numbers(text: str) -> list[float]:
-    return [float(v) for v in re.findall(r"(?<![\w{_])[+-]?\d+\.\d+", text)]
 
 
 # --- Lens: reach ----------------------------------------------------------------------------------
@@ -183,7 +166,7 @@ def test_the_leaky_model_is_no_density() -> None:
 
 @pytest.mark.parametrize(("first", "kernel", "missed"), PUBLISHED)
 def test_page_shows_the_known_counts(first: int, kernel: int, missed: int) -> None:
-    page = open_page(first=str(first), kernel=str(kernel), layers="30")
+    page = opened(first=str(first), kernel=str(kernel), layers="30")
     shown = metrics(page)
     assert shown["Earlier pixels"] == "406" and shown["Reads of itself and later"] == "0"
     assert shown["Not read by this network"] == shown["Read at no depth"] == str(missed)
@@ -197,15 +180,16 @@ def test_page_shows_the_known_counts(first: int, kernel: int, missed: int) -> No
 
 
 def test_page_shows_the_leak_and_the_cure() -> None:
-    assert metrics(open_page(mask="B"))["Reads of itself and later"] == "1"
-    shown = metrics(open_page(stacks="two stacks", pixel="14,14"))
+    assert metrics(opened(mask="B"))["Reads of itself and later"] == "1"
+    shown = metrics(opened(stacks="two stacks", pixel="14,14"))
     assert shown["Not read by this network"] == shown["Read at no depth"] == "0"
-    shown = metrics(open_page(side="7 × 7", pixel="20,20", layers="0"))  # a pixel of a larger picture
+    # a pixel of a larger picture is refused
+    shown = metrics(open_warned("autoregressive/blind_spot", side="7 × 7", pixel="20,20", layers="0"))
     assert shown["Earlier pixels"] == "24" and shown["Not read by this network"] == "20"
 
 
 def test_page_shows_what_each_model_says_of_the_pixel() -> None:
-    page = open_page(show="Stripes", pattern="77", cell="0,2")
+    page = opened(show="Stripes", pattern="77", cell="0,2")
     picture = lens.stripes(ONE).patterns[77]
     expected = [
         -weights.load(name).log_conditionals(picture[None])[0, 0, 2, 0].item()  # type: ignore[operator]
@@ -215,6 +199,6 @@ def test_page_shows_what_each_model_says_of_the_pixel() -> None:
     said = next(c.value for c in page.caption if "copies" in c.value)
     assert "(2, 0) copies (1, 2)" in said
     assert numbers(said) == pytest.approx([13 * math.log(2), 25 * math.log(2)], abs=6e-5)
-    page = open_page(show="Stripes", pattern="77", cell="4,2")
+    page = opened(show="Stripes", pattern="77", cell="4,2")
     assert numbers(page.latex[0].value)[-1] == pytest.approx(math.log(2), abs=6e-5)
-    assert any("fresh coin" in c.value for c in page.caption)
+    assert "fresh coin" in captions(page)

@@ -1,30 +1,17 @@
 """The page "Chains and neighbours" and its lens: shown numbers recomputed from the data alone."""
 
 import re
-from pathlib import Path
+from functools import partial
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import captions, metrics, numbers, open_page, open_warned
 
 from lab.lenses import chains
 from modules.autoregressive.bayesnet import TEMPLATES, NeighbourNet
 from modules.autoregressive.markov import FIVE_STATES, PRINTED, TWO_SYMBOLS
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "chains.py"
-
-
-def open_page(**parameters: str) -> AppTest:
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for name, value in parameters.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception
-    return page
-
-
-def numbers(text: str) -> list[float]:
-    return [float(v) for v in re.findall(r"-?\d+\.\d+", text)]
+opened = partial(open_page, "autoregressive/chains")
 
 
 # --- Lens ------------------------------------------------------------------------------------------
@@ -112,7 +99,7 @@ def test_memory_lists_longer_and_longer_histories() -> None:
 
 
 def test_the_equation_counts_the_shown_pixel() -> None:
-    page = open_page(pixel="20", template="left-up")
+    page = opened(pixel="20", template="left-up")
     model = chains.counted(tuple(TEMPLATES["left-up"]), shared=False)
     latex = page.latex[0].value
     ones, total = re.search(r"frac\{(\d+)\+\\frac12\}\{(\d+)\+1\}", latex).groups()  # type: ignore[union-attr]
@@ -122,7 +109,7 @@ def test_the_equation_counts_the_shown_pixel() -> None:
 
     x = chains.bits(chains_drawing(masks.shelf(8)[0][1]))
     assert cost == pytest.approx(-float(model.log_prob(x[None])), abs=0.006)
-    assert any(f"{model.num_parameters:,} numbers" in c.value for c in page.caption)
+    assert f"{model.num_parameters:,} numbers" in captions(page)
 
 
 def chains_drawing(picture: torch.Tensor) -> torch.Tensor:
@@ -132,11 +119,11 @@ def chains_drawing(picture: torch.Tensor) -> torch.Tensor:
 
 def test_painted_neighbours_are_counted_beside_the_presets() -> None:
     for shared in (False, True):
-        page = open_page(template="own", own="0 -1; -2 1", shared=str(shared).lower())
+        page = opened(template="own", own="0 -1; -2 1", shared=str(shared).lower())
         train, test = chains.digits()
         model = NeighbourNet((1, 8, 8), [(0, -1), (-2, 1)], shared).eval()
         model.count((train,))
-        shown = {m.label: m.value for m in page.metric}
+        shown = metrics(page)
         expected = -model.log_prob(test).mean().item()
         assert float(shown["Yours, nats a test digit"]) == pytest.approx(expected, abs=6e-3)
         assert shown["Numbers in the tables"] == f"{model.num_parameters:,}"
@@ -145,17 +132,17 @@ def test_painted_neighbours_are_counted_beside_the_presets() -> None:
         best = -preset.log_prob(test).mean().item()
         assert float(shown["Best preset: neighbours12"]) == pytest.approx(best, abs=6e-3)
         assert best == pytest.approx(25.00 if shared else 19.35, abs=0.02)
-    none = open_page(template="own", own="")
-    assert {m.label: m.value for m in none.metric}["Numbers in the tables"] == "64"
+    none = opened(template="own", own="")
+    assert metrics(none)["Numbers in the tables"] == "64"
 
 
 def test_memory_page_shows_the_known_numbers_and_the_printed_matrix_is_refused() -> None:
-    page = open_page(show="memory", history="1 2")
+    page = opened(show="memory", history="1 2")
     assert numbers(page.latex[0].value) == pytest.approx([1 / 3, 0], abs=1e-4)
-    page = open_page(show="memory", matrix=chains.spelled_matrix(PRINTED))
+    page = open_warned("autoregressive/chains", show="memory", matrix=chains.spelled_matrix(PRINTED))
     assert "must sum to 1" in page.warning[0].value and not page.latex
 
 
 def test_bad_neighbours_get_one_sentence() -> None:
-    page = open_page(template="own", own="0 3")
+    page = open_warned("autoregressive/chains", template="own", own="0 3")
     assert "neighbour 0 3" in page.warning[0].value

@@ -1,16 +1,13 @@
 """The copying autoencoder: below the floor, sums beyond one, and a MADE of the same sizes that keeps both."""
 
 import math
-from pathlib import Path
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import captions, metrics, open_page
 
 from lab import weights
 from lab.lenses import conditionals, copying, masks
-
-PAGE = Path(__file__).parents[2] / "pages" / "autoregressive" / "autoencoder.py"
 
 
 @pytest.fixture(scope="module")
@@ -82,12 +79,9 @@ def test_a_digit_is_copied_for_next_to_nothing() -> None:
 
 
 def test_the_page_shows_the_step_it_names() -> None:
-    page = AppTest.from_file(str(PAGE), default_timeout=60)
-    page.query_params["step"] = "10"
-    page.run()
-    assert not page.exception
+    page = open_page("autoregressive/autoencoder", step=10)
     step = copying.race(16, 0, 200)[10]
-    metrics = {m.label: m.value for m in page.metric}
-    assert metrics["Σ autoencoder"] == f"{step.values['total_ae']:.3f}"
-    assert metrics["Σ MADE"] == "1.000"
-    assert any(step.caption in c.value for c in page.caption)
+    shown = metrics(page)
+    assert shown["Σ autoencoder"] == f"{step.values['total_ae']:.3f}"
+    assert shown["Σ MADE"] == "1.000"
+    assert step.caption in captions(page)

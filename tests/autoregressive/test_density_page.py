@@ -1,20 +1,20 @@
 """The page "RNADE density": sections, maps, own points, whole numbers, against sums and SciPy."""
 
 import math
-from pathlib import Path
+from functools import partial
 
 import contracts
 import pytest
 import torch
+from opening import captions, metrics, open_page
 from scipy.stats import norm
-from streamlit.testing.v1 import AppTest
 
 from lab import weights
 from lab.experiments import ZOO
 from lab.lenses import densities
 from modules.autoregressive.rnade import RNADE
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "density.py"
+opened = partial(open_page, "autoregressive/density")
 PLANE = ("rnade-moons", "rnade-moons-k1", "rnade-moons-k3", "rnade-rings", "rnade-rings-k1")
 
 
@@ -151,20 +151,11 @@ def test_one_gaussian_has_no_level_to_shrink_onto() -> None:
 # --- The page -------------------------------------------------------------------------------------
 
 
-def open_page(**parameters: str) -> AppTest:
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for name, value in parameters.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception and not page.error and not page.warning
-    return page
-
-
 def test_the_page_shows_the_numbers_of_the_section() -> None:
-    page = open_page(x1="0.5", x2="0.8")
+    page = opened(x1="0.5", x2="0.8")
     model = weights.load("rnade-moons").requires_grad_(False)
     value = model.log_conditionals(torch.tensor([[0.5, 0.8]]))[0, 1].exp().item()
-    shown = {m.label: m.value for m in page.metric}
+    shown = metrics(page)
     assert float(shown["p(x₂ = 0.80 | x₁)"]) == pytest.approx(value, abs=1e-4)
     assert float(shown["Integral over the window"]) == pytest.approx(1, abs=2e-3)
     assert f"\\textstyle\\sum_k = {value:.4f}" in page.latex[0].value
@@ -174,7 +165,7 @@ def test_the_page_shows_the_numbers_of_the_section() -> None:
 
 
 def test_own_points_are_trained_on_when_asked_and_can_be_cancelled() -> None:
-    page = open_page(show="Own points", k="2")
+    page = opened(show="Own points", k="2")
     page.button(key="train").click().run()
     for _ in range(60):
         if page.metric:
@@ -182,12 +173,12 @@ def test_own_points_are_trained_on_when_asked_and_can_be_cancelled() -> None:
         page.run()
     assert not page.exception and not page.error
     assert float(page.metric[0].value) == pytest.approx(1, abs=0.1)
-    page = open_page(show="Own points", k="3")
+    page = opened(show="Own points", k="3")
     page.button(key="train").click().run()
     page.button(key="train-cancel").click().run()
-    assert not page.metric and any("Cancelled at" in c.value for c in page.caption)
+    assert not page.metric and "Cancelled at" in captions(page)
 
 
 def test_the_page_of_whole_numbers_shows_its_step() -> None:
-    page = open_page(show="Whole numbers", step="5")
+    page = opened(show="Whole numbers", step="5")
     assert any(c.value.startswith("After 50 steps") for c in page.caption)

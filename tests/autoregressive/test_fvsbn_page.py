@@ -1,34 +1,16 @@
 """The page "FVSBN inspector" and its lens: the known network of four bits, and any other one."""
 
 import math
-import re
-from pathlib import Path
+from functools import partial
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import metrics, numbers, open_page, open_warned
 
 from lab.lenses import fvsbn as lens
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "fvsbn.py"
+opened = partial(open_page, "autoregressive/fvsbn")
 KNOWN = (0.54983400, 0.37754067, 0.75026011, 0.59868766)  # x̂ of 0110
-
-
-def open_page(**parameters: str) -> AppTest:
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for name, value in parameters.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception
-    return page
-
-
-def metrics(page: AppTest) -> dict[str, str]:
-    return {m.label: m.value for m in page.metric}
-
-
-def numbers(text: str) -> list[float]:
-    return [float(v) for v in re.findall(r"(?<![\w{_])[+-]?\d+\.\d+", text)]
 
 
 def by_hand(rows: list[list[float]], order: list[int], x: list[int]) -> float:
@@ -80,7 +62,7 @@ def test_what_is_typed_is_checked() -> None:
 
 
 def test_page_shows_the_known_numbers() -> None:
-    page = open_page()
+    page = opened()
     shown = metrics(page)
     assert (
         shown["p(0110)"] == "0.05117"
@@ -95,7 +77,7 @@ def test_page_shows_the_known_numbers() -> None:
 
 def test_page_takes_other_weights_and_an_order() -> None:
     text, order = "1; 0.5 -2; 0 0 3; -1 1 1 -1", [3, 1, 0, 2]
-    page = open_page(a=text, x="1011", order="4 2 1 3", row="x1")
+    page = opened(a=text, x="1011", order="4 2 1 3", row="x1")
     expected = by_hand(lens.typed_rows(text), order, [1, 0, 1, 1])
     assert float(metrics(page)["p(1011)"]) == pytest.approx(expected, abs=6e-6)
     assert numbers(page.latex[1].value)[-1] == pytest.approx(expected, abs=1e-10)
@@ -103,5 +85,5 @@ def test_page_takes_other_weights_and_an_order() -> None:
     logit = 0 + 0 * 1 + 3 * 0  # row 3 reads x4 and x2
     assert numbers(page.latex[0].value)[-1] == pytest.approx(1 / (1 + math.exp(-logit)), abs=5e-9)
     assert r"\mid x_4, x_2" in page.latex[0].value
-    assert "four bits" in open_page(x="2").warning[0].value
-    assert "triangle" in open_page(a="1 2 3").warning[0].value
+    assert "four bits" in open_warned("autoregressive/fvsbn", x="2").warning[0].value
+    assert "triangle" in open_warned("autoregressive/fvsbn", a="1 2 3").warning[0].value

@@ -1,16 +1,16 @@
 """The page "Gaussian chain": AR-O6, the covariance, the random walk and the coin's law, as they are shown."""
 
 import itertools
-from pathlib import Path
+from functools import partial
 
 import pytest
 import torch
+from opening import captions, metrics, open_page
 from scipy.stats import multivariate_normal, norm
-from streamlit.testing.v1 import AppTest
 
 from lab.lenses import walks
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "gaussian_chain.py"
+opened = partial(open_page, "autoregressive/gaussian_chain")
 
 
 def test_the_chain_rule_is_one_normal_law() -> None:
@@ -78,18 +78,9 @@ def test_the_gaussian_walk_spreads_as_the_coins_does() -> None:
     assert drawn.std(0).tolist() == pytest.approx(spread.tolist(), rel=0.03)
 
 
-def open_page(**parameters: str) -> AppTest:
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for name, value in parameters.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception and not page.error
-    return page
-
-
 def test_the_page_shows_both_sums_of_the_path() -> None:
-    page = open_page(show="Your path")
-    shown = {m.label: m.value for m in page.metric}
+    page = opened(show="Your path")
+    shown = metrics(page)
     assert shown["Sum of the terms"] == shown["One multivariate normal"] == "-4.8591679"
     assert float(shown["Difference"]) < 1e-12
     terms = page.dataframe[0].value["log N(x; mean, sd²)"]
@@ -101,15 +92,15 @@ def test_the_page_shows_both_sums_of_the_path() -> None:
 
 
 def test_the_page_shows_how_a_random_walk_spreads() -> None:
-    page = open_page(a="1.0", n="25", s="0.6")
+    page = opened(a="1.0", n="25", s="0.6")
     assert "= 9.0000" in page.latex[1].value  # 25 · 0.36
-    assert any("no stationary law" in c.value for c in page.caption)
-    page = open_page(a="0.8", s="0.6")
+    assert "no stationary law" in captions(page)
+    page = opened(a="0.8", s="0.6")
     assert "1.0000" in page.latex[1].value
 
 
 def test_the_page_shows_the_coins_law() -> None:
-    page = open_page(show="±1 walk")
+    page = opened(show="±1 walk")
     found = walks.coin_walk(4, 4000, 0)
     assert "p = (1, 4, 6, 4, 1) / 16" in page.latex[0].value
     assert f"{found.variance:.3f}" in page.latex[0].value

@@ -1,20 +1,20 @@
 """Removed halves and restricted conditionals on the page of orders: AR experiment 12, AR-O10, AR-E5."""
 
 import math
-from pathlib import Path
+from functools import partial
 
 import contracts
 import pytest
 import torch
+from opening import open_page
 from sklearn.linear_model import LogisticRegression
-from streamlit.testing.v1 import AppTest
 
 from lab import weights
 from lab.lenses import chains, orders, restricted
 from modules.autoregressive import bayesnet
 from modules.autoregressive.made import MADE
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "orders.py"
+opened = partial(open_page, "autoregressive/orders")
 
 
 # --- What is predicted of a removed half ----------------------------------------------------------
@@ -131,17 +131,8 @@ def test_regressions_against_scikit_learn() -> None:
 # --- The page -------------------------------------------------------------------------------------
 
 
-def open_page(**parameters: str) -> AppTest:
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for name, value in parameters.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception and not page.error and not page.warning
-    return page
-
-
 def test_the_page_shows_the_cost_of_the_removed_half() -> None:
-    page = open_page(show="Removed half", half="right", **{"digit-number": "7"})
+    page = opened(show="Removed half", half="right", **{"digit-number": "7"})
     model = weights.load("made-digits-orders").requires_grad_(False)
     cost = orders.imputation(model, chains.digits()[1], orders.removed("right", 8))
     assert cost is not None and f"= {cost[7]:.2f}" in page.latex[0].value
@@ -151,6 +142,6 @@ def test_the_page_shows_the_cost_of_the_removed_half() -> None:
 
 
 def test_the_page_shows_the_optima() -> None:
-    page = open_page(show="Restricted class", orders="40")
+    page = opened(show="Restricted class", orders="40")
     assert "2.6391" in page.latex[0].value and "2.7606" in page.latex[0].value
     assert list(page.dataframe[0].value["least −log p, nats"]) == ["6.2383", "5.6486", "2.6391", "2.6391"]

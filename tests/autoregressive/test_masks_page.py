@@ -1,12 +1,12 @@
 """The page "Masks", and pixels and completions on the bench: every number recomputed by another way."""
 
 import math
-import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import captions, equation, metrics, numbers, open_page, open_warned, prose, warnings
 
 from lab import weights
 from lab.figures import masks as figures
@@ -14,30 +14,8 @@ from lab.lenses import masks
 from modules.autoregressive.base import resolve_order
 from modules.autoregressive.made import MADE
 
-PAGES = Path(__file__).resolve().parents[2] / "pages" / "autoregressive"
-
-
-def open_page(**parameters: str) -> AppTest:
-    name = "bench.py" if "show" in parameters else "masks_and_pixels.py"
-    page = AppTest.from_file(str(PAGES / name), default_timeout=120)
-    for name, value in parameters.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception
-    return page
-
-
-def metrics(page: AppTest) -> dict[str, str]:
-    return {m.label: m.value for m in page.metric}
-
-
-def equation(page: AppTest) -> str:
-    assert len(page.latex) == 1
-    return page.latex[0].value
-
-
-def numbers(text: str) -> list[float]:
-    return [float(v) for v in re.findall(r"(?<![\w{_])-?\d+\.\d+", text)]
+opened = partial(open_page, "autoregressive/masks_and_pixels")
+bench = partial(open_page, "autoregressive/bench")
 
 
 # --- Lens -----------------------------------------------------------------------------------------
@@ -199,7 +177,7 @@ def toy(n: int = 5, widths=(5,), seed: int = 0, direct: bool = False, order=None
     ],
 )  # fmt: skip
 def test_mask_numbers(parameters, arguments):
-    page = open_page(**parameters)
+    page = opened(**parameters)
     wiring, model = toy(**arguments)
     n = model.n
     x = torch.tensor([float(c) for c in parameters.get("x", "10101010")[:n]]).double()
@@ -227,7 +205,7 @@ def test_mask_numbers(parameters, arguments):
 
 
 def test_a_held_hidden_unit_shows_its_own_arithmetic():
-    page = open_page(unit="1,2")
+    page = opened(unit="1,2")
     wiring, model = toy()
     x = torch.tensor([1.0, 0, 1, 0, 1]).double()
     layer = model.layers[0]
@@ -237,14 +215,14 @@ def test_a_held_hidden_unit_shows_its_own_arithmetic():
 
 
 def test_wrong_typing_is_one_sentence():
-    page = open_page(order="own", own="1 1")
-    assert any("Type variables" in w.value for w in page.warning)
-    page = open_page(degrees="own", m="9")
-    assert any("Type degrees" in w.value for w in page.warning)
+    page = open_warned("autoregressive/masks_and_pixels", order="own", own="1 1")
+    assert "Type variables" in warnings(page)
+    page = open_warned("autoregressive/masks_and_pixels", degrees="own", m="9")
+    assert "Type degrees" in warnings(page)
 
 
 def test_pixel_numbers():
-    page = open_page(show="Pixels", model="made-digits", step="20", draw="5", t="0.7")
+    page = bench(show="Pixels", model="made-digits", step="20", draw="5", t="0.7")
     model = weights.load("made-digits")
     trace = model.sample_trace(temperature=0.7, seed=5)
     x = trace.result["x"]
@@ -256,7 +234,7 @@ def test_pixel_numbers():
     assert after == pytest.approx(each[:21].sum().item(), abs=6e-3)
     whole = f"{model.log_prob(x[None]).item():.2f}"
     rate = f"{-model.log_prob(x[None]).item() / 64 / math.log(2):.3f}"
-    assert any(f"Whole picture: {whole} nats, {rate} bits a pixel" in c.value for c in page.caption)
+    assert f"Whole picture: {whole} nats, {rate} bits a pixel" in captions(page)
 
 
 @pytest.mark.parametrize(("nats", "bits"), [(97.45, 0.17932), (88.33, 0.16254), (81.30, 0.14961)])
@@ -266,16 +244,16 @@ def test_bits_per_pixel_of_the_published_numbers(nats, bits):
 
 
 def test_completion_numbers_and_the_honest_refusal():
-    page = open_page(show="Completion", model="made-digits", given="top half")
+    page = bench(show="Completion", model="made-digits", given="top half")
     model = weights.load("made-digits")
     bits = (masks.shelf(8)[0][1].flatten() * 15).round().div(15).gt(0.5).float()  # the pad's 16 levels
     hat = model.conditionals(bits[None])[0]
     each = torch.where(bits == 1, hat, 1 - hat).log()
     shown = numbers(equation(page))
     assert shown == pytest.approx([part.sum().item() for part in (each, each[:32], each[32:])], abs=6e-3)
-    assert not any("cannot complete" in m.value for m in page.markdown)
-    page = open_page(show="Completion", model="made-digits", given="bottom half")
-    assert any("cannot complete this" in m.value for m in page.markdown)
+    assert "cannot complete" not in prose(page)
+    page = bench(show="Completion", model="made-digits", given="bottom half")
+    assert "cannot complete this" in prose(page)
 
 
 @pytest.mark.parametrize("name", ["made-mnist", "made-digits", "made-digits-orders"])

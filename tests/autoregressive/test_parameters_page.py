@@ -1,18 +1,18 @@
 """The page "Parameter counts" and its lens: formulas against arrays, multiplications against hand counts."""
 
 import math
-from pathlib import Path
+from functools import partial
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import open_page, prose
 
 from lab.bench import nade as bench
 from lab.lenses import asymmetry, counting
 from modules.autoregressive.nade import NADE
 from modules.autoregressive.pixelcnn import MaskedConv2d
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "parameters.py"
+opened = partial(open_page, "autoregressive/parameters")
 
 
 @pytest.mark.parametrize("name", counting.MODELS)
@@ -154,24 +154,15 @@ def test_operands_are_the_formulas_numbers(name: str) -> None:
         assert eval(plain) == counting.FORMULAS[name](n, k, d)
 
 
-def open_page(**parameters: str) -> AppTest:
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for name, value in parameters.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception and not page.warning
-    return page
-
-
 def test_the_page_shows_the_counted_number() -> None:
-    page = open_page(n="8", d="5", model="NADE")
+    page = opened(n="8", d="5", model="NADE")
     live = counting.MODELS["NADE"](8, 2, 5).num_parameters
     assert f"= {live}\\qquad\\text{{counted: }}{live}" in page.latex[0].value
-    assert any("sums to 247, not to the 255" in m.value for m in page.markdown)
+    assert "sums to 247, not to the 255" in prose(page)
 
 
 def test_the_page_says_what_is_too_large() -> None:
-    page = open_page(n="40", model="joint table")
+    page = opened(n="40", model="joint table")
     assert str(2**40 - 1) in page.latex[0].value
     assert any("Not made" in c.value and "joint table" in c.value for c in page.caption)
     assert math.log2(counting.FORMULAS["joint table"](40, 0, 1) + 1) == 40
@@ -179,6 +170,6 @@ def test_the_page_says_what_is_too_large() -> None:
 
 def test_a_click_on_a_curve_shows_its_formula_with_its_numbers() -> None:
     y = counting.FORMULAS["FVSBN"](20, 2, 16)
-    page = open_page(curve=f"20,{y}")
+    page = opened(curve=f"20,{y}")
     assert "FVSBN" in page.latex[0].value and "\\tfrac{20 \\cdot 21}{2} = 210" in page.latex[0].value
     assert any("n = 20" in c.value and "as clicked" in c.value for c in page.caption)

@@ -1,18 +1,15 @@
 """What sharing buys: AR experiment 8 as it is shipped, trained live, and shown."""
 
 import statistics
-from pathlib import Path
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import open_page
 
 from datamodules.digits import Digits
 from lab import weights
 from lab.experiments import ZOO
 from lab.lenses import sharing
-
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "autoregressive" / "sharing.py"
 
 
 def test_input_weights_of_both() -> None:
@@ -93,8 +90,7 @@ def test_a_sweep_trains_both_on_every_size_and_its_means_are_means() -> None:
 
 
 def test_the_page_shows_the_cards() -> None:
-    page = AppTest.from_file(str(PAGE), default_timeout=120).run()
-    assert not page.exception and not page.error and not page.warning
+    page = open_page("autoregressive/sharing")
     rows = page.dataframe[0].value
     for experiment, shown in zip(rows["experiment"], rows["test nats"], strict=True):
         card = weights.read_card(ZOO / experiment)

@@ -1,12 +1,13 @@
 """The page Receptive field: every number it shows is computed again here, from the layers themselves."""
 
 import re
-from pathlib import Path
+from functools import partial
 
 import contracts
 import numpy as np
 import pytest
 import torch
+from opening import metrics, open_page, open_warned
 from streamlit.testing.v1 import AppTest
 from torch import Tensor, nn
 
@@ -19,21 +20,12 @@ from lab.lenses.receptive_field import Window
 from modules.convolution.cnn1d import CNN1d
 from modules.convolution.cnn2d import CNN2d
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "convolution" / "receptive_field.py"
+opened = partial(open_page, "convolution/receptive_field")
 NUMBER = re.compile(r"-?\d+\.\d+")
 
 
 def draw(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def opened(**parameters: str) -> AppTest:
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for key, value in parameters.items():
-        page.query_params[key] = value
-    page.run()
-    assert not page.exception and not page.error, [e.value for e in [*page.exception, *page.error]]
-    return page
 
 
 def words(page: AppTest) -> str:
@@ -285,7 +277,7 @@ def test_trained_network(layer: int, over: str) -> None:
             gradients.append(leaf.grad[0, 0].abs())
         found = torch.stack(gradients).mean(0)
     (top, bottom), (left, right) = layers[layer].box(unit)
-    shown_numbers = {m.label: m.value for m in page.metric}
+    shown_numbers = metrics(page)
     assert shown_numbers["Box in theory"] == f"{bottom - top + 1} × {right - left + 1}"
     assert shown_numbers["Inputs that count, of 64"] == str(int((found > 0).sum()))
     ordered = found.flatten().sort(descending=True).values.double()
@@ -306,7 +298,7 @@ def test_own_stack_page() -> None:
     assert table["step j"].tolist() == [1, 2, 4, 8]
     text = words(page)
     assert "layer 3, unit 3" in text and r"\to\; [24, 38]" in text
-    assert {m.label: m.value for m in page.metric}["Inputs that count, of 40"] == "15"
+    assert metrics(page)["Inputs that count, of 40"] == "15"
     (radio,) = page.radio
     assert "15" in radio.options
     assert r"r_{3} &= 7 + 1\cdot(3 - 1)\cdot4 = 15" in text
@@ -329,5 +321,5 @@ def test_kernel_page() -> None:
     ],
 )
 def test_bad_input_is_one_sentence(parameters: dict, sentence: str) -> None:
-    page = opened(**parameters)
+    page = open_warned("convolution/receptive_field", **parameters)
     assert len(page.warning) == 1 and sentence in page.warning[0].value

@@ -1,6 +1,7 @@
 """The lens on message passing: recorded sums, edits, hops against gradients, smoothing; and its page."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import contracts
 import pytest
 import torch
 from graphs import G4, G10, RING, adjacency, both_ways
-from streamlit.testing.v1 import AppTest
+from opening import captions, numbers, open_page, open_warned, prose
 from torch import Tensor
 from torch_geometric.utils import k_hop_subgraph
 
@@ -19,7 +20,7 @@ from lab.lenses import messages as lens
 from lab.lenses import receptive_field
 from modules.graph.gcn import GCN
 
-PAGE = str(Path(__file__).parents[2] / "pages" / "graph" / "messages.py")
+opened = partial(open_page, "graph/messages")
 PROPAGATIONS = ("sum", "mean", "kipf", "renormalised", "average")
 
 
@@ -52,12 +53,6 @@ def test_what_a_node_hears_adds_up_to_its_state(propagation: str) -> None:
             assert heard.last == (layer == 3)
             assert torch.allclose(rule, heard.output, atol=1e-12)
             assert torch.allclose(heard.output, states[layer][node], atol=1e-12)
-
-
-def numbers(latex: str) -> list[float]:
-    """The numbers of an equation, without those in labels below or beside a symbol."""
-    bare = re.sub(r"_\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}", "", latex)
-    return [float(v) for v in re.findall(r"-?\d+\.\d+", bare)]
 
 
 def test_each_step_of_the_sum_shows_numbers_that_make_its_result() -> None:
@@ -321,15 +316,6 @@ def test_the_network_carries_its_nodes_for_clicks() -> None:
 # --- The page: every number shown is computed again ---------------------------------------------------
 
 
-def page(**query: Any) -> AppTest:
-    app = AppTest.from_file(PAGE, default_timeout=120)
-    for key, value in query.items():
-        app.query_params[key] = str(value)
-    app.run()
-    assert not app.exception
-    return app
-
-
 @pytest.fixture(scope="module")
 def karate() -> tuple[GCN, Any]:
     from lab import experiments, weights
@@ -344,7 +330,7 @@ def test_the_pages_sum_is_the_models(karate: tuple[GCN, Any]) -> None:
     for edits in ("", "-2-32 +2-11"):
         edges = lens.edit(data.edge_index, 34, edits).edge_index
         step = len(edges[0][edges[1] == node]) + 2  # the activation: neighbours, itself, β come before
-        app = page(node=node, layer=layer, unit=unit, edits=edits, step=step)
+        app = opened(node=node, layer=layer, unit=unit, edits=edits, step=step)
         shown = numbers(app.latex[-1].value)[-1]
         assert numbers(app.latex[0].value)[-1] == shown
         bias, messages = numbers(app.latex[0].value)[:2]
@@ -352,12 +338,12 @@ def test_the_pages_sum_is_the_models(karate: tuple[GCN, Any]) -> None:
         assert shown == pytest.approx(max(0.0, bias + messages), abs=1.6e-3)
         assert shown == pytest.approx(model.embeddings(data.x, edges)[layer][node, unit].item(), abs=5.1e-4)
         guess = int(model(data.x, edges)[node].argmax())
-        assert any(f"predicted **community {guess}**" in m.value for m in app.markdown)
+        assert f"predicted **community {guess}**" in prose(app)
 
 
 def test_the_pages_field_counts_are_those_of_hops_and_gradients(karate: tuple[GCN, Any]) -> None:
     model, data = karate
-    app = page(view="Reach", node=16, layer=2)
+    app = opened(view="Reach", node=16, layer=2)
     measured, reached = map(int, re.findall(r"(\d+) \\le (\d+)\n", app.latex[0].value)[0])
     assert reached == len(k_hop_subgraph(16, 2, data.edge_index, num_nodes=34)[0])
     x = data.x.clone().requires_grad_()
@@ -366,12 +352,12 @@ def test_the_pages_field_counts_are_those_of_hops_and_gradients(karate: tuple[GC
     assert measured == int((every > 0).sum())
     ordered = every.sort(descending=True).values
     half = next(k for k in range(1, 35) if ordered[:k].sum() >= every.sum() / 2)
-    assert any(f"comes from {half} of the {reached} nodes" in c.value for c in app.caption)
+    assert f"comes from {half} of the {reached} nodes" in captions(app)
 
 
 def test_the_pages_distance_is_the_operators(karate: tuple[GCN, Any]) -> None:
     _, data = karate
-    app = page(view="Depth", rounds=7)
+    app = opened(view="Depth", rounds=7)
     distance, rate = numbers(app.latex[0].value)
     a = adjacency(data.edge_index, 34) + torch.eye(34, dtype=torch.float64)
     root = a.sum(0).rsqrt()
@@ -385,13 +371,13 @@ def test_the_pages_distance_is_the_operators(karate: tuple[GCN, Any]) -> None:
 
 @pytest.mark.parametrize("edits", ["+0-99", "+3-3", "+0-1", "nonsense"])
 def test_a_bad_edit_on_the_page_is_one_sentence(edits: str) -> None:
-    app = page(edits=edits)
+    app = open_warned("graph/messages", edits=edits)
     assert len(app.warning) == 1 and edits in app.warning[0].value
     assert not app.latex
 
 
 def test_presets_set_the_page() -> None:
-    app = page()
+    app = opened()
     presets = {button.label: button for button in app.button if button.label == "Wrong, until an edge is cut"}
     presets["Wrong, until an edge is cut"].click().run()
     assert not app.exception
@@ -401,7 +387,7 @@ def test_presets_set_the_page() -> None:
 def test_missing_data_on_the_page_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LECTERN_DATA", str(tmp_path))
     lens._graph.cache_clear()
-    app = page(model="gcn-cora")
+    app = open_warned("graph/messages", model="gcn-cora")
     assert len(app.warning) == 1
     assert "ind.cora" in app.warning[0].value and "gcn-karate" in app.warning[0].value
 
@@ -411,7 +397,7 @@ def test_the_page_walks_on_cora(real_data: Any, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("LECTERN_DATA", str(real_data("Cora")))
     lens._graph.cache_clear()
     for view in ("Messages", "Reach", "Depth"):
-        app = page(model="gcn-cora", node=1701, view=view)
+        app = opened(model="gcn-cora", node=1701, view=view)
         assert not app.warning and app.latex
 
 

@@ -1,30 +1,21 @@
 """The page "Count vectors and SVD": LG-O20, LG-O21, LG-E10 and LG-E11 as they are shown."""
 
 import math
-from pathlib import Path
+from functools import partial
 
 import pytest
 import torch
 import torch.nn.functional as F
-from streamlit.testing.v1 import AppTest
+from opening import captions, open_page
 
 from lab.errors import UserError
 from lab.lenses import count_vectors as lens
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "language" / "count_vectors.py"
+opened = partial(open_page, "language/count_vectors")
 GRUTT = (
     "I drank a hot grutt this morning. She ordered a blarpen at the café. "
     "The grutt was bitter and dark. He prefers blarpen to tea."
 )
-
-
-def opened(**parameters):
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for key, value in parameters.items():
-        page.query_params[key] = value
-    page.run()
-    assert not page.exception and not page.error and not page.warning
-    return page
 
 
 def by_hand(text, k):
@@ -90,7 +81,7 @@ def test_a_sentence_is_added_without_the_old_text():  # LG-E11
     assert lens.difference(both, GRUTT, 2) == 1  # it can tell
     page = opened(more=more)
     empty = int((both.counts != 0).sum() - (old.counts != 0).sum())
-    said = " ".join(c.value for c in page.caption)
+    said = captions(page)
     assert f"{empty} cells that were empty, 1 new words" in said
     assert "22 pairs" in said and "differs by 0;" in said
 

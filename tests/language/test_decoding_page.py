@@ -1,11 +1,11 @@
 """The page "Decoding": its numbers are those of the models, its tree that of the search."""
 
 import math
-from pathlib import Path
+from functools import partial
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import captions, open_page
 
 from lab import ui
 from lab.errors import UserError
@@ -17,24 +17,15 @@ from modules.language.beam import beam_trace
 from modules.language.truncation import SamplingParams, truncate
 from tests.language.toys import GREEDY_FAILS, NOT_MONOTONE, Coin
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "language" / "decoding.py"
+opened = partial(open_page, "language/decoding")
 MISSES = ": .6 .4\na: .55 .45\nb: .95 .05"
 
 
-def opened(**parameters):
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for key, value in parameters.items():
-        page.query_params[key] = value
-    page.run()
-    assert not page.exception and not page.error and not page.warning
-    return page
-
-
 def test_the_beam_page_says_what_greedy_misses():
-    said = " ".join(c.value for c in opened(b="1").caption)
+    said = captions(opened(b="1"))
     assert "'ba' with P = 0.3800; the search found 'aa' with 0.3300" in said
     page = opened(b="2")
-    assert "the search found 'ba' with 0.3800" in " ".join(c.value for c in page.caption)
+    assert "the search found 'ba' with 0.3800" in captions(page)
     latex = page.latex[0].value
     assert rf"{math.log(0.4):.3f}" in latex and f"{math.log(0.38):.3f}" in latex
 

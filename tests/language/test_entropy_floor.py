@@ -1,11 +1,10 @@
 """Sources of known entropy: the floor, texts that follow the chain, models that come near and not below."""
 
 import math
-from pathlib import Path
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import metrics, open_page
 
 from lab.lenses import entropy as lens
 from modules.language.ngram import NGram
@@ -83,16 +82,13 @@ def test_one_value_is_one_bar() -> None:
 
 def test_the_page_shows_the_numbers_of_its_source() -> None:
     """π by hand, b / (a + b) and a / (a + b); the answer is the order of the least expectation."""
-    page = AppTest.from_file(str(Path(__file__).parents[2] / "pages/language/entropy_floor.py"))
-    page.query_params["a"], page.query_params["b"], page.query_params["test"] = "0.3", "0.6", "30"
-    page.run(timeout=60)
-    assert not page.exception
+    page = open_page("language/entropy_floor", a=0.3, b=0.6, test=30)
     zero, one = 0.6 / 0.9, 0.3 / 0.9
 
     def coin(p: float) -> float:
         return -p * math.log2(p) - (1 - p) * math.log2(1 - p)
 
-    shown = {metric.label: metric.value for metric in page.metric}
+    shown = metrics(page)
     floor = zero * coin(0.3) + one * coin(0.6)
     assert shown["Entropy rate, bits"] == f"{floor:.4f}"
     assert shown["One symbol alone, bits"] == f"{coin(zero):.4f}"

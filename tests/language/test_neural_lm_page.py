@@ -1,30 +1,21 @@
 """The page "Neural language model": counts and network are scored on the same places of the same text."""
 
 import math
-from pathlib import Path
+from functools import partial
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import captions, open_page, open_warned
 
 from datamodules import grammar
 from datamodules.tokenizer import WordTokenizer
 from lab.errors import UserError
 from lab.lenses import neural_lm as lens
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "language" / "neural_lm.py"
+opened = partial(open_page, "language/neural_lm")
 TEXT = "\n".join(
     ["the cat sat on the mat", "the dog ate the bone", "a bird saw the cat", "the dog saw a bird"] * 3
 )
-
-
-def opened(**parameters):
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for key, value in parameters.items():
-        page.query_params[key] = value
-    page.run()
-    assert not page.exception and not page.error and not page.warning
-    return page
 
 
 def last(found, n=4, d=4, hidden=16, rate=0.01, one_hot=False, steps=80):
@@ -106,7 +97,7 @@ def test_what_is_shown_before_and_after_training():
     add = lens.score(lens.counted(found, 6, "add"), found)
     kn = lens.score(lens.counted(found, 6, "kneser-ney"), found)
     assert f"{add:.4f}" in page.latex[0].value and f"{kn:.4f}" in page.latex[0].value
-    assert f"{math.exp(kn):.2f} (Kneser-Ney)" in " ".join(c.value for c in page.caption)
+    assert f"{math.exp(kn):.2f} (Kneser-Ney)" in captions(page)
     page.button(key="train").click().run()
     for _ in range(100):
         if "network" in page.latex[0].value:
@@ -118,11 +109,7 @@ def test_what_is_shown_before_and_after_training():
 
 def test_what_cannot_be_counted_is_a_sentence():
     many = "\n".join(" ".join(f"w{5 * line + i}" for i in range(5)) for line in range(60))
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for key, value in {"corpus": lens.OWN, "own": many, "n": "8"}.items():
-        page.query_params[key] = value
-    page.run()
-    assert not page.exception and not page.error
+    page = open_warned("language/neural_lm", corpus=lens.OWN, own=many, n=8)
     assert "lower the order" in page.warning[0].value
 
 

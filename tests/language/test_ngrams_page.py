@@ -2,27 +2,19 @@
 
 import math
 import re
+from functools import partial
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import open_page, open_warned, prose, table_with
 
 from lab import experiments, weights
 from lab.errors import UserError
 from lab.lenses import ngrams as lens
 from modules.language import information as info
 
-PAGE = experiments.ZOO.parents[1] / "pages" / "language" / "ngrams.py"
+opened = partial(open_page, "language/ngrams")
 SAM = "I am Sam\nSam I am\nI do not like green eggs and ham"
-
-
-def page(**values: str) -> AppTest:
-    at = AppTest.from_file(str(PAGE), default_timeout=120)
-    for key, value in values.items():
-        at.query_params[key] = value
-    at.run()
-    assert not at.exception
-    return at
 
 
 def test_shares_of_the_orders_add_up() -> None:
@@ -66,7 +58,7 @@ def test_texts_that_cannot_be_counted() -> None:
 
 @pytest.mark.parametrize("smoothing", ["none", "add", "kneser-ney"])
 def test_the_equation_is_the_models(smoothing: str) -> None:
-    at = page(smoothing=smoothing, n="2", context="I", own=SAM)
+    at = opened(smoothing=smoothing, n="2", context="I", own=SAM)
     own, back, below, total = map(float, re.findall(r"\d\.\d{4}", at.latex[0].value))
     assert own + back * below == pytest.approx(total, abs=3e-4)
     counted = lens.smoothed(lens.count(SAM, "words", 5), 2, smoothing, 1.0, None)
@@ -74,17 +66,17 @@ def test_the_equation_is_the_models(smoothing: str) -> None:
     assert total == pytest.approx(row.max().item(), abs=5e-5)
     if smoothing == "none":
         assert total == pytest.approx(2 / 3, abs=5e-5) and back == 0
-    orders = next(t.value for t in at.dataframe if "order" in t.value.columns)
+    orders = table_with(at, "order")
     assert sum(map(float, orders["weight in the mixture"])) == pytest.approx(1, abs=5e-4)
-    sparsity = next(t.value for t in at.dataframe if "PP, unsmoothed" in t.value.columns)
+    sparsity = table_with(at, "PP, unsmoothed")
     assert sparsity["n-grams counted"][1] == 15
     assert "∞" not in sparsity["PP, unsmoothed"][0] and sparsity["n"].tolist() == [1, 2, 3, 4, 5]
 
 
 def test_unseen_contexts_and_characters_get_a_sentence() -> None:
-    at = page(smoothing="none", n="3", context="ham ham", own=SAM)
+    at = open_warned("language/ngrams", smoothing="none", n="3", context="ham ham", own=SAM)
     assert "never seen" in at.warning[0].value
-    at = page(unit="characters", context="%", own=SAM)
+    at = open_warned("language/ngrams", unit="characters", context="%", own=SAM)
     assert "not in the vocabulary" in at.warning[0].value
 
 
@@ -148,10 +140,10 @@ def test_the_tree_of_contexts_counts_what_followed() -> None:
 
 
 def test_a_clicked_context_shows_what_follows() -> None:
-    at = page(own=SAM, n="3", context="I", node="1,0")  # one token of context: I
-    assert any("After **… i**, followed 3 times" in m.value for m in at.markdown)
-    at = page(own=SAM, n="3", context="I")  # nothing clicked: the longest context seen
-    assert any("After **… ⊢ i**, followed 2 times" in m.value for m in at.markdown)
+    at = opened(own=SAM, n="3", context="I", node="1,0")  # one token of context: I
+    assert "After **… i**, followed 3 times" in prose(at)
+    at = opened(own=SAM, n="3", context="I")  # nothing clicked: the longest context seen
+    assert "After **… ⊢ i**, followed 2 times" in prose(at)
 
 
 def test_rare_words_left_out() -> None:

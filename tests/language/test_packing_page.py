@@ -1,29 +1,21 @@
 """The page "Packing": LG-O25 and LG-O26 as they are shown."""
 
-from pathlib import Path
-
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import captions, open_page
 
 from lab.lenses import packing as lens
 from modules.language import packing
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "language" / "packing.py"
-
 
 def test_what_is_shown_is_counted():
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    page.query_params["m"] = "181"
-    page.query_params["build"] = "true"
-    page.run()
-    assert not page.exception and not page.error and not page.warning
+    page = open_page("language/packing", m=181, build="true")
     cosines = packing.random_cosines(1000, 181)
     bad = int((cosines.abs() > 0.08715574).sum())
     assert page.metric[0].value == f"{bad} of 16,290"
     p = packing.violation(1000, 0.0871557427)
     assert page.metric[1].value == f"{p * 16_290:.1f}" and page.metric[2].value == f"{lens.room(p)}" == "19"
-    assert "1,048,576 unit vectors, every angle at least 86.42°" in " ".join(c.value for c in page.caption)
+    assert "1,048,576 unit vectors, every angle at least 86.42°" in captions(page)
 
 
 def test_the_law_counts_every_pair():

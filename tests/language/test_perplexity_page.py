@@ -2,37 +2,24 @@
 
 import math
 import re
+from functools import partial
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import captions, metrics, open_page, open_warned, table_with
 
-from lab import experiments
 from lab.errors import UserError
 from lab.lenses import ngrams
 from lab.lenses import perplexity as lens
 
-PAGE = experiments.ZOO.parents[1] / "pages" / "language" / "perplexity.py"
-
-
-def page(**values: str) -> AppTest:
-    at = AppTest.from_file(str(PAGE), default_timeout=120)
-    for key, value in values.items():
-        at.query_params[key] = value
-    at.run()
-    assert not at.exception
-    return at
-
-
-def metrics(at: AppTest) -> dict[str, str]:
-    return {m.label: m.value for m in at.metric}
+opened = partial(open_page, "language/perplexity")
 
 
 def test_the_worked_example_and_its_base() -> None:
     for unit, mean in (("bits", "0.7505"), ("nats", "0.5202")):
-        shown = metrics(page(unit=unit))
+        shown = metrics(opened(unit=unit))
         assert shown[f"Ĥ, {unit} a token"] == mean and shown["Perplexity"] == "1.6824"
-    numbers = [float(n) for n in re.findall(r"\d+\.\d{4}", page().latex[0].value)]
+    numbers = [float(n) for n in re.findall(r"\d+\.\d{4}", opened().latex[0].value)]
     total, mean, power, perplexity = numbers
     assert total == pytest.approx(-math.log2(0.21), abs=1e-4) and mean == power == pytest.approx(
         total / 3, abs=1e-4
@@ -41,7 +28,7 @@ def test_the_worked_example_and_its_base() -> None:
 
 
 def test_a_zero_is_infinite() -> None:
-    at = page(p="0.7 0 0.6")
+    at = opened(p="0.7 0 0.6")
     assert metrics(at)["Perplexity"] == "∞" and metrics(at)["Ĥ, bits a token"] == "∞"
     assert r"\infty" in at.latex[0].value
 
@@ -74,17 +61,17 @@ def test_typed_nonsense_gets_a_sentence(typed: str) -> None:
 
 
 def test_divergence_shows_the_measures() -> None:
-    at = page(show="Divergence")
-    table = next(t.value for t in at.dataframe if "measure" in t.value.columns).set_index("measure")
+    at = opened(show="Divergence")
+    shown = table_with(at, "measure").set_index("measure")
     expected = {"H(P)": "1.0297", "H(P, Q)": "1.3897", "KL(P‖Q)": "0.3601", "KL(Q‖P)": "0.3948",
                 "TV(P, Q)": "0.4000"}  # fmt: skip
-    assert {name: table.loc[name, "nats"] for name in expected} == expected
+    assert {name: shown.loc[name, "nats"] for name in expected} == expected
     entropy, kl, cross = (float(n) for n in re.findall(r"\d+\.\d{4}", at.latex[0].value))
     assert entropy + kl == pytest.approx(cross, abs=2e-4)
-    at = page(show="Divergence", p0="0.25", p1="0.25", p2="0.5", q0="0.5", q1="0.5", q2="0.0")
-    table = next(t.value for t in at.dataframe if "measure" in t.value.columns).set_index("measure")
-    assert table.loc["KL(P‖Q)", "nats"] == "∞" and table.loc["KL(Q‖P)", "bits"] == "1.0000"
-    at = page(show="Divergence", p0="0.0", p1="0.0", p2="0.0")
+    at = opened(show="Divergence", p0="0.25", p1="0.25", p2="0.5", q0="0.5", q1="0.5", q2="0.0")
+    shown = table_with(at, "measure").set_index("measure")
+    assert shown.loc["KL(P‖Q)", "nats"] == "∞" and shown.loc["KL(Q‖P)", "bits"] == "1.0000"
+    at = open_warned("language/perplexity", show="Divergence", p0="0.0", p1="0.0", p2="0.0")
     assert "All weights are 0" in at.warning[0].value
 
 
@@ -122,10 +109,10 @@ def test_a_click_moves_q() -> None:
     found = lens.simplex(torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64))
     place = found.q.tolist().index([0.5, 0.0, 0.5])
     x, y = found.place[place].tolist()
-    at = page(show="Divergence", point=f"{x:.6g},{y:.6g}", **{"from": "the triangle"})
-    table = next(t.value for t in at.dataframe if "measure" in t.value.columns).set_index("measure")
-    assert table.loc["KL(P‖Q)", "nats"] == "∞"
+    at = opened(show="Divergence", point=f"{x:.6g},{y:.6g}", **{"from": "the triangle"})
+    shown = table_with(at, "measure").set_index("measure")
+    assert shown.loc["KL(P‖Q)", "nats"] == "∞"
     q, p = torch.tensor([0.5, 0.0, 0.5]), torch.tensor([0.5, 0.3, 0.2])
     expected = (q[[0, 2]] * (q[[0, 2]] / p[[0, 2]]).log()).sum()
-    assert float(table.loc["KL(Q‖P)", "nats"]) == pytest.approx(expected.item(), abs=1e-4)
-    assert any("0.50, 0.00, 0.50" in c.value for c in at.caption)
+    assert float(shown.loc["KL(Q‖P)", "nats"]) == pytest.approx(expected.item(), abs=1e-4)
+    assert "0.50, 0.00, 0.50" in captions(at)

@@ -1,11 +1,11 @@
 """Static against contextual vectors: LG-28 on planted sentences, in shipped weights, and on the page."""
 
-from pathlib import Path
+from functools import partial
 
 import pytest
 import torch
 import torch.nn.functional as F
-from streamlit.testing.v1 import AppTest
+from opening import open_page
 
 from datamodules import senses
 from datamodules.senses import Senses
@@ -15,16 +15,7 @@ from lab.errors import UserError
 from lab.lenses import senses as lens
 from lab.lenses import word_vectors
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "language" / "senses.py"
-
-
-def opened(**parameters):
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for key, value in parameters.items():
-        page.query_params[key] = value
-    page.run()
-    assert not page.exception and not page.error and not page.warning
-    return page
+opened = partial(open_page, "language/senses")
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,12 @@
 """Shared strength: experiment 6 a, b and c, LG-E9 and LG-E12, in modules, shipped weights and on the page."""
 
 import math
-from pathlib import Path
+from functools import partial
 
 import pytest
 import torch
 import torch.nn.functional as F
-from streamlit.testing.v1 import AppTest
+from opening import captions, open_page
 
 from datamodules import grammar
 from datamodules.grammar import Grammar
@@ -14,17 +14,8 @@ from datamodules.tokenizer import WordTokenizer
 from lab import experiments, ui, weights
 from lab.lenses import shared_strength as lens
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "language" / "shared_strength.py"
+opened = partial(open_page, "language/shared_strength")
 DOG = "the dog sat on the"
-
-
-def opened(**parameters):
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for key, value in parameters.items():
-        page.query_params[key] = value
-    page.run()
-    assert not page.exception and not page.error and not page.warning
-    return page
 
 
 def probability(model, coder, word, context=DOG):
@@ -143,11 +134,11 @@ def test_what_is_shown():
     unit = F.normalize(network.embedding.weight, dim=1)
     animals, people = (unit[coder.encode(" ".join(c))] for c in grammar.CLASSES.values())
     within = (sum(float((m @ m.T).sum()) - 4 for m in (animals, people))) / 24
-    said = " ".join(c.value for c in page.caption)
+    said = captions(page)
     assert f"one class: {within:.2f}; of two classes: {float((animals @ people.T).mean()):.2f}." in said
     page = opened(toy="verb alone")
     assert "0.83" in page.latex[0].value and r"\text{chair}" not in page.latex[0].value
-    assert "no shipped weights" in " ".join(c.value for c in opened(d="3").caption)
+    assert "no shipped weights" in captions(opened(d="3"))
 
 
 def test_networks_are_trained_at_the_press_of_a_button():

@@ -1,9 +1,11 @@
 """Strategies, beams and drift as they are measured: LG experiments 7, 8 and 9."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
+from opening import open_page, table_with
 
 from lab import experiments, weights
 from lab.lenses import strategies as lens
@@ -12,8 +14,9 @@ from modules.language import decoding
 from modules.language.beam import beam
 from modules.language.ngram import NGram
 from modules.language.truncation import SamplingParams
-from tests.language.test_decoding_page import opened
 from tests.language.toys import ENDS, NOT_MONOTONE, Coin
+
+opened = partial(open_page, "language/decoding")
 
 
 def counted() -> NGram:
@@ -190,7 +193,7 @@ def test_the_drift_of_own_mistakes_is_within_noise(writer, judge, real_data):
 
 def test_the_page_shows_all_strategies():
     page = opened(view="All strategies", trained="ngram-shakespeare", write="true", each="50")
-    shown = next(t.value for t in page.dataframe if "strategy" in t.value.columns).set_index("strategy")
+    shown = table_with(page, "strategy").set_index("strategy")
     card = weights.read_card(experiments.ZOO / "ngram-shakespeare")
     coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "ngram-shakespeare")
     found = lens.compare(model, coder, torch.tensor(coder.encode("ROMEO:\n")), 50)
@@ -202,7 +205,7 @@ def test_the_page_shows_all_strategies():
 
 def test_the_page_widens_a_beam():
     page = opened(view="Width of a beam", trained="bengio-pydocs", search="true", most="4")
-    shown = next(t.value for t in page.dataframe if "log P" in t.value.columns)
+    shown = table_with(page, "log P")
     card = weights.read_card(experiments.ZOO / "bengio-pydocs")
     coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "bengio-pydocs")
     prompts = [torch.tensor(coder.encode(text)) for text in ("Return a ", "for i in ", "The ", "If ")]

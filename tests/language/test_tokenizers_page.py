@@ -2,10 +2,11 @@
 
 import math
 import re
+from functools import partial
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import open_page, open_warned, table_with
 
 from datamodules.text import Text
 from datamodules.tokenizer import BPETokenizer, ByteTokenizer
@@ -17,16 +18,7 @@ from modules.language import subwords, tokenization
 from modules.language.ngram import NGram
 from modules.language.tokenization import BPE
 
-PAGE = experiments.ZOO.parents[1] / "pages" / "language" / "tokenizer_workbench.py"
-
-
-def page(**values: str) -> AppTest:
-    at = AppTest.from_file(str(PAGE), default_timeout=120)
-    for key, value in values.items():
-        at.query_params[key] = value
-    at.run()
-    assert not at.exception
-    return at
+opened = partial(open_page, "language/tokenizer_workbench")
 
 
 def test_six_tokenizers_of_one_text() -> None:
@@ -62,7 +54,7 @@ def test_pieces_wrap_and_show_their_ids() -> None:
 
 @pytest.mark.parametrize("base", ["characters", "bytes"])
 def test_the_equation_and_the_table_are_of_the_shown_merge(base: str) -> None:
-    at = page(base=base, step="3", train="sea sea see the deep blue sea", text="see the sea")
+    at = opened(base=base, step="3", train="sea sea see the deep blue sea", text="see the sea")
     kind = {"characters": "word", "bytes": "byte"}[base]
     trace = BPE.train_trace("sea sea see the deep blue sea", lens.MERGES, kind)
     values = trace[3].values
@@ -73,7 +65,7 @@ def test_the_equation_and_the_table_are_of_the_shown_merge(base: str) -> None:
     assert ratio == pytest.approx(size / tokens, abs=5e-4)
     bpe = trace.result.first(4)
     assert len(bpe.encode("sea sea see the deep blue sea")) == values["tokens"]
-    lengths = next(t.value for t in at.dataframe if "tokenizer" in t.value.columns).set_index("tokenizer")
+    lengths = table_with(at, "tokenizer").set_index("tokenizer")
     assert lengths.loc["BPE", "tokens"] == len(bpe.encode("see the sea"))
     assert lengths.loc["BPE", "tokens"] > len(
         trace.result.encode("see the sea")
@@ -84,9 +76,9 @@ def test_the_equation_and_the_table_are_of_the_shown_merge(base: str) -> None:
 
 
 def test_texts_without_words_get_a_sentence() -> None:
-    at = page(train=" ")
+    at = open_warned("language/tokenizer_workbench", train=" ")
     assert "type at least one word" in at.warning[0].value
-    at = page(train="a b c", text="x")
+    at = opened(train="a b c", text="x")
     assert at.warning or at.latex
 
 
@@ -129,7 +121,7 @@ def test_a_clicked_token_shows_its_tree() -> None:
     shown, _ = lens.segmented("sea sea see", bpe, None)
     figure = figures.pieces(shown, bpe.ids(spelled), [False] * 3, clickable=True)
     x, y = figure.data[1].x[0], figure.data[1].y[0]
-    at = page(train="sea sea see", text="sea", step="4", piece=f"{x:.6g},{y}")
+    at = opened(train="sea sea see", text="sea", step="4", piece=f"{x:.6g},{y}")
     assert not at.warning
     (tree,) = [c.proto.spec for c in at.get("plotly_chart") if "merge 1" in c.proto.spec]
     assert "merge 3" in tree and "merge 5" not in tree  # of the clicked token, not of the newest
@@ -166,13 +158,13 @@ def test_merges_learned_first_are_the_smaller_tokenizer() -> None:
 def test_the_page_counts_a_model_per_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "Return the value of the option, or None where the option has no value. " * 60
     monkeypatch.setattr(vocabularies, "embedded", lambda: (text, "Return no value of the option."))
-    at = page(models="true")
+    at = opened(models="true")
     found = vocabularies.compare(*vocabularies.embedded())
     latex = next(m.value for m in at.latex if r"\ln 2" in m.value)
     last, n = found[-1], len(found[-1].nll)
     assert f"={last.bits_per_byte(n):.3f}" in latex.replace("= ", "=")
     assert f"{last.perplexity(n):.2f}" in latex and f"{last.test_bytes_per_token:.3f}" in latex
-    shipped = next(t.value for t in at.dataframe if "bits per byte" in t.value.columns).set_index("model")
+    shipped = table_with(at, "bits per byte").set_index("model")
     for name in ("ngram-shakespeare", "ngram-bpe500-shakespeare", "ngram-bpe2000-shakespeare"):
         card = weights.read_card(experiments.ZOO / name)
         nats, width = card["metrics"]["test/nll"], card["data"]["bytes_per_token"]["test"]

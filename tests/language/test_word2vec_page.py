@@ -2,32 +2,19 @@
 
 import math
 from collections import Counter
-from pathlib import Path
+from functools import partial
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import captions, open_page
 
 from lab.errors import UserError
 from lab.lenses import word2vec as lens
 from modules.language.word2vec import CBOW, SkipGram
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "language" / "word2vec.py"
+opened = partial(open_page, "language/word2vec")
 COFFEE = "I drank hot coffee this morning"
 CATS = "the cat sat on the mat the dog sat on the rug the cat chased the dog"
-
-
-def opened(**parameters):
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for key, value in parameters.items():
-        page.query_params[key] = value
-    page.run()
-    assert not page.exception and not page.error and not page.warning
-    return page
-
-
-def said(page):
-    return " ".join(c.value for c in page.caption)
 
 
 @pytest.mark.parametrize("method, d", [("skip-gram", 2), ("skip-gram", 5), ("CBOW", 2), ("CBOW", 5)])
@@ -113,12 +100,14 @@ def test_what_is_shown():
     step = lens.slide(COFFEE, 2, 2, 0.5)[3].values
     assert page.metric[0].value == f"{step['loss']:.4f}"
     assert f"{float(step['observed'][0]):.3f}" in page.latex[0].value
-    assert f"below {entropy(COFFEE, 2, 'skip-gram'):.4f}" in said(page)
+    assert f"below {entropy(COFFEE, 2, 'skip-gram'):.4f}" in captions(page)
     page = opened(text=COFFEE, step="3", method="CBOW", d="7")
     step = lens.slide(COFFEE, 2, 7, 0.5, "CBOW")[3].values
     assert f"{float(step['gradient'][0]) * 0.5 / 4:.3f}" in page.latex[0].value
-    assert r"\tfrac{1}{4}" in page.latex[0].value and "each of the 4 given words" in said(page)
-    assert page.metric[0].value == f"{step['loss']:.4f}" and "two longest directions of the 7" in said(page)
+    assert r"\tfrac{1}{4}" in page.latex[0].value and "each of the 4 given words" in captions(page)
+    assert page.metric[0].value == f"{step['loss']:.4f}" and "two longest directions of the 7" in captions(
+        page
+    )
     page = opened(text=COFFEE, view="Loss and its floor", d="16", rate="1.0")
     floor, losses = entropy(COFFEE, 2, "skip-gram"), lens.passes(COFFEE, 2, 16, 1.0, "skip-gram")
     assert [m.value for m in page.metric] == [f"{float(losses[p]) - floor:.4f}" for p in (1, 5, 20)]

@@ -1,34 +1,21 @@
 """The page "Word vectors": what it shows is what the trained tables say."""
 
-from pathlib import Path
+from functools import partial
 
 import pytest
 import torch
 import torch.nn.functional as F
-from streamlit.testing.v1 import AppTest
+from opening import captions, open_page
 
 from lab import ui
 from lab.errors import UserError
 from lab.lenses import word_vectors as lens
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "language" / "word_vectors.py"
-
-
-def opened(**parameters):
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for key, value in parameters.items():
-        page.query_params[key] = value
-    page.run()
-    assert not page.exception and not page.error and not page.warning
-    return page
+opened = partial(open_page, "language/word_vectors")
 
 
 def table(name):
     return lens.table(ui.load(name), ui.card(name))
-
-
-def said(page):
-    return " ".join(c.value for c in page.caption)
 
 
 def test_the_map_names_the_nearest_word_and_what_the_plane_keeps():
@@ -40,7 +27,7 @@ def test_the_map_names_the_nearest_word_and_what_the_plane_keeps():
     assert found.words[second] in latex and f"{cosines[second]:.4f}" in latex
     chosen = unit[[found.ids[w] for w in page.text_area[0].value.split()]]
     S = torch.linalg.svdvals(chosen - chosen.mean(0)).square()
-    assert f"keeps {float(S[:2].sum() / S.sum()):.0%}" in said(page)
+    assert f"keeps {float(S[:2].sum() / S.sum()):.0%}" in captions(page)
 
 
 def test_analogies_count_all_questions_and_list_the_misses():
@@ -111,7 +98,7 @@ def test_methods_are_said_not_to_be_compared_at_equal_passes():
         ("planted", "skip-gram 400, CBOW 20, SVD of PPMI 1."),
         ("captions", "skip-gram 400, CBOW 8, SVD of PPMI 1."),
     ):
-        assert f"not equal: {told}" in said(opened(view="Methods", corpus=corpus))
+        assert f"not equal: {told}" in captions(opened(view="Methods", corpus=corpus))
     for name, passes in (("skipgram-multi30k", 400), ("sgns-multi30k", 8), ("cbow-relations", 20)):
         assert lens.passes(ui.card(name)) == passes
 
@@ -131,9 +118,9 @@ def test_rare_words():  # experiment 5: directions
     latex = page.latex[0].value
     assert all(f"{parts[3]:.3f}" in latex for parts in again.values())
     # 6,000 sentences: of 5 words, with 2·2·5 − 2·3 = 14 pairs each
-    assert "30,000 times; skip-gram once a pair, 84,000 times" in said(page)
+    assert "30,000 times; skip-gram once a pair, 84,000 times" in captions(page)
     quarters = [float(part.mean()) for part in shared.tensor_split(4)]
-    assert f"share {sum(quarters) / 4:.1%} of the 10" in said(page)
+    assert f"share {sum(quarters) / 4:.1%} of the 10" in captions(page)
 
 
 def test_refusals():

@@ -3,13 +3,12 @@
 import base64
 import io
 import math
-import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from opening import captions, numbers, open_page, open_warned, prose
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 from torch import Tensor
@@ -22,22 +21,9 @@ from lab.lenses import latent
 from lab.ui import plane
 from modules.latent.vae import VAE
 
-PAGE = str(Path(__file__).parents[2] / "pages" / "latent" / "latent_space.py")
-
 
 def opened(view: str, **parameters: Any) -> AppTest:
-    page = AppTest.from_file(PAGE, default_timeout=180)
-    for key, value in {"model": "vae-digits", "view": view, **parameters}.items():
-        page.query_params[key] = str(value)
-    page.run()
-    assert not page.exception
-    assert not page.error
-    return page
-
-
-def numbers(latex: str) -> list[float]:
-    """The numbers of an equation that have decimals."""
-    return [float(v) for v in re.findall(r"-?\d+\.\d+", latex)]
+    return open_page("latent/latent_space", **{"model": "vae-digits", "view": view, **parameters})
 
 
 @pytest.fixture(scope="module")
@@ -84,12 +70,12 @@ def test_plane_at_a_held_place(model: VAE, examples: tuple[Tensor, Tensor]) -> N
     assert squares == pytest.approx((z**2).sum().item(), abs=2e-3)
     assert log_p == pytest.approx(Normal(0, 1).log_prob(z).sum().item(), abs=2e-3)
     share = (values[:2].square().sum() / values.square().sum()).item()
-    assert f"{share:.0%} of the codes' variance" in " ".join(c.value for c in page.caption)
+    assert f"{share:.0%} of the codes' variance" in captions(page)
 
 
 def test_a_link_to_no_place_gets_a_sentence() -> None:
     for bad in ("far,away", "9,0", "1", "nan,0"):
-        page = opened("Plane", z=bad)
+        page = open_warned("latent/latent_space", model="vae-digits", view="Plane", z=bad)
         (warning,) = page.warning
         assert f"The link says z={bad}" in warning.value
         assert "two numbers from −3.5 to 3.5" in warning.value
@@ -105,14 +91,14 @@ def test_path(model: VAE, examples: tuple[Tensor, Tensor]) -> None:
     found = numbers(page.latex[0].value)
     assert found[:3] == pytest.approx([0.7, 0.3, straight], abs=5e-4)
     assert found[3:] == pytest.approx([0.7, omega, omega, 0.3, omega, omega, arc], abs=5e-4)
-    captions = " ".join(c.value for c in page.caption)
-    assert f"of length {a.norm():.3f}" in captions
-    assert f"of length {b.norm():.3f}" in captions
+    said = captions(page)
+    assert f"of length {a.norm():.3f}" in said
+    assert f"of length {b.norm():.3f}" in said
 
 
 def test_path_between_equal_digits_says_so() -> None:
     page = opened("Path", a="3", b="3")
-    assert "both walks are the line" in " ".join(c.value for c in page.caption)
+    assert "both walks are the line" in captions(page)
 
 
 def test_traversal(model: VAE, examples: tuple[Tensor, Tensor]) -> None:
@@ -129,7 +115,7 @@ def test_traversal(model: VAE, examples: tuple[Tensor, Tensor]) -> None:
     assert log_variance == pytest.approx(guess.variance[0, first].log().item(), abs=1e-4)
     assert shown == pytest.approx(kl[first].item(), abs=1e-4)
     active = (everything.mean.var(0, correction=0) > 0.01).sum().item()
-    assert f"{active} of 10 dimensions are active" in " ".join(m.value for m in page.markdown)
+    assert f"{active} of 10 dimensions are active" in prose(page)
 
 
 def test_sums(model: VAE, examples: tuple[Tensor, Tensor]) -> None:
@@ -141,7 +127,7 @@ def test_sums(model: VAE, examples: tuple[Tensor, Tensor]) -> None:
     found = numbers(page.latex[0].value)
     expected = [*z[:3].tolist(), 0.5, *arrow[:3].tolist(), *(z + 0.5 * arrow)[:3].tolist()]
     assert found == pytest.approx(expected, abs=0.006)
-    assert f"has length {arrow.norm():.3f}" in " ".join(c.value for c in page.caption)
+    assert f"has length {arrow.norm():.3f}" in captions(page)
 
 
 def test_elbo(model: VAE, examples: tuple[Tensor, Tensor]) -> None:

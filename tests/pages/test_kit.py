@@ -2,13 +2,13 @@
 
 import ast
 import builtins
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import streamlit as st
 import torch
+from opening import captions, prose, run_page
 from streamlit.testing.v1 import AppTest
 
 from lab import weights
@@ -16,13 +16,6 @@ from lab.figures import basic, theme
 from lab.ui import drawing, figures
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def opened(script: Callable[[], None], **parameters: str) -> AppTest:
-    page = AppTest.from_function(script, default_timeout=60)
-    for key, value in parameters.items():
-        page.query_params[key] = value
-    return page.run()
 
 
 def said(page: AppTest) -> list[str]:
@@ -58,7 +51,7 @@ DEFAULTS = {
 
 
 def test_controls_start_at_their_defaults_and_keep_the_link_clean() -> None:
-    page = opened(controls_page)
+    page = run_page(controls_page)
     assert result(page) == DEFAULTS
     assert not page.query_params and not said(page)
 
@@ -69,7 +62,7 @@ def test_controls_start_at_their_defaults_and_keep_the_link_clean() -> None:
      ("wide", "option 8", "option 8"), ("causal", "false", False), ("text", "or not", "or not")],
 )  # fmt: skip
 def test_a_link_sets_a_control(key: str, text: str, value: Any) -> None:
-    page = opened(controls_page, **{key: text})
+    page = run_page(controls_page, **{key: text})
     assert result(page) == DEFAULTS | {key: value}
     assert not said(page)
 
@@ -81,7 +74,7 @@ def test_a_link_sets_a_control(key: str, text: str, value: Any) -> None:
      ("text", "x" * 101), ("text", "x" * 100_000)],
 )  # fmt: skip
 def test_a_bad_link_gets_one_sentence_until_the_control_is_moved(key: str, text: str) -> None:
-    page = opened(controls_page, **{key: text})
+    page = run_page(controls_page, **{key: text})
     assert result(page) == DEFAULTS
     (sentence,) = said(page)
     assert key in sentence and len(sentence) < 250
@@ -93,7 +86,7 @@ def test_a_bad_link_gets_one_sentence_until_the_control_is_moved(key: str, text:
 
 
 def test_presets_and_the_shelf_set_controls_and_the_link() -> None:
-    page = opened(controls_page)
+    page = run_page(controls_page)
     page.button(key="preset-All").click().run()
     assert result(page) == {
         "t": 2.0, "n": 2, "seed": 7, "layer": "2", "wide": "option 3", "causal": False, "text": "x",
@@ -112,7 +105,7 @@ def test_presets_and_the_shelf_set_controls_and_the_link() -> None:
 
 
 def test_a_text_beyond_the_limit_is_cut_with_a_sentence() -> None:
-    page = opened(controls_page)
+    page = run_page(controls_page)
     page.text_input(key="text").set_value("y" * 100_000).run()
     assert result(page)["text"] == "y" * 100
     assert any("100 characters" in sentence for sentence in said(page))
@@ -149,12 +142,12 @@ def test_a_cell_outside_of_its_map_is_none(link: str) -> None:
         ui.header("Map", "Three rows of four cells.")
         ui.caption(f"cell {ui.held_cell('cell', 3, 4)}")
 
-    page = opened(script, cell=link)
+    page = run_page(script, cell=link)
     assert not page.exception and page.caption[-1].value == "cell None"
 
 
 def test_a_held_cell_comes_from_the_link_and_from_presets() -> None:
-    page = opened(clicks_page)
+    page = run_page(clicks_page)
     assert result(page) == (None, None)
     page.button(key="preset-Hold").click().run()
     before, point = result(page)
@@ -163,12 +156,12 @@ def test_a_held_cell_comes_from_the_link_and_from_presets() -> None:
     assert page.query_params["cell"] in ("2,1", ["2,1"])
     page.button(key="preset-Let go").click().run()
     assert result(page) == (None, None) and "cell" not in page.query_params
-    assert result(opened(clicks_page, cell="0,1"))[1] == {"x": 0, "y": 1, "customdata": [1.0, 0.0, 3.0]}
+    assert result(run_page(clicks_page, cell="0,1"))[1] == {"x": 0, "y": 1, "customdata": [1.0, 0.0, 3.0]}
 
 
 @pytest.mark.parametrize("text", ["7,7", "nonsense", "", ",", "nan,nan", "1,1,1"])
 def test_a_link_to_no_cell_holds_none(text: str) -> None:
-    page = opened(clicks_page, cell=text)
+    page = run_page(clicks_page, cell=text)
     assert result(page)[1] is None
     assert not page.exception
 
@@ -183,7 +176,7 @@ def stepper_page() -> None:
 
 
 def test_the_stepper_moves_stops_at_its_ends_and_follows_a_shorter_trace() -> None:
-    page = opened(stepper_page, step="8")
+    page = run_page(stepper_page, step="8")
     assert result(page) == 8
     for button, step in (("next", 9), ("next", 9), ("back", 8), ("first", 0), ("back", 0), ("next", 1)):
         page.button(key=f"step-{button}").click().run()
@@ -198,7 +191,7 @@ def test_the_stepper_moves_stops_at_its_ends_and_follows_a_shorter_trace() -> No
 
 
 def test_playing_from_the_end_begins_anew() -> None:
-    page = opened(stepper_page, step="9")
+    page = run_page(stepper_page, step="9")
     page.button(key="step-play").click().run()
     assert result(page) == 0
     assert page.button(key="step-play").label == "Pause"
@@ -218,14 +211,14 @@ def drawing_page() -> None:
 
 
 def test_the_pad_starts_with_the_shelf_and_reads_the_link() -> None:
-    page = opened(drawing_page)
+    page = run_page(drawing_page)
     assert result(page).shape == (5, 5) and result(page).sum() == 0 and not page.query_params
     page.button(key="preset-Full").click().run()
     assert result(page).sum() == 25
     assert page.query_params["digit"] in ("full", ["full"])
     picture = torch.rand(5, 5, generator=torch.Generator().manual_seed(0))
     levels = drawing.quantise(picture, 5)
-    page = opened(drawing_page, digit=drawing.INK + drawing.spell(levels))
+    page = run_page(drawing_page, digit=drawing.INK + drawing.spell(levels))
     assert torch.equal(result(page), levels.float() / 15) and not said(page)
     assert (result(page) - picture).abs().max() <= 0.5 / 15
 
@@ -234,7 +227,7 @@ def test_the_pad_starts_with_the_shelf_and_reads_the_link() -> None:
     "token", ["ink.", "ink.AAAA", "ink." + "A" * 10_000, "ink.ö", "nothing of the shelf"]
 )
 def test_a_link_with_a_broken_drawing_gets_one_sentence(token: str) -> None:
-    page = opened(drawing_page, digit=token)
+    page = run_page(drawing_page, digit=token)
     assert len(said(page)) == 1 and result(page).sum() == 0
 
 
@@ -266,7 +259,7 @@ def test_check_reveals_only_after_a_prediction() -> None:
 
         ui.check("2 + 2?", [3, 4], answer=4, why="Count.")
 
-    page = opened(page_)
+    page = run_page(page_)
     (reveal,) = page.button
     assert reveal.proto.disabled and not page.success
     page.radio[0].set_value("3").run()
@@ -287,7 +280,7 @@ def test_an_error_in_a_page_is_one_sentence() -> None:
         with ui.guard():
             raise ZeroDivisionError("secret")
 
-    page = opened(page_)
+    page = run_page(page_)
     assert said(page) == ["The file is missing: fetch it."]
     (sentence,) = (e.value for e in page.error)
     assert "ZeroDivisionError" in sentence and "secret" not in sentence and "Traceback" not in sentence
@@ -300,15 +293,15 @@ def test_the_source_is_the_code_that_runs() -> None:
 
         ui.source(Trace.digest, references=["Kingma and Welling 2013, arXiv:1312.6114"])
 
-    page = opened(page_)
+    page = run_page(page_)
     import inspect
 
     from modules.trace import Trace
 
     line = inspect.getsourcelines(Trace.digest)[1]
-    assert any(f"modules/trace.py:{line}" in c.value for c in page.caption)
+    assert f"modules/trace.py:{line}" in captions(page)
     assert "hashlib.sha256()" in page.code[0].value
-    assert any("(https://arxiv.org/abs/1312.6114)" in m.value for m in page.markdown)
+    assert "(https://arxiv.org/abs/1312.6114)" in prose(page)
 
 
 def test_an_unknown_model_in_the_link_gets_a_sentence() -> None:
@@ -319,7 +312,7 @@ def test_an_unknown_model_in_the_link_gets_a_sentence() -> None:
 
         st.session_state["result"] = ui.experiment("Model", family="autoregressive", default="made-digits")
 
-    page = opened(page_, model="made-mnits")
+    page = run_page(page_, model="made-mnits")
     assert result(page) == "made-digits"
     assert "made-mnits" in said(page)[0]
 
@@ -376,17 +369,17 @@ def modes_page() -> None:
 
 
 def test_a_preset_of_a_control_that_was_not_there_travels_in_the_link() -> None:
-    page = opened(modes_page)
+    page = run_page(modes_page)
     page.button(key="preset-Two, hot").click().run()
     assert result(page) == 0.75
     link = {k: v if isinstance(v, str) else v[-1] for k, v in page.query_params.items()}
     assert link == {"show": "two", "t": "0.75"}
-    assert result(opened(modes_page, **link)) == 0.75
+    assert result(run_page(modes_page, **link)) == 0.75
 
 
 def test_the_link_wins_over_what_was_held_when_it_changes() -> None:
     """As when the reader goes back in the browser's history."""
-    page = opened(clicks_page, cell="0,1")
+    page = run_page(clicks_page, cell="0,1")
     page.button(key="preset-Hold").click().run()
     assert result(page)[1]["x"] == 2
     page.query_params["cell"] = "1,0"
@@ -403,7 +396,7 @@ def test_another_page_does_not_inherit_held_clicks() -> None:
         ui.header(st.session_state.get("title", "First"), "")
         st.session_state["result"] = ui.held("cell")
 
-    page = opened(two_pages, cell="1,1")
+    page = run_page(two_pages, cell="1,1")
     assert result(page) is not None
     page.session_state["title"] = "Second"
     del page.query_params["cell"]
@@ -453,12 +446,12 @@ def test_a_run_that_is_written_anew_is_seen(tmp_path: Path, monkeypatch: pytest.
     card = weights.read_card(weights.experiments.find("made-digits").weights)
     weights.save(folder, model, card)
     name = f"made-digits/{folder.name}"
-    before = result(opened(reader_page, model=name))
-    assert torch.equal(result(opened(reader_page, model=name))[0], before[0])
+    before = result(run_page(reader_page, model=name))
+    assert torch.equal(result(run_page(reader_page, model=name))[0], before[0])
     with torch.no_grad():
         model.out.bias += 1.0
     weights.save(folder, model, card | {"experiment": "another"})
-    after = result(opened(reader_page, model=name))
+    after = result(run_page(reader_page, model=name))
     torch.testing.assert_close(after[0], before[0] + 1)
     assert after[1] == pytest.approx(before[1] + 64, abs=1e-3)
     assert (before[2], after[2]) == ("made-digits", "another")

@@ -9,9 +9,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_kit import clicks_page, controls_page, drawing_page, opened, result, said, stepper_page
-from test_pages import NAMES, PAGES, failures
-from test_pages import opened as opened_page
+from opening import TOPICS, failures, page_path, run_page, warnings
+from test_kit import clicks_page, controls_page, drawing_page, result, said, stepper_page
 
 from lab.ui import controls, drawing, figures
 
@@ -54,7 +53,7 @@ def kit_links(draw: Any) -> tuple[Any, dict[str, str]]:
 @settings(max_examples=LINKS)
 def test_a_control_takes_what_the_link_says_or_says_why_not(link: tuple[Any, dict[str, str]]) -> None:
     page, parameters = link
-    shown = opened(page, **parameters)
+    shown = run_page(page, **parameters)
     sentences = said(shown)
     assert all(len(s) < 300 for s in sentences)
     if page is controls_page:
@@ -86,9 +85,9 @@ def test_what_a_link_spells_is_a_finite_number_a_name_or_nothing(raw: str) -> No
 # --- Whole pages ----------------------------------------------------------------------------------
 
 
-def words(path: Path) -> tuple[list[str], list[str]]:
+def words(topic: str) -> tuple[list[str], list[str]]:
     """Keys of a page's controls, and its short texts, among them what its controls offer."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = ast.parse(page_path(topic).read_text(encoding="utf-8"))
     texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
     keys = [
         k.value.value
@@ -100,35 +99,35 @@ def words(path: Path) -> tuple[list[str], list[str]]:
     return sorted({*keys, "model", "step", "unknown"}), sorted({t for t in texts if 0 < len(t) <= 24})
 
 
-WORDS = {path: words(path) for path in PAGES}
+WORDS = {topic: words(topic) for topic in TOPICS}
 
 
 @st.composite
-def page_links(draw: Any) -> tuple[Path, dict[str, Any]]:
-    path = draw(st.sampled_from(PAGES))
-    keys, texts = WORDS[path]
+def page_links(draw: Any) -> tuple[str, dict[str, Any]]:
+    topic = draw(st.sampled_from(TOPICS))
+    keys, texts = WORDS[topic]
     values = st.one_of(VALUES, st.sampled_from(texts), st.lists(VALUES, min_size=2, max_size=2))
-    return path, draw(st.dictionaries(st.sampled_from(keys), values, min_size=1, max_size=4))
+    return topic, draw(st.dictionaries(st.sampled_from(keys), values, min_size=1, max_size=4))
 
 
 @given(link=page_links())
 @settings(max_examples=LINKS)
-def test_no_link_breaks_a_page(link: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+def test_no_link_breaks_a_page(link: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
     """200 links over all pages at LEVEL=all, each of up to four values."""
-    path, parameters = link
-    page = opened_page(path, **parameters)
+    topic, parameters = link
+    page = run_page(topic, **parameters)
     assert not failures(page), failures(page)
     assert page.title, "the page is blank"
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters"),
+    ("topic", "parameters"),
     [("autoregressive/blind_spot", {"pixel": "1e400,1"}), ("autoregressive/blind_spot", {"pixel": "a,b"}),
      ("autoregressive/blind_spot", {"pixel": "-3,2"}), ("transformer/attention", {"token": "1e400,-7"})],
 )  # fmt: skip
-def test_a_point_outside_of_the_picture_gets_a_sentence(name: str, parameters: dict[str, str]) -> None:
-    path, (key,) = PAGES[NAMES.index(name)], parameters
-    page = opened_page(path, **parameters)
+def test_a_point_outside_of_the_picture_gets_a_sentence(topic: str, parameters: dict[str, str]) -> None:
+    (key,) = parameters
+    page = run_page(topic, **parameters)
     assert not failures(page), failures(page)
-    assert any(f"{key}={parameters[key]}" in w.value for w in page.warning)
+    assert f"{key}={parameters[key]}" in warnings(page)
     assert key not in page.query_params

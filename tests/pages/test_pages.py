@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from opening import TOPICS, failures, page_path, run_page
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
@@ -16,12 +17,6 @@ from lab.ui.navigation import COURSE
 
 config.set_option("client.showErrorDetails", "full")  # a failing test says what failed
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted(
-    path
-    for path in (ROOT / "pages").rglob("*.py")
-    if not path.name.startswith("_") and path.stem != "__init__"
-)
-NAMES = [str(path.relative_to(ROOT / "pages").with_suffix("")) for path in PAGES]
 
 
 @pytest.fixture(autouse=True)
@@ -33,17 +28,6 @@ def own_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     assert torch.equal(torch.get_rng_state(), before[0]) and str(np.random.get_state()) == before[1]
     for run in runs.list_runs():
         runs.stop(run, patience=2)
-
-
-def opened(path: Path, **parameters: str) -> AppTest:
-    page = AppTest.from_file(str(path), default_timeout=120)
-    for key, value in parameters.items():
-        page.query_params[key] = value
-    return page.run()
-
-
-def failures(page: AppTest) -> list[str]:
-    return ["\n".join([e.value, *e.stack_trace]) for e in page.exception] + [e.value for e in page.error]
 
 
 CHOICES = ("selectbox", "button_group", "radio", "toggle", "checkbox")
@@ -98,8 +82,8 @@ def move(control: Any, done: set[Any]) -> bool:
 def test_pages_are_found() -> None:
     """What the menu offers is what lies on disk."""
     topics = {p.path for p in ui.pages()}
-    assert topics == {path for path in PAGES if path.parent != ROOT / "pages"}
-    assert {"home", "models", "train"} == {path.stem for path in PAGES if path.parent == ROOT / "pages"}
+    assert topics == {page_path(topic) for topic in TOPICS if "/" in topic}
+    assert {"home", "models", "train"} == {topic for topic in TOPICS if "/" not in topic}
     assert all(p.title and p.idea for p in ui.pages())
     assert len({p.url for p in ui.pages()}) == len(topics)
     for family, course in COURSE.items():
@@ -107,7 +91,7 @@ def test_pages_are_found() -> None:
         assert tuple(named[: len(course)]) == course  # each is there, and before those not named
 
 
-def refuses_nonsense(path: Path, page: AppTest) -> None:
+def refuses_nonsense(topic: str, page: AppTest) -> None:
     """Every control that lives in the URL refuses nonsense there with a sentence that names it, and stands
     where it stands on a fresh page."""
     keys = [
@@ -116,7 +100,7 @@ def refuses_nonsense(path: Path, page: AppTest) -> None:
         if getattr(control.proto, "query_param_key", "") and control.type not in TEXTS
     ]
     before = {key: control.value for key, control in keys}
-    bad = opened(path, **{key: "�nonsense" for key, _ in keys})
+    bad = run_page(topic, **{key: "�nonsense" for key, _ in keys})
     assert not failures(bad), failures(bad)
     after = {
         c.proto.query_param_key: c.value
@@ -129,14 +113,14 @@ def refuses_nonsense(path: Path, page: AppTest) -> None:
         assert after[key] == before[key]
 
 
-@pytest.mark.parametrize("path", PAGES, ids=NAMES)
-def test_every_control_moved_once(path: Path) -> None:
+@pytest.mark.parametrize("topic", TOPICS)
+def test_every_control_moved_once(topic: str) -> None:
     """Also those that appear only after another was moved: every option of every choice is visited (at the
     quick level one). Before that, a bad link is opened beside the fresh page."""
-    page = opened(path)
+    page = run_page(topic)
     assert not failures(page), failures(page)
     assert not page.warning, f"a fresh page complains: {[w.value for w in page.warning]}"
-    refuses_nonsense(path, page)
+    refuses_nonsense(topic, page)
     done: dict[str, set[Any]] = {}
     for _ in range(200):
         for key, control in controls(page).items():
@@ -152,4 +136,4 @@ def test_every_control_moved_once(path: Path) -> None:
             page.run()
     else:
         raise AssertionError(f"200 moves, and still there is something to move: {list(controls(page))}")
-    assert done or path.stem == "home"
+    assert done or topic == "home"

@@ -5,12 +5,11 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from test_pages import NAMES, PAGES, failures, opened
+from opening import TOPICS, failures, run_page
 from torch import nn
 
 from datamodules.binary_images import strings
@@ -102,8 +101,8 @@ def test_attention_is_recorded_by_each_reader_alone() -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("path", PAGES, ids=NAMES)
-def test_cached_lenses_are_the_same_for_eight_readers(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("topic", TOPICS)
+def test_cached_lenses_are_the_same_for_eight_readers(topic: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that a page keeps, as it asks for it when it is opened; without the keeping."""
     calls: list[Call] = []
     cached = ui.cached
@@ -118,6 +117,6 @@ def test_cached_lenses_are_the_same_for_eight_readers(path: Path, monkeypatch: p
         return call
 
     monkeypatch.setattr(ui, "cached", recording)
-    page = opened(path)
+    page = run_page(topic)
     assert not failures(page), failures(page)
     check(list(calls))  # cached functions that call others add to the list

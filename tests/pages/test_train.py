@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from opening import PAGES, captions, run_page
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 from streamlit.web import cli
@@ -14,7 +16,7 @@ from lab import runs
 from lab.errors import UserError
 from lab.ui import access, serve
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "train.py"
+opened = partial(run_page, "train")
 
 
 @pytest.fixture(autouse=True)
@@ -46,13 +48,6 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
 
     monkeypatch.setattr(runs, "start", start)
     return asked
-
-
-def opened(**parameters: str) -> AppTest:
-    page = AppTest.from_file(str(PAGE), default_timeout=120)
-    for key, value in parameters.items():
-        page.query_params[key] = value
-    return page.run()
 
 
 def said(page: AppTest) -> str:
@@ -181,11 +176,11 @@ def test_own_files_are_closed_beyond_this_machine(
     address: str, open_: bool, monkeypatch: pytest.MonkeyPatch, beyond: None
 ) -> None:
     config.set_option("server.address", address)
-    page = AppTest.from_function(upload_page).run()
+    page = run_page(upload_page)
     assert bool(page.get("file_uploader")) == open_
-    assert any("closed here" in c.value for c in page.caption) != open_
+    assert ("closed here" in captions(page)) != open_
     monkeypatch.setenv("LECTERN_PASSWORD", "secret")
-    assert bool(AppTest.from_function(upload_page).run().get("file_uploader")) == open_
+    assert bool(run_page(upload_page).get("file_uploader")) == open_
 
 
 # --- The address ----------------------------------------------------------------------------------
@@ -208,7 +203,7 @@ def start_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
     monkeypatch.setattr(cli, "main", lambda args, standalone_mode: None)
 
     def printed(*args: str) -> str:
-        assert serve.run(PAGE.parents[1] / "app.py", args) == 0
+        assert serve.run(PAGES.parent / "app.py", args) == 0
         return capsys.readouterr().out
 
     yield printed
@@ -236,6 +231,6 @@ def test_the_start_says_what_is_closed(
 
 
 def test_wrong_options_and_help_of_the_start(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    assert serve.run(PAGE.parents[1] / "app.py", ["--nonsense"]) == 2
+    assert serve.run(PAGES.parent / "app.py", ["--nonsense"]) == 2
     assert "lab app: No such option" in capsys.readouterr().err
-    assert serve.run(PAGE.parents[1] / "app.py", ["--help"]) == 0
+    assert serve.run(PAGES.parent / "app.py", ["--help"]) == 0

@@ -1,6 +1,7 @@
 """The longer computation of a page: begun, shown while it goes on, finished, cancelled, forgotten."""
 
 import pytest
+from opening import captions, prose, run_page
 from streamlit.testing.v1 import AppTest
 
 from lab.ui import working
@@ -26,11 +27,11 @@ def page() -> None:
 
 def said(app: AppTest) -> str:
     assert not app.exception, app.exception
-    return " ".join(m.value for m in app.markdown)
+    return prose(app)
 
 
 def test_a_job_is_begun_shown_and_finished() -> None:
-    app = AppTest.from_function(page).run()
+    app = run_page(page)
     assert "found None" in said(app)
     app.button(key="count").click().run()
     assert "at " in said(app) and "found None" in said(app)  # a frame is shorter than the whole
@@ -44,11 +45,11 @@ def test_a_job_is_begun_shown_and_finished() -> None:
 
 
 def test_a_job_can_be_cancelled_and_begun_again() -> None:
-    app = AppTest.from_function(page).run()
+    app = run_page(page)
     app.slider(key="top").set_value(40).run()
     app.button(key="count").click().run()
     app.button(key="count-cancel").click().run()
-    assert "found None" in said(app) and "Cancelled at" in " ".join(c.value for c in app.caption)
+    assert "found None" in said(app) and "Cancelled at" in captions(app)
     app.button(key="count").click().run()
     assert "at " in said(app)
 

@@ -5,20 +5,13 @@ import re
 
 import pytest
 import torch
+from opening import metrics, open_page
 from streamlit.testing.v1 import AppTest
 
 from lab import experiments, ui, weights
 from lab.lenses import text
 
-PAGES = experiments.ZOO.parents[1] / "pages" / "transformer"
 NUMBER = r"-?\d+\.\d+"
-
-
-def page(topic: str, **values) -> AppTest:
-    at = AppTest.from_file(str(PAGES / f"{topic}.py"), default_timeout=120)
-    for key, value in values.items():
-        at.query_params[key] = value
-    return at.run()
 
 
 def shown(at: AppTest) -> str:
@@ -38,7 +31,8 @@ TEXT = "ROMEO:\nBut, soft!"
 @torch.no_grad()
 def test_the_weight_in_the_equation_is_the_models():
     name, model, coder = first_model()
-    at = page("attention", model=name, text=TEXT, head="3,2", token="4,9")  # layer 2, head 3; key 4, query 9
+    # layer 2, head 3; key 4, query 9
+    at = open_page("transformer/attention", model=name, text=TEXT, head="3,2", token="4,9")
     plain = re.sub(r" \\cdot 10\^\{(-?\d+)\}", r"e\1", at.latex[0].value)
     assert rf"/\sqrt{{{model.width // model.heads}}}" in plain
     score, total, raised, total_again, weight = (
@@ -63,7 +57,7 @@ def test_the_mask_and_the_loss():
     name, model, coder = first_model()
     tokens = torch.tensor(coder.encode(TEXT))[None]
     for causal in (True, False):
-        at = page("attention", model=name, text=TEXT, causal=str(causal).lower())
+        at = open_page("transformer/attention", model=name, text=TEXT, causal=str(causal).lower())
         caption = next(c.value for c in at.caption if c.value.startswith("Largest move"))
         moved, loss = map(float, re.findall(NUMBER, caption))
         assert (moved == 0.0) == causal and ("exactly 0" in caption) == causal
@@ -75,7 +69,7 @@ def test_the_mask_and_the_loss():
 
 def test_switching_heads_off_moves_the_bars():
     name, _, _ = first_model()
-    at = page("attention", model=name, text=TEXT)
+    at = open_page("transformer/attention", model=name, text=TEXT)
     assert "Heads off: none. Mass that moved (total variation): 0.000." in shown(at)
     for h in range(4):
         at.toggle(key=f"off1-{h + 1}").set_value(True)
@@ -87,7 +81,9 @@ def test_switching_heads_off_moves_the_bars():
 @torch.no_grad()
 def test_the_probability_in_the_equation_is_the_models():
     name, model, coder = first_model()
-    at = page("sampling", model=name, prompt=TEXT, t="0.8", k="9", p="0.9", step="5", length="20")
+    at = open_page(
+        "transformer/sampling", model=name, prompt=TEXT, t="0.8", k="9", p="0.9", step="5", length="20"
+    )
     numerator, mass, p = map(float, re.findall(NUMBER, at.latex[-1].value)[-3:])
     caption = next(c.value for c in at.caption if c.value.startswith("The token drawn"))
     z = float(re.search(rf"logit z = ({NUMBER})", caption)[1])
@@ -102,7 +98,7 @@ def test_the_probability_in_the_equation_is_the_models():
     inside = ranked[torch.cat([torch.tensor([True]), ranked.cumsum(0)[:-1] < 0.9])]
     assert mass == pytest.approx(inside.sum().item(), abs=6e-5)
     assert p == pytest.approx(numerator / mass, abs=2e-4)
-    shown_metrics = {m.label: m.value for m in at.metric}
+    shown_metrics = metrics(at)
     assert shown_metrics[f"Kept of {model.vocab_size} tokens"] == str(len(inside))
     entropy = -(logits.softmax(0) * logits.log_softmax(0)).sum().item()
     assert float(shown_metrics["Entropy before (nats)"]) == pytest.approx(entropy, abs=6e-4)
@@ -110,9 +106,9 @@ def test_the_probability_in_the_equation_is_the_models():
 
 def test_greedy_says_so():
     name, _, _ = first_model()
-    at = page("sampling", model=name, prompt=TEXT, t="0")
+    at = open_page("transformer/sampling", model=name, prompt=TEXT, t="0")
     assert "takes the most probable token" in shown(at)
-    assert {m.label: m.value for m in at.metric}["Entropy after (nats)"] == "0.000"
+    assert metrics(at)["Entropy after (nats)"] == "0.000"
 
 
 @pytest.mark.parametrize("topic, key", [("attention", "text"), ("sampling", "prompt")])
@@ -127,7 +123,7 @@ def test_greedy_says_so():
 )
 def test_bad_text_is_one_sentence(topic, key, written, sentence):
     name, _, _ = first_model()
-    at = page(topic, model=name)
+    at = open_page(f"transformer/{topic}", model=name)
     at.text_area(key=key).set_value(written).run()
     assert not at.exception
     assert [w.value for w in at.warning if sentence in w.value]
@@ -135,5 +131,5 @@ def test_bad_text_is_one_sentence(topic, key, written, sentence):
 
 def test_one_character_is_enough():
     name, _, _ = first_model()
-    assert not page("attention", model=name, text="a").exception
-    assert not page("sampling", model=name, prompt="a").exception
+    assert open_page("transformer/attention", model=name, text="a").latex
+    assert open_page("transformer/sampling", model=name, prompt="a").latex

@@ -1,0 +1,95 @@
+"""A page opened without a browser, and what is read from it: shared by the tests of all pages."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from streamlit.testing.v1 import AppTest
+
+PAGES = Path(__file__).resolve().parents[1] / "pages"
+TOPICS = sorted(
+    str((path.parent if path.name == "page.py" else path.with_suffix("")).relative_to(PAGES))
+    for path in PAGES.rglob("*.py")
+    if path.name == "page.py" or not (path.parent / "page.py").exists()
+)  # "home", "autoregressive/bench", …
+
+
+def page_path(topic: str) -> Path:
+    """The file of a page: `pages/<family>/<topic>/page.py`, or `pages/<family>/<topic>.py`."""
+    room = PAGES / topic / "page.py"
+    return room if room.exists() else PAGES / f"{topic}.py"
+
+
+def run_page(page: str | Callable[[], None], /, **parameters: Any) -> AppTest:
+    """A page, run once with these parameters in its link, whatever it shows.
+
+    Args:
+        page: its family and topic (`"autoregressive/bench"`), or a function that draws one.
+        **parameters: what the link says, by the keys of the page's controls.
+    """
+    if callable(page):
+        app = AppTest.from_function(page, default_timeout=180)
+    else:
+        app = AppTest.from_file(str(page_path(page)), default_timeout=180)
+    for key, value in parameters.items():
+        app.query_params[key] = value if isinstance(value, list) else str(value)
+    return app.run()
+
+
+def failures(page: AppTest) -> list[str]:
+    """The exceptions, with where they come from, and the errors that a page shows."""
+    return ["\n".join([e.value, *e.stack_trace]) for e in page.exception] + [e.value for e in page.error]
+
+
+def open_page(topic: str, /, **parameters: Any) -> AppTest:
+    """`run_page`, of a page that has nothing to complain of."""
+    app = run_page(topic, **parameters)
+    assert not failures(app) and not app.warning, [*failures(app), *(w.value for w in app.warning)]
+    return app
+
+
+def open_warned(topic: str, /, **parameters: Any) -> AppTest:
+    """`run_page`, of a page that warns of something in its link but does not fail."""
+    app = run_page(topic, **parameters)
+    assert not failures(app), failures(app)
+    assert app.warning, "the page does not warn"
+    return app
+
+
+def metrics(page: AppTest) -> dict[str, str]:
+    """What the page shows as metrics, by their labels."""
+    return {m.label: m.value for m in page.metric}
+
+
+def equation(page: AppTest) -> str:
+    """The LaTeX of a page's only equation."""
+    (latex,) = page.latex
+    return latex.value
+
+
+def captions(page: AppTest) -> str:
+    """All captions, one below the other."""
+    return "\n".join(c.value for c in page.caption)
+
+
+def prose(page: AppTest) -> str:
+    """All running text, one paragraph below the other."""
+    return "\n".join(m.value for m in page.markdown)
+
+
+def warnings(page: AppTest) -> str:
+    """All warnings, one below the other."""
+    return "\n".join(w.value for w in page.warning)
+
+
+def table_with(page: AppTest, column: str) -> pd.DataFrame:
+    """The first table that has a column of this name."""
+    return next(t.value for t in page.dataframe if column in t.value.columns)
+
+
+def numbers(latex: str) -> list[float]:
+    """The numbers with decimals, but those in labels below a symbol."""
+    bare = re.sub(r"_\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}", "", latex)
+    return [float(v) for v in re.findall(r"-?\d+\.\d+", bare)]
