@@ -21,7 +21,7 @@ Look
   lab sample <experiment> [-n 16] [--seed 0] [--out file.png|file.txt]
   lab app [options of streamlit]        open the dashboard
   lab data [name]                       fetch data, or say where it is
-  lab results                           rebuild the table in README.md from the cards
+  lab results                           rebuild the tables of results from the cards
   lab bench [names] [--json]            side-by-side measurements
 """
 

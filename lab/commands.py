@@ -106,7 +106,7 @@ def app(args: list[str]) -> int:
 def results(args: list[str]) -> None:
     from lab import results as table
 
-    Parser(prog="lab results", description="Rebuild the table in README.md from the cards.").parse_args(args)
+    Parser(prog="lab results", description="Rebuild the tables of results from the cards.").parse_args(args)
     table.rebuild()
 
 
