@@ -1,4 +1,4 @@
-"""AR-O8: three bits with p(x_1 = 1) = .6 drawn one after the other, each conditional computed once."""
+"""Three bits with p(x_1 = 1) = .6 drawn one after the other, each conditional computed once."""
 
 import math
 from collections.abc import Callable, Iterator

@@ -56,7 +56,7 @@ def test_samples_of_made_are_patterns_and_decoded_noise_is_not() -> None:
 
 
 def test_a_narrow_code_cannot_copy_and_is_no_density_either() -> None:
-    """AR-E7: the text's zero error needs a code that is wide enough."""
+    """The text's zero error needs a code that is wide enough."""
     steps, _, _ = copying.train(2, 0)
     assert steps[-1].values["loss_ae"] > 1.0
     assert abs(steps[-1].values["total_ae"] - 1) > 0.1

@@ -38,7 +38,7 @@ def test_a_section_is_the_models_own_conditional() -> None:
 
 
 def test_sigma_is_a_standard_deviation() -> None:
-    """AR-E6 and AR-O15: the mixture that [GM] 1.5.2 would have read with σ as the variance."""
+    """Against the mixture that [GM] 1.5.2 would have read with σ as the variance."""
     half = torch.tensor([0.5, 0.5], dtype=torch.float64)
     part = densities.Section(half, torch.tensor([-1.0, 1.0], dtype=torch.float64), half)
     zero, x = torch.zeros(1, dtype=torch.float64), densities.axis()
@@ -74,7 +74,7 @@ def test_shipped_densities_integrate_to_one_and_their_cards_are_reproduced(name:
 
 
 def test_one_gaussian_cannot_and_more_components_cost_less() -> None:
-    """AR experiment 11 on the plane, from weights and cards that ship."""
+    """On the plane, from weights and cards that ship."""
     rungs = densities.ladder({name: weights.read_card(ZOO / name) for name in PLANE})
     assert list(rungs)[:3] == ["rnade-moons-k1", "rnade-moons-k3", "rnade-moons"]
     assert [rungs[n][0] for n in ("rnade-moons-k1", "rnade-moons-k3", "rnade-moons")] == [1, 3, 10]
@@ -125,7 +125,7 @@ def test_training_on_own_points_lowers_the_cost_and_repeats() -> None:
 
 
 def test_without_noise_the_density_leaves_every_probability_behind() -> None:
-    """AR experiment 11: log σ falls without end on whole numbers, and settles with uniform noise."""
+    """log σ falls without end on whole numbers, and settles with uniform noise."""
     trace = densities.whole_numbers(components=6)
     floor = trace.result
     x = densities.levels()

@@ -1,4 +1,4 @@
-"""The page "Gaussian chain": AR-O6, the covariance, the random walk and the coin's law, as they are shown."""
+"""The page "Gaussian chain": density, covariance, random walk and the coin's law, as they are shown."""
 
 import itertools
 from functools import partial
@@ -14,7 +14,7 @@ opened = partial(open_page, "autoregressive/gaussian_chain")
 
 
 def test_the_chain_rule_is_one_normal_law() -> None:
-    """AR-O6, by SciPy."""
+    """The chain rule against the multivariate normal of SciPy."""
     x = walks.typed_path("0.3, −0.2 0.5; 1, 0")
     found = walks.score(walks.chain(0.8, 0.6, 5, stationary=True), x)
     assert found.total == pytest.approx(-4.8591679, abs=1e-7)

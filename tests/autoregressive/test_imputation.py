@@ -1,4 +1,4 @@
-"""Removed halves and restricted conditionals on the page of orders: AR experiment 12, AR-O10, AR-E5."""
+"""Removed halves and restricted conditionals on the page of orders."""
 
 import math
 from functools import partial
@@ -70,7 +70,7 @@ def test_independent_pixels_learn_nothing_from_what_is_kept() -> None:
 
 
 def test_test_digits_fill_in_as_measured() -> None:
-    """AR experiment 12 on the weights that ship."""
+    """On the weights that ship."""
     x = chains.digits()[1]
     fresh, raster = (weights.load(n).requires_grad_(False) for n in ("made-digits-orders", "made-digits"))
     alone = chains.counted(tuple(bayesnet.TEMPLATES["none"]), shared=False)
@@ -98,7 +98,7 @@ def test_test_digits_fill_in_as_measured() -> None:
 
 
 def test_raster_order_reaches_the_entropy_and_other_orders_do_not() -> None:
-    """AR-O10 on 3 × 3: 14 patterns, ln 14 = 2.6391, over random orders 2.6391 to 2.7607."""
+    """On 3 × 3: 14 patterns, ln 14 = 2.6391, over random orders 2.6391 to 2.7607."""
     each = restricted.least(restricted.pictures(3), restricted.orders(3, 41, seed=0))
     assert len(restricted.pictures(3)) == 14 and restricted.entropy(3) == math.log(14)
     assert each[0].item() == pytest.approx(math.log(14), abs=1e-4)

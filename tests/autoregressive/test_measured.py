@@ -1,4 +1,4 @@
-"""What the shipped recipes of the family reach, beside the specification's measurements and exact bounds."""
+"""What the shipped recipes of the family reach, beside earlier measurements and exact bounds."""
 
 import math
 from typing import Any
@@ -41,9 +41,9 @@ def digits() -> Tensor:
     return data.test_set[torch.arange(250)][0].flatten(1)
 
 
-# --- Pools of orders (experiment 5) ---------------------------------------------------------------
+# --- Pools of orders ------------------------------------------------------------------------------
 
-# specification: mean over the training orders, mixture of all, best single, one unseen order; and ours
+# mean over the training orders, mixture of all, best single, one unseen order: measured earlier; and ours
 POOLS = {
     "made256-8orders-digits": ((18.01, 17.46, 17.80, 29.91), (17.90, 17.08, 17.66)),
     "made256-32orders-digits": ((19.53, 18.47, 19.13, 25.40), (19.00, 17.74, 18.74)),
@@ -70,12 +70,12 @@ def pools(digits: Tensor) -> dict[str, tuple[Tensor, float, Tensor]]:
 
 
 @pytest.mark.parametrize("name", POOLS)
-def test_a_pool_reaches_the_specifications_numbers(name: str, pools: dict[str, Any]) -> None:
+def test_a_pool_reaches_the_earlier_numbers(name: str, pools: dict[str, Any]) -> None:
     own, mixture, _ = pools[name]
     (mean, ensemble, best, _), measured = POOLS[name]
     found = (float(own.mean()), mixture, float(own.min()))
     assert found == pytest.approx(measured, abs=0.02)
-    # at most what was measured for the specification, within the spread over seeds
+    # at most what was measured earlier, within the spread over seeds
     assert all(a <= b + 0.15 for a, b in zip(found, (mean, ensemble, best), strict=True))
     assert mixture == pytest.approx(test_nll(name), abs=1e-3)
     assert mixture < own.min()  # the mixture beats every member, not only their mean (Jensen)
@@ -89,7 +89,7 @@ def test_a_finite_pool_makes_no_model_order_agnostic(pools: dict[str, Any]) -> N
     assert own.tolist() == sorted(own.tolist())  # 17.9, 19.0, 20.6: more orders, the same weights
 
 
-# --- Lost edges and direct weights (AR-O18, experiment 4) -----------------------------------------
+# --- Lost edges and direct weights ----------------------------------------------------------------
 
 
 def test_a_narrow_layer_loses_edges_and_direct_weights_restore_them() -> None:
@@ -110,7 +110,7 @@ EXPERIMENT_4 = {
 
 
 @pytest.mark.parametrize("name", EXPERIMENT_4)
-def test_sizes_reach_the_specifications_numbers(name: str) -> None:
+def test_sizes_reach_the_earlier_numbers(name: str) -> None:
     mean, _ = EXPERIMENT_4[name]
     assert card(name)["seeds"] == [0, 1, 2] and 0 < card(name)["std"]["test/nll"] < 0.25
     assert test_nll(name) == pytest.approx(mean, abs=0.4)  # another recipe: 50 epochs at 5e-3
@@ -122,7 +122,7 @@ def test_direct_weights_help_where_edges_are_lost() -> None:
     assert narrow > 1.0 > 4 * spread / math.sqrt(3)
 
 
-# --- The order of the family on one binarization (experiment 2) -----------------------------------
+# --- The order of the family on one binarization --------------------------------------------------
 
 
 def test_the_expected_order_on_mnist() -> None:
@@ -135,7 +135,7 @@ def test_the_expected_order_on_mnist() -> None:
     assert abs(made - nade) < 1.5
 
 
-# --- A double sigmoid (AR-O26) --------------------------------------------------------------------
+# --- A double sigmoid -----------------------------------------------------------------------------
 
 
 def double_sigmoid_floor(x: Tensor) -> float:
@@ -181,7 +181,7 @@ def test_no_shipped_model_of_mnist_is_doubled(real_data: Any) -> None:
     assert len(numbers) >= 10 and max(numbers.values()) < floor / 2
 
 
-# --- Colours and grey levels (AR-18) --------------------------------------------------------------
+# --- Colours and grey levels ----------------------------------------------------------------------
 
 
 def test_pixelcnn_has_learned_coloured_shapes() -> None:
@@ -219,7 +219,7 @@ def test_pixelcnn_on_grey_levels(name: str, values: int, pixels: int) -> None:
         assert test_nll(name) < test_nll("nade-greys-digits") + 1.5
 
 
-# --- Signals (AR-05) ------------------------------------------------------------------------------
+# --- Signals --------------------------------------------------------------------------------------
 
 
 def test_a_chain_of_memory_two_reaches_the_entropy_of_signals_and_one_of_memory_one_cannot() -> None:

@@ -77,7 +77,7 @@ def counted(name: str) -> asymmetry.Counts:
 
 
 def test_published_costs_are_counted_in_runs() -> None:
-    """AR-O27: n = 784, d = 500."""
+    """n = 784, d = 500."""
     fvsbn, nade, made = (counted(name) for name in ("FVSBN", "NADE", "MADE"))
     assert fvsbn.live == 306_936 and fvsbn.one_pass == 784**2
     assert nade.sample == 784_000 and nade.steps == 784  # and so much is a likelihood by the running state

@@ -1,4 +1,4 @@
-"""What sharing buys: AR experiment 8 as it is shipped, trained live, and shown."""
+"""What sharing buys: NADE against untied weights, as shipped, trained live, and shown."""
 
 import statistics
 

@@ -460,7 +460,7 @@ def ladder(model: Any, train: Tensor, test: Tensor) -> float:
 
 
 class OneTable(Counted):
-    """The homogeneous chain as experiment 1 counts it: the first k pixels too use the one table of all, as if
+    """The homogeneous chain as it was first measured: the first k pixels too use the one table of all, as if
     empty paper came before them. `MarkovChain` gives them tables of their own."""
 
     def __init__(self, memory: int) -> None:
@@ -474,7 +474,7 @@ def template(name: str, shared: bool) -> Callable[[], NeighbourNet]:
     return lambda: NeighbourNet(template=name, shared=shared)
 
 
-# test nats of experiment 1: under the threshold, and under one static draw (the specification's own)
+# test nats: under the threshold, and under one static draw (measured earlier)
 LADDER: dict[str, tuple[Callable[[], Any], float, float]] = {
     "independent": (template("none", False), 205.85, 205.81),
     "chain 1, own": (lambda: MarkovChain(memory=1), 135.74, 145.32),

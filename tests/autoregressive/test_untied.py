@@ -114,7 +114,7 @@ def test_its_loss_is_reported_under_its_own_name(tmp_path):
     assert set(card["metrics"]) == {"val/bce", "test/bce"}
     assert card["metrics"]["test/bce"] < weights.read_card(ZOO / "nade-digits")["metrics"]["test/nll"]
     real = weights.read_card(ZOO / "autoencoder-mnist")["metrics"]["test/bce"]
-    assert real < math.log(10_000)  # below the floor of any density on as many different digits: AR-O29
+    assert real < math.log(10_000)  # below the floor of any density on as many different digits
     model = Autoencoder((6,), 3)
     x = all_bits(6)[:8].float()
     contracts.survives_saving(model, lambda m: m.logits(x), tmp_path)

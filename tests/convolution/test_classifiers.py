@@ -89,7 +89,7 @@ def batch_for(model: Classifier, size: int = 12, seed: int = 0) -> tuple[Tensor,
 
 
 def test_worked_kernels() -> None:
-    """CV-O1: cross-correlation, no flip; and the ReLU of the negated kernel is silent."""
+    """Cross-correlation, no flip; and the ReLU of the negated kernel is silent."""
     x = (3.0, 1, 4, 1, 5, 9)
     assert apply(layer((-1, 0, 1)), x).tolist() == [1, 0, 1, 8]
     assert apply(layer((1, 0, -1)), x).tolist() == [-1, 0, -1, -8]
@@ -102,7 +102,7 @@ def test_worked_kernels() -> None:
 
 
 def test_worked_signal() -> None:
-    """CV-O2: the twelve-point signal of notebook 10.1 with zero padding, through the matrices."""
+    """The twelve-point signal of notebook 10.1 with zero padding, through the matrices."""
     third, fifth = (0.33,) * 3, (0.2,) * 5
     close = {"abs": 1e-12}
     signal = torch.tensor(SIGNAL, dtype=torch.float64)
@@ -131,7 +131,7 @@ def test_worked_signal() -> None:
     ],
 )  # fmt: skip
 def test_convolution_is_a_structured_matrix(settings: dict, rows: dict) -> None:
-    """CV-O4: banded, tied rows; stride 2 keeps every second row of stride 1."""
+    """Banded, tied rows; stride 2 keeps every second row of stride 1."""
     matrix = as_linear(layer((1, 2, 3), **settings), 6)
     for row, expected in rows.items():
         assert matrix.weight[row].tolist() == list(expected)
@@ -142,13 +142,13 @@ def test_convolution_is_a_structured_matrix(settings: dict, rows: dict) -> None:
 
 
 def test_wide_kernel_matrix() -> None:
-    """CV-O4, K = 5."""
+    """K = 5: the first row is the kernel from its middle on."""
     matrix = as_linear(layer((1, 2, 3, 4, 5), padding=2), 6)
     assert matrix.weight[0].tolist() == [3, 4, 5, 0, 0, 0]
 
 
 def test_two_convolutions_make_one() -> None:
-    """CV-O6: with "valid" padding conv∘conv is a convolution with ω∗ω; with zeros only inside."""
+    """With "valid" padding conv∘conv is a convolution with ω∗ω; with zeros only inside."""
     kernel, square = (-1, 0.5, -0.2), (1, -1, 0.65, -0.2, 0.04)
 
     def matrix(taps: tuple[float, ...], size: int, padding: int = 0) -> Tensor:
@@ -199,7 +199,7 @@ def counts(model: nn.Module) -> list[int]:
 
 
 def test_parameter_counts() -> None:
-    """CV-O8, on the experiments' own settings."""
+    """By hand, layer by layer, on the experiments' own settings."""
     built = {name: from_config(name) for name in EXPERIMENTS[:3]}
     assert counts(built["cnn-mnist1d"]) == [60, 690, 690, 610]
     assert built["cnn-mnist1d"].num_parameters == 2_050
@@ -239,7 +239,7 @@ def test_recipe_of_the_text() -> None:
 
 
 def test_mlp_contains_the_cnn() -> None:
-    """CV-O9: the same logits from dense matrices that are mostly zero."""
+    """The same logits from dense matrices that are mostly zero."""
     cnn = contracts.exact(from_config("cnn-mnist1d"))
     mlp = MLP.from_convolution(cnn)
     x = draw(50, 1, 40)
@@ -251,7 +251,7 @@ def test_mlp_contains_the_cnn() -> None:
 
 
 def test_he_initialisation_ignores_the_image() -> None:
-    """CV-16, P10.19: Var ω = 2 / (C_in·K²) whatever the image's size; biases 0; a small head."""
+    """P10.19: Var ω = 2 / (C_in·K²) whatever the image's size; biases 0; a small head."""
     torch.manual_seed(0)
     chain = nn.Sequential(nn.Conv2d(8, 512, 3), nn.ReLU(), nn.Conv1d(32, 256, 5), nn.Linear(50, 4000))
     initialize_he(chain)
@@ -267,7 +267,7 @@ def test_he_initialisation_ignores_the_image() -> None:
 
 
 def test_translation_equivariance() -> None:
-    """CV-O7: exact on a circle; with zeros only inside; with stride 2 for shifts of 2."""
+    """Exact on a circle; with zeros only inside; with stride 2 for shifts of 2."""
     x = draw(1, 3, 16)
     circular = nn.Conv1d(3, 4, 3, padding=1, padding_mode="circular", dtype=torch.float64)
     assert (circular(x.roll(5, -1)) - circular(x).roll(5, -1)).abs().max() <= 1e-14
@@ -307,7 +307,7 @@ def test_predictor(model: Classifier) -> None:
 
 
 def test_loss_at_start(model: Classifier) -> None:
-    """CV-O58: ln 10."""
+    """ln 10: ten equal classes."""
     contracts.loss_at_start(model, batch_for(model, 200), torch.tensor(10.0).log().item(), 0.1)
 
 

@@ -166,7 +166,7 @@ def test_own_stack_is_what_was_asked_for() -> None:
 
 
 def test_sliding_kernel() -> None:
-    """CV-O1 and CV-O2 through the page's own trace; it replays to the same bits."""
+    """Both known signals through the page's own trace; it replays to the same bits."""
     x = torch.tensor([[3.0, 1, 4, 1, 5, 9]], dtype=torch.float64)
     run = lambda seed: inside.slide(inside.single([-1, 0, 1], Window(3)), x)  # noqa: E731
     trace = contracts.trace_replays(run)
@@ -305,7 +305,7 @@ def test_own_stack_page() -> None:
 
 
 def test_kernel_page() -> None:
-    """CV-O2 as the page writes it, at the last step."""
+    """The twelve-point signal as the page writes it, at the last step."""
     page = opened(show="Kernel", taps="-1 0.5 -0.2", step="2")
     text = words(page)
     assert "= -3.620" in text and "Output 2 reads 3 inputs." in text

@@ -72,7 +72,7 @@ def assert_inside(model: nn.Module, x: Tensor, units: int | None = None, seed: i
 
 
 def test_fields_of_the_text() -> None:
-    """CV-O10."""
+    """Sizes that the text's exercises and examples print."""
     assert sizes(*same(3, 3)) == [3, 5, 7]  # P10.9
     assert sizes(*same(7, 3)) == [7, 13, 19]  # P10.10
     assert sizes(Window(3, 2), Window(3, 2), Window(3, 2)) == [3, 7, 15]  # MNIST-1D
@@ -81,13 +81,13 @@ def test_fields_of_the_text() -> None:
 
 
 def test_strides_of_figure_10_6() -> None:
-    """CV-E7: the third layer's stride leaves its own field at 7 and makes the fourth 11; else 9."""
+    """The third layer's stride leaves its own field at 7 and makes the fourth 11; else 9."""
     assert sizes(Window(3), Window(3), Window(3, 2), Window(3)) == [3, 5, 7, 11]
     assert sizes(*same(3, 4)) == [3, 5, 7, 9]
 
 
 def test_alexnet_and_vgg() -> None:
-    """CV-O13, CV-O14: the pool of AlexNet decides between 51 and 47; VGG-16 ends at 212, VGG-19 at 268."""
+    """The pool of AlexNet decides between 51 and 47; VGG-16 ends at 212, VGG-19 at 268."""
     for pool, expected in ((Window(3, 2), [11, 19, 51, 67, 99]), (Window(2, 2), [11, 15, 47, 55, 87])):
         assert sizes(Window(11, 4), pool, Window(5, padding=2), pool, Window(3, padding=1)) == expected
     for convolutions, expected in (((2, 2, 3, 3, 3), 212), ((2, 2, 4, 4, 4), 268)):
@@ -106,7 +106,7 @@ def test_where_a_field_lies() -> None:
 
 
 def test_every_window_against_the_loop() -> None:
-    """CV-O3: matrix, number of outputs and taps for all n ≤ 12, K ≤ 5, s ≤ 3, d ≤ 3, p ≤ 3."""
+    """Matrix, number of outputs and taps for all n ≤ 12, K ≤ 5, s ≤ 3, d ≤ 3, p ≤ 3."""
     cases = 0
     for n in range(1, 13):
         for k in range(1, 6):
@@ -157,7 +157,7 @@ def ones(*settings: Window) -> nn.Sequential:
     ],
 )
 def test_paths(settings: list[Window], expected: list[int]) -> None:
-    """CV-O12: counted by matrices and measured by gradient."""
+    """Counted by matrices and measured by gradient."""
     chain, x = ones(*settings), draw(1, 40)
     last = lens.walk(chain, x)[-1]
     start = last.field[0].box(1)[0]
@@ -220,7 +220,7 @@ def random_stack(rng: random.Random, axes: int) -> tuple[nn.Sequential, Tensor]:
 
 @pytest.mark.parametrize("axes", [1, 2])
 def test_theory_contains_the_measured_field(axes: int) -> None:
-    """CV-O13 over random stacks: convolutions, poolings, up-samplings, any padding."""
+    """Sizes by gradient, over random stacks: convolutions, poolings, up-samplings, any padding."""
     rng = random.Random(axes)
     seen = 0
     for case in range(60):
@@ -253,7 +253,7 @@ def test_of_the_trained_architectures(model: nn.Module) -> None:
 
 
 def test_the_last_input_reaches_nothing() -> None:
-    """CV-O11: unit i of layer 3 sees inputs 8i … 8i + 14; input 39 moves no logit, all others do."""
+    """Unit i of layer 3 sees inputs 8i … 8i + 14; input 39 moves no logit, all others do."""
     model, x = contracts.exact(CNN1d()), draw(1, 40)
     layers = lens.walk(model, x)
     third = layers[4]

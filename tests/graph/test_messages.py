@@ -250,7 +250,7 @@ def test_the_published_operators_energy_has_a_floor_but_its_distance_has_none() 
 
 
 def test_energies_of_the_average_from_a_ramp() -> None:
-    """The spec's numbers for h = (1, ..., 8) under H ← H(A + I)(D + I)⁻¹."""
+    """Known numbers for h = (1, ..., 8) under H ← H(A + I)(D + I)⁻¹."""
     edges = both_ways(G4)
     a = adjacency(edges, 8)
     s, laplacian = (a + torch.eye(8)) / (a.sum(0) + 1), a.sum(0).diag() - a

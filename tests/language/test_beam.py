@@ -1,4 +1,4 @@
-"""Beam search against all texts: LG-O29, O30, O31, O34; LG-E15."""
+"""Beam search against all texts: what it finds and misses, lengths, diverse groups."""
 
 import math
 
@@ -19,13 +19,13 @@ def random_table(V, T, seed=0):
     return TableLM([r / r.sum(-1, keepdim=True) for r in rows])
 
 
-def test_a_beam_of_two_finds_what_greedy_misses():  # LG-O29
+def test_a_beam_of_two_finds_what_greedy_misses():
     assert [search.beam(GREEDY_FAILS, START, 2, width)[0].tokens for width in (1, 2)] == [(0, 0), (1, 0)]
     assert math.exp(search.beam(GREEDY_FAILS, START, 2, 2)[0].log_prob) == pytest.approx(0.38)
     assert search.exhaustive(GREEDY_FAILS, START, 2).tokens == (1, 0)
 
 
-def test_a_wider_beam_may_find_less():  # LG-O30, LG-E15
+def test_a_wider_beam_may_find_less():
     found = [math.exp(search.beam(NOT_MONOTONE, START, 3, width)[0].log_prob) for width in (1, 2, 3)]
     assert found == pytest.approx([0.136, 0.0583333, 0.136], abs=5e-8)
     assert math.exp(search.exhaustive(NOT_MONOTONE, START, 3).log_prob) == pytest.approx(0.136)
@@ -50,7 +50,7 @@ def test_wide_enough_is_exact_and_one_is_greedy(V, T):
             assert h.log_prob == pytest.approx(model.log_prob(torch.tensor([h.tokens])).item(), abs=1e-10)
 
 
-def test_finished_texts_leave_the_beam_and_length_is_normalised():  # LG-O31
+def test_finished_texts_leave_the_beam_and_length_is_normalised():
     plain, normalised = (search.beam(ENDS, START, 3, 2, eos=0, alpha=a) for a in (0, 1))
     assert plain[0].tokens == (0,) and math.exp(plain[0].log_prob) == pytest.approx(0.4)
     assert normalised[0].tokens == (1, 1, 0) and math.exp(normalised[0].log_prob) == pytest.approx(0.315)
@@ -91,13 +91,13 @@ def test_a_text_that_does_not_end_counts_only_where_none_ends():
     [(0.0, (0, 0), 0.33), (0.19, (0, 0), 0.33), (0.21, (0, 1), 0.27), (0.40, (0, 1), 0.27),
      (0.41, (1, 0), 0.38), (2.94, (1, 0), 0.38), (2.95, (1, 1), 0.02)],
 )  # fmt: skip
-def test_diverse_groups_move_apart(strength, second, p):  # LG-O34
+def test_diverse_groups_move_apart(strength, second, p):
     groups = search.diverse_beam(GREEDY_FAILS, START, 2, groups=2, strength=strength)
     assert groups[0][0].tokens == (0, 0)
     assert groups[1][0].tokens == second and math.exp(groups[1][0].log_prob) == pytest.approx(p)
 
 
-def test_diversity_of_a_single_step():  # LG-O34: the switch is at ln(5/3)
+def test_diversity_of_a_single_step():  # the switch is at ln(5/3)
     model = Coin(0.5, 0.3, 0.2)
     assert math.log(5 / 3) == pytest.approx(0.5108, abs=5e-5)
     for strength, token in ((0.51, 0), (0.511, 1)):

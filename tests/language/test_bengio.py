@@ -1,4 +1,4 @@
-"""Bengio's network: LG-O27, LG-O28; what it learns that counts cannot: experiment 6b and 6c, LG-E9."""
+"""Bengio's network: its size, its window; what it learns that counts cannot."""
 
 import math
 
@@ -16,7 +16,7 @@ def seeded(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
-def test_size_is_linear_in_context_and_vocabulary():  # LG-O27
+def test_size_is_linear_in_context_and_vocabulary():
     def size(**knobs):
         return Bengio(
             **{"vocab_size": 10_000, "context": 4, "dim": 30, "hidden": 100, **knobs}
@@ -29,13 +29,13 @@ def test_size_is_linear_in_context_and_vocabulary():  # LG-O27
     assert Bengio(65, 8, 24, 200).num_parameters == 53_225
 
 
-def test_first_loss_is_uniform_with_zero_output():  # LG-O27
+def test_first_loss_is_uniform_with_zero_output():
     model = Bengio(50, 3, 8, 16, direct=True, zero_output=True).double()
     batch = torch.randint(50, (200, 3), generator=seeded()), torch.randint(50, (200,), generator=seeded(1))
     assert model.step(batch, "val").item() == pytest.approx(math.log(50), abs=1e-12)
 
 
-def test_positions_are_told_apart_by_their_columns():  # LG-O27
+def test_positions_are_told_apart_by_their_columns():
     model = contracts.exact(Bengio(11, 3, 4, 6))
     x = torch.randint(11, (20, 3), generator=seeded())
     order = torch.tensor([2, 0, 1])
@@ -47,7 +47,7 @@ def test_positions_are_told_apart_by_their_columns():  # LG-O27
     torch.testing.assert_close(model(x[:, order]), before, rtol=0, atol=1e-12)
 
 
-def test_only_the_window_is_seen_and_never_the_target():  # LG-O27, LG-O28
+def test_only_the_window_is_seen_and_never_the_target():
     model = contracts.exact(Bengio(7, 3, 4, 6, direct=True))
     tokens = torch.tensor([[0, 1, 2, 3, 4, 5, 6]])  # all different: a token is its place
     contexts = model.contexts(tokens)[:, :-1]
@@ -59,7 +59,7 @@ def test_only_the_window_is_seen_and_never_the_target():  # LG-O27, LG-O28
         assert reached == {model.begin, *range(max(0, t - 3), t)} - ({model.begin} if t >= 4 else set())
 
 
-def test_random_tokens_cannot_be_predicted():  # LG-O28: a copied target would bring the loss to 0
+def test_random_tokens_cannot_be_predicted():  # a copied target would bring the loss to 0
     torch.manual_seed(0)
     model = Bengio(8, 3, 8, 32)
     stream = torch.randint(8, (4003,), generator=seeded())
@@ -74,7 +74,7 @@ def test_random_tokens_cannot_be_predicted():  # LG-O28: a copied target would b
         assert model.step((x[2000:], y[2000:]), "val").item() > math.log(8) - 0.01
 
 
-# --- Experiment 6b: the object depends on the verb and on the class of the subject -----------------
+# --- The object depends on the verb and on the class of the subject -------------------------------
 
 ANIMALS, PEOPLE = ["cat", "dog", "horse", "bird"], ["boy", "girl", "man", "woman"]
 OBJECTS = {
@@ -119,7 +119,7 @@ def trained(seed, **knobs):
     return model, ids, float(p[ids["mat"]]), float(p[ids["chair"]])
 
 
-def test_it_carries_over_from_words_of_the_same_class():  # experiment 6b
+def test_it_carries_over_from_words_of_the_same_class():
     for seed in range(3):
         model, ids, mat, chair = trained(seed)
         assert mat > 0.9 > 0.1 > chair
@@ -129,7 +129,7 @@ def test_it_carries_over_from_words_of_the_same_class():  # experiment 6b
     assert (near.sum() - 4) / 12 > far.mean() + 0.3
 
 
-def test_one_hot_inputs_are_an_embedding_model_too():  # experiment 6c, LG-E9
+def test_one_hot_inputs_are_an_embedding_model_too():
     model, ids, mat, _ = trained(0, embedding="one-hot")
     assert mat > 0.9
     assert torch.equal(model.embedding.weight, torch.eye(len(ids)))  # frozen
@@ -147,8 +147,8 @@ def test_shipped_weights(name):
     model, coder = weights.load(place), text.tokenizer(card)
     assert model.vocab_size == len(coder) and coder.decode([model.begin]) == "\n"
     if name == "bengio-shakespeare":
-        # experiment 10, of validation and test as one text: better than add-one smoothing's best (1.953),
-        # not than Kneser-Ney's (1.558). The specification's 1.790 is after 5,250 steps, this after 15,600.
+        # of validation and test as one text: better than add-one smoothing's best (1.953),
+        # not than Kneser-Ney's (1.558). An earlier 1.790 is after 5,250 steps, this after 15,600.
         both = (card["metrics"]["val/nll"] + card["metrics"]["test/nll"]) / 2
         assert 1.558 < both < 1.79 and model.num_parameters == 53_225
         assert card["epochs"] * card["config"]["data"]["init_args"]["windows_per_epoch"] // 512 == 15_600
@@ -168,7 +168,7 @@ def test_the_shipped_loss_is_the_models(real_data):
 
 
 def test_words_are_predicted_as_well_as_by_counting(real_data):
-    """Experiment 10 on Multi30k's words: perplexity beside Kneser-Ney's 30.7, on the same predictions."""
+    """On Multi30k's words: perplexity beside Kneser-Ney's 30.7, on the same predictions."""
     from datamodules.multi30k import Multi30k
 
     real_data("multi30k")
@@ -215,7 +215,7 @@ def test_refusals():
             Bengio(5, **knobs)
 
 
-def test_kneser_ney_is_wrong_where_the_class_decides():  # experiment 6b
+def test_kneser_ney_is_wrong_where_the_class_decides():
     ids, contexts, targets = toy()
     lines, line = [], []
     for context, target in zip(contexts.tolist(), targets.tolist(), strict=True):

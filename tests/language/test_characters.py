@@ -1,5 +1,5 @@
-"""Counts of every order, a network and a Transformer on one axis, LG experiment 1: the same text, the same
-split, nats a character."""
+"""Counts of every order, a network and a Transformer on one axis: the same text, the same split, nats
+a character."""
 
 import math
 from collections import Counter

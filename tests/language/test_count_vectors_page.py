@@ -1,4 +1,4 @@
-"""The page "Count vectors and SVD": LG-O20, LG-O21, LG-E10 and LG-E11 as they are shown."""
+"""The page "Count vectors and SVD": the coffee sentence and the four sentences, as they are shown."""
 
 import math
 from functools import partial
@@ -30,7 +30,7 @@ def by_hand(text, k):
     return C
 
 
-def test_the_four_sentences():  # LG-O21
+def test_the_four_sentences():
     page = opened()
     assert [m.value for m in page.metric] == ["25, 21", "76", "82.77%", "20"]
     latex = page.latex[0].value
@@ -46,14 +46,14 @@ def test_the_four_sentences():  # LG-O21
                 assert counted.counts[i, j] == C.get((a, b), 0)
 
 
-def test_the_coffee_sentence():  # LG-O20
+def test_the_coffee_sentence():
     counted = lens.count("I drank hot coffee this morning", 2)
     row = counted.counts[counted.words.index("coffee")]
     assert {w for w, c in zip(counted.words, row, strict=True) if c} == {"drank", "hot", "this", "morning"}
     assert counted.counts.sum() == 18
 
 
-def test_grutt_is_nearer_to_other_words_than_to_blarpen():  # LG-E10
+def test_grutt_is_nearer_to_other_words_than_to_blarpen():
     counted = lens.count(GRUTT, 2)
     near = lens.near(counted, lens.decompose(counted, 21, False), "Grutt", 20)
     whole = dict(zip(near.words, near.whole.tolist(), strict=True))
@@ -63,7 +63,7 @@ def test_grutt_is_nearer_to_other_words_than_to_blarpen():  # LG-E10
     torch.testing.assert_close(near.cosines, near.whole, rtol=0, atol=1e-9)
 
 
-def test_a_sentence_is_added_without_the_old_text():  # LG-E11
+def test_a_sentence_is_added_without_the_old_text():
     more = "She drank a hot blarpen this evening."
     old = lens.count(GRUTT, 2)
     both = lens.add(old, more, 2)

@@ -1,4 +1,4 @@
-"""Greedy and sampling on models whose texts can all be listed: LG-O29, O33, O35, O36."""
+"""Greedy and sampling on models whose texts can all be listed."""
 
 import math
 
@@ -19,7 +19,7 @@ def seeded(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
-def test_greedy_is_not_the_most_probable_text():  # LG-O29
+def test_greedy_is_not_the_most_probable_text():
     text = decoding.greedy(GREEDY_FAILS, empty(), 2)
     assert text.tolist() == [[0, 0]]
     assert GREEDY_FAILS.log_prob(text).exp().item() == pytest.approx(0.33)
@@ -33,7 +33,7 @@ def test_ancestral_sampling_follows_the_density():
     contracts.samples_follow_the_density(draws, lambda x: GREEDY_FAILS.log_prob(x.long()))
 
 
-def test_temperature_works_per_token_not_per_text():  # LG-O33
+def test_temperature_works_per_token_not_per_text():
     strings = contracts.configurations((2,), 2)
     p = GREEDY_FAILS.log_prob(strings).exp()
     whole = p**2 / (p**2).sum()
@@ -58,7 +58,7 @@ def test_temperature_works_per_token_not_per_text():  # LG-O33
 
 
 @pytest.mark.parametrize("params", [{"top_k": 2}, {"top_p": 0.81}, {"min_p": 0.25}, {"temperature": 0.5}])
-def test_draws_follow_the_filtered_distribution(params):  # LG-O35
+def test_draws_follow_the_filtered_distribution(params):
     from scipy.stats import chi2
 
     model = Coin(0.5, 0.3, 0.15, 0.05)
@@ -74,14 +74,14 @@ def test_draws_follow_the_filtered_distribution(params):  # LG-O35
 @pytest.mark.parametrize(
     "make", [lambda: GPT(5, 8, 1, 2, 8), lambda: Bengio(5, 3, 4, 6)], ids=["GPT", "Bengio"]
 )
-def test_equal_seeds_give_equal_texts_and_a_batch_is_its_members(make):  # LG-O35
+def test_equal_seeds_give_equal_texts_and_a_batch_is_its_members(make):
     model = contracts.exact(make())
     prefix = torch.tensor([[1, 2], [3, 3], [0, 4]])
     contracts.reproducible(lambda seed: decoding.sample(model, prefix, 6, generator=seeded(seed)))
     together = decoding.greedy(model, prefix, 6)
     alone = torch.cat([decoding.greedy(model, row[None], 6) for row in prefix])
     assert torch.equal(together, alone)
-    # k = 1 is greedy; k = V, p = 1, τ = 1 is ancestral (LG-O32)
+    # k = 1 is greedy; k = V, p = 1, τ = 1 is ancestral
     assert torch.equal(decoding.sample(model, prefix, 6, top_k=1, generator=seeded()), together)
     same = [
         decoding.sample(model, prefix, 6, generator=seeded(2), **k) for k in ({}, {"top_k": 5, "top_p": 1.0})
@@ -108,7 +108,7 @@ PADDED = {
 
 
 @pytest.mark.parametrize("name", PADDED)
-def test_a_left_padded_batch_is_its_texts_alone(name):  # LG-O35
+def test_a_left_padded_batch_is_its_texts_alone(name):
     model = PADDED[name]()
     if not isinstance(model, NGram | TableLM):
         model = contracts.exact(model)
@@ -157,7 +157,7 @@ def test_a_text_ends_at_eos():
     assert decoding.greedy(Coin(0.9, 0.1), empty(), 50, eos=0).shape == (1, 1)  # all ended: stop
 
 
-def test_the_most_probable_text_is_not_typical():  # LG-O36
+def test_the_most_probable_text_is_not_typical():
     coin = Coin(0.4, 0.6)
     best = decoding.greedy(coin, empty(), 100)
     assert best.all()

@@ -42,7 +42,7 @@ def test_log_prob_is_the_product_of_the_steps() -> None:
 
 
 def test_long_training_reaches_the_floor_and_no_expectation_passes_it() -> None:
-    """LG-O16: order 2 tends to the entropy rate, order 1 to the entropy of a symbol alone."""
+    """Order 2 tends to the entropy rate, order 1 to the entropy of a symbol alone."""
     rungs = lens.ladder(CLASSIC, CLASSIC.sample(1, 100_000, 0), CLASSIC.sample(1, 100_000, 1), 6, 0.5)
     assert rungs.expected[0].item() == pytest.approx(0.6500224, abs=1e-4)
     assert rungs.expected[1].item() == pytest.approx(0.5574963, abs=1e-4)
@@ -64,7 +64,7 @@ def test_expected_cross_entropy_is_the_mean_over_long_texts() -> None:
 
 
 def test_a_finite_text_can_cost_less_than_the_floor() -> None:
-    """LG-E1: the bound holds for the mean; about every second text lies below it."""
+    """The bound holds for the mean; about every second text lies below it."""
     values = lens.scatter_of_texts(CLASSIC, 2000, 300, 0)
     floor = CLASSIC.entropy_rate / LN2
     assert 0.4 < lens.share_below(values, floor) < 0.6

@@ -25,7 +25,7 @@ def simplex(n: int, size: int, seed: int = 0) -> torch.Tensor:
     return q / q.sum(1, keepdim=True)
 
 
-# --- LG-O13, O14, O17: perplexity ---------------------------------------------------------------
+# --- Perplexity -----------------------------------------------------------------------------------
 
 
 def test_perplexity_of_the_worked_example() -> None:
@@ -59,7 +59,7 @@ def test_perplexities_of_different_tokenizers_differ_bits_per_character_do_not()
 
 
 def test_one_text_can_beat_the_floor_but_no_expectation_does() -> None:
-    """LG-E1 and LG-O17: a fair coin, the text "aaa", and a model that likes a."""
+    """A fair coin, the text "aaa", and a model that likes a."""
     coin, q = p(0.5, 0.5), p(0.9, 0.1)
     floor = info.entropy(coin).exp().item()
     assert floor == pytest.approx(2)
@@ -73,7 +73,7 @@ def test_one_text_can_beat_the_floor_but_no_expectation_does() -> None:
     assert info.cross_entropy(p(0, 1, 0), p(0, 1, 0)).exp().item() == 1
 
 
-# --- LG-O15: entropy, divergence, distance --------------------------------------------------------
+# --- Entropy, divergence, distance ----------------------------------------------------------------
 
 
 def test_divergence_of_the_worked_examples() -> None:
@@ -125,7 +125,7 @@ def test_variation_is_the_largest_difference_over_all_events() -> None:
 
 
 def test_natural_logarithms_give_nats() -> None:
-    """LG-E14: half a bit is 0.3466 nats; and the second derivative of x log x is 1/x, not 1/x + 1."""
+    """Half a bit is 0.3466 nats; and the second derivative of x log x is 1/x, not 1/x + 1."""
     assert info.bits(info.entropy(p(0.5, 0.5))).item() == pytest.approx(1)
     assert info.entropy(p(0.5, 0.5)).item() == pytest.approx(0.6931472, abs=5e-8)
     x = p(0.3).requires_grad_()
@@ -134,7 +134,7 @@ def test_natural_logarithms_give_nats() -> None:
     assert second.item() == pytest.approx(1 / 0.3)
 
 
-# --- LG-O18: softmax --------------------------------------------------------------------------------
+# --- Softmax --------------------------------------------------------------------------------------
 
 
 def test_softmax_with_temperature() -> None:

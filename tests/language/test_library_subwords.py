@@ -50,7 +50,7 @@ def test_viterbi_finds_the_librarys_pieces(words: list[str], training: str) -> N
 
 
 def test_the_library_learns_wordpiece_by_counts_not_by_scores() -> None:
-    """LG-O6: the score takes w+##i first, the count of BPE e+s; the library takes the latter."""
+    """The score takes w+##i first, the count of BPE e+s; the library takes the latter."""
     letters = {subwords.wordpiece_start(word): n for word, n in CLASSIC.items()}
     scores = subwords.wordpiece_scores(letters)
     best = max(scores.values())

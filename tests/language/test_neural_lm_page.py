@@ -72,7 +72,7 @@ def test_training_starts_uniform_and_learns():
     assert again.test == progress.test
 
 
-def test_on_documentation_counting_well_stays_ahead():  # experiment 10's direction, at a small size
+def test_on_documentation_counting_well_stays_ahead():  # at a small size
     found = lens.corpus(lens.DOCS)
     progress = last(found, 5, 16, 64, 0.005, False, 300)
     add = lens.score(lens.counted(found, 5, "add"), found)

@@ -1,4 +1,4 @@
-"""n-gram models: the spec's oracles, the laws of every smoothing, and the curves on real text."""
+"""n-gram models: small corpora by hand, the laws of every smoothing, and the curves on real text."""
 
 import math
 import random
@@ -62,7 +62,7 @@ def naive(model: NGram, texts: list[list[int]], w: int, h: tuple[int, ...], m: i
     return max(c[(*h, w)] - d, 0) / total + d * types / total * lower
 
 
-# --- LG-O8 to O11: small corpora ------------------------------------------------------------------
+# --- Small corpora --------------------------------------------------------------------------------
 
 
 def test_bigrams_by_maximum_likelihood_and_add_one() -> None:
@@ -97,7 +97,7 @@ def test_kneser_ney_bigrams() -> None:
 
 
 def test_francisco_is_frequent_glasses_are_versatile() -> None:
-    """LG-O10: continuation counts prefer what follows many words. Sentences without an end token: the full
+    """Continuation counts prefer what follows many words. Sentences without an end token: the full
     stop is a word, and 12 different pairs, <bos> included, are all that there is to continue."""
     texts = [["san", "francisco", "."]] * 8 + [[w, "glasses", "."] for w in ("my", "the", "reading", "new")]
     ids = {w: i for i, w in enumerate(["<bos>", *dict.fromkeys(w for t in texts for w in t), "unseen"])}
@@ -129,7 +129,7 @@ def test_francisco_is_frequent_glasses_are_versatile() -> None:
 
 
 def test_counting_space() -> None:
-    assert 50_000**5 == 312_500_000_000_000_000_000_000  # LG-O11
+    assert 50_000**5 == 312_500_000_000_000_000_000_000
     with pytest.raises(ValueError, match="63 bits"):
         NGram(50_000, 5)
 
@@ -152,7 +152,7 @@ def test_kneser_ney_is_its_definition(order: int, discount: float | None) -> Non
         assert got[BOS] == 0
 
 
-# --- LG-O12: normalisation --------------------------------------------------------------------------
+# --- Normalisation --------------------------------------------------------------------------------
 
 
 def text(length: int = 400, V: int = 7, seed: int = 0) -> Tensor:
@@ -246,7 +246,7 @@ def test_the_trace_of_the_back_off_adds_up(smoothing) -> None:
             assert v["p"].sum().item() == pytest.approx(1 - v["back"], abs=1e-12)
 
 
-# --- LG-O1, LG-E2, LG-E3: what sums to one ------------------------------------------------------------
+# --- What sums to one -----------------------------------------------------------------------------
 
 
 def strings(V: int, length: int) -> Tensor:
@@ -269,7 +269,7 @@ def test_without_an_end_every_length_sums_to_one_with_it_all_lengths_do() -> Non
 
 
 def test_the_last_context_has_no_successor() -> None:
-    """LG-E3: "ababa" has 3 a's, followed by 2 b's."""
+    """The text "ababa" has 3 a's, followed by 2 b's."""
     ids = torch.tensor([[0, 1, 0, 1, 0]])
     model = NGram(2, 2, "none")
     model.count((ids[:, :-1], ids[:, 1:]))
@@ -278,7 +278,7 @@ def test_the_last_context_has_no_successor() -> None:
 
 
 def test_back_off_does_share_what_similar_contexts_know() -> None:
-    """LG-E12: "the dog sat on the mat" was never seen, its verb decides."""
+    """The sentence "the dog sat on the mat" was never seen, its verb decides."""
     objects = {"sat on": "mat", "ate": "bone", "saw": "ball", "lay on": "rug"}
     subjects = ["cat", "dog", "bird", "boy", "girl"]
     texts = [f"the {s} {v} the {o}".split() for s in subjects for v, o in objects.items()]
@@ -294,7 +294,7 @@ def test_back_off_does_share_what_similar_contexts_know() -> None:
     assert smooth.next_log_probs(prefix)[0, ids["mat"]].exp().item() == pytest.approx(0.83, abs=0.02)
 
 
-# --- LG-O16: a chain of known entropy rate -------------------------------------------------------------
+# --- A chain of known entropy rate ----------------------------------------------------------------
 
 
 def test_bigrams_reach_the_entropy_rate_of_a_chain() -> None:

@@ -1,4 +1,4 @@
-"""Near-orthogonal directions: LG-O25, LG-O26, LG-E8, experiment 11."""
+"""Near-orthogonal directions: how many random ones, and a million by construction."""
 
 import math
 
@@ -9,7 +9,7 @@ from scipy.stats import beta
 from modules.language import packing
 
 
-def test_random_directions_follow_the_beta_law():  # LG-O25
+def test_random_directions_follow_the_beta_law():
     assert packing.violation(1000, 0.087) == pytest.approx(0.0058810, abs=5e-8)
     for n, epsilon in ((10, 0.5), (100, 0.3), (1000, 0.05)):
         assert packing.violation(n, epsilon) == pytest.approx(beta.sf(epsilon**2, 0.5, (n - 1) / 2), abs=1e-9)
@@ -17,11 +17,11 @@ def test_random_directions_follow_the_beta_law():  # LG-O25
     assert math.cos(math.radians(85)) == pytest.approx(0.0871557, abs=5e-8)
     pairs = [m * (m - 1) / 2 * packing.violation(1000, 0.087) for m in (18, 19)]
     assert pairs[0] < 1 < pairs[1]  # 18 vectors expect less than one violation
-    assert math.pow(2, 7.5) == pytest.approx(181.02, abs=5e-3)  # LG-E8: fewer than 1,000 orthogonal ones
+    assert math.pow(2, 7.5) == pytest.approx(181.02, abs=5e-3)  # fewer than 1,000 orthogonal ones
 
 
 @pytest.mark.parametrize("n", [100, 300, 1000])
-def test_measured_violations(n):  # experiment 11
+def test_measured_violations(n):
     cosines = packing.random_cosines(n, 600)
     assert cosines.std().item() == pytest.approx(1 / math.sqrt(n), rel=0.02)
     p = packing.violation(n, 0.087)
@@ -44,7 +44,7 @@ def test_the_field_is_a_field():
     assert len(packing.products(x, x).unique()) == 1023
 
 
-def test_a_million_directions_no_two_closer_than_86_degrees():  # LG-O26
+def test_a_million_directions_no_two_closer_than_86_degrees():
     values, counts = packing.spectra(10).abs().unique(return_counts=True)
     assert dict(zip(values.tolist(), counts.tolist(), strict=True)) == {0: 261_888, 32: 698_368, 64: 87_296}
     assert math.degrees(math.acos(64 / 1024)) == pytest.approx(86.42, abs=5e-3)

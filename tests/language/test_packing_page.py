@@ -1,4 +1,4 @@
-"""The page "Packing": LG-O25 and LG-O26 as they are shown."""
+"""The page "Packing": cosines counted, and the million directions, as they are shown."""
 
 import pytest
 import torch

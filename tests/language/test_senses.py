@@ -1,4 +1,4 @@
-"""Static against contextual vectors: LG-28 on planted sentences, in shipped weights, and on the page."""
+"""Static against contextual vectors: on planted sentences, in shipped weights, and on the page."""
 
 from functools import partial
 
@@ -56,7 +56,7 @@ def test_datamodule():
     assert set(data.lines("train")[0]) != set(data.lines("test")[0]) and len(data.lines("test")[0]) == 10
 
 
-def test_a_table_mixes_the_senses(table):  # LG-28
+def test_a_table_mixes_the_senses(table):
     near = lens.static(table)
     assert [s for _, _, s in near].count("river") == [s for _, _, s in near].count("money") == 4
     assert {w for w, _, _ in near} == {*senses.CUES["river"]["other"], *senses.CUES["money"]["other"]}
@@ -84,7 +84,7 @@ def test_states_are_the_models(model):
     )
 
 
-def test_occurrences_separate_after_the_blocks(model):  # LG-28
+def test_occurrences_separate_after_the_blocks(model):
     for seed in range(3):
         found = lens.occurrences(model, 200, seed)
         assert found.states.shape[:2] == (3, 200) and len(found.sentences) == 200

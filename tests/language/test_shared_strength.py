@@ -1,4 +1,4 @@
-"""Shared strength: experiment 6 a, b and c, LG-E9 and LG-E12, in modules, shipped weights and on the page."""
+"""Shared strength: counts that back off, vectors, one-hot inputs; shipped and on the page."""
 
 import math
 from functools import partial
@@ -53,7 +53,7 @@ def by_lines(toy):
     return data
 
 
-def test_backing_off_is_right_where_the_verb_decides():  # experiment 6a, LG-E12
+def test_backing_off_is_right_where_the_verb_decides():
     model, coder = lens.counted("verb", grammar.HIDDEN), grammar.tokenizer("verb")
     assert probability(model, coder, "mat") == pytest.approx(0.83, abs=5e-3)
     assert not lens.table(model, lens.prefix(coder, DOG)).any()  # the full-order table knows nothing
@@ -64,13 +64,13 @@ def test_backing_off_is_right_where_the_verb_decides():  # experiment 6a, LG-E12
     assert max(t.within for t in networks) < 0.5
 
 
-def test_backing_off_is_wrong_where_the_class_decides():  # experiment 6b
+def test_backing_off_is_wrong_where_the_class_decides():
     model, coder = lens.counted("class", grammar.HIDDEN), grammar.tokenizer("class")
     assert probability(model, coder, "mat") == pytest.approx(0.333, abs=1e-3)
     assert probability(model, coder, "chair") == pytest.approx(0.476, abs=1e-3)
 
 
-def test_the_network_is_right_from_every_start():  # experiment 6b: .994 ± .003, cosines .43 and −.22
+def test_the_network_is_right_from_every_start():  # .994 ± .003, cosines .43 and −.22
     networks = trained("class", seeds=10)
     right = torch.tensor([t.right for t in networks])
     assert (right > 0.5).all() and right.mean() == pytest.approx(0.993, abs=0.005) and right.std() < 0.01
@@ -80,7 +80,7 @@ def test_the_network_is_right_from_every_start():  # experiment 6b: .994 ± .003
     assert all(0.88 < t.right < 0.97 and t.within > 0.6 and t.across < -0.6 for t in decayed)
 
 
-def test_one_hot_inputs_carry_over_too():  # experiment 6c, LG-E9
+def test_one_hot_inputs_carry_over_too():
     networks = trained("class", one_hot=True, seeds=2)
     assert all(t.right > 0.97 for t in networks)
     network, coder = networks[0].network, grammar.tokenizer()

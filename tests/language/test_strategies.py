@@ -1,4 +1,4 @@
-"""Strategies, beams and drift as they are measured: LG experiments 7, 8 and 9."""
+"""Strategies, beams and drift as they are measured."""
 
 import math
 from functools import partial
@@ -69,7 +69,7 @@ class Letters:
 
 
 def test_strategies_on_shakespeare(real_data):
-    """LG experiment 7: 3 × 2,000 characters of the 6-gram model."""
+    """3 × 2,000 characters of the 6-gram model."""
     real_data("tinyshakespeare")
     place = experiments.ZOO / "ngram-shakespeare"
     card = weights.read_card(place)
@@ -178,7 +178,7 @@ def test_the_growth_has_its_standard_error():
 
 @pytest.mark.parametrize("writer, judge", [("bengio", "ngram"), ("ngram", "ngram")])
 def test_the_drift_of_own_mistakes_is_within_noise(writer, judge, real_data):
-    """LG experiment 9: on characters no growth can be told from none; its sign is that of the draw."""
+    """On characters no growth can be told from none; its sign is that of the draw."""
     real_data("tinyshakespeare")
     card = weights.read_card(experiments.ZOO / "ngram-shakespeare")
     text = lens.corpus(card, "val")

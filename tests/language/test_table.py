@@ -1,4 +1,4 @@
-"""The table of all conditionals: LG-O1."""
+"""The table of all conditionals, against the joint."""
 
 import contracts
 import pytest
@@ -13,7 +13,7 @@ def random_joint(V=3, T=4):
     return joint / joint.sum()
 
 
-def test_chain_rule_gives_the_joint_back():  # LG-O1
+def test_chain_rule_gives_the_joint_back():
     joint = random_joint()
     model = TableLM.from_joint(joint)
     strings = contracts.configurations((4,), 3)
@@ -22,13 +22,13 @@ def test_chain_rule_gives_the_joint_back():  # LG-O1
     contracts.next_tokens_make_the_density(model.next_log_probs, model.log_prob, strings)
 
 
-def test_it_sums_to_one_per_length_so_lengths_one_to_three_make_three():  # LG-E2
+def test_it_sums_to_one_per_length_so_lengths_one_to_three_make_three():
     model = TableLM.from_joint(random_joint(2, 3))
     mass = [model.log_prob(contracts.configurations((T,), 2)).exp().sum().item() for T in (1, 2, 3)]
     assert mass == pytest.approx([1, 1, 1], abs=1e-12)
 
 
-def test_with_eos_the_mass_of_short_strings_is_a_geometric_sum():  # LG-O1
+def test_with_eos_the_mass_of_short_strings_is_a_geometric_sum():
     # token 0 ends with probability .2 at each step; V = 3
     model = TableLM([torch.tensor([[0.2, 0.3, 0.5]], dtype=torch.float64).expand(3**t, 3) for t in range(10)])
     mass = 0.0

@@ -1,4 +1,4 @@
-"""Tokenizers against the spec's oracles, against brute force, and merge for merge against the library."""
+"""Tokenizers against known examples, against brute force, and merge for merge against the library."""
 
 import itertools
 import json
@@ -24,7 +24,7 @@ TYPES = {"first": 29, "id": 31}  # the most types at a time
 CLASSIC = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
 
 
-# --- LG-O2, LG-E7: the rhyme -----------------------------------------------------------------------
+# --- The rhyme ------------------------------------------------------------------------------------
 
 
 def test_rhyme() -> None:
@@ -72,7 +72,7 @@ def all_pairs(words):
     return {p for w in words for p in itertools.pairwise(w)}
 
 
-# --- LG-O3, LG-O4: classic corpus, replay -------------------------------------------------------------
+# --- Classic corpus, replay -----------------------------------------------------------------------
 
 
 def test_classic_merges_and_words_never_seen() -> None:
@@ -86,7 +86,7 @@ def test_classic_merges_and_words_never_seen() -> None:
     assert bpe.encode("lowest") == ["low", "est</w>"]
     assert bpe.encode("newer") == ["new", "e", "r", "</w>"]
     assert bpe.encode("wide") == ["wi", "d", "e", "</w>"]
-    assert bpe.encode("zoo")[0] == "z" and bpe.ids(["z"]) == [-1]  # characters can be unknown (LG-E4)
+    assert bpe.encode("zoo")[0] == "z" and bpe.ids(["z"]) == [-1]  # characters can be unknown
     assert bpe.tree("est</w>") == [("est", "</w>"), ("es", "t"), ("e", "s")] and bpe.tree("e") == []
 
 
@@ -111,7 +111,7 @@ def test_encoding_is_the_replay_of_all_merges_in_order(kind) -> None:
     assert half.merges == bpe.merges[:30] and len(half.encode(RHYME)) > len(bpe.encode(RHYME))
 
 
-# --- LG-O5, LG-E4, LG-E5: bytes ---------------------------------------------------------------------
+# --- Bytes ----------------------------------------------------------------------------------------
 
 
 def test_bytes_give_back_every_text() -> None:
@@ -142,7 +142,7 @@ def test_ascii_has_128_codes_bytes_256_and_pieces_without_marks_do_not_decode() 
     )
 
 
-# --- LG-O6, LG-E6: WordPiece --------------------------------------------------------------------------
+# --- WordPiece ------------------------------------------------------------------------------------
 
 
 def test_wordpiece() -> None:
@@ -159,7 +159,7 @@ def test_wordpiece() -> None:
     assert subwords.wordpiece_encode("lows", learned)[0] == "low"
 
 
-# --- LG-O7: the unigram model -----------------------------------------------------------------------
+# --- The unigram model ----------------------------------------------------------------------------
 
 PIECES = {"u": 0.1, "n": 0.1, "h": 0.05, "a": 0.1, "p": 0.05, "y": 0.05, "un": 0.12, "hap": 0.06,
           "happy": 0.15, "py": 0.08, "unhappy": 0.001}  # fmt: skip

@@ -179,7 +179,7 @@ def test_the_page_counts_a_model_per_vocabulary(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_bytes_a_token_on_shakespeare(real_data, monkeypatch: pytest.MonkeyPatch) -> None:
-    """LG experiment 3. The spec splits off words with their space, other signs, and spaces; this project
+    """The measured table splits off words with their space, other signs, and spaces; this project
     also splits off 's and other contractions, and digits, as GPT-2 does: it needs a little more tokens."""
     real_data("tinyshakespeare")
     training = Text("shakespeare").split_text("train")

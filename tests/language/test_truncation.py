@@ -1,4 +1,4 @@
-"""Temperature, top-k, top-p and min-p, always over the full vocabulary: TF-O1, TF-O29, LG-O18, LG-O32."""
+"""Temperature, top-k, top-p and min-p, always over the full vocabulary."""
 
 import math
 
@@ -22,7 +22,7 @@ def logits(*p):
 P = (0.5, 0.3, 0.15, 0.05)
 
 
-def test_top_k_and_top_p_of_the_spec():  # TF-O29
+def test_top_k_and_top_p_of_four_tokens():
     assert truncate(logits(*P), top_k=2).after.tolist() == pytest.approx([0.625, 0.375, 0, 0])
     nucleus = truncate(logits(*P), top_p=0.9)
     assert nucleus.kept.tolist() == [True, True, True, False]
@@ -40,7 +40,7 @@ def test_the_nucleus_is_measured_on_the_full_vocabulary():
     assert int(truncation_mask(wrong / wrong.sum(), top_p=0.6).sum()) == 1
 
 
-def test_nucleus_sizes():  # LG-O32
+def test_nucleus_sizes():
     p = torch.tensor(P, dtype=torch.float64)
     assert [int(truncation_mask(p, top_p=q).sum()) for q in (0.5, 0.8, 0.81, 0.95, 1.0)] == [1, 2, 3, 3, 4]
     assert truncate(logits(*P), top_p=0.81).after.tolist() == pytest.approx(
@@ -53,7 +53,7 @@ def test_nucleus_sizes():  # LG-O32
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_the_nucleus_of_equal_tokens_has_one_answer(dtype):  # LG-O32
+def test_the_nucleus_of_equal_tokens_has_one_answer(dtype):
     """Uniform V = 1000, p = .9 keeps 900 (a cut to 50 first would leave 45): the smallest n with n/V ≥ p,
     however the sums are rounded."""
     assert int(truncation_mask(torch.full((1000,), 1e-3, dtype=dtype), top_p=0.9).sum()) == 900
@@ -64,7 +64,7 @@ def test_the_nucleus_of_equal_tokens_has_one_answer(dtype):  # LG-O32
             assert kept == -(-V * percent // 100), (V, percent)
 
 
-def test_the_ends_of_the_parameters_are_greedy_and_ancestral():  # LG-O32
+def test_the_ends_of_the_parameters_are_greedy_and_ancestral():
     z = torch.randn(20, 9, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     greedy = torch.zeros_like(z).scatter(1, z.argmax(1, keepdim=True), 1.0)
     for params in ({"top_k": 1}, {"temperature": 0}, {"top_p": 1e-9}, {"min_p": 1.0}):
@@ -119,9 +119,7 @@ def test_what_is_drawn_from_is_what_is_shown(temperature, cuts):
 
 def test_temperature():
     z = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
-    assert apply_temperature(z, 1.0).tolist() == pytest.approx(
-        [0.090031, 0.244728, 0.665241], abs=1e-6
-    )  # TF-O1
+    assert apply_temperature(z, 1.0).tolist() == pytest.approx([0.090031, 0.244728, 0.665241], abs=1e-6)
     assert apply_temperature(z, 0.1).tolist() == pytest.approx([2.06e-9, 4.54e-5, 0.999955], rel=1e-2)
     assert apply_temperature(z, 0).tolist() == [0, 0, 1]
     assert apply_temperature(z, 1e-320).tolist() == [0, 0, 1]  # no overflow on the way to greedy

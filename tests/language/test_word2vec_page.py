@@ -1,4 +1,4 @@
-"""The page "word2vec live": LG-O22, LG-O23 and LG-E18 on the reader's text."""
+"""The page "word2vec live": gradients, the floor of the loss, and passes, on the reader's text."""
 
 import math
 from collections import Counter
@@ -18,7 +18,7 @@ CATS = "the cat sat on the mat the dog sat on the rug the cat chased the dog"
 
 
 @pytest.mark.parametrize("method, d", [("skip-gram", 2), ("skip-gram", 5), ("CBOW", 2), ("CBOW", 5)])
-def test_a_window_learns_by_its_gradient(method, d):  # LG-O23
+def test_a_window_learns_by_its_gradient(method, d):
     trace = lens.slide(CATS, 2, d, 0.5, method)
     assert len(trace) == 17 and trace.digest() == lens.slide(CATS, 2, d, 0.5, method).digest()
     ids = [trace.result["vocabulary"].index(w) for w in CATS.split()]
@@ -47,7 +47,7 @@ def test_a_window_learns_by_its_gradient(method, d):  # LG-O23
         assert step["share"] == 1 / len(given)
 
 
-def test_each_context_gets_its_share():  # LG-O23: 1/(2k) each
+def test_each_context_gets_its_share():  # 1/(2k) each
     step, following = (lens.slide(COFFEE, 2, 2, 0.5, "CBOW")[t].values for t in (3, 4))
     for place in (1, 2, 4, 5):
         torch.testing.assert_close(following["v"][place] - step["v"][place], 0.5 * step["gradient"] / 4)
@@ -72,11 +72,11 @@ def entropy(text, k, method):
 
 @pytest.mark.parametrize("method", ["skip-gram", "CBOW"])
 @pytest.mark.parametrize("text, k", [(CATS, 1), (CATS, 2), (COFFEE, 2), ("a b a c a b", 1)])
-def test_the_floor_is_the_entropy_of_the_windows(text, k, method):  # LG-O22
+def test_the_floor_is_the_entropy_of_the_windows(text, k, method):
     assert lens.read(text, k).floor(method) == pytest.approx(entropy(text, k, method), abs=1e-12)
 
 
-def test_the_floor_is_met_as_d_grows_and_not_in_one_pass():  # LG-O22, LG-E18
+def test_the_floor_is_met_as_d_grows_and_not_in_one_pass():
     for method, near in (("skip-gram", 0.02), ("CBOW", 0.02)):
         floor = lens.read(CATS, 2).floor(method)
         reached = lens.by_size(CATS, 2, method, (1, 2, 16), 300)

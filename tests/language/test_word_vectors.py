@@ -1,4 +1,4 @@
-"""Word vectors: LG-O19 … LG-O24, errata LG-E10, E11, E18, experiments 4 and 5."""
+"""Word vectors: windows, counts, gradients, floors of the loss, analogies."""
 
 import math
 
@@ -71,7 +71,7 @@ def fit(model, C, steps=300, lr=0.05):
 # --- one-hot, lookup, windows --------------------------------------------------------------------
 
 
-def test_one_hot_and_lookup():  # LG-O19
+def test_one_hot_and_lookup():
     table = wv.one_hot(6).double()
     assert torch.allclose(torch.cdist(table, table), math.sqrt(2) * (1 - torch.eye(6, dtype=torch.float64)))
     E = torch.randn(4, 6, generator=seeded(), dtype=torch.float64).requires_grad_()
@@ -86,7 +86,7 @@ def test_one_hot_and_lookup():  # LG-O19
     assert torch.nn.Embedding(30_000, 1024, device="meta").weight.numel() == 30_720_000
 
 
-def test_windows_of_the_coffee_sentence():  # LG-O20
+def test_windows_of_the_coffee_sentence():
     lines, ids = read(["I drank hot coffee this morning"])
     centres, contexts = windows(lines, 2)
     assert len(centres) == 6 and int((contexts >= 0).sum()) == 18
@@ -97,12 +97,12 @@ def test_windows_of_the_coffee_sentence():  # LG-O20
 
 
 @pytest.mark.parametrize("L, k", [(4, 2), (9, 2), (10, 3), (12, 1)])
-def test_number_of_pairs(L, k):  # LG-O20
+def test_number_of_pairs(L, k):
     _, contexts = windows([torch.arange(L)], k)
     assert int((contexts >= 0).sum()) == 2 * k * L - k * (k + 1)
 
 
-def test_counts_are_symmetric_and_add():  # LG-O20, LG-E11
+def test_counts_are_symmetric_and_add():
     lines, ids = read(NONSENSE)
     C = counts(*windows(lines, 2), len(ids))
     parts = [counts(*windows(part, 2), len(ids)) for part in (lines[:2], lines[2:])]
@@ -117,7 +117,7 @@ def test_counts_are_symmetric_and_add():  # LG-O20, LG-E11
 # --- counts and their SVD ------------------------------------------------------------------------
 
 
-def test_four_sentences(nonsense):  # LG-O21
+def test_four_sentences(nonsense):
     C, ids, lines = nonsense
     assert sum(map(len, lines)) == 25 and len(ids) == 21 and C.sum() == 76
     assert (C == 0).double().mean().item() == pytest.approx(0.8277, abs=5e-5)
@@ -132,7 +132,7 @@ def test_four_sentences(nonsense):  # LG-O21
         assert model.step((C,), "val").item() == pytest.approx(lost / C.norm().item(), abs=1e-8)
 
 
-def test_grutt_and_blarpen_share_only_articles(nonsense):  # LG-E10
+def test_grutt_and_blarpen_share_only_articles(nonsense):
     C, ids, _ = nonsense
     unit = F.normalize(C, dim=1)
     cosines = unit @ unit[ids["grutt"]]
@@ -157,7 +157,7 @@ def test_ppmi():
 
 
 def gradient_model(cls=SkipGram, vectors=((1.0, 0.5),)):
-    """The three words of LG-O23."""
+    """Three words with vectors given by hand."""
     model = cls(max(3, len(vectors)), 2).double()
     with torch.no_grad():
         model.u.zero_()
@@ -166,7 +166,7 @@ def gradient_model(cls=SkipGram, vectors=((1.0, 0.5),)):
     return model
 
 
-def test_skip_gram_gradient():  # LG-O23
+def test_skip_gram_gradient():
     model = gradient_model()
     log_p = model.log_probs(torch.tensor([0]))[0]
     assert log_p.exp().tolist() == pytest.approx([0.4683105, 0.0633789, 0.4683105], abs=1e-7)
@@ -181,7 +181,7 @@ def test_skip_gram_gradient():  # LG-O23
     assert torch.autograd.gradcheck(lambda v, u: (v @ u.T).log_softmax(-1)[0], (v.requires_grad_(), model.u))
 
 
-def test_cbow_shares_its_gradient_among_the_contexts():  # LG-O23
+def test_cbow_shares_its_gradient_among_the_contexts():
     model = gradient_model(CBOW, ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (2.0, 0.0)))
     with torch.no_grad():
         model.u[3] = -1e9  # a fourth word that is never predicted
@@ -201,7 +201,7 @@ def test_cbow_leaves_out_what_is_beyond_the_sentence():
     torch.testing.assert_close(model.log_probs(short), model.log_probs(padded))
 
 
-def test_matrix_is_pair_by_pair(nonsense):  # LG-O22
+def test_matrix_is_pair_by_pair(nonsense):
     C, _, lines = nonsense
     model = contracts.exact(SkipGram(21, 4))
     centres, contexts = windows(lines, 2)
@@ -212,7 +212,7 @@ def test_matrix_is_pair_by_pair(nonsense):  # LG-O22
         torch.testing.assert_close(a, b, rtol=0, atol=1e-12)
 
 
-def test_the_loss_reaches_the_entropy_of_the_pairs(nonsense):  # LG-O22
+def test_the_loss_reaches_the_entropy_of_the_pairs(nonsense):
     C, *_ = nonsense
     assert floor(C) == pytest.approx(1.4026239, abs=5e-8)
     torch.manual_seed(0)
@@ -224,7 +224,7 @@ def test_the_loss_reaches_the_entropy_of_the_pairs(nonsense):  # LG-O22
     assert small > floor(C) + 0.2  # two dimensions are too few
 
 
-def test_one_pass_is_not_enough(planted):  # LG-E18
+def test_one_pass_is_not_enough(planted):
     C, *_ = planted
     torch.manual_seed(0)
     gap = [loss - floor(C) for loss in fit(SkipGram(68, 20), C, 101)]
@@ -303,7 +303,7 @@ def test_with_plain_noise_the_optimum_is_pmi_less_log_k(K, planted):
 # --- analogies -----------------------------------------------------------------------------------
 
 
-def test_planted_analogy_is_exact():  # LG-O24
+def test_planted_analogy_is_exact():
     roots = torch.eye(5).repeat_interleave(2, 0)
     roles = torch.eye(2).repeat(5, 1)
     vectors = torch.cat([roots, roles], 1)  # word 2e + r
@@ -316,7 +316,7 @@ def test_planted_analogy_is_exact():  # LG-O24
     assert offsets.cosine == pytest.approx(1) and offsets.spread == pytest.approx(0, abs=1e-6)
 
 
-def test_without_exclusion_the_answer_can_be_an_input():  # LG-O24
+def test_without_exclusion_the_answer_can_be_an_input():
     vectors = torch.tensor([[1.0, 0.1], [1.0, 0.2], [0.1, 1.0], [-1.0, 1.0]])
     question = torch.tensor([[0, 1, 2, 3]])
     assert int(wv.analogies(vectors, question, exclude=False).best) == 2
@@ -340,7 +340,7 @@ def test_plane_keeps_what_lies_in_a_plane():
     assert wv.plane(torch.randn(5, 1, generator=seeded())).shape == (5, 2)
 
 
-def test_planted_corpus(planted):  # experiment 4
+def test_planted_corpus(planted):
     C, questions, pairs = planted
     assert questions.shape == (336, 4) and len(relations.VOCABULARY) == len(set(relations.VOCABULARY)) == 68
     assert wv.analogies(wv.one_hot(68), questions).accuracy == 0
@@ -368,7 +368,7 @@ def test_planted_corpus(planted):  # experiment 4
         assert wv.offsets(model.vectors, p).cosine > 0.8
 
 
-def test_a_rare_role_fails_first():  # experiment 4: one role in few sentences
+def test_a_rare_role_fails_first():  # one role in few sentences
     thin = relations.sentences(1500, seed=0, thin=0.02)
     C = counts(*windows(list(thin), 2), 68)
     ids = {w: i for i, w in enumerate(relations.VOCABULARY)}
@@ -411,7 +411,7 @@ def test_shipped_negative_sampling_has_shifted_pmi(planted):
 
 
 @pytest.mark.parametrize("name", ["skipgram-multi30k", "cbow-multi30k", "svd-multi30k", "sgns-multi30k"])
-def test_neighbours_in_captions(name):  # experiment 5
+def test_neighbours_in_captions(name):
     card, model = weights.read_card(experiments.ZOO / name), weights.load(experiments.ZOO / name)
     vocabulary = card["data"]["vocabulary"]
     ids = {w: i for i, w in enumerate(vocabulary)}

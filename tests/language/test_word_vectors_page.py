@@ -103,7 +103,7 @@ def test_methods_are_said_not_to_be_compared_at_equal_passes():
         assert lens.passes(ui.card(name)) == passes
 
 
-def test_rare_words():  # experiment 5: directions
+def test_rare_words():
     near = {m: lens.nearest(table(f"{m}-multi30k").vectors) for m in ("skipgram", "cbow", "svd")}
     pairs = lens.inflections(table("cbow-multi30k").words)
     assert len(pairs) > 500

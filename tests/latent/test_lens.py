@@ -1,4 +1,4 @@
-"""The latent lens against closed forms; the spec's oracles on walks, planes, posteriors and β."""
+"""The latent lens against closed forms and known answers: walks, planes, posteriors and β."""
 
 import math
 
@@ -18,8 +18,7 @@ def double(w: float, variance: float, mean: float, q_variance: float) -> VAE:
 # --- Walks ----------------------------------------------------------------------------------------
 
 
-def test_slerp_oracles():
-    """LV-O53."""
+def test_slerp_of_known_ends():
     a, b = f64(1, 0), f64(0, 1)
     assert torch.allclose(latent.slerp(a, b, 0.5), f64(0.707107, 0.707107), atol=1e-6)
     assert torch.allclose(latent.slerp(a, b, 0.25), f64(0.923880, 0.382683), atol=1e-6)
@@ -50,7 +49,7 @@ def test_walks_end_where_they_should(kind):
 
 
 def test_norms_of_walks_in_high_dimensions():
-    """LV-O53: for N(0, I₁₀₀), lerp's midpoint has norm 7.05, slerp's 9.99, the ends 9.975."""
+    """For N(0, I₁₀₀), lerp's midpoint has norm 7.05, slerp's 9.99, the ends 9.975."""
     torch.manual_seed(0)
     pairs = torch.randn(4000, 2, 100, dtype=torch.float64)
     ends = pairs.norm(dim=2).mean().item()
@@ -77,7 +76,7 @@ def test_traverse_moves_one_dimension_a_row():
 
 
 def test_typical_length():
-    """LV-O53: 9.975 for K = 100; √(2/π) for K = 1; and the mean over draws."""
+    """9.975 for K = 100; √(2/π) for K = 1; and the mean over draws."""
     assert latent.typical_length(100) == pytest.approx(9.975, abs=1e-3)
     assert latent.typical_length(1) == pytest.approx(math.sqrt(2 / math.pi))
     torch.manual_seed(0)
@@ -154,7 +153,7 @@ def test_decode_plane_puts_each_picture_at_its_place():
 
 
 def test_attribute_vector_finds_a_planted_shift():
-    """LV-O54: cosine above .99 at n = 2000."""
+    """Cosine above .99 at n = 2000."""
     torch.manual_seed(0)
     shift = f64(1.0, -2.0, 0.5, 0.0)
     has = torch.rand(2000) < 0.4
@@ -219,8 +218,8 @@ def test_mnist_frame_centres_the_ink():
 # --- Codes together -------------------------------------------------------------------------------
 
 
-def test_aggregated_moments_oracle():
-    """LV-O50: two Gaussians; the covariance adds their mean variance to the spread of their means."""
+def test_aggregated_moments_of_two_gaussians():
+    """The covariance adds their mean variance to the spread of their means."""
     mean, covariance = latent.aggregated_moments(
         f64(-1, 0, 2, 1).view(2, 2), f64(0.5, 0.2, 0.1, 0.4).view(2, 2)
     )
@@ -263,7 +262,7 @@ def test_bound_is_the_models_own():
     ("beta", "mean", "variance"), [(1, 0.4, 0.2), (4, 0.25, 0.5), (25, 0.068966, 0.862069)]
 )
 def test_beta_pulls_the_best_guess_to_the_prior(beta, mean, variance):
-    """LV-O41: x = 2z + N(0,1), x = 1: the best q is N(2/(4+β), β/(4+β))."""
+    """x = 2z + N(0,1), x = 1: the best q is N(2/(4+β), β/(4+β))."""
     vae = double(2.0, 1.0, 0.0, 1.0)
     noise = latent.normal_noise(8, 1, seed=0)
     mu, log_var = latent.refit(vae, f64(1.0).view(1, 1), float(beta), noise, steps=400)
@@ -272,7 +271,7 @@ def test_beta_pulls_the_best_guess_to_the_prior(beta, mean, variance):
 
 
 def test_refit_finds_the_mean_field_optimum():
-    """LV-O35, LV-O60: posterior mean, and variances 1 / P_jj = .2 rather than the marginal .238."""
+    """Posterior mean, and variances 1 / P_jj = .2 rather than the marginal .238."""
     vae = linear_vae(f64(1, 1, 0, 1, 1, 0).view(3, 2), 0.5, f64(1.0, -1.0), f64(1.0, 1.0))
     x = f64(1, 2, -1).view(1, 3)
     noise = two_points(1, 2)
@@ -293,7 +292,7 @@ def test_refit_leaves_the_model_alone():
 
 
 def test_grid_posterior_one_dimension():
-    """LV-O56: for x = 2z + N(0,1), x = 1 the grid gives N(.4, .2) and log p = −1.823657."""
+    """For x = 2z + N(0,1), x = 1 the grid gives N(.4, .2) and log p = −1.823657."""
     vae, x = double(2.0, 1.0, 0.0, 1.0), f64(1.0).view(1, 1)
     found = latent.grid_posterior(vae, x, 6.0, 601, budget=1)
     z = torch.linspace(-6, 6, 601, dtype=torch.float64)
@@ -309,7 +308,7 @@ def test_grid_posterior_two_dimensions_and_every_bound_below_its_evidence():
     assert found.log_evidence == pytest.approx(exact_log_prob(vae, x).item(), abs=1e-5)
     grid, cell = latent.grid_codes(vae, 6.0, 121), (12 / 120) ** 2
     mean = (found.density[..., None] * grid).sum((0, 1)) * cell
-    assert torch.allclose(mean, f64(-0.571429, 1.428571), atol=1e-3)  # LV-O35
+    assert torch.allclose(mean, f64(-0.571429, 1.428571), atol=1e-3)
     weights = latent.importance(vae, x, 6000, seed=0)
     elbo = latent.bound(vae, x, two_points(1, 2)).elbo
     l_1, l_5, l_50 = latent.weighted_bounds(weights, [1, 5, 50])
@@ -335,7 +334,7 @@ def test_grids_are_for_one_or_two_dimensions():
     ("mean", "variance", "share"), [(0.0, 1.0, 0.595210), (0.75, 0.5, 1.0), (0.3, 0.8, 0.771155)]
 )
 def test_effective_sample_size(mean, variance, share):
-    """LV-O25: x = z + N(0,1), x = 1.5: ESS / N for the prior, the posterior and N(.3, .8)."""
+    """x = z + N(0,1), x = 1.5: ESS / N for the prior, the posterior and N(.3, .8)."""
     vae = double(1.0, 1.0, mean, variance)
     weights = latent.importance(vae, f64(1.5).view(1, 1), 400_000, seed=0)
     assert latent.effective_sample_size(weights) / len(weights) == pytest.approx(share, abs=2e-3)

@@ -1,4 +1,4 @@
-"""The VAE against exact answers: closed forms, linear-Gaussian models, and the spec's oracles.
+"""The VAE against exact answers: closed forms, linear-Gaussian models, and known numbers.
 
 A linear-Gaussian VAE (no hidden layer) has an exact log p(x) = N(b, WWᵀ + σ²I), so it referees
 every bound. Its reconstruction term is quadratic in the noise, so the two-point noise ±1 gives the
@@ -54,7 +54,7 @@ def f64(*values: float) -> Tensor:
 
 # --- KL -------------------------------------------------------------------------------------------
 
-KL_ORACLES = [  # LV-O2
+KNOWN_KL = [  # mean, variance, KL to N(0, 1)
     ((0.0,), (1.0,), 0.0),
     ((1.0,), (1.0,), 0.5),
     ((1.0,), (0.25,), 0.818147),
@@ -67,8 +67,8 @@ KL_ORACLES = [  # LV-O2
 ]
 
 
-@pytest.mark.parametrize(("mean", "variance", "answer"), KL_ORACLES)
-def test_kl_oracles_and_torch(mean, variance, answer):
+@pytest.mark.parametrize(("mean", "variance", "answer"), KNOWN_KL)
+def test_kl_is_the_known_one_and_torchs(mean, variance, answer):
     mean, variance = f64(*mean), f64(*variance)
     ours = gaussian_kl(mean, variance.log())
     reference = kl_divergence(Normal(mean, variance.sqrt()), Normal(torch.zeros_like(mean), 1.0))
@@ -86,7 +86,7 @@ def test_kl_against_monte_carlo():
 
 
 def test_printed_kl_of_bb_is_wrong():
-    """LV-E23: ½(log σ² + σ² + μ² − 1), as printed, is negative for N(0, ½): no KL can be."""
+    """½(log σ² + σ² + μ² − 1), as printed, is negative for N(0, ½): no KL can be."""
     mean, log_var = f64(0.0), f64(0.5).log()
     printed = 0.5 * (log_var + log_var.exp() + mean**2 - 1)
     assert printed.item() == pytest.approx(-0.596574, abs=1e-6)
@@ -97,7 +97,7 @@ def test_printed_kl_of_bb_is_wrong():
 
 
 def test_density_of_a_reparameterised_draw():
-    """LV-O32: log N(z; μ, σ²) = log p(ε) − Σ log σ_j."""
+    """In the noise: log N(z; μ, σ²) = log p(ε) − Σ log σ_j."""
     torch.manual_seed(0)
     mean, log_var = torch.randn(5, 3, dtype=torch.float64), torch.randn(5, 3, dtype=torch.float64)
     noise = torch.randn(5, 3, dtype=torch.float64)
@@ -110,13 +110,13 @@ def test_density_of_a_reparameterised_draw():
 
 
 def test_noise_scale_is_sigma_not_variance():
-    """LV-E24: g = μ + ε σ, where [BB] prints ε σ²."""
+    """The gradient: g = μ + ε σ, where [BB] prints ε σ²."""
     assert reparameterize(f64(0.0), f64(4.0).log(), f64(1.0)).item() == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize(("at", "truth", "variance"), [(0.75, 0.0, 0.5), (0.3, 0.9, 0.5)])
 def test_pathwise_gradient(at, truth, variance):
-    """LV-O30: gradient in μ of the ELBO with analytic KL, x = z + N(0,1), x = 1.5, q variance ½."""
+    """Gradient in μ of the ELBO with analytic KL, x = z + N(0,1), x = 1.5, q variance ½."""
     torch.manual_seed(0)
     n = 100_000
     vae = linear_vae(f64(1.0).view(1, 1), 1.0, f64(at), f64(0.5))
@@ -130,7 +130,7 @@ def test_pathwise_gradient(at, truth, variance):
 
 @pytest.mark.parametrize("decoder", ["bernoulli", "gaussian"])
 def test_gradients_against_finite_differences(decoder):
-    """LV-O43: with the noise held fixed, autograd equals central differences in every parameter."""
+    """With the noise held fixed, autograd equals central differences in every parameter."""
     torch.manual_seed(0)
     vae = VAE((4,), 2, [3], "tanh", decoder, sigma=0.7, learn_sigma=True).double()
     x = torch.bernoulli(torch.full((5, 4), 0.5, dtype=torch.float64))
@@ -164,8 +164,8 @@ O24 = [  # q's mean and variance, reconstruction, KL, ELBO
 
 
 @pytest.mark.parametrize(("mean", "variance", "rec", "kl", "elbo"), O24)
-def test_elbo_oracles(mean, variance, rec, kl, elbo):
-    """LV-O24: x = 2z + N(0,1), x = 1, log p = −1.823657."""
+def test_elbo_of_known_guesses(mean, variance, rec, kl, elbo):
+    """x = 2z + N(0,1), x = 1, log p = −1.823657."""
     vae, x = linear_vae(f64(2.0).view(1, 1), 1.0, f64(mean), f64(variance)), f64(1.0).view(1, 1)
     parts = vae.elbo_parts(x, noise=two_points(1, 1))
     assert exact_log_prob(vae, x).item() == pytest.approx(-1.823657, abs=1e-6)
@@ -180,7 +180,7 @@ def test_elbo_oracles(mean, variance, rec, kl, elbo):
 
 
 def test_beta_below_one_is_no_bound():
-    """LV-E18, LV-O24: the exact posterior with β = ½ gives −1.581298, above log p."""
+    """The exact posterior with β = ½ gives −1.581298, above log p."""
     vae, x = linear_vae(f64(2.0).view(1, 1), 1.0, f64(0.4), f64(0.2)), f64(1.0).view(1, 1)
     parts = vae.elbo_parts(x, noise=two_points(1, 1))
     assert parts.elbo(0.5).item() == pytest.approx(-1.581298, abs=1e-6)
@@ -189,7 +189,7 @@ def test_beta_below_one_is_no_bound():
 
 
 def test_linear_reconstruction_closed_form():
-    """LV-O43: E_q log p(x|z) = −½ d log 2πσ² − (‖x − Wm‖² + tr W diag(v) Wᵀ) / 2σ²."""
+    """E_q log p(x|z) = −½ d log 2πσ² − (‖x − Wm‖² + tr W diag(v) Wᵀ) / 2σ²."""
     torch.manual_seed(0)
     w, mean, v = torch.randn(3, 2, dtype=torch.float64), f64(0.3, -1.0), f64(0.4, 1.7)
     vae, x = linear_vae(w, 0.6, mean, v), torch.randn(1, 3, dtype=torch.float64)
@@ -199,7 +199,7 @@ def test_linear_reconstruction_closed_form():
 
 
 def test_both_estimators_agree_in_mean():
-    """LV-O43: log p(x,z) − log q(z|x) and the analytic-KL form have the same expectation."""
+    """The mean of log p(x,z) − log q(z|x) is that of the form with the KL in closed form."""
     torch.manual_seed(0)
     vae = linear_vae(torch.randn(3, 2, dtype=torch.float64), 0.6, f64(0.3, -1.0), f64(0.4, 1.7))
     x = torch.randn(1, 3, dtype=torch.float64)
@@ -209,13 +209,14 @@ def test_both_estimators_agree_in_mean():
 
 
 def test_mean_field_gap():
-    """LV-O35: the best diagonal q misses a correlated posterior by .087177 nats."""
+    """The best diagonal q misses a correlated posterior by .087177 nats."""
     w = f64(1, 1, 0, 1, 1, 0).view(3, 2)
     x = f64(1, 2, -1).view(1, 3)
     best = linear_vae(w, 0.5, f64(-0.5714285714, 1.4285714286), f64(0.2, 0.2))
     assert exact_log_prob(best, x).item() == pytest.approx(-4.953642, abs=1e-6)
     assert best.elbo_parts(x, noise=two_points(1, 2)).elbo().item() == pytest.approx(-5.040818, abs=1e-6)
-    encoder = linear_vae(w, 0.5, 0.9 * f64(-0.5714285714, 1.4285714286), f64(0.3, 0.3))  # LV-O37
+    # an encoder that answers short of the best
+    encoder = linear_vae(w, 0.5, 0.9 * f64(-0.5714285714, 1.4285714286), f64(0.3, 0.3))
     assert encoder.elbo_parts(x, noise=two_points(1, 2)).elbo().item() == pytest.approx(-5.178210, abs=1e-6)
 
 
@@ -233,8 +234,8 @@ O44 = {  # samples: (O25's model, O24's model), q = prior
 
 @pytest.mark.parametrize("samples", O44)
 @pytest.mark.parametrize("model", [0, 1])
-def test_iwae_oracles(samples, model):
-    """LV-O44: L_S for S = 1 ... 500 when q is the prior, within 4 standard errors."""
+def test_iwae_with_the_prior_as_guess(samples, model):
+    """L_S for S = 1 ... 500 when q is the prior, within 4 standard errors."""
     torch.manual_seed(samples)
     w, x = [(1.0, 1.5), (2.0, 1.0)][model]
     vae, repeats = linear_vae(f64(w).view(1, 1), 1.0, f64(0.0), f64(1.0)), 200_000 // samples
@@ -270,7 +271,7 @@ def exact_samples(vae: VAE, n: int) -> Tensor:
 
 
 def test_iwae_survives_tiny_weights():
-    """LV-O44: log w about −2000 and far below leaves logsumexp finite."""
+    """Weights of log w about −2000 and far below leave logsumexp finite."""
     vae = linear_vae(f64(1.0).view(1, 1), 1.0, f64(0.0), f64(1.0))
     bound = vae.iwae(f64(300.0).view(1, 1), 20)
     assert torch.isfinite(bound).all()
@@ -279,7 +280,7 @@ def test_iwae_survives_tiny_weights():
 
 @pytest.mark.parametrize(("samples", "mean", "deviation"), [(1, 0.902, 1.786), (5, 0.122, 0.710)])
 def test_iwae_encoder_gradient(samples, mean, deviation):
-    """LV-O45: the encoder's signal fades with S faster than its noise (LV-E11: not "higher variance")."""
+    """The encoder's signal fades with S faster than its noise, which is not "higher variance"."""
     torch.manual_seed(0)
     n = 100_000
     vae = linear_vae(f64(1.0).view(1, 1), 1.0, f64(0.3), f64(0.8))
@@ -326,7 +327,7 @@ def test_chunks_change_nothing(monkeypatch):
 
 
 def test_zero_logits_cost_log_two_a_pixel():
-    """LV-O38: 784 log 2 = 543.427390 nats; an untrained net is within 2 %, its KL below .2."""
+    """784 log 2 = 543.427390 nats; an untrained net is within 2 %, its KL below .2."""
     torch.manual_seed(0)
     vae, x = VAE(), torch.bernoulli(torch.full((64, 784), 0.13))
     untrained = vae.elbo_parts(x)
@@ -372,7 +373,7 @@ def test_bernoulli_sums_to_one():
 
 @pytest.mark.parametrize(("variance", "answer"), [(0.1, -132.1655), (0.5, 458.7341)])
 def test_gaussian_likelihood_keeps_its_constants(variance, answer):
-    """LV-O40: d = 784, squared error 10. Without log 2πσ² the weight of the KL is silently another."""
+    """For d = 784, squared error 10. Without log 2πσ² the weight of the KL is silently another."""
     x = torch.zeros(784, dtype=torch.float64)
     mean = torch.full_like(x, math.sqrt(10 / 784))
     log_var = f64(math.log(variance))
@@ -391,7 +392,6 @@ def test_gaussian_likelihood_keeps_its_constants(variance, answer):
     ],
 )
 def test_parameter_counts(event, k, hidden, count):
-    """LV-O39."""
     assert VAE((event,), k, hidden).num_parameters == count
 
 
@@ -420,12 +420,12 @@ def train_linear(beta: float, sigma: float, learn_sigma: bool, k: int) -> VAE:
 
 
 def test_trained_linear_vae_is_probabilistic_pca():
-    """LV-O42: with σ² learned on the spectrum (4, 1, ¼), K = 1, the bound reaches −4.479959 and touches."""
+    """With σ² learned on the spectrum (4, 1, ¼), K = 1, the bound reaches −4.479959 and touches."""
     vae, x = train_linear(1.0, 1.0, True, 1), spectrum_data()
     elbo = vae.elbo_parts(x, noise=two_points(6, 1)).elbo().mean()
     assert elbo.item() == pytest.approx(-4.479959, abs=1e-3)
     assert elbo.item() == pytest.approx(exact_log_prob(vae, x).mean().item(), abs=1e-3)
-    assert vae.decoder_log_var.exp().item() == pytest.approx(0.625, abs=5e-3)  # LV-O8
+    assert vae.decoder_log_var.exp().item() == pytest.approx(0.625, abs=5e-3)  # the mean of the dropped λ
     assert vae.decoder[0].weight.norm().item() == pytest.approx(1.837117, abs=5e-3)
 
 
@@ -434,7 +434,7 @@ def test_trained_linear_vae_is_probabilistic_pca():
     [(1.0, (3.5, 0.5), (1.039721, 0.346574)), (4.5, (1.75, 0.0), (0.287682, 0.0))],
 )
 def test_beta_decides_which_directions_survive(beta, weights, kls):
-    """LV-O42: σ² = ½; a direction is kept iff λ > β σ², then w² = λ − βσ² and KL = ½ log(λ / βσ²)."""
+    """σ² = ½; a direction is kept iff λ > β σ², then w² = λ − βσ² and KL = ½ log(λ / βσ²)."""
     vae = train_linear(beta, math.sqrt(0.5), False, 2)
     gram = vae.decoder[0].weight.square().sum(1)[:2]  # the two large axes of x
     kl = vae.elbo_parts(spectrum_data(), noise=two_points(6, 2)).kl.mean(0)
@@ -461,7 +461,7 @@ def test_one_batch_is_overfitted_and_every_parameter_moves(decoder):
 
 
 def test_warmup_schedule_and_what_is_reported():
-    """LV-O47: 0 at the start, β at the end and after; what is measured is always the bound, β = 1."""
+    """0 at the start, β at the end and after; what is measured is always the bound, β = 1."""
     assert [kl_weight(2.0, e, 4) for e in (0, 1, 2, 4, 9)] == [0.0, 0.5, 1.0, 2.0, 2.0]
     assert kl_weight(3.0, 0, 0) == 3.0
     vae, x = VAE((8,), 2, [4], beta=5.0).double(), torch.zeros(4, 8, dtype=torch.float64)

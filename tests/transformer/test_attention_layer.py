@@ -1,4 +1,4 @@
-"""Attention against torch's own layers, triple loops and the oracles TF-O4 to O12, O39."""
+"""Attention against torch's own layers, triple loops and the text's example."""
 
 import math
 
@@ -45,7 +45,7 @@ def by_hand(q, k, v, allowed=None, scale=None):
 
 
 class TestWeights:
-    def test_the_texts_two_by_two_example(self):  # TF-O4
+    def test_the_texts_two_by_two_example(self):
         q, v = torch.eye(2, dtype=torch.float64), torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64)
         weights = attention_weights(q, q)
         expected = torch.tensor([[0.669762, 0.330238], [0.330238, 0.669762]], dtype=torch.float64)
@@ -63,7 +63,7 @@ class TestWeights:
     @pytest.mark.parametrize(
         "case", ["full", "causal", "padding", "other lengths", "wider values", "unscaled"]
     )
-    def test_equals_a_triple_loop_and_the_fused_kernel(self, case):  # TF-O5
+    def test_equals_a_triple_loop_and_the_fused_kernel(self, case):
         T, S, D, Dv = 5, (7 if case == "other lengths" else 5), 4, (6 if case == "wider values" else 4)
         q, k, v = random(T, D), random(S, D, seed=1), random(S, Dv, seed=2)
         padding = torch.tensor([[False, True, False, False, True]]) if case == "padding" else None
@@ -81,7 +81,7 @@ class TestWeights:
         columns = v.T @ (k @ q.T / 2.0).softmax(0)
         torch.testing.assert_close((attention_weights(q, k) @ v).T, columns, atol=1e-12, rtol=0)
 
-    def test_infinite_mask_commutes_with_the_scale(self):  # TF-O10
+    def test_infinite_mask_commutes_with_the_scale(self):
         scores, mask = (
             random(4, 4),
             torch.zeros(4, 4, dtype=torch.float64).masked_fill(
@@ -90,7 +90,7 @@ class TestWeights:
         )
         assert torch.equal((scores + mask) / 2.0, scores / 2.0 + mask)
 
-    def test_a_query_that_may_look_nowhere_gets_zeros_and_finite_gradients(self):  # TF-O10
+    def test_a_query_that_may_look_nowhere_gets_zeros_and_finite_gradients(self):
         attend = layer()
         padding = torch.tensor([[True] * 4, [False, False, True, True]])
         for watched in (False, True):
@@ -105,7 +105,7 @@ class TestWeights:
             (gradient,) = torch.autograd.grad(y.sum(), x)
             assert gradient.isfinite().all()
 
-    def test_variance_of_dot_products_is_the_width_and_scaling_keeps_weights_soft(self):  # TF-O12
+    def test_variance_of_dot_products_is_the_width_and_scaling_keeps_weights_soft(self):
         largest = {1: (0.21, 0.21), 64: (0.84, 0.25), 256: (0.92, 0.25)}
         for width, (unscaled, scaled) in largest.items():
             q, k = random(4000, 1, width, seed=width), random(4000, 16, width, seed=width + 1)
@@ -147,7 +147,7 @@ class TestLayer:
             y = ours(x, source, "causal" in case, padding)
         torch.testing.assert_close(y, expected, atol=1e-11, rtol=0)
 
-    def test_one_head_with_unit_output_is_plain_attention(self):  # TF-O11
+    def test_one_head_with_unit_output_is_plain_attention(self):
         attend = layer(4, 1, bias=False)
         with torch.no_grad():
             attend.output.weight.copy_(torch.eye(4))
@@ -155,7 +155,7 @@ class TestLayer:
         q, k, v = (x @ attend.project.weight[i * 4 : i * 4 + 4].T for i in range(3))
         torch.testing.assert_close(attend(x), attention_weights(q, k) @ v, atol=1e-12, rtol=0)
 
-    def test_heads_are_a_loop_over_heads_joined_on_features(self):  # TF-O11
+    def test_heads_are_a_loop_over_heads_joined_on_features(self):
         attend, x = layer(), random(1, 5, 12)
         W, b = attend.project.weight, attend.project.bias
         heads = []
@@ -167,10 +167,10 @@ class TestLayer:
         torch.testing.assert_close(attend(x)[0], expected, atol=1e-11, rtol=0)
 
     @pytest.mark.parametrize("heads", [1, 2, 8, 64])
-    def test_parameters_do_not_depend_on_the_number_of_heads(self, heads):  # TF-O11
+    def test_parameters_do_not_depend_on_the_number_of_heads(self, heads):
         assert sum(p.numel() for p in Attention(512, heads).parameters()) == 1_050_624
 
-    def test_permuting_heads_with_their_block_of_the_output_changes_nothing(self):  # TF-O11
+    def test_permuting_heads_with_their_block_of_the_output_changes_nothing(self):
         attend, x = layer(), random(2, 5, 12)
         before = attend(x)
         order = torch.tensor([8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6, 7])
@@ -181,7 +181,7 @@ class TestLayer:
             attend.output.weight.copy_(attend.output.weight[:, order].clone())
         torch.testing.assert_close(attend(x), before, atol=1e-12, rtol=0)
 
-    def test_symmetry(self):  # TF-O8
+    def test_symmetry(self):
         attend, x, order = layer(), random(1, 6, 12), torch.tensor([3, 0, 5, 1, 4, 2])
         torch.testing.assert_close(attend(x[:, order]), attend(x)[:, order], atol=1e-12, rtol=0)
         source = random(1, 7, 12, seed=4)
@@ -193,7 +193,7 @@ class TestLayer:
         assert (turned(x[:, order]) - turned(x)[:, order]).abs().max() > 1e-3
 
     @pytest.mark.parametrize("watched", [False, True])
-    def test_causal_by_gradient(self, watched):  # TF-O9
+    def test_causal_by_gradient(self, watched):
         attend = layer(rotary=Rotary(4))
 
         def run(x):

@@ -1,4 +1,4 @@
-"""The block: the worked example of the text (TF-O21), pre- and post-norm, and who mixes with whom."""
+"""The block: the worked example of the text, pre- and post-norm, and who mixes with whom."""
 
 import contracts
 import pytest
@@ -36,7 +36,7 @@ def worked_block(norm, scaled=True):
 X = matrix([[1, 0, 1, 0], [0, 1, 1, 0], [1, 1, 0, 1]])
 
 
-class TestWorkedExample:  # TF-O21; the text's printed numbers do not follow from its matrices (TF-E1 to E4)
+class TestWorkedExample:  # the text's printed numbers do not follow from its matrices
     def weights(self, scaled):
         from modules.transformer.attention import record_attention
 
@@ -89,7 +89,7 @@ def test_definition(norm):
     torch.testing.assert_close(block(x), expected, atol=1e-12, rtol=0)
 
 
-def test_silent_sublayers_leave_the_identity_or_the_norm():  # TF-O20
+def test_silent_sublayers_leave_the_identity_or_the_norm():
     x = random(2, 5, 8)
     for norm in ("pre", "post"):
         block = Block(8, 2, norm=norm, bias=False).double()
@@ -106,7 +106,7 @@ def test_silent_sublayers_leave_the_identity_or_the_norm():  # TF-O20
             )
 
 
-def test_norm_is_over_features_of_one_token_with_biased_variance():  # TF-O17, TF-E14
+def test_norm_is_over_features_of_one_token_with_biased_variance():
     norm = Block(4, 2).double().attention_norm
     x = matrix([[0.1, 200, -150, 0.3], [1, 2, 3, 4]])
     assert norm(x)[0].tolist() == pytest.approx([-0.10051, 1.50687, -1.30746, -0.09890], abs=1e-5)
@@ -116,7 +116,7 @@ def test_norm_is_over_features_of_one_token_with_biased_variance():  # TF-O17, T
 
 
 @pytest.mark.parametrize("activation", ["gelu", "relu"])
-def test_feedforward_does_not_mix_tokens(activation):  # TF-O19
+def test_feedforward_does_not_mix_tokens(activation):
     layer = contracts.exact(FeedForward(6, 24, activation))
     x = random(5, 6)
     order = torch.tensor([4, 2, 0, 1, 3])
@@ -127,7 +127,7 @@ def test_feedforward_does_not_mix_tokens(activation):  # TF-O19
             assert bool(jacobian[i, :, j].any()) == (i == j)
 
 
-def test_parameters():  # TF-O22
+def test_parameters():
     def count(block):
         return sum(p.numel() for p in block.parameters())
 

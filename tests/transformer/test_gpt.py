@@ -1,4 +1,4 @@
-"""GPT by the contracts of its surfaces and the oracles TF-O9, O22 to O26, O39."""
+"""GPT by the contracts of its surfaces, and by counts and sizes known from theory."""
 
 import math
 from itertools import pairwise
@@ -26,7 +26,7 @@ def tokens(*shape, vocabulary=11, seed=0):
 # --- sizes and the start -------------------------------------------------------------------------
 
 
-def test_parameters():  # TF-O22
+def test_parameters():
     assert GPT(65).num_parameters == 804_096
     assert GPT(65, bias=True).num_parameters == 809_856
     with torch.device("meta"):
@@ -36,7 +36,7 @@ def test_parameters():  # TF-O22
 
 
 @pytest.mark.parametrize("vocabulary", [65, 512, 30_000])
-def test_loss_at_the_start_is_ln_v(vocabulary):  # TF-O23
+def test_loss_at_the_start_is_ln_v(vocabulary):
     torch.manual_seed(0)
     model = GPT(vocabulary)
     x = tokens(12, 64, vocabulary=vocabulary)
@@ -45,7 +45,7 @@ def test_loss_at_the_start_is_ln_v(vocabulary):  # TF-O23
     )
 
 
-def test_forward_flops_per_token():  # TF-O39: 24LC² + 4LTC + 2CV of a dense pass
+def test_forward_flops_per_token():  # 24LC² + 4LTC + 2CV of a dense pass
     from torch.utils.flop_counter import FlopCounterMode
 
     model = GPT(65)
@@ -63,19 +63,19 @@ def test_forward_flops_per_token():  # TF-O39: 24LC² + 4LTC + 2CV of a dense pa
 
 @pytest.mark.parametrize("positions", POSITIONS)
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_density_sums_to_one(positions, norm):  # TF-O24
+def test_density_sums_to_one(positions, norm):
     model = tiny(vocab_size=3, context=4, positions=positions, norm=norm, begin=1)
     contracts.density_sums_to_one(model.log_prob, (4,), values=3, dtype=torch.int64)
 
 
 @pytest.mark.parametrize("positions", POSITIONS)
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_causal_by_gradient(positions, norm):  # TF-O9
+def test_causal_by_gradient(positions, norm):
     model = tiny(positions=positions, norm=norm)
     contracts.causal_in_tokens(model, model.embedding, tokens(7))
 
 
-def test_earlier_logits_keep_their_bits_when_a_later_token_changes():  # TF-O9
+def test_earlier_logits_keep_their_bits_when_a_later_token_changes():
     model, x = tiny(), tokens(1, 8)
     before = model(x)
     for j in range(8):
@@ -86,7 +86,7 @@ def test_earlier_logits_keep_their_bits_when_a_later_token_changes():  # TF-O9
         assert not torch.equal(after[:, j], before[:, j])
 
 
-def test_one_pass_is_n_passes_over_prefixes():  # TF-O9
+def test_one_pass_is_n_passes_over_prefixes():
     model, x = tiny(), tokens(2, 8)
     whole = model(x)
     for n in range(1, 9):
@@ -103,7 +103,7 @@ def test_log_prob_is_the_sum_of_next_token_log_probabilities():
     torch.testing.assert_close(model.log_prob(x), expected, atol=1e-12, rtol=0)
 
 
-def test_loss_is_the_mean_of_next_token_terms_and_targets_are_shifted():  # TF-E8
+def test_loss_is_the_mean_of_next_token_terms_and_targets_are_shifted():
     model, x = tiny(), tokens(3, 8)
     loss = model.step((x[:, :-1], x[:, 1:]), "val")
     log_p = model(x[:, :-1]).log_softmax(-1)
@@ -120,7 +120,7 @@ def test_without_the_mask_the_future_leaks():
     assert not torch.allclose(model(x[None]), leaky(x[None]))
 
 
-def test_order_matters_only_through_positions():  # TF-O8: without a mask and positions, a set function
+def test_order_matters_only_through_positions():  # without a mask and positions, a set function
     for positions in POSITIONS:
         model = tiny(positions=positions, causal=False)
         x, order = tokens(1, 6, vocabulary=11), torch.tensor([4, 2, 0, 1, 5, 3])
@@ -130,7 +130,7 @@ def test_order_matters_only_through_positions():  # TF-O8: without a mask and po
 # --- training ------------------------------------------------------------------------------------
 
 
-def test_tied_gradient_is_the_sum_of_both_roles():  # TF-O25
+def test_tied_gradient_is_the_sum_of_both_roles():
     tied, untied = tiny(), tiny(tied=False)
     untied.load_state_dict(tied.state_dict() | {"head.weight": tied.embedding.weight.detach().clone()})
     batch = (tokens(2, 8), tokens(2, 8, seed=1))
@@ -192,7 +192,7 @@ def test_schedule_warms_up_and_falls_along_a_cosine():
 
 @pytest.mark.parametrize("positions", POSITIONS)
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_cache_equals_full_pass(positions, norm):  # TF-O26
+def test_cache_equals_full_pass(positions, norm):
     model = tiny(positions=positions, norm=norm)
 
     for sizes in ([1] * 8, [3, 1, 4]):

@@ -1,4 +1,4 @@
-"""Positions: oracles TF-O13 (sinusoidal), TF-O14 (rotary), and the limits of a learned table."""
+"""Positions: sinusoids, rotations, and the limits of a learned table."""
 
 import math
 
@@ -8,7 +8,7 @@ import torch
 from modules.transformer.positions import Learned, Rotary, Sinusoidal, angles, sinusoids
 
 
-def test_sinusoids_of_width_four():  # TF-O13
+def test_sinusoids_of_width_four():
     expected = [
         [0, 1, 0, 1],
         [0.841471, 0.540302, 0.0099998, 0.99995],
@@ -19,7 +19,7 @@ def test_sinusoids_of_width_four():  # TF-O13
     )
 
 
-def test_sinusoids_have_constant_length_and_a_product_that_depends_on_the_offset_alone():  # TF-O13
+def test_sinusoids_have_constant_length_and_a_product_that_depends_on_the_offset_alone():
     table = sinusoids(torch.arange(64), 64)
     torch.testing.assert_close(table.square().sum(1), torch.full((64,), 32.0, dtype=torch.float64))
     products = table @ table.T
@@ -33,7 +33,7 @@ def test_sinusoids_have_constant_length_and_a_product_that_depends_on_the_offset
 
 
 @pytest.mark.parametrize("shift", [1, 5, 40])
-def test_a_shift_is_one_rotation_at_every_position(shift):  # TF-O13
+def test_a_shift_is_one_rotation_at_every_position(shift):
     table, width = sinusoids(torch.arange(100), 8), 8
     turn = angles(torch.tensor([shift]), width)[0]
     for position in (0, 3, 50):
@@ -43,7 +43,7 @@ def test_a_shift_is_one_rotation_at_every_position(shift):  # TF-O13
             assert table[position + shift, 2 * i : 2 * i + 2].tolist() == pytest.approx(expected, abs=1e-13)
 
 
-def test_odd_widths_are_refused():  # TF-O13
+def test_odd_widths_are_refused():
     for make in (lambda: sinusoids(torch.arange(3), 5), lambda: Sinusoidal(5), lambda: Rotary(7)):
         with pytest.raises(ValueError, match="is odd"):
             make()
@@ -65,7 +65,7 @@ K = torch.tensor([0.5, -1.0, 2.0, 0.25], dtype=torch.float64)
         ("half", (-1.9841, 1.9599, 2.4624, 4.0198), -7.228962),
     ],
 )
-def test_rotary_turns_pairs_and_scores_depend_on_the_difference_alone(layout, turned, score):  # TF-O14
+def test_rotary_turns_pairs_and_scores_depend_on_the_difference_alone(layout, turned, score):
     rotary = Rotary(4, layout)
     assert rotary(Q[None], 1)[0].tolist() == pytest.approx(turned, abs=1e-4)
     for m, n in ((3, 0), (5, 2), (13, 10), (103, 100)):
@@ -77,7 +77,7 @@ def test_rotary_turns_pairs_and_scores_depend_on_the_difference_alone(layout, tu
     assert torch.equal(rotary(Q[None], 0)[0], Q)
 
 
-def test_rotary_layouts_differ_by_a_permutation_of_features():  # TF-O14
+def test_rotary_layouts_differ_by_a_permutation_of_features():
     x = torch.randn(5, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     order = torch.tensor([0, 2, 4, 6, 1, 3, 5, 7])
     torch.testing.assert_close(Rotary(8, "adjacent")(x, 3)[:, order], Rotary(8, "half")(x[:, order], 3))
@@ -100,7 +100,7 @@ def test_sinusoidal_adds_the_table_in_any_dtype():
     assert module(x, 100)[0, 0, 0].item() == pytest.approx(math.sin(100), abs=1e-6)
 
 
-def test_learned_positions_end_with_their_table():  # TF-15
+def test_learned_positions_end_with_their_table():
     module = Learned(4, 6)
     x = torch.zeros(1, 2, 6)
     assert torch.equal(module(x, 2)[0], module.table[2:4])

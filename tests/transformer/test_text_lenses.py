@@ -170,13 +170,13 @@ def test_chi_square_by_hand_and_against_scipy():
 
 def test_chi_square_notices_a_wrong_sampler():
     p = torch.tensor([0.4, 0.3, 0.2, 0.1])
-    assert all(sampling.draw(p, 10_000, seed=s).p_value > 1e-4 for s in range(20))  # TF-O29
+    assert all(sampling.draw(p, 10_000, seed=s).p_value > 1e-4 for s in range(20))
     wrong = sampling.draw(torch.tensor([0.45, 0.25, 0.2, 0.1]), 10_000, seed=0).counts
     assert float(((wrong - 10_000 * p.double()) ** 2 / (10_000 * p.double())).sum()) > 30
 
 
 @torch.no_grad()
-def test_counted_operations_are_those_of_theory_and_of_torchs_own_counter():  # TF-O26
+def test_counted_operations_are_those_of_theory_and_of_torchs_own_counter():
     model = GPT(V, context=48, layers=2, heads=2, width=8).eval()
     one = torch.zeros(1, dtype=torch.int64)
     cached, full = (sampling.cost(model, one, 48, cache) for cache in (True, False))
@@ -199,7 +199,7 @@ def test_counted_operations_past_the_context_show_the_restart():
     assert run.tokens == [6, 1, 1, 4, 1, 1, 1, 1, 4, 1, 1, 1]
 
 
-def test_spec_counts_at_2048_follow_from_the_counted_pattern():  # TF-O26
+def test_known_counts_at_2048_follow_from_the_counted_pattern():
     steps = range(1, 2049)
     assert sum(steps) == 2_098_176
     model = GPT(V, context=40, layers=1, heads=1, width=8).eval()
