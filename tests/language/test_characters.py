@@ -78,7 +78,7 @@ def test_counts_beat_the_small_networks_on_the_same_axis(rows, data):
     assert (gpt.test, network.test) == pytest.approx((1.715, 1.763), abs=1e-3)
     large, small = sorted(lens.PUBLISHED.values())
     assert large < counts.held_out < gpt.held_out < small  # three times the steps of the published small one
-    readme = (experiments.LAB.parent / "README.md").read_text()
+    readme = (experiments.ZOO / "README.md").read_text()
     for one, called in ((counts, "6-gram counts have"), (gpt, "GPT"), (network, "Bengio's network")):
         assert f"{called} {one.held_out:.3f}" in readme
     assert (counts.steps, network.steps, gpt.steps) == (1, 15_600, 6_000)
