@@ -18,13 +18,13 @@ def shade(weights: np.ndarray) -> np.ndarray:
 
 
 def head_grid(
-    weights: Tensor, held: tuple[int, int] | None = None, off: Sequence[tuple[int, int]] = ()
+    weights: Tensor, selected: tuple[int, int] | None = None, off: Sequence[tuple[int, int]] = ()
 ) -> go.Figure:
     """All maps, layers down, heads across; a click reports x = head, y = layer, both from 1.
 
     Args:
         weights: (L, H, T, T).
-        held: (layer, head) from 0, framed. off: heads switched off, crossed out.
+        selected: (layer, head) from 0, framed. off: heads switched off, crossed out.
     """
     w = array(weights)
     L, H, T, _ = w.shape
@@ -69,7 +69,7 @@ def head_grid(
             "y0": l + 1 - half,
             "y1": l + 1 + half,
             "line": {"color": theme.VERMILLION, "width": 4}
-            if held == (l, h)
+            if selected == (l, h)
             else {"color": theme.grid(), "width": 1},
         }
         for l, h in pairs
@@ -89,12 +89,12 @@ def head_grid(
     return fig
 
 
-def head_map(weights: Tensor, tokens: Sequence[str], held: tuple[int, int] | None = None) -> go.Figure:
+def head_map(weights: Tensor, tokens: Sequence[str], selected: tuple[int, int] | None = None) -> go.Figure:
     """One head: rows look, columns are looked at; a click reports x = key, y = query.
 
     Args:
         weights: (T, T). tokens: T texts for both axes.
-        held: (query, key), its row framed.
+        selected: (query, key), its row framed.
     """
     w = array(weights)
     T = len(w)
@@ -110,7 +110,7 @@ def head_map(weights: Tensor, tokens: Sequence[str], held: tuple[int, int] | Non
             ygap=1 if T <= 40 else 0,
         )
     )
-    rows, columns = w.nonzero()  # what the mask hides cannot be held
+    rows, columns = w.nonzero()  # what the mask hides cannot be selected
     hover = [
         f"{tokens[i]} → {tokens[j]}: {v:.3f}"
         for i, j, v in zip(rows.tolist(), columns.tolist(), w[rows, columns].tolist(), strict=True)
@@ -119,8 +119,8 @@ def head_map(weights: Tensor, tokens: Sequence[str], held: tuple[int, int] | Non
     axis = {"showgrid": False, "zeroline": False, **ticks(tokens, T)}
     fig.update_xaxes(title="looked at (key)", range=[-0.5, T - 0.5], **axis)
     fig.update_yaxes(title="looks (query)", range=[T - 0.5, -0.5], **axis)
-    if held is not None:
-        i = held[0]
+    if selected is not None:
+        i = selected[0]
         fig.add_shape(
             type="rect",
             x0=-0.5,
@@ -134,7 +134,7 @@ def head_map(weights: Tensor, tokens: Sequence[str], held: tuple[int, int] | Non
     return fig
 
 
-def held_row(weights: Tensor, tokens: Sequence[str], query: int, key: int | None = None) -> go.Figure:
+def selected_row(weights: Tensor, tokens: Sequence[str], query: int, key: int | None = None) -> go.Figure:
     """The weights of one query over all keys, as bars; one key in full colour.
 
     Args:

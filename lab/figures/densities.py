@@ -22,7 +22,7 @@ def plane(
     Args:
         density: (S, S), row = x_2 upwards, column = x_1.
         points, samples: (N, 2) of the data and of the model.
-        at: (x_1, x_2) held: a line through x_1 and a ring.
+        at: (x_1, x_2) selected: a line through x_1 and a ring.
     """
     z = array(density)
     step = 2 * reach / len(z)
@@ -47,7 +47,7 @@ def plane(
         fig.add_vline(x=at[0], line={"color": theme.VERMILLION, "width": 3, "dash": "dot"})
         fig.add_trace(
             go.Scatter(
-                x=[at[0]], y=[at[1]], mode="markers", showlegend=False, hoverinfo="skip", name="held",
+                x=[at[0]], y=[at[1]], mode="markers", showlegend=False, hoverinfo="skip", name="selected",
                 marker={"symbol": "circle-open", "size": 16, "color": theme.VERMILLION, "line": {"width": 4}},
             )
         )  # fmt: skip

@@ -18,7 +18,7 @@ from lab.ui.access import gate, unlocked
 from lab.ui.access import keys as browser_keys
 from lab.ui.controls import choice, number, presets, set_values, slider, text, toggle, upload
 from lab.ui.drawing import draw
-from lab.ui.figures import figure, held, held_cell, pick, press, table
+from lab.ui.figures import button_figure, clickable, figure, selected_cell, selection, table
 from lab.ui.models import cached, card, experiment, history, load, read_history, trained
 from lab.ui.navigation import navigation, page_link, pages
 from lab.ui.page import check, equation, guard, header, notice, source, stop
@@ -34,10 +34,11 @@ button, metric, write, divider, code, json = st.button, st.metric, st.write, st.
 rerun, warning = st.rerun, st.warning
 
 __all__ = [
-    "action", "ask_password", "browser_keys", "button", "cached", "caption", "card", "check", "choice",
-    "code", "columns", "container", "divider", "draw", "equation", "expander", "experiment", "figure",
-    "gate", "guard", "header", "held", "held_cell", "held_text", "history", "job", "json", "live", "load",
-    "markdown", "metric", "navigation", "notice", "number", "page_link", "pages", "pick", "presets",
-    "press", "read_history", "rerun", "samples", "set_values", "setting", "slider", "source", "stepper",
-    "stop", "table", "tabs", "text", "toggle", "trained", "unlocked", "upload", "warning", "write",
+    "action", "ask_password", "browser_keys", "button", "button_figure", "cached", "caption", "card",
+    "check", "choice", "clickable", "code", "columns", "container", "divider", "draw", "equation",
+    "expander", "experiment", "figure", "gate", "guard", "header", "held_text", "history", "job", "json",
+    "live", "load", "markdown", "metric", "navigation", "notice", "number", "page_link", "pages",
+    "presets", "read_history", "rerun", "samples", "selected_cell", "selection", "set_values", "setting",
+    "slider", "source", "stepper", "stop", "table", "tabs", "text", "toggle", "trained", "unlocked",
+    "upload", "warning", "write",
 ]  # fmt: skip

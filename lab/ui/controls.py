@@ -32,7 +32,7 @@ def slider(
     fits = in_range(low, high, whole)
     state.prepare(key, default, lambda raw: fits(parse(raw)), fits, f"runs from {low:g} to {high:g}")
     value = st.slider(label, low, high, default, step, key=key, help=help, format=format, bind="query-params")
-    state.complaint(key, value == default)
+    state.show_warning(key, value == default)
     return value
 
 
@@ -63,7 +63,7 @@ def number(
     bind: Any = "query-params" if linked else None
     value = st.number_input(label, low, high, default, step, key=key, help=help, format=format, bind=bind)
     value = default if value is None else value
-    state.complaint(key, value == default)
+    state.show_warning(key, value == default)
     return value
 
 
@@ -123,7 +123,7 @@ def choice(
             bind="query-params",
         )
     value = default if value is None else value
-    state.complaint(key, value == default)
+    state.show_warning(key, value == default)
     return value
 
 
@@ -138,7 +138,7 @@ def toggle(label: str, default: bool, *, key: str, help: str | None = None) -> b
         lambda v: str(v).lower(),
     )
     value = st.toggle(label, default, key=key, help=help, bind="query-params")
-    state.complaint(key, value == default)
+    state.show_warning(key, value == default)
     return value
 
 
@@ -159,7 +159,9 @@ def text(
     fits = lambda value: isinstance(value, str) and len(value) <= max_chars  # noqa: E731
     if isinstance(st.session_state.get(key), str) and not fits(st.session_state[key]):
         st.session_state[key] = st.session_state[key][:max_chars]
-        state.complain(key, f"The text is longer than {max_chars:,} characters; only its beginning is used.")
+        state.set_warning(
+            key, f"The text is longer than {max_chars:,} characters; only its beginning is used."
+        )
     state.prepare(key, default, fits, fits, f"takes at most {max_chars:,} characters")
     area = max_chars > 200 if area is None else area
     make = st.text_area if area else st.text_input
@@ -170,7 +172,7 @@ def text(
         with st.container(horizontal=True, gap="small"):
             for name, example in shelf.items():
                 st.button(name, key=f"{key}-shelf-{name}", on_click=set_values, args=({key: example},))
-    state.complaint(key, value == default or len(value) == max_chars)
+    state.show_warning(key, value == default or len(value) == max_chars)
     if len(value) > max_chars:
         st.warning(f"The text is longer than {max_chars:,} characters; only its beginning is used.")
     return value[:max_chars]
@@ -191,16 +193,16 @@ def upload(label: str, *, into: str) -> None:
         try:
             text = file.getvalue().decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
-            state.complain(key, f"{file.name} is not UTF-8 text (byte {error.start}): save it as UTF-8.")
+            state.set_warning(key, f"{file.name} is not UTF-8 text (byte {error.start}): save it as UTF-8.")
             return
         set_values({into: text})  # the control itself cuts what is too long, and says so
 
     st.file_uploader(label, type=["txt", "md", "csv"], key=key, on_change=read)
-    state.complaint(key, True)
+    state.show_warning(key, True)
 
 
 def presets(settings: Mapping[str, Mapping[str, Any]], title: str = "Try") -> None:
-    """Buttons that set controls by key: name -> {key: value}. None lets go of a picked point."""
+    """Buttons that set controls by key: name -> {key: value}. None lets go of a selected point."""
     st.markdown(f"##### {title}")
     with st.container(horizontal=True, gap="small"):
         for name, values in settings.items():
@@ -210,15 +212,15 @@ def presets(settings: Mapping[str, Mapping[str, Any]], title: str = "Try") -> No
 def set_values(values: Mapping[str, Any]) -> None:
     """Set controls by key before the next run of the page."""
     for key, value in values.items():
-        if state.kind(key) == "pick":
-            from lab.ui.figures import hold
+        if state.kind(key) == "selection":
+            from lab.ui.figures import select
 
-            hold(key, value)
+            select(key, value)
         elif state.kind(key) == "draw":
             state.put(key, str(value))
         else:
-            held = st.session_state.get(key)
-            if isinstance(held, float) and isinstance(value, int) and not isinstance(value, bool):
+            current = st.session_state.get(key)
+            if isinstance(current, float) and isinstance(value, int) and not isinstance(value, bool):
                 value = float(value)
             st.session_state[key] = value
             st.session_state.pop(f"_play:{key}", None)

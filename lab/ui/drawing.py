@@ -40,7 +40,7 @@ def draw(
     levels = read(token, pictures, size)
     if token is not None and levels is None:
         state.put(key, None)
-        state.complain(
+        state.set_warning(
             key,
             f"The link's drawing {key} cannot be read: draw it again here, or copy the whole link.",
         )
@@ -71,7 +71,7 @@ def draw(
         },
         on_drawing_change=drawn,
     )
-    state.complaint(key, token is None)
+    state.show_warning(key, token is None)
     state.publish(key, start)
     return levels.float() / LEVELS
 

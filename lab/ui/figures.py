@@ -1,4 +1,4 @@
-"""Figures on a page: alt text, SVG and CSV export, points that can be clicked and stay held."""
+"""Figures on a page: alt text, SVG and CSV export, points that can be clicked and stay selected."""
 
 import csv
 import io
@@ -28,24 +28,24 @@ def figure(fig: Figure, *, alt: str, data: Table | None = None, key: str | None 
         download(data, key or alt)
 
 
-def pick(
+def clickable(
     fig: Figure, *, key: str, alt: str, data: Table | None = None, mark: bool = True
 ) -> dict[str, Any] | None:
-    """Draw a figure whose points can be clicked; the held click as dict(x, y, customdata), or None.
+    """Draw a figure whose points can be clicked; the selected one as dict(x, y, customdata), or None.
 
-    The click stays held (in the URL too) until another is made; a click on nothing lets it go.
-    `held(key)` gives it before the figure is made.
+    It stays selected (in the URL too) until another is clicked; a click on nothing lets it go.
+    `selection(key)` gives it before the figure is made.
 
     Args:
-        mark: draw a ring around the held point.
+        mark: draw a ring around the selected point.
     """
-    state.register(key, "pick")
+    state.register(key, "selection")
     raw = state.get(key)
     point = find(fig, spelled(raw))
     if raw is not None and point is None:
         state.put(key, None)
-        state.complain(key, f"There is no point {key}={state.short(raw)} in this picture: click one.")
-    state.complaint(key, point is None)
+        state.set_warning(key, f"There is no point {key}={state.short(raw)} in this picture: click one.")
+    state.show_warning(key, point is None)
     st.session_state[f"_points:{key}"] = point
     if point is not None and mark:
         outline(fig, point)
@@ -61,15 +61,15 @@ def pick(
 
     def clicked() -> None:
         points = st.session_state[chart]["selection"]["points"]
-        hold(key, {"x": points[0]["x"], "y": points[0]["y"]} if points else None)
+        select(key, {"x": points[0]["x"], "y": points[0]["y"]} if points else None)
 
-    clickable(fig, chart, alt, clicked)
+    draw_clickable(fig, chart, alt, clicked)
     download(data, key)
     state.publish(key)
     return point
 
 
-def press(
+def button_figure(
     fig: Figure,
     *,
     key: str,
@@ -77,7 +77,7 @@ def press(
     on_press: Callable[[int, int], Mapping[str, Any]],
     data: Table | None = None,
 ) -> None:
-    """Draw a figure whose points are buttons: nothing stays held, each click sets controls.
+    """Draw a figure whose points are buttons: nothing stays selected, each click sets controls.
 
     Args:
         on_press: x, y of the point -> the controls by key, as in `presets`.
@@ -93,11 +93,11 @@ def press(
             st.session_state[f"_clicks:{key}"] = clicks + 1
             set_values(on_press(round(points[0]["x"]), round(points[0]["y"])))
 
-    clickable(fig, chart, alt, clicked)
+    draw_clickable(fig, chart, alt, clicked)
     download(data, key)
 
 
-def clickable(fig: Figure, chart: str, alt: str, clicked: Callable[[], None]) -> None:
+def draw_clickable(fig: Figure, chart: str, alt: str, clicked: Callable[[], None]) -> None:
     """Draw a figure under the key `chart`; a click on a point calls `clicked`, which finds it there."""
     fig.update_layout(clickmode="event+select")
     st.plotly_chart(
@@ -111,8 +111,8 @@ def clickable(fig: Figure, chart: str, alt: str, clicked: Callable[[], None]) ->
     )
 
 
-def held(key: str) -> dict[str, Any] | None:
-    """The held click of `pick(key=...)`, before its figure is made: dict(x, y, customdata=None).
+def selection(key: str) -> dict[str, Any] | None:
+    """The selected point of `clickable(key=...)`, before its figure is made: dict(x, y, customdata=None).
 
     x and y are finite numbers; what a link says may be far from every point of the figure.
     """
@@ -120,9 +120,9 @@ def held(key: str) -> dict[str, Any] | None:
     return None if point is None or isinstance(point["x"], str) or isinstance(point["y"], str) else point
 
 
-def held_cell(key: str, rows: int, columns: int) -> tuple[int, int] | None:
-    """Row and column of the held click (x = column, y = row) on a map of these sizes; None outside of it."""
-    point = held(key)
+def selected_cell(key: str, rows: int, columns: int) -> tuple[int, int] | None:
+    """Row and column of the selected point (x = column, y = row) on a map of these sizes; None outside."""
+    point = selection(key)
     if point is None or not isinstance(point["x"], int) or not isinstance(point["y"], int):
         return None
     row, column = point["y"], point["x"]
@@ -135,8 +135,8 @@ def spelled(raw: str | None) -> dict[str, Any] | None:
     return {"x": value(x), "y": value(y), "customdata": None} if comma else None
 
 
-def hold(key: str, point: Any) -> None:
-    """Hold a click: dict(x, y), a pair, or None."""
+def select(key: str, point: Any) -> None:
+    """Select a point: dict(x, y), a pair, or None."""
     if point is None:
         state.put(key, None)
         return
@@ -160,7 +160,7 @@ def value(text: str) -> int | float | str:
 
 
 def find(fig: Figure, point: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """The figure's point at the held place, with its customdata; None if there is none."""
+    """The figure's point at the selected place, with its customdata; None if there is none."""
     if point is None:
         return None
     traces = [t for t in fig.data if t.type in ("scatter", "bar") and t.x is not None and t.y is not None]
@@ -190,7 +190,7 @@ def plain(v: Any) -> Any:
 def outline(fig: Figure, point: Mapping[str, Any]) -> None:
     """A ring around the point."""
     fig.add_scatter(
-        x=[point["x"]], y=[point["y"]], mode="markers", showlegend=False, hoverinfo="skip", name="held",
+        x=[point["x"]], y=[point["y"]], mode="markers", showlegend=False, hoverinfo="skip", name="selected",
         marker={"symbol": "circle-open", "size": 22, "color": theme.VERMILLION, "line": {"width": 4}},
     )  # fmt: skip
 

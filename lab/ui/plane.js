@@ -98,21 +98,21 @@ export default function (component) {
     const px = ((event.clientX - box.left) / box.width) * 640, py = ((event.clientY - box.top) / box.height) * 640;
     return [clamp(((px - LEFT) / SIDE) * 2 * extent - extent), clamp(extent - ((py - TOP) / SIDE) * 2 * extent)];
   };
-  const hold = (where) => {
+  const select = (where) => {
     held.place = where; held.seq += 1; mark();
     setStateValue("place", {seq: held.seq, place: where});
   };
   svg.onpointermove = (event) => show(...place(event));
   svg.onpointerleave = () => { if (held.place) show(...held.place); };
-  svg.onclick = (event) => { const where = place(event); show(...where); hold(where); };
+  svg.onclick = (event) => { const where = place(event); show(...where); select(where); };
   svg.onkeydown = (event) => {
     const step = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]}[event.key];
     const clamp = (t) => Math.max(-extent, Math.min(extent, t));
     if (step) { event.preventDefault(); event.stopPropagation();
                 show(clamp(held.probe[0] + step[0] * extent / 24), clamp(held.probe[1] + step[1] * extent / 24)); }
-    else if (event.key === "Enter" || event.key === " ") { event.preventDefault(); hold(held.probe); }
+    else if (event.key === "Enter" || event.key === " ") { event.preventDefault(); select(held.probe); }
   };
-  find(".let-go").onclick = () => hold(null);
+  find(".let-go").onclick = () => select(null);
   find(".save").onclick = () => {
     const copy = svg.cloneNode(true);
     copy.setAttribute("xmlns", NS);

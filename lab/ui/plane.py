@@ -2,7 +2,7 @@
 
 Pictures on a grid of the plane are computed beforehand and sent as one sheet; between grid points
 the browser blends the four nearest, so that nothing has to be asked of Python while the pointer
-moves. A click is held in the URL and answered by Python with the exact picture.
+moves. A click is kept in the URL and answered by Python with the exact picture.
 """
 
 import base64
@@ -18,7 +18,7 @@ from PIL import Image
 from lab.figures import theme
 from lab.figures.basic import array
 from lab.ui import state
-from lab.ui.figures import Table, download, hold
+from lab.ui.figures import Table, download, select
 
 LEVELS = 63  # shades of ink in the sheet
 
@@ -42,7 +42,7 @@ def plane(
     density_reach: float | None = None,
     data: Table | None = None,
 ) -> tuple[float, float] | None:
-    """A plane whose picture under the pointer is shown at once, and whose clicks are held in the URL.
+    """A plane whose picture under the pointer is shown at once, and whose clicks are kept in the URL.
 
     Args:
         tiles: (G, G, H, H) pictures in [0, 1] on a grid over [-extent, extent]²; row 0 is the top.
@@ -53,10 +53,10 @@ def plane(
         data: columns to save as CSV.
 
     Returns:
-        The held place (u, v), or None.
+        The selected place (u, v), or None.
     """
-    state.register(key, "pick")
-    place = held(key, extent)
+    state.register(key, "selection")
+    place = selection(key, extent)
     sheet = array(tiles)
     grid, tile = sheet.shape[0], sheet.shape[-1]
     ink, dots = theme.text(), array(points).reshape(-1, 2)
@@ -82,7 +82,7 @@ def plane(
         if isinstance(message, dict):
             st.session_state[f"_seq:{key}"] = int(message.get("seq") or 0)
             where = message.get("place")
-            hold(key, (float(where[0]), float(where[1])) if where else None)
+            select(key, (float(where[0]), float(where[1])) if where else None)
 
     mount(
         key=name,
@@ -109,14 +109,14 @@ def plane(
         },
         on_place_change=placed,
     )  # fmt: skip
-    state.complaint(key, place is None)
+    state.show_warning(key, place is None)
     download(data, key)
     state.publish(key)
     return place
 
 
-def held(key: str, extent: float) -> tuple[float, float] | None:
-    """The held place of `plane(key=...)`; one sentence if the link's is none."""
+def selection(key: str, extent: float) -> tuple[float, float] | None:
+    """The selected place of `plane(key=...)`; one sentence if the link's is none."""
     raw = state.get(key)
     if raw is None:
         return None
@@ -126,7 +126,7 @@ def held(key: str, extent: float) -> tuple[float, float] | None:
         u = v = float("nan")
     if not (abs(u) <= extent and abs(v) <= extent):
         state.put(key, None)
-        state.complain(
+        state.set_warning(
             key, f"The link says {key}={raw[:40]}, but {key} is two numbers from −{extent:g} to {extent:g}."
         )
         return None

@@ -12,12 +12,12 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 
-def complain(key: str, sentence: str) -> None:
+def set_warning(key: str, sentence: str) -> None:
     """Show a sentence about the URL value of `key`, until the control is moved."""
     st.session_state[f"_bad:{key}"] = sentence
 
 
-def complaint(key: str, still_default: bool) -> None:
+def show_warning(key: str, still_default: bool) -> None:
     """Draw the sentence about `key`, if there is one and the control was not moved since."""
     sentence = st.session_state.get(f"_bad:{key}")
     if sentence and still_default:
@@ -34,27 +34,27 @@ def prepare(
     wants: str,
     spell: Callable[[Any], str] = str,
 ) -> None:
-    """Before a bound widget is made: refuse a bad URL value, drop a held value that no longer fits.
+    """Before a bound widget is made: refuse a bad URL value, drop a value that no longer fits.
 
     Args:
         valid: is this text of the URL a value of the control?
-        fits: may this held value stay (the range may have changed since)?
+        fits: may the present value stay (the range may have changed since)?
         wants: what the control takes, ends the sentence.
         spell: the text of a value in the URL.
     """
     register(key, "widget")
     raw = st.query_params.get(key)
     if key in st.session_state:
-        held = st.session_state[key]
-        if not fits(held):
+        current = st.session_state[key]
+        if not fits(current):
             st.session_state[key] = default
-        elif held != default and raw is None:
+        elif current != default and raw is None:
             # A preset has set a control that was not on the page: Streamlit would leave the URL as it is.
             with suppress(StreamlitAPIException):  # it was on the page, and Streamlit writes the URL itself
-                st.query_params[key] = spell(held)
+                st.query_params[key] = spell(current)
         return
     if raw is not None and not valid(raw):
-        complain(
+        set_warning(
             key, f"The link says {key}={short(raw)}, but {key} {wants}; {short(str(default))!r} is used."
         )
         # Streamlit would take what it can make of it (2.5 becomes 2): the widget must not see it.

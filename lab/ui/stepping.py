@@ -60,7 +60,7 @@ def stepper(n: int, *, key: str, seconds: float = 0.4, default: int = 0, label: 
         index = st.slider(
             f"{label} of {last}", 0, last, default, key=key, bind="query-params", width="stretch"
         )
-    state.complaint(key, index == default)
+    state.show_warning(key, index == default)
     if playing:
         clock(key, index, last, seconds)
     return index

@@ -144,11 +144,11 @@ def conditional_mode() -> None:
         y = class_choice(model, LIKELIEST)
     if members.classes(model) and y is None:
         y = int(posterior(name, x).argmax())
-    cell = ui.held_cell("pixel", side, side)
+    cell = ui.selected_cell("pixel", side, side)
     pixel = cell[0] * side + cell[1] if cell else members.default_pixel(x)
     view = look(name, x, pixel, y or 0)
     with right:
-        ui.pick(
+        ui.clickable(
             figures.canvas(
                 members.ink(view.seen, model), side, pixel, f"What pixel {pixel} may see; click",
                 clickable=True,
@@ -351,7 +351,7 @@ def pixels_mode() -> None:
 
     picture, bars = ui.columns(2)
     with picture:
-        held = ui.pick(
+        selected = ui.clickable(
             figures.canvas(
                 members.ink(run.picture(step), model), side, pixel, "So far; click a pixel", clickable=True
             ),
@@ -361,7 +361,7 @@ def pixels_mode() -> None:
         )  # fmt: skip
     with bars:
         law_figure(masks.sharpened(run.law[pixel], temperature), int(run.bit[last]))
-    chosen = int(held["y"]) * side + int(held["x"]) if held else pixel
+    chosen = int(selected["y"]) * side + int(selected["x"]) if selected else pixel
     read, surprisal = ui.columns(2)
     with read:
         asked = 1 if model.values == 2 else int(run.x[chosen])

@@ -61,14 +61,14 @@ def reach_mode() -> None:
     with third:
         k = ui.choice("Kernel of the others", [k for k in (3, 5, 7) if k <= k1], key="kernel")
     layers = ui.stepper(lens.DEEPEST + 1, key="layers", default=13, label="Further layers")
-    row, column = ui.held_cell("pixel", side, side) or (side // 2, side // 2)
+    row, column = ui.selected_cell("pixel", side, side) or (side // 2, side // 2)
     pixel = row * side + column
     shape = lens.Shape(gated, k1, k, layers, side, mask)
 
     left, right = ui.columns([3, 2])
     found = gradient(shape, pixel)
     with left:
-        ui.pick(
+        ui.clickable(
             figures.reach(found, pixel, f"What ({row}, {column}) reads; click"),
             key="pixel", alt="Gradient of one pixel's logit with respect to every pixel", mark=False,
             data={"pixel": range(side * side), "gradient": found},
@@ -139,7 +139,7 @@ def stripes_mode() -> None:
     data = lens.stripes(plain)
     side, shift, count = data.side, data.shift, len(data.patterns)
     number = ui.number("Pattern", 0, count - 1, 2788, key="pattern")
-    row, column = ui.held_cell("cell", side, side) or (1, 1)
+    row, column = ui.selected_cell("cell", side, side) or (1, 1)
     pixel = row * side + column
     source = lens.source_of(pixel, side, shift)
     picture = data.patterns[number]
@@ -147,7 +147,7 @@ def stripes_mode() -> None:
     each = {label: costs(name) for label, name in lens.TRAINED.items()}
     left, right = ui.columns([2, 3])
     with left:
-        ui.pick(
+        ui.clickable(
             figures.copied(picture[0], pixel, source, "One of the pictures; click"), key="cell", mark=False,
             alt="One pattern of stripes, the chosen pixel and the one it copies",
             data={"pixel": range(side * side), "x": picture},

@@ -48,7 +48,7 @@ def pictures_mode() -> None:
 
     parents, costs = ui.columns(2)
     with parents:
-        ui.press(
+        ui.button_figure(
             painting.painter(
                 chains.painted(offsets), range(-chains.REACH, chains.REACH + 1), range(-chains.REACH, 1),
                 title="Parents (blue); click a cell",

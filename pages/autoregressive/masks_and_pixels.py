@@ -43,13 +43,13 @@ wiring = masks.connect(order, degrees, direct)
 model = masks.toy_model(n, [len(m) for m in degrees], direct, seed)
 
 sizes = [n, *(len(m) for m in degrees), n]
-layer, unit = figures.unit_at(sizes, ui.held("unit")) or (len(sizes) - 1, int(order[n // 2]))
+layer, unit = figures.unit_at(sizes, ui.selection("unit")) or (len(sizes) - 1, int(order[n // 2]))
 network = figures.network(
     wiring.rank, degrees, wiring.layers, wiring.direct, masks.reached(wiring, layer, unit)
 )
 names = " → ".join(f"x{v + 1}" for v in order.tolist())
 ui.markdown(f"Order **{names}**. Click a unit: every path that leads into it lights up.")
-ui.pick(network, key="unit", alt="Masked network: inputs, hidden units with degrees, outputs",
+ui.clickable(network, key="unit", alt="Masked network: inputs, hidden units with degrees, outputs",
         data={"layer": [k for k, size in enumerate(sizes) for _ in range(size)],
               "number": [int(v) for m in (wiring.rank, *degrees, wiring.rank) for v in m]})  # fmt: skip
 

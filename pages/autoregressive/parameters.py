@@ -29,7 +29,7 @@ def counts_mode() -> None:
         other: counting.curve(other, sizes, k, d) for other in counting.MODELS if other != "chain-rule table"
     }
     costs = {other: cost(other, n, k, d) for other in counting.MODELS}
-    point = ui.pick(
+    point = ui.clickable(
         basic.curves(
             lines, sizes, title="Free numbers: click a curve", xlabel="variables n", ylabel="numbers",
             log_y=True, mark=n, height=460, markers=True,

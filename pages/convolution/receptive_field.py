@@ -155,8 +155,8 @@ def trained_view() -> None:
             grid = inside.rows_of(h, 19)
             units_of = lambda row, column: (row * grid.shape[1] + column,)  # noqa: E731
             alt = f"The {len(h)} units of layer {title}, row by row; click one"
-        row, column = inside.clicked(grid, ui.held("unit"))
-        ui.pick(figures.feature_map(grid, (row, column), f"{title}: click a unit"), key="unit", alt=alt,
+        row, column = inside.clicked(grid, ui.selection("unit"))
+        ui.clickable(figures.feature_map(grid, (row, column), f"{title}: click a unit"), key="unit", alt=alt,
                 mark=False, data={"value": grid.flatten()})  # fmt: skip
         unit = units_of(row, column)
     found = weights_on_input(model, layers, index, unit, x, examples, kind)
@@ -239,19 +239,19 @@ def own_view() -> None:
         ui.stop(str(error))
     step = 2 if relu else 1  # what stands in the picture are the convolutions
     windows = layers[::step]
-    held = ui.held("cone")
-    level, unit = inside.cone_unit(windows, held)
+    selected = ui.selection("cone")
+    level, unit = inside.cone_unit(windows, selected)
     cone = lens.cone(windows, level, unit)
     names = ["input", *(f"layer {k}" for k in range(1, depth + 1))]
     ui.markdown(f"Click any unit of any layer. Chosen: **{names[level]}, unit {unit}**.")
-    point = ui.pick(
+    point = ui.clickable(
         figures.cone(cone.centres, cone.lit, cone.edges, cone.padding, names),
         key="cone", mark=True, alt="Layers of units, each above the middle of its field, paths lit",
         data={"layer": [k for k, row in enumerate(cone.lit) for _ in row],
               "unit": [i for row in cone.lit for i in range(len(row))],
               "centre": torch.cat(cone.centres), "lit": torch.cat(cone.lit)},
     )  # fmt: skip
-    if held and point is None:
+    if selected and point is None:
         ui.caption("The unit of the link is not in this stack; the middle of the last layer is shown.")
     windows_seen = lens.fields(settings)
     ui.table(

@@ -11,7 +11,7 @@ from lab.figures import basic
 from lab.figures import graph as figures
 from lab.lenses import messages as lens
 from lab.lenses import receptive_field
-from lab.ui.figures import hold
+from lab.ui.figures import select
 from modules.graph.gcn import GCN, GraphConvolution, Propagation, edge_weights
 
 DRAWN = 36  # nodes of a large graph that are drawn: the nearest to the selected one
@@ -74,8 +74,8 @@ positions = figures.layout(
     lens.inside(data.edge_index if whole else edited.edge_index, shown), len(shown)
 )  # a small graph stands still while it is edited
 
-if point := ui.held("at"):
-    hold("at", None)
+if point := ui.selection("at"):
+    select("at", None)
     clicked = int(shown[figures.node_at(positions, point["x"], point["y"])])
     if click == "selects":
         st.session_state["_after-click"] = {"node": clicked}
@@ -134,7 +134,7 @@ if view == "Messages":
     left, right = ui.columns([3, 2])
     kept = [i for i, m in enumerate(heard.senders.tolist()) if m in place]
     with left:
-        ui.pick(
+        ui.clickable(
             figures.network(
                 **scene, classes=now.argmax(1)[shown], names=classes,
                 senders=[place[int(heard.senders[i])] for i in kept], weights=heard.weights[kept],
@@ -185,7 +185,7 @@ elif view == "Reach":
     left, right = ui.columns(2)
     with left:
         ui.markdown(f"##### Theory: hops to node {node}")
-        ui.pick(
+        ui.clickable(
             figures.network(
                 **scene, classes=lens.rings(theory, layer)[shown], names=lens.ring_names(layer),
                 colors=figures.hop_colors(layer),

@@ -99,7 +99,7 @@ with tree:
     found = lens.contexts(model, context)
     read = [" ".join(model.names(torch.tensor(tokens))) for tokens in found.tokens]
     oldest = [model.names(torch.tensor(tokens[:1]))[0] if tokens else "all" for tokens in found.tokens]
-    clicked = ui.pick(
+    clicked = ui.clickable(
         trees.tree(
             [len(tokens) for tokens in found.tokens], found.place, found.parent,
             [f"{name} ({n})" for name, n in zip(oldest, found.count, strict=True)],

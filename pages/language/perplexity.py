@@ -113,7 +113,7 @@ def show_triangle(p, q, clickable: bool) -> None:
     alt = f"{way} of every distribution Q of three outcomes; it is 0 only at P"
     data = {f"Q({i + 1})": found.q[:, i] for i in range(3)} | {way: found.kl}
     if clickable:
-        ui.pick(fig, key="point", alt=alt, data=data, mark=False)
+        ui.clickable(fig, key="point", alt=alt, data=data, mark=False)
     else:
         ui.figure(fig, alt=alt, data=data, key="simplex")
 
@@ -121,7 +121,7 @@ def show_triangle(p, q, clickable: bool) -> None:
 def divergence_mode() -> None:
     size = ui.slider("Outcomes", 2, len(STARTS), 3, key="k")
     triangle = size == 3 and ui.choice("Q from", ["sliders", "the triangle"], key="from") == "the triangle"
-    clicked = ui.held("point") if triangle else None
+    clicked = ui.selection("point") if triangle else None
     left, right = ui.columns(2)
     with left:
         first = [

@@ -118,7 +118,7 @@ with merging:
     )
     tokens, made = lens.segmented(training, bpe, pair)
     spelled = bpe.encode(training)
-    clicked = ui.pick(
+    clicked = ui.clickable(
         figures.pieces(tokens, bpe.ids(spelled), made, clickable=True), key="piece", mark=False,
         alt=f"The training text after {step + 1} merges, the new token in strong colour",
         data={"token": tokens, "new": made},

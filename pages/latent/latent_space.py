@@ -180,11 +180,11 @@ if view == "Plane":
         f"twice the standard "
         f"deviation of the encoder's answer for A."
     )
-    held = place is not None
+    selected = place is not None
     code = seen.plane.at(*place) if place else code_a
     left, right = ui.columns([1, 3])
     with left:
-        what = "Decoded at the held place" if held else "Decoded at A's place"
+        what = "Decoded at the selected place" if selected else "Decoded at A's place"
         ui.caption(what)
         ui.figure(basic.image(latent.decoded(model, code[None])[0], height=240), alt=what, key="decoded")
     with right:
@@ -193,7 +193,7 @@ if view == "Plane":
     ui.equation(
         rf"z={vector(code)},\quad\log p(z)=-\tfrac12\lVert z\rVert^2-\tfrac K2\log 2\pi"
         rf"=-\tfrac12\cdot{squares:.3f}-{half_log:.3f}={model.prior.log_prob(code).item():.3f}",
-        "z is the held place (the code of A while none is held); p(z) = N(0, I) is the prior that "
+        "z is the selected place (the code of A while none is); p(z) = N(0, I) is the prior that "
         "samples are "
         f"drawn from. The plane holds {seen.plane.share:.0%} of the codes' variance.",
     )
@@ -279,7 +279,7 @@ elif view == "Traversal":
     dims, values = seen.order[:rows], [-3.0, -2.25, -1.5, -0.75, 0.0, 0.75, 1.5, 2.25, 3.0]
     grid = latent.traverse(code_a, values, dims)
     names = [f"z{figures.subscript(d)}" for d in dims]
-    clicked = ui.pick(
+    clicked = ui.clickable(
         figures.contact_sheet(
             latent.decoded(model, grid), names, [f"{v:+.2f}" for v in values], xlabel="value", clickable=True
         ),

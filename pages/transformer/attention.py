@@ -67,22 +67,22 @@ def importance(name, tokens, causal):
 # --- Pictures -----------------------------------------------------------------------------------
 
 maps = lens.record(model, tokens, causal, off)
-place = ui.held_cell("head", L + 1, H + 1)  # counted from 1
+place = ui.selected_cell("head", L + 1, H + 1)  # counted from 1
 layer, head = (max(i - 1, 0) for i in place) if place else (0, 0)
 weights = maps.weights[layer, head]
 T = len(tokens)
-query, key = ui.held_cell("token", T, T) or (T - 1, int(weights[T - 1].argmax()))
+query, key = ui.selected_cell("token", T, T) or (T - 1, int(weights[T - 1].argmax()))
 
 left, right = ui.columns([2, 3])
 with left:
     ui.markdown(f"##### All heads: click one (now layer {layer + 1}, head {head + 1})")
-    ui.pick(
+    ui.clickable(
         figures.head_grid(maps.weights, (layer, head), off), key="head", mark=False,
         alt=f"Attention maps of all {L} layers and {H} heads; layer {layer + 1}, head {head + 1} is chosen",
     )  # fmt: skip
 with right:
     ui.markdown("##### This head: click a cell to hold its row")
-    ui.pick(
+    ui.clickable(
         figures.head_map(weights, names, (query, key)), key="token",
         alt=f"Attention weights of layer {layer + 1}, head {head + 1} over {len(names)} tokens",
         data={
@@ -94,7 +94,7 @@ with right:
 
 story = lens.dot(maps, layer, head, query)
 ui.figure(
-    figures.held_row(story.weights, names, query, key),
+    figures.selected_row(story.weights, names, query, key),
     alt=f"Weights of the query {names[query]} over all keys", data={"key": names, "weight": story.weights},
 )  # fmt: skip
 
@@ -113,7 +113,7 @@ with one:
             "e^(q·k/√D)": story.raised,
             "weight": story.weights,
         },
-        alt="The softmax of the held row, number by number",
+        alt="The softmax of the selected row, number by number",
         key="softmax",
     )
 with mask:

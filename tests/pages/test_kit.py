@@ -118,9 +118,9 @@ def clicks_page() -> None:
     from lab import ui
     from lab.figures import basic
 
-    before = ui.held("cell")
+    before = ui.selection("cell")
     fig = basic.heatmap(torch.arange(6.0).reshape(2, 3), clickable=True)
-    st.session_state["result"] = (before, ui.pick(fig, key="cell", alt="six cells"))
+    st.session_state["result"] = (before, ui.clickable(fig, key="cell", alt="six cells"))
     ui.presets({"Hold": {"cell": (2, 1)}, "Let go": {"cell": None}})
 
 
@@ -140,7 +140,7 @@ def test_a_cell_outside_of_its_map_is_none(link: str) -> None:
         from lab import ui
 
         ui.header("Map", "Three rows of four cells.")
-        ui.caption(f"cell {ui.held_cell('cell', 3, 4)}")
+        ui.caption(f"cell {ui.selected_cell('cell', 3, 4)}")
 
     page = run_page(script, cell=link)
     assert not page.exception and page.caption[-1].value == "cell None"
@@ -394,7 +394,7 @@ def test_another_page_does_not_inherit_held_clicks() -> None:
         from lab import ui
 
         ui.header(st.session_state.get("title", "First"), "")
-        st.session_state["result"] = ui.held("cell")
+        st.session_state["result"] = ui.selection("cell")
 
     page = run_page(two_pages, cell="1,1")
     assert result(page) is not None

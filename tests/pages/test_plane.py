@@ -68,7 +68,7 @@ def test_a_click_on_the_plane_is_held_and_travels_in_the_link(visit: Any) -> Non
     visit.settle()
     u, v = (float(t) for t in re.search(r"z=([-\d.]+)(?:%2C|,)([-\d.]+)", visit.parameters()).groups())
     assert (u, v) == pytest.approx((1.0, -1.5), abs=0.02)
-    assert "Decoded at the held place" in visit.text()
+    assert "Decoded at the selected place" in visit.text()
     copy = visit.context.new_page()
     visit.open(visit.tab.url, copy)
     assert visit.text(copy) == visit.text()
