@@ -170,7 +170,7 @@ def scattered(picture: Tensor, count: int, seed: int = 0) -> Tensor:
     return (place + torch.rand(count, 2, generator=generator)) * (2 * OWN_REACH / side) - OWN_REACH
 
 
-def shelf(side: int) -> list[tuple[str, Tensor]]:
+def examples(side: int) -> list[tuple[str, Tensor]]:
     """Drawings (side, side) to begin with."""
     u = (torch.arange(side) + 0.5) * 2 / side - 1
     y, x = -u[:, None], u[None, :]  # rows go down

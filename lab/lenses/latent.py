@@ -110,7 +110,7 @@ def held_out(splits: Sequence[Any], count: int) -> tuple[Tensor, Tensor]:
     return torch.cat([x[:, 0] for x, _ in parts])[:count], torch.cat([y for _, y in parts])[:count]
 
 
-def shelf(pictures: Tensor, labels: Tensor) -> list[tuple[str, Tensor]]:
+def examples(pictures: Tensor, labels: Tensor) -> list[tuple[str, Tensor]]:
     """One example of each class, (name, (H, W)), and a box, which is no digit, as a failure to try."""
     chosen = [(str(c), pictures[labels == c][0]) for c in labels.unique().tolist()]
     side = pictures.shape[-1]

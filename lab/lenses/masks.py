@@ -436,7 +436,7 @@ def side(model: Autoregressive) -> int:
     return root if root * root == model.n else 0
 
 
-def shelf(pixels: int, count: int = 10) -> list[tuple[str, Tensor]]:
+def examples(pixels: int, count: int = 10) -> list[tuple[str, Tensor]]:
     """Embedded digits (name, (pixels, pixels) in [0, 1]), with MNIST's margin where they are enlarged."""
     margin = pixels // 7 if pixels > 8 else 0
     data = Digits(image_size=pixels - 2 * margin)

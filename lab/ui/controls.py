@@ -147,12 +147,12 @@ def text(
     default: str = "",
     *,
     key: str,
-    shelf: Mapping[str, str] | None = None,
+    examples: Mapping[str, str] | None = None,
     max_chars: int = 2000,
     help: str | None = None,
     area: bool | None = None,
 ) -> str:
-    """The reader's own text, and beside it a shelf of chosen ones (name -> text).
+    """The reader's own text, and beside it chosen examples (name -> text).
 
     What is longer than `max_chars` is cut there, with a sentence that says so.
     """  # fmt: skip
@@ -168,10 +168,10 @@ def text(
     size: dict[str, Any] = {"height": 100} if area else {}
     # without Streamlit's own max_chars, which cuts without a word
     value = make(label, default, key=key, help=help, bind="query-params", **size) or ""
-    if shelf:
+    if examples:
         with st.container(horizontal=True, gap="small"):
-            for name, example in shelf.items():
-                st.button(name, key=f"{key}-shelf-{name}", on_click=set_values, args=({key: example},))
+            for name, example in examples.items():
+                st.button(name, key=f"{key}-example-{name}", on_click=set_values, args=({key: example},))
     state.show_warning(key, value == default or len(value) == max_chars)
     if len(value) > max_chars:
         st.warning(f"The text is longer than {max_chars:,} characters; only its beginning is used.")

@@ -1,4 +1,4 @@
-"""The drawing pad: draw, pick from a shelf, or upload a picture; answers its pixels."""
+"""The drawing pad: draw, take an example, or upload a picture; answers its pixels."""
 
 import base64
 import binascii
@@ -14,7 +14,7 @@ from torch import Tensor
 from lab.ui import state
 
 LEVELS = 15  # grey levels of a pixel: 4 bits, so that a drawing fits into a link
-INK = "ink."  # a link's value that starts so is a drawing; any other is a name on the shelf
+INK = "ink."  # a link's value that starts so is a drawing; any other is the name of an example
 
 HERE = Path(__file__).parent
 HTML, CSS, JS = ((HERE / f"pad.{part}").read_text(encoding="utf-8") for part in ("html", "css", "js"))
@@ -22,19 +22,19 @@ mount = st.components.v2.component("lectern_pad", html=HTML, css=CSS, js=JS)
 
 
 def draw(
-    label: str, *, key: str, size: int = 28, shelf: Sequence[tuple[str, Any]] = (), help: str | None = None
+    label: str, *, key: str, size: int = 28, examples: Sequence[tuple[str, Any]] = (), help: str | None = None
 ) -> Tensor:
-    """A picture the reader draws, picks or uploads; in the URL as a name of the shelf or its ink.
+    """A picture the reader draws, picks or uploads; in the URL as the name of an example or its ink.
 
     Args:
         size: pixels a side.
-        shelf: (name, picture) with pictures (size, size) in [0, 1]; the first is shown at the start.
+        examples: (name, picture) with pictures (size, size) in [0, 1]; the first is shown at the start.
 
     Returns:
         (size, size) float32 in [0, 1], of 16 levels; zeros while nothing is drawn.
     """
     state.register(key, "draw")
-    pictures = {name: quantise(picture, size) for name, picture in shelf}
+    pictures = {name: quantise(picture, size) for name, picture in examples}
     start = next(iter(pictures), None)
     token = state.get(key)
     levels = read(token, pictures, size)
@@ -54,8 +54,8 @@ def draw(
         if isinstance(message, dict):
             st.session_state[f"_seq:{key}"] = int(message.get("seq") or 0)
             ink = unpack_bytes(message.get("pixels"), size)
-            if message.get("shelf") in pictures:
-                state.put(key, message["shelf"])
+            if message.get("example") in pictures:
+                state.put(key, message["example"])
             elif ink is not None:
                 state.put(key, INK + spell(ink))
 
@@ -67,7 +67,7 @@ def draw(
             "size": size,
             "seq": st.session_state.get(f"_seq:{key}", 0),
             "pixels": to_text(levels),
-            "shelf": [[shelf_name, to_text(picture)] for shelf_name, picture in pictures.items()],
+            "examples": [[example, to_text(picture)] for example, picture in pictures.items()],
         },
         on_drawing_change=drawn,
     )
@@ -82,10 +82,10 @@ def quantise(picture: Any, size: int) -> Tensor:
     return (values.clamp(0, 1) * LEVELS).round().to(torch.uint8)
 
 
-def read(token: str | None, shelf: dict[str, Tensor], size: int) -> Tensor | None:
+def read(token: str | None, examples: dict[str, Tensor], size: int) -> Tensor | None:
     """The picture that a link's text stands for, (size, size) bytes 0..15; None if none."""
     if token is None or not token.startswith(INK):
-        return shelf.get(token or "")
+        return examples.get(token or "")
     try:
         packed = zlib.decompressobj().decompress(
             base64.urlsafe_b64decode(token[len(INK) :] + "=="), size * size

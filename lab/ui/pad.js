@@ -1,7 +1,7 @@
 // The drawing pad in the browser; no file from elsewhere.
 //
-// What the pad is told: `size` (pixels a side), `pixels` (what to show), `shelf` (name and pixels of
-// the examples), `seq` (the last message of this pad that Python has seen; an answer to an older one
+// What the pad is told: `size` (pixels a side), `pixels` (what to show), `examples` (name and pixels of
+// each), `seq` (the last message of this pad that Python has seen; an answer to an older one
 // is stale and must not wipe what was drawn since). Pixels travel as base64 of one byte each, 0..15.
 
 const LEVELS = 15, LIMIT = 2 * 1024 * 1024;
@@ -60,9 +60,9 @@ export default function (component) {
   }
   paint(canvas, pad.pixels, size);
 
-  const send = (shelf) => {
+  const send = (example) => {
     clearTimeout(pad.timer); pad.seq += 1;
-    setStateValue("drawing", {seq: pad.seq, shelf: shelf ?? null, pixels: encode(pad.pixels)});
+    setStateValue("drawing", {seq: pad.seq, example: example ?? null, pixels: encode(pad.pixels)});
   };
   const show = (sentence) => { note.textContent = sentence; };
 
@@ -99,7 +99,7 @@ export default function (component) {
   };
   canvas.onpointerup = canvas.onpointercancel = () => { if (pad.down) { pad.down = false; send(); } };
 
-  // --- tools, upload, shelf ----------------------------------------------------------------------
+  // --- tools, upload, examples -------------------------------------------------------------------
   const input = find("input");
   root.querySelectorAll("[data-tool]").forEach((button) => {
     const {tool} = button.dataset;
@@ -118,8 +118,8 @@ export default function (component) {
     try { pad.pixels = await read(file, size); paint(canvas, pad.pixels, size); show(""); send(); }
     catch (sentence) { show(typeof sentence === "string" ? sentence : "That picture cannot be read; choose a PNG or a JPEG."); }
   };
-  const shelf = find(".shelf");
-  shelf.replaceChildren(...data.shelf.map(([name, text]) => {
+  const examples = find(".examples");
+  examples.replaceChildren(...data.examples.map(([name, text]) => {
     const button = document.createElement("button"), thumbnail = document.createElement("canvas");
     button.type = "button"; button.append(thumbnail, name); button.setAttribute("aria-label", `Example ${name}`);
     button.onclick = () => { pad.pixels = decode(text); paint(canvas, pad.pixels, size); show(""); send(name); };

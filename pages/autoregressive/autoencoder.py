@@ -21,7 +21,7 @@ def race(width: int, seed: int) -> Trace:
 
 @ui.cached
 def digits() -> list:
-    return masks.shelf(8)
+    return masks.examples(8)
 
 
 def live() -> None:
@@ -122,7 +122,7 @@ def live() -> None:
 def own_digit() -> None:
     left, right = ui.columns(2)
     with left:
-        picture = ui.draw("Draw a digit", key="digit", size=8, shelf=digits())
+        picture = ui.draw("Draw a digit", key="digit", size=8, examples=digits())
     found = copying.on_digit(ui.load(FOIL), ui.load(DENSITY), conditionals.bits(picture))
     with right:
         ui.markdown(f"Two models of 8 × 8 digits: **{FOIL}** rebuilds, **{DENSITY}** predicts each pixel "

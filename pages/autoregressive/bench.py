@@ -48,7 +48,7 @@ def complete(
 
 @ui.cached
 def digits(pixels: int) -> list:
-    return masks.shelf(pixels)
+    return masks.examples(pixels)
 
 
 def model_and_side(default: str = START, only: Any = members.of_pictures) -> tuple[str, Any, int]:
@@ -138,7 +138,7 @@ def conditional_mode() -> None:
     with right:
         name, model, side = model_and_side()
     with left:
-        picture = ui.draw("Draw a digit", key="digit", size=side, shelf=digits(side))
+        picture = ui.draw("Draw a digit", key="digit", size=side, examples=digits(side))
     x = masks.entries(picture, model.values)
     with right:
         y = class_choice(model, LIKELIEST)
@@ -206,7 +206,7 @@ def running_mode() -> None:
         unit = ui.number("Hidden unit k", 0, model.hidden - 1, 7, key="unit")
         kind = ui.choice("Show of it", ["a", "σ(a)"], key="state")
     with left:
-        picture = ui.draw("Draw a digit", key="digit", size=side, shelf=digits(side))
+        picture = ui.draw("Draw a digit", key="digit", size=side, examples=digits(side))
     x = masks.entries(picture, model.values)
     state = running(name, x)
     step = ui.stepper(model.n + 1, key="pixels", seconds=0.15, default=model.n * 9 // 16, label="Pixels read")
@@ -277,7 +277,7 @@ def comparison_mode() -> None:
         other = ui.experiment("Against", family="autoregressive", key="other", default="fvsbn-digits",
                               only=lambda e: e.name in fitting and members.of_binary_pictures(e))  # fmt: skip
     with left:
-        picture = ui.draw("Draw a digit", key="digit", size=side, shelf=digits(side))
+        picture = ui.draw("Draw a digit", key="digit", size=side, examples=digits(side))
     x = members.bits(picture)
     both = compared(name, other, x)
     for column, title, each in zip(ui.columns(2), (name, other), (both.first, both.second), strict=True):
@@ -429,7 +429,7 @@ def completion_mode() -> None:
         y = class_choice(model, DRAWN)
     with left:
         picture = ui.draw(
-            "Draw a digit; what you choose is kept of it", key="digit", size=side, shelf=digits(side)
+            "Draw a digit; what you choose is kept of it", key="digit", size=side, examples=digits(side)
         )
     given = masks.keep(picture, region, model.values)
     exact = masks.can_complete(model, given)

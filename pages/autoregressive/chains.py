@@ -23,8 +23,8 @@ def drawn(offsets: tuple, shared: bool, count: int, seed: int) -> torch.Tensor:
 
 
 @ui.cached
-def shelf() -> list:
-    return masks.shelf(chains.SIDE)
+def examples() -> list:
+    return masks.examples(chains.SIDE)
 
 
 def pictures_mode() -> None:
@@ -42,7 +42,7 @@ def pictures_mode() -> None:
         except ValueError as error:
             ui.stop(str(error))
     with left:
-        x = chains.bits(ui.draw("Draw a digit", key="digit", size=chains.SIDE, shelf=shelf()))
+        x = chains.bits(ui.draw("Draw a digit", key="digit", size=chains.SIDE, examples=examples()))
     model = chains.counted(offsets, shared)
     pixel = ui.slider("Pixel", 0, model.n - 1, 27, key="pixel")
 

@@ -149,7 +149,7 @@ def trained_mode() -> None:
 def own_mode() -> None:
     left, right = ui.columns(2)
     with left:
-        picture = ui.draw("Draw where the points lie", key="ink", size=PAD, shelf=densities.shelf(PAD))
+        picture = ui.draw("Draw where the points lie", key="ink", size=PAD, examples=densities.examples(PAD))
     with right:
         components = ui.slider("Gaussians a variable, K", 1, 10, 5, key="k")
         seed = ui.number("Seed", 0, 999, 0, key="seed")

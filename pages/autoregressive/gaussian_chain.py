@@ -108,7 +108,9 @@ def path_mode() -> None:
     a, s, stationary = numbers()
     typed = ui.text(
         "Your path", "0.3, -0.2, 0.5, 1, 0", key="path", max_chars=200, area=False,
-        shelf={"Smooth": "0.3, 0.5, 0.6, 0.5, 0.3", "Jumping": "1, -1, 1, -1, 1", "Outlier": "0, 0, 4, 0, 0"},
+        examples={
+            "Smooth": "0.3, 0.5, 0.6, 0.5, 0.3", "Jumping": "1, -1, 1, -1, 1", "Outlier": "0, 0, 4, 0, 0",
+        },
     )  # fmt: skip
     try:
         x = walks.typed_path(typed)

@@ -18,7 +18,7 @@ REFERENCES = [
 
 @ui.cached
 def digits(pixels: int) -> list:
-    return masks.shelf(pixels)
+    return masks.examples(pixels)
 
 
 @ui.cached
@@ -49,7 +49,7 @@ def ensemble_mode() -> None:
         seed = ui.number("Seed of the orders", 0, 999, 0, key="seed")
         which = ui.choice("Pictures", ["mine", "ten digits"], key="which", default="mine")
     with left:
-        drawn = ui.draw("Draw a digit", key="digit", size=side, shelf=digits(side))
+        drawn = ui.draw("Draw a digit", key="digit", size=side, examples=digits(side))
     sheet = [drawn] if which == "mine" else [picture for _, picture in digits(side)]
     x = torch.stack([conditionals.bits(picture) for picture in sheet])
     found = scored(name, x, count, seed)
@@ -160,7 +160,7 @@ def imputation_mode() -> None:
         count = ui.slider("Completions", 1, 16, 9, key="count")
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     with left:
-        drawn = ui.draw("Draw a digit", key="digit", size=side, shelf=digits(side))
+        drawn = ui.draw("Draw a digit", key="digit", size=side, examples=digits(side))
     given, x = masks.keep(drawn, region), conditionals.bits(drawn)
     known = ~given.isnan()
     scores: dict[int, float] = {}

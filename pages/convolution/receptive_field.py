@@ -31,7 +31,7 @@ WHAT = {
 
 @ui.cached
 def digits(side: int) -> list:
-    return masks.shelf(side)
+    return masks.examples(side)
 
 
 @ui.cached
@@ -42,16 +42,18 @@ def signals() -> list:
 def own_input(shape: tuple[int, ...]) -> tuple[torch.Tensor, torch.Tensor]:
     """The reader's input (C, ...) and ten examples (10, C, ...) of the same shape."""
     if len(shape) == 3:
-        shelf = digits(shape[-1])
-        x = ui.draw("Draw a digit, or pick one", key=f"digit{shape[-1]}", size=shape[-1], shelf=shelf)[None]
-        return x, torch.stack([picture for _, picture in shelf])[:, None]
+        examples = digits(shape[-1])
+        x = ui.draw("Draw a digit, or pick one", key=f"digit{shape[-1]}", size=shape[-1], examples=examples)[
+            None
+        ]
+        return x, torch.stack([picture for _, picture in examples])[:, None]
     curves = dict(signals())
     names = [*curves, "own"]
     name = ui.choice("Signal", names, key="signal", default="3", help="A digit's curve, or one you draw.")
     if name != "own":
         return curves[name], torch.stack(list(curves.values()))
     start = [(label, inside.sketch(curve)) for label, curve in curves.items()]
-    picture = ui.draw("Draw a curve from left to right", key="curve", size=shape[-1], shelf=start)
+    picture = ui.draw("Draw a curve from left to right", key="curve", size=shape[-1], examples=start)
     return inside.curve(picture), torch.stack(list(curves.values()))
 
 
@@ -312,10 +314,10 @@ def own_view() -> None:
 def slide_view() -> None:
     left, right = ui.columns(2)
     with left:
-        shelf = {"Two steps": SIGNAL, "One step": "0 0 0 0 1 1 1 1", "Digits of π": "3 1 4 1 5 9"}
-        typed = ui.text("Input x", SIGNAL, key="x", max_chars=300, shelf=shelf, area=False)
+        examples = {"Two steps": SIGNAL, "One step": "0 0 0 0 1 1 1 1", "Digits of π": "3 1 4 1 5 9"}
+        typed = ui.text("Input x", SIGNAL, key="x", max_chars=300, examples=examples, area=False)
         kernels = {"Mean": "0.33 0.33 0.33", "Edge": "-1 0 1", "Uneven": "-1 0.5 -0.2"}
-        kernel = ui.text("Kernel ω", kernels["Mean"], key="taps", max_chars=80, shelf=kernels)
+        kernel = ui.text("Kernel ω", kernels["Mean"], key="taps", max_chars=80, examples=kernels)
     with right:
         stride = ui.slider("Stride s", 1, 4, 1, key="stride")
         dilation = ui.slider("Dilation d", 1, 4, 1, key="dilation")

@@ -17,7 +17,7 @@ DRINKS = "\n".join(
     for who, verb, when in (("I", "drank", "this morning"), ("she", "ordered", "at the café"))
     for how, drink in (("hot", "grutt"), ("hot", "blarpen"), ("cold", "water"), ("cold", "beer"))
 )
-SHELF = {"Grutt and blarpen": GRUTT, "Coffee": COFFEE, "More drinks": DRINKS}
+EXAMPLES = {"Grutt and blarpen": GRUTT, "Coffee": COFFEE, "More drinks": DRINKS}
 DRAWN = 30  # words on the heat map and the map: the most frequent
 
 ui.header(
@@ -29,7 +29,7 @@ ui.header(
 # --- Controls -----------------------------------------------------------------------------------
 
 written = ui.text(
-    "Text, a sentence ends at . ! ? or a new line", GRUTT, key="text", shelf=SHELF, max_chars=5000
+    "Text, a sentence ends at . ! ? or a new line", GRUTT, key="text", examples=EXAMPLES, max_chars=5000
 )
 with ui.expander("A text file instead"):
     ui.upload("Its beginning is put above", into="text")

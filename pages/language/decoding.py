@@ -22,7 +22,7 @@ TABLES = {
     "Wider is worse": ": .4 .35 .25\na: .34 .33 .33\nb: .5 .5 0\naa: 1 0 0",
     "Short texts win": "ends: a\n: .4 .6\nb: .3 .7\nbb: .75 .25",
 }
-SHELVES = {
+EXAMPLES = {
     "shakespeare": {"Romeo": "ROMEO:\n", "To be": "To be, or not to ", "The": "the "},
     "pydocs": {"Prose": "Return a list of ", "Code": "for i in range("},
     "multi30k": {"Man": "a man in a", "Two dogs": "two dogs"},
@@ -70,8 +70,8 @@ def written():
     """The reader's beginning as token numbers, and the tokens' names."""
     card = ui.card(name)
     coder = texts.tokenizer(card)
-    shelf = SHELVES.get(corpus_of(card), SHELVES["shakespeare"])
-    text = ui.text("Beginning", next(iter(shelf.values())), key="prompt", shelf=shelf, max_chars=500)
+    examples = EXAMPLES.get(corpus_of(card), EXAMPLES["shakespeare"])
+    text = ui.text("Beginning", next(iter(examples.values())), key="prompt", examples=examples, max_chars=500)
     try:
         return texts.read(coder, text), texts.shown(coder.tokens)
     except UserError as error:
@@ -103,8 +103,8 @@ def show_beam():
     table, prompt = "", lens.start()
     if name == TOY:
         table = ui.text(
-            "Probabilities of a, b, … after each prefix", TABLES["Greedy fails"], key="table", shelf=TABLES,
-            max_chars=600, help="One prefix a line. 'ends: a' lets token a end a text.",
+            "Probabilities of a, b, … after each prefix", TABLES["Greedy fails"], key="table",
+            examples=TABLES, max_chars=600, help="One prefix a line. 'ends: a' lets token a end a text.",
         )  # fmt: skip
     else:
         prompt, _ = written()

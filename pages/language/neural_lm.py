@@ -37,7 +37,11 @@ if name == lens.OWN:
     with right:
         unit = ui.choice("Tokens", ["words", "characters"], key="unit")
     written = ui.text(
-        "Own text, a sentence a line", PETS, key="own", shelf={"Pets": PETS, "Rhyme": RHYME}, max_chars=5000
+        "Own text, a sentence a line",
+        PETS,
+        key="own",
+        examples={"Pets": PETS, "Rhyme": RHYME},
+        max_chars=5000,
     )
     with ui.expander("A text file instead"):
         ui.upload("Its beginning is put above", into="own")

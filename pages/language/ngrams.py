@@ -29,7 +29,7 @@ written, unit = SAM, "words"
 if own:
     left, right = ui.columns([3, 1])
     with left:
-        written = ui.text("Own corpus, a sentence a line", SAM, key="own", shelf=OWN, max_chars=5000)
+        written = ui.text("Own corpus, a sentence a line", SAM, key="own", examples=OWN, max_chars=5000)
     with right:
         unit = ui.choice("Tokens", ["words", "characters"], key="unit")
 

@@ -26,7 +26,7 @@ def perplexity_mode() -> None:
     else:
         example = "A man in an orange hat." if "multi30k" in source else "To be, or not to be"
         text = ui.text("Text", example, key="text", max_chars=300,
-                       shelf={"Likely": example, "Nonsense": "zx qk jv!"})  # fmt: skip
+                       examples={"Likely": example, "Nonsense": "zx qk jv!"})  # fmt: skip
     unit = ui.choice("Logarithm", ["bits", "nats"], key="unit")
     try:
         if source == TYPED:

@@ -28,7 +28,7 @@ ui.header(
 model = cast(GPT, ui.load(NAME))
 table = word_vectors.table(ui.load("skipgram-senses"), ui.card("skipgram-senses"))
 LAYERS = ["words and places", *(f"after block {n + 1}" for n in range(len(model.blocks)))]
-written = ui.text("A sentence with “bank”", EXAMPLES["River"], key="own", shelf=EXAMPLES, max_chars=120)
+written = ui.text("A sentence with “bank”", EXAMPLES["River"], key="own", examples=EXAMPLES, max_chars=120)
 first, second, third = ui.columns(3)
 with first:
     layer = LAYERS.index(ui.choice("Look", LAYERS, key="layer", default=LAYERS[-1], as_list=True))

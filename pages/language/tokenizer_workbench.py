@@ -33,9 +33,9 @@ ui.header("Tokenizer workbench", "A model reads numbers: how a text is cut into 
 
 left, right = ui.columns(2)
 with left:
-    training = ui.text("Training text", RHYME, key="train", shelf=TRAINING, max_chars=2000)
+    training = ui.text("Training text", RHYME, key="train", examples=TRAINING, max_chars=2000)
 with right:
-    text = ui.text("Text to encode", OWN["Sea"], key="text", shelf=OWN, max_chars=500)
+    text = ui.text("Text to encode", OWN["Sea"], key="text", examples=OWN, max_chars=500)
 first, second = ui.columns(2)
 with first:
     base = ui.choice("BPE starts from", ["characters", "bytes"], key="base")

@@ -22,7 +22,7 @@ ui.header(
 
 # --- Controls -----------------------------------------------------------------------------------
 
-text = ui.text("Text", TEXTS["Coffee"], key="text", shelf=TEXTS, max_chars=400)
+text = ui.text("Text", TEXTS["Coffee"], key="text", examples=TEXTS, max_chars=400)
 first, second, third, fourth = ui.columns(4)
 with first:
     method = ui.choice("Method", ["skip-gram", "CBOW"], key="method")

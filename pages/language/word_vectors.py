@@ -13,7 +13,7 @@ from modules.language.word_vectors import analogies, neighbours, offsets
 
 METHODS = {"skip-gram": "skipgram", "CBOW": "cbow", "SVD of PPMI": "svd"}
 CORPORA = {"planted": "relations", "captions": "multi30k"}
-SHELVES = {
+EXAMPLES = {
     "planted": {
         "Animals": "stallion mare foal bull cow calf ram ewe lamb rooster hen chick stag doe fawn",
         "Company": "saddle gallops pasture moos wool bleats he his father she her mother newborn plays",
@@ -69,9 +69,9 @@ def trained_unequally() -> str:
 
 def show_map():
     found = loaded(method)
-    shelf = SHELVES[corpus]
-    default = next(iter(shelf.values()))
-    chosen = ui.text("Words on the map", default, key=f"words-{corpus}", shelf=shelf, max_chars=600)
+    examples = EXAMPLES[corpus]
+    default = next(iter(examples.values()))
+    chosen = ui.text("Words on the map", default, key=f"words-{corpus}", examples=examples, max_chars=600)
     asked = ui.text("Neighbours of", QUESTIONS[corpus][0], key=f"word-{corpus}", max_chars=40)
     try:
         drawn = lens.plane(found, list(dict.fromkeys(chosen.lower().split())) or default.split())
@@ -100,7 +100,10 @@ def show_map():
         "places of each other. A flat map of many dimensions lies a little; the bars use all of them."
     )
     ui.presets(
-        {name: {f"words-{corpus}": text, f"word-{corpus}": text.split()[1]} for name, text in shelf.items()}
+        {
+            name: {f"words-{corpus}": text, f"word-{corpus}": text.split()[1]}
+            for name, text in examples.items()
+        }
     )
     ui.check(
         f"Is {near[0]!r} also drawn on the map?", ["yes", "no"], "yes" if near[0] in drawn.words else "no"

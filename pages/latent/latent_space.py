@@ -98,12 +98,12 @@ with right:
 view = ui.choice("View", ["Plane", "Path", "Traversal", "Sums", "ELBO"], key="view", default="Plane")
 pictures, labels = examples(kind, side)
 seen = overview(name, kind)
-shelf = latent.shelf(pictures, labels)
+chosen = latent.examples(pictures, labels)
 left, right = ui.columns(2)
 with left:
-    picture_a = ui.draw("Digit A", key="a", size=side, shelf=shelf)
+    picture_a = ui.draw("Digit A", key="a", size=side, examples=chosen)
 with right:
-    picture_b = ui.draw("Digit B", key="b", size=side, shelf=[*shelf[1:], shelf[0]])
+    picture_b = ui.draw("Digit B", key="b", size=side, examples=[*chosen[1:], chosen[0]])
 x_a, x_b = latent.as_input(model, picture_a), latent.as_input(model, picture_b)
 code_a, code_b = latent.codes(model, x_a)[0], latent.codes(model, x_b)[0]
 norm_a, norm_b = code_a.norm().item(), code_b.norm().item()

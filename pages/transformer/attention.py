@@ -7,7 +7,7 @@ from lab.lenses import attention as lens
 from lab.lenses import text as texts
 from modules.transformer.attention import Attention, attention_weights
 
-SHELF = {
+EXAMPLES = {
     "Romeo": "ROMEO:\nBut, soft! what light",
     "A name again": "First Citizen:\nSpeak.\n\nFirst Cit",
     "Repetition": "abcde abcde abcde abcd",
@@ -27,9 +27,9 @@ ui.header(
 name = ui.experiment("Model", family="transformer", key="model", default="gpt-shakespeare")
 model, card = ui.load(name), ui.card(name)
 coder = texts.tokenizer(card)
-shelf = DOCS if card["data"]["corpus"] == "pydocs" else SHELF
+examples = DOCS if card["data"]["corpus"] == "pydocs" else EXAMPLES
 written = ui.text(
-    "Your text", next(iter(shelf.values())), key="text", shelf=shelf, max_chars=2000,
+    "Your text", next(iter(examples.values())), key="text", examples=examples, max_chars=2000,
     help=f"The first {model.context} tokens are used: that is all this model sees at once.",
 )  # fmt: skip
 try:
@@ -182,7 +182,7 @@ ui.presets(
         "Layer 1 without heads": {f"off1-{h + 1}": True for h in range(H)},
         "All heads on": {f"off{l + 1}-{h + 1}": False for l in range(L) for h in range(H)},
         **(
-            {"Trained without a mask": {"model": unmasked, "text": SHELF["Romeo"], "causal": False}}
+            {"Trained without a mask": {"model": unmasked, "text": EXAMPLES["Romeo"], "causal": False}}
             if unmasked in ui.trained("transformer")
             else {}
         ),

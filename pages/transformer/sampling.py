@@ -9,7 +9,7 @@ from modules.language.truncation import SamplingParams, truncate, truncation_mas
 from modules.transformer.attention import KVCache
 from modules.transformer.gpt import GPT
 
-SHELF = {"Romeo": "ROMEO:\n", "To be": "To be, or not to ", "Nonsense": "zzzz qqqq"}
+EXAMPLES = {"Romeo": "ROMEO:\n", "To be": "To be, or not to ", "Nonsense": "zzzz qqqq"}
 DOCS = {"Code": "for i in range(", "Prose": "Return a list of ", "Nonsense": "zzzz qqqq"}
 BARS = 24  # tokens drawn as bars, by rank
 
@@ -23,8 +23,8 @@ ui.header(
 name = ui.experiment("Model", family="transformer", key="model", default="gpt-shakespeare")
 model, card = ui.load(name), ui.card(name)
 coder = texts.tokenizer(card)
-shelf = DOCS if card["data"]["corpus"] == "pydocs" else SHELF
-written = ui.text("Beginning", next(iter(shelf.values())), key="prompt", shelf=shelf, max_chars=2000)
+examples = DOCS if card["data"]["corpus"] == "pydocs" else EXAMPLES
+written = ui.text("Beginning", next(iter(examples.values())), key="prompt", examples=examples, max_chars=2000)
 try:
     prompt = texts.read(coder, written, model.context, end=True)
 except UserError as error:

@@ -17,7 +17,7 @@ from modules.autoregressive.nade import NADE
 
 def first_digit() -> torch.Tensor:
     """The picture a fresh page shows, as the pad keeps it: 16 levels, then bits."""
-    return (masks.shelf(8)[0][1].flatten() * 15).round().div(15).gt(0.5).float()
+    return (masks.examples(8)[0][1].flatten() * 15).round().div(15).gt(0.5).float()
 
 
 # --- Lens: one conditional ------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_conditional_numbers(name):
 def test_a_grey_pixel_shows_its_whole_law():
     page = open_page("autoregressive/bench", model="nade-greys-digits", pixel="3,2")
     model = weights.load("nade-greys-digits")
-    x = ((masks.shelf(8)[0][1].flatten() * 15).round() / 15 * 16).round()
+    x = ((masks.examples(8)[0][1].flatten() * 15).round() / 15 * 16).round()
     level, law = int(x[19]), model.conditionals(x[None])[0, 19].detach()
     assert float(metrics(page)[f"p({level} | before)"]) == pytest.approx(float(law[level]), abs=6e-5)
     logit, total, p, bias, shown, rest, again = numbers(page.latex[0].value.replace("{", "{ "))
@@ -343,7 +343,7 @@ def test_imputation_numbers():
 
 
 def test_a_model_of_one_order_is_lost_in_others_and_one_of_fresh_orders_is_not():
-    x = torch.stack([conditionals.bits(picture) for _, picture in masks.shelf(8)])
+    x = torch.stack([conditionals.bits(picture) for _, picture in masks.examples(8)])
     single = orders.under_many_orders(weights.load("made-digits"), x, 6)
     fresh = orders.under_many_orders(weights.load("made-digits-orders"), x, 6)
     assert single.each[1:].min() > single.each[0] + 5

@@ -107,13 +107,13 @@ def test_the_equation_counts_the_shown_pixel() -> None:
     assert p == pytest.approx((int(ones) + 0.5) / (int(total) + 1), abs=1e-4)
     from lab.lenses import masks
 
-    x = chains.bits(chains_drawing(masks.shelf(8)[0][1]))
+    x = chains.bits(chains_drawing(masks.examples(8)[0][1]))
     assert cost == pytest.approx(-float(model.log_prob(x[None])), abs=0.006)
     assert f"{model.num_parameters:,} numbers" in captions(page)
 
 
 def chains_drawing(picture: torch.Tensor) -> torch.Tensor:
-    """A picture of the shelf as the pad answers it, in its 16 levels."""
+    """An example as the pad answers it, in its 16 levels."""
     return (picture * 15).round() / 15
 
 

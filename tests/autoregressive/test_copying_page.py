@@ -68,7 +68,7 @@ def test_a_race_repeats() -> None:
 
 def test_a_digit_is_copied_for_next_to_nothing() -> None:
     ae, made = weights.load("autoencoder-digits"), weights.load("made-digits")
-    for _, picture in masks.shelf(8)[:5]:
+    for _, picture in masks.examples(8)[:5]:
         x = conditionals.bits(picture)
         found = copying.on_digit(ae, made, x)
         assert found.bce == pytest.approx(-float(ae.log_product(x[None])), rel=1e-5, abs=1e-6)

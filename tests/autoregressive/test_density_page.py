@@ -109,7 +109,7 @@ def test_points_lie_on_the_ink() -> None:
 
 
 def test_training_on_own_points_lowers_the_cost_and_repeats() -> None:
-    x = densities.scattered(dict(densities.shelf(20))["two lines"], 300)
+    x = densities.scattered(dict(densities.examples(20))["two lines"], 300)
     ends = {}
     for components in (1, 4):
         *shares, (share, found) = densities.fit(x, components, steps=120)

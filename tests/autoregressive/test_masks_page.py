@@ -246,7 +246,7 @@ def test_bits_per_pixel_of_the_published_numbers(nats, bits):
 def test_completion_numbers_and_the_honest_refusal():
     page = bench(show="Completion", model="made-digits", given="top half")
     model = weights.load("made-digits")
-    bits = (masks.shelf(8)[0][1].flatten() * 15).round().div(15).gt(0.5).float()  # the pad's 16 levels
+    bits = (masks.examples(8)[0][1].flatten() * 15).round().div(15).gt(0.5).float()  # the pad's 16 levels
     hat = model.conditionals(bits[None])[0]
     each = torch.where(bits == 1, hat, 1 - hat).log()
     shown = numbers(equation(page))
@@ -260,7 +260,7 @@ def test_completion_numbers_and_the_honest_refusal():
 def test_shipped_weights_keep_what_is_given(name):
     model = weights.load(name)
     side = masks.side(model)
-    given = masks.keep(masks.shelf(side)[0][1], "top half")
+    given = masks.keep(masks.examples(side)[0][1], "top half")
     known = ~given.isnan()
     drawn = model.sample(3, given=given, generator=torch.Generator().manual_seed(0))
     assert torch.equal(drawn[:, known], given[known].expand(3, -1))

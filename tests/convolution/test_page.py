@@ -257,8 +257,8 @@ def test_product_figure_multiplies() -> None:
 def test_trained_network(layer: int, over: str) -> None:
     """Box, count, share and spread of the strongest unit, and the prediction, computed again."""
     model = weights.load("cnn-digits")
-    shelf = masks.shelf(8)
-    x = (shelf[0][1] * 15).round()[None] / 15  # the pad keeps 16 levels
+    examples = masks.examples(8)
+    x = (examples[0][1] * 15).round()[None] / 15  # the pad keeps 16 levels
     layers = lens.walk(model, x)
     kinds = [lens.describe(m) for m in lens.layers_of(model)]
     shown = [k for k, kind in enumerate(kinds) if kind not in ("flatten", "dropout")]
@@ -269,7 +269,7 @@ def test_trained_network(layer: int, over: str) -> None:
     if over == "paths":
         found = layers[layer].support(unit)
     else:
-        every = x[None] if over == "this input" else torch.stack([p for _, p in shelf])[:, None]
+        every = x[None] if over == "this input" else torch.stack([p for _, p in examples])[:, None]
         gradients = []
         for one in every:
             leaf = one[None].clone().requires_grad_()

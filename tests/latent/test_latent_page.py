@@ -41,7 +41,7 @@ def examples() -> tuple[Tensor, Tensor]:
 
 
 def drawn(examples: tuple[Tensor, Tensor], digit: int) -> Tensor:
-    """The shelf's picture of a digit as the pad gives it, of 16 levels: (1, 64)."""
+    """The example of a digit as the pad gives it, of 16 levels: (1, 64)."""
     pictures, labels = examples
     return ((pictures[labels == digit][0] * 15).round() / 15).reshape(1, 64)
 

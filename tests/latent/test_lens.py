@@ -127,7 +127,7 @@ def test_ellipse_is_the_shadow_of_the_guess():
 
 def test_shelf_has_every_class_and_a_failure():
     pictures, labels = torch.rand(6, 8, 8), torch.tensor([3, 1, 3, 0, 1, 0])
-    found = latent.shelf(pictures, labels)
+    found = latent.examples(pictures, labels)
     assert [name for name, _ in found] == ["0", "1", "3", "box"]
     assert torch.equal(found[1][1], pictures[1])
     assert found[-1][1].shape == (8, 8)

@@ -40,7 +40,7 @@ def controls_page() -> None:
         "layer": ui.choice("Layer", ["1", "2"], key="layer"),
         "wide": ui.choice("Wide", [f"option {i}" for i in range(9)], key="wide"),
         "causal": ui.toggle("Causal", True, key="causal"),
-        "text": ui.text("Text", "To be", key="text", shelf={"Romeo": "wherefore"}, max_chars=100),
+        "text": ui.text("Text", "To be", key="text", examples={"Romeo": "wherefore"}, max_chars=100),
     }
     ui.presets({"All": {"t": 2, "n": 2, "layer": "2", "wide": "option 3", "causal": False, "text": "x"}})
 
@@ -100,7 +100,7 @@ def test_presets_and_the_shelf_set_controls_and_the_link() -> None:
         "causal",
         "text",
     }
-    page.button(key="text-shelf-Romeo").click().run()
+    page.button(key="text-example-Romeo").click().run()
     assert result(page)["text"] == "wherefore"
 
 
@@ -205,8 +205,8 @@ def drawing_page() -> None:
 
     from lab import ui
 
-    shelf = [("blank", torch.zeros(5, 5)), ("full", torch.ones(5, 5))]
-    st.session_state["result"] = ui.draw("Digit", key="digit", size=5, shelf=shelf)
+    examples = [("blank", torch.zeros(5, 5)), ("full", torch.ones(5, 5))]
+    st.session_state["result"] = ui.draw("Digit", key="digit", size=5, examples=examples)
     ui.presets({"Full": {"digit": "full"}})
 
 
@@ -223,9 +223,7 @@ def test_the_pad_starts_with_the_shelf_and_reads_the_link() -> None:
     assert (result(page) - picture).abs().max() <= 0.5 / 15
 
 
-@pytest.mark.parametrize(
-    "token", ["ink.", "ink.AAAA", "ink." + "A" * 10_000, "ink.ö", "nothing of the shelf"]
-)
+@pytest.mark.parametrize("token", ["ink.", "ink.AAAA", "ink." + "A" * 10_000, "ink.ö", "no example"])
 def test_a_link_with_a_broken_drawing_gets_one_sentence(token: str) -> None:
     page = run_page(drawing_page, digit=token)
     assert len(said(page)) == 1 and result(page).sum() == 0
