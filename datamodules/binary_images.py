@@ -5,7 +5,7 @@ xor               two fair coins and their exclusive or, which no logistic condi
 stripes           one random row; each row below is the one above moved `shift` places left, and the bits that
                   come in on the right are new: what a pixel is, stands one row up, `shift` to the right
 
-The law is uniform over `patterns`, so no density has a mean NLL below `least_nll` = ln(number of patterns).
+The patterns are equally likely, so no density has a mean NLL below `least_nll` = ln(number of patterns).
 
 Shapes: a batch is x (B, 1, H, W) float of 0 and 1, and y (B,) int64, the number of the pattern.
 """
@@ -78,7 +78,7 @@ class BinaryImages(DataModule):
 
     @property
     def least_nll(self) -> float:
-        """The entropy of the law, nats: what a perfect model reaches and no density beats."""
+        """The entropy of the distribution, nats: what a perfect model reaches and no density beats."""
         return math.log(len(self.patterns))
 
     def setup(self, stage: str | None = None) -> None:

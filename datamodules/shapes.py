@@ -1,4 +1,4 @@
-"""Shapes: rendered pictures of one coloured shape on a coloured ground, whose law is known exactly.
+"""Shapes: rendered pictures of one coloured shape on a coloured ground, whose distribution is known exactly.
 
 A square, a disc, a triangle or a cross, in one of several sizes, anywhere on the picture; the shape and the
 ground take two different colours of a palette. All of these pictures are equally likely, so no density has a
@@ -70,7 +70,7 @@ def outlines(side: int, sizes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
 
 
 class Shapes(DataModule):
-    """Every split is its own draw from the uniform law over all pictures.
+    """Every split is its own draw from the uniform distribution over all pictures.
 
     Args:
         side: height and width.
@@ -109,7 +109,7 @@ class Shapes(DataModule):
 
     @property
     def least_nll(self) -> float:
-        """The entropy of the law, nats."""
+        """The entropy of the distribution, nats."""
         return math.log(self.num_pictures)
 
     def pictures(self, numbers: Tensor) -> tuple[Tensor, Tensor]:

@@ -4,7 +4,8 @@
 
 The poles r e^{±2πif} of the recurrence ring at f cycles a step and fade by r a step: what a plucked string,
 or one formant of a voice, does. s makes the variance 1, and the first two values are drawn from the
-stationary law, so the law of a whole signal is one normal whose entropy, `least_nll`, no density beats.
+stationary distribution, so a whole signal has one normal distribution, whose entropy, `least_nll`, no
+density beats.
 
 Shapes: a batch is x (B, T) float and y (B,) int64, all 0.
 

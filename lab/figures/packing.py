@@ -1,4 +1,4 @@
-"""Cosines of directions drawn: a histogram with its exact law, and the bound."""
+"""Cosines of directions drawn: a histogram with its exact distribution, and the bound."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def histogram(edges: Any, counts: Any, expected: Any, epsilon: float) -> go.Figu
         marker={"color": colors, "line_width": 0},
     )  # fmt: skip
     fig.add_scatter(
-        x=centres, y=array(expected), name="exact law", mode="lines",
+        x=centres, y=array(expected), name="exact distribution", mode="lines",
         line={"color": theme.text(), "width": 3},
     )  # fmt: skip
     for bound in (-epsilon, epsilon):

@@ -21,7 +21,7 @@ def paths(
 
     Args:
         values: (M, T) draws, thin; chosen: (t,) the beginning of one, thick.
-        spread: (T,) standard deviation of each value by the law; mean: (T,), 0 if None.
+        spread: (T,) standard deviation of each value by the distribution; mean: (T,), 0 if None.
         first: number of the first value.
     """
     x, sd = array(values), array(spread)

@@ -186,13 +186,13 @@ def prediction(model: PixelModel, picture: Tensor, pixel: int) -> Prediction:
 
 
 def entropy(codes: Tensor) -> float:
-    """Of the law that draws each of the integers `codes` (N,) equally often, nats."""
+    """Of the distribution that draws each of the integers `codes` (N,) equally often, nats."""
     p = codes.unique(return_counts=True)[1].double() / len(codes)
     return float(-torch.special.xlogy(p, p).sum())
 
 
 def least_costs(patterns: Tensor, shape: Shape) -> Tensor:
-    """H(x_i | the earlier pixels that `shape` reads) under the uniform law over `patterns`, nats, (n,)."""
+    """H(x_i | the earlier pixels that `shape` reads) with all `patterns` equally likely, nats, (n,)."""
     x = patterns.flatten(1).long()
     place = 2 ** torch.arange(x.shape[1])
     costs = []

@@ -9,7 +9,12 @@ from torch import Tensor
 
 from datamodules.digits import Digits
 from modules.autoregressive.bayesnet import TEMPLATES, NeighbourNet
-from modules.autoregressive.markov import check_transition, history_law, law_after, stationary
+from modules.autoregressive.markov import (
+    check_transition,
+    distribution_after,
+    history_distribution,
+    stationary,
+)
 
 Offsets = tuple[tuple[int, int], ...]
 REACH = 3  # rows up and columns to each side that can be painted
@@ -186,11 +191,11 @@ def memory(transition: Tensor, symbols: Sequence[int], history: Sequence[int]) -
     for length in range(len(history) + 1):
         suffix = list(history[len(history) - length :])
         name = "".join(str(s + 1) for s in suffix) or "nothing"
-        found[name] = float(history_law(transition, symbols, suffix)[0])
+        found[name] = float(history_distribution(transition, symbols, suffix)[0])
     return found
 
 
-def laws(transition: Tensor, start: int, steps: int) -> tuple[Tensor, Tensor]:
-    """Law of the state after `steps` from state `start`, and the stationary one, both (K,)."""
+def distributions(transition: Tensor, start: int, steps: int) -> tuple[Tensor, Tensor]:
+    """Distribution of the state after `steps` from state `start`, and the stationary one, both (K,)."""
     initial = torch.zeros(len(transition), dtype=transition.dtype).index_fill(0, torch.tensor(start), 1.0)
-    return law_after(initial, transition, steps), stationary(transition)
+    return distribution_after(initial, transition, steps), stationary(transition)

@@ -89,7 +89,7 @@ class Conditional:
     Attributes:
         pixel: i; rank: its place in the order, from 1; value: what x_i is.
         asked: the value whose logit and p these are: 1 of bits, `value` of K values.
-        law: (K,) p(x_i = k | x_<i).
+        distribution: (K,) p(x_i = k | x_<i).
         seen: (n,) what it may see: x where it comes before i, NaN elsewhere.
         gradient: (n,) ∂ logit / ∂ x_j at x.
         reads: how many earlier pixels have a gradient at some of a few inputs; leaks: how many others.
@@ -101,7 +101,7 @@ class Conditional:
     asked: int
     logit: float
     p: float
-    law: Tensor
+    distribution: Tensor
     seen: Tensor
     gradient: Tensor
     reads: int
@@ -129,15 +129,15 @@ def conditional(model: Autoregressive, x: Tensor, pixel: int, probes: int = 4, i
     with torch.no_grad():
         logits = model.logits(x[None].to(model.device, model.dtype), order, index)[0, pixel]
         p = model.probabilities(logits)
-    law = torch.stack([1 - p, p]) if model.values == 2 else p
+    distribution = torch.stack([1 - p, p]) if model.values == 2 else p
     return Conditional(
         pixel,
         rank,
         int(x[pixel]),
         asked,
         float(logits if model.values == 2 else logits[asked]),
-        float(law[asked]),
-        law,
+        float(distribution[asked]),
+        distribution,
         torch.where(earlier, x, torch.nan),
         gradient,
         int((support & earlier).sum()),
@@ -299,7 +299,8 @@ def arithmetic(model: Any, x: Tensor, view: Conditional) -> tuple[str, str]:
 def level_arithmetic(model: Any, x: Tensor, view: Conditional) -> tuple[str, str]:
     """The softmax of one of K values with its numbers, of NADE with the logit's own sum."""
     i, v = view.pixel, view.asked
-    others = view.law.double().log() - float(view.law.double().log()[v]) + view.logit  # the logits
+    log_p = view.distribution.double().log()
+    others = log_p - float(log_p[v]) + view.logit  # the logits
     total = float(others.exp().sum())
     latex = (
         rf"p(x_{{{i}}}{{=}}{v} \mid x_{{<{i}}}) = \frac{{e^{{\ell_{{{v}}}}}}}{{\sum_k e^{{\ell_k}}}} = "

@@ -120,8 +120,8 @@ def column(trace: Trace, name: str) -> list[float]:
 def decode_noise(model: Autoencoder, examples: Tensor, count: int, seed: int) -> Tensor:
     """Pictures (count, n) that an autoencoder makes of codes drawn at random.
 
-    It has no law of its codes to draw from: here each code unit is drawn for itself from a Gaussian with
-    the mean and spread that it has on `examples` (B, n), and each pixel from its output.
+    It has no distribution of codes to draw from: here each code unit is drawn for itself from a Gaussian
+    with the mean and spread that it has on `examples` (B, n), and each pixel from its output.
     """
     generator = torch.Generator().manual_seed(seed)
     codes = model.encode(examples)

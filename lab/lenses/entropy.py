@@ -29,7 +29,7 @@ class Source:
 
     @property
     def stationary(self) -> Tensor:
-        """π (S,), the law of a symbol far from the start: solves π A = π, Σ π = 1."""
+        """π (S,), the distribution of a symbol far from the start: solves π A = π, Σ π = 1."""
         S = len(self.transition)
         equations = torch.cat([self.transition.T - torch.eye(S).double(), torch.ones(1, S).double()])
         right = torch.zeros(S + 1, 1).double()

@@ -66,7 +66,7 @@ def triangle(rows: list[list[float]]) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Law:
+class Distribution:
     """All strings of a network.
 
     Attributes:
@@ -90,10 +90,10 @@ class Law:
         return self.names[int(self.p.argmax())]
 
 
-def law(model: FVSBN) -> Law:
+def distribution(model: FVSBN) -> Distribution:
     """p of each of the 16 strings."""
     x = strings(BITS)
-    return Law(["".join(map(str, s)) for s in x.tolist()], model.log_prob(x.double()).exp())
+    return Distribution(["".join(map(str, s)) for s in x.tolist()], model.log_prob(x.double()).exp())
 
 
 @dataclass(frozen=True)

@@ -254,7 +254,7 @@ class Drawing:
         log_prob: (S,) running log-likelihood after the step, nats.
         x: (n,) the finished example.
         cost: (n,) -log p(x_i | x_<i) of the model, nats.
-        law: (n, K) p(x_i = k | x_<i) of the model.
+        distribution: (n, K) p(x_i = k | x_<i) of the model.
         order: (n,)
         index: of several joints the one that was drawn from.
         captions, equations: one a step.
@@ -267,7 +267,7 @@ class Drawing:
     log_prob: Tensor
     x: Tensor
     cost: Tensor
-    law: Tensor
+    distribution: Tensor
     order: Tensor
     index: int
     captions: list[str]
@@ -296,11 +296,11 @@ class Drawing:
         return torch.where(self.visited(step), self.cost, torch.nan)
 
 
-def sharpened(law: Tensor, temperature: float) -> Tensor:
+def sharpened(p: Tensor, temperature: float) -> Tensor:
     """p^(1/T) normalised, (K,): what is drawn from at temperature T; 0 is all on the likeliest value."""
     if temperature == 0:
-        return F.one_hot(law.argmax(), len(law)).to(law)
-    return (law.log() / temperature).softmax(0)
+        return F.one_hot(p.argmax(), len(p)).to(p)
+    return (p.log() / temperature).softmax(0)
 
 
 def unroll(trace: Trace) -> Drawing:
@@ -310,12 +310,12 @@ def unroll(trace: Trace) -> Drawing:
         for name in ("pixel", "p", "model_p", "bit", "log_prob")
     }
     result = trace.result
-    x, law = result["x"].flatten(), result["model_p"].reshape(result["x"].numel(), -1)
+    x, p = result["x"].flatten(), result["model_p"].reshape(result["x"].numel(), -1)
     return Drawing(
         **columns,
         x=x,
         cost=result["surprisal"].flatten(),
-        law=torch.cat([1 - law, law], 1) if law.shape[1] == 1 else law,
+        distribution=torch.cat([1 - p, p], 1) if p.shape[1] == 1 else p,
         order=result["order"],
         index=result["index"],
         captions=[step.caption for step in trace],

@@ -15,8 +15,8 @@ class Cosines:
 
     Attributes:
         edges: (K + 1,), counts: (K,), a histogram of the cosines.
-        expected: (K,), counts by the exact law.
-        violations: pairs beyond the bound. probability: of one pair by the exact law.
+        expected: (K,), counts by the exact distribution.
+        violations: pairs beyond the bound. probability: of one pair by the exact distribution.
         pairs: M(M − 1)/2.
     """
 

@@ -27,7 +27,7 @@ def pictures(side: int) -> Tensor:
 
 
 def entropy(side: int) -> float:
-    """ln M, nats: of the uniform law on the pictures, which tables reach in every order."""
+    """ln M, nats: of the uniform distribution on the pictures, which tables reach in every order."""
     return math.log(len(pictures(side)))
 
 

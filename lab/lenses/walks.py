@@ -1,4 +1,4 @@
-"""Chains of real numbers and walks: paths, covariance, the chain rule against one normal law, a fair coin."""
+"""Chains of real numbers and walks: paths, covariance, the chain rule and one normal distribution, a coin."""
 
 from dataclasses import dataclass
 
@@ -7,19 +7,21 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.distributions import MultivariateNormal
 
-from modules.autoregressive.gaussian_chain import GaussianChain, walk_law
+from modules.autoregressive.gaussian_chain import GaussianChain, walk_distribution
 
 LONGEST = 30  # values of a typed path
 
 
 def chain(slope: float, scale: float, steps: int, stationary: bool) -> GaussianChain:
-    """x_{t+1} = slope · x_t + scale · ε; from its stationary law, or from x_0 = 0.
+    """x_{t+1} = slope · x_t + scale · ε; from its stationary distribution, or from x_0 = 0.
 
     Raises:
-        ValueError: a stationary law is asked for where there is none.
+        ValueError: a stationary distribution is asked for where there is none.
     """
     if stationary and abs(slope) >= 1:
-        raise ValueError(f"With a = {slope:g} the variance grows for ever: no stationary law, start from 0.")
+        raise ValueError(
+            f"With a = {slope:g} the variance grows for ever: no stationary distribution, start from 0."
+        )
     model = GaussianChain((steps,))
     model.put(slope, scale, scale**2 / (1 - slope**2) if stationary else scale**2)
     return model
@@ -72,7 +74,7 @@ class Score:
     """One path (n,) under a chain.
 
     Attributes:
-        means, spreads: (n,) of the normal law that each value is drawn from, given the value before it.
+        means, spreads: (n,) of the normal distribution of each value, given the value before it.
         terms: (n,) log p(x_t | x_{t-1}), nats.
         joint: log-density of the one multivariate normal of all values, nats.
     """
@@ -101,23 +103,23 @@ def score(model: GaussianChain, x: Tensor) -> Score:
 
 @dataclass(frozen=True)
 class Walk:
-    """Draws of the ±1 walk from 0, and the exact law of where it is.
+    """Draws of the ±1 walk from 0, and the exact distribution of where it is.
 
     Attributes:
         paths: (draws, steps + 1).
         places: (steps + 1,) that can be reached, -steps, -steps + 2, …, steps.
-        law, frequencies: (steps + 1,) exact probability and share of the draws at each place.
+        distribution, frequencies: (steps + 1,) exact probability and share of the draws at each place.
     """
 
     paths: Tensor
     places: Tensor
-    law: Tensor
+    distribution: Tensor
     frequencies: Tensor
 
     @property
     def ways(self) -> list[int]:
         """How many of the 2^steps equally likely ways end at each place."""
-        return [round(p * 2 ** (len(self.law) - 1)) for p in self.law.tolist()]
+        return [round(p * 2 ** (len(self.distribution) - 1)) for p in self.distribution.tolist()]
 
     @property
     def variance(self) -> float:
@@ -138,4 +140,5 @@ def coin_walk(steps: int, draws: int, seed: int) -> Walk:
     walked = torch.cat([coins.new_zeros(draws, 1), (2 * coins - 1).cumsum(1)], 1)
     places = torch.arange(-steps, steps + 1, 2)
     ups = (walked[:, -1] + steps) // 2
-    return Walk(walked, places, walk_law(steps)[::2], ups.bincount(minlength=steps + 1).double() / draws)
+    shares = ups.bincount(minlength=steps + 1).double() / draws
+    return Walk(walked, places, walk_distribution(steps)[::2], shares)

@@ -211,8 +211,8 @@ class Autoregressive(Module):
             return torch.zeros(n, dtype=torch.int64)
         if known is None:
             return torch.multinomial(torch.ones(len(joints)), n, replacement=True, generator=generator)
-        law = self.joint_posterior(known, joints).cpu()
-        return torch.multinomial(law, 1, generator=generator)[:, 0]
+        distribution = self.joint_posterior(known, joints).cpu()
+        return torch.multinomial(distribution, 1, generator=generator)[:, 0]
 
     def logits(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
         """Logits of every conditional in one pass: x (B, n) -> (B, n) for bits, (B, n, K) for K values.

@@ -1,6 +1,6 @@
 """Gaussian Markov chain: the linear autoregression that the family is named after.
 
-    x_t = c + Σ_{j ≤ k} a_j x_{t-j} + s ε_t,    ε_t ~ N(0, 1),    the first k values from any normal law
+    x_t = c + Σ_{j ≤ k} a_j x_{t-j} + s ε_t,    ε_t ~ N(0, 1),    the first k values from any normal
     log p(x) = Σ_t log N(x_t; c_t + Σ_j a_tj x_{t-j}, s_t²)
 
 The whole x is one multivariate normal: with (L x)_t = x_t - Σ_j a_tj x_{t-j} the entries of L x are
@@ -128,7 +128,7 @@ class GaussianChain(CountModel):
     @property
     def num_parameters(self) -> int:
         beginning = [self.regression(self.first[: t + 2, : t + 2]) for t in range(self.memory)]
-        return sum(part.numel() for law in (*beginning, self.regression(self.steps)) for part in law)
+        return sum(t.numel() for part in (*beginning, self.regression(self.steps)) for t in part)
 
     def system(self) -> tuple[Tensor, Tensor, Tensor]:
         """L (n, n), c (n,) and s² (n,): the entries of L x are independent, N(c_t, s_t²)."""
@@ -222,10 +222,10 @@ def normal_log_density(x: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
     return -0.5 * ((x - mean) ** 2 / variance + variance.log() + math.log(2 * math.pi))
 
 
-def walk_law(steps: int) -> Tensor:
+def walk_distribution(steps: int) -> Tensor:
     """The fair ±1 walk from 0: p(after `steps`) of -steps, …, steps, (2·steps + 1,), by folding."""
-    law = torch.ones(1, dtype=torch.float64)
+    p = torch.ones(1, dtype=torch.float64)
     for _ in range(steps):
-        down, up = torch.cat([law, law.new_zeros(2)]), torch.cat([law.new_zeros(2), law])
-        law = (down + up) / 2
-    return law
+        down, up = torch.cat([p, p.new_zeros(2)]), torch.cat([p.new_zeros(2), p])
+        p = (down + up) / 2
+    return p

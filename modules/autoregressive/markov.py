@@ -1,12 +1,12 @@
 """Markov chains as densities: the next variable depends on the last k alone.
 
     p(x) = p(x_1, …, x_k) Π_{i > k} p(x_i | x_{i-k}, …, x_{i-1})
-    k = 1:  ν_i = p(x_1 = i),  A_ij = p(x_{t+1} = j | x_t = i),  law of x_{1+m}: ν A^m
+    k = 1:  ν_i = p(x_1 = i),  A_ij = p(x_{t+1} = j | x_t = i),  distribution of x_{1+m}: ν A^m
 
 Homogeneous: one table A for all steps. Position-specific: a table for every step, A_1, A_2, … (time-
 inhomogeneous). A function of a chain, such as several states that look the same, need not be a chain of any
-order: `history_law` counts how far back it remembers. The process of whole histories always is one, which
-is why an autoregressive model may need all of x_<i.
+order: `history_distribution` counts how far back it remembers. The process of whole histories always is one,
+which is why an autoregressive model may need all of x_<i.
 
 [BB] 5.1, example 5.10.3, prints a matrix whose rows sum to 1.2, 1.2, .7, 1.2, .7; its columns sum to 1, so
 its transpose is the transition matrix (`FIVE_STATES`). What is seen of an HMM is such an image too: its
@@ -65,7 +65,7 @@ class MarkovChain(Counted):
 
     @property
     def initial(self) -> Tensor:
-        """ν, (K,): the law of the first variable."""
+        """ν, (K,): the distribution of the first variable."""
         return self.table[0]
 
     def transition(self, i: int = 1) -> Tensor:
@@ -80,11 +80,11 @@ class MarkovChain(Counted):
         return self.table[first : first + self.values]
 
     def marginals(self) -> Tensor:
-        """The law of every variable, (n, K): ν, νA_1, νA_1A_2, …"""
-        laws = [self.initial]
+        """The distribution of every variable, (n, K): ν, νA_1, νA_1A_2, …"""
+        distributions = [self.initial]
         for i in range(1, self.n):
-            laws.append(laws[-1] @ self.transition(i))
-        return torch.stack(laws)
+            distributions.append(distributions[-1] @ self.transition(i))
+        return torch.stack(distributions)
 
 
 def check_transition(transition: Tensor) -> None:
@@ -97,7 +97,7 @@ def check_transition(transition: Tensor) -> None:
         raise ValueError(f"row {worst + 1} sums to {float(sums[worst]):.4g}: every row must sum to 1.")
 
 
-def law_after(initial: Tensor, transition: Tensor, steps: int) -> Tensor:
+def distribution_after(initial: Tensor, transition: Tensor, steps: int) -> Tensor:
     """ν A^m, (K,)."""
     return initial @ torch.linalg.matrix_power(transition, steps)
 
@@ -117,20 +117,20 @@ def entropy_rate(transition: Tensor) -> float:
     return -float((stationary(transition)[:, None] * torch.special.xlogy(transition, transition)).sum())
 
 
-def history_law(
+def history_distribution(
     transition: Tensor, symbols: Sequence[int], history: Sequence[int], initial: Tensor | None = None
 ) -> Tensor:
     """p(next symbol | the last symbols), of y_t = symbols[x_t], x a chain: (S,); NaN if they never occur.
 
     Args:
         history: oldest first.
-        initial: law of the chain where the history begins; None is the stationary one.
+        initial: distribution of the chain where the history begins; None is the stationary one.
     """
     images = torch.as_tensor(symbols)
     count = int(images.max()) + 1
-    law = stationary(transition) if initial is None else initial
+    p = stationary(transition) if initial is None else initial
     for step, symbol in enumerate(history):
-        law = (law if step == 0 else law @ transition) * (images == symbol)  # p(x_t, y_≤t)
-    following = law @ transition if len(history) else law
+        p = (p if step == 0 else p @ transition) * (images == symbol)  # p(x_t, y_≤t)
+    following = p @ transition if len(history) else p
     by_symbol = torch.zeros(count, dtype=transition.dtype).index_add(0, images, following)
     return by_symbol / by_symbol.sum()

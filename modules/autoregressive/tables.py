@@ -3,8 +3,8 @@
     p(x_i = k | Pa(x_i) = c) = (N_i(c, k) + α) / (N_i(c) + K α)
 
 N_i(c, k): how many training examples have x_i = k under the context c; α = 0 is maximum likelihood, ½ is
-Krichevsky and Trofimov's. A context that was never met has the uniform law. The parents come earlier in
-some order, so the product of all conditionals is a density, whoever the parents are:
+Krichevsky and Trofimov's. A context that was never met has the uniform distribution. The parents come
+earlier in some order, so the product of all conditionals is a density, whoever the parents are:
 
     joint table     one number for each of the K^n strings
     chain rule      all earlier variables are parents: the same number of numbers, 1 + 2 + 4 + … = 2^n - 1
@@ -239,9 +239,9 @@ class JointTable(Counts):
         out = x.new_empty(len(x), self.n, self.values, dtype=torch.float64)
         for r, i in enumerate(order.tolist()):
             prefix = joint.reshape(self.values ** (r + 1), -1).sum(1)  # p(x_≤i) of every prefix
-            law = prefix.view(-1, self.values)[code]  # (B, K)
-            certain = law.sum(1, keepdim=True)
-            out[:, i] = torch.where(certain > 0, law / certain, 1 / self.values).log()
+            p = prefix.view(-1, self.values)[code]  # (B, K)
+            certain = p.sum(1, keepdim=True)
+            out[:, i] = torch.where(certain > 0, p / certain, 1 / self.values).log()
             code = code * self.values + digits[:, i]
         return out[..., 1] - out[..., 0] if self.values == 2 else out
 

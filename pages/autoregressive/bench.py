@@ -82,12 +82,12 @@ def running(name: str, x: torch.Tensor) -> members.RunningState:
     return members.running_state(ui.load(name), x)
 
 
-def law_figure(law: torch.Tensor, value: int) -> None:
+def distribution_figure(p: torch.Tensor, value: int) -> None:
     """A pixel's conditional over all its values."""
-    names = [str(k) for k in range(len(law))]
-    live = basic.bars(names, law, highlight=value, probability=len(law) == 2, xlabel="value",
+    names = [str(k) for k in range(len(p))]
+    live = basic.bars(names, p, highlight=value, probability=len(p) == 2, xlabel="value",
                       title="This pixel's conditional")  # fmt: skip
-    ui.figure(live, alt="The conditional of this pixel", data={"value": names, "p": law})
+    ui.figure(live, alt="The conditional of this pixel", data={"value": names, "p": p})
 
 
 @ui.cached
@@ -99,12 +99,12 @@ def own_figure(name: str, model: Any, x: torch.Tensor, view: members.Conditional
     """What a member can show of itself; else the cost of every pixel."""
     side = masks.side(model)
     if model.values > 2:
-        law_figure(view.law, view.value)
+        distribution_figure(view.distribution, view.value)
     elif y is not None:
-        law, names = posterior(name, x), [str(c) for c in range(members.classes(model))]
-        bars = basic.bars(names, law, highlight=y, probability=True, title="p(class | your picture)",
+        p, names = posterior(name, x), [str(c) for c in range(members.classes(model))]
+        bars = basic.bars(names, p, highlight=y, probability=True, title="p(class | your picture)",
                           xlabel="class")  # fmt: skip
-        ui.figure(bars, alt="Probability of each class given the picture", data={"class": names, "p": law})
+        ui.figure(bars, alt="Probability of each class given the picture", data={"class": names, "p": p})
     elif isinstance(model, members.NADE):
         units = members.running_units(model, x, view.pixel)
         names = [f"a{k}" for k in units.unit.tolist()]
@@ -193,8 +193,9 @@ def conditional_mode() -> None:
     ui.check(
         f"This pixel is {view.value}. Had the model, asked for the likeliest value, said so?",
         ["yes", "no"],
-        "yes" if int(view.law.argmax()) == view.value else "no",
-        f"It gives {view.asked} the probability {view.p:.3f}; the likeliest is {int(view.law.argmax())}.",
+        "yes" if int(view.distribution.argmax()) == view.value else "no",
+        f"It gives {view.asked} the probability {view.p:.3f}; the likeliest is "
+        f"{int(view.distribution.argmax())}.",
     )
     ui.source(type(model).logits, base.Autoregressive.conditionals, references=REFERENCES)
 
@@ -360,7 +361,7 @@ def pixels_mode() -> None:
                   "log_prob": run.log_prob[: step + 1]},
         )  # fmt: skip
     with bars:
-        law_figure(masks.sharpened(run.law[pixel], temperature), int(run.bit[last]))
+        distribution_figure(masks.sharpened(run.distribution[pixel], temperature), int(run.bit[last]))
     chosen = int(selected["y"]) * side + int(selected["x"]) if selected else pixel
     read, surprisal = ui.columns(2)
     with read:

@@ -146,7 +146,7 @@ def memory_mode() -> None:
         steps = ui.slider("Steps m", 0, 20, 2, key="m")
     found = chains.memory(transition, symbols, history)
     known = {name: p for name, p in found.items() if p == p}
-    bars, law = ui.columns(2)
+    bars, after_many = ui.columns(2)
     with bars:
         ui.figure(
             basic.bars(
@@ -156,15 +156,15 @@ def memory_mode() -> None:
             alt="Probability of symbol 1 after longer and longer histories",
             data={"history": list(found), "p": list(found.values())},
         )  # fmt: skip
-    after, rest = chains.laws(transition, 0, steps)
-    with law:
+    after, rest = chains.distributions(transition, 0, steps)
+    with after_many:
         ui.figure(
             basic.bars(
                 [str(i + 1) for i in range(len(after))], after, baseline=rest, probability=True,
                 title=f"State after {steps} steps from 1", xlabel="state", names=("ν Aᵐ", "in the long run"),
             ),
-            alt="Law of the hidden state after m steps, beside the stationary law",
-            data={"state": range(1, len(after) + 1), "law": after, "stationary": rest},
+            alt="Distribution of the hidden state after m steps, beside the stationary one",
+            data={"state": range(1, len(after) + 1), "distribution": after, "stationary": rest},
         )  # fmt: skip
     if len(known) < len(found):
         ui.caption("Histories that never occur have no bar.")
@@ -193,7 +193,9 @@ def memory_mode() -> None:
         "yes" if spread < 1e-6 else "no",
         f"Given one symbol or more, p(1) changes by {spread:.4f}.",
     )
-    ui.source(markov.history_law, markov.law_after, markov.check_transition, references=REFERENCES)
+    ui.source(
+        markov.history_distribution, markov.distribution_after, markov.check_transition, references=REFERENCES
+    )
 
 
 ui.header(

@@ -26,7 +26,7 @@ try:
 except ValueError as error:
     ui.stop(str(error))
 model = lens.network(rows, order)
-found, factors = lens.law(model), lens.factors(model, x)
+found, factors = lens.distribution(model), lens.factors(model, x)
 names = [f"x{i + 1}" for i in order.tolist()]
 string = masks.bit_strings(x[None])[0]
 
@@ -81,4 +81,4 @@ ui.check(
     lens.readers(order, first),
     "It comes first in the order, so every other bit may read it.",
 )
-ui.source(fvsbn.FVSBN, lens.network, lens.law, references=REFERENCES)
+ui.source(fvsbn.FVSBN, lens.network, lens.distribution, references=REFERENCES)

@@ -1,4 +1,4 @@
-"""Gaussian chain and walks: each value a part of the last one and fresh noise; together one normal law."""
+"""Gaussian chain and walks: each value a part of the last one and fresh noise; together one normal."""
 
 from lab import ui
 from lab.figures import basic
@@ -19,7 +19,7 @@ def walked(steps: int, draws: int, seed: int) -> walks.Walk:
 
 
 def numbers() -> tuple[float, float, bool]:
-    """a, s and whether the chain starts from its stationary law."""
+    """a, s and whether the chain starts from its stationary distribution."""
     left, middle, right = ui.columns(3)
     with left:
         a = ui.slider("Slope a", -1.1, 1.1, 0.8, key="a", step=0.05)
@@ -29,7 +29,7 @@ def numbers() -> tuple[float, float, bool]:
         start = ui.choice("Start", ["stationary", "x₀ = 0"], key="start")
     stationary = start == "stationary" and abs(a) < 1
     if start == "stationary" and not stationary:
-        ui.caption(f"With a = {a:g} the variance grows for ever: there is no stationary law, x₀ is 0.")
+        ui.caption(f"With a = {a:g} the variance grows for ever: no stationary distribution, x₀ is 0.")
     return a, s, stationary
 
 
@@ -79,7 +79,8 @@ def chain_mode() -> None:
     ui.notice(
         "Only neighbours are linked, yet all values are correlated: the link fades by a factor a a step. At "
         "a = 1 nothing fades, and the walk spreads like the root of time; a negative a alternates. The "
-        "whole path is one normal law: a chain of one-dimensional conditionals is all that a sampler needs."
+        "whole path has one normal distribution: a chain of one-dimensional conditionals is all that a "
+        "sampler needs."
     )
     ui.presets(
         {
@@ -152,9 +153,9 @@ def path_mode() -> None:
         "determinant and the inverse of the whole covariance matrix.",
     )
     ui.notice(
-        "The chain rule and the one normal law are the same number, by two roads: n small terms, or one "
-        "n × n matrix. Each term asks only how far the value lies from a times the one before; an outlier "
-        "pays twice, on the way out and on the way back."
+        "The chain rule and the one normal distribution give the same number, by two roads: n small terms, "
+        "or one n × n matrix. Each term asks only how far the value lies from a times the one before; an "
+        "outlier pays twice, on the way out and on the way back."
     )
     ui.presets(
         {
@@ -199,22 +200,23 @@ def walk_mode() -> None:
             alt="Twelve Gaussian walks", data={f"walk {i + 1}": w for i, w in enumerate(drawn)},
         )  # fmt: skip
     ui.figure(
-        basic.bars(found.places.tolist(), found.frequencies, baseline=found.law, names=("drawn", "exact"),
+        basic.bars(found.places.tolist(), found.frequencies, baseline=found.distribution,
+                   names=("drawn", "exact"),
                    title=f"Where the ±1 walk is after {steps} steps", xlabel="place", ylabel="probability"),
-        alt="Exact law of the walk and the frequencies drawn",
-        data={"place": found.places, "exact": found.law, "drawn": found.frequencies},
+        alt="Exact distribution of the walk and the frequencies drawn",
+        data={"place": found.places, "exact": found.distribution, "drawn": found.frequencies},
     )  # fmt: skip
     ways = found.ways
     shown = ", ".join(map(str, ways)) if steps <= 8 else f"{ways[0]}, {ways[1]}, \\dots, {ways[-1]}"
     ui.equation(
-        rf"p = ({shown}) / {2**steps}, \qquad \mathrm{{Var}} = {steps}\;\text{{by the law}},\; "
+        rf"p = ({shown}) / {2**steps}, \qquad \mathrm{{Var}} = {steps}\;\text{{exactly}},\; "
         rf"{found.variance:.3f}\;\text{{in the draws}}",
         f"Of the {2**steps:,} equally likely ways, as many as end at each place; {draws:,} walks drawn.",
     )
     ui.notice(
         "Each step adds its variance, so both walks spread like the root of the number of steps: the band is "
-        "the same. The coin's law is Pascal's triangle; it skips every second place and nears the normal "
-        "curve as the steps grow."
+        "the same. The coin's distribution is Pascal's triangle; it skips every second place and nears the "
+        "normal curve as the steps grow."
     )
     ui.presets({"Four steps": {"steps": 4}, "Forty steps": {"steps": 40}, "Few walks": {"draws": 100}})
     ui.check(
@@ -223,7 +225,7 @@ def walk_mode() -> None:
         "yes" if 0 in found.places.tolist() else "no",
         "Every step changes even to odd and odd to even.",
     )
-    ui.source(gaussian_chain.walk_law, walks.coin_walk, references=REFERENCES)
+    ui.source(gaussian_chain.walk_distribution, walks.coin_walk, references=REFERENCES)
 
 
 ui.header(

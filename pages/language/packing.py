@@ -1,4 +1,4 @@
-"""Almost orthogonal directions: random ones with their exact law, and a million by construction."""
+"""Almost orthogonal directions: random ones with their exact cosines, and a million by construction."""
 
 from math import cos, radians
 
@@ -42,8 +42,8 @@ epsilon = cos(radians(angle))
 found = drawn(n, M, epsilon, seed)
 ui.figure(
     figures.histogram(found.edges, found.counts, found.expected, epsilon),
-    alt="Histogram of the cosines of all pairs of random directions, with the exact law and the bound",
-    data={"from": found.edges[:-1], "to": found.edges[1:], "pairs": found.counts, "law": found.expected},
+    alt="Histogram of the cosines of all pairs of random directions, with the exact one and the bound",
+    data={"from": found.edges[:-1], "to": found.edges[1:], "pairs": found.counts, "exact": found.expected},
 )
 room = lens.room(found.probability)
 for column, (label, number) in zip(

@@ -113,9 +113,10 @@ def test_levels_have_a_law_and_read_all_of_their_past():
     for rank, pixel in enumerate(model.order.tolist(), start=1):
         view = conditionals.conditional(model, x, pixel)
         assert (view.rank, view.leaks, view.reads) == (rank, 0, rank - 1)
-        law = model.conditionals(x[None])[0, pixel].detach()
-        torch.testing.assert_close(view.law, law, rtol=0, atol=1e-12)
-        assert view.value == view.asked == int(x[pixel]) and view.p == pytest.approx(float(law[view.value]))
+        expected = model.conditionals(x[None])[0, pixel].detach()
+        torch.testing.assert_close(view.distribution, expected, rtol=0, atol=1e-12)
+        assert view.value == view.asked == int(x[pixel])
+        assert view.p == pytest.approx(float(expected[view.value]))
         units = conditionals.running_units(model, x, pixel, units=3)
         logit = float(units.vote.sum()) + units.rest + units.bias
         assert logit == pytest.approx(view.logit, abs=1e-12)
@@ -164,7 +165,7 @@ def test_terms_of_a_model_with_classes_are_those_of_the_mixture():
     assert (seen, whole) == pytest.approx((float(beginning), float(found.sum())), abs=1e-12)
 
 
-def test_levels_of_a_picture_and_sharpened_laws():
+def test_levels_of_a_picture_and_sharpened_distributions():
     picture = torch.tensor([[0.0, 0.25], [0.6, 1.0]])
     assert masks.entries(picture).tolist() == [0, 0, 1, 1]
     assert masks.entries(picture, 5).tolist() == [0, 1, 2, 4]
@@ -174,7 +175,7 @@ def test_levels_of_a_picture_and_sharpened_laws():
     for temperature in (0.0, 0.5, 1.0, 2.0):
         run = masks.unroll(model.sample_trace(temperature=temperature, seed=2))
         for step, pixel in enumerate(run.pixel.tolist()):
-            drawn_from = masks.sharpened(run.law[pixel], temperature)
+            drawn_from = masks.sharpened(run.distribution[pixel], temperature)
             assert float(drawn_from.sum()) == pytest.approx(1, abs=1e-6)
             assert float(drawn_from[int(run.bit[step])]) == pytest.approx(float(run.p[step]), abs=1e-6)
 
@@ -248,14 +249,14 @@ def test_conditional_numbers(name):
         assert before + column * x[35].item() == pytest.approx(state, abs=2e-3)
 
 
-def test_a_grey_pixel_shows_its_whole_law():
+def test_a_grey_pixel_shows_its_whole_distribution():
     page = open_page("autoregressive/bench", model="nade-greys-digits", pixel="3,2")
     model = weights.load("nade-greys-digits")
     x = ((masks.examples(8)[0][1].flatten() * 15).round() / 15 * 16).round()
-    level, law = int(x[19]), model.conditionals(x[None])[0, 19].detach()
-    assert float(metrics(page)[f"p({level} | before)"]) == pytest.approx(float(law[level]), abs=6e-5)
+    level, expected = int(x[19]), model.conditionals(x[None])[0, 19].detach()
+    assert float(metrics(page)[f"p({level} | before)"]) == pytest.approx(float(expected[level]), abs=6e-5)
     logit, total, p, bias, shown, rest, again = numbers(page.latex[0].value.replace("{", "{ "))
-    assert p == pytest.approx(float(law[level]), abs=6e-5)
+    assert p == pytest.approx(float(expected[level]), abs=6e-5)
     assert bias + shown + rest == pytest.approx(again, abs=2e-3)
     logits = model.logits(x[None])[0, 19]
     assert logit == again == pytest.approx(float(logits[level]), abs=6e-4)

@@ -91,7 +91,7 @@ def test_memory_lists_longer_and_longer_histories() -> None:
     found = chains.memory(transition, TWO_SYMBOLS, [1, 0, 0, 0])
     assert list(found) == ["nothing", "1", "11", "111", "2111"]
     assert found["2111"] == pytest.approx(3 / 4) and found["nothing"] == pytest.approx(15 / 24)
-    after, rest = chains.laws(transition, 0, 50)
+    after, rest = chains.distributions(transition, 0, 50)
     assert after.sum().item() == pytest.approx(1) and rest.tolist() == pytest.approx(after.tolist(), abs=0.01)
 
 

@@ -94,7 +94,7 @@ def test_another_order_is_another_density():
 
 
 def test_the_order_matters_because_the_conditionals_are_restricted():
-    """Uniform law over the 14 bars and stripes of 3×3: raster order is perfect, others are not."""
+    """Uniform distribution over the 14 bars and stripes of 3×3: raster order is perfect, others are not."""
     data = bars_and_stripes(3)
     assert len(data) == 14
     # the optimum has infinite weights, so it is approached from above

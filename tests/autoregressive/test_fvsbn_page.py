@@ -26,7 +26,7 @@ def test_the_known_network() -> None:
     model = lens.network(lens.typed_rows(lens.EXAMPLE), torch.arange(4))
     factors = lens.factors(model, lens.typed_string("0110"))
     assert [f.p for f in factors] == pytest.approx(KNOWN, abs=5e-9)
-    found = lens.law(model)
+    found = lens.distribution(model)
     assert float(found.p[6]) == pytest.approx(0.0511718127, abs=1e-10)
     assert math.prod(f.factor for f in factors) == pytest.approx(float(found.p[6]), abs=1e-15)
     assert math.log(float(found.p[6])) == pytest.approx(-2.9725664, abs=1e-7)
@@ -38,7 +38,7 @@ def test_the_known_network() -> None:
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [2, 0, 3, 1], [3, 2, 1, 0]])
 def test_every_string_in_any_order(order: list[int]) -> None:
     rows = lens.typed_rows("0.7; -1, 2; 0.5 -3 1; 0 1 -2 0.25")
-    found = lens.law(lens.network(rows, torch.tensor(order)))
+    found = lens.distribution(lens.network(rows, torch.tensor(order)))
     for name, p in zip(found.names, found.p.tolist(), strict=True):
         assert p == pytest.approx(by_hand(rows, order, [int(c) for c in name]), abs=1e-12)
     assert [lens.readers(torch.tensor(order), i) for i in order] == [3, 2, 1, 0]

@@ -1,4 +1,4 @@
-"""The page "Gaussian chain": density, covariance, random walk and the coin's law, as they are shown."""
+"""The page "Gaussian chain": density, covariance, random walk and the coin, as they are shown."""
 
 import itertools
 from functools import partial
@@ -13,7 +13,7 @@ from lab.lenses import walks
 opened = partial(open_page, "autoregressive/gaussian_chain")
 
 
-def test_the_chain_rule_is_one_normal_law() -> None:
+def test_the_chain_rule_is_one_normal_distribution() -> None:
     """The chain rule against the multivariate normal of SciPy."""
     x = walks.typed_path("0.3, −0.2 0.5; 1, 0")
     found = walks.score(walks.chain(0.8, 0.6, 5, stationary=True), x)
@@ -47,7 +47,7 @@ def test_from_zero_the_variance_is_a_sum_of_powers(slope: float) -> None:
 
 
 def test_no_stationary_law_of_a_walk() -> None:
-    with pytest.raises(ValueError, match="no stationary law"):
+    with pytest.raises(ValueError, match="no stationary distribution"):
         walks.chain(1.0, 0.6, 5, stationary=True)
 
 
@@ -63,8 +63,8 @@ def test_the_coin_walk_against_every_way() -> None:
     ends = [sum(way) for way in itertools.product([-1, 1], repeat=4)]
     assert found.places.tolist() == [-4, -2, 0, 2, 4]
     assert found.ways == [ends.count(place) for place in (-4, -2, 0, 2, 4)] == [1, 4, 6, 4, 1]
-    assert found.law.tolist() == [1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16]
-    assert (found.frequencies - found.law).abs().max() < 4 * (0.25 / 20_000) ** 0.5
+    assert found.distribution.tolist() == [1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16]
+    assert (found.frequencies - found.distribution).abs().max() < 4 * (0.25 / 20_000) ** 0.5
     assert found.frequencies.sum().item() == pytest.approx(1)
     last = found.paths[:, -1]
     assert found.frequencies[4].item() == pytest.approx((last == 4).double().mean().item())
@@ -94,12 +94,12 @@ def test_the_page_shows_both_sums_of_the_path() -> None:
 def test_the_page_shows_how_a_random_walk_spreads() -> None:
     page = opened(a="1.0", n="25", s="0.6")
     assert "= 9.0000" in page.latex[1].value  # 25 · 0.36
-    assert "no stationary law" in captions(page)
+    assert "no stationary distribution" in captions(page)
     page = opened(a="0.8", s="0.6")
     assert "1.0000" in page.latex[1].value
 
 
-def test_the_page_shows_the_coins_law() -> None:
+def test_the_page_shows_the_coins_distribution() -> None:
     page = opened(show="±1 walk")
     found = walks.coin_walk(4, 4000, 0)
     assert "p = (1, 4, 6, 4, 1) / 16" in page.latex[0].value

@@ -56,7 +56,7 @@ def test_sums_to_one_and_conditionals_agree_with_enumeration(arguments):
     model, x = made(6, **arguments), all_bits(6)
     p = model.log_prob(x).exp()
     assert p.sum().item() == pytest.approx(1, abs=1e-10)
-    assert p.max() - p.min() > 1e-3  # not the trivial uniform law
+    assert p.max() - p.min() > 1e-3  # not the trivial uniform distribution
     # each conditional from the joint alone: p(x_i = 1 | x_<i) = p(x_<i, x_i = 1) / p(x_<i)
     hat = model.conditionals(x)
     for r, i in enumerate(model.order.tolist()):
@@ -468,9 +468,9 @@ def test_a_mixture_of_two_masks_completes_by_bayes():
         by_hand = each[:, fits].sum(1) / each[:, fits].sum()
         posterior = model.joint_posterior(given[None], model.completing(given))[0]
         torch.testing.assert_close(posterior, by_hand, rtol=0, atol=1e-12)
-        law = torch.where(fits, each.mean(0), 0.0)
+        distribution = torch.where(fits, each.mean(0), 0.0)
         counts = frequencies(model.sample(60_000, given, generator=torch.Generator().manual_seed(1)))
-        assert chi2_is_plausible(counts, law / law.sum())
+        assert chi2_is_plausible(counts, distribution / distribution.sum())
         for one in each:  # no joint alone would do
             alone = torch.where(fits, one, 0.0)
             assert not chi2_is_plausible(counts, alone / alone.sum())
@@ -490,11 +490,11 @@ def test_joints_are_drawn_as_often_as_they_explain_what_is_given():
     model = two_masks()
     given = torch.tensor([[0.0, 1.0, math.nan], [1.0, 1.0, math.nan]], dtype=torch.float64).repeat(4000, 1)
     joints = model.completing(given)
-    law = model.joint_posterior(given[:2], joints)
+    distribution = model.joint_posterior(given[:2], joints)
     drawn = model.draw_joints(8000, given, joints, torch.Generator().manual_seed(0)).view(-1, 2)
-    for share, p in zip(drawn.double().mean(0), law[:, 1], strict=True):
+    for share, p in zip(drawn.double().mean(0), distribution[:, 1], strict=True):
         assert abs(share - p) < 5 * (p * (1 - p) / 4000) ** 0.5
-    assert (law - 0.5).abs().max() > 0.05
+    assert (distribution - 0.5).abs().max() > 0.05
 
 
 def test_the_conditionals_of_a_mixture_are_those_of_its_density():
@@ -517,9 +517,9 @@ def test_a_pool_of_orders_completes_with_the_orders_that_can():
     given = torch.tensor([math.nan, 1.0, math.nan], dtype=torch.float64)
     assert [s for _, s in model.completing(given)] == able
     each = torch.stack([model.log_prob(x, model.component_order(s)).exp() for s in able]).detach()
-    law = torch.where(x[:, 1] == 1, each.mean(0), 0.0)
+    distribution = torch.where(x[:, 1] == 1, each.mean(0), 0.0)
     counts = frequencies(model.sample(60_000, given, generator=torch.Generator().manual_seed(0)))
-    assert chi2_is_plausible(counts, law / law.sum())
+    assert chi2_is_plausible(counts, distribution / distribution.sum())
     trace = model.sample_trace(given, seed=2)
     assert trace[-1].values["log_prob"] == model.log_prob(trace.result["x"][None]).item()
     # no order begins with two variables that are not next to each other in it
@@ -565,12 +565,12 @@ def test_observed_first_keeps_both_parts_in_order():
 def test_temperature_sharpens_conditionals_not_the_joint(temperature):
     model, x = made(3, hidden=(6,), direct=True, seed=1), all_bits(3)
     sharpened = torch.sigmoid(model(x, model.masks()) / temperature).detach()
-    law = torch.where(x == 1, sharpened, 1 - sharpened).prod(-1)
-    assert law.sum().item() == pytest.approx(1, abs=1e-12)
+    distribution = torch.where(x == 1, sharpened, 1 - sharpened).prod(-1)
+    assert distribution.sum().item() == pytest.approx(1, abs=1e-12)
     draws = model.sample(60_000, temperature=temperature, generator=torch.Generator().manual_seed(0))
-    assert chi2_is_plausible(frequencies(draws), law)
+    assert chi2_is_plausible(frequencies(draws), distribution)
     powered = (model.log_prob(x) / temperature).softmax(0).detach()
-    assert (law - powered).abs().max() > 0.01
+    assert (distribution - powered).abs().max() > 0.01
     assert not chi2_is_plausible(frequencies(draws), powered)
 
 

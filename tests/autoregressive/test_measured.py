@@ -185,7 +185,7 @@ def test_no_shipped_model_of_mnist_is_doubled(real_data: Any) -> None:
 
 
 def test_pixelcnn_has_learned_coloured_shapes() -> None:
-    """Within 1.5 nats of the entropy of the law and never below; its pixels are colours of the palette."""
+    """Within 1.5 nats of the pictures' entropy and never below; its pixels are colours of the palette."""
     data = Shapes(side=8, sizes=(5, 6))
     data.setup("test")
     model: Any = weights.load("pixelcnn-shapes")

@@ -220,10 +220,10 @@ def test_a_trace_draws_any_class() -> None:
     drawn = torch.tensor([model.sample_trace(seed=seed).result["y"] for seed in range(300)])
     assert ((drawn.bincount(minlength=3) / 300 - 1 / 3).abs() < 4 * (2 / 9 / 300) ** 0.5).all()
     given = torch.tensor([1.0, 0, 1, *[math.nan] * 3], dtype=torch.float64)
-    law = model.class_posterior(given[None])[0]
+    distribution = model.class_posterior(given[None])[0]
     drawn = torch.tensor([model.sample_trace(given, seed=seed).result["y"] for seed in range(300)])
-    off = (drawn.bincount(minlength=3) / 300 - law).abs()
-    assert (off < 4 * (law * (1 - law) / 300) ** 0.5).all()
+    off = (drawn.bincount(minlength=3) / 300 - distribution).abs()
+    assert (off < 4 * (distribution * (1 - distribution) / 300) ** 0.5).all()
     assert torch.equal(model.sample_trace(given, seed=3).result["x"].flatten()[:3], given[:3])
     with pytest.raises(ValueError, match="0 to 2"):
         model.sample_trace(y=3)
@@ -275,7 +275,7 @@ def test_parameters_of_a_gated_layer() -> None:
 
 
 @every_model
-def test_starts_near_the_uniform_law(name: str) -> None:
+def test_starts_near_the_uniform_distribution(name: str) -> None:
     torch.manual_seed(0)
     cls, arguments = MODELS[name]
     model = cls(**arguments)

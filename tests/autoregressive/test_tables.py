@@ -12,16 +12,16 @@ import torch
 from torch import Tensor
 
 from modules.autoregressive.bayesnet import TEMPLATES, BayesNet, NeighbourNet, neighbours, topological_order
-from modules.autoregressive.gaussian_chain import GaussianChain, walk_law
+from modules.autoregressive.gaussian_chain import GaussianChain, walk_distribution
 from modules.autoregressive.markov import (
     FIVE_STATES,
     PRINTED,
     TWO_SYMBOLS,
     MarkovChain,
     check_transition,
+    distribution_after,
     entropy_rate,
-    history_law,
-    law_after,
+    history_distribution,
     stationary,
 )
 from modules.autoregressive.tables import OUTSIDE, ChainRuleTable, Counted, JointTable
@@ -156,7 +156,7 @@ def test_a_joint_table_of_three_values_has_the_conditionals_of_its_sums() -> Non
 
 
 def test_certain_bits_and_unseen_contexts() -> None:
-    """Without smoothing: probability 0 is -inf, not NaN, and a context never met has the uniform law."""
+    """Without smoothing: probability 0 is -inf, not NaN, and a context never met is uniform."""
     model = fitted(ChainRuleTable((2,), smoothing=0.0), torch.tensor([[1.0, 1.0], [1.0, 0.0], [1.0, 0.0]]))
     p = model.log_prob(contracts.configurations((2,)).double()).exp()
     assert p.tolist() == pytest.approx([0, 0, 2 / 3, 1 / 3])
@@ -200,11 +200,11 @@ def chain_of(n: int, initial: Tensor = NU, transition: Tensor = A) -> MarkovChai
 
 
 def test_law_of_a_step() -> None:
-    assert law_after(NU, A, 2).tolist() == pytest.approx([0.86, 0.14])
-    assert law_after(NU, A, 3).tolist() == pytest.approx([0.844, 0.156])
+    assert distribution_after(NU, A, 2).tolist() == pytest.approx([0.86, 0.14])
+    assert distribution_after(NU, A, 3).tolist() == pytest.approx([0.844, 0.156])
     assert stationary(A).tolist() == pytest.approx([5 / 6, 1 / 6])
     model = chain_of(4)
-    torch.testing.assert_close(model.marginals()[3], law_after(NU, A, 3))
+    torch.testing.assert_close(model.marginals()[3], distribution_after(NU, A, 3))
     every = contracts.configurations((4,)).double()
     enumerated = (model.log_prob(every).exp()[:, None] * every).sum(0)
     torch.testing.assert_close(model.marginals()[:, 1], enumerated)
@@ -231,14 +231,14 @@ def test_entropy_rate_and_what_fitted_chains_reach() -> None:
 
 
 def test_fair_walk() -> None:
-    law = walk_law(4)
-    assert (law * 16).tolist() == [1, 0, 4, 0, 6, 0, 4, 0, 1]
+    distribution = walk_distribution(4)
+    assert (distribution * 16).tolist() == [1, 0, 4, 0, 6, 0, 4, 0, 1]
     steps = torch.zeros(9, 9, dtype=torch.float64)
     for i in range(1, 8):
         steps[i, i - 1] = steps[i, i + 1] = 0.5
     steps[0, 0] = steps[8, 8] = 1
     middle = torch.zeros(9, dtype=torch.float64).index_fill(0, torch.tensor(4), 1)
-    torch.testing.assert_close(law_after(middle, steps, 4), law)
+    torch.testing.assert_close(distribution_after(middle, steps, 4), distribution)
 
 
 def test_the_printed_matrix_is_the_transpose_of_a_transition_matrix() -> None:
@@ -254,7 +254,7 @@ def test_an_image_of_a_chain_remembers_further_back() -> None:
     transition = torch.tensor(FIVE_STATES, dtype=torch.float64)
 
     def p(*history: int) -> float:  # of symbol 1, after symbols 1 and 2
-        return history_law(transition, TWO_SYMBOLS, [h - 1 for h in history])[0].item()
+        return history_distribution(transition, TWO_SYMBOLS, [h - 1 for h in history])[0].item()
 
     assert p(1, 2) == pytest.approx(0, abs=1e-9) and p(2, 2) == pytest.approx(1 / 2, abs=1e-7)
     assert p(2) == pytest.approx(1 / 3, abs=1e-7)
@@ -270,9 +270,9 @@ def test_an_image_of_a_chain_remembers_further_back() -> None:
     assert not (seen[(seen[:, 3] == 1) & (seen[:, 4] == 2)][:, 5] == 1).any()
 
 
-def test_a_history_that_never_occurs_has_no_law() -> None:
-    law = history_law(torch.eye(2, dtype=torch.float64), [0, 1], [0, 1], NU)
-    assert law.isnan().all()
+def test_a_history_that_never_occurs_has_no_distribution() -> None:
+    distribution = history_distribution(torch.eye(2, dtype=torch.float64), [0, 1], [0, 1], NU)
+    assert distribution.isnan().all()
 
 
 # --- The Gaussian chain --------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Coloured shapes: the pictures of the law are all different, and the splits are draws of it."""
+"""Coloured shapes: the pictures are all different, and the splits are draws of them."""
 
 import math
 
@@ -43,15 +43,15 @@ def test_stencils() -> None:
         stencil("star", 5)
 
 
-def test_splits_are_draws_of_the_uniform_law() -> None:
+def test_splits_are_draws_of_the_uniform_distribution() -> None:
     data = Shapes(num_train=20_000)
     data.setup()
     x, y = data.train_set[torch.arange(20_000)]
     share = y.bincount() / 20_000
     assert (share - 0.25).abs().max() < 4 * math.sqrt(0.25 * 0.75 / 20_000)
     corner = (x[:, :, 0, 0] == torch.tensor(PALETTE["white"])).all(1).float().mean().item()
-    law = (data.pictures(torch.arange(data.num_pictures))[0][:, :, 0, 0] == 3).all(1).float().mean().item()
-    assert corner == pytest.approx(law, abs=4 * math.sqrt(law * (1 - law) / 20_000))
+    share = (data.pictures(torch.arange(data.num_pictures))[0][:, :, 0, 0] == 3).all(1).float().mean().item()
+    assert corner == pytest.approx(share, abs=4 * math.sqrt(share * (1 - share) / 20_000))
     again = Shapes()
     again.setup()
     assert torch.equal(again.test_set[torch.arange(9)][0], data.test_set[torch.arange(9)][0])

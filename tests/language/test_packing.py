@@ -9,7 +9,7 @@ from scipy.stats import beta
 from modules.language import packing
 
 
-def test_random_directions_follow_the_beta_law():
+def test_random_directions_follow_the_beta_distribution():
     assert packing.violation(1000, 0.087) == pytest.approx(0.0058810, abs=5e-8)
     for n, epsilon in ((10, 0.5), (100, 0.3), (1000, 0.05)):
         assert packing.violation(n, epsilon) == pytest.approx(beta.sf(epsilon**2, 0.5, (n - 1) / 2), abs=1e-9)
