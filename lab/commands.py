@@ -1,6 +1,5 @@
 """The commands behind `lab`, one function each; arguments in, exit code out."""
 
-import argparse
 import json
 import os
 import sys
@@ -9,13 +8,8 @@ from pathlib import Path
 
 from lab.errors import UserError
 from lab.experiments import catalog, find
-
-
-class Parser(argparse.ArgumentParser):
-    """Wrong arguments raise one sentence instead of a usage dump."""
-
-    def error(self, message: str) -> None:  # type: ignore[override]
-        raise UserError(f"{self.prog}: {message}; `{self.prog} --help` shows the options.")
+from lab.parser import Parser
+from lab.results import test_metrics
 
 
 def list_(args: list[str]) -> None:
@@ -43,16 +37,6 @@ def list_(args: list[str]) -> None:
             f"{row['minutes']:.1f}" if row["minutes"] is not None else "–",
         )
     Console(width=None if sys.stdout.isatty() else 150).print(table)
-
-
-def test_metrics(metrics: dict[str, float], std: dict[str, float] | None = None) -> str:
-    """`nll 88.1, acc 0.815 ± 0.005`: the metrics of the test split."""
-    std = std or {}
-    return ", ".join(
-        f"{key.removeprefix('test/')} {value:.4g}" + (f" ± {std[key]:.2g}" if key in std else "")
-        for key, value in metrics.items()
-        if key.startswith("test/")
-    )
 
 
 def train(command: str) -> Callable[[list[str]], None]:

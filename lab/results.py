@@ -3,13 +3,22 @@
 from pathlib import Path
 from typing import Any
 
-from lab.commands import test_metrics
 from lab.errors import UserError
 from lab.experiments import Experiment, catalog
 
 BEGIN, END = "<!-- results -->", "<!-- /results -->"
 HEAD = ["| experiment | family | data | parameters | test split | minutes |", "|---|---|---|---:|---|---:|"]
 UNITS = {"char": "characters", "word": "words"}
+
+
+def test_metrics(metrics: dict[str, float], std: dict[str, float] | None = None) -> str:
+    """`nll 88.1, acc 0.815 ± 0.005`: the metrics of the test split."""
+    std = std or {}
+    return ", ".join(
+        f"{key.removeprefix('test/')} {value:.4g}" + (f" ± {std[key]:.2g}" if key in std else "")
+        for key, value in metrics.items()
+        if key.startswith("test/")
+    )
 
 
 def shipped(experiment: Experiment) -> dict[str, Any] | None:

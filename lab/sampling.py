@@ -13,9 +13,9 @@ from jsonargparse import ArgumentParser
 from torch import Tensor
 
 from lab import files, weights
-from lab.commands import Parser
 from lab.errors import UserError
 from lab.experiments import find
+from lab.parser import Parser
 from modules.base import Sampler
 
 MOST = 10**6  # of any parameter

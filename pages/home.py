@@ -1,7 +1,7 @@
 """Home: what there is, by family and by lens."""
 
 from lab import experiments, ui
-from lab.commands import test_metrics
+from lab.results import test_metrics
 
 FAMILIES = {
     "foundations": "Probability, divergences and Monte Carlo: what all other families stand on.",

@@ -1,8 +1,8 @@
 """Models: the catalog, the cards, the learning curves; own runs beside those that ship."""
 
 from lab import experiments, ui
-from lab.commands import test_metrics
 from lab.figures import basic
+from lab.results import test_metrics
 from lab.weights import load
 
 ui.header("Models", "Everything that was trained here: what on, how long, and how well.")

@@ -16,6 +16,7 @@ from typing import Any
 
 from lab.bench.timing import Row, use_cpu_time
 from lab.errors import UserError
+from lab.parser import Parser
 
 # name -> (module, what it measures)
 BENCHES = {
@@ -30,11 +31,6 @@ BENCHES = {
     "gcn": ("lab.bench.gcn", "GCN: an epoch on Cora against plain PyTorch Geometric"),
     "dashboard": ("lab.bench.dashboard", "dashboard: first picture and control to picture, 1 and 8 users"),
 }
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> None:  # type: ignore[override]
-        raise UserError(f"{self.prog}: {message}; `{self.prog} --help` shows the options.")
 
 
 def run(argv: list[str]) -> int:

@@ -16,13 +16,13 @@ import streamlit as st
 from lab.ui.access import ask as ask_password
 from lab.ui.access import gate, unlocked
 from lab.ui.access import keys as browser_keys
-from lab.ui.controls import choice, number, presets, set_values, slider, text, toggle, upload
+from lab.ui.controls import choice, number, presets, slider, text, toggle, upload
 from lab.ui.drawing import draw
 from lab.ui.figures import button_figure, clickable, figure, selected_cell, selection, table
 from lab.ui.models import cached, card, experiment, history, load, read_history, trained
 from lab.ui.navigation import navigation, page_link, pages
 from lab.ui.page import check, equation, guard, header, notice, source, stop
-from lab.ui.state import held_text
+from lab.ui.state import held_text, select, set_values
 from lab.ui.stepping import stepper
 from lab.ui.watching import action, live, samples, setting
 from lab.ui.working import job
@@ -38,7 +38,7 @@ __all__ = [
     "check", "choice", "clickable", "code", "columns", "container", "divider", "draw", "equation",
     "expander", "experiment", "figure", "gate", "guard", "header", "held_text", "history", "job", "json",
     "live", "load", "markdown", "metric", "navigation", "notice", "number", "page_link", "pages",
-    "presets", "read_history", "rerun", "samples", "selected_cell", "selection", "set_values", "setting",
-    "slider", "source", "stepper", "stop", "table", "tabs", "text", "toggle", "trained", "unlocked",
-    "upload", "warning", "write",
+    "presets", "read_history", "rerun", "samples", "select", "selected_cell", "selection", "set_values",
+    "setting", "slider", "source", "stepper", "stop", "table", "tabs", "text", "toggle", "trained",
+    "unlocked", "upload", "warning", "write",
 ]  # fmt: skip

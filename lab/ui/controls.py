@@ -171,7 +171,9 @@ def text(
     if examples:
         with st.container(horizontal=True, gap="small"):
             for name, example in examples.items():
-                st.button(name, key=f"{key}-example-{name}", on_click=set_values, args=({key: example},))
+                st.button(
+                    name, key=f"{key}-example-{name}", on_click=state.set_values, args=({key: example},)
+                )
     state.show_warning(key, value == default or len(value) == max_chars)
     if len(value) > max_chars:
         st.warning(f"The text is longer than {max_chars:,} characters; only its beginning is used.")
@@ -195,7 +197,7 @@ def upload(label: str, *, into: str) -> None:
         except UnicodeDecodeError as error:
             state.set_warning(key, f"{file.name} is not UTF-8 text (byte {error.start}): save it as UTF-8.")
             return
-        set_values({into: text})  # the control itself cuts what is too long, and says so
+        state.set_values({into: text})  # the control itself cuts what is too long, and says so
 
     st.file_uploader(label, type=["txt", "md", "csv"], key=key, on_change=read)
     state.show_warning(key, True)
@@ -206,21 +208,4 @@ def presets(settings: Mapping[str, Mapping[str, Any]], title: str = "Try") -> No
     st.markdown(f"##### {title}")
     with st.container(horizontal=True, gap="small"):
         for name, values in settings.items():
-            st.button(name, key=f"preset-{name}", on_click=set_values, args=(dict(values),))
-
-
-def set_values(values: Mapping[str, Any]) -> None:
-    """Set controls by key before the next run of the page."""
-    for key, value in values.items():
-        if state.kind(key) == "selection":
-            from lab.ui.figures import select
-
-            select(key, value)
-        elif state.kind(key) == "draw":
-            state.put(key, str(value))
-        else:
-            current = st.session_state.get(key)
-            if isinstance(current, float) and isinstance(value, int) and not isinstance(value, bool):
-                value = float(value)
-            st.session_state[key] = value
-            st.session_state.pop(f"_play:{key}", None)
+            st.button(name, key=f"preset-{name}", on_click=state.set_values, args=(dict(values),))

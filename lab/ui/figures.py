@@ -61,7 +61,7 @@ def clickable(
 
     def clicked() -> None:
         points = st.session_state[chart]["selection"]["points"]
-        select(key, {"x": points[0]["x"], "y": points[0]["y"]} if points else None)
+        state.select(key, {"x": points[0]["x"], "y": points[0]["y"]} if points else None)
 
     draw_clickable(fig, chart, alt, clicked)
     download(data, key)
@@ -86,12 +86,10 @@ def button_figure(
     chart = f"{key}-chart-{clicks}"  # another one after each click: the same point can be clicked again
 
     def clicked() -> None:
-        from lab.ui.controls import set_values
-
         points = st.session_state[chart]["selection"]["points"]
         if points:
             st.session_state[f"_clicks:{key}"] = clicks + 1
-            set_values(on_press(round(points[0]["x"]), round(points[0]["y"])))
+            state.set_values(on_press(round(points[0]["x"]), round(points[0]["y"])))
 
     draw_clickable(fig, chart, alt, clicked)
     download(data, key)
@@ -133,19 +131,6 @@ def spelled(raw: str | None) -> dict[str, Any] | None:
     """The point that a text stands for, its x and y numbers or names; None if it stands for none."""
     x, comma, y = (raw or "").partition(",")
     return {"x": value(x), "y": value(y), "customdata": None} if comma else None
-
-
-def select(key: str, point: Any) -> None:
-    """Select a point: dict(x, y), a pair, or None."""
-    if point is None:
-        state.put(key, None)
-        return
-    x, y = (point["x"], point["y"]) if isinstance(point, Mapping) else point
-    state.put(key, f"{spell(x)},{spell(y)}")
-
-
-def spell(v: Any) -> str:
-    return f"{v:.6g}" if isinstance(v, int | float) else str(v)
 
 
 def value(text: str) -> int | float | str:

@@ -18,7 +18,7 @@ from PIL import Image
 from lab.figures import theme
 from lab.figures.basic import array
 from lab.ui import state
-from lab.ui.figures import Table, download, select
+from lab.ui.figures import Table, download
 
 LEVELS = 63  # shades of ink in the sheet
 
@@ -82,7 +82,7 @@ def plane(
         if isinstance(message, dict):
             st.session_state[f"_seq:{key}"] = int(message.get("seq") or 0)
             where = message.get("place")
-            select(key, (float(where[0]), float(where[1])) if where else None)
+            state.select(key, (float(where[0]), float(where[1])) if where else None)
 
     mount(
         key=name,

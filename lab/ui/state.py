@@ -4,7 +4,7 @@ Streamlit binds its own widgets to the URL and silently drops what does not fit;
 pasted a link deserves a sentence instead, so values are looked at before the widget sees them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -116,3 +116,31 @@ def held_text(key: str, default: str) -> str:
     value = get(key)
     publish(key, default)
     return default if value is None else value
+
+
+def select(key: str, point: Any) -> None:
+    """Select a point: dict(x, y), a pair, or None."""
+    if point is None:
+        put(key, None)
+        return
+    x, y = (point["x"], point["y"]) if isinstance(point, Mapping) else point
+    put(key, f"{spell(x)},{spell(y)}")
+
+
+def spell(v: Any) -> str:
+    return f"{v:.6g}" if isinstance(v, int | float) else str(v)
+
+
+def set_values(values: Mapping[str, Any]) -> None:
+    """Set controls by key before the next run of the page."""
+    for key, value in values.items():
+        if kind(key) == "selection":
+            select(key, value)
+        elif kind(key) == "draw":
+            put(key, str(value))
+        else:
+            current = st.session_state.get(key)
+            if isinstance(current, float) and isinstance(value, int) and not isinstance(value, bool):
+                value = float(value)
+            st.session_state[key] = value
+            st.session_state.pop(f"_play:{key}", None)

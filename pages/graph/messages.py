@@ -11,7 +11,6 @@ from lab.figures import basic
 from lab.figures import graph as figures
 from lab.lenses import messages as lens
 from lab.lenses import receptive_field
-from lab.ui.figures import select
 from modules.graph.gcn import GCN, GraphConvolution, Propagation, edge_weights
 
 DRAWN = 36  # nodes of a large graph that are drawn: the nearest to the selected one
@@ -75,7 +74,7 @@ positions = figures.layout(
 )  # a small graph stands still while it is edited
 
 if point := ui.selection("at"):
-    select("at", None)
+    ui.select("at", None)
     clicked = int(shown[figures.node_at(positions, point["x"], point["y"])])
     if click == "selects":
         st.session_state["_after-click"] = {"node": clicked}
