@@ -15,11 +15,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from datamodules.tokenizer import Tokenizer
 from lab.lenses.text import shown
+from modules.language import decoding
 from modules.language.truncation import Truncated, truncate
 from modules.trace import Trace
-from modules.transformer.gpt import GPT, entropy
+from modules.transformer.gpt import GPT
 
-__all__ = ["Cost", "Draws", "cost", "draw", "entropy", "mass", "ranked", "trace", "truncate"]
+__all__ = ["Cost", "Draws", "cost", "draw", "mass", "ranked", "trace", "truncate"]
 
 
 def trace(model: GPT, coder: Tokenizer, prompt: Tensor, length: int, **params: Any) -> Trace:
@@ -144,7 +145,8 @@ def cost(
     """Generate `length` tokens after prompt (T,), counting."""
     result, logits = Cost(), []
     generator = torch.Generator().manual_seed(seed)
-    steps = model.stream(prompt[None], length, generator=generator, cache=cache, keep=keep)
+    read = model.reader(cache, keep)
+    steps = decoding.stream(model, prompt[None], length, generator=generator, read=read)
     for _ in range(length):
         with _Counter() as counter:
             z, token = next(steps)

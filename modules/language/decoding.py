@@ -14,7 +14,8 @@ Shapes: `B` prefixes, `T` tokens of each, `V` vocabulary.
 References: Holtzman et al. 2019, arXiv:1904.09751; [UDL] §12.7.3 and notes.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,8 +24,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from modules.base import NextToken
+from modules.language.information import entropy
 from modules.language.truncation import PLAIN, SamplingParams, draw, truncate
 from modules.trace import Step, Trace
+
+# Reads texts that grow by a token between calls, (B, T) -> logits of the next token (B, V): it may keep what
+# it has computed of the earlier tokens.
+Reader = Callable[[Tensor], Tensor]
 
 
 @torch.no_grad()
@@ -36,18 +42,25 @@ def stream(
     eos: int | None = None,
     generator: torch.Generator | None = None,
     padding: Tensor | None = None,
+    read: Reader | None = None,
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """`sample`, one token at a time: yields (log P (B, V), token (B,)). Ends when every text has."""
+    """`sample`, one token at a time: yields (logits (B, V), token (B,)). Ends when every text has.
+
+    Without a reader the logits are `next_log_probs`, normalised.
+    """
     generator = params.generator(prefix.device) if generator is None else generator
     text = prefix
     ended = torch.zeros(len(prefix), dtype=torch.bool, device=prefix.device)
     for _ in range(length):
-        log_p = model.next_log_probs(text) if padding is None else model.next_log_probs(text, padding)
-        token = draw(log_p, params, generator)
+        if read is not None:
+            logits = read(text)
+        else:
+            logits = model.next_log_probs(text) if padding is None else model.next_log_probs(text, padding)
+        token = draw(logits, params, generator)
         if eos is not None:
             token = token.masked_fill(ended, eos)
             ended |= token == eos
-        yield log_p, token
+        yield logits, token
         text = torch.cat([text, token[:, None]], dim=1)
         if padding is not None:
             padding = F.pad(padding, (0, 1))
@@ -63,6 +76,7 @@ def sample(
     eos: int | None = None,
     generator: torch.Generator | None = None,
     padding: Tensor | None = None,
+    read: Reader | None = None,
     **change: Any,
 ) -> Tensor:
     """Continue texts by drawing tokens; with none set that is ancestral sampling.
@@ -72,6 +86,7 @@ def sample(
         length: the most new tokens.
         params: temperature, truncation and seed; `change` sets single ones, as in `top_k=3`.
         eos: the token that ends a text; after it there are only more of it.
+        read: is asked for the logits instead of `model.next_log_probs`, as `GPT.reader`.
 
     Returns:
         (B, T + n), n ≤ length.
@@ -79,7 +94,7 @@ def sample(
     Raises:
         ValueError: a parameter is out of range.
     """
-    steps = stream(model, prefix, length, replace(params, **change), eos, generator, padding)
+    steps = stream(model, prefix, length, replace(params, **change), eos, generator, padding, read)
     return torch.cat([prefix, *(token[:, None] for _, token in steps)], dim=1)
 
 
@@ -109,42 +124,52 @@ def sample_trace(
     params: SamplingParams = PLAIN,
     eos: int | None = None,
     names: Sequence[str] | None = None,
+    read: Reader | None = None,
     **change: Any,
 ) -> Trace:
     """`sample` of one text, (T,) or (1, T), one step a token; seed 0 where none is given.
 
+    Args:
+        names: the tokens as text, for captions; ids without it.
+
     Returns:
-        Trace with, a step: `token`, `before`, `tempered`, `after` (V,), `kept` (V,) bool, `mass` kept,
-        `entropy` of `before` and `entropy_after` in nats, `log_prob` of the token under `before`, `total`
-        of them so far. Result: (1, T + n).
+        Trace with, a step: `token` (its id), `logits` (V,), `before`, `tempered`, `after` (V,), `kept` (V,)
+        bool, `mass` kept, `entropy` of `before` and `entropy_after` in nats; `log_prob` of the token under
+        `before`, the model as it is, and `total` of them so far; `log_prob_after` under `after`, what it
+        was drawn from, and `total_after`. Result: (1, T + n).
     """
     prefix = prefix.reshape(1, -1)
     params = replace(params, **change)
     params = params if params.seed is not None else replace(params, seed=0)
     steps: list[Step] = []
-    text, total = [prefix], 0.0
-    for log_p, token in stream(model, prefix, length, params, eos):
-        story, i = truncate(log_p, params), int(token)
+    text, total, total_after = [prefix], 0.0, 0.0
+    for logits, token in stream(model, prefix, length, params, eos, read=read):
+        story, i = truncate(logits, params), int(token)  # as drawn from: same shape, same bits
+        before, tempered, after, kept = story.before[0], story.tempered[0], story.after[0], story.kept[0]
         text.append(token[:, None])
-        total += float(log_p[0, i])
-        p, kept = float(story.after[0, i]), int(story.kept.sum())
+        mass, p = float(story.mass), float(after[i])
+        log_prob = float(logits[0].log_softmax(-1)[i])
+        total, total_after = total + log_prob, total_after + math.log(p)
         name = repr(names[i]) if names else f"token {i}"
         steps.append(
             Step(
-                f"Step {len(steps) + 1} takes {name}: probability {p:.3f} among {kept} tokens.",
+                f"Step {len(steps) + 1} draws {name}: probability {p:.3f} among {int(kept.sum())} tokens.",
                 {
                     "token": i,
-                    "before": story.before[0],
-                    "tempered": story.tempered[0],
-                    "after": story.after[0],
-                    "kept": story.kept[0],
-                    "mass": float(story.mass),
-                    "entropy": float(torch.special.entr(story.before).sum()),
-                    "entropy_after": float(torch.special.entr(story.after).sum()),
-                    "log_prob": float(log_p[0, i]),
+                    "logits": logits[0],
+                    "before": before,
+                    "tempered": tempered,
+                    "after": after,
+                    "kept": kept,
+                    "mass": mass,
+                    "entropy": float(entropy(before)),
+                    "entropy_after": float(entropy(after)),
+                    "log_prob": log_prob,
                     "total": total,
+                    "log_prob_after": math.log(p),
+                    "total_after": total_after,
                 },
-                rf"p = \frac{{{float(story.tempered[0, i]):.4f}}}{{{float(story.mass):.4f}}} = {p:.4f}",
+                rf"p = \frac{{{float(tempered[i]):.4f}}}{{{mass:.4f}}} = {p:.4f}",
             )
         )
     return Trace(steps, torch.cat(text, dim=1))

@@ -32,7 +32,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from modules.base import CountModel, Split, require
-from modules.language.truncation import SamplingParams, draw, probabilities
+from modules.language import decoding
+from modules.language.truncation import SamplingParams
 from modules.trace import Step, Trace
 
 Smoothing = Literal["none", "add", "kneser-ney", "modified"]
@@ -400,38 +401,14 @@ class NGram(CountModel):
     ) -> Tensor:
         """n texts of `length` tokens after `prompt` (T,): (n, length); what follows an end token is ends."""
         params = SamplingParams(temperature)
-        texts = self.keys.new_zeros(n, 0) if prompt is None else prompt.expand(n, -1)
-        given = texts.shape[1]
-        for _ in range(length):
-            token = draw(self.next_log_probs(texts), params, generator)[:, None]
-            if self.end is not None and texts.shape[1] > given:
-                token = torch.where(texts[:, -1:] == self.end, self.end, token)
-            texts = torch.cat([texts, token], dim=1)
-        return texts[:, given:]
+        prefix = self._prefix(prompt).expand(n, -1)
+        drawn = decoding.sample(self, prefix, length, params, self.end, generator)[:, prefix.shape[1] :]
+        return F.pad(drawn, (0, length - drawn.shape[1]), value=self.end)  # shorter if every text ended
 
-    def sample_trace(
-        self, prompt: Tensor | None = None, length: int = 60, temperature: float = 1.0, seed: int = 0
-    ) -> Trace:
-        """`sample` of one text as steps; values: `p` (V,) drawn from, `token`, `log_prob`, `seen` (the
-        longest order whose context was seen). Result: (1, T + length)."""
-        params = SamplingParams(temperature)
-        generator = torch.Generator().manual_seed(seed)
-        text = self.keys.new_zeros(1, 0) if prompt is None else prompt[None]
-        steps: list[Step] = []
-        for t in range(length):
-            p = probabilities(self.next_log_probs(text), params)[0]
-            token = int(torch.multinomial(p, 1, generator=generator))
-            seen = max((s.values["order"] for s in self.backoff(text[0]) if s.values.get("seen")), default=0)
-            log_p = math.log(p[token])
-            steps.append(
-                Step(
-                    f"Token {t + 1}: number {token}, with probability {math.exp(log_p):.4f}; the longest "
-                    f"context known from training has {max(seen - 1, 0)} tokens.",
-                    {"p": p, "token": token, "log_prob": log_p, "seen": seen},
-                    rf"p = {math.exp(log_p):.4f}",
-                )
-            )
-            text = torch.cat([text, text.new_tensor([[token]])], dim=1)
-            if token == self.end:
-                break
-        return Trace(steps, text)
+    def sample_trace(self, prompt: Tensor | None = None, length: int = 60, **params: Any) -> Trace:
+        """One text, one step a token, behind a prompt (T,), `params` as `decoding.sample_trace`."""
+        return decoding.sample_trace(self, self._prefix(prompt), length, eos=self.end, **params)
+
+    def _prefix(self, prompt: Tensor | None) -> Tensor:
+        """A prompt (T,), none for no tokens, as a batch of one."""
+        return self.keys.new_zeros(1, 0) if prompt is None else prompt[None]

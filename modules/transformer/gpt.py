@@ -14,7 +14,6 @@ References:
 """
 
 import math
-from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import torch
@@ -22,8 +21,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import Module, Split, require
-from modules.language.truncation import SamplingParams, draw, truncate
-from modules.trace import Step, Trace
+from modules.language import decoding
+from modules.language.decoding import Reader
+from modules.language.truncation import SamplingParams
+from modules.trace import Trace
 from modules.transformer.attention import KVCache
 from modules.transformer.block import Block
 from modules.transformer.positions import Learned, Rotary, Sinusoidal
@@ -211,6 +212,47 @@ class GPT(Module):
         )
         return self.logits(hidden[:, -1]).log_softmax(-1)
 
+    # --- sampling: `decoding` draws, the model reads ------------------------------------------------
+
+    def reader(self, cache: bool = True, keep: int | None = None) -> Reader:
+        """Logits of the token after texts that grow: (B, T) -> (B, V), one more token at each call, T ≥ 1.
+
+        A full context slides: when one more token would not fit, the window restarts at the last
+        `keep` tokens, and these are encoded afresh from position 0 (their old keys and values were
+        computed at other positions and from tokens that are gone). With keep = context/2, the
+        default, that costs context/2 tokens once every context/2 tokens, so a step stays O(context)
+        on average; the model then always sees between context/2 and context tokens. keep = context
+        shows it as many tokens as fit at every step, and pays a full pass for each. The windows are
+        the same with and without the cache, and so are the logits.
+
+        Args:
+            cache: False computes every step from the start; same result, for comparison.
+            keep: tokens kept when the context is full, 1 to context.
+        """
+        keep = max(1, self.context // 2) if keep is None else keep
+        if not 1 <= keep <= self.context:
+            raise ValueError(f"keep is {keep}: it must be from 1 to the context of {self.context}.")
+        store: list[KVCache] = []
+        start: int | None = None  # the window is text[start:]
+
+        def read(text: Tensor) -> Tensor:
+            nonlocal start, store
+            B, T = text.shape
+            if T < 1:
+                raise ValueError("The prompt is empty: give at least one token.")
+            if start is None:
+                start = max(0, T - self.context)
+                # without a mask every new token changes what the earlier ones are: nothing could be kept
+                store = self.new_cache(B) if cache and self.causal else []
+            elif T - start > self.context:
+                start = T - keep
+                for layer in store:
+                    layer.clear()
+            done = store[0].length if store else 0
+            return self.logits(self.hidden(text[:, start + done :], store)[:, -1])
+
+        return read
+
     def generate(
         self,
         prompt: Tensor,
@@ -222,68 +264,23 @@ class GPT(Module):
         cache: bool = True,
         keep: int | None = None,
     ) -> Tensor:
-        """Continue a text.
-
-        A full context slides: when one more token would not fit, the window restarts at the last
-        `keep` tokens, and these are encoded afresh from position 0 (their old keys and values were
-        computed at other positions and from tokens that are gone). With keep = context/2, the
-        default, that costs context/2 tokens once every context/2 tokens, so a step stays O(context)
-        on average; the model then always sees between context/2 and context tokens. keep = context
-        shows it as many tokens as fit at every step, and pays a full pass for each. The windows are
-        the same with and without the cache, and so are the logits.
+        """Continue a text by `decoding.sample`.
 
         Args:
-            prompt: (B, T) int64, T ≥ 1; of a longer one the last `context` tokens are seen.
+            prompt: (B, T) int64, T ≥ 1, with nothing before it; of a longer one the last `context` tokens
+                are seen.
             length: number of new tokens.
             temperature: divides the logits; 0 always takes the most probable token.
             top_k, top_p: keep the k most probable tokens; the smallest set with mass ≥ p.
             generator: for reproducible draws.
-            cache: False computes every step from the start; same result, for comparison.
-            keep: tokens kept when the context is full, 1 to context.
+            cache, keep: as in `reader`.
 
         Returns:
             (B, T + length).
         """
-        tokens = [
-            token
-            for _, token in self.stream(prompt, length, temperature, top_k, top_p, generator, cache, keep)
-        ]
-        return torch.cat([prompt, *(t[:, None] for t in tokens)], dim=1)
-
-    @torch.no_grad()
-    def stream(
-        self,
-        prompt: Tensor,
-        length: int,
-        temperature: float = 1.0,
-        top_k: int | None = None,
-        top_p: float | None = None,
-        generator: torch.Generator | None = None,
-        cache: bool = True,
-        keep: int | None = None,
-    ) -> Iterator[tuple[Tensor, Tensor]]:
-        """`generate`, one token at a time: yields (logits (B, V), token (B,))."""
         params = SamplingParams(temperature, top_k, top_p)
-        B, T = prompt.shape
-        if T < 1:
-            raise ValueError("The prompt is empty: give at least one token.")
-        keep = max(1, self.context // 2) if keep is None else keep
-        if not 1 <= keep <= self.context:
-            raise ValueError(f"keep is {keep}: it must be from 1 to the context of {self.context}.")
-        text = torch.cat([prompt, prompt.new_empty(B, length)], dim=1)
-        # without a mask every new token changes what the earlier ones are: nothing could be kept
-        store = self.new_cache(B) if cache and self.causal else None
-        start = max(0, T - self.context)  # the window is text[start:end]
-        for end in range(T, T + length):
-            if end - start > self.context:
-                start = end - keep
-                for layer in store or ():
-                    layer.clear()
-            done = store[0].length if store else 0
-            logits = self.logits(self.hidden(text[:, start + done : end], store)[:, -1])
-            token = draw(logits, params, generator)
-            text[:, end] = token
-            yield logits, token
+        read = self.reader(cache, keep)
+        return decoding.sample(self, prompt, length, params, generator=generator, read=read)
 
     def sample(
         self,
@@ -297,71 +294,15 @@ class GPT(Module):
     ) -> Tensor:
         """Draw texts from the start: (n, length), `context` tokens by default. Begin is not returned."""
         if seed is not None:
-            generator = torch.Generator(self.embedding.weight.device).manual_seed(seed)
-        begin = torch.full((n, 1), self.begin, device=self.embedding.weight.device)
+            generator = torch.Generator(self.device).manual_seed(seed)
+        begin = torch.full((n, 1), self.begin, device=self.device)
         length = self.context if length is None else length
         return self.generate(begin, length, temperature, top_k, top_p, generator)[:, 1:]
 
-    def sample_trace(
-        self,
-        prompt: Tensor | None = None,
-        length: int = 32,
-        temperature: float = 1.0,
-        top_k: int | None = None,
-        top_p: float | None = None,
-        seed: int = 0,
-        names: Sequence[str] | None = None,
-    ) -> Trace:
-        """Generation, one step a token.
+    def sample_trace(self, prompt: Tensor | None = None, length: int = 32, **params: Any) -> Trace:
+        """`generate` of one text, (T,) or (1, T), one step a token, `params` as `decoding.sample_trace`.
 
-        Args:
-            prompt: (1, T) or (T,) int64; None starts from `begin`.
-            length, temperature, top_k, top_p: as in `generate`.
-            seed: of the draws; equal seeds give equal traces.
-            names: the tokens as text, for captions; ids without it.
-
-        Returns:
-            Trace with, a step: `token` (its id), `logits` (V,), `before`, `tempered`, `after` (V,), `kept`
-            (V,) bool, `mass` of what was kept, `entropy` of `before` and `entropy_after` in nats,
-            `log_prob` of the token under `after`, `total` log-probability so far. Result: (1, T + length).
+        Without a prompt it starts from `begin`.
         """
-        device = self.embedding.weight.device
-        prompt = torch.tensor([self.begin], device=device) if prompt is None else prompt
-        prompt = prompt.reshape(1, -1)
-        generator = torch.Generator(device).manual_seed(seed)
-        steps: list[Step] = []
-        total, text = 0.0, [prompt]
-        for logits, token in self.stream(prompt, length, temperature, top_k, top_p, generator):
-            # as drawn from: same shape, same bits
-            story = truncate(logits, SamplingParams(temperature, top_k, top_p))
-            before, tempered, after, kept = story.before[0], story.tempered[0], story.after[0], story.kept[0]
-            i, mass = int(token), float(story.mass)
-            p = float(after[i])
-            total += math.log(p)
-            text.append(token[:, None])
-            name = repr(names[i]) if names else f"token {i}"
-            steps.append(
-                Step(
-                    f"Step {len(steps) + 1} draws {name}: probability {p:.3f} among {kept.sum()} tokens.",
-                    {
-                        "token": i,
-                        "logits": logits[0],
-                        "before": before,
-                        "tempered": tempered,
-                        "after": after,
-                        "kept": kept,
-                        "mass": mass,
-                        "entropy": entropy(before),
-                        "entropy_after": entropy(after),
-                        "log_prob": math.log(p),
-                        "total": total,
-                    },
-                    rf"p = \frac{{{float(tempered[i]):.4f}}}{{{mass:.4f}}} = {p:.4f}",
-                )
-            )
-        return Trace(steps, torch.cat(text, dim=1))
-
-
-def entropy(p: Tensor) -> float:
-    """−Σ p log p in nats; 0 log 0 = 0."""
-    return float(torch.special.entr(p).sum())
+        prompt = torch.tensor([self.begin], device=self.device) if prompt is None else prompt
+        return decoding.sample_trace(self, prompt, length, read=self.reader(), **params)

@@ -13,6 +13,7 @@ from lab.lenses import text as texts
 from modules.base import NextToken
 from modules.language.beam import beam_trace, exhaustive
 from modules.language.decoding import stream
+from modules.language.information import entropy
 from modules.language.truncation import SamplingParams, truncate, truncation_mask
 
 MODELS = ("modules.transformer.gpt.GPT", "modules.language.bengio.Bengio", "modules.language.ngram.NGram")
@@ -215,8 +216,8 @@ def show_next():
     )
     kept = int(story.kept.sum())
     values = {
-        "Entropy before (nats)": f"{sampling.entropy(story.before):.3f}",
-        "Entropy after (nats)": f"{sampling.entropy(story.after):.3f}",
+        "Entropy before (nats)": f"{float(entropy(story.before)):.3f}",
+        "Entropy after (nats)": f"{float(entropy(story.after)):.3f}",
         f"Kept of {len(story.kept)}": f"{kept}",
         "Mass kept": f"{float(story.mass):.3f}",
     }

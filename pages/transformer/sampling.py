@@ -5,6 +5,7 @@ from lab.errors import UserError
 from lab.figures import tokens as figures
 from lab.lenses import sampling as lens
 from lab.lenses import text as texts
+from modules.language import decoding
 from modules.language.truncation import SamplingParams, truncate, truncation_mask
 from modules.transformer.attention import KVCache
 from modules.transformer.gpt import GPT
@@ -174,7 +175,7 @@ if temperature > 0:
         + now.equation.removeprefix("p"),
         note=f"The token drawn is {token}, its logit z = {z:.3f}; softmax over all {V} tokens gives the "
         f"numerator {float(value['tempered'][i]):.4f}; what the cuts leave has mass {value['mass']:.4f}. "
-        f"The tokens drawn so far have log-probability {value['total']:.2f} nats under these settings.",
+        f"The tokens drawn so far have log-probability {value['total_after']:.2f} nats under these settings.",
     )
 else:
     ui.equation(
@@ -205,7 +206,8 @@ ui.check(
     f"drawn was {token} with {float(value['before'][i]):.3f}.",
 )
 ui.source(
-    GPT.stream,
+    decoding.stream,
+    GPT.reader,
     truncate,
     truncation_mask,
     KVCache,

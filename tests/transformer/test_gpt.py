@@ -7,6 +7,7 @@ import contracts
 import pytest
 import torch
 
+from modules.language import decoding
 from modules.transformer.attention import record_attention
 from modules.transformer.gpt import GPT
 from modules.transformer.schedule import WarmupCosine
@@ -213,7 +214,7 @@ def test_generation_past_the_context_is_the_same_with_and_without_cache(position
     runs = []
     for cache in (True, False):
         generator = torch.Generator().manual_seed(0)
-        runs.append(list(model.stream(x, 20, generator=generator, cache=cache, keep=keep)))
+        runs.append(list(decoding.stream(model, x, 20, generator=generator, read=model.reader(cache, keep))))
     for (a, token_a), (b, token_b) in zip(*runs, strict=True):
         torch.testing.assert_close(a, b, atol=1e-10, rtol=0)
         assert torch.equal(token_a, token_b)
@@ -235,7 +236,8 @@ def test_a_full_context_restarts_at_its_newest_half():
     model.hidden = hidden
     # keep = context always shows as many tokens as fit: next_logits of the text so far
     x = tokens(1, 11)
-    for logits, token in model.stream(x, 6, generator=torch.Generator().manual_seed(0), keep=8):
+    generator = torch.Generator().manual_seed(0)
+    for logits, token in decoding.stream(model, x, 6, generator=generator, read=model.reader(keep=8)):
         torch.testing.assert_close(logits, model.next_logits(x), atol=1e-10, rtol=0)
         x = torch.cat([x, token[:, None]], dim=1)
 
@@ -292,11 +294,13 @@ def test_trace_replays_and_is_the_sample():
     expected = model.generate(tokens(1, 4), 12, generator=torch.Generator().manual_seed(0), **params)
     assert torch.equal(trace.result, expected)
     assert [step.values["token"] for step in trace] == expected[0, 4:].tolist()
-    total = 0.0
+    total = total_after = 0.0
     for step in trace:
         v = step.values
-        total += math.log(v["after"][v["token"]])
-        assert v["total"] == pytest.approx(total)
+        total += math.log(v["before"][v["token"]])
+        total_after += math.log(v["after"][v["token"]])
+        assert v["total"] == pytest.approx(total) and v["total_after"] == pytest.approx(total_after)
+        assert v["log_prob"] == pytest.approx(v["logits"].log_softmax(0)[v["token"]].item(), abs=1e-12)
         assert v["before"].sum() == pytest.approx(1) and v["after"].sum() == pytest.approx(1)
         assert v["entropy"] == pytest.approx(-(v["before"] * v["before"].log()).sum().item())
         assert v["mass"] == pytest.approx(v["tempered"][v["kept"]].sum().item())
