@@ -362,7 +362,7 @@ def slots() -> int:
     return max(1, (os.cpu_count() or 1) // CORES)
 
 
-def take_slot(run: Run, poll: float = 0.5) -> int:
+def take_slot(run: Run) -> int:
     """Wait until the run's turn has come and a slot is free; the number of the open file that locks it."""
     import fcntl  # where processes can become others; only a waiting run comes here
 
@@ -379,7 +379,7 @@ def take_slot(run: Run, poll: float = 0.5) -> int:
                 else:
                     (run.folder / "queued").unlink()
                     return slot
-        time.sleep(poll)
+        time.sleep(0.5)
     raise UserError(f"{run.name} was taken out of the queue.")
 
 

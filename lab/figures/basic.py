@@ -1,7 +1,7 @@
 """The figures every page needs: heat map, bars, images, curves, scatter. Tensors in, figure out."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -135,7 +135,6 @@ def bars(
     color: str = theme.OUTPUT,
     horizontal: bool = False,
     probability: bool = False,
-    clickable: bool = False,
     height: int = 360,
 ) -> go.Figure:
     """Bars, one a label; the highlighted ones full, the others pale.
@@ -146,7 +145,6 @@ def bars(
         baseline: (N,) values to compare with, drawn beside in grey.
         names: legend of (values, baseline).
         probability: the value axis runs from 0 to 1.
-        clickable: clicks on bars are reported as they are (x, y).
     """
     v = array(values).astype(float)
     chosen = (
@@ -217,7 +215,6 @@ def images(
     title: str = "",
     labels: Sequence[str] | None = None,
     scale: theme.Scale = "grey",
-    clickable: bool = False,
     *,
     zmin: float | None = None,
     zmax: float | None = None,
@@ -230,7 +227,6 @@ def images(
         grid: (N, H, W), (N, 1, H, W) or (N, 3, H, W).
         columns: pictures a row; None makes the sheet about square.
         labels: one short text a picture, written above it.
-        clickable: a click reports customdata = [index of the picture].
         gap: pixels between pictures.
     """
     z = array(grid).astype(float)
@@ -251,14 +247,6 @@ def images(
         fig = image(sheet[0], scale=scale, zmin=low if zmin is None else zmin,
                     zmax=high if zmax is None else zmax, height=height)  # fmt: skip
     fig.update_traces(hoverinfo="skip")
-    if clickable:
-        fig.add_trace(
-            click_targets(
-                [left + (w - 1) / 2 for _, left in corners], [top + (h - 1) / 2 for top, _ in corners],
-                [[i] for i in range(n)], labels,
-            )
-        )  # fmt: skip
-        fig.update_layout(hoverdistance=-1)
     for label, (top, left) in zip(labels or [], corners, strict=False):
         fig.add_annotation(x=left + (w - 1) / 2, y=top - 0.5, text=label, showarrow=False, yanchor="bottom")
     if labels:
@@ -314,7 +302,6 @@ def scatter(
     title: str = "",
     *,
     names: Sequence[str] | None = None,
-    customdata: Any = None,
     hover: Sequence[str] | None = None,
     xlabel: str = "",
     ylabel: str = "",
@@ -322,20 +309,18 @@ def scatter(
     opacity: float = 0.7,
     equal: bool = True,
     height: int = 520,
-    legend: Literal["top", "none"] = "top",
 ) -> go.Figure:
-    """Points of the plane, coloured by class.
+    """Points of the plane, coloured by class; a click reports customdata = [index of the point].
 
     Args:
         points: (N, 2).
         labels: (N,) class numbers; None draws all in the input's blue.
         names: of the classes; None shows their numbers.
-        customdata: (N, ...) reported with a click; None reports [index of the point].
         equal: one unit as long in x as in y.
     """
     p = array(points)
     classes = array(labels).astype(int) if labels is not None else np.zeros(len(p), int)
-    data = array(customdata) if customdata is not None else np.arange(len(p))[:, None]
+    data = np.arange(len(p))[:, None]
     fig = go.Figure()
     for c in np.unique(classes):
         mine = classes == c
@@ -350,5 +335,5 @@ def scatter(
         )  # fmt: skip
     fig.update_xaxes(title=xlabel)
     fig.update_yaxes(title=ylabel, scaleanchor="x" if equal else None)
-    fig.update_layout(title=title, height=height, showlegend=labels is not None and legend == "top")
+    fig.update_layout(title=title, height=height, showlegend=labels is not None)
     return fig

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from modules.autoregressive import markov
 from modules.language.information import entropy
 from modules.language.ngram import NGram
 from modules.noise import pick, uniform
@@ -30,11 +31,7 @@ class Source:
     @property
     def stationary(self) -> Tensor:
         """π (S,), the distribution of a symbol far from the start: solves π A = π, Σ π = 1."""
-        S = len(self.transition)
-        equations = torch.cat([self.transition.T - torch.eye(S).double(), torch.ones(1, S).double()])
-        right = torch.zeros(S + 1, 1).double()
-        right[-1] = 1
-        return torch.linalg.lstsq(equations, right, driver="gelsd").solution[:, 0].clamp(min=0)
+        return markov.stationary(self.transition).clamp(min=0)
 
     @property
     def entropy_rate(self) -> float:

@@ -203,9 +203,9 @@ def upload(label: str, *, into: str) -> None:
     state.show_warning(key, True)
 
 
-def presets(settings: Mapping[str, Mapping[str, Any]], title: str = "Try") -> None:
+def presets(settings: Mapping[str, Mapping[str, Any]]) -> None:
     """Buttons that set controls by key: name -> {key: value}. None lets go of a selected point."""
-    st.markdown(f"##### {title}")
+    st.markdown("##### Try")
     with st.container(horizontal=True, gap="small"):
         for name, values in settings.items():
             st.button(name, key=f"preset-{name}", on_click=state.set_values, args=(dict(values),))

@@ -21,9 +21,7 @@ HTML, CSS, JS = ((HERE / f"pad.{part}").read_text(encoding="utf-8") for part in 
 mount = st.components.v2.component("lectern_pad", html=HTML, css=CSS, js=JS)
 
 
-def draw(
-    label: str, *, key: str, size: int = 28, examples: Sequence[tuple[str, Any]] = (), help: str | None = None
-) -> Tensor:
+def draw(label: str, *, key: str, size: int = 28, examples: Sequence[tuple[str, Any]] = ()) -> Tensor:
     """A picture the reader draws, picks or uploads; in the URL as the name of an example or its ink.
 
     Args:
@@ -59,7 +57,7 @@ def draw(
             elif ink is not None:
                 state.put(key, INK + spell(ink))
 
-    st.markdown(label, help=help)
+    st.markdown(label)
     mount(
         key=name,
         data={

@@ -32,7 +32,6 @@ PRINTED = [
     [1 / 2, 0, 0, 1 / 5, 0],
 ]
 FIVE_STATES = [list(column) for column in zip(*PRINTED, strict=True)]
-TWO_SYMBOLS = [0, 0, 0, 1, 1]  # what is seen of the five states
 
 
 class MarkovChain(Counted):
@@ -110,11 +109,6 @@ def stationary(transition: Tensor) -> Tensor:
     )
     target = torch.cat([transition.new_zeros(size), transition.new_ones(1)])
     return torch.linalg.lstsq(system, target[:, None], driver="gelsd").solution[:, 0]
-
-
-def entropy_rate(transition: Tensor) -> float:
-    """Σ_i π_i H(A_i·) in nats: what each step costs in the long run."""
-    return -float((stationary(transition)[:, None] * torch.special.xlogy(transition, transition)).sum())
 
 
 def history_distribution(

@@ -21,11 +21,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 
-def one_hot(vocab_size: int) -> Tensor:
-    """The table without any knowledge, (V, V): all words √2 apart, no two of them similar."""
-    return torch.eye(vocab_size)
-
-
 def neighbours(vectors: Tensor, word: int, n: int = 10) -> tuple[Tensor, Tensor]:
     """The n words nearest to a word by cosine, itself left out: ids (n,) and cosines (n,)."""
     unit = F.normalize(vectors, dim=-1)

@@ -238,7 +238,7 @@ class Attention(nn.Module):
         T, S = q.shape[2], k.shape[2]
         dropout = self.dropout if self.training else 0.0
 
-        recorder = _RECORDER.get()
+        recorder = current_recorder()
         if recorder is None:
             causal = causal and T > 1  # a single new token sees all that came before
             if padding is None and (T == S or not causal):

@@ -9,7 +9,7 @@ from opening import captions, metrics, numbers, open_page, open_warned
 
 from lab.lenses import chains
 from modules.autoregressive.bayesnet import TEMPLATES, NeighbourNet
-from modules.autoregressive.markov import FIVE_STATES, PRINTED, TWO_SYMBOLS
+from modules.autoregressive.markov import FIVE_STATES, PRINTED
 
 opened = partial(open_page, "autoregressive/chains")
 
@@ -88,7 +88,7 @@ def test_typed_matrices() -> None:
 
 def test_memory_lists_longer_and_longer_histories() -> None:
     transition = torch.tensor(FIVE_STATES, dtype=torch.float64)
-    found = chains.memory(transition, TWO_SYMBOLS, [1, 0, 0, 0])
+    found = chains.memory(transition, [0, 0, 0, 1, 1], [1, 0, 0, 0])
     assert list(found) == ["nothing", "1", "11", "111", "2111"]
     assert found["2111"] == pytest.approx(3 / 4) and found["nothing"] == pytest.approx(15 / 24)
     after, rest = chains.distributions(transition, 0, 50)

@@ -16,11 +16,9 @@ from modules.autoregressive.gaussian_chain import GaussianChain, walk_distributi
 from modules.autoregressive.markov import (
     FIVE_STATES,
     PRINTED,
-    TWO_SYMBOLS,
     MarkovChain,
     check_transition,
     distribution_after,
-    entropy_rate,
     history_distribution,
     stationary,
 )
@@ -191,6 +189,7 @@ def test_another_epoch_counts_anew_and_batches_add() -> None:
 
 A = torch.tensor([[0.9, 0.1], [0.5, 0.5]], dtype=torch.float64)
 NU = torch.tensor([1.0, 0.0], dtype=torch.float64)
+TWO_SYMBOLS = [0, 0, 0, 1, 1]  # what is seen of the five states
 
 
 def chain_of(n: int, initial: Tensor = NU, transition: Tensor = A) -> MarkovChain:
@@ -219,8 +218,7 @@ def test_position_specific_marginals() -> None:
     torch.testing.assert_close(model.marginals()[:, 1], enumerated)
 
 
-def test_entropy_rate_and_what_fitted_chains_reach() -> None:
-    assert entropy_rate(A) / math.log(2) == pytest.approx(0.5574963, abs=1e-7)
+def test_what_fitted_chains_reach() -> None:
     pi = stationary(A)
     assert -(pi * pi.log2()).sum().item() == pytest.approx(0.6500224, abs=1e-7)
     x = chain_of(400, initial=pi).sample(1000, generator=torch.Generator().manual_seed(0))
