@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from lab.figures import theme
 from lab.figures.basic import array, click_targets, curves, image, images
-from lab.figures.masks import ring
+from lab.figures.raster import ring
 
 DECADES = 8  # of the gradient, from the palest blue to full blue
 

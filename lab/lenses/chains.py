@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import torch
 from torch import Tensor
 
-from datamodules.digits import Digits
+from lab.lenses.neighbours import Offsets, counted, nll_on_test
 from modules.autoregressive.bayesnet import TEMPLATES, NeighbourNet
 from modules.autoregressive.markov import (
     check_transition,
@@ -16,9 +15,7 @@ from modules.autoregressive.markov import (
     stationary,
 )
 
-Offsets = tuple[tuple[int, int], ...]
 REACH = 3  # rows up and columns to each side that can be painted
-SIDE = 8  # pixels of the small digits
 MOST = 12  # neighbours: each doubles the numbers of a table
 LADDER = ("none", "left", "left-up", "neighbours4", "neighbours12")  # that a template is compared with
 
@@ -75,28 +72,6 @@ def toggled(offsets: Offsets, row: int, column: int) -> Offsets:
         return tuple(o for o in offsets if o != clicked)
     allowed = 0 <= row <= REACH and 0 <= column <= 2 * REACH and clicked < (0, 0)
     return (*offsets, clicked) if allowed and len(offsets) < MOST else offsets
-
-
-@lru_cache(maxsize=1)
-def digits() -> tuple[Tensor, Tensor]:
-    """Training and test pictures of the small digits, thresholded, (N, 64)."""
-    data = Digits(binarize="threshold")
-    data.setup()
-    sets = (data.train_set, data.test_set)
-    train, test = (split[torch.arange(len(split))][0].flatten(1) for split in sets)
-    return train, test
-
-
-def counted(offsets: Offsets, shared: bool) -> NeighbourNet:
-    """The network of these neighbours, counted on the training digits."""
-    model = NeighbourNet((1, SIDE, SIDE), offsets, shared).eval()
-    model.count((digits()[0],))
-    return model
-
-
-def nll_on_test(model: NeighbourNet) -> float:
-    """Nats per picture of the test digits."""
-    return -float(model.log_prob(digits()[1]).mean())
 
 
 def ladder(offsets: Offsets, shared: bool) -> dict[str, float]:

@@ -11,30 +11,11 @@ import torch
 from torch import Tensor
 
 from lab.experiments import Experiment
-from lab.lenses.masks import entries, gradient_row
+from lab.lenses.drawing import gradient_row, of_binary_pictures, of_pictures
 from modules.autoregressive.base import Autoregressive
 from modules.autoregressive.fvsbn import FVSBN
 from modules.autoregressive.nade import NADE
 from modules.autoregressive.pixelcnn import PixelModel
-
-MEMBERS = ("MADE", "FVSBN", "NADE", "Untied", "PixelCNN", "GatedPixelCNN")
-
-
-def of_pictures(
-    experiment: Experiment, kinds: tuple[str, ...] = ("threshold", "static", "dynamic", "levels")
-) -> bool:
-    """Whether an experiment trains a member on digits that are binarized, or on their grey levels."""
-    data = experiment.config["data"].get("init_args") or {}
-    return (
-        experiment.module.rpartition(".")[2] in MEMBERS
-        and experiment.datamodule.rpartition(".")[2] in ("MNIST", "Digits")
-        and data.get("binarize") in kinds
-    )
-
-
-def of_binary_pictures(experiment: Experiment) -> bool:
-    """Whether an experiment trains a member on binarized digits."""
-    return of_pictures(experiment, ("threshold", "static", "dynamic"))
 
 
 def is_nade(experiment: Experiment) -> bool:
@@ -55,11 +36,6 @@ def comparable(experiment: Experiment, others: dict[str, Experiment]) -> bool:
     """Whether another member has learned the same binary pictures."""
     same = same_pictures(experiment.name, others)
     return of_binary_pictures(experiment) and any(of_binary_pictures(others[n]) for n in same)
-
-
-def bits(picture: Tensor) -> Tensor:
-    """A picture (H, W) in [0, 1] as bits, (n,)."""
-    return entries(picture)
 
 
 def classes(model: Any) -> int:

@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -11,68 +10,11 @@ import torch
 from torch import Tensor
 
 from datamodules import pydocs
-from datamodules.tokenizer import CharTokenizer, Tokenizer, WordTokenizer, words
-from lab.errors import UserError
-from lab.lenses import text as texts
+from datamodules.tokenizer import WordTokenizer, words
+from lab.lenses.counts import Counted, surprisals
 from modules.language import information as info
 from modules.language.ngram import NGram
 from modules.trace import Trace
-
-OWN = "own text"
-
-
-@dataclass(frozen=True)
-class Counted:
-    """A model and its tokenizer."""
-
-    model: NGram
-    coder: Tokenizer
-
-    def encode(self, text: str) -> Tensor:
-        """Token ids (T,), T ≥ 0.
-
-        Raises:
-            UserError: a character outside the vocabulary.
-        """
-        try:
-            return torch.tensor(self.coder.encode(text), dtype=torch.int64)
-        except ValueError as error:
-            raise UserError(str(error)) from None
-
-    def names(self, ids: Tensor) -> list[str]:
-        """Tokens as shown; what stands before a text is ⊢."""
-        V = len(self.coder)
-        begin = self.model.begin
-        return ["⊢" if i in (V, begin) else texts.shown([self.coder.tokens[i]])[0] for i in ids.tolist()]
-
-
-def count(text: str, unit: str, order: int) -> Counted:
-    """Count own text: "words" by lines with begin and end, "characters" as one line.
-
-    Raises:
-        UserError: the text is too short.
-    """
-    if unit == "characters":
-        if len(text) < 2:
-            raise UserError("There is no text to count: type at least two characters.")
-        coder: Tokenizer = CharTokenizer(sorted(set(text)))
-        model = NGram(len(coder), order)
-        model.fit(torch.tensor([coder.encode(text)]))
-        return Counted(model, coder)
-    lines = [line for line in text.splitlines() if line.strip()]
-    coder = WordTokenizer.train(lines)
-    encoded = [coder.encode(line) for line in lines]
-    if not any(encoded):
-        raise UserError("There is no text to count: type at least one word.")
-    model = NGram(len(coder), order, begin=WordTokenizer.BEGIN, end=WordTokenizer.END)
-    for ids in encoded:
-        model.count((torch.tensor([[model.pad, *ids]]), torch.tensor([[*ids, WordTokenizer.END]])))
-    return Counted(model, coder)
-
-
-def trained(model: NGram, card: Mapping[str, Any]) -> Counted:
-    return Counted(model, texts.tokenizer(card))
-
 
 # Models read with other knobs, kept as long as the model that was counted.
 _READ: WeakKeyDictionary[NGram, dict[Any, NGram]] = WeakKeyDictionary()
@@ -239,20 +181,6 @@ def shares(trace: Trace) -> list[tuple[int, Tensor]]:
         parts.append((step.values["order"], remaining * step.values["p"]))
         remaining *= step.values.get("back", 0.0)
     return parts
-
-
-def surprisals(counted: Counted, text: str) -> Tensor:
-    """Nats of each token of a text, (T,); words are scored by lines, ends included."""
-    model = counted.model
-    if model.end is None:
-        ids = counted.encode(text)[None]
-        return -model.token_log_probs(*model._shifted(ids))[0]
-    rows = []
-    for line in text.splitlines():
-        if line.strip():
-            ids = torch.cat([counted.encode(line), torch.tensor([model.end])])[None]
-            rows.append(-model.token_log_probs(*model._shifted(ids))[0])
-    return torch.cat(rows) if rows else torch.zeros(0, dtype=torch.float64)
 
 
 def curve(counted: Counted, text: str, alpha: float) -> dict[str, list[float]]:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lab.errors import UserError
-from lab.lenses import ngrams
+from lab.lenses import counts
 from modules.language import information as info
 
 MOST = 8  # outcomes of a distribution
@@ -77,7 +77,7 @@ def typed(text: str, numbers: str) -> Scored:
     return Scored(tokens, p, max(1, len(" ".join(tokens))))
 
 
-def scored(counted: ngrams.Counted, text: str) -> Scored:
+def scored(counted: counts.Counted, text: str) -> Scored:
     """The text under an n-gram model.
 
     Raises:
@@ -85,7 +85,7 @@ def scored(counted: ngrams.Counted, text: str) -> Scored:
     """
     if not text.strip():
         raise UserError("There is no text to score: type at least one character.")
-    nats = ngrams.surprisals(counted, text)
+    nats = counts.surprisals(counted, text)
     end = counted.model.end
     ids = (
         counted.encode(text)

@@ -15,7 +15,7 @@ from torch import Tensor
 from datamodules import senses
 from datamodules.tokenizer import WordTokenizer
 from lab.errors import UserError
-from lab.lenses.word_vectors import Table
+from lab.lenses.embeddings import Table
 from modules.language import word_vectors as wv
 from modules.transformer.gpt import GPT
 

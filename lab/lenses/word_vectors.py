@@ -13,44 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from lab.errors import UserError
-from modules.base import Module
+from lab.lenses.embeddings import Table
 from modules.language import word_vectors as wv
-
-
-@dataclass(frozen=True)
-class Table:
-    """Trained vectors with their words.
-
-    Attributes:
-        vectors: (V, d). words: V of them. ids: the number of each.
-        pairs: the pairs of each relation that the corpus has.
-    """
-
-    vectors: Tensor
-    words: Sequence[str]
-    ids: Mapping[str, int]
-    pairs: Mapping[str, Sequence[tuple[str, str]]]
-
-    def find(self, word: str) -> int:
-        """The number of a word.
-
-        Raises:
-            UserError: it is not in the vocabulary.
-        """
-        if word.strip().lower() not in self.ids:
-            some = ", ".join(self.words[1:6])
-            raise UserError(f"{word!r} is not among the {len(self.words):,} words; try one of {some}.")
-        return self.ids[word.strip().lower()]
-
-
-def table(model: Module, card: Mapping[str, Any]) -> Table:
-    """The vectors of a model trained on windows."""
-    vocabulary = card["data"]["vocabulary"]
-    pairs = {name: [(a, b) for a, b in p] for name, p in card["data"]["analogies"].items()}
-    return Table(
-        torch.as_tensor(model.vectors).float(), vocabulary, {w: i for i, w in enumerate(vocabulary)}, pairs
-    )
 
 
 def passes(card: Mapping[str, Any]) -> int:

@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.figures import basic, theme
-from lab.lenses import conditionals, copying, masks
+from lab.lenses import copying, drawing
 from modules.autoregressive import autoencoder, made
 from modules.trace import Trace
 
@@ -21,7 +21,7 @@ def race(width: int, seed: int) -> Trace:
 
 @ui.cached
 def digits() -> list:
-    return masks.examples(8)
+    return drawing.examples(8)
 
 
 def live() -> None:
@@ -65,19 +65,19 @@ def live() -> None:
                 basic.heatmap(gradient, scale="diverging", title=title, square=True, xlabel="input j",
                               ylabel="output i"),
                 alt=title, key=f"jacobian-{name}",
-                data={"output, input": masks.pairs(9), "gradient": gradient},
+                data={"output, input": drawing.pairs(9), "gradient": gradient},
             )  # fmt: skip
     drawn = trace.result
     noise, samples = ui.columns(2)
     with noise:
         ui.figure(
             basic.images(drawn.ae[:24].reshape(-1, 3, 3), columns=8, title="Autoencoder: random codes"),
-            alt="Pictures decoded from random codes", data={"picture": masks.bit_strings(drawn.ae)},
+            alt="Pictures decoded from random codes", data={"picture": drawing.bit_strings(drawn.ae)},
         )  # fmt: skip
     with samples:
         ui.figure(
             basic.images(drawn.made[:24].reshape(-1, 3, 3), columns=8, title="MADE: samples"),
-            alt="Samples of MADE", data={"picture": masks.bit_strings(drawn.made)},
+            alt="Samples of MADE", data={"picture": drawing.bit_strings(drawn.made)},
         )  # fmt: skip
     for place, (label, value) in zip(
         ui.columns(4),
@@ -123,7 +123,7 @@ def own_digit() -> None:
     left, right = ui.columns(2)
     with left:
         picture = ui.draw("Draw a digit", key="digit", size=8, examples=digits())
-    found = copying.on_digit(ui.load(FOIL), ui.load(DENSITY), conditionals.bits(picture))
+    found = copying.on_digit(ui.load(FOIL), ui.load(DENSITY), drawing.bits(picture))
     with right:
         ui.markdown(f"Two models of 8 × 8 digits: **{FOIL}** rebuilds, **{DENSITY}** predicts each pixel "
                     "from those before it.")  # fmt: skip

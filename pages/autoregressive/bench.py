@@ -5,10 +5,9 @@ from typing import Any
 import torch
 
 from lab import experiments, ui
-from lab.figures import basic
-from lab.figures import masks as figures
+from lab.figures import basic, raster
 from lab.lenses import conditionals as members
-from lab.lenses import masks
+from lab.lenses import drawing
 from modules.autoregressive import base
 
 REFERENCES = [
@@ -24,11 +23,11 @@ DRAWN, LIKELIEST = "drawn", "likeliest"
 @ui.cached
 def draw(
     name: str, order: list[int] | None, temperature: float, seed: int, y: int | None
-) -> tuple[masks.Drawing, int | None]:
+) -> tuple[drawing.Drawing, int | None]:
     """A draw, and its class where the model knows classes."""
     chosen = {} if y is None else {"y": y}
     trace = ui.load(name).sample_trace(order=order, temperature=temperature, seed=seed, **chosen)
-    return masks.unroll(trace), trace.result.get("y")
+    return drawing.unroll(trace), trace.result.get("y")
 
 
 @ui.cached
@@ -48,15 +47,15 @@ def complete(
 
 @ui.cached
 def digits(pixels: int) -> list:
-    return masks.examples(pixels)
+    return drawing.examples(pixels)
 
 
-def model_and_side(default: str = START, only: Any = members.of_pictures) -> tuple[str, Any, int]:
+def model_and_side(default: str = START, only: Any = drawing.of_pictures) -> tuple[str, Any, int]:
     name = ui.experiment("Model", family="autoregressive", key="model", default=default, only=only)
     model = ui.load(name)
-    if not masks.side(model):
+    if not drawing.side(model):
         ui.stop(f"{name} is no model of square pictures: pick another one.")
-    return name, model, masks.side(model)
+    return name, model, drawing.side(model)
 
 
 def class_choice(model: Any, first: str) -> int | None:
@@ -97,7 +96,7 @@ def compared(first: str, second: str, x: torch.Tensor) -> members.Comparison:
 
 def own_figure(name: str, model: Any, x: torch.Tensor, view: members.Conditional, y: int | None) -> None:
     """What a member can show of itself; else the cost of every pixel."""
-    side = masks.side(model)
+    side = drawing.side(model)
     if model.values > 2:
         distribution_figure(view.distribution, view.value)
     elif y is not None:
@@ -120,14 +119,14 @@ def own_figure(name: str, model: Any, x: torch.Tensor, view: members.Conditional
     elif isinstance(model, members.FVSBN):
         row = members.weights_row(model, view.pixel)
         ui.figure(
-            figures.reads(row, side, view.pixel, f"Row {view.pixel} of A"),
+            raster.reads(row, side, view.pixel, f"Row {view.pixel} of A"),
             alt="Weights of the logistic regression of this pixel, on the picture",
             data={"pixel": range(model.n), "weight": row},
         )
     else:
         cost = -members.terms(model, x)
         ui.figure(
-            figures.surprisal(cost, side, "Surprisal −log p, nats"),
+            raster.surprisal(cost, side, "Surprisal −log p, nats"),
             alt="What each pixel costs under this model",
             data={"pixel": range(model.n), "surprisal": cost},
         )
@@ -139,7 +138,7 @@ def conditional_mode() -> None:
         name, model, side = model_and_side()
     with left:
         picture = ui.draw("Draw a digit", key="digit", size=side, examples=digits(side))
-    x = masks.entries(picture, model.values)
+    x = drawing.entries(picture, model.values)
     with right:
         y = class_choice(model, LIKELIEST)
     if members.classes(model) and y is None:
@@ -149,7 +148,7 @@ def conditional_mode() -> None:
     view = look(name, x, pixel, y or 0)
     with right:
         ui.clickable(
-            figures.canvas(
+            raster.canvas(
                 members.ink(view.seen, model), side, pixel, f"What pixel {pixel} may see; click",
                 clickable=True,
             ),
@@ -167,7 +166,7 @@ def conditional_mode() -> None:
     read, own = ui.columns(2)
     with read:
         ui.figure(
-            figures.reads(view.gradient, side, pixel, "Measured: ∂ logit / ∂ x"),
+            raster.reads(view.gradient, side, pixel, "Measured: ∂ logit / ∂ x"),
             alt="Gradient of this pixel's logit with respect to every pixel",
             data={"pixel": range(model.n), "gradient": view.gradient},
         )
@@ -208,7 +207,7 @@ def running_mode() -> None:
         kind = ui.choice("Show of it", ["a", "σ(a)"], key="state")
     with left:
         picture = ui.draw("Draw a digit", key="digit", size=side, examples=digits(side))
-    x = masks.entries(picture, model.values)
+    x = drawing.entries(picture, model.values)
     state = running(name, x)
     step = ui.stepper(model.n + 1, key="pixels", seconds=0.15, default=model.n * 9 // 16, label="Pixels read")
     states, last = members.shown_states(state, kind), int(state.order[step - 1])
@@ -276,22 +275,22 @@ def comparison_mode() -> None:
         name, model, side = model_and_side(only=lambda e: members.comparable(e, catalog))
         fitting = members.same_pictures(name.partition("/")[0], catalog)
         other = ui.experiment("Against", family="autoregressive", key="other", default="fvsbn-digits",
-                              only=lambda e: e.name in fitting and members.of_binary_pictures(e))  # fmt: skip
+                              only=lambda e: e.name in fitting and drawing.of_binary_pictures(e))  # fmt: skip
     with left:
         picture = ui.draw("Draw a digit", key="digit", size=side, examples=digits(side))
-    x = members.bits(picture)
+    x = drawing.bits(picture)
     both = compared(name, other, x)
     for column, title, each in zip(ui.columns(2), (name, other), (both.first, both.second), strict=True):
         with column:
             ui.figure(
-                figures.surprisal(-each, side, f"{title}: {float(-each.sum()):.1f} nats"),
+                raster.surprisal(-each, side, f"{title}: {float(-each.sum()):.1f} nats"),
                 alt=f"What each pixel costs under {title}",
                 data={"pixel": range(model.n), "surprisal": -each},
             )
     gain, running = ui.columns(2)
     with gain:
         ui.figure(
-            figures.reads(both.gain, side, -1, "Nats won (orange: lost)"),
+            raster.reads(both.gain, side, -1, "Nats won (orange: lost)"),
             alt="Difference of the two models' log probabilities, pixel by pixel",
             data={"pixel": range(model.n), "gain": both.gain},
         )
@@ -341,10 +340,10 @@ def pixels_mode() -> None:
         visit = ui.choice("Order of drawing", orders, key="visit")
         stride = {"pixel": 1, "row": side}[ui.choice("A step is a", ["pixel", "row"], key="stride")]
     order = model.component_order(0) if visit == "its own" else base.resolve_order(visit, model.n, seed)
-    if not masks.knows(model, order):
+    if not drawing.knows(model, order):
         ui.caption("This model has never met this order: what you see is a density still, but a poor one.")
     run, drawn_class = draw(name, order.tolist(), float(temperature), seed, y)
-    ends = masks.stops(run, stride)
+    ends = drawing.stops(run, stride)
     step = ends[ui.stepper(len(ends), key="step", seconds=0.15, default=len(ends) * 11 // 20)]
     last = run.latest(step)
     pixel = int(run.pixel[last])
@@ -353,7 +352,7 @@ def pixels_mode() -> None:
     picture, bars = ui.columns(2)
     with picture:
         selected = ui.clickable(
-            figures.canvas(
+            raster.canvas(
                 members.ink(run.picture(step), model), side, pixel, "So far; click a pixel", clickable=True
             ),
             key="pixel", alt="The picture so far", mark=False,
@@ -361,20 +360,20 @@ def pixels_mode() -> None:
                   "log_prob": run.log_prob[: step + 1]},
         )  # fmt: skip
     with bars:
-        distribution_figure(masks.sharpened(run.distribution[pixel], temperature), int(run.bit[last]))
+        distribution_figure(drawing.sharpened(run.distribution[pixel], temperature), int(run.bit[last]))
     chosen = int(selected["y"]) * side + int(selected["x"]) if selected else pixel
     read, surprisal = ui.columns(2)
     with read:
         asked = 1 if model.values == 2 else int(run.x[chosen])
-        gradient = masks.gradient_row(model, order, run.x, chosen, asked, run.index)
+        gradient = drawing.gradient_row(model, order, run.x, chosen, asked, run.index)
         ui.figure(
-            figures.reads(gradient, side, chosen, f"What pixel {chosen} reads"),
+            raster.reads(gradient, side, chosen, f"What pixel {chosen} reads"),
             alt="Gradient of one pixel's logit with respect to every pixel",
             data={"pixel": range(model.n), "gradient": gradient},
         )
     with surprisal:
         ui.figure(
-            figures.surprisal(run.surprisal(step), side, "Surprisal −log p, nats"),
+            raster.surprisal(run.surprisal(step), side, "Surprisal −log p, nats"),
             alt="Surprisal of each pixel so far",
             data={"pixel": range(model.n), "surprisal": run.surprisal(step)},
         )
@@ -390,7 +389,7 @@ def pixels_mode() -> None:
             if last == step
             else "The pixels were drawn from one joint; the model mixes several, all equally likely"
         )
-        + f". Whole picture: {total:.2f} nats, {masks.bits_per_pixel(-total, model.n):.3f} bits a pixel; the "
+        + f". Whole picture: {total:.2f} nats, {drawing.bits_per_pixel(-total, model.n):.3f} bits a pixel; the "
         "same in one pass.",
     )
     ui.notice(
@@ -407,7 +406,7 @@ def pixels_mode() -> None:
             "Row by row": {"t": 1.0, "visit": "its own", "stride": "row", "step": 0},
         }
     )
-    upper, lower = masks.halves(run)
+    upper, lower = drawing.halves(run)
     ui.check(
         "Which half of this finished picture cost more nats?",
         ["upper", "lower"],
@@ -423,7 +422,7 @@ def completion_mode() -> None:
     left, right = ui.columns(2)
     with right:
         name, model, side = model_and_side(MNIST)
-        region = ui.choice("Given", list(masks.REGIONS), key="given", default=masks.REGIONS[0])
+        region = ui.choice("Given", list(drawing.REGIONS), key="given", default=drawing.REGIONS[0])
         count = ui.slider("Completions", 1, 25, 12, key="count")
         temperature = ui.slider("Temperature", 0.0, 2.0, 1.0, key="t", step=0.1)
         seed = ui.number("Seed", 0, 9999, 0, key="draw")
@@ -432,8 +431,8 @@ def completion_mode() -> None:
         picture = ui.draw(
             "Draw a digit; what you choose is kept of it", key="digit", size=side, examples=digits(side)
         )
-    given = masks.keep(picture, region, model.values)
-    exact = masks.can_complete(model, given)
+    given = drawing.keep(picture, region, model.values)
+    exact = drawing.can_complete(model, given)
     order = None if exact else model.component_order(0).tolist()
     clamp = exact or ui.toggle("Clamp and sample anyway", True, key="clamp")
     if exact:
@@ -454,16 +453,16 @@ def completion_mode() -> None:
         return
     known, drawn = ui.columns([1, 2])
     with known:
-        ui.figure(figures.canvas(members.ink(given, model), side, title="Given"), alt="What is given")
+        ui.figure(raster.canvas(members.ink(given, model), side, title="Given"), alt="What is given")
     with drawn:
         completed = complete(name, given, order, count, float(temperature), seed, y)
         ui.figure(
-            figures.completions(
+            raster.completions(
                 members.ink(completed, model), ~given.isnan(), side, "Drawn by the model in orange"
             ),
-            alt="Completions", data={"picture": masks.bit_strings(completed)},
+            alt="Completions", data={"picture": drawing.bit_strings(completed)},
         )  # fmt: skip
-    seen, whole = masks.completion_score(model, picture, given, order, y)
+    seen, whole = drawing.completion_score(model, picture, given, order, y)
     rest = whole - seen
     what = r"\log p(x_{\text{rest}} \mid x_{\text{given}})"
     if exact:
@@ -493,7 +492,7 @@ def completion_mode() -> None:
     ui.check(
         f"Can {name} draw exactly from p(right half | left half)?",
         ["yes", "no"],
-        "yes" if masks.can_complete(model, masks.keep(picture, "left half", model.values)) else "no",
+        "yes" if drawing.can_complete(model, drawing.keep(picture, "left half", model.values)) else "no",
         "Only if all given pixels come before all others in an order the model was trained on.",
     )
     ui.source(

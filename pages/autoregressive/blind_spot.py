@@ -8,7 +8,7 @@ from lab import ui
 from lab.figures import basic
 from lab.figures import blind_spot as figures
 from lab.lenses import blind_spot as lens
-from lab.lenses import masks
+from lab.lenses import drawing
 from modules.autoregressive import gated_pixelcnn, pixelcnn
 
 REFERENCES = [
@@ -183,7 +183,7 @@ def stripes_mode() -> None:
             ui.figure(
                 figures.sheet(samples, f"Drawn by {label}"),
                 alt=f"16 samples of {name}",
-                data={"picture": masks.bit_strings(samples)},
+                data={"picture": drawing.bit_strings(samples)},
             )
             share, kinds = lens.share_of_stripes(samples, shift), lens.kinds(samples)
             ui.caption(f"Of {SAMPLES} draws {share:.0%} are stripes; number of different ones: {kinds}.")

@@ -3,10 +3,9 @@
 import torch
 
 from lab import ui
-from lab.figures import basic
+from lab.figures import basic, raster
 from lab.figures import chains as painting
-from lab.figures import masks as figures
-from lab.lenses import chains, masks
+from lab.lenses import chains, drawing, neighbours
 from modules.autoregressive import bayesnet, markov, tables
 
 REFERENCES = ["[GM] §1.2.1, §1.2.2", "[BB] §5.1, example 5.10", "Pearl 1988; Norris 1997"]
@@ -19,12 +18,12 @@ def ladder(offsets: tuple, shared: bool) -> dict:
 
 @ui.cached
 def drawn(offsets: tuple, shared: bool, count: int, seed: int) -> torch.Tensor:
-    return chains.counted(offsets, shared).sample(count, generator=torch.Generator().manual_seed(seed))
+    return neighbours.counted(offsets, shared).sample(count, generator=torch.Generator().manual_seed(seed))
 
 
 @ui.cached
 def examples() -> list:
-    return masks.examples(chains.SIDE)
+    return drawing.examples(neighbours.SIDE)
 
 
 def pictures_mode() -> None:
@@ -42,8 +41,8 @@ def pictures_mode() -> None:
         except ValueError as error:
             ui.stop(str(error))
     with left:
-        x = chains.bits(ui.draw("Draw a digit", key="digit", size=chains.SIDE, examples=examples()))
-    model = chains.counted(offsets, shared)
+        x = chains.bits(ui.draw("Draw a digit", key="digit", size=neighbours.SIDE, examples=examples()))
+    model = neighbours.counted(offsets, shared)
     pixel = ui.slider("Pixel", 0, model.n - 1, 27, key="pixel")
 
     parents, costs = ui.columns(2)
@@ -85,12 +84,12 @@ def pictures_mode() -> None:
         sample = drawn(offsets, shared, 25, seed)
         ui.figure(
             basic.images(sample, columns=5, title="Samples", height=380), alt="25 samples of this model",
-            data={"picture": masks.bit_strings(sample)},
+            data={"picture": drawing.bit_strings(sample)},
         )  # fmt: skip
-    each = -model.log_conditionals(x[None])[0].reshape(chains.SIDE, chains.SIDE)
+    each = -model.log_conditionals(x[None])[0].reshape(neighbours.SIDE, neighbours.SIDE)
     with surprisal:
         ui.figure(
-            figures.surprisal(each.flatten(), chains.SIDE, "Surprisal of your digit, nats"),
+            raster.surprisal(each.flatten(), neighbours.SIDE, "Surprisal of your digit, nats"),
             alt="Surprisal of each pixel of the drawn digit", data={"nats": each.flatten()},
         )  # fmt: skip
     look = chains.lookup(model, x, pixel)

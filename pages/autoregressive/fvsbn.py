@@ -2,8 +2,8 @@
 
 from lab import ui
 from lab.figures import basic
+from lab.lenses import drawing
 from lab.lenses import fvsbn as lens
-from lab.lenses import masks
 from modules.autoregressive import fvsbn
 
 REFERENCES = ["Neal 1992; Frey 1998, Graphical Models for Machine Learning", "[GM] §1.5.1"]
@@ -19,7 +19,7 @@ try:
     with left:
         x = lens.typed_string(ui.text("String x", "0110", key="x", max_chars=8))
     with right:
-        order = masks.typed_order(
+        order = drawing.typed_order(
             ui.text("Order, the first bit first", "1 2 3 4", key="order", max_chars=20), 4
         )
     rows = lens.typed_rows(typed)
@@ -28,7 +28,7 @@ except ValueError as error:
 model = lens.network(rows, order)
 found, factors = lens.distribution(model), lens.factors(model, x)
 names = [f"x{i + 1}" for i in order.tolist()]
-string = masks.bit_strings(x[None])[0]
+string = drawing.bit_strings(x[None])[0]
 
 weights, strings = ui.columns([2, 3])
 with weights:

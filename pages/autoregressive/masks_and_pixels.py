@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.figures import masks as figures
-from lab.lenses import masks
+from lab.lenses import drawing, masks
 from modules.autoregressive import base, made
 
 REFERENCES = [
@@ -33,7 +33,7 @@ with right:
     bits = ui.text("Input x", "10101010", key="x", max_chars=8, help="Its first digits are used.")
 try:
     named = "raster" if sort == "natural" else sort
-    order = masks.typed_order(own, n) if own else base.resolve_order(named, n, seed)
+    order = drawing.typed_order(own, n) if own else base.resolve_order(named, n, seed)
     spaced = masks.spaced_degrees(n, [width] * depth, rule, seed) if not typed else []
     degrees = masks.typed_degrees(typed, n) if typed else spaced
     x = masks.typed_bits(bits, n)
@@ -74,10 +74,10 @@ with measured:
     ui.figure(
         figures.measured(gradient, order, title),
         alt="Jacobian of the logits by autograd",
-        data={"output, input": masks.pairs(n), "paths": wiring.paths, "gradient": gradient},
+        data={"output, input": drawing.pairs(n), "paths": wiring.paths, "gradient": gradient},
     )
 log_p, _ = masks.evaluate(model, wiring, x[None])
-string = masks.bit_strings(x[None])[0]
+string = drawing.bit_strings(x[None])[0]
 for column, (label, value) in zip(
     ui.columns(3),
     {

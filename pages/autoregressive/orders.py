@@ -3,10 +3,9 @@
 import torch
 
 from lab import ui
-from lab.figures import basic
-from lab.figures import masks as pictures
+from lab.figures import basic, raster
 from lab.figures import orders as figures
-from lab.lenses import chains, conditionals, masks, orders, restricted
+from lab.lenses import drawing, neighbours, orders, restricted
 from modules.autoregressive import base, bayesnet, fvsbn, made
 
 REFERENCES = [
@@ -18,7 +17,7 @@ REFERENCES = [
 
 @ui.cached
 def digits(pixels: int) -> list:
-    return masks.examples(pixels)
+    return drawing.examples(pixels)
 
 
 @ui.cached
@@ -35,10 +34,10 @@ def complete(name: str, given: torch.Tensor, order: list[int], n: int, seed: int
 def choose_model() -> tuple[str, made.MADE, int]:
     name = ui.experiment(
         "Model", family="autoregressive", key="model", default="made-digits-orders",
-        only=lambda e: e.module.endswith(".MADE") and conditionals.of_binary_pictures(e),
+        only=lambda e: e.module.endswith(".MADE") and drawing.of_binary_pictures(e),
     )  # fmt: skip
     model = ui.load(name)
-    return name, model, masks.side(model)
+    return name, model, drawing.side(model)
 
 
 def ensemble_mode() -> None:
@@ -51,7 +50,7 @@ def ensemble_mode() -> None:
     with left:
         drawn = ui.draw("Draw a digit", key="digit", size=side, examples=digits(side))
     sheet = [drawn] if which == "mine" else [picture for _, picture in digits(side)]
-    x = torch.stack([conditionals.bits(picture) for picture in sheet])
+    x = torch.stack([drawing.bits(picture) for picture in sheet])
     found = scored(name, x, count, seed)
     title = "Your digit under each order" if which == "mine" else "Ten digits under each order, mean"
     ui.figure(
@@ -153,7 +152,7 @@ def imputation_mode() -> None:
     left, right = ui.columns(2)
     with right:
         name, model, side = choose_model()
-        region = ui.choice("Given", list(masks.REGIONS), key="given", default="left half")
+        region = ui.choice("Given", list(drawing.REGIONS), key="given", default="left half")
         inside = ui.choice(
             "Second order inside the hole", list(orders.INSIDE), key="inside", default="random"
         )
@@ -161,7 +160,7 @@ def imputation_mode() -> None:
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     with left:
         drawn = ui.draw("Draw a digit", key="digit", size=side, examples=digits(side))
-    given, x = masks.keep(drawn, region), conditionals.bits(drawn)
+    given, x = drawing.keep(drawn, region), drawing.bits(drawn)
     known = ~given.isnan()
     scores: dict[int, float] = {}
     for column, kind in zip(ui.columns(2), ("raster", inside), strict=True):
@@ -170,9 +169,9 @@ def imputation_mode() -> None:
         with column:
             sheet = complete(name, given, order.tolist(), count, seed)
             ui.figure(
-                pictures.completions(sheet, known, side, f"Hole filled in {kind} order"),
+                raster.completions(sheet, known, side, f"Hole filled in {kind} order"),
                 alt=f"Completions with the hole visited in {kind} order",
-                data={"picture": masks.bit_strings(sheet)},
+                data={"picture": drawing.bit_strings(sheet)},
                 key=f"sheet-{len(scores)}",
             )
     one, two = scores[0], scores[1]
@@ -209,8 +208,8 @@ AGNOSTIC, RASTER, SIDE = "made-digits-orders", "made-digits", 8
 @ui.cached
 def imputed(half: str, seed: int) -> dict[str, torch.Tensor | None]:
     """Nats of the removed half of every test digit, by model."""
-    gone, x = orders.removed(half, SIDE, seed), chains.digits()[1]
-    alone = chains.counted(tuple(bayesnet.TEMPLATES["none"]), shared=False)
+    gone, x = orders.removed(half, SIDE, seed), neighbours.digits()[1]
+    alone = neighbours.counted(tuple(bayesnet.TEMPLATES["none"]), shared=False)
     return {
         "independent pixels": orders.without_neighbours(alone, x, gone),
         "MADE, raster order": orders.imputation(ui.load(RASTER), x, gone),
@@ -223,11 +222,11 @@ def removed_mode() -> None:
     with left:
         half = ui.choice("Removed", list(orders.HALVES), key="half", default="lower")
     with middle:
-        index = ui.slider("Test digit", 0, len(chains.digits()[1]) - 1, 0, key="digit-number")
+        index = ui.slider("Test digit", 0, len(neighbours.digits()[1]) - 1, 0, key="digit-number")
     with right:
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     gone = orders.removed(half, SIDE, seed)
-    truth = chains.digits()[1][index]
+    truth = neighbours.digits()[1][index]
     given = orders.without(truth, gone)
     by_half = {name: imputed(name, seed) for name in orders.HALVES}
     means = {name: orders.summary(found) for name, found in by_half.items()}
@@ -236,9 +235,9 @@ def removed_mode() -> None:
         order = orders.order_of_hole(given, "raster")
         sheet = complete(AGNOSTIC, given, order.tolist(), 8, seed)
         ui.figure(
-            pictures.completions(orders.stacked(truth, sheet), ~gone, SIDE, "The digit, eight completions"),
+            raster.completions(orders.stacked(truth, sheet), ~gone, SIDE, "The digit, eight completions"),
             alt="A test digit and completions of it by the model of fresh orders",
-            data={"picture": masks.bit_strings(sheet)},
+            data={"picture": drawing.bit_strings(sheet)},
         )  # fmt: skip
     with right:
         names = list(orders.HALVES)
@@ -253,7 +252,7 @@ def removed_mode() -> None:
         )  # fmt: skip
     ui.table(orders.imputation_table(means), alt="Cost of each removed half by each model")
     ui.caption(
-        f"−log p(removed | kept), mean over {len(chains.digits()[1])} test digits: nats, and bits a removed "
+        f"−log p(removed | kept), mean over {len(neighbours.digits()[1])} test digits: nats, and bits a removed "
         "pixel. A model of one order can give it exactly only where what is removed comes last in it."
     )
     mine = {name: cost for name, cost in means[half].items() if cost is not None}

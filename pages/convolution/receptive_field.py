@@ -9,7 +9,7 @@ from lab import ui
 from lab.figures import basic
 from lab.figures import receptive_field as figures
 from lab.lenses import convolution as inside
-from lab.lenses import masks
+from lab.lenses import drawing
 from lab.lenses import receptive_field as lens
 from modules.convolution import cnn1d, cnn2d
 from modules.convolution.mlp import as_linear
@@ -31,7 +31,7 @@ WHAT = {
 
 @ui.cached
 def digits(side: int) -> list:
-    return masks.examples(side)
+    return drawing.examples(side)
 
 
 @ui.cached

@@ -6,6 +6,7 @@ from lab import ui
 from lab.errors import UserError
 from lab.figures import basic, trees
 from lab.figures import ngrams as figures
+from lab.lenses import counts
 from lab.lenses import ngrams as lens
 from modules.language.ngram import SMOOTHINGS, NGram
 
@@ -23,8 +24,8 @@ ui.header("n-grams", "Count what followed the last few tokens: all of language m
 # --- Controls -----------------------------------------------------------------------------------
 
 NAMES = ui.trained("language", lambda e: e.module.endswith(".NGram"))
-corpus = ui.choice("Corpus", [lens.OWN, *NAMES], key="corpus", as_list=True)
-own = corpus == lens.OWN
+corpus = ui.choice("Corpus", [counts.OWN, *NAMES], key="corpus", as_list=True)
+own = corpus == counts.OWN
 written, unit = SAM, "words"
 if own:
     left, right = ui.columns([3, 1])
@@ -36,11 +37,11 @@ if own:
 
 @ui.cached
 def count(written, unit):
-    return lens.count(written, unit, 5)
+    return counts.count(written, unit, 5)
 
 
 def counts_of(corpus, written, unit):
-    return count(written, unit) if corpus == lens.OWN else lens.trained(ui.load(corpus), ui.card(corpus))
+    return count(written, unit) if corpus == counts.OWN else counts.trained(ui.load(corpus), ui.card(corpus))
 
 
 try:
@@ -265,12 +266,12 @@ ui.notice(
 )
 ui.presets(
     {
-        "Sam": {"corpus": lens.OWN, "own": SAM, "unit": "words", "n": 2, "smoothing": "none", "context": "I"},
-        "Never seen": {"corpus": lens.OWN, "own": PETS, "unit": "words", "n": 5, "smoothing": "kneser-ney",
+        "Sam": {"corpus": counts.OWN, "own": SAM, "unit": "words", "n": 2, "smoothing": "none", "context": "I"},
+        "Never seen": {"corpus": counts.OWN, "own": PETS, "unit": "words", "n": 5, "smoothing": "kneser-ney",
                        "context": "the dog sat on the"},
-        "Francisco or glasses": {"corpus": lens.OWN, "own": SAN, "unit": "words", "n": 2,
+        "Francisco or glasses": {"corpus": counts.OWN, "own": SAN, "unit": "words", "n": 2,
                                  "smoothing": "kneser-ney", "context": "unknown"},
-        "The same, add-one": {"corpus": lens.OWN, "own": SAN, "unit": "words", "n": 1,
+        "The same, add-one": {"corpus": counts.OWN, "own": SAN, "unit": "words", "n": 1,
                               "smoothing": "add", "context": "unknown"},
     }
 )  # fmt: skip

@@ -4,7 +4,7 @@ from lab import ui
 from lab.errors import UserError
 from lab.figures import basic
 from lab.figures import perplexity as figures
-from lab.lenses import ngrams
+from lab.lenses import counts
 from lab.lenses import perplexity as lens
 from modules.language import information as info
 
@@ -32,7 +32,7 @@ def perplexity_mode() -> None:
         if source == TYPED:
             scored = lens.typed(text, numbers)
         else:
-            counted = ngrams.trained(ui.load(source), ui.card(source))
+            counted = counts.trained(ui.load(source), ui.card(source))
             scored = lens.scored(counted, text)
     except UserError as error:
         ui.stop(str(error))

@@ -6,8 +6,8 @@ from datamodules import senses
 from lab import ui
 from lab.errors import UserError
 from lab.figures import senses as figures
+from lab.lenses import embeddings
 from lab.lenses import senses as lens
-from lab.lenses import word_vectors
 from modules.transformer.gpt import GPT
 
 NAME = "gpt-senses"
@@ -26,7 +26,7 @@ ui.header(
 # --- Controls -----------------------------------------------------------------------------------
 
 model = cast(GPT, ui.load(NAME))
-table = word_vectors.table(ui.load("skipgram-senses"), ui.card("skipgram-senses"))
+table = embeddings.table(ui.load("skipgram-senses"), ui.card("skipgram-senses"))
 LAYERS = ["words and places", *(f"after block {n + 1}" for n in range(len(model.blocks)))]
 written = ui.text("A sentence with “bank”", EXAMPLES["River"], key="own", examples=EXAMPLES, max_chars=120)
 first, second, third = ui.columns(3)

@@ -7,6 +7,7 @@ from lab import ui
 from lab.errors import UserError
 from lab.figures import basic
 from lab.figures import word_vectors as figures
+from lab.lenses import embeddings
 from lab.lenses import word_vectors as lens
 from modules.language.count_vectors import CountSVD
 from modules.language.word_vectors import analogies, neighbours, offsets
@@ -51,10 +52,10 @@ if view != "Rare words":
             method = ui.choice("Method", list(METHODS), key="method")
 
 
-def loaded(method: str) -> lens.Table:
+def loaded(method: str) -> embeddings.Table:
     """The trained vectors of a method on the chosen corpus."""
     name = f"{METHODS[method]}-{CORPORA[corpus]}"
-    return lens.table(ui.load(name), ui.card(name))
+    return embeddings.table(ui.load(name), ui.card(name))
 
 
 def trained_unequally() -> str:

@@ -8,7 +8,7 @@ import torch
 from opening import captions, metrics, numbers, open_page
 
 from lab import experiments, weights
-from lab.lenses import conditionals, masks, orders
+from lab.lenses import conditionals, drawing, orders
 from modules.autoregressive.fvsbn import FVSBN
 from modules.autoregressive.gated_pixelcnn import GatedPixelCNN
 from modules.autoregressive.made import MADE
@@ -17,7 +17,7 @@ from modules.autoregressive.nade import NADE
 
 def first_digit() -> torch.Tensor:
     """The picture a fresh page shows, as the pad keeps it: 16 levels, then bits."""
-    return (masks.examples(8)[0][1].flatten() * 15).round().div(15).gt(0.5).float()
+    return (drawing.examples(8)[0][1].flatten() * 15).round().div(15).gt(0.5).float()
 
 
 # --- Lens: one conditional ------------------------------------------------------------------------
@@ -87,10 +87,10 @@ def test_comparison_is_the_difference_of_likelihoods():
 
 def test_only_binary_pictures_are_offered():
     catalog = experiments.catalog()
-    offered = {n for n, e in catalog.items() if conditionals.of_binary_pictures(e)}
+    offered = {n for n, e in catalog.items() if drawing.of_binary_pictures(e)}
     assert {"made-mnist", "fvsbn-digits", "nade-mnist", "untied-digits", "made-digits-orders"} <= offered
     assert not offered & {"nade-greys-digits", "rnade-moons", "autoencoder-digits", "vae-mnist"}
-    wider = {n for n, e in catalog.items() if conditionals.of_pictures(e)}
+    wider = {n for n, e in catalog.items() if drawing.of_pictures(e)}
     assert wider - offered == {
         "nade-greys-digits", "nade-greys-mnist", "pixelcnn-greys-digits", "pixelcnn-greys4-mnist",
         "pixelcnn-greys16-mnist",
@@ -159,7 +159,7 @@ def test_terms_of_a_model_with_classes_are_those_of_the_mixture():
     assert float(given.sum()) == pytest.approx(model.log_prob(x[None], y=1).item(), abs=1e-12)
     expected = torch.stack([model.log_prob(x[None], y=y) for y in range(3)]).softmax(0)[:, 0]
     torch.testing.assert_close(conditionals.posterior(model, x), expected, rtol=0, atol=1e-12)
-    seen, whole = masks.completion_score(
+    seen, whole = drawing.completion_score(
         model, x.view(2, 3), torch.where(torch.arange(6) < 3, x, torch.nan), model.order
     )
     assert (seen, whole) == pytest.approx((float(beginning), float(found.sum())), abs=1e-12)
@@ -167,15 +167,15 @@ def test_terms_of_a_model_with_classes_are_those_of_the_mixture():
 
 def test_levels_of_a_picture_and_sharpened_distributions():
     picture = torch.tensor([[0.0, 0.25], [0.6, 1.0]])
-    assert masks.entries(picture).tolist() == [0, 0, 1, 1]
-    assert masks.entries(picture, 5).tolist() == [0, 1, 2, 4]
-    assert masks.keep(picture, "top half", 5)[:2].tolist() == [0, 1]
+    assert drawing.entries(picture).tolist() == [0, 0, 1, 1]
+    assert drawing.entries(picture, 5).tolist() == [0, 1, 2, 4]
+    assert drawing.keep(picture, "top half", 5)[:2].tolist() == [0, 1]
     torch.manual_seed(0)
     model = NADE(event_shape=(4,), hidden=3, values=3)
     for temperature in (0.0, 0.5, 1.0, 2.0):
-        run = masks.unroll(model.sample_trace(temperature=temperature, seed=2))
+        run = drawing.unroll(model.sample_trace(temperature=temperature, seed=2))
         for step, pixel in enumerate(run.pixel.tolist()):
-            drawn_from = masks.sharpened(run.distribution[pixel], temperature)
+            drawn_from = drawing.sharpened(run.distribution[pixel], temperature)
             assert float(drawn_from.sum()) == pytest.approx(1, abs=1e-6)
             assert float(drawn_from[int(run.bit[step])]) == pytest.approx(float(run.p[step]), abs=1e-6)
 
@@ -252,7 +252,7 @@ def test_conditional_numbers(name):
 def test_a_grey_pixel_shows_its_whole_distribution():
     page = open_page("autoregressive/bench", model="nade-greys-digits", pixel="3,2")
     model = weights.load("nade-greys-digits")
-    x = ((masks.examples(8)[0][1].flatten() * 15).round() / 15 * 16).round()
+    x = ((drawing.examples(8)[0][1].flatten() * 15).round() / 15 * 16).round()
     level, expected = int(x[19]), model.conditionals(x[None])[0, 19].detach()
     assert float(metrics(page)[f"p({level} | before)"]) == pytest.approx(float(expected[level]), abs=6e-5)
     logit, total, p, bias, shown, rest, again = numbers(page.latex[0].value.replace("{", "{ "))
@@ -344,7 +344,7 @@ def test_imputation_numbers():
 
 
 def test_a_model_of_one_order_is_lost_in_others_and_one_of_fresh_orders_is_not():
-    x = torch.stack([conditionals.bits(picture) for _, picture in masks.examples(8)])
+    x = torch.stack([drawing.bits(picture) for _, picture in drawing.examples(8)])
     single = orders.under_many_orders(weights.load("made-digits"), x, 6)
     fresh = orders.under_many_orders(weights.load("made-digits-orders"), x, 6)
     assert single.each[1:].min() > single.each[0] + 5

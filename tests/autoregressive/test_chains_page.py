@@ -7,7 +7,7 @@ import pytest
 import torch
 from opening import captions, metrics, numbers, open_page, open_warned
 
-from lab.lenses import chains
+from lab.lenses import chains, neighbours
 from modules.autoregressive.bayesnet import TEMPLATES, NeighbourNet
 from modules.autoregressive.markov import FIVE_STATES, PRINTED
 
@@ -44,8 +44,8 @@ def test_a_click_adds_a_neighbour_or_takes_it_away() -> None:
 
 
 def test_a_lookup_is_what_the_training_digits_say() -> None:
-    model = chains.counted(tuple(TEMPLATES["left-up"]), shared=False)
-    train, test = chains.digits()
+    model = neighbours.counted(tuple(TEMPLATES["left-up"]), shared=False)
+    train, test = neighbours.digits()
     x, pixel = test[0], 27
     look = chains.lookup(model, x, pixel)
     assert look.context == {26: int(x[26]), 19: int(x[19])}
@@ -58,7 +58,7 @@ def test_ladder_falls_with_more_neighbours() -> None:
     found = chains.ladder(tuple(TEMPLATES["neighbours12"]), shared=False)
     assert found["none"] > found["left"] > found["left-up"] > found["neighbours4"]
     assert found["none"] == pytest.approx(24.99, abs=0.3)  # as others measured on another split
-    train, test = chains.digits()
+    train, test = neighbours.digits()
     p = (train.double().sum(0) + 0.5) / (len(train) + 1)
     by_hand = -(test * p.log() + (1 - test) * (1 - p).log()).sum(1).mean().item()
     assert found["none"] == pytest.approx(by_hand, abs=1e-6)
@@ -100,14 +100,14 @@ def test_memory_lists_longer_and_longer_histories() -> None:
 
 def test_the_equation_counts_the_shown_pixel() -> None:
     page = opened(pixel="20", template="left-up")
-    model = chains.counted(tuple(TEMPLATES["left-up"]), shared=False)
+    model = neighbours.counted(tuple(TEMPLATES["left-up"]), shared=False)
     latex = page.latex[0].value
     ones, total = re.search(r"frac\{(\d+)\+\\frac12\}\{(\d+)\+1\}", latex).groups()  # type: ignore[union-attr]
     p, cost = numbers(latex)
     assert p == pytest.approx((int(ones) + 0.5) / (int(total) + 1), abs=1e-4)
-    from lab.lenses import masks
+    from lab.lenses import drawing
 
-    x = chains.bits(chains_drawing(masks.examples(8)[0][1]))
+    x = chains.bits(chains_drawing(drawing.examples(8)[0][1]))
     assert cost == pytest.approx(-float(model.log_prob(x[None])), abs=0.006)
     assert f"{model.num_parameters:,} numbers" in captions(page)
 
@@ -120,7 +120,7 @@ def chains_drawing(picture: torch.Tensor) -> torch.Tensor:
 def test_painted_neighbours_are_counted_beside_the_presets() -> None:
     for shared in (False, True):
         page = opened(template="own", own="0 -1; -2 1", shared=str(shared).lower())
-        train, test = chains.digits()
+        train, test = neighbours.digits()
         model = NeighbourNet((1, 8, 8), [(0, -1), (-2, 1)], shared).eval()
         model.count((train,))
         shown = metrics(page)

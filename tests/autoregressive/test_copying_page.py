@@ -7,7 +7,7 @@ import torch
 from opening import captions, metrics, open_page
 
 from lab import weights
-from lab.lenses import conditionals, copying, masks
+from lab.lenses import copying, drawing
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +68,8 @@ def test_a_race_repeats() -> None:
 
 def test_a_digit_is_copied_for_next_to_nothing() -> None:
     ae, made = weights.load("autoencoder-digits"), weights.load("made-digits")
-    for _, picture in masks.examples(8)[:5]:
-        x = conditionals.bits(picture)
+    for _, picture in drawing.examples(8)[:5]:
+        x = drawing.bits(picture)
         found = copying.on_digit(ae, made, x)
         assert found.bce == pytest.approx(-float(ae.log_product(x[None])), rel=1e-5, abs=1e-6)
         assert found.nll == pytest.approx(-float(made.log_prob(x[None])), rel=1e-5)

@@ -10,7 +10,7 @@ from opening import open_page
 from sklearn.linear_model import LogisticRegression
 
 from lab import weights
-from lab.lenses import chains, orders, restricted
+from lab.lenses import neighbours, orders, restricted
 from modules.autoregressive import bayesnet
 from modules.autoregressive.made import MADE
 
@@ -60,20 +60,20 @@ def test_a_raster_model_can_do_the_end_of_its_order_alone() -> None:
 
 
 def test_independent_pixels_learn_nothing_from_what_is_kept() -> None:
-    train, test = chains.digits()
+    train, test = neighbours.digits()
     p = (train.double().sum(0) + 0.5) / (len(train) + 1)
     gone = orders.removed("right", 8)
     by_hand = -torch.where(test == 1, p.log(), (1 - p).log())[:, gone].sum(1)
-    alone = chains.counted(tuple(bayesnet.TEMPLATES["none"]), shared=False)
+    alone = neighbours.counted(tuple(bayesnet.TEMPLATES["none"]), shared=False)
     found = orders.without_neighbours(alone, test, gone)
     torch.testing.assert_close(found.double(), by_hand, rtol=0, atol=1e-3)
 
 
 def test_test_digits_fill_in_as_measured() -> None:
     """On the weights that ship."""
-    x = chains.digits()[1]
+    x = neighbours.digits()[1]
     fresh, raster = (weights.load(n).requires_grad_(False) for n in ("made-digits-orders", "made-digits"))
-    alone = chains.counted(tuple(bayesnet.TEMPLATES["none"]), shared=False)
+    alone = neighbours.counted(tuple(bayesnet.TEMPLATES["none"]), shared=False)
     cost = {}
     for half in orders.HALVES:
         gone = orders.removed(half, 8)
@@ -134,7 +134,7 @@ def test_regressions_against_scikit_learn() -> None:
 def test_the_page_shows_the_cost_of_the_removed_half() -> None:
     page = opened(show="Removed half", half="right", **{"digit-number": "7"})
     model = weights.load("made-digits-orders").requires_grad_(False)
-    cost = orders.imputation(model, chains.digits()[1], orders.removed("right", 8))
+    cost = orders.imputation(model, neighbours.digits()[1], orders.removed("right", 8))
     assert cost is not None and f"= {cost[7]:.2f}" in page.latex[0].value
     assert f"{cost.mean():.2f}" in page.latex[0].value
     rows = page.dataframe[0].value

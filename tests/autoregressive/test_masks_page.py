@@ -10,7 +10,7 @@ from opening import captions, equation, metrics, numbers, open_page, open_warned
 
 from lab import weights
 from lab.figures import masks as figures
-from lab.lenses import masks
+from lab.lenses import drawing, masks
 from modules.autoregressive.base import resolve_order
 from modules.autoregressive.made import MADE
 
@@ -66,13 +66,13 @@ def test_a_lit_path_is_what_the_gradient_says():
 
 
 def test_what_is_typed_is_read_or_refused():
-    assert masks.typed_order("2 3 1", 3).tolist() == [1, 2, 0]
-    assert masks.typed_order("3", 3).tolist() == [2, 0, 1]
+    assert drawing.typed_order("2 3 1", 3).tolist() == [1, 2, 0]
+    assert drawing.typed_order("3", 3).tolist() == [2, 0, 1]
     assert masks.typed_bits("01", 3).tolist() == [0, 1, 0]
     assert [m.tolist() for m in masks.typed_degrees("1,2;2", 3)] == [[1, 2], [2]]
     for wrong in ("1 1", "4", "x", "0", "-1"):
         with pytest.raises(ValueError, match="Type variables"):
-            masks.typed_order(wrong, 3)
+            drawing.typed_order(wrong, 3)
     for wrong in ("", "3", "0", "1 x", "1;"):
         with pytest.raises(ValueError, match="Type degrees"):
             masks.typed_degrees(wrong, 3)
@@ -83,31 +83,31 @@ def test_what_is_typed_is_read_or_refused():
 def test_regions_keep_what_they_name():
     picture = torch.zeros(4, 4)
     picture[0, 0] = 0.9
-    given = masks.keep(picture, "top half").reshape(4, 4)
+    given = drawing.keep(picture, "top half").reshape(4, 4)
     assert given[0, 0] == 1 and (given[:2].flatten()[1:] == 0).all() and given[2:].isnan().all()
-    assert masks.keep(picture, "left half").reshape(4, 4)[:, 2:].isnan().all()
-    assert masks.keep(picture, "nothing").isnan().all()
+    assert drawing.keep(picture, "left half").reshape(4, 4)[:, 2:].isnan().all()
+    assert drawing.keep(picture, "nothing").isnan().all()
     with pytest.raises(ValueError, match="unknown"):
-        masks.keep(picture, "middle")
+        drawing.keep(picture, "middle")
 
 
 def test_only_a_model_of_fresh_orders_completes_any_region():
     raster = MADE(event_shape=(16,), hidden=[8])
     fresh = MADE(event_shape=(16,), hidden=[8], num_orders=0)
     picture = torch.rand(4, 4)
-    can = {r for r in masks.REGIONS if masks.can_complete(raster, masks.keep(picture, r))}
+    can = {r for r in drawing.REGIONS if drawing.can_complete(raster, drawing.keep(picture, r))}
     assert can == {"top half", "top quarter", "nothing"}
-    assert all(masks.can_complete(fresh, masks.keep(picture, r)) for r in masks.REGIONS)
+    assert all(drawing.can_complete(fresh, drawing.keep(picture, r)) for r in drawing.REGIONS)
 
 
 def test_completion_score_is_a_difference_of_likelihoods():
     torch.manual_seed(0)
     model = MADE(event_shape=(9,), hidden=[12], direct=True).double()
     picture = torch.rand(3, 3)
-    given = masks.keep(picture, "top quarter")  # no whole row: nothing is given
+    given = drawing.keep(picture, "top quarter")  # no whole row: nothing is given
     assert given.isnan().all()
     given = torch.cat([(picture.flatten()[:4] > 0.5).float(), torch.full((5,), math.nan)])
-    seen, whole = masks.completion_score(model, picture, given, model.order)
+    seen, whole = drawing.completion_score(model, picture, given, model.order)
     x = masks.all_strings(9)
     p = model.log_prob(x).exp()
     bits = (picture.flatten() > 0.5).double()
@@ -119,22 +119,22 @@ def test_a_drawing_cut_at_any_step_agrees_with_its_trace():
     torch.manual_seed(0)
     model = MADE(event_shape=(9,), hidden=[12], direct=True, order="random")
     trace = model.sample_trace(seed=3)
-    run = masks.unroll(trace)
+    run = drawing.unroll(trace)
     for step in range(9):
         torch.testing.assert_close(run.picture(step), trace[step].values["x"], equal_nan=True)
         assert -float(run.surprisal(step).nansum()) == pytest.approx(trace[step].values["log_prob"], abs=1e-5)
-    assert sum(masks.halves(run)) == pytest.approx(-trace[-1].values["log_prob"], abs=1e-5)
-    assert masks.stops(run, 4) == [3, 7, 8] and masks.stops(run, 1) == list(range(9))
+    assert sum(drawing.halves(run)) == pytest.approx(-trace[-1].values["log_prob"], abs=1e-5)
+    assert drawing.stops(run, 4) == [3, 7, 8] and drawing.stops(run, 1) == list(range(9))
 
 
 def test_gradient_row_is_zero_for_what_comes_later():
     torch.manual_seed(0)
     model = MADE(event_shape=(9,), hidden=[30], direct=True, order="reversed").requires_grad_(False)
-    row = masks.gradient_row(model, model.order, torch.rand(9), 4)
+    row = drawing.gradient_row(model, model.order, torch.rand(9), 4)
     assert (row[:5] == 0).all() and row[5:].any()
     wiring = masks.connectivity(model)
     full = masks.jacobian(model, wiring, torch.ones(9), outputs=[4])[0]
-    assert torch.equal(full, masks.gradient_row(model, model.order, torch.ones(9), 4))
+    assert torch.equal(full, drawing.gradient_row(model, model.order, torch.ones(9), 4))
 
 
 def test_a_clicked_unit_is_found_again():
@@ -239,14 +239,14 @@ def test_pixel_numbers():
 
 @pytest.mark.parametrize(("nats", "bits"), [(97.45, 0.17932), (88.33, 0.16254), (81.30, 0.14961)])
 def test_bits_per_pixel_of_the_published_numbers(nats, bits):
-    assert masks.bits_per_pixel(nats, 784) == pytest.approx(bits, abs=5e-6)
-    assert masks.bits_per_pixel(784 * math.log(2), 784) == pytest.approx(1, abs=1e-12)
+    assert drawing.bits_per_pixel(nats, 784) == pytest.approx(bits, abs=5e-6)
+    assert drawing.bits_per_pixel(784 * math.log(2), 784) == pytest.approx(1, abs=1e-12)
 
 
 def test_completion_numbers_and_the_honest_refusal():
     page = bench(show="Completion", model="made-digits", given="top half")
     model = weights.load("made-digits")
-    bits = (masks.examples(8)[0][1].flatten() * 15).round().div(15).gt(0.5).float()  # the pad's 16 levels
+    bits = (drawing.examples(8)[0][1].flatten() * 15).round().div(15).gt(0.5).float()  # the pad's 16 levels
     hat = model.conditionals(bits[None])[0]
     each = torch.where(bits == 1, hat, 1 - hat).log()
     shown = numbers(equation(page))
@@ -259,8 +259,8 @@ def test_completion_numbers_and_the_honest_refusal():
 @pytest.mark.parametrize("name", ["made-mnist", "made-digits", "made-digits-orders"])
 def test_shipped_weights_keep_what_is_given(name):
     model = weights.load(name)
-    side = masks.side(model)
-    given = masks.keep(masks.examples(side)[0][1], "top half")
+    side = drawing.side(model)
+    given = drawing.keep(drawing.examples(side)[0][1], "top half")
     known = ~given.isnan()
     drawn = model.sample(3, given=given, generator=torch.Generator().manual_seed(0))
     assert torch.equal(drawn[:, known], given[known].expand(3, -1))

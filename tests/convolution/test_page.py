@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from lab import weights
 from lab.figures import receptive_field as figures
 from lab.lenses import convolution as inside
-from lab.lenses import masks
+from lab.lenses import drawing
 from lab.lenses import receptive_field as lens
 from lab.lenses.receptive_field import Window
 from modules.convolution.cnn1d import CNN1d
@@ -257,7 +257,7 @@ def test_product_figure_multiplies() -> None:
 def test_trained_network(layer: int, over: str) -> None:
     """Box, count, share and spread of the strongest unit, and the prediction, computed again."""
     model = weights.load("cnn-digits")
-    examples = masks.examples(8)
+    examples = drawing.examples(8)
     x = (examples[0][1] * 15).round()[None] / 15  # the pad keeps 16 levels
     layers = lens.walk(model, x)
     kinds = [lens.describe(m) for m in lens.layers_of(model)]

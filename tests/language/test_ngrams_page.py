@@ -10,6 +10,7 @@ from opening import open_page, open_warned, prose, table_with
 
 from lab import experiments, weights
 from lab.errors import UserError
+from lab.lenses import counts
 from lab.lenses import ngrams as lens
 from modules.language import information as info
 
@@ -19,7 +20,7 @@ SAM = "I am Sam\nSam I am\nI do not like green eggs and ham"
 
 def test_shares_of_the_orders_add_up() -> None:
     for unit, context in (("words", "I am"), ("characters", "am S")):
-        counted = lens.count(SAM.lower(), unit, 4)
+        counted = counts.count(SAM.lower(), unit, 4)
         for smoothing in ("kneser-ney", "modified", "add"):
             read = lens.smoothed(counted, 3, smoothing, 0.5, None)
             trace = read.model.backoff(read.encode(context.lower()))
@@ -28,13 +29,13 @@ def test_shares_of_the_orders_add_up() -> None:
 
 
 def test_curve_is_of_models_counted_at_each_order() -> None:
-    counted = lens.count(SAM, "words", 4)
+    counted = counts.count(SAM, "words", 4)
     columns = lens.curve(counted, "Sam I like", 1.0)
     assert columns["order"] == [1, 2, 3, 4] and columns["types"][1] == 15
     assert columns["possible"] == [12, 12**2, 12**3, 12**4]  # and <unk>
     assert columns["text, maximum likelihood"][1] == math.inf
     for order in (1, 2, 3, 4):
-        direct = lens.count(SAM, "words", order)
+        direct = counts.count(SAM, "words", order)
         ids = torch.tensor([[*direct.coder.encode("Sam I like"), 1]])
         nats = -direct.model.token_log_probs(*direct.model._shifted(ids))
         assert columns["text, Kneser-Ney"][order - 1] == pytest.approx(info.perplexity(nats).item())
@@ -51,9 +52,9 @@ def test_curve_is_of_models_counted_at_each_order() -> None:
 def test_texts_that_cannot_be_counted() -> None:
     for text, unit in (("", "words"), ("  \n ", "words"), ("a", "characters")):
         with pytest.raises(UserError, match="no text to count"):
-            lens.count(text, unit, 2)
+            counts.count(text, unit, 2)
     with pytest.raises(UserError, match="not in the vocabulary"):
-        lens.count("abc", "characters", 2).encode("x")
+        counts.count("abc", "characters", 2).encode("x")
 
 
 @pytest.mark.parametrize("smoothing", ["none", "add", "kneser-ney"])
@@ -61,7 +62,7 @@ def test_the_equation_is_the_models(smoothing: str) -> None:
     at = opened(smoothing=smoothing, n="2", context="I", own=SAM)
     own, back, below, total = map(float, re.findall(r"\d\.\d{4}", at.latex[0].value))
     assert own + back * below == pytest.approx(total, abs=3e-4)
-    counted = lens.smoothed(lens.count(SAM, "words", 5), 2, smoothing, 1.0, None)
+    counted = lens.smoothed(counts.count(SAM, "words", 5), 2, smoothing, 1.0, None)
     row = counted.model.next_log_probs(counted.encode("I")[None])[0].exp()
     assert total == pytest.approx(row.max().item(), abs=5e-5)
     if smoothing == "none":
@@ -95,8 +96,8 @@ def test_shipped_counts(name: str) -> None:
     if name == "ngram-multi30k":
         assert math.exp(card["metrics"]["test/nll"]) == pytest.approx(30.72, abs=0.02)
         assert model.predictable == 5896
-    text = lens.drawn(lens.trained(model, card), 30, 1.0, seed=0)
-    assert len(text) > 10 and text == lens.drawn(lens.trained(model, card), 30, 1.0, seed=0)
+    text = lens.drawn(counts.trained(model, card), 30, 1.0, seed=0)
+    assert len(text) > 10 and text == lens.drawn(counts.trained(model, card), 30, 1.0, seed=0)
 
 
 def read_metric(place, name: str) -> float:
@@ -108,7 +109,7 @@ def read_metric(place, name: str) -> float:
 
 def test_the_tree_of_contexts_counts_what_followed() -> None:
     for unit, text, typed in (("words", SAM, "I am"), ("characters", "abracadabra abracadabra", "abra")):
-        counted = lens.count(text, unit, 4)
+        counted = counts.count(text, unit, 4)
         model, base = counted.model, counted.model.base
         found = lens.contexts(counted, counted.encode(typed), others=2)
         grams = []

@@ -9,7 +9,7 @@ import torch
 from opening import captions, metrics, open_page, open_warned, table_with
 
 from lab.errors import UserError
-from lab.lenses import ngrams
+from lab.lenses import counts
 from lab.lenses import perplexity as lens
 
 opened = partial(open_page, "language/perplexity")
@@ -42,12 +42,12 @@ def test_units_move_perplexity_not_bits_a_character() -> None:
 
 
 def test_a_text_is_scored_as_the_model_scores_it() -> None:
-    counted = ngrams.count("I am Sam\nSam I am", "words", 2)
+    counted = counts.count("I am Sam\nSam I am", "words", 2)
     scored = lens.scored(counted, "I am Sam")
     assert scored.tokens == ["i", "am", "sam", "<eos>"] and len(scored.p) == 4
     ids = torch.tensor([[*counted.coder.encode("I am Sam"), 1]])
     assert scored.nats.sum().item() == pytest.approx(-counted.model.log_prob(ids).item())
-    letters = ngrams.count("to be or not to be", "characters", 3)
+    letters = counts.count("to be or not to be", "characters", 3)
     assert lens.scored(letters, "be or").tokens == ["b", "e", "␣", "o", "r"]
     with pytest.raises(UserError, match="no text to score"):
         lens.scored(letters, " ")

@@ -12,8 +12,8 @@ from datamodules.senses import Senses
 from datamodules.tokenizer import WordTokenizer
 from lab import ui
 from lab.errors import UserError
+from lab.lenses import embeddings
 from lab.lenses import senses as lens
-from lab.lenses import word_vectors
 
 opened = partial(open_page, "language/senses")
 
@@ -25,7 +25,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def table():
-    return word_vectors.table(ui.load("skipgram-senses"), ui.card("skipgram-senses"))
+    return embeddings.table(ui.load("skipgram-senses"), ui.card("skipgram-senses"))
 
 
 def test_the_words_before_the_bank_tell_its_sense():

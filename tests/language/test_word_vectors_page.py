@@ -9,13 +9,14 @@ from opening import captions, open_page
 
 from lab import ui
 from lab.errors import UserError
+from lab.lenses import embeddings
 from lab.lenses import word_vectors as lens
 
 opened = partial(open_page, "language/word_vectors")
 
 
 def table(name):
-    return lens.table(ui.load(name), ui.card(name))
+    return embeddings.table(ui.load(name), ui.card(name))
 
 
 def test_the_map_names_the_nearest_word_and_what_the_plane_keeps():

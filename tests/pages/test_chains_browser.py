@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from test_browser import click, same_in_a_new_tab
 
-from lab.lenses import chains
+from lab.lenses import neighbours
 
 pytestmark = pytest.mark.browser
 
@@ -15,11 +15,11 @@ def test_neighbours_are_painted_by_clicks(visit: Any) -> None:
     click(tab, 0, 3, 2)  # the pixel above
     tab.wait_for_url(lambda url: "template=own" in url)
     visit.settle()
-    expected = chains.nll_on_test(chains.counted(((0, -1), (-1, 0)), shared=False))
+    expected = neighbours.nll_on_test(neighbours.counted(((0, -1), (-1, 0)), shared=False))
     assert f"{expected:.2f}" in visit.text()
     same_in_a_new_tab(visit)
     click(tab, 0, 2, 3)  # and the one on the left goes
     tab.wait_for_url(lambda url: "own=-1+0" in url)
     visit.settle()
-    expected = chains.nll_on_test(chains.counted(((-1, 0),), shared=False))
+    expected = neighbours.nll_on_test(neighbours.counted(((-1, 0),), shared=False))
     assert f"{expected:.2f}" in visit.text()
