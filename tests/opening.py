@@ -11,9 +11,8 @@ from streamlit.testing.v1 import AppTest
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 TOPICS = sorted(
     str((path.parent if path.name == "page.py" else path.with_suffix("")).relative_to(PAGES))
-    for path in PAGES.rglob("*.py")
-    if path.name == "page.py" or not (path.parent / "page.py").exists()
-)  # "home", "autoregressive/bench", …
+    for path in [*PAGES.glob("*.py"), *PAGES.glob("*/*/page.py")]
+)  # "home", "autoregressive/inspector", …
 
 
 def page_path(topic: str) -> Path:
@@ -26,7 +25,7 @@ def run_page(page: str | Callable[[], None], /, **parameters: Any) -> AppTest:
     """A page, run once with these parameters in its link, whatever it shows.
 
     Args:
-        page: its family and topic (`"autoregressive/bench"`), or a function that draws one.
+        page: its family and topic (`"autoregressive/inspector"`), or a function that draws one.
         **parameters: what the link says, by the keys of the page's controls.
     """
     if callable(page):

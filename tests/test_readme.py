@@ -219,7 +219,7 @@ def test_the_example_model_can_be_added_as_the_readme_says(tmp_path: Path) -> No
         project,
     )
     assert tested.returncode == 0, tested.stdout
-    page = project / "pages/autoregressive/stencil.py"
+    page = project / "pages/autoregressive/stencil/page.py"
     opened = run([sys.executable, "-c", APP_TEST, str(page)], project, runs, project)
     assert opened.returncode == 0, opened.stderr
     code = [path for path in written if path.endswith(".py")]

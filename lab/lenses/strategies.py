@@ -19,6 +19,7 @@ from torch import Tensor
 from datamodules.fetch import MissingData
 from datamodules.text import Text
 from datamodules.tokenizer import Tokenizer
+from lab.lenses import text as texts
 from lab.lenses.decoding import GRAM
 from modules.base import NextToken
 from modules.language.beam import Hypothesis, beam, diverse_beam
@@ -141,6 +142,15 @@ def corpus(card: Mapping, split: str) -> str | None:
 
 
 # --- The width of a beam --------------------------------------------------------------------------
+
+
+def held_out(card: Mapping) -> tuple[Tensor | None, frozenset[str] | None]:
+    """Tokens of a model's validation text, (T,), and the words of its training text; None where the text is
+    not at hand."""
+    training, text = (corpus(card, split) for split in ("train", "val"))
+    if training is None or text is None:
+        return None, None
+    return texts.read(texts.tokenizer(card), text[: texts.MOST]), frozenset(training.split())
 
 
 @dataclass(frozen=True)

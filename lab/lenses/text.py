@@ -29,6 +29,11 @@ def tokenizer(card: Mapping[str, Any]) -> Tokenizer:
         ) from None
 
 
+def corpus(card: Mapping[str, Any]) -> str:
+    """The name of what a language model has read; of a small world that of its data."""
+    return card["data"].get("corpus", card["data"].get("name", ""))
+
+
 def read(coder: Tokenizer, text: str, most: int | None = None, end: bool = False) -> Tensor:
     """Token ids (T,) of a text, at most `most` of them.
 

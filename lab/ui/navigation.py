@@ -1,4 +1,4 @@
-"""Which pages there are: every pages/<family>/<topic>.py on disk, titled by its own header."""
+"""Which pages there are: every pages/<family>/<topic>/page.py on disk, titled by its own header."""
 
 import ast
 import threading
@@ -18,14 +18,30 @@ LENSES = ("attention", "receptive_field", "latent", "sampling")
 # The order in which a course meets the topics of a family; those not named come after, by name.
 COURSE = {
     "autoregressive": (
-        "parameters", "chains", "gaussian_chain", "fvsbn", "bench", "sharing", "density", "autoencoder",
-        "masks_and_pixels", "orders", "blind_spot",
+        "parameters", "chains", "gaussian_chain", "fvsbn", "inspector", "sharing", "density", "autoencoder",
+        "masks", "orders", "blind_spot",
     ),
     "language": (
         "tokenizer_workbench", "perplexity", "entropy_floor", "ngrams", "count_vectors", "word2vec",
-        "word_vectors", "packing", "neural_lm", "shared_strength", "senses", "decoding",
+        "word_vectors", "packing", "neural_lm", "shared_strength", "senses", "truncation", "beam_search",
+        "beam_width", "two_strategies", "all_strategies", "own_mistakes",
     ),
 }  # fmt: skip
+
+
+# Pages that were renamed: links to the old names lead to the new ones, with all that they say.
+MOVED: dict[str, str | dict[str, str]] = {
+    "autoregressive-bench": "autoregressive-inspector",
+    "autoregressive-masks-and-pixels": "autoregressive-masks",
+    "language-decoding": {  # one page with six views, the first of them its default
+        "Beam tree": "language-beam-search",
+        "Next token": "language-truncation",
+        "Two strategies": "language-two-strategies",
+        "All strategies": "language-all-strategies",
+        "Width of a beam": "language-beam-width",
+        "Own mistakes": "language-own-mistakes",
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -51,10 +67,10 @@ def pages() -> list[PageInfo]:
         course = COURSE.get(family, ())
 
         def place(path: Path, course: tuple[str, ...] = course) -> tuple[int, str]:
-            return course.index(path.stem) if path.stem in course else len(course), path.stem
+            topic = path.parent.name
+            return course.index(topic) if topic in course else len(course), topic
 
-        files = [path for path in (PAGES / family).glob("*.py") if not path.name.startswith("_")]
-        found += [describe(path) for path in sorted(files, key=place)]
+        found += [describe(path) for path in sorted((PAGES / family).glob("*/page.py"), key=place)]
     return found
 
 
@@ -77,7 +93,8 @@ def describe(path: Path) -> PageInfo:
 
 @lru_cache(maxsize=256)
 def _described(path: Path, stamp: int) -> PageInfo:
-    title, idea, lenses = path.stem.replace("_", " ").capitalize(), "", []
+    family, topic = path.parts[-3:-1]
+    title, idea, lenses = topic.replace("_", " ").capitalize(), "", []
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except SyntaxError:  # the page itself will say so
@@ -90,7 +107,7 @@ def _described(path: Path, stamp: int) -> PageInfo:
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("lab.lenses"):
             named = node.module.split(".")[2:] or [a.name for a in node.names]
             lenses += [lens for lens in named if lens in LENSES]
-    return PageInfo(path.parent.name, path.stem, title, idea, path, tuple(dict.fromkeys(lenses)))
+    return PageInfo(family, topic, title, idea, path, tuple(dict.fromkeys(lenses)))
 
 
 def navigation() -> StreamlitPage:
@@ -102,8 +119,23 @@ def navigation() -> StreamlitPage:
             st.Page(PAGES / "train.py", title="Train", icon=":material/model_training:", url_path="train"),
         ]
     }
+    entries: dict[str, StreamlitPage] = {}
     for page in pages():
-        menu.setdefault(page.family.capitalize(), []).append(
-            st.Page(page.path, title=page.title, url_path=page.url)
-        )
+        entry = st.Page(page.path, title=page.title, url_path=page.url)
+        menu.setdefault(page.family.capitalize(), []).append(entry)
+        entries[page.url] = entry
+    menu[""] += [forward(old, entries) for old in MOVED]
     return st.navigation(menu, expanded=True)
+
+
+def forward(old: str, entries: dict[str, StreamlitPage]) -> StreamlitPage:
+    """The page of an old link, not in the menu: it leads to where the page is now."""
+
+    def lead_on() -> None:
+        said = st.query_params.to_dict()
+        now = MOVED[old]
+        if isinstance(now, dict):
+            now = now.get(said.pop("view", ""), next(iter(now.values())))
+        st.switch_page(entries[now], query_params=said)
+
+    return st.Page(lead_on, title=old, url_path=old, visibility="hidden")

@@ -12,9 +12,8 @@ from opening import captions, metrics, numbers, open_page, open_warned
 
 from datamodules.binary_images import BinaryImages
 from lab import experiments, weights
-from lab.figures import blind_spot as figures
-from lab.lenses import blind_spot as lens
 from modules.autoregressive.bayesnet import BayesNet
+from pages.autoregressive.blind_spot import figures, lens
 
 opened = partial(open_page, "autoregressive/blind_spot")
 PUBLISHED = [(3, 3, 78), (7, 3, 55), (5, 5, 36), (7, 7, 22)]

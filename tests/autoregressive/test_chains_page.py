@@ -7,9 +7,10 @@ import pytest
 import torch
 from opening import captions, metrics, numbers, open_page, open_warned
 
-from lab.lenses import chains, neighbours
+from lab.lenses import neighbours
 from modules.autoregressive.bayesnet import TEMPLATES, NeighbourNet
 from modules.autoregressive.markov import FIVE_STATES, PRINTED
+from pages.autoregressive.chains import lens
 
 opened = partial(open_page, "autoregressive/chains")
 
@@ -18,36 +19,36 @@ opened = partial(open_page, "autoregressive/chains")
 
 
 def test_typed_neighbours_and_their_picture() -> None:
-    offsets = chains.typed_offsets("0 -1; -1, 0 ;-3 3; 0 -1")
+    offsets = lens.typed_offsets("0 -1; -1, 0 ;-3 3; 0 -1")
     assert offsets == ((0, -1), (-1, 0), (-3, 3))
-    assert chains.typed_offsets(chains.spelled(offsets)) == offsets
-    grid = chains.painted(offsets)
+    assert lens.typed_offsets(lens.spelled(offsets)) == offsets
+    grid = lens.painted(offsets)
     assert (grid == 1).sum() == 3 and grid[3, 2] == 1 and grid[2, 3] == 1 and grid[0, 6] == 1
     assert grid[3, 3] == -1 and grid[3, 4:].isnan().all()
     for wrong in ("0 1", "1 0", "0 0", "-9 0", "up", "-1"):
         with pytest.raises(ValueError, match="neighbour"):
-            chains.typed_offsets(wrong)
+            lens.typed_offsets(wrong)
 
 
 def test_a_click_adds_a_neighbour_or_takes_it_away() -> None:
     start = tuple(TEMPLATES["left-up"])
-    more = chains.toggled(start, 0, 6)
-    assert more == (*start, (-3, 3)) and chains.painted(more)[0, 6] == 1
-    assert chains.toggled(more, 0, 6) == start
-    assert chains.toggled(start, 3, 2) == ((-1, 0),)  # the one on the left goes
+    more = lens.toggled(start, 0, 6)
+    assert more == (*start, (-3, 3)) and lens.painted(more)[0, 6] == 1
+    assert lens.toggled(more, 0, 6) == start
+    assert lens.toggled(start, 3, 2) == ((-1, 0),)  # the one on the left goes
     for row, column in ((3, 3), (3, 6), (4, 0), (-1, 0), (0, 7)):
-        assert chains.toggled(start, row, column) == start
+        assert lens.toggled(start, row, column) == start
     full = tuple(TEMPLATES["neighbours12"])
-    assert len(full) == chains.MOST and chains.toggled(full, 0, 0) == full
-    assert chains.typed_offsets(chains.spelled(chains.toggled((), 2, 3))) == ((-1, 0),)
-    assert chains.typed_offsets(chains.spelled(())) == ()
+    assert len(full) == lens.MOST and lens.toggled(full, 0, 0) == full
+    assert lens.typed_offsets(lens.spelled(lens.toggled((), 2, 3))) == ((-1, 0),)
+    assert lens.typed_offsets(lens.spelled(())) == ()
 
 
 def test_a_lookup_is_what_the_training_digits_say() -> None:
     model = neighbours.counted(tuple(TEMPLATES["left-up"]), shared=False)
     train, test = neighbours.digits()
     x, pixel = test[0], 27
-    look = chains.lookup(model, x, pixel)
+    look = lens.lookup(model, x, pixel)
     assert look.context == {26: int(x[26]), 19: int(x[19])}
     same = (train[:, 26] == x[26]) & (train[:, 19] == x[19])
     assert look.zeros + look.ones == int(same.sum()) and look.ones == int(train[same, 27].sum())
@@ -55,7 +56,7 @@ def test_a_lookup_is_what_the_training_digits_say() -> None:
 
 
 def test_ladder_falls_with_more_neighbours() -> None:
-    found = chains.ladder(tuple(TEMPLATES["neighbours12"]), shared=False)
+    found = lens.ladder(tuple(TEMPLATES["neighbours12"]), shared=False)
     assert found["none"] > found["left"] > found["left-up"] > found["neighbours4"]
     assert found["none"] == pytest.approx(24.99, abs=0.3)  # as others measured on another split
     train, test = neighbours.digits()
@@ -65,33 +66,33 @@ def test_ladder_falls_with_more_neighbours() -> None:
 
 
 def test_typed_matrices() -> None:
-    matrix = chains.typed_matrix("0 1 0; 1/2 0 1/2; 0.2 0.3 0.5")
+    matrix = lens.typed_matrix("0 1 0; 1/2 0 1/2; 0.2 0.3 0.5")
     assert matrix[1].tolist() == [0.5, 0, 0.5]
     torch.testing.assert_close(
-        chains.typed_matrix(chains.spelled_matrix(FIVE_STATES)),
+        lens.typed_matrix(lens.spelled_matrix(FIVE_STATES)),
         torch.tensor(FIVE_STATES, dtype=torch.float64),
     )
     for wrong, what in [
-        (chains.spelled_matrix(PRINTED), "must sum to 1"),
+        (lens.spelled_matrix(PRINTED), "must sum to 1"),
         ("1 0; 0", "square"),
         ("a b; c d", "numbers"),
         ("1/0 1; 0 1", "numbers"),
         ("2 -1; 0 1", "negative"),
     ]:
         with pytest.raises(ValueError, match=what):
-            chains.typed_matrix(wrong)
+            lens.typed_matrix(wrong)
     with pytest.raises(ValueError, match="symbol"):
-        chains.typed_symbols("1 2 3", 3)
+        lens.typed_symbols("1 2 3", 3)
     with pytest.raises(ValueError, match="oldest first"):
-        chains.typed_history("1 0")
+        lens.typed_history("1 0")
 
 
 def test_memory_lists_longer_and_longer_histories() -> None:
     transition = torch.tensor(FIVE_STATES, dtype=torch.float64)
-    found = chains.memory(transition, [0, 0, 0, 1, 1], [1, 0, 0, 0])
+    found = lens.memory(transition, [0, 0, 0, 1, 1], [1, 0, 0, 0])
     assert list(found) == ["nothing", "1", "11", "111", "2111"]
     assert found["2111"] == pytest.approx(3 / 4) and found["nothing"] == pytest.approx(15 / 24)
-    after, rest = chains.distributions(transition, 0, 50)
+    after, rest = lens.distributions(transition, 0, 50)
     assert after.sum().item() == pytest.approx(1) and rest.tolist() == pytest.approx(after.tolist(), abs=0.01)
 
 
@@ -107,7 +108,7 @@ def test_the_equation_counts_the_shown_pixel() -> None:
     assert p == pytest.approx((int(ones) + 0.5) / (int(total) + 1), abs=1e-4)
     from lab.lenses import drawing
 
-    x = chains.bits(chains_drawing(drawing.examples(8)[0][1]))
+    x = lens.bits(chains_drawing(drawing.examples(8)[0][1]))
     assert cost == pytest.approx(-float(model.log_prob(x[None])), abs=0.006)
     assert f"{model.num_parameters:,} numbers" in captions(page)
 
@@ -139,7 +140,7 @@ def test_painted_neighbours_are_counted_beside_the_presets() -> None:
 def test_memory_page_shows_the_known_numbers_and_the_printed_matrix_is_refused() -> None:
     page = opened(show="memory", history="1 2")
     assert numbers(page.latex[0].value) == pytest.approx([1 / 3, 0], abs=1e-4)
-    page = open_warned("autoregressive/chains", show="memory", matrix=chains.spelled_matrix(PRINTED))
+    page = open_warned("autoregressive/chains", show="memory", matrix=lens.spelled_matrix(PRINTED))
     assert "must sum to 1" in page.warning[0].value and not page.latex
 
 

@@ -11,8 +11,8 @@ from scipy.stats import norm
 
 from lab import weights
 from lab.experiments import ZOO
-from lab.lenses import densities
 from modules.autoregressive.rnade import RNADE
+from pages.autoregressive.density import lens
 
 opened = partial(open_page, "autoregressive/density")
 PLANE = ("rnade-moons", "rnade-moons-k1", "rnade-moons-k3", "rnade-rings", "rnade-rings-k1")
@@ -26,8 +26,8 @@ def random_model(scale: float = 0.7) -> RNADE:
 
 
 def test_a_section_is_the_models_own_conditional() -> None:
-    model, x = random_model(), densities.axis(reach=6)
-    part = densities.section(model, 0.37)
+    model, x = random_model(), lens.axis(reach=6)
+    part = lens.section(model, 0.37)
     points = torch.stack([torch.full_like(x, 0.37), x], 1)
     expected = model.log_conditionals(points)[:, 1].exp()
     torch.testing.assert_close(part.density(x), expected, rtol=0, atol=1e-12)
@@ -40,8 +40,8 @@ def test_a_section_is_the_models_own_conditional() -> None:
 def test_sigma_is_a_standard_deviation() -> None:
     """Against the mixture that [GM] 1.5.2 would have read with σ as the variance."""
     half = torch.tensor([0.5, 0.5], dtype=torch.float64)
-    part = densities.Section(half, torch.tensor([-1.0, 1.0], dtype=torch.float64), half)
-    zero, x = torch.zeros(1, dtype=torch.float64), densities.axis()
+    part = lens.Section(half, torch.tensor([-1.0, 1.0], dtype=torch.float64), half)
+    zero, x = torch.zeros(1, dtype=torch.float64), lens.axis()
     assert part.density(zero).item() == pytest.approx(0.1079819, abs=1e-7)
     assert part.density(zero).log().item() == pytest.approx(-2.2257914, abs=1e-7)
     assert part.misread(zero).item() == pytest.approx(0.2075537, abs=1e-7)
@@ -52,9 +52,9 @@ def test_sigma_is_a_standard_deviation() -> None:
 
 def test_a_map_is_the_density_of_every_cell() -> None:
     model = random_model(scale=0.25)
-    found = densities.density_map(model, reach=12.0, cells=300)
+    found = lens.density_map(model, reach=12.0, cells=300)
     assert found.integral == pytest.approx(1, abs=1e-6)
-    x = densities.axis(12.0, 300)
+    x = lens.axis(12.0, 300)
     row, column = 110, 160  # x_2 upwards, x_1 to the right
     expected = model.log_prob(torch.stack([x[column], x[row]])[None]).exp().item()
     assert found.density[row, column].item() == pytest.approx(expected, abs=1e-12)
@@ -67,27 +67,27 @@ def test_shipped_densities_integrate_to_one_and_their_cards_are_reproduced(name:
     card = weights.read_card(ZOO / name)
     assert isinstance(model, RNADE)
     # one wide Gaussian leaves the window; ten fill it. Never more than 1, up to the error of the cells
-    assert 0.93 < densities.density_map(model).integral < 1 + 1e-4
-    assert densities.density_map(model, reach=12.0, cells=800).integral == pytest.approx(1, abs=2e-3)
-    x = densities.data(densities.shape_of(name), 5000)
-    assert densities.nll(model, x) == pytest.approx(card["metrics"]["test/nll"], abs=1e-4)
+    assert 0.93 < lens.density_map(model).integral < 1 + 1e-4
+    assert lens.density_map(model, reach=12.0, cells=800).integral == pytest.approx(1, abs=2e-3)
+    x = lens.data(lens.shape_of(name), 5000)
+    assert lens.nll(model, x) == pytest.approx(card["metrics"]["test/nll"], abs=1e-4)
 
 
 def test_one_gaussian_cannot_and_more_components_cost_less() -> None:
     """On the plane, from weights and cards that ship."""
-    rungs = densities.ladder({name: weights.read_card(ZOO / name) for name in PLANE})
+    rungs = lens.ladder({name: weights.read_card(ZOO / name) for name in PLANE})
     assert list(rungs)[:3] == ["rnade-moons-k1", "rnade-moons-k3", "rnade-moons"]
     assert [rungs[n][0] for n in ("rnade-moons-k1", "rnade-moons-k3", "rnade-moons")] == [1, 3, 10]
     nll = {name: value for name, (_, value) in rungs.items()}
     assert nll["rnade-moons"] < nll["rnade-moons-k3"] < nll["rnade-moons-k1"] - 0.5
     assert nll["rnade-rings"] < nll["rnade-rings-k1"] - 0.5
     # at x_1 = 0.5 the gap between the two moons' arms is empty of data
-    x = densities.axis()
-    many, one = (densities.section(weights.load(n), 0.5) for n in ("rnade-moons", "rnade-moons-k1"))
+    x = lens.axis()
+    many, one = (lens.section(weights.load(n), 0.5) for n in ("rnade-moons", "rnade-moons-k1"))
     assert many.modes(x) >= 2 and one.modes(x) == 1
     gap = torch.tensor([-0.4], dtype=torch.float64)
     assert one.density(gap).item() > 10 * many.density(gap).item()
-    rings = densities.section(weights.load("rnade-rings"), 0.0)
+    rings = lens.section(weights.load("rnade-rings"), 0.0)
     assert rings.modes(x) >= 5
 
 
@@ -97,28 +97,28 @@ def test_one_gaussian_cannot_and_more_components_cost_less() -> None:
 def test_points_lie_on_the_ink() -> None:
     picture = torch.zeros(4, 4)
     picture[0, 3], picture[3, 0] = 1.0, 0.5  # upper right, lower left with half the ink
-    x = densities.scattered(picture, 4000)
+    x = lens.scattered(picture, 4000)
     upper = x[x[:, 1] > 0]
     assert (upper > 1.5).all() and (upper <= 3).all() and (x[x[:, 1] <= 0] < -1.5).all()
     assert abs(len(upper) / 4000 - 2 / 3) < 4 * math.sqrt(2 / 9 / 4000)
-    assert densities.gaps(picture) == 1
+    assert lens.gaps(picture) == 1
     picture[3, 3] = 1.0
-    assert densities.gaps(picture) == 2
+    assert lens.gaps(picture) == 2
     with pytest.raises(ValueError, match="nothing on the pad"):
-        densities.scattered(torch.zeros(4, 4), 10)
+        lens.scattered(torch.zeros(4, 4), 10)
 
 
 def test_training_on_own_points_lowers_the_cost_and_repeats() -> None:
-    x = densities.scattered(dict(densities.examples(20))["two lines"], 300)
+    x = lens.scattered(dict(lens.examples(20))["two lines"], 300)
     ends = {}
     for components in (1, 4):
-        *shares, (share, found) = densities.fit(x, components, steps=120)
+        *shares, (share, found) = lens.fit(x, components, steps=120)
         assert share == 1 and [s for s, _ in shares] == sorted(s for s, _ in shares)
         assert len(found.losses) == 120 and found.losses[-1] < found.losses[0]
-        ends[components] = densities.nll(found.model, x)
+        ends[components] = lens.nll(found.model, x)
     assert ends[4] < ends[1] - 0.4  # two lines: ln 2 nats at least are to be had
-    *_, (_, again) = densities.fit(x, 4, steps=120)
-    assert densities.nll(again.model, x) == ends[4]
+    *_, (_, again) = lens.fit(x, 4, steps=120)
+    assert lens.nll(again.model, x) == ends[4]
 
 
 # --- Whole numbers --------------------------------------------------------------------------------
@@ -126,16 +126,16 @@ def test_training_on_own_points_lowers_the_cost_and_repeats() -> None:
 
 def test_without_noise_the_density_leaves_every_probability_behind() -> None:
     """log σ falls without end on whole numbers, and settles with uniform noise."""
-    trace = densities.whole_numbers(components=6)
+    trace = lens.whole_numbers(components=6)
     floor = trace.result
-    x = densities.levels()
+    x = lens.levels()
     assert x.shape == (400, 2) and torch.equal(x, x.round()) and x.min() >= 0 and x.max() == 16
     counts: dict[tuple[float, ...], int] = {}
     for pair in x.tolist():
         counts[tuple(pair)] = counts.get(tuple(pair), 0) + 1
     assert floor == pytest.approx(-sum(c / 400 * math.log(c / 400) for c in counts.values()), abs=1e-9)
-    raw, noisy = (densities.column(trace, f"nll_{name}") for name in ("raw", "noisy"))
-    narrow, spread = (densities.column(trace, f"log_sigma_{name}") for name in ("raw", "noisy"))
+    raw, noisy = (lens.column(trace, f"nll_{name}") for name in ("raw", "noisy"))
+    narrow, spread = (lens.column(trace, f"log_sigma_{name}") for name in ("raw", "noisy"))
     assert raw[-1] < floor - 0.5 and min(noisy) > floor  # Gibbs: no probability of a level is below
     assert narrow[-1] < narrow[10] - 0.3 and narrow[-1] < -3.5
     assert min(spread) > -2 and abs(spread[-1] - spread[10]) < 0.3
@@ -144,7 +144,7 @@ def test_without_noise_the_density_leaves_every_probability_behind() -> None:
 
 
 def test_one_gaussian_has_no_level_to_shrink_onto() -> None:
-    last = densities.whole_numbers(components=1, steps=60)[-1].values
+    last = lens.whole_numbers(components=1, steps=60)[-1].values
     assert last["log_sigma_raw"] > 0 and last["nll_raw"] == pytest.approx(last["nll_noisy"], abs=0.05)
 
 

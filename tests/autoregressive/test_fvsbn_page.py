@@ -7,7 +7,7 @@ import pytest
 import torch
 from opening import metrics, numbers, open_page, open_warned
 
-from lab.lenses import fvsbn as lens
+from pages.autoregressive.fvsbn import lens
 
 opened = partial(open_page, "autoregressive/fvsbn")
 KNOWN = (0.54983400, 0.37754067, 0.75026011, 0.59868766)  # x̂ of 0110

@@ -8,15 +8,15 @@ import torch
 from opening import captions, metrics, open_page
 from scipy.stats import multivariate_normal, norm
 
-from lab.lenses import walks
+from pages.autoregressive.gaussian_chain import lens
 
 opened = partial(open_page, "autoregressive/gaussian_chain")
 
 
 def test_the_chain_rule_is_one_normal_distribution() -> None:
     """The chain rule against the multivariate normal of SciPy."""
-    x = walks.typed_path("0.3, −0.2 0.5; 1, 0")
-    found = walks.score(walks.chain(0.8, 0.6, 5, stationary=True), x)
+    x = lens.typed_path("0.3, −0.2 0.5; 1, 0")
+    found = lens.score(lens.chain(0.8, 0.6, 5, stationary=True), x)
     assert found.total == pytest.approx(-4.8591679, abs=1e-7)
     assert found.joint == pytest.approx(found.total, abs=1e-10)
     power = [[0.8 ** abs(t - u) for u in range(5)] for t in range(5)]
@@ -29,17 +29,17 @@ def test_the_chain_rule_is_one_normal_distribution() -> None:
 
 @pytest.mark.parametrize("slope", [-0.8, 0.0, 0.95])
 def test_stationary_covariance(slope: float) -> None:
-    model = walks.chain(slope, 0.7, 12, stationary=True)
-    assert walks.deviation(model) < 1e-12
+    model = lens.chain(slope, 0.7, 12, stationary=True)
+    assert lens.deviation(model) < 1e-12
     covariance = model.moments()[1]
     assert covariance[2, 7].item() == pytest.approx(slope**5 * 0.49 / (1 - slope**2), abs=1e-12)
-    drawn = walks.paths(model, 40_000, seed=1)
+    drawn = lens.paths(model, 40_000, seed=1)
     assert (torch.cov(drawn.T) - covariance).abs().max() < 0.05 * covariance[0, 0]
 
 
 @pytest.mark.parametrize("slope", [1.0, 1.1, -1.1, 0.5])
 def test_from_zero_the_variance_is_a_sum_of_powers(slope: float) -> None:
-    variances = walks.chain(slope, 0.6, 20, stationary=False).moments()[1].diagonal().tolist()
+    variances = lens.chain(slope, 0.6, 20, stationary=False).moments()[1].diagonal().tolist()
     expected = [0.36 * sum(slope ** (2 * k) for k in range(t)) for t in range(1, 21)]
     assert variances == pytest.approx(expected, rel=1e-10)
     if slope == 1:
@@ -48,18 +48,18 @@ def test_from_zero_the_variance_is_a_sum_of_powers(slope: float) -> None:
 
 def test_no_stationary_law_of_a_walk() -> None:
     with pytest.raises(ValueError, match="no stationary distribution"):
-        walks.chain(1.0, 0.6, 5, stationary=True)
+        lens.chain(1.0, 0.6, 5, stationary=True)
 
 
 @pytest.mark.parametrize(("text", "said"), [("1, x", "'x' is no number"), ("nan 1", "no number"), ("3", "1")])
 def test_a_path_that_is_none_is_refused(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        walks.typed_path(text)
+        lens.typed_path(text)
 
 
 def test_the_coin_walk_against_every_way() -> None:
     """1, 4, 6, 4, 1 sixteenths: by listing all walks, and in the draws."""
-    found = walks.coin_walk(4, 20_000, seed=0)
+    found = lens.coin_walk(4, 20_000, seed=0)
     ends = [sum(way) for way in itertools.product([-1, 1], repeat=4)]
     assert found.places.tolist() == [-4, -2, 0, 2, 4]
     assert found.ways == [ends.count(place) for place in (-4, -2, 0, 2, 4)] == [1, 4, 6, 4, 1]
@@ -73,7 +73,7 @@ def test_the_coin_walk_against_every_way() -> None:
 
 
 def test_the_gaussian_walk_spreads_as_the_coins_does() -> None:
-    drawn, spread = walks.gauss_walk(9, 20_000, seed=0)
+    drawn, spread = lens.gauss_walk(9, 20_000, seed=0)
     assert spread.tolist() == pytest.approx([t**0.5 for t in range(10)])
     assert drawn.std(0).tolist() == pytest.approx(spread.tolist(), rel=0.03)
 
@@ -101,6 +101,6 @@ def test_the_page_shows_how_a_random_walk_spreads() -> None:
 
 def test_the_page_shows_the_coins_distribution() -> None:
     page = opened(show="±1 walk")
-    found = walks.coin_walk(4, 4000, 0)
+    found = lens.coin_walk(4, 4000, 0)
     assert "p = (1, 4, 6, 4, 1) / 16" in page.latex[0].value
     assert f"{found.variance:.3f}" in page.latex[0].value

@@ -10,9 +10,10 @@ from opening import open_page
 from sklearn.linear_model import LogisticRegression
 
 from lab import weights
-from lab.lenses import neighbours, orders, restricted
+from lab.lenses import neighbours
 from modules.autoregressive import bayesnet
 from modules.autoregressive.made import MADE
+from pages.autoregressive.orders import lens, restricted
 
 opened = partial(open_page, "autoregressive/orders")
 
@@ -21,24 +22,24 @@ opened = partial(open_page, "autoregressive/orders")
 
 
 def test_halves_are_halves() -> None:
-    for half in orders.HALVES:
-        assert orders.removed(half, 8).sum() == 32
-    assert orders.removed("lower", 4).nonzero().flatten().tolist() == list(range(8, 16))
-    assert (orders.removed("left", 4) == ~orders.removed("right", 4)).all()
-    assert not torch.equal(orders.removed("random", 8, 0), orders.removed("random", 8, 1))
+    for half in lens.HALVES:
+        assert lens.removed(half, 8).sum() == 32
+    assert lens.removed("lower", 4).nonzero().flatten().tolist() == list(range(8, 16))
+    assert (lens.removed("left", 4) == ~lens.removed("right", 4)).all()
+    assert not torch.equal(lens.removed("random", 8, 0), lens.removed("random", 8, 1))
     with pytest.raises(ValueError, match="unknown"):
-        orders.removed("middle", 8)
+        lens.removed("middle", 8)
 
 
-@pytest.mark.parametrize("half", orders.HALVES)
+@pytest.mark.parametrize("half", lens.HALVES)
 def test_imputation_is_the_conditional_of_the_joint_by_enumeration(half: str) -> None:
     """log p(x) - log Σ over all fillings, of the joint whose order has the kept pixels first."""
     model = contracts.exact(MADE(event_shape=(9,), hidden=[16], num_orders=0)).requires_grad_(False)
     gone = torch.zeros(9, dtype=torch.bool)
-    gone[orders.removed(half, 3)] = True
+    gone[lens.removed(half, 3)] = True
     x = (torch.rand(5, 9, generator=torch.Generator().manual_seed(0)) < 0.5).double()
-    found = orders.imputation(model, x, gone)
-    order = orders.observed_first(~gone, model.component_order(0))
+    found = lens.imputation(model, x, gone)
+    order = lens.observed_first(~gone, model.component_order(0))
     everything = contracts.configurations((9,)).double()
     p = model.log_prob(everything, order=order).exp()
     assert found is not None
@@ -52,20 +53,20 @@ def test_a_raster_model_can_do_the_end_of_its_order_alone() -> None:
     model = contracts.exact(MADE(event_shape=(16,), hidden=[20])).requires_grad_(False)
     x = (torch.rand(6, 16, generator=torch.Generator().manual_seed(1)) < 0.5).double()
     for half in ("upper", "left", "right", "random"):
-        assert orders.imputation(model, x, orders.removed(half, 4)) is None
-    gone = orders.removed("lower", 4)
+        assert lens.imputation(model, x, lens.removed(half, 4)) is None
+    gone = lens.removed("lower", 4)
     first = model.log_conditionals(x)[:, :8].flatten(1).sum(1)  # log p(upper half)
     expected = first - model.log_prob(x)
-    torch.testing.assert_close(orders.imputation(model, x, gone), expected, rtol=0, atol=1e-12)
+    torch.testing.assert_close(lens.imputation(model, x, gone), expected, rtol=0, atol=1e-12)
 
 
 def test_independent_pixels_learn_nothing_from_what_is_kept() -> None:
     train, test = neighbours.digits()
     p = (train.double().sum(0) + 0.5) / (len(train) + 1)
-    gone = orders.removed("right", 8)
+    gone = lens.removed("right", 8)
     by_hand = -torch.where(test == 1, p.log(), (1 - p).log())[:, gone].sum(1)
     alone = neighbours.counted(tuple(bayesnet.TEMPLATES["none"]), shared=False)
-    found = orders.without_neighbours(alone, test, gone)
+    found = lens.without_neighbours(alone, test, gone)
     torch.testing.assert_close(found.double(), by_hand, rtol=0, atol=1e-3)
 
 
@@ -75,20 +76,20 @@ def test_test_digits_fill_in_as_measured() -> None:
     fresh, raster = (weights.load(n).requires_grad_(False) for n in ("made-digits-orders", "made-digits"))
     alone = neighbours.counted(tuple(bayesnet.TEMPLATES["none"]), shared=False)
     cost = {}
-    for half in orders.HALVES:
-        gone = orders.removed(half, 8)
+    for half in lens.HALVES:
+        gone = lens.removed(half, 8)
         found = {
-            "alone": orders.without_neighbours(alone, x, gone),
-            "fresh": orders.imputation(fresh, x, gone),
-            "raster": orders.imputation(raster, x, gone),
+            "alone": lens.without_neighbours(alone, x, gone),
+            "fresh": lens.imputation(fresh, x, gone),
+            "raster": lens.imputation(raster, x, gone),
         }
-        cost[half] = orders.summary(found)
+        cost[half] = lens.summary(found)
         assert cost[half]["fresh"] < cost[half]["alone"] - 1  # what is kept tells nats
         assert (cost[half]["raster"] is None) == (half != "lower")
     # one order learned by heart beats all orders at once, where it can do it at all
     assert cost["lower"]["raster"] < cost["lower"]["fresh"] - 1
     assert min(cost, key=lambda half: cost[half]["fresh"]) == "random"
-    rows = orders.imputation_table(cost)
+    rows = lens.imputation_table(cost)
     nats = cost["lower"]["raster"]
     assert rows["raster"][0] == f"{nats:.2f} nats, {nats / 32 / math.log(2):.3f} bits"
     assert rows["raster"][1] == "not possible exactly"
@@ -134,7 +135,7 @@ def test_regressions_against_scikit_learn() -> None:
 def test_the_page_shows_the_cost_of_the_removed_half() -> None:
     page = opened(show="Removed half", half="right", **{"digit-number": "7"})
     model = weights.load("made-digits-orders").requires_grad_(False)
-    cost = orders.imputation(model, neighbours.digits()[1], orders.removed("right", 8))
+    cost = lens.imputation(model, neighbours.digits()[1], lens.removed("right", 8))
     assert cost is not None and f"= {cost[7]:.2f}" in page.latex[0].value
     assert f"{cost.mean():.2f}" in page.latex[0].value
     rows = page.dataframe[0].value

@@ -9,13 +9,13 @@ import torch
 from opening import captions, equation, metrics, numbers, open_page, open_warned, prose, warnings
 
 from lab import weights
-from lab.figures import masks as figures
-from lab.lenses import drawing, masks
+from lab.lenses import drawing
 from modules.autoregressive.base import resolve_order
 from modules.autoregressive.made import MADE
+from pages.autoregressive.masks import figures, lens
 
-opened = partial(open_page, "autoregressive/masks_and_pixels")
-bench = partial(open_page, "autoregressive/bench")
+opened = partial(open_page, "autoregressive/masks")
+bench = partial(open_page, "autoregressive/inspector")
 
 
 # --- Lens -----------------------------------------------------------------------------------------
@@ -25,10 +25,10 @@ bench = partial(open_page, "autoregressive/bench")
 @pytest.mark.parametrize("direct", [False, True])
 def test_theory_contains_what_is_measured(seed, direct):
     order = resolve_order("random", 7, seed)
-    degrees = masks.spaced_degrees(7, [9, 8], "random", seed)
-    wiring = masks.connect(order, degrees, direct)
-    model = masks.toy_model(7, [9, 8], direct, seed)
-    measured = masks.measured_support(model, wiring) > 0
+    degrees = lens.spaced_degrees(7, [9, 8], "random", seed)
+    wiring = lens.connect(order, degrees, direct)
+    model = lens.toy_model(7, [9, 8], direct, seed)
+    measured = lens.measured_support(model, wiring) > 0
     assert not (measured & (wiring.paths == 0)).any()
     assert not (measured & ~wiring.allowed).any()
     assert measured.any()
@@ -37,8 +37,8 @@ def test_theory_contains_what_is_measured(seed, direct):
 
 
 def test_path_counts_equal_counted_paths():
-    degrees = masks.typed_degrees("1 2 3 1 2; 1 2 3 2", 4)
-    wiring = masks.connect(torch.tensor([2, 0, 3, 1]), degrees, direct=True)
+    degrees = lens.typed_degrees("1 2 3 1 2; 1 2 3 2", 4)
+    wiring = lens.connect(torch.tensor([2, 0, 3, 1]), degrees, direct=True)
     a, b, c = wiring.layers
     for i in range(4):
         for j in range(4):
@@ -49,35 +49,35 @@ def test_path_counts_equal_counted_paths():
 
 
 def test_lost_edges_are_neighbours_without_a_unit_between():
-    wiring = masks.connect(torch.tensor([3, 1, 0, 2]), [torch.tensor([1, 3])])
+    wiring = lens.connect(torch.tensor([3, 1, 0, 2]), [torch.tensor([1, 3])])
     assert wiring.lost == [(1, 0)]  # ranks 2 and 3: a unit of degree 2 is missing
-    assert masks.connect(wiring.order, wiring.degrees, direct=True).lost == []
+    assert lens.connect(wiring.order, wiring.degrees, direct=True).lost == []
 
 
 def test_a_lit_path_is_what_the_gradient_says():
-    degrees = masks.spaced_degrees(6, [5, 5], "random", 3)
-    wiring = masks.connect(resolve_order("random", 6, 1), degrees)
+    degrees = lens.spaced_degrees(6, [5, 5], "random", 3)
+    wiring = lens.connect(resolve_order("random", 6, 1), degrees)
     for output in range(6):
-        live = masks.reached(wiring, 3, output)
+        live = lens.reached(wiring, 3, output)
         assert torch.equal(live[0], wiring.paths[output] > 0)
         assert live[-1].nonzero().flatten().tolist() == [output]
-    hidden = masks.reached(wiring, 1, 2)
+    hidden = lens.reached(wiring, 1, 2)
     assert torch.equal(hidden[0], wiring.layers[0][2])
 
 
 def test_what_is_typed_is_read_or_refused():
     assert drawing.typed_order("2 3 1", 3).tolist() == [1, 2, 0]
     assert drawing.typed_order("3", 3).tolist() == [2, 0, 1]
-    assert masks.typed_bits("01", 3).tolist() == [0, 1, 0]
-    assert [m.tolist() for m in masks.typed_degrees("1,2;2", 3)] == [[1, 2], [2]]
+    assert lens.typed_bits("01", 3).tolist() == [0, 1, 0]
+    assert [m.tolist() for m in lens.typed_degrees("1,2;2", 3)] == [[1, 2], [2]]
     for wrong in ("1 1", "4", "x", "0", "-1"):
         with pytest.raises(ValueError, match="Type variables"):
             drawing.typed_order(wrong, 3)
     for wrong in ("", "3", "0", "1 x", "1;"):
         with pytest.raises(ValueError, match="Type degrees"):
-            masks.typed_degrees(wrong, 3)
+            lens.typed_degrees(wrong, 3)
     with pytest.raises(ValueError, match="0 and 1"):
-        masks.typed_bits("012", 3)
+        lens.typed_bits("012", 3)
 
 
 def test_regions_keep_what_they_name():
@@ -108,7 +108,7 @@ def test_completion_score_is_a_difference_of_likelihoods():
     assert given.isnan().all()
     given = torch.cat([(picture.flatten()[:4] > 0.5).float(), torch.full((5,), math.nan)])
     seen, whole = drawing.completion_score(model, picture, given, model.order)
-    x = masks.all_strings(9)
+    x = lens.all_strings(9)
     p = model.log_prob(x).exp()
     bits = (picture.flatten() > 0.5).double()
     assert whole == pytest.approx(model.log_prob(bits[None]).item(), abs=1e-10)
@@ -132,8 +132,8 @@ def test_gradient_row_is_zero_for_what_comes_later():
     model = MADE(event_shape=(9,), hidden=[30], direct=True, order="reversed").requires_grad_(False)
     row = drawing.gradient_row(model, model.order, torch.rand(9), 4)
     assert (row[:5] == 0).all() and row[5:].any()
-    wiring = masks.connectivity(model)
-    full = masks.jacobian(model, wiring, torch.ones(9), outputs=[4])[0]
+    wiring = lens.connectivity(model)
+    full = lens.jacobian(model, wiring, torch.ones(9), outputs=[4])[0]
     assert torch.equal(full, drawing.gradient_row(model, model.order, torch.ones(9), 4))
 
 
@@ -149,7 +149,7 @@ def test_a_clicked_unit_is_found_again():
 
 
 def test_lost_edges_are_marked_where_they_are():
-    wiring = masks.connect(torch.tensor([3, 1, 0, 2]), [torch.tensor([1, 3])])
+    wiring = lens.connect(torch.tensor([3, 1, 0, 2]), [torch.tensor([1, 3])])
     fig = figures.paths(wiring.paths, wiring.order, wiring.lost)
     cross = next(t for t in fig.data if t.type == "scatter" and t.marker.symbol == "x")
     assert (list(cross.x), list(cross.y)) == ([1], [2])  # second input of the order, third output
@@ -161,9 +161,9 @@ def test_lost_edges_are_marked_where_they_are():
 
 
 def toy(n: int = 5, widths=(5,), seed: int = 0, direct: bool = False, order=None, degrees=None):
-    degrees = degrees or masks.spaced_degrees(n, list(widths), "random", seed)
-    wiring = masks.connect(torch.arange(n) if order is None else order, degrees, direct)
-    return wiring, masks.toy_model(n, [len(m) for m in degrees], direct, seed)
+    degrees = degrees or lens.spaced_degrees(n, list(widths), "random", seed)
+    wiring = lens.connect(torch.arange(n) if order is None else order, degrees, direct)
+    return wiring, lens.toy_model(n, [len(m) for m in degrees], direct, seed)
 
 
 @pytest.mark.parametrize(
@@ -215,9 +215,9 @@ def test_a_held_hidden_unit_shows_its_own_arithmetic():
 
 
 def test_wrong_typing_is_one_sentence():
-    page = open_warned("autoregressive/masks_and_pixels", order="own", own="1 1")
+    page = open_warned("autoregressive/masks", order="own", own="1 1")
     assert "Type variables" in warnings(page)
-    page = open_warned("autoregressive/masks_and_pixels", degrees="own", m="9")
+    page = open_warned("autoregressive/masks", degrees="own", m="9")
     assert "Type degrees" in warnings(page)
 
 

@@ -8,24 +8,24 @@ import torch
 from opening import open_page, prose
 
 from lab.bench import nade as bench
-from lab.lenses import asymmetry, counting
 from modules.autoregressive.nade import NADE
 from modules.autoregressive.pixelcnn import MaskedConv2d
+from pages.autoregressive.parameters import asymmetry, lens
 
 opened = partial(open_page, "autoregressive/parameters")
 
 
-@pytest.mark.parametrize("name", counting.MODELS)
+@pytest.mark.parametrize("name", lens.MODELS)
 @pytest.mark.parametrize(("n", "k", "d"), [(2, 0, 1), (5, 2, 3), (9, 8, 4)])
 def test_formulas_are_what_the_arrays_hold(name: str, n: int, k: int, d: int) -> None:
-    model = counting.MODELS[name](n, k, d)
-    assert model.num_parameters == counting.FORMULAS[name](n, k, d)
+    model = lens.MODELS[name](n, k, d)
+    assert model.num_parameters == lens.FORMULAS[name](n, k, d)
     stored = sum(p.numel() for p in model.parameters())
     assert stored == (model.num_parameters if stored else 0)
 
 
 def test_published_counts() -> None:
-    formula = counting.FORMULAS
+    formula = lens.FORMULAS
     assert formula["joint table"](10, 1, 1) == formula["chain-rule table"](10, 1, 1) == 1023
     assert [formula["chain of memory k"](784, k, 1) for k in (1, 2, 3, 4, 8)] == [
         1_567, 3_131, 6_255, 12_495, 198_911,
@@ -42,12 +42,12 @@ def test_multiplications_are_seen_as_they_happen() -> None:
         x = torch.randn(batch, 7)
         return (x @ weight.t()) * 2.0 + (x @ vector)[:, None] + weight.sum() * 3
 
-    assert counting.multiplications(run) == 5 * 7 + 5 + 7  # the last product is not per example
+    assert lens.multiplications(run) == 5 * 7 + 5 + 7  # the last product is not per example
 
 
 def test_costs_of_the_family() -> None:
     n, d = 12, 8
-    cost = {name: counting.cost(name, n, 2, d) for name in counting.MODELS}
+    cost = {name: lens.cost(name, n, 2, d) for name in lens.MODELS}
     assert cost["joint table"].likelihood == cost["chain of memory k"].sample == 0  # only looked up
     assert cost["FVSBN"].live == n * (n - 1) // 2 and cost["MADE"].live == n * d  # half are masked
     assert cost["FVSBN"].likelihood == n * n and cost["FVSBN"].passes == n * n * n
@@ -58,15 +58,15 @@ def test_costs_of_the_family() -> None:
     assert cost["untied networks"].likelihood > cost["MADE"].likelihood
     assert cost["NADE"].passes == n * cost["NADE"].likelihood > n * cost["NADE"].sample
     assert {c.steps for c in cost.values()} == {n}
-    assert counting.cost("joint table", 40, 1, 1).numbers is None
+    assert lens.cost("joint table", 40, 1, 1).numbers is None
 
 
 def test_crossing_and_the_misprint() -> None:
-    n = counting.crossing(2, 16, 100)
+    n = lens.crossing(2, 16, 100)
     assert n is not None
     for m, larger in ((n, True), (n - 1, False)):
         assert (2**m - 1 > 2 * m * 16 + 16 + m) == larger
-    assert counting.contexts_as_printed(3) == (7, 4)
+    assert lens.contexts_as_printed(3) == (7, 4)
 
 
 # --- Asymmetry ----------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def test_published_costs_are_counted_in_runs() -> None:
     assert asymmetry.expected(784, 500) == (784_000, 614_656_000)
     model = NADE(event_shape=(784,), hidden=500).eval()
     # every state anew from all pixels before it
-    assert counting.multiplications(lambda batch: bench.recomputed(model, batch)) == 153_860_000
+    assert lens.multiplications(lambda batch: bench.recomputed(model, batch)) == 153_860_000
 
 
 def test_masked_taps_of_a_convolution_are_left_out() -> None:
@@ -98,7 +98,7 @@ def test_masked_taps_of_a_convolution_are_left_out() -> None:
         return layer(torch.ones(batch, 2, 6, 5))
 
     live = 4 * 2 * 4 * 30  # four of nine taps
-    assert counting.multiplications(run, live=True) == live <= counting.multiplications(run)
+    assert lens.multiplications(run, live=True) == live <= lens.multiplications(run)
 
 
 def test_slopes_are_exponents() -> None:
@@ -136,27 +136,27 @@ def test_draws_by_full_passes_are_those_of_the_running_state() -> None:
 def test_a_clicked_point_is_found_on_its_curve() -> None:
     sizes = [1, 2, 3]
     lines = {"a": [1.0, 3.0, 7.0], "b": [2.0, 4.0, 6.0]}
-    assert counting.clicked(lines, sizes, 2, 4.0) == ("b", 2) and counting.clicked(lines, sizes, 3, 7.0) == (
+    assert lens.clicked(lines, sizes, 2, 4.0) == ("b", 2) and lens.clicked(lines, sizes, 3, 7.0) == (
         "a",
         3,
     )
-    assert counting.clicked(lines, sizes, 2, 5.0) is None and counting.clicked(lines, sizes, 9, 1.0) is None
+    assert lens.clicked(lines, sizes, 2, 5.0) is None and lens.clicked(lines, sizes, 9, 1.0) is None
 
 
-@pytest.mark.parametrize("name", counting.MODELS)
+@pytest.mark.parametrize("name", lens.MODELS)
 def test_operands_are_the_formulas_numbers(name: str) -> None:
     for n, k, d in ((6, 2, 3), (3, 5, 1)):
-        latex = counting.operands(name, n, k, d).replace("\\cdot", "*").replace("^", "**")
+        latex = lens.operands(name, n, k, d).replace("\\cdot", "*").replace("^", "**")
         if name == "chain-rule table":
             assert latex.endswith(f"2**{{{n - 1}}}")
             continue
         plain = latex.replace("\\tfrac{", "((").replace("}{2}", ")/2)").replace("{", "(").replace("}", ")")
-        assert eval(plain) == counting.FORMULAS[name](n, k, d)
+        assert eval(plain) == lens.FORMULAS[name](n, k, d)
 
 
 def test_the_page_shows_the_counted_number() -> None:
     page = opened(n="8", d="5", model="NADE")
-    live = counting.MODELS["NADE"](8, 2, 5).num_parameters
+    live = lens.MODELS["NADE"](8, 2, 5).num_parameters
     assert f"= {live}\\qquad\\text{{counted: }}{live}" in page.latex[0].value
     assert "sums to 247, not to the 255" in prose(page)
 
@@ -165,11 +165,11 @@ def test_the_page_says_what_is_too_large() -> None:
     page = opened(n="40", model="joint table")
     assert str(2**40 - 1) in page.latex[0].value
     assert any("Not made" in c.value and "joint table" in c.value for c in page.caption)
-    assert math.log2(counting.FORMULAS["joint table"](40, 0, 1) + 1) == 40
+    assert math.log2(lens.FORMULAS["joint table"](40, 0, 1) + 1) == 40
 
 
 def test_a_click_on_a_curve_shows_its_formula_with_its_numbers() -> None:
-    y = counting.FORMULAS["FVSBN"](20, 2, 16)
+    y = lens.FORMULAS["FVSBN"](20, 2, 16)
     page = opened(curve=f"20,{y}")
     assert "FVSBN" in page.latex[0].value and "\\tfrac{20 \\cdot 21}{2} = 210" in page.latex[0].value
     assert any("n = 20" in c.value and "as clicked" in c.value for c in page.caption)

@@ -9,11 +9,11 @@ from opening import open_page
 from datamodules.digits import Digits
 from lab import weights
 from lab.experiments import ZOO
-from lab.lenses import sharing
+from pages.autoregressive.sharing import lens
 
 
 def test_input_weights_of_both() -> None:
-    assert (sharing.input_weights("untied", 32), sharing.input_weights("NADE", 32)) == (64_512, 2_048)
+    assert (lens.input_weights("untied", 32), lens.input_weights("NADE", 32)) == (64_512, 2_048)
 
 
 def test_a_draw_of_training_digits() -> None:
@@ -30,61 +30,61 @@ def test_a_draw_of_training_digits() -> None:
             Digits(train_size=size)
 
 
-@pytest.mark.parametrize("name", sharing.SHIPPED)
+@pytest.mark.parametrize("name", lens.SHIPPED)
 def test_the_cards_are_of_three_seeds_and_of_their_size(name: str) -> None:
     costs = []
-    for size, experiment in sharing.SHIPPED[name].items():
+    for size, experiment in lens.SHIPPED[name].items():
         card = weights.read_card(ZOO / experiment)
         assert card["seeds"] == [0, 1, 2] and card["data"]["splits"]["train"] == size
         assert card["config"]["model"]["init_args"]["hidden"] == 32
         model = weights.load(experiment)
-        test = sharing.splits()[2]
-        assert sharing.nll(model, test) == pytest.approx(card["shipped"]["metrics"]["test/nll"], abs=1e-3)
+        test = lens.splits()[2]
+        assert lens.nll(model, test) == pytest.approx(card["shipped"]["metrics"]["test/nll"], abs=1e-3)
         costs.append(card["metrics"]["test/nll"])
     assert costs == sorted(costs, reverse=True)  # more digits, lower cost
 
 
 def test_sharing_wins_and_few_digits_open_the_gap() -> None:
     found = [
-        sharing.shipped(name, size, weights.load(experiment), weights.read_card(ZOO / experiment))
-        for name, by_size in sharing.SHIPPED.items()
+        lens.shipped(name, size, weights.load(experiment), weights.read_card(ZOO / experiment))
+        for name, by_size in lens.SHIPPED.items()
         for size, experiment in by_size.items()
     ]
-    gaps, spread = sharing.gaps(found), max(f.std for f in found)
+    gaps, spread = lens.gaps(found), max(f.std for f in found)
     assert gaps[100] > 3 * spread and gaps[1297] > 3 * spread and gaps[400] > -spread  # at 400 it is even
-    for name in sharing.MODELS:
+    for name in lens.MODELS:
         few, some, many = (f.test - f.train for f in found if f.name == name)
         assert few > some > many > 0
 
 
 def test_training_keeps_the_best_step_by_validation() -> None:
-    *_, (share, run) = sharing.train("NADE", 100, hidden=32, seed=0, steps=400)
+    *_, (share, run) = lens.train("NADE", 100, hidden=32, seed=0, steps=400)
     val = run.curves["val"]
-    assert share == 1 and len(val) == len(run.curves["train"]) == 400 / sharing.EVERY + 1
+    assert share == 1 and len(val) == len(run.curves["train"]) == 400 / lens.EVERY + 1
     assert run.val == min(val) < val[0] and run.train == run.curves["train"][val.index(min(val))]
     assert run.curves["train"][-1] < run.train < run.test  # it went on learning its 100 digits by heart
-    assert sharing.drawn(100, 1).shape == (100, 64) and len(sharing.drawn(100, 1).unique(dim=0)) == 100
-    assert not torch.equal(sharing.drawn(100, 1), sharing.drawn(100, 2))
-    ends = [list(sharing.train("NADE", 100, hidden=8, seed=1, steps=50))[-1] for _ in range(2)]
+    assert lens.drawn(100, 1).shape == (100, 64) and len(lens.drawn(100, 1).unique(dim=0)) == 100
+    assert not torch.equal(lens.drawn(100, 1), lens.drawn(100, 2))
+    ends = [list(lens.train("NADE", 100, hidden=8, seed=1, steps=50))[-1] for _ in range(2)]
     assert ends[0] == ends[1]
 
 
 def test_a_sweep_trains_both_on_every_size_and_its_means_are_means() -> None:
-    *_, (share, runs) = sharing.sweep([100, 200], hidden=4, seeds=2, steps=50)
+    *_, (share, runs) = lens.sweep([100, 200], hidden=4, seeds=2, steps=50)
     assert share == 1
     assert {(r.model, r.size, r.seed) for r in runs} == {
         (model, size, seed) for model in ("untied", "NADE") for size in (100, 200) for seed in (0, 1)
     }
     each = {(r.model, r.seed): r for r in runs if r.size == 200}
-    sizes, means, spread = sharing.curve(runs, "untied", "test")
+    sizes, means, spread = lens.curve(runs, "untied", "test")
     pair = [each["untied", seed].test for seed in (0, 1)]
     assert sizes == [100, 200] and means[1] == pytest.approx(statistics.fmean(pair))
     assert spread[1] == pytest.approx(abs(pair[0] - pair[1]) / 2**0.5)
     shared = statistics.fmean(each["NADE", seed].test for seed in (0, 1))
-    assert sharing.advantage(runs, 200, "test") == pytest.approx(means[1] - shared)
+    assert lens.advantage(runs, 200, "test") == pytest.approx(means[1] - shared)
     last = statistics.fmean(each["NADE", seed].last - each["NADE", seed].test for seed in (0, 1))
-    assert sharing.overshoot(runs, "NADE", 200) == pytest.approx(last)
-    rows = sharing.table(runs)
+    assert lens.overshoot(runs, "NADE", 200) == pytest.approx(last)
+    rows = lens.table(runs)
     assert rows["training digits"] == [100, 200, 100, 200] and len(rows["test nats"]) == 4
     assert rows["test nats"][1] == f"{means[1]:.2f} ± {spread[1]:.2f}"
 

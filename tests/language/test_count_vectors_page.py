@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from opening import captions, open_page
 
 from lab.errors import UserError
-from lab.lenses import count_vectors as lens
+from pages.language.count_vectors import lens
 
 opened = partial(open_page, "language/count_vectors")
 GRUTT = (

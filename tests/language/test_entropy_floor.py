@@ -6,8 +6,8 @@ import pytest
 import torch
 from opening import metrics, open_page
 
-from lab.lenses import entropy as lens
 from modules.language.ngram import NGram
+from pages.language.entropy_floor import lens
 
 CLASSIC = lens.Source(torch.tensor([[0.9, 0.1], [0.5, 0.5]], dtype=torch.float64))
 LN2 = math.log(2)

@@ -10,7 +10,7 @@ from opening import captions, open_page, open_warned
 from datamodules import grammar
 from datamodules.tokenizer import WordTokenizer
 from lab.errors import UserError
-from lab.lenses import neural_lm as lens
+from pages.language.neural_lm import lens
 
 opened = partial(open_page, "language/neural_lm")
 TEXT = "\n".join(

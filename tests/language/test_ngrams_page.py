@@ -11,8 +11,8 @@ from opening import open_page, open_warned, prose, table_with
 from lab import experiments, weights
 from lab.errors import UserError
 from lab.lenses import counts
-from lab.lenses import ngrams as lens
 from modules.language import information as info
+from pages.language.ngrams import lens
 
 opened = partial(open_page, "language/ngrams")
 SAM = "I am Sam\nSam I am\nI do not like green eggs and ham"

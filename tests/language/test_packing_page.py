@@ -4,8 +4,8 @@ import pytest
 import torch
 from opening import captions, open_page
 
-from lab.lenses import packing as lens
 from modules.language import packing
+from pages.language.packing import lens
 
 
 def test_what_is_shown_is_counted():

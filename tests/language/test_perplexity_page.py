@@ -10,7 +10,7 @@ from opening import captions, metrics, open_page, open_warned, table_with
 
 from lab.errors import UserError
 from lab.lenses import counts
-from lab.lenses import perplexity as lens
+from pages.language.perplexity import lens
 
 opened = partial(open_page, "language/perplexity")
 

@@ -13,7 +13,7 @@ from datamodules.tokenizer import WordTokenizer
 from lab import ui
 from lab.errors import UserError
 from lab.lenses import embeddings
-from lab.lenses import senses as lens
+from pages.language.senses import lens
 
 opened = partial(open_page, "language/senses")
 

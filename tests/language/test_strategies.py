@@ -1,7 +1,6 @@
 """Strategies, beams and drift as they are measured."""
 
 import math
-from functools import partial
 
 import pytest
 import torch
@@ -15,8 +14,6 @@ from modules.language.beam import beam
 from modules.language.ngram import NGram
 from modules.language.truncation import SamplingParams
 from tests.language.toys import ENDS, NOT_MONOTONE, Coin
-
-opened = partial(open_page, "language/decoding")
 
 
 def counted() -> NGram:
@@ -192,7 +189,7 @@ def test_the_drift_of_own_mistakes_is_within_noise(writer, judge, real_data):
 
 
 def test_the_page_shows_all_strategies():
-    page = opened(view="All strategies", trained="ngram-shakespeare", write="true", each="50")
+    page = open_page("language/all_strategies", trained="ngram-shakespeare", write="true", each="50")
     shown = table_with(page, "strategy").set_index("strategy")
     card = weights.read_card(experiments.ZOO / "ngram-shakespeare")
     coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "ngram-shakespeare")
@@ -204,7 +201,7 @@ def test_the_page_shows_all_strategies():
 
 
 def test_the_page_widens_a_beam():
-    page = opened(view="Width of a beam", trained="bengio-pydocs", search="true", most="4")
+    page = open_page("language/beam_width", trained="bengio-pydocs", search="true", most="4")
     shown = table_with(page, "log P")
     card = weights.read_card(experiments.ZOO / "bengio-pydocs")
     coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "bengio-pydocs")
@@ -217,7 +214,7 @@ def test_the_page_widens_a_beam():
 def test_the_page_lets_a_model_go_on_alone(monkeypatch):
     text = "the cat sat on the mat and the dog sat on the log. " * 30
     monkeypatch.setattr(lens, "corpus", lambda card, split: text)
-    page = opened(view="Own mistakes", trained="bengio-pydocs", alone="true", far="9", places="50")
+    page = open_page("language/own_mistakes", trained="bengio-pydocs", alone="true", far="9", places="50")
     card = weights.read_card(experiments.ZOO / "bengio-pydocs")
     coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "bengio-pydocs")
     found = lens.drift(model, model, torch.tensor(coder.encode(text)), 10, 9, 50)

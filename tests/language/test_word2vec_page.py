@@ -9,8 +9,8 @@ import torch
 from opening import captions, open_page
 
 from lab.errors import UserError
-from lab.lenses import word2vec as lens
 from modules.language.word2vec import CBOW, SkipGram
+from pages.language.word2vec import lens
 
 opened = partial(open_page, "language/word2vec")
 COFFEE = "I drank hot coffee this morning"

@@ -10,7 +10,7 @@ from opening import captions, open_page
 from lab import ui
 from lab.errors import UserError
 from lab.lenses import embeddings
-from lab.lenses import word_vectors as lens
+from pages.language.word_vectors import lens
 
 opened = partial(open_page, "language/word_vectors")
 

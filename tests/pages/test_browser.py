@@ -15,8 +15,8 @@ pytestmark = pytest.mark.browser
 
 PATHS = ["", "models", "train", *(page.url for page in ui.pages())]
 NARROW = {"width": 390, "scheme": "dark"}
-PIXELS = "autoregressive-bench?show=Pixels&model=made-digits"
-COMPLETION = "autoregressive-bench?show=Completion&model=made-digits"
+PIXELS = "autoregressive-inspector?show=Pixels&model=made-digits"
+COMPLETION = "autoregressive-inspector?show=Completion&model=made-digits"
 TEXT = "transformer-attention"
 
 WIDE = """() => {
@@ -35,6 +35,28 @@ WIDE = """() => {
   const names = wide.slice(0, 3).map((e) => e.className || e.tagName);
   return over > 0 || wide.length ? `${over} px; ${names}` : '';
 }"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("autoregressive-bench?show=Pixels&model=made-digits", PIXELS),
+        (
+            "autoregressive-masks-and-pixels?n=3&order=own&own=3+1+2",
+            "autoregressive-masks?n=3&order=own&own=3+1+2",
+        ),
+        ("language-decoding?b=3", "language-beam-search?b=3"),
+        ("language-decoding?view=Next+token&p=0.5", "language-truncation?p=0.5"),
+    ],
+)
+def test_an_old_link_leads_to_where_the_page_is_now(visit: Visit, old: str, new: str) -> None:
+    tab = visit.open(old)
+    page, asked = new.split("?")
+    tab.wait_for_url(re.compile(f"/{page}[?]"))
+    visit.settle()
+    found = parse_qs(visit.parameters())
+    assert parse_qs(asked).items() <= found.items() and "view" not in found
+    assert not tab.get_by_test_id("stAlert").count()
 
 
 def brightness(tab: Any) -> float:

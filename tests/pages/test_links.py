@@ -96,7 +96,8 @@ def words(topic: str) -> tuple[list[str], list[str]]:
         for k in node.keywords
         if k.arg == "key" and isinstance(k.value, ast.Constant)
     ]
-    return sorted({*keys, "model", "step", "unknown"}), sorted({t for t in texts if 0 < len(t) <= 24})
+    keys += ["model", "trained", "prompt", "step", "unknown"]
+    return sorted(set(keys)), sorted({t for t in texts if 0 < len(t) <= 24})
 
 
 WORDS = {topic: words(topic) for topic in TOPICS}

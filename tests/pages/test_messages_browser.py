@@ -7,7 +7,7 @@ import pytest
 from test_browser import click, same_in_a_new_tab
 
 from datamodules.karate import Karate
-from lab.figures import graph as figures
+from pages.graph.messages import figures
 
 pytestmark = pytest.mark.browser
 

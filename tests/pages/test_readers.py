@@ -14,7 +14,11 @@ from torch import nn
 
 from datamodules.binary_images import strings
 from lab import ui, weights
-from lab.lenses import attention, copying, densities, messages, sharing
+from lab.lenses import attention
+from pages.autoregressive.autoencoder import lens as autoencoder
+from pages.autoregressive.density import lens as density
+from pages.autoregressive.sharing import lens as sharing
+from pages.graph.messages import lens as messages
 
 READERS = 8
 Call = Callable[[], Any]
@@ -72,16 +76,16 @@ def test_same_tells_results_apart() -> None:
 def test_networks_trained_on_pages_do_not_know_of_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each builds its network from a seed and draws its batches; small ones, so that they are often mixed."""
     monkeypatch.setattr(sharing, "EVERY", 5)
-    monkeypatch.setattr(copying, "PASSES", 5)
+    monkeypatch.setattr(autoencoder, "PASSES", 5)
     x = strings(2).float()
     ring = messages.graph(weights.read_card(weights.experiments.find("gcn-karate").weights)).data
     check(
         [
             lambda: last(sharing.train("NADE", 20, 4, 1, steps=10))[1],
             lambda: last(sharing.train("untied", 20, 4, 2, steps=10))[1],
-            lambda: last(densities.fit(x, 2, hidden=4, steps=10, seed=3))[1].losses,
+            lambda: last(density.fit(x, 2, hidden=4, steps=10, seed=3))[1].losses,
             lambda: messages.train_depths(ring, "renormalised", (2, 3), 4, steps=2),
-            lambda: [p.detach() for p in copying.train(3, 5)[2].parameters()],
+            lambda: [p.detach() for p in autoencoder.train(3, 5)[2].parameters()],
         ]
     )
 

@@ -1,0 +1,65 @@
+"""Controls that pages on language models share: the model, and the reader's beginning as its tokens."""
+
+from collections.abc import Mapping
+from typing import cast
+
+import streamlit as st
+from torch import Tensor
+
+from lab.errors import UserError
+from lab.lenses import text as texts
+from lab.ui import controls, models
+from lab.ui.page import stop
+from modules.base import NextToken
+
+MODELS = ("modules.transformer.gpt.GPT", "modules.language.bengio.Bengio", "modules.language.ngram.NGram")
+EXAMPLES = {
+    "shakespeare": {"Romeo": "ROMEO:\n", "To be": "To be, or not to ", "The": "the "},
+    "pydocs": {"Prose": "Return a list of ", "Code": "for i in range("},
+    "multi30k": {"Man": "a man in a", "Two dogs": "two dogs"},
+    "Grammar": {"Dog": "the dog", "The": "the"},
+}
+
+
+def language_models() -> list[str]:
+    """Trained models that offer their next token from what came before."""
+    return models.trained(only=lambda e: e.module in MODELS and not e.name.startswith("leaky"))
+
+
+def language_model(default: str) -> str:
+    """The reader's choice among them."""
+    return controls.choice("Model", language_models(), key="trained", default=default, as_list=True)
+
+
+def next_token_model(name: str) -> NextToken:
+    """The trained model; all of `language_models` offer the next token."""
+    return cast(NextToken, models.load(name))
+
+
+def beginning(
+    name: str,
+    context: int | None = None,
+    examples: Mapping[str, str] | None = None,
+    max_chars: int = 500,
+) -> tuple[Tensor, list[str]]:
+    """The reader's beginning as token numbers (T,), and the names of all tokens as they are shown.
+
+    Args:
+        context: of a longer text the model sees the last so many tokens, with a sentence that says so.
+        examples: chosen beginnings (name -> text), the first is where the control stands; else those of the
+            model's corpus.
+    """
+    card = models.card(name)
+    coder = texts.tokenizer(card)
+    if examples is None:
+        examples = EXAMPLES.get(texts.corpus(card), EXAMPLES["shakespeare"])
+    first = next(iter(examples.values()))
+    text = controls.text("Beginning", first, key="prompt", examples=examples, max_chars=max_chars)
+    try:
+        ids = texts.read(coder, text)
+    except UserError as error:
+        stop(str(error))
+    if context is not None and len(ids) > context:
+        st.caption(f"The model sees the last {context} tokens of your text.")
+        ids = ids[-context:]
+    return ids, texts.shown(coder.tokens)

@@ -1,0 +1,138 @@
+"""The pages on decoding: their numbers are those of the models, the tree that of the search."""
+
+import math
+
+import pytest
+import torch
+from opening import captions, open_page
+
+from lab import ui
+from lab.errors import UserError
+from lab.figures import decoding as figures
+from lab.lenses import decoding as lens
+from lab.lenses import sampling
+from lab.lenses import text as texts
+from modules.language.beam import beam_trace
+from modules.language.truncation import SamplingParams, truncate
+from tests.language.toys import GREEDY_FAILS, NOT_MONOTONE, Coin
+
+MISSES = ": .6 .4\na: .55 .45\nb: .95 .05"
+
+
+def test_the_beam_page_says_what_greedy_misses():
+    said = captions(open_page("language/beam_search", b="1"))
+    assert "'ba' with P = 0.3800; the search found 'aa' with 0.3300" in said
+    page = open_page("language/beam_search", b="2")
+    assert "the search found 'ba' with 0.3800" in captions(page)
+    latex = page.latex[0].value
+    assert rf"{math.log(0.4):.3f}" in latex and f"{math.log(0.38):.3f}" in latex
+
+
+def test_the_next_token_page_shows_the_models_own_distribution():
+    page = open_page("language/truncation", trained="bengio-shakespeare", p="0.8")
+    model, coder = ui.load("bengio-shakespeare"), texts.tokenizer(ui.card("bengio-shakespeare"))
+    p = model.next_log_probs(torch.tensor([coder.encode("ROMEO:\n")]))[0].exp()
+    ranked = p.sort(descending=True).values
+    n = int((ranked.cumsum(0) < 0.8).sum()) + 1
+    kept = ranked[:n]
+    shown = [m.value for m in page.metric]
+    assert shown[0] == f"{-(p * p.log()).sum():.3f}" and shown[2] == str(n)
+    assert shown[3] == f"{kept.sum():.3f}"
+    after = kept / kept.sum()
+    assert shown[1] == f"{-(after * after.log()).sum():.3f}"
+    assert f"{after[0]:.4f}" in page.latex[0].value
+    whole = torch.zeros_like(p)
+    whole[p.sort(descending=True).indices[:n]] = after
+    ids = torch.multinomial(whole, 1000, replacement=True, generator=torch.Generator().manual_seed(0))
+    counts, expected = torch.bincount(ids, minlength=len(p)).double(), 1000 * whole.double()
+    cells = expected >= 5
+    rest = expected[~cells].sum()
+    statistic = ((counts - expected)[cells].square() / expected[cells]).sum()
+    if rest > 0:
+        statistic += (counts[~cells].sum() - rest).square() / rest
+    assert f"= {statistic:.2f}" in page.latex[1].value
+
+
+def test_the_mass_of_the_likeliest_is_before_the_cut():
+    story = truncate(torch.tensor([0.1, 0.5, 0.15, 0.25]).log(), SamplingParams(top_k=2))
+    torch.testing.assert_close(sampling.mass(story, 3), torch.tensor([0.5, 0.75, 0.9]))
+
+
+def test_the_duel_measures_both_texts():
+    page = open_page("language/two_strategies", trained="bengio-shakespeare", tokens="60")
+    model, coder = ui.load("bengio-shakespeare"), texts.tokenizer(ui.card("bengio-shakespeare"))
+    prompt = torch.tensor(coder.encode("ROMEO:\n"))
+    for side, strategy in enumerate(("greedy", "nucleus 0.9")):
+        result = lens.run(model, prompt, strategy, 60)
+        whole = torch.cat([prompt, result.tokens])[None]
+        total = (model.log_prob(whole) - model.log_prob(prompt[None])).item()
+        assert result.nats.sum().item() == pytest.approx(-total, abs=1e-3)
+        shown = [m.value for m in page.metric[3 * side : 3 * side + 3]]
+        assert shown[2] == f"{-total / 60:.3f}"
+        grams = {tuple(result.tokens[i : i + 8].tolist()) for i in range(53)}
+        assert shown[0] == f"{len(grams) / 53:.2f}"
+
+
+def test_a_beam_is_measured_like_a_sample():
+    model = Coin(0.5, 0.3, 0.2)
+    result = lens.run(model, torch.tensor([0]), "beam of 4", 10)
+    torch.testing.assert_close(result.nats, torch.full((10,), math.log(2)))
+    torch.testing.assert_close(result.entropy, torch.full((10,), 1.0296530))
+    assert result.distinct == pytest.approx(1 / 3) and result.repeated[8:].all()
+
+
+def test_repeats_are_what_came_before():
+    tokens = torch.tensor([*range(9), *range(9), 20])
+    assert lens.repeats(tokens).tolist() == [False] * 9 + [True] * 9 + [False]
+    assert not lens.repeats(torch.arange(30)).any()
+
+
+def test_temperature_sweep_of_independent_tokens():
+    found = lens.sweep(Coin(0.5, 0.3, 0.2), torch.tensor([0]), [0.0, 1.0], 200)
+    assert found["distinct"][0] == pytest.approx(1 / 193) and found["distinct"][1] > 0.9
+    assert found["entropy"] == pytest.approx([1.0296530] * 2, abs=1e-5)
+    assert found["nats"][0] == pytest.approx(math.log(2)) and found["nats"][1] == pytest.approx(
+        1.03, abs=0.05
+    )
+
+
+def test_a_typed_table_is_the_toy():
+    model, names, eos = lens.table(MISSES, 2)
+    strings = torch.cartesian_prod(torch.arange(2), torch.arange(2))
+    torch.testing.assert_close(model.log_prob(strings), GREEDY_FAILS.log_prob(strings))
+    assert names == ["a", "b"] and eos is None
+    assert lens.table("ends: b\n: .5 .5", 1)[2] == 1
+    for text, sentence in (
+        ("nonsense", "cannot read"),
+        (": .6 .6", "sum to 1.2"),
+        (": .5 .5\na: .2 .3 .5", "same number"),
+        ("a: .5 .5", "Begin with"),
+        (": 1 x", "cannot read"),
+        ("", "same number"),
+    ):
+        with pytest.raises(UserError, match=sentence):
+            lens.table(text, 2)
+
+
+def test_the_tree_holds_every_candidate_once():
+    trace = beam_trace(NOT_MONOTONE, lens.start(), 3, 2)
+    found = lens.tree(trace, 3, pruned=9)
+    assert len(set(found.text)) == len(found.text)
+    for n, parent in enumerate(found.parent):
+        if parent >= 0:
+            assert found.text[n][:-1] == found.text[parent] and found.depth[n] == found.depth[parent] + 1
+            assert found.log_prob[n] == pytest.approx(
+                NOT_MONOTONE.log_prob(torch.tensor([found.text[n]])).item()
+            )
+    for depth in (1, 2, 3):
+        assert sum(s == "kept" for s, d in zip(found.state, found.depth, strict=True) if d == depth) == 2
+    leaves = [n for n in range(len(found.text)) if n not in found.parent]
+    assert sorted(found.place[n] for n in leaves) == list(range(len(leaves)))  # no two on one another
+    assert sum(lens.along(found, (0, 0, 0))) == 3  # the start, x, xx: xxx was cut before
+    assert len(lens.tree(trace, 1).text) == 4
+    fig = figures.tree(
+        found.depth, found.place, found.parent, ["x"] * len(found.text), ["x"] * len(found.text),
+        found.state, found.group, lens.along(found, (0, 0, 0)),
+    )  # fmt: skip
+    cut = next(t for t in fig.data if t.name == "cut")
+    assert len(cut.x) == found.state.count("pruned")
