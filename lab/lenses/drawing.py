@@ -10,6 +10,7 @@ from torch import Tensor
 
 from datamodules.digits import Digits
 from lab.experiments import Experiment
+from modules.autoregressive.autoencoder import Autoencoder
 from modules.autoregressive.base import Autoregressive
 from modules.trace import Trace
 
@@ -150,6 +151,11 @@ def gradient_row(
     logit = logits[value] if logits.ndim else logits
     (gradient,) = torch.autograd.grad(logit, x, allow_unused=True)
     return torch.zeros_like(x) if gradient is None else gradient
+
+
+def jacobian(model: Autoregressive | Autoencoder, x: Tensor) -> Tensor:
+    """∂ logit_i / ∂ x_j at x (n,), by autograd: (n, n)."""
+    return torch.autograd.functional.jacobian(lambda v: model.logits(v[None])[0], x)  # type: ignore[no-untyped-call]
 
 
 REGIONS = ("top half", "bottom half", "left half", "right half", "top quarter", "nothing")

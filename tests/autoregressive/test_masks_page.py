@@ -26,9 +26,9 @@ bench = partial(open_page, "autoregressive/inspector")
 def test_theory_contains_what_is_measured(seed, direct):
     order = resolve_order("random", 7, seed)
     degrees = lens.spaced_degrees(7, [9, 8], "random", seed)
-    wiring = lens.connect(order, degrees, direct)
-    model = lens.toy_model(7, [9, 8], direct, seed)
-    measured = lens.measured_support(model, wiring) > 0
+    model = lens.toy_model(order, degrees, direct, seed)
+    wiring = lens.connectivity(model)
+    measured = lens.measured_support(model) > 0
     assert not (measured & (wiring.paths == 0)).any()
     assert not (measured & ~wiring.allowed).any()
     assert measured.any()
@@ -132,8 +132,7 @@ def test_gradient_row_is_zero_for_what_comes_later():
     model = MADE(event_shape=(9,), hidden=[30], direct=True, order="reversed").requires_grad_(False)
     row = drawing.gradient_row(model, model.order, torch.rand(9), 4)
     assert (row[:5] == 0).all() and row[5:].any()
-    wiring = lens.connectivity(model)
-    full = lens.jacobian(model, wiring, torch.ones(9), outputs=[4])[0]
+    full = drawing.jacobian(model, torch.ones(9))[4]
     assert torch.equal(full, drawing.gradient_row(model, model.order, torch.ones(9), 4))
 
 
@@ -162,8 +161,8 @@ def test_lost_edges_are_marked_where_they_are():
 
 def toy(n: int = 5, widths=(5,), seed: int = 0, direct: bool = False, order=None, degrees=None):
     degrees = degrees or lens.spaced_degrees(n, list(widths), "random", seed)
-    wiring = lens.connect(torch.arange(n) if order is None else order, degrees, direct)
-    return wiring, lens.toy_model(n, [len(m) for m in degrees], direct, seed)
+    model = lens.toy_model(torch.arange(n) if order is None else order, degrees, direct, seed)
+    return lens.connectivity(model), model
 
 
 @pytest.mark.parametrize(
@@ -186,7 +185,7 @@ def test_mask_numbers(parameters, arguments):
     # chain rule by hand, one conditional at a time from a full pass over what is already known
     log_p, seen = 0.0, torch.zeros(1, n).double()
     for i in wiring.order.tolist():
-        logit = model(seen, [m.double() for m in wiring.masks])[0, i].item()
+        logit = model(seen, model.masks())[0, i].item()
         log_p += math.log(1 / (1 + math.exp(-logit if x[i] else logit)))
         seen[0, i] = x[i]
     label = f"log p({''.join(str(int(v)) for v in x)}), nats"

@@ -15,9 +15,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from datamodules.binary_images import patterns, strings
+from lab.lenses.drawing import jacobian
 from lab.seeding import seeded
 from modules.autoregressive.autoencoder import Autoencoder
-from modules.autoregressive.base import Autoregressive
 from modules.autoregressive.made import MADE
 from modules.noise import uniform
 from modules.trace import Step, Trace
@@ -48,11 +48,6 @@ def floor() -> float:
 def log_product(logits: Tensor, x: Tensor) -> Tensor:
     """log Π_i x̂_i^{x_i} (1 - x̂_i)^{1 - x_i} of x (B, n), (B,)."""
     return -F.binary_cross_entropy_with_logits(logits, x, reduction="none").sum(-1)
-
-
-def jacobian(model: Autoencoder | Autoregressive, x: Tensor) -> Tensor:
-    """∂ logit_i / ∂ x_j at x (n,), (n, n)."""
-    return torch.autograd.functional.jacobian(lambda v: model.logits(v[None])[0], x)  # type: ignore[no-untyped-call]
 
 
 def train(width: int, seed: int) -> tuple[list[Step], Autoencoder, MADE]:

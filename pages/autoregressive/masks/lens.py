@@ -47,11 +47,6 @@ class Connectivity:
         pairs = zip(self.order[:-1].tolist(), self.order[1:].tolist(), strict=True)
         return [(j, i) for j, i in pairs if self.paths[i, j] == 0]
 
-    @property
-    def masks(self) -> list[Tensor]:
-        """All masks in the order `MADE.forward` takes them."""
-        return self.layers if self.direct is None else [*self.layers, self.direct]
-
 
 def connect(order: Tensor, degrees: Sequence[Tensor], direct: bool = False) -> Connectivity:
     """Masks and path counts of an order and given degrees."""
@@ -107,9 +102,18 @@ def typed_bits(text: str, n: int) -> Tensor:
     return torch.tensor([float(c) for c in text.strip()[:n].ljust(n, "0")], dtype=torch.float64)
 
 
-def toy_model(n: int, widths: Sequence[int], direct: bool, seed: int) -> MADE:
-    """A MADE with random weights in float64, to be used with any masks of these sizes."""
-    model = seeded(lambda: MADE(event_shape=(n,), hidden=list(widths), direct=direct)).double().eval()
+def toy_model(order: Tensor, degrees: Sequence[Tensor], direct: bool, seed: int) -> MADE:
+    """A MADE of this order and these degrees, with random weights in float64."""
+    model = seeded(
+        lambda: MADE(
+            event_shape=(len(order),),
+            hidden=[len(m) for m in degrees],
+            degrees=[m.tolist() for m in degrees],
+            order=order.tolist(),
+            direct=direct,
+        )
+    )
+    model = model.double().eval()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -122,34 +126,18 @@ def all_strings(n: int) -> Tensor:
     return strings(n).double()
 
 
-def evaluate(model: MADE, wiring: Connectivity, x: Tensor) -> tuple[Tensor, Tensor]:
-    """log p (B,) and logits (B, n) of x (B, n) under these masks."""
-    masks = [m.to(x) for m in wiring.masks]
-    logits = model(x, masks)
-    return model.conditional_log_prob(logits, x).sum(-1), logits
-
-
-def total_probability(model: MADE, wiring: Connectivity) -> float:
+def total_probability(model: MADE) -> float:
     """The sum of p(x) over every string of n bits."""
-    return float(evaluate(model, wiring, all_strings(model.n))[0].exp().sum())
+    return float(model.log_prob(all_strings(model.n)).exp().sum())
 
 
-def jacobian(model: MADE, wiring: Connectivity, x: Tensor, outputs: Sequence[int] | None = None) -> Tensor:
-    """∂ logit_i / ∂ x_j at x (n,), by autograd: (n, n), or the rows `outputs` alone."""
-    masks = [m.to(x) for m in wiring.masks]
-    x = x.detach().clone().requires_grad_()
-    logits = model(x[None], masks)[0]
-    rows = range(len(logits)) if outputs is None else outputs
-    return torch.stack([torch.autograd.grad(logits[i], x, retain_graph=True)[0] for i in rows])
-
-
-def measured_support(model: MADE, wiring: Connectivity, probes: int = 64, seed: int = 0) -> Tensor:
+def measured_support(model: MADE, probes: int = 64, seed: int = 0) -> Tensor:
     """(n, n): the largest |∂ logit_i / ∂ x_j| over random inputs; a relu is not shut for all of them."""
     generator = torch.Generator().manual_seed(seed)
     dtype = model.out.weight.dtype
     x = torch.randn(probes, model.n, generator=generator, dtype=dtype)
     x.requires_grad_()
-    logits = model(x, [m.to(x) for m in wiring.masks])
+    logits = model.logits(x)
     # examples of a batch do not mix, so the gradient of a sum over them is each one's own
     rows = [torch.autograd.grad(logits[:, i].sum(), x, retain_graph=True)[0] for i in range(model.n)]
     return torch.stack(rows).abs().amax(1)  # (n outputs, probes, n inputs) -> (n, n)
@@ -178,7 +166,7 @@ def activations(model: MADE, wiring: Connectivity, x: Tensor) -> list[Tensor]:
     values = [x]
     for layer, mask in zip(model.layers, wiring.layers, strict=False):
         values.append(torch.relu(layer(values[-1][None], mask.to(x))[0]))
-    return [*values, evaluate(model, wiring, x[None])[1][0]]
+    return [*values, model.logits(x[None])[0]]
 
 
 def unit_equation(model: MADE, wiring: Connectivity, x: Tensor, layer: int, unit: int) -> tuple[str, str]:

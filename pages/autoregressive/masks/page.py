@@ -39,8 +39,8 @@ try:
     x = lens.typed_bits(bits, n)
 except ValueError as error:
     ui.stop(str(error))
-wiring = lens.connect(order, degrees, direct)
-model = lens.toy_model(n, [len(m) for m in degrees], direct, seed)
+model = lens.toy_model(order, degrees, direct, seed)
+wiring = lens.connectivity(model)
 
 sizes = [n, *(len(m) for m in degrees), n]
 layer, unit = figures.unit_at(sizes, ui.selection("unit")) or (len(sizes) - 1, int(order[n // 2]))
@@ -64,7 +64,7 @@ for k, (column, mask) in enumerate(zip(ui.columns(len(wiring.layers)), wiring.la
 where = ui.choice("Gradient measured", ["over 64 inputs", "at x"], key="jacobian",
                   help="The largest of 64 random inputs, or at the input x alone.")  # fmt: skip
 at_x = where == "at x"
-gradient = lens.jacobian(model, wiring, x) if at_x else lens.measured_support(model, wiring)
+gradient = drawing.jacobian(model, x) if at_x else lens.measured_support(model)
 theory, measured = ui.columns(2)
 with theory:
     counts = figures.paths(wiring.paths, order, wiring.lost, "Paths: mask product")
@@ -76,12 +76,12 @@ with measured:
         alt="Jacobian of the logits by autograd",
         data={"output, input": drawing.pairs(n), "paths": wiring.paths, "gradient": gradient},
     )
-log_p, _ = lens.evaluate(model, wiring, x[None])
+log_p = model.log_prob(x[None])
 string = drawing.bit_strings(x[None])[0]
 for column, (label, value) in zip(
     ui.columns(3),
     {
-        f"Σ p(x) over all {2**n} strings": f"{lens.total_probability(model, wiring):.6f}",
+        f"Σ p(x) over all {2**n} strings": f"{lens.total_probability(model):.6f}",
         f"log p({string}), nats": f"{log_p.item():.4f}",
         "Predecessor edges lost": f"{len(wiring.lost)} of {n - 1}",
     }.items(),
