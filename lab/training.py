@@ -261,7 +261,7 @@ class LabCLI(LightningCLI):
         if config.seeds > 1 and config.ckpt_path not in (None, "last"):
             raise UserError("Several seeds go on each from its own checkpoint: say --ckpt_path last.")
 
-    def fit(self, ckpt_path: str | None, **knobs: Any) -> None:
+    def fit(self, ckpt_path: str | None, **kwargs: Any) -> None:
         """Train from where the run stands, then test and save; what was done before is left alone."""
         rehearsal = bool(self.config["fit"].trainer.fast_dev_run)  # writes nothing
         first_process = self.trainer.is_global_zero
@@ -273,7 +273,7 @@ class LabCLI(LightningCLI):
         if ckpt_path:
             weights.check_checkpoint(Path(ckpt_path), self.model)
         if rehearsal:
-            self.trainer.fit(ckpt_path=ckpt_path, **knobs)
+            self.trainer.fit(ckpt_path=ckpt_path, **kwargs)
             return
         if first_process:
             if self.lead:
@@ -289,7 +289,7 @@ class LabCLI(LightningCLI):
             return
         if ckpt_path and first_process:
             restore_best(Path(ckpt_path), last.parent)
-        self.trainer.fit(ckpt_path=ckpt_path, **knobs)
+        self.trainer.fit(ckpt_path=ckpt_path, **kwargs)
         self.finish()
 
     def use_trained_weights(self) -> None:

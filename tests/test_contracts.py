@@ -248,7 +248,7 @@ class TestAutoregressive:
         contracts.survives_saving(model, lambda m: m.log_prob(x), tmp_path)
 
     @members
-    def test_starts_near_the_uniform_law_and_never_beats_the_floor(
+    def test_starts_near_the_uniform_distribution_and_never_beats_the_floor(
         self, make: Callable[[], Autoregressive]
     ) -> None:
         torch.manual_seed(0)

@@ -266,15 +266,15 @@ class NGram(CountModel):
         """Mean nats of the counted tokens themselves, from the counts alone."""
         return float(-(self.counts * self._score(self.keys).log()).sum() / self.counts.sum())
 
-    def lowered(self, order: int, **knobs: Any) -> "NGram":
-        """The model of a lower order on the same text, `smoothing` and its knobs as given.
+    def lowered(self, order: int, **settings: Any) -> "NGram":
+        """The model of a lower order on the same text, `smoothing` and its parameters as given.
 
         Raises:
             ValueError: the order is higher than what was counted.
         """
         if order > self.order:
             raise ValueError(f"order is {order}: only {self.order}-grams were counted.")
-        model = NGram(**{**self.hparams, **knobs, "order": order})
+        model = NGram(**{**self.hparams, **settings, "order": order})
         # every n-gram ends in one counted token, so its last m tokens count each m-gram once
         model.keys, where = (self.keys % self.base**order).unique(return_inverse=True)
         model.counts = torch.zeros_like(model.keys).index_add_(0, where, self.counts.long()).int()

@@ -16,7 +16,7 @@ opened = partial(open_page, "autoregressive/gaussian_chain")
 def test_the_chain_rule_is_one_normal_distribution() -> None:
     """The chain rule against the multivariate normal of SciPy."""
     x = lens.typed_path("0.3, −0.2 0.5; 1, 0")
-    found = lens.score(lens.chain(0.8, 0.6, 5, stationary=True), x)
+    found = lens.log_density(lens.chain(0.8, 0.6, 5, stationary=True), x)
     assert found.total == pytest.approx(-4.8591679, abs=1e-7)
     assert found.joint == pytest.approx(found.total, abs=1e-10)
     power = [[0.8 ** abs(t - u) for u in range(5)] for t in range(5)]
@@ -46,7 +46,7 @@ def test_from_zero_the_variance_is_a_sum_of_powers(slope: float) -> None:
         assert variances == pytest.approx([0.36 * t for t in range(1, 21)])
 
 
-def test_no_stationary_law_of_a_walk() -> None:
+def test_no_stationary_distribution_of_a_walk() -> None:
     with pytest.raises(ValueError, match="no stationary distribution"):
         lens.chain(1.0, 0.6, 5, stationary=True)
 

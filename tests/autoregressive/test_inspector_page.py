@@ -108,7 +108,7 @@ def test_only_binary_pictures_are_offered():
     assert alone == {"gatedpixelcnn-mnist"}
 
 
-def test_levels_have_a_law_and_read_all_of_their_past():
+def test_levels_have_a_distribution_and_read_all_of_their_past():
     model = contracts.exact(NADE(event_shape=(9,), hidden=5, values=4, order="random"))
     model.requires_grad_(False)
     x = torch.tensor([0.0, 3, 1, 0, 2, 0, 0, 1, 3])

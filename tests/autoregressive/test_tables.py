@@ -198,7 +198,7 @@ def chain_of(n: int, initial: Tensor = NU, transition: Tensor = A) -> MarkovChai
     return model
 
 
-def test_law_of_a_step() -> None:
+def test_distribution_of_a_step() -> None:
     assert distribution_after(NU, A, 2).tolist() == pytest.approx([0.86, 0.14])
     assert distribution_after(NU, A, 3).tolist() == pytest.approx([0.844, 0.156])
     assert stationary(A).tolist() == pytest.approx([5 / 6, 1 / 6])

@@ -51,7 +51,7 @@ def test_counts_and_network_predict_the_same_places(unit, n):
             ids = torch.tensor(found.test)
             nats = -model.token_log_probs(ids[:, :-1], ids[:, 1:])[0, n - 2 :]
         assert len(nats) == len(after)
-        assert lens.score(model, found) == pytest.approx(nats.mean().item(), abs=1e-12)
+        assert lens.mean_nll(model, found) == pytest.approx(nats.mean().item(), abs=1e-12)
     progress = last(found, n)
     by_place = [
         -progress.network.next_log_probs(b[None])[0, a].item() for b, a in zip(before, after, strict=True)
@@ -64,8 +64,8 @@ def test_training_starts_uniform_and_learns():
     progress = last(found, 6, 8, 32, 0.01, False, 200)
     V = len(found.coder)
     assert progress.test[0] == pytest.approx(math.log(V), abs=1e-5)
-    add = lens.score(lens.counted(found, 6, "add"), found)
-    kn = lens.score(lens.counted(found, 6, "kneser-ney"), found)
+    add = lens.mean_nll(lens.counted(found, 6, "add"), found)
+    kn = lens.mean_nll(lens.counted(found, 6, "kneser-ney"), found)
     assert progress.steps[0] == 0 and progress.steps[-1] == 200 and len(progress.test) == len(progress.steps)
     assert progress.test[-1] < kn < add  # the toy on which sharing wins
     again = last(found, 6, 8, 32, 0.01, False, 200)
@@ -75,8 +75,8 @@ def test_training_starts_uniform_and_learns():
 def test_on_documentation_counting_well_stays_ahead():  # at a small size
     found = lens.corpus(lens.DOCS)
     progress = last(found, 5, 16, 64, 0.005, False, 300)
-    add = lens.score(lens.counted(found, 5, "add"), found)
-    assert lens.score(lens.counted(found, 5, "kneser-ney"), found) < progress.test[-1] < add
+    add = lens.mean_nll(lens.counted(found, 5, "add"), found)
+    assert lens.mean_nll(lens.counted(found, 5, "kneser-ney"), found) < progress.test[-1] < add
 
 
 def test_map_and_next_tokens():
@@ -94,8 +94,8 @@ def test_map_and_next_tokens():
 def test_what_is_shown_before_and_after_training():
     page = opened(steps="100")
     found = lens.corpus(lens.TOY)
-    add = lens.score(lens.counted(found, 6, "add"), found)
-    kn = lens.score(lens.counted(found, 6, "kneser-ney"), found)
+    add = lens.mean_nll(lens.counted(found, 6, "add"), found)
+    kn = lens.mean_nll(lens.counted(found, 6, "kneser-ney"), found)
     assert f"{add:.4f}" in page.latex[0].value and f"{kn:.4f}" in page.latex[0].value
     assert f"{math.exp(kn):.2f} (Kneser-Ney)" in captions(page)
     page.button(key="train").click().run()

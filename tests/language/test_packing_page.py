@@ -18,7 +18,7 @@ def test_what_is_shown_is_counted():
     assert "1,048,576 unit vectors, every angle at least 86.42°" in captions(page)
 
 
-def test_the_law_counts_every_pair():
+def test_the_distribution_counts_every_pair():
     found = lens.cosines(50, 400, 0.2)
     assert found.counts.sum() == pytest.approx(found.pairs, rel=1e-3)
     assert found.expected.sum().item() == pytest.approx(found.pairs, rel=1e-3)

@@ -125,7 +125,7 @@ def test_ellipse_is_the_shadow_of_the_guess():
     assert torch.allclose(distance, torch.full_like(distance, 2.0))
 
 
-def test_shelf_has_every_class_and_a_failure():
+def test_examples_have_every_class_and_a_failure():
     pictures, labels = torch.rand(6, 8, 8), torch.tensor([3, 1, 3, 0, 1, 0])
     found = latent.examples(pictures, labels)
     assert [name for name, _ in found] == ["0", "1", "3", "box"]

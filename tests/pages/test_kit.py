@@ -85,7 +85,7 @@ def test_a_bad_link_gets_one_sentence_until_the_control_is_moved(key: str, text:
         assert not said(page)
 
 
-def test_presets_and_the_shelf_set_controls_and_the_link() -> None:
+def test_presets_and_examples_set_controls_and_the_link() -> None:
     page = run_page(controls_page)
     page.button(key="preset-All").click().run()
     assert result(page) == {
@@ -210,7 +210,7 @@ def drawing_page() -> None:
     ui.presets({"Full": {"digit": "full"}})
 
 
-def test_the_pad_starts_with_the_shelf_and_reads_the_link() -> None:
+def test_the_pad_starts_with_an_example_and_reads_the_link() -> None:
     page = run_page(drawing_page)
     assert result(page).shape == (5, 5) and result(page).sum() == 0 and not page.query_params
     page.button(key="preset-Full").click().run()

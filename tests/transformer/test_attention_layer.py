@@ -93,9 +93,9 @@ class TestWeights:
     def test_a_query_that_may_look_nowhere_gets_zeros_and_finite_gradients(self):
         attend = layer()
         padding = torch.tensor([[True] * 4, [False, False, True, True]])
-        for watched in (False, True):
+        for recorded in (False, True):
             x = random(2, 4, 12).requires_grad_()
-            if watched:
+            if recorded:
                 with record_attention() as seen:
                     y = attend(x, padding=padding)
                 assert not seen.calls[attend][0].weights[0].any()
@@ -118,9 +118,9 @@ class TestWeights:
 
 class TestLayer:
     @pytest.mark.parametrize("case", ["self", "causal", "cross", "padding", "causal and padding"])
-    @pytest.mark.parametrize("watched", [False, True])
+    @pytest.mark.parametrize("recorded", [False, True])
     @pytest.mark.parametrize("bias", [False, True])
-    def test_equals_torchs_multihead_attention(self, case, watched, bias):
+    def test_equals_torchs_multihead_attention(self, case, recorded, bias):
         ours = layer(bias=bias)
         peer = torch.nn.MultiheadAttention(12, 3, bias=bias, batch_first=True, dtype=torch.float64)
         with torch.no_grad():
@@ -139,7 +139,7 @@ class TestLayer:
         expected, weights = peer(
             x, kv, kv, attn_mask=mask, key_padding_mask=padding, average_attn_weights=False
         )
-        if watched:
+        if recorded:
             with record_attention() as seen:
                 y = ours(x, source, "causal" in case, padding)
             torch.testing.assert_close(seen.calls[ours][0].weights, weights, atol=1e-12, rtol=0)
@@ -192,12 +192,12 @@ class TestLayer:
         turned = layer(rotary=Rotary(4))
         assert (turned(x[:, order]) - turned(x)[:, order]).abs().max() > 1e-3
 
-    @pytest.mark.parametrize("watched", [False, True])
-    def test_causal_by_gradient(self, watched):
+    @pytest.mark.parametrize("recorded", [False, True])
+    def test_causal_by_gradient(self, recorded):
         attend = layer(rotary=Rotary(4))
 
         def run(x):
-            if not watched:
+            if not recorded:
                 return attend(x[None], causal=True)[0]
             with record_attention():
                 return attend(x[None], causal=True)[0]
@@ -235,11 +235,11 @@ class TestRecorder:
         attend, x = layer(rotary=Rotary(4)), random(2, 5, 12)
         plain = attend(x, causal=True)
         with record_attention() as seen:
-            watched = attend(x, causal=True)
-        torch.testing.assert_close(watched, plain, atol=1e-13, rtol=0)
+            recorded = attend(x, causal=True)
+        torch.testing.assert_close(recorded, plain, atol=1e-13, rtol=0)
         (call,) = seen.calls[attend]
         # exactly: the recorded weights and values rebuild the very bits of the output
-        assert torch.equal(attend.output((call.weights @ call.values).transpose(1, 2).flatten(2)), watched)
+        assert torch.equal(attend.output((call.weights @ call.values).transpose(1, 2).flatten(2)), recorded)
         assert not call.weights.triu(1).any()
         torch.testing.assert_close(call.weights.sum(-1), torch.ones(2, 3, 5, dtype=torch.float64))
         scores = call.queries @ call.keys.transpose(-2, -1) * call.scale
@@ -256,7 +256,7 @@ class TestRecorder:
         assert (call.weights == 0).any()
         assert torch.equal(attend.output((call.weights @ call.values).transpose(1, 2).flatten(2)), y)
 
-    def test_nobody_watching_stores_nothing_and_runs_the_fused_kernel(self, monkeypatch):
+    def test_nobody_recording_stores_nothing_and_runs_the_fused_kernel(self, monkeypatch):
         attend, x, calls = layer(), random(1, 5, 12), []
         fused = F.scaled_dot_product_attention
         monkeypatch.setattr(
@@ -280,7 +280,7 @@ class TestRecorder:
             assert current_recorder() is seen
         assert found == [None] and current_recorder() is None
 
-    def test_the_watch_ends_also_after_an_error(self):
+    def test_the_recording_ends_also_after_an_error(self):
         with pytest.raises(RuntimeError), record_attention():
             raise RuntimeError
         assert current_recorder() is None

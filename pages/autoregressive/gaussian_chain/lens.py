@@ -70,7 +70,7 @@ def typed_path(text: str) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Score:
+class LogDensity:
     """One path (n,) under a chain.
 
     Attributes:
@@ -90,12 +90,12 @@ class Score:
         return float(self.terms.sum())
 
 
-def score(model: GaussianChain, x: Tensor) -> Score:
+def log_density(model: GaussianChain, x: Tensor) -> LogDensity:
     """Both ways of computing log p(x), x (n,)."""
     L, shift, variance = model.system()
     means = x - L @ x + shift
     joint = MultivariateNormal(*model.moments()).log_prob(x)
-    return Score(means, variance.sqrt(), model.log_conditionals(x[None])[0], float(joint))
+    return LogDensity(means, variance.sqrt(), model.log_conditionals(x[None])[0], float(joint))
 
 
 # --- The fair walk --------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ def path_mode() -> None:
     except ValueError as error:
         ui.stop(str(error))
     model = lens.chain(a, s, len(x), stationary)
-    found = lens.score(model, x)
+    found = lens.log_density(model, x)
     mean, covariance = model.moments()
     places = list(range(1, len(x) + 1))
     left, right = ui.columns(2)
@@ -171,7 +171,7 @@ def path_mode() -> None:
         f"Its term is {float(found.terms.min()):.4f} nats.",
     )
     ui.source(
-        gaussian_chain.GaussianChain.log_conditionals, gaussian_chain.GaussianChain.moments, lens.score,
+        gaussian_chain.GaussianChain.log_conditionals, gaussian_chain.GaussianChain.moments, lens.log_density,
         references=REFERENCES,
     )  # fmt: skip
 

@@ -99,7 +99,7 @@ def counted(found: Corpus, n: int, smoothing: str) -> NGram:
     return model
 
 
-def score(model: NGram, found: Corpus) -> float:
+def mean_nll(model: NGram, found: Corpus) -> float:
     """Mean nats of the held-out part, at the places that the network predicts too."""
     before, after = places(found, found.test, model.order - 1)
     p = [

@@ -62,7 +62,7 @@ def anchors(name, written, unit, n):
     """The text, its Kneser-Ney counts, and what add-one and Kneser-Ney reach, nats a token."""
     found = lens.corpus(name, written, unit)
     counts = lens.counted(found, n, "kneser-ney")
-    return found, counts, lens.score(lens.counted(found, n, "add"), found), lens.score(counts, found)
+    return found, counts, lens.mean_nll(lens.counted(found, n, "add"), found), lens.mean_nll(counts, found)
 
 
 try:
@@ -127,12 +127,12 @@ def draw(progress):
     draw_rest(progress.network)
 
 
-knobs = (name, written, unit, n, d, hidden, rate, inputs, steps)
+settings = (name, written, unit, n, d, hidden, rate, inputs, steps)
 done = ui.job(
     "Train",
     lambda: lens.train(found, n, d, hidden, rate, inputs == "one-hot", steps),
     key="train",
-    of=knobs,
+    of=settings,
     show=draw,
 )
 if done is not None:

@@ -16,7 +16,7 @@ from modules.language import information as info
 from modules.language.ngram import NGram
 from modules.trace import Trace
 
-# Models read with other knobs, kept as long as the model that was counted.
+# Models read with other settings, kept as long as the model that was counted.
 _READ: WeakKeyDictionary[NGram, dict[Any, NGram]] = WeakKeyDictionary()
 
 
@@ -27,8 +27,8 @@ def smoothed(counted: Counted, order: int, smoothing: str, alpha: float, discoun
     if key not in read:
         if len(read) >= 32:
             read.clear()
-        knobs = {"smoothing": smoothing, "alpha": alpha, "discount": discount}
-        read[key] = counted.model.lowered(order, **knobs)
+        settings = {"smoothing": smoothing, "alpha": alpha, "discount": discount}
+        read[key] = counted.model.lowered(order, **settings)
     return Counted(read[key], counted.coder)
 
 
