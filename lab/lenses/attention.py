@@ -5,7 +5,7 @@ Shapes: `L` layers, `H` heads, `T` tokens, `D` features of a head, `V` vocabular
 count from 0 here; pages show them from 1.
 
 References: Vaswani et al. 2017, arXiv:1706.03762; Michel et al. 2019, arXiv:1905.10650 (switching
-heads off); Abnar & Zuidema 2020, arXiv:2005.00928 (rollout).
+heads off).
 """
 
 from collections.abc import Iterable
@@ -173,20 +173,3 @@ def nll(maps: Maps, tokens: Tensor) -> float:
     """Mean nats a token of the text given what came before, from the recorded pass; NaN for one token."""
     log_p = maps.logits[:-1].log_softmax(-1)
     return float(-log_p.gather(-1, tokens[1:, None]).mean())
-
-
-def rollout(weights: Tensor) -> Tensor:
-    """Attention followed through the residual stream: Π_l ½ (mean over heads A_l + I).
-
-    Args:
-        weights: (L, H, T, T).
-
-    Returns:
-        (T, T), rows sum to 1.
-    """
-    T = weights.shape[-1]
-    eye = torch.eye(T, dtype=weights.dtype)
-    total = eye
-    for layer in weights.mean(1):
-        total = 0.5 * (layer + eye) @ total
-    return total

@@ -249,13 +249,6 @@ def decode_plane(model: Any, plane: Plane, extent: float = 3.0, size: int = 21) 
 # --- Arithmetic and neighbours --------------------------------------------------------------------
 
 
-def direction(z: Tensor, has: Tensor) -> Tensor:
-    """Attribute vector (K,): mean code with the attribute − mean code without; `has` (N,) bool."""
-    if has.all() or not has.any():
-        raise ValueError("An attribute vector needs examples with and without the attribute.")
-    return z[has].mean(0) - z[~has].mean(0)
-
-
 def exchange(z: Tensor, labels: Tensor, minus: int, plus: int) -> Tensor:
     """Vector (K,) from the mean code of class `minus` to that of class `plus`."""
     return z[labels == plus].mean(0) - z[labels == minus].mean(0)
@@ -279,13 +272,6 @@ def neighbours(z: Tensor, point: Tensor, count: int) -> tuple[Tensor, Tensor]:
 def active_units(means: Tensor, threshold: float = 0.01) -> Tensor:
     """(K,) bool: dimensions whose posterior mean moves with x, Var_x μ_j(x) > threshold ([GM] §3.11.1)."""
     return means.var(0, unbiased=False) > threshold
-
-
-def aggregated_moments(means: Tensor, variances: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean (K,) and covariance (K, K) of q(z) = 1/N Σ q(z|x_i), diagonal Gaussians (N, K) each."""
-    mean = means.mean(0)
-    spread = means - mean
-    return mean, variances.mean(0).diag() + spread.T @ spread / len(means)
 
 
 # --- The bound of one input -----------------------------------------------------------------------

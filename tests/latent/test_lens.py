@@ -152,19 +152,6 @@ def test_decode_plane_puts_each_picture_at_its_place():
     assert torch.allclose(tiles[1, 4], vae.decode(z[None]).view(4, 4), atol=1e-6)
 
 
-def test_attribute_vector_finds_a_planted_shift():
-    """Cosine above .99 at n = 2000."""
-    torch.manual_seed(0)
-    shift = f64(1.0, -2.0, 0.5, 0.0)
-    has = torch.rand(2000) < 0.4
-    z = torch.randn(2000, 4, dtype=torch.float64) + has[:, None] * shift
-    found = latent.direction(z, has)
-    assert torch.cosine_similarity(found, shift, dim=0) > 0.99
-    assert torch.allclose(found, shift, atol=0.2)
-    with pytest.raises(ValueError, match="with and without"):
-        latent.direction(z, torch.ones(2000, dtype=torch.bool))
-
-
 def test_exchange_is_the_difference_of_class_means():
     z, y = f64(0, 0, 1, 1, 5, 7).view(3, 2), torch.tensor([0, 1, 1])
     assert torch.equal(latent.exchange(z, y, minus=0, plus=1), f64(3, 4))
@@ -216,15 +203,6 @@ def test_mnist_frame_centres_the_ink():
 
 
 # --- Codes together -------------------------------------------------------------------------------
-
-
-def test_aggregated_moments_of_two_gaussians():
-    """The covariance adds their mean variance to the spread of their means."""
-    mean, covariance = latent.aggregated_moments(
-        f64(-1, 0, 2, 1).view(2, 2), f64(0.5, 0.2, 0.1, 0.4).view(2, 2)
-    )
-    assert torch.allclose(mean, f64(0.5, 0.5))
-    assert torch.allclose(covariance, f64(2.55, 0.75, 0.75, 0.55).view(2, 2))
 
 
 def test_active_units():

@@ -106,16 +106,6 @@ def test_nll_is_the_models_own_loss(model, tokens):
     assert lens.nll(lens.record(model, tokens), tokens) == pytest.approx(loss.item())
 
 
-def test_rollout_is_a_product_of_stochastic_matrices(model, tokens):
-    maps = lens.record(model, tokens)
-    rolled = lens.rollout(maps.weights)
-    torch.testing.assert_close(rolled.sum(-1), torch.ones(T, dtype=torch.float64))
-    assert not rolled.triu(1).any()
-    eye = torch.eye(T, dtype=torch.float64)
-    a, b, c = (0.5 * (m.mean(0) + eye) for m in maps.weights)
-    torch.testing.assert_close(rolled, c @ b @ a)
-
-
 def test_the_lens_leaves_the_model_as_it_was(model, tokens):
     before = model(tokens[None])
     state = {k: v.clone() for k, v in model.state_dict().items()}

@@ -61,12 +61,6 @@ def connect(order: Tensor, degrees: Sequence[Tensor], direct: bool = False) -> C
     return Connectivity(order, rank, list(degrees), layers, skip, product)
 
 
-def connectivity(model: MADE, order: Tensor | None = None) -> Connectivity:
-    """The masks that `model` uses, under its own order or another."""
-    order = model.component_order(0) if order is None else order
-    return connect(order, model.component_degrees(0), model.direct)
-
-
 def spaced_degrees(n: int, widths: Sequence[int], rule: str, seed: int) -> list[Tensor]:
     """Degrees by rule: "even", "random"."""
     return draw_degrees(n, widths, rule, torch.Generator().manual_seed(seed))

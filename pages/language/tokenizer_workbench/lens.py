@@ -4,7 +4,6 @@ WordPiece and unigram come twice: learned and run by this project, and by the `t
 same words.
 """
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -165,8 +164,3 @@ def merge_tree(bpe: BPE, token: str) -> MergeTree:
 
     grow(token, -1)
     return found
-
-
-def words_of(text: str) -> int:
-    """Words in the sense of the word tokenizer."""
-    return len(re.findall(r"\w+|[^\w\s]", text))
