@@ -61,6 +61,11 @@ def connect(order: Tensor, degrees: Sequence[Tensor], direct: bool = False) -> C
     return Connectivity(order, rank, list(degrees), layers, skip, product)
 
 
+def connectivity(model: MADE) -> Connectivity:
+    """The masks that `model` uses."""
+    return connect(model.component_order(0), model.component_degrees(0), model.direct)
+
+
 def spaced_degrees(n: int, widths: Sequence[int], rule: str, seed: int) -> list[Tensor]:
     """Degrees by rule: "even", "random"."""
     return draw_degrees(n, widths, rule, torch.Generator().manual_seed(seed))
