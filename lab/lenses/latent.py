@@ -10,6 +10,7 @@ arXiv:1609.04468 (spherical interpolation, attribute vectors).
 """
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -18,6 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from lab.lenses.training import training_steps
 from modules.latent.vae import VAE, gaussian_kl, reparameterize
 
 Walk = Literal["linear", "spherical"]
@@ -343,13 +345,12 @@ def refit(
     optimizer = torch.optim.Adam(q, rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     noise = noise.to(q[0].dtype)
-    with torch.enable_grad():
-        for _ in range(steps):
-            z = reparameterize(q[0], q[1], noise)
-            loss = beta * gaussian_kl(*q).sum() - model.log_likelihood(x, z).mean()
-            q[0].grad, q[1].grad = torch.autograd.grad(loss, q)
-            optimizer.step()
-            schedule.step()
+
+    def loss() -> Tensor:
+        z = reparameterize(q[0], q[1], noise)
+        return beta * gaussian_kl(*q).sum() - model.log_likelihood(x, z).mean()
+
+    deque(training_steps(loss, optimizer, steps, schedule), maxlen=0)  # to the last
     return q[0].detach(), q[1].detach()
 
 

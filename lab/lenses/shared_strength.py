@@ -9,6 +9,7 @@ References: [LLM] neural LMs; Bengio et al. 2003.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -17,6 +18,7 @@ from torch import Tensor
 from datamodules import grammar
 from datamodules.grammar import Grammar, Toy
 from datamodules.tokenizer import WordTokenizer
+from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.language import word_vectors as wv
 from modules.language.bengio import Bengio
@@ -152,12 +154,11 @@ def train(
         optimizer = torch.optim.Adam(
             [p for p in network.parameters() if p.requires_grad], 1e-2, weight_decay=decay
         )
-        for step in range(STEPS):
-            if step % 50 == 0:
-                yield (seed + step / STEPS) / seeds, list(ready)
-            optimizer.zero_grad()
-            network.step(batch, "val").backward()  # type: ignore[arg-type]
-            optimizer.step()
+        loss = partial(network.step, batch, "val")  # type: ignore[arg-type]
+        steps = training_steps(loss, optimizer, STEPS)
+        for done, _ in steps:
+            if done % 50 == 0 and done < STEPS:
+                yield (seed + done / STEPS) / seeds, list(ready)
         ready.append(judge(network, coder, toy, asked))
     yield 1.0, list(ready)
 

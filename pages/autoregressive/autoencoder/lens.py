@@ -8,7 +8,7 @@ References: [GM] 1.5.3-1.5.4; Germain et al. 2015, arXiv:1502.03509.
 
 import math
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import torch
 import torch.nn.functional as F
@@ -16,6 +16,7 @@ from torch import Tensor
 
 from datamodules.binary_images import patterns, strings
 from lab.lenses.drawing import jacobian
+from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.autoregressive.autoencoder import Autoencoder
 from modules.autoregressive.made import MADE
@@ -50,6 +51,11 @@ def log_product(logits: Tensor, x: Tensor) -> Tensor:
     return -F.binary_cross_entropy_with_logits(logits, x, reduction="none").sum(-1)
 
 
+def mean_loss(model: Autoencoder | MADE) -> Tensor:
+    """-log_product of all patterns, nats a picture."""
+    return -log_product(model.logits(images()), images()).mean()
+
+
 def train(width: int, seed: int) -> tuple[list[Step], Autoencoder, MADE]:
     """Train both, `width` hidden units each; see `race` for the steps."""
     ae, made = seeded(
@@ -60,16 +66,18 @@ def train(width: int, seed: int) -> tuple[list[Step], Autoencoder, MADE]:
         seed,
     )
     models: dict[str, Autoencoder | MADE] = {"ae": ae, "made": made}
-    optimizers = {name: torch.optim.Adam(m.parameters(), lr=RATE) for name, m in models.items()}
+    trainings = [
+        training_steps(
+            partial(mean_loss, m),
+            torch.optim.Adam(m.parameters(), lr=RATE),
+            PASSES,
+        )
+        for m in models.values()
+    ]
     steps: list[Step] = []
-    for done in range(PASSES + 1):
-        losses = {name: -log_product(m.logits(images()), images()).mean() for name, m in models.items()}
+    for (done, loss_ae), (_, loss_made) in zip(*trainings, strict=True):
         if done % EVERY == 0:
-            steps.append(look(done, models, {name: loss.item() for name, loss in losses.items()}))
-        for name, optimizer in optimizers.items():
-            optimizer.zero_grad()
-            losses[name].backward()
-            optimizer.step()
+            steps.append(look(done, models, {"ae": loss_ae, "made": loss_made}))
     return steps, ae.eval(), made.eval()
 
 

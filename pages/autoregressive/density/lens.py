@@ -19,6 +19,7 @@ from torch import Tensor
 from datamodules import points
 from datamodules.digits import Digits
 from lab.experiments import Experiment, find
+from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.autoregressive.rnade import RNADE
 from modules.trace import Step, Trace
@@ -196,7 +197,7 @@ class Fit:
     """A model in training.
 
     Attributes:
-        losses: -log p of each step's points, nats.
+        losses: mean -log p of the points before the first step and after each, nats.
     """
 
     model: RNADE
@@ -211,15 +212,9 @@ def fit(
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     found = Fit(model)
-    for done in range(1, steps + 1):
-        with torch.enable_grad():
-            loss = -model.log_prob(x).mean()
-            optimizer.zero_grad()
-            loss.backward()
-        optimizer.step()
-        schedule.step()
-        found.losses.append(loss.item())
-        if done % 5 == 0 or done == steps:
+    for done, loss in training_steps(lambda: -model.log_prob(x).mean(), optimizer, steps, schedule):
+        found.losses.append(loss)
+        if done and (done % 5 == 0 or done == steps):
             yield done / steps, found
 
 
@@ -251,33 +246,34 @@ def whole_numbers(components: int, seed: int = 0, steps: int = 200, every: int =
     Step values: `steps`, and for "raw" and "noisy" `nll_…` (nats of a pair of levels) and
     `log_sigma_…` (of the narrowest component, in units of a level). Result: the entropy, nats.
     """
-    x = levels()
-    generator = torch.Generator().manual_seed(seed)
-    trainings = {}
-    for name in ("raw", "noisy"):
+    x, generator = levels(), torch.Generator().manual_seed(seed)
+    log_sigma: dict[str, float] = {}  # of the narrowest component now, in units of the input
+
+    def training(name: str) -> Iterator[tuple[int, float]]:
         model = seeded(
             lambda: RNADE(event_shape=(2,), hidden=16, components=components, min_log_sigma=-30.0), seed
         )
         # the narrower a component, the smaller the steps that its mean can bear: the rate decays
         optimizer = torch.optim.Adam(model.parameters(), lr=0.03, betas=(0.9, 0.99))
-        trainings[name] = model, optimizer, torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.98)
-    trace: list[Step] = []
-    for done in range(steps + 1):
-        seen: dict[str, float] = {"steps": done}
-        for name, (model, optimizer, schedule) in trainings.items():
+        schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.98)
+
+        def loss() -> Tensor:
             noise = torch.rand(x.shape, generator=generator) if name == "noisy" else 0.5
             inputs = (x + noise) * UNIT - 2
             outputs = model.logits(inputs)
-            loss = -model.conditional_log_prob(outputs, inputs).sum(1).mean()
-            # a density per level is UNIT times the one per unit of the input
-            seen[f"nll_{name}"] = loss.item() - 2 * math.log(UNIT)
-            seen[f"log_sigma_{name}"] = model.mixture(outputs.detach())[2].min().item() - math.log(UNIT)
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
+            log_sigma[name] = model.mixture(outputs.detach())[2].min().item()
+            return -model.conditional_log_prob(outputs, inputs).sum(1).mean()
+
+        return training_steps(loss, optimizer, steps, schedule, clip=1.0)
+
+    trace: list[Step] = []
+    for (done, raw), (_, noisy) in zip(training("raw"), training("noisy"), strict=True):
         if done % every == 0:
+            seen: dict[str, float] = {"steps": done}
+            for name, loss in (("raw", raw), ("noisy", noisy)):
+                # a density per level is UNIT times the one per unit of the input
+                seen[f"nll_{name}"] = loss - 2 * math.log(UNIT)
+                seen[f"log_sigma_{name}"] = log_sigma[name] - math.log(UNIT)
             trace.append(look(seen, entropy(x)))
     return Trace(trace, entropy(x))
 

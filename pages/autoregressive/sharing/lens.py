@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from datamodules.digits import Digits
+from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.autoregressive.base import Autoregressive
 from modules.autoregressive.nade import NADE
@@ -94,14 +95,13 @@ def train(name: str, size: int, hidden: int, seed: int, steps: int = STEPS) -> I
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
     curves: dict[str, list[float]] = {"train": [nll(model, x)], "val": [nll(model, val)]}
     best = copy.deepcopy(model)
-    for done in range(1, steps + 1):
+
+    def loss() -> Tensor:
         rows = torch.randint(size, (min(BATCH, size),), generator=generator)
-        with torch.enable_grad():
-            loss = -model.log_prob(x[rows]).mean()
-            optimizer.zero_grad()
-            loss.backward()
-        optimizer.step()
-        if done % EVERY == 0:
+        return -model.log_prob(x[rows]).mean()
+
+    for done, _ in training_steps(loss, optimizer, steps):
+        if done and done % EVERY == 0:
             curves["train"].append(nll(model, x))
             curves["val"].append(nll(model, val))
             if curves["val"][-1] == min(curves["val"]):

@@ -6,6 +6,7 @@ from a second implementation; `edge_index` is (2, E), undirected graphs hold eac
 
 import copy
 import re
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -20,6 +21,7 @@ from datamodules.graph import OneGraph
 from datamodules.karate import Karate
 from datamodules.planetoid import Planetoid
 from lab.errors import UserError
+from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.graph.gcn import GCN, GraphConvolution, Propagation, propagation_matrix
 from modules.trace import Step, Trace
@@ -401,13 +403,11 @@ def train_depths(
         build = partial(GCN, data.x.shape[1], int(data.y.max()) + 1, hidden, propagation, dropout=0.0)
         model = seeded(build, seed)
         optimizer = torch.optim.Adam(model.parameter_groups(), lr=0.03)
-        with torch.enable_grad():
-            for _ in range(steps):
-                logits = model(data.x, data.edge_index)
-                loss = F.cross_entropy(logits[data.train_mask], data.y[data.train_mask])
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
+
+        def loss(model: GCN = model) -> Tensor:
+            return F.cross_entropy(model(data.x, data.edge_index)[data.train_mask], data.y[data.train_mask])
+
+        deque(training_steps(loss, optimizer, steps), maxlen=0)  # to the last
         with torch.no_grad():
             right = (model(data.x, data.edge_index).argmax(1) == data.y).float()
         results.append((depth, right[data.train_mask].mean().item(), right[data.test_mask].mean().item()))

@@ -21,6 +21,7 @@ from datamodules.multi30k import Sentences, contexts
 from datamodules.tokenizer import ASCII, CharTokenizer, Tokenizer, WordTokenizer
 from lab.errors import UserError
 from lab.lenses.shared_strength import one_hot_inputs
+from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.language import word_vectors as wv
 from modules.language.bengio import Bengio
@@ -138,21 +139,19 @@ def train(
     network = seeded(lambda: Bengio(len(found.coder), n - 1, d, hidden, **settings))
     optimizer = torch.optim.Adam([p for p in network.parameters() if p.requires_grad], rate)
     progress, every = Progress(network), max(1, steps // FRAMES)
-    for step in range(steps + 1):
+
+    def loss() -> Tensor:
         rows = torch.randint(len(y), (min(batch, len(y)),), generator=generator)
-        loss = network.step((x[rows], y[rows]), "val")
-        if step % every == 0 or step == steps:
+        return network.step((x[rows], y[rows]), "val")
+
+    for done, train_loss in training_steps(loss, optimizer, steps):
+        if done % every == 0 or done == steps:
             with torch.no_grad():
                 test = network.step(held, "val")
-            progress.steps.append(step)
-            progress.train.append(float(loss.detach()))
+            progress.steps.append(done)
+            progress.train.append(train_loss)
             progress.test.append(float(test))
-            yield step / steps, progress
-            if step == steps:
-                return
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+            yield done / steps, progress
 
 
 def next_tokens(found: Corpus, counts: NGram, network: Bengio | None, context: str) -> dict[str, Tensor]:

@@ -13,8 +13,10 @@ Shapes: `V` words, `d` dimensions, `k` words on each side.
 References: [GM] §1.6.1; Mikolov et al. 2013, arXiv:1301.3781.
 """
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -23,6 +25,7 @@ from torch import Tensor
 from datamodules.cooccurrence import counts, windows
 from datamodules.tokenizer import words
 from lab.errors import UserError
+from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.language.word2vec import CBOW, SkipGram
 from modules.trace import Step, Trace
@@ -185,11 +188,8 @@ def by_size(text: str, k: int, method: Method, sizes: tuple[int, ...], steps: in
     for d in sizes:
         made = model(window, d, method).requires_grad_(True)
         optimizer = torch.optim.Adam((made.v, made.u), 0.1)
-        for _ in range(steps):
-            optimizer.zero_grad()
-            now = made.step((window.centres, window.contexts), "val")
-            now.backward()
-            optimizer.step()
+        batch = window.centres, window.contexts
+        deque(training_steps(partial(made.step, batch, "val"), optimizer, steps), maxlen=0)
         reached.append(loss(made.requires_grad_(False), window))
     return torch.tensor(reached, dtype=torch.float64)
 
