@@ -17,7 +17,6 @@ def tree(
     chosen: Sequence[bool],
     *,
     xlabel: str = "",
-    ylabel: str = "",
     beside: Sequence[str] | str = "top center",
     height: int = 400,
 ) -> go.Figure:
@@ -45,7 +44,7 @@ def tree(
         marker={"size": 16, "color": [theme.INPUT if c else theme.HIDDEN for c in chosen]},
         hovertext=[escape(h) for h in hover], hoverinfo="text", cliponaxis=False,
     )  # fmt: skip
-    for update, values, label in ((fig.update_xaxes, x, xlabel), (fig.update_yaxes, y, ylabel)):
+    for update, values, label in ((fig.update_xaxes, x, xlabel), (fig.update_yaxes, y, "")):
         room = 0.08 * (max(values) - min(values)) + 0.45
         update(title=label, showgrid=False, zeroline=False, showticklabels=bool(label), dtick=1,
                range=[min(values) - room, max(values) + room])  # fmt: skip

@@ -18,7 +18,6 @@ def network(
     layers: Sequence[Any],
     direct: Any = None,
     live: Live | None = None,
-    title: str = "",
 ) -> go.Figure:
     """The masked network: inputs left, outputs right, the number in a unit its rank or degree.
 
@@ -88,7 +87,7 @@ def network(
                      range=[-0.35, last + 0.35])  # fmt: skip
     fig.update_yaxes(visible=False)
     height = max(380, 44 * max(map(len, numbers)) + 80)
-    fig.update_layout(title=title, height=height, annotations=labels)
+    fig.update_layout(height=height, annotations=labels)
     return fig
 
 

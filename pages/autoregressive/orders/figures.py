@@ -9,9 +9,7 @@ from lab.figures import theme
 from lab.figures.basic import array
 
 
-def strip(
-    each: Any, lines: Mapping[str, float], title: str = "", ylabel: str = "−log p, nats", height: int = 420
-) -> go.Figure:
+def strip(each: Any, lines: Mapping[str, float], title: str = "", height: int = 420) -> go.Figure:
     """One point an order, (S,) nats; and levels to compare with, by name."""
     values = array(each)
     fig = go.Figure(
@@ -29,6 +27,6 @@ def strip(
             )
         )  # fmt: skip
     fig.update_xaxes(title="order", range=[0.4, len(values) + 0.6], zeroline=False)
-    fig.update_yaxes(title=ylabel)
+    fig.update_yaxes(title="−log p, nats")
     fig.update_layout(title=title, height=height, showlegend=True)
     return fig

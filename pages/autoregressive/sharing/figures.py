@@ -9,7 +9,7 @@ from lab.figures import theme
 Line = tuple[Sequence[float], Sequence[float], Sequence[float]]
 
 
-def by_size(lines: Mapping[str, Line], title: str = "", ylabel: str = "", height: int = 440) -> go.Figure:
+def by_size(lines: Mapping[str, Line], title: str = "", height: int = 440) -> go.Figure:
     """Means with their standard deviations against the training size, on a logarithmic axis.
 
     Args:
@@ -33,6 +33,5 @@ def by_size(lines: Mapping[str, Line], title: str = "", ylabel: str = "", height
     fig.update_xaxes(
         title="training digits", type="log", tickvals=ticks, ticktext=[f"{size:,}" for size in ticks]
     )
-    fig.update_yaxes(title=ylabel)
     fig.update_layout(title=title, height=height)
     return fig

@@ -18,15 +18,13 @@ def veil(color: str) -> list[list[float | str]]:
     return [[0, theme.fade(color, 0)], [0.02, theme.fade(color, 0.2)], [1, theme.fade(color, 0.85)]]
 
 
-def on_image(
-    x: Any, gradient: Any = None, box: Sequence[Span] | None = None, title: str = "", height: int = 420
-) -> go.Figure:
+def on_image(x: Any, gradient: Any = None, box: Sequence[Span] | None = None, height: int = 420) -> go.Figure:
     """A picture (H, W), the box of theory as a frame, the measured |gradient| (H, W) as colour over it.
 
     Args:
         box: (first row, last row), (first column, last column); None draws no frame.
     """
-    fig = image(x, title=title, height=height)
+    fig = image(x, height=height)
     if gradient is not None:
         g = array(gradient).astype(float)
         peak = g.max() or 1.0
@@ -47,9 +45,7 @@ def on_image(
     return fig
 
 
-def on_signal(
-    x: Any, gradient: Any, span: Span | None = None, title: str = "", height: int = 420
-) -> go.Figure:
+def on_signal(x: Any, gradient: Any, span: Span | None = None, height: int = 420) -> go.Figure:
     """A signal (n,), the box of theory shaded, the measured |gradient| (n,) as bars below it."""
     values, g = array(x).astype(float), array(gradient).astype(float)
     position = list(range(len(values)))
@@ -69,7 +65,7 @@ def on_signal(
     fig.update_xaxes(title="input", row=2, col=1)
     fig.update_yaxes(title="value", row=1, col=1)
     fig.update_yaxes(title="|gradient|", rangemode="tozero", row=2, col=1)
-    fig.update_layout(title=title, height=height, showlegend=False, bargap=0.15)
+    fig.update_layout(height=height, showlegend=False, bargap=0.15)
     return fig
 
 
@@ -93,7 +89,7 @@ def feature_map(
     return fig
 
 
-def product(patch: Any, kernel: Any, title: str = "", height: int = 260) -> go.Figure:
+def product(patch: Any, kernel: Any, height: int = 260) -> go.Figure:
     """patch × kernel = products, element by element: three small matrices with their numbers."""
     shape = (-1, array(patch).shape[-1])
     parts = [array(patch).reshape(shape), array(kernel).reshape(shape)]
@@ -120,7 +116,7 @@ def product(patch: Any, kernel: Any, title: str = "", height: int = 260) -> go.F
         )  # fmt: skip
     fig.update_xaxes(visible=False)
     fig.update_yaxes(visible=False, autorange="reversed")
-    fig.update_layout(title=title, height=max(150, min(height, 120 + 42 * rows)), margin={"t": 44})
+    fig.update_layout(height=max(150, min(height, 120 + 42 * rows)), margin={"t": 44})
     return fig
 
 

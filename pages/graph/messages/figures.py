@@ -63,7 +63,7 @@ def hop_colors(reach: int) -> list[str]:
     return [*("#4F1238", "#9A3F76", "#CC79A7", "#DDA3C3", "#F3DEEA")[: reach + 1], theme.HIDDEN]
 
 
-def similarity(values: Any, classes: Any, title: str = "", height: int = 480) -> go.Figure:
+def similarity(values: Any, classes: Any, height: int = 480) -> go.Figure:
     """Cosines between nodes sorted by class, the classes numbered on the axes and kept apart by lines.
 
     Args:
@@ -71,7 +71,7 @@ def similarity(values: Any, classes: Any, title: str = "", height: int = 480) ->
         classes: (N,) ascending.
     """
     c = array(classes).astype(int)
-    fig = basic.heatmap(values, scale="probability", square=True, height=height, title=title)
+    fig = basic.heatmap(values, scale="probability", square=True, height=height)
     present = np.unique(c)
     ticks = {
         "tickvals": [float(np.flatnonzero(c == k).mean()) for k in present],
@@ -206,9 +206,7 @@ def network(
     return fig
 
 
-def contributions(
-    values: Any, names: Sequence[str], step: int, total: float, title: str = "", height: int = 380
-) -> go.Figure:
+def contributions(values: Any, names: Sequence[str], step: int, total: float, height: int = 380) -> go.Figure:
     """What each sender, then the bias, adds to one unit: a waterfall up to the present step.
 
     Args:
@@ -232,5 +230,5 @@ def contributions(
     )  # fmt: skip
     fig.add_hline(y=total, line={"color": theme.OUTPUT, "width": 3})
     fig.update_xaxes(showgrid=False, zeroline=False, **basic.ticks(names, len(v)))
-    fig.update_layout(title=title, height=height, bargap=0.2, showlegend=False)
+    fig.update_layout(height=height, bargap=0.2, showlegend=False)
     return fig

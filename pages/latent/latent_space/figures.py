@@ -17,7 +17,6 @@ def contact_sheet(
     rows: Sequence[str],
     columns: Sequence[str],
     mark: tuple[int, int] | int | None = None,
-    title: str = "",
     xlabel: str = "",
     clickable: bool = False,
 ) -> go.Figure:
@@ -68,7 +67,7 @@ def contact_sheet(
         showgrid=False, zeroline=False, tickvals=middle_y, ticktext=list(rows), scaleanchor="x",
         range=[r * (h + gap) - 0.5, -0.5 - gap], constrain="domain",
     )  # fmt: skip
-    fig.update_layout(title=title, height=int(min(900, max(170, 110 + 760 * r / c))))
+    fig.update_layout(height=int(min(900, max(170, 110 + 760 * r / c))))
     return fig
 
 
