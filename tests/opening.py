@@ -16,7 +16,7 @@ TOPICS = sorted(
 
 
 def page_path(topic: str) -> Path:
-    """The file of a page: `pages/<family>/<topic>/page.py`, or `pages/<family>/<topic>.py`."""
+    """The file of a topic, `pages/<family>/<topic>/page.py`, or of `home`, `models`, `train`."""
     room = PAGES / topic / "page.py"
     return room if room.exists() else PAGES / f"{topic}.py"
 
