@@ -14,8 +14,6 @@ from modules.autoregressive.autoencoder import Autoencoder
 from modules.autoregressive.base import Autoregressive
 from modules.trace import Trace
 
-pass
-
 
 def typed_order(text: str, n: int) -> Tensor:
     """An order as typed, variables counted from 1: "2 3 1"; those not named follow in natural order.

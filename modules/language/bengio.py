@@ -75,13 +75,13 @@ class Bengio(Module):
         if end is not None and not 0 <= end < vocab_size:
             raise ValueError(f"end is {end}: it must be one of the {vocab_size} tokens, or none.")
         self.vocab_size, self.context, self.begin, self.end = vocab_size, context, begin, end
-        one_hot = embedding == "one-hot"
-        dim = vocab_size if one_hot else dim
+        self.one_hot = embedding == "one-hot"
+        dim = vocab_size if self.one_hot else dim
         self.embedding = nn.Embedding(vocab_size, dim)
         self.first = nn.Linear(context * dim, hidden)
         self.output = nn.Linear(hidden, vocab_size)
         self.direct = nn.Linear(context * dim, vocab_size, bias=False) if direct else None
-        if one_hot:
+        if self.one_hot:
             self.embedding.weight.requires_grad_(False).copy_(torch.eye(vocab_size))
         if zero_output:
             for layer in (self.output, self.direct):

@@ -8,12 +8,13 @@ from opening import captions, open_page
 
 from lab import ui
 from lab.errors import UserError
-from lab.figures import decoding as figures
-from lab.lenses import decoding as lens
 from lab.lenses import sampling
 from lab.lenses import text as texts
 from modules.language.beam import beam_trace
 from modules.language.truncation import SamplingParams, truncate
+from pages.language.beam_search import figures
+from pages.language.beam_search import lens as beam_search
+from pages.language.two_strategies import lens as two_strategies
 from tests.language.toys import GREEDY_FAILS, NOT_MONOTONE, Coin
 
 MISSES = ": .6 .4\na: .55 .45\nb: .95 .05"
@@ -63,7 +64,7 @@ def test_the_duel_measures_both_texts():
     model, coder = ui.load("bengio-shakespeare"), texts.tokenizer(ui.card("bengio-shakespeare"))
     prompt = torch.tensor(coder.encode("ROMEO:\n"))
     for side, strategy in enumerate(("greedy", "nucleus 0.9")):
-        result = lens.run(model, prompt, strategy, 60)
+        result = two_strategies.run(model, prompt, strategy, 60)
         whole = torch.cat([prompt, result.tokens])[None]
         total = (model.log_prob(whole) - model.log_prob(prompt[None])).item()
         assert result.nats.sum().item() == pytest.approx(-total, abs=1e-3)
@@ -75,7 +76,7 @@ def test_the_duel_measures_both_texts():
 
 def test_a_beam_is_measured_like_a_sample():
     model = Coin(0.5, 0.3, 0.2)
-    result = lens.run(model, torch.tensor([0]), "beam of 4", 10)
+    result = two_strategies.run(model, torch.tensor([0]), "beam of 4", 10)
     torch.testing.assert_close(result.nats, torch.full((10,), math.log(2)))
     torch.testing.assert_close(result.entropy, torch.full((10,), 1.0296530))
     assert result.distinct == pytest.approx(1 / 3) and result.repeated[8:].all()
@@ -83,12 +84,12 @@ def test_a_beam_is_measured_like_a_sample():
 
 def test_repeats_are_what_came_before():
     tokens = torch.tensor([*range(9), *range(9), 20])
-    assert lens.repeats(tokens).tolist() == [False] * 9 + [True] * 9 + [False]
-    assert not lens.repeats(torch.arange(30)).any()
+    assert two_strategies.repeats(tokens).tolist() == [False] * 9 + [True] * 9 + [False]
+    assert not two_strategies.repeats(torch.arange(30)).any()
 
 
 def test_temperature_sweep_of_independent_tokens():
-    found = lens.sweep(Coin(0.5, 0.3, 0.2), torch.tensor([0]), [0.0, 1.0], 200)
+    found = two_strategies.sweep(Coin(0.5, 0.3, 0.2), torch.tensor([0]), [0.0, 1.0], 200)
     assert found["distinct"][0] == pytest.approx(1 / 193) and found["distinct"][1] > 0.9
     assert found["entropy"] == pytest.approx([1.0296530] * 2, abs=1e-5)
     assert found["nats"][0] == pytest.approx(math.log(2)) and found["nats"][1] == pytest.approx(
@@ -97,11 +98,11 @@ def test_temperature_sweep_of_independent_tokens():
 
 
 def test_a_typed_table_is_the_toy():
-    model, names, eos = lens.table(MISSES, 2)
+    model, names, eos = beam_search.table(MISSES, 2)
     strings = torch.cartesian_prod(torch.arange(2), torch.arange(2))
     torch.testing.assert_close(model.log_prob(strings), GREEDY_FAILS.log_prob(strings))
     assert names == ["a", "b"] and eos is None
-    assert lens.table("ends: b\n: .5 .5", 1)[2] == 1
+    assert beam_search.table("ends: b\n: .5 .5", 1)[2] == 1
     for text, sentence in (
         ("nonsense", "cannot read"),
         (": .6 .6", "sum to 1.2"),
@@ -111,12 +112,12 @@ def test_a_typed_table_is_the_toy():
         ("", "same number"),
     ):
         with pytest.raises(UserError, match=sentence):
-            lens.table(text, 2)
+            beam_search.table(text, 2)
 
 
 def test_the_tree_holds_every_candidate_once():
-    trace = beam_trace(NOT_MONOTONE, lens.start(), 3, 2)
-    found = lens.tree(trace, 3, pruned=9)
+    trace = beam_trace(NOT_MONOTONE, beam_search.start(), 3, 2)
+    found = beam_search.tree(trace, 3, pruned=9)
     assert len(set(found.text)) == len(found.text)
     for n, parent in enumerate(found.parent):
         if parent >= 0:
@@ -128,11 +129,11 @@ def test_the_tree_holds_every_candidate_once():
         assert sum(s == "kept" for s, d in zip(found.state, found.depth, strict=True) if d == depth) == 2
     leaves = [n for n in range(len(found.text)) if n not in found.parent]
     assert sorted(found.place[n] for n in leaves) == list(range(len(leaves)))  # no two on one another
-    assert sum(lens.along(found, (0, 0, 0))) == 3  # the start, x, xx: xxx was cut before
-    assert len(lens.tree(trace, 1).text) == 4
+    assert sum(beam_search.along(found, (0, 0, 0))) == 3  # the start, x, xx: xxx was cut before
+    assert len(beam_search.tree(trace, 1).text) == 4
     fig = figures.tree(
         found.depth, found.place, found.parent, ["x"] * len(found.text), ["x"] * len(found.text),
-        found.state, found.group, lens.along(found, (0, 0, 0)),
+        found.state, found.group, beam_search.along(found, (0, 0, 0)),
     )  # fmt: skip
     cut = next(t for t in fig.data if t.name == "cut")
     assert len(cut.x) == found.state.count("pruned")

@@ -12,7 +12,7 @@ from datamodules import grammar
 from datamodules.grammar import Grammar
 from datamodules.tokenizer import WordTokenizer
 from lab import experiments, ui, weights
-from lab.lenses import shared_strength as lens
+from pages.language.shared_strength import lens
 
 opened = partial(open_page, "language/shared_strength")
 DOG = "the dog sat on the"
@@ -84,7 +84,7 @@ def test_one_hot_inputs_carry_over_too():
     networks = trained("class", one_hot=True, seeds=2)
     assert all(t.right > 0.97 for t in networks)
     network, coder = networks[0].network, grammar.tokenizer()
-    assert lens.one_hot_inputs(network) and networks[0].within > networks[0].across + 0.2
+    assert network.one_hot and networks[0].within > networks[0].across + 0.2
     # its vectors: what the first layer adds when the word stands in the subject's place
     dog, cat = (coder.encode(w)[0] for w in ("dog", "cat"))
     x = torch.zeros(2, 6, dtype=torch.int64)

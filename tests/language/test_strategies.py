@@ -13,6 +13,9 @@ from modules.language import decoding
 from modules.language.beam import beam
 from modules.language.ngram import NGram
 from modules.language.truncation import SamplingParams
+from pages.language.all_strategies import lens as all_strategies
+from pages.language.beam_width import lens as beam_width
+from pages.language.own_mistakes import lens as own_mistakes
 from tests.language.toys import ENDS, NOT_MONOTONE, Coin
 
 
@@ -41,21 +44,26 @@ def test_many_strategies_at_once_are_each_alone():
 
 
 def test_measures_of_texts():
-    assert lens.distinct(torch.tensor([[1, 2] * 20])) == pytest.approx(2 / 33)
+    assert all_strategies.distinct(torch.tensor([[1, 2] * 20])) == pytest.approx(2 / 33)
     same = torch.arange(20).expand(3, -1)
-    assert lens.distinct(same) == pytest.approx(1 / 3)  # the texts repeat each other
-    assert lens.known(["cut the dog sat cu", "x a cat y"], {"the", "cat", "a"}) == pytest.approx(3 / 5)
+    assert all_strategies.distinct(same) == pytest.approx(1 / 3)  # the texts repeat each other
+    assert all_strategies.known(["cut the dog sat cu", "x a cat y"], {"the", "cat", "a"}) == pytest.approx(
+        3 / 5
+    )
 
 
 def test_people_are_scored_where_they_stand():
     coin = Coin(0.5, 0.3, 0.2)
     human = torch.tensor([2] * 3 * 14)
-    found = lens.compare(coin, Letters(), torch.tensor([0, 1]), 12, human=human, vocabulary={"a"})
-    assert list(found) == [*lens.STRATEGIES, lens.HUMAN]
+    found = all_strategies.compare(coin, Letters(), torch.tensor([0, 1]), 12, human=human, vocabulary={"a"})
+    assert list(found) == [*all_strategies.STRATEGIES, all_strategies.HUMAN]
     assert found["greedy"].nats == pytest.approx(math.log(2)) and not found["greedy"].tokens.any()
-    assert found[lens.HUMAN].nats == pytest.approx(-math.log(0.2)) and (found[lens.HUMAN].tokens == 2).all()
+    assert (
+        found[all_strategies.HUMAN].nats == pytest.approx(-math.log(0.2))
+        and (found[all_strategies.HUMAN].tokens == 2).all()
+    )
     assert found["top-k 3"].nats == pytest.approx(found["ancestral"].nats)  # of three tokens nothing is cut
-    assert lens.HUMAN not in lens.compare(coin, Letters(), torch.tensor([0]), 12)
+    assert all_strategies.HUMAN not in all_strategies.compare(coin, Letters(), torch.tensor([0]), 12)
 
 
 class Letters:
@@ -74,7 +82,9 @@ def test_strategies_on_shakespeare(real_data):
     training, text = (lens.corpus(card, split) for split in ("train", "val"))
     assert training is not None and text is not None
     human, words = torch.tensor(coder.encode(text)), set(training.split())
-    found = lens.compare(weights.load(place), coder, torch.tensor(coder.encode("\n")), 2000, 3, human, words)
+    found = all_strategies.compare(
+        weights.load(place), coder, torch.tensor(coder.encode("\n")), 2000, 3, human, words
+    )
     published = {  # surprisal, different 8-grams, known words
         "greedy": (0.989, 0.018 / 3, 1.000), "temperature 0.5": (0.936, 0.847, 0.993),
         "ancestral": (1.179, 0.975, 0.921), "temperature 1.5": (1.904, 0.990, 0.670),
@@ -89,35 +99,35 @@ def test_strategies_on_shakespeare(real_data):
         assert one.known == pytest.approx(known, abs=0.03), name
     assert found["greedy"].nats == pytest.approx(0.989, abs=5e-4)
     assert found["greedy"].tokens[0].equal(found["greedy"].tokens[1])
-    assert found[lens.HUMAN].distinct == pytest.approx(0.909, abs=2e-3)
-    assert found[lens.HUMAN].known == pytest.approx(0.924, abs=2e-3)
+    assert found[all_strategies.HUMAN].distinct == pytest.approx(0.909, abs=2e-3)
+    assert found[all_strategies.HUMAN].known == pytest.approx(0.924, abs=2e-3)
 
 
 def test_width_is_no_promise():
-    rows = lens.widths(NOT_MONOTONE, [torch.zeros(0, dtype=torch.int64)], 3, (1, 2, 3))
+    rows = beam_width.widths(NOT_MONOTONE, [torch.zeros(0, dtype=torch.int64)], 3, (1, 2, 3))
     assert [math.exp(row.log_prob) for row in rows] == pytest.approx([0.136, 0.0583333, 0.136], abs=1e-6)
     assert [row.better for row in rows] == [1, 0, 1]
 
 
 def test_the_sum_prefers_short_texts_and_groups_differ():
     start = torch.zeros(0, dtype=torch.int64)
-    (row,) = lens.widths(ENDS, [start, start], 3, (2,), eos=0, alpha=1.0)
+    (row,) = beam_width.widths(ENDS, [start, start], 3, (2,), eos=0, alpha=1.0)
     assert (row.length, row.normalised) == (1.0, 3.0) and row.better == 2
     model = counted()
     prompts = [torch.tensor([0]), torch.tensor([3])]
-    (row,) = lens.widths(model, prompts, 8, (4,), strength=2.0)
-    (same,) = lens.widths(model, prompts, 8, (4,), strength=0.0)
+    (row,) = beam_width.widths(model, prompts, 8, (4,), strength=2.0)
+    (same,) = beam_width.widths(model, prompts, 8, (4,), strength=0.0)
     assert row.diverse > same.diverse and row.beam > same.diverse
-    (greedy,) = lens.widths(model, prompts, 8, (1,))
+    (greedy,) = beam_width.widths(model, prompts, 8, (1,))
     assert same.diverse == pytest.approx(greedy.beam / 4)  # without a penalty all groups write the same text
     found = beam(model, prompts[0], 8, 4)
     each = [pair for h in found for pair in zip(h.tokens, h.tokens[1:], strict=False)]
-    assert lens.pairs(found) == len(set(each)) / len(each)
+    assert beam_width.pairs(found) == len(set(each)) / len(each)
 
 
 def test_drift_asks_the_judge_about_both_texts():
     writer, judge = Coin(0.5, 0.5), Coin(0.9, 0.1)
-    found = lens.drift(writer, judge, torch.zeros(3000, dtype=torch.int64), 5, 12, 2000)
+    found = own_mistakes.drift(writer, judge, torch.zeros(3000, dtype=torch.int64), 5, 12, 2000)
     torch.testing.assert_close(found.true, torch.full((12,), -math.log(0.9)).double())
     expected = -(math.log(0.9) + math.log(0.1)) / 2
     assert (found.own - expected).abs().max() < 5 * found.error.max()
@@ -125,7 +135,7 @@ def test_drift_asks_the_judge_about_both_texts():
     growth, error = found.growth()
     assert abs(growth) < 3 * error
     with pytest.raises(ValueError, match="do not fit"):
-        lens.drift(writer, judge, torch.zeros(100, dtype=torch.int64), 5, 12, 100)
+        own_mistakes.drift(writer, judge, torch.zeros(100, dtype=torch.int64), 5, 12, 100)
 
 
 def test_drift_grows_where_a_mistake_is_never_forgotten():
@@ -145,7 +155,7 @@ def test_drift_grows_where_a_mistake_is_never_forgotten():
             rows = torch.tensor([[0.9, 0.1], [0.5, 0.5]], dtype=torch.float64)
             return rows[prefix[:, -1]].log()
 
-    found = lens.drift(Chain(0.1), Judge(), torch.zeros(2000, dtype=torch.int64), 1, 30, 1000)
+    found = own_mistakes.drift(Chain(0.1), Judge(), torch.zeros(2000, dtype=torch.int64), 1, 30, 1000)
     assert found.growth()[0] > 0.2 and found.own[0] < found.own[-1] and found.told
 
 
@@ -163,7 +173,7 @@ def test_the_growth_has_its_standard_error():
             return torch.full((len(prefix), 2), 0.5).double().log()
 
     text = torch.zeros(1000, dtype=torch.int64)
-    runs = [lens.drift(Sticky(), Coin(0.8, 0.2), text, 4, 12, 40, seed) for seed in range(150)]
+    runs = [own_mistakes.drift(Sticky(), Coin(0.8, 0.2), text, 4, 12, 40, seed) for seed in range(150)]
     growth, error = torch.tensor([run.growth() for run in runs], dtype=torch.float64).T
     assert error.mean().item() == pytest.approx(growth.std().item(), rel=0.15)
     # two errors hold most runs, as there is no growth; points taken as independent would promise too much
@@ -182,7 +192,7 @@ def test_the_drift_of_own_mistakes_is_within_noise(writer, judge, real_data):
     assert text is not None
     ids = torch.tensor(texts.tokenizer(card).encode(text[:20_000]))
     models = [weights.load(experiments.ZOO / f"{name}-shakespeare") for name in (writer, judge)]
-    found = [lens.drift(*models, ids, 10, 30, 200, seed) for seed in range(2)]
+    found = [own_mistakes.drift(*models, ids, 10, 30, 200, seed) for seed in range(2)]
     for one in found:
         growth, error = one.growth()
         assert abs(growth) < 2.5 * error and 0.03 < error < 0.15
@@ -193,7 +203,7 @@ def test_the_page_shows_all_strategies():
     shown = table_with(page, "strategy").set_index("strategy")
     card = weights.read_card(experiments.ZOO / "ngram-shakespeare")
     coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "ngram-shakespeare")
-    found = lens.compare(model, coder, torch.tensor(coder.encode("ROMEO:\n")), 50)
+    found = all_strategies.compare(model, coder, torch.tensor(coder.encode("ROMEO:\n")), 50)
     for name, one in found.items():
         assert shown.loc[name, "surprisal (nats)"] == f"{one.nats:.3f}"
         assert shown.loc[name, "different 8-grams"] == f"{one.distinct:.3f}"
@@ -206,7 +216,7 @@ def test_the_page_widens_a_beam():
     card = weights.read_card(experiments.ZOO / "bengio-pydocs")
     coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "bengio-pydocs")
     prompts = [torch.tensor(coder.encode(text)) for text in ("Return a ", "for i in ", "The ", "If ")]
-    rows = lens.widths(model, prompts, 4)
+    rows = beam_width.widths(model, prompts, 4)
     assert shown["log P"].tolist() == [f"{row.log_prob:.3f}" for row in rows]
     assert shown["no worse than before"].tolist() == ["–", *(f"{r.better} of 4" for r in rows[1:])]
 
@@ -217,7 +227,7 @@ def test_the_page_lets_a_model_go_on_alone(monkeypatch):
     page = open_page("language/own_mistakes", trained="bengio-pydocs", alone="true", far="9", places="50")
     card = weights.read_card(experiments.ZOO / "bengio-pydocs")
     coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "bengio-pydocs")
-    found = lens.drift(model, model, torch.tensor(coder.encode(text)), 10, 9, 50)
+    found = own_mistakes.drift(model, model, torch.tensor(coder.encode(text)), 10, 9, 50)
     growth, error = found.growth()
     assert rf"\text{{growth}} = {growth:.3f} \pm {error:.3f}" in page.latex[0].value
     said = any("cannot be told from none" in line.value for line in (*page.caption, *page.markdown))

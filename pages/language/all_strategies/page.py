@@ -3,9 +3,9 @@
 from lab import ui
 from lab.errors import UserError
 from lab.figures import basic
-from lab.lenses import decoding as lens
 from lab.lenses import strategies
 from lab.lenses import text as texts
+from pages.language.all_strategies import lens
 
 REFERENCES = [
     "Holtzman et al. 2019, The curious case of neural text degeneration, arXiv:1904.09751",
@@ -22,7 +22,7 @@ name = ui.language_model("ngram-shakespeare")
 prompt, _ = ui.beginning(name)
 first, second = ui.columns(2)
 with first:
-    length = ui.slider(f"New tokens, {strategies.TEXTS} texts each", 50, 2000, 150, key="each", step=50)
+    length = ui.slider(f"New tokens, {lens.TEXTS} texts each", 50, 2000, 150, key="each", step=50)
 with second:
     seed = ui.number("Seed", 0, 9999, 0, key="seed")
 
@@ -31,7 +31,7 @@ with second:
 def compared(name, prompt, length, seed):
     human, words = strategies.held_out(ui.card(name))
     coder = texts.tokenizer(ui.card(name))
-    found = strategies.compare(
+    found = lens.compare(
         ui.next_token_model(name), coder, prompt, length, human=human, vocabulary=words, seed=seed
     )
     return {how: (one.nats, one.distinct, one.known) for how, one in found.items()}
@@ -42,9 +42,9 @@ if asked := ui.toggle("Write with every strategy (seconds; 2,000 tokens take lon
         found = compared(name, prompt, length, seed)
     except (UserError, ValueError) as error:
         ui.stop(str(error))
-    names, count = list(found), strategies.TEXTS * (length - lens.GRAM + 1)
+    names, count = list(found), lens.TEXTS * (length - strategies.GRAM + 1)
     nats, distinct = [v[0] for v in found.values()], [v[1] for v in found.values()]
-    people = names.index(strategies.HUMAN) if strategies.HUMAN in found else None
+    people = names.index(lens.HUMAN) if lens.HUMAN in found else None
     left, right = ui.columns(2)
     for column, measure, values in (
         (left, "surprisal (nats)", nats), (right, "different 8-grams", distinct),
@@ -64,11 +64,11 @@ if asked := ui.toggle("Write with every strategy (seconds; 2,000 tokens take lon
         },
         alt="Surprisal, repetition and known words of every strategy", key="strategies",
     )  # fmt: skip
-    missing = "" if strategies.HUMAN in found else " The text of people is not at hand."
+    missing = "" if lens.HUMAN in found else " The text of people is not at hand."
     ui.equation(
         r"\frac{\text{different sequences of 8}}{\text{all}} = "
         rf"\frac{{{distinct[0] * count:.0f}}}{{{count}}} = {distinct[0]:.3f}",
-        note=f"Greedy: {strategies.TEXTS} equal texts of {length} tokens. Surprisal is under the model as it "
+        note=f"Greedy: {lens.TEXTS} equal texts of {length} tokens. Surprisal is under the model as it "
         "is, before any filter." + missing,
     )
 ui.notice(
@@ -86,4 +86,4 @@ ui.presets(
 if asked:
     low = names[min(range(len(names)), key=lambda i: distinct[i])]
     ui.check("Which text repeats itself most?", names, low, f"{min(distinct):.3f} of its 8-grams differ.")
-    ui.source(strategies.continued, strategies.compare, references=REFERENCES)
+    ui.source(strategies.continued, lens.compare, references=REFERENCES)

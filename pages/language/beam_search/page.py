@@ -2,10 +2,9 @@
 
 from lab import ui
 from lab.errors import UserError
-from lab.figures import decoding as figures
-from lab.lenses import decoding as lens
 from lab.lenses import text as texts
 from modules.language.beam import beam_trace, exhaustive
+from pages.language.beam_search import figures, lens
 
 TOY = "Toy table"
 TABLES = {

@@ -3,9 +3,9 @@
 from lab import ui
 from lab.errors import UserError
 from lab.figures import basic
-from lab.lenses import strategies
 from lab.lenses import text as texts
 from modules.language.beam import beam_trace
+from pages.language.beam_width import lens
 
 BEGINNINGS = {
     "multi30k": ("a man", "two dogs", "a woman in", "the boy"),
@@ -41,7 +41,7 @@ def widened(name, alpha, strength, length):
     chosen = BEGINNINGS.get(texts.corpus(card), BEGINNINGS["shakespeare"])
     prompts = [texts.read(coder, text) for text in chosen]
     eos = getattr(model, "end", None)
-    return chosen, strategies.widths(model, prompts, length, eos=eos, alpha=alpha, strength=strength)
+    return chosen, lens.widths(model, prompts, length, eos=eos, alpha=alpha, strength=strength)
 
 
 if asked := ui.toggle("Search with 1, 2, 4 and 8 (some seconds)", False, key="search"):
@@ -100,4 +100,4 @@ if asked:
         "yes" if last.log_prob > rows[0].log_prob + 1e-9 else "no",
         f"{rows[0].log_prob:.3f} and {last.log_prob:.3f} nats.",
     )
-    ui.source(strategies.widths, beam_trace, references=REFERENCES)
+    ui.source(lens.widths, beam_trace, references=REFERENCES)

@@ -20,7 +20,6 @@ from datamodules import grammar, pydocs
 from datamodules.multi30k import Sentences, contexts
 from datamodules.tokenizer import ASCII, CharTokenizer, Tokenizer, WordTokenizer
 from lab.errors import UserError
-from lab.lenses.shared_strength import one_hot_inputs
 from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.language import word_vectors as wv
@@ -181,7 +180,7 @@ def plane(found: Corpus, network: Bengio, n: int = 40) -> tuple[Tensor, list[str
     top = ids.bincount(minlength=len(found.coder)).argsort(descending=True, stable=True)[:n]
     top = top[torch.isin(top, ids)]
     table = network.embedding.weight.detach()
-    if one_hot_inputs(network):
+    if network.one_hot:
         H = network.first.weight.detach()
         table = H.reshape(len(H), network.context, -1)[:, -1].T
     return wv.plane(F.normalize(table[top], dim=1)), [found.coder.tokens[i] for i in top.tolist()]

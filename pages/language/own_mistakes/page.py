@@ -4,6 +4,7 @@ from lab import ui
 from lab.figures import basic
 from lab.lenses import strategies
 from lab.lenses import text as texts
+from pages.language.own_mistakes import lens
 
 REFERENCES = [
     "Holtzman et al. 2019, The curious case of neural text degeneration, arXiv:1904.09751",
@@ -32,9 +33,7 @@ def drifted(name, judge, length, places, seed):
     text, _ = strategies.held_out(ui.card(name))
     if text is None:
         return None
-    return strategies.drift(
-        ui.next_token_model(name), ui.next_token_model(judge), text, 10, length, places, seed
-    )
+    return lens.drift(ui.next_token_model(name), ui.next_token_model(judge), text, 10, length, places, seed)
 
 
 if asked := ui.toggle("Let the model go on alone (seconds)", False, key="alone"):
@@ -90,4 +89,4 @@ if asked:
         "the model's own" if above > 0 else "the true one",
         f"On average by {abs(above):.3f} nats a token.",
     )
-    ui.source(strategies.drift, strategies.continued, references=REFERENCES)
+    ui.source(lens.drift, strategies.continued, references=REFERENCES)

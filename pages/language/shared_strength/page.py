@@ -4,9 +4,9 @@ from datamodules import grammar
 from lab import ui
 from lab.figures import shared_strength as figures
 from lab.figures import word_vectors as maps
-from lab.lenses import shared_strength as lens
 from modules.language.bengio import Bengio
 from modules.language.ngram import NGram
+from pages.language.shared_strength import lens
 
 TOYS: dict[str, grammar.Toy] = {"class and verb": "class", "verb alone": "verb"}
 SHIPPED = {

@@ -4,10 +4,10 @@ from lab import ui
 from lab.errors import UserError
 from lab.figures import basic
 from lab.figures import tokens as token_figures
-from lab.lenses import decoding as lens
 from lab.lenses import sampling
 from modules.language.information import entropy
 from modules.language.truncation import SamplingParams, truncate, truncation_mask
+from pages.language.truncation import lens
 
 BARS = 24
 REFERENCES = [

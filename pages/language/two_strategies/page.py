@@ -2,9 +2,8 @@
 
 from lab import ui
 from lab.errors import UserError
-from lab.figures import decoding as figures
-from lab.lenses import decoding as lens
 from modules.language.decoding import stream
+from pages.language.two_strategies import figures, lens
 
 TEMPERATURES = [0.0, 0.4, 0.8, 1.0, 1.3, 2.0]
 REFERENCES = [

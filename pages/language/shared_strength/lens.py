@@ -93,16 +93,10 @@ def answers(model: NGram, network: Bengio | None, coder: WordTokenizer, context:
     return p
 
 
-def one_hot_inputs(network: Bengio) -> bool:
-    """Whether a word goes in as its row of the identity."""
-    E = network.embedding.weight.detach()
-    return torch.equal(E, torch.eye(len(E)))
-
-
 def vectors(network: Bengio, place: int) -> Tensor:
     """What the network knows each word as, (V, ·): its embedding; with one-hot inputs the column of the first
     layer that it switches on at `place` of the context (H e_w)."""
-    if not one_hot_inputs(network):
+    if not network.one_hot:
         return network.embedding.weight.detach()
     H = network.first.weight.detach()
     return H.reshape(len(H), network.context, -1)[:, place].T

@@ -1,0 +1,72 @@
+"""What a wider beam buys: likelier, shorter, or only more of the same.
+
+References: Vijayakumar et al. 2016, arXiv:1610.02424; [UDL] §12.7.3.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from modules.base import NextToken
+from modules.language.beam import Hypothesis, beam, diverse_beam
+
+
+@dataclass(frozen=True)
+class Width:
+    """Beams of one width, means over the beginnings.
+
+    Attributes:
+        log_prob: of the best text that the sum finds. better: how many beginnings end no worse than with
+            the next narrower beam. length, normalised: tokens of the best text with α = 0 and with α.
+        beam, diverse: share of different pairs of tokens among the B texts of a beam, and among those of
+            B diverse groups.
+    """
+
+    width: int
+    log_prob: float
+    better: int
+    length: float
+    normalised: float
+    beam: float
+    diverse: float
+
+
+def pairs(found: Sequence[Hypothesis]) -> float:
+    """Share of different pairs of neighbouring tokens among texts."""
+    each = [pair for h in found for pair in zip(h.tokens, h.tokens[1:], strict=False)]
+    return len(set(each)) / max(1, len(each))
+
+
+def len_of(found: Hypothesis) -> int:
+    """Tokens of a text, its end included."""
+    return len(found.tokens)
+
+
+def widths(
+    model: NextToken,
+    prompts: Sequence[Tensor],
+    length: int,
+    sizes: Sequence[int] = (1, 2, 4, 8),
+    eos: int | None = None,
+    alpha: float = 1.0,
+    strength: float = 1.0,
+) -> list[Width]:
+    """Beam search behind each of `prompts` (T₀,), at every width."""
+    rows: list[Width] = []
+    before: list[float] | None = None
+    for size in sizes:
+        plain = [beam(model, prompt, length, size, eos)[:size] for prompt in prompts]
+        normal = [beam(model, prompt, length, size, eos, alpha)[0] for prompt in prompts]
+        groups = [
+            [group[0] for group in diverse_beam(model, prompt, length, size, 1, strength, eos)]
+            for prompt in prompts
+        ]
+        best = [found[0].log_prob for found in plain]
+        better = sum(b >= a - 1e-9 for a, b in zip(before or best, best, strict=True))
+        n = len(prompts)
+        lengths = [sum(map(len_of, found)) / n for found in ([p[0] for p in plain], normal)]
+        shares = [sum(map(pairs, found)) / n for found in (plain, groups)]
+        rows.append(Width(size, sum(best) / n, better, *lengths, *shares))
+        before = best
+    return rows

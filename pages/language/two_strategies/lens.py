@@ -1,0 +1,118 @@
+"""What a strategy does to a text: repetition, entropy, surprisal.
+
+`T` tokens, `V` vocabulary.
+
+Reference: Holtzman et al. 2019, arXiv:1904.09751.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lab.errors import UserError
+from lab.lenses.strategies import GRAM
+from modules.base import NextToken
+from modules.language import decoding
+from modules.language.beam import beam_trace
+from modules.language.truncation import SamplingParams
+
+# Strategies by name: parameters of `decoding.sample`, or the width of a beam.
+STRATEGIES: dict[str, SamplingParams | int] = {
+    "greedy": SamplingParams(0.0),
+    "beam of 4": 4,
+    "ancestral": SamplingParams(),
+    "temperature 0.5": SamplingParams(0.5),
+    "temperature 1.5": SamplingParams(1.5),
+    "top-k 10": SamplingParams(top_k=10),
+    "nucleus 0.9": SamplingParams(top_p=0.9),
+    "min-p 0.1": SamplingParams(min_p=0.1),
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """A continuation and its measures.
+
+    Attributes:
+        tokens: (T,), the continuation alone.
+        nats: (T,), −log P of each under the unfiltered model. entropy: (T,), of what it was drawn among.
+        repeated: (T,) bool, part of a sequence of 8 tokens that has come before.
+        distinct: share of different sequences of 8 tokens.
+    """
+
+    tokens: Tensor
+    nats: Tensor
+    entropy: Tensor
+    repeated: Tensor
+    distinct: float
+
+
+def run(model: NextToken, prompt: Tensor, strategy: str, length: int, seed: int = 0) -> Result:
+    """Continue `prompt` (T,) by one of STRATEGIES.
+
+    Raises:
+        UserError: the model has no distribution after some context.
+    """
+    params = STRATEGIES[strategy]
+    try:
+        if isinstance(params, int):
+            best = beam_trace(model, prompt, length, params).result[0]
+            return measured(model, prompt, torch.tensor(best.tokens))
+        trace = decoding.sample_trace(model, prompt, length, params, seed=seed)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    tokens = trace.result[0, len(prompt) :]
+    nats = torch.tensor([-step.values["log_prob"] for step in trace])
+    entropy = torch.tensor([step.values["entropy"] for step in trace])
+    return Result(tokens, nats, entropy, repeats(tokens), decoding.distinct(tokens, GRAM))
+
+
+@torch.no_grad()
+def measured(model: NextToken, prompt: Tensor, tokens: Tensor) -> Result:
+    """The measures of a given continuation (T,)."""
+    nats, entropy, text = [], [], prompt
+    for token in tokens:
+        log_p = model.next_log_probs(text[None])[0]
+        nats.append(float(-log_p[token]))
+        entropy.append(float(torch.special.entr(log_p.exp()).sum()))
+        text = torch.cat([text, token[None]])
+    return Result(
+        tokens, torch.tensor(nats), torch.tensor(entropy), repeats(tokens), decoding.distinct(tokens, GRAM)
+    )
+
+
+def repeats(tokens: Tensor, n: int = GRAM) -> Tensor:
+    """Which tokens lie in a sequence of n that has come before: (T,) -> (T,) bool."""
+    marked, seen = torch.zeros(len(tokens), dtype=torch.bool), set()
+    for t in range(len(tokens) - n + 1):
+        gram = tuple(tokens[t : t + n].tolist())
+        if gram in seen:
+            marked[t : t + n] = True
+        seen.add(gram)
+    return marked
+
+
+def sweep(
+    model: NextToken,
+    prompt: Tensor,
+    temperatures: Sequence[float],
+    length: int,
+    texts: int = 3,
+    seed: int = 0,
+) -> Mapping[str, list[float]]:
+    """Repetition, entropy and surprisal of `texts` continuations at each temperature."""
+    found: dict[str, list[float]] = {"distinct": [], "entropy": [], "nats": []}
+    for temperature in temperatures:
+        rows, tokens = [], []
+        params = SamplingParams(temperature, seed=seed)
+        for log_p, token in decoding.stream(model, prompt.expand(texts, -1), length, params):
+            rows.append(log_p)
+            tokens.append(token)
+        log_p, drawn = torch.stack(rows, 1), torch.stack(tokens, 1)  # (texts, T, V), (texts, T)
+        found["distinct"].append(sum(decoding.distinct(row, GRAM) for row in drawn) / texts)
+        found["entropy"].append(float(torch.special.entr(log_p.exp()).sum(-1).mean()))
+        nats = -log_p.gather(-1, drawn[..., None])
+        found["nats"].append(float(nats.mean()))
+    return found
