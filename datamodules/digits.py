@@ -36,9 +36,9 @@ class Digits(ImageData):
         seed: int = 0,
         val_size: int = 250,
         train_size: int | None = None,
-        values: int | None = None,
+        num_categories: int | None = None,
     ) -> None:
-        super().__init__(binarize, image_size, batch_size, seed, val_size, values)
+        super().__init__(binarize, image_size, batch_size, seed, val_size, num_categories)
         most = self.num_train - val_size
         if train_size is not None and not 1 <= train_size <= most:
             raise ValueError(f"train_size is {train_size}: it must be between 1 and {most}.")

@@ -140,7 +140,7 @@ class ImageData(DataModule):
         batch_size: examples per optimizer step over all processes together.
         seed: of the validation split, the order of each epoch and the dynamic draws.
         val_size: examples of validation, taken from the training split.
-        values: K of `levels` and `dequantize`; None keeps the data's own.
+        num_categories: K of `levels` and `dequantize`; None keeps the data's own.
 
     Raises:
         ValueError: an argument is out of range.
@@ -160,7 +160,7 @@ class ImageData(DataModule):
         batch_size: int = 128,
         seed: int = 0,
         val_size: int = 10_000,
-        values: int | None = None,
+        num_categories: int | None = None,
     ) -> None:
         super().__init__(batch_size, seed)
         if binarize not in get_args(Binarize):
@@ -169,12 +169,16 @@ class ImageData(DataModule):
             raise ValueError(f"image_size is {image_size}: it must be between 2 and 256 pixels.")
         if not 1 <= val_size < self.num_train:
             raise ValueError(f"val_size is {val_size}: it must be between 1 and {self.num_train - 1}.")
-        if values is not None and binarize not in ("levels", "dequantize"):
-            raise ValueError(f"values is {values}: leave it out, or set binarize to levels or dequantize.")
-        if values is not None and not 2 <= values <= self.levels + 1:
-            raise ValueError(f"values is {values}: it must be between 2 and {self.levels + 1} grey levels.")
+        if num_categories is not None and binarize not in ("levels", "dequantize"):
+            raise ValueError(
+                f"num_categories is {num_categories}: leave it out, or set binarize to levels or dequantize."
+            )
+        if num_categories is not None and not 2 <= num_categories <= self.levels + 1:
+            raise ValueError(
+                f"num_categories is {num_categories}: it must be between 2 and {self.levels + 1} grey levels."
+            )
         self.binarize, self.image_size, self.val_size = binarize, image_size, val_size
-        self.values = values or self.levels + 1
+        self.num_categories = num_categories or self.levels + 1
 
     def read(self, split: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
         """Grey levels (N, H, W) uint8 and labels (N,) of an official split."""
@@ -211,10 +215,10 @@ class ImageData(DataModule):
 
     def _whole(self, images: Tensor) -> Tensor:
         """Numbers of the grey levels, 0 to K - 1, as float."""
-        return (images * (self._scale(images) * (self.values - 1))).round()
+        return (images * (self._scale(images) * (self.num_categories - 1))).round()
 
     def _dequantize(self, x: Tensor, keys: Tensor) -> Tensor:
-        return dequantize(x, keys) / self.values
+        return dequantize(x, keys) / self.num_categories
 
     def _fixed(self, images: Tensor, labels: Tensor, numbers: Tensor) -> Images:
         """A split whose images never change."""
@@ -239,7 +243,7 @@ class ImageData(DataModule):
             "name": type(self).__name__,
             "binarize": self.binarize,
             "image_size": self.image_size,
-            **({"values": self.values} if self.binarize in ("levels", "dequantize") else {}),
+            **({"num_categories": self.num_categories} if self.binarize in ("levels", "dequantize") else {}),
             "splits": {
                 "train": self.train_size or self.num_train - self.val_size,
                 "val": self.val_size,
@@ -278,9 +282,9 @@ class MNIST(ImageData):
         batch_size: int = 128,
         seed: int = 0,
         val_size: int = 10_000,
-        values: int | None = None,
+        num_categories: int | None = None,
     ) -> None:
-        super().__init__(binarize, image_size, batch_size, seed, val_size, values)
+        super().__init__(binarize, image_size, batch_size, seed, val_size, num_categories)
 
     def prepare_data(self) -> None:
         fetch.fetch("MNIST")

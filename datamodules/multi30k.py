@@ -40,12 +40,12 @@ class Sentences:
 
     def __init__(self, encoded: list[list[int]]) -> None:
         width = max(map(len, encoded)) + 1
-        self.tokens = torch.full((len(encoded), width), WordTokenizer.BEGIN)
+        self.tokens = torch.full((len(encoded), width), WordTokenizer.BOS)
         self.targets = torch.full((len(encoded), width), -100)
         self.lengths = torch.tensor([len(sentence) + 1 for sentence in encoded])
         for i, sentence in enumerate(encoded):
             self.tokens[i, 1 : len(sentence) + 1] = torch.tensor(sentence)
-            self.targets[i, : len(sentence) + 1] = torch.tensor([*sentence, WordTokenizer.END])
+            self.targets[i, : len(sentence) + 1] = torch.tensor([*sentence, WordTokenizer.EOS])
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -59,7 +59,7 @@ def contexts(encoded: list[list[int]], length: int) -> tuple[Tensor, Tensor]:
     """Every token of sentences with the `length` before it: (N, T) and (N,); ends are predicted too."""
     rows, targets = [], []
     for sentence in encoded:
-        line = [WordTokenizer.BEGIN] * length + [*sentence, WordTokenizer.END]
+        line = [WordTokenizer.BOS] * length + [*sentence, WordTokenizer.EOS]
         rows += [line[i - length : i] for i in range(length, len(line))]
         targets += line[length:]
     return torch.tensor(rows), torch.tensor(targets)

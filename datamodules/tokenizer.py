@@ -136,13 +136,13 @@ def words(text: str) -> list[str]:
 
 
 class WordTokenizer(Tokenizer):
-    """Words and punctuation marks; `tokens` begins with BEGIN, END and UNKNOWN.
+    """Words and punctuation marks; `tokens` begins with BOS, EOS and UNKNOWN.
 
     Encoding adds no begin and no end, and decoding shows none.
     """
 
     kind = "word"
-    BEGIN, END, UNKNOWN = range(3)
+    BOS, EOS, UNKNOWN = range(3)
     SPECIAL = ("<bos>", "<eos>", "<unk>")
 
     def __init__(self, tokens: Iterable[str]) -> None:
@@ -161,7 +161,7 @@ class WordTokenizer(Tokenizer):
         return [self._ids.get(word, self.UNKNOWN) for word in words(text)]
 
     def _text(self, ids: list[int]) -> str:
-        return " ".join(self.tokens[i] for i in ids if i not in (self.BEGIN, self.END))
+        return " ".join(self.tokens[i] for i in ids if i not in (self.BOS, self.EOS))
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "tokens": self.tokens}

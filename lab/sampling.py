@@ -59,7 +59,7 @@ def run(args: list[str]) -> None:
     if "tokenizer" in card["data"]:
         write_texts(drawn, card, options.out)
     else:
-        top = int(getattr(model, "values", 2)) - 1
+        top = int(getattr(model, "num_categories", 2)) - 1
         drawn = drawn / top if top > 1 else drawn  # numbers of grey levels
         write_images(drawn, card, options.out or Path(f"{folder.name}.png"))
 

@@ -120,10 +120,8 @@ class Module(L.LightningModule):
     def argument_names(cls) -> set[str]:
         """Constructor arguments of the model itself, without those of its training."""
         models = [c for c in cls.__mro__ if issubclass(c, Module) and c is not Module]
-        return {name for c in models for name in inspect.signature(c.__init__).parameters} - {
-            "self",
-            "training",
-        }
+        arguments = [p for c in models for p in inspect.signature(c.__init__).parameters.values()]
+        return {p.name for p in arguments if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)} - {"self"}
 
     def metric_names(self, split: Split) -> list[str]:
         """What `log_metric` can report for a split: "val/nll", ..."""
@@ -224,8 +222,8 @@ class CountModel(Module):
     whole split as one batch they are those of the fitted model.
     """
 
-    def __init__(self, **training: Any) -> None:
-        super().__init__(**training)
+    def __init__(self, *args: Any, **training: Any) -> None:
+        super().__init__(*args, **training)
         self.automatic_optimization = False
 
     def count(self, batch: Any) -> None:

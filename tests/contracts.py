@@ -42,17 +42,19 @@ def exact(model: Any, seed: int = 0, scale: float = 0.5) -> Any:
     return model
 
 
-def configurations(shape: tuple[int, ...], values: int = 2) -> Tensor:
-    """All `values ** n` arrays of that shape with entries 0 … values − 1, n = prod(shape).
+def configurations(shape: tuple[int, ...], num_categories: int = 2) -> Tensor:
+    """All `num_categories ** n` arrays of that shape with entries 0 … num_categories − 1, n = prod(shape).
 
-    Returns: (values^n, *shape) int64, in lexicographic order.
+    Returns: (num_categories^n, *shape) int64, in lexicographic order.
     """
     n = int(torch.tensor(shape).prod())
-    if values**n > 2_000_000:
-        raise ValueError(f"{values}^{n} configurations are too many to enumerate: take a smaller shape.")
-    index = torch.arange(values**n)
-    powers = values ** torch.arange(n - 1, -1, -1)
-    return (index[:, None] // powers % values).reshape(-1, *shape)
+    if num_categories**n > 2_000_000:
+        raise ValueError(
+            f"{num_categories}^{n} configurations are too many to enumerate: take a smaller shape."
+        )
+    index = torch.arange(num_categories**n)
+    powers = num_categories ** torch.arange(n - 1, -1, -1)
+    return (index[:, None] // powers % num_categories).reshape(-1, *shape)
 
 
 # --- Density -----------------------------------------------------------------------------------
@@ -62,18 +64,18 @@ def configurations(shape: tuple[int, ...], values: int = 2) -> Tensor:
 def density_sums_to_one(
     log_prob: Callable[[Tensor], Tensor],
     shape: tuple[int, ...],
-    values: int = 2,
+    num_categories: int = 2,
     given: Tensor | None = None,
     dtype: torch.dtype = torch.float64,
     tolerance: float = TOLERANCE,
 ) -> None:
-    """Σ_x p(x) = 1 over every configuration of that shape, x having entries 0 … values − 1.
+    """Σ_x p(x) = 1 over every configuration of that shape, x having entries 0 … num_categories − 1.
 
     Binary vectors: `density_sums_to_one(model.log_prob, (10,))`. Language: `shape=(T,)`,
-    `values=vocab_size`, `dtype=torch.int64`, and `given` (a prefix, (S,)) put before every x where
+    `num_categories=vocab_size`, `dtype=torch.int64`, and `given` (a prefix, (S,)) put before every x where
     the model scores a continuation.
     """
-    x = configurations(shape, values).to(dtype)
+    x = configurations(shape, num_categories).to(dtype)
     if given is not None:
         x = torch.cat([given.to(dtype).expand(len(x), -1), x], dim=1)
     log_p = torch.cat([log_prob(chunk) for chunk in x.split(4096)])
@@ -166,7 +168,7 @@ def conditionals_make_the_density(
 
 @torch.no_grad()
 def samples_follow_the_density(
-    samples: Tensor, log_prob: Callable[[Tensor], Tensor], values: int = 2, alarm: float = 1e-6
+    samples: Tensor, log_prob: Callable[[Tensor], Tensor], num_categories: int = 2, alarm: float = 1e-6
 ) -> None:
     """χ² of discrete samples (N, n) against the enumerated density; `alarm` is its false-alarm rate.
 
@@ -175,9 +177,9 @@ def samples_follow_the_density(
     from scipy.stats import chi2
 
     count, shape = len(samples), tuple(samples.shape[1:])
-    cells = configurations(shape, values)
+    cells = configurations(shape, num_categories)
     expected = log_prob(cells.to(samples.dtype)).exp().double() * count
-    powers = values ** torch.arange(cells[0].numel() - 1, -1, -1)
+    powers = num_categories ** torch.arange(cells[0].numel() - 1, -1, -1)
     index = (samples.flatten(1).long() * powers).sum(1)
     observed = torch.bincount(index, minlength=len(cells)).double()
 

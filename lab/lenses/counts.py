@@ -36,8 +36,8 @@ class Counted:
     def names(self, ids: Tensor) -> list[str]:
         """Tokens as shown; what stands before a text is ⊢."""
         V = len(self.coder)
-        begin = self.model.begin
-        return ["⊢" if i in (V, begin) else texts.shown([self.coder.tokens[i]])[0] for i in ids.tolist()]
+        bos = self.model.bos
+        return ["⊢" if i in (V, bos) else texts.shown([self.coder.tokens[i]])[0] for i in ids.tolist()]
 
 
 def count(text: str, unit: str, order: int) -> Counted:
@@ -58,9 +58,9 @@ def count(text: str, unit: str, order: int) -> Counted:
     encoded = [coder.encode(line) for line in lines]
     if not any(encoded):
         raise UserError("There is no text to count: type at least one word.")
-    model = NGram(len(coder), order, begin=WordTokenizer.BEGIN, end=WordTokenizer.END)
+    model = NGram(len(coder), order, bos=WordTokenizer.BOS, eos=WordTokenizer.EOS)
     for ids in encoded:
-        model.count((torch.tensor([[model.pad, *ids]]), torch.tensor([[*ids, WordTokenizer.END]])))
+        model.count((torch.tensor([[model.pad, *ids]]), torch.tensor([[*ids, WordTokenizer.EOS]])))
     return Counted(model, coder)
 
 
@@ -71,12 +71,12 @@ def trained(model: NGram, card: Mapping[str, Any]) -> Counted:
 def surprisals(counted: Counted, text: str) -> Tensor:
     """Nats of each token of a text, (T,); words are scored by lines, ends included."""
     model = counted.model
-    if model.end is None:
+    if model.eos is None:
         ids = counted.encode(text)[None]
         return -model.token_log_probs(*model._shifted(ids))[0]
     rows = []
     for line in text.splitlines():
         if line.strip():
-            ids = torch.cat([counted.encode(line), torch.tensor([model.end])])[None]
+            ids = torch.cat([counted.encode(line), torch.tensor([model.eos])])[None]
             rows.append(-model.token_log_probs(*model._shifted(ids))[0])
     return torch.cat(rows) if rows else torch.zeros(0, dtype=torch.float64)

@@ -159,13 +159,13 @@ def jacobian(model: Autoregressive | Autoencoder, x: Tensor) -> Tensor:
 REGIONS = ("top half", "bottom half", "left half", "right half", "top quarter", "nothing")
 
 
-def entries(picture: Tensor, values: int = 2) -> Tensor:
-    """A picture (H, W) in [0, 1] as values of K = `values` levels, (H * W,); of two, ink is above a half."""
-    levels = (picture > 0.5).float() if values == 2 else (picture * (values - 1)).round()
+def entries(picture: Tensor, num_categories: int = 2) -> Tensor:
+    """A picture (H, W) in [0, 1] as `num_categories` levels, (H * W,); of two, ink is above a half."""
+    levels = (picture > 0.5).float() if num_categories == 2 else (picture * (num_categories - 1)).round()
     return levels.flatten()
 
 
-def keep(picture: Tensor, region: str, values: int = 2) -> Tensor:
+def keep(picture: Tensor, region: str, num_categories: int = 2) -> Tensor:
     """The `entries` of a picture (H, W) in [0, 1], NaN outside `region`, (H * W,).
 
     Raises:
@@ -183,7 +183,7 @@ def keep(picture: Tensor, region: str, values: int = 2) -> Tensor:
     }
     if region not in inside:
         raise ValueError(f"region {region!r} is unknown: use one of {', '.join(REGIONS)}.")
-    return torch.where(inside[region], entries(picture, values).view_as(picture), torch.nan).flatten()
+    return torch.where(inside[region], entries(picture, num_categories).view_as(picture), torch.nan).flatten()
 
 
 def knows(model: Autoregressive, order: Tensor) -> bool:
@@ -205,7 +205,7 @@ def completion_score(
         order: what is given comes first in it; None takes the model's own, as `sample` does.
         y: the class, of models that know classes; None mixes all of them.
     """
-    known, x = ~given.isnan(), entries(picture, model.values).to(model.device, model.dtype)[None]
+    known, x = ~given.isnan(), entries(picture, model.num_categories).to(model.device, model.dtype)[None]
     joints = model.completing(given, order)
     joints = joints if y is None else [joints[y]]
     log_prob = model.conditional_log_prob

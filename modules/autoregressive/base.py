@@ -84,13 +84,24 @@ def log_weights(each: Tensor, order: Tensor) -> Tensor:
 
 
 class Autoregressive(Module):
-    """Base of the family. A member's constructor calls `arrange` after `super().__init__(**training)`.
+    """Base of the family.
+
+    A member's constructor gives it, by place and not by name, what is fixed or an argument of its own.
+
+    Args:
+        event_shape: shape of one example; n is its product.
+        order: see `resolve_order`.
+        num_categories: K, each variable takes the values 0..K-1.
+        seed: of a random order.
+        training: optimizer, lr_scheduler, ... of `modules.base.Module`.
+
+    Raises:
+        ValueError: a size below 1, fewer than 2 categories, or no such order.
 
     Attributes:
         event_shape: shape of one example; n is its product.
         n: number of variables.
         order: (n,) the variables in the order they are visited.
-        values: K, each variable takes the values 0..K-1.
 
     Shapes: x (B, *event_shape) or (B, n); log_prob (B,), nats.
     """
@@ -98,24 +109,26 @@ class Autoregressive(Module):
     event_shape: tuple[int, ...]
     n: int
     order: Tensor
-    values: int = 2
-    seed: int = 0
+    num_categories: int
+    seed: int
 
-    def arrange(
-        self, event_shape: Sequence[int], order: Order | str = "raster", values: int = 2, seed: int = 0
+    def __init__(
+        self,
+        event_shape: Sequence[int],
+        order: Order | str = "raster",
+        num_categories: int = 2,
+        seed: int = 0,
+        /,
+        **training: Any,
     ) -> None:
-        """Set the shape of an example, the order, the number of values of a variable.
-
-        Raises:
-            ValueError: a size below 1, fewer than 2 values, or no such order.
-        """
+        super().__init__(**training)
         if not event_shape or min(event_shape) < 1:
             raise ValueError(f"event_shape is {list(event_shape)}: every size must be at least 1.")
-        if values < 2:
-            raise ValueError(f"values is {values}: a variable takes at least 2.")
+        if num_categories < 2:
+            raise ValueError(f"num_categories is {num_categories}: a variable takes at least 2.")
         self.event_shape = tuple(event_shape)
         self.n = math.prod(self.event_shape)
-        self.values, self.seed = values, seed
+        self.num_categories, self.seed = num_categories, seed
         self.order = resolve_order(order, self.n, seed)
 
     @property
@@ -234,37 +247,39 @@ class Autoregressive(Module):
             raise ValueError(f"each example has {x.numel() // max(len(x), 1)} entries, the model {self.n}.")
         x = x.reshape(len(x), self.n).to(self.device, self.dtype)
         if not self.possible(x).all():
-            how = "binarize the data (threshold, static or dynamic)" if self.values == 2 else "check the data"
-            kind = "bits" if self.values == 2 else self.domain
+            kind, how = self.domain, "check the data"
+            if self.num_categories == 2:
+                kind, how = "bits", "binarize the data (threshold, static or dynamic)"
             raise ValueError(f"{type(self).__name__} is a density on {kind}: {how}.")
         return x
 
     @property
     def domain(self) -> str:
         """What a variable can be, in words."""
-        return "0, 1" if self.values == 2 else f"whole numbers 0 to {self.values - 1}"
+        return "0, 1" if self.num_categories == 2 else f"whole numbers 0 to {self.num_categories - 1}"
 
     def possible(self, x: Tensor) -> Tensor:
         """Bool, like x: which entries are values of a variable."""
-        return (x == 0) | (x == 1) if self.values == 2 else (x == x.round()) & (x >= 0) & (x < self.values)
+        return (x == x.round()) & (x >= 0) & (x < self.num_categories)
 
     def conditional_log_prob(self, logits: Tensor, x: Tensor) -> Tensor:
         """log p(x_i | x_<i) of each entry, nats: logits (..., n[, K]), x (..., n) -> (..., n)."""
-        if self.values == 2:
+        if self.num_categories == 2:
             return -F.binary_cross_entropy_with_logits(logits, x, reduction="none")
         return logits.log_softmax(-1).gather(-1, x.long()[..., None])[..., 0]
 
     def probabilities(self, logits: Tensor, temperature: float = 1.0) -> Tensor:
         """p(x_i = 1), or p(x_i = k) for every k; temperature 0 puts everything on the likeliest value."""
+        if self.num_categories == 2:
+            return (logits > 0).to(logits) if temperature == 0 else torch.sigmoid(logits / temperature)
         if temperature == 0:
-            likeliest = (logits > 0) if self.values == 2 else F.one_hot(logits.argmax(-1), self.values)
-            return likeliest.to(logits)
-        return torch.sigmoid(logits / temperature) if self.values == 2 else (logits / temperature).softmax(-1)
+            return F.one_hot(logits.argmax(-1), self.num_categories).to(logits)
+        return (logits / temperature).softmax(-1)
 
     def sample_conditional(self, logits: Tensor, noise: Tensor, temperature: float) -> Tensor:
         """One value per row by inverting the distribution function: logits (B[, K]), noise (B,) -> (B,)."""
         p = self.probabilities(logits, temperature)
-        if self.values == 2:
+        if self.num_categories == 2:
             return (noise < p).to(p)
         return pick(p, noise).to(p)
 
@@ -485,8 +500,8 @@ class Autoregressive(Module):
             if seen[j]:
                 continue
             value = int(x[j])
-            asked = 1 if self.values == 2 else value
-            shown = [float(q[j] if self.values == 2 else q[j, value]) for q in (p, model_p)]
+            asked = 1 if self.num_categories == 2 else value
+            shown = [float(q[j] if self.num_categories == 2 else q[j, value]) for q in (p, model_p)]
             before, total = total, total - float(surprisal[j])
             picture = picture.clone()
             picture[j] = x[j]

@@ -14,6 +14,7 @@ import heapq
 from collections.abc import Sequence
 from typing import Any
 
+from modules.autoregressive.base import resolve_order
 from modules.autoregressive.tables import OUTSIDE, Counted
 
 Offset = tuple[int, int]  # rows down, columns right: (-1, 0) is the pixel above
@@ -88,7 +89,7 @@ class BayesNet(Counted):
     Args:
         event_shape: shape of one example.
         parents: of each variable; None gives none at all (independent variables).
-        values: K.
+        num_categories: K.
         smoothing: α, see `tables`.
         training: metrics, ... of `modules.base.Module`.
 
@@ -102,16 +103,15 @@ class BayesNet(Counted):
         self,
         event_shape: Sequence[int] = (3,),
         parents: Sequence[Sequence[int]] | None = None,
-        values: int = 2,
+        num_categories: int = 2,
         smoothing: float = 0.5,
         **training: Any,
     ) -> None:
-        super().__init__(**training)
-        self.arrange(event_shape, "raster", values)
+        super().__init__(event_shape, "raster", num_categories, **training)
         given = [[] for _ in range(self.n)] if parents is None else parents
         if len(given) != self.n:
             raise ValueError(f"{len(given)} lists of parents for {self.n} variables: give one each.")
-        self.arrange(event_shape, topological_order(given), values)
+        self.order = resolve_order(topological_order(given), self.n)
         self.set_parents(given, smoothing)
 
 
@@ -122,7 +122,7 @@ class NeighbourNet(Counted):
         image_shape: (1, H, W).
         template: a name of `TEMPLATES`, or offsets (rows down, columns right).
         shared: one table for all pixels (homogeneous), or one each (position-specific).
-        values: K grey levels.
+        num_categories: K grey levels.
         smoothing: α, see `tables`.
     """
 
@@ -131,18 +131,17 @@ class NeighbourNet(Counted):
         image_shape: Sequence[int] = (1, 28, 28),
         template: str | Sequence[Sequence[int]] = "neighbours4",
         shared: bool = False,
-        values: int = 2,
+        num_categories: int = 2,
         smoothing: float = 0.5,
         **training: Any,
     ) -> None:
-        super().__init__(**training)
+        super().__init__(image_shape, "raster", num_categories, **training)
         if len(image_shape) != 3 or image_shape[0] != 1:
             raise ValueError(f"image_shape is {list(image_shape)}: give 1, height and width.")
         if isinstance(template, str):
             if template not in TEMPLATES:
                 raise ValueError(f"template {template!r} is unknown: use {', '.join(TEMPLATES)} or offsets.")
             template = TEMPLATES[template]
-        self.arrange(image_shape, "raster", values)
         self.offsets = [(int(r), int(c)) for r, c in template]
         parents = neighbours(image_shape[1], image_shape[2], self.offsets, outside=shared)
         self.set_parents(parents, smoothing, [0] * self.n if shared else None)

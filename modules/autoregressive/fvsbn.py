@@ -49,8 +49,7 @@ class FVSBN(Autoregressive):
         seed: int = 0,
         **training: Any,
     ) -> None:
-        super().__init__(**training)
-        self.arrange(event_shape, order, seed=seed)
+        super().__init__(event_shape, order, 2, seed, **training)
         later, earlier = torch.tril_indices(self.n, self.n, -1)  # pairs of ranks, from 0
         # only the live half of A is stored, row by row in the order; here is where it lies in A
         self.register_buffer("place", self.order[later] * self.n + self.order[earlier], persistent=False)

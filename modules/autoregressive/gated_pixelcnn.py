@@ -90,7 +90,7 @@ class GatedLayer(nn.Module):
 class GatedPixelCNN(PixelModel):
     """Args:
         image_shape: colours, height, width.
-        values: K; 2 for bits.
+        num_categories: K; 2 for bits.
         channels: maps of each stack; a multiple of the colours.
         layers: layers after the first.
         kernel, first_kernel: odd; the first layer's own.
@@ -104,7 +104,7 @@ class GatedPixelCNN(PixelModel):
     def __init__(
         self,
         image_shape: Sequence[int] = (1, 28, 28),
-        values: int = 2,
+        num_categories: int = 2,
         channels: int = 32,
         layers: int = 5,
         kernel: int = 3,
@@ -114,9 +114,8 @@ class GatedPixelCNN(PixelModel):
         **training: Any,
     ) -> None:
         metrics = {"nll": Mean()} | ({"nll_given_class": Mean()} if conditional else {})
-        super().__init__(metrics=metrics, **training)
+        super().__init__(image_shape, num_categories, metrics=metrics, **training)
         require(1, num_classes=num_classes if conditional else 1)
-        self.set_image(image_shape, values)
         check_sizes(self.colours, channels, layers, (kernel, first_kernel))
         self.num_classes = num_classes if conditional else 0
         self.layers = nn.ModuleList(

@@ -117,7 +117,7 @@ class MADE(Autoregressive):
         seed: int = 0,
         **training: Any,
     ) -> None:
-        super().__init__(**training)
+        super().__init__(event_shape, order, 2, seed, **training)
         if not hidden or min(hidden) < 1:
             raise ValueError(f"hidden is {list(hidden)}: give at least one width, each at least 1.")
         if isinstance(degrees, str) and degrees not in ("even", "random"):
@@ -127,7 +127,6 @@ class MADE(Autoregressive):
         require(0, below=2**16, num_orders=num_orders, num_masks=num_masks, ensemble=ensemble)
         if num_masks != 1 and degrees != "random":
             raise ValueError("num_masks needs degrees: random (all others are always the same).")
-        self.arrange(event_shape, order, seed=seed)
         self.hidden, self.direct = list(hidden), direct
         self.degrees = degrees if isinstance(degrees, str) else [list(layer) for layer in degrees]
         if not isinstance(self.degrees, str):

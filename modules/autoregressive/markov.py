@@ -39,7 +39,7 @@ class MarkovChain(Counted):
     event_shape: shape of one example, read in raster order.
     memory: k, how many variables back.
     homogeneous: one table for all variables that have k before them.
-    values: K states.
+    num_categories: K states.
     smoothing: α, see `tables`.
     training: metrics, ... of `modules.base.Module`.
     """
@@ -49,14 +49,13 @@ class MarkovChain(Counted):
         event_shape: Sequence[int] = (784,),
         memory: int = 1,
         homogeneous: bool = False,
-        values: int = 2,
+        num_categories: int = 2,
         smoothing: float = 0.5,
         **training: Any,
     ) -> None:
-        super().__init__(**training)
+        super().__init__(event_shape, "raster", num_categories, **training)
         if memory < 0:
             raise ValueError(f"memory is {memory}: it must be at least 0.")
-        self.arrange(event_shape, "raster", values)
         self.memory, self.homogeneous = memory, homogeneous
         parents = [list(range(max(0, i - memory), i))[::-1] for i in range(self.n)]  # the last one first
         tables = [min(i, memory) for i in range(self.n)] if homogeneous else None
@@ -76,7 +75,7 @@ class MarkovChain(Counted):
         if self.memory != 1 or not 1 <= i < self.n:
             raise ValueError("a transition matrix needs memory 1 and a variable after the first.")
         first = int(self.first[i])
-        return self.table[first : first + self.values]
+        return self.table[first : first + self.num_categories]
 
     def marginals(self) -> Tensor:
         """The distribution of every variable, (n, K): ν, νA_1, νA_1A_2, …"""

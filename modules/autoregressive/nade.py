@@ -75,8 +75,16 @@ def read_out(u: Tensor, weight: Tensor, start: Tensor, readout: Tensor, chunk: i
 # --- The models -------------------------------------------------------------------------------
 
 
-class Running(Autoregressive):
+class NADEBase(Autoregressive):
     """What NADE and RNADE share: the running state and what is read out of it.
+
+    Args:
+        event_shape, order, num_categories, seed: see `Autoregressive`.
+        hidden: d. inputs: F, outputs: O, numbers a variable feeds to the state and reads out of it.
+        chunk: variables computed at once.
+
+    Raises:
+        ValueError: a width or a chunk below 1.
 
     Attributes:
         weight: (n, F, d) what each input of each variable adds to the state, W of the text transposed.
@@ -84,12 +92,20 @@ class Running(Autoregressive):
         readout: (n, O, d), V; bias: (n, O), b.
     """
 
-    def build(self, hidden: int, inputs: int, outputs: int, chunk: int) -> None:
-        """Make the parameters, after `arrange`.
-
-        Raises:
-            ValueError: a width or a chunk below 1.
-        """
+    def __init__(
+        self,
+        event_shape: Sequence[int],
+        order: str | Sequence[int],
+        num_categories: int,
+        seed: int,
+        hidden: int,
+        inputs: int,
+        outputs: int,
+        chunk: int,
+        /,
+        **training: Any,
+    ) -> None:
+        super().__init__(event_shape, order, num_categories, seed, **training)
         if hidden < 1 or chunk < 1:
             raise ValueError(f"hidden is {hidden}, chunk {chunk}: each must be at least 1.")
         self.hidden, self.chunk = hidden, chunk
@@ -137,13 +153,13 @@ class Running(Autoregressive):
                 h = torch.sigmoid(a, out=h)
 
 
-class NADE(Running):
+class NADE(NADEBase):
     """NADE on bits or on K values.
 
     Args:
         event_shape: shape of one example; n is its product.
         hidden: d, number of hidden units.
-        values: K; 2 has one logit per variable, more have K.
+        num_categories: K; 2 has one logit per variable, more have K.
         one_hot: feed the one-hot vector of x_i instead of x_i / (K - 1); W has K times as many columns.
         order: "raster", "reversed", "random", or the variables in the order they are visited.
         chunk: variables computed at once; changes speed and memory only.
@@ -162,23 +178,22 @@ class NADE(Running):
         self,
         event_shape: Sequence[int] = (784,),
         hidden: int = 500,
-        values: int = 2,
+        num_categories: int = 2,
         one_hot: bool = False,
         order: str | Sequence[int] = "raster",
         chunk: int = 16,
         seed: int = 0,
         **training: Any,
     ) -> None:
-        super().__init__(**training)
-        self.arrange(event_shape, order, values, seed)
+        inputs, outputs = num_categories if one_hot else 1, 1 if num_categories == 2 else num_categories
+        super().__init__(event_shape, order, num_categories, seed, hidden, inputs, outputs, chunk, **training)
         self.one_hot = one_hot
-        self.build(hidden, values if one_hot else 1, 1 if values == 2 else values, chunk)
 
     def inputs(self, x: Tensor) -> Tensor:
         if self.one_hot:
-            return F.one_hot(x.long(), self.values).to(x)
-        return x[..., None] if self.values == 2 else x[..., None] / (self.values - 1)
+            return F.one_hot(x.long(), self.num_categories).to(x)
+        return x[..., None] if self.num_categories == 2 else x[..., None] / (self.num_categories - 1)
 
     def logits(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
         out = self.outputs(x, order)
-        return out[..., 0] if self.values == 2 else out
+        return out[..., 0] if self.num_categories == 2 else out

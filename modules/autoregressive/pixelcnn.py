@@ -19,6 +19,7 @@ References: van den Oord, Kalchbrenner, Kavukcuoglu 2016, arXiv:1601.06759; [GM]
 [UDL] notes of chapters 14 and 17.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, cast
@@ -174,17 +175,15 @@ class PixelModel(Autoregressive):
 
     head: nn.ModuleList
 
-    def set_image(self, image_shape: Sequence[int], values: int) -> None:
+    def __init__(self, image_shape: Sequence[int], num_categories: int, /, **training: Any) -> None:
         """Raises ValueError: `image_shape` is not (C, H, W)."""
         if len(image_shape) != 3 or min(image_shape) < 1:
             raise ValueError(f"image_shape is {list(image_shape)}: give colours, height and width.")
+        each = torch.arange(math.prod(image_shape)).view(image_shape[0], -1)  # (C, H·W)
+        pixelwise = each.t().flatten().tolist()  # all colours of a pixel, then the next
+        super().__init__(image_shape, pixelwise, num_categories, **training)
         self.colours, self.height, self.width = image_shape
-        n = self.colours * self.height * self.width
-        pixelwise = (
-            torch.arange(n).view(self.colours, -1).t().flatten()
-        )  # all colours of a pixel, then the next
-        self.arrange(image_shape, pixelwise.tolist(), values)
-        self.outputs = self.colours * (1 if values == 2 else values)  # numbers a pixel
+        self.outputs = self.colours * (1 if num_categories == 2 else num_categories)  # numbers a pixel
 
     def make_head(self, channels: int) -> nn.ModuleList:
         return nn.ModuleList(
@@ -200,15 +199,15 @@ class PixelModel(Autoregressive):
 
     def image(self, x: Tensor) -> Tensor:
         """(B, n) of 0..K-1 -> (B, C, H, W) of [0, 1], channels last: faster on CPUs and tensor cores."""
-        image = x.view(len(x), *self.event_shape) / (self.values - 1)
+        image = x.view(len(x), *self.event_shape) / (self.num_categories - 1)
         return image.contiguous(memory_format=torch.channels_last)
 
     def numbers(self, out: Tensor) -> Tensor:
         """(B, C·K', H, W) -> (B, C·H·W[, K])."""
         out = out.float() if out.dtype == torch.bfloat16 else out
-        if self.values == 2:
+        if self.num_categories == 2:
             return out.flatten(1)
-        out = out.unflatten(1, (self.colours, self.values)).movedim(2, -1)  # (B, C, H, W, K)
+        out = out.unflatten(1, (self.colours, self.num_categories)).movedim(2, -1)  # (B, C, H, W, K)
         return out.flatten(1, 3)
 
     def logits(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
@@ -230,7 +229,7 @@ class PixelModel(Autoregressive):
 
     def at(self, x: Tensor, pixel: int) -> Tensor:
         """One pixel of x (B, n) as an image (B, C, 1, 1)."""
-        return (x.view(len(x), self.colours, -1)[:, :, pixel] / (self.values - 1))[:, :, None, None]
+        return (x.view(len(x), self.colours, -1)[:, :, pixel] / (self.num_categories - 1))[:, :, None, None]
 
     def full_precision(self, split: Split) -> AbstractContextManager:
         """Training may run in bfloat16; what the card says of the test split must not."""
@@ -265,7 +264,7 @@ class ResidualBlock(nn.Module):
 class PixelCNN(PixelModel):
     """Args:
         image_shape: colours, height, width.
-        values: K; 2 for bits.
+        num_categories: K; 2 for bits.
         channels: feature maps; a multiple of the colours.
         layers: residual blocks.
         kernel, first_kernel: side of the square masks, odd; the first layer's own.
@@ -284,7 +283,7 @@ class PixelCNN(PixelModel):
     def __init__(
         self,
         image_shape: Sequence[int] = (1, 28, 28),
-        values: int = 2,
+        num_categories: int = 2,
         channels: int = 32,
         layers: int = 5,
         kernel: int = 3,
@@ -294,10 +293,9 @@ class PixelCNN(PixelModel):
         first_mask: Literal["A", "B"] = "A",
         **training: Any,
     ) -> None:
-        super().__init__(**training)
+        super().__init__(image_shape, num_categories, **training)
         if first_mask not in ("A", "B"):
             raise ValueError(f"first_mask is {first_mask!r}: choose A or B.")
-        self.set_image(image_shape, values)
         check_sizes(self.colours, channels, layers, (kernel, first_kernel), bottleneck)
         self.first_mask = first_mask
         centre = (first_kernel // 2, first_kernel // 2)

@@ -18,12 +18,12 @@ import torch
 from torch import Tensor
 
 from modules.autoregressive.base import Order
-from modules.autoregressive.nade import Running
+from modules.autoregressive.nade import NADEBase
 from modules.noise import pick
 from modules.trace import Step, Trace
 
 
-class RNADE(Running):
+class RNADE(NADEBase):
     """NADE with mixtures of Gaussians.
 
     Args:
@@ -55,15 +55,13 @@ class RNADE(Running):
         seed: int = 0,
         **training: Any,
     ) -> None:
-        super().__init__(**training)
         if not math.isfinite(min_log_sigma):
             raise ValueError(f"min_log_sigma is {min_log_sigma}: it must be a finite number.")
         if components < 1:
             raise ValueError(f"components is {components}: a mixture has at least one.")
-        self.arrange(event_shape, order, seed=seed)
-        self.values = 0  # not counted
+        super().__init__(event_shape, order, 2, seed, hidden, 1, 3 * components, chunk, **training)
+        self.num_categories = 0  # not counted
         self.components, self.min_log_sigma = components, min_log_sigma
-        self.build(hidden, 1, 3 * components, chunk)
         with torch.no_grad():  # apart from each other, or they would all learn the same
             self.bias[:, components : 2 * components] = torch.linspace(-1, 1, components + 2)[1:-1]
 

@@ -38,7 +38,7 @@ class Counts(CountModel, Autoregressive):
     counts: Tensor
 
     def conditional_log_prob(self, logits: Tensor, x: Tensor) -> Tensor:
-        if self.values > 2:
+        if self.num_categories > 2:
             return super().conditional_log_prob(logits, x)
         # an infinite logit is a certain bit, which binary_cross_entropy_with_logits turns into NaN
         return F.logsigmoid(torch.where(x == 1, logits, -logits))
@@ -54,7 +54,7 @@ class Counts(CountModel, Autoregressive):
 class Counted(Counts):
     """Base of models whose conditionals are rows of counted tables.
 
-    A constructor calls `arrange`, then `set_parents`. `counts` (rows, K) holds N(c, k) of all tables, one
+    A constructor calls `set_parents`. `counts` (rows, K) holds N(c, k) of all tables, one
     below the other; a variable's row is its table's first row plus the number that its parents spell.
     """
 
@@ -82,7 +82,7 @@ class Counted(Counts):
         for table, own in zip(own_tables, parents, strict=True):
             if widths.setdefault(table, len(own)) != len(own):
                 raise ValueError("variables that share a table must have equally many parents.")
-        sizes = [self.values ** widths[t] for t in range(len(widths))]
+        sizes = [self.num_categories ** widths[t] for t in range(len(widths))]
         if max(sizes) > LARGEST:
             raise ValueError(f"{max(widths.values())} parents need {max(sizes):,} contexts: take fewer.")
         firsts = torch.tensor([0, *sizes]).cumsum(0)
@@ -93,7 +93,7 @@ class Counted(Counts):
         slots = torch.tensor(padded).reshape(self.n, most) % (self.n + 1)  # OUTSIDE becomes n, always 0
         self.register_buffer("slots", slots, persistent=False)  # (n, most)
         self.register_buffer("first", firsts[own_tables], persistent=False)  # (n,)
-        self.register_buffer("counts", torch.zeros(int(firsts[-1]), self.values, dtype=torch.float64))
+        self.register_buffer("counts", torch.zeros(int(firsts[-1]), self.num_categories, dtype=torch.float64))
 
     slots: Tensor
     first: Tensor
@@ -112,20 +112,20 @@ class Counted(Counts):
         """p(x_i = k | context), (rows, K)."""
         weights = self.counts + self.smoothing
         total = weights.sum(1, keepdim=True)
-        return torch.where(total > 0, weights / total, 1 / self.values)
+        return torch.where(total > 0, weights / total, 1 / self.num_categories)
 
     @property
     def log_odds(self) -> Tensor:
         """Logits of every row: (rows,) for bits, (rows, K) for more values."""
         log_p = self.table.log()
-        return log_p[:, 1] - log_p[:, 0] if self.values == 2 else log_p
+        return log_p[:, 1] - log_p[:, 0] if self.num_categories == 2 else log_p
 
     def rows(self, x: Tensor) -> Tensor:
         """Where each variable's conditional stands in `table`: x (B, n) -> (B, n) int64."""
         digits = F.pad(x.long(), (0, 1))  # (B, n + 1): the last one is what is OUTSIDE
         rows = self.first.expand(len(x), -1).clone()
         for place in range(self.slots.shape[1]):
-            rows += digits[:, self.slots[:, place]] * self.values**place
+            rows += digits[:, self.slots[:, place]] * self.num_categories**place
         return rows
 
     def logits(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
@@ -149,7 +149,7 @@ class Counted(Counts):
     def _walk(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
         """One look into one table for each variable."""
         self.check_order(order)
-        log_odds, powers = self.log_odds, self.values ** torch.arange(self.slots.shape[1])
+        log_odds, powers = self.log_odds, self.num_categories ** torch.arange(self.slots.shape[1])
         for j in order[start:].tolist():
             parents = torch.tensor(self.parents[j], dtype=torch.int64)
             values = x[:, parents].long() * (
@@ -161,7 +161,7 @@ class Counted(Counts):
 
     def count(self, batch: Any) -> None:
         x = self.as_vectors(batch[0] if isinstance(batch, (tuple, list)) else batch)
-        cells = self.rows(x) * self.values + x.long()  # (B, n)
+        cells = self.rows(x) * self.num_categories + x.long()  # (B, n)
         self.counts += torch.bincount(cells.flatten(), minlength=self.counts.numel()).view_as(self.counts)
 
 
@@ -171,7 +171,7 @@ class ChainRuleTable(Counted):
     Args:
         event_shape: shape of one example.
         order: see `resolve_order`.
-        values: K.
+        num_categories: K.
         smoothing: α.
         training: metrics, ... of `modules.base.Module`.
     """
@@ -180,14 +180,13 @@ class ChainRuleTable(Counted):
         self,
         event_shape: Sequence[int] = (3,),
         order: str | Sequence[int] = "raster",
-        values: int = 2,
+        num_categories: int = 2,
         smoothing: float = 0.5,
         **training: Any,
     ) -> None:
-        super().__init__(**training)
-        self.arrange(event_shape, order, values)
-        if self.values**self.n > LARGEST:
-            raise ValueError(f"{values}^{self.n} strings are too many for a table: take fewer variables.")
+        super().__init__(event_shape, order, num_categories, **training)
+        if self.num_categories**self.n > LARGEST:
+            raise ValueError(f"{num_categories}^{self.n} strings are too many for a table.")
         rank = {int(j): r for r, j in enumerate(self.order)}
         self.set_parents([self.order[: rank[i]].tolist() for i in range(self.n)], smoothing)
 
@@ -199,15 +198,18 @@ class JointTable(Counts):
     """
 
     def __init__(
-        self, event_shape: Sequence[int] = (3,), values: int = 2, smoothing: float = 0.5, **training: Any
+        self,
+        event_shape: Sequence[int] = (3,),
+        num_categories: int = 2,
+        smoothing: float = 0.5,
+        **training: Any,
     ) -> None:
-        super().__init__(**training)
-        self.arrange(event_shape, "raster", values)
-        if values**self.n > LARGEST:
-            raise ValueError(f"{values}^{self.n} strings are too many for a table: take fewer variables.")
+        super().__init__(event_shape, "raster", num_categories, **training)
+        if num_categories**self.n > LARGEST:
+            raise ValueError(f"{num_categories}^{self.n} strings are too many for a table.")
         require(0, smoothing=smoothing)
         self.smoothing = smoothing
-        self.register_buffer("counts", torch.zeros(values**self.n, dtype=torch.float64))
+        self.register_buffer("counts", torch.zeros(num_categories**self.n, dtype=torch.float64))
 
     @property
     def order_agnostic(self) -> bool:
@@ -225,7 +227,7 @@ class JointTable(Counts):
 
     def strings(self, x: Tensor) -> Tensor:
         """The number of each string: x (B, n) -> (B,) int64."""
-        return (x.long() * self.values ** torch.arange(self.n - 1, -1, -1)).sum(1)
+        return (x.long() * self.num_categories ** torch.arange(self.n - 1, -1, -1)).sum(1)
 
     def log_prob(self, x: Tensor, order: Any = None) -> Tensor:
         """log p(x) in nats, (B,): one look into the table; the same in every order."""
@@ -234,16 +236,16 @@ class JointTable(Counts):
     def logits(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
         """p(x_i | x_<i) = p(x_≤i) / p(x_<i), both sums over the table."""
         order = self.order if order is None else order
-        joint = self.table.view([self.values] * self.n).permute(order.tolist())
+        joint = self.table.view([self.num_categories] * self.n).permute(order.tolist())
         digits, code = x.long(), torch.zeros(len(x), dtype=torch.int64)
-        out = x.new_empty(len(x), self.n, self.values, dtype=torch.float64)
+        out = x.new_empty(len(x), self.n, self.num_categories, dtype=torch.float64)
         for r, i in enumerate(order.tolist()):
-            prefix = joint.reshape(self.values ** (r + 1), -1).sum(1)  # p(x_≤i) of every prefix
-            p = prefix.view(-1, self.values)[code]  # (B, K)
+            prefix = joint.reshape(self.num_categories ** (r + 1), -1).sum(1)  # p(x_≤i) of every prefix
+            p = prefix.view(-1, self.num_categories)[code]  # (B, K)
             certain = p.sum(1, keepdim=True)
-            out[:, i] = torch.where(certain > 0, p / certain, 1 / self.values).log()
-            code = code * self.values + digits[:, i]
-        return out[..., 1] - out[..., 0] if self.values == 2 else out
+            out[:, i] = torch.where(certain > 0, p / certain, 1 / self.num_categories).log()
+            code = code * self.num_categories + digits[:, i]
+        return out[..., 1] - out[..., 0] if self.num_categories == 2 else out
 
     def count(self, batch: Any) -> None:
         x = self.as_vectors(batch[0] if isinstance(batch, (tuple, list)) else batch)

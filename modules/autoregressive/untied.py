@@ -44,10 +44,9 @@ class Untied(Autoregressive):
         seed: int = 0,
         **training: Any,
     ) -> None:
-        super().__init__(**training)
+        super().__init__(event_shape, order, 2, seed, **training)
         if hidden < 1:
             raise ValueError(f"hidden is {hidden}: it must be at least 1.")
-        self.arrange(event_shape, order, seed=seed)
         self.hidden = hidden
         later, earlier = torch.tril_indices(self.n, self.n, -1)  # pairs of ranks, from 0
         # only the columns that exist are stored: for each pair (i, j) what x_j adds to the units of i

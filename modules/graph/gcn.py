@@ -11,18 +11,18 @@ one formula; they differ in the propagation matrix S (D: degrees of A, D̃ = D +
     propagation    S                     what node n hears besides β             PyTorch Geometric
     sum            A + I                 Ω(h_n + Σ_m h_m)                        GINConv(Linear)
     mean           A D⁻¹ + I             Ω(h_n + Σ_m h_m / d_n)                  GINConv(Linear, aggr="mean")
-    kipf           D^-½ A D^-½ + I       Ω(h_n + Σ_m h_m / √(d_m d_n))           c(x) + c.lin(x) [1]
-    renormalised   D̃^-½ (A + I) D̃^-½     Ω Σ_{m ∈ ne(n) ∪ {n}} h_m / √(d̃_m d̃_n)  GCNConv
+    symmetric      D^-½ A D^-½ + I       Ω(h_n + Σ_m h_m / √(d_m d_n))           c(x) + c.lin(x) [1]
+    gcn            D̃^-½ (A + I) D̃^-½     Ω Σ_{m ∈ ne(n) ∪ {n}} h_m / √(d̃_m d̃_n)  GCNConv
     average        (A + I) D̃⁻¹           Ω Σ_{m ∈ ne(n) ∪ {n}} h_m / d̃_n         Linear after SimpleConv [2]
 
     [1] c = GCNConv(add_self_loops=False)   [2] SimpleConv(aggr="mean", combine_root="self_loop")
 
-`kipf` is what the text calls Kipf normalisation; the network that Kipf & Welling trained, and GCNConv,
-is `renormalised`: the former has eigenvalue 2, so that a deep stack doubles its input in every layer.
+`symmetric` is what the text calls Kipf normalisation; the network that Kipf & Welling trained, and GCNConv,
+is `gcn`: the former has eigenvalue 2, so that a deep stack doubles its input in every layer.
 A node without neighbours hears only itself: where d_n = 0 the text's D⁻¹ is undefined, its sum is empty.
 
-References: [UDL] §13.4.2-13.4.3 (sum), §13.8.3 (mean), §13.8.4 (kipf), §13.6-13.7 (one graph, loss on the
-labelled nodes); Kipf & Welling 2017, arXiv:1609.02907.
+References: [UDL] §13.4.2-13.4.3 (sum), §13.8.3 (mean), §13.8.4 (symmetric), §13.6-13.7 (one graph, loss on
+the labelled nodes); Kipf & Welling 2017, arXiv:1609.02907.
 """
 
 import warnings
@@ -44,7 +44,7 @@ from modules.cache import Cache
 # torch says once per process that CSR is in beta, and that it trusts the indices it is given.
 warnings.filterwarnings("ignore", message="Sparse (CSR tensor support|invariant checks)")
 
-Propagation = Literal["sum", "mean", "kipf", "renormalised", "average"]
+Propagation = Literal["sum", "mean", "symmetric", "gcn", "average"]
 
 
 def edge_weights(
@@ -72,7 +72,7 @@ def edge_weights(
     edge_index, _ = remove_self_loops(edge_index)
     (source, target), dtype = edge_index, dtype or torch.get_default_dtype()
     d = degree(target, num_nodes, dtype)  # (N,), how many messages a node hears
-    if propagation in ("renormalised", "average"):
+    if propagation in ("gcn", "average"):
         d = d + 1  # the self-loop counts, so d ≥ 1 everywhere
     if propagation == "sum":
         weight = torch.ones_like(source, dtype=dtype)
@@ -82,7 +82,7 @@ def edge_weights(
         # In a directed graph a sender that hears nobody has d = 0: its messages vanish, as in GCNConv.
         root = d.rsqrt().masked_fill(d == 0, 0)
         weight = root[source] * root[target]
-    own = 1 / d if propagation in ("renormalised", "average") else torch.ones_like(d)
+    own = 1 / d if propagation in ("gcn", "average") else torch.ones_like(d)
     edge_index, _ = add_self_loops(edge_index, num_nodes=num_nodes)
     return edge_index, torch.cat([weight, own])
 
@@ -120,9 +120,7 @@ class GraphConvolution(MessagePassing):
         propagation: S of the table above.
     """
 
-    def __init__(
-        self, in_features: int, out_features: int, propagation: Propagation = "renormalised"
-    ) -> None:
+    def __init__(self, in_features: int, out_features: int, propagation: Propagation = "gcn") -> None:
         super().__init__(aggr="sum")
         self.propagation = propagation
         self.weight = nn.Parameter(torch.empty(out_features, in_features))  # Ω (D', D)
@@ -189,7 +187,7 @@ class GCN(Module):
         num_features: int,
         num_classes: int,
         hidden: Sequence[int] = (16,),
-        propagation: Propagation = "renormalised",
+        propagation: Propagation = "gcn",
         dropout: float = 0.5,
         weight_decay: float = 5e-4,
         **training: Any,

@@ -38,8 +38,8 @@ class Bengio(Module):
         hidden: units of the tanh layer.
         direct: a linear path from the vectors to the logits (T·d·V more parameters).
         embedding: "learned", or "one-hot": the vector of a token is its row of the identity, d = V.
-        begin: the token that stands T times before every text.
-        end: the token that ends a text, behind which there are only more of it; None lets texts go on.
+        bos: the token that stands T times before every text.
+        eos: the token that ends a text, behind which there are only more of it; None lets texts go on.
         zero_output: start with zero output weights, so that the first loss is ln V exactly.
 
     Example:
@@ -57,24 +57,24 @@ class Bengio(Module):
         hidden: int = 200,
         direct: bool = False,
         embedding: Literal["learned", "one-hot"] = "learned",
-        begin: int = 0,
+        bos: int = 0,
         zero_output: bool = False,
-        end: int | None = None,
+        eos: int | None = None,
         **training: Any,
     ) -> None:
         super().__init__(**training)
         if embedding not in ("learned", "one-hot"):
             raise ValueError(f"embedding is {embedding!r}: choose learned or one-hot.")
-        if not 0 <= begin < vocab_size:
+        if not 0 <= bos < vocab_size:
             raise ValueError(
-                f"begin is {begin}: it must be one of the {vocab_size} tokens, 0 to {vocab_size - 1}."
+                f"bos is {bos}: it must be one of the {vocab_size} tokens, 0 to {vocab_size - 1}."
             )
         for name, value in (("context", context), ("dim", dim), ("hidden", hidden)):
             if value < 1:
                 raise ValueError(f"{name} is {value}: it must be at least 1.")
-        if end is not None and not 0 <= end < vocab_size:
-            raise ValueError(f"end is {end}: it must be one of the {vocab_size} tokens, or none.")
-        self.vocab_size, self.context, self.begin, self.end = vocab_size, context, begin, end
+        if eos is not None and not 0 <= eos < vocab_size:
+            raise ValueError(f"eos is {eos}: it must be one of the {vocab_size} tokens, or none.")
+        self.vocab_size, self.context, self.bos, self.eos = vocab_size, context, bos, eos
         self.one_hot = embedding == "one-hot"
         dim = vocab_size if self.one_hot else dim
         self.embedding = nn.Embedding(vocab_size, dim)
@@ -105,20 +105,20 @@ class Bengio(Module):
 
     def contexts(self, tokens: Tensor) -> Tensor:
         """What each position sees, the one after the last included: (B, S) -> (B, S + 1, T)."""
-        begin = tokens.new_full((len(tokens), self.context), self.begin)
-        return torch.cat([begin, tokens], dim=1).unfold(1, self.context, 1)
+        bos = tokens.new_full((len(tokens), self.context), self.bos)
+        return torch.cat([bos, tokens], dim=1).unfold(1, self.context, 1)
 
     def log_prob(self, tokens: Tensor) -> Tensor:
-        """log p of whole texts that start after `begin`: (B, S) -> (B,) in nats."""
+        """log p of whole texts that start after `bos`: (B, S) -> (B,) in nats."""
         logits = self(self.contexts(tokens)[:, :-1])  # (B, S, V)
         return logits.log_softmax(-1).gather(-1, tokens[..., None]).sum((1, 2))
 
     def next_log_probs(self, prefix: Tensor, padding: Tensor | None = None) -> Tensor:
         """log p(next token | the last T of `prefix`): (B, S) -> (B, V), S ≥ 0; `padding` of `NextToken`."""
         if padding is not None:
-            prefix = prefix.masked_fill(padding, self.begin)
-        begin = prefix.new_full((len(prefix), self.context), self.begin)
-        return self(torch.cat([begin, prefix], dim=1)[:, -self.context :]).log_softmax(-1)
+            prefix = prefix.masked_fill(padding, self.bos)
+        bos = prefix.new_full((len(prefix), self.context), self.bos)
+        return self(torch.cat([bos, prefix], dim=1)[:, -self.context :]).log_softmax(-1)
 
     def sample(
         self,
@@ -137,11 +137,11 @@ class Bengio(Module):
             generator = torch.Generator(device).manual_seed(seed)
         start = torch.zeros(n, 0, dtype=torch.int64, device=device)
         params = SamplingParams(temperature, top_k, top_p, min_p)
-        return decoding.sample(self, start, length, params, self.end, generator)
+        return decoding.sample(self, start, length, params, self.eos, generator)
 
     def sample_trace(self, prompt: Tensor | None = None, length: int = 32, **params: Any) -> Trace:
         """Generation, one step a token, behind a prompt (T,), `params` as `decoding.sample_trace`."""
         prompt = (
             torch.zeros(0, dtype=torch.int64, device=self.output.weight.device) if prompt is None else prompt
         )
-        return decoding.sample_trace(self, prompt, length, eos=self.end, **params)
+        return decoding.sample_trace(self, prompt, length, eos=self.eos, **params)

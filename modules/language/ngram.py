@@ -98,9 +98,9 @@ class NGram(CountModel):
         alpha: added to every count by "add".
         discount: Kneser-Ney's D in [0, 1] at every order; None estimates it.
         uniform: whether Kneser-Ney's lowest order is mixed with 1/V, so that nothing is impossible.
-        begin: the token before a text if the vocabulary has one; it gets no probability, and V counts it
+        bos: the token before a text if the vocabulary has one; it gets no probability, and V counts it
             out. None puts a symbol outside the vocabulary there.
-        end: the token that ends a text; sampling stops there. None for text without end.
+        eos: the token that ends a text; sampling stops there. None for text without end.
 
     Raises:
         ValueError: an argument is out of range, or n-grams of this order do not fit into 63 bits.
@@ -123,21 +123,21 @@ class NGram(CountModel):
         alpha: float = 1.0,
         discount: float | None = None,
         uniform: bool = True,
-        begin: int | None = None,
-        end: int | None = None,
+        bos: int | None = None,
+        eos: int | None = None,
         **training: Any,
     ) -> None:
         super().__init__(**training)
         require(1, order=order, vocab_size=vocab_size)
-        require(0, below=vocab_size, begin=begin or 0, end=end or 0)
+        require(0, below=vocab_size, bos=bos or 0, eos=eos or 0)
         if smoothing not in SMOOTHINGS:
             raise ValueError(f"smoothing is {smoothing!r}: it must be one of {', '.join(SMOOTHINGS)}.")
         if not 0 < alpha < math.inf or (discount is not None and not 0 <= discount <= 1):
             raise ValueError("alpha must be positive and the discount between 0 and 1.")
         self.vocab_size, self.order, self.smoothing = vocab_size, order, smoothing
-        self.alpha, self.discount, self.uniform, self.begin, self.end = alpha, discount, uniform, begin, end
-        self.pad = vocab_size if begin is None else begin
-        self.base = vocab_size + (begin is None)
+        self.alpha, self.discount, self.uniform, self.bos, self.eos = alpha, discount, uniform, bos, eos
+        self.pad = vocab_size if bos is None else bos
+        self.base = vocab_size + (bos is None)
         if self.base**order >= 2**63:
             raise ValueError(
                 f"{order}-grams of {vocab_size} tokens do not fit into 63 bits: lower the order."
@@ -197,7 +197,7 @@ class NGram(CountModel):
     @property
     def predictable(self) -> int:
         """How many tokens may come next: V without the begin token."""
-        return self.vocab_size - (self.begin is not None)
+        return self.vocab_size - (self.bos is not None)
 
     # --- the recursion ---
 
@@ -247,8 +247,8 @@ class NGram(CountModel):
         """log P(targets[:, t] | tokens[:, :t + 1]) in nats, (B, T); 0 for targets of -100."""
         p = self._score(self.windows(tokens, targets))
         p = p.masked_fill(targets == IGNORED, 1.0)
-        if self.begin is not None:
-            p = p.masked_fill(targets == self.begin, 0.0)
+        if self.bos is not None:
+            p = p.masked_fill(targets == self.bos, 0.0)
         return p.log()
 
     def _score(self, key: Tensor) -> Tensor:
@@ -306,8 +306,8 @@ class NGram(CountModel):
         weights = self.base ** torch.arange(self.order - 2, -1, -1, device=prefix.device)
         h = (last * weights).sum(1)  # (B,)
         p = torch.full((B, V), self._lowest(), dtype=torch.float64, device=prefix.device)
-        if self.begin is not None:
-            p[:, self.begin] = 0
+        if self.bos is not None:
+            p[:, self.bos] = 0
         mixed = [p]
         for level in reversed(self.levels):
             context, seen = find(level.contexts, h % self.base ** (level.order - 1))
@@ -402,12 +402,12 @@ class NGram(CountModel):
         """n texts of `length` tokens after `prompt` (T,): (n, length); what follows an end token is ends."""
         params = SamplingParams(temperature)
         prefix = self._prefix(prompt).expand(n, -1)
-        drawn = decoding.sample(self, prefix, length, params, self.end, generator)[:, prefix.shape[1] :]
-        return F.pad(drawn, (0, length - drawn.shape[1]), value=self.end)  # shorter if every text ended
+        drawn = decoding.sample(self, prefix, length, params, self.eos, generator)[:, prefix.shape[1] :]
+        return F.pad(drawn, (0, length - drawn.shape[1]), value=self.eos)  # shorter if every text ended
 
     def sample_trace(self, prompt: Tensor | None = None, length: int = 60, **params: Any) -> Trace:
         """One text, one step a token, behind a prompt (T,), `params` as `decoding.sample_trace`."""
-        return decoding.sample_trace(self, self._prefix(prompt), length, eos=self.end, **params)
+        return decoding.sample_trace(self, self._prefix(prompt), length, eos=self.eos, **params)
 
     def _prefix(self, prompt: Tensor | None) -> Tensor:
         """A prompt (T,), none for no tokens, as a batch of one."""

@@ -1,6 +1,6 @@
 """GPT: a stack of causal blocks that predicts the next token at every position at once.
 
-    log p(x) = Σ_t log p(x_t | begin, x_<t),   logits_t = E · LN(h_t)      (E is also the embedding)
+    log p(x) = Σ_t log p(x_t | bos, x_<t),   logits_t = E · LN(h_t)      (E is also the embedding)
 
 Row t of the output sees tokens 0..t and predicts token t + 1: the input is the text shifted by one
 behind a begin token. ([GM] Def. 1.20 and the mask slide of [LLM] let row t predict token t, which it
@@ -43,7 +43,7 @@ class GPT(Module):
         bias: in linear layers and norms.
         tied: the head is the embedding table, one tensor; else a matrix of its own.
         dropout: of embeddings, attention weights and sublayers, while training.
-        begin: the token that stands before every text, so that the first token has a probability too.
+        bos: the token that stands before every text, so that the first token has a probability too.
         causal: False removes the mask: a demonstration of the leak, no longer a language model.
 
     Example:
@@ -66,7 +66,7 @@ class GPT(Module):
         bias: bool = False,
         tied: bool = True,
         dropout: float = 0.0,
-        begin: int = 0,
+        bos: int = 0,
         causal: bool = True,
         **training: Any,
     ) -> None:
@@ -75,11 +75,11 @@ class GPT(Module):
         require(0, below=1, dropout=dropout)
         if positions not in ("learned", "sinusoidal", "rotary"):
             raise ValueError(f"positions is {positions!r}: choose learned, sinusoidal or rotary.")
-        if not 0 <= begin < vocab_size:
+        if not 0 <= bos < vocab_size:
             raise ValueError(
-                f"begin is {begin}: it must be one of the {vocab_size} tokens, 0 to {vocab_size - 1}."
+                f"bos is {bos}: it must be one of the {vocab_size} tokens, 0 to {vocab_size - 1}."
             )
-        self.vocab_size, self.context, self.begin, self.causal = vocab_size, context, begin, causal
+        self.vocab_size, self.context, self.bos, self.causal = vocab_size, context, bos, causal
         self.heads, self.width, self.dropout = heads, width, dropout
         self.embedding = nn.Embedding(vocab_size, width)
         self.positions: nn.Module | None = None
@@ -181,7 +181,7 @@ class GPT(Module):
     # --- surfaces ---------------------------------------------------------------------------------
 
     def log_prob(self, tokens: Tensor) -> Tensor:
-        """log p of whole texts that start after `begin`.
+        """log p of whole texts that start after `bos`.
 
         Args:
             tokens: (B, T) int64, T ≤ context.
@@ -189,8 +189,8 @@ class GPT(Module):
         Returns:
             (B,) in nats.
         """
-        begin = tokens.new_full((len(tokens), 1), self.begin)
-        logits = self(torch.cat([begin, tokens[:, :-1]], dim=1))  # (B, T, V)
+        bos = tokens.new_full((len(tokens), 1), self.bos)
+        logits = self(torch.cat([bos, tokens[:, :-1]], dim=1))  # (B, T, V)
         return logits.log_softmax(-1).gather(-1, tokens[..., None]).sum((1, 2))
 
     def next_logits(self, tokens: Tensor) -> Tensor:
@@ -198,15 +198,15 @@ class GPT(Module):
         return self.logits(self.hidden(tokens[:, -self.context :])[:, -1])
 
     def next_log_probs(self, prefix: Tensor, padding: Tensor | None = None) -> Tensor:
-        """log p(next token | begin, prefix), the last `context` tokens of it: (B, T) -> (B, V), T ≥ 0;
+        """log p(next token | bos, prefix), the last `context` tokens of it: (B, T) -> (B, V), T ≥ 0;
         `padding` as in `NextToken`."""
-        begin = prefix.new_full((len(prefix), 1), self.begin)
-        tokens = torch.cat([begin, prefix], dim=1)
+        bos = prefix.new_full((len(prefix), 1), self.bos)
+        tokens = torch.cat([bos, prefix], dim=1)
         if padding is None:
             return self.next_logits(tokens).log_softmax(-1)
         # a text's begin token stands right before it, where the last padding was
         seen = padding.new_zeros(len(padding), 1)
-        tokens = tokens.masked_fill(torch.cat([seen, padding], dim=1), self.begin)
+        tokens = tokens.masked_fill(torch.cat([seen, padding], dim=1), self.bos)
         hidden = self.hidden(
             tokens[:, -self.context :], padding=torch.cat([padding, seen], dim=1)[:, -self.context :]
         )
@@ -295,14 +295,14 @@ class GPT(Module):
         """Draw texts from the start: (n, length), `context` tokens by default. Begin is not returned."""
         if seed is not None:
             generator = torch.Generator(self.device).manual_seed(seed)
-        begin = torch.full((n, 1), self.begin, device=self.device)
+        bos = torch.full((n, 1), self.bos, device=self.device)
         length = self.context if length is None else length
-        return self.generate(begin, length, temperature, top_k, top_p, generator)[:, 1:]
+        return self.generate(bos, length, temperature, top_k, top_p, generator)[:, 1:]
 
     def sample_trace(self, prompt: Tensor | None = None, length: int = 32, **params: Any) -> Trace:
         """`generate` of one text, (T,) or (1, T), one step a token, `params` as `decoding.sample_trace`.
 
-        Without a prompt it starts from `begin`.
+        Without a prompt it starts from `bos`.
         """
-        prompt = torch.tensor([self.begin], device=self.device) if prompt is None else prompt
+        prompt = torch.tensor([self.bos], device=self.device) if prompt is None else prompt
         return decoding.sample_trace(self, prompt, length, read=self.reader(), **params)

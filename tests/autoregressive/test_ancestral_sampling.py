@@ -61,7 +61,9 @@ def test_frequencies_are_those_of_the_exact_table(make: Callable[[], Autoregress
 
 
 MEMBERS: dict[str, Callable[[], Autoregressive]] = TOYS | {
-    "PixelCNN": lambda: contracts.exact(PixelCNN((3, 2, 2), values=3, channels=6, layers=1, first_kernel=3)),
+    "PixelCNN": lambda: contracts.exact(
+        PixelCNN((3, 2, 2), num_categories=3, channels=6, layers=1, first_kernel=3)
+    ),
     "Gated PixelCNN": lambda: contracts.exact(GatedPixelCNN((1, 2, 3), channels=4, layers=2, first_kernel=3)),
 }
 

@@ -109,7 +109,7 @@ def test_only_binary_pictures_are_offered():
 
 
 def test_levels_have_a_distribution_and_read_all_of_their_past():
-    model = contracts.exact(NADE(event_shape=(9,), hidden=5, values=4, order="random"))
+    model = contracts.exact(NADE(event_shape=(9,), hidden=5, num_categories=4, order="random"))
     model.requires_grad_(False)
     x = torch.tensor([0.0, 3, 1, 0, 2, 0, 0, 1, 3])
     for rank, pixel in enumerate(model.order.tolist(), start=1):
@@ -126,7 +126,9 @@ def test_levels_have_a_distribution_and_read_all_of_their_past():
 
 def test_the_running_state_is_carried_and_taken_anew():
     for values in (2, 5):
-        model = contracts.exact(NADE(event_shape=(9,), hidden=6, values=values, order="random"), scale=1.0)
+        model = contracts.exact(
+            NADE(event_shape=(9,), hidden=6, num_categories=values, order="random"), scale=1.0
+        )
         model.requires_grad_(False)
         x = torch.tensor([0.0, 1, values - 1, 0, 1, 0, 0, 1, 1])
         state = inspector.running_state(model, x)
@@ -173,7 +175,7 @@ def test_levels_of_a_picture_and_sharpened_distributions():
     assert drawing.entries(picture, 5).tolist() == [0, 1, 2, 4]
     assert drawing.keep(picture, "top half", 5)[:2].tolist() == [0, 1]
     torch.manual_seed(0)
-    model = NADE(event_shape=(4,), hidden=3, values=3)
+    model = NADE(event_shape=(4,), hidden=3, num_categories=3)
     for temperature in (0.0, 0.5, 1.0, 2.0):
         run = drawing.unroll(model.sample_trace(temperature=temperature, seed=2))
         for step, pixel in enumerate(run.pixel.tolist()):

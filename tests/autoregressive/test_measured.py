@@ -213,7 +213,7 @@ def test_pixelcnn_has_learned_coloured_shapes() -> None:
 )  # fmt: skip
 def test_pixelcnn_on_grey_levels(name: str, values: int, pixels: int) -> None:
     uniform = pixels * math.log(values)
-    assert card(name)["data"]["values"] == values
+    assert card(name)["data"]["num_categories"] == values
     assert test_nll(name) < 0.55 * uniform
     if name == "pixelcnn-greys-digits":
         assert test_nll(name) < test_nll("nade-greys-digits") + 1.5

@@ -53,15 +53,17 @@ MODELS: dict[str, Callable[[], NADE]] = {
     "one chunk": lambda: NADE(event_shape=(9,), hidden=4, chunk=64),
     "chunks of one": lambda: NADE(event_shape=(9,), hidden=4, chunk=1),
     "random order": lambda: NADE(event_shape=(9,), hidden=4, chunk=4, order="random"),
-    "three values": lambda: NADE(event_shape=(9,), hidden=4, values=3, chunk=12),
-    "one-hot, reversed": lambda: NADE(event_shape=(9,), hidden=4, values=3, one_hot=True, order="reversed"),
+    "three values": lambda: NADE(event_shape=(9,), hidden=4, num_categories=3, chunk=12),
+    "one-hot, reversed": lambda: NADE(
+        event_shape=(9,), hidden=4, num_categories=3, one_hot=True, order="reversed"
+    ),
 }
 models = pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 
 
 def entries(model: NADE, batch: int, seed: int = 0) -> Tensor:
     generator = torch.Generator().manual_seed(seed)
-    return torch.randint(model.values, (batch, model.n), generator=generator).double()
+    return torch.randint(model.num_categories, (batch, model.n), generator=generator).double()
 
 
 # --- Numbers ------------------------------------------------------------------------------------
@@ -98,8 +100,8 @@ def count(**arguments) -> int:
 
 def test_parameter_counts_of_the_published_sizes():
     assert count(hidden=500) == 785_284
-    assert count(hidden=500, values=256) == 100_945_204
-    assert count(hidden=500, values=256, one_hot=True) == 200_905_204
+    assert count(hidden=500, num_categories=256) == 100_945_204
+    assert count(hidden=500, num_categories=256, one_hot=True) == 200_905_204
     model = NADE(hidden=500)
     assert model.weight.numel() == 392_000 and model.weight[:-1].numel() == 391_500
     assert NADE(event_shape=(3,), hidden=2).num_parameters == 17
@@ -108,7 +110,7 @@ def test_parameter_counts_of_the_published_sizes():
 def test_zero_logits_cost_one_bit_or_eight_a_pixel():
     for values, nats, bits in ((2, 543.4274, 1), (256, 4347.419, 8)):
         logits = torch.zeros(1, 784) if values == 2 else torch.zeros(1, 784, values)
-        model = NADE(event_shape=(784,), hidden=1, values=values)
+        model = NADE(event_shape=(784,), hidden=1, num_categories=values)
         nll = -model.conditional_log_prob(logits.double(), torch.zeros(1, 784).double()).sum().item()
         assert nll == pytest.approx(nats, abs=1e-3)
         assert nll / (784 * math.log(2)) == pytest.approx(bits, abs=1e-9)
@@ -160,7 +162,7 @@ def test_a_later_value_changes_no_bit_of_what_comes_before(make):
     x = entries(model, 3)
     for t, i in enumerate(model.order.tolist()):
         other = x.clone()
-        other[:, i] = (x[:, i] + 1) % model.values
+        other[:, i] = (x[:, i] + 1) % model.num_categories
         up_to = model.order[: t + 1]
         assert torch.equal(by_definition(model, other)[:, up_to], by_definition(model, x)[:, up_to])
         # in chunks the rows of a product may change places, and with them the last bit of a sum
@@ -239,7 +241,7 @@ def test_equal_states_are_computed_once(monkeypatch):
 
 @pytest.mark.parametrize("one_hot", [False, True])
 def test_three_values_sum_to_one(one_hot):
-    model = contracts.exact(NADE(event_shape=(3,), hidden=4, values=3, one_hot=one_hot), scale=1.5)
+    model = contracts.exact(NADE(event_shape=(3,), hidden=4, num_categories=3, one_hot=one_hot), scale=1.5)
     p = model.log_prob(all_values(3, 3)).exp()
     assert len(p) == 27 and p.sum().item() == pytest.approx(1, abs=1e-12)
     assert p.max() > 3 * p.min()
@@ -258,9 +260,9 @@ def test_two_values_by_softmax_are_the_logistic_of_their_difference():
 
 def test_inputs_are_scaled_or_one_hot():
     x = f64([[0, 1, 2, 4]])
-    scaled = NADE(event_shape=(4,), hidden=2, values=5)
+    scaled = NADE(event_shape=(4,), hidden=2, num_categories=5)
     assert scaled.inputs(x)[0, :, 0].tolist() == [0, 0.25, 0.5, 1]
-    hot = NADE(event_shape=(4,), hidden=2, values=5, one_hot=True)
+    hot = NADE(event_shape=(4,), hidden=2, num_categories=5, one_hot=True)
     assert torch.equal(hot.inputs(x)[0], torch.eye(5, dtype=torch.float64)[[0, 1, 2, 4]])
     with pytest.raises(ValueError, match="whole numbers 0 to 4"):
         scaled.log_prob(f64([[0, 1, 2, 5]]))

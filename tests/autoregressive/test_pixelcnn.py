@@ -18,11 +18,11 @@ SMALL: dict[str, Any] = {"channels": 6, "layers": 2, "first_kernel": 3}
 MODELS: dict[str, tuple[type[PixelModel], dict[str, Any]]] = {
     "plain": (PixelCNN, {"image_shape": (1, 3, 3), **SMALL}),
     "bottleneck, places": (PixelCNN, {"image_shape": (1, 2, 3), "bottleneck": 4, "positions": True, **SMALL}),
-    "three values": (PixelCNN, {"image_shape": (1, 2, 3), "values": 3, **SMALL}),
+    "three values": (PixelCNN, {"image_shape": (1, 2, 3), "num_categories": 3, **SMALL}),
     "colours": (PixelCNN, {"image_shape": (3, 2, 2), "bottleneck": 3, **SMALL}),
-    "three colours, three values": (PixelCNN, {"image_shape": (3, 1, 2), "values": 3, **SMALL}),
+    "three colours, three values": (PixelCNN, {"image_shape": (3, 1, 2), "num_categories": 3, **SMALL}),
     "gated": (GatedPixelCNN, {"image_shape": (1, 3, 3), **SMALL}),
-    "gated, three values": (GatedPixelCNN, {"image_shape": (1, 3, 2), "values": 3, **SMALL}),
+    "gated, three values": (GatedPixelCNN, {"image_shape": (1, 3, 2), "num_categories": 3, **SMALL}),
     "gated, colours": (GatedPixelCNN, {"image_shape": (3, 2, 2), **SMALL}),
     "gated, classes": (
         GatedPixelCNN,
@@ -39,7 +39,7 @@ def make(name: str) -> PixelModel:
 
 def some(model: PixelModel, count: int = 4, seed: int = 0) -> Tensor:
     generator = torch.Generator().manual_seed(seed)
-    return torch.randint(0, model.values, (count, model.n), generator=generator).double()
+    return torch.randint(0, model.num_categories, (count, model.n), generator=generator).double()
 
 
 # --- Masks --------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def test_masked_weights_get_no_gradient_and_keep_their_value() -> None:
 @every_model
 def test_sums_to_one(name: str) -> None:
     model = make(name)
-    contracts.density_sums_to_one(model.log_prob, (model.n,), values=model.values)
+    contracts.density_sums_to_one(model.log_prob, (model.n,), num_categories=model.num_categories)
 
 
 def test_mask_b_first_is_no_density() -> None:
@@ -99,7 +99,7 @@ def test_logits_have_no_gradient_to_their_own_and_later_pixels(name: str) -> Non
     model = make(name)
     rank = torch.empty(model.n, dtype=torch.int64)
     rank[model.order] = torch.arange(model.n)
-    outputs = 1 if model.values == 2 else model.values
+    outputs = 1 if model.num_categories == 2 else model.num_categories
     allowed = (rank[:, None] > rank[None, :]).repeat_interleave(outputs, 0)
     contracts.jacobian_is_sparse(lambda x: model.logits(x[None])[0], some(model, 1)[0], allowed)
 
@@ -280,12 +280,12 @@ def test_starts_near_the_uniform_distribution(name: str) -> None:
     cls, arguments = MODELS[name]
     model = cls(**arguments)
     batch = (some(model, 200).float(), torch.arange(200) % 3)
-    contracts.loss_at_start(model, batch, model.n * math.log(model.values), tolerance=0.1)
+    contracts.loss_at_start(model, batch, model.n * math.log(model.num_categories), tolerance=0.1)
 
 
 def test_zero_logits_are_one_bit_or_eight_bits_a_pixel() -> None:
     for values, nats in ((2, 543.4274), (256, 4347.419)):
-        model = PixelCNN(values=values, channels=1, layers=0)
+        model = PixelCNN(num_categories=values, channels=1, layers=0)
         torch.nn.init.zeros_(model.head[-1].weight)
         torch.nn.init.zeros_(model.head[-1].bias)
         x = torch.randint(0, values, (2, 784)).float()

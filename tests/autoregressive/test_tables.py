@@ -25,8 +25,10 @@ from modules.autoregressive.markov import (
 from modules.autoregressive.tables import OUTSIDE, ChainRuleTable, Counted, JointTable
 
 
-def bits(count: int, n: int, seed: int = 0, values: int = 2) -> Tensor:
-    return torch.randint(0, values, (count, n), generator=torch.Generator().manual_seed(seed)).double()
+def bits(count: int, n: int, seed: int = 0, num_categories: int = 2) -> Tensor:
+    return torch.randint(
+        0, num_categories, (count, n), generator=torch.Generator().manual_seed(seed)
+    ).double()
 
 
 def random_joint(n: int, seed: int = 0) -> JointTable:
@@ -124,22 +126,22 @@ def test_full_parent_sets_are_the_chain_rule_table() -> None:
 
 
 def test_more_values_than_two() -> None:
-    x = bits(400, 4, values=3)
+    x = bits(400, 4, num_categories=3)
     for model in (
-        MarkovChain((4,), memory=2, values=3),
-        BayesNet((4,), [[], [0], [0, 1], [2]], values=3),
-        JointTable((4,), values=3),
-        ChainRuleTable((4,), "reversed", values=3),
+        MarkovChain((4,), memory=2, num_categories=3),
+        BayesNet((4,), [[], [0], [0, 1], [2]], num_categories=3),
+        JointTable((4,), num_categories=3),
+        ChainRuleTable((4,), "reversed", num_categories=3),
     ):
         fitted(model, x)
-        contracts.density_sums_to_one(model.log_prob, (4,), values=3)
+        contracts.density_sums_to_one(model.log_prob, (4,), num_categories=3)
         samples = model.sample(20_000, generator=torch.Generator().manual_seed(1))
-        contracts.samples_follow_the_density(samples, model.log_prob, values=3)
+        contracts.samples_follow_the_density(samples, model.log_prob, num_categories=3)
 
 
 def test_a_joint_table_of_three_values_has_the_conditionals_of_its_sums() -> None:
     """Every conditional p(x_≤i) / p(x_<i) by hand, in an order of its own; some strings never happen."""
-    model = fitted(JointTable((3,), values=3, smoothing=0.0), bits(40, 3, values=3))
+    model = fitted(JointTable((3,), num_categories=3, smoothing=0.0), bits(40, 3, num_categories=3))
     p, order = model.table.view(3, 3, 3), [2, 0, 1]
     every = contracts.configurations((3,), 3)[model.table > 0]
     a, b, c = every.unbind(1)
@@ -165,12 +167,12 @@ def test_certain_bits_and_unseen_contexts() -> None:
 @pytest.mark.parametrize("values", [2, 3])
 def test_smoothing_adds_to_every_count(values: int) -> None:
     x = torch.tensor([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
-    model = fitted(MarkovChain((2,), values=values, smoothing=0.5), x)
+    model = fitted(MarkovChain((2,), num_categories=values, smoothing=0.5), x)
     assert model.table.sum(1).tolist() == pytest.approx([1.0] * len(model.counts))
     whole = 2 + 0.5 * values  # two examples begin with 0, and both go on with 1
     expected = (2.5 / (3 + 0.5 * values)) * (0.5 / whole)
     assert model.log_prob(torch.zeros(1, 2)).exp().item() == pytest.approx(expected)
-    joint = fitted(JointTable((2,), values=values, smoothing=0.5), x)
+    joint = fitted(JointTable((2,), num_categories=values, smoothing=0.5), x)
     assert joint.log_prob(x[:1]).exp().item() == pytest.approx(2.5 / (3 + 0.5 * values**2))
 
 
@@ -193,7 +195,7 @@ TWO_SYMBOLS = [0, 0, 0, 1, 1]  # what is seen of the five states
 
 
 def chain_of(n: int, initial: Tensor = NU, transition: Tensor = A) -> MarkovChain:
-    model = MarkovChain((n,), homogeneous=True, smoothing=0.0, values=len(initial))
+    model = MarkovChain((n,), homogeneous=True, smoothing=0.0, num_categories=len(initial))
     model.put(torch.cat([initial[None], transition]))
     return model
 
@@ -462,8 +464,7 @@ class OneTable(Counted):
     empty paper came before them. `MarkovChain` gives them tables of their own."""
 
     def __init__(self, memory: int) -> None:
-        super().__init__()
-        self.arrange((784,))
+        super().__init__((784,))
         parents = [[i - j if i >= j else OUTSIDE for j in range(1, memory + 1)] for i in range(784)]
         self.set_parents(parents, 0.5, [0] * 784)
 

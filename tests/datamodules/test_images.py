@@ -140,27 +140,27 @@ def test_threshold_of_digits_is_above_7_of_16() -> None:
 def test_fewer_grey_levels_are_evenly_spaced(size: int) -> None:
     grey = every(ready(Digits("none", image_size=size)).test_set)[0]
     for values in (2, 4, 16, 17):
-        data = ready(Digits("levels", image_size=size, values=values))
+        data = ready(Digits("levels", image_size=size, num_categories=values))
         levels = every(data.test_set)[0]
         assert levels.unique().tolist() == list(range(values))
         assert (levels / (values - 1) - grey).abs().max() <= 0.5 / (values - 1) + 1e-6  # the nearest one
-        assert data.describe()["values"] == values
+        assert data.describe()["num_categories"] == values
         assert torch.equal(levels, every(data.test_set)[0])
     own = every(ready(Digits("levels", image_size=size)).test_set)[0]
     assert torch.equal(own, levels)  # without the argument: the data's 17
 
 
 def test_fewer_levels_with_noise_fill_the_unit_interval() -> None:
-    data = ready(Digits("dequantize", values=4))
-    x, levels = every(data.test_set)[0], every(ready(Digits("levels", values=4)).test_set)[0]
+    data = ready(Digits("dequantize", num_categories=4))
+    x, levels = every(data.test_set)[0], every(ready(Digits("levels", num_categories=4)).test_set)[0]
     assert torch.equal((x * 4).floor(), levels) and x.max() < 1
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [({"binarize": "static", "values": 4}, "binarize to levels"),
-     ({"binarize": "levels", "values": 1}, "between 2 and 17"),
-     ({"binarize": "levels", "values": 18}, "between 2 and 17")],
+    [({"binarize": "static", "num_categories": 4}, "binarize to levels"),
+     ({"binarize": "levels", "num_categories": 1}, "between 2 and 17"),
+     ({"binarize": "levels", "num_categories": 18}, "between 2 and 17")],
 )  # fmt: skip
 def test_levels_that_the_data_cannot_have(arguments: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):

@@ -38,9 +38,9 @@ def text_operator(a: Tensor, propagation: str) -> Tensor:
         return a + eye
     if propagation == "mean":
         return a @ inverse(d).diag() + eye
-    if propagation == "kipf":
+    if propagation == "symmetric":
         return inverse(d).sqrt().diag() @ a @ inverse(d).sqrt().diag() + eye
-    if propagation == "renormalised":
+    if propagation == "gcn":
         return (d + 1).rsqrt().diag() @ (a + eye) @ (d + 1).rsqrt().diag()
     if propagation == "average":
         return (a + eye) @ (1 / (d + 1)).diag()
@@ -66,11 +66,11 @@ def loop_layer(omega: Tensor, beta: Tensor, h: Tensor, a: Tensor, propagation: s
                 w = 1 / degree[n]
             elif propagation == "average":
                 w = 1 / (degree[n] + 1)
-            elif propagation == "kipf":
+            elif propagation == "symmetric":
                 w = (degree[m] * degree[n]) ** -0.5 if degree[m] else 0.0
             else:
                 w = ((degree[m] + 1) * (degree[n] + 1)) ** -0.5
             total = total + w * h[:, m]
-        own = 1 / (degree[n] + 1) if propagation in ("renormalised", "average") else 1.0
+        own = 1 / (degree[n] + 1) if propagation in ("gcn", "average") else 1.0
         columns.append(beta + omega @ (total + own * h[:, n]))
     return torch.stack(columns, dim=1)

@@ -15,7 +15,7 @@ from torch_geometric.utils import k_hop_subgraph, subgraph
 
 from modules.graph.gcn import GCN, GraphConvolution, dropout, edge_weights, propagation_matrix
 
-PROPAGATIONS = ("sum", "mean", "kipf", "renormalised", "average")
+PROPAGATIONS = ("sum", "mean", "symmetric", "gcn", "average")
 GRAPHS = {
     "figure 13.4": (both_ways(G4), 8),
     "two isolated nodes": (both_ways(G4), 10),
@@ -33,9 +33,7 @@ def layer_of(d: int, d_out: int, propagation: str) -> GraphConvolution:
     return contracts.exact(GraphConvolution(d, d_out, propagation), scale=1.0)
 
 
-def model_of(
-    propagation: str = "renormalised", features: int = 3, hidden=(5,), classes: int = 4, **kw
-) -> GCN:
+def model_of(propagation: str = "gcn", features: int = 3, hidden=(5,), classes: int = 4, **kw) -> GCN:
     return contracts.exact(GCN(features, classes, hidden, propagation, **kw), scale=1.0)
 
 
@@ -77,10 +75,10 @@ def pyg_layer(layer: GraphConvolution, x: Tensor, edge_index: Tensor) -> Tensor:
     if layer.propagation == "average":
         linear.load_state_dict(state)
         return linear(SimpleConv(aggr="mean", combine_root="self_loop")(x, edge_index))
-    conv = GCNConv(d, d_out, add_self_loops=layer.propagation == "renormalised").double()
+    conv = GCNConv(d, d_out, add_self_loops=layer.propagation == "gcn").double()
     conv.load_state_dict({"bias": state["bias"], "lin.weight": state["weight"]})
     y = conv(x, edge_index)
-    return y + conv.lin(x) if layer.propagation == "kipf" else y
+    return y + conv.lin(x) if layer.propagation == "symmetric" else y
 
 
 @pytest.mark.parametrize("propagation", PROPAGATIONS)
@@ -92,17 +90,17 @@ def test_layer_is_the_one_of_pytorch_geometric(propagation: str, graph: tuple[Te
 
 def test_gcnconv_is_not_the_texts_kipf_form_but_chebconv_is() -> None:
     edge_index, x = GRAPHS["figure 13.4"][0], features(8, 3)
-    kipf, published = layer_of(3, 5, "kipf"), layer_of(3, 5, "renormalised")
-    assert (kipf(x, edge_index) - published(x, edge_index)).abs().max() > 0.1
+    symmetric, published = layer_of(3, 5, "symmetric"), layer_of(3, 5, "gcn")
+    assert (symmetric(x, edge_index) - published(x, edge_index)).abs().max() > 0.1
     cheb = ChebConv(3, 5, K=2).double()  # Θ₀ = Ω, Θ₁ = −Ω, λ_max = 2
     cheb.load_state_dict(
         {
-            "bias": kipf.bias.detach(),
-            "lins.0.weight": kipf.weight.detach(),
-            "lins.1.weight": -kipf.weight.detach(),
+            "bias": symmetric.bias.detach(),
+            "lins.0.weight": symmetric.weight.detach(),
+            "lins.1.weight": -symmetric.weight.detach(),
         }
     )
-    assert (cheb(x, edge_index) - kipf(x, edge_index)).abs().max() <= 1e-14
+    assert (cheb(x, edge_index) - symmetric(x, edge_index)).abs().max() <= 1e-14
 
 
 @pytest.mark.parametrize("propagation", PROPAGATIONS)
@@ -111,9 +109,9 @@ def test_messages_run_from_row_0_to_row_1(propagation: str) -> None:
     h = x @ layer.weight.T
     y = layer(x, torch.tensor([[0], [1]])) - layer.bias
     assert torch.allclose(y[0], h[0])  # node 0 hears itself alone
-    heard = y[1] - (h[1] / 2 if propagation in ("renormalised", "average") else h[1])
+    heard = y[1] - (h[1] / 2 if propagation in ("gcn", "average") else h[1])
     # In the text's Kipf form the sender hears nobody, its degree is 0, and GCNConv defines 1/√0 as 0.
-    weight = {"sum": 1, "mean": 1, "kipf": 0, "renormalised": 0.5**0.5, "average": 0.5}[propagation]
+    weight = {"sum": 1, "mean": 1, "symmetric": 0, "gcn": 0.5**0.5, "average": 0.5}[propagation]
     assert torch.allclose(heard, weight * h[0])
 
 
@@ -185,8 +183,8 @@ def operator(propagation: str, edges: list[tuple[int, int]] = G4, n: int = 8) ->
     "propagation, lowest, highest",
     [
         ("sum", -0.97638, 4.20535),
-        ("kipf", 0.28261, 2.0),
-        ("renormalised", -0.21587, 1.0),
+        ("symmetric", 0.28261, 2.0),
+        ("gcn", -0.21587, 1.0),
         ("average", -0.21587, 1.0),
     ],
 )
@@ -194,12 +192,12 @@ def test_spectra_on_figure_13_4(propagation: str, lowest: float, highest: float)
     values = torch.linalg.eigvals(operator(propagation)).real.sort().values
     assert values[0].item() == pytest.approx(lowest, abs=1e-5)
     assert values[-1].item() == pytest.approx(highest, abs=1e-5)
-    if propagation in ("renormalised", "average"):
+    if propagation in ("gcn", "average"):
         assert values[-2].item() == pytest.approx(0.81915, abs=1e-5)
 
 
 def test_entries_and_column_sums() -> None:
-    assert operator("kipf")[4, 5].item() == pytest.approx(15**-0.5, abs=1e-12)
+    assert operator("symmetric")[4, 5].item() == pytest.approx(15**-0.5, abs=1e-12)
     ones = torch.ones(8, dtype=torch.float64)
     assert torch.allclose(operator("average").sum(0), ones, atol=1e-14)
     assert torch.allclose(operator("mean").sum(0), 2 * ones, atol=1e-14)
@@ -207,8 +205,8 @@ def test_entries_and_column_sums() -> None:
 
 def test_on_a_regular_graph_mean_kipf_and_sum_agree() -> None:
     eye = torch.eye(6, dtype=torch.float64)
-    mean, kipf, total = (operator(p, RING, 6) - eye for p in ("mean", "kipf", "sum"))
-    assert torch.allclose(mean, kipf, atol=1e-15)
+    mean, symmetric, total = (operator(p, RING, 6) - eye for p in ("mean", "symmetric", "sum"))
+    assert torch.allclose(mean, symmetric, atol=1e-15)
     assert torch.allclose(mean, total / 2, atol=1e-15)
 
 
@@ -275,9 +273,7 @@ def test_the_texts_molecule_network_prints_the_texts_number() -> None:
     assert molecule_probability("dimethyl ether") == pytest.approx(0.310990, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    "propagation, p", [("mean", 0.313390), ("kipf", 0.312767), ("renormalised", 0.311292)]
-)
+@pytest.mark.parametrize("propagation, p", [("mean", 0.313390), ("symmetric", 0.312767), ("gcn", 0.311292)])
 def test_every_other_operator_gives_another_number(propagation: str, p: float) -> None:
     assert molecule_probability("ethanol", propagation) == pytest.approx(p, abs=1e-6)
 
@@ -308,8 +304,8 @@ def test_two_hops_suffice_if_degrees_come_from_the_full_graph(propagation: str) 
     nodes, inner, place, _ = k_hop_subgraph(target, 2, edges, relabel_nodes=True, num_nodes=23)
     full, part = model(x, edges)[target], model(x[nodes], inner)[place[0]]
     error = (full - part).abs().max().item()
-    # The rim's degrees enter kipf and renormalised alone: sums and means look at the receiver's.
-    if propagation in ("kipf", "renormalised"):
+    # The rim's degrees enter symmetric and gcn alone: sums and means look at the receiver's.
+    if propagation in ("symmetric", "gcn"):
         assert error > 1e-4
     else:
         assert error <= 1e-12
@@ -420,7 +416,7 @@ def test_graphs_equal_to_weisfeiler_and_leman_cannot_be_fitted() -> None:
 
 def test_weights_survive_saving(tmp_path: Path) -> None:
     data = some_data()
-    contracts.survives_saving(GCN(3, 4, [5, 6], "kipf"), lambda m: m.predict(data), tmp_path)
+    contracts.survives_saving(GCN(3, 4, [5, 6], "symmetric"), lambda m: m.predict(data), tmp_path)
 
 
 def test_decay_penalises_the_first_layer_alone() -> None:

@@ -20,10 +20,10 @@ from modules.graph.gcn import GCN
 from pages.graph.messages import figures, lens
 
 opened = partial(open_page, "graph/messages")
-PROPAGATIONS = ("sum", "mean", "kipf", "renormalised", "average")
+PROPAGATIONS = ("sum", "mean", "symmetric", "gcn", "average")
 
 
-def model_of(propagation: str = "renormalised", hidden: tuple[int, ...] = (5, 6)) -> GCN:
+def model_of(propagation: str = "gcn", hidden: tuple[int, ...] = (5, 6)) -> GCN:
     return contracts.exact(GCN(3, 4, hidden, propagation), scale=1.0)  # type: ignore[arg-type]
 
 
@@ -243,7 +243,7 @@ def test_smoothing_follows_the_second_eigenvalue() -> None:
 
 def test_the_published_operators_energy_has_a_floor_but_its_distance_has_none() -> None:
     """Its limit is √(deg + 1), not a constant: plain variance would not fall to 0."""
-    smooth = lens.smoothing(both_ways(G4), 8, "renormalised", 200)
+    smooth = lens.smoothing(both_ways(G4), 8, "gcn", 200)
     assert smooth.energy[-1].item() == pytest.approx(0.0843, abs=5e-5)
     assert smooth.distance[-1] < 1e-12
 
@@ -263,10 +263,10 @@ def test_energies_of_the_average_from_a_ramp() -> None:
 
 def test_separate_components_keep_a_state_each() -> None:
     """Two triangles: the dominant eigenspace has two dimensions, and nothing mixes across."""
-    smooth = lens.smoothing(both_ways([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]), 6, "renormalised", 3)
+    smooth = lens.smoothing(both_ways([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]), 6, "gcn", 3)
     assert smooth.distance[1].item() == pytest.approx(0, abs=1e-12)  # a triangle's average is complete
     assert not smooth.similarity[3][:3, 3:].any()
-    ring = lens.smoothing(both_ways(RING), 6, "kipf", 3)
+    ring = lens.smoothing(both_ways(RING), 6, "symmetric", 3)
     assert ring.rate == pytest.approx((1 + 0.5) / 2)  # cos(2π/6) = 1/2
 
 
@@ -274,10 +274,9 @@ def test_deep_nets_test_worse_than_shallow_ones() -> None:
     module = Karate()
     module.setup()
     results = {
-        depth: (train, test)
-        for depth, train, test in lens.train_depths(module.data, "renormalised", (2, 16), 0)
+        depth: (train, test) for depth, train, test in lens.train_depths(module.data, "gcn", (2, 16), 0)
     }
-    assert results[2] == lens.train_depths(module.data, "renormalised", (2,), 0)[0][1:]
+    assert results[2] == lens.train_depths(module.data, "gcn", (2,), 0)[0][1:]
     assert results[2][0] == 1.0 and results[2][1] > 0.7
     assert results[16][1] < results[2][1] - 0.2
 

@@ -56,7 +56,7 @@ def test_only_the_window_is_seen_and_never_the_target():
         loss = -model(contexts[:, t]).log_softmax(-1)[0, tokens[0, t]]
         loss.backward()
         reached = set(model.embedding.weight.grad.abs().sum(1).nonzero()[:, 0].tolist())
-        assert reached == {model.begin, *range(max(0, t - 3), t)} - ({model.begin} if t >= 4 else set())
+        assert reached == {model.bos, *range(max(0, t - 3), t)} - ({model.bos} if t >= 4 else set())
 
 
 def test_random_tokens_cannot_be_predicted():  # a copied target would bring the loss to 0
@@ -145,7 +145,7 @@ def test_shipped_weights(name):
     place = experiments.ZOO / name
     card = weights.read_card(place)
     model, coder = weights.load(place), text.tokenizer(card)
-    assert model.vocab_size == len(coder) and coder.decode([model.begin]) == "\n"
+    assert model.vocab_size == len(coder) and coder.decode([model.bos]) == "\n"
     if name == "bengio-shakespeare":
         # of validation and test as one text: better than add-one smoothing's best (1.953),
         # not than Kneser-Ney's (1.558). An earlier 1.790 is after 5,250 steps, this after 15,600.
@@ -194,7 +194,7 @@ def test_words_are_predicted_as_well_as_by_counting(real_data):
 
 
 def test_a_text_ends_at_the_end_token():
-    model = contracts.exact(Bengio(5, 3, 4, 6, end=1))
+    model = contracts.exact(Bengio(5, 3, 4, 6, eos=1))
     drawn = model.sample(200, 12, seed=0)
     ended = (drawn == 1).cummax(1).values
     assert ended.any() and (drawn[ended] == 1).all()
@@ -207,8 +207,8 @@ def test_a_text_ends_at_the_end_token():
 def test_refusals():
     for knobs, sentence in (
         ({"embedding": "two-hot"}, "choose learned or one-hot"),
-        ({"begin": 9}, "begin is 9"),
-        ({"end": 5}, "end is 5"),
+        ({"bos": 9}, "bos is 9"),
+        ({"eos": 5}, "eos is 5"),
         ({"context": 0}, "context is 0"),
     ):
         with pytest.raises(ValueError, match=sentence):
@@ -231,7 +231,7 @@ def test_kneser_ney_is_wrong_where_the_class_decides():
     for i, line in enumerate(lines):
         tokens[i, 1 : len(line) + 1] = torch.tensor(line)
         answers[i, : len(line) + 1] = torch.tensor([*line, end])
-    model = NGram(len(ids) + 1, 6, "kneser-ney", discount=0.75, begin=begin, end=end)
+    model = NGram(len(ids) + 1, 6, "kneser-ney", discount=0.75, bos=begin, eos=end)
     model.count((tokens, answers))
     prefix = torch.tensor([[ids[w] for w in ("the", "dog", "sat", "on", "the")]])
     p = model.next_log_probs(prefix)[0].exp()

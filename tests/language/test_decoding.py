@@ -97,11 +97,11 @@ def counted():
 
 
 PADDED = {
-    "GPT": lambda: GPT(5, 8, 2, 2, 8, begin=3),
+    "GPT": lambda: GPT(5, 8, 2, 2, 8, bos=3),
     "GPT, sinusoidal": lambda: GPT(5, 8, 1, 2, 8, positions="sinusoidal", norm="post"),
     "GPT, rotary": lambda: GPT(5, 8, 1, 2, 8, positions="rotary"),
     "GPT, unmasked": lambda: GPT(5, 8, 1, 2, 8, causal=False),
-    "Bengio": lambda: Bengio(5, 3, 4, 6, begin=2),
+    "Bengio": lambda: Bengio(5, 3, 4, 6, bos=2),
     "counts": counted,
     "table": lambda: TableLM.from_joint(torch.rand((2,) * 10, generator=seeded())),
 }

@@ -45,7 +45,7 @@ def test_counts_and_network_predict_the_same_places(unit, n):
     for smoothing in ("add", "kneser-ney"):
         model = lens.counted(found, n, smoothing)
         if unit == "words":
-            ids = torch.tensor([[*found.test[0], WordTokenizer.END]])
+            ids = torch.tensor([[*found.test[0], WordTokenizer.EOS]])
             nats = -model.token_log_probs(*model._shifted(ids))[0]
         else:
             ids = torch.tensor(found.test)

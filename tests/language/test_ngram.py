@@ -30,7 +30,7 @@ def batch(sentences: list[list[str]], ids: dict[str, int]) -> tuple[Tensor, Tens
 
 
 def sam(**knobs) -> NGram:
-    model = NGram(len(WORDS), 2, begin=BOS, end=EOS, **knobs)
+    model = NGram(len(WORDS), 2, bos=BOS, eos=EOS, **knobs)
     model.count(batch(SAM, ID))
     return model
 
@@ -105,7 +105,7 @@ def test_francisco_is_frequent_glasses_are_versatile() -> None:
     francisco, glasses = ids["francisco"], ids["glasses"]
 
     def after_an_unseen_word(**knobs) -> Tensor:
-        model = NGram(len(ids), 2, begin=BOS, **knobs)
+        model = NGram(len(ids), 2, bos=BOS, **knobs)
         model.fit(encoded)
         assert len(model.keys) == 12
         return model.next_log_probs(torch.tensor([[ids["unseen"]]]))[0].exp()
@@ -118,7 +118,7 @@ def test_francisco_is_frequent_glasses_are_versatile() -> None:
     # unigrams, plain or with one added, prefer the other; add-one bigrams find all words alike after a
     # word never seen
     for smoothing, added in (("none", 0), ("add", 1)):
-        unigram = NGram(len(ids), 1, smoothing, begin=BOS)
+        unigram = NGram(len(ids), 1, smoothing, bos=BOS)
         unigram.fit(encoded)
         found = unigram.next_log_probs(torch.zeros(1, 0, dtype=torch.int64))[0].exp()
         total = 36 + added * unigram.predictable
@@ -140,7 +140,7 @@ def test_kneser_ney_is_its_definition(order: int, discount: float | None) -> Non
     rng = random.Random(0)
     sentences = [[rng.choice("abc") for _ in range(rng.randint(1, 6))] for _ in range(12)]
     ids = {"<bos>": 0, "<eos>": 1, "a": 2, "b": 3, "c": 4}
-    model = NGram(5, order, discount=discount, begin=BOS, end=EOS)
+    model = NGram(5, order, discount=discount, bos=BOS, eos=EOS)
     model.count(batch(sentences, ids))
     texts = [[BOS] * (order - 1) + [ids[w] for w in s] + [EOS] for s in sentences]
     for _ in range(30):
@@ -205,7 +205,7 @@ def test_begin_is_never_predicted_and_ignored_targets_cost_nothing() -> None:
 
 def test_counting_in_parts_is_counting_at_once() -> None:
     tokens, targets = batch(SAM, ID)
-    whole, parts = sam(), NGram(len(WORDS), 2, begin=BOS)
+    whole, parts = sam(), NGram(len(WORDS), 2, bos=BOS)
     for i in range(3):
         parts.count((tokens[i : i + 1], targets[i : i + 1]))
     assert torch.equal(whole.keys, parts.keys) and torch.equal(whole.counts, parts.counts)
@@ -259,7 +259,7 @@ def test_without_an_end_every_length_sums_to_one_with_it_all_lengths_do() -> Non
     sums = [model.log_prob(strings(2, T)).exp().sum().item() for T in (1, 2, 3)]
     assert sums == pytest.approx([1, 1, 1], abs=1e-12) and sum(sums) == pytest.approx(3)
     # a token that ends the text, with probability 0.2 wherever we are: add-one over 5 equal counts
-    ending = NGram(5, 1, "none", end=0)
+    ending = NGram(5, 1, "none", eos=0)
     ending.fit(torch.arange(5)[None])
     mass, alive = 0.0, torch.zeros(1, 0, dtype=torch.int64)
     for _ in range(10):
@@ -285,11 +285,11 @@ def test_back_off_does_share_what_similar_contexts_know() -> None:
     texts.remove(["the", "dog", "sat", "on", "the", "mat"])
     ids = {w: i for i, w in enumerate(["<bos>", "<eos>", *dict.fromkeys(w for t in texts for w in t)])}
     prefix = torch.tensor([[ids[w] for w in ["the", "dog", "sat", "on", "the"]]])
-    plain = NGram(len(ids), 6, "none", begin=BOS, end=EOS)
+    plain = NGram(len(ids), 6, "none", bos=BOS, eos=EOS)
     plain.count(batch(texts, ids))
     with pytest.raises(ValueError, match="never seen"):
         plain.next_log_probs(prefix)
-    smooth = NGram(len(ids), 6, discount=0.75, begin=BOS, end=EOS)
+    smooth = NGram(len(ids), 6, discount=0.75, bos=BOS, eos=EOS)
     smooth.count(batch(texts, ids))
     assert smooth.next_log_probs(prefix)[0, ids["mat"]].exp().item() == pytest.approx(0.83, abs=0.02)
 
@@ -375,7 +375,7 @@ def test_the_curve_on_multi30k(real_data: Callable[[str], Path], monkeypatch: py
     data.setup()
     train, test = (split[torch.arange(len(split))] for split in (data.train_set, data.test_set))
     for n, (unseen, plain, add, kneser_ney) in WORDS_CURVE.items():
-        model = NGram(5897, n, begin=0, end=1)
+        model = NGram(5897, n, bos=0, eos=1)
         model.count(train)
         test_nll = nll(model, "none", test)
         assert test_nll.mean().exp().item() == math.inf

@@ -155,7 +155,7 @@ def test_rare_words_left_out() -> None:
     assert [row.unknown for row in rows] == pytest.approx([1 / 6, 3 / 6, 3 / 6])
     for row in rows:
         coder = lens.WordTokenizer.train(training, row.min_count)
-        model = lens.NGram(len(coder), 2, begin=0, end=1)
+        model = lens.NGram(len(coder), 2, bos=0, eos=1)
         model.count(lens.framed([coder.encode(line) for line in training]))
         ids = [torch.tensor([[*coder.encode(line), 1]]) for line in ("a b c", "a d e")]
         nats = torch.cat([-model.token_log_probs(*model._shifted(i))[0] for i in ids])

@@ -51,7 +51,7 @@ def test_datamodule():
     data.setup()
     tokens, targets = data.train_set[torch.arange(3)]
     assert tokens.shape == targets.shape == (3, 10) and torch.equal(tokens[:, 1:], targets[:, :-1])
-    assert (tokens[:, 0] == WordTokenizer.BEGIN).all() and (targets[:, -1] == WordTokenizer.END).all()
+    assert (tokens[:, 0] == WordTokenizer.BOS).all() and (targets[:, -1] == WordTokenizer.EOS).all()
     assert data.tokenizer.decode(tokens[0]) == data.lines("train")[0][0]
     assert set(data.lines("train")[0]) != set(data.lines("test")[0]) and len(data.lines("test")[0]) == 10
 

@@ -44,7 +44,7 @@ def test_toys():
         place = (answers != -100).nonzero().flatten().tolist()
         assert coder.decode(tokens[: place[0] + 1]) == DOG and coder.decode(answers[place]) == "mat"
     # the first word is predicted from nothing but begin tokens
-    assert contexts[0].tolist() == [WordTokenizer.BEGIN] * 6 and coder.decode(targets[:1]) == "the"
+    assert contexts[0].tolist() == [WordTokenizer.BOS] * 6 and coder.decode(targets[:1]) == "the"
 
 
 def by_lines(toy):

@@ -18,7 +18,7 @@ def test_chain_rule_gives_the_joint_back():
     model = TableLM.from_joint(joint)
     strings = contracts.configurations((4,), 3)
     torch.testing.assert_close(model.log_prob(strings).exp(), joint.flatten(), rtol=0, atol=1e-12)
-    contracts.density_sums_to_one(model.log_prob, (4,), values=3, dtype=torch.int64)
+    contracts.density_sums_to_one(model.log_prob, (4,), num_categories=3, dtype=torch.int64)
     contracts.next_tokens_make_the_density(model.next_log_probs, model.log_prob, strings)
 
 

@@ -84,7 +84,7 @@ def test_networks_trained_on_pages_do_not_know_of_each_other(monkeypatch: pytest
             lambda: last(sharing.train("NADE", 20, 4, 1, steps=10))[1],
             lambda: last(sharing.train("untied", 20, 4, 2, steps=10))[1],
             lambda: last(density.fit(x, 2, hidden=4, steps=10, seed=3))[1].losses,
-            lambda: messages.train_depths(ring, "renormalised", (2, 3), 4, steps=2),
+            lambda: messages.train_depths(ring, "gcn", (2, 3), 4, steps=2),
             lambda: [p.detach() for p in autoencoder.train(3, 5)[2].parameters()],
         ]
     )

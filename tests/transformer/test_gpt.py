@@ -65,8 +65,8 @@ def test_forward_flops_per_token():  # 24LC² + 4LTC + 2CV of a dense pass
 @pytest.mark.parametrize("positions", POSITIONS)
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_density_sums_to_one(positions, norm):
-    model = tiny(vocab_size=3, context=4, positions=positions, norm=norm, begin=1)
-    contracts.density_sums_to_one(model.log_prob, (4,), values=3, dtype=torch.int64)
+    model = tiny(vocab_size=3, context=4, positions=positions, norm=norm, bos=1)
+    contracts.density_sums_to_one(model.log_prob, (4,), num_categories=3, dtype=torch.int64)
 
 
 @pytest.mark.parametrize("positions", POSITIONS)
@@ -96,7 +96,7 @@ def test_one_pass_is_n_passes_over_prefixes():
 
 
 def test_log_prob_is_the_sum_of_next_token_log_probabilities():
-    model, x = tiny(begin=3), tokens(4, 8)
+    model, x = tiny(bos=3), tokens(4, 8)
     expected = torch.zeros(4, dtype=torch.float64)
     for t in range(8):
         seen = torch.cat([torch.full((4, 1), 3), x[:, :t]], dim=1)
@@ -277,7 +277,7 @@ def test_greedy_is_the_argmax_at_every_step():
 
 def test_samples_follow_the_density():
     model = tiny(vocab_size=3, context=3, layers=1)
-    contracts.samples_follow_the_density(model.sample(4000, 3, seed=0), model.log_prob, values=3)
+    contracts.samples_follow_the_density(model.sample(4000, 3, seed=0), model.log_prob, num_categories=3)
 
 
 def test_samples_are_reproducible():
@@ -315,7 +315,7 @@ def test_trace_replays_and_is_the_sample():
         (lambda m: m.generate(tokens(1, 2), 3, keep=9), "keep is 9"),
         (lambda m: m.generate(tokens(1, 2), 3, temperature=-1), "temperature is -1"),
         (lambda m: m(tokens(1, 9)), "learned 8 positions"),
-        (lambda m: GPT(5, begin=5), "begin is 5"),
+        (lambda m: GPT(5, bos=5), "bos is 5"),
         (lambda m: GPT(5, positions="none"), "learned, sinusoidal or rotary"),
         (lambda m: GPT(5, width=10, heads=4), "choose a multiple of 4"),
     ],

@@ -26,7 +26,7 @@ def test_shipped_weights(name):
     card = weights.read_card(place)
     model, coder = weights.load(place), text.tokenizer(card)
     assert model.vocab_size == len(coder)
-    assert coder.decode([model.begin]) == "\n"  # texts begin at a new line
+    assert coder.decode([model.bos]) == "\n"  # texts begin at a new line
     assert (place / "model.safetensors").stat().st_size < 4e6
     if name == "gpt-shakespeare":
         # the published 1.88 nats are of validation and test as one text, after 2,000 steps; here 6,000

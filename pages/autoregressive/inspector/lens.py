@@ -50,7 +50,7 @@ def any_order(model: Any) -> bool:
 
 def ink(x: Tensor, model: Autoregressive) -> Tensor:
     """Values of pixels as [0, 1], for drawing."""
-    return x / (model.values - 1)
+    return x / (model.num_categories - 1)
 
 
 def posterior(model: Any, x: Tensor) -> Tensor:
@@ -94,24 +94,24 @@ def conditional(model: Autoregressive, x: Tensor, pixel: int, probes: int = 4, i
     rank = int((order == pixel).nonzero()) + 1
     earlier = torch.zeros(model.n, dtype=torch.bool)
     earlier[order[: rank - 1]] = True
-    asked = 1 if model.values == 2 else int(x[pixel])
+    asked = 1 if model.num_categories == 2 else int(x[pixel])
     gradient = gradient_row(model, order, x, pixel, asked, index)
     # at one input a relu may be shut: some more, inked at random, say what can be read at all
     generator = torch.Generator().manual_seed(0)
     support = gradient != 0
     for _ in range(probes):
-        inked = torch.rand(model.n, generator=generator) * (model.values - 1)
+        inked = torch.rand(model.n, generator=generator) * (model.num_categories - 1)
         support |= gradient_row(model, order, inked, pixel, asked, index) != 0
     with torch.no_grad():
         logits = model.logits(x[None].to(model.device, model.dtype), order, index)[0, pixel]
         p = model.probabilities(logits)
-    distribution = torch.stack([1 - p, p]) if model.values == 2 else p
+    distribution = torch.stack([1 - p, p]) if model.num_categories == 2 else p
     return Conditional(
         pixel,
         rank,
         int(x[pixel]),
         asked,
-        float(logits if model.values == 2 else logits[asked]),
+        float(logits if model.num_categories == 2 else logits[asked]),
         float(distribution[asked]),
         distribution,
         torch.where(earlier, x, torch.nan),
@@ -163,7 +163,7 @@ def running_units(model: NADE, x: Tensor, pixel: int, units: int = 16) -> Runnin
         if u[j]:
             a += model.weight[j, 0] * u[j]
     anew = model.start + u[order[:rank]] @ model.weight[order[:rank], 0]
-    output = 0 if model.values == 2 else int(x[pixel])
+    output = 0 if model.num_categories == 2 else int(x[pixel])
     column, vote = model.weight[pixel, 0], model.readout[pixel, output] * a.sigmoid()
     top = vote.abs().topk(min(units, len(vote))).indices
     after = a + column * u[pixel]
@@ -248,7 +248,7 @@ def arithmetic(model: Any, x: Tensor, view: Conditional) -> tuple[str, str]:
     i = view.pixel
     left = rf"p(x_{{{i}}}{{=}}1 \mid x_{{<{i}}})"
     right = rf"\sigma({view.logit:.3f}) = {view.p:.4f}"
-    if model.values > 2:
+    if model.num_categories > 2:
         return level_arithmetic(model, x, view)
     if isinstance(model, FVSBN):
         bias, added = float(model.bias[i]), view.logit - float(model.bias[i])
@@ -282,7 +282,7 @@ def level_arithmetic(model: Any, x: Tensor, view: Conditional) -> tuple[str, str
         rf"p(x_{{{i}}}{{=}}{v} \mid x_{{<{i}}}) = \frac{{e^{{\ell_{{{v}}}}}}}{{\sum_k e^{{\ell_k}}}} = "
         rf"\frac{{e^{{{view.logit:.3f}}}}}{{{total:.4g}}} = {view.p:.4f}"
     )
-    note = f"A softmax over {model.values} values, one logit each."
+    note = f"A softmax over {model.num_categories} values, one logit each."
     if isinstance(model, NADE):
         units = running_units(model, x, i)
         shown = float(units.vote.sum())
@@ -292,7 +292,7 @@ def level_arithmetic(model: Any, x: Tensor, view: Conditional) -> tuple[str, str
         )
         note += (
             f" The logit of {v}: bias, the {len(units.unit)} units with the largest votes, all the others. "
-            f"All {model.values} logits read the same running sum."
+            f"All {model.num_categories} logits read the same running sum."
         )
     return latex, note
 

@@ -97,7 +97,7 @@ def compared(first: str, second: str, x: torch.Tensor) -> lens.Comparison:
 def own_figure(name: str, model: Any, x: torch.Tensor, view: lens.Conditional, y: int | None) -> None:
     """What a member can show of itself; else the cost of every pixel."""
     side = drawing.side(model)
-    if model.values > 2:
+    if model.num_categories > 2:
         distribution_figure(view.distribution, view.value)
     elif y is not None:
         p, names = posterior(name, x), [str(c) for c in range(lens.classes(model))]
@@ -138,7 +138,7 @@ def conditional_mode() -> None:
         name, model, side = model_and_side()
     with left:
         picture = ui.draw("Draw a digit", key="digit", size=side, examples=digits(side))
-    x = drawing.entries(picture, model.values)
+    x = drawing.entries(picture, model.num_categories)
     with right:
         y = class_choice(model, LIKELIEST)
     if lens.classes(model) and y is None:
@@ -207,7 +207,7 @@ def running_mode() -> None:
         kind = ui.choice("Show of it", ["a", "σ(a)"], key="state")
     with left:
         picture = ui.draw("Draw a digit", key="digit", size=side, examples=digits(side))
-    x = drawing.entries(picture, model.values)
+    x = drawing.entries(picture, model.num_categories)
     state = running(name, x)
     step = ui.stepper(model.n + 1, key="pixels", seconds=0.15, default=model.n * 9 // 16, label="Pixels read")
     states, last = lens.shown_states(state, kind), int(state.order[step - 1])
@@ -364,7 +364,7 @@ def pixels_mode() -> None:
     chosen = int(selected["y"]) * side + int(selected["x"]) if selected else pixel
     read, surprisal = ui.columns(2)
     with read:
-        asked = 1 if model.values == 2 else int(run.x[chosen])
+        asked = 1 if model.num_categories == 2 else int(run.x[chosen])
         gradient = drawing.gradient_row(model, order, run.x, chosen, asked, run.index)
         ui.figure(
             raster.reads(gradient, side, chosen, f"What pixel {chosen} reads"),
@@ -431,7 +431,7 @@ def completion_mode() -> None:
         picture = ui.draw(
             "Draw a digit; what you choose is kept of it", key="digit", size=side, examples=digits(side)
         )
-    given = drawing.keep(picture, region, model.values)
+    given = drawing.keep(picture, region, model.num_categories)
     exact = drawing.can_complete(model, given)
     order = None if exact else model.component_order(0).tolist()
     clamp = exact or ui.toggle("Clamp and sample anyway", True, key="clamp")
@@ -492,7 +492,9 @@ def completion_mode() -> None:
     ui.check(
         f"Can {name} draw exactly from p(right half | left half)?",
         ["yes", "no"],
-        "yes" if drawing.can_complete(model, drawing.keep(picture, "left half", model.values)) else "no",
+        "yes"
+        if drawing.can_complete(model, drawing.keep(picture, "left half", model.num_categories))
+        else "no",
         "Only if all given pixels come before all others in an order the model was trained on.",
     )
     ui.source(

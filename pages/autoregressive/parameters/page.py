@@ -174,7 +174,7 @@ def time_mode() -> None:
         )
     ui.source(
         asymmetry.seconds, asymmetry.count, asymmetry.draw_by_passes, base.Autoregressive._walk,
-        nade.Running._walk, made.MADE._walk, references=REFERENCES,
+        nade.NADEBase._walk, made.MADE._walk, references=REFERENCES,
     )  # fmt: skip
 
 

@@ -30,8 +30,8 @@ from modules.trace import Step, Trace
 RULES = {
     "sum": "Every message weighs 1: S = A + I.",
     "mean": "Neighbours are averaged, the node itself weighs 1: S = AD⁻¹ + I.",
-    "kipf": "A message weighs 1/√(d_m d_n), the node itself 1: S = D^-½ A D^-½ + I.",
-    "renormalised": "A message weighs 1/√((d_m + 1)(d_n + 1)), d counting neighbours: the more of them "
+    "symmetric": "A message weighs 1/√(d_m d_n), the node itself 1: S = D^-½ A D^-½ + I.",
+    "gcn": "A message weighs 1/√((d_m + 1)(d_n + 1)), d counting neighbours: the more of them "
     "sender and receiver have, the less it weighs.",
     "average": "The node and its neighbours are averaged: S = (A + I)(D + I)⁻¹.",
 }

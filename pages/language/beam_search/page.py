@@ -33,7 +33,7 @@ def search(name, table, prompt, length, width, groups, strength, alpha):
     if name != TOY:
         model = ui.next_token_model(name)
         names = texts.shown(texts.tokenizer(ui.card(name)).tokens)
-        eos = getattr(model, "end", None)
+        eos = getattr(model, "eos", None)
         return beam_trace(model, prompt, length, width, eos, alpha, groups, strength, names), names, None
     model, names, eos = lens.table(table, length)
     found = beam_trace(model, prompt, length, width, eos, alpha, groups, strength, names)

@@ -40,7 +40,7 @@ def widened(name, alpha, strength, length):
     coder = texts.tokenizer(card)
     chosen = BEGINNINGS.get(texts.corpus(card), BEGINNINGS["shakespeare"])
     prompts = [texts.read(coder, text) for text in chosen]
-    eos = getattr(model, "end", None)
+    eos = getattr(model, "eos", None)
     return chosen, lens.widths(model, prompts, length, eos=eos, alpha=alpha, strength=strength)
 
 

@@ -89,7 +89,7 @@ def places(found: Corpus, part: list[list[int]], T: int) -> tuple[Tensor, Tensor
 def counted(found: Corpus, n: int, smoothing: str) -> NGram:
     """n-grams of the training part."""
     if found.by_words:
-        ends = {"begin": WordTokenizer.BEGIN, "end": WordTokenizer.END}
+        ends = {"bos": WordTokenizer.BOS, "eos": WordTokenizer.EOS}
         model = NGram(len(found.coder), n, smoothing, discount=found.discount, **ends)  # type: ignore[arg-type]
         lines = Sentences(found.train)
         model.count((lines.tokens, lines.targets))

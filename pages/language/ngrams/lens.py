@@ -143,7 +143,7 @@ def inflation(
     rows = []
     for least in min_counts:
         coder = WordTokenizer.train(training, least)
-        model = NGram(len(coder), order, begin=coder.BEGIN, end=coder.END)
+        model = NGram(len(coder), order, bos=coder.BOS, eos=coder.EOS)
         model.count(framed([coder.encode(line) for line in training]))
         encoded = [coder.encode(line) for line in test]
         tokens, targets = framed(encoded)
@@ -160,11 +160,11 @@ def inflation(
 def framed(encoded: list[list[int]]) -> tuple[Tensor, Tensor]:
     """Sentences between begin and end as tokens and targets (N, T); −100 behind the end."""
     width = max(map(len, encoded)) + 1
-    tokens = torch.full((len(encoded), width), WordTokenizer.BEGIN)
+    tokens = torch.full((len(encoded), width), WordTokenizer.BOS)
     targets = torch.full((len(encoded), width), -100)
     for i, ids in enumerate(encoded):
         tokens[i, 1 : len(ids) + 1] = torch.tensor(ids, dtype=torch.int64)
-        targets[i, : len(ids) + 1] = torch.tensor([*ids, WordTokenizer.END])
+        targets[i, : len(ids) + 1] = torch.tensor([*ids, WordTokenizer.EOS])
     return tokens, targets
 
 

@@ -47,7 +47,7 @@ try:
     counted = counts_of(corpus, written, unit)
 except UserError as error:
     ui.stop(str(error))
-by_words = counted.model.end is not None
+by_words = counted.model.eos is not None
 first, second, third = ui.columns(3)
 with first:
     order = ui.slider("Order n", 1, counted.model.order, min(4, counted.model.order), key="n")

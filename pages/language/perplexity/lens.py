@@ -86,7 +86,7 @@ def scored(counted: counts.Counted, text: str) -> Scored:
     if not text.strip():
         raise UserError("There is no text to score: type at least one character.")
     nats = counts.surprisals(counted, text)
-    end = counted.model.end
+    end = counted.model.eos
     ids = (
         counted.encode(text)
         if end is None

@@ -67,7 +67,7 @@ class Occurrences:
 def tokens(sentences: Sequence[str]) -> Tensor:
     """Sentences of one length behind a begin token: (N, T)."""
     coder = senses.tokenizer()
-    return torch.tensor([[WordTokenizer.BEGIN, *coder.encode(s)] for s in sentences])
+    return torch.tensor([[WordTokenizer.BOS, *coder.encode(s)] for s in sentences])
 
 
 def occurrences(model: GPT, n: int, seed: int) -> Occurrences:

@@ -67,9 +67,7 @@ def counted(toy: Toy, hidden: str) -> NGram:
     """6-gram Kneser-Ney with D = 0.75 of all sentences but the hidden one; see ngram-classes."""
     data = Grammar(toy, hidden, "lines")
     data.setup()
-    model = NGram(
-        data.sizes["vocab_size"], 6, discount=0.75, begin=WordTokenizer.BEGIN, end=WordTokenizer.END
-    )
+    model = NGram(data.sizes["vocab_size"], 6, discount=0.75, bos=WordTokenizer.BOS, eos=WordTokenizer.EOS)
     model.count(data.train_set.tensors)  # type: ignore[arg-type]
     return model
 
