@@ -1,4 +1,4 @@
-"""Save and load trained weights: safetensors plus a card. Nothing is ever unpickled.
+"""Save and load trained weights: safetensors (see `tensorfile`) plus a card. Nothing is ever unpickled.
 
 A card names the model's class and its constructor arguments; only classes of `modules` can be
 built from it, and only from plain values, so a card from a stranger runs nothing. The model takes no
@@ -16,11 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load as safetensors_load
-from safetensors.torch import save as safetensors_save
 from torch import Tensor
 
-from lab import experiments, memory, untrusted
+from lab import experiments, memory, tensorfile
 from lab.errors import UserError
 from lab.files import is_damaged, write
 from lab.seeding import seeded
@@ -28,12 +26,6 @@ from modules.base import Module
 
 # What a small model takes besides its numbers, and the least of whatever a size may be.
 SMALL, LEAST_BOUND = 2**26, 10**6
-# The kinds of numbers that a model can have, by their names in a safetensors header.
-DTYPES = {
-    "F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
-    "I64": torch.int64, "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8,
-    "BOOL": torch.bool,
-}  # fmt: skip
 CLASS_PATH = re.compile(r"modules(\.[a-z_0-9]+)+\.[A-Z]\w*")
 
 
@@ -69,7 +61,7 @@ def save(folder: Path, model: Module, card: dict[str, Any], dtype: torch.dtype =
         name: (t.to(dtype) if t.is_floating_point() else t).detach().cpu().contiguous()
         for name, t in unique_tensors(model).items()
     }
-    data = safetensors_save(tensors)
+    data = tensorfile.save(tensors)
     card = {
         **card,
         "config": {**card.get("config", {}), "model": model_config(model)},
@@ -114,7 +106,7 @@ def load(source: str | Path) -> Module:
         folder = experiment.weights
     card, path = read_card(folder), folder / "model.safetensors"
     stored = read_header(path)
-    size = path.stat().st_size
+    size = sum(t.nbytes for t in stored.values())
     judge_sizes(card, stored, folder)
     with memory.Bounded(min(SMALL + 16 * size, memory.available())):
         model = build(card, folder)
@@ -122,41 +114,29 @@ def load(source: str | Path) -> Module:
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != card.get("sha256"):
         raise WeightsError(f"{path} is not the file that its card describes: copy or train both again.")
-    fill(model, safetensors_load(data), path)
+    try:
+        tensors = tensorfile.load(data)
+    except ValueError as error:
+        raise not_whole(path, error) from None
+    fill(model, tensors, path)
     return model.eval()
 
 
 def read_header(path: Path) -> dict[str, Tensor]:
-    """Names, shapes and dtypes of a safetensors file, as tensors of the meta device: no number is read.
+    """Names, shapes and dtypes of a file, as tensors of the meta device: no number is read.
 
     Raises:
-        WeightsError: no whole safetensors file: each tensor must follow the one before, up to the end.
+        WeightsError: no whole safetensors file.
     """
     try:
         with open(path, "rb") as file:
-            size, length = os.fstat(file.fileno()).st_size, int.from_bytes(file.read(8), "little")
-            if not 8 + length <= size:
-                raise ValueError("it ends within its header")
-            if length > untrusted.MOST_JSON:
-                raise ValueError("its header is too long")
-            header = untrusted.parse_json(file.read(length))
-        header.pop("__metadata__", None)
-        stored, end = {}, 0
-        for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
-            shape, dtype = entry["shape"], DTYPES[entry["dtype"]]
-            start, stop = entry["data_offsets"]
-            if not all(type(n) is int and 0 <= n <= size for n in shape):
-                raise ValueError(f"{name!r} has an impossible shape")
-            if start != end or stop - start != math.prod(shape) * dtype.itemsize:
-                raise ValueError(f"{name!r} has another length than its shape")
-            stored[name], end = torch.empty(shape, dtype=dtype, device="meta"), stop
-        if end != size - 8 - length:
-            raise ValueError(f"it has {size - 8 - length:,} bytes of numbers instead of {end:,}")
+            return tensorfile.read_header(file, os.fstat(file.fileno()).st_size)[0]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
-        raise WeightsError(
-            f"{path} is not a whole safetensors file ({error}): train or copy it again."
-        ) from None
-    return stored
+        raise not_whole(path, error) from None
+
+
+def not_whole(path: Path, why: Exception) -> WeightsError:
+    return WeightsError(f"{path} is not a whole safetensors file ({why}): train or copy it again.")
 
 
 def judge_sizes(card: dict[str, Any], stored: Mapping[str, Tensor], origin: Path) -> None:

@@ -150,6 +150,9 @@ class MADE(Autoregressive):
         if degrees == "random":
             each = [torch.cat(self._draw_degrees(s)) for s in range(num_masks or ensemble)]
             self.register_buffer("drawn_degrees", torch.stack(each).int())  # (S, all hidden units)
+        if num_orders == num_masks == 1:  # what the only mask hides gets no gradient: it is 0 and stays 0
+            for layer, mask in zip([*self.layers, self.out], self.masks(), strict=False):
+                layer.weight.data *= mask
 
     # --- connectivity: which order and which degrees ---
 

@@ -60,7 +60,7 @@ def causal_mask(
 
 
 class MaskedConv2d(nn.Conv2d):
-    """A convolution that multiplies its weight by a mask when it is used; stored weights stay as they are.
+    """A convolution that multiplies its weight by a mask when it is used; what it hides is 0.
 
     Args:
         kernel: rows and columns.
@@ -84,6 +84,7 @@ class MaskedConv2d(nn.Conv2d):
         self.register_buffer(
             "mask", causal_mask(outputs, inputs, kernel, centre, kind, colours), persistent=False
         )
+        self.weight.data *= self.mask  # what it hides gets no gradient: it is 0 and stays 0
 
     @property
     def taps(self) -> Tensor:

@@ -69,13 +69,6 @@ def find(keys: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
     return place, (keys[place] == wanted) if len(keys) else torch.zeros_like(wanted, dtype=torch.bool)
 
 
-def shortest(numbers: Tensor) -> Tensor:
-    """Whole numbers in the shortest type that holds them."""
-    most = int(numbers.max()) if len(numbers) else 0
-    kinds = (torch.uint8, torch.int16, torch.int32)
-    return numbers.to(next((kind for kind in kinds if most <= torch.iinfo(kind).max), torch.int64))
-
-
 def estimate_discounts(counts: Tensor, modified: bool) -> Tensor:
     """(3,) discounts for counts of 1, 2, 3 and more from the counts of counts.
 
@@ -182,12 +175,6 @@ class NGram(CountModel):
             self.keys = self.keys.new_zeros(state["keys"].shape)
             self.counts = self.counts.new_zeros(state["counts"].shape)
         self._levels = None
-
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        """Stored numbers are as short as they can be; loading makes them long again."""
-        super()._save_to_state_dict(destination, prefix, keep_vars)
-        for name in ("keys", "counts"):
-            destination[prefix + name] = shortest(destination[prefix + name])
 
     @property
     def num_parameters(self) -> int:
