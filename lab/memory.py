@@ -47,6 +47,8 @@ class Bounded(TorchDispatchMode):
 
 def new_bytes(func: Any, args: Any, kwargs: dict[str, Any]) -> int:
     """Bytes of the new tensors that `func` would return; those that share memory with `args` are not new."""
+    if func.is_view or func._schema.is_mutable:
+        return 0  # the memory is that of what it was given
 
     def shadow(tensor: Tensor) -> Tensor:
         return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")

@@ -44,6 +44,7 @@ from modules.base import CountModel, Module
 
 RUN_FOLDER = "LECTERN_RUN_FOLDER"  # environment: the folder of this very run
 SaveDtype = Literal["float16", "bfloat16", "float32", "float64"]
+PARSERS: dict[Callable, tuple] = {}  # of each method of the trainer that this process has run
 LINKED = ("event_shape", "image_shape", "num_features", "num_classes", "vocab_size")
 
 
@@ -145,9 +146,7 @@ class LabCLI(LightningCLI):
         lead: bool = True,
     ) -> None:
         self.experiment, self.run_folder, self.folder = experiment, folder, folder
-        self.lock, self.lead = lock, lead
-        # the parser of the one command that is run: making it takes longer than reading the settings
-        self.subcommands = lambda: {args[0]: LightningCLI.subcommands()[args[0]]}  # type: ignore[method-assign]
+        self.lock, self.lead, self.command = lock, lead, args[0]
         super().__init__(
             Module,
             DataModule,
@@ -159,6 +158,15 @@ class LabCLI(LightningCLI):
             parser_kwargs={"prog": "lab", "exit_on_error": False},
             args=args,
         )
+
+    def setup_parser(self, *args: Any, **knobs: Any) -> None:
+        """The parser of the one command that is run, made once a process: it takes as long as the parsing."""
+        method = getattr(L.Trainer, self.command)  # its arguments are options
+        if method not in PARSERS:
+            self.subcommands = lambda: {self.command: LightningCLI.subcommands()[self.command]}  # type: ignore[method-assign]
+            super().setup_parser(*args, **knobs)
+            PARSERS[method] = self.parser, self._subcommand_parsers, self._subcommand_method_arguments
+        self.parser, self._subcommand_parsers, self._subcommand_method_arguments = PARSERS[method]
 
     def add_arguments_to_parser(self, parser: LightningArgumentParser) -> None:
         parser.add_argument(

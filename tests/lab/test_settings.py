@@ -1,10 +1,12 @@
 """Settings that no training can have get one sentence before anything is trained or written."""
 
+import functools
 from pathlib import Path
 
 import lightning as L
 import pytest
 
+from lab import training
 from lab.__main__ import main
 from tests.lab.conftest import SMALL, complaint
 
@@ -81,3 +83,17 @@ def test_a_rate_of_a_thousand_million_ends_by_its_loss(own_runs: Path, capsys) -
     assert main(["fit", "made-digits", *small, f"{OPTIMIZER}.lr=1e9"]) == 2
     assert "lower the learning rate" in complaint(capsys)
     assert not list(own_runs.rglob("card.json"))
+
+
+def test_the_parser_is_made_once_and_forgets_what_it_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[L.LightningModule] = []
+    stub = functools.wraps(L.Trainer.fit)(lambda trainer, *, model, **kwargs: made.append(model))
+    monkeypatch.setattr(L.Trainer, "fit", stub)
+    line = ["fit", "made-digits", "--trainer.fast_dev_run=true"]
+    assert main([*line, "--model.init_args.hidden=[3]", f"{OPTIMIZER}.lr=0.5"]) == 0
+    parsers = dict(training.PARSERS)
+    assert main(line) == 0
+    assert parsers == training.PARSERS
+    assert [model.hparams["hidden"] for model in made] == [[3], [500]]  # type: ignore[attr-defined]
+    rates = [model.optimizer(model.parameters()).defaults["lr"] for model in made]  # type: ignore[attr-defined, operator]
+    assert rates == [0.5, 0.005]
