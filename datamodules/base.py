@@ -13,6 +13,9 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Sampler
 
+SPLITS = ("train", "val", "test")
+MOST = 2**28  # of anything that data have: examples, or numbers in all of them (1 GiB in single precision)
+
 
 class Split(Protocol):
     """A data set that answers a whole batch at once."""
@@ -20,6 +23,17 @@ class Split(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self, positions: Tensor) -> Any: ...
+
+
+def within(least: int, most: int, **arguments: int | None) -> None:
+    """Refuse arguments of a constructor that are out of range, before anything is made of them; None is none.
+
+    Raises:
+        ValueError: one is below `least` or above `most`; one sentence.
+    """
+    for name, value in arguments.items():
+        if value is not None and not least <= value <= most:
+            raise ValueError(f"{name} is {value}: it must be at least {least} and at most {most:,}.")
 
 
 class TensorSplit:
@@ -142,8 +156,8 @@ class DataModule(L.LightningDataModule):
 
     def __init__(self, batch_size: int = 64, seed: int = 0) -> None:
         super().__init__()
-        if batch_size < 1:
-            raise ValueError(f"batch_size is {batch_size}: it must be at least 1.")
+        within(1, MOST, batch_size=batch_size)
+        within(0, 2**32 - 1, seed=seed)
         self.batch_size, self.seed = batch_size, seed
 
     def _split(self, split: str) -> Any:
@@ -188,3 +202,34 @@ class DataModule(L.LightningDataModule):
 
     def predict_dataloader(self) -> DataLoader:
         return self.batches(self.test_set, shuffle=False)
+
+
+class Drawn(DataModule):
+    """Base of data that are drawn from a known distribution: every split is its own draw, whatever the seed.
+
+    A subclass implements `draw(count, seed)`, the tensors of a split.
+
+    Args:
+        batch_size, seed: see `DataModule`.
+        size: numbers in one example.
+        num_train, num_val, num_test: examples in each split.
+
+    Raises:
+        ValueError: an argument is out of range.
+    """
+
+    embedded = True
+
+    def __init__(
+        self, batch_size: int, seed: int, size: int, num_train: int, num_val: int, num_test: int
+    ) -> None:
+        super().__init__(batch_size, seed)
+        within(1, MOST // size, num_train=num_train, num_val=num_val, num_test=num_test)
+        self.counts = {"train": num_train, "val": num_val, "test": num_test}
+
+    def draw(self, count: int, seed: int) -> tuple[Tensor, ...]:
+        """`count` examples, as the tensors that a batch has of them."""
+        raise NotImplementedError
+
+    def _split(self, split: str) -> TensorSplit:
+        return TensorSplit(*self.draw(self.counts[split], seed=SPLITS.index(split) + 1))

@@ -16,10 +16,10 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor
 
-from datamodules.base import DataModule, TensorSplit
+from datamodules.base import DataModule, TensorSplit, within
 
 Kind = Literal["bars-and-stripes", "xor", "stripes"]
-MOST = 2**16  # patterns that are listed
+MOST = 16  # bits whose strings are all listed
 
 
 def strings(length: int) -> Tensor:
@@ -38,10 +38,10 @@ def patterns(kind: Kind, side: int, shift: int = 1) -> Tensor:
     if kind == "xor":
         pairs = strings(2)
         return torch.cat([pairs, (pairs.sum(1) % 2)[:, None]], 1).view(4, 1, 1, 3).float()
-    if not 1 <= shift <= side:
+    if side >= 2 and not 1 <= shift <= side:
         raise ValueError(f"shift is {shift}: each row moves by at least 1 place, at most all {side}.")
     free = side if kind == "bars-and-stripes" else side + shift * (side - 1)
-    if side < 2 or 2**free > MOST:
+    if side < 2 or free > MOST:
         raise ValueError(f"side is {side}: it must be at least 2, and small enough to list every pattern.")
     if kind == "stripes":
         rows = strings(free).unfold(1, side, shift)  # (N, side, side): row r begins at bit r · shift
@@ -71,8 +71,7 @@ class BinaryImages(DataModule):
         shift: int = 1,
     ) -> None:
         super().__init__(batch_size, seed)
-        if repeat < 1:
-            raise ValueError(f"repeat is {repeat}: it must be at least 1.")
+        within(1, 10_000, repeat=repeat)
         self.kind, self.side, self.repeat, self.shift = kind, side, repeat, shift
         self.patterns = patterns(kind, side, shift)
 

@@ -22,7 +22,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from datamodules import fetch, relations, senses
-from datamodules.base import DataModule, TensorSplit
+from datamodules.base import DataModule, TensorSplit, within
 from datamodules.multi30k import sentences
 from datamodules.tokenizer import words
 
@@ -109,13 +109,9 @@ class Cooccurrence(DataModule):
             raise ValueError(f"corpus is {corpus!r}: it must be relations, senses, multi30k or shakespeare.")
         if examples not in get_args(Examples):
             raise ValueError(f"examples is {examples!r}: it must be windows or matrix.")
-        for name, value in (
-            ("window", window),
-            ("min_count", min_count),
-            ("steps_per_epoch", steps_per_epoch),
-        ):
-            if value < 1:
-                raise ValueError(f"{name} is {value}: it must be at least 1.")
+        within(1, 100, window=window)
+        within(1, 10**6, min_count=min_count, steps_per_epoch=steps_per_epoch)
+        within(4, 10**6, num_sentences=num_sentences)
         self.corpus, self.window, self.min_count, self.examples = corpus, window, min_count, examples
         self.steps_per_epoch, self.num_sentences, self.thin = steps_per_epoch, num_sentences, thin
         self.embedded = corpus in PLANTED

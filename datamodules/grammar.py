@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 
 import torch
 
-from datamodules.base import DataModule, TensorSplit
+from datamodules.base import DataModule, TensorSplit, within
 from datamodules.multi30k import Sentences, contexts
 from datamodules.tokenizer import WordTokenizer
 
@@ -83,8 +83,7 @@ class Grammar(DataModule):
             raise ValueError(f"hidden is {hidden!r}: it must be a sentence of the toy, like {HIDDEN!r}.")
         if examples not in get_args(Examples):
             raise ValueError(f"examples is {examples!r}: it must be contexts or lines.")
-        if context < 1:
-            raise ValueError(f"context is {context}: it must be at least 1.")
+        within(1, 1000, context=context)
         self.toy, self.hidden, self.examples, self.context = toy, hidden, examples, context
 
     @cached_property

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from datamodules import fetch
-from datamodules.base import DataModule, Split, TensorSplit
+from datamodules.base import MOST, DataModule, Split, TensorSplit, within
 from datamodules.tokenizer import WordTokenizer
 
 FILES = {"train": 0, "val": 1, "test": 2}
@@ -83,9 +83,8 @@ class Multi30k(DataModule):
         self, min_count: int = 2, batch_size: int = 64, seed: int = 0, context: int | None = None
     ) -> None:
         super().__init__(batch_size, seed)
-        for name, value in (("min_count", min_count), ("context", context)):
-            if value is not None and value < 1:
-                raise ValueError(f"{name} is {value}: it must be at least 1.")
+        within(1, MOST, min_count=min_count)
+        within(1, 1000, context=context)
         self.min_count, self.context = min_count, context
 
     def prepare_data(self) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor
 
-from datamodules.base import DataModule, TensorSplit
+from datamodules.base import Drawn
 
 Shape = Literal["moons", "rings", "spirals", "checkerboard", "eight_gaussians", "pinwheel", "sine"]
 
@@ -102,7 +102,7 @@ def sample(name: Shape, n: int, seed: int = 0) -> tuple[Tensor, Tensor]:
     return draw(part, generator), part
 
 
-class Points(DataModule):
+class Points(Drawn):
     """Points of one shape; every split is its own draw.
 
     Args:
@@ -115,27 +115,17 @@ class Points(DataModule):
         ValueError: an argument is out of range.
     """
 
-    embedded = True
-
     def __init__(
         self, name: Shape = "moons", batch_size: int = 256, seed: int = 0, num_train: int = 10_000,
         num_val: int = 2_000, num_test: int = 5_000,
     ) -> None:  # fmt: skip
-        super().__init__(batch_size, seed)
+        super().__init__(batch_size, seed, 2, num_train, num_val, num_test)
         if name not in SHAPES:
             raise ValueError(f"name is {name!r}: it must be one of {', '.join(get_args(Shape))}.")
-        if min(num_train, num_val, num_test) < 1:
-            raise ValueError("Every split needs at least one point.")
         self.shape: Shape = name  # Lightning has its own `name`
-        self.counts = {"train": num_train, "val": num_val, "test": num_test}
 
-    def setup(self, stage: str | None = None) -> None:
-        """Draw the splits that `stage` reads; all of them without a stage."""
-        if stage in (None, "fit", "validate"):
-            self.train_set = TensorSplit(*sample(self.shape, self.counts["train"], seed=1))
-            self.val_set = TensorSplit(*sample(self.shape, self.counts["val"], seed=2))
-        if stage in (None, "test", "predict"):
-            self.test_set = TensorSplit(*sample(self.shape, self.counts["test"], seed=3))
+    def draw(self, count: int, seed: int) -> tuple[Tensor, Tensor]:
+        return sample(self.shape, count, seed)
 
     @property
     def sizes(self) -> dict[str, Any]:

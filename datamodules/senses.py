@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from datamodules.base import DataModule, TensorSplit
+from datamodules.base import DataModule, TensorSplit, within
 from datamodules.multi30k import Sentences
 from datamodules.tokenizer import WordTokenizer
 
@@ -104,8 +104,7 @@ class Senses(DataModule):
 
     def __init__(self, num_sentences: int = 4000, batch_size: int = 64, seed: int = 0) -> None:
         super().__init__(batch_size, seed)
-        if num_sentences < 4:
-            raise ValueError(f"num_sentences is {num_sentences}: it must be at least 4.")
+        within(4, 10**6, num_sentences=num_sentences)
         self.num_sentences = num_sentences
 
     def lines(self, split: str) -> tuple[list[str], list[int]]:

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from datamodules.base import DataModule, TensorSplit
+from datamodules.base import Drawn, within
 
 KINDS = ("square", "disc", "triangle", "cross")
 # red, green, blue in thirds: what 2 levels round and what 4 levels hold exactly
@@ -69,7 +69,7 @@ def outlines(side: int, sizes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     return torch.stack(masks), torch.tensor(kinds)
 
 
-class Shapes(DataModule):
+class Shapes(Drawn):
     """Every split is its own draw from the uniform distribution over all pictures.
 
     Args:
@@ -83,24 +83,18 @@ class Shapes(DataModule):
         ValueError: an argument is out of range.
     """
 
-    embedded = True
-
     def __init__(
         self, side: int = 12, sizes: tuple[int, ...] = (5, 7), batch_size: int = 64, seed: int = 0,
         num_train: int = 10_000, num_val: int = 1_000, num_test: int = 2_000,
     ) -> None:  # fmt: skip
-        super().__init__(batch_size, seed)
+        within(5, 64, side=side)
+        super().__init__(batch_size, seed, 3 * side**2, num_train, num_val, num_test)
         sizes = tuple(sizes)
         if not sizes or len(set(sizes)) < len(sizes) or min(sizes) < 5 or max(sizes) > side:
             raise ValueError(
                 f"sizes are {list(sizes)}: each once, from 5 (smaller shapes look alike) to {side}."
             )
-        if side > 64:
-            raise ValueError(f"side is {side}: it must be at most 64 pixels.")
-        if min(num_train, num_val, num_test) < 1:
-            raise ValueError("Every split needs at least one picture.")
         self.side, self.shape_sizes = side, sizes
-        self.counts = {"train": num_train, "val": num_val, "test": num_test}
 
     @property
     def num_pictures(self) -> int:
@@ -121,11 +115,9 @@ class Shapes(DataModule):
         paint, paper = colours[other + (other >= ground)], colours[ground]  # two different ones
         return torch.where(masks[outline][:, None], paint, paper), kinds[outline]
 
-    def _split(self, split: str) -> TensorSplit:
-        seed = ("train", "val", "test").index(split) + 1
+    def draw(self, count: int, seed: int) -> tuple[Tensor, Tensor]:
         generator = torch.Generator().manual_seed(seed)
-        numbers = torch.randint(self.num_pictures, (self.counts[split],), generator=generator)
-        return TensorSplit(*self.pictures(numbers))
+        return self.pictures(torch.randint(self.num_pictures, (count,), generator=generator))
 
     @property
     def sizes(self) -> dict[str, Any]:

@@ -18,10 +18,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from datamodules.base import DataModule, TensorSplit
+from datamodules.base import Drawn, within
 
 
-class Signals(DataModule):
+class Signals(Drawn):
     """Every split is its own draw.
 
     Args:
@@ -36,25 +36,19 @@ class Signals(DataModule):
         ValueError: an argument is out of range.
     """
 
-    embedded = True
-
     def __init__(
         self, length: int = 64, frequency: float = 0.06, decay: float = 0.97, batch_size: int = 128,
         seed: int = 0, num_train: int = 4_000, num_val: int = 1_000, num_test: int = 2_000,
     ) -> None:  # fmt: skip
-        super().__init__(batch_size, seed)
-        if not 3 <= length <= 10_000:
-            raise ValueError(f"length is {length}: it must be between 3 and 10,000 steps.")
+        within(3, 10_000, length=length)
+        super().__init__(batch_size, seed, length, num_train, num_val, num_test)
         if not 0 < frequency < 0.5:
             raise ValueError(f"frequency is {frequency:g}: it must be between 0 and a half, cycles a step.")
         if not 0 <= decay < 1:
             raise ValueError(
                 f"decay is {decay:g}: it must be at least 0 and below 1, or the signal explodes."
             )
-        if min(num_train, num_val, num_test) < 1:
-            raise ValueError("Every split needs at least one signal.")
         self.length, self.frequency, self.decay = length, frequency, decay
-        self.counts = {"train": num_train, "val": num_val, "test": num_test}
 
     @property
     def slopes(self) -> tuple[float, float]:
@@ -83,8 +77,8 @@ class Signals(DataModule):
             + (self.length - 2) * math.log(self.scale**2)
         )
 
-    def draw(self, count: int, seed: int) -> Tensor:
-        """(count, T)"""
+    def draw(self, count: int, seed: int) -> tuple[Tensor, Tensor]:
+        """(count, T) and zeros (count,)"""
         noise = torch.randn(
             count, self.length, generator=torch.Generator().manual_seed(seed), dtype=torch.float64
         )
@@ -93,11 +87,7 @@ class Signals(DataModule):
         x[:, 1] = rho * x[:, 0] + math.sqrt(1 - rho**2) * noise[:, 1]
         for t in range(2, self.length):
             x[:, t] += a1 * x[:, t - 1] + a2 * x[:, t - 2]
-        return x.float()
-
-    def _split(self, split: str) -> TensorSplit:
-        x = self.draw(self.counts[split], seed=("train", "val", "test").index(split) + 1)
-        return TensorSplit(x, torch.zeros(len(x), dtype=torch.int64))
+        return x.float(), torch.zeros(count, dtype=torch.int64)
 
     @property
     def sizes(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from datamodules import fetch, pydocs
-from datamodules.base import Batches, DataModule, Share, Shared
+from datamodules.base import MOST, Batches, DataModule, Share, Shared, within
 from datamodules.tokenizer import ASCII, SUBWORDS, ByteTokenizer, CharTokenizer, Tokenizer
 
 Tokenization = Literal["char", "byte", "bpe", "wordpiece", "unigram"]
@@ -119,9 +119,8 @@ class Text(DataModule):
             raise ValueError(
                 f"tokenizer is {tokenizer!r}: it must be one of {', '.join(get_args(Tokenization))}."
             )
-        for name, value in (("context", context), ("windows_per_epoch", windows_per_epoch)):
-            if value is not None and value < 1:
-                raise ValueError(f"{name} is {value}: it must be at least 1.")
+        within(1, MOST, context=context, windows_per_epoch=windows_per_epoch)
+        within(1, 2**20, bpe_vocab_size=bpe_vocab_size)
         self.corpus, self.tokenization, self.context = corpus, tokenizer, context
         self.windows_per_epoch, self.bpe_vocab_size = windows_per_epoch, bpe_vocab_size
         self.embedded = corpus == "pydocs"

@@ -1,5 +1,8 @@
 """Every example once, the same global batch on any number of processes, the same order after a resume."""
 
+import importlib
+import inspect
+import pkgutil
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,8 +11,10 @@ import pytest
 import torch
 from torch import nn
 
+import datamodules
 from datamodules.base import Batches, DataModule, Share, TensorSplit
 from datamodules.digits import Digits
+from datamodules.signals import Signals
 from modules.base import Mean, Module
 
 
@@ -218,3 +223,39 @@ def test_tensor_split() -> None:
     split = TensorSplit(torch.arange(5.0), torch.arange(5) * 2)
     x, y = split[torch.tensor([3, 1])]
     assert len(split) == 5 and x.tolist() == [3.0, 1.0] and y.tolist() == [6, 2]
+
+
+MODULES = [
+    importlib.import_module(f"datamodules.{m.name}") for m in pkgutil.iter_modules(datamodules.__path__)
+]
+CLASSES = [
+    c for m in MODULES for c in vars(m).values()
+    if isinstance(c, type) and issubclass(c, DataModule) and c.__module__ == m.__name__
+]  # fmt: skip
+WHOLE = {  # what reads a number, where it is not read without
+    ("Text", "bpe_vocab_size"): {"tokenizer": "bpe"}, ("Contexts", "bpe_vocab_size"): {"tokenizer": "bpe"},
+    ("BinaryImages", "shift"): {"kind": "stripes"},
+}  # fmt: skip
+NUMBERS = [
+    (c, name)
+    for c in CLASSES
+    if c.__name__ not in ("DataModule", "Drawn", "OneGraph", "ImageData")
+    for name, parameter in inspect.signature(c.__init__).parameters.items()
+    if "int" in str(parameter.annotation) and name != "batch_size"  # more than there are is all of them
+]
+
+
+@pytest.mark.parametrize("number", [10**12, 10**30, -1])
+@pytest.mark.parametrize(("kind", "name"), NUMBERS, ids=lambda v: v if isinstance(v, str) else v.__name__)
+def test_every_number_that_a_datamodule_takes_is_bounded(kind: type, name: str, number: int) -> None:
+    """Refused by the constructor with one sentence: nothing is made first, and no memory taken."""
+    value = (number,) if "tuple" in str(inspect.signature(kind).parameters[name].annotation) else number
+    with pytest.raises(ValueError, match=name) as refused:
+        kind(**{name: value}, **WHOLE.get((kind.__name__, name), {}))
+    assert len(str(refused.value)) < 200 and "\n" not in str(refused.value)
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_a_drawn_data_set_has_as_many_numbers_as_fit() -> None:
+    with pytest.raises(ValueError, match="num_val is 100000: it must be at least 1 and at most 26,843"):
+        Signals(length=10_000, num_val=100_000)

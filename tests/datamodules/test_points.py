@@ -103,5 +103,5 @@ def test_bad_arguments() -> None:
         Points("moon")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="one of moons"):
         sample("disc", 3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="at least one point"):
+    with pytest.raises(ValueError, match="num_val is 0"):
         Points(num_val=0)

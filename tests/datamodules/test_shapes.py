@@ -62,7 +62,7 @@ def test_splits_are_draws_of_the_uniform_distribution() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [({"sizes": ()}, "sizes"), ({"sizes": (5, 5)}, "once"), ({"sizes": (4,)}, "alike"), ({"side": 6}, "to 6"),
-     ({"side": 65}, "at most 64"), ({"num_val": 0}, "one picture")],
+     ({"side": 65}, "at most 64"), ({"num_val": 0}, "num_val is 0")],
 )  # fmt: skip
 def test_bad_arguments(arguments: dict, words: str) -> None:
     with pytest.raises(ValueError, match=words):

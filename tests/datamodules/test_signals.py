@@ -38,11 +38,11 @@ def test_least_nll_is_the_entropy_of_the_normal(arguments: dict) -> None:
 
 def test_draws_follow_the_covariance() -> None:
     data = Signals(length=12)
-    x = data.draw(20_000, seed=5).double()
+    x = data.draw(20_000, seed=5)[0].double()
     assert x.mean(0).abs().max() < 4 / math.sqrt(20_000)
     off = (x.t() @ x / 20_000 - covariance(data)).abs().max()
     assert off < 5 * math.sqrt(2 / 20_000)
-    assert not torch.equal(x, data.draw(20_000, seed=6))
+    assert not torch.equal(x, data.draw(20_000, seed=6)[0])
 
 
 def test_splits_and_bad_arguments() -> None:
@@ -51,6 +51,6 @@ def test_splits_and_bad_arguments() -> None:
     assert [len(s) for s in (data.train_set, data.val_set, data.test_set)] == [10, 5, 7]
     assert data.test_set[torch.arange(7)][0].shape == (7, 64) and data.sizes["event_shape"] == (64,)
     for arguments, words in [({"length": 2}, "length"), ({"frequency": 0.5}, "frequency"),
-                             ({"decay": 1.0}, "decay"), ({"num_test": 0}, "one signal")]:  # fmt: skip
+                             ({"decay": 1.0}, "decay"), ({"num_test": 0}, "num_test is 0")]:  # fmt: skip
         with pytest.raises(ValueError, match=words):
             Signals(**arguments)

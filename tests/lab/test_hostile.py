@@ -93,7 +93,7 @@ def test_whole_numbers_are_no_weights(saved: Path) -> None:
         {"hidden": [5] * 10**5},
         {"num_masks": 10**30, "degrees": "random"},
     ],
-    ids=str,
+    ids=lambda sizes: str(sizes)[:40],
 )
 def test_huge_sizes_take_no_memory(saved: Path, sizes: dict[str, Any]) -> None:
     change_card(saved, **sizes)
