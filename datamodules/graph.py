@@ -3,10 +3,9 @@
 from typing import Any
 
 from torch import Tensor
-from torch.utils.data import DataLoader
 from torch_geometric.data import Data
 
-from datamodules.base import DataModule, Split
+from datamodules.base import DataModule
 
 
 class Whole:
@@ -25,7 +24,8 @@ class Whole:
 class OneGraph(DataModule):
     """Base of the datamodules of one graph with `train_mask`, `val_mask` and `test_mask` (N,).
 
-    A batch is the whole graph, so an epoch is one optimizer step.
+    A batch is the whole graph, so an epoch is one optimizer step. Of several processes the first does the
+    work; the others keep step with it.
     """
 
     data: Data
@@ -42,11 +42,6 @@ class OneGraph(DataModule):
         if not hasattr(self, "data"):
             self.data = self.load()
             self.train_set = self.val_set = self.test_set = Whole(self.data)
-
-    def batches(self, split: Split, shuffle: bool, limit: int | None = None) -> DataLoader:
-        if self.trainer and self.trainer.world_size > 1:
-            raise ValueError("One graph is one batch: train it in one process (--trainer.devices 1).")
-        return super().batches(split, shuffle, limit)
 
     @property
     def sizes(self) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,7 +41,7 @@ from lab import files, memory, settings, weights
 from lab.checkpoints import Checkpoint, SealedIO, restore_best
 from lab.errors import UserError
 from lab.experiments import CONFIGS, Experiment, read_yaml, run_folders, runs_folder
-from modules.base import CountModel, Module
+from modules.base import CountModel, Density, Module, Predictor
 
 RUN_FOLDER = "LECTERN_RUN_FOLDER"  # environment: the folder of this very run
 SaveDtype = Literal["float16", "bfloat16", "float32", "float64"]
@@ -311,14 +312,29 @@ class LabCLI(LightningCLI):
                 f"{self.experiment.name} has no trained weights: run `lab fit {self.experiment.name}`."
             )
 
-    before_validate = before_test = before_predict = use_trained_weights
+    before_validate = before_test = use_trained_weights
+
+    def before_predict(self) -> None:
+        if not isinstance(self.model, Predictor | Density):
+            raise UserError(
+                f"{self.experiment.name} is a {type(self.model).__name__}, which neither classifies nor has "
+                "an exact likelihood: there is nothing to predict."
+            )
+        self.use_trained_weights()
 
     def after_predict(self) -> None:
-        """Write one row per example of the test split."""
-        predictions = torch.cat([torch.as_tensor(p) for p in self.trainer.predict_loop.predictions])
-        rows: list[dict[str, float]] = [
-            {"example": i, "prediction": p} for i, p in enumerate(predictions.tolist())
-        ]
+        """Write one row per example of the test split, in its order: the first process, what all found."""
+        batches = [torch.as_tensor(p).tolist() for p in self.trainer.predict_loop.predictions]
+        shares = [batches]
+        if self.trainer.world_size > 1:
+            shares = [[] for _ in range(self.trainer.world_size)]
+            torch.distributed.all_gather_object(shares, batches)
+        if not self.trainer.is_global_zero:
+            return
+        # of each batch the processes have the examples in turns
+        turns = (turn for parts in zip(*shares, strict=True) for turn in zip_longest(*parts))
+        predictions = [prediction for turn in turns for prediction in turn if prediction is not None]
+        rows: list[dict[str, float]] = [{"example": i, "prediction": p} for i, p in enumerate(predictions)]
         path = runs_folder() / self.experiment.name / "predictions.csv"
         write_csv(path, rows)
         print(f"Saved {path}")

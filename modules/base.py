@@ -152,6 +152,11 @@ class Module(L.LightningModule):
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         loss, weight = self._step(batch, "train")
+        if self._trainer is not None and self.trainer.world_size > 1:
+            parts = self.parts(batch.batch if isinstance(batch, Share) else batch)
+            if parts is not None:
+                mine = parts * (weight > 0)
+                weight = float(mine * self.trainer.world_size / self.over_processes(mine))
         self.log("train/loss", loss.detach(), on_step=True, on_epoch=False, prog_bar=True)
         return loss * weight if weight != 1 else loss  # 0 · loss: the other processes wait for a gradient
 
@@ -170,6 +175,19 @@ class Module(L.LightningModule):
             return self.step(batch.batch, split), batch.weight
         finally:
             self._counts = True
+
+    def parts(self, batch: Any) -> Tensor | None:
+        """How many things `step`'s loss is the mean of, where these are not the examples of the batch: pairs
+        of words, of which one example has more than another. Then each counts once over all processes."""
+        return None
+
+    def over_processes(self, values: Tensor) -> Tensor:
+        """The sum of what each process has: its part of a count, of the same shape everywhere."""
+        if self._trainer is None or self.trainer.world_size == 1:
+            return values
+        if not self._counts:
+            values = torch.zeros_like(values)
+        return cast(Tensor, self.trainer.strategy.reduce(values.clone(), reduce_op="sum"))
 
     def parameter_groups(self) -> Iterable:
         """What the optimizer gets; a model that penalises some weights only gives groups instead."""

@@ -38,7 +38,7 @@ from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import add_self_loops, degree, remove_self_loops, to_torch_csr_tensor
 from torchmetrics.classification import MulticlassAccuracy
 
-from modules.base import Mean, Module, Split, require
+from modules.base import Mean, Module, Share, Split, require
 from modules.cache import Cache
 
 # torch says once per process that CSR is in beta, and that it trusts the indices it is given.
@@ -236,6 +236,12 @@ class GCN(Module):
     def predict(self, x: Data) -> Tensor:
         """Logits (N, C) of every node of a graph with `x` and `edge_index`."""
         return self(x.x, x.edge_index)
+
+    def predict_step(self, batch: Any, batch_idx: int) -> Tensor:
+        """The likeliest class of each node of the test split."""
+        if isinstance(batch, Share):
+            return super().predict_step(batch, batch_idx)
+        return self.predict(batch)[batch.test_mask].argmax(-1)
 
     def step(self, batch: Data, split: Split) -> Tensor:
         """Cross-entropy over the labelled nodes of the split, in nats per node."""

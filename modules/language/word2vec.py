@@ -109,8 +109,9 @@ class Word2Vec(Module):
         return q / q.sum()
 
     def see(self, words: Tensor) -> None:
-        """Take note of the words (N,) to be predicted in a step."""
-        self.seen += torch.bincount(words, minlength=self.vocab_size) / len(words)
+        """Take note of the words (N,) to be predicted in a step, by all processes."""
+        counts = self.over_processes(torch.bincount(words, minlength=self.vocab_size))
+        self.seen += counts / counts.sum()
 
     def predict_from(self, given: Tensor) -> Tensor:
         """log p of every word next to given vectors: (B, d) -> (B, V)."""
@@ -141,6 +142,10 @@ class SkipGram(Word2Vec):
     def step(self, batch: tuple[Tensor, ...], split: Split) -> Tensor:
         """Mean over pairs of windows (centres (B,), contexts (B, 2k), −1 for none) or of C (V, V)."""
         return self._matrix(batch[0], split) if len(batch) == 1 else self._windows(batch[0], batch[1], split)
+
+    def parts(self, batch: tuple[Tensor, ...]) -> Tensor | None:
+        """Pairs of a centre and a context."""
+        return (batch[1] >= 0).sum() if len(batch) == 2 else None
 
     def _windows(self, centres: Tensor, contexts: Tensor, split: Split) -> Tensor:
         there = contexts >= 0

@@ -16,6 +16,7 @@ from datamodules.base import Batches, DataModule, Share, TensorSplit
 from datamodules.digits import Digits
 from datamodules.signals import Signals
 from modules.base import Mean, Module
+from modules.language.word2vec import SkipGram
 
 
 def own(batch: Any) -> list[int]:
@@ -96,6 +97,36 @@ def test_processes_together_take_the_step_of_one(length: int, batch_size: int, w
         total = sum(float(model.meters[meter].total) for model in together)  # type: ignore[arg-type]
         assert total == pytest.approx(float(alone.meters[meter].total), rel=1e-12)  # type: ignore[arg-type]
         assert sum(int(model.meters[meter].count) for model in together) == length  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("world", [2, 3, 5])
+def test_each_pair_of_words_counts_once_over_all_processes(world: int) -> None:
+    """Examples have unequally many pairs: the gradient is the mean over the pairs of the whole batch, and the
+    words to be predicted are noted from all processes."""
+    centres = torch.tensor([0, 1, 2, 0])
+    contexts = torch.tensor([[1, 2, 3, 1], [-1, -1, 2, -1], [3, -1, 0, 0], [-1, 1, -1, -1]])
+
+    def run(rank: int, of: int) -> SkipGram:
+        data = DataModule(batch_size=4)
+        data.train_set = TensorSplit(centres, contexts)
+        model = SkipGram(vocab_size=4, dim=3).double()
+        model.load_state_dict(state)
+        model.log = lambda *args, **knobs: None  # type: ignore[method-assign]
+        sums = {(): (contexts >= 0).sum(), (4,): torch.bincount(contexts[contexts >= 0], minlength=4)}
+        strategy = SimpleNamespace(reduce=lambda x, reduce_op: sums[tuple(x.shape)])
+        model._trainer = SimpleNamespace(world_size=of, strategy=strategy, is_last_batch=True)  # type: ignore[assignment]
+        (batch,) = shared(data, rank, of).train_dataloader()
+        model.training_step(batch, 0).backward()
+        there = batch.batch[1] if isinstance(batch, Share) else batch[1]
+        model.see(there[there >= 0])
+        return model
+
+    state = SkipGram(vocab_size=4, dim=3).double().state_dict() | {"u": torch.randn(4, 3).double()}
+    alone, together = run(0, 1), [run(rank, world) for rank in range(world)]
+    for name in ("v", "u"):
+        mean = sum(getattr(model, name).grad for model in together) / world
+        assert torch.allclose(mean, getattr(alone, name).grad, atol=1e-12)
+    assert all(torch.allclose(model.seen, alone.seen) for model in together)
 
 
 def test_what_another_process_predicts_is_left_out() -> None:

@@ -147,6 +147,7 @@ def test_light_commands_import_no_torch(command: list[str]) -> None:
         (["fit", "made-digits", "--trainer.devices", "1000"], "CPU cores"),
         (["fit", "made-digits", "--ckpt_path", "last"], "nothing to resume|no run of"),
         (["fit", "made-digits", "--ckpt_path", "nowhere.ckpt"], "no checkpoint"),
+        (["predict", "vae-digits"], "nothing to predict"),
         (["data", "imagenet"], "MNIST"),
     ],
 )  # fmt: skip
@@ -226,3 +227,9 @@ def test_lab_predict_writes_log_prob_of_every_test_example(own_runs: Path) -> No
     rows = (own_runs / "made-digits" / "predictions.csv").read_text().splitlines()[1:]
     mean = -torch.tensor([float(row.split(",")[1]) for row in rows]).double().mean()
     assert mean.item() == pytest.approx(find("made-digits").card["metrics"]["test/nll"], abs=1e-3)
+
+
+def test_lab_predict_classifies_the_nodes_of_the_test_split(own_runs: Path) -> None:
+    assert main(["predict", "gcn-karate"]) == 0
+    rows = (own_runs / "gcn-karate" / "predictions.csv").read_text().splitlines()[1:]
+    assert len(rows) == find("gcn-karate").card["data"]["split"]["test"]
