@@ -235,8 +235,13 @@ def trials(numbers: range, place: Path) -> collections.Counter[str]:
         shutil.rmtree(other)
 
 
-if __name__ == "__main__":
+def run(*bounds: int) -> None:
+    """Print the table of the kills with the numbers of `range(*bounds)`."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, times in trials(range(*map(int, sys.argv[1:])), Path(folder)).most_common():
+        for name, times in trials(range(*bounds), Path(folder)).most_common():
             print(f"{times:5}  {name}")
         print("    0  differing weights, cards, checkpoints or rows")
+
+
+if __name__ == "__main__":
+    run(*map(int, sys.argv[1:]))

@@ -1,23 +1,19 @@
 """Killed at any moment, a run ends as if nobody had touched it: see kills.py."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.lab import forks
 
 
 def kills(count: int, place: Path) -> str:
     """The table of `count` kills, made by a process of its own: only one without threads may fork."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.lab.kills", str(count)],
-        cwd=ROOT, env={**os.environ, "TMPDIR": str(place)}, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    log = place / "kills.log"
+    process = forks.start("tests.lab.kills:run", count, log=log, TMPDIR=str(place))
+    process.join()
+    assert process.exitcode == 0, log.read_text()
+    return log.read_text()
 
 
 @pytest.mark.heavy
