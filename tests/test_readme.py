@@ -47,13 +47,6 @@ def run(
     return subprocess.run(arguments, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
 
 
-def lab(arguments: list[str], folder: Path, runs: Path, root: Path = ROOT) -> str:
-    """Run `lab …`, as short as it goes, and give back what it prints."""
-    result = run([sys.executable, "-m", "lab", *arguments], folder, runs, root)
-    assert result.returncode == 0, f"lab {shlex.join(arguments)}\n{result.stdout}\n{result.stderr}"
-    return result.stdout
-
-
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the project's README and its zoo's, where commands may write."""
@@ -139,8 +132,10 @@ def test_lab_commands_run(
     assert len((made[0] / "metrics.csv").read_text().splitlines()) == 1 + 6
 
 
-def test_the_tables_of_results_are_what_the_cards_say(place: Path) -> None:
-    lab(["results"], place, place / "no-runs")
+def test_the_tables_of_results_are_what_the_cards_say(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("LECTERN_RUNS", str(place / "no-runs"))
+    assert main(["results"]) == 0
     for path in RESULTS:
         written = (ROOT / path).read_text(encoding="utf-8")
         assert (place / path).read_text(encoding="utf-8") == written, f"run `lab results` and commit {path}"
@@ -155,18 +150,28 @@ def test_the_tree_is_the_tree() -> None:
             assert (ROOT / name.split("<")[0]).exists(), name
 
 
-def test_library_snippet_runs(place: Path) -> None:
+def test_library_snippet_runs(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     snippets = [t for language, t in BLOCKS if language == "python" and not t.startswith("# ")]
     assert len(snippets) == 1
-    result = run([sys.executable, "-c", snippets[0]], place, place / "no-runs")
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.count("tensor(") == 2 and "nan" not in result.stdout
+    monkeypatch.chdir(place)
+    exec(compile(snippets[0], "README.md", "exec"), {})
+    printed = capfd.readouterr().out
+    assert printed.count("tensor(") == 2 and "nan" not in printed
 
 
-APP_TEST = """
-import sys
+ALL_OF_IT = """
+import shlex, sys
+import pytest
 from streamlit.testing.v1 import AppTest
-page = AppTest.from_file(sys.argv[1], default_timeout=60).run()
+from lab.__main__ import main
+
+path, *lines = sys.argv[1:]
+for line in lines:
+    assert main(shlex.split(line)) == 0, line
+assert pytest.main(["-c", "pyproject.toml", "tests/autoregressive"]) == 0
+page = AppTest.from_file(path, default_timeout=60).run()
 assert not page.exception, page.exception
 assert page.title[0].value == "Stencil" and not page.warning and not page.error
 first = page.latex[0].value
@@ -174,14 +179,6 @@ assert "log p = -0.00 +" in first or "log p = 0.00 +" in first, first
 page.session_state["step"] = 20
 page.run()
 assert not page.exception and page.latex[0].value != first
-"""
-
-
-ALL_OF_THEM = """
-import shlex, sys
-from lab.__main__ import main
-for line in sys.argv[1:]:
-    assert main(shlex.split(line)) == 0, line
 """
 
 
@@ -203,8 +200,9 @@ def test_the_example_model_can_be_added_as_the_readme_says(tmp_path: Path) -> No
 
     runs = project / "runs"
     lines = ["list", "fit stencil-digits --trainer.max_epochs 8", "sample stencil-digits --out x.png"]
-    done = run([sys.executable, "-c", ALL_OF_THEM, *lines], project, runs, project)  # torch starts once
-    assert done.returncode == 0, done.stderr
+    page = project / "pages/autoregressive/stencil/page.py"
+    done = run([sys.executable, "-c", ALL_OF_IT, str(page), *lines], project, runs, project)  # one start
+    assert done.returncode == 0, done.stdout + done.stderr
     printed = done.stdout
     assert "stencil-digits" in printed
     reached = re.search(r"test/nll ([\d.]+)", printed)
@@ -212,16 +210,6 @@ def test_the_example_model_can_be_added_as_the_readme_says(tmp_path: Path) -> No
     assert reached and 18.2 < float(reached[1]) < 23, printed
     assert (project / "x.png").is_file()
 
-    tested = run(
-        [sys.executable, "-m", "pytest", "-c", "pyproject.toml", "tests/autoregressive"],
-        project,
-        runs,
-        project,
-    )
-    assert tested.returncode == 0, tested.stdout
-    page = project / "pages/autoregressive/stencil/page.py"
-    opened = run([sys.executable, "-c", APP_TEST, str(page)], project, runs, project)
-    assert opened.returncode == 0, opened.stderr
     code = [path for path in written if path.endswith(".py")]
     lint = run([sys.executable, "-m", "ruff", "check", *code], project, runs, project)
     assert lint.returncode == 0, lint.stdout

@@ -491,11 +491,11 @@ LADDER: dict[str, tuple[Callable[[], Any], float, float]] = {
     "12 neighbours, one table": (template("neighbours12", True), 81.18, 103.58),
     "20 neighbours, one table": (template("neighbours20", True), 77.11, 100.42),
 }
-CHEAP = ("independent", "chain 1, own", "4 neighbours, own")
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in CHEAP else pytest.mark.heavy) for name in LADDER]
+    "name",
+    [pytest.param(name, marks=[] if name == "4 neighbours, own" else pytest.mark.heavy) for name in LADDER],
 )
 def test_ladder_of_counted_models_on_mnist(name: str, mnist: dict[str, Any]) -> None:
     make, threshold, static = LADDER[name]
