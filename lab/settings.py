@@ -74,6 +74,8 @@ def judge(config: Any) -> None:
         UserError: one sentence that names the first setting out of range and what it must be.
     """
     trainer = config.trainer
+    if trainer is None:
+        raise UserError("trainer is null: give its options, or leave it out.")
     for name, (fits, wanted) in TRAINER.items():
         value = trainer.get(name)
         if isinstance(value, int | float) and not fits(value):

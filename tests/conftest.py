@@ -149,6 +149,7 @@ hypothesis.settings.register_profile(
     deadline=None,  # no test asserts on a clock
     database=None,  # nothing is left in the working tree
     derandomize=LEVEL != "soak",  # the same examples on every machine
+    phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],  # a smaller example takes minutes to find
     suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.function_scoped_fixture],
 )
 hypothesis.settings.load_profile(LEVEL)

@@ -12,11 +12,13 @@ from typing import Any
 import lightning as L
 import pytest
 import torch
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.__main__ import main
 from modules.base import Module
+from tests.lab.test_fuzz_files import HOSTILE, RECIPE, SNIPPETS, flipped, places, put
 
 pytestmark = pytest.mark.fuzz
 
@@ -55,7 +57,7 @@ VALUES = st.one_of(
     st.floats().map(str),
     st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=6),
 )  # fmt: skip
-FIT = st.tuples(st.sampled_from(["fit", "fit", "fit", "validate"]), st.just("made-digits"))
+FIT = st.tuples(st.sampled_from(["fit", "fit", "fit", "validate", "test", "predict"]), st.just("made-digits"))
 SAMPLE = st.tuples(st.just("sample"), st.sampled_from(["made-digits", "bengio-verbs", "gcn-karate"]))
 WORDS = (
     st.sampled_from(["fit", "list", "sample", "data", "--json", "made-digits", "-h", "gpt", "x", ""]) | VALUES
@@ -76,14 +78,14 @@ def untrained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             parameter.grad = torch.zeros_like(parameter)
         (made["optimizer"] if isinstance(made, dict) else made).step()
         assert trainer.limit_train_batches > 0 and trainer.limit_val_batches > 0
-        assert trainer.max_epochs == -1 or trainer.max_epochs >= 1
+        assert trainer.max_epochs in (None, -1) or trainer.max_epochs >= 1  # None is Lightning's own number
         raise Accepted
 
     def measure(trainer: L.Trainer, **kwargs: Any) -> None:
         raise Accepted
 
     # under the signatures of the methods themselves: the command reads its options there
-    for name, stub in (("fit", begin), ("validate", measure)):
+    for name, stub in (("fit", begin), ("validate", measure), ("test", measure), ("predict", measure)):
         monkeypatch.setattr(L.Trainer, name, functools.wraps(getattr(L.Trainer, name))(stub))
     monkeypatch.chdir(tmp_path)
     yield
@@ -122,6 +124,21 @@ def options(names: list[str], most: int) -> st.SearchStrategy[list[str]]:
 @given(line=st.tuples(FIT, options(OPTIONS, 2)))
 def test_trainings(line: tuple[tuple[str, ...], list[str]], own_runs: Path) -> None:
     judged([*line[0], *line[1]], own_runs)
+
+
+@given(draw=st.data())
+def test_recipes(tmp_path: Path, own_runs: Path, draw: st.DataObject) -> None:
+    """One's own YAML, whole: its bytes changed, or one of its values."""
+    if draw.draw(st.integers(0, 3)):
+        recipe = yaml.safe_load(RECIPE)
+        place = draw.draw(st.sampled_from(places(recipe)))
+        text = yaml.safe_dump(put(recipe, place, draw.draw(HOSTILE | VALUES)), allow_unicode=True).encode()
+    else:
+        text = draw.draw(flipped(RECIPE))
+        at = draw.draw(st.integers(0, len(text)))
+        text = text[:at] + draw.draw(st.sampled_from([b"", *SNIPPETS])) + text[at:]
+    (path := tmp_path / "own.yaml").write_bytes(text)
+    judged(["fit", str(path)], own_runs)
 
 
 @given(line=st.tuples(SAMPLE, options(KNOBS, 2)))

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import lightning as L
 import pytest
+import yaml
 
 from lab import training
 from lab.__main__ import main
+from lab.experiments import find
 from tests.lab.conftest import SMALL, complaint
 
 OPTIMIZER = "--model.init_args.optimizer.init_args"
@@ -71,6 +73,14 @@ def test_a_setting_out_of_range_is_refused(option: str, said: str, own_runs: Pat
     assert main(["fit", "made-digits", option]) == 2
     assert said in complaint(capsys)
     assert not list(own_runs.rglob("*.*"))
+
+
+@pytest.mark.usefixtures("untrained")
+def test_a_trainer_of_nothing_is_refused(tmp_path: Path, capsys) -> None:
+    recipe = {name: find("made-digits").config[name] for name in ("model", "data")}
+    (path := tmp_path / "own.yaml").write_text(yaml.safe_dump({**recipe, "trainer": None}))
+    assert main(["fit", str(path)]) == 2
+    assert "trainer is null" in complaint(capsys)
 
 
 def test_seeds_beyond_the_largest_are_counted(untrained: None, capsys) -> None:

@@ -40,7 +40,7 @@ def test_wordpiece_takes_the_longest_match_as_the_library_does(words: list[str],
 def test_viterbi_finds_the_librarys_pieces(words: list[str], training: str) -> None:
     library = UnigramTokenizer.train(training, 800)
     p = {token: math.exp(v) for token, v in zip(library.tokens, library.log_probs, strict=True)}
-    same = 0
+    same, words = 0, words[::4]
     for word in words:
         ids = library.encode(word)
         pieces, log_p = subwords.viterbi(word, p)
