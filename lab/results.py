@@ -33,8 +33,8 @@ def measured_on(data: dict[str, Any]) -> str:
     if size := data.get("image_size"):
         words[0] += f" {size}×{size}"
     words += [data[key] for key in ("binarize",) if key in data]
-    if "values" in data:
-        words.append(f"{data['values']} values")
+    if "num_categories" in data:
+        words.append(f"{data['num_categories']} values")
     if "window" in data:
         words.append(f"window {data['window']}")
     if coder := data.get("tokenizer"):
