@@ -160,12 +160,12 @@ class LabCLI(LightningCLI):
             args=args,
         )
 
-    def setup_parser(self, *args: Any, **knobs: Any) -> None:
+    def setup_parser(self, *args: Any, **kwargs: Any) -> None:
         """The parser of the one command that is run, made once a process: it takes as long as the parsing."""
         method = getattr(L.Trainer, self.command)  # its arguments are options
         if method not in PARSERS:
             self.subcommands = lambda: {self.command: LightningCLI.subcommands()[self.command]}  # type: ignore[method-assign]
-            super().setup_parser(*args, **knobs)
+            super().setup_parser(*args, **kwargs)
             PARSERS[method] = self.parser, self._subcommand_parsers, self._subcommand_method_arguments
         self.parser, self._subcommand_parsers, self._subcommand_method_arguments = PARSERS[method]
 

@@ -79,7 +79,7 @@ def sample(
     read: Reader | None = None,
     **change: Any,
 ) -> Tensor:
-    """Continue texts by drawing tokens; with none set that is ancestral sampling.
+    """Continue texts by drawing tokens; with the default `params` that is ancestral sampling.
 
     Args:
         prefix: (B, T) int64, T ≥ 0. Texts of unequal length come with their `padding`, see `left_padded`.
