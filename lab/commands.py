@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lab.errors import UserError
-from lab.experiments import catalog, find
+from lab.experiments import catalog, find, runs_folder
 from lab.parser import Parser
 from lab.results import test_metrics
 
@@ -79,9 +79,10 @@ def sample(args: list[str]) -> None:
 def app(args: list[str]) -> int:
     script = Path(__file__).parent.parent / "app.py"
     if not script.is_file():
-        raise UserError(f"There is no {script}: run the dashboard from a checkout of Lectern.")
+        raise UserError(f"There is no {script}: install Lectern again.")
     print("Opening Lectern …", flush=True)
-    os.chdir(script.parent)  # the settings in .streamlit are read from the working folder
+    os.environ.setdefault("LECTERN_RUNS", str(runs_folder()))
+    os.chdir(Path(__file__).parent / "ui")  # its .streamlit holds the settings
     from lab.ui import serve
 
     return serve.run(script, args)

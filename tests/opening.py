@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
@@ -28,6 +29,8 @@ def run_page(page: str | Callable[[], None], /, **parameters: Any) -> AppTest:
         page: its family and topic (`"autoregressive/inspector"`), or a function that draws one.
         **parameters: what the link says, by the keys of the page's controls.
     """
+    if config.get_option("server.address") is None:
+        config.set_option("server.address", "localhost")  # as `lab app` does
     if callable(page):
         app = AppTest.from_function(page, default_timeout=180)
     else:

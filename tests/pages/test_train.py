@@ -214,6 +214,7 @@ def test_the_start_says_what_is_closed(
     start_line: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether the address comes from the command, the environment or a file; by default all is open."""
+    monkeypatch.chdir(PAGES.parent / "lab" / "ui")  # as `lab app` does
     assert start_line() == "" and start_line("--server.address=127.0.0.1") == ""
     line = start_line("--server.address", "0.0.0.0")
     assert "closed (set LECTERN_PASSWORD)" in line and line.count("\n") == 1
