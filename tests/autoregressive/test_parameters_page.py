@@ -76,6 +76,7 @@ def counted(name: str) -> asymmetry.Counts:
     return asymmetry.count(name, asymmetry.MODELS[name](28, 500).eval())
 
 
+@pytest.mark.heavy
 def test_published_costs_are_counted_in_runs() -> None:
     """n = 784, d = 500."""
     fvsbn, nade, made = (counted(name) for name in ("FVSBN", "NADE", "MADE"))

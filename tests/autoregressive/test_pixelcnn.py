@@ -217,13 +217,13 @@ def test_a_trace_draws_any_class() -> None:
         assert trace[-1].values["log_prob"] == pytest.approx(model.log_prob(x, y=y).item(), abs=1e-12)
         surprisal = -model.conditional_log_prob(model.logits(x.flatten(1), index=y), x.flatten(1))
         torch.testing.assert_close(trace.result["surprisal"].flatten(), surprisal[0], rtol=0, atol=1e-12)
-    drawn = torch.tensor([model.sample_trace(seed=seed).result["y"] for seed in range(300)])
-    assert ((drawn.bincount(minlength=3) / 300 - 1 / 3).abs() < 4 * (2 / 9 / 300) ** 0.5).all()
+    drawn = torch.tensor([model.sample_trace(seed=seed).result["y"] for seed in range(100)])
+    assert ((drawn.bincount(minlength=3) / 100 - 1 / 3).abs() < 4 * (2 / 9 / 100) ** 0.5).all()
     given = torch.tensor([1.0, 0, 1, *[math.nan] * 3], dtype=torch.float64)
     distribution = model.class_posterior(given[None])[0]
-    drawn = torch.tensor([model.sample_trace(given, seed=seed).result["y"] for seed in range(300)])
-    off = (drawn.bincount(minlength=3) / 300 - distribution).abs()
-    assert (off < 4 * (distribution * (1 - distribution) / 300) ** 0.5).all()
+    drawn = torch.tensor([model.sample_trace(given, seed=seed).result["y"] for seed in range(100)])
+    off = (drawn.bincount(minlength=3) / 100 - distribution).abs()
+    assert (off < 4 * (distribution * (1 - distribution) / 100) ** 0.5).all()
     assert torch.equal(model.sample_trace(given, seed=3).result["x"].flatten()[:3], given[:3])
     with pytest.raises(ValueError, match="0 to 2"):
         model.sample_trace(y=3)

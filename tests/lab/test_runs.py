@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import filelock
 import pytest
 
 from lab import runs
@@ -61,6 +62,17 @@ def test_a_failed_run_says_why(own_runs: Path) -> None:
     assert run.state == "failed" and "sideways" in run.error
     with pytest.raises(UserError, match="before its first epoch began"):
         runs.resume(run)
+
+
+@pytest.mark.parametrize("lock", ["lock", "resume.lock"])
+def test_a_run_that_another_process_has_is_not_resumed(lock: str, own_runs: Path) -> None:
+    """A terminal trains it, or another click is about to."""
+    run = runs.Run(own_runs / "made-digits" / "20260101-000000")
+    run.folder.mkdir(parents=True)
+    (run.folder / "config.yaml").write_text("trainer: {max_epochs: 1}")
+    with filelock.FileLock(run.folder / lock), pytest.raises(UserError, match="still running"):
+        runs.resume(run)
+    assert not run.status
 
 
 # --- What may be started --------------------------------------------------------------------------

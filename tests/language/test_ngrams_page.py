@@ -163,6 +163,7 @@ def test_rare_words_left_out() -> None:
         assert row.known_perplexity == pytest.approx(math.exp(nats[[0, 1, 4]].mean()))  # a, b, a
 
 
+@pytest.mark.heavy
 def test_unknown_words_lower_perplexity_on_captions(real_data) -> None:
     """More words unknown, a lower perplexity of all tokens; that of the known ones hardly moves."""
     real_data("multi30k")

@@ -70,6 +70,7 @@ def test_backing_off_is_wrong_where_the_class_decides():
     assert probability(model, coder, "chair") == pytest.approx(0.476, abs=1e-3)
 
 
+@pytest.mark.heavy
 def test_the_network_is_right_from_every_start():  # .994 ± .003, cosines .43 and −.22
     networks = trained("class", seeds=10)
     right = torch.tensor([t.right for t in networks])
@@ -141,6 +142,7 @@ def test_what_is_shown():
     assert "no shipped weights" in captions(opened(d="3"))
 
 
+@pytest.mark.heavy
 def test_networks_are_trained_at_the_press_of_a_button():
     page = opened(**{"hidden-class": "the woman stood on the stage", "d": "4"})
     page.button(key="train").click().run()

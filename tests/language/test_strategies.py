@@ -73,6 +73,7 @@ class Letters:
         return " ".join("abc"[i] for i in ids.tolist())
 
 
+@pytest.mark.heavy
 def test_strategies_on_shakespeare(real_data):
     """3 × 2,000 characters of the 6-gram model."""
     real_data("tinyshakespeare")

@@ -176,6 +176,7 @@ def test_the_page_counts_a_model_per_vocabulary(monkeypatch: pytest.MonkeyPatch)
     assert max(bits) / min(bits) < 1.15
 
 
+@pytest.mark.heavy
 def test_bytes_a_token_on_shakespeare(real_data, monkeypatch: pytest.MonkeyPatch) -> None:
     """The measured table splits off words with their space, other signs, and spaces; this project
     also splits off 's and other contractions, and digits, as GPT-2 does: it needs a little more tokens."""
@@ -196,6 +197,7 @@ def test_bytes_a_token_on_shakespeare(real_data, monkeypatch: pytest.MonkeyPatch
     assert ["".join(pair) for pair in merges[:5]] == [" t", "he", " a", "ou", " s"]
 
 
+@pytest.mark.heavy
 def test_perplexity_per_token_rises_where_bits_per_byte_hardly_move(real_data) -> None:
     real_data("tinyshakespeare")
     data = Text("shakespeare")
