@@ -30,7 +30,7 @@ class Bare(Attention):
         causal = causal and q.shape[2] > 1
         dropout = self.dropout if self.training else 0.0
         y = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=causal, scale=self.scale)
-        return self.output(y.transpose(1, 2).flatten(2))
+        return self.proj(y.transpose(1, 2).flatten(2))
 
 
 def without_hook(model: GPT) -> GPT:

@@ -205,8 +205,8 @@ class Attention(nn.Module):
             )
         self.width, self.heads, self.dropout = width, heads, dropout
         self.scale = (width // heads) ** -0.5 if scaled else 1.0
-        self.project = nn.Linear(width, 3 * width, bias=bias)  # W_Q, W_K, W_V below each other
-        self.output = nn.Linear(width, width, bias=bias)  # W_O
+        self.qkv = nn.Linear(width, 3 * width, bias=bias)  # W_Q, W_K, W_V below each other
+        self.proj = nn.Linear(width, width, bias=bias)  # W_O
         self.rotary = rotary
 
     def forward(
@@ -255,14 +255,14 @@ class Attention(nn.Module):
             y = weights @ v  # (B, H, T, D)
             if self in recorder.heads:
                 y = y * recorder.heads[self].to(y)[..., None, None]  # (H, 1, 1) or (B, H, 1, 1)
-        return self.output(y.transpose(1, 2).flatten(2))  # heads join on features: (B, T, C)
+        return self.proj(y.transpose(1, 2).flatten(2))  # heads join on features: (B, T, C)
 
     def split(self, x: Tensor, source: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values of all heads, (B, H, T or S, D) each."""
         if source is None:
-            q, k, v = self.project(x).chunk(3, dim=2)  # (B, T, C) each
+            q, k, v = self.qkv(x).chunk(3, dim=2)  # (B, T, C) each
         else:
-            W, b = self.project.weight, self.project.bias
+            W, b = self.qkv.weight, self.qkv.bias
             C = self.width
             q = F.linear(x, W[:C], None if b is None else b[:C])
             k, v = F.linear(source, W[C:], None if b is None else b[C:]).chunk(2, dim=2)

@@ -103,7 +103,7 @@ class GPT(Module):
         for name, p in self.named_parameters():
             if p.ndim < 2:
                 continue
-            residual = name.endswith(("attention.output.weight", "feedforward.down.weight"))
+            residual = name.endswith(("attention.proj.weight", "feedforward.down.weight"))
             nn.init.normal_(p, std=0.02 / math.sqrt(2 * len(self.blocks)) if residual else 0.02)
         for module in self.modules():
             if isinstance(module, nn.Linear) and module.bias is not None:

@@ -101,7 +101,7 @@ class TestWeights:
                 assert not seen.calls[attend][0].weights[0].any()
             else:
                 y = attend(x, padding=padding)
-            torch.testing.assert_close(y[0], attend.output.bias.expand(4, -1))
+            torch.testing.assert_close(y[0], attend.proj.bias.expand(4, -1))
             (gradient,) = torch.autograd.grad(y.sum(), x)
             assert gradient.isfinite().all()
 
@@ -124,11 +124,11 @@ class TestLayer:
         ours = layer(bias=bias)
         peer = torch.nn.MultiheadAttention(12, 3, bias=bias, batch_first=True, dtype=torch.float64)
         with torch.no_grad():
-            peer.in_proj_weight.copy_(ours.project.weight)
-            peer.out_proj.weight.copy_(ours.output.weight)
+            peer.in_proj_weight.copy_(ours.qkv.weight)
+            peer.out_proj.weight.copy_(ours.proj.weight)
             if bias:
-                peer.in_proj_bias.copy_(ours.project.bias)
-                peer.out_proj.bias.copy_(ours.output.bias)
+                peer.in_proj_bias.copy_(ours.qkv.bias)
+                peer.out_proj.bias.copy_(ours.proj.bias)
         x = random(2, 5, 12)
         source = random(2, 7, 12, seed=1) if case == "cross" else None
         padding = (
@@ -150,20 +150,20 @@ class TestLayer:
     def test_one_head_with_unit_output_is_plain_attention(self):
         attend = layer(4, 1, bias=False)
         with torch.no_grad():
-            attend.output.weight.copy_(torch.eye(4))
+            attend.proj.weight.copy_(torch.eye(4))
         x = random(1, 6, 4)
-        q, k, v = (x @ attend.project.weight[i * 4 : i * 4 + 4].T for i in range(3))
+        q, k, v = (x @ attend.qkv.weight[i * 4 : i * 4 + 4].T for i in range(3))
         torch.testing.assert_close(attend(x), attention_weights(q, k) @ v, atol=1e-12, rtol=0)
 
     def test_heads_are_a_loop_over_heads_joined_on_features(self):
         attend, x = layer(), random(1, 5, 12)
-        W, b = attend.project.weight, attend.project.bias
+        W, b = attend.qkv.weight, attend.qkv.bias
         heads = []
         for h in range(3):
             rows = [slice(12 * i + 4 * h, 12 * i + 4 * h + 4) for i in range(3)]
             q, k, v = (x[0] @ W[r].T + b[r] for r in rows)
             heads.append(by_hand(q, k, v))
-        expected = torch.cat(heads, dim=1) @ attend.output.weight.T + attend.output.bias
+        expected = torch.cat(heads, dim=1) @ attend.proj.weight.T + attend.proj.bias
         torch.testing.assert_close(attend(x)[0], expected, atol=1e-11, rtol=0)
 
     @pytest.mark.parametrize("heads", [1, 2, 8, 64])
@@ -176,9 +176,9 @@ class TestLayer:
         order = torch.tensor([8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6, 7])
         with torch.no_grad():
             rows = torch.cat([order, order + 12, order + 24])
-            attend.project.weight.copy_(attend.project.weight[rows].clone())
-            attend.project.bias.copy_(attend.project.bias[rows].clone())
-            attend.output.weight.copy_(attend.output.weight[:, order].clone())
+            attend.qkv.weight.copy_(attend.qkv.weight[rows].clone())
+            attend.qkv.bias.copy_(attend.qkv.bias[rows].clone())
+            attend.proj.weight.copy_(attend.proj.weight[:, order].clone())
         torch.testing.assert_close(attend(x), before, atol=1e-12, rtol=0)
 
     def test_symmetry(self):
@@ -239,7 +239,7 @@ class TestRecorder:
         torch.testing.assert_close(recorded, plain, atol=1e-13, rtol=0)
         (call,) = seen.calls[attend]
         # exactly: the recorded weights and values rebuild the very bits of the output
-        assert torch.equal(attend.output((call.weights @ call.values).transpose(1, 2).flatten(2)), recorded)
+        assert torch.equal(attend.proj((call.weights @ call.values).transpose(1, 2).flatten(2)), recorded)
         assert not call.weights.triu(1).any()
         torch.testing.assert_close(call.weights.sum(-1), torch.ones(2, 3, 5, dtype=torch.float64))
         scores = call.queries @ call.keys.transpose(-2, -1) * call.scale
@@ -254,7 +254,7 @@ class TestRecorder:
             y = attend(x)
         call = seen.calls[attend][0]
         assert (call.weights == 0).any()
-        assert torch.equal(attend.output((call.weights @ call.values).transpose(1, 2).flatten(2)), y)
+        assert torch.equal(attend.proj((call.weights @ call.values).transpose(1, 2).flatten(2)), y)
 
     def test_nobody_recording_stores_nothing_and_runs_the_fused_kernel(self, monkeypatch):
         attend, x, calls = layer(), random(1, 5, 12), []
@@ -291,6 +291,6 @@ class TestRecorder:
             off = attend(x)
         assert not seen.calls
         with torch.no_grad():
-            attend.output.weight[:, 4:8] = 0
+            attend.proj.weight[:, 4:8] = 0
         torch.testing.assert_close(off, attend(x), atol=1e-12, rtol=0)
         assert isinstance(seen, AttentionRecorder)

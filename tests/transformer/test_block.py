@@ -23,8 +23,8 @@ def worked_block(norm, scaled=True):
     key = [matrix([[1, 1], [0, 1], [1, 0], [0, 1]]), matrix([[1, 0], [1, 1], [0, 1], [1, 0]])]
     value = [matrix([[1, 0], [1, 0], [0, 1], [0, 1]]), matrix([[1, 1], [0, 1], [1, 0], [0, 1]])]
     with torch.no_grad():
-        block.attention.project.weight.copy_(torch.cat([torch.cat(w, 1).T for w in (query, key, value)]))
-        block.attention.output.weight.copy_(torch.eye(4))
+        block.attention.qkv.weight.copy_(torch.cat([torch.cat(w, 1).T for w in (query, key, value)]))
+        block.attention.proj.weight.copy_(torch.eye(4))
         block.feedforward.up.weight.copy_(torch.eye(4))
         block.feedforward.down.weight.copy_(torch.eye(4))
     block.attention_norm.eps = block.feedforward_norm.eps = 0.0
@@ -94,7 +94,7 @@ def test_silent_sublayers_leave_the_identity_or_the_norm():
     for norm in ("pre", "post"):
         block = Block(8, 2, norm=norm, bias=False).double()
         with torch.no_grad():
-            block.attention.output.weight.zero_()
+            block.attention.proj.weight.zero_()
             block.feedforward.down.weight.zero_()
         y = block(x)
         if norm == "pre":

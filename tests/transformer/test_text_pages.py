@@ -43,7 +43,7 @@ def test_the_weight_in_the_equation_is_the_models():
     x = model.blocks[0](x[None], causal=True)
     layer = model.blocks[1]
     D = model.width // model.heads
-    q, k, _ = layer.attention.project(layer.attention_norm(x))[0].chunk(3, dim=1)
+    q, k, _ = layer.attention.qkv(layer.attention_norm(x))[0].chunk(3, dim=1)
     mine = slice(2 * D, 3 * D)
     dots = k[:10, mine] @ q[9, mine]
     assert score == pytest.approx(dots[4].item(), rel=1e-3)
