@@ -768,3 +768,18 @@ def test_what_is_stored_must_be_an_order():
     model.drawn_orders[1, 0] = model.drawn_orders[1, 1]
     with pytest.raises(ValueError, match="permutation"):
         model.log_prob(torch.zeros(1, 5))
+
+
+def test_what_the_only_mask_hides_is_zero_and_stays_zero():
+    """It packs to nothing; what one of many masks or orders hides is another's, and drawn."""
+    x = torch.randint(2, (8, 6), generator=torch.Generator().manual_seed(0)).float()
+    one = MADE(event_shape=(6,), hidden=[7, 7], direct=True, degrees="random", order="reversed")
+    optimizer = torch.optim.Adam(one.parameters(), lr=0.1, weight_decay=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        one.step(x, "train").backward()
+        optimizer.step()
+    for layer, mask in zip([*one.layers, one.out, one.skip], one.masks(), strict=True):
+        assert not layer.weight[mask == 0].any() and layer.weight[mask == 1].all()
+    many = MADE(event_shape=(6,), hidden=[7, 7], degrees="random", num_masks=3)
+    assert all(layer.weight.all() for layer in [*many.layers, many.out])

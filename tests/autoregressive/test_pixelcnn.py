@@ -388,3 +388,10 @@ def test_shipped_models_sample_what_they_score(name: str) -> None:
     model = weights.load(name)
     x, logits = model._draw(4, None, model.order, 0, 1.0, torch.Generator().manual_seed(0))  # type: ignore[attr-defined]
     torch.testing.assert_close(logits, model.logits(x), rtol=0, atol=1e-3)  # type: ignore[attr-defined, operator]
+
+
+def test_what_a_mask_hides_is_zero_from_the_start():
+    model = PixelCNN((1, 4, 4), channels=4, layers=1, first_kernel=3)
+    layers = [module for module in model.modules() if isinstance(module, MaskedConv2d)]
+    assert layers and all(torch.equal(layer.weight, layer.weight * layer.mask) for layer in layers)
+    assert any((layer.mask == 0).any() for layer in layers)

@@ -78,6 +78,14 @@ def test_a_card_with_wrong_arguments_is_refused(trained: Path) -> None:
         weights.load(trained)
 
 
+def test_a_card_with_names_of_before_is_refused(trained: Path) -> None:
+    """`values` is `num_categories` now: a run's folder from before says so in one sentence."""
+    args = {"event_shape": [64], "values": 2}
+    with_model(trained, class_path="modules.autoregressive.nade.NADE", init_args=args)
+    with pytest.raises(UserError, match=r"does not fit .*'values'"):
+        weights.load(trained)
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"config": 3}', "\x00"])
 def test_a_broken_card_is_refused(trained: Path, text: str) -> None:
     (trained / "card.json").write_text(text)
