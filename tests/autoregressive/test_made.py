@@ -509,6 +509,28 @@ def test_the_conditionals_of_a_mixture_are_those_of_its_density():
     assert (model.conditionals(x, index=0) - by_hand).abs().max() > 0.05
 
 
+def test_the_conditionals_of_a_mixture_stand_where_their_variables_do():
+    """Visited last to first: p(x_2), p(x_1 | x_2), p(x_0 | x_1, x_2), by enumeration."""
+    order = [2, 1, 0]
+    model = made(3, hidden=(4,), degrees="random", num_masks=2, scale=2.0, seed=3, order=order)
+    x = all_bits(3)
+    p = model.log_prob(x).exp().view(2, 2, 2)
+    one, two, of_two = x[:, 1].long(), x[:, 2].long(), p.sum((0, 1))
+    expected = torch.stack(
+        [(p[1] / p.sum(0))[one, two], (p.sum(0)[1] / of_two)[two], of_two[1].expand(8)], dim=1
+    )
+    torch.testing.assert_close(model.conditionals(x), expected, rtol=0, atol=1e-12)
+    assert (model.conditionals(x, index=0) - expected).abs().max() > 0.05
+
+
+def test_what_is_known_after_a_free_variable_says_nothing_of_the_joint():
+    """In a named order the joint is drawn first: of what is known, only what comes before counts."""
+    model = two_masks()
+    known = torch.tensor([[math.nan] * 3, [math.nan, 0.0, math.nan]], dtype=torch.float64)
+    first, with_later = model.joint_posterior(known, model.completing(known[0], "raster"))
+    torch.testing.assert_close(first, with_later, rtol=0, atol=0)
+
+
 def test_a_pool_of_orders_completes_with_the_orders_that_can():
     model, x = made(3, hidden=(8,), num_orders=6, ensemble=1, scale=1.5, seed=3), all_bits(3)
     first = [int(model.component_order(s)[0]) for s in range(6)]

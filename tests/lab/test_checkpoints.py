@@ -327,6 +327,15 @@ def test_one_more_seed_is_trained_and_the_rest_kept(three_seeds: Path, own_runs:
     assert card(folder)["seeds"] == [0, 1, 2, 3] and len(card(folder)["std"]) == 2
 
 
+def test_every_finished_seed_goes_on_where_more_epochs_are_asked_for(
+    three_seeds: Path, own_runs: Path
+) -> None:
+    folder = own_runs / "made-digits" / "run"
+    shutil.copytree(three_seeds, folder)
+    assert main([*RESUME, "--trainer.max_epochs=2"]) == 0
+    assert [card(folder / f"seed-{seed}")["epochs"] for seed in range(3)] == [2, 2, 2]
+
+
 def test_several_seeds_refuse_one_checkpoint_for_all(trained: Path, capsys: Any) -> None:
     path = trained / "checkpoints" / "last.ckpt"
     assert main(["fit", "made-digits", f"--ckpt_path={path}", "--seeds=2"]) == 2
