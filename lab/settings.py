@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from jsonargparse import get_loader, set_loader
+from jsonargparse import Namespace, get_loader, set_loader
 from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
 from lab.errors import UserError
@@ -74,8 +74,8 @@ def judge(config: Any) -> None:
         UserError: one sentence that names the first setting out of range and what it must be.
     """
     trainer = config.trainer
-    if trainer is None:
-        raise UserError("trainer is null: give its options, or leave it out.")
+    if not isinstance(trainer, Namespace):
+        raise UserError(f"trainer is {trainer}: give its options by name, or leave it out.")
     for name, (fits, wanted) in TRAINER.items():
         value = trainer.get(name)
         if isinstance(value, int | float) and not fits(value):

@@ -75,12 +75,13 @@ def test_a_setting_out_of_range_is_refused(option: str, said: str, own_runs: Pat
     assert not list(own_runs.rglob("*.*"))
 
 
+@pytest.mark.parametrize("trainer", [None, 3])
 @pytest.mark.usefixtures("untrained")
-def test_a_trainer_of_nothing_is_refused(tmp_path: Path, capsys) -> None:
+def test_a_trainer_without_options_is_refused(trainer: int | None, tmp_path: Path, capsys) -> None:
     recipe = {name: find("made-digits").config[name] for name in ("model", "data")}
-    (path := tmp_path / "own.yaml").write_text(yaml.safe_dump({**recipe, "trainer": None}))
+    (path := tmp_path / "own.yaml").write_text(yaml.safe_dump({**recipe, "trainer": trainer}))
     assert main(["fit", str(path)]) == 2
-    assert "trainer is null" in complaint(capsys)
+    assert f"trainer is {trainer}" in complaint(capsys)
 
 
 def test_seeds_beyond_the_largest_are_counted(untrained: None, capsys) -> None:
