@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, BinaryIO
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load as safetensors_load
 from safetensors.torch import save as safetensors_save
 from torch import Tensor
@@ -134,7 +135,10 @@ def load(data: bytes) -> dict[str, Tensor]:
         ValueError: bytes that are not what the header says; and what `read_header` raises.
     """
     _, packed = read_header(io.BytesIO(data), len(data))
-    tensors = safetensors_load(data)
+    try:
+        tensors = safetensors_load(data)
+    except SafetensorError as error:  # it knows of lies that `read_header` does not
+        raise ValueError(str(error)) from None
     return tensors | {name: unpack(tensors[name], entry) for name, entry in packed.items()}
 
 

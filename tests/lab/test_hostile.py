@@ -139,6 +139,21 @@ def test_a_header_that_lies_is_refused(saved: Path, data: bytes) -> None:
     assert "not a whole safetensors file" in refusal(saved)
 
 
+def test_an_offset_that_is_no_number_is_refused(saved: Path) -> None:
+    """False is 0 to Python, so the header fits; the card's digest is right."""
+    path = saved / "model.safetensors"
+    data = path.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    entries = json.loads(data[8 : 8 + length])
+    name = next(name for name, entry in entries.items() if entry.get("data_offsets", [1])[0] == 0)
+    entries[name]["data_offsets"][0] = False
+    path.write_bytes(header(**entries) + data[8 + length :])
+    card = json.loads((saved / "card.json").read_text())
+    card["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    (saved / "card.json").write_text(json.dumps(card))
+    assert "not a whole safetensors file" in refusal(saved)
+
+
 def test_nothing_of_the_numbers_is_read_before_the_header_fits(saved: Path) -> None:
     path = saved / "model.safetensors"
     text = header(a={"dtype": "F32", "shape": [2**38], "data_offsets": [0, 2**40]})
