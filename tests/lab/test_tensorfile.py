@@ -81,6 +81,7 @@ def file(short: bytes, entry: Any, kind: str = "U8") -> bytes:
 
 
 FOUR = lzma.compress(bytes(4))
+BOMB = lzma.compress(bytes(2**24))  # 2.5 kB
 TRUE = {"dtype": "F32", "shape": [1], "differences": False}
 
 
@@ -103,11 +104,12 @@ TRUE = {"dtype": "F32", "shape": [1], "differences": False}
         file(FOUR[:-1], TRUE),
         file(FOUR + b"x", TRUE),
         file(b"no packed bytes", TRUE),
-        file(lzma.compress(bytes(2**26)), {"dtype": "U8", "shape": [2**26]}),
-        file(lzma.compress(bytes(2**26)), {"dtype": "U8", "shape": [2**20]}),
+        file(BOMB, {"dtype": "U8", "shape": [2**24]}),
+        file(BOMB, {"dtype": "U8", "shape": [2**12, 2**12]}),
+        file(BOMB, {"dtype": "U8", "shape": [2**16]}),
         file(FOUR, TRUE).replace(b'"a\\"', b'"b\\"'),
     ],
-    ids=range(18),
+    ids=range(19),
 )
 def test_bytes_that_stand_for_something_else_are_refused(data: bytes) -> None:
     assert torch.equal(tensorfile.load(file(FOUR, TRUE))["a"], torch.zeros(1))

@@ -75,7 +75,7 @@ def test_rounded_weights_give_the_same_numbers(name: str, real_data) -> None:
     with torch.no_grad():
         shipped = model.log_prob(x)
         for p in model.parameters():
-            spacing = torch.ldexp(torch.ones(()), p.frexp().exponent - BITS[card["dtype"]])
+            spacing = torch.ldexp(torch.ones_like(p), p.frexp().exponent - BITS[card["dtype"]])
             noise = (torch.rand(p.shape, generator=generator) - 0.5) * spacing
             p += noise.where(p != 0, 0)
         other = model.log_prob(x)
