@@ -1,4 +1,4 @@
-"""The pages "Autoregressive bench" and "Orders and ensembles": every number by another way."""
+"""The pages "Autoregressive inspector" and "Orders and ensembles": every number by another way."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Autoregressive bench: one picture, any member of the family: what a conditional is, reads, and costs."""
+"""Autoregressive inspector: one picture, any member of the family: what a conditional is, reads, and costs."""
 
 from typing import Any
 
@@ -506,7 +506,7 @@ def completion_mode() -> None:
 
 
 ui.header(
-    "Autoregressive bench",
+    "Autoregressive inspector",
     "One picture, any model of the chain rule: what each pixel reads, costs, and becomes.",
     lenses=("sampling", "receptive_field"),
 )
