@@ -89,6 +89,7 @@ SMALL: dict[str, list[Small]] = {
         density(VECTOR | {"hidden": [8]}),
         density(VECTOR | {"hidden": [8], "degrees": "random", "num_masks": 3, "direct": True}),
         density(VECTOR | {"hidden": [8], "num_orders": 0, "ensemble": 3}),
+        density(VECTOR | {"hidden": [3], "degrees": [[1, 4, 2]]}),
     ],
     "modules.autoregressive.markov.MarkovChain": [density(VECTOR)],
     "modules.autoregressive.nade.NADE": [density(VECTOR | {"hidden": 4})],
