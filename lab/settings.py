@@ -76,6 +76,9 @@ def judge(config: Any) -> None:
     trainer = config.trainer
     if not isinstance(trainer, Namespace):
         raise UserError(f"trainer is {trainer}: give its options by name, or leave it out.")
+    for name in ("monitor", "mode", "save_dtype", "seeds", "seed_everything"):
+        if config.get(name, "") is None:
+            raise UserError(f"{name} is null: give it a value, or leave it out.")
     for name, (fits, wanted) in TRAINER.items():
         value = trainer.get(name)
         if isinstance(value, int | float) and not fits(value):

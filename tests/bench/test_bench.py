@@ -39,6 +39,7 @@ def test_gpt_bench_measures_or_says_how_to_install_the_peer() -> None:
             assert math.isfinite(row.ratio) and row.ratio > 0
 
 
+@pytest.mark.heavy
 @pytest.mark.browser
 def test_dashboard_bench_sees_a_picture(chromium: str) -> None:
     from lab.bench import dashboard

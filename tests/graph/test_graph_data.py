@@ -1,7 +1,6 @@
 """Cora, Citeseer and the karate club: sizes, splits, and one sentence where the files are missing."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -36,14 +35,6 @@ def test_a_batch_is_the_whole_graph() -> None:
     for loader in (module.train_dataloader(), module.val_dataloader(), module.test_dataloader()):
         batches = list(loader)
         assert len(batches) == 1 and batches[0].num_nodes == 34
-
-
-def test_several_processes_are_refused_in_one_sentence() -> None:
-    module = Karate()
-    module.setup()
-    module.trainer = SimpleNamespace(world_size=2, global_rank=0)  # type: ignore[assignment]
-    with pytest.raises(ValueError, match="One graph is one batch: train it in one process"):
-        module.train_dataloader()
 
 
 @pytest.mark.real_data

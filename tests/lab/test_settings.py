@@ -54,6 +54,7 @@ def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
         ("--trainer.profiler=x", "profiler"),
         ("--mode=up", "min"),
         ("--monitor=val/nothing", "monitor"),
+        ("--monitor=null", "monitor"),
         ("--save_dtype=int8", "float16"),
         ("--seeds=0", "seeds"),
         ("--seed_everything=-1", "seed_everything is -1"),

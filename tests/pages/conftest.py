@@ -32,6 +32,34 @@ def browser(chromium: str) -> Iterator[Any]:
         instance.close()
 
 
+@pytest.fixture(scope="session")
+def readers(browser: Any, dashboard: str) -> Iterator[dict[tuple[Any, ...], Visit]]:
+    """Browsers that go from page to page with a warm cache, by width and scheme."""
+    made: dict[tuple[Any, ...], Visit] = {}
+    yield made
+    for reader in made.values():
+        reader.context.close()
+
+
+@pytest.fixture
+def page_visit(
+    browser: Any, dashboard: str, readers: dict[tuple[Any, ...], Visit], request: pytest.FixtureRequest
+) -> Iterator[Visit]:
+    """`visit`, a fresh tab of a browser that has been here before: for tests that only look."""
+    settings = getattr(request, "param", {})
+    key = tuple(settings.values())
+    if key not in readers:
+        readers[key] = Visit(browser, dashboard, **settings)
+    reader = readers[key]
+    before, reader.tab = reader.tab, reader.context.new_page()
+    before.close()
+    reader.strangers.clear()
+    reader.complaints.clear()
+    yield reader
+    assert not reader.strangers, f"requests left the machine: {reader.strangers}"
+    assert not reader.complaints, f"the console complains: {reader.complaints}"
+
+
 @pytest.fixture
 def visit(browser: Any, dashboard: str, request: pytest.FixtureRequest) -> Iterator[Visit]:
     """A fresh tab; afterwards nothing may have left the machine and no console error been printed."""

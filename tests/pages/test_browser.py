@@ -49,8 +49,8 @@ WIDE = """() => {
         ("language-decoding?view=Next+token&p=0.5", "language-truncation?p=0.5"),
     ],
 )
-def test_an_old_link_leads_to_where_the_page_is_now(visit: Visit, old: str, new: str) -> None:
-    tab = visit.open(old)
+def test_an_old_link_leads_to_where_the_page_is_now(page_visit: Visit, old: str, new: str) -> None:
+    visit, tab = page_visit, page_visit.open(old)
     page, asked = new.split("?")
     tab.wait_for_url(re.compile(f"/{page}[?]"))
     visit.settle()
@@ -100,10 +100,11 @@ def same_in_a_new_tab(visit: Any) -> None:
     copy.close()
 
 
-@pytest.mark.parametrize("visit", [NARROW], indirect=True, ids=["390-dark"])
+@pytest.mark.heavy
+@pytest.mark.parametrize("page_visit", [NARROW], indirect=True, ids=["390-dark"])
 @pytest.mark.parametrize("path", PATHS)
-def test_a_page_fits_a_phone_in_the_dark(visit: Any, path: str) -> None:
-    tab = visit.open(path)
+def test_a_page_fits_a_phone_in_the_dark(page_visit: Any, path: str) -> None:
+    tab = page_visit.open(path)
     assert tab.evaluate(WIDE) == ""
     assert brightness(tab) < 60
     papers = tab.evaluate(
@@ -114,8 +115,8 @@ def test_a_page_fits_a_phone_in_the_dark(visit: Any, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_page_is_drawn_in_the_light(visit: Any, path: str) -> None:
-    tab = visit.open(path)
+def test_a_page_is_drawn_in_the_light(page_visit: Any, path: str) -> None:
+    tab = page_visit.open(path)
     assert tab.evaluate(WIDE) == ""
     assert brightness(tab) > 240
     plots = tab.evaluate(

@@ -1,4 +1,4 @@
-"""Autoregressive inspector: one picture, any member of the family: what a conditional is, reads, and costs."""
+"""Autoregressive inspector: one picture, any member of the family: what a conditional is, reads and costs."""
 
 from typing import Any
 
