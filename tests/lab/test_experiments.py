@@ -46,12 +46,13 @@ def test_catalog_covers_the_five_families() -> None:
 
 
 def by_model_and_data() -> list[Any]:
-    """Every experiment; those whose model and data an earlier one has too are heavy."""
+    """Every experiment; those on real data, and whose model and data an earlier one has too, are heavy."""
     seen: set[tuple[str, str]] = set()
     cases = []
     for name, experiment in CATALOG.items():
         pair = (experiment.module, experiment.datamodule)
-        cases.append(pytest.param(name, marks=[pytest.mark.heavy] if pair in seen else []))
+        heavy = pair in seen or data_of(name) is not None
+        cases.append(pytest.param(name, marks=[pytest.mark.heavy] if heavy else []))
         seen.add(pair)
     return cases
 

@@ -32,6 +32,7 @@ def ended(own_runs: Path):
         runs.stop(run, patience=5)
 
 
+@pytest.mark.heavy
 def test_start_stop_resume_finish(own_runs: Path) -> None:
     run = runs.start("made-digits", ENDLESS, key="mine")
     wait(lambda: len(run.metrics) > 2 and (run.folder / "checkpoints" / "last.ckpt").is_file())

@@ -7,7 +7,7 @@ from test_browser import click, same_in_a_new_tab
 
 from lab.lenses import neighbours
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.heavy]
 
 
 def test_neighbours_are_painted_by_clicks(visit: Any) -> None:

@@ -9,7 +9,7 @@ from test_browser import click, same_in_a_new_tab
 from datamodules.karate import Karate
 from pages.graph.messages import figures
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.heavy]
 
 
 def test_a_click_selects_a_node_and_another_joins_it(visit: Any) -> None:

@@ -11,7 +11,7 @@ from datamodules.digits import Digits
 from lab import weights
 from lab.lenses import latent
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.heavy]
 
 PAGE = "latent-latent-space?model=vae-digits"
 INK = """() => {

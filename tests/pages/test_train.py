@@ -207,6 +207,7 @@ def start_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
         return capsys.readouterr().out
 
     yield printed
+    monkeypatch.undo()  # back to a folder without settings, which would stay for the tests to come
     config.get_config_options(force_reparse=True, options_from_flags={})
 
 
