@@ -86,4 +86,4 @@ ui.presets(
 if asked:
     low = names[min(range(len(names)), key=lambda i: distinct[i])]
     ui.check("Which text repeats itself most?", names, low, f"{min(distinct):.3f} of its 8-grams differ.")
-    ui.source(strategies.continued, lens.compare, references=REFERENCES)
+ui.source(strategies.continued, lens.compare, references=REFERENCES)

@@ -100,4 +100,4 @@ if asked:
         "yes" if last.log_prob > rows[0].log_prob + 1e-9 else "no",
         f"{rows[0].log_prob:.3f} and {last.log_prob:.3f} nats.",
     )
-    ui.source(lens.widths, beam_trace, references=REFERENCES)
+ui.source(lens.widths, beam_trace, references=REFERENCES)

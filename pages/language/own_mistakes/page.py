@@ -89,4 +89,4 @@ if asked:
         "the model's own" if above > 0 else "the true one",
         f"On average by {abs(above):.3f} nats a token.",
     )
-    ui.source(lens.drift, strategies.continued, references=REFERENCES)
+ui.source(lens.drift, strategies.continued, references=REFERENCES)
