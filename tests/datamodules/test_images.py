@@ -315,6 +315,7 @@ def test_mnist(mnist: type[MNIST]) -> None:
     assert parts[2][1][:10].tolist() == [7, 2, 1, 0, 4, 1, 4, 9, 5, 9]
 
 
+@pytest.mark.heavy
 @pytest.mark.real_data
 def test_mnist_threshold_baselines(mnist: type[MNIST]) -> None:
     """Independent pixels 205.85 nats, raster chain 135.74, counted on all 60,000."""
@@ -325,6 +326,7 @@ def test_mnist_threshold_baselines(mnist: type[MNIST]) -> None:
     assert chain_nll(train, test) == pytest.approx(135.74, abs=0.005)
 
 
+@pytest.mark.heavy
 @pytest.mark.real_data
 def test_mnist_static_baselines(mnist: type[MNIST]) -> None:
     """205.81 and 145.32 nats were measured with another draw: equal up to the noise of a draw."""

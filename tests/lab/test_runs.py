@@ -154,6 +154,7 @@ runs.main(sys.argv[1:])
 """
 
 
+@pytest.mark.heavy
 def test_runs_wait_for_a_slot_in_turn(own_runs: Path, one_slot) -> None:
     first, second, third = (runs.start("made-digits", {"seed": seed}) for seed in (1, 2, 3))
     assert runs.queue() == [first, second, third]

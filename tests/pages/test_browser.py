@@ -147,6 +147,7 @@ def test_a_click_on_a_heat_map_is_held_and_travels_in_the_link(visit: Any) -> No
     assert visit.text().splitlines()[:3] == before.splitlines()[:3]
 
 
+@pytest.mark.heavy
 def test_a_clicked_unit_shows_its_field_and_its_numbers(visit: Any) -> None:
     tab = visit.open("convolution-receptive-field?model=cnn-digits&layer=1+%C2%B7+conv+3%C3%973")
     click(tab, 1, 2, 6)  # the map of units stands beside the input
@@ -181,6 +182,7 @@ def test_a_drawn_digit_reaches_the_model_and_the_link(visit: Any) -> None:
     same_in_a_new_tab(visit)
 
 
+@pytest.mark.heavy
 def test_answers_that_come_late_never_wipe_a_stroke(visit: Any) -> None:
     """While strokes follow each other faster than the server answers, ink is only added."""
     tab = visit.open(COMPLETION)
@@ -267,6 +269,7 @@ def test_the_stepper_goes_forth_back_plays_and_pauses(visit: Any) -> None:
     same_in_a_new_tab(visit)
 
 
+@pytest.mark.heavy
 def test_a_file_that_is_no_picture_or_too_large_gets_one_sentence(visit: Any) -> None:
     from PIL import Image
 
@@ -295,6 +298,7 @@ def assert_text(locator: Any, text: str) -> None:
     expect(locator).to_contain_text(text) if text else expect(locator).to_be_empty()
 
 
+@pytest.mark.heavy
 def test_csv_and_svg_are_saved(visit: Any) -> None:
     tab = visit.open(PIXELS)
     with tab.expect_download() as saved:
@@ -308,6 +312,7 @@ def test_csv_and_svg_are_saved(visit: Any) -> None:
     assert Path(saved.value.path()).read_text().startswith("<svg")
 
 
+@pytest.mark.heavy
 def test_a_run_is_started_watched_found_after_a_reload_and_stopped(
     visit: Any, browser: Any, dashboard: str, runs_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

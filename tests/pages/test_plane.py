@@ -79,6 +79,7 @@ def test_a_click_on_the_plane_is_held_and_travels_in_the_link(visit: Any) -> Non
     assert "Decoded at A's place" in visit.text()
 
 
+@pytest.mark.heavy
 def test_the_plane_by_keyboard(visit: Any) -> None:
     visit.open(PAGE)
     canvas = screen(visit)
@@ -91,6 +92,7 @@ def test_the_plane_by_keyboard(visit: Any) -> None:
     visit.tab.wait_for_function("() => location.search.includes('z=')")
 
 
+@pytest.mark.heavy
 def test_the_plane_is_saved_as_svg(visit: Any) -> None:
     visit.open(PAGE)
     screen(visit)
