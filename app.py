@@ -11,6 +11,4 @@ st.set_page_config(
     initial_sidebar_state=290,
     menu_items={"About": "**Lectern**: a lab for lectures on deep generative models."},
 )
-page = ui.navigation()
-with ui.guard():
-    page.run()
+ui.navigation().run()

@@ -77,15 +77,14 @@ def sample(args: list[str]) -> None:
 
 
 def app(args: list[str]) -> int:
-    script = Path(__file__).parent.parent / "app.py"
-    if not script.is_file():
+    if not (script := Path(__file__).parent.parent / "app.py").is_file():
         raise UserError(f"There is no {script}: install Lectern again.")
     print("Opening Lectern …", flush=True)
     os.environ.setdefault("LECTERN_RUNS", str(runs_folder()))
     os.chdir(Path(__file__).parent / "ui")  # its .streamlit holds the settings
     from lab.ui import serve
 
-    return serve.run(script, args)
+    return serve.run(args)
 
 
 def results(args: list[str]) -> None:

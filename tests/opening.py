@@ -9,6 +9,8 @@ import pandas as pd
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
+from lab.ui import wire
+
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 TOPICS = sorted(
     str((path.parent if path.name == "page.py" else path.with_suffix("")).relative_to(PAGES))
@@ -69,6 +71,36 @@ def equation(page: AppTest) -> str:
     """The LaTeX of a page's only equation."""
     (latex,) = page.latex
     return latex.value
+
+
+def film(page: AppTest, key: str = "step") -> dict[str, Any]:
+    """What the bar of a page's film says: key, count, at, captions, equations (MathML)."""
+    return component(page, f"{key}-film")[0]
+
+
+def figure(page: AppTest, key: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A figure of the page by its key: header (figure, alt, csv, …) and the arrays of its frames."""
+    return component(page, f"figure-{key}")
+
+
+def component(page: AppTest, key: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What Python has sent to one of our own components."""
+    for element in page.get("bidi_component"):
+        if element.proto.id.endswith(f"-{key}") or f"-{key}-" in element.proto.id:
+            return wire.unpack(element.proto.bytes)
+    raise LookupError(f"the page has no component {key}")
+
+
+def move(page: AppTest, key: str, value: float) -> AppTest:
+    """Move a slider or a film, as the browser does."""
+    page.session_state[f"_held:{key}"] = str(value)
+    page.session_state[f"_own:{key}"] = True
+    return page.run()
+
+
+def scenes(page: AppTest) -> dict[str, Any]:
+    """The scenes of a page, by name."""
+    return dict(page.session_state["_scenes"]) if "_scenes" in page.session_state else {}
 
 
 def captions(page: AppTest) -> str:

@@ -23,11 +23,12 @@ from lab.ui import serve
 here = Path(sys.argv[1])
 assert Path(lab.__file__).is_relative_to(here), lab.__file__
 started = []
-serve.run = lambda script, args: started.append((script, Path.cwd())) or 0
+serve.run = lambda args: started.append(Path.cwd()) or 0
 from lab.__main__ import main
 assert main(["app"]) == 0
-(script, folder), = started
-assert script.is_file() and (folder / ".streamlit" / "config.toml").is_file()
+folder, = started
+assert (folder / ".streamlit" / "config.toml").is_file() and (folder / "js" / "figure.js").is_file()
+assert (folder / "asgi.py").is_file() and (here / "app.py").is_file()
 assert os.environ["LECTERN_RUNS"] == sys.argv[2]
 config.get_config_options(force_reparse=True)
 assert config.get_option("server.address") == "localhost"

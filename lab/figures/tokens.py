@@ -126,8 +126,12 @@ def truncation(
     return fig
 
 
-def draws(names: Sequence[str], counts: Tensor, expected: Tensor) -> go.Figure:
-    """Counts of many draws beside n·p, with the spread that chance alone gives. (N,) each."""
+def draws(names: Sequence[str], counts: Tensor, expected: Tensor, *, labels: bool = True) -> go.Figure:
+    """Counts of many draws beside n·p ± σ, the spread that chance alone gives. (N,) each.
+
+    Args:
+        labels: name the tokens under their bars; not where a figure beside has them already.
+    """
     o, e = array(counts), array(expected)
     places = list(range(len(names)))
     # one standard deviation of a binomial count
@@ -148,9 +152,13 @@ def draws(names: Sequence[str], counts: Tensor, expected: Tensor) -> go.Figure:
             go.Scatter(
                 x=places,
                 y=e,
-                name="expected n·p ± one standard deviation",
+                name="n·p ± σ",
                 mode="markers",
-                marker={"symbol": "line-ew", "size": 18, "line": {"width": 3, "color": theme.text()}},
+                marker={
+                    "symbol": "line-ew",
+                    "size": 18 if labels else 8,
+                    "line": {"width": 3, "color": theme.text()},
+                },
                 error_y={"array": spread, "color": theme.text(), "thickness": 1.5, "width": 4},
                 hoverinfo="skip",
             ),
@@ -161,6 +169,7 @@ def draws(names: Sequence[str], counts: Tensor, expected: Tensor) -> go.Figure:
         ticktext=[escape(n) for n in names],
         showgrid=False,
         tickangle=0 if max(map(len, names)) <= 2 else -60,
+        showticklabels=labels,
     )
     fig.update_yaxes(title="draws")
     fig.update_layout(height=400)

@@ -1,13 +1,19 @@
 """Controls: slider, number, choice, toggle, text, a file's text, and the presets that set them."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from lab.ui import access, state
+from lab.ui.components import component
+from lab.ui.ranges import in_range, parse
 
+mount_slider = component(
+    "slider",
+    '<div class="lectern-slider"><div class="top"><span class="label"></span><output></output></div>'
+    '<input type="range"></div>',
+)
 SEGMENTS = 6  # at most so many options are shown side by side; more become a list
 
 
@@ -22,16 +28,32 @@ def slider(
     help: str | None = None,
     format: str | None = None,
 ) -> Any:
-    """A number in [low, high]; whole if all the arguments are whole."""  # fmt: skip
+    """A number in [low, high], told while it moves; whole if all the arguments are whole.
+
+    Args:
+        format: how the value is written, "{}" stands for the number.
+    """
     if high <= low:  # nothing to choose
         return default
     whole = all(isinstance(v, int) for v in (low, high, default, step or 1))
-    kind = int if whole else float
-    low, high, default = kind(low), kind(high), kind(default)
-    step = kind(step) if step is not None else (1 if whole else (high - low) / 100)
-    fits = in_range(low, high, whole)
-    state.prepare(key, default, lambda raw: fits(parse(raw)), fits, f"runs from {low:g} to {high:g}")
-    value = st.slider(label, low, high, default, step, key=key, help=help, format=format, bind="query-params")
+    step = step if step is not None else (1 if whole else (high - low) / 100)
+    value = state.number(key, default, low, high, whole=whole)
+    name = f"{key}-slider"
+
+    def moved() -> None:
+        told = st.session_state[name]["moved"]
+        if isinstance(told, Mapping) and in_range(low, high, whole)(told.get("value")):
+            st.session_state[f"_seq:{key}"] = int(told.get("seq") or 0)
+            state.put(key, state.spell(int(told["value"]) if whole else float(told["value"])))
+
+    mount_slider(
+        key=name,
+        data={
+            "label": label, "low": low, "high": high, "step": step, "value": value, "text": format,
+            "help": help, "seq": st.session_state.get(f"_seq:{key}", 0),
+        },
+        on_moved_change=moved,
+    )  # fmt: skip
     state.show_warning(key, value == default)
     return value
 
@@ -65,22 +87,6 @@ def number(
     value = default if value is None else value
     state.show_warning(key, value == default)
     return value
-
-
-def parse(raw: str) -> float | None:
-    """The number a text spells, or None."""
-    try:
-        value = float(raw)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
-
-
-def in_range(low: float, high: float, whole: bool) -> Callable[[Any], bool]:
-    def fits(value: Any) -> bool:
-        return value is not None and low <= value <= high and (not whole or value == int(value))
-
-    return fits
 
 
 def choice(

@@ -31,7 +31,7 @@ def draw(label: str, *, key: str, size: int = 28, examples: Sequence[tuple[str, 
     Returns:
         (size, size) float32 in [0, 1], of 16 levels; zeros while nothing is drawn.
     """
-    state.register(key, "draw")
+    state.register(key, "text")
     pictures = {name: quantise(picture, size) for name, picture in examples}
     start = next(iter(pictures), None)
     token = state.get(key)

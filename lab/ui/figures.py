@@ -1,7 +1,11 @@
-"""Figures on a page: alt text, SVG and CSV export, points that can be clicked and stay selected."""
+"""Figures on a page: sent as bytes, drawn again only where they changed, turned by films, clicked.
+
+`js/figure.js` draws them: full screen, SVG, PNG and CSV are its own buttons.
+"""
 
 import csv
 import io
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,30 +14,101 @@ import streamlit as st
 
 from lab.figures import theme
 from lab.figures.basic import array
-from lab.ui import state
+from lab.ui import state, wire
+from lab.ui.components import component
+from lab.ui.films import Film
 
 Figure = Any  # plotly's go.Figure; plotly is imported in lab.figures alone
 Table = Mapping[str, Any]
 
 
-def figure(fig: Figure, *, alt: str, data: Table | None = None, key: str | None = None) -> None:
-    """Draw a figure, with SVG export (the camera) and its data as CSV.
+HTML = """
+<div class="lectern-figure" role="group"><div class="plot" role="img"></div><div class="tools"></div></div>
+"""
+mount = component("figure", HTML)
+
+
+def figure(
+    fig: Figure,
+    *,
+    alt: str,
+    data: Table | None = None,
+    key: str | None = None,
+    share: float | None = None,
+    film: Film | None = None,
+    frames: Mapping[str, Any] | None = None,
+) -> None:
+    """Draw a figure.
 
     Args:
         alt: what the figure shows, in a sentence, for readers who cannot see it.
-        data: column name -> values; all of one length.
+        data: column name -> values; all of one length. The figure's CSV button saves them.
+        share: of the height of the stage's picture; None keeps the height that the figure asks for.
+        film: the film that the figure turns with.
+        frames: path into the figure ("data.0.z", "layout.title.text") -> its values for every frame of the
+            film, along the first axis (an array, or a list of texts).
     """
-    with st.container(gap=None):
-        st.plotly_chart(theme.style(fig), theme=None, key=key, alt=alt, config=config(alt))
-        download(data, key or alt)
+    draw(fig, key=key or alt, alt=alt, data=data, share=share, film=film, frames=frames)
+
+
+def draw(
+    fig: Figure,
+    *,
+    key: str,
+    alt: str,
+    data: Table | None = None,
+    share: float | None = None,
+    film: Film | None = None,
+    frames: Mapping[str, Any] | None = None,
+    on_click: Callable[[float | str, float | str], None] | None = None,
+) -> None:
+    """Send a figure to the browser; a click on a point calls `on_click` with its x and y."""
+    theme.style(fig)
+    height = fig.layout.height
+    fig.update_layout(height=None, autosize=True)
+    frames = frames or {}
+    texts = {path: list(v) for path, v in frames.items() if isinstance(v[0], str)}
+    if film is not None:
+        film.expects(frames)
+    header = {
+        "figure": json.loads(fig.to_json()),
+        "alt": alt,
+        "name": "".join(c if c.isalnum() else "-" for c in alt.lower())[:40].strip("-") or "figure",
+        "csv": to_csv(data) if data is not None else None,
+        "height": None if share else height or 380,
+        "share": share,
+        "clickable": on_click is not None,
+        "film": film.key if film else None,
+        "at": film.at if film else 0,
+        "count": film.count if film else 1,
+        "frames": [path for path in frames if path not in texts],
+        "texts": texts,
+    }
+    chart = f"figure-{key}"
+
+    def clicked() -> None:
+        point = st.session_state[chart]["point"]
+        if on_click is not None and isinstance(point, Mapping):
+            on_click(point.get("x", ""), point.get("y", ""))
+
+    arrays = {path: v for path, v in frames.items() if path not in texts}
+    mount(key=chart, data=wire.pack(header, arrays), on_point_change=clicked)
 
 
 def clickable(
-    fig: Figure, *, key: str, alt: str, data: Table | None = None, mark: bool = True
+    fig: Figure,
+    *,
+    key: str,
+    alt: str,
+    data: Table | None = None,
+    mark: bool = True,
+    share: float | None = None,
+    film: Film | None = None,
+    frames: Mapping[str, Any] | None = None,
 ) -> dict[str, Any] | None:
     """Draw a figure whose points can be clicked; the selected one as dict(x, y, customdata), or None.
 
-    It stays selected (in the URL too) until another is clicked; a click on nothing lets it go.
+    It stays selected (in the URL too) until it is clicked again, or another one.
     `selection(key)` gives it before the figure is made.
 
     Args:
@@ -49,22 +124,14 @@ def clickable(
     st.session_state[f"_points:{key}"] = point
     if point is not None and mark:
         outline(fig, point)
-    for trace in fig.data:
-        if trace.type == "scatter" and trace.marker is not None:  # no fading of what was not clicked
-            opacity = trace.marker.opacity if trace.marker.opacity is not None else 1
-            trace.update(
-                selected={"marker": {"opacity": opacity}}, unselected={"marker": {"opacity": opacity}}
-            )
-        elif trace.type == "bar":
-            trace.update(selected={"marker": {"opacity": 1}}, unselected={"marker": {"opacity": 1}})
-    chart = f"{key}-chart"
 
-    def clicked() -> None:
-        points = st.session_state[chart]["selection"]["points"]
-        state.select(key, {"x": points[0]["x"], "y": points[0]["y"]} if points else None)
+    def clicked(x: float | str, y: float | str) -> None:
+        again = point is not None and same(x, point["x"]) and same(y, point["y"])
+        state.select(key, None if again else {"x": x, "y": y})
 
-    draw_clickable(fig, chart, alt, clicked)
-    download(data, key)
+    draw(
+        fig, key=key, alt=alt, data=data, share=share, film=film, frames=frames, on_click=clicked
+    )  # fmt: skip
     state.publish(key)
     return point
 
@@ -76,37 +143,19 @@ def button_figure(
     alt: str,
     on_press: Callable[[int, int], Mapping[str, Any]],
     data: Table | None = None,
+    share: float | None = None,
 ) -> None:
     """Draw a figure whose points are buttons: nothing stays selected, each click sets controls.
 
     Args:
-        on_press: x, y of the point -> the controls by key, as in `presets`.
+        on_press: x, y of the point -> the controls by key, as in a scene.
     """
-    clicks = st.session_state.setdefault(f"_clicks:{key}", 0)
-    chart = f"{key}-chart-{clicks}"  # another one after each click: the same point can be clicked again
 
-    def clicked() -> None:
-        points = st.session_state[chart]["selection"]["points"]
-        if points:
-            st.session_state[f"_clicks:{key}"] = clicks + 1
-            state.set_values(on_press(round(points[0]["x"]), round(points[0]["y"])))
+    def pressed(x: float | str, y: float | str) -> None:
+        if not isinstance(x, str) and not isinstance(y, str):
+            state.set_values(on_press(round(x), round(y)))
 
-    draw_clickable(fig, chart, alt, clicked)
-    download(data, key)
-
-
-def draw_clickable(fig: Figure, chart: str, alt: str, clicked: Callable[[], None]) -> None:
-    """Draw a figure under the key `chart`; a click on a point calls `clicked`, which finds it there."""
-    fig.update_layout(clickmode="event+select")
-    st.plotly_chart(
-        theme.style(fig),
-        theme=None,
-        key=chart,
-        alt=alt,
-        config=config(alt),
-        on_select=clicked,
-        selection_mode="points",
-    )
+    draw(fig, key=key, alt=alt, data=data, share=share, on_click=pressed)
 
 
 def selection(key: str) -> dict[str, Any] | None:
@@ -178,19 +227,6 @@ def outline(fig: Figure, point: Mapping[str, Any]) -> None:
         x=[point["x"]], y=[point["y"]], mode="markers", showlegend=False, hoverinfo="skip", name="selected",
         marker={"symbol": "circle-open", "size": 22, "color": theme.VERMILLION, "line": {"width": 4}},
     )  # fmt: skip
-
-
-def config(alt: str) -> dict[str, Any]:
-    """The figure's toolbar: nothing but the camera, which saves an SVG."""
-    name = "".join(c if c.isalnum() else "-" for c in alt.lower())[:40].strip("-") or "figure"
-    return {
-        "displaylogo": False,
-        "displayModeBar": True,
-        "modeBarButtons": [["toImage"]],
-        "toImageButtonOptions": {"format": "svg", "filename": name},
-        "scrollZoom": False,
-        "doubleClick": False,
-    }
 
 
 def download(data: Table | None, key: str) -> None:

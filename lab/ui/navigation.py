@@ -2,15 +2,17 @@
 
 import ast
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import CodeType
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 from streamlit.navigation.page import StreamlitPage
 
 from lab.experiments import FAMILIES
+from lab.ui.stage import show
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "pages"
@@ -76,17 +78,19 @@ def pages() -> list[PageInfo]:
 
 def page_link(page: PageInfo) -> None:
     """A link to a page, by its title."""
-    try:
-        st.page_link(page.path, label=page.title, help=page.idea or None)
-    except StreamlitAPIException:  # the page runs alone, without the menu
+    entry = st.session_state.get("lectern_pages", {}).get(page.url)
+    if entry is None:  # the page runs alone, without the menu
         st.markdown(page.title)
+    else:
+        st.page_link(entry, label=page.title, help=page.idea or None)
 
 
 _parsing = threading.Lock()  # CPython 3.11 counts the depth of a parse once for all threads
 
 
 def describe(path: Path) -> PageInfo:
-    """Title and idea from the page's call of `ui.header`; lenses from its imports of `lab.lenses`."""
+    """Title and idea from the page's call of `ui.stage` or `ui.header`; lenses from its imports of
+    `lab.lenses`."""
     with _parsing:
         return _described(path, path.stat().st_mtime_ns)
 
@@ -100,7 +104,7 @@ def _described(path: Path, stamp: int) -> PageInfo:
     except SyntaxError:  # the page itself will say so
         tree = ast.Module([], [])
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "ui.header":
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("ui.header", "ui.stage"):
             texts = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
             title, idea = texts[0] if texts else title, texts[1] if len(texts) > 1 else idea
             lenses += [lens for k in node.keywords if k.arg == "lenses" for lens in ast.literal_eval(k.value)]
@@ -112,20 +116,43 @@ def _described(path: Path, stamp: int) -> PageInfo:
 
 def navigation() -> StreamlitPage:
     """The menu: Home, Models and Train, then every page under its family."""
-    menu = {
-        "": [
-            st.Page(PAGES / "home.py", title="Home", icon=":material/home:", default=True),
-            st.Page(PAGES / "models.py", title="Models", icon=":material/inventory_2:", url_path="models"),
-            st.Page(PAGES / "train.py", title="Train", icon=":material/model_training:", url_path="train"),
-        ]
-    }
+    first = [
+        st.Page(script(PAGES / "home.py"), title="Home", icon=":material/home:", default=True),
+        st.Page(
+            script(PAGES / "models.py"), title="Models", icon=":material/inventory_2:", url_path="models"
+        ),
+        st.Page(
+            script(PAGES / "train.py"), title="Train", icon=":material/model_training:", url_path="train"
+        ),
+    ]
+    menu = {"": first}
     entries: dict[str, StreamlitPage] = {}
     for page in pages():
-        entry = st.Page(page.path, title=page.title, url_path=page.url)
+        entry = st.Page(script(page.path), title=page.title, url_path=page.url)
         menu.setdefault(page.family.capitalize(), []).append(entry)
         entries[page.url] = entry
+    st.session_state["lectern_pages"] = entries
     menu[""] += [forward(old, entries) for old in MOVED]
     return st.navigation(menu, expanded=True)
+
+
+def script(path: Path) -> Callable[[], None]:
+    """What runs the page in this file."""
+
+    def run() -> None:
+        show(
+            lambda: exec(
+                compiled(path, path.stat().st_mtime_ns), {"__name__": "__main__", "__file__": str(path)}
+            )
+        )
+
+    return run
+
+
+@lru_cache(maxsize=256)
+def compiled(path: Path, stamp: int) -> CodeType:
+    with _parsing:
+        return compile(path.read_text(encoding="utf-8"), path, "exec")
 
 
 def forward(old: str, entries: dict[str, StreamlitPage]) -> StreamlitPage:

@@ -1,82 +1,36 @@
-"""The frame of a page: header, equation, notice, check, source, and errors as one sentence."""
+"""What a page says: header, equation, notice, check, source."""
 
 import html
 import inspect
-import logging
+import json
 import re
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import streamlit as st
 
-from lab.errors import UserError
-from lab.figures import theme
-from lab.ui import state
+from lab.ui.stage import begin
 
 ROOT = Path(__file__).resolve().parents[2]
-log = logging.getLogger("lectern")
-
-CSS = """
-<style>
-.block-container {max-width: 1200px; padding-top: 4.2rem; padding-bottom: 6rem;}
-.katex-display {overflow-x: auto; overflow-y: hidden; padding: .2rem 0;}
-.katex-display > .katex {font-size: 1.25em;}
-h1 {font-size: 2.4rem !important; padding: 0 0 .4rem 0 !important;}
-h5 {padding-bottom: .2rem !important;}
-.lectern-idea {font-size: 1.2rem; opacity: .8; margin: -.6rem 0 .6rem 0;}
-.st-key-notice {border-left: 4px solid #CC79A7; padding-left: 1rem; gap: 1.1rem;}
-[class*="st-key-stepper-"] .stButton p {position: absolute; width: 1px; height: 1px; overflow: hidden;
-  clip-path: inset(50%); white-space: nowrap;}
-[class*="st-key-stepper-"] .stButton kbd {display: none;}
-[class*="st-key-stepper-"] .stSlider {min-width: 220px;}
-.modebar {opacity: .55;} .modebar:hover {opacity: 1;}
-.stSlider [data-testid="stSliderTickBar"] {display: none;}
-@media (max-width: 640px) {.block-container {padding-left: 1rem; padding-right: 1rem;}}
-</style>
-"""
 
 
 def header(title: str, idea: str, lenses: Sequence[str] = ()) -> None:
-    """Title and the idea in one sentence; the first call of a page.
+    """Title and the idea in one sentence; the first call of a page that is no stage.
 
     Args:
         lenses: names of `lab.lenses` that Home lists the page under, besides those it imports.
     """
-    use_theme()
-    state.enter(title)
-    st.html(CSS)
+    begin(title)
     st.title(title, anchor=False)
     st.html(f'<p class="lectern-idea">{html.escape(idea)}</p>')
-
-
-def use_theme() -> None:
-    """Draw figures in the reader's light or dark theme."""
-    theme.use("dark" if st.context.theme.type == "dark" else "light")
 
 
 def stop(sentence: str) -> NoReturn:
     """Show one clear sentence that says what to change, and end the page here."""
     st.warning(sentence, icon=":material/info:")
     st.stop()
-
-
-@contextmanager
-def guard() -> Iterator[None]:
-    """Whatever fails inside is one sentence on the page; the details go to the terminal."""
-    try:
-        yield
-    except UserError as error:
-        st.warning(str(error), icon=":material/info:")
-    except Exception as error:
-        log.exception("A page failed")
-        st.error(
-            f"This page stopped at an error ({type(error).__name__}); the terminal has the details. "
-            "Reset its controls by opening it again from the menu.",
-            icon=":material/error:",
-        )
 
 
 def equation(latex: str, note: str = "") -> None:
@@ -93,20 +47,84 @@ def notice(sentences: str) -> None:
         st.markdown(sentences)
 
 
-def check(question: str, options: Sequence[Any], answer: Any, why: str = "") -> None:
-    """Predict, then reveal. `answer` is one of `options`, computed from the live state."""
+# What a check can veil, by name; any other name is the key of a figure.
+VEILS = {"picture": ".st-key-picture", "equation": ".st-key-foot", "numbers": ".st-key-numbers"}
+VEIL = "<style>{} {{filter: blur(.6em) saturate(.4); pointer-events: none; user-select: none}}</style>"
+
+
+def check(
+    question: str,
+    options: Sequence[Any],
+    answer: Any,
+    why: str = "",
+    *,
+    wrong: Mapping[Any, str] | None = None,
+    veils: Sequence[str] = ("equation",),
+) -> None:
+    """Predict first, then see: once the question is asked, what gives the answer away is veiled until one is
+    chosen.
+
+    Args:
+        answer: one of `options`, computed from the live state.
+        why: said with the right answer, and with a wrong one that has no words of its own.
+        wrong: option -> why it is not the answer.
+        veils: what shows the answer: "picture", "equation", "numbers", or keys of figures.
+    """
     options = [str(option) for option in options]
     if str(answer) not in options:
         raise ValueError(f"the answer {answer!r} is none of the options {options}")
     key = f"check-{zlib.crc32(repr((question, options, answer)).encode())}"
-    with st.container(border=True):
+
+    def ask(asked: bool) -> None:
+        st.session_state[f"_asked:{key}"] = asked
+        st.session_state.pop(key, None)
+
+    with st.container(border=True, key="check"):
         st.markdown("##### Check")
+        if not st.session_state.get(f"_asked:{key}"):
+            st.button("Predict first", key=f"{key}-ask", on_click=ask, args=(True,), type="primary")
+            return
         guess = st.radio(question, options, index=None, key=key)
-        if st.button("Reveal", key=f"{key}-reveal", disabled=guess is None):
-            if guess == str(answer):
-                st.success(f"Yes: {answer}. {why}", icon=":material/check:")
-            else:
-                st.info(f"No: it is {answer}. {why}", icon=":material/close:")
+        if guess is None:
+            hidden = [VEILS.get(name, f".st-key-figure-{name}") for name in veils]
+            st.html(VEIL.format(", ".join(hidden)))
+            return
+        if guess == str(answer):
+            st.success(f"Yes: {answer}. {why}", icon=":material/check:")
+        else:
+            reasons = {str(option): reason for option, reason in (wrong or {}).items()}
+            st.info(f"No: it is {answer}. {reasons.get(guess, why)}", icon=":material/close:")
+        st.button("Ask again", key=f"{key}-again", on_click=ask, args=(False,), type="tertiary")
+
+
+def program(source: str, shows: Any) -> None:
+    """The lines of Python that give a number of this page, with the settings on the screen; ready to copy,
+    and as a notebook.
+
+    Args:
+        source: a program that needs nothing but this project, and calls what it computes `result`.
+        shows: the same, as the page has it: a number, a text, or a list of them. A test compares the two.
+    """
+    source = inspect.cleandoc(source)
+    st.session_state["_program"] = (source, shows)
+    with st.expander("Code"):
+        st.code(source, language="python")
+        st.download_button(
+            "Notebook", lambda: notebook(source), file_name="lectern.ipynb", key="notebook",
+            mime="application/x-ipynb+json", on_click="ignore", icon=":material/download:",
+        )  # fmt: skip
+
+
+def notebook(source: str) -> str:
+    """A notebook (format 4.5) whose only cell is the program, and then its result."""
+    cell: dict[str, Any] = {
+        "cell_type": "code", "id": "program", "metadata": {}, "outputs": [], "execution_count": None,
+        "source": f"{source}\nresult",
+    }  # fmt: skip
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return json.dumps(
+        {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": [cell]}
+    )
 
 
 def source(*objects: Any, references: Sequence[str] = ()) -> None:

@@ -1,5 +1,6 @@
 """Open the dashboard: everything slow is done before the first reader comes."""
 
+import gc
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,9 +11,11 @@ from streamlit.web import bootstrap, cli
 from lab.figures import basic, theme
 from lab.ui import access
 
+ASGI = Path(__file__).parent / "asgi.py"
 
-def run(script: Path, args: Sequence[str] = ()) -> int:
-    """Serve `script` with Streamlit until it is stopped; `args` are options of `streamlit run`.
+
+def run(args: Sequence[str] = ()) -> int:
+    """Serve the dashboard until it is stopped; `args` are options of `streamlit run`.
 
     Torch, Lightning and plotly are loaded by now (this module's package imports them), so the first
     page is drawn at once.
@@ -21,12 +24,15 @@ def run(script: Path, args: Sequence[str] = ()) -> int:
     # Until a script of the process has called st.navigation, Streamlit takes a folder `pages` for
     # its old kind of menu, and the first link to any page would be "not found".
     PagesManager.uses_pages_directory = False
+    # What is loaded now stays: no collection looks at it again. None runs after every answer (167 ms each).
+    gc.collect()
+    gc.freeze()
     try:
-        options = cli.main_run.make_context("lab app", [str(script), *args]).params
+        options = cli.main_run.make_context("lab app", [str(ASGI), *args]).params
         bootstrap.load_config_options({k: v for k, v in options.items() if k not in ("target", "args")})
         if sentence := access.at_start():
             print(sentence, flush=True)
-        cli.main(["run", str(script), *args], standalone_mode=False)
+        cli.main(["run", str(ASGI), *args], standalone_mode=False)
     except cli.click.exceptions.Exit as done:  # --help
         return done.exit_code
     except cli.click.ClickException as error:

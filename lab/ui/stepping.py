@@ -5,7 +5,7 @@ import time
 import streamlit as st
 
 from lab.ui import state
-from lab.ui.controls import in_range, parse
+from lab.ui.ranges import in_range, parse
 
 
 def stepper(n: int, *, key: str, seconds: float = 0.4, default: int = 0, label: str = "Step") -> int:

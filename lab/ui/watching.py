@@ -15,7 +15,7 @@ from lab.errors import UserError
 from lab.figures import basic
 from lab.ui.figures import figure
 from lab.ui.models import mark
-from lab.ui.page import guard, use_theme
+from lab.ui.stage import guard, use_theme
 from modules.base import Module, Sampler
 
 

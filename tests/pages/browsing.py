@@ -17,7 +17,9 @@ HERE = {"localhost", "127.0.0.1", "::1"}
 DRAWN = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
   && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]')
   && [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(
-       (p) => p.querySelector('.main-svg') || !p.checkVisibility())"""
+       (p) => p.querySelector('.main-svg') || !p.checkVisibility())
+  && [...document.querySelectorAll('.lectern-figure')].every((f) => f.querySelector('.main-svg'))
+  && !window.lecternDrawing?.size"""
 FLAGS = ["--no-sandbox", "--no-proxy-server", "--disable-gpu"]
 
 
@@ -62,10 +64,12 @@ def healthy(address: str) -> bool:
 class Visit:
     """A tab of the browser on the dashboard, and what went wrong in it."""
 
-    def __init__(self, browser: Any, dashboard: str, width: int = 1280, scheme: str = "light") -> None:
+    def __init__(
+        self, browser: Any, dashboard: str, width: int = 1280, scheme: str = "light", height: int = 720
+    ) -> None:
         self.dashboard = dashboard
         self.context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, has_touch=width < 600
+            viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=width < 600
         )
         self.context.set_default_timeout(60_000)
         self.strangers: list[str] = []

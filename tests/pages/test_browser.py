@@ -9,32 +9,13 @@ from urllib.parse import parse_qs
 import pytest
 from browsing import Visit
 
-from lab import runs, ui
+from lab import runs
 
 pytestmark = pytest.mark.browser
 
-PATHS = ["", "models", "train", *(page.url for page in ui.pages())]
-NARROW = {"width": 390, "scheme": "dark"}
 PIXELS = "autoregressive-inspector?show=Pixels&model=made-digits"
 COMPLETION = "autoregressive-inspector?show=Completion&model=made-digits"
 TEXT = "transformer-attention"
-
-WIDE = """() => {
-  const wide = [...document.querySelectorAll('[data-testid=stMain] *')].filter((e) => {
-    const box = e.getBoundingClientRect();
-    if (!box.width || box.right <= innerWidth + 1) return false;
-    for (let p = e.parentElement; p; p = p.parentElement) {
-      const style = getComputedStyle(p);
-      if (p.dataset.testid === 'stMain') return true;
-      if (style.overflowX !== 'visible' || p.tagName === 'svg') return false;  // scrolls or is cut inside
-    }
-    return true;
-  });
-  const main = document.querySelector('[data-testid=stMain]');
-  const over = Math.max(document.documentElement.scrollWidth, main.scrollWidth) - innerWidth;
-  const names = wide.slice(0, 3).map((e) => e.className || e.tagName);
-  return over > 0 || wide.length ? `${over} px; ${names}` : '';
-}"""
 
 
 @pytest.mark.parametrize(
@@ -57,15 +38,6 @@ def test_an_old_link_leads_to_where_the_page_is_now(page_visit: Visit, old: str,
     found = parse_qs(visit.parameters())
     assert parse_qs(asked).items() <= found.items() and "view" not in found
     assert not tab.get_by_test_id("stAlert").count()
-
-
-def brightness(tab: Any) -> float:
-    """Of the page's background, 0 to 255."""
-    color = tab.evaluate(
-        "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
-    )
-    red, green, blue = (float(v) for v in re.findall(r"[\d.]+", color)[:3])
-    return (red + green + blue) / 3
 
 
 def cell(tab: Any, chart: int, x: float, y: float) -> tuple[float, float]:
@@ -98,38 +70,6 @@ def same_in_a_new_tab(visit: Any) -> None:
     visit.open(visit.tab.url, copy)
     assert visit.text(copy) == visit.text()
     copy.close()
-
-
-@pytest.mark.heavy
-@pytest.mark.parametrize("page_visit", [NARROW], indirect=True, ids=["390-dark"])
-@pytest.mark.parametrize("path", PATHS)
-def test_a_page_fits_a_phone_in_the_dark(page_visit: Any, path: str) -> None:
-    tab = page_visit.open(path)
-    assert tab.evaluate(WIDE) == ""
-    assert brightness(tab) < 60
-    papers = tab.evaluate(
-        "() => [...document.querySelectorAll('.js-plotly-plot')].map(p => p._fullLayout.paper_bgcolor)"
-    )
-    assert set(papers) <= {"#12161C"}
-    assert not tab.locator("[data-testid=stException], [data-testid=stAlertContentError]").count()
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_a_page_is_drawn_in_the_light(page_visit: Any, path: str) -> None:
-    tab = page_visit.open(path)
-    assert tab.evaluate(WIDE) == ""
-    assert brightness(tab) > 240
-    plots = tab.evaluate(
-        """() => [...document.querySelectorAll('.js-plotly-plot')].map((p) => [
-             p._fullLayout.paper_bgcolor, p._fullLayout.font.size, p._context.toImageButtonOptions.format])"""
-    )
-    assert all(paper == "#FFFFFF" and size >= 18 and kind == "svg" for paper, size, kind in plots)
-    named = tab.evaluate(
-        """() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(
-             (p) => p.matches('[aria-label]') || p.querySelector('[aria-label]'))"""
-    )
-    assert named, "a figure has no text for those who cannot see it"
-    assert not tab.locator("[data-testid=stException], [data-testid=stAlertContentError]").count()
 
 
 def test_a_click_on_a_heat_map_is_held_and_travels_in_the_link(visit: Any) -> None:

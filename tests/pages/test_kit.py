@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import streamlit as st
 import torch
-from opening import captions, prose, run_page
+from opening import captions, film, move, prose, run_page
 from streamlit.testing.v1 import AppTest
 
 from lab import weights
 from lab.figures import basic, theme
-from lab.ui import drawing, figures
+from lab.ui import drawing, figures, films, wire
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -251,21 +251,33 @@ def test_a_packed_bomb_is_not_unpacked() -> None:
     assert drawing.read(drawing.INK + bomb, {}, 28) is None
 
 
-def test_check_reveals_only_after_a_prediction() -> None:
-    def page_() -> None:
-        from lab import ui
+def check_page() -> None:
+    from lab import ui
 
-        ui.check("2 + 2?", [3, 4], answer=4, why="Count.")
+    ui.check(
+        "2 + 2?", [3, 4, 5], answer=4, why="Count.", wrong={3: "One is missing."}, veils=("map", "equation")
+    )
 
-    page = run_page(page_)
-    (reveal,) = page.button
-    assert reveal.proto.disabled and not page.success
-    page.radio[0].set_value("3").run()
+
+def test_a_check_veils_until_an_answer_is_chosen() -> None:
+    page = run_page(check_page)
+    assert not page.radio and not veils(page)
     page.button[0].click().run()
-    assert "it is 4. Count." in page.info[0].value
+    assert page.radio[0].value is None and veils(page) == ".st-key-figure-map, .st-key-foot"
     page.radio[0].set_value("4").run()
+    assert "4. Count." in page.success[0].value and not veils(page)
+    page.radio[0].set_value("3").run()
+    assert page.info[0].value == "No: it is 4. One is missing." and not veils(page)
+    page.radio[0].set_value("5").run()
+    assert page.info[0].value == "No: it is 4. Count."
     page.button[0].click().run()
-    assert "4. Count." in page.success[0].value
+    assert not page.radio and not veils(page)
+
+
+def veils(page: AppTest) -> str:
+    """The selectors of what is veiled."""
+    found = [h.proto.body for h in page.get("html") if "blur" in h.proto.body]
+    return found[0].removeprefix("<style>").partition(" {")[0] if found else ""
 
 
 def test_an_error_in_a_page_is_one_sentence() -> None:
@@ -477,3 +489,95 @@ def test_cached_functions_of_pages_read_nothing_but_their_arguments() -> None:
                 read = {n.id for n in names if not n.id.isupper()} - own - fixed
                 found += [f"{path.parent.name}: {function.name} reads {name}" for name in sorted(read)]
     assert not found
+
+
+# --- The stage: scenes and films ------------------------------------------------------------------
+
+
+def stage_page() -> None:
+    import streamlit as st
+
+    from lab import ui
+
+    stage = ui.stage("Kit", "A stage.")
+    stage.scenes(
+        {
+            "Start": ui.scene("Everything stands where it stands at first."),
+            "Late": ui.scene("The last frame of a short film.", n=3, step=2),
+            "Own": ui.scene("Words and a cell.", show="words", text="or not", cell=(2, 1)),
+        }
+    )
+    with stage.rail:
+        n = ui.slider("N", 1, 9, 5, key="n")
+        show = ui.choice("Show", ["numbers", "words"], key="show")
+        text = ui.text("Text", "To be", key="text") if show == "words" else ""
+    film = ui.film(n, key="step")
+    with stage.foot:
+        film.bar(captions=[f"frame {i}" for i in range(n)], equations=[rf"x_{i} = {i}" for i in range(n)])
+    st.session_state["result"] = (n, show, text, film.at, ui.selection("cell"))
+    stage_module = __import__("lab.ui.stage", fromlist=["close"])
+    stage_module.close(stage)
+
+
+def active(page: AppTest) -> int | None:
+    """The scene that the stage marks."""
+    import json
+
+    (element,) = (e for e in page.get("bidi_component") if e.proto.component_name == "lectern_stage")
+    found: int | None = json.loads(element.proto.json)["active"]
+    return found
+
+
+def test_a_scene_is_the_full_state_of_a_page() -> None:
+    page = run_page(stage_page)
+    assert result(page) == (5, "numbers", "", 0, None) and active(page) == 0
+    move(page, "n", 7)
+    assert result(page)[0] == 7 and active(page) is None
+    page.query_params["scene"] = "3"
+    page.run()
+    assert result(page) == (5, "words", "or not", 0, {"x": 2, "y": 1, "customdata": None})
+    assert active(page) == 2 and "scene" not in page.query_params
+    page.text_area(key="text").set_value("own").run()
+    assert active(page) is None
+    page.query_params["scene"] = "2"
+    page.run()
+    assert result(page) == (3, "numbers", "", 2, None) and active(page) == 1
+    link = {k: v if isinstance(v, str) else v[-1] for k, v in page.query_params.items()}
+    assert link == {"n": "3", "step": "2"}
+    page.query_params["scene"] = "1"
+    page.run()
+    assert result(page) == (5, "numbers", "", 0, None) and active(page) == 0 and not page.query_params
+
+
+@pytest.mark.parametrize("wrong", ["0", "4", "x", ""])
+def test_a_link_to_no_scene_gets_a_sentence(wrong: str) -> None:
+    page = run_page(stage_page, scene=wrong)
+    (sentence,) = said(page)
+    assert "scene" in sentence and result(page)[0] == 5
+
+
+def test_a_film_says_its_frames_and_follows_a_shorter_one() -> None:
+    page = run_page(stage_page, step="4")
+    bar = film(page)
+    assert (bar["at"], bar["count"]) == (4, 5)
+    assert bar["captions"][4] == "frame 4" and all(tex.startswith("<math") for tex in bar["equations"])
+    move(page, "n", 2)
+    assert result(page)[3] == 1 and film(page)["at"] == 1 and not said(page)
+    assert [w for w in said(run_page(stage_page, step="5")) if "step=5" in w]
+
+
+def test_what_moves_has_a_value_for_every_frame() -> None:
+    with pytest.raises(ValueError, match="3 frames, the film 4"):
+        films.Film(4, "step", 0, 0.1, "Step").expects({"data.0.z": torch.zeros(3, 2)})
+
+
+def test_the_wire_brings_back_what_it_was_given() -> None:
+    arrays = {
+        "f": torch.randn(3, 4, 5), "d": torch.randn(7, dtype=torch.float64), "i": torch.arange(5),
+        "b": torch.tensor([True, False]), "none": torch.zeros(0, 3), "u": torch.ones(3, dtype=torch.uint8),
+    }  # fmt: skip
+    header, back = wire.unpack(wire.pack({"alt": "ä, 🎓", "n": [1, None]}, arrays))
+    assert header == {"alt": "ä, 🎓", "n": [1, None]}
+    for name, values in arrays.items():
+        assert back[name].shape == tuple(values.shape)
+        assert torch.allclose(torch.as_tensor(back[name].copy()).double(), values.double(), atol=1e-6)

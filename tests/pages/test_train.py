@@ -203,7 +203,7 @@ def start_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
     monkeypatch.setattr(cli, "main", lambda args, standalone_mode: None)
 
     def printed(*args: str) -> str:
-        assert serve.run(PAGES.parent / "app.py", args) == 0
+        assert serve.run(args) == 0
         return capsys.readouterr().out
 
     yield printed
@@ -233,6 +233,6 @@ def test_the_start_says_what_is_closed(
 
 
 def test_wrong_options_and_help_of_the_start(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    assert serve.run(PAGES.parent / "app.py", ["--nonsense"]) == 2
+    assert serve.run(["--nonsense"]) == 2
     assert "lab app: No such option" in capsys.readouterr().err
-    assert serve.run(PAGES.parent / "app.py", ["--help"]) == 0
+    assert serve.run(["--help"]) == 0

@@ -1,0 +1,31 @@
+"""Components of our own: a stub in Streamlit's page loads the module that `lab app` serves beside it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+JS = Path(__file__).parent / "js"
+
+STUB = """
+let loading;
+export default async function (component) {
+  loading ??= import(new URL("lectern/js/%s.js", document.baseURI).href);
+  let module;
+  try { module = await loading; } catch {
+    loading = undefined;
+    component.parentElement.textContent = %s;
+    return;
+  }
+  return module.default(component);
+}
+"""
+ALONE = "This part needs the dashboard's own server: start it with `lab app`."
+
+
+def component(name: str, html: str) -> Any:
+    """What mounts `js/<name>.js`; define it once, in a module. Styles of the page reach inside."""
+    return st.components.v2.component(
+        f"lectern_{name}", html=html, js=STUB % (name, json.dumps(ALONE)), isolate_styles=False
+    )

@@ -1,0 +1,112 @@
+"""Films: a picture for every step, computed ahead, sent once and turned by the browser.
+
+    film = ui.film(len(trace), key="step")
+    ui.figure(fig, alt="…", film=film, frames={"data.0.z": maps, "data.1.y": bars})
+    film.bar(captions=captions, equations=equations)
+
+Play, pause, step, scrub and the arrow keys never ask the server; where the film rests is told to Python
+(`film.at`) and stands in the link. `js/film.js` is the browser's side.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from lab.ui import state, wire
+from lab.ui.components import component
+
+HTML = """
+<div class="lectern-film">
+  <div class="controls">
+    <button class="first" type="button" aria-label="To the start">|◀</button>
+    <button class="back" type="button" aria-label="Back">◀</button>
+    <button class="play" type="button" aria-label="Play">▶</button>
+    <button class="next" type="button" aria-label="Forward">▶|</button>
+    <input class="scrub" type="range" min="0" value="0" aria-label="Step">
+    <span class="count"></span>
+  </div>
+  <div class="caption" aria-live="polite"></div>
+  <div class="equation"></div>
+</div>
+"""
+mount = component("film", HTML)
+
+
+class Film:
+    """`count` frames under one clock; `at` is where it rests, 0..count−1, kept in the link under `key`."""
+
+    def __init__(self, count: int, key: str, at: int, seconds: float, label: str) -> None:
+        self.count, self.key, self.at, self.seconds, self.label = count, key, at, seconds, label
+
+    def expects(self, frames: Mapping[str, Any]) -> None:
+        """
+        Raises:
+            ValueError: something that moves does not have a value for every frame.
+        """
+        for path, values in frames.items():
+            if len(values) != self.count:
+                raise ValueError(f"{path} has {len(values)} frames, the film {self.count}")
+
+    def bar(self, *, captions: Sequence[str] = (), equations: Sequence[str] = ()) -> None:
+        """The bar that turns the film, and below it what it says at each frame.
+
+        Args:
+            captions: a sentence for every frame.
+            equations: LaTeX for every frame.
+        """
+        if captions:
+            self.expects({"captions": captions})
+        if equations:
+            self.expects({"equations": equations})
+        slot = f"{self.key}-film"
+
+        def rested() -> None:
+            told = st.session_state[slot]["rest"]
+            if isinstance(told, Mapping) and told.get("stamp") == stamp(self.key):
+                at = max(0, min(self.count - 1, int(told.get("at", 0))))
+                state.put(self.key, str(at))
+                st.session_state[f"_told:{self.key}"] = at
+
+        header = {
+            "key": self.key,
+            "count": self.count,
+            "at": self.at,
+            "stamp": stamp(self.key),
+            "seconds": self.seconds,
+            "label": self.label,
+            "captions": list(captions),
+            "equations": [mathml(tex) for tex in equations],
+        }
+        mount(key=slot, data=wire.pack(header), on_rest_change=rested)
+
+
+def film(count: int, *, key: str, seconds: float = 0.4, default: int = 0, label: str = "Step") -> Film:
+    """A film of `count` frames; it stands where the link or a scene has put it, or where it was left.
+
+    Args:
+        seconds: between two frames while it plays.
+        default: where it stands at first.
+    """
+    last = max(0, count - 1)
+    default = min(default, last)
+    at = state.number(key, default, 0, last, whole=True)
+    state.show_warning(key, at == default)
+    if st.session_state.get(f"_told:{key}") != at:  # a scene or a link has put it there: the browser follows
+        st.session_state[f"_told:{key}"] = at
+        st.session_state[f"_stamp:{key}"] = stamp(key) + 1
+    return Film(count, key, at, seconds, label)
+
+
+def stamp(key: str) -> int:
+    """How often Python has put the film somewhere."""
+    return int(st.session_state.get(f"_stamp:{key}", 0))
+
+
+@lru_cache(maxsize=4096)
+def mathml(latex: str) -> str:
+    """LaTeX as MathML, which browsers draw without a script."""
+    from latex2mathml.converter import convert
+
+    return str(convert(latex, display="block"))

@@ -1,0 +1,142 @@
+// A figure: drawn by Plotly, and again only where its data changed; its frames turn with a film.
+//
+// header: {figure: {data, layout}, alt, name, csv, share | height, film, frames: {path: array}, clickable}
+// A path names what moves: "data.0.z", "layout.title.text". Text that moves lies in header.texts.
+
+import {unpack, frame, same, plotly, painted} from "./wire.js";
+import {film} from "./film.js";
+
+const CONFIG = {displayModeBar: false, scrollZoom: false, doubleClick: false};
+export const drawing = (window.lecternDrawing ??= new Set()); // promises of what is being drawn now
+
+export default function (component) {
+  const root = component.parentElement, box = root.querySelector(".lectern-figure");
+  const state = (box.lectern ??= {});
+  state.report = component.setStateValue;
+  if (same(state.bytes, component.data)) return;
+  state.bytes = component.data.slice();
+  const work = show(box, state).finally(() => drawing.delete(work));
+  drawing.add(work);
+}
+
+async function show(box, state) {
+  const spec = (state.spec = unpack(state.bytes));
+  const plot = box.querySelector(".plot");
+  for (const node of [box, plot]) node.setAttribute("aria-label", spec.alt);
+  const gap = spec.share < 1 ? ".5rem" : "0px"; // figures above each other stand so far apart
+  box.style.height = spec.height ? `${spec.height}px` : `calc(var(--picture, 420px) * ${spec.share} - ${gap})`;
+  tools(box, state);
+  state.leave?.();
+  state.leave = null;
+  const library = await plotly();
+  if (state.spec !== spec) return; // a newer figure has come meanwhile
+  state.draw = async (at) => {
+    const figure = put(spec, at);
+    scaleText(figure, plot.clientWidth);
+    await library.react(plot, figure.data, figure.layout, CONFIG);
+    state.at = at;
+  };
+  if (spec.film) {
+    const clock = film(spec.film);
+    await state.draw(Math.min(clock.at ?? spec.at, spec.count - 1));
+    state.leave = clock.join((at) => state.draw(Math.min(at, spec.count - 1)));
+  } else {
+    await state.draw(0);
+  }
+  if (!state.listening) {
+    state.listening = true;
+    plot.on("plotly_click", (event) => clicked(state, event));
+    window.addEventListener("lectern:stage", () => box.isConnected && state.draw(state.at));
+    new ResizeObserver(() => resized(plot, state, library)).observe(plot);
+  }
+  await painted();
+}
+
+// The figure at frame `at` of its film.
+function put(spec, at) {
+  const figure = structuredClone(spec.figure);
+  const set = (path, value) => {
+    const keys = path.split(".");
+    let place = figure;
+    for (const key of keys.slice(0, -1)) place = place[key] ??= {};
+    place[keys.at(-1)] = value;
+  };
+  for (const path of spec.frames ?? []) set(path, frame(spec.arrays[path], at));
+  for (const [path, values] of Object.entries(spec.texts ?? {})) set(path, values[at]);
+  return figure;
+}
+
+// A change of size redraws: texts keep their size down to a narrow figure, and shrink there.
+function resized(plot, state, library) {
+  const width = plot.clientWidth;
+  if (!width || (state.width === width && state.height === plot.clientHeight)) return;
+  const again = textFactor(state.width ?? width) !== textFactor(width);
+  [state.width, state.height] = [width, plot.clientHeight];
+  if (again) state.draw(state.at);
+  else library.Plots.resize(plot);
+}
+
+const textFactor = (width) => Math.round(20 * Math.min(1, Math.max(0.7, width / 560))) / 20;
+
+// Texts are smaller in narrow figures; on the stage the smallest is 24 px at a width of 1920.
+function scaleText(figure, width) {
+  const fonts = [];
+  const walk = (node) => {
+    for (const [name, child] of Object.entries(node)) {
+      if (!child || typeof child !== "object" || ArrayBuffer.isView(child)) continue;
+      if (/font$/.test(name) && typeof child.size === "number") fonts.push(child);
+      walk(child);
+    }
+  };
+  walk(figure.layout);
+  figure.data.forEach((trace) => walk({...trace, x: 0, y: 0, z: 0, customdata: 0, hovertext: 0, text: 0}));
+  if (!fonts.length) return;
+  const staged = document.documentElement.hasAttribute("data-stage");
+  const factor = staged ? Math.max(1, (24 * innerWidth) / 1920 / Math.min(...fonts.map((font) => font.size))) : textFactor(width);
+  if (factor === 1) return;
+  for (const font of fonts) font.size *= factor;
+  for (const trace of figure.data)
+    if (/text/.test(trace.mode ?? "") && typeof trace.marker?.size === "number") trace.marker.size *= factor;
+  const margin = (figure.layout.margin ??= {});
+  if (typeof margin.t === "number") margin.t *= factor;
+}
+
+function clicked(state, event) {
+  const {spec, report} = state;
+  if (!spec.clickable) return;
+  const point = event.points.find((p) => p.data.name === "click" || p.customdata !== undefined) ?? event.points[0];
+  if (!point) return;
+  report("point", {x: plain(point.x), y: plain(point.y), seq: (state.seq = (state.seq ?? 0) + 1)});
+}
+
+const plain = (v) => (v instanceof Date ? v.toISOString() : v);
+
+// Full screen, SVG and PNG at slide size, CSV: small signs that show when they are pointed at.
+function tools(box, state) {
+  const bar = box.querySelector(".tools");
+  if (bar.childElementCount) { bar.querySelector(".csv").hidden = !state.spec.csv; return; }
+  const add = (name, label, act) => {
+    const button = document.createElement("button");
+    button.className = name;
+    button.type = "button";
+    button.textContent = label;
+    button.title = button.ariaLabel = {full: "Full screen", svg: "Save as SVG", png: "Save as PNG", csv: "Save the data as CSV"}[name];
+    button.addEventListener("click", act);
+    bar.append(button);
+  };
+  const save = (format) => async () => {
+    const library = await plotly(), plot = box.querySelector(".plot");
+    library.downloadImage(plot, {format, filename: state.spec.name, width: 1280, height: 720, scale: format === "png" ? 2 : 1});
+  };
+  add("full", "⛶", () => (document.fullscreenElement ? document.exitFullscreen() : box.requestFullscreen()));
+  add("svg", "SVG", save("svg"));
+  add("png", "PNG", save("png"));
+  add("csv", "CSV", () => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([state.spec.csv], {type: "text/csv"}));
+    link.download = `${state.spec.name}.csv`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  });
+  bar.querySelector(".csv").hidden = !state.spec.csv;
+}

@@ -1,0 +1,103 @@
+// Films: a clock that figures follow, a bar that turns it, captions and equations that change with it.
+//
+// header of the bar: {key, count, at, stamp, seconds, label, captions, equations}
+
+import {unpack, same} from "./wire.js";
+
+const films = (window.lecternFilms ??= new Map());
+
+export function film(key) {
+  if (!films.has(key)) films.set(key, new Film(key));
+  return films.get(key);
+}
+
+class Film {
+  constructor(key) {
+    this.key = key;
+    this.members = new Set();
+    this.at = null; // not known before its bar is there
+    this.count = 1;
+  }
+  // `draw(at)` is called whenever the film turns; -> what ends it
+  join(draw) {
+    this.members.add(draw);
+    return () => this.members.delete(draw);
+  }
+  // Turn to a frame. While one is being drawn, of those asked for only the newest is drawn next.
+  async go(at) {
+    this.at = Math.max(0, Math.min(this.count - 1, at));
+    if (this.turning) return;
+    this.turning = true;
+    try {
+      for (let shown = null; shown !== this.at; ) {
+        shown = this.at;
+        await Promise.all([...this.members].map((draw) => draw(shown)));
+      }
+    } finally { this.turning = false; }
+    clearTimeout(this.timer);
+    if (!this.playing) this.timer = setTimeout(() => this.rest?.(this.at), 400);
+  }
+  step(by) { this.stop(); return this.go(this.at + by); }
+  stop() { this.playing = false; this.changed?.(); }
+  async play() {
+    if (this.playing) { this.stop(); return this.go(this.at); }
+    this.playing = true;
+    this.changed?.();
+    if (this.at >= this.count - 1) this.at = -1;
+    for (let due = performance.now(); this.playing && this.at < this.count - 1; ) {
+      await this.go(this.at + 1);
+      due = Math.max(due + this.seconds * 1000, performance.now());
+      await new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve), due - performance.now()));
+    }
+    this.stop();
+    return this.go(this.at);
+  }
+}
+
+export default function ({data, parentElement: root, setStateValue}) {
+  const bar = root.querySelector(".lectern-film");
+  const state = (bar.lectern ??= {});
+  state.report = setStateValue;
+  if (same(state.bytes, data)) return;
+  state.bytes = data.slice();
+  const spec = unpack(data), clock = film(spec.key);
+  state.spec = spec;
+  clock.count = spec.count;
+  clock.seconds = spec.seconds;
+  clock.rest = (at) => { if (at !== state.told) { state.told = at; state.report("rest", {at, stamp: spec.stamp}); } };
+  const find = (name) => bar.querySelector(name);
+  const show = (at) => {
+    if (document.activeElement !== find(".scrub") || +find(".scrub").value !== at) find(".scrub").value = at;
+    find(".count").textContent = `${spec.label} ${at + 1} of ${spec.count}`;
+    find(".scrub").setAttribute("aria-valuetext", spec.captions?.[at] ?? `${at + 1} of ${spec.count}`);
+    find(".caption").textContent = spec.captions?.[at] ?? "";
+    find(".equation").innerHTML = spec.equations?.[at] ?? ""; // MathML made in Python
+  };
+  if (!state.built) {
+    state.built = true;
+    find(".first").onclick = () => film(state.spec.key).step(-Infinity);
+    find(".back").onclick = () => film(state.spec.key).step(-1);
+    find(".play").onclick = () => film(state.spec.key).play();
+    find(".next").onclick = () => film(state.spec.key).step(1);
+    find(".scrub").oninput = (event) => film(state.spec.key).step(+event.target.value - film(state.spec.key).at);
+  }
+  state.leave?.();
+  state.leave = clock.join((at) => show(at));
+  clock.changed = () => {
+    find(".play").textContent = clock.playing ? "❚❚" : "▶";
+    find(".play").setAttribute("aria-label", clock.playing ? "Pause" : "Play");
+  };
+  find(".scrub").max = spec.count - 1;
+  find(".controls").hidden = spec.count < 2;
+  // Python's place counts when it is news (a scene, a link); else the film stays where the reader left it.
+  const news = clock.stamp !== spec.stamp || clock.at === null;
+  clock.stamp = spec.stamp;
+  state.told = news ? spec.at : state.told;
+  if (news) clock.stop();
+  const at = news ? spec.at : Math.min(clock.at, spec.count - 1);
+  clock.at = at;
+  window.lecternFilm = clock; // the keys turn the page's film
+  show(at);
+  clock.changed();
+  if (news) clock.go(at).then(() => clearTimeout(clock.timer));
+}

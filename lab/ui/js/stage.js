@@ -1,0 +1,165 @@
+// The stage: its scenes, the keys of the whole page, stage mode, and the room that is left for the picture.
+//
+// data: {scenes: [{name, sees}], active, stage, dark}; what it tells: scene (an index, once), stage (on or off)
+
+const root = document.documentElement;
+let now = null; // the component as it was mounted last: {data, setStateValue, setTriggerValue}
+
+// --- Scenes -----------------------------------------------------------------------------------------
+
+export default function (component) {
+  now = component;
+  const {data, parentElement} = component;
+  const nav = parentElement.querySelector(".scenes"), sees = parentElement.querySelector(".sees");
+  const wanted = JSON.stringify(data.scenes);
+  if (nav.dataset.scenes !== wanted) {
+    nav.dataset.scenes = wanted;
+    nav.replaceChildren(...data.scenes.map((scene, i) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.title = scene.sees;
+      button.append(Object.assign(document.createElement("b"), {textContent: i + 1}), scene.name);
+      button.addEventListener("click", () => choose(i));
+      return button;
+    }));
+  }
+  [...nav.children].forEach((button, i) => button.setAttribute("aria-pressed", i === data.active));
+  sees.textContent = data.active === null ? "" : data.scenes[data.active].sees;
+  if (data.active !== null) last = data.active;
+  root.toggleAttribute("data-dark", data.dark);
+  if (data.stage && !root.hasAttribute("data-stage")) stage(true, false);
+  fit();
+  watch();
+  drawer();
+  return () => { if (now === component) now = null; };
+}
+
+let last = 0; // the scene shown last: the clicker goes on from it
+
+function choose(i) {
+  if (!now || i < 0 || i >= now.data.scenes.length) return;
+  last = i;
+  now.setTriggerValue("scene", i);
+}
+
+// --- Stage mode ---------------------------------------------------------------------------------------
+
+function stage(on, tell = true) {
+  root.toggleAttribute("data-stage", on);
+  if (tell) now?.setStateValue("stage", on);
+  fit();
+  window.dispatchEvent(new Event("lectern:stage"));
+  window.dispatchEvent(new Event("resize"));
+}
+
+// The picture gets the height that is left on the first screen: so much that the foot ends at its lower edge.
+const MARGIN = 10;
+function fit() {
+  const stand = document.querySelector(".st-key-stand"), main = document.querySelector("[data-testid=stMain]");
+  if (!stand || !main) return;
+  const now = parseFloat(root.style.getPropertyValue("--picture")) || 420;
+  let height = Math.min(innerHeight * 0.6, innerWidth * 0.95);
+  if (innerWidth > 640) {
+    const top = stand.closest("[data-testid=stHorizontalBlock]").getBoundingClientRect().top + main.scrollTop;
+    height = now + innerHeight - MARGIN - (top + stand.offsetHeight);
+  }
+  height = Math.round(Math.max(240, height));
+  if (Math.abs(height - now) < 2) return;
+  root.style.setProperty("--picture", `${height}px`);
+  requestAnimationFrame(() => window.dispatchEvent(new Event("lectern:size")));
+}
+
+const sizes = new ResizeObserver(() => fit());
+function watch() {
+  sizes.disconnect();
+  for (const selector of [".st-key-stand", ".st-key-scenes", ".lectern-head"])
+    for (const node of document.querySelectorAll(selector)) sizes.observe(node);
+}
+window.addEventListener("resize", () => fit());
+
+// On a phone the controls are a drawer under the picture.
+function drawer() {
+  const rail = document.querySelector(".st-key-rail");
+  if (!rail || rail.parentElement.querySelector(".lectern-drawer")) return;
+  const button = Object.assign(document.createElement("button"), {className: "lectern-drawer", type: "button", textContent: "Controls"});
+  button.setAttribute("aria-expanded", root.hasAttribute("data-drawer"));
+  button.addEventListener("click", () => button.setAttribute("aria-expanded", root.toggleAttribute("data-drawer")));
+  rail.before(button);
+}
+
+// --- Keys -----------------------------------------------------------------------------------------------
+
+const KEYS = [
+  ["1 … 9", "a scene"], ["PageDown, PageUp", "next scene, scene before (the clicker)"],
+  ["← →", "step back, step on"], ["Space", "play, pause"], ["F", "stage mode"], ["O", "all scenes"],
+  ["H", "hide controls and answers"], ["B", "black screen"], ["?", "these keys"], ["Esc", "close, leave stage mode"],
+];
+
+// A field keeps its keys; what moves by arrows keeps those.
+function busy(event) {
+  const target = event.composedPath()[0];
+  if (!(target instanceof HTMLElement)) return false;
+  if (target.isContentEditable) return true;
+  if (target.matches("textarea, select, input:not([type=range], [type=checkbox], [type=radio], [type=button])")) return true;
+  const moves = /^(Arrow|Home|End)/.test(event.key) || event.key === " " || event.key === "Enter";
+  return moves && target.matches("input, button, a, summary, [role=slider], [role=radio], [role=tab], [role=option], [role=combobox], [tabindex='0']");
+}
+
+function overlay(content) {
+  const open = document.querySelector(".lectern-overlay");
+  open?.remove();
+  if (!content || open?.dataset.of === content.of) return;
+  const layer = Object.assign(document.createElement("div"), {className: "lectern-overlay"});
+  layer.dataset.of = content.of;
+  layer.setAttribute("role", "dialog");
+  layer.setAttribute("aria-label", content.of);
+  const sheet = Object.assign(document.createElement("div"), {className: "sheet"});
+  sheet.append(content.node);
+  layer.append(sheet);
+  layer.addEventListener("click", (event) => { if (event.target === layer) overlay(null); });
+  document.querySelector("[data-testid=stApp]").append(layer);
+  layer.querySelector("button")?.focus();
+}
+
+function overview() {
+  const list = document.createElement("ol");
+  now.data.scenes.forEach((scene, i) => {
+    const button = document.createElement("button");
+    button.append(Object.assign(document.createElement("b"), {textContent: `${i + 1} ${scene.name}`}),
+      Object.assign(document.createElement("small"), {textContent: scene.sees}));
+    button.addEventListener("click", () => { overlay(null); choose(i); });
+    list.append(Object.assign(document.createElement("li")));
+    list.lastChild.append(button);
+  });
+  return {of: "Scenes", node: list};
+}
+
+function help() {
+  const list = document.createElement("dl");
+  for (const [key, what] of KEYS)
+    list.append(Object.assign(document.createElement("dt"), {textContent: key}), Object.assign(document.createElement("dd"), {textContent: what}));
+  return {of: "Keys", node: list};
+}
+
+const film = () => window.lecternFilm;
+const ACTIONS = {
+  PageDown: () => choose(last + (now.data.active === null && last === 0 ? 0 : 1)), PageUp: () => choose(last - 1),
+  ArrowRight: () => film()?.step(1), ArrowLeft: () => film()?.step(-1), " ": () => film()?.play(),
+  f: () => stage(!root.hasAttribute("data-stage")), o: () => overlay(overview()), "?": () => overlay(help()),
+  h: () => root.toggleAttribute("data-hide"), b: () => root.toggleAttribute("data-black"),
+  Escape: () => {
+    if (document.querySelector(".lectern-overlay")) overlay(null);
+    else if (root.hasAttribute("data-black")) root.removeAttribute("data-black");
+    else if (root.hasAttribute("data-stage")) stage(false);
+  },
+};
+
+document.addEventListener("keydown", (event) => {
+  if (!now || event.ctrlKey || event.metaKey || event.altKey || busy(event)) return;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const act = /^[1-9]$/.test(key) ? () => choose(+key - 1) : ACTIONS[key];
+  if (!act || (/^Arrow|^ $/.test(key) && !film())) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  act();
+}, true);

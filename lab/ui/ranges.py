@@ -1,0 +1,23 @@
+"""Numbers as links spell them, and the ranges they may come from."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+
+def parse(raw: str) -> float | None:
+    """The number a text spells, or None."""
+    try:
+        value = float(raw)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def in_range(low: float, high: float, whole: bool) -> Callable[[Any], bool]:
+    """Whether a value is a number from `low` to `high`."""
+
+    def fits(value: Any) -> bool:
+        return value is not None and low <= value <= high and (not whole or value == int(value))
+
+    return fits

@@ -1,0 +1,191 @@
+"""The stage that every page stands on: title, scenes, picture, rail of controls, equation; words below.
+
+    stage = ui.stage("Masks", "Masks that let no output see itself turn an autoencoder into a density.")
+    with stage.rail:
+        n = ui.slider("Variables", 2, 8, 5, key="n")
+    with stage.picture:
+        ui.figure(...)
+    stage.equation(latex, note)
+    stage.scenes({"Narrow": ui.scene("Three units lose four of seven edges.", width=3)})
+    with stage.below:
+        ui.notice(...)
+
+The first screen holds all but `below`: `js/stage.js` gives the picture the height that is left, answers the
+keys, and shows the scenes. `close`, which the dashboard calls when a page has run, tells it the state.
+"""
+
+import html
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from lab.errors import UserError
+from lab.figures import theme
+from lab.ui import state
+from lab.ui.components import component
+
+CSS = (Path(__file__).parent / "stage.css").read_text(encoding="utf-8")
+HTML = (
+    '<div class="lectern-stage"><nav class="scenes"></nav><div class="sees" aria-live="polite"></div></div>'
+)
+mount = component("stage", HTML)
+log = logging.getLogger("lectern")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A full state of a page: `values` by the keys of its controls, all others where they stand at first."""
+
+    sees: str
+    values: Mapping[str, Any]
+
+
+def scene(sees: str, /, **values: Any) -> Scene:
+    """A scene.
+
+    Args:
+        sees: what to see, in one line.
+        **values: controls by key; None lets go of a selected point.
+    """
+    return Scene(sees, values)
+
+
+class Stage:
+    """The parts of a page, as containers to draw into."""
+
+    def __init__(self, title: str, idea: str) -> None:
+        st.html(f'<div class="lectern-head"><h1>{html.escape(title)}</h1><p>{html.escape(idea)}</p></div>')
+        self.top = st.container(key="scenes")
+        picture, rail = st.columns([4, 1], gap="medium")
+        with picture, st.container(key="stand", gap="small"):
+            self.picture = st.container(key="picture", gap="small")
+            self.foot = st.container(key="foot", gap=None)
+        with rail:
+            self.rail = st.container(key="rail", gap="small")
+        self.below = st.container(key="below")
+
+    def equation(self, latex: str, note: str = "") -> None:
+        """An equation with live numbers under the picture, and where each number comes from."""
+        with self.foot:
+            st.latex(latex)
+            if note:
+                st.caption(note)
+
+    def metrics(self, values: Mapping[str, str]) -> None:
+        """A row of numbers under the picture: label -> value."""
+        with self.foot, st.container(horizontal=True, key="numbers"):
+            for label, value in values.items():
+                st.metric(label, value, width="content")
+
+    def scenes(self, scenes: Mapping[str, Scene]) -> None:
+        """The page's scenes by name, in their order; keys 1 to 9 and the clicker set them. Name them before
+        the controls: a link may ask for one (`?scene=2`), and something below may end the page."""
+        st.session_state["_scenes"] = dict(scenes)
+        if (wanted := st.query_params.get("scene")) is None:
+            return
+        del st.query_params["scene"]
+        if wanted.isdecimal() and 1 <= int(wanted) <= len(scenes):
+            state.set_all(list(scenes.values())[int(wanted) - 1].values)
+            return
+        sentence = f"The link says scene={state.short(wanted)}, but there are scenes 1 to {len(scenes)}."
+        self.top.warning(sentence, icon=":material/link_off:")
+
+
+_now: ContextVar[Stage | None] = ContextVar("stage", default=None)  # of the run of this thread
+
+
+def stage(title: str, idea: str, lenses: Sequence[str] = ()) -> Stage:
+    """The first call of a page.
+
+    Args:
+        title: of the page.
+        idea: in one sentence.
+        lenses: names of `lab.lenses` that Home lists the page under, besides those it imports.
+    """
+    begin(title)
+    made = Stage(title, idea)
+    _now.set(made)
+    return made
+
+
+def begin(title: str) -> None:
+    """Draw in the reader's theme, and forget what another page has held."""
+    use_theme()
+    state.enter(title)
+    st.session_state.pop("_scenes", None)
+    state.begin()
+    st.html(f"<style>{CSS}</style>")
+
+
+def use_theme() -> None:
+    """Draw figures in the reader's light or dark theme."""
+    theme.use("dark" if st.context.theme.type == "dark" else "light")
+
+
+def show(draw: Callable[[], None]) -> None:
+    """Run a page as a part of the dashboard that answers alone; what fails in it is one sentence."""
+
+    @st.fragment
+    def page() -> None:
+        _now.set(None)
+        try:
+            with guard():
+                draw()
+        finally:
+            if (stage := _now.get()) is not None:
+                close(stage)
+
+    page()
+
+
+def close(stage: Stage) -> None:
+    """The end of a page's run: its scenes, and which of them it shows."""
+    scenes: dict[str, Scene] = st.session_state.get("_scenes", {})
+    names = list(scenes)
+    active = next((i for i, name in enumerate(names) if state.stands_at(scenes[name].values)), None)
+
+    def chosen() -> None:
+        told = st.session_state["lectern_stage"]["scene"]
+        if isinstance(told, int) and 0 <= told < len(names):
+            state.set_all(scenes[names[told]].values)
+
+    def staged() -> None:
+        if st.session_state["lectern_stage"]["stage"]:
+            st.query_params["stage"] = "1"
+        else:
+            st.query_params.pop("stage", None)
+
+    with stage.top:
+        mount(
+            key="lectern_stage",
+            data={
+                "scenes": [{"name": name, "sees": scenes[name].sees} for name in names],
+                "active": active,
+                "stage": st.query_params.get("stage") == "1",
+                "dark": theme.mode() == "dark",
+            },
+            on_scene_change=chosen,
+            on_stage_change=staged,
+        )
+
+
+@contextmanager
+def guard() -> Iterator[None]:
+    """Whatever fails inside is one sentence on the page; the details go to the terminal."""
+    try:
+        yield
+    except UserError as error:
+        st.warning(str(error), icon=":material/info:")
+    except Exception as error:
+        log.exception("A page failed")
+        st.error(
+            f"This page stopped at an error ({type(error).__name__}); the terminal has the details. "
+            "Reset its controls by opening it again from the menu.",
+            icon=":material/error:",
+        )

@@ -1,0 +1,70 @@
+// What is wrong with the layout of the page that is open: sentences, none where all is well.
+({phone, stage}) => {
+  const wrong = [];
+  const box = (node) => node.getBoundingClientRect();
+  const seen = (node) => node.checkVisibility({opacityProperty: true, visibilityProperty: true}) && box(node).width > 0;
+  const all = (selector) => [...document.querySelectorAll(selector)].filter(seen);
+
+  // --- The first screen ---
+  const inside = (name, nodes, least = 1) => {
+    if (nodes.length < least) wrong.push(`there is no ${name}`);
+    for (const node of nodes) {
+      const {top, bottom} = box(node);
+      if (top < -1 || bottom > innerHeight + 1) wrong.push(`${name} lies at ${Math.round(top)} to ${Math.round(bottom)} of ${innerHeight}`);
+    }
+  };
+  const figures = all(".st-key-picture .lectern-figure, .st-key-picture .plane, .st-key-picture .lectern-cells");
+  if (phone) {
+    inside("picture", figures.slice(0, 1));
+    const rail = document.querySelector(".st-key-rail");
+    if (rail?.childElementCount > 1 && !all(".lectern-drawer").length) wrong.push("the controls are no drawer");
+  } else {
+    inside("title", all(".lectern-head"));
+    inside("picture", figures);
+    inside("foot", all(".st-key-foot"), 0);
+    const {top, bottom} = figures.reduce((a, f) => ({top: Math.min(a.top, box(f).top), bottom: Math.max(a.bottom, box(f).bottom)}), {top: 1e9, bottom: 0});
+    if (bottom - top < 0.38 * innerHeight) wrong.push(`the picture is only ${Math.round(bottom - top)} px high`);
+    const controls = all(".st-key-rail input, .st-key-rail button, .st-key-rail textarea, .st-key-rail canvas");
+    if (!controls.some((c) => box(c).bottom <= innerHeight)) wrong.push("no control on the first screen");
+  }
+
+  // --- Texts of figures: turned boxes, told apart by separating axes ---
+  const quad = (text) => {
+    let b;
+    try { b = text.getBBox(); } catch { return null; }
+    if (!b.width || !b.height) return null;
+    const m = text.getScreenCTM(), dx = Math.min(1, b.width * 0.04), dy = b.height * 0.18; // without leading
+    return [[b.x + dx, b.y + dy], [b.x + b.width - dx, b.y + dy], [b.x + b.width - dx, b.y + b.height - dy], [b.x + dx, b.y + b.height - dy]]
+      .map(([x, y]) => [m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f]);
+  };
+  const apart = (p, q) => [p, q].some((s) => s.some(([x1, y1], i) => {
+    const [x2, y2] = s[(i + 1) % 4], nx = y1 - y2, ny = x2 - x1, n = Math.hypot(nx, ny) || 1;
+    const a = p.map(([x, y]) => (x * nx + y * ny) / n), b = q.map(([x, y]) => (x * nx + y * ny) / n);
+    return Math.min(Math.max(...a), Math.max(...b)) - Math.max(Math.min(...a), Math.min(...b)) < 1;
+  }));
+  for (const figure of all(".js-plotly-plot")) {
+    const frame = box(figure), name = figure.closest("[aria-label]")?.ariaLabel?.slice(0, 40);
+    const texts = [...figure.querySelectorAll("svg text")]
+      .filter((t) => t.textContent.trim() && !t.closest(".hoverlayer, .modebar, .notifier") && seen(t))
+      .map((t) => ({text: t.textContent.trim().slice(0, 24), quad: quad(t), size: parseFloat(getComputedStyle(t).fontSize)}))
+      .filter((t) => t.quad);
+    for (const {text, quad} of texts)
+      if (quad.some(([x, y]) => x < frame.left - 2 || x > frame.right + 2 || y < frame.top - 2 || y > frame.bottom + 2))
+        wrong.push(`“${text}” leaves its figure (${name})`);
+    for (let i = 0; i < texts.length; i++)
+      for (let j = i + 1; j < texts.length; j++)
+        if (!apart(texts[i].quad, texts[j].quad)) wrong.push(`“${texts[i].text}” lies over “${texts[j].text}” (${name})`);
+    if (stage && figure.closest(".st-key-picture"))
+      for (const {text, size} of texts) if (size < 23.5) wrong.push(`“${text}” is ${size.toFixed(1)} px (${name})`);
+  }
+
+  // --- Nothing is wider than the screen, but what scrolls in itself ---
+  for (const node of all("[data-testid=stMain] *")) {
+    if (box(node).right <= innerWidth + 1) continue;
+    let cut = node.tagName === "svg";
+    for (let p = node.parentElement; p && p.dataset.testid !== "stMain" && !cut; p = p.parentElement)
+      cut = getComputedStyle(p).overflowX !== "visible" || p.tagName === "svg";
+    if (!cut) { wrong.push(`${node.className || node.tagName} is wider than the screen`); break; }
+  }
+  return [...new Set(wrong)].slice(0, 12);
+}

@@ -1,0 +1,105 @@
+"""The layout that every page keeps: one screen, texts that can be read, nothing cut."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.base import AXE_FILE_PATH
+from browsing import Visit
+
+from lab import ui
+
+pytestmark = pytest.mark.browser
+
+PATHS = ["", "models", "train", *(page.url for page in ui.pages())]
+LAYOUT = (Path(__file__).parent / "layout.js").read_text(encoding="utf-8")
+OURS = [".lectern-head", ".lectern-stage", ".lectern-figure", ".lectern-slider", ".lectern-film"]
+AXE = """(ours) => axe.run({include: ours.filter((s) => document.querySelector(s)).map((s) => [s])})
+  .then(({violations}) => violations.filter((v) => ["serious", "critical"].includes(v.impact))
+    .map((v) => `${v.id}: ${v.nodes.length} of ${v.nodes[0].html.slice(0, 120)}`))"""
+LIGHT = {"width": 1280, "height": 720, "scheme": "light"}
+DARK = {"width": 1280, "height": 720, "scheme": "dark"}
+STAGE = {"width": 1920, "height": 1080, "scheme": "light"}
+PHONE = {"width": 390, "height": 844, "scheme": "dark"}
+
+
+def brightness(tab: Any) -> float:
+    """Of the page's background, 0 to 255."""
+    color = tab.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
+    red, green, blue = (float(v) for v in color.split("(")[1].rstrip(")").split(",")[:3])
+    return (red + green + blue) / 3
+
+
+def open_stage(visit: Visit, path: str) -> Any:
+    """The page, if it is a stage; without an error."""
+    tab = visit.open(path)
+    assert not tab.locator("[data-testid=stException], [data-testid=stAlertContentError]").count()
+    assert not tab.locator("[data-testid=stAlert]").count(), "a fresh page complains"
+    if not tab.locator(".lectern-head").count():
+        pytest.skip("not yet a stage")
+    return tab
+
+
+def faults(tab: Any, *, phone: bool = False, stage: bool = False) -> list[str]:
+    found: list[str] = tab.evaluate(f"({LAYOUT})({json.dumps({'phone': phone, 'stage': stage})})")
+    return found
+
+
+@pytest.mark.parametrize("page_visit", [LIGHT], indirect=True, ids=["1280-light"])
+@pytest.mark.parametrize("path", PATHS)
+def test_the_first_screen_holds_the_page(page_visit: Visit, path: str) -> None:
+    tab = open_stage(page_visit, path)
+    assert faults(tab) == []
+    assert brightness(tab) > 240
+    named = "[...document.querySelectorAll('.lectern-figure')].every((f) => f.ariaLabel?.length > 10)"
+    assert tab.evaluate(named), "a figure has no text for those who cannot see it"
+    tab.evaluate(Path(AXE_FILE_PATH).read_text(encoding="utf-8"))
+    assert tab.evaluate(AXE, OURS) == []
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("page_visit", [DARK], indirect=True, ids=["1280-dark"])
+@pytest.mark.parametrize("path", PATHS)
+def test_in_the_dark(page_visit: Visit, path: str) -> None:
+    tab = open_stage(page_visit, path)
+    assert brightness(tab) < 60
+    papers = "[...document.querySelectorAll('.js-plotly-plot')].map((p) => p._fullLayout.paper_bgcolor)"
+    assert set(tab.evaluate(papers)) <= {"#12161C"}
+    assert faults(tab) == []
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("page_visit", [STAGE], indirect=True, ids=["1920-stage"])
+@pytest.mark.parametrize("path", PATHS)
+def test_on_the_stage(page_visit: Visit, path: str) -> None:
+    tab = open_stage(page_visit, f"{path}?stage=1")
+    assert not tab.locator("[data-testid=stSidebar]:visible, [data-testid=stHeader]:visible").count()
+    assert faults(tab, stage=True) == []
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("page_visit", [PHONE], indirect=True, ids=["390-dark"])
+@pytest.mark.parametrize("path", PATHS)
+def test_on_a_phone(page_visit: Visit, path: str) -> None:
+    tab = open_stage(page_visit, path)
+    assert faults(tab, phone=True) == []
+
+
+def test_faults_are_found(visit: Visit) -> None:
+    """Each kind, planted."""
+    tab = visit.open("language-truncation")
+    assert faults(tab) == []
+    tab.evaluate(
+        """() => {
+          const [one, two] = document.querySelectorAll('.js-plotly-plot .xtick text');
+          for (const name of ['x', 'y', 'transform']) one.setAttribute(name, two.getAttribute(name) ?? '');
+        }"""
+    )
+    assert any("lies over" in fault for fault in faults(tab))
+    tab.evaluate("document.querySelector('.lectern-head').style.width = '3000px'")
+    assert any("wider than the screen" in fault for fault in faults(tab))
+    tab.evaluate("document.querySelector('.st-key-foot').style.paddingTop = '400px'")
+    tab.wait_for_timeout(500)
+    found = "; ".join(faults(tab))
+    assert "foot lies at" in found and "the picture is only" in found
