@@ -1,15 +1,18 @@
 """Components of our own: a stub in Streamlit's page loads the module that `lab app` serves beside it."""
 
 import json
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 JS = Path(__file__).parent / "js"
+PLOTLY = f"lectern/plotly-{version('plotly')}.js"  # its address: another version is another file
 
 STUB = """
 let loading;
+window.lecternPlotly = new URL(%s, document.baseURI).href;
 export default async function (component) {
   loading ??= import(new URL("lectern/js/%s.js", document.baseURI).href);
   let module;
@@ -26,6 +29,5 @@ ALONE = "This part needs the dashboard's own server: start it with `lab app`."
 
 def component(name: str, html: str) -> Any:
     """What mounts `js/<name>.js`; define it once, in a module. Styles of the page reach inside."""
-    return st.components.v2.component(
-        f"lectern_{name}", html=html, js=STUB % (name, json.dumps(ALONE)), isolate_styles=False
-    )
+    js = STUB % (json.dumps(PLOTLY), name, json.dumps(ALONE))
+    return st.components.v2.component(f"lectern_{name}", html=html, js=js, isolate_styles=False)

@@ -39,7 +39,7 @@ let loading = null;
 export const plotly = () => loading ??= new Promise((resolve, reject) => {
   if (window.Plotly) return resolve(window.Plotly);
   const script = document.createElement("script");
-  script.src = new URL("../plotly.js", import.meta.url).href;
+  script.src = window.lecternPlotly; // its address carries the version
   script.onload = () => resolve(window.Plotly);
   script.onerror = () => reject(new Error("Plotly.js could not be loaded"));
   document.head.append(script);
