@@ -23,6 +23,7 @@ class Control:
 
     kind: Kind
     default: Any
+    limits: tuple[float, float] | None = None  # of a number
 
 
 def set_warning(key: str, sentence: str) -> None:
@@ -80,9 +81,9 @@ def short(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "…"
 
 
-def register(key: str, kind: Kind, default: Any = None) -> None:
+def register(key: str, kind: Kind, default: Any = None, limits: tuple[float, float] | None = None) -> None:
     """Remember what kind of control has this key, and where it stands at first, for the scenes."""
-    controls()[key] = Control(kind, default)
+    controls()[key] = Control(kind, default, limits)
 
 
 def controls() -> dict[str, Control]:
@@ -131,7 +132,7 @@ def number(key: str, default: float, low: float, high: float, *, whole: bool) ->
     What a link says and does not fit is refused with a sentence; what no longer fits, since the range has
     changed, goes to the nearest end.
     """
-    register(key, "number", default)
+    register(key, "number", default, (low, high))
     raw = get(key)
     value = default if raw is None else parse(raw)
     if value is None or not in_range(low, high, whole)(value):

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from lab import runs, ui
 from lab.ui.navigation import COURSE
+from lab.ui.state import Control
 
 config.set_option("client.showErrorDetails", "full")  # a failing test says what failed
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,9 +42,29 @@ TOGETHER = (*NUMBERS, *TEXTS, *CHOICES) if QUICK else ()  # are moved in one run
 ROUNDS = 1 if QUICK else 200
 
 
+class Number:
+    """A slider or a film of our own, in the shape of Streamlit's."""
+
+    type, step, proto = "slider", None, SimpleNamespace(disabled=False)
+
+    def __init__(self, page: AppTest, key: str, control: Control) -> None:
+        self.page, self.key, self.query_param_key = page, key, key
+        assert control.limits is not None
+        whole = isinstance(control.default, int)
+        self.min, self.max = (int(v) if whole else float(v) for v in control.limits)
+        self.step = 1 if whole else (self.max - self.min) / 10
+        held = page.session_state[f"_held:{key}"]
+        self.value = type(self.min)(control.default if held is None else float(held))
+
+    def set_value(self, value: float) -> None:
+        self.page.session_state[f"_held:{self.key}"] = str(value)
+        self.page.session_state[f"_own:{self.key}"] = True
+
+
 def controls(page: AppTest) -> dict[str, Any]:
     """All controls that can be moved now, by key; those that may change what else is shown come last."""
-    found = {}
+    known = page.session_state["_controls"] if "_controls" in page.session_state else {}  # noqa: SIM401
+    found: dict[str, Any] = {k: Number(page, k, c) for k, c in known.items() if c.kind == "number"}
     for kind in (*OTHERS, *CHOICES):
         for control in page.get(kind):
             if not control.proto.disabled:
@@ -98,23 +120,21 @@ def test_pages_are_found() -> None:
 def refuses_nonsense(topic: str, page: AppTest) -> None:
     """Every control that lives in the URL refuses nonsense there with a sentence that names it, and stands
     where it stands on a fresh page."""
-    keys = [
-        (control.proto.query_param_key, control)
-        for control in controls(page).values()
-        if getattr(control.proto, "query_param_key", "") and control.type not in TEXTS
-    ]
-    before = {key: control.value for key, control in keys}
-    bad = run_page(topic, **{key: "�nonsense" for key, _ in keys})
+    before = {key: c.value for key, c in linked(page).items() if c.type not in TEXTS}
+    bad = run_page(topic, **{key: "�nonsense" for key in before})
     assert not failures(bad), failures(bad)
-    after = {
-        c.proto.query_param_key: c.value
-        for c in controls(bad).values()
-        if getattr(c.proto, "query_param_key", "")
-    }
+    after = {key: c.value for key, c in linked(bad).items()}
     said = " ".join(w.value for w in bad.warning)
-    for key, _ in keys:
+    for key, value in before.items():
         assert f"{key}=�nonsense" in said
-        assert after[key] == before[key]
+        assert after[key] == value
+
+
+def linked(page: AppTest) -> dict[str, Any]:
+    """The controls that live in the URL, by their names there."""
+    keys = ((getattr(c, "query_param_key", "") or getattr(c.proto, "query_param_key", ""), c)
+            for c in controls(page).values())  # fmt: skip
+    return {key: control for key, control in keys if key}
 
 
 @pytest.mark.parametrize("topic", TOPICS)
