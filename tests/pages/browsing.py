@@ -101,6 +101,23 @@ class Visit:
         self.settle(tab)
         return tab
 
+    def walk(self, path: str) -> Any:
+        """Go to another page as the menu does, without loading the dashboard anew."""
+        tab = self.tab
+        if not tab.url.startswith(self.dashboard):
+            return self.open(path)
+        before = tab.locator("h1").first.inner_text()
+        tab.evaluate(
+            "(to) => { history.pushState({}, '', to); dispatchEvent(new PopStateEvent('popstate')); }",
+            f"/{path}",
+        )
+        tab.wait_for_function(
+            "(title) => { const h = document.querySelector('h1'); return h && h.innerText !== title; }",
+            arg=before,
+        )
+        self.settle()
+        return tab
+
     def settle(self, tab: Any = None) -> None:
         """Wait until the script has run to its end and every figure is drawn."""
         tab = tab or self.tab

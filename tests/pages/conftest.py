@@ -61,6 +61,23 @@ def page_visit(
 
 
 @pytest.fixture
+def walker(
+    browser: Any, dashboard: str, readers: dict[tuple[Any, ...], Visit], request: pytest.FixtureRequest
+) -> Iterator[Visit]:
+    """A reader who goes from page to page by `walk`, in one tab that no other test touches."""
+    settings = getattr(request, "param", {})
+    key = ("walker", *settings.values())
+    if key not in readers:
+        readers[key] = Visit(browser, dashboard, **settings)
+    reader = readers[key]
+    reader.strangers.clear()
+    reader.complaints.clear()
+    yield reader
+    assert not reader.strangers, f"requests left the machine: {reader.strangers}"
+    assert not reader.complaints, f"the console complains: {reader.complaints}"
+
+
+@pytest.fixture
 def visit(browser: Any, dashboard: str, request: pytest.FixtureRequest) -> Iterator[Visit]:
     """A fresh tab; afterwards nothing may have left the machine and no console error been printed."""
     made = Visit(browser, dashboard, **getattr(request, "param", {}))

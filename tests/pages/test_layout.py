@@ -33,7 +33,7 @@ def brightness(tab: Any) -> float:
 
 def open_stage(visit: Visit, path: str) -> Any:
     """The page, if it is a stage; without an error."""
-    tab = visit.open(path)
+    tab = visit.walk(path)
     assert not tab.locator("[data-testid=stException], [data-testid=stAlertContentError]").count()
     assert not tab.locator("[data-testid=stAlert]").count(), "a fresh page complains"
     if not tab.locator(".lectern-head").count():
@@ -46,10 +46,10 @@ def faults(tab: Any, *, phone: bool = False, stage: bool = False) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("page_visit", [LIGHT], indirect=True, ids=["1280-light"])
+@pytest.mark.parametrize("walker", [LIGHT], indirect=True, ids=["1280-light"])
 @pytest.mark.parametrize("path", PATHS)
-def test_the_first_screen_holds_the_page(page_visit: Visit, path: str) -> None:
-    tab = open_stage(page_visit, path)
+def test_the_first_screen_holds_the_page(walker: Visit, path: str) -> None:
+    tab = open_stage(walker, path)
     assert faults(tab) == []
     assert brightness(tab) > 240
     named = "[...document.querySelectorAll('.lectern-figure')].every((f) => f.ariaLabel?.length > 10)"
@@ -59,10 +59,10 @@ def test_the_first_screen_holds_the_page(page_visit: Visit, path: str) -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("page_visit", [DARK], indirect=True, ids=["1280-dark"])
+@pytest.mark.parametrize("walker", [DARK], indirect=True, ids=["1280-dark"])
 @pytest.mark.parametrize("path", PATHS)
-def test_in_the_dark(page_visit: Visit, path: str) -> None:
-    tab = open_stage(page_visit, path)
+def test_in_the_dark(walker: Visit, path: str) -> None:
+    tab = open_stage(walker, path)
     assert brightness(tab) < 60
     papers = "[...document.querySelectorAll('.js-plotly-plot')].map((p) => p._fullLayout.paper_bgcolor)"
     assert set(tab.evaluate(papers)) <= {"#12161C"}
@@ -70,19 +70,19 @@ def test_in_the_dark(page_visit: Visit, path: str) -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("page_visit", [STAGE], indirect=True, ids=["1920-stage"])
+@pytest.mark.parametrize("walker", [STAGE], indirect=True, ids=["1920-stage"])
 @pytest.mark.parametrize("path", PATHS)
-def test_on_the_stage(page_visit: Visit, path: str) -> None:
-    tab = open_stage(page_visit, f"{path}?stage=1")
+def test_on_the_stage(walker: Visit, path: str) -> None:
+    tab = open_stage(walker, f"{path}?stage=1")
     assert not tab.locator("[data-testid=stSidebar]:visible, [data-testid=stHeader]:visible").count()
     assert faults(tab, stage=True) == []
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("page_visit", [PHONE], indirect=True, ids=["390-dark"])
+@pytest.mark.parametrize("walker", [PHONE], indirect=True, ids=["390-dark"])
 @pytest.mark.parametrize("path", PATHS)
-def test_on_a_phone(page_visit: Visit, path: str) -> None:
-    tab = open_stage(page_visit, path)
+def test_on_a_phone(walker: Visit, path: str) -> None:
+    tab = open_stage(walker, path)
     assert faults(tab, phone=True) == []
 
 
