@@ -22,6 +22,7 @@ export default function (component) {
 async function show(box, state) {
   const spec = (state.spec = unpack(state.bytes));
   const plot = box.querySelector(".plot");
+  speak(spec);
   for (const node of [box, plot]) node.setAttribute("aria-label", spec.alt);
   const gap = spec.share < 1 ? ".5rem" : "0px"; // figures above each other stand so far apart
   box.style.height = spec.height ? `${spec.height}px` : `calc(var(--picture, 420px) * ${spec.share} - ${gap})`;
@@ -52,9 +53,27 @@ async function show(box, state) {
   await painted();
 }
 
+// Objects anew, since Plotly writes into them; lists of numbers and texts are shared.
+function clone(node) {
+  if (!node || typeof node !== "object" || ArrayBuffer.isView(node)) return node;
+  if (Array.isArray(node)) return typeof node[0] === "object" ? node.map(clone) : node;
+  return Object.fromEntries(Object.entries(node).map(([key, child]) => [key, clone(child)]));
+}
+
+// What a figure says under the pointer was written for one frame: where the values move, they speak themselves.
+function speak(spec) {
+  for (const path of [...(spec.frames ?? []), ...Object.keys(spec.texts ?? {})]) {
+    const [, index, name] = /^data\.(\d+)\.([xyz])$/.exec(path) ?? [];
+    const trace = spec.figure.data[index];
+    if (!name || !trace?.hovertext || `data.${index}.hovertext` in (spec.texts ?? {})) continue;
+    delete trace.hovertext;
+    if (trace.hoverinfo !== "skip") trace.hoverinfo = trace.type === "heatmap" ? "z" : name;
+  }
+}
+
 // The figure at frame `at` of its film.
 function put(spec, at) {
-  const figure = structuredClone(spec.figure);
+  const figure = clone(spec.figure);
   const set = (path, value) => {
     const keys = path.split(".");
     let place = figure;
