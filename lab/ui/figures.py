@@ -144,6 +144,8 @@ def button_figure(
     on_press: Callable[[int, int], Mapping[str, Any]],
     data: Table | None = None,
     share: float | None = None,
+    film: Film | None = None,
+    frames: Mapping[str, Any] | None = None,
 ) -> None:
     """Draw a figure whose points are buttons: nothing stays selected, each click sets controls.
 
@@ -155,7 +157,7 @@ def button_figure(
         if not isinstance(x, str) and not isinstance(y, str):
             state.set_values(on_press(round(x), round(y)))
 
-    draw(fig, key=key, alt=alt, data=data, share=share, on_click=pressed)
+    draw(fig, key=key, alt=alt, data=data, share=share, film=film, frames=frames, on_click=pressed)
 
 
 def selection(key: str) -> dict[str, Any] | None:

@@ -35,10 +35,25 @@ mount = component("film", HTML)
 
 
 class Film:
-    """`count` frames under one clock; `at` is where it rests, 0..count−1, kept in the link under `key`."""
+    """`count` frames under one clock; `at` is where it rests, 0..count−1, kept in the link under `key`: its
+    number, or what `values` has there."""
 
-    def __init__(self, count: int, key: str, at: int, seconds: float, label: str) -> None:
+    def __init__(
+        self,
+        count: int,
+        key: str,
+        at: int,
+        seconds: float,
+        label: str,
+        values: Sequence[float] | None = None,
+    ) -> None:
         self.count, self.key, self.at, self.seconds, self.label = count, key, at, seconds, label
+        self.values = values
+
+    @property
+    def value(self) -> float:
+        """What stands in the link for the frame at rest."""
+        return self.at if self.values is None else self.values[self.at]
 
     def expects(self, frames: Mapping[str, Any]) -> None:
         """
@@ -66,7 +81,7 @@ class Film:
             told = st.session_state[slot]["rest"]
             if isinstance(told, Mapping) and told.get("stamp") == stamp(self.key):
                 at = max(0, min(self.count - 1, int(told.get("at", 0))))
-                state.put(self.key, str(at))
+                state.put(self.key, state.spell(at if self.values is None else self.values[at]))
                 st.session_state[f"_told:{self.key}"] = at
 
         header = {
@@ -76,27 +91,43 @@ class Film:
             "stamp": stamp(self.key),
             "seconds": self.seconds,
             "label": self.label,
+            "names": None if self.values is None else [state.spell(value) for value in self.values],
             "captions": list(captions),
             "equations": [mathml(tex) for tex in equations],
         }
         mount(key=slot, data=wire.pack(header), on_rest_change=rested)
 
 
-def film(count: int, *, key: str, seconds: float = 0.4, default: int = 0, label: str = "Step") -> Film:
+def film(
+    count: int,
+    *,
+    key: str,
+    seconds: float = 0.4,
+    default: float = 0,
+    label: str = "Step",
+    values: Sequence[float] | None = None,
+) -> Film:
     """A film of `count` frames; it stands where the link or a scene has put it, or where it was left.
 
     Args:
         seconds: between two frames while it plays.
         default: where it stands at first.
+        values: of a knob that the film turns, in rising order: the link, scenes and `default` name the frame
+            by its value, and the bar shows it.
     """
-    last = max(0, count - 1)
-    default = min(default, last)
-    at = state.number(key, default, 0, last, whole=True)
-    state.show_warning(key, at == default)
+    if values is None:
+        last = max(0, count - 1)
+        default = min(default, last)
+        value = at = state.number(key, default, 0, last, whole=True)
+    else:
+        whole = all(isinstance(v, int) for v in values)
+        value = state.number(key, default, values[0], values[-1], whole=whole)
+        at = min(range(count), key=lambda i: abs(values[i] - value))
+    state.show_warning(key, value == default)
     if st.session_state.get(f"_told:{key}") != at:  # a scene or a link has put it there: the browser follows
         st.session_state[f"_told:{key}"] = at
         st.session_state[f"_stamp:{key}"] = stamp(key) + 1
-    return Film(count, key, at, seconds, label)
+    return Film(count, key, at, seconds, label, values)
 
 
 def stamp(key: str) -> int:

@@ -48,6 +48,7 @@ def job(
     key: str,
     of: Any,
     show: Callable[[Any], None] | None = None,
+    before: Callable[[], None] | None = None,
 ) -> Any | None:
     """What a longer computation has found, or None until the reader has let it finish.
 
@@ -55,6 +56,7 @@ def job(
         start: begins the work; it should yield at least a few times a second.
         of: what the work depends on; when that changes, what was found before is forgotten.
         show: draws what is found so far while the work goes on.
+        before: draws what stands there until something is found.
     """
     slot = f"_job:{key}"
     now: Job | None = st.session_state.get(slot)
@@ -69,6 +71,8 @@ def job(
         st.button(label, key=key, on_click=begin, type="primary", icon=":material/play_arrow:")
         if now is not None:
             st.caption(f"Cancelled at {100 * now.share:.0f} %.")
+        if before is not None:
+            before()
         return None
     if now.state == "running":
         mine = now
@@ -84,6 +88,8 @@ def job(
             st.button("Cancel", key=f"{key}-cancel", on_click=mine.cancel, icon=":material/close:")
             if show is not None and mine.found is not None:
                 show(mine.found)
+            elif before is not None:
+                before()
 
         frame()
         return None

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 import torch
-from opening import metrics, numbers, open_page, open_warned
+from opening import figure, film, metrics, numbers, open_page, open_warned
 
 from pages.autoregressive.fvsbn import lens
 
@@ -41,7 +41,21 @@ def test_every_string_in_any_order(order: list[int]) -> None:
     found = lens.distribution(lens.network(rows, torch.tensor(order)))
     for name, p in zip(found.names, found.p.tolist(), strict=True):
         assert p == pytest.approx(by_hand(rows, order, [int(c) for c in name]), abs=1e-12)
-    assert [lens.readers(torch.tensor(order), i) for i in order] == [3, 2, 1, 0]
+
+
+def test_strings_that_agree_hold_the_product_of_the_factors() -> None:
+    model = lens.network(lens.typed_rows(lens.EXAMPLE), torch.tensor([2, 0, 3, 1]))
+    x = lens.typed_string("0110")
+    read, p = lens.reading(model, x), lens.distribution(model).p
+    assert read.agree.sum(1).tolist() == [8, 4, 2, 1] and bool(read.agree[:, 6].all())
+    assert [float(p[mask].sum()) for mask in read.agree] == pytest.approx(read.mass.tolist(), abs=1e-12)
+    assert read.ones.isnan().sum(1).tolist() == [3, 2, 1, 0]
+    said = lens.captions(model, x)
+    assert f"{float(p[read.agree[1]].sum()):.5f}" in said[1] and "4 strings" in said[1]
+    factors = {f.variable: f.factor for f in lens.factors(model, x)}
+    assert lens.smallest(model, x) == min(factors, key=factors.__getitem__)
+    fair = lens.network(lens.typed_rows("0; 0 0; 0 0 0; 0 0 0 0"), torch.arange(4))
+    assert lens.smallest(fair, x) is None
 
 
 def test_what_is_typed_is_checked() -> None:
@@ -65,25 +79,26 @@ def test_page_shows_the_known_numbers() -> None:
     page = opened()
     shown = metrics(page)
     assert (
-        shown["p(0110)"] == "0.05117"
-        and shown["Σ over 16 strings"] == "1.00000"
-        and shown["Likeliest"] == "0011"
+        shown["p(0110)"] == "0.05117" and shown["Σ of all 16"] == "1.00000" and shown["Likeliest"] == "0011"
     )
     assert float(shown["Entropy, nats"]) == pytest.approx(2.6209354, abs=6e-6)
-    assert numbers(page.latex[0].value)[-1] == pytest.approx(KNOWN[2], abs=5e-9)
-    *factors, p = numbers(page.latex[1].value)
+    bar = film(page)
+    assert bar["at"] == 2 and f"{KNOWN[2]:.8f}" in bar["equations"][2] and "0.7503" in bar["captions"][2]
+    assert figure(page, "conditionals")[1]["data.0.y"][3].tolist() == pytest.approx(KNOWN, abs=1e-6)
+    *factors, p = numbers(page.latex[0].value)
     assert math.prod(factors) == pytest.approx(p, abs=1e-7) and p == pytest.approx(0.0511718127, abs=1e-10)
 
 
 def test_page_takes_other_weights_and_an_order() -> None:
     text, order = "1; 0.5 -2; 0 0 3; -1 1 1 -1", [3, 1, 0, 2]
-    page = opened(a=text, x="1011", order="4 2 1 3", row="x1")
+    page = opened(a=text, x="1011", order="4 2 1 3")
     expected = by_hand(lens.typed_rows(text), order, [1, 0, 1, 1])
     assert float(metrics(page)["p(1011)"]) == pytest.approx(expected, abs=6e-6)
-    assert numbers(page.latex[1].value)[-1] == pytest.approx(expected, abs=1e-10)
-    assert metrics(page)["Σ over 16 strings"] == "1.00000"
+    assert numbers(page.latex[0].value)[-1] == pytest.approx(expected, abs=1e-10)
+    assert metrics(page)["Σ of all 16"] == "1.00000"
     logit = 0 + 0 * 1 + 3 * 0  # row 3 reads x4 and x2
-    assert numbers(page.latex[0].value)[-1] == pytest.approx(1 / (1 + math.exp(-logit)), abs=5e-9)
-    assert r"\mid x_4, x_2" in page.latex[0].value
+    latex = lens.row_equation(lens.typed_rows(text), torch.tensor(order), lens.typed_string("1011"), 2)
+    assert numbers(latex)[-1] == pytest.approx(1 / (1 + math.exp(-logit)), abs=5e-9)
+    assert r"\mid x_4, x_2" in latex and "0.50000000" in film(page)["equations"][2]
     assert "four bits" in open_warned("autoregressive/fvsbn", x="2").warning[0].value
     assert "triangle" in open_warned("autoregressive/fvsbn", a="1 2 3").warning[0].value

@@ -566,6 +566,24 @@ def test_a_film_says_its_frames_and_follows_a_shorter_one() -> None:
     assert [w for w in said(run_page(stage_page, step="5")) if "step=5" in w]
 
 
+def test_a_film_of_a_knob_stands_in_the_link_by_its_value() -> None:
+    def knob() -> None:
+        import streamlit as st
+
+        from lab import ui
+
+        film = ui.film(5, key="k", values=[-1.0, -0.5, 0.0, 0.5, 1.0], default=0.5, label="k")
+        film.bar(captions=list("abcde"))
+        st.session_state["result"] = (film.at, film.value)
+
+    page = run_page(knob)
+    assert result(page) == (3, 0.5) and not page.query_params
+    bar = film(page, "k")
+    assert bar["names"] == ["-1", "-0.5", "0", "0.5", "1"] and bar["at"] == 3
+    assert result(run_page(knob, k="-0.6")) == (1, -0.5)  # the nearest
+    assert "runs from -1 to 1" in said(run_page(knob, k="3"))[0]
+
+
 def test_what_moves_has_a_value_for_every_frame() -> None:
     with pytest.raises(ValueError, match="3 frames, the film 4"):
         films.Film(4, "step", 0, 0.1, "Step").expects({"data.0.z": torch.zeros(3, 2)})

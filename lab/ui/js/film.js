@@ -1,6 +1,6 @@
 // Films: a clock that figures follow, a bar that turns it, captions and equations that change with it.
 //
-// header of the bar: {key, count, at, stamp, seconds, label, captions, equations}
+// header of the bar: {key, count, at, stamp, seconds, label, names, captions, equations}
 
 import {unpack, same} from "./wire.js";
 
@@ -68,7 +68,7 @@ export default function ({data, parentElement: root, setStateValue}) {
   const find = (name) => bar.querySelector(name);
   const show = (at) => {
     if (document.activeElement !== find(".scrub") || +find(".scrub").value !== at) find(".scrub").value = at;
-    find(".count").textContent = `${spec.label} ${at + 1} of ${spec.count}`;
+    find(".count").textContent = spec.names ? `${spec.label} ${spec.names[at]}` : `${spec.label} ${at + 1} of ${spec.count}`;
     find(".scrub").setAttribute("aria-valuetext", spec.captions?.[at] ?? `${at + 1} of ${spec.count}`);
     find(".caption").textContent = spec.captions?.[at] ?? "";
     find(".equation").innerHTML = spec.equations?.[at] ?? ""; // MathML made in Python

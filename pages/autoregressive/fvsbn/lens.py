@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from datamodules.binary_images import strings
-from modules.autoregressive.base import ranks
 from modules.autoregressive.fvsbn import FVSBN
 
 BITS = 4
@@ -129,6 +128,48 @@ def row_equation(rows: list[list[float]], order: Tensor, x: Tensor, rank: int) -
     return rf"p(x_{i + 1}{{=}}1{given}) = \sigma({' '.join(terms)}) = \sigma({logit:.4g}) = {p:.8f}"
 
 
-def readers(order: Tensor, variable: int) -> int:
-    """How many later variables read `variable`."""
-    return BITS - int(ranks(order)[variable])
+@dataclass(frozen=True)
+class Reading:
+    """A string read bit by bit in the order, rank r = 0, 1, 2, 3.
+
+    Attributes:
+        ones: (4, 4) p(bit = 1) of each rank after r, NaN where it is still to come.
+        agree: (4, 16) whether a string has the same bits as x up to rank r.
+        mass: (4,) the probability of all that agree: the product of the first factors.
+    """
+
+    ones: Tensor
+    agree: Tensor
+    mass: Tensor
+
+
+def reading(model: FVSBN, x: Tensor) -> Reading:
+    """x (4,) read in the model's order."""
+    found = factors(model, x)
+    p = torch.tensor([f.p for f in found], dtype=torch.float64)
+    known = torch.ones(BITS, BITS, dtype=torch.bool).tril()  # rank r: what is read, and what came before
+    same = strings(BITS)[:, model.order] == x[model.order]  # (16, 4), in the order
+    return Reading(
+        torch.where(known, p, torch.nan),
+        same.long().cumprod(1).bool().t(),
+        torch.tensor([f.factor for f in found], dtype=torch.float64).cumprod(0),
+    )
+
+
+def captions(model: FVSBN, x: Tensor) -> list[str]:
+    """What happens at each rank."""
+    found, read = factors(model, x), reading(model, x)
+    return [
+        f"x{f.variable + 1} is {x[f.variable]:.0f}: factor {f.factor:.4f}. "
+        f"The {1 << (BITS - 1 - r)} strings that agree so far hold {float(read.mass[r]):.5f} together."
+        if r < BITS - 1
+        else f"x{f.variable + 1} is {x[f.variable]:.0f}: factor {f.factor:.4f}. One string is left, with "
+        f"{float(read.mass[r]):.5f}."
+        for r, f in enumerate(found)
+    ]
+
+
+def smallest(model: FVSBN, x: Tensor) -> int | None:
+    """The variable whose factor is the smallest; None if several are alike."""
+    found = sorted(factors(model, x), key=lambda f: f.factor)
+    return None if found[1].factor - found[0].factor < 1e-9 else found[0].variable
