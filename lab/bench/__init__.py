@@ -8,6 +8,7 @@ hits both sides alike.
 import argparse
 import dataclasses
 import importlib
+import inspect
 import json
 import math
 import platform
@@ -29,7 +30,7 @@ BENCHES = {
     "ngram": ("lab.bench.ngram", "n-grams: counting and scoring a corpus against dictionaries"),
     "nade": ("lab.bench.nade", "NADE: sampling against recomputing, log_prob against MADE"),
     "gcn": ("lab.bench.gcn", "GCN: an epoch on Cora against plain PyTorch Geometric"),
-    "dashboard": ("lab.bench.dashboard", "dashboard: first picture and control to picture, 1 and 8 users"),
+    "dashboard": ("lab.bench.dashboard", "dashboard: picture, answer and film of every page in a browser"),
 }
 
 
@@ -52,6 +53,7 @@ def run(argv: list[str]) -> int:
     parser.add_argument(
         "--busy", action="store_true", help="count CPU time on one thread, not time on the wall"
     )
+    parser.add_argument("--only", metavar="TEXT", help="dashboard: pages with this in their address")
     options = parser.parse_args(argv)
     if options.busy:
         use_cpu_time()
@@ -62,7 +64,9 @@ def run(argv: list[str]) -> int:
     for name in options.names or BENCHES:
         if not options.json:
             print(f"{name} …", file=sys.stderr, flush=True)
-        rows += importlib.import_module(BENCHES[name][0]).measure(options.quick)
+        measure = importlib.import_module(BENCHES[name][0]).measure
+        takes = inspect.signature(measure).parameters
+        rows += measure(**{k: v for k, v in vars(options).items() if k in takes and v is not None})
     if options.json:
         # strict JSON knows no NaN: what was not measured is null
         plain = [
@@ -108,9 +112,9 @@ def show(rows: list[Row]) -> None:
         table.add_row(
             row.bench,
             row.case,
-            seconds(row.ours),
-            seconds(row.p95),
-            seconds(row.peer),
+            amount(row.ours, row.unit),
+            amount(row.p95, row.unit),
+            amount(row.peer, row.unit),
             "–" if math.isnan(row.ratio) else f"{row.ratio:.3g}×",
             row.target or "–",
             escape(remark),  # rich would take [peers] for a colour
@@ -119,8 +123,8 @@ def show(rows: list[Row]) -> None:
     print("; ".join(f"{key} {value}" for key, value in machine().items()))
 
 
-def seconds(value: float) -> str:
-    """`1.23 s`, `4.5 ms` or `–`."""
+def amount(value: float, unit: str = "s") -> str:
+    """`1.23 s`, `4.5 ms`, `58.3 /s` or `–`."""
     if math.isnan(value):
         return "–"
-    return f"{value:.3g} s" if value >= 1 else f"{1000 * value:.3g} ms"
+    return f"{1000 * value:.3g} ms" if unit == "s" and value < 1 else f"{value:.3g} {unit}"

@@ -1,88 +1,117 @@
-"""The dashboard as a user feels it: address to first picture, and control to picture.
+"""The dashboard as a reader feels it: address to picture, control to picture, film, and what the server pays.
 
-A real Chromium drives the real server. Both run on this machine, so with eight users eight pages are
-drawn by the same cores that compute them: an upper limit of what eight machines would see.
+A real Chromium with a warm cache drives the real server, both on this machine. Times end when the last
+picture that changes is painted. For many readers at once there is `lab bench server`.
 """
 
-import asyncio
-import os
 import shutil
-import signal
-import socket
-import subprocess
-import sys
 import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
+from lab.bench.serving import Served, server
 from lab.bench.timing import NAN, Row, percentile
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NEEDS = "needs a browser: pip install -c constraints.txt -e '.[dev]', and Chromium"
-START_LIMIT = 120.0  # seconds that the server may take to start
 PAGE_LIMIT = 60_000  # milliseconds that a page may take
+ANSWER_LIMIT = 10_000  # milliseconds that an answer may take
 
-PICTURES = ".stPlotlyChart .main-svg, .stImage img, .stCustomComponentV2, .stDataFrame"
+FIRST = "≤ 1.2 s"
+ANSWER = "≤ 0.15 s, 95 % ≤ 0.25 s"
+STEP = "95 % ≤ 0.05 s"
+PLAY = "≥ 30 /s"
 
 # True when a picture is on the screen, or when the script is done and there will be none.
 SEEN = """
-(pictures) => {
-  if ([...document.querySelectorAll(pictures)].some(e => e.getClientRects().length)) return true;
-  const app = document.querySelector('[data-testid="stApp"]');
-  return app && app.getAttribute('data-test-script-state') === 'notRunning'
-    && document.querySelector('.stMain h1')
-    && !document.querySelector('.stPlotlyChart, [data-testid="stSkeleton"], [data-stale="true"]');
+() => {
+  const drawn = '.lectern-figure .main-svg, .lectern-figure canvas, .stPlotlyChart .main-svg, .stImage img';
+  if ([...document.querySelectorAll(drawn)].some((e) => e.getClientRects().length)) return true;
+  return document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+    && document.querySelector('[data-testid=stMain] h1') && !window.lecternDrawing?.size
+    && !document.querySelector('.lectern-figure, .stPlotlyChart, [data-testid=stSkeleton]');
+}
+"""
+RESTS = """
+() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+  && !window.lecternDrawing?.size
+"""
+
+# Resolves to the milliseconds from the reader's event to the last change of a picture that was painted;
+# where no picture changed, of anything on the page; null where no run of the script followed.
+WATCH = """
+(limit) => {
+  const [app, main] = ['stApp', 'stMain'].map((id) => document.querySelector(`[data-testid=${id}]`));
+  const drawn = '.lectern-figure, .stPlotlyChart, .stImage';
+  const painted = (then) => requestAnimationFrame(() => {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => then(performance.now());
+    channel.port2.postMessage(0);
+  });
+  let start = null, picture = 0, page = 0, ran = false, drawing = false;
+  const begin = () => { start ??= performance.now(); };
+  window.addEventListener('keydown', begin, {capture: true, once: true});
+  window.addEventListener('pointerdown', begin, {capture: true, once: true});
+  window.answered = new Promise((resolve) => {
+    const runs = new MutationObserver(() => {
+      if (start !== null && app.dataset.testScriptState === 'running') ran = true;
+    });
+    runs.observe(app, {attributes: true, attributeFilter: ['data-test-script-state']});
+    const changes = new MutationObserver((records) => {
+      if (!ran) return;
+      const inside = (node) => (node.closest ? node : node.parentElement)?.closest(drawn);
+      const shows = records.some(({target}) => inside(target));
+      painted((now) => { page = now; if (shows) picture = now; });
+    });
+    changes.observe(main, {subtree: true, childList: true, attributes: true, characterData: true});
+    const opened = performance.now();
+    let quiet = 0;
+    const look = () => {
+      const now = performance.now(), busy = window.lecternDrawing?.size > 0;
+      if (drawing && !busy && ran) picture = now; // a canvas tells no observer
+      drawing = busy;
+      const rests = ran && !busy && app.dataset.testScriptState === 'notRunning';
+      quiet = rests && now - Math.max(picture, page, start) > 120 ? quiet + 1 : 0;
+      if (quiet < 3 && now - opened < limit) { requestAnimationFrame(look); return; }
+      runs.disconnect();
+      changes.disconnect();
+      resolve(quiet < 3 || !(picture || page) ? null : (picture || page) - start);
+    };
+    requestAnimationFrame(look);
+  });
 }
 """
 
-# What a lecturer moves, by kind: a slider or stepper, an option not chosen, a number, a switch.
-SLIDER = "input[type=range]:not([disabled])"
-CONTROLS = (
-    SLIDER,
-    "button[role=radio][aria-checked=false]",
-    "[data-testid=stNumberInputStepUp]:not([disabled])",
-    "[data-testid=stCheckbox] label",
-)
-
-# Resolves to the milliseconds from the user's event to the last change of a picture in the run that
-# it caused, once the run is over and its result is painted; null if no run came of it.
-WATCH = """
-(limit) => {
-  const app = document.querySelector('[data-testid="stApp"]');
-  const state = () => app.getAttribute('data-test-script-state');
-  const main = document.querySelector('[data-testid="stMain"]');
-  let start = null, pictured = null, changed = null, ran = false;
-  const begin = () => { if (start === null) start = performance.now(); };
-  window.addEventListener('keydown', begin, {capture: true, once: true});
-  window.addEventListener('pointerdown', begin, {capture: true, once: true});
-  window.answered = new Promise(resolve => {
-    const runs = new MutationObserver(() => { if (start !== null && state() === 'running') ran = true; });
-    runs.observe(app, {attributes: true, attributeFilter: ['data-test-script-state']});
-    const draws = new MutationObserver(records => {
-      if (start === null || !ran) return;
-      changed = performance.now();
-      const drawn = '.stPlotlyChart, .stImage, .stCustomComponentV2';
-      const inside = node => node && node.closest && node.closest(drawn);
-      if (records.some(r => inside(r.target.nodeType === 1 ? r.target : r.target.parentElement)))
-        pictured = changed;
-    });
-    draws.observe(main, {subtree: true, childList: true, attributes: true, characterData: true});
-    const opened = performance.now();
-    let quiet = 0;
-    const frame = () => {
-      const now = performance.now();
-      const last = Math.max(pictured ?? 0, changed ?? 0);
-      quiet = ran && state() === 'notRunning' && now - last > 120 ? quiet + 1 : 0;
-      if (quiet > 2 || now - opened > limit) {
-        runs.disconnect(); draws.disconnect();
-        resolve(ran ? {picture: pictured === null ? null : pictured - start,
-                       page: changed === null ? null : changed - start} : null);
-      } else requestAnimationFrame(frame);
-    };
-    requestAnimationFrame(frame);
-  });
+# From now on `window.turned` resolves, once for every key, to the milliseconds until its frame is painted.
+FOLLOW = """
+() => {
+  const clock = window.lecternFilm, go = clock.go.bind(clock);
+  let start = 0, done;
+  window.follow = () => { window.turned = new Promise((resolve) => { done = resolve; }); };
+  window.addEventListener('keydown', () => { start = performance.now(); }, {capture: true});
+  clock.go = async (at) => {
+    await go(at);
+    await new Promise((resolve) => requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = resolve;
+      channel.port2.postMessage(0);
+    }));
+    done?.(performance.now() - start);
+  };
+}
+"""
+# Frames a second of the film played as fast as it goes, from its start, again and again.
+PLAYED = """
+async (seconds) => {
+  const clock = window.lecternFilm;
+  clock.seconds = 0;
+  let frames = 0;
+  const start = performance.now();
+  while (performance.now() - start < 1000 * seconds) {
+    clock.at = clock.count - 1; // the end: playing begins at the start
+    await clock.play();
+    frames += clock.count;
+  }
+  return 1000 * frames / (performance.now() - start);
 }
 """
 
@@ -92,175 +121,150 @@ def chromium() -> str | None:
     return next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
-@contextmanager
-def server() -> Iterator[str]:
-    """The dashboard on a free port: its address; it ends with the block.
+class Reader:
+    """A tab of the browser: opens pages, moves controls, turns films, and takes the time."""
 
-    Raises:
-        RuntimeError: it does not answer within `START_LIMIT`.
-    """
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "lab", "app", "--server.port", str(port), "--server.headless", "true"]
-    process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
-    address = f"http://localhost:{port}"
-    try:
-        end = time.monotonic() + START_LIMIT
-        while True:
-            try:
-                with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5):
-                    break
-            except OSError:
-                if process.poll() is not None or time.monotonic() > end:
-                    raise RuntimeError("the dashboard did not start: try `lab app`.") from None
-                time.sleep(0.1)
-        yield address
-    finally:
-        if process.poll() is None:  # the command and the server it started are one group
-            os.killpg(process.pid, signal.SIGTERM)
-            try:
-                process.wait(timeout=20)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+    def __init__(self, tab: Any, served: Served) -> None:
+        self.tab, self.served = tab, served
+        self.upward = True
 
-
-class User:
-    """One browser context: visits pages, moves controls, and takes the time."""
-
-    def __init__(self, page: Any, address: str) -> None:
-        self.page, self.address = page, address
-
-    async def pages(self) -> dict[str, str]:
-        """Title -> path of every page in the menu."""
-        await self.page.goto(self.address)
-        links = self.page.get_by_test_id("stSidebarNavLink")
-        await links.first.wait_for(timeout=PAGE_LIMIT)
-        found = {}
-        for link in await links.all():
-            path = "/" + (await link.get_attribute("href")).split("/", 3)[-1].lstrip("/")
-            found[(await link.inner_text()).strip().splitlines()[-1]] = path
-        return found
-
-    async def first_picture(self, path: str) -> float:
-        """Seconds from the address to the first picture that can be seen; of a page that has none, to
-        the end of its script. NaN where neither comes within `PAGE_LIMIT`."""
-        from playwright.async_api import TimeoutError as Late
+    def open(self, path: str) -> float:
+        """Seconds from the address to the first picture; of a page that has none, to its end. NaN where
+        neither comes within `PAGE_LIMIT`."""
+        from playwright.sync_api import TimeoutError as Late
 
         start = time.perf_counter()
         try:
-            await self.page.goto(self.address + path, wait_until="commit", timeout=PAGE_LIMIT)
-            await self.page.wait_for_function(SEEN, arg=PICTURES, timeout=PAGE_LIMIT)
+            self.tab.goto(f"{self.served.address}/{path}", wait_until="commit", timeout=PAGE_LIMIT)
+            self.tab.wait_for_function(SEEN, timeout=PAGE_LIMIT)
             seconds = time.perf_counter() - start
-            await self.settled()
+            self.rest()
         except Late:
             return NAN
         return seconds
 
-    async def settled(self) -> None:
-        """Wait until the page's script rests."""
-        await self.page.wait_for_function(
-            """() => document.querySelector('[data-testid="stApp"]')
-                  ?.getAttribute('data-test-script-state') === 'notRunning'""",
-            timeout=PAGE_LIMIT,
-        )
+    def rest(self) -> None:
+        """Wait until the script and the drawing are over, and a film's place is told."""
+        self.tab.wait_for_function(RESTS, timeout=PAGE_LIMIT)
+        self.tab.wait_for_timeout(600)
+        self.tab.wait_for_function(RESTS, timeout=PAGE_LIMIT)
 
-    async def controls(self) -> list[tuple[str, Any]]:
-        """The first visible control of each kind, with its selector."""
-        main = self.page.get_by_test_id("stMain")
-        found = []
-        for selector in CONTROLS:
-            for locator in await main.locator(selector).all():
-                if await locator.is_visible():
-                    found.append((selector, locator))
-                    break
-        return found
+    def controls(self, *selectors: str) -> list[Any]:
+        main = self.tab.get_by_test_id("stMain")
+        return [c for s in selectors for c in main.locator(s).all() if c.is_visible() and c.is_enabled()]
 
-    async def answer(self, turn: int, limit: int = 5_000) -> float:
-        """Seconds from moving a control to the picture that follows; NaN where nothing followed.
-
-        The kinds of control take turns.
-        """
-        found = await self.controls()
-        if not found:
-            return NAN
-        selector, locator = found[turn % len(found)]
-        await self.settled()  # of many users some are still waiting for their last answer
-        await locator.scroll_into_view_if_needed()
-        if selector == SLIDER:
-            await locator.focus()
-            now, most = float(await locator.input_value()), float(await locator.get_attribute("max") or 100)
-            self.upward = getattr(self, "upward", True) and now < most
-            await self.page.evaluate(WATCH, limit)
-            await self.page.keyboard.press("ArrowRight" if self.upward else "ArrowLeft")
-        else:
-            await self.page.evaluate(WATCH, limit)
-            await locator.click()
-        times = await self.page.evaluate("() => window.answered")
-        if times is None:
-            return NAN
-        milliseconds = times["picture"] if times["picture"] is not None else times["page"]
+    def answered(self) -> float:
+        milliseconds = self.tab.evaluate("() => window.answered")
         return NAN if milliseconds is None else milliseconds / 1000
 
+    def slide(self, turn: int) -> float | None:
+        """Seconds from a key on one of our sliders to the picture, sliders in turns; None without one."""
+        if not (sliders := self.controls(".lectern-slider input")):
+            return None
+        slider = sliders[turn % len(sliders)]
+        now, low, high = (float(slider.evaluate(f"e => e.{name}")) for name in ("value", "min", "max"))
+        up = turn // len(sliders) % 8 < 4  # four steps up, four back
+        up = now < high if up else now <= low
+        slider.focus()
+        self.tab.evaluate(WATCH, ANSWER_LIMIT)
+        self.tab.keyboard.press("ArrowRight" if up else "ArrowLeft")
+        return self.answered()
 
-async def visit(address: str, executable: str, users: int, visits: int, moves: int, most: int) -> list[Row]:
-    """All pages, `users` at once: each opens the page `visits` times and moves its control `moves` times."""
-    from playwright.async_api import async_playwright
+    def choose(self, turn: int) -> float | None:
+        """The same of a click on an option that is not chosen, or on a switch."""
+        kinds = "button[role=radio][aria-checked=false]", "[data-testid=stCheckbox] label"
+        found = [controls[0] for kind in kinds if (controls := self.controls(kind))]
+        if not found:
+            return None
+        control = found[turn % len(found)]
+        control.scroll_into_view_if_needed()
+        self.tab.evaluate(WATCH, ANSWER_LIMIT)
+        control.click()
+        return self.answered()
 
-    rows = []
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-        try:
-            crowd = []
-            for _ in range(users):
-                context = await browser.new_context(viewport={"width": 1280, "height": 900})
-                crowd.append(User(await context.new_page(), address))
-            pages = (await asyncio.gather(*(user.pages() for user in crowd)))[0]
-            who = f"{users} user" + ("s" if users > 1 else "")
-            for title, path in list(pages.items())[-most:]:
+    def has_film(self) -> bool:
+        return bool(self.tab.evaluate("() => window.lecternFilm?.count > 1"))
 
-                async def session(user: User, path: str = path) -> tuple[list[float], list[float]]:
-                    first = [await user.first_picture(path) for _ in range(visits)]
-                    user.upward = True
-                    return first, [await user.answer(turn) for turn in range(moves)]
+    def turn(self, steps: int) -> list[float]:
+        """Seconds from an arrow key to the frame, step by step, back and forth."""
+        self.tab.evaluate(FOLLOW)
+        self.tab.evaluate("() => document.activeElement?.blur()")
+        times = []
+        for step in range(steps):
+            at, count = self.tab.evaluate("() => [window.lecternFilm.at, window.lecternFilm.count]")
+            if at in (0, count - 1) or step == 0:
+                self.upward = at < count - 1
+            self.tab.evaluate("() => window.follow()")
+            self.tab.keyboard.press("ArrowRight" if self.upward else "ArrowLeft")
+            times.append(self.tab.evaluate("() => window.turned") / 1000)
+        return times
 
-                await crowd[0].first_picture(path)  # models are loaded once per process: not what is timed
-                results = await asyncio.gather(*(session(user) for user in crowd))
-                for case, target, index, missing in (
-                    ("first picture", "≤ 2 s", 0, f"none within {PAGE_LIMIT // 1000} s"),
-                    ("control to picture", "≤ 0.25 s", 1, "no control here"),
-                ):
-                    times = [t for result in results for t in result[index] if t == t]
-                    row = Row(
-                        "dashboard",
-                        f"{title}: {case}, {who}",
-                        percentile(times, 0.5),
-                        target=target if users == 1 and times else "",
-                        note="" if times else missing,
-                        p95=percentile(times, 0.95),
-                    )
-                    rows.append(row)
-        finally:
-            await browser.close()
+    def play(self, seconds: float) -> float:
+        """Frames a second."""
+        return float(self.tab.evaluate(PLAYED, seconds))
+
+
+def rows_of(reader: Reader, title: str, path: str, quick: bool) -> list[Row]:
+    """What there is to measure on a page."""
+    reader.open(path)  # models are loaded once per process: not what is timed
+    first = [reader.open(path) for _ in range(1 if quick else 4)]
+    rows = [timed(title, "first picture", first, FIRST)]
+    moves, paid = 0, 0.0
+    for case, move in (("slider to picture", reader.slide), ("choice to picture", reader.choose)):
+        before = reader.served.cpu()
+        times = []
+        for turn in range(2 if quick else 24):
+            if (seconds := move(turn)) is None:
+                break
+            times.append(seconds)
+        if times:
+            moves, paid = moves + len(times), paid + reader.served.cpu() - before
+            rows.append(timed(title, case, times, ANSWER))
+        reader.rest()
+    reader.open(path)
+    if reader.has_film():
+        rows.append(timed(title, "step to picture", reader.turn(4 if quick else 30), STEP))
+        speed = reader.play(0.2 if quick else 2.0)
+        rows.append(Row("dashboard", f"{title}: film at its fastest", speed, target=PLAY, unit="/s"))
+        reader.rest()
+    if moves:
+        rows.append(Row("dashboard", f"{title}: server CPU of an answer", paid / moves))
     return rows
 
 
-def measure(quick: bool = False) -> list[Row]:
-    """Median and 95th percentile for every page, with one user and with eight at once."""
+def timed(title: str, case: str, times: list[float], target: str) -> Row:
+    """Median and 95th percentile; what never came is said."""
+    came = [t for t in times if t == t]
+    late = len(times) - len(came)
+    return Row(
+        "dashboard",
+        f"{title}: {case}",
+        percentile(came, 0.5),
+        target=target,
+        note=f"{late} of {len(times)} never came" if late else "",
+        p95=percentile(came, 0.95),
+    )
+
+
+def measure(quick: bool = False, only: str = "") -> list[Row]:
+    """All pages, or those with `only` in their address."""
     executable = chromium()
     try:
-        import playwright  # noqa: F401
+        from playwright.sync_api import sync_playwright
     except ImportError:
         executable = None
     if executable is None:
         return [Row("dashboard", "all pages", NAN, note=NEEDS)]
+    from lab.ui import pages
+
     rows = []
-    with server() as address:
-        for users in (1,) if quick else (1, 8):
-            # of eight users each does less: there are as many times in the end
-            visits, moves = (1, 2) if quick else (3, 12) if users == 1 else (1, 3)
-            rows += asyncio.run(visit(address, executable, users, visits, moves, most=1 if quick else 100))
+    with server() as served, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        reader = Reader(browser.new_context(viewport={"width": 1280, "height": 720}).new_page(), served)
+        reader.open("")  # what a browser loads once
+        own = [("Home", ""), ("Models", "models"), ("Train", "train")]
+        for title, path in [*own, *((page.title, page.url) for page in pages())]:
+            if only in path:
+                rows += rows_of(reader, title, path, quick)
+        browser.close()
     return rows

@@ -20,9 +20,11 @@ class Row:
         bench, case: what was measured.
         ours, peer: median seconds of each side; NaN where there is no such side.
         ratio: median of the paired ratios, as the target states it.
-        target: e.g. "≤ 1.05" or "≥ 3"; for a row without a peer a limit in seconds, "≤ 2 s"; "" without.
+        target: e.g. "≤ 1.05" or "≥ 3" of the ratio; with a unit of `ours`, "≤ 2 s"; of its percentile,
+            "95 % ≤ 0.25 s"; several with commas between; "" without.
         note: one remark, such as how to install a missing peer.
-        p95: 95th percentile of `ours` in seconds, where that is what counts.
+        p95: 95th percentile of `ours`, where that is what counts.
+        unit: of `ours`: "s", or what else was counted.
     """
 
     bench: str
@@ -33,17 +35,21 @@ class Row:
     target: str = ""
     note: str = ""
     p95: float = NAN
+    unit: str = "s"
 
     @property
     def met(self) -> bool | None:
-        """Whether the target is met; None without a target or a number."""
+        """Whether all targets are met; None without a target or a number."""
         if not self.target:
             return None
-        sign, limit, *unit = self.target.split()
-        value = self.ours if unit else self.ratio
-        if math.isnan(value):
-            return None
-        return value <= float(limit) if sign == "≤" else value >= float(limit)
+        found = []
+        for part in self.target.split(", "):
+            sign, limit, *unit = part.removeprefix("95 % ").split()
+            value = self.p95 if part.startswith("95 % ") else self.ours if unit else self.ratio
+            if math.isnan(value):
+                return None
+            found.append(value <= float(limit) if sign == "≤" else value >= float(limit))
+        return all(found)
 
 
 @dataclass(frozen=True)
