@@ -14,7 +14,9 @@ CLICK_OPACITY = 0.004  # invisible, yet plotly still reports the click
 
 
 def array(values: Any) -> np.ndarray:
-    """A numpy array of a tensor, list or array."""
+    """A numpy array of a tensor, an array, a list of numbers or a list of tensors of one shape."""
+    if isinstance(values, list | tuple) and values and hasattr(values[0], "detach"):
+        return np.stack([array(v) for v in values])
     if hasattr(values, "detach"):
         values = (
             values.detach().cpu().float().numpy()
