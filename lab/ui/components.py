@@ -27,7 +27,8 @@ export default async function (component) {
 ALONE = "This part needs the dashboard's own server: start it with `lab app`."
 
 
-def component(name: str, html: str) -> Any:
-    """What mounts `js/<name>.js`; define it once, in a module. Styles of the page reach inside."""
+def component(name: str, html: str, css: str | None = None) -> Any:
+    """What mounts `js/<name>.js`; define it once, in a module. Styles of the page reach inside, and its own
+    `css` reaches the page."""
     js = STUB % (json.dumps(PLOTLY), name, json.dumps(ALONE))
-    return st.components.v2.component(f"lectern_{name}", html=html, js=js, isolate_styles=False)
+    return st.components.v2.component(f"lectern_{name}", html=html, css=css, js=js, isolate_styles=False)

@@ -1,4 +1,4 @@
-"""Which pages there are: every pages/<family>/<topic>/page.py on disk, titled by its own header."""
+"""Which pages there are: every pages/<family>/<topic>/page.py on disk, titled by its own header; the menu."""
 
 import ast
 import threading
@@ -12,11 +12,19 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from lab.experiments import FAMILIES
+from lab.figures.theme import CATEGORIES
+from lab.ui.components import component
 from lab.ui.stage import show
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "pages"
 LENSES = ("attention", "receptive_field", "latent", "sampling")
+LINES = dict(zip(FAMILIES, (*CATEGORIES, "#5E7F2E"), strict=True))  # each family's colour, in menu and map
+FIRST = {"Home": "", "Models": "models", "Train": "train"}  # title -> url
+HERE = Path(__file__).parent
+mount_menu = component(
+    "nav", (HERE / "nav.html").read_text(encoding="utf-8"), (HERE / "nav.css").read_text(encoding="utf-8")
+)
 # The order in which a course meets the topics of a family; those not named come after, by name.
 COURSE = {
     "autoregressive": (
@@ -85,6 +93,20 @@ def page_link(page: PageInfo) -> None:
         st.page_link(entry, label=page.title, help=page.idea or None)
 
 
+def parse(path: Path) -> ast.Module | None:
+    """The file's syntax tree; None where there is none: the page itself will say so."""
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError):
+        return None
+
+
+def parsed(path: Path) -> ast.Module | None:
+    """`parse`, one file at a time."""
+    with _parsing:
+        return parse(path)
+
+
 _parsing = threading.Lock()  # CPython 3.11 counts the depth of a parse once for all threads
 
 
@@ -99,11 +121,8 @@ def describe(path: Path) -> PageInfo:
 def _described(path: Path, stamp: int) -> PageInfo:
     family, topic = path.parts[-3:-1]
     title, idea, lenses = topic.replace("_", " ").capitalize(), "", []
-    try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-    except SyntaxError:  # the page itself will say so
-        tree = ast.Module([], [])
-    for node in ast.walk(tree):
+    tree = parse(path)
+    for node in ast.walk(tree or ast.Module([], [])):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("ui.header", "ui.stage"):
             texts = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
             title, idea = texts[0] if texts else title, texts[1] if len(texts) > 1 else idea
@@ -115,25 +134,35 @@ def _described(path: Path, stamp: int) -> PageInfo:
 
 
 def navigation() -> StreamlitPage:
-    """The menu: Home, Models and Train, then every page under its family."""
+    """The page that is open; the menu of all pages stands in the sidebar."""
+    scripts = {"": PAGES / "home.py", "models": PAGES / "models.py", "train": PAGES / "train.py"}
     first = [
-        st.Page(script(PAGES / "home.py"), title="Home", icon=":material/home:", default=True),
-        st.Page(
-            script(PAGES / "models.py"), title="Models", icon=":material/inventory_2:", url_path="models"
-        ),
-        st.Page(
-            script(PAGES / "train.py"), title="Train", icon=":material/model_training:", url_path="train"
-        ),
+        st.Page(script(scripts[url]), title=title, url_path=url or None, default=not url)
+        for title, url in FIRST.items()
     ]
-    menu = {"": first}
-    entries: dict[str, StreamlitPage] = {}
-    for page in pages():
-        entry = st.Page(script(page.path), title=page.title, url_path=page.url)
-        menu.setdefault(page.family.capitalize(), []).append(entry)
-        entries[page.url] = entry
+    known = pages()
+    entries = {page.url: st.Page(script(page.path), title=page.title, url_path=page.url) for page in known}
     st.session_state["lectern_pages"] = entries
-    menu[""] += [forward(old, entries) for old in MOVED]
-    return st.navigation(menu, expanded=True)
+    moved = [forward(old, entries) for old in MOVED]
+    opened = st.navigation([*first, *entries.values(), *moved], position="hidden")
+    menu(known, opened.url_path)
+    return opened
+
+
+def menu(known: list[PageInfo], current: str) -> None:
+    """The families fold, the current one is open; search on top (`js/nav.js`)."""
+    families = [
+        {
+            "name": family,
+            "color": LINES[family],
+            "pages": [[page.title, page.url] for page in known if page.family == family],
+        }
+        for family in dict.fromkeys(page.family for page in known)
+    ]
+    with st.sidebar:
+        mount_menu(
+            key="lectern_nav", data={"first": list(FIRST.items()), "families": families, "current": current}
+        )
 
 
 def script(path: Path) -> Callable[[], None]:

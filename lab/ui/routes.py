@@ -1,14 +1,16 @@
-"""What the server answers besides Streamlit: Plotly.js out of its package, and our own modules."""
+"""What the server answers besides Streamlit: Plotly.js out of its package, what the menu's search looks
+through, and our own modules."""
 
 from importlib.resources import files
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
+from lab.ui import search
 from lab.ui.components import JS, PLOTLY
 
 PLOTLY_JS = Path(str(files("plotly") / "package_data" / "plotly.min.js"))
@@ -17,6 +19,10 @@ FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}  # the addres
 
 async def plotly(request: Request) -> FileResponse:
     return FileResponse(PLOTLY_JS, media_type="text/javascript", headers=FOREVER)
+
+
+def search_json(request: Request) -> JSONResponse:
+    return JSONResponse(search.index(), headers={"Cache-Control": "no-cache"})
 
 
 class Modules(StaticFiles):
@@ -28,4 +34,8 @@ class Modules(StaticFiles):
         return response
 
 
-ROUTES: list[BaseRoute] = [Route(f"/{PLOTLY}", plotly), Mount("/lectern/js", Modules(directory=JS))]
+ROUTES: list[BaseRoute] = [
+    Route(f"/{PLOTLY}", plotly),
+    Route("/lectern/search.json", search_json),
+    Mount("/lectern/js", Modules(directory=JS)),
+]

@@ -14,7 +14,14 @@ pytestmark = pytest.mark.browser
 
 PATHS = ["", "models", "train", *(page.url for page in ui.pages())]
 LAYOUT = (Path(__file__).parent / "layout.js").read_text(encoding="utf-8")
-OURS = [".lectern-head", ".lectern-stage", ".lectern-figure", ".lectern-slider", ".lectern-film"]
+OURS = [
+    ".lectern-nav",
+    ".lectern-head",
+    ".lectern-stage",
+    ".lectern-figure",
+    ".lectern-slider",
+    ".lectern-film",
+]
 AXE = """(ours) => axe.run({include: ours.filter((s) => document.querySelector(s)).map((s) => [s])})
   .then(({violations}) => violations.filter((v) => ["serious", "critical"].includes(v.impact))
     .map((v) => `${v.id}: ${v.nodes.length} of ${v.nodes[0].html.slice(0, 120)}`))"""

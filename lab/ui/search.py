@@ -1,0 +1,123 @@
+"""What the menu's search looks through: of every page the title, idea, controls, symbols, models, references.
+
+All of it is read from the files of a page's room and of the lenses it imports; no page is run.
+"""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from lab import experiments
+from lab.ui.language import MODELS
+from lab.ui.navigation import PageInfo, pages, parsed
+
+LENSES = Path(__file__).resolve().parents[1] / "lenses"
+NAMES = (
+    "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi chi psi omega "
+    "Gamma Delta Theta Lambda Pi Sigma Phi Psi Omega"
+)
+GREEK = dict(zip(NAMES.split(), "αβγδεζηθκλμνξπρστφχψωΓΔΘΛΠΣΦΨΩ", strict=True))
+NAMED = re.compile(r"\\(?:mathrm|text|operatorname)\{+([A-Z][A-Za-z]{1,7})\}")  # KL, Var, ELBO
+COMMAND = re.compile(r"\\([A-Za-z]+)")
+# Controls: the first text of such a call is the label.
+CONTROLS = ("slider", "choice", "number", "toggle", "text", "draw", "experiment", "film", "stepper")
+
+
+def index() -> list[dict[str, Any]]:
+    """One entry a page: url, title, family, idea, and lists of words, symbols, models and references."""
+    return [entry(page, *(p.stat().st_mtime_ns for p in room(page.path))) for page in pages()]
+
+
+def room(path: Path) -> list[Path]:
+    """The Python files of the page's room, the page itself first."""
+    return [path, *sorted(p for p in path.parent.glob("*.py") if p != path)]
+
+
+@lru_cache(maxsize=512)
+def entry(page: PageInfo, *stamps: int) -> dict[str, Any]:
+    """What can be found of one page; read again once a file of its room has changed."""
+    trees = [tree for path in room(page.path) if (tree := parsed(path))]
+    lenses = [tree for name in page.lenses if (tree := parsed(LENSES / f"{name}.py"))]
+    first = trees[:1]
+    return {
+        "url": page.url,
+        "title": page.title,
+        "family": page.family,
+        "idea": page.idea,
+        "words": unique(word for tree in first for word in labels(tree)),
+        "symbols": unique(s for tree in [*trees, *lenses] for text in texts(tree) for s in symbols(text)),
+        "models": unique(name for tree in first for name in models(tree)),
+        "references": unique(r for tree in first for r in references(tree)),
+    }
+
+
+def unique(found: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(found))
+
+
+def texts(tree: ast.AST) -> Iterator[str]:
+    """All texts in it, the fixed parts of f-strings too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def symbols(text: str) -> Iterator[str]:
+    """Greek letters with their names, and named functions, of LaTeX; Greek letters of plain text."""
+    for name in COMMAND.findall(text):
+        plain = name.removeprefix("var")
+        if plain in GREEK:
+            yield f"{GREEK[plain]} {plain}"
+    for name, letter in GREEK.items():
+        if letter in text:
+            yield f"{letter} {name}"
+    yield from NAMED.findall(text)
+
+
+def labels(tree: ast.AST) -> Iterator[str]:
+    """Labels of controls, and names of scenes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in CONTROLS and node.args and isinstance(node.args[0], ast.Constant):
+                yield str(node.args[0].value)
+            elif node.func.attr in ("scenes", "presets"):
+                for table in (a for a in node.args if isinstance(a, ast.Dict)):
+                    yield from (k.value for k in table.keys
+                                if isinstance(k, ast.Constant) and isinstance(k.value, str))  # fmt: skip
+
+
+def models(tree: ast.AST) -> Iterator[str]:
+    """Experiments that the page names, or lets the reader pick."""
+    known = catalog()
+    yield from (text for text in texts(tree) if text in known)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        if called == "ui.experiment":
+            families = {k.value.value for k in node.keywords
+                        if k.arg == "family" and isinstance(k.value, ast.Constant)}  # fmt: skip
+            yield from (name for name, (family, _) in known.items() if family in families)
+        elif called in ("ui.language_model", "ui.language_models"):
+            yield from (name for name, (_, module) in known.items() if module in MODELS)
+
+
+@lru_cache(maxsize=1)
+def catalog() -> dict[str, tuple[str, str]]:
+    """Experiment -> family and the model's class; they ship, so they are read once."""
+    return {name: (e.family, e.module) for name, e in experiments.catalog().items()}
+
+
+def references(tree: ast.Module) -> Iterator[str]:
+    """What the page cites: the texts given as `references`, also under a name of the file."""
+    named = {target.id: node.value for node in tree.body if isinstance(node, ast.Assign)
+             for target in node.targets if isinstance(target, ast.Name)}  # fmt: skip
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "references":
+            value = node.value
+            if isinstance(value, ast.Name):
+                value = named.get(value.id, value)
+            yield from texts(value)
