@@ -18,7 +18,7 @@ export default function (component) {
       const button = document.createElement("button");
       button.type = "button";
       button.title = scene.sees;
-      button.append(Object.assign(document.createElement("b"), {textContent: i + 1}), scene.name);
+      button.append(Object.assign(document.createElement("b"), {textContent: i + 1}), ` ${scene.name}`);
       button.addEventListener("click", () => choose(i));
       return button;
     }));

@@ -1,0 +1,131 @@
+"""The stage in a real browser: scenes, keys, a slider that tells every movement, figures saved."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsing import Visit
+
+pytestmark = pytest.mark.browser
+PAGE = "language-truncation"
+ACTIVE = ".lectern-stage button[aria-pressed=true]"
+
+
+@pytest.fixture
+def tab(walker: Visit) -> Iterator[Any]:
+    """The page on truncation, in its first state, in a tab that is already there."""
+    yield walker.walk("") and walker.walk(PAGE)
+    walker.tab.keyboard.press("Escape")
+
+
+def active(tab: Any) -> str:
+    """The scene that is marked."""
+    return " ".join(tab.locator(ACTIVE).all_inner_texts())
+
+
+def has(tab: Any, name: str) -> bool:
+    found: bool = tab.evaluate(f"document.documentElement.hasAttribute('data-{name}')")
+    return found
+
+
+def test_keys_set_scenes_and_the_link_names_the_whole_state(tab: Any, walker: Visit) -> None:
+    assert active(tab) == "2 Nucleus 0.9"
+    tab.keyboard.press("5")
+    tab.wait_for_function(
+        "document.querySelector('.lectern-stage [aria-pressed=true]')?.innerText[0] === '5'"
+    )
+    walker.settle()
+    assert {"t=2", "p=1", "m=0.1"} == set(walker.parameters().split("&"))
+    tab.keyboard.press("PageDown")
+    tab.wait_for_url(re.compile("k=3"))
+    walker.settle()
+    assert active(tab).startswith("6") and set(walker.parameters().split("&")) == {"k=3", "p=1"}
+    tab.keyboard.press("PageUp")
+    tab.wait_for_url(re.compile("m=0.1"))
+    walker.settle()
+    assert active(tab).startswith("5")
+
+
+def test_keys_of_the_stage(tab: Any, walker: Visit) -> None:
+    tab.keyboard.press("f")
+    tab.wait_for_url(re.compile("stage=1"))
+    walker.settle()
+    assert has(tab, "stage") and not tab.locator("[data-testid=stSidebar]:visible").count()
+    tab.keyboard.press("3")
+    tab.wait_for_url(re.compile("t=0.3"))
+    assert "stage=1" in walker.parameters()  # it outlives a scene
+    for key, name in (("h", "hide"), ("b", "black")):
+        tab.keyboard.press(key)
+        assert has(tab, name)
+        tab.keyboard.press(key)
+        assert not has(tab, name)
+    tab.keyboard.press("?")
+    assert "next scene" in tab.locator(".lectern-overlay").inner_text()
+    tab.keyboard.press("Escape")
+    assert not tab.locator(".lectern-overlay").count() and has(tab, "stage")
+    tab.keyboard.press("o")
+    assert tab.locator(".lectern-overlay li").count() == tab.locator(".lectern-stage nav button").count()
+    tab.locator(".lectern-overlay li button").first.click()
+    tab.wait_for_function(
+        "document.querySelector('.lectern-stage [aria-pressed=true]')?.innerText[0] === '1'"
+    )
+    tab.keyboard.press("Escape")
+    assert not has(tab, "stage")
+    walker.settle()
+    assert "stage" not in walker.parameters()
+
+
+def test_keys_are_silent_in_a_field(tab: Any, walker: Visit) -> None:
+    field = tab.get_by_role("textbox", name="Beginning")
+    field.fill("")
+    field.press_sequentially("5 f?")
+    assert (
+        field.input_value() == "5 f?"
+        and not has(tab, "stage")
+        and not tab.locator(".lectern-overlay").count()
+    )
+    assert active(tab) == "2 Nucleus 0.9"
+
+
+def test_a_slider_tells_every_movement_and_the_newest_wins(tab: Any, walker: Visit) -> None:
+    bars = "document.querySelector('.lectern-figure .plot')._fullData[1].y"
+    before = tab.evaluate(f"Array.from({bars})")
+    slider = tab.locator(".lectern-slider input").first
+    box = slider.bounding_box()
+    tab.mouse.move(box["x"] + box["width"] / 3 + 2, box["y"] + box["height"] / 2)
+    tab.mouse.down()
+    for i in range(1, 16):
+        tab.mouse.move(box["x"] + box["width"] * (1 / 3 + i / 40), box["y"] + box["height"] / 2)
+    tab.wait_for_url(re.compile(r"[?&]t="))  # before the mouse is let go
+    shown = slider.input_value()
+    tab.wait_for_url(re.compile(rf"[?&]t={re.escape(shown)}(&|$)"))
+    tab.mouse.up()
+    walker.settle()
+    assert tab.locator(".lectern-slider output").first.inner_text() == f"{float(shown):.2f}"
+    assert tab.evaluate(f"Array.from({bars})") != before
+
+
+@pytest.mark.heavy
+def test_a_figure_is_saved_as_svg_png_and_csv(tab: Any) -> None:
+    figure = tab.locator(".lectern-figure").first
+    figure.hover()
+    kinds = {"SVG": b"<svg", "PNG": b"\x89PNG", "CSV": b"token,before,after"}
+    for name, start in kinds.items():
+        with tab.expect_download() as saved:
+            figure.get_by_role("button", name=name).click()
+        assert Path(saved.value.path()).read_bytes().startswith(start)
+
+
+@pytest.mark.heavy
+def test_a_figure_that_did_not_change_is_not_drawn_again(tab: Any, walker: Visit) -> None:
+    tab.evaluate(
+        """() => { window.drawn = [0, 0, 0];
+          document.querySelectorAll('.lectern-figure .plot').forEach(
+            (plot, i) => plot.on('plotly_afterplot', () => { window.drawn[i] += 1; })); }"""
+    )
+    tab.get_by_role("button", name="Increment").or_(tab.get_by_test_id("stNumberInputStepUp")).first.click()
+    tab.wait_for_url(re.compile("draws=1"))
+    walker.settle()
+    assert tab.evaluate("window.drawn") == [0, 0, 1]  # only the draws depend on their seed
