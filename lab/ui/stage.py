@@ -72,8 +72,8 @@ class Stage:
 
     def equation(self, latex: str, note: str = "") -> None:
         """An equation with live numbers under the picture, and where each number comes from."""
-        with self.foot:
-            st.latex(latex)
+        with self.foot, st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+            st.latex(latex, width="content" if note else "stretch")
             if note:
                 st.caption(note)
 
