@@ -75,6 +75,11 @@ def grid() -> str:
     return GRID[mode()]
 
 
+def soft() -> str:
+    """The colour of words that recede, still readable."""
+    return {"light": "#5B6470", "dark": "#A7B0BC"}[mode()]
+
+
 def scale(name: Scale) -> list[list[float | str]]:
     """A plotly colour scale of this mode."""
     colors = _SCALES[mode()][name]

@@ -8,7 +8,7 @@ References: Vaswani et al. 2017, arXiv:1706.03762; Michel et al. 2019, arXiv:190
 heads off).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -120,6 +120,64 @@ def equation(story: Dot, key: int) -> str:
         rf" = \frac{{e^{{{number(float(story.scores[key]))}/\sqrt{{{D}}}}}}}{{{total}}}"
         rf" = \frac{{{raised}}}{{{total}}} = {number(float(story.weights[key]))}"
     )
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """The softmax of every row of a head, in words.
+
+    Attributes:
+        keys: the key that each row's equation is of.
+        captions, latex: a sentence and an equation for each row.
+    """
+
+    keys: list[int]
+    captions: list[str]
+    latex: list[str]
+
+
+def equations(
+    maps: Maps, layer: int, head: int, names: Sequence[str], kept: tuple[int, int] | None = None
+) -> Spoken:
+    """Each query with the key that it listens to most, or with the one that is kept: (query, key)."""
+    weights = maps.weights[layer, head]
+    keys = weights.argmax(1).tolist()
+    if kept is not None:
+        keys[kept[0]] = kept[1]
+    captions, latex = [], []
+    for query, key in enumerate(keys):
+        story = dot(maps, layer, head, query)
+        most = "listens most to" if weights[query, key] == weights[query].max() else "listens to"
+        captions.append(
+            f"Layer {layer + 1}, head {head + 1}: {names[query]} ({query + 1}) {most} "
+            f"{names[key]} ({key + 1}); q·k sums {len(story.query)} products."
+        )
+        latex.append(equation(story, key))
+    return Spoken(keys, captions, latex)
+
+
+@dataclass(frozen=True)
+class NextBars:
+    """The likeliest next tokens after every token of a text.
+
+    Attributes:
+        ids: (T, N), by their larger probability of the two.
+        now, all_heads: (T, N), with heads switched off and with none.
+        last_now, last_all: (V,), after the whole text.
+    """
+
+    ids: Tensor
+    now: Tensor
+    all_heads: Tensor
+    last_now: Tensor
+    last_all: Tensor
+
+
+def next_bars(maps: Maps, logits: Tensor, most: int) -> NextBars:
+    """Of a pass, beside the logits (T, V) of one with all heads on."""
+    now, before = maps.logits.softmax(-1), logits.softmax(-1)
+    ids = torch.maximum(now, before).topk(min(most, now.shape[1])).indices
+    return NextBars(ids, now.gather(1, ids), before.gather(1, ids), now[-1], before[-1])
 
 
 @torch.no_grad()

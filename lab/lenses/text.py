@@ -56,6 +56,24 @@ def read(coder: Tokenizer, text: str, most: int | None = None, end: bool = False
     return ids
 
 
+def readable(coder: Tokenizer, text: str) -> tuple[str, str]:
+    """What of a text the vocabulary has, and a sentence that names what it has not ("" where it has all)."""
+
+    def known(character: str) -> bool:
+        try:
+            coder.encode(character)
+        except ValueError:
+            return False
+        return True
+
+    strange = [c for c in dict.fromkeys(text) if not known(c)]
+    if not strange:
+        return text, ""
+    named = ", ".join(f"{c!r} (U+{ord(c):04X})" for c in strange[:5]) + (", …" if len(strange) > 5 else "")
+    sentence = f"{named} {'is' if len(strange) == 1 else 'are'} not in the vocabulary and left out."
+    return "".join(c for c in text if c not in strange), sentence
+
+
 def shown(tokens: Iterable[str]) -> list[str]:
     """Tokens with their invisible characters made visible."""
     return [token.translate(VISIBLE) for token in tokens]

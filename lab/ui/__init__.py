@@ -16,6 +16,7 @@ import streamlit as st
 from lab.ui.access import ask as ask_password
 from lab.ui.access import gate, unlocked
 from lab.ui.access import keys as browser_keys
+from lab.ui.cells import Beside, cells
 from lab.ui.controls import choice, number, presets, slider, text, toggle, upload
 from lab.ui.drawing import draw
 from lab.ui.figures import button_figure, clickable, figure, selected_cell, selection, table
@@ -37,9 +38,9 @@ button, metric, write, divider, code, json = st.button, st.metric, st.write, st.
 rerun, warning = st.rerun, st.warning
 
 __all__ = [
-    "action", "ask_password", "beginning", "browser_keys", "button", "button_figure", "cached",
-    "caption", "card", "check", "choice", "clickable", "code", "columns", "container", "divider", "draw",
-    "equation", "expander", "experiment", "figure", "film", "gate", "guard", "header", "held_text",
+    "Beside", "action", "ask_password", "beginning", "browser_keys", "button", "button_figure", "cached",
+    "caption", "card", "cells", "check", "choice", "clickable", "code", "columns", "container", "divider",
+    "draw", "equation", "expander", "experiment", "figure", "film", "gate", "guard", "header", "held_text",
     "history", "job", "json", "language_model", "language_models", "live", "load", "markdown", "metric",
     "navigation", "next_token_model", "notice", "number", "page_link", "pages", "presets", "program",
     "read_history", "rerun", "samples", "scene", "select", "selected_cell", "selection", "set_values",

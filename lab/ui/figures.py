@@ -46,7 +46,7 @@ def figure(
         share: of the height of the stage's picture; None keeps the height that the figure asks for.
         film: the film that the figure turns with.
         frames: path into the figure ("data.0.z", "layout.title.text") -> its values for every frame of the
-            film, along the first axis (an array, or a list of texts).
+            film, along the first axis (an array, a list of texts, or a list of lists of texts).
     """
     draw(fig, key=key or alt, alt=alt, data=data, share=share, film=film, frames=frames)
 
@@ -67,7 +67,7 @@ def draw(
     height = fig.layout.height
     fig.update_layout(height=None, autosize=True)
     frames = frames or {}
-    texts = {path: list(v) for path, v in frames.items() if isinstance(v[0], str)}
+    texts = {path: list(v) for path, v in frames.items() if textual(v[0])}
     if film is not None:
         film.expects(frames)
     header = {
@@ -93,6 +93,13 @@ def draw(
 
     arrays = {path: v for path, v in frames.items() if path not in texts}
     mount(key=chart, data=wire.pack(header, arrays), on_point_change=clicked)
+
+
+def textual(value: Any) -> bool:
+    """A text, or several."""
+    return isinstance(value, str) or (
+        isinstance(value, list | tuple) and all(isinstance(v, str) for v in value)
+    )
 
 
 def clickable(

@@ -58,6 +58,21 @@
       for (const {text, size} of texts) if (size < 23.5) wrong.push(`“${text}” is ${size.toFixed(1)} px (${name})`);
   }
 
+  // --- Labels of cells, drawn on a canvas: they tell where they lie ---
+  for (const cells of all(".lectern-cells")) {
+    const {labels, place} = cells.cells ?? {labels: [], place: {}}, name = cells.ariaLabel?.slice(0, 40);
+    const frame = box(cells);
+    for (const [kind, count] of [["row", place.rows], ["column", place.columns]])
+      if (!count || labels.filter((l) => l.names === kind).length !== count) wrong.push(`labels of ${kind}s are skipped (${name})`);
+    for (const {text, quad} of labels)
+      if (quad.some(([x, y]) => x < -2 || x > frame.width + 2 || y < -2 || y > frame.height + 2)) wrong.push(`“${text}” leaves its cells (${name})`);
+    for (let i = 0; i < labels.length; i++)
+      for (let j = i + 1; j < labels.length; j++)
+        if (!apart(labels[i].quad, labels[j].quad)) wrong.push(`“${labels[i].text}” lies over “${labels[j].text}” (${name})`);
+    if (stage && cells.closest(".st-key-picture"))
+      for (const {text, size} of labels) if (size < 23.5) wrong.push(`“${text}” is ${size.toFixed(1)} px (${name})`);
+  }
+
   // --- Nothing is wider than the screen, but what scrolls in itself ---
   for (const node of all("[data-testid=stMain] *")) {
     if (box(node).right <= innerWidth + 1) continue;

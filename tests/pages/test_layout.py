@@ -19,6 +19,7 @@ OURS = [
     ".lectern-head",
     ".lectern-stage",
     ".lectern-figure",
+    ".lectern-cells",
     ".lectern-slider",
     ".lectern-film",
 ]
@@ -59,7 +60,8 @@ def test_the_first_screen_holds_the_page(walker: Visit, path: str) -> None:
     tab = open_stage(walker, path)
     assert faults(tab) == []
     assert brightness(tab) > 240
-    named = "[...document.querySelectorAll('.lectern-figure')].every((f) => f.ariaLabel?.length > 10)"
+    pictures = "[...document.querySelectorAll('.lectern-figure, .lectern-cells')]"
+    named = f"{pictures}.every((f) => f.ariaLabel?.length > 10)"
     assert tab.evaluate(named), "a figure has no text for those who cannot see it"
     tab.evaluate(Path(AXE_FILE_PATH).read_text(encoding="utf-8"))
     assert tab.evaluate(AXE, OURS) == []
@@ -110,3 +112,19 @@ def test_faults_are_found(visit: Visit) -> None:
     tab.wait_for_timeout(500)
     found = "; ".join(faults(tab))
     assert "foot lies at" in found and "the picture is only" in found
+
+
+def test_faults_of_cells_are_found(visit: Visit) -> None:
+    """A label upon another, one outside, one that is missing."""
+    tab = visit.open("transformer-attention")
+    assert faults(tab) == []
+    tab.evaluate(
+        """() => {
+          const {labels} = document.querySelector('.lectern-cells').cells;
+          labels[0].quad = labels[1].quad;
+          labels[2].quad = labels[2].quad.map(([x, y]) => [x - 2000, y]);
+          labels.splice(labels.findIndex((l) => l.names === 'row'), 1);
+        }"""
+    )
+    found = "; ".join(faults(tab))
+    assert "lies over" in found and "leaves its cells" in found and "labels of rows are skipped" in found

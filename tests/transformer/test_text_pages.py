@@ -5,11 +5,13 @@ import re
 
 import pytest
 import torch
-from opening import metrics, open_page
+from opening import captions, component, film, metrics, open_page, open_warned
 from streamlit.testing.v1 import AppTest
 
 from lab import experiments, ui, weights
+from lab.lenses import attention as lens
 from lab.lenses import text
+from lab.ui.films import mathml
 
 NUMBER = r"-?\d+\.\d+"
 
@@ -33,12 +35,17 @@ def test_the_weight_in_the_equation_is_the_models():
     name, model, coder = first_model()
     # layer 2, head 3; key 4, query 9
     at = open_page("transformer/attention", model=name, text=TEXT, head="3,2", token="4,9")
-    plain = re.sub(r" \\cdot 10\^\{(-?\d+)\}", r"e\1", at.latex[0].value)
+    bar = film(at, "query")
+    assert bar["at"] == 9 and bar["count"] == len(TEXT)
+    assert bar["captions"][9].startswith("Layer 2, head 3: u (10) listens to O (5)")
+    tokens = torch.tensor(coder.encode(TEXT))
+    told = lens.equations(lens.record(model, tokens), 1, 2, list(TEXT), (9, 4)).latex[9]
+    assert bar["equations"][9] == mathml(told)
+    plain = re.sub(r" \\cdot 10\^\{(-?\d+)\}", r"e\1", told)
     assert rf"/\sqrt{{{model.width // model.heads}}}" in plain
     score, total, raised, total_again, weight = (
         float(n) for n in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", re.sub(r"\\sqrt\{\d+\}", "", plain))
     )
-    tokens = torch.tensor(coder.encode(TEXT))
     x = model.embedding(tokens) + model.positions.table[: len(tokens)]
     x = model.blocks[0](x[None], causal=True)
     layer = model.blocks[1]
@@ -53,29 +60,68 @@ def test_the_weight_in_the_equation_is_the_models():
 
 
 @torch.no_grad()
+def test_all_maps_and_the_next_tokens_are_sent_at_once():
+    name, model, coder = first_model()
+    at = open_page("transformer/attention", model=name, text=TEXT, head="3,2")
+    header, arrays = component(at, "cells-token")
+    L, H, T = len(model.blocks), model.heads, len(TEXT)
+    assert header["grid"] == [L, H] and header["chosen"] == H + 2 and header["rows"] == [*text.shown(TEXT)]
+    maps = lens.record(model, torch.tensor(coder.encode(TEXT)))
+    assert torch.equal(torch.tensor(arrays["values"]).view(L, H, T, T), maps.weights)
+    p = maps.logits.softmax(-1)
+    for row in (0, T - 1):
+        values, ids = p[row].topk(7)
+        assert header["beside"]["labels"][row] == text.names(coder, ids)
+        assert arrays["beside"][row] == pytest.approx(values.numpy(), abs=1e-6)
+    assert "before" not in arrays
+
+
+@torch.no_grad()
 def test_the_mask_and_the_loss():
     name, model, coder = first_model()
     tokens = torch.tensor(coder.encode(TEXT))[None]
     for causal in (True, False):
-        at = open_page("transformer/attention", model=name, text=TEXT, causal=str(causal).lower())
-        caption = next(c.value for c in at.caption if c.value.startswith("Largest move"))
-        moved, loss = map(float, re.findall(NUMBER, caption))
-        assert (moved == 0.0) == causal and ("exactly 0" in caption) == causal
+        at = open_page(
+            "transformer/attention", model=name, text=TEXT, causal=str(causal).lower(), view="Leak"
+        )
+        moved, loss = map(float, metrics(at).values())
+        assert (moved == 0.0) == causal and ("exactly 0" in captions(at)) == causal
         logits = model(tokens, causal=causal)[0, :-1]
         assert loss == pytest.approx(
             torch.nn.functional.cross_entropy(logits, tokens[0, 1:]).item(), abs=6e-4
         )
 
 
+@torch.no_grad()
 def test_switching_heads_off_moves_the_bars():
-    name, _, _ = first_model()
-    at = open_page("transformer/attention", model=name, text=TEXT)
-    assert "Heads off: none. Mass that moved (total variation): 0.000." in shown(at)
+    name, model, coder = first_model()
+    at = open_page("transformer/attention", model=name, text=TEXT, view="Worth")
+    assert list(metrics(at).values()) == ["none", "0.000"]
     for h in range(4):
         at.toggle(key=f"off1-{h + 1}").set_value(True)
     at.run()
-    caption = next(c.value for c in at.caption if c.value.startswith("Heads off"))
-    assert "1.1, 1.2, 1.3, 1.4" in caption and float(re.findall(NUMBER, caption)[-1]) > 0
+    off, moved = metrics(at).values()
+    tokens = torch.tensor(coder.encode(TEXT))
+    heads = [(0, h) for h in range(4)]
+    now, base = lens.next_token(model, tokens, heads), lens.next_token(model, tokens)
+    assert off == "1.1, 1.2, 1.3, 1.4" and float(moved) > 0
+    assert float(moved) == pytest.approx(float(0.5 * (now - base).abs().sum()), abs=6e-4)
+    at.segmented_control(key="view").set_value("Heads").run()
+    header, arrays = component(at, "cells-token")
+    assert header["off"] == [0, 1, 2, 3]
+    labels = header["beside"]["labels"][-1]
+    ids = [coder.tokens.index(c) for c in [{"⏎": "\n", "␣": " "}.get(n, n) for n in labels]]
+    assert arrays["beside"][-1] == pytest.approx(now[ids].numpy(), abs=1e-5)
+    assert arrays["before"][-1] == pytest.approx(base[ids].numpy(), abs=1e-5)
+
+
+def test_what_can_be_shown_is_shown_beside_an_unknown_character():
+    name, _, _ = first_model()
+    at = open_warned("transformer/attention", model=name, text="He😀llo Ü")
+    assert [w.value for w in at.warning] == [
+        "'😀' (U+1F600), 'Ü' (U+00DC) are not in the vocabulary and left out."
+    ]
+    assert component(at, "cells-token")[0]["rows"] == ["H", "e", "l", "l", "o", "␣"]
 
 
 @torch.no_grad()
@@ -131,5 +177,5 @@ def test_bad_text_is_one_sentence(topic, key, written, sentence):
 
 def test_one_character_is_enough():
     name, _, _ = first_model()
-    assert open_page("transformer/attention", model=name, text="a").latex
+    assert film(open_page("transformer/attention", model=name, text="a"), "query")["count"] == 1
     assert open_page("transformer/sampling", model=name, prompt="a").latex

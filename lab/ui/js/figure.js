@@ -5,6 +5,7 @@
 
 import {unpack, frame, same, plotly, painted} from "./wire.js";
 import {film} from "./film.js";
+import {tools} from "./tools.js";
 
 const CONFIG = {displayModeBar: false, scrollZoom: false, doubleClick: false};
 export const drawing = (window.lecternDrawing ??= new Set()); // promises of what is being drawn now
@@ -26,7 +27,9 @@ async function show(box, state) {
   for (const node of [box, plot]) node.setAttribute("aria-label", spec.alt);
   const gap = spec.share < 1 ? ".5rem" : "0px"; // figures above each other stand so far apart
   box.style.height = spec.height ? `${spec.height}px` : `calc(var(--picture, 420px) * ${spec.share} - ${gap})`;
-  tools(box, state);
+  const image = (format) => async () => (await plotly()).downloadImage(plot,
+    {format, filename: spec.name, width: 1280, height: 720, scale: format === "png" ? 2 : 1});
+  tools(box, spec.name, {svg: image("svg"), png: image("png"), csv: spec.csv && (() => spec.csv)});
   state.leave?.();
   state.leave = null;
   const library = await plotly();
@@ -129,33 +132,3 @@ function clicked(state, event) {
 }
 
 const plain = (v) => (v instanceof Date ? v.toISOString() : v);
-
-// Full screen, SVG and PNG at slide size, CSV: small signs that show when they are pointed at.
-function tools(box, state) {
-  const bar = box.querySelector(".tools");
-  if (bar.childElementCount) { bar.querySelector(".csv").hidden = !state.spec.csv; return; }
-  const add = (name, label, act) => {
-    const button = document.createElement("button");
-    button.className = name;
-    button.type = "button";
-    button.textContent = label;
-    button.title = button.ariaLabel = {full: "Full screen", svg: "Save as SVG", png: "Save as PNG", csv: "Save the data as CSV"}[name];
-    button.addEventListener("click", act);
-    bar.append(button);
-  };
-  const save = (format) => async () => {
-    const library = await plotly(), plot = box.querySelector(".plot");
-    library.downloadImage(plot, {format, filename: state.spec.name, width: 1280, height: 720, scale: format === "png" ? 2 : 1});
-  };
-  add("full", "⛶", () => (document.fullscreenElement ? document.exitFullscreen() : box.requestFullscreen()));
-  add("svg", "SVG", save("svg"));
-  add("png", "PNG", save("png"));
-  add("csv", "CSV", () => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([state.spec.csv], {type: "text/csv"}));
-    link.download = `${state.spec.name}.csv`;
-    link.click();
-    URL.revokeObjectURL(link.href);
-  });
-  bar.querySelector(".csv").hidden = !state.spec.csv;
-}

@@ -91,7 +91,7 @@ function drawer() {
 
 const KEYS = [
   ["1 … 9", "a scene"], ["PageDown, PageUp", "next scene, scene before (the clicker)"],
-  ["← →", "step back, step on"], ["Space", "play, pause"], ["F", "stage mode"], ["O", "all scenes"],
+  ["← →", "step back, step on"], ["↑ ↓", "the map before, the next map"], ["Space", "play, pause"], ["F", "stage mode"], ["O", "all scenes"],
   ["H", "hide controls and answers"], ["B", "black screen"], ["?", "these keys"], ["Esc", "close, leave stage mode"],
 ];
 
@@ -145,6 +145,7 @@ const film = () => window.lecternFilm;
 const ACTIONS = {
   PageDown: () => choose(last + (now.data.active === null && last === 0 ? 0 : 1)), PageUp: () => choose(last - 1),
   ArrowRight: () => film()?.step(1), ArrowLeft: () => film()?.step(-1), " ": () => film()?.play(),
+  ArrowDown: () => window.lecternTurn(1), ArrowUp: () => window.lecternTurn(-1),
   f: () => stage(!root.hasAttribute("data-stage")), o: () => overlay(overview()), "?": () => overlay(help()),
   h: () => root.toggleAttribute("data-hide"), b: () => root.toggleAttribute("data-black"),
   Escape: () => {
@@ -158,7 +159,7 @@ document.addEventListener("keydown", (event) => {
   if (!now || event.ctrlKey || event.metaKey || event.altKey || busy(event)) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const act = /^[1-9]$/.test(key) ? () => choose(+key - 1) : ACTIONS[key];
-  if (!act || (/^Arrow|^ $/.test(key) && !film())) return;
+  if (!act || (/^Arrow[LR]|^ $/.test(key) && !film()) || (/^Arrow[UD]/.test(key) && !window.lecternTurn)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
   act();
