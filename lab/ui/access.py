@@ -15,6 +15,7 @@ import streamlit as st
 from streamlit import config
 
 SERVED = "Lectern is served beyond this machine: training and files of one's own are closed"
+DOOR = "LECTERN_DOOR"  # names the address that the door before several processes listens at
 SLOW = 0.5  # seconds that a wrong password takes, one after the other for all readers
 
 # The browser keeps the secret that it is known by, and tells it; without storage it lasts as the page does.
@@ -33,8 +34,11 @@ _guessing = threading.Lock()
 
 
 def beyond() -> bool:
-    """Whether the dashboard is served to other machines: its address is none of this machine alone."""
-    address = config.get_option("server.address") or ""
+    """Whether the dashboard is served to other machines: its address is none of this machine alone.
+
+    Behind a door (`lab app --processes`) what counts is where the door listens.
+    """
+    address = os.environ.get(DOOR) or config.get_option("server.address") or ""
     try:
         return not ipaddress.ip_address(address.strip("[]")).is_loopback
     except ValueError:

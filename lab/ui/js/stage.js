@@ -92,7 +92,8 @@ function drawer() {
 const KEYS = [
   ["1 … 9", "a scene"], ["PageDown, PageUp", "next scene, scene before (the clicker)"],
   ["← →", "step back, step on"], ["↑ ↓", "the map before, the next map"], ["Space", "play, pause"], ["F", "stage mode"], ["O", "all scenes"],
-  ["H", "hide controls and answers"], ["B", "black screen"], ["?", "these keys"], ["Esc", "close, leave stage mode"],
+  ["H", "hide controls and answers"], ["B", "black screen"],
+  ["Q", "QR code of this page as it stands"], ["?", "these keys"], ["Esc", "close, leave stage mode"],
 ];
 
 // A field keeps its keys; what moves by arrows keeps those.
@@ -141,6 +142,24 @@ function help() {
   return {of: "Keys", node: list};
 }
 
+// A short link to the page as it stands, at the address that other machines reach, for the phones in the hall.
+async function code() {
+  const base = new URL(".", document.baseURI), here = new URL(location.href);
+  here.searchParams.delete("stage"); // a student's page has its controls
+  let told;
+  try {
+    const answer = await fetch(new URL("lectern/short", base), {method: "POST", body: here.pathname.slice(base.pathname.length - 1) + here.search});
+    told = answer.ok ? await answer.json() : {says: await answer.text()};
+  } catch { told = {says: "The server does not answer."}; }
+  const sheet = Object.assign(document.createElement("div"), {className: "code"});
+  if (told.address) {
+    const alt = `QR code of ${told.address}`;
+    sheet.append(Object.assign(document.createElement("img"), {src: new URL(`lectern/qr/${told.id}.svg`, base).href, alt}));
+  }
+  sheet.append(Object.assign(document.createElement("p"), {textContent: told.address ?? told.says}));
+  return {of: "QR code", node: sheet};
+}
+
 const film = () => window.lecternFilm;
 const ACTIONS = {
   PageDown: () => choose(last + (now.data.active === null && last === 0 ? 0 : 1)), PageUp: () => choose(last - 1),
@@ -148,6 +167,7 @@ const ACTIONS = {
   ArrowDown: () => window.lecternTurn(1), ArrowUp: () => window.lecternTurn(-1),
   f: () => stage(!root.hasAttribute("data-stage")), o: () => overlay(overview()), "?": () => overlay(help()),
   h: () => root.toggleAttribute("data-hide"), b: () => root.toggleAttribute("data-black"),
+  q: async () => overlay(document.querySelector(".lectern-overlay") ? null : await code()),
   Escape: () => {
     if (document.querySelector(".lectern-overlay")) overlay(null);
     else if (root.hasAttribute("data-black")) root.removeAttribute("data-black");

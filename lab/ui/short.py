@@ -1,0 +1,195 @@
+"""Short links: a page with its state under eight letters, kept in a folder that all processes share.
+
+`POST /lectern/short` takes a path with its query, of a page of this dashboard and of nothing else;
+`GET /l/<id>` leads there, and `GET /lectern/qr/<id>.svg` draws the address that other machines reach.
+"""
+
+import base64
+import hashlib
+import ipaddress
+import os
+import re
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import segno
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from lab.experiments import runs_folder
+from lab.ui import access
+from lab.ui.navigation import MOVED, pages
+
+LONGEST = 8192  # bytes of a link
+MOST = 10_000  # links that are kept: the oldest go first
+NAME = re.compile(r"[a-z2-7]{8}")
+HOST = re.compile(r"[A-Za-z0-9._-]+(:\d{1,5})?|\[[0-9A-Fa-f:.]+\](:\d{1,5})?")
+FRESH = {"Cache-Control": "no-store"}
+ALONE = (
+    "This dashboard answers this machine alone: serve it to others with `lab app --server.address 0.0.0.0`."
+)
+
+
+class NotOurs(ValueError):
+    """A link to something else than a page of this dashboard; the sentence says why."""
+
+
+# --- The folder -------------------------------------------------------------------------------------
+
+
+def folder() -> Path:
+    return runs_folder() / ".links"
+
+
+def keep(link: str) -> str:
+    """The name of a link, the same for the same link.
+
+    Raises:
+        NotOurs: it is no page of this dashboard with its query.
+    """
+    link = judge(link)
+    name = base64.b32encode(hashlib.sha256(link.encode()).digest())[:8].decode().lower()
+    path = folder() / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        os.utime(path)  # asked for again: it is young
+        return name
+    part = path.with_name(f"{name}.{os.getpid()}.part")
+    part.write_text(link, encoding="ascii")
+    os.replace(part, path)  # another process sees all of it or nothing
+    forget()
+    return name
+
+
+def find(name: str) -> str | None:
+    """The link of that name, judged again: the file may be anybody's."""
+    if not NAME.fullmatch(name):
+        return None
+    try:
+        with open(folder() / name, encoding="ascii") as file:
+            return judge(file.read(LONGEST + 1))
+    except (OSError, ValueError):
+        return None
+
+
+def forget() -> None:
+    """Let go of the oldest links beyond `MOST`."""
+    kept = [entry for entry in os.scandir(folder()) if NAME.fullmatch(entry.name)]
+    if len(kept) <= MOST:
+        return
+    for entry in sorted(kept, key=lambda e: e.stat().st_mtime_ns)[:-MOST]:
+        Path(entry.path).unlink(missing_ok=True)
+
+
+def judge(link: str) -> str:
+    """The link, if it names a page of this dashboard: a path without host, and perhaps a query.
+
+    Raises:
+        NotOurs: it does not.
+    """
+    if len(link) > LONGEST:
+        raise NotOurs(f"A link has at most {LONGEST:,} bytes.")
+    # Only what a browser writes into its address line: no spaces, backslashes or ends of lines.
+    if not re.fullmatch(r"/[\w-]*(\?[!-\[\]-~]*)?", link, re.ASCII) or "#" in link:
+        raise NotOurs("A short link leads to a page of this dashboard: a path and a query, no more.")
+    known = {"", "models", "train", *MOVED, *(page.url for page in pages())}
+    if (page := link[1:].partition("?")[0]) not in known:
+        raise NotOurs(f"This dashboard has no page {page[:60]}.")
+    return link
+
+
+# --- The address --------------------------------------------------------------------------------------
+
+
+def reached(request: Request) -> str | None:
+    """Where other machines reach this dashboard, "http://192.0.2.7:8501"; None if it is served to this
+    machine alone."""
+    scheme, host = told(request)
+    if not HOST.fullmatch(host):
+        return None
+    name, port = urlsplit(f"//{host}").hostname or "", urlsplit(f"//{host}").port
+    if not loopback(name):
+        return f"{scheme}://{host}"
+    if not access.beyond() or (own := network_address()) is None:
+        return None
+    return f"{scheme}://{own}" + (f":{port}" if port else "")
+
+
+def told(request: Request) -> tuple[str, str]:
+    """Scheme and host as the reader's browser has them, through proxies too."""
+    headers = request.headers
+    scheme = headers.get("x-forwarded-proto", request.url.scheme).split(",")[0].strip().lower()
+    host = headers.get("x-forwarded-host", headers.get("host", "")).split(",")[0].strip()
+    return scheme if scheme in ("http", "https") else "http", host
+
+
+def loopback(name: str) -> bool:
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")
+    return address.is_loopback or address.is_unspecified
+
+
+def network_address() -> str | None:
+    """This machine's address in its network; None without a network. Nothing is sent for it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # an address of nobody: only the way out is looked up
+            own = str(probe.getsockname()[0])
+        except OSError:
+            return None
+    return None if loopback(own) else own
+
+
+# --- The routes ---------------------------------------------------------------------------------------
+
+
+async def shorten(request: Request) -> Response:
+    """Keep a link: {"id": …, "address": … or null, "says": a sentence where there is no address}."""
+    origin = request.headers.get("origin")
+    if origin and urlsplit(origin).netloc not in (told(request)[1], request.headers.get("host")):
+        return PlainTextResponse("Only pages of this dashboard keep links here.", 403)
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LONGEST:
+            return PlainTextResponse(f"A link has at most {LONGEST:,} bytes.", 413)
+    try:
+        name = keep(body.decode("ascii"))
+    except NotOurs as error:
+        return PlainTextResponse(str(error), 400)
+    except UnicodeDecodeError:
+        return PlainTextResponse("A link has no letters beyond ASCII.", 400)
+    except OSError:
+        return PlainTextResponse("The link could not be saved: is the disk full?", 507)
+    home = reached(request)
+    address = f"{home}/l/{name}" if home else None
+    return JSONResponse({"id": name, "address": address, "says": "" if home else ALONE}, headers=FRESH)
+
+
+async def lead(request: Request) -> Response:
+    """To the page; the way is relative, so it stays on the host that was asked."""
+    link = find(request.path_params["name"])
+    if link is None:
+        return PlainTextResponse("There is no such short link here, or it was let go of.", 404)
+    return RedirectResponse(f"..{link}", 302, FRESH)
+
+
+async def code(request: Request) -> Response:
+    name, home = request.path_params["name"], reached(request)
+    if find(name) is None or home is None:
+        return PlainTextResponse("There is no such code here.", 404)
+    drawn = segno.make(f"{home}/l/{name}", error="m", micro=False)
+    svg = drawn.svg_inline(scale=8, border=4, dark="#000", light="#fff", omitsize=True)
+    svg = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    return Response(svg, media_type="image/svg+xml", headers=FRESH)
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/lectern/short", shorten, methods=["POST"]),
+    Route("/lectern/qr/{name}.svg", code),
+    Route("/l/{name}", lead),
+]
