@@ -31,6 +31,7 @@ BENCHES = {
     "nade": ("lab.bench.nade", "NADE: sampling against recomputing, log_prob against MADE"),
     "gcn": ("lab.bench.gcn", "GCN: an epoch on Cora against plain PyTorch Geometric"),
     "dashboard": ("lab.bench.dashboard", "dashboard: picture, answer and film of every page in a browser"),
+    "server": ("lab.bench.server", "server: 20 readers without browsers: answers, errors, memory"),
 }
 
 
@@ -54,6 +55,9 @@ def run(argv: list[str]) -> int:
         "--busy", action="store_true", help="count CPU time on one thread, not time on the wall"
     )
     parser.add_argument("--only", metavar="TEXT", help="dashboard: pages with this in their address")
+    parser.add_argument("--minutes", type=float, help="server: how long (10)")
+    parser.add_argument("--processes", type=int, help="server: served by so many (1)")
+    parser.add_argument("--rest", type=float, help="server: seconds between two actions of a reader (3)")
     options = parser.parse_args(argv)
     if options.busy:
         use_cpu_time()

@@ -7,15 +7,19 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
+from streamlit.proto.Element_pb2 import Element
 
 from lab import bench
-from lab.bench import gcn, gpt, recording, timing
+from lab.bench import gcn, gpt, recording, server, timing
 from lab.bench.timing import Row
 from lab.errors import UserError
+from lab.ui.speaking import Answer, Control
 from modules.transformer.attention import Attention, record_attention
 from modules.transformer.gpt import GPT
 
@@ -64,6 +68,38 @@ def command(name: str, *options: str) -> dict[str, Any]:
         check=True,
     )
     return {row["case"].rpartition(": ")[2]: row for row in json.loads(done.stdout)["rows"]}
+
+
+@pytest.mark.heavy
+def test_server_bench_speaks_as_several_readers() -> None:
+    found = command("server")
+    assert (
+        found["answer"]["ours"] > 0 and found["runs"]["ours"] > 0 and found["memory at the end"]["ours"] > 100
+    )
+    assert found["errors"]["ours"] == 0 and found["what others asked or typed"]["met"]
+    assert not found["what others asked or typed"]["note"].startswith("0 answers"), "no slider was moved"
+
+
+def test_server_bench_knows_a_foreign_answer() -> None:
+    slider = Element()
+    slider.bidi_component.id, slider.bidi_component.component_name = "n", "lectern_slider"
+    slider.bidi_component.json = json.dumps({"low": 2, "high": 8, "step": 1, "value": 5, "seq": 0})
+    control = Control(slider, "fragment")
+    seen = server.Seen()
+    reader = server.Reader(3, SimpleNamespace(page="masks"), seen, ["masks"])  # type: ignore[arg-type]
+    reader.asked += 1
+
+    reader.recognise(Answer(sliders={"n": {"seq": 3_000_001}}), control)
+    reader.recognise(Answer(sliders={"n": {"seq": 3_000_000}}), control)  # an older one of its own
+    reader.judge(Answer(raw=bytearray(b"..reader-ad-typed..")), "masks")
+    assert seen.own == 1 and not seen.foreign and not seen.errors
+    for seq in (2_000_001, 3_000_002, 4_000_001):
+        reader.recognise(Answer(sliders={"n": {"seq": seq}}), control)
+    reader.judge(Answer(raw=bytearray(b"reader-ad-typed reader-ab-typed"), errors=["stopped"]), "masks")
+    assert sum(seen.foreign.values()) == 4 and seen.errors == {"masks: stopped": 1}
+
+    told = json.loads(control.draw(Random(0), 7).json_value)["moved"]
+    assert told["seq"] == 7 and told["value"] in range(2, 9)
 
 
 def test_dashboard_bench_without_a_browser_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
