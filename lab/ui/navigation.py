@@ -1,6 +1,7 @@
 """Which pages there are: every pages/<family>/<topic>/page.py on disk, titled by its own header; the menu."""
 
 import ast
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -168,14 +169,33 @@ def menu(known: list[PageInfo], current: str) -> None:
 def script(path: Path) -> Callable[[], None]:
     """What runs the page in this file."""
 
-    def run() -> None:
-        show(
-            lambda: exec(
-                compiled(path, path.stat().st_mtime_ns), {"__name__": "__main__", "__file__": str(path)}
-            )
-        )
+    def draw() -> None:
+        exec(compiled(path, path.stat().st_mtime_ns), {"__name__": "__main__", "__file__": str(path)})
 
-    return run
+    return lambda: show(draw, lambda key: knows(path, key))
+
+
+def knows(path: Path, key: str) -> bool:
+    """Whether a page may have a control of this name, one that is not drawn now too: the files of its room,
+    or the controls that pages share, spell it."""
+    room = path.parent.glob("*.py") if path.name == "page.py" else [path]
+    files = [*room, Path(__file__).with_name("language.py")]
+    return any(re.fullmatch(name, key) for file in files for name in names(file, file.stat().st_mtime_ns))
+
+
+@lru_cache(maxsize=512)
+def names(path: Path, stamp: int) -> frozenset[str]:
+    """Patterns of what a file may name a control: its short texts, and what it puts together for a `key=`."""
+    found = set()
+    for node in ast.walk(parsed(path) or ast.Module([], [])):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) <= 40:
+            found.add(re.escape(node.value))
+        elif isinstance(node, ast.keyword) and node.arg == "key" and isinstance(node.value, ast.JoinedStr):
+            values = node.value.values
+            found.add(
+                "".join(re.escape(str(v.value)) if isinstance(v, ast.Constant) else ".+" for v in values)
+            )
+    return frozenset(found)
 
 
 @lru_cache(maxsize=256)

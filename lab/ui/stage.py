@@ -128,8 +128,12 @@ def use_theme() -> None:
     theme.use("dark" if st.context.theme.type == "dark" else "light")
 
 
-def show(draw: Callable[[], None]) -> None:
-    """Run a page as a part of the dashboard that answers alone; what fails in it is one sentence."""
+def show(draw: Callable[[], None], knows: Callable[[str], bool]) -> None:
+    """Run a page as a part of the dashboard that answers alone; what fails in it is one sentence.
+
+    Args:
+        knows: whether the page may have a control of this name, one that is not drawn now too.
+    """
 
     @st.fragment
     def page() -> None:
@@ -139,13 +143,13 @@ def show(draw: Callable[[], None]) -> None:
                 draw()
         finally:
             if (stage := _now.get()) is not None:
-                close(stage)
+                close(stage, knows)
 
     page()
 
 
-def close(stage: Stage) -> None:
-    """The end of a page's run: its scenes, and which of them it shows."""
+def close(stage: Stage, knows: Callable[[str], bool]) -> None:
+    """The end of a page's run: its scenes, which of them it shows, and what it does not know of the link."""
     scenes: dict[str, Scene] = st.session_state.get("_scenes", {})
     names = list(scenes)
     active = next((i for i, name in enumerate(names) if state.stands_at(scenes[name].values)), None)
@@ -161,7 +165,11 @@ def close(stage: Stage) -> None:
         else:
             st.query_params.pop("stage", None)
 
+    unknown = [k for k in st.query_params if k not in {*state.controls(), *state.KEPT} and not knows(k)]
     with stage.top:
+        if unknown:
+            named = ", ".join(state.short(key) for key in unknown[:5])
+            st.warning(f"The link names {named}, which this page does not know.", icon=":material/link_off:")
         mount(
             key="lectern_stage",
             data={

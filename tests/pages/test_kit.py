@@ -516,7 +516,7 @@ def stage_page() -> None:
         film.bar(captions=[f"frame {i}" for i in range(n)], equations=[rf"x_{i} = {i}" for i in range(n)])
     st.session_state["result"] = (n, show, text, film.at, ui.selection("cell"))
     stage_module = __import__("lab.ui.stage", fromlist=["close"])
-    stage_module.close(stage)
+    stage_module.close(stage, lambda key: key in ("hidden", "text"))
 
 
 def active(page: AppTest) -> int | None:
@@ -554,6 +554,12 @@ def test_a_link_to_no_scene_gets_a_sentence(wrong: str) -> None:
     page = run_page(stage_page, scene=wrong)
     (sentence,) = said(page)
     assert "scene" in sentence and result(page)[0] == 5
+
+
+def test_what_a_link_names_and_nothing_knows_gets_a_sentence() -> None:
+    (sentence,) = said(run_page(stage_page, nonsense="1", hidden="2", n="3"))
+    assert "nonsense" in sentence and "hidden" not in sentence
+    assert not said(run_page(stage_page, text="or not"))  # of a control that another choice shows
 
 
 def test_a_film_says_its_frames_and_follows_a_shorter_one() -> None:

@@ -14,7 +14,7 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from lab import runs, ui
-from lab.ui.navigation import COURSE
+from lab.ui.navigation import COURSE, knows
 from lab.ui.state import Control
 
 config.set_option("client.showErrorDetails", "full")  # a failing test says what failed
@@ -61,10 +61,15 @@ class Number:
         self.page.session_state[f"_own:{self.key}"] = True
 
 
+def registered(page: AppTest) -> dict[str, Control]:
+    """The controls that the page itself knows of."""
+    return page.session_state["_controls"] if "_controls" in page.session_state else {}  # noqa: SIM401
+
+
 def controls(page: AppTest) -> dict[str, Any]:
     """All controls that can be moved now, by key; those that may change what else is shown come last."""
-    known = page.session_state["_controls"] if "_controls" in page.session_state else {}  # noqa: SIM401
-    found: dict[str, Any] = {k: Number(page, k, c) for k, c in known.items() if c.kind == "number"}
+    numbers = {key: control for key, control in registered(page).items() if control.kind == "number"}
+    found: dict[str, Any] = {key: Number(page, key, control) for key, control in numbers.items()}
     for kind in (*OTHERS, *CHOICES):
         for control in page.get(kind):
             if not control.proto.disabled:
@@ -146,6 +151,8 @@ def test_every_control_moved_once(topic: str) -> None:
     assert not failures(page), failures(page)
     assert not page.warning, f"a fresh page complains: {[w.value for w in page.warning]}"
     refuses_nonsense(topic, page)
+    assert not [key for key in registered(page) if not knows(page_path(topic), key)]
+    assert not knows(page_path(topic), "nonsense")
     done: dict[str, set[Any]] = {}
     for _ in range(ROUNDS):
         moved: dict[str, Any] = {}  # what a text said before
