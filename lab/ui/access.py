@@ -12,7 +12,10 @@ import threading
 import time
 
 import streamlit as st
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 SERVED = "Lectern is served beyond this machine: training and files of one's own are closed"
 DOOR = "LECTERN_DOOR"  # names the address that the door before several processes listens at
@@ -60,6 +63,37 @@ def closed() -> bool:
     return beyond() and not unlocked()
 
 
+_unlocked: set[str] = set()  # the sessions of this process that have typed the password
+
+
+def session() -> str:
+    """What Streamlit calls the session of this run."""
+    context = get_script_run_ctx()
+    return context.session_id if context is not None else ""
+
+
+class OwnFiles:
+    """Middleware: beyond this machine, files are taken only from sessions that have typed the password.
+
+    Streamlit's own address for uploads takes them from every session, whether or not a page asks.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        _, upload, rest = scope.get("path", "").partition("/_stcore/upload_file/")
+        if (
+            upload
+            and scope.get("method") in ("PUT", "POST")
+            and beyond()
+            and rest.split("/")[0] not in _unlocked
+        ):
+            await PlainTextResponse("Files of one's own are closed here.", 403)(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+
 def at_start() -> str:
     """What the start of the dashboard says of this, "" where it is open to this machine alone."""
     if not beyond():
@@ -76,6 +110,7 @@ def ask(why: str) -> None:
         given = st.session_state.pop("lectern_password", "") or ""
         if hmac.compare_digest(given.encode(), password().encode()):
             st.session_state["lectern_unlocked"] = password()
+            _unlocked.add(session())
             return
         with _guessing:
             time.sleep(SLOW)

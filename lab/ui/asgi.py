@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+from starlette.middleware import Middleware
 from streamlit.starlette import App
 
+from lab.ui.access import OwnFiles
 from lab.ui.routes import ROUTES
 
-app = App(Path(__file__).resolve().parents[2] / "app.py", routes=ROUTES)
+app = App(Path(__file__).resolve().parents[2] / "app.py", routes=ROUTES, middleware=[Middleware(OwnFiles)])

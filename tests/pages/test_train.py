@@ -186,6 +186,24 @@ def test_own_files_are_closed_beyond_this_machine(
 # --- The address ----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("address", "unlocked", "status"), [
+    ("localhost", False, 200), ("0.0.0.0", False, 403), ("0.0.0.0", True, 200)
+])  # fmt: skip
+def test_files_are_taken_beyond_this_machine_only_from_who_has_the_password(
+    address: str, unlocked: bool, status: int, beyond: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from starlette.responses import PlainTextResponse
+    from starlette.testclient import TestClient
+
+    config.set_option("server.address", address)
+    monkeypatch.setattr(access, "_unlocked", {"mine"} if unlocked else {"another"})
+    client = TestClient(access.OwnFiles(PlainTextResponse("taken")))
+    assert client.put("/_stcore/upload_file/mine/1", content=b"x").status_code == status
+    assert client.put("/lab/_stcore/upload_file/mine/1", content=b"x").status_code == status
+    assert client.get("/_stcore/upload_file/mine/1").status_code == 200
+    assert client.post("/lectern/short", content=b"x").status_code == 200
+
+
 @pytest.mark.parametrize(
     ("address", "other"),
     [("localhost", False), ("127.0.0.1", False), ("127.1.2.3", False), ("::1", False), ("[::1]", False),
