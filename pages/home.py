@@ -1,7 +1,11 @@
-"""Home: what there is, by family and by lens."""
+"""Home: a word or a digit, answered by every lens at once; and the map of the course."""
 
-from lab import experiments, ui
-from lab.results import test_metrics
+import torch
+
+from lab import ui
+from lab.figures import basic
+from lab.lenses import drawing, embeddings, latent, strip
+from lab.lenses import text as texts
 
 FAMILIES = {
     "foundations": "Probability, divergences and Monte Carlo: what all other families stand on.",
@@ -17,46 +21,176 @@ FAMILIES = {
     "diffusion": "Add noise step by step; learn to take it away again.",
 }
 LENSES = {
-    "attention": ("Attention", "Who looks at whom."),
-    "receptive_field": ("Receptive field", "Which inputs can reach this unit."),
-    "latent": ("Latent space", "What the hidden numbers mean."),
-    "sampling": ("Sampling", "Watch generation happen, step by step."),
+    "attention": "Attention",
+    "receptive_field": "Receptive field",
+    "latent": "Latent space",
+    "sampling": "Sampling",
 }
+WORD, DIGIT = "a word", "a digit"
+WRITER, CUTTER, VECTORS = "gpt-shakespeare", "ngram-bpe500-shakespeare", "sgns-multi30k"
+READER, PLACER = "cnn-mnist", "vae2d-mnist"
+SIDE = 28
 
-ui.header("Lectern", "Deep generative models, really trained, to be looked into one step at a time.")
-
-pages = ui.pages()
-catalog = experiments.catalog().values()
-
-ui.markdown("### Four lenses")
-for column, (lens, (title, question)) in zip(ui.columns(4), LENSES.items(), strict=True):
-    with column, ui.container(border=True, height="stretch"):
-        ui.markdown(f"##### {title}\n{question}")
-        for page in pages:
-            if lens in page.lenses:
-                ui.page_link(page)
-
-ui.markdown("### Families")
-present = {p.family for p in pages} | {e.family for e in catalog}
-for family in (f for f in FAMILIES if f in present):
-    with ui.container(border=True):
-        text, links = ui.columns([3, 2])
-        with links:
-            for page in pages:
-                if page.family == family:
-                    ui.page_link(page)
-        with text:
-            ui.markdown(f"##### {family.capitalize()}\n{FAMILIES[family]}")
-            results = [
-                f"**{e.name}** "
-                + (test_metrics(e.card["metrics"], e.card.get("std")) if e.card else "not trained yet")
-                for e in catalog
-                if e.family == family
-            ]
-            ui.caption(" · ".join(results))
-
-ui.notice(
-    "Every model here was trained by one command, `lab fit <experiment>`, and has a card with its data, "
-    "settings and test results: **Models** shows them. **Train** starts a run of your own, which then stands "
-    "beside these. Every control is part of the link: copy it and others see the same."
+stage = ui.stage("Lectern", "Deep generative models, really trained: type or draw, and each answers at once.")
+stage.scenes(
+    {
+        "A word": ui.scene("Six glances at one text; a click on any of them goes in with your text."),
+        "A name": ui.scene(
+            "After a name in capitals this model is nearly sure of what follows.", text="ROMEO"
+        ),
+        "No word": ui.scene("Letters in no order: each of them costs many nats.", text="qzxj kvwq"),
+        "A digit": ui.scene("Four glances at one drawing; a click goes in with it.", ask=DIGIT),
+        "No digit": ui.scene(
+            "A box: the classifier must choose one of ten all the same.", ask=DIGIT, digit="box"
+        ),
+    }
 )
+
+
+@ui.cached
+def examples() -> list:
+    """Ten digits to start from, and a box."""
+    box = torch.zeros(SIDE, SIDE)
+    box[6:22, 6:22] = 1.0
+    box[8:20, 8:20] = 0.0
+    return [*drawing.examples(SIDE), ("box", box)]
+
+
+@ui.cached
+def neighbourhood() -> tuple:
+    """Digits held out from training, their labels and their places."""
+    pictures, labels = strip.digits()
+    encoder = ui.load(PLACER)
+    return pictures, labels, latent.codes(encoder, latent.as_input(encoder, pictures))
+
+
+@ui.cached
+def vectors() -> embeddings.Table:
+    return embeddings.table(ui.load(VECTORS), ui.card(VECTORS))
+
+
+def small(fig: basic.go.Figure, **how) -> None:
+    """A tile's figure: half of the picture high, with thin margins, as its title stands above it."""
+    fig.update_layout(margin={"l": 4, "r": 4, "t": 8, "b": 4})
+    ui.figure(fig, share=0.5, **how)
+
+
+def words(text: str) -> None:
+    """Six tiles that answer a text."""
+    model = ui.load(WRITER)
+    coder, cutter = (texts.tokenizer(ui.card(name)) for name in (WRITER, CUTTER))
+    text, strange = strip.readable(coder, text)
+    if strange:
+        ui.warning(f"{WRITER} has never seen {strange}: the rest of your text is read.")
+    if not text:
+        ui.caption("Type at least one letter.")
+        return
+    tokens = texts.read(coder, text, model.context)
+    pieces = texts.names(cutter, texts.read(cutter, text))
+    seen = strip.word(model, tokens)
+    letters, top, ahead = (texts.names(coder, ids) for ids in (tokens, seen.top, seen.ahead))
+    rows = [ui.columns(3) for _ in range(2)]
+    with rows[0][0], ui.tile("Tokens", f"{len(pieces)}, of 500 that it knows", "language-tokenizer-workbench",
+                             text=text):  # fmt: skip
+        small(
+            basic.bars(pieces, [len(piece) for piece in pieces], color=basic.theme.INPUT),
+            alt="Letters of each token of the text, as byte-pair encoding cuts it", key="tokens",
+        )  # fmt: skip
+    with rows[0][1], ui.tile("Attention", "the heads of layer 1", "transformer-attention", text=text):
+        small(
+            basic.images(seen.heads, columns=len(seen.heads), scale="violet"),
+            alt="Attention weights of the first layer's heads: row looks at column", key="heads",
+        )  # fmt: skip
+    with (
+        rows[0][2],
+        ui.tile("Next letter", f"{top[0]} has {seen.p[0]:.2f}", "language-truncation", prompt=text),
+    ):
+        small(
+            basic.bars(top, seen.p), alt="Probabilities of the likeliest next letters", key="next",
+            data={"letter": top, "p": seen.p},
+        )  # fmt: skip
+    with (
+        rows[1][0],
+        ui.tile("Goes on", f"{text[-12:]}|{''.join(ahead)}", "transformer-sampling", prompt=text),
+    ):
+        small(
+            basic.bars(ahead, seen.sure, probability=True), key="ahead",
+            alt="How the text goes on, and how sure each letter is", data={"letter": ahead, "p": seen.sure},
+        )  # fmt: skip
+    with rows[1][1], ui.tile("Surprise", "nats that each letter costs", "language-perplexity", text=text):
+        small(
+            basic.bars(letters[1:][-16:], seen.surprise[-16:], color=basic.theme.INPUT),
+            alt="Surprise of each letter given those before it, in nats", key="surprise",
+            data={"letter": letters[1:], "nats": seen.surprise},
+        )  # fmt: skip
+    found = strip.company(vectors(), "".join(c if c.isalpha() else " " for c in text.lower()).split())
+    says = f"of {found[0]}, by cosine" if found else "no word of yours has a vector"
+    with rows[1][2], ui.tile("Neighbours", says, "language-word-vectors", corpus="captions"):
+        if found:
+            _, names, cosines = found
+            small(
+                basic.bars(names, cosines, horizontal=True, color=basic.theme.HIDDEN),
+                alt=f"The words nearest to {found[0]}", key="company",
+                data={"word": names, "cosine": cosines},
+            )  # fmt: skip
+
+
+def digits(picture: torch.Tensor) -> None:
+    """Four tiles that answer a drawing."""
+    pictures, labels, codes = neighbourhood()
+    seen = strip.digit(ui.load(READER), ui.load(PLACER), picture, pictures)
+    best, drawn = int(seen.p.argmax()), ui.ink(picture)
+    near = [str(label) for label in labels[seen.near].tolist()]
+    rows = [ui.columns(2) for _ in range(2)]
+    with rows[0][0], ui.tile("Class", f"{best} has {seen.p[best]:.2f}", "convolution-receptive-field",
+                             model=READER, digit28=drawn):  # fmt: skip
+        small(
+            basic.bars([str(c) for c in range(10)], seen.p, best, probability=True), key="classes",
+            alt="Probabilities of the ten classes", data={"class": range(10), "p": seen.p},
+        )  # fmt: skip
+    with rows[0][1], ui.tile("Gradient", f"the pixels that move the answer {best}",
+                             "convolution-receptive-field", model=READER, digit28=drawn):  # fmt: skip
+        small(
+            basic.images([picture, seen.field / seen.field.max().clamp(min=1e-12)], columns=2, gap=4),
+            alt="The drawing, and how much each of its pixels moves the likeliest class", key="field",
+        )  # fmt: skip
+    with rows[1][0], ui.tile("Latent space", "its place among other digits", "latent-latent-space",
+                             model=PLACER, a=drawn):  # fmt: skip
+        fig = basic.scatter(codes, labels, size=5, equal=False)
+        fig.update_layout(showlegend=False)
+        fig.add_scatter(x=[seen.code[0].item()], y=[seen.code[1].item()], mode="markers", name="yours",
+                        marker={"symbol": "x", "size": 18, "color": basic.theme.text()})  # fmt: skip
+        small(fig, alt="Places of digits in the plane of the autoencoder, and a cross at yours",
+                  key="place")  # fmt: skip
+    with (
+        rows[1][1],
+        ui.tile(
+            "Neighbours", f"pixel by pixel: {', '.join(near)}", "latent-latent-space", model=PLACER, a=drawn
+        ),
+    ):
+        small(
+            basic.images(pictures[seen.near], columns=len(near), gap=3),
+            alt=f"The digits nearest to yours, pixel by pixel: {', '.join(near)}", key="near",
+        )  # fmt: skip
+
+
+with stage.rail:
+    ask = ui.choice("Ask with", [WORD, DIGIT], key="ask")
+    if ask == WORD:
+        typed = ui.text("Type a word", "The man", key="text", max_chars=60, area=False,
+                        examples={"Night": "Good night", "To be": "To be, or not"})  # fmt: skip
+    else:
+        drawn = ui.draw("Draw a digit", key="digit", size=SIDE, examples=examples())
+with stage.picture:
+    if ask == WORD:
+        words(typed)
+    else:
+        digits(drawn)
+with stage.foot:
+    ui.course_map(FAMILIES, LENSES)
+with stage.below:
+    ui.notice(
+        "Every model here was trained by one command, `lab fit <experiment>`, and has a card with its data, "
+        "settings and test results: **Models** shows them. **Train** starts a run of your own, which then "
+        "stands beside these. Every control is part of the link: copy it and others see the same."
+    )

@@ -18,12 +18,12 @@ from lab.ui.access import gate, unlocked
 from lab.ui.access import keys as browser_keys
 from lab.ui.cells import Beside, cells
 from lab.ui.controls import choice, number, presets, slider, text, toggle, upload
-from lab.ui.drawing import draw
+from lab.ui.drawing import draw, ink
 from lab.ui.figures import button_figure, clickable, figure, selected_cell, selection, table
 from lab.ui.films import film
 from lab.ui.language import beginning, language_model, language_models, next_token_model
 from lab.ui.models import cached, card, experiment, history, load, read_history, trained
-from lab.ui.navigation import navigation, page_link, pages
+from lab.ui.navigation import course_map, navigation, page_link, pages, tile
 from lab.ui.page import check, equation, header, notice, program, source, stop
 from lab.ui.stage import guard, scene, stage
 from lab.ui.state import held_text, select, set_values
@@ -39,11 +39,11 @@ rerun, warning = st.rerun, st.warning
 
 __all__ = [
     "Beside", "action", "ask_password", "beginning", "browser_keys", "button", "button_figure", "cached",
-    "caption", "card", "cells", "check", "choice", "clickable", "code", "columns", "container", "divider",
-    "draw", "equation", "expander", "experiment", "figure", "film", "gate", "guard", "header", "held_text",
-    "history", "job", "json", "language_model", "language_models", "live", "load", "markdown", "metric",
-    "navigation", "next_token_model", "notice", "number", "page_link", "pages", "presets", "program",
-    "read_history", "rerun", "samples", "scene", "select", "selected_cell", "selection", "set_values",
-    "setting", "slider", "source", "stage", "stepper", "stop", "table", "tabs", "text", "toggle",
-    "trained", "unlocked", "upload", "warning", "write",
+    "caption", "card", "cells", "check", "choice", "clickable", "code", "columns", "container",
+    "course_map", "divider", "draw", "equation", "expander", "experiment", "figure", "film", "gate",
+    "guard", "header", "held_text", "history", "ink", "job", "json", "language_model", "language_models",
+    "live", "load", "markdown", "metric", "navigation", "next_token_model", "notice", "number", "page_link",
+    "pages", "presets", "program", "read_history", "rerun", "samples", "scene", "select", "selected_cell",
+    "selection", "set_values", "setting", "slider", "source", "stage", "stepper", "stop", "table", "tabs",
+    "text", "tile", "toggle", "trained", "unlocked", "upload", "warning", "write",
 ]  # fmt: skip

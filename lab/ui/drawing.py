@@ -74,6 +74,12 @@ def draw(label: str, *, key: str, size: int = 28, examples: Sequence[tuple[str, 
     return levels.float() / LEVELS
 
 
+def ink(picture: Any) -> str:
+    """A picture (size, size) in [0, 1] as a link's text, for the `draw` of another page."""
+    values = torch.as_tensor(picture)
+    return INK + spell(quantise(values, values.shape[-1]))
+
+
 def quantise(picture: Any, size: int) -> Tensor:
     """(size, size) bytes 0..15 of a picture in [0, 1]."""
     values = torch.as_tensor(picture, dtype=torch.float32).reshape(size, size)

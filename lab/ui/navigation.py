@@ -1,13 +1,16 @@
 """Which pages there are: every pages/<family>/<topic>/page.py on disk, titled by its own header; the menu."""
 
 import ast
+import html
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -23,8 +26,9 @@ LENSES = ("attention", "receptive_field", "latent", "sampling")
 LINES = dict(zip(FAMILIES, (*CATEGORIES, "#5E7F2E"), strict=True))  # each family's colour, in menu and map
 FIRST = {"Home": "", "Models": "models", "Train": "train"}  # title -> url
 HERE = Path(__file__).parent
-mount_menu = component(
-    "nav", (HERE / "nav.html").read_text(encoding="utf-8"), (HERE / "nav.css").read_text(encoding="utf-8")
+mount_menu, mount_map = (
+    component(name, *((HERE / f"{name}.{part}").read_text(encoding="utf-8") for part in ("html", "css")))
+    for name in ("nav", "map")
 )
 # The order in which a course meets the topics of a family; those not named come after, by name.
 COURSE = {
@@ -164,6 +168,41 @@ def menu(known: list[PageInfo], current: str) -> None:
         mount_menu(
             key="lectern_nav", data={"first": list(FIRST.items()), "families": families, "current": current}
         )
+
+
+def course_map(about: Mapping[str, str], lenses: Mapping[str, str]) -> None:
+    """The map of the course: families as lines, pages as stations, lit up by the search and by lenses.
+
+    Args:
+        about: family -> what it is, in a sentence.
+        lenses: of LENSES -> title.
+    """
+    known = pages()
+    families = [
+        {
+            "name": family,
+            "color": LINES[family],
+            "about": about.get(family, ""),
+            "pages": [
+                {"title": page.title, "url": page.url, "idea": page.idea, "lenses": page.lenses}
+                for page in known
+                if page.family == family
+            ],
+        }
+        for family in dict.fromkeys(page.family for page in known)
+    ]
+    mount_map(key="lectern_map", data={"families": families, "lenses": list(lenses.items())})
+
+
+@contextmanager
+def tile(title: str, says: str, page: str, **parameters: str) -> Iterator[None]:
+    """A small figure that leads to a page: a click on it goes there with these parameters in the link."""
+    address = html.escape(f"{page}?{urlencode(parameters)}")
+    with st.container(key=f"tile-{page}-{title.replace(' ', '-')}", gap=None):
+        st.html(
+            f'<a class="lectern-tile" href="{address}"><b>{html.escape(title)}</b> {html.escape(says)}</a>'
+        )
+        yield
 
 
 def script(path: Path) -> Callable[[], None]:

@@ -83,6 +83,7 @@ function build(nav) {
     event.stopPropagation();
     if (input.value) { input.value = ""; look(nav); } else { open(nav, false); document.activeElement.blur(); }
   });
+  document.addEventListener("click", fly);
   input.onfocus = () => entries();
   input.oninput = () => look(nav);
   input.onkeydown = (event) => {
@@ -95,6 +96,16 @@ function build(nav) {
     choose(nav, list.children[Math.min(Math.max(at, 0), list.childElementCount - 1)]);
   };
   return {};
+}
+
+// A click on a tile, or on its figure, goes to the page that its link names, with the input of the tile.
+function fly(event) {
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  const tile = event.target.closest?.("a.lectern-tile, [class*=st-key-tile-] .plot")?.closest("[class*=st-key-tile-]");
+  const a = tile?.querySelector("a.lectern-tile");
+  if (!a) return;
+  event.preventDefault();
+  go(a.getAttribute("href"));
 }
 
 // --- Search -----------------------------------------------------------------------------------------
