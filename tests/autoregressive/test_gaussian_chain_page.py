@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 import torch
-from opening import captions, metrics, open_page
+from opening import captions, figure, film, metrics, move, open_page, prose
 from scipy.stats import multivariate_normal, norm
 
 from pages.autoregressive.gaussian_chain import lens
@@ -81,7 +81,7 @@ def test_the_gaussian_walk_spreads_as_the_coins_does() -> None:
 def test_the_page_shows_both_sums_of_the_path() -> None:
     page = opened(show="Your path")
     shown = metrics(page)
-    assert shown["Sum of the terms"] == shown["One multivariate normal"] == "-4.8591679"
+    assert shown["Sum of the terms"] == shown["One normal"] == "-4.8591679"
     assert float(shown["Difference"]) < 1e-12
     terms = page.dataframe[0].value["log N(x; mean, sd²)"]
     assert sum(map(float, terms)) == pytest.approx(-4.8591679, abs=1e-6)
@@ -93,14 +93,53 @@ def test_the_page_shows_both_sums_of_the_path() -> None:
 
 def test_the_page_shows_how_a_random_walk_spreads() -> None:
     page = opened(a="1.0", n="25", s="0.6")
-    assert "= 9.0000" in page.latex[1].value  # 25 · 0.36
+    assert "= 9.0000" in page.latex[0].value  # 25 · 0.36
+    assert "no link fades" in prose(page) and "root of time" in prose(page)
     assert "no stationary distribution" in captions(page)
     page = opened(a="0.8", s="0.6")
-    assert "1.0000" in page.latex[1].value
+    assert "1.0000" in page.latex[0].value and "the factor 0.8." in prose(page)
+
+
+@pytest.mark.parametrize("slope", [-1.1, -1.0, -0.5, 0.0, 0.3, 1.0, 1.1])
+def test_the_sentence_on_links_is_what_the_covariance_does(slope: float) -> None:
+    said = lens.links(slope)
+    row = lens.chain(slope, 0.7, 6, stationary=False).moments()[1][1, 1:]
+    assert ("all values are correlated" in said) == bool((row.abs() > 1e-12).all())
+    if slope:
+        factor = (row[1:] / row[:-1]).tolist()
+        assert factor == pytest.approx([slope] * 4)
+        assert ("shrinks" in said, "grows" in said) == (abs(slope) < 1, abs(slope) > 1)
+        assert (f"{abs(slope):g} and changes sign" in said) == (slope < 0 and abs(slope) != 1)
+
+
+def test_no_memory_is_not_called_correlated() -> None:
+    assert "correlated" not in prose(opened(a="0", s="1"))
+
+
+def test_the_film_of_a_path_shows_it_as_far_as_it_has_come() -> None:
+    page = opened(n="8", step="2")
+    bar, (_, arrays) = film(page), figure(page, "paths")
+    x = arrays["data.2.y"]
+    assert bar["count"] == 8 and bar["at"] == 2 and x.shape == (8, 8)
+    for at, row in enumerate(x):
+        assert (row == row).tolist() == [t <= at for t in range(8)]
+        assert bar["captions"][at].startswith(f"Step {at + 1}: {row[at]:.3f}, ")
+        assert arrays["data.3.x"][at].tolist() == [at + 1]
+        if at:
+            assert arrays["data.3.y"][at][0] == pytest.approx(0.8 * row[at - 1], abs=1e-5)
 
 
 def test_the_page_shows_the_coins_distribution() -> None:
     page = opened(show="±1 walk")
+    bar = film(page, "steps")
     found = lens.coin_walk(4, 4000, 0)
-    assert "p = (1, 4, 6, 4, 1) / 16" in page.latex[0].value
-    assert f"{found.variance:.3f}" in page.latex[0].value
+    assert (bar["at"], bar["names"][3]) == (3, "4") and f"{found.variance:.3f}" in bar["equations"][3]
+    _, arrays = figure(page, "places")
+    assert arrays["data.0.y"][3][36:45].tolist() == pytest.approx(
+        [v / 16 for v in (1, 0, 4, 0, 6, 0, 4, 0, 1)]
+    )
+    assert arrays["data.1.y"].sum(1).tolist() == pytest.approx([1] * 40)
+    move(page, "steps", 7)
+    assert film(page, "steps")["at"] == 6 and "(1, 7, \\dots, 1)" in lens.walk_equation(
+        lens.coin_walk(7, 9, 0)
+    )

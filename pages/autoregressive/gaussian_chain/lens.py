@@ -1,6 +1,8 @@
 """Chains of real numbers and walks: paths, covariance, the chain rule and one normal distribution, a coin."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -8,8 +10,10 @@ from torch import Tensor
 from torch.distributions import MultivariateNormal
 
 from modules.autoregressive.gaussian_chain import GaussianChain, walk_distribution
+from modules.trace import Trace
 
 LONGEST = 30  # values of a typed path
+STEPS = 40  # of the longest walk
 
 
 def chain(slope: float, scale: float, steps: int, stationary: bool) -> GaussianChain:
@@ -43,6 +47,58 @@ def deviation(model: GaussianChain) -> float:
 def paths(model: GaussianChain, count: int, seed: int) -> Tensor:
     """Draws (count, steps)."""
     return model.sample(count, torch.Generator().manual_seed(seed))
+
+
+def means(trace: Trace) -> Tensor:
+    """What each value of a drawn path was drawn around, (steps,)."""
+    return torch.tensor([step.values["mean"] for step in trace], dtype=torch.float64)
+
+
+def links(slope: float) -> str:
+    """How the covariance of a value with later ones goes on, a sentence."""
+    if slope == 0:
+        return "With a = 0 no value knows of another: the covariance is a diagonal."
+    side = " and changes sign" if slope < 0 else ""
+    if abs(slope) == 1:
+        return (
+            f"Only neighbours are linked, yet all values are correlated, and at a = {slope:g} no link fades."
+        )
+    how = "shrinks" if abs(slope) < 1 else "grows"
+    return (
+        "Only neighbours are linked, yet all values are correlated: with each step further off the "
+        f"covariance {how} by the factor {abs(slope):g}{side}."
+    )
+
+
+def growth(slope: float, stationary: bool) -> str:
+    """How the variance goes on, a sentence."""
+    if stationary:
+        return "Every value has the same variance, by the choice of the first."
+    if abs(slope) < 1:
+        return "From x₀ = 0 the variance grows towards s² / (1 − a²)."
+    if abs(slope) == 1:
+        return "The variance grows by s² a step: the walk spreads like the root of time."
+    return "The variance grows without end, and ever faster."
+
+
+def variance_equation(slope: float, scale: float, model: GaussianChain, stationary: bool) -> tuple[str, str]:
+    """LaTeX, and where its numbers come from: of the covariance, or of the last variance from x_0 = 0 on."""
+    variances, steps = model.moments()[1].diagonal().tolist(), model.n
+    if stationary:
+        return (
+            rf"\mathrm{{Cov}}(x_t, x_u) = a^{{|t-u|}}\, s^2 / (1-a^2) = ({slope:g})^{{|t-u|}} \cdot "
+            rf"{scale**2 / (1 - slope**2):.4f}",
+            "The picture is L⁻¹ D L⁻ᵀ, from the model; the formula differs from it by at most "
+            f"{deviation(model):.1e}.",
+        )
+    terms = " + ".join(f"{slope ** (2 * k) * scale**2:.3g}" for k in range(min(3, steps)))
+    terms += r" + \dots" if steps > 3 else ""
+    return (
+        rf"\mathrm{{Var}}(x_{{{steps}}}) = s^2 \textstyle\sum_{{k<{steps}}} a^{{2k}} = {terms}"
+        rf" = {variances[-1]:.4f}",
+        f"From x₀ = 0 on: Var(x₁) = {variances[0]:.4f}; each step multiplies by a² = {slope * slope:.4f} and "
+        "adds s².",
+    )
 
 
 # --- Own path -------------------------------------------------------------------------------------
@@ -98,6 +154,30 @@ def log_density(model: GaussianChain, x: Tensor) -> LogDensity:
     return LogDensity(means, variance.sqrt(), model.log_conditionals(x[None])[0], float(joint))
 
 
+def terms(found: LogDensity, x: Tensor) -> dict[str, list[str]]:
+    """Captions and equations (LaTeX) of the values of the path (n,)."""
+    captions, equations = [], []
+    rows = zip(x.tolist(), found.means.tolist(), found.spreads.tolist(), found.terms.tolist(), strict=True)
+    for t, (value, mean, spread, term) in enumerate(rows, start=1):
+        off = abs(value - mean) / spread
+        captions.append(
+            f"Value {t}: {value:g}, expected around {mean:.4g}: {off:.2f} standard deviations off."
+        )
+        equations.append(rf"\log N({value:g};\, {mean:.4g},\, {spread:.4g}^2) = {term:.4f}\;\text{{nats}}")
+    return {"captions": captions, "equations": equations}
+
+
+def term_table(found: LogDensity, x: Tensor) -> dict[str, list[Any]]:
+    """The terms of the chain rule, a row a value."""
+    return {
+        "step": list(range(1, len(x) + 1)),
+        "x": [f"{v:g}" for v in x.tolist()],
+        "mean": [f"{v:.4f}" for v in found.means.tolist()],
+        "standard deviation": [f"{v:.4f}" for v in found.spreads.tolist()],
+        "log N(x; mean, sd²)": [f"{v:.7f}" for v in found.terms.tolist()],
+    }
+
+
 # --- The fair walk --------------------------------------------------------------------------------
 
 
@@ -134,11 +214,39 @@ def gauss_walk(steps: int, count: int, seed: int) -> tuple[Tensor, Tensor]:
     return F.pad(paths(model, count, seed), (1, 0)), F.pad(spread, (1, 0))
 
 
+def coin_walks(draws: int, seed: int) -> list[Walk]:
+    """The same walks of fair steps of -1 or +1 after 1, 2, …, STEPS steps."""
+    coins = torch.randint(2, (draws, STEPS), generator=torch.Generator().manual_seed(seed))
+    walked = F.pad((2 * coins - 1).cumsum(1), (1, 0))
+    found = []
+    for steps in range(1, STEPS + 1):
+        ups = (walked[:, steps] + steps) // 2
+        shares = ups.bincount(minlength=steps + 1).double() / draws
+        places = torch.arange(-steps, steps + 1, 2)
+        found.append(Walk(walked[:, : steps + 1], places, walk_distribution(steps)[::2], shares))
+    return found
+
+
 def coin_walk(steps: int, draws: int, seed: int) -> Walk:
     """Draw walks of `steps` fair steps of -1 or +1."""
-    coins = torch.randint(2, (draws, steps), generator=torch.Generator().manual_seed(seed))
-    walked = torch.cat([coins.new_zeros(draws, 1), (2 * coins - 1).cumsum(1)], 1)
-    places = torch.arange(-steps, steps + 1, 2)
-    ups = (walked[:, -1] + steps) // 2
-    shares = ups.bincount(minlength=steps + 1).double() / draws
-    return Walk(walked, places, walk_distribution(steps)[::2], shares)
+    return coin_walks(draws, seed)[steps - 1]
+
+
+def on_line(walks: Sequence[Walk], what: str) -> Tensor:
+    """ "distribution" or "frequencies" of all walks on the places -STEPS, …, STEPS: (len, 2 STEPS + 1)."""
+    line = torch.zeros(len(walks), 2 * STEPS + 1, dtype=torch.float64)
+    for row, walk in zip(line, walks, strict=True):
+        row[walk.places + STEPS] = getattr(walk, what)
+    return line
+
+
+def walk_equation(walk: Walk) -> str:
+    """Ways of ending at each place, and both variances, LaTeX."""
+    steps, ways = len(walk.places) - 1, walk.ways
+    shown, of = ", ".join(map(str, ways)), str(2**steps)
+    if steps > 6:
+        shown, of = f"{ways[0]}, {ways[1]}, \\dots, {ways[-1]}", f"2^{{{steps}}}"
+    return (
+        rf"p = ({shown}) / {of}, \qquad \mathrm{{Var}} = {steps}\;\text{{exactly}},\; "
+        rf"{walk.variance:.3f}\;\text{{in the draws}}"
+    )
