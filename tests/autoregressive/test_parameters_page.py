@@ -1,16 +1,17 @@
 """The page "Parameter counts" and its lens: formulas against arrays, multiplications against hand counts."""
 
+import csv
 import math
 from functools import partial
 
 import pytest
 import torch
-from opening import open_page, prose
+from opening import figure, metrics, move, open_page, prose
 
 from lab.bench import nade as bench
 from modules.autoregressive.nade import NADE
 from modules.autoregressive.pixelcnn import MaskedConv2d
-from pages.autoregressive.parameters import asymmetry, lens
+from pages.autoregressive.parameters import asymmetry, figures, lens, race
 
 opened = partial(open_page, "autoregressive/parameters")
 
@@ -59,6 +60,12 @@ def test_costs_of_the_family() -> None:
     assert cost["NADE"].passes == n * cost["NADE"].likelihood > n * cost["NADE"].sample
     assert {c.steps for c in cost.values()} == {n}
     assert lens.cost("joint table", 40, 1, 1).numbers is None
+
+
+@pytest.mark.parametrize("name", lens.MODELS)
+def test_what_a_model_does_not_depend_on_is_left_out_of_its_key(name: str) -> None:
+    for n, k, d in ((5, 3, 4), (7, 2, 6)):
+        assert lens.FORMULAS[name](*lens.depends(name, n, k, d)[1:]) == lens.FORMULAS[name](n, k, d)
 
 
 def test_crossing_and_the_misprint() -> None:
@@ -158,13 +165,15 @@ def test_operands_are_the_formulas_numbers(name: str) -> None:
 def test_the_page_shows_the_counted_number() -> None:
     page = opened(n="8", d="5", model="NADE")
     live = lens.MODELS["NADE"](8, 2, 5).num_parameters
-    assert f"= {live}\\qquad\\text{{counted: }}{live}" in page.latex[0].value
+    assert page.latex[0].value.endswith(f"= {live}")
+    assert any(f"NADE, n = 8: {live} counted." in c.value for c in page.caption)
     assert "sums to 247, not to the 255" in prose(page)
 
 
 def test_the_page_says_what_is_too_large() -> None:
     page = opened(n="40", model="joint table")
     assert str(2**40 - 1) in page.latex[0].value
+    assert any("too large to be made" in c.value for c in page.caption)
     assert any("Not made" in c.value and "joint table" in c.value for c in page.caption)
     assert math.log2(lens.FORMULAS["joint table"](40, 0, 1) + 1) == 40
 
@@ -172,5 +181,53 @@ def test_the_page_says_what_is_too_large() -> None:
 def test_a_click_on_a_curve_shows_its_formula_with_its_numbers() -> None:
     y = lens.FORMULAS["FVSBN"](20, 2, 16)
     page = opened(curve=f"20,{y}")
-    assert "FVSBN" in page.latex[0].value and "\\tfrac{20 \\cdot 21}{2} = 210" in page.latex[0].value
-    assert any("n = 20" in c.value and "as clicked" in c.value for c in page.caption)
+    assert "\\tfrac{20 \\cdot 21}{2} = 210" in page.latex[0].value
+    assert any("FVSBN, n = 20, as clicked: 210 counted" in c.value for c in page.caption)
+
+
+@pytest.mark.parametrize("name", lens.MODELS)
+def test_the_program_of_every_model_counts_it(name: str) -> None:
+    space: dict[str, int] = {}
+    exec(lens.program(name, 7, 2, 3), space)
+    assert space["result"] == lens.FORMULAS[name](7, 2, 3)
+    if name.endswith("table"):
+        exec(lens.program(name, 40, 2, 3), space)
+        assert space["result"] == lens.FORMULAS[name](40, 2, 3)
+
+
+def test_curves_that_are_one_are_both_seen() -> None:
+    sizes = [1, 2, 3]
+    lines = {name: lens.curve(name, sizes, 1, 4) for name in ("joint table", "NADE", "MADE")}
+    joint, nade, made = figures.counts(lines, sizes, 2).data
+    assert nade.line.width > made.line.width and (nade.line.dash, made.line.dash) == ("solid", "dot")
+    assert nade.line.color != made.line.color and joint.line.dash == "solid"
+
+
+def test_the_check_knows_where_the_joint_table_overtakes() -> None:
+    bands = [lens.crossing(2, d, 40) for d in (1, 16, 64)]
+    assert bands == [4, 9, 11]
+    for d in range(1, 65):
+        assert 4 <= (lens.crossing(2, d, 40) or 0) <= 11
+
+
+def test_the_race_shows_cards_and_the_best_within_the_budget() -> None:
+    page = opened(show="Race", budget="5000")
+    header, _ = figure(page, "race")
+    rows = list(csv.reader(header["csv"].splitlines()))[1:]
+    assert [row[0] for row in rows] == list(race.RACERS)
+    assert metrics(page)["Best with 5,000 numbers"] == "NADE, d = 32"
+    assert metrics(page)["Nats"] == "17.92"
+    assert all(float(row[3]) > 0 and float(row[4]) > 0 for row in rows)
+
+
+def test_the_cheapest_within_a_budget_comes_first() -> None:
+    found = [race.Racer("a", 10, 3.0, 1, 1), race.Racer("b", 20, 1.0, 1, 1), race.Racer("c", 30, 0.5, 1, 1)]
+    assert [r.name for r in race.within(found, 20)] == ["b", "a"]
+
+
+def test_the_time_view_promises_before_it_measures() -> None:
+    page = opened(show="Time")
+    assert "figure" in figure(page, "promised")[0]
+    assert "2nd = 51{,}200" in page.latex[0].value and "13{,}107{,}200" in page.latex[0].value
+    move(page, "width", 50)
+    assert "2nd = 25{,}600" in page.latex[0].value

@@ -24,7 +24,8 @@ from modules.autoregressive.tables import ChainRuleTable, JointTable
 from modules.autoregressive.untied import Untied
 
 aten = torch.ops.aten
-LARGEST = 2_000_000  # free numbers of a model that is made to be counted
+LARGEST = 100_000  # free numbers of a model that is made to be counted,
+LARGEST_TABLE = 4096  # and of one whose contexts are walked one by one
 
 # name -> made for n variables, memory k, d hidden units
 MODELS: dict[str, Callable[[int, int, int], Autoregressive]] = {
@@ -45,6 +46,17 @@ FORMULAS: dict[str, Callable[[int, int, int], int]] = {
     "untied networks": lambda n, k, d: d * n * (n - 1) // 2 + d + n * d + n,
     "NADE": lambda n, k, d: 2 * n * d + d + n,
     "MADE": lambda n, k, d: 2 * n * d + d + n,
+}
+
+# name -> the module and the call that makes it, for a program
+CALLS = {
+    "joint table": ("tables", "JointTable(({n},))"),
+    "chain-rule table": ("tables", "ChainRuleTable(({n},))"),
+    "chain of memory k": ("markov", "MarkovChain(({n},), memory={k})"),
+    "FVSBN": ("fvsbn", "FVSBN(({n},))"),
+    "untied networks": ("untied", "Untied(({n},), hidden={d})"),
+    "NADE": ("nade", "NADE(({n},), hidden={d})"),
+    "MADE": ("made", "MADE(({n},), hidden=[{d}])"),
 }
 
 WIDE = {"untied networks", "NADE", "MADE"}  # those with d hidden units
@@ -154,9 +166,19 @@ def multiplications(run: Callable[[int], Any], low: int = 1, high: int = 3, live
     return (counts[1] - counts[0]) // (high - low)
 
 
+def too_large(name: str, n: int, k: int, d: int) -> bool:
+    """To be made for a page."""
+    return FORMULAS[name](n, k, d) > (LARGEST_TABLE if name.endswith("table") else LARGEST)
+
+
+def depends(name: str, n: int, k: int, d: int) -> tuple[str, int, int, int]:
+    """The same model with 1 for what it does not depend on."""
+    return name, n, k if name == "chain of memory k" else 1, d if name in WIDE else 1
+
+
 def cost(name: str, n: int, k: int, d: int) -> Cost:
     """Made, counted, run."""
-    if FORMULAS[name](n, k, d) > LARGEST:
+    if too_large(name, n, k, d):
         return Cost(None, None, None, None, None, n)
     model = seeded(lambda: MODELS[name](n, k, d)).eval()
     draw_weights(model)  # FVSBN starts at 0, which is no mask
@@ -178,6 +200,31 @@ def cost(name: str, n: int, k: int, d: int) -> Cost:
     own = multiplications(draw(model._walk))
     done, live = multiplications(likelihood), multiplications(likelihood, live=True)
     return Cost(model.num_parameters, done, live, own, plain, steps)
+
+
+def cost_table(costs: Mapping[str, Cost]) -> dict[str, list[Any]]:
+    """Columns, a row a model that was made."""
+    return {
+        "model": list(costs),
+        "numbers": [f"{c.numbers:,}" for c in costs.values()],
+        "× one pass": [f"{c.likelihood:,}" for c in costs.values()],
+        "× without masked": [f"{c.live:,}" for c in costs.values()],
+        "× running state": [f"{c.sample:,}" for c in costs.values()],
+        "× n full passes": [f"{c.passes:,}" for c in costs.values()],
+        "steps": [c.steps for c in costs.values()],
+    }
+
+
+def program(name: str, n: int, k: int, d: int) -> str:
+    """Python that counts the numbers of a model, or takes the formula where it is too large to be made."""
+    if too_large(name, n, k, d):
+        return f"n = {n}\nresult = 2**n - 1"
+    module, call = CALLS[name]
+    made = call.format(n=n, k=k, d=d)
+    return (
+        f"from modules.autoregressive.{module} import {made.partition('(')[0]}\n\n"
+        f"model = {made}\nresult = model.num_parameters"
+    )
 
 
 def curve(name: str, sizes: Sequence[int], k: int, d: int) -> list[float]:

@@ -3,10 +3,28 @@
 from lab import ui
 from lab.figures import basic
 from modules.autoregressive import base, made, markov, nade, tables
-from pages.autoregressive.parameters import asymmetry, lens
+from pages.autoregressive.parameters import asymmetry, figures, lens, race
 
 MOST = 40  # variables on the curves
 REFERENCES = ["Frey 1998; Larochelle, Murray 2011", "[GM] §1.1.1, §1.2.3, §1.5.6"]
+BANDS = {"up to 6": (1, 6), "7 or 8": (7, 8), "9": (9, 9), "10": (10, 10), "11 or more": (11, MOST)}
+
+stage = ui.stage("Parameter counts", "The chain rule saves nothing; fewer parents and shared weights do.")
+stage.scenes(
+    {
+        "Ten bits": ui.scene("Two pairs are one curve: the tables, and NADE with MADE; they cross at nine bits."),
+        "Tables": ui.scene("Joint table and chain rule in tables: one curve.", model="chain-rule table"),
+        "Untied": ui.scene(
+            "A network for each bit: a factor of about n/2 above the shared one.", n=40, d=32,
+            model="untied networks",
+        ),
+        "Long memory": ui.scene("Each bit of memory doubles a chain.", n=20, k=8, model="chain of memory k"),
+        "Too many": ui.scene("Forty bits: 2⁴⁰ − 1 numbers, too many to store.", n=40, model="joint table"),
+        "Race": ui.scene("As many numbers in MADE and NADE at d = 32; not the same cost.", show="Race"),
+        "Small race": ui.scene("With a thousand numbers, neighbours are best.", show="Race", budget=1000),
+        "Time": ui.scene("A full pass for every variable costs n times as much as one.", show="Time"),
+    }
+)  # fmt: skip
 
 
 @ui.cached
@@ -14,172 +32,211 @@ def cost(name: str, n: int, k: int, d: int) -> lens.Cost:
     return lens.cost(name, n, k, d)
 
 
+@ui.cached
+def raced() -> list[race.Racer]:
+    return race.race({name: (ui.load(one), ui.card(one)) for name, one in race.RACERS.items()})
+
+
 def counts_mode() -> None:
-    left, middle, right = ui.columns(3)
-    with left:
+    with stage.rail:
         n = ui.slider("Variables n", 2, MOST, 10, key="n")
-    with middle:
         k = ui.slider("Memory k of the chain", 0, 8, 2, key="k")
-    with right:
         d = ui.slider("Hidden units d", 1, 64, 16, key="d")
-    name = ui.choice("Model", list(lens.MODELS), key="model", default="NADE", as_list=True)
-
+        name = ui.choice("Model", list(lens.MODELS), key="model", default="NADE", as_list=True)
     sizes = list(range(1, MOST + 1))
-    lines = {other: lens.curve(other, sizes, k, d) for other in lens.MODELS if other != "chain-rule table"}
-    costs = {other: cost(other, n, k, d) for other in lens.MODELS}
-    point = ui.clickable(
-        basic.curves(
-            lines, sizes, title="Free numbers: click a curve", xlabel="variables n", ylabel="numbers",
-            log_y=True, mark=n, height=460, markers=True,
-        ),
-        key="curve",
-        alt="Free numbers of each model against the number of variables, on a logarithmic scale",
-        data={"n": sizes, **lines},
-    )  # fmt: skip
-    ui.caption(
-        "The joint table and the chain rule in tables are one curve; so are MADE and NADE. Below, × counts "
-        "the multiplications of one example as they happen; masked weights are multiplied too, and left out "
-        "in the third column. NADE's one pass treats 16 variables at once: it is fast and multiplies more "
-        "than its running sum, which costs a likelihood as much as a sample."
-    )
-
-    made = {other: c for other, c in costs.items() if c.numbers is not None}
-    ui.table(
-        {
-            "model": list(made),
-            "numbers": [f"{c.numbers:,}" for c in made.values()],
-            "× log p": [f"{c.likelihood:,}" for c in made.values()],
-            "× without masked": [f"{c.live:,}" for c in made.values()],
-            "× sample": [f"{c.sample:,}" for c in made.values()],
-            "× n full passes": [f"{c.passes:,}" for c in made.values()],
-            "steps": [c.steps for c in made.values()],
-        },
-        alt="Counts of the models that were made for this page",
-    )
-    if len(made) < len(costs):
-        ui.caption(f"Not made, too large: {', '.join(other for other in costs if other not in made)}.")
-
+    lines = {other: lens.curve(other, sizes, k, d) for other in lens.MODELS}
+    costs = {other: cost(*lens.depends(other, n, k, d)) for other in lens.MODELS}
+    with stage.picture:
+        left, right = ui.columns([5, 4])
+        with left:
+            point = ui.clickable(
+                figures.counts(lines, sizes, n), key="curve",
+                alt="Free numbers of each model against the number of variables, on a logarithmic scale",
+                data={"n": sizes, **lines}, share=1.0,
+            )  # fmt: skip
+        with right:
+            kinds = {
+                "log p in one pass": [c.likelihood for c in costs.values()],
+                "sample, or log p, with a running state": [c.sample for c in costs.values()],
+                "sample by full passes": [c.passes for c in costs.values()],
+            }
+            ui.figure(
+                figures.work(list(costs), kinds), key="work", share=1.0,
+                alt="Multiplications of each model for a likelihood and for a sample",
+                data={"model": list(costs), **kinds},
+            )  # fmt: skip
     shown, at = name, n
     if point is not None and (found := lens.clicked(lines, sizes, point["x"], point["y"])):
         shown, at = found
-    mine, promised = cost(shown, at, k, d), lens.FORMULAS[shown](at, k, d)
-    latex = rf"\text{{{shown}}}:\quad {lens.LATEX[shown]} = {lens.operands(shown, at, k, d)} = {promised}"
-    where = f"At n = {at}, k = {k}, d = {d}{', as clicked' if (shown, at) != (name, n) else ''}."
-    if mine.numbers is None:
-        ui.equation(latex, f"{where} Too large to be made here: the formula alone.")
-    else:
-        ui.equation(
-            rf"{latex}\qquad\text{{counted: }}{mine.numbers}",
-            f"{where} Counted in the arrays of a model made for this page.",
-        )
+    mine, promised = cost(*lens.depends(shown, at, k, d)), lens.FORMULAS[shown](at, k, d)
+    clicked = ", as clicked" if (shown, at) != (name, n) else ""
+    counted = "too large to be made here" if mine.numbers is None else f"{mine.numbers:,} counted"
+    stage.equation(
+        f"{lens.LATEX[shown]} = {lens.operands(shown, at, k, d)} = {promised}",
+        f"{shown}, n = {at}{clicked}: {counted}.",
+    )
+    made = {other: c for other, c in costs.items() if c.numbers is not None}
     right_sum, printed = lens.contexts_as_printed(n)
-    ui.notice(
-        "The joint table and the chain rule in tables have exactly as many numbers: factorising alone moves "
-        "nothing. A chain drops parents, FVSBN puts a function in the place of a table, NADE and MADE share "
-        "weights over all positions. A likelihood is one pass, a sample n steps: cheap with a running state. "
-        f"A text gives a conditional on m bits 2^m − 1 numbers: that sums to {printed:,}, not to the "
-        f"{right_sum:,} needed."
-    )
-    ui.presets(
-        {
-            "Ten bits": {"n": 10, "k": 2, "d": 16, "model": "chain-rule table", "curve": None},
-            "Untied against shared": {"n": 40, "d": 32, "model": "untied networks", "curve": None},
-            "Long memory": {"n": 20, "k": 8, "model": "chain of memory k", "curve": None},
-            "Too many strings": {"n": 40, "model": "joint table", "curve": None},
-        }
-    )
     cross = lens.crossing(k, d, MOST)
-    options = [str(cross), str(cross * 2), str(cross * 4)] if cross else ["never"]
-    ui.check(
-        f"From how many variables on has the joint table more numbers than NADE with d = {d}?",
-        options,
-        options[0],
-        "2^n − 1 against 2nd + d + n, in the smallest n.",
-    )
-    ui.source(
-        lens.Multiplications, lens.cost, tables.Counted.set_parents, markov.MarkovChain,
-        references=REFERENCES,
-    )  # fmt: skip
+    with stage.below:
+        ui.notice(
+            "The joint table and the chain rule in tables have exactly as many numbers: factorising alone "
+            "moves nothing. A chain drops parents, FVSBN puts a function in the place of a table, NADE and "
+            "MADE share weights over all positions. A text gives a conditional on m bits 2^m − 1 numbers: "
+            f"that sums to {printed:,}, not to the {right_sum:,} needed."
+        )
+        ui.table(lens.cost_table(made), alt="Counts of the models that were made for this page")
+        ui.caption(
+            "× counts the multiplications of one example as they happen; masked weights are multiplied too, "
+            "and left out in the second of these columns. With a running state log p costs as much as a "
+            "sample: 2nd in NADE. Its one pass here takes 16 variables at once: more multiplications, but "
+            "less time."
+        )
+        if len(made) < len(costs):
+            ui.caption(f"Not made, too large: {', '.join(other for other in costs if other not in made)}.")
+        ui.check(
+            f"From how many variables on has the joint table more numbers than NADE with d = {d}?",
+            list(BANDS),
+            next(band for band, (low, high) in BANDS.items() if cross and low <= cross <= high),
+            f"2^n − 1 exceeds 2nd + d + n from n = {cross} on.",
+            veils=("picture", "equation"),
+        )
+        ui.program(lens.program(shown, at, k, d), shows=promised)
+        ui.source(
+            lens.Multiplications, lens.cost, tables.Counted.set_parents, markov.MarkovChain,
+            references=REFERENCES,
+        )  # fmt: skip
+
+
+def race_mode() -> None:
+    with stage.rail:
+        budget = ui.choice(
+            "Numbers at most", race.BUDGETS, key="budget", default=race.BUDGETS[-1], as_list=True
+        )  # fmt: skip
+        ui.caption(
+            "Trained on the small digits. Nats of test digits, from the cards. Times are measured on this "
+            f"machine: log p of 250 digits, and {race.SAMPLES} samples."
+        )
+    found = raced()
+    columns: dict[str, list[float]] = {
+        "numbers": [r.numbers for r in found],
+        "nats a digit": [r.nll for r in found],
+        "log p, ms": [r.score for r in found],
+        "samples, ms": [r.draw for r in found],
+    }
+    with stage.picture:
+        ui.figure(
+            figures.race([r.name for r in found], columns, [r.numbers <= budget for r in found]),
+            alt="Numbers, cost and times of trained models", share=1.0, key="race",
+            data={"model": [r.name for r in found], **columns},
+        )  # fmt: skip
+    best, *others = race.within(found, budget)
+    stage.metrics({f"Best with {budget:,} numbers": best.name, "Nats": f"{best.nll:.2f}"})
+    with stage.below:
+        ui.notice(
+            "Numbers do not buy likelihood by themselves: what they are shared by counts. A likelihood of "
+            "250 digits and a handful of samples may take alike long, since a sample waits for every pixel."
+        )
+        ui.check(
+            f"Which model with at most {budget:,} numbers has the lowest cost of unseen digits?",
+            [r.name for r in found],
+            best.name,
+            f"{best.nll:.2f} nats.",
+            wrong={r.name: f"{r.name} costs {r.nll:.2f} nats, {best.name} {best.nll:.2f}." for r in others}
+            | {r.name: f"{r.name} has {r.numbers:,} numbers." for r in found if r.numbers > budget},
+            veils=("picture", "numbers"),
+        )
+        experiment = race.RACERS[best.name]
+        ui.program(
+            f"""
+            from lab import experiments, weights
+
+            model = weights.load(experiments.ZOO / "{experiment}")
+            card = weights.read_card(experiments.ZOO / "{experiment}")
+            result = [model.num_parameters, card["metrics"]["test/nll"]]
+            """,
+            shows=[best.numbers, best.nll],
+        )
+        ui.source(race.race, asymmetry.seconds, references=REFERENCES)
 
 
 def pictures(found: list[asymmetry.Timing]) -> None:
-    """Both times against n, and the table."""
+    """Both times against n."""
     for place, what, title in zip(
         ui.columns(2), ("log_prob", "sample"), ("log p, one pass", "sample, n steps"), strict=True
     ):
-        lines = asymmetry.lines(found, what)
+        fig = basic.curves(asymmetry.lines(found, what), title=f"{title}, ms", xlabel="variables n",
+                           log_x=True, log_y=True, markers=True)  # fmt: skip
         with place:
-            ui.figure(
-                basic.curves(lines, title=f"{title}, ms", xlabel="variables n", log_x=True, log_y=True,
-                             markers=True, height=480),
-                alt=f"Time of {title} against the number of variables, both on logarithmic axes", key=what,
-            )  # fmt: skip
-    ui.table(asymmetry.table(found), alt="Times at the largest size, and slopes on logarithmic axes")
-    ui.table(asymmetry.count_table(found), alt="Multiplications at the largest size, counted as they happen")
+            ui.figure(fig, key=what, share=1.0, alt=f"Time of {title} against n, on logarithmic axes")
 
 
 def time_mode() -> None:
-    left, middle, right = ui.columns(3)
-    with left:
+    with stage.rail:
         d = ui.slider("Hidden units d", 16, 500, 100, key="width")
-    with middle:
         batch = ui.slider("Pictures at once", 1, 64, 16, key="batch")
-    with right:
         largest = ui.choice("Largest n", [s * s for s in asymmetry.SIDES[2:]], key="largest", default=256)
+        ui.caption("Each is timed a few times here; the shortest is kept. PixelCNN: 16 channels.")
     sides = [side for side in asymmetry.SIDES if side * side <= largest]
-    ui.caption(
-        "Each is timed a few times on this machine, and the shortest time is kept. PixelCNN: 16 channels."
-    )
-    found = ui.job(
-        "Measure", lambda: asymmetry.measure(sides, d, batch), key="measure", of=(d, batch, largest),
-        show=pictures,
-    )  # fmt: skip
     likelihood, sampling = asymmetry.expected(largest, d)
-    if found is not None:
-        pictures(found)
-    ui.equation(
-        rf"2nd = {likelihood:,} \;\text{{for log p, and for a sample with a running state}}, \qquad "
-        rf"n \cdot 2nd = {sampling:,} \;\text{{for a sample by full passes}}".replace(",", "{,}"),
-        f"Multiplications of MADE and NADE at n = {largest}, d = {d}. After measuring, the second table has "
-        "them as they were counted in a run.",
-    )
-    ui.notice(
-        "A likelihood asks for all conditionals at once: one pass, hardly slower for more variables until "
-        "the products fill the machine. A sample must wait for each variable: n steps at least, whatever is "
-        "kept from one to the next. Full passes for every step add a factor n: their slope rises towards 2."
-    )
-    ui.presets(
-        {
-            "Small and fast": {"largest": 121, "width": 100},
-            "As published": {"largest": 784, "width": 500},
-            "One picture": {"batch": 1},
-            "Wide": {"width": 500},
+
+    def promised() -> None:
+        sizes = [side * side for side in sides]
+        lines = {
+            "log p, or sample with a running state": [asymmetry.expected(n, d)[0] for n in sizes],
+            "sample by full passes": [asymmetry.expected(n, d)[1] for n in sizes],
         }
+        fig = basic.curves(lines, sizes, xlabel="variables n", ylabel="multiplications", log_x=True,
+                           log_y=True, markers=True)  # fmt: skip
+        fig.update_yaxes(exponentformat="power", dtick=1).update_xaxes(tickvals=sizes)
+        ui.figure(fig, alt="Multiplications of MADE and NADE by the formulas", key="promised", share=1.0)
+
+    with stage.picture:
+        found = ui.job(
+            "Measure", lambda: asymmetry.measure(sides, d, batch), key="measure", of=(d, batch, largest),
+            show=pictures, before=promised,
+        )  # fmt: skip
+        if found is not None:
+            pictures(found)
+    stage.equation(
+        rf"2nd = {likelihood:,} \;\text{{for log p}}, \quad n \cdot 2nd = {sampling:,} \;"
+        r"\text{for a sample by full passes}".replace(",", "{,}"),
+        f"Of MADE and NADE at n = {largest}, d = {d}.",
     )
-    if found is None:
-        ui.check(
-            "Which takes longer for MADE with full passes: scoring a picture or drawing one?",
-            ["scoring", "drawing"],
-            "drawing",
-            f"{sampling // likelihood} times as many multiplications.",
+    with stage.below:
+        ui.notice(
+            "A likelihood asks for all conditionals at once: one pass. A sample must wait for each variable: "
+            "n steps at least, whatever is kept from one to the next. Full passes for every step add a "
+            "factor n: their slope rises towards 2."
         )
-    else:
-        by_name = {t.model: t for t in found if t.n == largest}
-        slowest = max(by_name, key=lambda name: by_name[name].sample / by_name[name].log_prob)
+        if found is not None:
+            ui.table(asymmetry.table(found), alt="Times at the largest size, and slopes on logarithmic axes")
+            ui.table(asymmetry.count_table(found), alt="Multiplications at the largest size, as they happen")
         ui.check(
-            f"At n = {largest}, whose sample takes longest, measured in its own likelihoods?",
-            list(by_name),
-            slowest,
-            "; ".join(f"{name}: {t.sample / t.log_prob:.0f}" for name, t in by_name.items()) + ".",
+            "How many times as many multiplications does a sample by full passes take as one log p?",
+            sorted({largest, d, 2 * d, 2 * largest}),
+            sampling // likelihood,
+            f"One pass for each of the {largest} variables.",
+            wrong={d: "That is the hidden units: they cost both alike.", 2 * d: "The units cost both alike."},
+            veils=("picture", "equation"),
         )
-    ui.source(
-        asymmetry.seconds, asymmetry.count, asymmetry.draw_by_passes, base.Autoregressive._walk,
-        nade.NADEBase._walk, made.MADE._walk, references=REFERENCES,
-    )  # fmt: skip
+        ui.program(
+            f"""
+            from pages.autoregressive.parameters import asymmetry
+
+            made = asymmetry.MODELS[asymmetry.PASSES]({sides[0]}, {d}).eval()
+            counts = asymmetry.count(asymmetry.PASSES, made)
+            result = [counts.one_pass, counts.sample]
+            """,
+            shows=list(asymmetry.expected(sides[0] ** 2, d)),
+        )
+        ui.source(
+            asymmetry.seconds, asymmetry.count, asymmetry.draw_by_passes, base.Autoregressive._walk,
+            nade.NADEBase._walk, made.MADE._walk, references=REFERENCES,
+        )  # fmt: skip
 
 
-ui.header(
-    "Parameter counts", "The chain rule saves nothing; leaving out parents does, and so does sharing weights."
-)
-modes = {"Counts": counts_mode, "Time": time_mode}
-modes[ui.choice("Show", list(modes), key="show", default="Counts")]()
+modes = {"Counts": counts_mode, "Race": race_mode, "Time": time_mode}
+with stage.rail:
+    mode = ui.choice("View", list(modes), key="show", default="Counts")
+modes[mode]()
