@@ -165,7 +165,7 @@ def test_operands_are_the_formulas_numbers(name: str) -> None:
 def test_the_page_shows_the_counted_number() -> None:
     page = opened(n="8", d="5", model="NADE")
     live = lens.MODELS["NADE"](8, 2, 5).num_parameters
-    assert page.latex[0].value.endswith(f"= {live}")
+    assert f"= {live}\n" in page.latex[0].value
     assert any(f"NADE, n = 8: {live} counted." in c.value for c in page.caption)
     assert "sums to 247, not to the 255" in prose(page)
 

@@ -12,7 +12,7 @@ BANDS = {"up to 6": (1, 6), "7 or 8": (7, 8), "9": (9, 9), "10": (10, 10), "11 o
 stage = ui.stage("Parameter counts", "The chain rule saves nothing; fewer parents and shared weights do.")
 stage.scenes(
     {
-        "Ten bits": ui.scene("Two pairs are one curve: the tables, and NADE with MADE; they cross at nine bits."),
+        "Ten bits": ui.scene("Two pairs are one curve each: the tables, and NADE with MADE."),
         "Tables": ui.scene("Joint table and chain rule in tables: one curve.", model="chain-rule table"),
         "Untied": ui.scene(
             "A network for each bit: a factor of about n/2 above the shared one.", n=40, d=32,
