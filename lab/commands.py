@@ -76,7 +76,7 @@ def sample(args: list[str]) -> None:
     sampling.run(args)
 
 
-def app(args: list[str]) -> int:
+def app(args: list[str], page: str = "") -> int:
     if not (script := Path(__file__).parent.parent / "app.py").is_file():
         raise UserError(f"There is no {script}: install Lectern again.")
     print("Opening Lectern …", flush=True)
@@ -84,7 +84,21 @@ def app(args: list[str]) -> int:
     os.chdir(Path(__file__).parent / "ui")  # its .streamlit holds the settings
     from lab.ui import serve
 
-    return serve.run(args)
+    return serve.run(args, page)
+
+
+def lecture(args: list[str]) -> int | None:
+    from lab import lecture
+
+    parser = Parser(prog="lab lecture", description="Open the dashboard at the first scene of a lecture.")
+    parser.add_argument("name", nargs="?", help="of a lecture; without it they are listed")
+    options, rest = parser.parse_known_args(args)
+    if options.name is None:
+        for name in lecture.names():
+            known = lecture.read(name)
+            print(f"{name:<24} {known.title}: {len(known.entries)} scenes, {known.minutes:g} minutes")
+        return None
+    return app(rest, lecture.read(options.name).link(0))
 
 
 def results(args: list[str]) -> None:
@@ -108,6 +122,7 @@ COMMANDS: dict[str, Callable[[list[str]], int | None]] = {
     "list": list_,
     "sample": sample,
     "app": app,
+    "lecture": lecture,
     "data": data,
     "results": results,
     "bench": bench,

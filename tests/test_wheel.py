@@ -23,7 +23,7 @@ from lab.ui import serve
 here = Path(sys.argv[1])
 assert Path(lab.__file__).is_relative_to(here), lab.__file__
 started = []
-serve.run = lambda args: started.append(Path.cwd()) or 0
+serve.run = lambda args, page: started.append(Path.cwd()) or 0
 from lab.__main__ import main
 assert main(["app"]) == 0
 folder, = started

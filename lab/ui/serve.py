@@ -2,20 +2,31 @@
 
 import gc
 import sys
+import threading
+import time
+import urllib.request
+import webbrowser
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from streamlit import config
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import bootstrap, cli
 
 from lab.figures import basic, theme
 from lab.ui import access
 
+PATIENCE = 60  # seconds until the server answers
 ASGI = Path(__file__).parent / "asgi.py"
 
 
-def run(args: Sequence[str] = ()) -> int:
-    """Serve the dashboard until it is stopped; `args` are options of `streamlit run`.
+def run(args: Sequence[str] = (), page: str = "") -> int:
+    """Serve the dashboard until it is stopped.
+
+    Args:
+        args: options of `streamlit run`.
+        page: what the browser opens, with its query; "" is Home.
 
     Torch, Lightning and plotly are loaded by now (this module's package imports them), so the first
     page is drawn at once.
@@ -32,6 +43,11 @@ def run(args: Sequence[str] = ()) -> int:
         bootstrap.load_config_options({k: v for k, v in options.items() if k not in ("target", "args")})
         if sentence := access.at_start():
             print(sentence, flush=True)
+        if page:
+            print(f"The first scene: {first(page)}", flush=True)
+            if not config.get_option("server.headless"):
+                threading.Thread(target=open_browser, args=(page,), daemon=True).start()
+                args = [*args, "--server.headless=true"]  # Streamlit would open Home
         cli.main(["run", str(ASGI), *args], standalone_mode=False)
     except cli.click.exceptions.Exit as done:  # --help
         return done.exit_code
@@ -39,3 +55,18 @@ def run(args: Sequence[str] = ()) -> int:
         print(f"lab app: {error.format_message()}", file=sys.stderr)
         return 2
     return 0
+
+
+def first(page: str) -> str:
+    """The address of a page on this machine."""
+    return f"http://localhost:{config.get_option('server.port')}/{page}"
+
+
+def open_browser(page: str) -> None:
+    """Once the server answers."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        with suppress(OSError), urllib.request.urlopen(first("_stcore/health"), timeout=5):
+            webbrowser.open(first(page))
+            return
+        time.sleep(0.2)

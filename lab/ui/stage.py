@@ -25,6 +25,7 @@ from typing import Any
 
 import streamlit as st
 
+from lab import lecture
 from lab.errors import UserError
 from lab.figures import theme
 from lab.ui import state
@@ -60,6 +61,7 @@ class Stage:
     """The parts of a page, as containers to draw into."""
 
     def __init__(self, title: str, idea: str) -> None:
+        self.title = title
         st.html(f'<div class="lectern-head"><h1>{html.escape(title)}</h1><p>{html.escape(idea)}</p></div>')
         self.top = st.container(key="scenes")
         picture, rail = st.columns([4, 1], gap="medium")
@@ -88,6 +90,7 @@ class Stage:
         the controls: a link may ask for one (`?scene=2`), and something below may end the page."""
         st.session_state["_scenes"] = dict(scenes)
         if (wanted := st.query_params.get("scene")) is None:
+            self.lecture(scenes)
             return
         del st.query_params["scene"]
         if wanted.isdecimal() and 1 <= int(wanted) <= len(scenes):
@@ -95,6 +98,57 @@ class Stage:
             return
         sentence = f"The link says scene={state.short(wanted)}, but there are scenes 1 to {len(scenes)}."
         self.top.warning(sentence, icon=":material/link_off:")
+
+    def lecture(self, scenes: Mapping[str, Scene]) -> None:
+        """A link that comes from a lecture, and says no more, sets the state that the lecture names."""
+        link = st.query_params.to_dict()
+        place = link.get("lecture"), link.get("at")
+        if "lecture" not in link or st.session_state.get("_lecture") == place:
+            return
+        st.session_state["_lecture"] = place
+        if set(link) - state.KEPT:
+            return
+        try:
+            now, at = at_lecture()
+        except UserError as error:
+            self.top.warning(str(error), icon=":material/link_off:")
+            return
+        entry = now.entries[at]
+        chosen = scenes.get(entry.scene or "", Scene("", {}))
+        state.set_all({**chosen.values, **entry.state})
+
+
+def at_lecture() -> tuple[lecture.Lecture, int]:
+    """The lecture that the link names, and the index of the entry that is shown.
+
+    Raises:
+        UserError: there is no such lecture, or no such place in it.
+    """
+    now = lecture.read(st.query_params.get("lecture", ""))
+    at = st.query_params.get("at", "")
+    if not at.isdecimal() or not 1 <= int(at) <= len(now.entries):
+        raise UserError(
+            f"The link says at={state.short(at)}, but {now.name} has scenes 1 to {len(now.entries)}."
+        )
+    return now, int(at) - 1
+
+
+def playing() -> dict[str, Any] | None:
+    """What the browser needs of the lecture that is on: where it is, and all of its scenes."""
+    try:
+        now, at = at_lecture()
+    except UserError:
+        return None
+    return {
+        "name": now.name,
+        "title": now.title,
+        "at": at,
+        "minutes": now.minutes,
+        "entries": [
+            {"link": now.link(i), "name": e.scene or e.page, "says": e.says, "minutes": e.minutes}
+            for i, e in enumerate(now.entries)
+        ],
+    }
 
 
 _now: ContextVar[Stage | None] = ContextVar("stage", default=None)  # of the run of this thread
@@ -177,6 +231,8 @@ def close(stage: Stage, knows: Callable[[str], bool]) -> None:
                 "active": active,
                 "stage": st.query_params.get("stage") == "1",
                 "dark": theme.mode() == "dark",
+                "title": stage.title,
+                "lecture": playing(),
             },
             on_scene_change=chosen,
             on_stage_change=staged,

@@ -219,7 +219,7 @@ def set_all(values: Mapping[str, Any]) -> None:
     set_values(values)
 
 
-KEPT = frozenset({"stage", "lecture"})  # parameters of a link that are of no page
+KEPT = frozenset({"stage", "lecture", "at"})  # parameters of a link that are of no page
 
 
 def stands_at(values: Mapping[str, Any]) -> bool:

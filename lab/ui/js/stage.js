@@ -1,6 +1,9 @@
 // The stage: its scenes, the keys of the whole page, stage mode, and the room that is left for the picture.
 //
-// data: {scenes: [{name, sees}], active, stage, dark}; what it tells: scene (an index, once), stage (on or off)
+// data: {title, scenes: [{name, sees}], active, stage, dark, lecture: {name, title, at, minutes, entries} or null}
+// What it tells: scene (an index, once), stage (on or off).
+
+import {go} from "./go.js";
 
 const root = document.documentElement;
 let now = null; // the component as it was mounted last: {data, setStateValue, setTriggerValue}
@@ -31,7 +34,48 @@ export default function (component) {
   fit();
   watch();
   drawer();
+  mark();
+  tell();
   return () => { if (now === component) now = null; };
+}
+
+// --- Lectures -------------------------------------------------------------------------------------------
+
+// The clicker goes through the lecture that is on, else through the scenes of the page.
+function step(by) {
+  const on = now.data.lecture;
+  if (on) return visit(on.at + by);
+  choose(last + (by > 0 && now.data.active === null && last === 0 ? 0 : by));
+}
+
+function visit(i) {
+  const entry = now?.data.lecture?.entries[i];
+  if (entry) go(`${entry.link}${root.hasAttribute("data-stage") ? "&stage=1" : ""}`);
+}
+
+// Where the lecture is, in a corner.
+function mark() {
+  const on = now.data.lecture, box = document.querySelector(".lectern-mark") ?? document.createElement("div");
+  if (!on) return box.remove();
+  box.className = "lectern-mark";
+  box.textContent = `${on.at + 1} / ${on.entries.length}`;
+  if (!box.isConnected) document.querySelector("[data-testid=stApp]").append(box);
+}
+
+// The speaker's window shows this scene and the next, and turns pages too.
+const speaker = new BroadcastChannel("lectern-speaker");
+function tell() {
+  if (!now) return;
+  const {title, scenes, active, lecture} = now.data;
+  speaker.postMessage({title, scenes, active: active ?? last, lecture});
+}
+speaker.onmessage = ({data}) => {
+  if (data === "hello") tell();
+  else if (now && (data === "next" || data === "previous")) step(data === "next" ? 1 : -1);
+};
+
+function speak() {
+  window.open(new URL("speaker.html", import.meta.url).href, "lectern-speaker", "width=900,height=640");
 }
 
 let last = 0; // the scene shown last: the clicker goes on from it
@@ -92,7 +136,7 @@ function drawer() {
 const KEYS = [
   ["1 … 9", "a scene"], ["PageDown, PageUp", "next scene, scene before (the clicker)"],
   ["← →", "step back, step on"], ["↑ ↓", "the map before, the next map"], ["Space", "play, pause"], ["F", "stage mode"], ["O", "all scenes"],
-  ["H", "hide controls and answers"], ["B", "black screen"],
+  ["S", "the speaker's window"], ["H", "hide controls and answers"], ["B", "black screen"],
   ["Q", "QR code of this page as it stands"], ["?", "these keys"], ["Esc", "close, leave stage mode"],
 ];
 
@@ -123,12 +167,13 @@ function overlay(content) {
 }
 
 function overview() {
-  const list = document.createElement("ol");
-  now.data.scenes.forEach((scene, i) => {
+  const list = document.createElement("ol"), on = now.data.lecture;
+  const entries = on ? on.entries.map(({name, says}) => [name, says]) : now.data.scenes.map(({name, sees}) => [name, sees]);
+  entries.forEach(([name, line], i) => {
     const button = document.createElement("button");
-    button.append(Object.assign(document.createElement("b"), {textContent: `${i + 1} ${scene.name}`}),
-      Object.assign(document.createElement("small"), {textContent: scene.sees}));
-    button.addEventListener("click", () => { overlay(null); choose(i); });
+    button.append(Object.assign(document.createElement("b"), {textContent: `${i + 1} ${name}`}),
+      Object.assign(document.createElement("small"), {textContent: line}));
+    button.addEventListener("click", () => { overlay(null); if (on) visit(i); else choose(i); });
     list.append(Object.assign(document.createElement("li")));
     list.lastChild.append(button);
   });
@@ -162,7 +207,7 @@ async function code() {
 
 const film = () => window.lecternFilm;
 const ACTIONS = {
-  PageDown: () => choose(last + (now.data.active === null && last === 0 ? 0 : 1)), PageUp: () => choose(last - 1),
+  PageDown: () => step(1), PageUp: () => step(-1), s: speak,
   ArrowRight: () => film()?.step(1), ArrowLeft: () => film()?.step(-1), " ": () => film()?.play(),
   ArrowDown: () => window.lecternTurn(1), ArrowUp: () => window.lecternTurn(-1),
   f: () => stage(!root.hasAttribute("data-stage")), o: () => overlay(overview()), "?": () => overlay(help()),

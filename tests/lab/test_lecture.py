@@ -1,0 +1,92 @@
+"""Lectures: their files are read or refused in one sentence, and every scene of each opens."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opening import failures, open_page, run_page, scenes
+
+from lab import lecture
+from lab.__main__ import main
+from lab.errors import UserError
+from lab.ui.navigation import pages
+
+GOOD = "title: T\nscenes:\n  - {page: language-truncation, scene: Hot, says: Look., minutes: 2}\n"
+TOPICS = {page.url: f"{page.family}/{page.topic}" for page in pages()}
+
+
+@pytest.mark.parametrize("name", lecture.names())
+def test_a_lecture_is_whole(name: str) -> None:
+    """45 minutes, on pages that there are, and with something to say at each."""
+    read = lecture.read(name)
+    assert read.minutes == 45 and 10 <= len(read.entries) <= 24
+    assert all(entry.page in TOPICS and len(entry.says) > 40 for entry in read.entries)
+
+
+@pytest.mark.parametrize("name", lecture.names())
+def test_every_scene_of_a_lecture_opens(name: str) -> None:
+    """A link to it opens the page in the state that the lecture names, and nothing complains."""
+    read = lecture.read(name)
+    for at, entry in enumerate(read.entries):
+        opened = open_page(TOPICS[entry.page], lecture=name, at=at + 1)
+        known = scenes(opened)
+        assert entry.scene is None or entry.scene in known, f"{entry.page} has no scene {entry.scene!r}"
+        assert not set(entry.state) - set(opened.session_state["_controls"])
+
+
+def test_a_link_from_a_lecture_sets_what_it_names_and_what_is_moved_after_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.yaml").write_text(
+        GOOD + "  - {page: language-truncation, state: {k: 5}, says: And now., minutes: 1}\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(lecture, "LECTURES", tmp_path)
+    assert lecture.names() == ["own"] and lecture.read("own").minutes == 3
+    page = open_page("language/truncation", lecture="own", at=1)
+    assert float(page.session_state["_held:t"]) == 2
+    for key in [k for k in page.query_params if k != "lecture"]:  # as the clicker does
+        del page.query_params[key]
+    page.query_params["at"] = "2"
+    page.run()
+    assert page.session_state["_held:t"] is None and page.session_state["_held:k"] == "5"
+    page.session_state["_held:k"] = "7"
+    page.run()
+    assert page.session_state["_held:k"] == "7"  # the reader has moved it
+    moved = run_page("language/truncation", lecture="own", at=1, k=4)
+    assert moved.session_state["_held:k"] == "4" and moved.session_state["_held:t"] is None
+    for wrong in ({"lecture": "own", "at": "3"}, {"lecture": "own"}, {"lecture": "none", "at": "1"}):
+        bad = run_page("language/truncation", **wrong)
+        assert not failures(bad) and len(bad.warning) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "title and a list"),
+        ("scenes: []", "title and a list"),
+        ("scenes: [x]", "scene 1: write page"),
+        ("a: [", "no YAML"),
+        (GOOD.replace("minutes: 2", "minutes: 0"), "scene 1: minutes"),
+        (GOOD.replace("minutes: 2", "minutes: .inf"), "scene 1: minutes"),
+        (GOOD.replace("minutes: 2", "minutes: 2, colour: red"), "colour is none of"),
+        (GOOD.replace("says: Look., ", ""), "page and says"),
+        (GOOD.replace("says: Look.", "says: Look., state: 3"), "state names controls"),
+    ],
+)
+def test_a_wrong_file_gets_one_sentence(
+    text: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.yaml").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(lecture, "LECTURES", tmp_path)
+    with pytest.raises(UserError, match=words) as error:
+        lecture.read("own")
+    assert "own.yaml" in str(error.value)
+
+
+def test_the_command_lists_and_refuses(capsys: Any) -> None:
+    assert main(["lecture"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == len(lecture.names()) and all("45 minutes" in line for line in printed)
+    assert main(["lecture", "nonsense"]) == 2
+    assert "There is no lecture 'nonsense'" in capsys.readouterr().err
