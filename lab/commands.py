@@ -77,6 +77,11 @@ def sample(args: list[str]) -> None:
 
 
 def app(args: list[str], page: str = "") -> int:
+    parser = Parser(prog="lab app", add_help=False, allow_abbrev=False)  # the rest is streamlit's
+    parser.add_argument("--processes", type=int, default=1)
+    options, args = parser.parse_known_args(args)
+    if options.processes != 1:
+        return hall(options.processes, args, page)
     if not (script := Path(__file__).parent.parent / "app.py").is_file():
         raise UserError(f"There is no {script}: install Lectern again.")
     print("Opening Lectern …", flush=True)
@@ -99,6 +104,20 @@ def lecture(args: list[str]) -> int | None:
             print(f"{name:<24} {known.title}: {len(known.entries)} scenes, {known.minutes:g} minutes")
         return None
     return app(rest, lecture.read(options.name).link(0))
+
+
+def hall(count: int, args: list[str], page: str) -> int:
+    """The dashboard by `count` processes behind nginx; `args` are streamlit's options for each of them."""
+    from lab.hall import Hall
+
+    parser = Parser(prog="lab app", add_help=False, allow_abbrev=False)
+    parser.add_argument("--server.address", dest="address", default="localhost")
+    parser.add_argument("--server.port", dest="port", type=int, default=8501)
+    options, args = parser.parse_known_args(args)
+    if not 1 <= count <= 64:
+        raise UserError(f"--processes runs from 1 to 64, not {count}: one a core is right.")
+    Hall(count, options.address, options.port, args).serve(page)
+    return 0
 
 
 def results(args: list[str]) -> None:

@@ -19,7 +19,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -242,8 +241,6 @@ def started_by(run: Run, keys: Iterable[str]) -> bool:
 
 # --- Start, stop, resume --------------------------------------------------------------------------
 
-_starting = threading.Lock()  # two readers who press Start at once
-
 
 def start(experiment: str, values: Mapping[str, float] | None = None, key: str = "") -> Run:
     """Begin to train in the background, or wait for a free slot.
@@ -307,7 +304,8 @@ def stop(run: Run, patience: float = 10.0) -> None:
 
 
 def launch(run: Run, experiment: str, overrides: list[str], owner: str = "") -> Run:
-    with _starting:
+    runs_folder().mkdir(parents=True, exist_ok=True)
+    with filelock.FileLock(runs_folder() / ".starting.lock"):  # two readers who press Start at once
         check_room()
         if len(queue()) >= WAITING:
             raise UserError(f"{WAITING} runs are waiting already: start yours when some of them are done.")

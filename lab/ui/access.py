@@ -8,17 +8,19 @@ import hmac
 import ipaddress
 import os
 import secrets
-import threading
 import time
 
+import filelock
 import streamlit as st
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from lab.experiments import runs_folder
+from lab.hall import DOOR
+
 SERVED = "Lectern is served beyond this machine: training and files of one's own are closed"
-DOOR = "LECTERN_DOOR"  # names the address that the door before several processes listens at
 SLOW = 0.5  # seconds that a wrong password takes, one after the other for all readers
 
 # The browser keeps the secret that it is known by, and tells it; without storage it lasts as the page does.
@@ -33,7 +35,6 @@ export default function ({data, setStateValue}) {
 }
 """
 mount = st.components.v2.component("lectern_browser", html="<span></span>", js=REMEMBER)
-_guessing = threading.Lock()
 
 
 def beyond() -> bool:
@@ -112,7 +113,8 @@ def ask(why: str) -> None:
             st.session_state["lectern_unlocked"] = password()
             _unlocked.add(session())
             return
-        with _guessing:
+        runs_folder().mkdir(parents=True, exist_ok=True)
+        with filelock.FileLock(runs_folder() / ".guessing.lock"):  # in all processes that serve
             time.sleep(SLOW)
         st.session_state["_wrong"] = True
 

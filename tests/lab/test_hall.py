@@ -1,0 +1,207 @@
+"""Several processes behind nginx: readers stay with theirs, and what all share holds in each."""
+
+import asyncio
+import gzip
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from email.message import Message
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lab import commands, hall
+from lab.errors import UserError
+from lab.ui import access, components
+from lab.ui.speaking import Session
+
+ROOT = Path(__file__).resolve().parents[2]
+NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+LAB = [sys.executable, "-m", "lab"]
+needs_nginx = pytest.mark.skipif(NGINX is None, reason="nginx is not here")
+
+
+def test_without_nginx_one_sentence_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
+    monkeypatch.setattr(hall.shutil, "which", lambda *_, **__: None)
+    with pytest.raises(UserError, match="apt install nginx"):
+        commands.app(["--processes", "2"])
+
+
+def test_a_port_that_is_taken_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
+    monkeypatch.setattr(hall.shutil, "which", lambda *_, **__: "/bin/true")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UserError, match=f"Port {port} at localhost is taken"):
+            commands.app(["--processes=2", f"--server.port={port}"])
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "65", "two"])
+def test_a_number_of_processes_that_makes_no_sense(count: str) -> None:
+    with pytest.raises(UserError, match="--processes"):
+        commands.app([f"--processes={count}"])
+
+
+def test_behind_a_door_what_counts_is_where_the_door_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    for address, others in (
+        ("0.0.0.0", True),
+        ("192.0.2.7", True),
+        ("localhost", False),
+        ("127.0.0.1", False),
+    ):
+        monkeypatch.setenv(access.DOOR, address)
+        assert access.beyond() is others
+
+
+@pytest.mark.parametrize(
+    ("address", "listen"),
+    [
+        ("0.0.0.0", ["0.0.0.0:8501"]),
+        ("::", ["[::]:8501 ipv6only=off"]),
+        ("[::1]", ["[::1]:8501"]),
+        ("lab.example", ["lab.example:8501"]),
+    ],
+)
+def test_places(address: str, listen: list[str]) -> None:
+    assert hall.places(address, 8501) == listen
+
+
+def test_readers_are_told_apart_by_a_cookie_alone(tmp_path: Path) -> None:
+    text = hall.settings(tmp_path, [9001, 9002, 9003], "0.0.0.0", 8501)
+    assert "ip_hash" not in text and "remote_addr" not in text
+    assert text.count("    upstream process") == 3 and text.count(" backup;") == 6
+    assert "map $cookie_lectern_process $lectern" in text and '"2 2" "";' in text
+
+
+@needs_nginx
+@pytest.mark.parametrize("address", ["localhost", "0.0.0.0"])
+def test_nginx_understands_the_settings(tmp_path: Path, address: str) -> None:
+    (port, *ports) = hall.free_ports(4)
+    path = tmp_path / "nginx.conf"
+    path.write_text(hall.settings(tmp_path, ports, address, port))
+    done = subprocess.run(
+        [str(NGINX), "-t", "-p", str(tmp_path), "-c", str(path)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+# --- Two processes -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, subprocess.Popen[bytes], Path]]:
+    """The address of two processes, their command, and what it prints."""
+    if NGINX is None:
+        pytest.skip("nginx is not here")
+    folder = tmp_path_factory.mktemp("hall")
+    (port,) = hall.free_ports(1)
+    with open(folder / "log", "wb") as log:
+        command = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "lab",
+                "app",
+                "--processes=2",
+                "--server.address=0.0.0.0",
+                f"--server.port={port}",
+            ],
+            cwd=ROOT,
+            env={**os.environ, "LECTERN_RUNS": str(folder / "runs"), "LECTERN_PASSWORD": "chalk"},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        end = time.monotonic() + 300
+        while not hall.healthy(port):
+            assert command.poll() is None and time.monotonic() < end, (folder / "log").read_text()
+            time.sleep(0.2)
+        yield f"http://127.0.0.1:{port}", command, folder
+    finally:
+        command.terminate()
+        command.wait(30)
+
+
+def ask(
+    address: str, cookie: str = "", data: bytes | None = None, encoding: str = "identity"
+) -> tuple[bytes, Message]:
+    """Body and headers of an answer."""
+    headers = {"Accept-Encoding": encoding} | ({"Cookie": f"lectern_process={cookie}"} if cookie else {})
+    with urllib.request.urlopen(urllib.request.Request(address, data, headers), timeout=60) as answer:
+        return answer.read(), answer.headers
+
+
+def given_by(headers: Message) -> list[str]:
+    """The cookie that says which process is ours, where it is news."""
+    given = [cookie.split(";")[0] for cookie in headers.get_all("Set-Cookie", [])]
+    return [cookie for cookie in given if cookie.startswith("lectern_process=")]
+
+
+@pytest.mark.heavy
+def test_newcomers_take_turns_and_readers_stay(two: tuple[str, subprocess.Popen[bytes], Path]) -> None:
+    address = two[0]
+    given = [given_by(ask(f"{address}/")[1]) for _ in range(6)]
+    assert sorted(given) == [["lectern_process=0"]] * 3 + [["lectern_process=1"]] * 3
+    for cookie in "01":
+        for path in ("/", "/_stcore/health", "/models"):
+            assert not given_by(ask(address + path, cookie)[1])
+    for strange in ("7", "x", "0%20"):
+        assert given_by(ask(f"{address}/", strange)[1])
+
+
+@pytest.mark.heavy
+def test_what_all_share_holds_in_each(two: tuple[str, subprocess.Popen[bytes], Path]) -> None:
+    address = two[0]
+    told = json.loads(ask(f"{address}/lectern/short", "0", b"/models?x=1")[0])
+    for cookie in "01":
+        assert b"streamlit" in ask(f"{address}/l/{told['id']}", cookie)[0].lower()  # led on to the page
+
+    async def closed() -> bool:
+        async with Session.of(address) as session:
+            answer = await session.open("train")
+            assert not answer.errors
+            return b"Training is closed beyond the machine" in answer.raw
+
+    assert [asyncio.run(closed()) for _ in range(4)] == [True] * 4
+
+
+@pytest.mark.heavy
+def test_large_files_come_smaller_and_once(two: tuple[str, subprocess.Popen[bytes], Path]) -> None:
+    address, _, folder = two
+    body, headers = ask(f"{address}/{components.PLOTLY}", encoding="gzip")
+    assert headers["Content-Encoding"] == "gzip" and "immutable" in headers["Cache-Control"]
+    assert gzip.decompress(body) == ask(f"{address}/{components.PLOTLY}")[0]
+    assert [p for p in (folder / "runs" / ".hall").glob("*/cache/**/*") if p.stat().st_size > 1_000_000]
+
+
+@pytest.mark.heavy
+def test_a_process_that_ends_begins_again_and_then_all_end(
+    two: tuple[str, subprocess.Popen[bytes], Path],
+) -> None:
+    address, command, folder = two
+    family = psutil.Process(command.pid).children(recursive=True)
+    processes = [p for p in family if "--server.port" in p.cmdline()]
+    assert len(processes) == 2
+    processes[0].send_signal(signal.SIGKILL)
+    processes[0].wait(30)
+    for cookie in "01":  # the other one answers for it
+        assert ask(f"{address}/_stcore/health", cookie)[0]
+    end = time.monotonic() + 60
+    while "begins again" not in (folder / "log").read_text():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    family += psutil.Process(command.pid).children(recursive=True)
+    command.terminate()
+    assert command.wait(30) == 0
+    assert not [p for p in family if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
