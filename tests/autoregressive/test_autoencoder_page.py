@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from opening import captions, metrics, open_page
+from opening import figure, film, metrics, open_page
 
 from lab import weights
 from lab.lenses import drawing
@@ -79,10 +79,31 @@ def test_a_digit_is_copied_for_next_to_nothing() -> None:
         assert (found.own_made == 0).all() and found.own_ae.median() > 1
 
 
-def test_the_page_shows_the_step_it_names() -> None:
+def test_the_page_shows_every_step_of_its_race() -> None:
     page = open_page("autoregressive/autoencoder", step=10)
-    step = lens.race(16, 0, 200)[10]
-    shown = metrics(page)
-    assert shown["Σ autoencoder"] == f"{step.values['total_ae']:.3f}"
-    assert shown["Σ MADE"] == "1.000"
-    assert step.caption in captions(page)
+    trace = lens.race(16, 0, 200)
+    turned = film(page)
+    assert turned["at"] == 10 and turned["captions"] == [step.caption for step in trace]
+    total = f"{trace[10].values['total_ae']:.3f}"
+    assert total in turned["equations"][10] and ">1.000<" in turned["equations"][10]
+    _, frames = figure(page, "jacobian-ae")
+    expected = torch.stack([step.values["jacobian_ae"] for step in trace])
+    torch.testing.assert_close(torch.tensor(frames["data.0.z"]), expected.float())
+    assert metrics(page)["of MADE's samples"] == f"{100 * trace.result.valid_made:.0f} %"
+    source, shown = page.session_state["_program"]
+    assert shown == trace[10].values["total_ae"] and "range(60)" in source
+
+
+def test_the_page_shows_what_both_say_of_a_digit() -> None:
+    page = open_page("autoregressive/autoencoder", show="Your digit", digit="1")
+    picture = (dict(drawing.examples(8))["1"] * 15).round() / 15
+    found = lens.on_digit(weights.load("autoencoder-digits"), weights.load("made-digits"),
+                          drawing.bits(picture))  # fmt: skip
+    assert metrics(page)["Autoencoder, loss"] == f"{found.bce:.2f} nats"
+    assert metrics(page)["MADE, −log p"] == f"{found.nll:.2f} nats"
+
+
+def test_the_scenes_say_what_is_so(trained) -> None:
+    wide, narrow = lens.train(32, 0)[0][-1].values, lens.train(2, 0)[0][-1].values
+    assert wide["loss_ae"] < 0.1 and wide["total_ae"] > 50
+    assert narrow["loss_ae"] > 1 and abs(narrow["total_ae"] - 1) > 0.1

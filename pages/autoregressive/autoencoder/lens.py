@@ -104,8 +104,8 @@ def look(done: int, models: dict[str, Autoencoder | MADE], losses: dict[str, flo
     for name, model in models.items():
         values[f"jacobian_{name}"] = jacobian(model, images()[2])
     caption = (
-        f"After {done} passes: the autoencoder's loss is {losses['ae']:.3f} nats, MADE's "
-        f"{losses['made']:.3f}; no density is below {floor():.3f}."
+        f"{done} passes: autoencoder {losses['ae']:.3f} nats, MADE {losses['made']:.3f}; "
+        f"no density is below {floor():.3f}."
     )
     equation = (
         rf"\sum_{{x}} \prod_i \hat x_i^{{x_i}} (1-\hat x_i)^{{1-x_i}} = {values['total_ae']:.3f} "

@@ -1,17 +1,20 @@
 """Copying autoencoder: why small reconstruction errors make no generative model."""
 
+import torch
+
 from lab import ui
 from lab.figures import basic, theme
 from lab.lenses import drawing
 from modules.autoregressive import autoencoder, made
 from modules.trace import Trace
-from pages.autoregressive.autoencoder import lens
+from pages.autoregressive.autoencoder import figures, lens
 
 REFERENCES = [
     "[GM] §1.5.3 (it says that an unmasked network reaches zero error: only if its code is wide enough)",
     "Germain, Gregor, Murray, Larochelle 2015, MADE, arXiv:1502.03509",
 ]
 FOIL, DENSITY = "autoencoder-digits", "made-digits"
+NAMES = {"ae": "Autoencoder", "made": "MADE"}
 COUNT = 200
 
 
@@ -26,149 +29,173 @@ def digits() -> list:
 
 
 def live() -> None:
-    left, right = ui.columns(2)
-    with left:
+    with stage.rail:
         width = ui.slider("Hidden units of each", 1, 32, 16, key="width")
-    with right:
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     trace = race(width, seed)
-    step = ui.stepper(len(trace), key="step", default=len(trace) - 1)
-    now = trace[step]
-    ui.caption(now.caption)
+    film = ui.film(len(trace), key="step", default=len(trace) - 1, seconds=0.15)
+    now, drawn = trace[film.at], trace.result
 
     passes = lens.column(trace, "passes")
-    loss, total = ui.columns(2)
-    with loss:
-        lines = {
-            "autoencoder": lens.column(trace, "loss_ae"),
-            "MADE": lens.column(trace, "loss_made"),
-            "ln 14": [lens.floor()] * len(trace),
-        }
-        ui.figure(
-            basic.curves(lines, passes, mark=passes[step], title="Loss, nats a picture", xlabel="passes"),
-            alt="Loss of autoencoder and MADE over training, and the entropy of the patterns",
-            data={"passes": passes, **lines},
-        )
-    with total:
-        sums = {"autoencoder": lens.column(trace, "total_ae"), "MADE": lens.column(trace, "total_made")}
-        ui.figure(
-            basic.curves(sums, passes, mark=passes[step], title="Sum over all 512 pictures", xlabel="passes"),
-            alt="Sum of the product of the outputs over all pictures", data={"passes": passes, **sums},
-        )  # fmt: skip
-    foil, density = ui.columns(2)
-    for place, name, title in (
-        (foil, "ae", "Autoencoder: ∂ logit i / ∂ x j"),
-        (density, "made", "MADE: ∂ logit i / ∂ x j"),
-    ):
-        with place:
-            gradient = now.values[f"jacobian_{name}"]
+    at = {"layout.shapes.0.x0": passes, "layout.shapes.0.x1": passes}
+    lines = {
+        "autoencoder": lens.column(trace, "loss_ae"),
+        "MADE": lens.column(trace, "loss_made"),
+    }
+    sums = {"autoencoder": lens.column(trace, "total_ae"), "MADE": lens.column(trace, "total_made")}
+    gradients = {name: torch.stack([step.values[f"jacobian_{name}"] for step in trace]) for name in NAMES}
+    reach = max(float(g.abs().max()) for g in gradients.values())
+    with stage.picture:
+        curves, *columns = ui.columns([5, 5, 5])
+        with curves:
             ui.figure(
-                basic.heatmap(gradient, scale="diverging", title=title, square=True, xlabel="input j",
-                              ylabel="output i"),
-                alt=title, key=f"jacobian-{name}",
-                data={"output, input": drawing.pairs(9), "gradient": gradient},
+                figures.losses(lines, passes, lens.floor(), passes[film.at]),
+                alt="Loss of autoencoder and MADE over training, and the entropy of the patterns", share=0.5,
+                data={"passes": passes, **lines}, film=film, frames=at,
             )  # fmt: skip
-    drawn = trace.result
-    noise, samples = ui.columns(2)
-    with noise:
-        ui.figure(
-            basic.images(drawn.ae[:24].reshape(-1, 3, 3), columns=8, title="Autoencoder: random codes"),
-            alt="Pictures decoded from random codes", data={"picture": drawing.bit_strings(drawn.ae)},
-        )  # fmt: skip
-    with samples:
-        ui.figure(
-            basic.images(drawn.made[:24].reshape(-1, 3, 3), columns=8, title="MADE: samples"),
-            alt="Samples of MADE", data={"picture": drawing.bit_strings(drawn.made)},
-        )  # fmt: skip
-    for place, (label, value) in zip(
-        ui.columns(4),
+            ui.figure(
+                figures.sums(sums, passes, passes[film.at]),
+                alt="Sum of the product of the outputs over all pictures", share=0.5,
+                data={"passes": passes, **sums}, film=film, frames=at,
+            )  # fmt: skip
+        sheets = {"ae": (drawn.ae, "Random codes"), "made": (drawn.made, "Samples")}
+        for column, (key, name) in zip(columns, NAMES.items(), strict=True):
+            pictures, title = sheets[key]
+            with column:
+                ui.figure(
+                    figures.jacobian(gradients[key][film.at], reach, name),
+                    alt=f"{name}: gradient of each output's logit with respect to each input",
+                    key=f"jacobian-{key}", share=0.68, film=film, frames={"data.0.z": gradients[key]},
+                    data={"output, input": drawing.pairs(9), "gradient": gradients[key][film.at]},
+                )  # fmt: skip
+                ui.figure(
+                    basic.images(pictures[:24].reshape(-1, 3, 3), columns=12, title=title),
+                    alt=f"Pictures drawn by the trained {name}", share=0.32, key=f"drawn-{key}",
+                    data={"picture": drawing.bit_strings(pictures)},
+                )  # fmt: skip
+    with stage.foot:
+        film.bar(captions=[step.caption for step in trace], equations=[step.equation for step in trace])
+    stage.metrics(
         {
-            "Σ autoencoder": f"{now.values['total_ae']:.3f}",
-            "Σ MADE": f"{now.values['total_made']:.3f}",
-            "Bars or stripes, autoencoder": f"{100 * drawn.valid_ae:.0f} %",
-            "Bars or stripes, MADE": f"{100 * drawn.valid_made:.0f} %",
-        }.items(),
-        strict=True,
-    ):
-        place.metric(label, value)
-    ui.equation(
-        now.equation,
-        "Over all 512 pictures of 3 × 3 bits. A density gives exactly 1. Samples are of the trained models, "
-        f"the shares of {COUNT} of them.",
-    )
-    ui.notice(
-        "The autoencoder's loss falls below ln 14, where no density can be: it reads the answer from its own "
-        "input, along the diagonal of its Jacobian. Its product of outputs sums to far more than 1, so it is "
-        "no probability, and random codes give pictures of nothing. MADE's diagonal is exactly 0; its loss "
-        "stops at the floor, its sum stays 1. A narrow code cannot copy well, but sums to something else "
-        "than 1 all the same."
-    )
-    ui.presets(
-        {
-            "Wide enough to copy": {"width": 32, "step": 0},
-            "A narrow code": {"width": 2},
-            "Your digit": {"show": "Your digit"},
+            "Bars or stripes of random codes": f"{100 * drawn.valid_ae:.0f} %",
+            "of MADE's samples": f"{100 * drawn.valid_made:.0f} %",
         }
     )
     below = now.values["loss_ae"] < lens.floor()
-    ui.check(
-        "At this step, is the autoencoder's loss smaller than that of any density?",
-        ["yes", "no"],
-        "yes" if below else "no",
-        f"{now.values['loss_ae']:.3f} against ln 14 = {lens.floor():.3f} nats.",
-    )
-    ui.source(autoencoder.Autoencoder, lens.race, lens.decode_noise, references=REFERENCES)
+    last = trace[len(trace) - 1].values
+    with stage.below:
+        ui.caption(
+            "The sums run over all 512 pictures of 3 × 3 bits: a density gives exactly 1. The matrices are "
+            f"∂ logit i / ∂ x j at one pattern. Drawn by the trained models, the shares of {COUNT} each."
+        )
+        ui.notice(
+            f"After training the autoencoder's loss is {last['loss_ae']:.2f} nats"
+            + (", below ln 14, where no density can be: " if last["loss_ae"] < lens.floor() else ": ")
+            + "each output reads its answer from its own input, along the diagonal. Its product of outputs "
+            f"sums to {last['total_ae']:.2f}, so it is no probability. MADE's diagonal is exactly 0; its "
+            "loss stays above the floor, its sum stays 1."
+        )
+        ui.check(
+            f"After {now.values['passes']} passes, is the autoencoder's loss below that of any density?",
+            ["yes", "no"],
+            "yes" if below else "no",
+            f"{now.values['loss_ae']:.3f} against ln 14 = {lens.floor():.3f} nats.",
+            veils=("picture", "equation"),
+        )
+        ui.program(
+            f"""
+            import torch
+            from datamodules.binary_images import patterns, strings
+            from lab.seeding import seeded
+            from modules.autoregressive.autoencoder import Autoencoder
+
+            x = patterns("bars-and-stripes", 3).flatten(1).double()
+            model = seeded(lambda: Autoencoder(event_shape=(9,), hidden={width}).double(), {seed})
+            adam = torch.optim.Adam(model.parameters(), lr={lens.RATE})
+            for _ in range({now.values["passes"]}):
+                adam.zero_grad(), (-model.log_product(x).mean()).backward(), adam.step()
+            result = model.log_product(strings(9).double()).exp().sum().item()
+            """,
+            shows=now.values["total_ae"],
+        )
+        ui.source(autoencoder.Autoencoder, lens.race, lens.decode_noise, references=REFERENCES)
 
 
 def own_digit() -> None:
-    left, right = ui.columns(2)
-    with left:
+    with stage.rail:
         picture = ui.draw("Draw a digit", key="digit", size=8, examples=digits())
-    found = lens.on_digit(ui.load(FOIL), ui.load(DENSITY), drawing.bits(picture))
-    with right:
+    x = drawing.bits(picture)
+    found = lens.on_digit(ui.load(FOIL), ui.load(DENSITY), x)
+    own = float(found.own_made.abs().max())
+    scale: theme.Scale
+    with stage.picture:
+        reach = float(found.own_ae.abs().max()) or 1.0
+        for title, scale, low, high, pair in (
+            ("outputs", "probability", 0, 1, (found.rebuilt, found.conditionals)),
+            ("own ∂ logit i / ∂ x i", "diverging", -reach, reach, (found.own_ae, found.own_made)),
+        ):
+            for place, name, values in zip(ui.columns(2), NAMES.values(), pair, strict=True):
+                with place:
+                    ui.figure(
+                        basic.heatmap(values.reshape(8, 8), scale=scale, title=f"{name}: {title}",
+                                      square=True, zmin=low, zmax=high),
+                        alt=f"{name}: {title}", key=f"{name}-{scale}", share=0.5,
+                        data={"pixel": range(64), "value": values},
+                    )  # fmt: skip
+    stage.metrics({"Autoencoder, loss": f"{found.bce:.2f} nats", "MADE, −log p": f"{found.nll:.2f} nats"})
+    stage.equation(
+        rf"-\sum_i \log \hat x_i^{{x_i}}(1-\hat x_i)^{{1-x_i}} = {found.bce:.2f}",
+        f"Of the autoencoder, and no likelihood. Over MADE's outputs it is {found.nll:.2f}, and is −log p.",
+    )
+    with stage.below:
         ui.markdown(f"Two models of 8 × 8 digits: **{FOIL}** rebuilds, **{DENSITY}** predicts each pixel "
                     "from those before it.")  # fmt: skip
-        for label, value in {
-            "Autoencoder, loss in nats": f"{found.bce:.2f}",
-            "MADE, −log p in nats": f"{found.nll:.2f}",
-        }.items():
-            ui.columns(1)[0].metric(label, value)
-    scale: theme.Scale
-    for title, scale, pair in (
-        ("outputs", "probability", (found.rebuilt, found.conditionals)),
-        ("∂ logit i / ∂ x i, its own pixel", "diverging", (found.own_ae, found.own_made)),
-    ):
-        for place, name, values in zip(ui.columns(2), ("Autoencoder", "MADE"), pair, strict=True):
-            with place:
-                ui.figure(
-                    basic.heatmap(values.reshape(8, 8), scale=scale, title=f"{name}: {title}", square=True),
-                    alt=f"{name}: {title}", key=f"{name}-{scale}",
-                    data={"pixel": range(64), "value": values},
-                )  # fmt: skip
-    ui.equation(
-        rf"-\sum_i \log \hat x_i^{{x_i}}(1-\hat x_i)^{{1-x_i}} = {found.bce:.2f}",
-        "Nats of the autoencoder, and no likelihood. The same sum over MADE's outputs is "
-        f"{found.nll:.2f} nats, and is −log p: the two must not be compared.",
-    )
-    ui.notice(
-        "The autoencoder shows a digit back for next to nothing: each output takes most from its own pixel. "
-        "MADE says what it expected before it looked, so every surprise costs; its own pixel moves no "
-        "output. A scribble is beyond both: the copying was learned on digits."
-    )
-    ui.presets({"Train both live": {"show": "Live"}, "A five": {"digit": "5"}, "A one": {"digit": "1"}})
-    ui.check(
-        "Which of the two numbers is a likelihood?",
-        [FOIL, DENSITY],
-        DENSITY if float(found.own_made.abs().max()) == 0 else FOIL,
-        "The one whose outputs take nothing from their own inputs: the largest own gradient is "
-        f"{float(found.own_made.abs().max()):g} for MADE, {float(found.own_ae.abs().max()):.2f} for the "
-        "other.",
-    )
-    ui.source(autoencoder.Autoencoder, made.MADE.logits, references=REFERENCES)
+        ui.notice(
+            "The two numbers must not be compared. The autoencoder's outputs may take from their own pixels, "
+            "so a small loss only says that it copies. MADE says what it expected before it looked, so every "
+            "surprise costs; its own pixel moves no output. Copying was learned on digits: try a scribble."
+        )
+        ui.check(
+            "Which of the two numbers is a likelihood?",
+            [FOIL, DENSITY],
+            DENSITY if own == 0 else FOIL,
+            "The one whose outputs take nothing from their own inputs: the largest own gradient is "
+            f"{own:g} for MADE, {float(found.own_ae.abs().max()):.2f} for the other.",
+            veils=("picture", "equation"),
+        )
+        ui.program(
+            f"""
+            import torch
+            from lab import experiments, weights
+
+            x = torch.tensor([{[int(v) for v in x]}]).float()
+            autoencoder = weights.load(experiments.ZOO / "{FOIL}")
+            made = weights.load(experiments.ZOO / "{DENSITY}")
+            result = [-autoencoder.log_product(x).item(), -made.log_prob(x).item()]
+            """,
+            shows=[found.bce, found.nll],
+        )
+        ui.source(autoencoder.Autoencoder, made.MADE.logits, references=REFERENCES)
 
 
-ui.header("Copying autoencoder", "A network that sees its answer needs no model of the data.")
-if ui.choice("Show", ["Live", "Your digit"], key="show") == "Live":
+stage = ui.stage("Copying autoencoder", "A network that sees its answer needs no model of the data.")
+stage.scenes(
+    {
+        "Below the floor": ui.scene(
+            "The autoencoder's loss falls below ln 14, where no density can be: it copies along its diagonal."
+        ),
+        "At the start": ui.scene("Before training neither knows anything; step on or play.", step=0),
+        "A narrow code": ui.scene("Two units cannot copy all patterns; the sum is not 1 either.", width=2),
+        "Wide enough to copy": ui.scene("The loss goes to 0, and the sum far above 1.", width=32),
+        "A digit": ui.scene("A digit comes back for next to nothing; MADE pays for its surprise.",
+                            show="Your digit"),
+        "A one": ui.scene("Own gradients: each output of the autoencoder reads its pixel, MADE's never.",
+                          show="Your digit", digit="1"),
+    }
+)  # fmt: skip
+with stage.rail:
+    view = ui.choice("Show", ["Live", "Your digit"], key="show")
+if view == "Live":
     live()
 else:
     own_digit()

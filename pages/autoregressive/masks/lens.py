@@ -101,6 +101,11 @@ def typed_bits(text: str, n: int) -> Tensor:
     return torch.tensor([float(c) for c in text.strip()[:n].ljust(n, "0")], dtype=torch.float64)
 
 
+def flipped(x: Tensor, place: int) -> str:
+    """The bits x (n,) as a string, the one at `place` turned over."""
+    return "".join(str(int(bit) ^ (i == place)) for i, bit in enumerate(x.tolist()))
+
+
 def toy_model(order: Tensor, degrees: Sequence[Tensor], direct: bool, seed: int) -> MADE:
     """A MADE of this order and these degrees, with random weights in float64."""
     model = seeded(
@@ -186,26 +191,25 @@ def unit_equation(model: MADE, wiring: Connectivity, x: Tensor, layer: int, unit
     if is_output and wiring.direct is not None and model.skip is not None:
         read = wiring.direct[unit].nonzero().flatten().tolist()
         terms += [(float(model.skip.weight[unit, j]), float(x[j])) for j in read]
-    shown = [f"{w:+.2f} \\cdot {v:.2f}" for w, v in terms if v]  # what is zero adds nothing
-    text = f"{float(bias):.2f} " + " ".join(shown[:6]) + (r" + \cdots" if len(shown) > 6 else "")
+    terms = [(w, v) for w, v in terms if v]  # what is zero adds nothing
+    shown = [f"{w:+.2f} \\cdot {v:.2f}" for w, v in terms[:3]]
+    text = f"{float(bias):.2f} " + " ".join(shown)
+    if rest := terms[3:]:
+        text += f" {sum(w * v for w, v in rest):+.2f}"
+    others = f" The last number is the sum of {len(rest)} more." if rest else ""
     if not is_output:
         m = wiring.degrees[layer - 1][unit]
         before = "rank" if layer == 1 else "degree"
         latex = rf"h_{{{unit + 1}}} = \max(0,\; {text}) = {float(values[layer][unit]):.3f}"
-        return latex, f"Unit {unit + 1} has degree {m}: it reads what has {before} at most {m}."
+        return latex, f"Unit {unit + 1} has degree {m}: it reads what has {before} at most {m}.{others}"
     logit = float(values[-1][unit])
     r = int(rank[unit])
-    past = ", ".join(f"x_{{{j + 1}}}{{=}}{x[j]:.0f}" for j in wiring.order[: r - 1].tolist())
+    before = wiring.order[: r - 1].tolist()
+    past = ", ".join(f"x_{{{j + 1}}}{{=}}{x[j]:.0f}" for j in before)
+    if len(before) > 3:
+        past = rf"\text{{{len(before)} before}}"
     condition = rf" \mid {past}" if past else ""
     p = torch.sigmoid(values[-1][unit]).item()
     latex = rf"p(x_{{{unit + 1}}}{{=}}1{condition}) = \sigma({text}) = \sigma({logit:.3f}) = {p:.4f}"
-    return (
-        latex,
-        f"Output {unit + 1} has rank {r}: it reads units of degree below {r}; they read what came before.",
-    )
-
-
-# --- A draw, unrolled ---------------------------------------------------------------------------
-
-
-# --- Completion ---------------------------------------------------------------------------------
+    note = f"Output {unit + 1} has rank {r}: it reads units of degree below {r}."
+    return latex, f"{note} What is masked or zero is left out.{others}"
