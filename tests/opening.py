@@ -127,3 +127,9 @@ def numbers(latex: str) -> list[float]:
     """The numbers with decimals, but those in labels below a symbol."""
     bare = re.sub(r"_\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}", "", latex)
     return [float(v) for v in re.findall(r"-?\d+\.\d+", bare)]
+
+
+def spoken(mathml: str) -> list[float]:
+    """The numbers with decimals of a film's equation (MathML), with the signs before them."""
+    tokens = re.sub(r"<[^>]*>", " ", mathml).replace("&#x02212;", "-").replace("−", "-")
+    return [float(v.replace(" ", "")) for v in re.findall(r"-?\s*\d+\.\d+", tokens)]

@@ -36,10 +36,11 @@ def mark_unknown(fig: go.Figure, z: np.ndarray) -> None:
     fig.add_trace(go.Heatmap(z=unknown, colorscale=[[0, blue], [1, blue]], showscale=False, hoverinfo="skip"))
 
 
-def ring(column: float, row: float, side: int) -> go.Scatter:
+def ring(column: float, row: float, side: int, room: float = 330) -> go.Scatter:
+    """A frame around one of side × side pixels; `room`: px that the picture has, about."""
     return go.Scatter(
         x=[column], y=[row], mode="markers", hoverinfo="skip", showlegend=False,
-        marker={"symbol": "square-open", "size": max(10, 330 // side), "color": theme.VERMILLION,
+        marker={"symbol": "square-open", "size": max(8, room // side), "color": theme.VERMILLION,
                 "line": {"width": 3}},
     )  # fmt: skip
 
@@ -67,11 +68,13 @@ def reads(gradient: Any, side: int, pixel: int, title: str = "", height: int = 4
     fig.update_xaxes(visible=False, constrain="domain")
     fig.update_yaxes(visible=False, scaleanchor="x", constrain="domain")
     if 0 <= pixel < side * side:
-        fig.add_trace(ring(pixel % side, pixel // side, side))
+        fig.add_trace(ring(pixel % side, pixel // side, side, 0.82 * height))
     return fig
 
 
-def completions(pictures: Any, known: Any, side: int, title: str = "") -> go.Figure:
+def completions(
+    pictures: Any, known: Any, side: int, title: str = "", columns: int | None = None
+) -> go.Figure:
     """Completed pictures as a sheet; what was given in full ink, what was drawn in the output's orange.
 
     Args:
@@ -81,7 +84,7 @@ def completions(pictures: Any, known: Any, side: int, title: str = "") -> go.Fig
     z = array(pictures).reshape(-1, side, side).astype(float)
     given = array(known).astype(bool).reshape(side, side)
     shade = np.where(given, z, 0.55 * z)  # drawn ink is paler than given ink
-    fig = images(shade, title=title, zmin=0, zmax=1, gap=1, height=400)
+    fig = images(shade, columns, title=title, zmin=0, zmax=1, gap=1, height=400)
     fig.update_layout(plot_bgcolor=theme.grid())  # shows through the gaps between pictures
     ink, back = theme.text(), theme.paper()
     fig.update_traces(

@@ -87,10 +87,10 @@ class Drawing:
 
 
 def sharpened(p: Tensor, temperature: float) -> Tensor:
-    """p^(1/T) normalised, (K,): what is drawn from at temperature T; 0 is all on the likeliest value."""
+    """p^(1/T) normalised, (..., K): what is drawn from at temperature T; 0 is all on the likeliest value."""
     if temperature == 0:
-        return F.one_hot(p.argmax(), len(p)).to(p)
-    return (p.log() / temperature).softmax(0)
+        return F.one_hot(p.argmax(-1), p.shape[-1]).to(p)
+    return (p.log() / temperature).softmax(-1)
 
 
 def unroll(trace: Trace) -> Drawing:

@@ -8,7 +8,7 @@ from functools import partial
 import contracts
 import pytest
 import torch
-from opening import captions, metrics, numbers, open_page, open_warned
+from opening import captions, equation, film, numbers, open_page, open_warned, scenes
 
 from datamodules.binary_images import BinaryImages
 from lab import experiments, weights
@@ -71,11 +71,16 @@ def test_mask_b_first_reads_itself_and_nothing_later() -> None:
 
 
 def test_the_figure_counts_what_it_draws() -> None:
-    shape = lens.Shape(layers=3, side=9, first_mask="B")
-    found = lens.gradient(shape, 40)
-    names = {t.name for t in figures.reach(found, 40).data if t.name}
-    blind = int(lens.blind(found > 0, 40).sum())
-    assert {f"read: {40 - blind}", f"blind spot: {blind}", "leak: 1"} <= names
+    paths = lens.layers_paths(lens.Shape(layers=3, side=9, first_mask="B"), 40)
+    fig, frames = figures.reach(paths, 40, at=3)
+    names = {t.name for t in fig.data if t.name}
+    blind = lens.unread(paths, 40)
+    assert {f"read: {40 - blind[3]}", f"blind spot: {blind[3]}", "leak: 1"} <= names
+    assert lens.leaks(paths, 40) == [1, 1, 1, 1]
+    for at in range(4):
+        spoken = {values[at] for path, values in frames.items() if path.endswith("name")}
+        assert spoken == {f"read: {40 - blind[at]}", f"blind spot: {blind[at]}", "leak: 1"}
+        assert sum(int((values[at] == values[at]).sum()) for p, values in frames.items() if "z" in p) == 41
     assert figures.copied(torch.zeros(5, 5), 6, 3).data[-1].x == (3,)
 
 
@@ -166,25 +171,40 @@ def test_the_leaky_model_is_no_density() -> None:
 @pytest.mark.parametrize(("first", "kernel", "missed"), PUBLISHED)
 def test_page_shows_the_known_counts(first: int, kernel: int, missed: int) -> None:
     page = opened(first=str(first), kernel=str(kernel), layers="30")
-    shown = metrics(page)
-    assert shown["Earlier pixels"] == "406" and shown["Reads of itself and later"] == "0"
-    assert shown["Not read by this network"] == shown["Read at no depth"] == str(missed)
-    sum_ = page.latex[0].value.rpartition("=")[0].rpartition("=")[2]
+    said = film(page, "layers")["captions"]
+    assert said[30] == f"{missed} of the 406 pixels before (14, 14) are not read."
+    for layers in (0, 3, 13):
+        shape = lens.Shape(first_kernel=first, kernel=kernel, layers=layers)
+        assert said[layers].startswith(f"{int(lens.blind(lens.gradient(shape, 406) > 0, 406).sum())} of")
+    assert equation(page).rpartition("=")[2].strip(" $\n") == str(missed)
+    sum_ = equation(page).rpartition("=")[0].rpartition("=")[2]
+    parts = [int(v) for v in re.findall(r"\d+", sum_)]
     if "cdots" not in sum_:
-        assert sum(int(v) for v in re.findall(r"\d+", sum_)) == missed
+        assert sum(parts) == missed
     else:
-        assert [int(v) for v in re.findall(r"\d+", sum_)] == lens.wedge(
-            lens.Shape(False, first, kernel), 406
-        )[:4]
+        assert parts == lens.wedge(lens.Shape(False, first, kernel), 406)[:3]
 
 
 def test_page_shows_the_leak_and_the_cure() -> None:
-    assert metrics(opened(mask="B"))["Reads of itself and later"] == "1"
-    shown = metrics(opened(stacks="two stacks", pixel="14,14"))
-    assert shown["Not read by this network"] == shown["Read at no depth"] == "0"
+    assert all("1 that it must not see" in said for said in film(opened(mask="B"), "layers")["captions"])
+    page = opened(stacks="two stacks", pixel="14,14")
+    assert film(page, "layers")["captions"][13].startswith("0 of the 406") and "= 0" in equation(page)
     # a pixel of a larger picture is refused
-    shown = metrics(open_warned("autoregressive/blind_spot", side="7 × 7", pixel="20,20", layers="0"))
-    assert shown["Earlier pixels"] == "24" and shown["Not read by this network"] == "20"
+    page = open_warned("autoregressive/blind_spot", side="7 × 7", pixel="20,20", layers="0")
+    assert film(page, "layers")["captions"][0].startswith("20 of the 24")
+
+
+def test_the_scenes_land_where_they_say() -> None:
+    """Their lines name counts of the default picture."""
+    known = scenes(opened())
+    assert film(opened(), "layers")["captions"][13].startswith("78 of")
+    deeper = film(opened(layers="30"), "layers")["captions"]
+    assert deeper[30] == deeper[13] and "not one pixel more" in known["Deeper"].sees
+    assert film(opened(first="7"), "layers")["captions"][13].startswith("55 of")
+    assert film(opened(first="7", kernel="7", layers="10"), "layers")["captions"][10].startswith("22 of")
+    assert "fresh coin" in captions(opened(show="Stripes", cell="4,2"))
+    fine = numbers(equation(opened(show="Stripes", pattern="5461", cell="2,3")))
+    assert fine[0] > 0.5 and fine[1] < 0.01
 
 
 def test_page_shows_what_each_model_says_of_the_pixel() -> None:
@@ -195,8 +215,8 @@ def test_page_shows_what_each_model_says_of_the_pixel() -> None:
         for name in (ONE, TWO)
     ]
     assert numbers(page.latex[0].value) == pytest.approx([*expected, 0], abs=6e-5)
-    said = next(c.value for c in page.caption if "copies" in c.value)
-    assert "(2, 0) copies (1, 2)" in said
+    assert "(2, 0) copies (1, 2)" in captions(page)
+    said = next(c.value for c in page.caption if "equally likely" in c.value)
     assert numbers(said) == pytest.approx([13 * math.log(2), 25 * math.log(2)], abs=6e-5)
     page = opened(show="Stripes", pattern="77", cell="4,2")
     assert numbers(page.latex[0].value)[-1] == pytest.approx(math.log(2), abs=6e-5)

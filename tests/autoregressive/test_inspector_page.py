@@ -1,14 +1,16 @@
 """The pages "Autoregressive inspector" and "Orders and ensembles": every number by another way."""
 
 import math
+import re
 
 import contracts
 import pytest
 import torch
-from opening import captions, metrics, numbers, open_page
+from opening import captions, figure, film, metrics, numbers, open_page, spoken
 
 from lab import experiments, weights
 from lab.lenses import drawing
+from modules.autoregressive.base import resolve_order
 from modules.autoregressive.fvsbn import FVSBN
 from modules.autoregressive.gated_pixelcnn import GatedPixelCNN
 from modules.autoregressive.made import MADE
@@ -137,12 +139,12 @@ def test_the_running_state_is_carried_and_taken_anew():
         torch.testing.assert_close(
             inspector.shown_states(state, "σ(a)")[3], expected[3].sigmoid(), rtol=0, atol=1e-12
         )
+        again = inspector.anew(model, state)
+        torch.testing.assert_close(again, state.carried, rtol=0, atol=1e-12)
         for step in (0, 4, 9):
-            found = inspector.recomputed(model, state, step, 2)
             past = model.order[:step]
             by_hand = model.start[2] + (x[past].double() / (values - 1) * model.weight[past, 0, 2]).sum()
-            assert found.carried == pytest.approx(float(by_hand), abs=1e-12)
-            assert found.anew == pytest.approx(float(by_hand), abs=1e-12) and found.largest < 1e-12
+            assert float(again[step, 2]) == pytest.approx(float(by_hand), abs=1e-12)
             assert inspector.columns_taken(state, step) == int((x[past] > 0).sum())
     assert inspector.around(0, 100) == list(range(16)) and 99 in inspector.around(99, 100)
     assert inspector.around(3, 5) == list(range(5))
@@ -239,8 +241,8 @@ def test_conditional_numbers(name):
     p = model.conditionals(x[None])[0, 35].item()
     shown = metrics(page)
     assert float(shown["p(1 | before)"]) == pytest.approx(p, abs=6e-5)
-    assert shown["Place in the order"] == "36 of 64" and shown["Reads of itself and after"] == "0"
-    assert int(shown["Reads of what is before"].split()[0]) <= 35
+    assert shown["Place"] == "36 of 64" and shown["Later"] == "0"
+    assert int(shown["Reads"].split()[0]) <= 35
     terms = numbers(page.latex[0].value)
     after_sigma = terms.index(pytest.approx(p, abs=6e-5))
     logit = terms[after_sigma - 1]
@@ -249,7 +251,7 @@ def test_conditional_numbers(name):
     if operands:  # FVSBN: bias and sum; NADE: bias, shown votes, the rest
         assert sum(operands) == pytest.approx(logit, abs=2e-3)
     if name == "nade-digits":
-        before, column, state = terms[after_sigma + 1 :]
+        before, column, state = numbers(page.latex[2].value)
         assert before + column * x[35].item() == pytest.approx(state, abs=2e-3)
 
 
@@ -259,7 +261,8 @@ def test_a_grey_pixel_shows_its_whole_distribution():
     x = ((drawing.examples(8)[0][1].flatten() * 15).round() / 15 * 16).round()
     level, expected = int(x[19]), model.conditionals(x[None])[0, 19].detach()
     assert float(metrics(page)[f"p({level} | before)"]) == pytest.approx(float(expected[level]), abs=6e-5)
-    logit, total, p, bias, shown, rest, again = numbers(page.latex[0].value.replace("{", "{ "))
+    logit, total, p = numbers(page.latex[0].value.replace("{", "{ "))
+    bias, shown, rest, again = numbers(page.latex[1].value)
     assert p == pytest.approx(float(expected[level]), abs=6e-5)
     assert bias + shown + rest == pytest.approx(again, abs=2e-3)
     logits = model.logits(x[None])[0, 19]
@@ -285,21 +288,61 @@ def test_a_class_is_chosen_and_drawn():
         **{"class": "7"},
     )
     trace = model.sample_trace(seed=3, y=7)
-    assert "Class 7." in captions(page)
-    assert numbers(page.latex[0].value)[-1] == pytest.approx(trace[-1].values["log_prob"], abs=6e-3)
+    turned = film(page)
+    assert turned["at"] == 63 and all(said.endswith("Class 7.") for said in turned["captions"])
+    assert spoken(turned["equations"][63])[-1] == pytest.approx(trace[-1].values["log_prob"], abs=6e-3)
 
 
 def test_running_state_numbers():
     page = open_page("autoregressive/inspector", show="Running state", pixels="40", unit="11")
     model, x = weights.load("nade-digits"), first_digit()
     by_hand = (model.start[11] + x[:40] @ model.weight[:40, 0, 11]).item()
-    shown = metrics(page)
-    assert float(shown["Carried"]) == pytest.approx(by_hand, abs=1e-4)
-    assert float(shown["Summed anew"]) == pytest.approx(by_hand, abs=1e-4)
-    assert float(shown["Largest of all units"]) < 1e-4
-    before, column, after = numbers(page.latex[0].value)
+    turned = film(page, "pixels")
+    assert turned["at"] == 40
+    said = [float(v) for v in re.findall(r"-?\d+\.\d+", turned["captions"][40])]
+    assert said == pytest.approx([by_hand, by_hand], abs=1e-4)
+    largest = float(turned["captions"][40].split()[-1].rstrip("."))
+    assert 0 <= largest < 1e-4
+    before, column, after = spoken(turned["equations"][40])
     assert before + column * x[39].item() == pytest.approx(after, abs=2e-4)
     assert after == pytest.approx(by_hand, abs=1e-4)
+    _, frames = figure(page, "Hidden units before and after the last pixel's column was added")
+    shown = inspector.around(11, model.hidden)
+    a = model.states(x[None])[0].detach()  # before each pixel
+    torch.testing.assert_close(torch.tensor(frames["data.1.y"])[:-1], a[:, shown], rtol=0, atol=1e-5)
+
+
+def test_a_cover_hides_what_is_not_yet_drawn():
+    """At every frame of the film, under the cover lie just the pixels that come later."""
+    page = open_page("autoregressive/inspector", show="Pixels", draw="5", visit="random")
+    model = weights.load("nade-digits")
+    run = drawing.unroll(model.sample_trace(order=resolve_order("random", 64, 5), seed=5))
+    header, frames = figure(page, "pixel")
+    cover = next(i for i in range(9) if f"data.{i}.zmin" in frames)
+    assert header["figure"]["data"][cover]["hoverinfo"] == "skip"
+    when = inspector.drawn_at(run).numpy()
+    for at in (0, 17, 63):
+        hidden = when > frames[f"data.{cover}.zmin"][at]
+        assert (~hidden == run.visited(at).numpy()).all()
+        ring = frames[f"data.{cover + 1}.x"][at, 0], frames[f"data.{cover + 1}.y"][at, 0]
+        assert ring[0] + 8 * ring[1] == int(run.pixel[at])
+    _, bars = figure(page, "The conditional of the newest pixel")
+    assert bars["data.0.y"][17, 1] == pytest.approx(float(run.p[17]), abs=1e-6)
+    assert bars["data.0.marker.color"][17].argmax() == int(run.bit[17])
+
+
+def test_a_painted_hole_is_filled_by_fresh_orders_alone():
+    page = open_page("autoregressive/inspector", show="Completion", given="all but my brush", hole="stripe")
+    x = first_digit()
+    hole = dict(inspector.holes(8))["stripe"].flatten() > 0.5
+    given = inspector.without(x.view(8, 8), hole.view(8, 8))
+    assert torch.equal(given.isnan(), hole) and torch.equal(given[~hole], x[~hole])
+    assert "cannot complete" in captions(page)  # in raster order the stripe is not the end
+    drawn = figure(page, "sheet-made-digits-orders")[0]["csv"].split()[1:]
+    assert len(drawn) == 12
+    for picture in drawn:
+        bits = torch.tensor([float(c) for c in picture])
+        assert torch.equal(bits[~hole], x[~hole])
 
 
 def test_two_models_are_compared_on_the_same_picture():

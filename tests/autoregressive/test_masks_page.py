@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from opening import captions, equation, metrics, numbers, open_page, open_warned, prose, warnings
+from opening import captions, equation, film, metrics, numbers, open_page, open_warned, spoken, warnings
 
 from lab import weights
 from lab.lenses import drawing
@@ -245,7 +245,9 @@ def test_pixel_numbers():
     model = weights.load("made-digits")
     trace = model.sample_trace(temperature=0.7, seed=5)
     x = trace.result["x"]
-    before, p, after = numbers(equation(page))
+    turned = film(page)
+    assert turned["at"] == 20
+    before, p, after = spoken(turned["equations"][20])
     hat = model.conditionals(x[None])[0].double()
     each = torch.where(x == 1, hat, 1 - hat).log()[model.order]
     assert before == pytest.approx(each[:20].sum().item(), abs=6e-3)
@@ -270,9 +272,9 @@ def test_completion_numbers_and_the_honest_refusal():
     each = torch.where(bits == 1, hat, 1 - hat).log()
     shown = numbers(equation(page))
     assert shown == pytest.approx([part.sum().item() for part in (each, each[:32], each[32:])], abs=6e-3)
-    assert "cannot complete" not in prose(page)
+    assert "cannot complete" not in captions(page)
     page = bench(show="Completion", model="made-digits", given="bottom half")
-    assert "cannot complete this" in prose(page)
+    assert "cannot complete this" in captions(page)
 
 
 @pytest.mark.parametrize("name", ["made-mnist", "made-digits", "made-digits-orders"])

@@ -9,53 +9,51 @@ from lab.figures import theme
 from lab.figures.basic import array, click_targets, curves, image, images
 from lab.figures.raster import ring
 
-DECADES = 8  # of the gradient, from the palest blue to full blue
+DECADES = 8  # of the number of paths, from the palest blue to full blue
 
 
-def reach(gradient: Any, pixel: int, title: str = "", height: int = 520) -> go.Figure:
-    """What a pixel's logit reads of the picture; a click reports x = column, y = row.
+def reach(paths: Any, pixel: int, at: int = 0) -> tuple[go.Figure, dict[str, Any]]:
+    """What a pixel's logit reads of the picture after `at` layers, and the frames for every number of layers;
+    a click reports x = column, y = row.
 
     Args:
-        gradient: (side, side) at least 0: |∂ logit / ∂ x|, drawn by its logarithm.
+        paths: (L, side, side) at least 0, drawn by the logarithm.
         pixel: number of the pixel in raster order.
     """
-    g = array(gradient).astype(float)
-    side = len(g)
+    p = array(paths).astype(float)
+    side = p.shape[-1]
     number = np.arange(side * side).reshape(side, side)
-    read, earlier = g > 0, number < pixel
-    fig = image(np.zeros((side, side)), title=title, height=height)
+    read, earlier = p > 0, number < pixel
+    fig = image(np.zeros((side, side)))
     fig.update_traces(xgap=1, ygap=1)
-    decades = np.log10(np.where(read, g, 1)) - np.log10(g.max() or 1.0)
+    most = p.max((1, 2), keepdims=True)
+    decades = np.log10(np.where(read, p, 1)) - np.log10(np.where(most > 0, most, 1))
     shade = np.clip(1 + decades / DECADES, 0.15, 1)
-    blue, red, violet = theme.INPUT, theme.VERMILLION, theme.ATTENTION
+    frames: dict[str, Any] = {}
     for name, cells, z, color in (
-        ("read", read & earlier, shade, blue),
-        ("blind spot", earlier & ~read, np.full_like(g, 0.75), red),
-        ("leak", read & ~earlier, np.ones_like(g), violet),
+        ("read", read & earlier, shade, theme.INPUT),
+        ("blind spot", earlier & ~read, np.full_like(p, 0.75), theme.VERMILLION),
+        ("leak", read & ~earlier, np.ones_like(p), theme.ATTENTION),
     ):
-        if cells.any():
-            scale = [[0, theme.fade(color, 0.1)], [1, theme.fade(color, 1.0)]]
-            fig.add_trace(
-                go.Heatmap(
-                    z=np.where(cells, z, np.nan), zmin=0, zmax=1, colorscale=scale, showscale=False,
-                    hoverinfo="skip", xgap=1, ygap=1,
-                )
-            )  # fmt: skip
-            fig.add_trace(
-                go.Scatter(
-                    x=[None], y=[None], mode="markers", name=f"{name}: {int(cells.sum())}",
-                    marker={"symbol": "square", "size": 16, "color": color},
-                )
-            )  # fmt: skip
-    i, j = (index.ravel() for index in np.indices(g.shape))
-    hover = [f"row {a}, column {b}: {g[a, b]:.2g}" for a, b in zip(i, j, strict=True)]
+        if not cells.any():
+            continue
+        shown = np.where(cells, z, np.nan).astype(np.float32)
+        counts = [f"{name}: {int(count)}" for count in cells.sum((1, 2))]
+        frames |= {f"data.{len(fig.data)}.z": shown, f"data.{len(fig.data) + 1}.name": counts}
+        scale = [[0, theme.fade(color, 0.1)], [1, theme.fade(color, 1.0)]]
+        fig.add_heatmap(z=shown[at], zmin=0, zmax=1, colorscale=scale, showscale=False, hoverinfo="skip",
+                        xgap=1, ygap=1)  # fmt: skip
+        fig.add_scatter(x=[None], y=[None], mode="markers", name=counts[at],
+                        marker={"symbol": "square", "size": 16, "color": color})  # fmt: skip
+    i, j = (index.ravel() for index in np.indices((side, side)))
+    hover = [f"row {a}, column {b}" for a, b in zip(i, j, strict=True)]
     fig.add_trace(click_targets(j, i, np.column_stack([i, j]), hover, size=max(10, 400 // side)))
     fig.add_trace(ring(pixel % side, pixel // side, side))
     fig.update_layout(
         hoverdistance=-1, showlegend=True, plot_bgcolor=theme.grid(),
-        legend={"orientation": "h", "y": -0.02, "yanchor": "top"},
+        legend={"orientation": "h", "y": -0.02, "yanchor": "top"}, margin_t=8,
     )  # fmt: skip
-    return fig
+    return fig, frames
 
 
 def unread(lines: dict[str, Any], layer: int, title: str = "", height: int = 520) -> go.Figure:

@@ -27,9 +27,10 @@ from modules.autoregressive.gated_pixelcnn import GatedPixelCNN
 from modules.autoregressive.pixelcnn import MaskedConv2d, PixelCNN, PixelModel, causal_mask
 
 DEEPEST = 30  # layers after the first that a page offers
+ONE, TWO = "one stack", "two stacks"
 TRAINED = {
-    "one stack": "pixelcnn-stripes",
-    "two stacks": "gatedpixelcnn-stripes",
+    ONE: "pixelcnn-stripes",
+    TWO: "gatedpixelcnn-stripes",
     "B mask first": "leakypixelcnn-stripes",
 }
 
@@ -68,18 +69,18 @@ class Shape:
 
 
 def read_by(units: Tensor, kernel: tuple[int, int], centre: tuple[int, int], kind: str) -> Tensor:
-    """Positions (H, W) bool that a masked convolution reads for `units` (H, W) bool of its output."""
+    """Paths (H, W) through a masked convolution from its input to `units` (H, W), paths from its output."""
     mask = causal_mask(1, 1, kernel, centre, kind)  # type: ignore[arg-type]
     above, left = centre
-    written = F.conv_transpose2d(units[None, None].float(), mask)[0, 0]
-    return written[above:, left:][: units.shape[0], : units.shape[1]] > 0
+    written = F.conv_transpose2d(units[None, None], mask.to(units))[0, 0]
+    return written[above:, left:][: units.shape[0], : units.shape[1]]
 
 
-def layers_read(shape: Shape, pixel: int) -> list[Tensor]:
-    """Pixels that reach the logit of `pixel`: one (side, side) bool for 0, 1, …, `shape.layers` layers
-    after the first."""
-    unit = torch.zeros(shape.side, shape.side, dtype=torch.bool)
-    unit.view(-1)[pixel] = True
+def layers_paths(shape: Shape, pixel: int) -> Tensor:
+    """Paths from every pixel to the logit of `pixel` through 0, 1, …, `shape.layers` layers after the first,
+    (layers + 1, side, side) float64: exactly 0 where nothing is read."""
+    unit = torch.zeros(shape.side, shape.side, dtype=torch.float64)
+    unit.view(-1)[pixel] = 1
     half, first = shape.kernel // 2, shape.first_kernel // 2
     row, column = (half, half), (first, first)
     sides, first_sides = (shape.kernel, shape.kernel), (shape.first_kernel, shape.first_kernel)
@@ -88,20 +89,35 @@ def layers_read(shape: Shape, pixel: int) -> list[Tensor]:
     for _ in range(shape.layers + 1):
         if shape.gated:  # the first layer reads the picture itself, and the picture moved down by a row
             across = read_by(h, (1, first + 1), (0, first), "A")
-            above = read_by(h | v, (first + 1, shape.first_kernel), column, "all")
-            found.append(across | above.roll(-1, 0) & (torch.arange(shape.side) < shape.side - 1)[:, None])
-            v = read_by(h | v, (half + 1, shape.kernel), row, "all")
-            h = h | read_by(h, (1, half + 1), (0, half), "B")
+            above = read_by(h + v, (first + 1, shape.first_kernel), column, "all")
+            found.append(across + above.roll(-1, 0) * (torch.arange(shape.side) < shape.side - 1)[:, None])
+            v = read_by(h + v, (half + 1, shape.kernel), row, "all")
+            h = h + read_by(h, (1, half + 1), (0, half), "B")
         else:
             found.append(read_by(h, first_sides, column, shape.first_mask))
-            h = h | read_by(h, sides, row, "B")
-    return found
+            h = h + read_by(h, sides, row, "B")
+    return torch.stack(found)
+
+
+def layers_read(shape: Shape, pixel: int) -> Tensor:
+    """Pixels that reach the logit of `pixel`, (layers + 1, side, side) bool: where there are paths."""
+    return layers_paths(shape, pixel) > 0
 
 
 def blind(read: Tensor, pixel: int) -> Tensor:
     """(side, side) bool: earlier pixels of raster order that are not `read`."""
     earlier = torch.arange(read.numel()).view_as(read) < pixel
     return earlier & ~read
+
+
+def unread(paths: Tensor, pixel: int) -> list[int]:
+    """How many earlier pixels have no path, for each number of layers of paths (L, side, side)."""
+    return [int(blind(each > 0, pixel).sum()) for each in paths]
+
+
+def leaks(paths: Tensor, pixel: int) -> list[int]:
+    """How many pixels have a path that do not come before `pixel`, for each number of layers."""
+    return (paths.flatten(1)[:, pixel:] > 0).sum(1).tolist()
 
 
 def at_any_depth(shape: Shape, pixel: int) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from lab.experiments import Experiment
-from lab.lenses.drawing import gradient_row, of_binary_pictures, of_pictures
+from lab.lenses.drawing import Drawing, entries, gradient_row, of_binary_pictures, of_pictures
 from modules.autoregressive.base import Autoregressive
 from modules.autoregressive.fvsbn import FVSBN
 from modules.autoregressive.nade import NADE
@@ -220,21 +220,25 @@ def columns_taken(state: RunningState, step: int) -> int:
     return int(state.fed[state.order[:step]].count_nonzero())
 
 
-@dataclass(frozen=True)
-class Recomputed:
-    """One unit's running sum, carried and taken anew; `largest`: the largest difference over all units."""
-
-    carried: float
-    anew: float
-    largest: float
-
-
 @torch.no_grad()
-def recomputed(model: NADE, state: RunningState, step: int, unit: int) -> Recomputed:
-    """The state after `step` pixels as one sum, c + Σ_j W_j x_j, beside what was carried there."""
-    past, carried = state.order[:step], state.carried[step]
-    anew = model.start + state.fed[past] @ model.weight[past, 0]
-    return Recomputed(float(carried[unit]), float(anew[unit]), float((carried - anew).abs().max()))
+def anew(model: NADE, state: RunningState) -> Tensor:
+    """The state after 0, 1, … pixels, each as one sum c + Σ_j W_j x_j of its own, (n + 1, d)."""
+    n = len(state.order)
+    past = torch.ones(n + 1, n).tril(-1).to(state.carried)  # row t: the first t pixels
+    columns = state.fed[state.order][:, None] * model.weight[state.order, 0]  # (n, d)
+    return model.start + past @ columns
+
+
+def addition(model: NADE, state: RunningState, step: int, unit: int) -> str:
+    """What the last of `step` pixels has added to one unit, as LaTeX."""
+    if step == 0:
+        return rf"a_{{{unit}}} = c_{{{unit}}} = {float(model.start[unit]):.4f}"
+    last = int(state.order[step - 1])
+    return (
+        rf"a_{{{unit}}} \leftarrow {float(state.carried[step - 1, unit]):.4f} "
+        rf"{float(model.weight[last, 0, unit]):+.4f} \cdot {float(state.fed[last]):.4g} = "
+        rf"{float(state.carried[step, unit]):.4f}"
+    )
 
 
 @torch.no_grad()
@@ -243,58 +247,92 @@ def weights_row(model: FVSBN, pixel: int) -> Tensor:
     return model.matrix()[pixel].clone()
 
 
-def arithmetic(model: Any, x: Tensor, view: Conditional) -> tuple[str, str]:
-    """The conditional as LaTeX with its numbers, and a sentence on where they come from."""
+def arithmetic(model: Any, x: Tensor, view: Conditional) -> list[tuple[str, str]]:
+    """The conditional with its numbers, then what else there is to it: LaTeX and a note each."""
+    if model.num_categories > 2:
+        return level_arithmetic(model, x, view)
     i = view.pixel
     left = rf"p(x_{{{i}}}{{=}}1 \mid x_{{<{i}}})"
     right = rf"\sigma({view.logit:.3f}) = {view.p:.4f}"
-    if model.num_categories > 2:
-        return level_arithmetic(model, x, view)
     if isinstance(model, FVSBN):
         bias, added = float(model.bias[i]), view.logit - float(model.bias[i])
         ink = int((view.seen == 1).sum())
-        return (
-            rf"{left} = \sigma\Big(b + \sum_{{j \text{{ before }} i}} A_{{ij}} x_j\Big) = "
-            rf"\sigma({bias:.3f} {added:+.3f}) = {right}",
-            f"The sum runs over the {ink} earlier pixels that have ink: a white pixel adds nothing.",
-        )
+        return [
+            (
+                rf"{left} = \sigma({bias:.3f} {added:+.3f}) = {right}",
+                f"Bias, and the weights of the {ink} earlier pixels with ink: a white one adds nothing.",
+            ),
+            (rf"{left} = \sigma\Big(b + \sum_{{j \text{{ before }} i}} A_{{ij}} x_j\Big)", ""),
+        ]
     if isinstance(model, NADE):
         units = running_units(model, x, i)
         k, shown = int(units.unit[0]), float(units.vote.sum())
-        return (
-            rf"{left} = \sigma\Big(b + \sum_k V_k\,\sigma(a_k)\Big) = \sigma({units.bias:.3f} {shown:+.3f} "
-            rf"{units.rest:+.3f}) = {right}"
-            rf"\qquad a_{{{k}}} \leftarrow {float(units.state[0]):.3f} {float(units.column[0]):+.3f} "
-            rf"\cdot {view.value} = {float(units.after[0]):.3f}",
-            f"Bias, the {len(units.unit)} units drawn here, all the others. Then one column is added for "
-            f"this pixel: shown for unit {k}.",
-        )
-    return rf"{left} = {right}", "The logit comes out of the whole network; later pixels cannot reach it."
+        return [
+            (
+                rf"{left} = \sigma({units.bias:.3f} {shown:+.3f} {units.rest:+.3f}) = {right}",
+                f"Bias, the votes V σ(a) of the {len(units.unit)} units with the largest, all the others.",
+            ),
+            (rf"{left} = \sigma\Big(b + \sum_k V_k\,\sigma(a_k)\Big)", ""),
+            (
+                rf"a_{{{k}}} \leftarrow {float(units.state[0]):.3f} {float(units.column[0]):+.3f} "
+                rf"\cdot {view.value} = {float(units.after[0]):.3f}",
+                f"Then one column is added for this pixel: shown for unit {k}.",
+            ),
+        ]
+    note = "The logit comes out of the whole network; later pixels cannot reach it."
+    return [(rf"{left} = {right}", note)]
 
 
-def level_arithmetic(model: Any, x: Tensor, view: Conditional) -> tuple[str, str]:
+def level_arithmetic(model: Any, x: Tensor, view: Conditional) -> list[tuple[str, str]]:
     """The softmax of one of K values with its numbers, of NADE with the logit's own sum."""
     i, v = view.pixel, view.asked
     log_p = view.distribution.double().log()
     others = log_p - float(log_p[v]) + view.logit  # the logits
     total = float(others.exp().sum())
-    latex = (
-        rf"p(x_{{{i}}}{{=}}{v} \mid x_{{<{i}}}) = \frac{{e^{{\ell_{{{v}}}}}}}{{\sum_k e^{{\ell_k}}}} = "
-        rf"\frac{{e^{{{view.logit:.3f}}}}}{{{total:.4g}}} = {view.p:.4f}"
-    )
-    note = f"A softmax over {model.num_categories} values, one logit each."
+    found = [
+        (
+            rf"p(x_{{{i}}}{{=}}{v} \mid x_{{<{i}}}) = \frac{{e^{{\ell_{{{v}}}}}}}{{\sum_k e^{{\ell_k}}}} = "
+            rf"\frac{{e^{{{view.logit:.3f}}}}}{{{total:.4g}}} = {view.p:.4f}",
+            f"A softmax over {model.num_categories} values, one logit each.",
+        )
+    ]
     if isinstance(model, NADE):
         units = running_units(model, x, i)
         shown = float(units.vote.sum())
-        latex = (
-            rf"\begin{{gathered}}{latex}\\[1ex] \ell_{{{v}}} = b + \sum_k V_k\,\sigma(a_k) = "
-            rf"{units.bias:.3f} {shown:+.3f} {units.rest:+.3f} = {view.logit:.3f}\end{{gathered}}"
+        found.append(
+            (
+                rf"\ell_{{{v}}} = b + \sum_k V_k\,\sigma(a_k) = "
+                rf"{units.bias:.3f} {shown:+.3f} {units.rest:+.3f} = {view.logit:.3f}",
+                f"The logit of {v}: bias, the {len(units.unit)} units with the largest votes, all others. "
+                f"All {model.num_categories} logits read the same running sum.",
+            )
         )
-        note += (
-            f" The logit of {v}: bias, the {len(units.unit)} units with the largest votes, all the others. "
-            f"All {model.num_categories} logits read the same running sum."
-        )
-    return latex, note
+    return found
+
+
+# --- A picture as it comes ----------------------------------------------------------------------
+
+
+def drawn_at(run: Drawing) -> Tensor:
+    """The step of a draw that draws each pixel, (n,); -1 if it was given."""
+    when = torch.full((len(run.x),), -1)
+    steps = (run.pixel >= 0).nonzero().flatten()
+    when[run.pixel[steps]] = steps
+    return when
+
+
+def without(picture: Tensor, hole: Tensor, num_categories: int = 2) -> Tensor:
+    """The `entries` of a picture (H, W), NaN where the brush has been over the hole (H, W), (n,)."""
+    return entries(picture, num_categories).masked_fill(hole.flatten() > 0.5, torch.nan)
+
+
+def holes(side: int) -> list[tuple[str, Tensor]]:
+    """Holes to begin with, (side, side): the middle, and a stripe from corner to corner."""
+    i, j = torch.meshgrid(torch.arange(side), torch.arange(side), indexing="ij")
+    low, high = side // 4, side - side // 4
+    middle = (i >= low) & (i < high) & (j >= low) & (j < high)
+    stripe = (i - j).abs() <= side // 8
+    return [("middle", middle.float()), ("stripe", stripe.float())]
 
 
 # --- Two models on one picture ------------------------------------------------------------------
