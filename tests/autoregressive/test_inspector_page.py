@@ -368,6 +368,26 @@ def test_ensemble_numbers():
     assert numbers(page.latex[0].value) == pytest.approx([mixed, -each.mean().item()], abs=6e-3)
 
 
+def test_the_order_itself_is_drawn():
+    """At every frame each pixel bears its place in the order that the frame names."""
+    page = open_page("autoregressive/orders", pool="scans", order="9")
+    turned = film(page, "order")
+    assert turned["count"] == len(orders.SCANS) == 10 and "a spiral" in turned["captions"][9]
+    _, frames = figure(page, "visits")
+    model, x = weights.load("made-digits-orders"), first_digit()[None]
+    for at, order in enumerate(orders.scans(8)):
+        assert sorted(order.tolist()) == list(range(64))
+        assert torch.tensor(frames["data.0.z"][at]).flatten()[order].tolist() == list(range(1, 65))
+        assert f"{-model.log_prob(x, order=order).item():.2f} nats" in turned["captions"][at]
+    spiral = orders.scans(3)[9]
+    assert spiral.tolist() == [0, 1, 2, 5, 8, 7, 6, 3, 4]
+    assert orders.scans(3)[8].tolist() == [0, 1, 2, 5, 4, 3, 6, 7, 8]
+    assert orders.scans(3)[5].tolist() == [2, 5, 8, 1, 4, 7, 0, 3, 6]  # columns from the top right
+    hole = torch.tensor([True, False, True, False])
+    seen = orders.visits(torch.tensor([0, 2, 3, 1]), hole)
+    assert seen[~hole].tolist() == [2, 1] and seen[hole].isnan().all()
+
+
 def test_averaging_numbers():
     shown = metrics(open_page("autoregressive/orders", show="Averaging"))
     assert float(shown["Sum, averaged probabilities"]) == pytest.approx(1.1330561, abs=1e-6)

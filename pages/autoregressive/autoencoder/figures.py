@@ -25,10 +25,16 @@ def losses(lines: Mapping[str, Any], passes: Sequence[float], floor: float, at: 
         y=floor, line={"color": theme.GREEN, "width": 3},
         annotation={"text": "ln 14", "xanchor": "right", "x": 0.97, "yanchor": "bottom"},
     )  # fmt: skip
-    return fig.update_yaxes(rangemode="tozero")
+    return room(fig, passes)
 
 
 def sums(lines: Mapping[str, Any], passes: Sequence[float], at: float) -> go.Figure:
     """The sum over all pictures by name, in the colours of `losses`, whose legend serves both."""
     fig = curves(lines, passes, mark=at, ylabel="sum of 512", xlabel="passes")
-    return fig.update_layout(showlegend=False)
+    return room(fig, passes).update_layout(showlegend=False)
+
+
+def room(fig: go.Figure, passes: Sequence[float]) -> go.Figure:
+    """The passes from a little before 0, so that the zeros of both axes do not meet."""
+    fig.update_xaxes(range=[-0.08 * passes[-1], 1.03 * passes[-1]], zeroline=False)
+    return fig.update_yaxes(rangemode="tozero")

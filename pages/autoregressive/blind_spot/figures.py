@@ -62,6 +62,8 @@ def unread(lines: dict[str, Any], layer: int, title: str = "", height: int = 520
         lines, title=title, xlabel="layers after the first", mark=layer, height=height,
         colors=dict(zip(lines, (theme.VERMILLION, theme.BLUE), strict=False)),
     )  # fmt: skip
+    last = len(next(iter(lines.values()))) - 1
+    fig.update_xaxes(range=[-0.1 * last, 1.03 * last], zeroline=False)  # the zeros of the axes must not meet
     fig.update_yaxes(rangemode="tozero")
     return fig
 

@@ -61,7 +61,8 @@ def view(stage: Any) -> None:
             asked = 1 if model.num_categories == 2 else int(run.x[chosen])
             gradient = drawing.gradient_row(model, order, run.x, chosen, asked, run.index)
             ui.figure(
-                raster.reads(gradient, side, chosen, f"Pixel {chosen} reads", height=170), share=0.5, key="reads",
+                raster.reads(gradient, side, chosen, f"Pixel {chosen} reads", height=170),
+                share=0.5, key="reads",
                 alt="Gradient of one pixel's logit with respect to every pixel",
                 data={"pixel": range(model.n), "gradient": gradient},
             )  # fmt: skip

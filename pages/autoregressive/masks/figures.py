@@ -160,6 +160,7 @@ def measured(jacobian: Any, order: Any, title: str = "") -> go.Figure:
     z = array(jacobian)[np.ix_(visited, visited)]
     fig = heatmap(z, x=names(visited, "x"), y=names(visited, "x̂"), title=title, scale="diverging",
                   colorbar=False, square=True, numbers=".1f" if len(visited) <= 6 else False)  # fmt: skip
+    fig.update_traces(textfont={"size": theme.FONT_SIZE - 4})
     fig.update_layout(height=420, margin_t=36)
     return fig
 

@@ -120,7 +120,7 @@ with stage.below:
         with column:
             ui.figure(
                 figures.mask_matrix(mask, numbers[k + 1], numbers[k], title),
-                alt=f"Mask {k + 1}", key=f"mask-{k}",
+                alt=f"The mask of layer {k + 1}: a row is a unit", key=f"mask-{k}",
             )  # fmt: skip
     ui.notice(
         "Sorted by the order, everything on and above the diagonal is exactly 0, whatever the weights, which "

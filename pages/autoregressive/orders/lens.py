@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from modules.autoregressive.base import Autoregressive, observed_first, resolve_order
+from modules.autoregressive.base import Autoregressive, observed_first, ranks, resolve_order
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,45 @@ class Orders:
         return (-self.nll).logsumexp(0) - math.log(len(self.nll))
 
 
-@torch.no_grad()
-def under_many_orders(model: Autoregressive, pictures: Tensor, count: int, seed: int = 0) -> Orders:
-    """Score pictures (N, n) of bits under `count` orders; the first is one that the model knows best."""
-    first = model.component_order(0)
+POOLS = ("random", "scans")
+CORNERS = ("top left", "top right", "bottom left", "bottom right")
+SCANS = (*(f"{lines} from the {corner}" for lines in ("rows", "columns") for corner in CORNERS), "a snake",
+         "a spiral")  # fmt: skip
+
+
+def scans(side: int) -> list[Tensor]:
+    """The orders named in `SCANS` of side² pixels, (side²,) each."""
+    grid = torch.arange(side * side).view(side, side)
+    lines = [grid.flip(flips) for flips in ([], [1], [0], [0, 1])]
+    across = [found.flatten() for found in lines]
+    down = [found.t().flatten() for found in lines]
+    snake = torch.where(torch.arange(side)[:, None] % 2 == 0, grid, grid.flip(1)).flatten()
+    rest, spiral = grid, []
+    while rest.numel():  # the top row, then the rest turned so that its next edge is on top
+        spiral.append(rest[0])
+        rest = rest[1:].t().flip(0)
+    return [*across, *down, snake, torch.cat(spiral)]
+
+
+def pool(kind: str, model: Autoregressive, count: int, seed: int = 0) -> list[Tensor]:
+    """Orders for `model`: all scans; or `count` random ones, the first of them one that it knows best."""
+    if kind == "scans":
+        return scans(math.isqrt(model.n))
     others = [resolve_order("random", model.n, 1000 * (seed + 1) + s) for s in range(1, count)]
-    orders = [first, *others]
+    return [model.component_order(0), *others]
+
+
+def names(kind: str, count: int) -> list[str]:
+    """What the orders of a pool are called."""
+    return list(SCANS) if kind == "scans" else ["one that the model knows", *["random"] * (count - 1)]
+
+
+@torch.no_grad()
+def under_many_orders(
+    model: Autoregressive, pictures: Tensor, count: int, seed: int = 0, kind: str = "random"
+) -> Orders:
+    """Score pictures (N, n) of bits under the orders of a pool."""
+    orders = pool(kind, model, count, seed)
     pictures = pictures.to(model.device, model.dtype)
     nll = torch.stack([-model.log_prob(pictures, order=order) for order in orders])
     return Orders(nll, torch.stack(orders))
@@ -115,6 +148,11 @@ def order_of_hole(given: Tensor, inside: str, seed: int = 0) -> Tensor:
     """What is given first, then the hole in the order `inside`, (n,); given (n,), NaN in the hole."""
     order = resolve_order(inside, len(given), seed)
     return observed_first(~given.isnan(), order)
+
+
+def visits(order: Tensor, known: Tensor) -> Tensor:
+    """When each pixel of the hole is visited, from 1, (n,); NaN where it is known, known (n,) bool."""
+    return (ranks(order) - known.sum()).float().masked_fill(known, math.nan)
 
 
 @torch.no_grad()

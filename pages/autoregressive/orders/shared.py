@@ -1,0 +1,44 @@
+"""What the views of orders share: the model, the reader's digit, completions."""
+
+import torch
+
+from lab import ui
+from lab.lenses import drawing
+from modules.autoregressive.made import MADE
+
+REFERENCES = [
+    "Uria, Murray, Larochelle 2014, A deep and tractable density estimator, arXiv:1310.1757",
+    "Germain, Gregor, Murray, Larochelle 2015, MADE, arXiv:1502.03509",
+    "[GM] §1.5.4",
+]
+
+
+@ui.cached
+def digits(pixels: int) -> list:
+    return drawing.examples(pixels)
+
+
+@ui.cached
+def complete(name: str, given: torch.Tensor, order: list[int], n: int, seed: int) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return ui.load(name).sample(n, given=given, order=order, generator=generator)
+
+
+def choose_model() -> tuple[str, MADE, int]:
+    """The reader's choice of a MADE of bits: name, model, pixels a side."""
+    name = ui.experiment(
+        "Model", family="autoregressive", key="model", default="made-digits-orders",
+        only=lambda e: e.module.endswith(".MADE") and drawing.of_binary_pictures(e),
+    )  # fmt: skip
+    model = ui.load(name)
+    return name, model, drawing.side(model)
+
+
+def digit(side: int) -> torch.Tensor:
+    """The reader's picture, (side, side) in [0, 1]."""
+    return ui.draw("Draw a digit", key="digit", size=side, examples=digits(side))
+
+
+def literal(x: torch.Tensor) -> str:
+    """Bits as a program spells a tensor of them."""
+    return f'torch.tensor([float(c) for c in "{drawing.bit_strings(x[None])[0]}"])'
