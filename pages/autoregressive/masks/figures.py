@@ -111,7 +111,7 @@ def mask_matrix(mask: Any, rows: Any, columns: Any, title: str = "") -> go.Figur
     """One mask, ones dark; rows and columns named by rank or degree."""
     z = array(mask).astype(float)
     fig = heatmap(z, x=[str(c) for c in array(columns)], y=[str(r) for r in array(rows)], title=title,
-                  scale="probability", colorbar=False, height=max(220, 60 + 26 * len(z)))  # fmt: skip
+                  scale="probability", colorbar=False, height=150 + 34 * len(z))  # fmt: skip
     fig.update_yaxes(showticklabels=True)
     return fig
 

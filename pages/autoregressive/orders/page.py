@@ -19,7 +19,7 @@ stage = ui.stage(
 averaged = {"show": "Averaging"}
 stage.scenes(
     {
-        "Fresh": ui.scene("Each order is a density of its own; the mixture of all costs less than their mean."),
+        "Fresh": ui.scene("Each order is a density of its own; the mixture costs less than their mean."),
         "Alien": ui.scene("A model of one order: all orders but its own are far worse.",
                           model="made-digits", order=1),
         "Scans": ui.scene("Rows and columns from every corner, a snake, a spiral: step through them.",
