@@ -204,10 +204,10 @@ def unit_equation(model: MADE, wiring: Connectivity, x: Tensor, layer: int, unit
         return latex, f"Unit {unit + 1} has degree {m}: it reads what has {before} at most {m}.{others}"
     logit = float(values[-1][unit])
     r = int(rank[unit])
-    before = wiring.order[: r - 1].tolist()
-    past = ", ".join(f"x_{{{j + 1}}}{{=}}{x[j]:.0f}" for j in before)
-    if len(before) > 3:
-        past = rf"\text{{{len(before)} before}}"
+    earlier = wiring.order[: r - 1].tolist()
+    past = ", ".join(f"x_{{{j + 1}}}{{=}}{x[j]:.0f}" for j in earlier)
+    if len(earlier) > 3:
+        past = rf"\text{{{len(earlier)} before}}"
     condition = rf" \mid {past}" if past else ""
     p = torch.sigmoid(values[-1][unit]).item()
     latex = rf"p(x_{{{unit + 1}}}{{=}}1{condition}) = \sigma({text}) = \sigma({logit:.3f}) = {p:.4f}"
