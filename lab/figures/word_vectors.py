@@ -1,33 +1,51 @@
 """Word vectors drawn: a map of words, the parallelogram of an analogy, the arrows of a learning step."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import labels, theme, tokens
 from lab.figures.basic import array
 from lab.figures.tokens import escape
 
 
 def word_map(
-    points: Any, words: Sequence[str], kinds: Sequence[int] | None = None, names: Sequence[str] = ()
+    points: Any,
+    words: Sequence[str],
+    kinds: Sequence[int] | None = None,
+    names: Sequence[str] = (),
+    *,
+    span: float | None = None,
+    places: Any = None,
 ) -> go.Figure:
-    """Words in the plane: points (N, 2), coloured by kind (N,), the kinds named in the legend."""
+    """Words in the plane: points (N, 2), coloured by kind (N,), the kinds named in the legend.
+
+    Each kind is two traces, its points and its words; the words stand where no two lie over each other.
+
+    Args:
+        span: the axes run from −span to span. places: (N, 2) of the words; for films, which know more points.
+    """
     p = array(points)
     kinds = [0] * len(words) if kinds is None else kinds
+    span = labels.REACH * max(1e-6, float(abs(p).max())) if span is None else span
+    at = labels.places(p, words, span) if places is None else array(places)
     fig = go.Figure()
     for kind in sorted(set(kinds)):
         mine = [n for n, k in enumerate(kinds) if k == kind]
         color = theme.CATEGORIES[kind % len(theme.CATEGORIES)]
+        shown = [escape(words[n]) for n in mine]
         fig.add_scatter(
-            x=p[mine, 0], y=p[mine, 1], mode="markers+text", text=[escape(words[n]) for n in mine],
-            name=names[kind] if names else "", textposition="top center", textfont={"color": color},
-            marker={"size": 9, "color": color}, hoverinfo="text", hovertext=[escape(words[n]) for n in mine],
+            x=p[mine, 0], y=p[mine, 1], mode="markers", name=names[kind] if names else "",
+            marker={"size": 9, "color": color}, hoverinfo="text", hovertext=shown,
         )  # fmt: skip
-    span = max(1e-6, float(abs(p).max()))
-    fig.update_xaxes(showticklabels=False, zeroline=True, range=[-1.2 * span, 1.2 * span])
-    fig.update_yaxes(showticklabels=False, zeroline=True, range=[-1.2 * span, 1.2 * span])
+        fig.add_scatter(
+            x=at[mine, 0], y=at[mine, 1], mode="text", text=shown, textfont={"color": color},
+            hoverinfo="skip", showlegend=False, cliponaxis=False,
+        )  # fmt: skip
+    fig.update_xaxes(showticklabels=False, zeroline=True, range=[-span, span])
+    fig.update_yaxes(showticklabels=False, zeroline=True, range=[-span, span])
     fig.update_layout(height=560, showlegend=bool(names))
     return fig
 
@@ -65,50 +83,111 @@ def arrow(fig: go.Figure, start: Any, end: Any, color: str, label: str = "") -> 
 
 
 def update(
-    u: Any, words: Sequence[str], given: str, before: Any, observed: Any, expected: Any, after: Any
-) -> go.Figure:
-    """One step of word2vec in the plane: the u of all words, and where the given vector goes.
+    films: Mapping[str, Any], at: int, words: Sequence[str], given: Sequence[str]
+) -> tuple[go.Figure, dict[str, Any]]:
+    """The steps of word2vec in the plane: the u of all words, and where the given vector goes.
 
     Args:
-        u: (V, 2) before the step. given: name of the given vector. before, after: (2,), where it was and
-            goes. observed, expected: (2,).
+        films: `u` (T, V, 2) before each step; `before` and `after` (T, 2), where the given vector was and
+            goes; `observed` and `expected` (T, 2), between which its gradient points.
+        at: the step to draw. given: name of the given vector at each step.
+
+    Returns:
+        the figure, and its frames for all steps.
     """
-    u, before, observed, expected, after = (array(t) for t in (u, before, observed, expected, after))
+    moving = {name: array(values) for name, values in films.items()}
+    u, before, after = moving["u"], moving["before"], moving["after"]
+    reach = labels.REACH * np.array([max(1e-6, *(abs(v[..., axis]).max() for v in moving.values()))
+                                     for axis in (0, 1)])  # fmt: skip
+    # the given vector's name is one of the labels, so that none lies over it
+    names = [*words, max(given, key=len)]
+    points = np.concatenate([u, before[:, None]], 1)
+    places = labels.places(points, names, reach)
     fig = go.Figure()
+    for x, y, color, size, name in (
+        (u[at, :, 0], u[at, :, 1], theme.ORANGE, 8, "u"),
+        ([before[at, 0]], [before[at, 1]], theme.BLUE, 13, "v given"),
+    ):
+        fig.add_scatter(x=x, y=y, mode="markers", name=name, marker={"size": size, "color": color},
+                        hoverinfo="skip")  # fmt: skip
     fig.add_scatter(
-        x=u[:, 0], y=u[:, 1], mode="markers+text", text=[escape(w) for w in words], name="u, predicted words",
-        textposition="top center", textfont={"color": theme.ORANGE}, hoverinfo="skip",
-        marker={"size": 8, "color": theme.ORANGE},
+        x=places[at, :, 0], y=places[at, :, 1], mode="text", hoverinfo="skip", showlegend=False,
+        text=[*map(escape, words), escape(given[at])], cliponaxis=False,
+        textfont={"color": [theme.ORANGE] * len(words) + [theme.BLUE]},
     )  # fmt: skip
-    fig.add_scatter(
-        x=[before[0]], y=[before[1]], mode="markers+text", text=[escape(given)], name="v, given",
-        textposition="bottom center", textfont={"color": theme.BLUE},
-        marker={"size": 13, "color": theme.BLUE}, hoverinfo="skip",
-    )  # fmt: skip
-    arrow(fig, expected, observed, theme.GREEN, "gradient: from expected to observed")
-    arrow(fig, before, after, theme.BLUE)
-    reach = 1.25 * max(1e-6, float(max(abs(u).max(), abs(before).max(), abs(after).max())))
-    fig.update_xaxes(range=[-reach, reach])
-    fig.update_yaxes(range=[-reach, reach], scaleanchor="x")
-    fig.update_layout(height=560)
-    return fig
+    arrow(fig, moving["expected"][at], moving["observed"][at], theme.GREEN, "gradient")
+    arrow(fig, before[at], after[at], theme.BLUE)
+    fig.update_xaxes(range=[-reach[0], reach[0]], showticklabels=False)
+    fig.update_yaxes(range=[-reach[1], reach[1]], showticklabels=False)
+    frames: dict[str, Any] = {
+        "data.0.x": u[..., 0], "data.0.y": u[..., 1], "data.1.x": before[:, :1], "data.1.y": before[:, 1:],
+        "data.2.x": places[..., 0], "data.2.y": places[..., 1],
+        "data.2.text": [[*map(escape, words), escape(name)] for name in given],
+    }  # fmt: skip
+    for n, (start, end) in enumerate((("expected", "observed"), ("before", "after"))):
+        for axis, side in ((0, "x"), (1, "y")):
+            frames[f"layout.annotations.{n}.a{side}"] = moving[start][:, axis]
+            frames[f"layout.annotations.{n}.{side}"] = moving[end][:, axis]
+    for axis, side in ((0, "x"), (1, "y")):
+        frames[f"data.3.{side}"] = np.stack([moving["expected"][:, axis], moving["observed"][:, axis]], 1)
+    return fig, frames
 
 
-def strip(words: Sequence[str], given: Sequence[int], predicted: Sequence[int]) -> go.Figure:
-    """A text of words, the given ones blue, the predicted orange, the others grey, in rows of five:
-    a phone has no room for more."""
-    rows, colors = -(-len(words) // 5), []
-    for n in range(len(words)):
-        colors.append(theme.BLUE if n in given else theme.ORANGE if n in predicted else theme.HIDDEN)
-    drawn = zip(words, colors, strict=True)
+def lane(
+    points: Any, trails: Any, words: Sequence[str], at: int, color: str, title: str
+) -> tuple[go.Figure, dict[str, Any]]:
+    """Words that move and leave a trail: points (T, V, 2), trails (T, N, 2).
+
+    Returns:
+        the figure at frame `at`, and all its frames.
+    """
+    p, lines = array(points), array(trails)
+    span = labels.REACH * np.maximum(1e-6, abs(p).max((0, 1)))  # (2,)
+    places = labels.places(p, words, span, (labels.ROOM[0] * 0.9, labels.ROOM[1]))
+    fig = go.Figure()
+    for values, mode in ((lines, "lines"), (p, "markers"), (places, "text")):
+        fig.add_scatter(
+            x=values[at, :, 0], y=values[at, :, 1], mode=mode, hoverinfo="skip", showlegend=False,
+            text=[escape(word) for word in words] if mode == "text" else None, cliponaxis=False,
+            textfont={"color": color}, line={"color": theme.fade(color, 0.4), "width": 3},
+            marker={"size": 9, "color": color},
+        )  # fmt: skip
+    fig.update_xaxes(range=[-span[0], span[0]], showticklabels=False)
+    fig.update_yaxes(range=[-span[1], span[1]], showticklabels=False)
+    fig.update_layout(title=title)
+    films = {"data.0": lines, "data.1": p, "data.2": places}
+    frames = {f"{trace}.{side}": values[..., axis] for trace, values in films.items()
+              for axis, side in ((0, "x"), (1, "y"))}  # fmt: skip
+    return fig, frames
+
+
+LINE = 44  # letters a row of the strip: a phone has no room for more
+
+
+def strip(words: Sequence[str], given: Sequence[Sequence[int]], predicted: Sequence[Sequence[int]], at: int
+          ) -> tuple[go.Figure, dict[str, Any], int]:  # fmt: skip
+    """A text of words; at each step the given ones blue, the predicted orange, the others grey.
+
+    Returns:
+        the figure at step `at`, all its frames, and its number of rows.
+    """
+    x, y = tokens.wrap([f"{word} " for word in words], LINE)
+    colors = [
+        [theme.BLUE if n in g else theme.ORANGE if n in p else theme.HIDDEN for n in range(len(words))]
+        for g, p in zip(given, predicted, strict=True)
+    ]
+    texts = [
+        [f"<b>{escape(w)}</b>" if c != theme.HIDDEN else escape(w) for w, c in zip(words, row, strict=True)]
+        for row in colors
+    ]
     fig = go.Figure(
         go.Scatter(
-            x=[n % 5 for n in range(len(words))], y=[n // 5 for n in range(len(words))], mode="text",
-            text=[f"<b>{escape(w)}</b>" if c != theme.HIDDEN else escape(w) for w, c in drawn],
-            textfont={"color": colors, "size": theme.FONT_SIZE}, hoverinfo="skip", showlegend=False,
+            x=x, y=y, mode="text", text=texts[at], hoverinfo="skip", showlegend=False,
+            textfont={"color": colors[at], "size": theme.FONT_SIZE, "family": "monospace"},
         )
     )  # fmt: skip
-    fig.update_xaxes(visible=False, range=[-0.6, 4.6])
+    rows = max(y) + 1
+    fig.update_xaxes(visible=False, range=[-1, LINE])
     fig.update_yaxes(visible=False, range=[rows - 0.4, -0.6])
-    fig.update_layout(height=50 + 34 * rows, margin={"t": 8, "b": 8})
-    return fig
+    fig.update_layout(height=30 + 30 * rows, margin={"t": 4, "b": 4})
+    return fig, {"data.0.text": texts, "data.0.textfont.color": colors}, rows

@@ -1,4 +1,4 @@
-"""The page "Count vectors and SVD": the coffee sentence and the four sentences, as they are shown."""
+"""The page "Count vectors": the coffee sentence and the four sentences, as they are shown."""
 
 import math
 from functools import partial
@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 import torch
 import torch.nn.functional as F
-from opening import captions, open_page
+from opening import captions, figure, film, open_page, open_warned
 
 from lab.errors import UserError
 from pages.language.count_vectors import lens
@@ -33,9 +33,10 @@ def by_hand(text, k):
 def test_the_four_sentences():
     page = opened()
     assert [m.value for m in page.metric] == ["25, 21", "76", "82.77%", "20"]
-    latex = page.latex[0].value
-    assert "6.7181263" in latex and latex.count("6.7181263") == 2
-    assert opened(d="5").latex[0].value.count("4.9428523") == 2
+    shown = film(page, "d")
+    assert shown["at"] == 2 and shown["first"] == 0 and shown["count"] == 22
+    assert "6.7181263" in shown["equations"][2] and "4.9428523" in shown["equations"][5]
+    assert film(opened(d="5"), "d")["at"] == 5
     counted = lens.count(GRUTT, 2)
     found = lens.decompose(counted, 2, False)
     assert found.spectrum[:3].tolist() == pytest.approx([4.50855, 3.24650, 2.85408], abs=5e-6)
@@ -100,6 +101,32 @@ def test_errors_are_those_of_the_best_approximation(ppmi):
         i, j = counted.words.index("i"), counted.words.index("drank")
         share = counted.counts[i, j] * 76 / (counted.counts[i].sum() * counted.counts[:, j].sum())
         assert found.matrix[i, j].item() == pytest.approx(math.log(share))
+
+
+def test_films_hold_every_number_of_dimensions():
+    """Each frame is what the SVD of that many dimensions gives alone."""
+    counted = lens.count(GRUTT, 2)
+    whole = lens.decompose(counted, 21, True)
+    maps, planes = lens.approximations(whole, 12), lens.planes(whole, 12)
+    ranked = lens.ranking(counted, whole, "grutt")
+    assert maps.shape == (22, 12, 12) and planes.shape == (22, 12, 2) and not maps[0].any()
+    for d in (1, 2, 7, 21):
+        found = lens.decompose(counted, d, True)
+        torch.testing.assert_close(maps[d], found.approximation[:12, :12], rtol=0, atol=1e-9)
+        alone = lens.plane(found, 12)
+        torch.testing.assert_close(
+            torch.cdist(planes[d], planes[d]), torch.cdist(alone, alone), atol=1e-6, rtol=0
+        )
+        near = lens.near(counted, found, "grutt")
+        torch.testing.assert_close(ranked.cosines[d - 1], near.cosines, rtol=0, atol=1e-9)
+    assert ranked.words[20] == lens.near(counted, whole, "grutt").words
+    header, arrays = figure(opened(ppmi="true"), "matrix")
+    assert header["film"] == "d" and arrays["data.0.z"].shape == (22, 21, 21)
+    assert header["figure"]["data"][0]["zmin"] == 0  # counts are never on a two-sided scale
+    assert (
+        "is not in the text"
+        in open_warned("language/count_vectors", view="Map", **{"word-grutt": "milk"}).warning[0].value
+    )
 
 
 def test_the_map_is_of_unit_vectors():

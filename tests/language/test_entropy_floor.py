@@ -90,9 +90,9 @@ def test_the_page_shows_the_numbers_of_its_source() -> None:
 
     shown = metrics(page)
     floor = zero * coin(0.3) + one * coin(0.6)
-    assert shown["Entropy rate, bits"] == f"{floor:.4f}"
-    assert shown["One symbol alone, bits"] == f"{coin(zero):.4f}"
-    assert shown["Perplexity of the floor"] == f"{2**floor:.4f}"
+    assert shown["Floor"] == f"{floor:.4f}"
+    assert shown["No context"] == f"{coin(zero):.4f}"
+    assert shown["Perplexity"] == f"{2**floor:.4f}"
     source = lens.Source(torch.tensor([[0.7, 0.3], [0.6, 0.4]], dtype=torch.float64))
     values = -source.log_prob(source.sample(400, 30, seed=2)) / 30 / LN2
-    assert shown["Texts below the floor"] == f"{100 * (values < floor).double().mean():.0f} %"
+    assert shown["Texts below"] == f"{100 * (values < floor).double().mean():.0f} %"

@@ -14,7 +14,11 @@ def test_what_is_shown_is_counted():
     bad = int((cosines.abs() > 0.08715574).sum())
     assert page.metric[0].value == f"{bad} of 16,290"
     p = packing.violation(1000, 0.0871557427)
-    assert page.metric[1].value == f"{p * 16_290:.1f}" and page.metric[2].value == f"{lens.room(p)}" == "19"
+    assert (
+        page.metric[1].value == f"{p * 16_290:.1f}"
+        and page.metric[2].value == f"{lens.room(p)} at random" == "19 at random"
+    )
+    assert page.metric[3].value == "86.42°"
     assert "1,048,576 unit vectors, every angle at least 86.42°" in captions(page)
 
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 import torch
-from opening import captions, open_page
+from opening import captions, figure, film, metrics, open_page
 
 from lab.errors import UserError
 from modules.language.word2vec import CBOW, SkipGram
@@ -80,6 +80,7 @@ def test_the_floor_is_met_as_d_grows_and_not_in_one_pass():
     for method, near in (("skip-gram", 0.02), ("CBOW", 0.02)):
         floor = lens.read(CATS, 2).floor(method)
         reached = lens.by_size(CATS, 2, method, (1, 2, 16), 300)
+        assert reached[1] == pytest.approx(float(lens.by_size(CATS, 2, method, (2,), 300)))  # each for itself
         assert floor <= reached[2] < floor + near and reached[2] < reached[1] < reached[0]
         losses = lens.passes(CATS, 2, 16, 0.3, method)
         assert len(losses) == 21 and losses[1] > losses[5] > losses[20] > floor
@@ -97,22 +98,74 @@ def test_the_plane_is_of_the_longest_directions():
 
 def test_what_is_shown():
     page = opened(text=COFFEE, step="3")
-    step = lens.slide(COFFEE, 2, 2, 0.5)[3].values
-    assert page.metric[0].value == f"{step['loss']:.4f}"
-    assert f"{float(step['observed'][0]):.3f}" in page.latex[0].value
-    assert f"below {entropy(COFFEE, 2, 'skip-gram'):.4f}" in captions(page)
+    shown, trace = film(page), lens.slide(COFFEE, 2, 2, 0.5)
+    assert shown["at"] == 3 and shown["count"] == len(trace) == 6
+    floor = entropy(COFFEE, 2, "skip-gram")
+    for step, caption, equation in zip(trace.steps, shown["captions"], shown["equations"], strict=True):
+        assert f"Loss {step.values['loss']:.4f} nats, floor {floor:.4f}" in caption
+        for entry in step.values["observed"]:
+            assert f"{abs(float(entry)):.3f}" in equation
+    header, frames = figure(page, "update")
+    flat = lens.flat(trace)
+    assert frames["data.0.x"] == pytest.approx(flat["u"][..., 0].float().numpy())
+    assert frames["layout.annotations.1.y"] == pytest.approx(flat["after"][:, 1].float().numpy())
+    assert header["texts"]["data.2.text"][3][-1] == "v of coffee"
+    header, _ = figure(page, "strip")
+    colors = header["texts"]["data.0.textfont.color"][3]
+    assert colors[3] != colors[0] and len({colors[i] for i in (1, 2, 4, 5)}) == 1
+
     page = opened(text=COFFEE, step="3", method="CBOW", d="7")
     step = lens.slide(COFFEE, 2, 7, 0.5, "CBOW")[3].values
-    assert f"{float(step['gradient'][0]) * 0.5 / 4:.3f}" in page.latex[0].value
-    assert r"\tfrac{1}{4}" in page.latex[0].value and "each of the 4 given words" in captions(page)
-    assert page.metric[0].value == f"{step['loss']:.4f}" and "two longest directions of the 7" in captions(
-        page
-    )
+    shown = film(page)
+    assert f"{abs(float(step['gradient'][0])) * 0.5 / 4:.3f}" in shown["equations"][3]
+    assert "two longest directions of the 7" in captions(page)
+
     page = opened(text=COFFEE, view="Loss and its floor", d="16", rate="1.0")
-    floor, losses = entropy(COFFEE, 2, "skip-gram"), lens.passes(COFFEE, 2, 16, 1.0, "skip-gram")
-    assert [m.value for m in page.metric] == [f"{float(losses[p]) - floor:.4f}" for p in (1, 5, 20)]
+    losses = lens.passes(COFFEE, 2, 16, 1.0, "skip-gram")
+    assert list(metrics(page).values()) == [f"+{float(losses[p]) - floor:.4f}" for p in (1, 5, 20)]
     reached = lens.by_size(COFFEE, 2, "skip-gram", (16,))
     assert f"= {floor:.4f}" in page.latex[0].value and f"16: {float(reached[0]):.4f}" in page.latex[0].value
+
+
+@pytest.mark.parametrize("method", ["skip-gram", "CBOW"])
+def test_two_losses_train_from_one_start(method):
+    runs = [lens.train(CATS, 2, 3, 0.5, method, loss, 5) for loss in ("softmax", "negative")]
+    start = lens.model(lens.read(CATS, 2), 3, method)
+    floor = lens.read(CATS, 2).floor(method)
+    for run in runs:
+        assert torch.equal(run.v[0], start.v) and torch.equal(run.u[0], start.u)
+        assert len(run.nll) == lens.EPOCHS // lens.EVERY + 1
+        assert run.nll[0] > run.nll[-1] + 0.2 and run.nll[-1] >= floor
+        made = lens.model(lens.read(CATS, 2), 3, method)
+    softmax = runs[0]
+    made.v.copy_(softmax.v[7])
+    made.u.copy_(softmax.u[7])
+    assert lens.loss(made, lens.read(CATS, 2)) == pytest.approx(float(softmax.nll[7]))
+    again = lens.train(CATS, 2, 3, 0.5, method, "negative", 5)
+    assert torch.equal(again.v, runs[1].v)  # from its seed
+
+
+def test_trails_follow_the_words():
+    points = torch.arange(24.0).reshape(6, 2, 2)
+    lines = lens.trails(points).reshape(6, 2, lens.TRAIL + 1, 2)
+    assert lines[..., -1, :].isnan().all()
+    for t in range(6):
+        for back in range(lens.TRAIL):
+            assert torch.equal(lines[t, :, back], points[max(0, t - back)])
+    tables = [torch.randn(4, 5, 3, generator=torch.Generator().manual_seed(s)) for s in (0, 1)]
+    drawn = lens.lanes(tables)
+    assert drawn.shape == (2, 4, 5, 2)
+    S = torch.linalg.svdvals(torch.cat([t[-1] for t in tables]))
+    assert drawn[:, -1].square().sum().item() == pytest.approx(float(S[:2].square().sum()), rel=1e-5)
+
+
+def test_the_training_is_shown():
+    page = opened(view="Training", epoch="40", text=COFFEE, lanes="tables")
+    run = lens.train(COFFEE, 2, 2, 0.5, "skip-gram", "softmax", 5)
+    shown = film(page, "epoch")
+    assert shown["at"] == 40 and f"Epoch 80: full softmax {run.nll[40]:.3f} nats" in shown["captions"][40]
+    _, frames = figure(page, "lane-v, given")
+    assert frames["data.1.x"] == pytest.approx(run.v[..., 0].float().numpy(), abs=1e-5)
 
 
 def test_refusals():

@@ -105,12 +105,13 @@ class Decomposed:
     """The SVD of counts, or of their PPMI.
 
     Attributes:
-        matrix: (V, V), what was decomposed. vectors: (V, d), rows of U_d Σ_d. spectrum: (V,) σ.
-        approximation: (V, V) of rank d. errors: (V + 1,), √(Σ_{i>d} σ_i²) for d = 0 … V.
+        matrix: (V, V), what was decomposed. vectors: (V, d), rows of U_d Σ_d. right: (V, d), V_d.
+        spectrum: (V,) σ. approximation: (V, V) of rank d. errors: (V + 1,), √(Σ_{i>d} σ_i²), d = 0 … V.
     """
 
     matrix: Tensor
     vectors: Tensor
+    right: Tensor
     spectrum: Tensor
     approximation: Tensor
     errors: Tensor
@@ -126,7 +127,7 @@ def decompose(counted: Counted, d: int, ppmi: bool) -> Decomposed:
     model = CountSVD(V, d, "ppmi" if ppmi else "counts", power=1.0).double().fit(counted.counts)
     tail = model.spectrum.square().flip(0).cumsum(0).flip(0)  # Σ_{i ≥ n} σ_i²
     return Decomposed(
-        model.weighted(counted.counts), model.vectors, model.spectrum,
+        model.weighted(counted.counts), model.vectors, model.right, model.spectrum,
         model.vectors @ model.right.T, F.pad(tail, (0, 1)).sqrt(),
     )  # fmt: skip
 
@@ -159,3 +160,54 @@ def near(counted: Counted, found: Decomposed, word: str, n: int = 10) -> Near:
 def plane(found: Decomposed, n: int) -> Tensor:
     """The n most frequent words in the two directions in which their unit vectors differ most: (n, 2)."""
     return wv.plane(F.normalize(found.vectors[:n], dim=1))
+
+
+# --- Every number of dimensions at once: films ------------------------------------------------------
+
+
+def approximations(whole: Decomposed, n: int) -> Tensor:
+    """What d = 0 … V dimensions remember of the n most frequent words: (V + 1, n, n); `whole` has all."""
+    parts = torch.einsum("id,jd->dij", whole.vectors[:n], whole.right[:n])
+    return F.pad(parts.cumsum(0), (0, 0, 0, 0, 1, 0))
+
+
+def planes(whole: Decomposed, n: int) -> Tensor:
+    """`plane` for d = 0 … V, (V + 1, n, 2), each turned so that it lies nearest to the one before."""
+    found = [torch.zeros(n, 2, dtype=whole.vectors.dtype)]
+    for d in range(1, whole.vectors.shape[1] + 1):
+        now = wv.plane(F.normalize(whole.vectors[:n, :d], dim=1))
+        U, _, Vh = torch.linalg.svd(now.T @ found[-1])
+        found.append(now @ (U @ Vh))  # the rotation (or mirror) that Procrustes finds
+    return torch.stack(found)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The words nearest to one in d = 1 … V dimensions.
+
+    Attributes:
+        words: V lists of n. cosines, whole: (V, n), in d dimensions and of the whole rows.
+    """
+
+    words: list[list[str]]
+    cosines: Tensor
+    whole: Tensor
+
+
+def ranking(counted: Counted, whole: Decomposed, word: str, n: int = 10) -> Ranking:
+    """`near` for every d.
+
+    Raises:
+        UserError: the text does not have the word.
+    """
+    at = counted.find(word)
+    n = min(n, len(counted.words) - 1)
+    dots = (whole.vectors * whole.vectors[at]).cumsum(1)  # (V, V): word, d
+    norms = whole.vectors.square().cumsum(1).sqrt()
+    cosines = dots / (norms * norms[at]).clamp(min=1e-12)
+    cosines[at] = -torch.inf
+    best = cosines.sort(dim=0, descending=True, stable=True)
+    ids = best.indices[:n].T  # (V, n)
+    rows = F.normalize(whole.matrix, dim=1)
+    names = [[counted.words[i] for i in row] for row in ids.tolist()]
+    return Ranking(names, best.values[:n].T, (rows @ rows[at])[ids])

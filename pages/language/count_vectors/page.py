@@ -2,10 +2,10 @@
 
 from lab import ui
 from lab.errors import UserError
-from lab.figures import basic
-from lab.figures import word_vectors as figures
+from lab.figures import basic, labels
+from lab.figures import word_vectors as maps
 from modules.language.count_vectors import CountSVD, ppmi
-from pages.language.count_vectors import lens
+from pages.language.count_vectors import figures, lens
 
 GRUTT = (
     "I drank a hot grutt this morning. She ordered a blarpen at the café. "
@@ -17,26 +17,39 @@ DRINKS = "\n".join(
     for who, verb, when in (("I", "drank", "this morning"), ("she", "ordered", "at the café"))
     for how, drink in (("hot", "grutt"), ("hot", "blarpen"), ("cold", "water"), ("cold", "beer"))
 )
-EXAMPLES = {"Grutt and blarpen": GRUTT, "Coffee": COFFEE, "More drinks": DRINKS}
-DRAWN = 30  # words on the heat map and the map: the most frequent
+EXAMPLES = {"Grutt": GRUTT, "Coffee": COFFEE, "Drinks": DRINKS}
+DRAWN = 24  # words on the heat map and the map: the most frequent
 
-ui.header(
-    "Count vectors and SVD",
-    "Count which words stand near each other, then keep the few directions that explain most.",
+stage = ui.stage(
+    "Count vectors",
+    "Count who stands near whom; keep the few directions that explain most.",
     lenses=("latent",),
 )
+stage.scenes(
+    {
+        "Two dimensions": ui.scene("Two dimensions remember the frequent words; other counts (dots) fade."),
+        "Every dimension": ui.scene("With all dimensions every count is back: a dot on each coloured cell.",
+                                    d=21),
+        "Coffee": ui.scene("One sentence: each word stands near at most four others.", text=COFFEE, d=6),
+        "PPMI": ui.scene("Weighed by surprise: pairs of rare words count most.", ppmi=True, d=21),
+        "Where is grutt?": ui.scene("Four sentences are too few: grutt is not near blarpen in whole rows.",
+                                    view="Map", d=21),
+        "More drinks": ui.scene("With eight sentences grutt and blarpen are one point: same company.",
+                                text=DRINKS, view="Map", d=5),
+        "A sentence more": ui.scene("One sentence more, counted alone: now blarpen is nearest to grutt.",
+                                    more="She drank a hot blarpen this morning.", view="Map", d=21),
+    }
+)  # fmt: skip
 
 # --- Controls -----------------------------------------------------------------------------------
 
-written = ui.text(
-    "Text, a sentence ends at . ! ? or a new line", GRUTT, key="text", examples=EXAMPLES, max_chars=5000
-)
-with ui.expander("A text file instead"):
-    ui.upload("Its beginning is put above", into="text")
-more = ui.text("Add a sentence", "", key="more", max_chars=200)
-first, second, third = ui.columns(3)
-with first:
+with stage.rail:
+    view = ui.choice("View", ["Matrix", "Map"], key="view")
+    written = ui.text("Text, a sentence ends at . ! ? or a new line", GRUTT, key="text", examples=EXAMPLES,
+                      max_chars=5000)  # fmt: skip
+    more = ui.text("Add a sentence", "", key="more", max_chars=200)
     k = ui.slider("Words on each side k", 1, 5, 2, key="k")
+    weighted = ui.toggle("Weigh by PPMI", False, key="ppmi")
 
 
 @ui.cached
@@ -46,129 +59,162 @@ def read(written, more, k):
 
 
 @ui.cached
-def decomposed(written, more, k, d, weighted):
-    return lens.decompose(read(written, more, k)[1], d, weighted)
+def decomposed(written, more, k, weighted):
+    counted = read(written, more, k)[1]
+    return lens.decompose(counted, len(counted.words), weighted)
+
+
+@ui.cached
+def mapped(written, more, k, weighted, n):
+    """The words' places for every d, and those of their labels."""
+    points = lens.planes(decomposed(written, more, k, weighted), n)
+    span = labels.REACH * max(1e-6, float(points.abs().max()))
+    return points, labels.places(points, read(written, more, k)[1].words[:n], span), span
 
 
 try:
     before, counted = read(written, more, k)
 except UserError as error:
     ui.stop(str(error))
-V = len(counted.words)
-with second:
-    d = ui.slider("Dimensions d", 1, V, min(2, V), key="d")
-with third:
-    weighted = ui.toggle("Weigh by PPMI", False, key="ppmi")
-
-
-# --- Pictures -----------------------------------------------------------------------------------
-
-found = decomposed(written, more, k, d, weighted)
-sizes = {
-    "Words, different": f"{counted.tokens}, {V}",
-    "Sum of C": f"{float(counted.counts.sum()):g}",
-    "Empty cells": f"{counted.zeros:.2%}",
-    "Rank": f"{found.rank}",
-}
-for column, (label, value) in zip(ui.columns(4), sizes.items(), strict=True):
-    with column:
-        ui.metric(label, value)
-n = min(DRAWN, V)
+V, n = len(counted.words), min(DRAWN, len(counted.words))
 names = list(counted.words[:n])
-table, spectrum, near = ui.tabs(["Counts", "Singular values", "Map and neighbours"])
-with table:
-    what, reach = "PPMI" if weighted else "C", float(found.matrix.max())
-    for matrix, title in (
-        (found.matrix, f"{what}: row word, column word near it"),
-        (found.approximation, f"{what} as {d} dimensions remember it"),
-    ):
+whole = decomposed(written, more, k, weighted)
+film = ui.film(V + 1, key="d", default=2, label="Dimensions", first=0)
+d, what = film.at, "PPMI" if weighted else "C"
+tex = rf"\mathrm{{{what}}}"
+
+# --- Picture ------------------------------------------------------------------------------------
+
+
+def show_matrix():
+    left, right = ui.columns([5, 3])
+    remembered = lens.approximations(whole, n)
+    with left:
         ui.figure(
-            basic.heatmap(
-                matrix[:n, :n], names, names, title, "diverging", zmin=-reach, zmax=reach, height=640
-            ),
-            alt=f"{title}, {n} words",
-            data={"word": names} | {w: matrix[:n, i] for i, w in enumerate(names)},
-        )
-with spectrum:
-    ui.figure(
-        basic.bars(
-            list(range(1, V + 1)), found.spectrum, highlight=range(d), xlabel="number i",
-            title="Singular values σ, those that are kept in full colour",
-        ),
-        alt="The singular values, largest first",
-        data={"i": list(range(1, V + 1)), "sigma": found.spectrum},
-    )  # fmt: skip
-    ui.figure(
-        basic.curves(
-            {"lost": found.errors}, title="What is lost, ‖C − C_d‖", xlabel="dimensions d", mark=d, height=340
-        ),
-        alt="The Frobenius norm of what d dimensions do not keep, against d",
-        data={"d": list(range(V + 1)), "lost": found.errors},
-    )
-with near:
-    points = lens.plane(found, n)
-    ui.figure(
-        figures.word_map(points, names),
-        alt="The most frequent words in the two directions in which their vectors differ most",
-        data={"word": names, "x": points[:, 0], "y": points[:, 1]},
-    )
-    usual = "grutt" if "grutt" in names else names[0]
-    asked = ui.text("Neighbours of", usual, key=f"word-{usual}", max_chars=40)
-    try:
-        close = lens.near(counted, found, asked)
-    except UserError as error:
-        ui.warning(str(error))
-    else:
-        ui.figure(
-            basic.bars(
-                close.words, close.cosines, baseline=close.whole, horizontal=True, xlabel="cosine",
-                height=480, names=(f"{d} dimensions", "whole rows"),
-                title=f"Nearest to {asked.strip().lower()}",
-            ),
-            alt=f"The words nearest to {asked} by cosine, in {d} dimensions and in the whole matrix",
-            data={"word": close.words, "d dimensions": close.cosines, "whole rows": close.whole},
+            figures.remembered(remembered[d], whole.matrix[:n, :n], names, float(whole.matrix.max())),
+            alt=f"{what} as d dimensions remember it, dots where something was counted; {n} words",
+            data={"word": names} | {w: whole.matrix[:n, i] for i, w in enumerate(names)},
+            key="matrix", share=1.0, film=film, frames={"data.0.z": remembered},
         )  # fmt: skip
-lost = float((found.matrix - found.approximation).norm())
-ui.equation(
-    rf"\lVert C - C_{{{d}}} \rVert_F = {lost:.7f} = \sqrt{{\textstyle\sum_{{i>{d}}} \sigma_i^2}}"
-    rf" = {float(found.errors[d]):.7f}",
-    note=f"Left: the two matrices, subtracted. Right: the {V - d} dropped singular values. No other "
-    f"matrix of rank {d} comes nearer (Eckart and Young).",
-)
-if more.strip():
-    anew = lens.difference(counted, written + "\n" + more, k)
-    changed = int((counted.counts != 0).sum() - (before.counts != 0).sum())
-    ui.caption(
-        f"The added sentence was counted alone: {float(counted.counts.sum() - before.counts.sum()):g} pairs, "
-        f"{changed} cells that were empty, {V - len(before.words)} new words. Counting the whole text anew "
-        f"differs by {anew:g}; only the SVD is done again."
+    with right:
+        ui.figure(
+            figures.kept(whole.spectrum, d), alt="The singular values, those that are kept in full colour",
+            data={"i": list(range(1, V + 1)), "sigma": whole.spectrum}, key="spectrum", share=0.5,
+            film=film, frames={"data.0.marker.color": [figures.colors(V, i) for i in range(V + 1)]},
+        )  # fmt: skip
+        dims = list(range(V + 1))
+        ui.figure(
+            basic.curves({"lost": whole.errors}, xlabel="d", ylabel="lost", mark=d),
+            alt="The Frobenius norm of what d dimensions do not keep, against d", key="lost",
+            data={"d": dims, "lost": whole.errors}, share=0.5,
+            film=film, frames={"layout.shapes.0.x0": dims, "layout.shapes.0.x1": dims},
+        )  # fmt: skip
+
+
+def show_map():
+    usual = "grutt" if "grutt" in names else names[0]
+    with stage.rail:
+        asked = ui.text("Neighbours of", usual, key=f"word-{usual}", max_chars=40)
+    left, right = ui.columns([5, 3])
+    points, places, span = mapped(written, more, k, weighted, n)
+    with left:
+        ui.figure(
+            maps.word_map(points[d], names, span=span, places=places[d]),
+            alt="The most frequent words in the two directions in which their vectors differ most",
+            data={"word": names, "x": points[d, :, 0], "y": points[d, :, 1]}, key="map", share=1.0,
+            film=film, frames={"data.0.x": points[..., 0], "data.0.y": points[..., 1],
+                               "data.1.x": places[..., 0], "data.1.y": places[..., 1]},
+        )  # fmt: skip
+    try:
+        close = lens.ranking(counted, whole, asked)
+    except UserError as error:
+        stage.rail.warning(str(error))
+        return
+    at = [max(0, i - 1) for i in range(V + 1)]  # no dimensions have no cosine: those of one stand there
+    with right:
+        ui.figure(
+            figures.neighbours(close.words[at[d]], close.cosines[at[d]], close.whole[at[d]]),
+            alt=f"The words nearest to {asked} by cosine, in d dimensions and in the whole matrix",
+            data={"word": close.words[at[d]], "d dimensions": close.cosines[at[d]],
+                  "whole rows": close.whole[at[d]]},
+            key="near", share=1.0, film=film,
+            frames={"data.0.x": close.whole[at], "data.1.x": close.cosines[at],
+                    "layout.yaxis.ticktext": [close.words[i] for i in at]},
+        )  # fmt: skip
+
+
+with stage.picture:
+    {"Matrix": show_matrix, "Map": show_map}[view]()
+errors = whole.errors.tolist()
+all_of_it = float(whole.matrix.square().sum())
+shares = [1 - e * e / all_of_it for e in errors]
+with stage.foot:
+    film.bar(
+        captions=[f"{i} of {V} dimensions keep {share:.1%} of Σσ²." for i, share in enumerate(shares)],
+        equations=[
+            rf"\lVert {tex} - {tex}_{{{i}}} \rVert_F = \sqrt{{\textstyle\sum_{{i>{i}}} \sigma_i^2}} = {e:.7f}"
+            for i, e in enumerate(errors)
+        ],
     )
-ui.notice(
-    "Counts are almost all zeros; d numbers a word are not, and words that never met can be near each other. "
-    "With four sentences grutt and blarpen share no more than **a** and **the**: such a table needs text. "
-    "New text needs no old text: counts add."
-)
-ui.presets(
+stage.metrics(
     {
-        "Grutt and blarpen": {"text": GRUTT, "k": 2, "d": 2, "ppmi": False, "more": ""},
-        "More text": {"text": DRINKS, "k": 2, "d": 5},
-        "A sentence more": {"more": "She drank a hot blarpen this morning."},
-        "Coffee": {"text": COFFEE, "k": 2, "d": 2, "more": ""},
+        "Words, different": f"{counted.tokens}, {V}",
+        "Sum of C": f"{float(counted.counts.sum()):g}",
+        "Empty cells": f"{counted.zeros:.2%}",
+        "Rank": f"{whole.rank}",
     }
 )
-kept = 1 - (lost / float(found.matrix.norm())) ** 2
-ui.check(
-    f"Do {d} of {V} dimensions keep more than half of Σσ²?",
-    ["yes", "no"],
-    "yes" if kept > 0.5 else "no",
-    f"They keep {kept:.1%}.",
-)
-ui.source(
-    CountSVD.fit, ppmi, lens.add,
-    references=[
-        "Eckart and Young 1936, The approximation of one matrix by another of lower rank",
-        "Deerwester et al. 1990, Indexing by latent semantic analysis",
-        "Bullinaria and Levy 2007, Extracting semantic representations from word co-occurrence statistics",
-        "[GM] §1.6.1",
-    ],
-)  # fmt: skip
+
+# --- Words --------------------------------------------------------------------------------------
+
+with stage.below:
+    ui.caption("No other matrix of rank d comes nearer (Eckart and Young). Where it remembers less than "
+               "nothing, the colour is that of 0.")  # fmt: skip
+    if more.strip():
+        anew = lens.difference(counted, written + "\n" + more, k)
+        changed = int((counted.counts != 0).sum() - (before.counts != 0).sum())
+        ui.caption(
+            f"The added sentence was counted alone: {float(counted.counts.sum() - before.counts.sum()):g} "
+            f"pairs, {changed} cells that were empty, {V - len(before.words)} new words. Counting the whole "
+            f"text anew differs by {anew:g}; only the SVD is done again."
+        )
+    ui.notice(
+        f"Of the counts {counted.zeros:.0%} are zero; d numbers a word are not, and words that never met can "
+        "be near each other. What two words share is the company that they keep, so such a table needs text. "
+        "New text needs no old text: counts add."
+    )
+    ui.check(
+        f"Do {d} of {V} dimensions keep more than half of Σσ²?",
+        ["yes", "no"],
+        "yes" if shares[d] > 0.5 else "no",
+        f"They keep {shares[d]:.1%}.",
+        wrong={"no": f"The largest singular values come first: they keep {shares[d]:.1%}.",
+               "yes": f"The singular values fall slowly here: they keep {shares[d]:.1%}."},
+        veils=("picture", "equation"),
+    )  # fmt: skip
+    ui.program(
+        f"""
+        from modules.language.count_vectors import CountSVD
+        from pages.language.count_vectors import lens
+
+        counted = lens.count({written!r}, k={k})
+        counted = lens.add(counted, {more!r}, k={k})
+        V = len(counted.words)
+        model = CountSVD(V, {max(d, 1)}, weighting="{"ppmi" if weighted else "counts"}", power=1.0).double()
+        model.fit(counted.counts)
+        matrix = model.weighted(counted.counts)
+        result = float((matrix - model.vectors @ model.right.T).norm())
+        """,
+        shows=errors[max(d, 1)],
+    )
+    with ui.expander("A text file instead"):
+        ui.upload("Its beginning is put into the text", into="text")
+    ui.source(
+        CountSVD.fit, ppmi, lens.add,
+        references=[
+            "Eckart and Young 1936, The approximation of one matrix by another of lower rank",
+            "Deerwester et al. 1990, Indexing by latent semantic analysis",
+            "Bullinaria and Levy 2007, Semantic representations from word co-occurrence statistics",
+            "[GM] §1.6.1",
+        ],
+    )  # fmt: skip

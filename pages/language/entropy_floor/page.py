@@ -3,9 +3,9 @@
 import torch
 
 from lab import ui
-from lab.figures import basic
+from lab.figures import basic, theme
 from modules.language import information, ngram
-from pages.language.entropy_floor import lens
+from pages.language.entropy_floor import figures, lens
 
 REFERENCES = [
     "Shannon 1948, A mathematical theory of communication",
@@ -31,15 +31,32 @@ def matrix(a: float, b: float) -> torch.Tensor:
     return torch.tensor([[1 - a, a], [b, 1 - b]], dtype=torch.float64)
 
 
-ui.header("Entropy floor", "No model beats its source on average; on one short text, luck may.")
-left, middle, right = ui.columns(3)
-with left:
+stage = ui.stage("Entropy floor", "No model beats its source on average; on one short text, luck may.")
+stage.scenes(
+    {
+        "Classic chain": ui.scene("From order 2 on models come near the floor; on average none is below."),
+        "Little text": ui.scene(
+            "Learned from 30 symbols: higher orders please their own text, and are worse on all others.",
+            train=30, n=8,
+        ),
+        "Much text": ui.scene("Learned from 30,000 symbols every order from 2 on lies on the floor.",
+                              train=30000, test=30000),
+        "Short tests": ui.scene("Short texts, scored by their own source: half of them cost less than H.",
+                                test=30),
+        "A fair coin": ui.scene("Nothing to learn: the floor is one bit, and every text costs it exactly.",
+                                a=0.5, b=0.5, train=300, test=30),
+        "Nearly periodic": ui.scene("0 1 0 1 …: alone a symbol costs one bit, given its past a third.",
+                                    a=0.95, b=0.95),
+    }
+)  # fmt: skip
+
+# --- Controls -----------------------------------------------------------------------------------
+
+with stage.rail:
     a = ui.slider("P(1 after 0)", 0.01, 0.99, 0.1, key="a", step=0.01)
     b = ui.slider("P(0 after 1)", 0.01, 0.99, 0.5, key="b", step=0.01)
-with middle:
-    train = ui.choice("Symbols to learn from", LENGTHS, key="train", default=3000)
-    test = ui.choice("Symbols in the test text", LENGTHS, key="test", default=3000)
-with right:
+    train = ui.choice("Symbols to learn from", LENGTHS, key="train", default=3000, as_list=True)
+    test = ui.choice("Symbols in a test text", LENGTHS, key="test", default=3000, as_list=True)
     most = ui.slider("Highest order n", 2, 8, 6, key="n")
     alpha = ui.slider("α added to each count", 0.05, 2.0, 0.5, key="alpha", step=0.05)
     seed = ui.number("Seed", 0, 9999, 0, key="seed")
@@ -47,71 +64,91 @@ with right:
 source = lens.Source(matrix(a, b))
 rungs = ladder(a, b, train, test, most, alpha, seed)
 floor, alone = (x / information.LN2 for x in (source.entropy_rate, source.symbol_entropy))
-
-steps, spread = ui.columns(2)
-with steps:
-    lines = {
-        "training text": rungs.train,
-        "test text": rungs.test,
-        "all texts (exact)": rungs.expected,
-        "entropy rate": [floor] * most,
-    }
-    ui.figure(
-        basic.curves(lines, rungs.orders, title="Bits per symbol", xlabel="order n", markers=True),
-        alt="Bits per symbol of n-gram models on training text, test text and on average, and the floor",
-        data={"order": rungs.orders, **lines},
-    )
-with spread:
-    values = finite(a, b, test, seed)
-    labels, centres, counts = lens.histogram(values)
-    below = [k for k, centre in enumerate(centres.tolist()) if centre < floor - lens.ROUNDING]
-    ui.figure(
-        basic.bars(
-            labels, counts, highlight=below, xlabel="bits per symbol", height=400,
-            title=f"{TEXTS} texts, scored by the source itself",
-        ),
-        alt=f"Histogram of bits per symbol of {TEXTS} texts; those below the entropy rate stand out",
-        data={"bits": labels, "texts": counts},
-    )  # fmt: skip
+values = finite(a, b, test, seed)
 share = lens.share_below(values, floor)
 best = rungs.orders[int(rungs.expected.argmin())]
-for column, (label, value) in zip(
-    ui.columns(4),
-    {
-        "Entropy rate, bits": f"{floor:.4f}",
-        "One symbol alone, bits": f"{alone:.4f}",
-        "Perplexity of the floor": f"{2**floor:.4f}",
-        "Texts below the floor": f"{100 * share:.0f} %",
-    }.items(),
-    strict=True,
-):
-    column.metric(label, value)
 
-pi, rows = source.stationary.tolist(), (information.entropy(source.transition) / information.LN2).tolist()
-ui.equation(
-    rf"H = \sum_i \pi_i H(A_i) = {pi[0]:.4f}\cdot{rows[0]:.4f} + {pi[1]:.4f}\cdot{rows[1]:.4f} = {floor:.4f}",
-    f"π = ({pi[0]:.4f}, {pi[1]:.4f}) is the share of zeros and ones in a long text; H(A_i) the bits of the "
-    f"next symbol after i. Order 1 knows no context: it can reach {alone:.4f} at best, order 2 the floor.",
-)
-ui.notice(
-    "From order 2 on all models could reach the floor, for the source looks back one symbol; higher orders "
-    "only have more to learn, so on little text they get worse, although on their own training text they "
-    "get better. The average over all texts never passes below the floor. A single text does, about every "
-    "second one: even the perfect model's score scatters, by one over the square root of the length."
-)
-ui.presets(
+# --- Picture ------------------------------------------------------------------------------------
+
+with stage.picture:
+    steps, spread = ui.columns([3, 2])
+    with steps:
+        lines = {
+            "training text": rungs.train,
+            "test text": rungs.test,
+            "all texts": rungs.expected,
+            "floor": [floor] * most,
+        }
+        ui.figure(
+            basic.curves(
+                lines, rungs.orders, xlabel="order n", ylabel="bits per symbol", markers=True,
+                colors={"training text": theme.INPUT, "test text": theme.GREEN, "all texts": theme.OUTPUT,
+                        "floor": theme.HIDDEN},
+            ),
+            alt="Bits per symbol of n-gram models on training text, test text and on average, and the floor",
+            data={"order": rungs.orders, **lines}, share=1.0,
+        )  # fmt: skip
+    with spread:
+        labels, centres, counts = lens.histogram(values)
+        below = [k for k, centre in enumerate(centres.tolist()) if centre < floor - lens.ROUNDING]
+        ui.figure(
+            figures.texts(centres, counts, below, floor),
+            alt=f"Histogram of bits per symbol of {TEXTS} texts; those below the entropy rate stand out",
+            data={"bits": labels, "texts": counts}, key="texts", share=1.0,
+        )  # fmt: skip
+stage.metrics(
     {
-        "The classic chain": {"a": 0.1, "b": 0.5, "train": 30000, "test": 30000},
-        "A fair coin": {"a": 0.5, "b": 0.5, "train": 300, "test": 30},
-        "Little text": {"a": 0.1, "b": 0.5, "train": 30, "n": 8},
-        "Nearly periodic": {"a": 0.95, "b": 0.95, "train": 3000},
+        "Floor": f"{floor:.4f}",
+        "Perplexity": f"{2**floor:.4f}",
+        "No context": f"{alone:.4f}",
+        "Texts below": f"{100 * share:.0f} %",
     }
 )
-ui.check(
-    "Which order is best on average over all texts?",
-    [str(order) for order in rungs.orders],
-    str(best),
-    f"Order {best}: {float(rungs.expected.min()):.4f} bits, {float(rungs.expected.min()) - floor:.4f} above "
-    "the floor.",
+pi, rows = source.stationary.tolist(), (information.entropy(source.transition) / information.LN2).tolist()
+stage.equation(
+    rf"H = \textstyle\sum_i \pi_i H(A_i) = {pi[0]:.4f}\cdot{rows[0]:.4f} + {pi[1]:.4f}\cdot{rows[1]:.4f}"
+    rf" = {floor:.4f}",
+    note="πᵢ: share of the symbol i in a long text. H(Aᵢ): bits of the symbol after i.",
 )
-ui.source(lens.Source, lens.cross_entropy, ngram.NGram.fit, references=REFERENCES)
+
+# --- Words --------------------------------------------------------------------------------------
+
+reached = float(rungs.expected.min())
+with stage.below:
+    ui.notice(
+        "From order 2 on all models could reach the floor, for the source looks back one symbol; higher "
+        "orders only have more to learn, so on little text they get worse, although on their own training "
+        f"text they get better. Order 1 knows no context: it can reach {alone:.4f} bits at best. The average "
+        "over all texts never passes below the floor. A single text may: even the perfect model's score "
+        "scatters, by one over the square root of the length."
+    )
+    ui.check(
+        "Which order is best on average over all texts?",
+        [str(order) for order in rungs.orders],
+        str(best),
+        f"Order {best}: {reached:.4f} bits, {reached - floor:.4f} above the floor.",
+        wrong={
+            str(order): f"On average order {order} costs {bits:.4f} bits, order {best} {reached:.4f}."
+            for order, bits in zip(rungs.orders, rungs.expected.tolist(), strict=True)
+        },
+        veils=("picture",),
+    )
+    ui.program(
+        f"""
+        import torch
+        from modules.language.ngram import NGram
+        from pages.language.entropy_floor import lens
+
+        transition = torch.tensor([[{1 - a:.6g}, {a:.6g}], [{b:.6g}, {1 - b:.6g}]]).double()
+        source = lens.Source(transition)
+        text = source.sample(1, {train}, seed={seed})
+        bits = [source.entropy_rate]
+        for order in range(1, {most} + 1):
+            model = NGram(2, order, smoothing="add", alpha={alpha:.6g})
+            model.fit(text)
+            bits.append(lens.cross_entropy(source, model))
+        result = (torch.tensor(bits) / torch.tensor(2.0).log()).tolist()
+        """,
+        shows=[floor, *rungs.expected.tolist()],
+    )
+    ui.source(lens.Source, lens.cross_entropy, ngram.NGram.fit, references=REFERENCES)

@@ -7,22 +7,36 @@ from lab.figures import basic
 from modules.language import packing
 from pages.language.packing import figures, lens
 
-ui.header(
+stage = ui.stage(
     "Packing",
-    "In many dimensions almost all directions are almost orthogonal: room for many more words than axes.",
+    "In many dimensions almost all directions are almost orthogonal: room for many words.",
     lenses=("latent",),
+)
+stage.scenes(
+    {
+        "A thousand dimensions": ui.scene("The cosines of 300 directions drawn at random crowd around 0."),
+        "A hundred": ui.scene("In a hundred dimensions the cosines spread three times as wide.", n=100),
+        "Ten": ui.scene("In ten dimensions four of five pairs lie beyond the bound: no crowd at 0.", n=10),
+        "181, as in the text": ui.scene(
+            "181 directions in 1,000 dimensions: 98 of 16,290 pairs lie outside 85° to 95°.", m=181
+        ),
+        "Only 18": ui.scene(
+            "At 18 directions less than one bad pair is expected: random choice has no more room.", m=18
+        ),
+        "A million, built": ui.scene(
+            "Arranged, not drawn: 1,048,576 directions in R¹⁰²⁴, any two 86° apart or more.", build=True
+        ),
+    }
 )
 
 # --- Controls -----------------------------------------------------------------------------------
 
-first, second, third = ui.columns(3)
-with first:
+with stage.rail:
     n = ui.slider("Dimensions n", 10, 1500, 1000, key="n", step=10)
-with second:
     M = ui.slider("Random directions M", 2, 800, 300, key="m")
-with third:
     angle = ui.slider("Smallest angle allowed (°)", 45.0, 89.0, 85.0, key="angle", step=0.5)
-seed = ui.number("Seed", 0, 9999, 0, key="seed")
+    seed = ui.number("Seed", 0, 9999, 0, key="seed")
+    build = ui.toggle("Build a million", False, key="build", help="2²⁰ directions in R¹⁰²⁴")
 
 
 @ui.cached
@@ -35,64 +49,92 @@ def constructed():
     return lens.construction()
 
 
-# --- Picture ------------------------------------------------------------------------------------
-
 epsilon = cos(radians(angle))
 found = drawn(n, M, epsilon, seed)
-ui.figure(
-    figures.histogram(found.edges, found.counts, found.expected, epsilon),
-    alt="Histogram of the cosines of all pairs of random directions, with the exact one and the bound",
-    data={"from": found.edges[:-1], "to": found.edges[1:], "pairs": found.counts, "exact": found.expected},
-)
 room = lens.room(found.probability)
-for column, (label, number) in zip(
-    ui.columns(3),
-    {
-        "Pairs beyond the bound": f"{found.violations:,} of {found.pairs:,}",
-        "Expected": f"{found.probability * found.pairs:,.1f}",
-        "Random directions without one": f"{room:,}",
-    }.items(),
-    strict=True,
-):
-    with column:
-        ui.metric(label, number)
-if ui.toggle("Build 1,048,576 directions in R¹⁰²⁴ and check every pair", False, key="build"):
-    built = constructed()
-    names = ["0", "1/32", "1/16"]
+
+# --- Picture ------------------------------------------------------------------------------------
+
+
+def show_random():
     ui.figure(
-        basic.bars(names, built.counts, ylabel="pairs (β, α)", xlabel="|cosine|"),
-        alt="How often each absolute cosine occurs among the pairs of the construction",
-        data={"cosine": built.values, "pairs": built.counts},
-    )
-    ui.caption(
-        f"{built.vectors:,} unit vectors, every angle at least {built.angle:.2f}°: two with the same β are "
-        "orthogonal, and all others have one of these three cosines."
-    )
-ui.equation(
+        figures.histogram(found.edges, found.counts, found.expected, epsilon),
+        alt="Histogram of the cosines of all pairs of random directions, with the exact one and the bound",
+        data={"from": found.edges[:-1], "to": found.edges[1:], "pairs": found.counts,
+              "exact": found.expected},
+        key="random", share=1.0,
+    )  # fmt: skip
+
+
+with stage.picture:
+    if build:
+        one, other = ui.columns(2)
+        with one:
+            show_random()
+        built = constructed()
+        with other:
+            ui.figure(
+                basic.bars(["0", "1/32", "1/16"], built.counts, ylabel="pairs (β, α)",
+                           xlabel="|cosine| of two directions, built"),
+                alt="How often each absolute cosine occurs among the pairs of the construction",
+                data={"cosine": built.values, "pairs": built.counts}, share=1.0,
+            )  # fmt: skip
+    else:
+        show_random()
+stage.metrics(
+    {
+        "Beyond the bound": f"{found.violations:,} of {found.pairs:,}",
+        "Expected": f"{found.probability * found.pairs:,.1f}",
+        "Room for": f"{room:,} at random",
+    }
+    | ({"Smallest angle, built": f"{built.angle:.2f}°"} if build else {})
+)
+stage.equation(
     rf"P(|\cos| > {epsilon:.4f}) = {found.probability:.3g},\qquad \tfrac{{M(M-1)}}{{2}}\,P < 1"
     rf" \iff M \le {f'{room:,}'.replace(',', '{,}')}",
     note=f"cos² of two random directions is Beta(½, (n − 1)/2): cos spreads by 1/√n = {n**-0.5:.4f}.",
 )
-ui.notice(
-    "The spread is 1/√n, yet with many vectors some pair is always bad: random choice has far less room than "
-    "the best arrangement. That a million directions fit into 1,024 dimensions is shown by building them."
-)
-ui.presets(
-    {
-        "As in the text": {"n": 1000, "m": 181, "angle": 85.0},
-        "Few dimensions": {"n": 100, "m": 181, "angle": 85.0},
-        "Room for all": {"n": 1000, "m": 18, "angle": 85.0},
-    }
-)
-ui.check(
-    f"Do {M} random directions in {n} dimensions keep {angle:g}°?",
-    ["yes", "no"],
-    "no" if found.violations else "yes",
-    f"{found.violations:,} pairs do not.",
-)
-ui.source(
-    packing.violation,
-    packing.spectra,
-    packing.quadratic,
-    references=["MacWilliams and Sloane 1977, The theory of error-correcting codes, ch. 15", "[GM] §1.6.1"],
-)
+
+# --- Words --------------------------------------------------------------------------------------
+
+with stage.below:
+    ui.notice(
+        "The spread is 1/√n, yet with many vectors some pair is always bad: random choice has far less room "
+        "than the best arrangement. That a million directions fit into 1,024 dimensions is shown by building "
+        "them."
+    )
+    if build:
+        ui.caption(
+            f"{built.vectors:,} unit vectors, every angle at least {built.angle:.2f}°: two with the same β "
+            "are orthogonal, and all others have one of these three cosines."
+        )
+    ui.check(
+        f"Do {M} random directions in {n} dimensions keep {angle:g}°?",
+        ["yes", "no"],
+        "no" if found.violations else "yes",
+        f"{found.violations:,} of {found.pairs:,} pairs do not.",
+        wrong={
+            "yes": f"There are {found.pairs:,} pairs: it takes only one that falls beyond the bound.",
+            "no": f"With n = {n} the cosines spread by {n**-0.5:.3f}, the bound stands at {epsilon:.3f}.",
+        },
+        veils=("picture", "equation"),
+    )
+    ui.program(
+        f"""
+        from math import cos, radians
+        from modules.language import packing
+
+        cosines = packing.random_cosines(n={n}, vectors={M}, seed={seed}).double()
+        epsilon = cos(radians({angle:g}))
+        beyond = int((cosines.abs() > epsilon).sum())
+        result = [beyond, packing.violation({n}, epsilon) * len(cosines)]
+        """,
+        shows=[found.violations, found.probability * found.pairs],
+    )
+    ui.source(
+        packing.violation,
+        packing.spectra,
+        packing.quadratic,
+        references=["MacWilliams and Sloane 1977, The theory of error-correcting codes, ch. 15",
+                    "[GM] §1.6.1"],
+    )  # fmt: skip

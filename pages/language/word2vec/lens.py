@@ -14,12 +14,12 @@ References: [GM] §1.6.1; Mikolov et al. 2013, arXiv:1301.3781.
 """
 
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from datamodules.cooccurrence import counts, windows
@@ -165,9 +165,13 @@ def plane(made: SkipGram | CBOW) -> Tensor:
     return torch.linalg.svd(torch.cat([made.u, made.v]), full_matrices=False).Vh[:2].T.contiguous()
 
 
-def flat(step: Mapping[str, Any], directions: Tensor) -> dict[str, Tensor]:
-    """A step's u, before, observed, expected and after along two directions (d, 2)."""
-    return {name: step[name] @ directions for name in ("u", "before", "observed", "expected", "after")}
+def flat(trace: Trace) -> dict[str, Tensor]:
+    """The steps' u (T, V, 2), before, observed, expected and after (T, 2) along the trace's directions."""
+    directions = trace.result["plane"]
+    return {
+        name: torch.stack([step.values[name] for step in trace.steps]) @ directions
+        for name in ("u", "before", "observed", "expected", "after")
+    }
 
 
 def passes(text: str, k: int, d: int, rate: float, method: Method, n: int = PASSES[-1]) -> Tensor:
@@ -182,16 +186,102 @@ def passes(text: str, k: int, d: int, rate: float, method: Method, n: int = PASS
     return torch.tensor(losses, dtype=torch.float64)
 
 
+def passes_needed(losses: Tensor, goal: float) -> str:
+    """After how many passes a loss is at its goal: "1", "2 to 5", "6 to 20" or "more"."""
+    there = (losses <= goal).nonzero().flatten().tolist()
+    first = there[0] if there else len(losses)
+    return "1" if first <= 1 else "2 to 5" if first <= 5 else "6 to 20" if first < len(losses) else "more"
+
+
 def by_size(text: str, k: int, method: Method, sizes: tuple[int, ...], steps: int = 400) -> Tensor:
-    """Loss that each number of dimensions reaches, after `steps` of Adam on the whole text: (len(sizes),)."""
-    window, reached = read(text, k), []
-    for d in sizes:
-        made = model(window, d, method).requires_grad_(True)
-        optimizer = torch.optim.Adam((made.v, made.u), 0.1)
-        batch = window.centres, window.contexts
-        deque(training_steps(partial(made.step, batch, "val"), optimizer, steps), maxlen=0)
-        reached.append(loss(made.requires_grad_(False), window))
-    return torch.tensor(reached, dtype=torch.float64)
+    """Loss that each number of dimensions reaches, after `steps` of Adam on the whole text: (len(sizes),).
+
+    All sizes learn at once, in tables of the largest whose further dimensions stay 0.
+    """
+    window = read(text, k)
+    V, largest = len(window.vocabulary), max(sizes)
+    there = (window.contexts >= 0).double()
+    near = F.one_hot(window.contexts.clamp(min=0), V) * there[..., None]  # (N, 2k, V)
+    centre, around = F.one_hot(window.centres, V).double(), near.sum(1)
+    if method == "skip-gram":
+        weights, came = torch.eye(V, dtype=torch.float64), centre.T @ around  # (V, V), (V, V)
+    else:
+        weights, came = around / there.sum(1, keepdim=True), centre  # (N, V), (N, V)
+    starts = [model(window, d, method) for d in sizes]
+    v, u = (
+        torch.stack([F.pad(getattr(made, name).detach(), (0, largest - made.u.shape[1])) for made in starts])
+        for name in ("v", "u")
+    )  # (S, V, largest)
+    used = torch.arange(largest) < torch.tensor(sizes)[:, None, None]
+
+    def nats() -> Tensor:
+        log_p = (weights @ (v * used) @ (u * used).mT).log_softmax(-1)  # (S, rows, V)
+        return -(came * log_p).sum((1, 2)) / came.sum()
+
+    optimizer = torch.optim.Adam((v.requires_grad_(), u.requires_grad_()), 0.1)
+    deque(training_steps(lambda: nats().sum(), optimizer, steps), maxlen=0)
+    return nats().detach()
+
+
+EPOCHS, EVERY, TRAIL = 200, 2, 8  # frames every EVERY epochs; a trail is so many frames long
+
+
+@dataclass(frozen=True)
+class Training:
+    """The tables while they learn the whole text, one step of Adam an epoch.
+
+    Attributes:
+        v, u: (T, V, d) after 0, EVERY, … EPOCHS epochs. nll: (T,) nats a predicted word, by the full softmax.
+    """
+
+    v: Tensor
+    u: Tensor
+    nll: Tensor
+
+
+def train(text: str, k: int, d: int, rate: float, method: Method, loss: str, negatives: int) -> Training:
+    """Train from the same random vectors with a loss: "softmax", or "negative" sampling.
+
+    Skip-gram has the expected loss of all draws of noise words, CBOW the loss of those drawn (seed 0).
+    """
+    window = read(text, k)
+    made = model(window, d, method)
+    made.loss, made.negatives = loss, negatives  # type: ignore[assignment]
+    made.requires_grad_(True)
+    batch = (window.centres, window.contexts)
+    pairs: Any = (window.pairs(method).to(made.v.dtype),) if method == "skip-gram" else batch
+    optimizer = torch.optim.Adam((made.v, made.u), rate / 10)
+    frames: list[tuple[Tensor, Tensor, Tensor]] = []
+
+    def run() -> None:
+        for done, _ in training_steps(partial(made.step, pairs, "train"), optimizer, EPOCHS):
+            if done % EVERY == 0:
+                with torch.no_grad():
+                    frames.append((made.v.clone(), made.u.clone(), made.step(batch, "val")))
+
+    seeded(run)
+    return Training(*(torch.stack(part) for part in zip(*frames, strict=True)))
+
+
+def lanes(tables: list[Tensor]) -> Tensor:
+    """Tables (T, V, d) of several lanes along the two directions in which their last frames are longest:
+    (lanes, T, V, 2)."""
+    last = torch.cat([table[-1] for table in tables])
+    d = last.shape[1]
+    flat = torch.eye(d, 2, dtype=last.dtype)
+    if d > 2:
+        flat = torch.linalg.svd(last, full_matrices=False).Vh[:2].T
+    return torch.stack([table @ flat for table in tables])
+
+
+def trails(points: Tensor) -> Tensor:
+    """The last TRAIL frames of every word as one line a frame, words apart by NaN:
+    (T, V, 2) -> (T, V (TRAIL + 1), 2)."""
+    T, V, _ = points.shape
+    when = (torch.arange(T)[:, None] - torch.arange(TRAIL)).clamp(min=0)  # (T, TRAIL)
+    lines = points[when].transpose(1, 2)  # (T, V, TRAIL, 2)
+    gap = torch.full((T, V, 1, 2), torch.nan, dtype=points.dtype)
+    return torch.cat([lines, gap], 2).reshape(T, V * (TRAIL + 1), 2)
 
 
 def column(vector: Tensor) -> str:

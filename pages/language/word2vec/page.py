@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.errors import UserError
-from lab.figures import basic
+from lab.figures import basic, theme
 from lab.figures import word_vectors as figures
 from modules.language.word2vec import CBOW, SkipGram
 from pages.language.word2vec import lens
@@ -10,27 +10,43 @@ from pages.language.word2vec import lens
 TEXTS = {
     "Coffee": "I drank hot coffee this morning. She drank hot tea this morning. He drank cold tea today.",
     "Cats": "the cat sat on the mat the dog sat on the rug the cat chased the dog the dog chased the cat",
-    "One sentence": "I drank hot coffee this morning",
+    "Short": "I drank hot coffee this morning",
 }
 SIZES = (1, 2, 4, 8, 16)
+LOSSES = {"softmax": "full softmax", "negative": "negative sampling"}
 
-ui.header(
+stage = ui.stage(
     "word2vec live",
-    "A window slides over the text; each place pulls the given vectors towards what came.",
+    "A window slides; each place pulls the given vectors towards what came.",
     lenses=("latent",),
 )
+stage.scenes(
+    {
+        "A window slides": ui.scene("Each place moves the given vector (blue) along its gradient (green)."),
+        "Two hundred epochs": ui.scene(
+            "Play: from one start, under two losses, words that share company gather.",
+            view="Training", epoch=30,
+        ),
+        "Two tables": ui.scene("Each word has two vectors: v where it is given, u where it is predicted.",
+                               view="Training", lanes="tables", epoch=30),
+        "CBOW": ui.scene("Four neighbours predict the centre; each gets a quarter of the gradient.",
+                         method="CBOW", step=3),
+        "Large steps": ui.scene("At rate 2 each place throws its vector far.", rate=2.0, step=8),
+        "Small steps": ui.scene("At rate 0.1 the move can hardly be seen: one pass is far from enough.",
+                                rate=0.1, step=8),
+        "The floor": ui.scene("With 16 dimensions the loss reaches the floor; with one it stays far above.",
+                              view="Loss and its floor", d=16, rate=0.3),
+    }
+)  # fmt: skip
 
 # --- Controls -----------------------------------------------------------------------------------
 
-text = ui.text("Text", TEXTS["Coffee"], key="text", examples=TEXTS, max_chars=400)
-first, second, third, fourth = ui.columns(4)
-with first:
+with stage.rail:
+    view = ui.choice("View", ["One window", "Training", "Loss and its floor"], key="view", as_list=True)
+    text = ui.text("Text", TEXTS["Coffee"], key="text", examples=TEXTS, max_chars=400)
     method = ui.choice("Method", ["skip-gram", "CBOW"], key="method")
-with second:
     k = ui.slider("Words on each side k", 1, 4, 2, key="k")
-with third:
     d = ui.slider("Dimensions d", 2, 16, 2, key="d")
-with fourth:
     rate = ui.slider("Learning rate", 0.05, 2.0, 0.5, key="rate", step=0.05)
 
 
@@ -49,92 +65,192 @@ def by_size(text, k, method):
     return lens.by_size(text, k, method, SIZES)
 
 
+@ui.cached
+def trained(text, k, d, rate, method, loss, negatives):
+    return lens.train(text, k, d, rate, method, loss, negatives)
+
+
 try:
     trace = slid(text, k, d, rate, method)
 except UserError as error:
     ui.stop(str(error))
-result = trace.result
-floor = result["floor"]
+words, floor = trace.result["words"], trace.result["floor"]
+vocabulary = trace.result["vocabulary"]
+entropy = r"H(O \mid C)" if method == "skip-gram" else r"H(C \mid O_1 \dots O_m)"
 
-# --- Pictures -----------------------------------------------------------------------------------
+# --- Views --------------------------------------------------------------------------------------
 
-view = ui.choice("Look at", ["One window", "Loss and its floor"], key="view")
-step = ui.stepper(len(trace), key="step") if view == "One window" else 0
-now = trace[step].values
-if view == "One window":
-    ui.figure(
-        figures.strip(result["words"], now["given"], now["predicted"]),
-        alt="The text with the given and the predicted words", data={"word": result["words"]},
-    )  # fmt: skip
-    ui.caption(trace[step].caption)
-    names = [result["words"][n] for n in now["given"]]
-    label = f"v of {names[0]}" if len(names) == 1 else f"mean v of {len(names)} words"
-    ui.figure(
-        figures.update(words=result["vocabulary"], given=label, **lens.flat(now, result["plane"])),
-        alt="The vectors u of all words, and the arrow along which the given vector moves",
-        data={"word": result["vocabulary"], "p": now["p"]},
-    )
-    if d > 2:
-        ui.caption(f"Drawn along the two longest directions of the {d}.")
-    ui.equation(
-        trace[step].equation,
-        note="The mean u of what came, less the mean u that the model expected"
-        + ("." if now["share"] == 1 else f"; each of the {len(names)} given words gets one share of it."),
-    )
-    ui.metric("Loss of the whole text (nats)", f"{now['loss']:.4f}")
-    ui.caption(f"It cannot fall below {floor:.4f}, the conditional entropy of the text's own windows.")
-else:
-    losses = passes(text, k, d, rate, method)
+
+def show_window():
+    film = ui.film(len(trace), key="step", seconds=1.0)
+    steps = [step.values for step in trace.steps]
+    names = [[words[n] for n in step["given"]] for step in steps]
+    given = [f"v of {n[0]}" if len(n) == 1 else f"mean v of {len(n)} words" for n in names]
+    with stage.picture:
+        fig, frames, rows = figures.strip(
+            words, [s["given"] for s in steps], [s["predicted"] for s in steps], film.at
+        )
+        share = min(0.42, 0.07 * rows)
+        ui.figure(fig, alt="The text with the given and the predicted words", data={"word": words},
+                  key="strip", share=share, film=film, frames=frames)  # fmt: skip
+        fig, frames = figures.update(lens.flat(trace), film.at, vocabulary, given)
+        ui.figure(
+            fig, alt="The vectors u of all words, and the arrow along which the given vector moves",
+            data={"word": vocabulary, "p": steps[film.at]["p"]}, key="update", share=1 - share,
+            film=film, frames=frames,
+        )  # fmt: skip
+    with stage.foot:
+        film.bar(
+            captions=[f"{s.caption} Loss {s.values['loss']:.4f} nats, floor {floor:.4f}."
+                      for s in trace.steps],
+            equations=[s.equation for s in trace.steps],
+        )  # fmt: skip
+    last = steps[-1]["loss"]
+    with stage.below:
+        ui.caption(
+            "Δv: the mean u of what came, less the mean u that the model expected, times the rate; in CBOW "
+            "each given word gets its share. The loss is of the whole text, and cannot fall below the "
+            "conditional entropy of the text's own windows."
+            + (f" Drawn along the two longest directions of the {d}." if d > 2 else "")
+        )
+        ui.check(
+            "Is the loss at the last place below that at the first?",
+            ["yes", "no"],
+            "yes" if last < steps[0]["loss"] else "no",
+            f"It goes from {steps[0]['loss']:.4f} to {last:.4f}.",
+        )
+        ui.program(
+            f"""
+            from pages.language.word2vec import lens
+
+            window = lens.read({text!r}, k={k})
+            made = lens.model(window, d={d}, method={method!r})
+            places = list(zip(window.centres, window.contexts, strict=True))
+            for centre, around in places[:{film.at}]:
+                lens.learn(made, centre, around[around >= 0], rate={rate:g})
+            result = [lens.loss(made, window), window.floor({method!r})]
+            """,
+            shows=[float(steps[film.at]["loss"]), floor],
+        )
+
+
+def show_training():
+    with stage.rail:
+        pair = ui.choice("Lanes", ["losses", "tables"], key="lanes")
+        K = ui.slider("Noise words K", 1, 15, 5, key="K")
+    runs = {loss: trained(text, k, d, rate, method, loss, K) for loss in LOSSES}
+    film = ui.film(len(runs["softmax"].nll), key="epoch", seconds=0.06, first=0, label="Frame")
+    if pair == "losses":
+        tables = {LOSSES[loss]: (run.v, theme.INPUT) for loss, run in runs.items()}
+    else:
+        run = runs["softmax"]
+        tables = {"v, given": (run.v, theme.INPUT), "u, predicted": (run.u, theme.OUTPUT)}
+    drawn = lens.lanes([table for table, _ in tables.values()])
+    with stage.picture:
+        for column, points, (name, (_, color)) in zip(ui.columns(2), drawn, tables.items(), strict=True):
+            with column:
+                fig, frames = figures.lane(points, lens.trails(points), vocabulary, film.at, color, name)
+                ui.figure(
+                    fig, alt=f"The vectors of all words during training, with their trails: {name}",
+                    data={"word": vocabulary, "x": points[film.at, :, 0], "y": points[film.at, :, 1]},
+                    key=f"lane-{name}", share=1.0, film=film, frames=frames,
+                )  # fmt: skip
+    one, other = (runs[loss].nll.tolist() for loss in LOSSES)
+    with stage.foot:
+        film.bar(
+            captions=[f"Epoch {lens.EVERY * i}: full softmax {a:.3f} nats, negative sampling {b:.3f}."
+                      for i, (a, b) in enumerate(zip(one, other, strict=True))],
+            equations=[rf"{a:.4f} = {floor:.4f} + {a - floor:.4f} \ge {entropy}" for a in one],
+        )  # fmt: skip
+    with stage.below:
+        ui.caption(
+            "One step of Adam on the whole text an epoch, at a tenth of the rate; both losses start from the "
+            f"same vectors. Negative sampling compares each pair with {K} words of noise; its nats are those "
+            "of the softmax that it estimates."
+        )
+        ui.check(
+            f"Which loss stands nearer to the floor after {lens.EPOCHS} epochs?",
+            list(LOSSES.values()),
+            LOSSES["softmax" if one[-1] <= other[-1] else "negative"],
+            f"Full softmax {one[-1]:.4f}, negative sampling {other[-1]:.4f}, floor {floor:.4f} nats.",
+            veils=("equation",),
+        )
+        ui.program(
+            f"""
+            from pages.language.word2vec import lens
+
+            text = {text!r}
+            result = []
+            for loss in ("softmax", "negative"):
+                run = lens.train(text, {k}, {d}, {rate:g}, {method!r}, loss, negatives={K})
+                result.append(float(run.nll[-1]))
+            """,
+            shows=[one[-1], other[-1]],
+        )
+
+
+def show_floor():
+    losses, reached = passes(text, k, d, rate, method), by_size(text, k, method)
     n = len(losses)
-    ui.figure(
-        basic.curves(
-            {"loss": losses, "floor": [floor] * n}, title=f"Passes through the text, d = {d}",
-            xlabel="passes", ylabel="nats", markers=True,
-        ),
-        alt="Loss after each pass, with the floor", data={"pass": list(range(n)), "loss": losses},
-    )  # fmt: skip
-    for column, p in zip(ui.columns(3), lens.PASSES, strict=True):
-        with column:
-            ui.metric(f"Above the floor after {p} pass{'es' * (p > 1)}", f"{float(losses[p]) - floor:.4f}")
-    reached = by_size(text, k, method)
-    ui.figure(
-        basic.curves(
-            {"loss reached": (SIZES, reached), "floor": (SIZES, [floor] * len(SIZES))},
-            title="Dimensions, after 400 steps on the whole text", xlabel="d", ylabel="nats", markers=True,
-        ),
-        alt="Loss that each number of dimensions reaches, with the floor",
-        data={"d": SIZES, "loss": reached},
-    )  # fmt: skip
-    entropy = r"H(O \mid C)" if method == "skip-gram" else r"H(C \mid O_1 \dots O_m)"
-    ui.equation(
+    colors = {"loss": theme.OUTPUT, "floor": theme.HIDDEN}
+    with stage.picture:
+        left, right = ui.columns(2)
+        with left:
+            ui.figure(
+                basic.curves({"loss": losses, "floor": [floor] * n}, xlabel=f"passes, d = {d}", ylabel="nats",
+                             markers=True, colors=colors),
+                alt="Loss after each pass, with the floor", data={"pass": list(range(n)), "loss": losses},
+                share=1.0,
+            )  # fmt: skip
+        with right:
+            ui.figure(
+                basic.curves({"loss": (SIZES, reached), "floor": (SIZES, [floor] * len(SIZES))},
+                             xlabel="dimensions d", ylabel="nats", markers=True, colors=colors),
+                alt="Loss that each number of dimensions reaches, with the floor", share=1.0,
+                data={"d": SIZES, "loss": reached},
+            )  # fmt: skip
+    stage.metrics({f"After {p}": f"+{float(losses[p]) - floor:.4f}" for p in lens.PASSES})
+    stage.equation(
         rf"\text{{loss}} \ge {entropy} = {floor:.4f},\qquad d = {SIZES[-1]}: {float(reached[-1]):.4f}",
-        note="The floor is counted: how uncertain the text itself leaves what is predicted by what is given.",
+        note="Above: nats over the floor after so many passes, place by place. Right: 400 steps of Adam.",
     )
-ui.notice(
-    "Two tables: v for words that are given, u for words that are predicted. Skip-gram gives the centre and "
-    "predicts each neighbour; CBOW gives the mean of the neighbours, so each gets 1/m of the gradient. One "
-    "pass is far from enough, and few dimensions stay above the floor."
-)
-ui.presets(
-    {
-        "Small steps": {"rate": 0.1},
-        "Large steps": {"rate": 2.0},
-        "CBOW, four neighbours": {"method": "CBOW", "k": 2, "view": "One window", "step": 3},
-        "Floor with 16 dimensions": {"view": "Loss and its floor", "d": 16, "rate": 0.3},
-    }
-)
-last = trace[len(trace) - 1].values["loss"]
-ui.check(
-    "Is the loss at the last place below that at the first?",
-    ["yes", "no"],
-    "yes" if last < trace[0].values["loss"] else "no",
-    f"It goes from {trace[0].values['loss']:.4f} to {last:.4f}.",
-)
-ui.source(
-    lens.learn, SkipGram if method == "skip-gram" else CBOW,
-    references=[
-        "Mikolov et al. 2013, Efficient estimation of word representations, arXiv:1301.3781",
-        "Rong 2014, word2vec parameter learning explained, arXiv:1411.2738",
-        "[GM] §1.6.1",
-    ],
-)  # fmt: skip
+    with stage.below:
+        ui.check(
+            "How many passes bring the loss within 0.1 nats of the floor?",
+            ["1", "2 to 5", "6 to 20", "more"],
+            lens.passes_needed(losses, floor + 0.1),
+            f"After 20 passes it is {float(losses[-1]) - floor:.4f} above.",
+            veils=("picture", "equation"),
+        )
+        ui.program(
+            f"""
+            from pages.language.word2vec import lens
+
+            text = {text!r}
+            floor = lens.read(text, k={k}).floor({method!r})
+            losses = lens.passes(text, k={k}, d={d}, rate={rate:g}, method={method!r})
+            result = [float(losses[p]) - floor for p in {lens.PASSES}]
+            """,
+            shows=[float(losses[p]) - floor for p in lens.PASSES],
+        )
+
+
+{"One window": show_window, "Training": show_training, "Loss and its floor": show_floor}[view]()
+
+# --- Words --------------------------------------------------------------------------------------
+
+with stage.below:
+    ui.notice(
+        "Two tables: v for words that are given, u for words that are predicted. Skip-gram gives the centre "
+        "and predicts each neighbour; CBOW gives the mean of the neighbours, each gets 1/m of the gradient. "
+        "The floor is counted: how uncertain the text itself leaves what is predicted by what is given."
+    )
+    ui.source(
+        lens.learn, SkipGram if method == "skip-gram" else CBOW,
+        references=[
+            "Mikolov et al. 2013, Efficient estimation of word representations, arXiv:1301.3781",
+            "Mikolov et al. 2013, Distributed representations of words and phrases, arXiv:1310.4546",
+            "Rong 2014, word2vec parameter learning explained, arXiv:1411.2738",
+            "[GM] §1.6.1",
+        ],
+    )  # fmt: skip
