@@ -14,6 +14,15 @@ from modules.language.ngram import NGram
 
 OWN = "own text"
 
+# Small corpora to count, a sentence a line.
+SAM = "I am Sam\nSam I am\nI do not like green eggs and ham"
+PETS = "\n".join(
+    f"the {who} {what}" for who in ("cat", "dog", "bird", "boy")
+    for what in ("sat on the mat", "ate the bone", "saw the ball") if (who, what[:3]) != ("dog", "sat")
+)  # fmt: skip
+SAN = "\n".join(["in san francisco"] * 8 + [f"{w} glasses" for w in ("my", "the", "reading", "new")])
+CORPORA = {"Sam": SAM, "Pets": PETS, "Francisco": SAN}
+
 
 @dataclass(frozen=True)
 class Counted:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from lab.errors import UserError
 from modules.base import Module
+from modules.language import word_vectors as wv
 
 
 @dataclass(frozen=True)
@@ -44,3 +45,32 @@ def table(model: Module, card: Mapping[str, Any]) -> Table:
     return Table(
         torch.as_tensor(model.vectors).float(), vocabulary, {w: i for i, w in enumerate(vocabulary)}, pairs
     )
+
+
+@dataclass(frozen=True)
+class Score:
+    """All questions of one relation.
+
+    Attributes:
+        hits, questions: how many were answered rightly, of how many.
+        misses: (a, b, c, right, answer) of the others.
+        offsets: how alike the differences b − a are.
+    """
+
+    hits: int
+    questions: int
+    misses: Sequence[tuple[str, str, str, str, str]]
+    offsets: wv.Offsets
+
+
+def score(found: Table, relation: str, exclude: bool = True) -> Score:
+    """Answer every question that the pairs of a relation make."""
+    pairs = torch.tensor([[found.ids[a], found.ids[b]] for a, b in found.pairs[relation]])
+    questions = wv.quadruples(pairs)
+    answers = wv.analogies(found.vectors, questions, exclude)
+    right = answers.rank == 1
+    misses = [
+        (*(found.words[i] for i in q.tolist()), found.words[int(best)])
+        for q, best in zip(questions[~right], answers.best[~right], strict=True)
+    ]
+    return Score(int(right.sum()), len(questions), misses, wv.offsets(found.vectors, pairs))  # type: ignore[arg-type]

@@ -37,9 +37,10 @@ COURSE = {
         "masks", "orders", "blind_spot",
     ),
     "language": (
-        "tokenizer_workbench", "perplexity", "entropy_floor", "ngrams", "count_vectors", "word2vec",
-        "word_vectors", "packing", "neural_lm", "shared_strength", "senses", "truncation", "beam_search",
-        "beam_width", "two_strategies", "all_strategies", "own_mistakes",
+        "tokenizer_workbench", "vocabularies", "perplexity", "entropy_floor", "ngrams", "rare_words",
+        "count_vectors", "word2vec", "word_vectors", "analogies", "packing", "neural_lm", "shared_strength",
+        "senses", "truncation", "beam_search", "beam_width", "two_strategies", "all_strategies",
+        "own_mistakes",
     ),
 }  # fmt: skip
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 import torch
-from opening import open_page, open_warned, prose, table_with
+from opening import captions, open_page, open_warned, table_with
 
 from lab import experiments, weights
 from lab.errors import UserError
@@ -69,9 +69,9 @@ def test_the_equation_is_the_models(smoothing: str) -> None:
         assert total == pytest.approx(2 / 3, abs=5e-5) and back == 0
     orders = table_with(at, "order")
     assert sum(map(float, orders["weight in the mixture"])) == pytest.approx(1, abs=5e-4)
-    sparsity = table_with(at, "PP, unsmoothed")
+    sparsity = table_with(opened(smoothing=smoothing, own=SAM, view="Sparsity"), "PP, unsmoothed")
     assert sparsity["n-grams counted"][1] == 15
-    assert "∞" not in sparsity["PP, unsmoothed"][0] and sparsity["n"].tolist() == [1, 2, 3, 4, 5]
+    assert "∞" not in sparsity["PP, unsmoothed"][0] and sparsity["n"].tolist() == list(range(1, 9))
 
 
 def test_unseen_contexts_and_characters_get_a_sentence() -> None:
@@ -141,40 +141,19 @@ def test_the_tree_of_contexts_counts_what_followed() -> None:
 
 
 def test_a_clicked_context_shows_what_follows() -> None:
-    at = opened(own=SAM, n="3", context="I", node="1,0")  # one token of context: I
-    assert "After **… i**, followed 3 times" in prose(at)
-    at = opened(own=SAM, n="3", context="I")  # nothing clicked: the longest context seen
-    assert "After **… ⊢ i**, followed 2 times" in prose(at)
+    at = opened(view="Contexts", own=SAM, n="3", context="I", node="1,0")  # one token of context: I
+    assert "After … i, followed 3 times" in captions(at)
+    at = opened(view="Contexts", own=SAM, n="3", context="I")  # nothing clicked: the longest context seen
+    assert "After … ⊢ i, followed 2 times" in captions(at)
 
 
-def test_rare_words_left_out() -> None:
-    training = ["a a a b", "a b c", "a b", "d a a"]
-    rows = lens.inflation(training, ["a b c", "a d e"], (1, 2, 3, 10), order=2)
-    assert [row.min_count for row in rows] == [1, 2, 3]  # no word comes 10 times
-    assert [row.vocabulary for row in rows] == [4, 2, 2]
-    assert [row.unknown for row in rows] == pytest.approx([1 / 6, 3 / 6, 3 / 6])
-    for row in rows:
-        coder = lens.WordTokenizer.train(training, row.min_count)
-        model = lens.NGram(len(coder), 2, bos=0, eos=1)
-        model.count(lens.framed([coder.encode(line) for line in training]))
-        ids = [torch.tensor([[*coder.encode(line), 1]]) for line in ("a b c", "a d e")]
-        nats = torch.cat([-model.token_log_probs(*model._shifted(i))[0] for i in ids])
-        assert row.perplexity == pytest.approx(math.exp(nats.mean()))
-        assert row.known_perplexity == pytest.approx(math.exp(nats[[0, 1, 4]].mean()))  # a, b, a
+def test_own_text_is_counted_as_far_as_it_fits() -> None:
+    assert lens.own(SAM, "words").model.order == lens.MOST
+    many = " ".join(f"w{i}" for i in range(800))
+    model = lens.own(many, "words").model
+    assert model.base**model.order < 2**63 <= model.base ** (model.order + 1)
 
 
-@pytest.mark.heavy
-def test_unknown_words_lower_perplexity_on_captions(real_data) -> None:
-    """More words unknown, a lower perplexity of all tokens; that of the known ones hardly moves."""
-    real_data("multi30k")
-    from datamodules.multi30k import sentences
-
-    rows = lens.inflation(sentences("train"), sentences("test"))
-    assert rows[0].unknown == pytest.approx(0.0102, abs=5e-5)
-    assert [row.vocabulary for row in rows][:2] == [9779, 5894]
-    assert rows[1].perplexity == pytest.approx(30.72, abs=0.01)
-    perplexity, unknown = [row.perplexity for row in rows], [row.unknown for row in rows]
-    assert perplexity == sorted(perplexity, reverse=True) and unknown == sorted(unknown)
-    assert perplexity[0] / perplexity[-1] > 1.2
-    known = [row.known_perplexity for row in rows]
-    assert max(known) / min(known) < 1.1
+def test_sampling_without_smoothing_says_what_it_does() -> None:
+    for smoothing, told in (("none", True), ("add", False)):
+        assert ("drawn by Kneser-Ney" in captions(opened(view="Sample", smoothing=smoothing))) == told

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 import torch
-from opening import captions, metrics, open_page, open_warned, table_with
+from opening import captions, metrics, open_page, open_warned, scenes, table_with
 
 from lab.errors import UserError
 from lab.lenses import counts
@@ -39,6 +39,15 @@ def test_units_move_perplexity_not_bits_a_character() -> None:
     characters = lens.Scored(list("four words make this"), torch.full((20,), 2**-1.2).double(), 20)
     assert characters.perplexity == pytest.approx(2.2973967, abs=5e-8)
     assert words.bits_per_character == pytest.approx(1.2) == pytest.approx(characters.bits_per_character)
+
+
+def test_the_same_text_as_words_and_as_letters() -> None:
+    """Two scenes: 20 characters either way, so the same bits a character from different perplexities."""
+    known = scenes(opened())
+    for name, perplexity, tokens in (("As words", 64, "4"), ("As letters", 2**1.2, "20")):
+        shown = metrics(opened(**known[name].values))
+        assert shown["Bits a character"] == "1.2000" and shown["Tokens"] == tokens
+        assert float(shown["Perplexity"]) == pytest.approx(perplexity, abs=1e-4)
 
 
 def test_a_text_is_scored_as_the_model_scores_it() -> None:

@@ -1,20 +1,16 @@
 """The tokenizer page: what it shows is what the tokenizers give."""
 
-import math
 import re
 from functools import partial
 
 import pytest
-import torch
-from opening import open_page, open_warned, table_with
+from opening import figure, film, open_page, open_warned, table_with
 
 from datamodules.text import Text
-from datamodules.tokenizer import BPETokenizer, ByteTokenizer
-from lab import experiments, weights
+from datamodules.tokenizer import BPETokenizer
 from modules.language import subwords, tokenization
-from modules.language.ngram import NGram
 from modules.language.tokenization import BPE
-from pages.language.tokenizer_workbench import figures, lens, vocabularies
+from pages.language.tokenizer_workbench import figures, lens
 
 opened = partial(open_page, "language/tokenizer_workbench")
 
@@ -41,13 +37,38 @@ def test_tokens_are_readable() -> None:
     assert lens.readable("\xc3", "byte") == "\\xC3"
 
 
-def test_pieces_wrap_and_show_their_ids() -> None:
-    figure = figures.pieces(["word"] * 30, [7] * 29 + [-1])
-    (bar,) = figure.data
+def test_lanes_wrap_and_show_their_ids() -> None:
+    one = lens.Coded("word", ["word"] * 60, [7] * 59 + [-1], 9)
+    two = lens.Coded("BPE", ["a", "b"], [0, -1], 2)
+    fig = figures.lanes([one, two])
+    (bar,) = fig.data
     assert max(b + w for b, w in zip(bar.base, bar.x, strict=True)) <= figures.WRAP + 0.1
-    assert len(set(bar.y)) == 4 and bar.hovertext[0] == "word: id 7" and bar.hovertext[-1] == "word: id ?"
-    assert len(set(bar.marker.color)) == 2
-    assert len(figures.pieces(["a"] * 500, [0] * 500).data[0].x) == 401
+    assert set(bar.y) == {0, 1, 2}  # two lines, an ellipsis for the rest, and the next lane
+    assert (
+        bar.text[0] == "word<br><sub>7</sub>" and bar.text[-3] == "…" and bar.text[-1] == "b<br><sub>?</sub>"
+    )
+    assert len(set(bar.marker.color)) == 3
+    assert "60 of 9<br>1 unknown" in fig.layout.annotations[0].text
+
+
+def test_the_film_is_the_text_after_each_merge() -> None:
+    text = "sea sea see the deep blue sea"
+    for kind in ("word", "byte"):
+        bpe = lens.learn(text, lens.MERGES, kind, "first").result
+        steps = lens.merged(text, bpe)
+        assert len(steps) == len(bpe.merges)
+        for n, step in enumerate(steps, start=1):
+            small = bpe.first(n)
+            assert step.units == small.encode(text) and step.ids == small.ids(step.units)
+            assert step.made == [u == "".join(bpe.merges[n - 1]) for u in step.units]
+        fig, frames = figures.merging(steps, 2)
+        count = len(steps[0].tokens)
+        assert frames["data.0.x"].shape == (len(steps), count) and len(frames["data.0.text"]) == len(steps)
+        assert frames["data.0.text"][2][: len(steps[2].tokens)] == steps[2].tokens
+        x, y = fig.data[1].x, fig.data[1].y
+        for i in range(len(steps[2].tokens)):
+            assert figures.pressed(steps, 2, round(x[i]), y[i]) == i
+        assert figures.pressed(steps, 2, -5, 0) is None
 
 
 @pytest.mark.parametrize("base", ["characters", "bytes"])
@@ -56,8 +77,11 @@ def test_the_equation_and_the_table_are_of_the_shown_merge(base: str) -> None:
     kind = {"characters": "word", "bytes": "byte"}[base]
     trace = BPE.train_trace("sea sea see the deep blue sea", lens.MERGES, kind)
     values = trace[3].values
-    numbers = re.findall(r"\d+\.?\d*", at.latex[0].value.replace("\\mathcal V", ""))
-    units, merges, total, size, tokens, ratio = map(float, numbers)
+    shown = film(at)
+    assert shown["at"] == 3 and shown["count"] == len(trace)
+    units, merges, total, size, tokens, ratio = map(
+        float, re.findall(r">(\d+\.?\d*)<", shown["equations"][3])
+    )
     assert (merges, total, tokens) == (4, values["vocabulary"], values["tokens"])
     assert units + merges == total and size == 29
     assert ratio == pytest.approx(size / tokens, abs=5e-4)
@@ -69,15 +93,16 @@ def test_the_equation_and_the_table_are_of_the_shown_merge(base: str) -> None:
         trace.result.encode("see the sea")
     )  # of this step, not the last
     assert lengths.loc["word", "tokens"] == 3 and lengths.loc["byte", "tokens"] == 11
-    pair = "".join(values["pair"])
-    assert any(lens.readable(pair, kind) in m.value for m in at.markdown if m.value.startswith("Merge 4"))
+    assert (
+        f"→ {lens.readable(''.join(values['pair']), kind)}, {values['count']} times" in shown["captions"][3]
+    )
 
 
 def test_texts_without_words_get_a_sentence() -> None:
     at = open_warned("language/tokenizer_workbench", train=" ")
     assert "type at least one word" in at.warning[0].value
     at = opened(train="a b c", text="x")
-    assert at.warning or at.latex
+    assert at.warning or film(at)
 
 
 def test_library_tokenizers_are_of_the_same_size_and_cut_as_ours_would() -> None:
@@ -112,38 +137,10 @@ def test_the_tree_of_merges_is_the_bpes() -> None:
     assert lens.merge_tree(bpe, "n").tokens == ["n"]
 
 
-def test_a_clicked_token_shows_its_tree() -> None:
-    bpe = BPE.train("sea sea see", 5)
-    spelled = bpe.encode("sea sea see")
-    assert spelled == ["sea</w>", "sea</w>", "see</w>"] and "".join(bpe.merges[-1]) == "see</w>"
-    shown, _ = lens.segmented("sea sea see", bpe, None)
-    figure = figures.pieces(shown, bpe.ids(spelled), [False] * 3, clickable=True)
-    x, y = figure.data[1].x[0], figure.data[1].y[0]
-    at = opened(train="sea sea see", text="sea", step="4", piece=f"{x:.6g},{y}")
-    assert not at.warning
-    (tree,) = [c.proto.spec for c in at.get("plotly_chart") if "merge 1" in c.proto.spec]
-    assert "merge 3" in tree and "merge 5" not in tree  # of the clicked token, not of the newest
-
-
-def test_one_model_per_vocabulary() -> None:
-    training = "the cat sat on the mat. a dog ate the hat, and the cat ate the rat! " * 40
-    test = "the dog sat on the hat, and a rat ate the cat."
-    found = vocabularies.compare(training, test, (256, 270, 300), order=3)
-    assert [one.vocabulary for one in found] == [256, 270, 280]  # there is no more to merge
-    for one in found:
-        size = one.vocabulary
-        coder = ByteTokenizer() if size == 256 else BPETokenizer.train(training, size)
-        ids = torch.tensor([coder.encode(training)])
-        assert one.tokens == ids.shape[1]
-        assert one.bytes_per_token == pytest.approx(len(training) / ids.shape[1])
-        unseen = torch.tensor([coder.encode(test)])
-        for order in (1, 2, 3):
-            model = NGram(size, order)
-            model.fit(ids)
-            nats = -model.log_prob(unseen).item()
-            assert one.perplexity(order) == pytest.approx(math.exp(nats / unseen.shape[1]))
-            assert one.bits_per_byte(order) == pytest.approx(nats / math.log(2) / len(test))
-    assert found[0].tokens > found[1].tokens > found[2].tokens
+def test_a_chosen_token_shows_its_tree() -> None:
+    at = opened(view="Merge tree", train="sea sea see", text="sea", step="4", token="sea·")
+    tree = str(figure(at, "merge-tree")[0]["figure"]["data"])
+    assert "merge 1" in tree and "merge 3" in tree and "merge 5" not in tree  # of that token, not the newest
 
 
 def test_merges_learned_first_are_the_smaller_tokenizer() -> None:
@@ -151,29 +148,6 @@ def test_merges_learned_first_are_the_smaller_tokenizer() -> None:
     large = BPETokenizer.train(text, 300)
     for size in (256, 260, 299):
         assert large.first(size).to_dict() == BPETokenizer.train(text, size).to_dict()
-
-
-def test_the_page_counts_a_model_per_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "Return the value of the option, or None where the option has no value. " * 60
-    monkeypatch.setattr(vocabularies, "embedded", lambda: (text, "Return no value of the option."))
-    at = opened(models="true")
-    found = vocabularies.compare(*vocabularies.embedded())
-    latex = next(m.value for m in at.latex if r"\ln 2" in m.value)
-    last, n = found[-1], len(found[-1].nll)
-    assert f"={last.bits_per_byte(n):.3f}" in latex.replace("= ", "=")
-    assert f"{last.perplexity(n):.2f}" in latex and f"{last.test_bytes_per_token:.3f}" in latex
-    shipped = table_with(at, "bits per byte").set_index("model")
-    for name in ("ngram-shakespeare", "ngram-bpe500-shakespeare", "ngram-bpe2000-shakespeare"):
-        card = weights.read_card(experiments.ZOO / name)
-        nats, width = card["metrics"]["test/nll"], card["data"]["bytes_per_token"]["test"]
-        assert float(shipped.loc[name, "bits per byte"]) == pytest.approx(
-            nats / math.log(2) / width, abs=5e-4
-        )
-        assert float(shipped.loc[name, "perplexity"]) == pytest.approx(math.exp(nats), abs=5e-4)
-    row = shipped.loc[["ngram-shakespeare", "ngram-bpe500-shakespeare", "ngram-bpe2000-shakespeare"]]
-    perplexity, bits = (row[c].astype(float).tolist() for c in ("perplexity", "bits per byte"))
-    assert perplexity == sorted(perplexity) and perplexity[2] / perplexity[0] > 16
-    assert max(bits) / min(bits) < 1.15
 
 
 @pytest.mark.heavy
@@ -195,14 +169,3 @@ def test_bytes_a_token_on_shakespeare(real_data, monkeypatch: pytest.MonkeyPatch
         pairs.merge(pair)
     assert pairs.tokens() == 614_528
     assert ["".join(pair) for pair in merges[:5]] == [" t", "he", " a", "ou", " s"]
-
-
-@pytest.mark.heavy
-def test_perplexity_per_token_rises_where_bits_per_byte_hardly_move(real_data) -> None:
-    real_data("tinyshakespeare")
-    data = Text("shakespeare")
-    sizes = (256, 500, 1000, 2256)
-    found = vocabularies.compare(data.split_text("train"), data.held_out, sizes, order=4)
-    perplexity, bits = [[getattr(one, m)(4) for one in found] for m in ("perplexity", "bits_per_byte")]
-    assert perplexity == pytest.approx([5.64, 17.29, 31.35, 57.72], abs=0.01)
-    assert bits == pytest.approx([2.4947, 2.2065, 2.2126, 2.2432], abs=1e-3)

@@ -1,7 +1,8 @@
 """n-gram models looked into: from own text or trained, at every order, with what each order adds."""
 
 import math
-from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -9,15 +10,27 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor
 
-from datamodules import pydocs
-from datamodules.tokenizer import WordTokenizer, words
-from lab.lenses.counts import Counted, surprisals
+from lab.lenses.counts import Counted, count, surprisals
 from modules.language import information as info
 from modules.language.ngram import NGram
 from modules.trace import Trace
 
+MOST = 8  # the highest order counted of own text
+
 # Models read with other settings, kept as long as the model that was counted.
 _READ: WeakKeyDictionary[NGram, dict[Any, NGram]] = WeakKeyDictionary()
+
+
+def own(text: str, unit: str) -> Counted:
+    """Own text counted up to order MOST, or as far as its n-grams fit into 63 bits.
+
+    Raises:
+        UserError: the text is too short.
+    """
+    for order in range(MOST, 1, -1):
+        with suppress(ValueError):  # too many words for n-grams of this order
+            return count(text, unit, order)
+    return count(text, unit, 1)
 
 
 def smoothed(counted: Counted, order: int, smoothing: str, alpha: float, discount: float | None) -> Counted:
@@ -109,71 +122,6 @@ def after(counted: Counted, tokens: tuple[int, ...], read: Counted) -> tuple[Ten
     return often / often.sum().clamp(min=1), p
 
 
-# --- Rare words -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Rare:
-    """A word model whose vocabulary leaves rare words out.
-
-    Attributes:
-        min_count: occurrences that a word of the vocabulary has at least. vocabulary: words in it.
-        unknown: share of the test text's words that are <unk>. perplexity: of the test text.
-        known_perplexity: e to the mean surprisal at the words that every one of the models knows.
-    """
-
-    min_count: int
-    vocabulary: int
-    unknown: float
-    perplexity: float
-    known_perplexity: float
-
-
-def inflation(
-    training: list[str], test: list[str], min_counts: tuple[int, ...] = (1, 2, 3, 5, 10), order: int = 4
-) -> list[Rare]:
-    """Count the same Kneser-Ney model of sentences with smaller and smaller vocabularies.
-
-    Counts that no word of the training text reaches are left out.
-    """
-    most = max(Counter(word for line in training for word in words(line)).values(), default=0)
-    min_counts = tuple(n for n in min_counts if n <= most)
-    smallest = set(WordTokenizer.train(training, max(min_counts)).tokens[len(WordTokenizer.SPECIAL) :])
-    kept = [[word in smallest for word in words(line)] for line in test]
-    rows = []
-    for least in min_counts:
-        coder = WordTokenizer.train(training, least)
-        model = NGram(len(coder), order, bos=coder.BOS, eos=coder.EOS)
-        model.count(framed([coder.encode(line) for line in training]))
-        encoded = [coder.encode(line) for line in test]
-        tokens, targets = framed(encoded)
-        nats = -model.token_log_probs(tokens, targets)  # (N, T)
-        common = torch.zeros_like(targets, dtype=torch.bool)
-        for row, known in zip(common, kept, strict=True):
-            row[: len(known)] = torch.tensor(known, dtype=torch.bool)
-        unknown = sum(line.count(coder.UNKNOWN) for line in encoded) / sum(map(len, encoded))
-        perplexity, of_common = (math.exp(nats[chosen].mean()) for chosen in (targets >= 0, common))
-        rows.append(Rare(least, len(coder) - len(coder.SPECIAL), unknown, perplexity, of_common))
-    return rows
-
-
-def framed(encoded: list[list[int]]) -> tuple[Tensor, Tensor]:
-    """Sentences between begin and end as tokens and targets (N, T); −100 behind the end."""
-    width = max(map(len, encoded)) + 1
-    tokens = torch.full((len(encoded), width), WordTokenizer.BOS)
-    targets = torch.full((len(encoded), width), -100)
-    for i, ids in enumerate(encoded):
-        tokens[i, 1 : len(ids) + 1] = torch.tensor(ids, dtype=torch.int64)
-        targets[i, : len(ids) + 1] = torch.tensor([*ids, WordTokenizer.EOS])
-    return tokens, targets
-
-
-def lines_of_pydocs(characters: int = 300_000) -> tuple[list[str], list[str]]:
-    """Lines of the Python documentation: nine of ten for training, every tenth for the test."""
-    lines = [line for line in pydocs.text()[:characters].splitlines() if line.strip()]
-    return [line for i, line in enumerate(lines) if i % 10], lines[::10]
-
-
 def shares(trace: Trace) -> list[tuple[int, Tensor]]:
     """What each order adds to P_n(w | h): (order, (V,)) from the top down; they sum to P_n."""
     parts, remaining = [], 1.0
@@ -204,6 +152,33 @@ def curve(counted: Counted, text: str, alpha: float) -> dict[str, list[float]]:
             model = smoothed(counted, order, smoothing, alpha, None)
             put(f"text, {name}", info.perplexity(surprisals(model, text)).item())
     return columns
+
+
+def sparsity(columns: Mapping[str, list[float]]) -> dict[str, list[Any]]:
+    """`curve` as a table: counted and possible n-grams, the share never seen, perplexities."""
+    shown = {name: [f"{v:.4g}" if v < math.inf else "∞" for v in columns[f"text, {name}"]]
+             for name in ("maximum likelihood", "Kneser-Ney")}  # fmt: skip
+    return {
+        "n": [int(n) for n in columns["order"]],
+        "n-grams counted": [int(v) for v in columns["types"]],
+        "possible, Vⁿ": [f"{v:.3g}" for v in columns["possible"]],
+        "unseen in your text": [f"{v:.1%}" for v in columns["unseen"]],
+        "PP, unsmoothed": shown["maximum likelihood"],
+        "PP, Kneser-Ney": shown["Kneser-Ney"],
+    }
+
+
+def orders(counted: Counted, trace: Trace) -> dict[str, list[Any]]:
+    """How much each order of a back-off decides, as a table from the top down."""
+    rows = [step.values for step in reversed(trace.steps)]
+    return {
+        "order": [r["order"] for r in rows],
+        "context": [" ".join(counted.names(r["context"])) or "–" for r in rows],
+        "seen, c(h·)": [r.get("total", 0.0) for r in rows],
+        "followers, N₁₊": [r.get("types", 0) for r in rows],
+        "left to below": [f"{r.get('back', 0.0):.4f}" for r in rows],
+        "weight in the mixture": [f"{r['weight']:.4f}" for r in rows],
+    }
 
 
 def drawn(counted: Counted, length: int, temperature: float, seed: int) -> str:

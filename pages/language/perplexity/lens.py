@@ -71,10 +71,13 @@ def fraction(part: str) -> float:
 
 
 def typed(text: str, numbers: str) -> Scored:
-    """Tokens apart by spaces, with one typed probability each; missing tokens get numbers as names."""
+    """Tokens apart by spaces, with one typed probability each; missing tokens get numbers as names.
+
+    The text is the tokens with a space between two; without, where a token ␣ says that they spell it.
+    """
     p, names = probabilities(numbers), text.split()
     tokens = [names[i] if i < len(names) else str(i + 1) for i in range(len(p))]
-    return Scored(tokens, p, max(1, len(" ".join(tokens))))
+    return Scored(tokens, p, max(1, len(("" if "␣" in tokens else " ").join(tokens))))
 
 
 def scored(counted: counts.Counted, text: str) -> Scored:

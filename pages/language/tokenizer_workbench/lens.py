@@ -11,7 +11,17 @@ from functools import cached_property
 from datamodules.tokenizer import SubwordTokenizer, UnigramTokenizer, WordPieceTokenizer
 from lab.lenses.text import VISIBLE
 from modules.language import subwords
-from modules.language.tokenization import BPE, BYTES, END, Kind, Tie, as_bytes, split_words
+from modules.language.tokenization import (
+    BPE,
+    BYTES,
+    END,
+    Kind,
+    Tie,
+    as_bytes,
+    merge,
+    presplit,
+    split_words,
+)  # fmt: skip
 from modules.trace import Trace
 
 MERGES = 60  # at most
@@ -114,11 +124,30 @@ def coded(name: str, tokens: list[str], vocabulary: list[str]) -> Coded:
     )
 
 
-def segmented(training: str, bpe: BPE, pair: tuple[str, str] | None) -> tuple[list[str], list[bool]]:
-    """The training text in tokens after the merges of `bpe`, and which of them the last merge made."""
-    units = bpe.encode(training)
-    made = "".join(pair) if pair else None
-    return [readable(u, bpe.kind) for u in units], [u == made for u in units]
+@dataclass(frozen=True)
+class Merging:
+    """The training text after some merges.
+
+    Attributes:
+        units: as BPE has them. tokens: as shown. ids: their numbers. made: whether the last merge made them.
+    """
+
+    units: list[str]
+    tokens: list[str]
+    ids: list[int]
+    made: list[bool]
+
+
+def merged(training: str, bpe: BPE) -> list[Merging]:
+    """The training text after 1, 2, … all merges, each made in the text of the one before."""
+    words, steps = presplit(training, bpe.kind), []
+    for count, pair in enumerate(bpe.merges, start=1):
+        words = [merge(word, pair) for word in words]
+        units = [unit for word in words for unit in word]
+        made = "".join(pair)
+        ids = bpe.first(count).ids(units)
+        steps.append(Merging(units, [readable(u, bpe.kind) for u in units], ids, [u == made for u in units]))
+    return steps
 
 
 @dataclass(frozen=True)

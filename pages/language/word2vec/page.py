@@ -39,8 +39,6 @@ stage.scenes(
     }
 )  # fmt: skip
 
-# --- Controls -----------------------------------------------------------------------------------
-
 with stage.rail:
     view = ui.choice("View", ["One window", "Training", "Loss and its floor"], key="view", as_list=True)
     text = ui.text("Text", TEXTS["Coffee"], key="text", examples=TEXTS, max_chars=400)
@@ -77,8 +75,6 @@ except UserError as error:
 words, floor = trace.result["words"], trace.result["floor"]
 vocabulary = trace.result["vocabulary"]
 entropy = r"H(O \mid C)" if method == "skip-gram" else r"H(C \mid O_1 \dots O_m)"
-
-# --- Views --------------------------------------------------------------------------------------
 
 
 def show_window():
@@ -236,8 +232,6 @@ def show_floor():
 
 
 {"One window": show_window, "Training": show_training, "Loss and its floor": show_floor}[view]()
-
-# --- Words --------------------------------------------------------------------------------------
 
 with stage.below:
     ui.notice(

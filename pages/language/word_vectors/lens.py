@@ -44,62 +44,6 @@ def plane(found: Table, chosen: Sequence[str]) -> Map:
     return Map(points, list(chosen), float(points.square().sum() / centred.square().sum()))
 
 
-@dataclass(frozen=True)
-class Score:
-    """All questions of one relation.
-
-    Attributes:
-        hits, questions: how many were answered rightly, of how many.
-        misses: (a, b, c, right, answer) of the others.
-        offsets: how alike the differences b − a are.
-    """
-
-    hits: int
-    questions: int
-    misses: Sequence[tuple[str, str, str, str, str]]
-    offsets: wv.Offsets
-
-
-def score(found: Table, relation: str, exclude: bool = True) -> Score:
-    """Answer every question that the pairs of a relation make."""
-    pairs = torch.tensor([[found.ids[a], found.ids[b]] for a, b in found.pairs[relation]])
-    questions = wv.quadruples(pairs)
-    answers = wv.analogies(found.vectors, questions, exclude)
-    right = answers.rank == 1
-    misses = [
-        (*(found.words[i] for i in q.tolist()), found.words[int(best)])
-        for q, best in zip(questions[~right], answers.best[~right], strict=True)
-    ]
-    return Score(int(right.sum()), len(questions), misses, wv.offsets(found.vectors, pairs))  # type: ignore[arg-type]
-
-
-def answer(found: Table, a: str, b: str, c: str, exclude: bool = True, n: int = 8) -> list[tuple[str, float]]:
-    """The n best words for a : b = c : ?, with their cosines."""
-    question = torch.tensor([[*(found.find(w) for w in (a, b, c)), 0]])
-    ranked = wv.analogies(found.vectors, question, exclude).scores[0].sort(descending=True, stable=True)
-    return [
-        (found.words[int(i)], float(s)) for i, s in zip(ranked.indices[:n], ranked.values[:n], strict=True)
-    ]
-
-
-def known(found: Table, a: str, b: str, c: str) -> str | None:
-    """The right answer to a : b = c : ?, where a relation has both pairs."""
-    for pairs in found.pairs.values():
-        if (a, b) in pairs:
-            for first, second in pairs:
-                if first == c:
-                    return second
-    return None
-
-
-def corners(found: Table, a: str, b: str, c: str, best: str) -> tuple[Tensor, list[str]]:
-    """a, b, c, b − a + c and the answer in the plane that holds most of them: (5, 2), and their names."""
-    names = [w.strip().lower() for w in (a, b, c)]
-    unit = F.normalize(found.vectors[[found.find(w) for w in (*names, best)]], dim=-1)
-    five = torch.stack([unit[0], unit[1], unit[2], unit[1] - unit[0] + unit[2], unit[3]])
-    return wv.plane(five), [*names, "", best]
-
-
 # --- Rare words ----------------------------------------------------------------------------------
 
 ENDINGS = ("s", "es", "ed", "er", "ing")

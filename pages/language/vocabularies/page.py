@@ -1,0 +1,107 @@
+"""Vocabulary size: perplexity a token and bits a byte of n-gram models over small and large vocabularies."""
+
+from lab import ui
+from lab.figures import basic, theme
+from modules.language.ngram import NGram
+from pages.language.vocabularies import lens
+
+MEASURES = (("perplexity", "perplexity per token"), ("bits_per_byte", "bits per byte"))
+
+stage = ui.stage("Vocabulary size", "A larger vocabulary makes tokens harder to guess, but there are fewer.")
+stage.scenes(
+    {
+        "All models": ui.scene("Left a token, right a byte: they order the models differently."),
+        "Shakespeare": ui.scene("Perplexity a token grows more than sixteenfold; bits a byte hardly move.",
+                                corpus="shakespeare"),
+        "Python docs": ui.scene("Byte pairs: five times the perplexity of letters, as many bits.",
+                                         corpus="pydocs"),
+    }
+)  # fmt: skip
+
+# --- Controls -----------------------------------------------------------------------------------
+
+with stage.rail:
+    corpus = ui.choice("Corpus", ["all", "shakespeare", "pydocs"], key="corpus", as_list=True)
+    count = ui.toggle("Count eight vocabularies", False, key="models",
+                      help="Over the Python documentation; takes some seconds")  # fmt: skip
+
+
+@ui.cached
+def compared():
+    return lens.compare(*lens.embedded())
+
+
+rows = {}
+for name in ui.trained("language", lambda e: e.module.endswith(".NGram")):
+    if (corpus == "all" or name.endswith(corpus)) and (row := lens.shipped(ui.card(name))):
+        rows[name] = row
+found = compared() if count else []
+orders = range(2, 1 + len(found[0].nll)) if found else range(0)
+sizes = [one.vocabulary for one in found]
+
+# --- Picture ------------------------------------------------------------------------------------
+
+with stage.picture:
+    for column, (measure, label) in zip(ui.columns(2), MEASURES, strict=True):
+        if found:
+            lines = {f"order {n}": [getattr(one, measure)(n) for one in found] for n in orders}
+            fig = basic.curves(lines, x=sizes, markers=True, xlabel="vocabulary", ylabel=label)
+            data = {"vocabulary": sizes, **lines}
+        else:
+            values = [row[measure.replace("_", " ")] for row in rows.values()]
+            short = [name.removeprefix("ngram-") for name in rows]
+            fig = basic.bars(short, values, xlabel=label, horizontal=True, color=theme.OUTPUT)
+            data = {"model": short, label: values}
+        with column:
+            ui.figure(fig, alt=f"{label} of n-gram models with small and large vocabularies", data=data,
+                      key=f"vocabulary-{measure}", share=1.0)  # fmt: skip
+one = max(rows.values(), key=lambda row: row["vocabulary"])
+if found:
+    last, n = found[-1], orders[-1]
+    perplexity, width, bits = last.perplexity(n), last.test_bytes_per_token, last.bits_per_byte(n)
+    told = f"Order {n} over {last.vocabulary:,} tokens, on {lens.TEST:,} characters that were not counted."
+else:
+    perplexity, width, bits = one["perplexity"], one["bytes per token"], one["bits per byte"]
+    told = f"The model with the largest vocabulary: {one['vocabulary']:,} tokens, order {one['order']}."
+stage.equation(
+    rf"\frac{{\ln \text{{PP}}}}{{\ln 2 \cdot \text{{bytes per token}}}} ="
+    rf"\frac{{\ln {perplexity:.2f}}}{{\ln 2 \cdot {width:.3f}}} = {bits:.3f}",
+    note=told,
+)
+
+# --- Words --------------------------------------------------------------------------------------
+
+by_token = min(rows, key=lambda name: rows[name]["perplexity"])
+by_byte = min(rows, key=lambda name: rows[name]["bits per byte"])
+with stage.below:
+    ui.table(
+        {"model": list(rows)} | {
+            column: [f"{row[column]:.3f}" if isinstance(row[column], float) else row[column]
+                     for row in rows.values()]
+            for column in ("vocabulary", "order", "bytes per token", "perplexity", "bits per byte")
+        },
+        alt="Perplexity per token and bits per byte of trained models", key="shipped",
+    )  # fmt: skip
+    ui.notice(
+        "Perplexity per token rises with the vocabulary, because a token says more. Bits per byte divide by "
+        "what a token says, and compare models over different vocabularies, on the same text."
+    )
+    ui.check(
+        "Which of these models knows its text best, byte by byte?", list(rows), by_byte,
+        f"{rows[by_byte]['bits per byte']:.3f} bits a byte; the lowest perplexity a token has {by_token}.",
+        veils=("picture", "shipped"),
+    )  # fmt: skip
+    ui.program(
+        f"""
+        import math
+        from lab import experiments, weights
+
+        result = []
+        for name in {list(rows)}:
+            card = weights.read_card(experiments.ZOO / name)
+            nats, width = card["metrics"]["test/nll"], card["data"]["bytes_per_token"]["test"]
+            result += [math.exp(nats), nats / math.log(2) / width]
+        """,
+        shows=[row[column] for row in rows.values() for column in ("perplexity", "bits per byte")],
+    )
+    ui.source(lens.count, lens.Counted, NGram.fit, references=["[LLM] part 1, eq. 1.4-1.9"])
