@@ -54,7 +54,7 @@ def test_the_board_asks_every_question_in_every_dimension():
     for d in (3, 12):
         alone = embeddings.Table(found.vectors[:, :d].float(), relations.VOCABULARY, ids, relations.pairs())
         assert found.hits[d - 1] == sum(embeddings.score(alone, r).hits for r in relations.pairs())
-    shown = film(opened(view="Board", sentences=300, noise=0.2, d=11), "d")
+    shown = film(opened(view="Board", sentences=300, noise=0.2, d=12), "d")
     assert shown["at"] == 11 and shown["captions"][11].startswith(
         f"12 dimensions answer {found.hits[11]} of 336"
     )

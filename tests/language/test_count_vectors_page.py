@@ -34,7 +34,7 @@ def test_the_four_sentences():
     page = opened()
     assert [m.value for m in page.metric] == ["25, 21", "76", "82.77%", "20"]
     shown = film(page, "d")
-    assert shown["at"] == 2 and shown["first"] == 0 and shown["count"] == 22
+    assert shown["at"] == 2 and shown["names"][2] == "2" and shown["count"] == 22
     assert "6.7181263" in shown["equations"][2] and "4.9428523" in shown["equations"][5]
     assert film(opened(d="5"), "d")["at"] == 5
     counted = lens.count(GRUTT, 2)

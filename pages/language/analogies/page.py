@@ -28,11 +28,11 @@ stage.scenes(
         "Captions": ui.scene("man is to woman as boy is to girl, in 29,000 captions of pictures.",
                              corpus="captions"),
         "Every question": ui.scene("Four dimensions are too few: turn d to see when every question is right.",
-                                   view="Board", d=3),
+                                   view="Board", d=4),
         "Noise": ui.scene("Half of the words are noise: many dimensions remember it, answers are lost.",
                           view="Board", noise=0.5, d=50),
         "Little text": ui.scene("From 200 sentences: all right near 20 dimensions, fewer with more.",
-                                view="Board", sentences=200, d=18),
+                                view="Board", sentences=200, d=19),
     }
 )  # fmt: skip
 
@@ -140,7 +140,7 @@ def show_board():
         noise = ui.slider("Noise, share of words", 0.0, 0.9, 0.0, key="noise", step=0.05)
     found = board(sentences, noise)
     dims = list(range(1, len(found.hits) + 1))
-    film = ui.film(len(dims), key="d", default=10, label="Dimensions")
+    film = ui.film(len(dims), key="d", default=11, label="d =", values=dims)
     shares = [hit / found.questions for hit in found.hits]
     fig = basic.curves({"right": shares}, x=dims, mark=dims[film.at], xlabel="dimensions d",
                        ylabel="share answered rightly")  # fmt: skip

@@ -79,7 +79,7 @@ except UserError as error:
 V, n = len(counted.words), min(DRAWN, len(counted.words))
 names = list(counted.words[:n])
 whole = decomposed(written, more, k, weighted)
-film = ui.film(V + 1, key="d", default=2, label="Dimensions", first=0)
+film = ui.film(V + 1, key="d", default=min(2, V), label="d =", values=range(V + 1))
 d, what = film.at, "PPMI" if weighted else "C"
 tex = rf"\mathrm{{{what}}}"
 

@@ -219,15 +219,17 @@ with stage.below:
                f"{decides['weight']:.4f}." for r in rows},
         veils=("picture", "orders"),
     )  # fmt: skip
+    place = f"experiments.ZOO / {corpus!r}"
+    line = f"lens.own({written!r}, {unit!r})"
+    if not own:
+        line = f"counts.trained(weights.load({place}), weights.read_card({place}))"
     ui.program(
         f"""
         from lab import experiments, weights
         from lab.lenses import counts
-from lab.lenses.counts import PETS, SAM, SAN
         from pages.language.ngrams import lens
 
-        {f"counted = lens.own({written!r}, {unit!r})" if own else f"place = experiments.ZOO / {corpus!r}"}
-        {"" if own else "counted = counts.trained(weights.load(place), weights.read_card(place))"}
+        counted = {line}
         read = lens.smoothed(counted, {order}, {smoothing!r}, {alpha:g}, {discount})
         p = read.model.next_log_probs(read.encode({written_context!r})[None])[0].exp()
         result = p.sort(descending=True).values[:{BARS}].tolist()

@@ -32,6 +32,7 @@ from modules.trace import Step, Trace
 
 Method = Literal["skip-gram", "CBOW"]
 PASSES = (1, 5, 20)
+SIZES = (1, 2, 4, 8, 16)  # dimensions that are compared
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ TEXTS = {
     "Cats": "the cat sat on the mat the dog sat on the rug the cat chased the dog the dog chased the cat",
     "Short": "I drank hot coffee this morning",
 }
-SIZES = (1, 2, 4, 8, 16)
 LOSSES = {"softmax": "full softmax", "negative": "negative sampling"}
 
 stage = ui.stage(
@@ -25,10 +24,10 @@ stage.scenes(
         "A window slides": ui.scene("Each place moves the given vector (blue) along its gradient (green)."),
         "Two hundred epochs": ui.scene(
             "Play: from one start, under two losses, words that share company gather.",
-            view="Training", epoch=30,
+            view="Training", epoch=60,
         ),
         "Two tables": ui.scene("Each word has two vectors: v where it is given, u where it is predicted.",
-                               view="Training", lanes="tables", epoch=30),
+                               view="Training", lanes="tables", epoch=60),
         "CBOW": ui.scene("Four neighbours predict the centre; each gets a quarter of the gradient.",
                          method="CBOW", step=3),
         "Large steps": ui.scene("At rate 2 each place throws its vector far.", rate=2.0, step=8),
@@ -60,7 +59,7 @@ def passes(text, k, d, rate, method):
 
 @ui.cached
 def by_size(text, k, method):
-    return lens.by_size(text, k, method, SIZES)
+    return lens.by_size(text, k, method, lens.SIZES)
 
 
 @ui.cached
@@ -135,7 +134,8 @@ def show_training():
         pair = ui.choice("Lanes", ["losses", "tables"], key="lanes")
         K = ui.slider("Noise words K", 1, 15, 5, key="K")
     runs = {loss: trained(text, k, d, rate, method, loss, K) for loss in LOSSES}
-    film = ui.film(len(runs["softmax"].nll), key="epoch", seconds=0.06, first=0, label="Frame")
+    epochs = range(0, lens.EPOCHS + 1, lens.EVERY)
+    film = ui.film(len(epochs), key="epoch", seconds=0.06, label="Epoch", values=epochs)
     if pair == "losses":
         tables = {LOSSES[loss]: (run.v, theme.INPUT) for loss, run in runs.items()}
     else:
@@ -154,8 +154,8 @@ def show_training():
     one, other = (runs[loss].nll.tolist() for loss in LOSSES)
     with stage.foot:
         film.bar(
-            captions=[f"Epoch {lens.EVERY * i}: full softmax {a:.3f} nats, negative sampling {b:.3f}."
-                      for i, (a, b) in enumerate(zip(one, other, strict=True))],
+            captions=[f"Full softmax {a:.3f} nats, negative sampling {b:.3f}."
+                      for a, b in zip(one, other, strict=True)],
             equations=[rf"{a:.4f} = {floor:.4f} + {a - floor:.4f} \ge {entropy}" for a in one],
         )  # fmt: skip
     with stage.below:
@@ -200,14 +200,14 @@ def show_floor():
             )  # fmt: skip
         with right:
             ui.figure(
-                basic.curves({"loss": (SIZES, reached), "floor": (SIZES, [floor] * len(SIZES))},
+                basic.curves({"loss": (lens.SIZES, reached), "floor": (lens.SIZES, [floor] * 5)},
                              xlabel="dimensions d", ylabel="nats", markers=True, colors=colors),
                 alt="Loss that each number of dimensions reaches, with the floor", share=1.0,
-                data={"d": SIZES, "loss": reached},
+                data={"d": lens.SIZES, "loss": reached},
             )  # fmt: skip
     stage.metrics({f"After {p}": f"+{float(losses[p]) - floor:.4f}" for p in lens.PASSES})
     stage.equation(
-        rf"\text{{loss}} \ge {entropy} = {floor:.4f},\qquad d = {SIZES[-1]}: {float(reached[-1]):.4f}",
+        rf"\text{{loss}} \ge {entropy} = {floor:.4f},\qquad d = {lens.SIZES[-1]}: {float(reached[-1]):.4f}",
         note="Above: nats over the floor after so many passes, place by place. Right: 400 steps of Adam.",
     )
     with stage.below:

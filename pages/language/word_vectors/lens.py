@@ -46,6 +46,7 @@ def plane(found: Table, chosen: Sequence[str]) -> Map:
 
 # --- Rare words ----------------------------------------------------------------------------------
 
+QUARTERS = (1, 2, 3, 4)  # of pairs or words, the most frequent first
 ENDINGS = ("s", "es", "ed", "er", "ing")
 
 

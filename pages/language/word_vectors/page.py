@@ -25,7 +25,6 @@ EXAMPLES = {
     },
 }
 FIRST = {"planted": "stallion", "captions": "man"}
-QUARTERS = [1, 2, 3, 4]
 REFERENCES = [
     "Mikolov et al. 2013, Efficient estimation of word representations, arXiv:1301.3781",
     "Mikolov et al. 2013, Distributed representations of words and phrases, arXiv:1310.4546",
@@ -103,8 +102,7 @@ def show_map():
             )  # fmt: skip
     stage.equation(
         rf"\cos(v_{{\text{{{found.words[word]}}}}}, v_{{\text{{{near[0]}}}}}) = {float(cosines[0]):.4f}",
-        note=f"The nearest of {len(found.words) - 1:,} words. The plane keeps {drawn.share:.0%} of what tells "
-        "the drawn words apart.",
+        note=f"The plane keeps {drawn.share:.0%} of what tells these words apart; the bars all of it.",
     )
     with stage.below:
         ui.notice(
@@ -214,17 +212,17 @@ def show_rare():
         left, right = ui.columns([3, 2])
         with left:
             ui.figure(
-                basic.curves(again, QUARTERS, markers=True, ylabel="inflections found",
+                basic.curves(again, lens.QUARTERS, markers=True, ylabel="inflections found",
                              xlabel="quarter, from frequent to rare"),
                 alt="Share of inflections found among the nearest words, by frequency and method",
-                data={"quarter": QUARTERS} | again, key="again", share=1.0,
+                data={"quarter": lens.QUARTERS} | again, key="again", share=1.0,
             )  # fmt: skip
         with right:
             ui.figure(
-                basic.bars(QUARTERS, shared, probability=True, ylabel="nearest words shared",
+                basic.bars(lens.QUARTERS, shared, probability=True, ylabel="nearest words shared",
                            xlabel="skip-gram and SVD"),
                 alt="Share of nearest words that skip-gram and SVD have in common, by frequency",
-                data={"quarter": QUARTERS, "shared": shared}, key="shared", share=1.0,
+                data={"quarter": lens.QUARTERS, "shared": shared}, key="shared", share=1.0,
             )  # fmt: skip
     windows, pairs = passes()
     stage.equation(
