@@ -1,5 +1,6 @@
 """The tables of results, built from the cards: all of the zoo, and the best of each family."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -94,3 +95,54 @@ def rebuild(folder: Path = Path()) -> None:
         texts[path] = f"{before}{BEGIN}\n{table}\n{END}{after}"
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8")
+
+
+# --- For the pages Models and Train ---------------------------------------------------------------
+
+
+def differences(configs: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Setting ("model.init_args.hidden") -> its value in each of these configs, – where it has none; what
+    agrees is left out."""
+    plain = [dict(flat(config)) for config in configs.values()]
+    settings = dict.fromkeys(key for config in plain for key in config)
+    rows = {key: [str(config.get(key, "–")) for config in plain] for key in settings}
+    return {key: values for key, values in rows.items() if len(set(values)) > 1}
+
+
+def flat(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """The settings of a nested config with their dotted names."""
+    for key, value in config.items():
+        if isinstance(value, Mapping) and value:
+            yield from flat(value, f"{path}{key}.")
+        else:
+            yield f"{path}{key}", value
+
+
+def plan(
+    experiment: Experiment, epochs: int, batch: int | None, history: Mapping[str, list[float]]
+) -> dict[str, str]:
+    """What a run will be, before it starts: what is trained on what, how many steps, about how many minutes.
+
+    Args:
+        epochs, batch: as the reader has set them; None where the data has no batches.
+        history: of the weights that ship: its seconds and steps are those of the estimate.
+    """
+    card = shipped(experiment) or {}
+    words = {"model": experiment.module.rpartition(".")[2]}
+    if "parameters" in card:
+        words["parameters"] = f"{card['parameters']:,}"
+    words["data"] = measured_on(card["data"]) if card else experiment.datamodule.rpartition(".")[2]
+    if sizes := card.get("data", {}).get("splits"):
+        counts = {
+            split: size[1] - size[0] if isinstance(size, list) else size for split, size in sizes.items()
+        }
+        words["to learn from"] = ", ".join(f"{count:,} {split}" for split, count in counts.items())
+    words["epochs"] = f"{epochs:,}"
+    own = experiment.config["data"].get("init_args", {}).get("batch_size")
+    done = len(history.get("epoch", []))
+    if done and batch == own:  # another size of batches makes other steps
+        words["steps"] = f"{round(history['step'][-1] / done) * epochs:,}"
+    if done and history.get("seconds"):
+        minutes = history["seconds"][-1] / done * epochs / 60
+        words["minutes"] = f"about {minutes:.2g}" + ("" if batch == own else f" in batches of {own}")
+    return words

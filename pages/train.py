@@ -4,35 +4,49 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from lab import experiments, runs, training, ui
+from lab import experiments, results, runs, training, ui
 from lab.errors import UserError
 from lab.figures import basic
 
-ui.header("Train", "Start a run of your own, watch it learn, and compare it with the models that ship.")
+PLAN = "a new run"
+
+stage = ui.stage(
+    "Train", "Start a run of your own, watch it learn, and compare it with the models that ship."
+)
+stage.scenes(
+    {
+        "In a minute": ui.scene(
+            "Small digits and a small net: a run that one can wait for.", experiment="made-digits"
+        ),
+        "A graph": ui.scene("The karate club: a net of a few numbers.", experiment="gcn-karate"),
+        "A picture of digits": ui.scene("A convolutional net on MNIST.", experiment="cnn-mnist"),
+        "A writer": ui.scene(
+            "A transformer takes its time: compare its minutes.", experiment="gpt-shakespeare"
+        ),
+    }
+)
 ui.gate()
 mine = ui.browser_keys()
 
 catalog = experiments.catalog()
-name = ui.choice("Experiment", list(catalog), key="experiment", default="made-digits")
+every = {run.name: run for run in runs.list_runs()}
 
-# None of these comes from a link: whoever presses Start has set them.
-values: dict[str, Any] = {}
-for column, (field, own) in zip(ui.columns(4), runs.settings(name).items(), strict=False):
-    known = runs.FIELDS[field]
-    look: dict[str, Any] = {"step": 1e-4, "format": "%.5f"} if isinstance(own, float) else {}
-    with column:
+
+def settings(name: str) -> dict[str, Any]:
+    """The fields of an experiment. None of them comes from a link: whoever presses Start has set them."""
+    values: dict[str, Any] = {}
+    for field, own in runs.settings(name).items():
+        known = runs.FIELDS[field]
+        look: dict[str, Any] = {"step": 1e-4, "format": "%.5f"} if isinstance(own, float) else {}
         values[field] = ui.number(
             known.label, known.low, known.high, own, key=f"{name}-{field}", linked=False, **look
         )
-ui.code(shlex.join(["lab", "fit", name, *runs.options(name, values)]), language="bash")
+    return values
 
 
 def start() -> None:
     run = runs.start(name, values, mine[-1])
     ui.set_values({"run": run.name})
-
-
-ui.action("Start", start, key="start", primary=True, icon=":material/play_arrow:")
 
 
 def said(run: runs.Run, waiting: list[runs.Run]) -> str:
@@ -51,7 +65,7 @@ def watch(run: runs.Run) -> None:
     if run.error:
         ui.warning(run.error)
     measured = sorted({key.partition("/")[2] for row in rows for key in row if "/" in key} - {"loss"})
-    for metric in measured:
+    for metric in measured[:2]:
         keys = [
             f"{split}/{metric}"
             for split in ("train", "val")
@@ -70,6 +84,7 @@ def watch(run: runs.Run) -> None:
             data={"epoch": [row["epoch"] for row in rows]}
             | {key: [row.get(key, "") for row in rows] for key in keys},
             key=f"live-{metric}",
+            share=1 / len(measured[:2]),
         )
     if rows:
         ui.samples(run.training, run.experiment)
@@ -78,11 +93,11 @@ def watch(run: runs.Run) -> None:
 
 
 def show(run: runs.Run) -> None:
-    """One run: buttons, and what changes while it goes on."""
+    """One run: its buttons, and what changes while it goes on."""
     state = run.state
     going, broken = state in ("queued", "running"), state in ("stopped", "failed")
-    if going or broken:
-        with ui.container(horizontal=True):
+    with stage.rail:
+        if going or broken:
             ui.action(
                 "Stop", lambda: change(runs.stop, run), key="stop", disabled=not going,
                 icon=":material/stop:",
@@ -91,9 +106,11 @@ def show(run: runs.Run) -> None:
                 "Resume", lambda: change(runs.resume, run), key="resume", disabled=not broken,
                 icon=":material/resume:",
             )  # fmt: skip
-        if not may_change(run):
-            ui.caption("Another browser has started this run: it is stopped and resumed there.")
-            ui.ask_password("With it you can stop and resume every run.")
+            if not may_change(run):
+                ui.caption("Another browser has started this run: it is stopped and resumed there.")
+                ui.ask_password("With it you can stop and resume every run.")
+        elif state == "finished":
+            ui.caption("Its weights and card are saved: they stand beside the others on Models.")
 
     @ui.live(every=2.0 if going else None)
     def now() -> None:
@@ -101,11 +118,8 @@ def show(run: runs.Run) -> None:
         if run.state != state:
             ui.rerun()
 
-    now()
-    if state == "finished":
-        ui.markdown(
-            "Its weights and card are saved: they stand beside the others on **Models** and on every page."
-        )
+    with stage.picture:
+        now()
 
 
 def may_change(run: runs.Run) -> bool:
@@ -119,29 +133,67 @@ def change(do: Callable[[runs.Run], object], run: runs.Run) -> None:
     do(run)
 
 
-every = {run.name: run for run in runs.list_runs()}
-ui.divider()
-overview = "all runs"
-watched = ui.choice("Watch", [overview, *every], key="run", default=overview, as_list=True)
-if watched != overview:
-    show(every[watched])
-elif every:
-    waiting = runs.queue()
-    ui.table(
-        {
-            "run": list(every),
-            "state": [said(run, waiting) for run in every.values()],
-            "epochs": [len(run.metrics) for run in every.values()],
-        },
-        alt="All runs of one's own",
+def foresee(name: str, values: dict[str, Any]) -> None:
+    """What will happen: the curves of the run that ships, what is trained how long, what is written where."""
+    experiment = catalog[name]
+    history = ui.history(name) if name in ui.trained() else {}
+    epochs = int(values["epochs"])
+    words = results.plan(experiment, epochs, values.get("batch"), history)
+    waiting = len(runs.queue())
+    words["starts"] = (
+        f"after {waiting} others that wait" if waiting else "at once, if one of the slots is free"
     )
-else:
-    ui.caption("No run of your own yet: press Start.")
+    monitor = (experiment.card or {}).get("config", {}).get("monitor", "val/nll").partition("/")[2]
+    lines = {
+        split: (history["epoch"], history[f"{split}/{monitor}"])
+        for split in ("train", "val")
+        if f"{split}/{monitor}" in history
+    }
+    left, right = ui.columns([1, 1])
+    with left:
+        ui.figure(
+            basic.curves(lines, xlabel="epoch", ylabel=f"{monitor} of the run that ships", mark=epochs - 1),
+            alt=f"{monitor} over the epochs of the {name} that ships; the line stands where yours will end",
+            key="shipped", share=1.0,
+        )  # fmt: skip
+    with right:
+        ui.table({"what will happen": list(words), name: list(words.values())}, alt=f"A run of {name}")
+        ui.caption(
+            "Steps and minutes are as those of the run that ships, on its machine. "
+            f"Written to runs/{name}/ and the time of the start: config.yaml, metrics.csv, log.txt, "
+            "checkpoints; at the end model.safetensors and card.json, which Models shows."
+        )
 
-ui.notice(
-    "A run is a process of its own: it goes on when you close this page, and the link brings you back. "
-    f"{runs.slots()} may go on at once here, two cores each; others wait for their turn. "
-    "**Stop** keeps the last epoch's checkpoint; **Resume** goes on from there to the very weights that an "
-    "uninterrupted run reaches. What is not offered here, the line above takes on the command line."
-)
-ui.source(runs.start, runs.resume, training.run)
+
+with stage.rail:
+    name = ui.choice("Experiment", list(catalog), key="experiment", default="made-digits")
+    values = settings(name)
+    ui.action("Start", start, key="start", primary=True, icon=":material/play_arrow:")
+    watched = ui.choice("Watch", [PLAN, *every], key="run", default=PLAN, as_list=True)
+if watched != PLAN:
+    show(every[watched])
+else:
+    with stage.picture:
+        foresee(name, values)
+with stage.foot:
+    ui.code(shlex.join(["lab", "fit", name, *runs.options(name, values)]), language="bash")
+with stage.below:
+    if every:
+        waiting = runs.queue()
+        ui.table(
+            {
+                "run": list(every),
+                "state": [said(run, waiting) for run in every.values()],
+                "epochs": [len(run.metrics) for run in every.values()],
+            },
+            alt="All runs of one's own",
+        )
+    else:
+        ui.caption("No run of your own yet: press Start.")
+    ui.notice(
+        "A run is a process of its own: it goes on when you close this page, and the link brings you back. "
+        f"{runs.slots()} may go on at once here, two cores each; others wait for their turn. "
+        "**Stop** keeps the last epoch's checkpoint; **Resume** goes on from there to the very weights that "
+        "an uninterrupted run reaches. What is not offered here, the line above takes on the command line."
+    )
+    ui.source(runs.start, runs.resume, training.run)

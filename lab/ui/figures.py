@@ -267,12 +267,18 @@ def column(values: Any) -> Sequence[Any]:
     return array(values).ravel().tolist()
 
 
-def table(data: Table, *, alt: str = "", key: str | None = None) -> None:
-    """A table of columns; Streamlit's toolbar saves it as CSV."""
+def table(data: Table, *, alt: str = "", key: str | None = None, height: int | None = None) -> None:
+    """A table of columns; Streamlit's toolbar saves it as CSV.
+
+    Args:
+        height: in pixels, more scrolls inside; None is as high as its first rows.
+    """
+    size: dict[str, Any] = {} if height is None else {"height": height}
     st.dataframe(
         {name: column(values) for name, values in data.items()},
         hide_index=True,
         placeholder="–",
         alt=alt or None,
         key=key,
+        **size,
     )

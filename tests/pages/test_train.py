@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opening import PAGES, captions, run_page
+from opening import PAGES, captions, run_page, table_with
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 from streamlit.web import cli
@@ -103,7 +103,19 @@ def test_the_place_in_the_queue_is_shown(own_runs: Path, monkeypatch: pytest.Mon
     mine = stopped_run(own_runs, "another's")
     monkeypatch.setattr(runs, "queue", lambda: [runs.Run(own_runs / "x" / "y"), mine])
     assert "queued, 2 of 2" in said(opened(run=mine.name))
-    assert "queued, 2 of 2" in opened().dataframe[0].value["state"].tolist()
+    assert "queued, 2 of 2" in table_with(opened(), "state")["state"].tolist()
+
+
+def test_what_will_happen_is_said_before_the_start() -> None:
+    page = opened()
+    plan = table_with(page, "what will happen").set_index("what will happen")["made-digits"]
+    assert plan["model"] == "MADE" and plan["epochs"] == "40"
+    minutes = float(plan["minutes"].split()[1])
+    page.number_input(key="made-digits-epochs").set_value(80).run()
+    plan = table_with(page, "what will happen").set_index("what will happen")["made-digits"]
+    assert float(plan["minutes"].split()[1]) == pytest.approx(2 * minutes, rel=0.1)
+    assert "--trainer.max_epochs=80" in page.code[0].value
+    assert "runs/made-digits/" in captions(page)
 
 
 # --- Owners and the password ----------------------------------------------------------------------
