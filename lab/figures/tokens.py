@@ -1,6 +1,7 @@
 """Text generation drawn: the text so far, the bars before and after truncation, draws, and the cost."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -8,8 +9,10 @@ from torch import Tensor
 
 from lab.figures import theme
 from lab.figures.basic import array
+from lab.lenses.sampling import Reel
 
 WRAP = 40  # characters a line of the strip
+FAR = 1000.0  # where what is not to be seen lies
 
 
 def strip(tokens: Sequence[str], prompt: int, current: int) -> go.Figure:
@@ -28,7 +31,7 @@ def strip(tokens: Sequence[str], prompt: int, current: int) -> go.Figure:
             x=x,
             y=y,
             mode="text",
-            text=[f"<b>{escape(t)}</b>" if i == current else escape(t) for i, t in enumerate(tokens)],
+            text=[escape(t) for t in tokens],
             textfont={"color": colors, "size": theme.FONT_SIZE, "family": "monospace"},
             hovertext=[f"{i + 1}: {escape(t)}" for i, t in enumerate(tokens)],
             hoverinfo="text",
@@ -49,6 +52,26 @@ def strip(tokens: Sequence[str], prompt: int, current: int) -> go.Figure:
     fig.update_yaxes(visible=False, range=[rows - 0.4, -0.6])
     fig.update_layout(height=int(40 + 30 * rows), margin={"t": 8, "b": 8}, showlegend=False)
     return fig
+
+
+def strip_frames(tokens: Sequence[str], prompt: int, count: int) -> dict[str, Any]:
+    """What moves in `strip` while `count` tokens are drawn: colours, the frame, and the lines in sight."""
+    x, y = wrap(tokens, WRAP)
+    inks = [theme.INPUT, theme.OUTPUT, theme.fade(theme.HIDDEN, 0.45)]
+    places = range(prompt, prompt + count)
+    half = [max(1, len(tokens[i])) / 2 for i in places]
+    # at most five lines are seen, the one that is written among them
+    first = [max(0, min(max(y) - 4, y[i] - 2)) for i in places]
+    return {
+        "data.0.textfont.color": [
+            [inks[0 if j < prompt else 1 if j <= i else 2] for j in range(len(tokens))] for i in places
+        ],
+        "layout.shapes.0.x0": [x[i] - h for i, h in zip(places, half, strict=True)],
+        "layout.shapes.0.x1": [x[i] + h for i, h in zip(places, half, strict=True)],
+        "layout.shapes.0.y0": [y[i] - 0.48 for i in places],
+        "layout.shapes.0.y1": [y[i] + 0.48 for i in places],
+        "layout.yaxis.range": [[min(max(y), f + 4) + 0.6, f - 0.6] for f in first],
+    }
 
 
 def wrap(tokens: Sequence[str], most: int) -> tuple[list[float], list[int]]:
@@ -74,7 +97,13 @@ def escape(text: str) -> str:
 
 
 def truncation(
-    names: Sequence[str], before: Tensor, after: Tensor, kept: Tensor, drawn: int | None = None
+    names: Sequence[str],
+    before: Tensor,
+    after: Tensor,
+    kept: Tensor,
+    drawn: int | None = None,
+    *,
+    cut: bool = False,
 ) -> go.Figure:
     """The most probable tokens before and after temperature and truncation, and the line where they are cut.
 
@@ -82,6 +111,7 @@ def truncation(
         names: N tokens by rank.
         before, after: (N,). kept: (N,) bool.
         drawn: index of the token drawn, pointed at; None if it is not among these.
+        cut: the line and its word are there even where nothing is cut, out of sight: for a film.
     """
     b, a, k = array(before), array(after), array(kept).astype(bool)
     places = list(range(len(names)))
@@ -97,8 +127,8 @@ def truncation(
                 hoverinfo="text",
             )
         )
-    if not k.all():
-        line = int(k.sum()) - 0.5
+    if cut or not k.all():
+        line = int(k.sum()) - 0.5 if not k.all() else FAR
         fig.add_vline(x=line, line={"color": theme.VERMILLION, "width": 3, "dash": "dash"})
         right = line < 0.75 * len(names)
         fig.add_annotation(
@@ -115,15 +145,41 @@ def truncation(
         fig.add_annotation(
             x=drawn, y=max(a[drawn], b[drawn]), text="drawn", showarrow=True, arrowhead=2, ax=0, ay=-36
         )
+    if cut:
+        fig.add_annotation(x=FAR, y=0, text="drawn", showarrow=True, arrowhead=2, ax=0, ay=-36)
     fig.update_xaxes(
         tickvals=places,
         ticktext=[escape(n) for n in names],
         showgrid=False,
         tickangle=0 if max(map(len, names)) <= 2 else -60,
+        range=[-0.6, len(names) - 0.4],
     )
     fig.update_yaxes(title="probability", range=[0, min(1.0, 1.25 * float(max(a.max(), b.max())))])
     fig.update_layout(height=400, barmode="group", bargap=0.2)
     return fig
+
+
+def truncation_frames(reel: Reel) -> dict[str, Any]:
+    """What moves in `truncation(cut=True)` from step to step."""
+    before, after, kept = array(reel.before), array(reel.after), array(reel.kept).astype(bool)
+    N = before.shape[1]
+    top = np.maximum(before, after)
+    line = np.where(kept.all(1), FAR, kept.sum(1) - 0.5)
+    right = line < 0.75 * N
+    drawn = array(reel.drawn)
+    return {
+        "data.0.y": before,
+        "data.1.y": after,
+        "layout.xaxis.ticktext": [[escape(n) for n in row] for row in reel.names],
+        "layout.yaxis.range": [[0.0, min(1.35, 1.45 * float(t))] for t in top.max(1)],
+        "layout.shapes.0.x0": line,
+        "layout.shapes.0.x1": line,
+        "layout.annotations.0.x": line,
+        "layout.annotations.0.text": ["cut →" if r else "← kept" for r in right],
+        "layout.annotations.0.xanchor": ["left" if r else "right" for r in right],
+        "layout.annotations.1.x": np.where(drawn < 0, FAR, drawn),
+        "layout.annotations.1.y": np.where(drawn < 0, 0, top[np.arange(len(top)), drawn.clip(0)]),
+    }
 
 
 def draws(names: Sequence[str], counts: Tensor, expected: Tensor, *, labels: bool = True) -> go.Figure:

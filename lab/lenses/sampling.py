@@ -6,6 +6,7 @@ References: Holtzman et al. 2019, arXiv:1904.09751; [UDL] §12.7.3, [LLM] part 4
 cache is O(T³) scores, not the O(T²) of the text).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,11 +17,24 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from datamodules.tokenizer import Tokenizer
 from lab.lenses.text import shown
 from modules.language import decoding
-from modules.language.truncation import Truncated, truncate
+from modules.language.truncation import SamplingParams, Truncated, truncate
 from modules.trace import Trace
 from modules.transformer.gpt import GPT
 
-__all__ = ["Cost", "Draws", "cost", "draw", "mass", "ranked", "trace", "truncate"]
+__all__ = [
+    "Cost",
+    "Draws",
+    "Law",
+    "Reel",
+    "cost",
+    "draw",
+    "mass",
+    "ranked",
+    "reel",
+    "seeds",
+    "trace",
+    "truncate",
+]
 
 
 def trace(model: GPT, coder: Tokenizer, prompt: Tensor, length: int, **params: Any) -> Trace:
@@ -36,6 +50,75 @@ def mass(story: Truncated, most: int = 24) -> Tensor:
 def ranked(story: Truncated, most: int = 24) -> Tensor:
     """Ids of the `most` most probable tokens, first the first; ties by the lower id."""
     return story.tempered.sort(descending=True, stable=True).indices[:most]
+
+
+@dataclass(frozen=True)
+class Reel:
+    """The likeliest tokens of every step of a trace, ready to be drawn.
+
+    Attributes:
+        ids: (S, N), by their probability after temperature.
+        names: S lists of N.
+        before, after: (S, N). kept: (S, N) bool.
+        drawn: (S,), the place of the token drawn among these, −1 where it is not.
+        captions, equations: one for each step.
+    """
+
+    ids: Tensor
+    names: list[list[str]]
+    before: Tensor
+    after: Tensor
+    kept: Tensor
+    drawn: Tensor
+    captions: list[str]
+    equations: list[str]
+
+
+def reel(trace: Trace, params: SamplingParams, names: Sequence[str], most: int = 24) -> Reel:
+    """All steps of a trace, their `most` likeliest tokens each; `names` of the whole vocabulary."""
+    steps = [step.values for step in trace]
+    tempered = torch.stack([v["tempered"] for v in steps])  # (S, V)
+    ids = tempered.sort(descending=True, stable=True).indices[:, :most]
+    before, after, kept = (
+        torch.stack([v[k] for v in steps]).gather(1, ids) for k in ("before", "after", "kept")
+    )
+    hit = ids == torch.tensor([v["token"] for v in steps])[:, None]
+    drawn = torch.where(hit.any(1), hit.int().argmax(1), -1)
+    captions, equations = [], []
+    for step, v in zip(trace, steps, strict=True):
+        i, V = v["token"], len(v["kept"])
+        captions.append(
+            f"{names[i]} is drawn; {int(v['kept'].sum())} of {V} tokens kept, mass {v['mass']:.3f}; "
+            f"entropy {v['entropy']:.3f} nats before, {v['entropy_after']:.3f} after."
+        )
+        if params.temperature > 0:
+            fraction = rf"\frac{{\mathrm{{softmax}}(z/{params.temperature:g})_i}}{{\text{{mass kept}}}}"
+            equations.append(f"p = {fraction}" + step.equation.removeprefix("p"))
+        else:
+            equations.append(
+                rf"\mathrm{{arg\,max}}_i\, z_i = {i}, \quad z_{{{i}}} = {float(v['logits'][i]):.3f}"
+            )
+    return Reel(ids, [[names[i] for i in row] for row in ids.tolist()], before, after, kept, drawn,
+                captions, equations)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Law:
+    """The p-values of χ² over many seeds, which of a fair sampler are level.
+
+    Attributes:
+        histogram: (10,), how many lie in each tenth of 0 to 1.
+        below: the share below 0.05.
+    """
+
+    histogram: Tensor
+    below: float
+
+
+def seeds(p: Tensor, n: int, count: int) -> Law:
+    """The law of `draw(p, n, seed)`'s p-value over the seeds 0 to count − 1."""
+    values = torch.tensor([draw(p, n, seed).p_value for seed in range(count)])
+    return Law(torch.histc(values, 10, 0, 1), float((values < 0.05).double().mean()))
 
 
 @dataclass(frozen=True)

@@ -148,21 +148,23 @@ def button_figure(
     *,
     key: str,
     alt: str,
-    on_press: Callable[[int, int], Mapping[str, Any]],
+    on_press: Callable[[Any, Any], Mapping[str, Any]],
     data: Table | None = None,
     share: float | None = None,
     film: Film | None = None,
     frames: Mapping[str, Any] | None = None,
+    whole: bool = True,
 ) -> None:
     """Draw a figure whose points are buttons: nothing stays selected, each click sets controls.
 
     Args:
         on_press: x, y of the point -> the controls by key, as in a scene.
+        whole: x and y are whole numbers.
     """
 
     def pressed(x: float | str, y: float | str) -> None:
         if not isinstance(x, str) and not isinstance(y, str):
-            state.set_values(on_press(round(x), round(y)))
+            state.set_values(on_press(round(x), round(y)) if whole else on_press(x, y))
 
     draw(fig, key=key, alt=alt, data=data, share=share, film=film, frames=frames, on_click=pressed)
 

@@ -9,7 +9,7 @@ import contracts
 import pytest
 import torch
 from graphs import G4, G10, RING, adjacency, both_ways
-from opening import captions, numbers, open_page, open_warned, prose
+from opening import captions, film, metrics, numbers, open_page, open_warned, scenes
 from torch import Tensor
 from torch_geometric.utils import k_hop_subgraph
 
@@ -314,6 +314,11 @@ def test_the_network_carries_its_nodes_for_clicks() -> None:
 # --- The page: every number shown is computed again ---------------------------------------------------
 
 
+def told(mathml: str) -> list[float]:
+    """The numbers with decimals of an equation that a film shows."""
+    return [float(v) for v in re.findall(r"-?\d+\.\d+", re.sub(r"<[^>]*>", " ", mathml).replace("- ", "-"))]
+
+
 @pytest.fixture(scope="module")
 def karate() -> tuple[GCN, Any]:
     from lab import experiments, weights
@@ -329,20 +334,23 @@ def test_the_pages_sum_is_the_models(karate: tuple[GCN, Any]) -> None:
         edges = lens.edit(data.edge_index, 34, edits).edge_index
         step = len(edges[0][edges[1] == node]) + 2  # the activation: neighbours, itself, β come before
         app = opened(node=node, layer=layer, unit=unit, edits=edits, step=step)
-        shown = numbers(app.latex[-1].value)[-1]
-        assert numbers(app.latex[0].value)[-1] == shown
+        shown = numbers(app.latex[0].value)[-1]
+        bar = film(app)
+        assert bar["at"] == step and told(bar["equations"][step])[-1] == shown
         bias, messages = numbers(app.latex[0].value)[:2]
         assert bias == pytest.approx(model.layers[layer - 1].bias[unit].item(), abs=5.1e-4)
         assert shown == pytest.approx(max(0.0, bias + messages), abs=1.6e-3)
         assert shown == pytest.approx(model.embeddings(data.x, edges)[layer][node, unit].item(), abs=5.1e-4)
         guess = int(model(data.x, edges)[node].argmax())
-        assert f"predicted **community {guess}**" in prose(app)
+        assert f"predicted **community {guess}**" in captions(app)
 
 
 def test_the_pages_field_counts_are_those_of_hops_and_gradients(karate: tuple[GCN, Any]) -> None:
     model, data = karate
     app = opened(view="Reach", node=16, layer=2)
-    measured, reached = map(int, re.findall(r"(\d+) \\le (\d+)\n", app.latex[0].value)[0])
+    measured, reached = map(
+        int, re.findall(r"(\d+) \\le (\d+)$", app.latex[0].value.replace("$", "").strip())[0]
+    )
     assert reached == len(k_hop_subgraph(16, 2, data.edge_index, num_nodes=34)[0])
     x = data.x.clone().requires_grad_()
     jacobian = torch.autograd.functional.jacobian(lambda x: model(x, data.edge_index)[16], x)
@@ -350,13 +358,14 @@ def test_the_pages_field_counts_are_those_of_hops_and_gradients(karate: tuple[GC
     assert measured == int((every > 0).sum())
     ordered = every.sort(descending=True).values
     half = next(k for k in range(1, 35) if ordered[:k].sum() >= every.sum() / 2)
-    assert f"comes from {half} of the {reached} nodes" in captions(app)
+    assert metrics(app)["Half of the gradient from"] == f"{half} nodes"
+    assert metrics(app)["Within 2 hops"] == f"{reached} of 34"
 
 
 def test_the_pages_distance_is_the_operators(karate: tuple[GCN, Any]) -> None:
     _, data = karate
     app = opened(view="Depth", rounds=7)
-    distance, rate = numbers(app.latex[0].value)
+    distance, rate = told(film(app, "rounds")["equations"][7])
     a = adjacency(data.edge_index, 34) + torch.eye(34, dtype=torch.float64)
     root = a.sum(0).rsqrt()
     s = root[:, None] * a * root
@@ -374,12 +383,26 @@ def test_a_bad_edit_on_the_page_is_one_sentence(edits: str) -> None:
     assert not app.latex
 
 
-def test_presets_set_the_page() -> None:
-    app = opened()
-    presets = {button.label: button for button in app.button if button.label == "Wrong, until an edge is cut"}
-    presets["Wrong, until an edge is cut"].click().run()
-    assert not app.exception
-    assert app.text_input(key="edits").value == "-2-32" and app.number_input(key="node").value == 2
+def test_what_the_scenes_say(karate: tuple[GCN, Any]) -> None:
+    model, data = karate
+    found = scenes(opened())
+    wrong = found["Wrong, until an edge is cut"].values
+    edges = lens.edit(data.edge_index, 34, wrong["edits"]).edge_index
+    before, after = (int(lens.predict(model, data.x, e)[2].argmax()) for e in (data.edge_index, edges))
+    assert before != int(data.y[2]) == after
+    heard = lens.hear(model, data.x, data.edge_index, 0, 1)
+    assert len(heard.senders) == 17  # sixteen neighbours and itself
+    lonely = lens.hear(model, data.x, data.edge_index, 11, 1)
+    assert lonely.senders.tolist() == [0, 11] and lonely.weights[1] > lonely.weights[0]
+    smooth = lens.smoothing(data.edge_index, 34, model.propagation, 32)
+    assert smooth.similarity[32].min() > 0.99
+
+
+def test_the_check_offers_no_more_nodes_than_there_are() -> None:
+    for node in (0, 16, 33):
+        app = opened(view="Reach", node=node)
+        app.button(key=next(b.key for b in app.button if b.label == "Predict first")).click().run()
+        assert all(1 <= int(option) <= 34 for option in app.radio[0].options)
 
 
 def test_missing_data_on_the_page_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -396,7 +419,7 @@ def test_the_page_walks_on_cora(real_data: Any, monkeypatch: pytest.MonkeyPatch)
     lens._graph.cache_clear()
     for view in ("Messages", "Reach", "Depth"):
         app = opened(model="gcn-cora", node=1701, view=view)
-        assert not app.warning and app.latex
+        assert not app.warning and app.get("bidi_component")
 
 
 # --- Shipped weights ----------------------------------------------------------------------------------

@@ -6,19 +6,13 @@ import re
 import pytest
 import torch
 from opening import captions, component, film, metrics, open_page, open_warned
-from streamlit.testing.v1 import AppTest
 
 from lab import experiments, ui, weights
 from lab.lenses import attention as lens
-from lab.lenses import text
+from lab.lenses import sampling, text
 from lab.ui.films import mathml
 
 NUMBER = r"-?\d+\.\d+"
-
-
-def shown(at: AppTest) -> str:
-    assert not at.exception, at.exception[0].message
-    return "\n".join(element.value for element in [*at.latex, *at.caption])
 
 
 def first_model():
@@ -130,31 +124,57 @@ def test_the_probability_in_the_equation_is_the_models():
     at = open_page(
         "transformer/sampling", model=name, prompt=TEXT, t="0.8", k="9", p="0.9", step="5", length="20"
     )
-    numerator, mass, p = map(float, re.findall(NUMBER, at.latex[-1].value)[-3:])
-    caption = next(c.value for c in at.caption if c.value.startswith("The token drawn"))
-    z = float(re.search(rf"logit z = ({NUMBER})", caption)[1])
+    bar = film(at)
+    numerator, mass, p = map(float, re.findall(NUMBER, re.sub(r"<[^>]*>", " ", bar["equations"][5]))[-3:])
+    caption = bar["captions"][5]
     generator = torch.Generator().manual_seed(0)
     prompt = torch.tensor(coder.encode(TEXT))[None]
     out = model.generate(prompt, 6, 0.8, 9, 0.9, generator)[0]
     logits = model.next_logits(out[None, :-1])[0]
-    assert z == pytest.approx(logits[out[-1]].item(), abs=6e-4)
     full = (logits / 0.8).softmax(0)
     assert numerator == pytest.approx(full[out[-1]].item(), abs=6e-5)
     ranked = full.sort(descending=True).values[:9]
     inside = ranked[torch.cat([torch.tensor([True]), ranked.cumsum(0)[:-1] < 0.9])]
     assert mass == pytest.approx(inside.sum().item(), abs=6e-5)
     assert p == pytest.approx(numerator / mass, abs=2e-4)
-    shown_metrics = metrics(at)
-    assert shown_metrics[f"Kept of {model.vocab_size} tokens"] == str(len(inside))
+    assert f"{len(inside)} of {model.vocab_size} tokens kept" in caption
     entropy = -(logits.softmax(0) * logits.log_softmax(0)).sum().item()
-    assert float(shown_metrics["Entropy before (nats)"]) == pytest.approx(entropy, abs=6e-4)
+    assert f"entropy {entropy:.3f} nats before" in caption
+    assert caption.startswith(text.names(coder, out[-1:])[0])
+    header, arrays = component(at, "figure-bars")
+    ids = full.sort(descending=True, stable=True).indices[:20]
+    assert header["texts"]["layout.xaxis.ticktext"][5] == text.names(coder, ids)
+    assert arrays["data.0.y"][5] == pytest.approx(logits.softmax(0)[ids].numpy(), abs=1e-6)
+    assert (arrays["data.1.y"][5][len(inside) :] == 0).all()
+    assert arrays["layout.shapes.0.x0"][5] == len(inside) - 0.5
+    assert arrays["layout.annotations.1.x"][5] == ids.tolist().index(int(out[-1]))
 
 
 def test_greedy_says_so():
     name, _, _ = first_model()
     at = open_page("transformer/sampling", model=name, prompt=TEXT, t="0")
-    assert "takes the most probable token" in shown(at)
-    assert metrics(at)["Entropy after (nats)"] == "0.000"
+    bar = film(at)
+    assert all("argmax" in re.sub(r"<[^>]*>|&#[^;]*;|\s", "", e) for e in bar["equations"])
+    assert all("0.000 after" in caption for caption in bar["captions"])
+
+
+def test_p_values_are_level_over_seeds():
+    """A fair sampler's; one that favours a token is found out."""
+    p = torch.tensor([0.4, 0.3, 0.2, 0.1])
+    law = sampling.seeds(p, 1000, 200)
+    assert law.histogram.sum() == 200 and law.histogram.min() > 6 and law.below < 0.1
+    name, _, _ = first_model()
+    at = open_page("transformer/sampling", model=name, prompt=TEXT, view="Draw 1,000", t="2", length="5")
+    assert re.search(r"Over 200 seeds \d+% fall below 0.05", captions(at))
+    assert "3 degrees of freedom" in sampling.draw(p).note
+
+
+def test_the_cache_counts_and_a_leaky_model_has_none():
+    name, _, _ = first_model()
+    at = open_page("transformer/sampling", model=name, prompt=TEXT, view="Cache", length="5")
+    assert float(metrics(at)["tokens encoded, times less"]) > 2
+    at = open_page("transformer/sampling", model="leakygpt-shakespeare", view="Cache", length="5")
+    assert "nothing can be kept" in at.info[0].value
 
 
 @pytest.mark.parametrize("topic, key", [("attention", "text"), ("sampling", "prompt")])
@@ -178,4 +198,4 @@ def test_bad_text_is_one_sentence(topic, key, written, sentence):
 def test_one_character_is_enough():
     name, _, _ = first_model()
     assert film(open_page("transformer/attention", model=name, text="a"), "query")["count"] == 1
-    assert open_page("transformer/sampling", model=name, prompt="a").latex
+    assert film(open_page("transformer/sampling", model=name, prompt="a"))["count"] == 60

@@ -1,6 +1,6 @@
 """Figures of graphs: nodes and edges, with one node's messages, hops or gradients on them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +12,7 @@ from torch import Tensor
 from lab.figures import basic, theme
 from lab.figures.basic import array
 
+ACCURACIES = ("layers", "training accuracy", "test accuracy")
 APART = 0.15  # least distance of two drawn nodes, on a picture about 2 wide
 
 
@@ -180,7 +181,7 @@ def network(
         nodes(
             np.ones(n, bool), value_name, color=v, cmin=low, cmax=high, opacity=1,
             colorscale=theme.scale(scale),
-            colorbar={"thickness": 14, "outlinewidth": 0, "len": 0.9, "title": value_name},
+            showscale=False,
         )  # fmt: skip
         dark = (v - low) / ((high - low) or 1) > 0.55
         if theme.mode() == "dark":
@@ -202,8 +203,54 @@ def network(
         )  # fmt: skip
     fig.update_xaxes(visible=False, range=[p[:, 0].min() - 0.12, p[:, 0].max() + 0.12])
     fig.update_yaxes(visible=False, range=[p[:, 1].min() - 0.12, p[:, 1].max() + 0.12])
-    fig.update_layout(title=title, height=height, hoverdistance=30)
+    fig.update_layout(title=title, height=height, hoverdistance=30, meta=selected)
     return fig
+
+
+def message_frames(
+    fig: go.Figure, arriving: Sequence[int | None], senders: Sequence[int]
+) -> dict[str, list[str]]:
+    """The colour of every message of `network` at every step: the one that arrives is full.
+
+    Args:
+        arriving: the sender's place at each step; None where none of them sends.
+        senders: as given to `network`.
+    """
+    drawn = [index for index, trace in enumerate(fig.data) if trace.name == "message"]
+    others = [m for m in senders if m != fig.layout.meta]  # a node's own message is not drawn
+    full, pale = theme.ATTENTION, theme.fade(theme.ATTENTION, 0.35)
+    return {
+        f"data.{index}.line.color": [full if now in (None, m) else pale for now in arriving]
+        for index, m in zip(drawn, others, strict=True)
+    }
+
+
+def term_frames(values: Sequence[float], count: int) -> dict[str, list[list[str]]]:
+    """The colours of `contributions` at every step: what has not yet arrived is pale."""
+    return {"data.0.marker.color": [term_colors(values, step) for step in range(count)]}
+
+
+def term_colors(values: Sequence[float], step: int) -> list[str]:
+    return [
+        theme.fade(theme.POSITIVE if x >= 0 else theme.NEGATIVE, 1 if i <= step else 0.25)
+        for i, x in enumerate(values)
+    ]
+
+
+def prediction(classes: Sequence[str], now: Any, before: Any = None) -> go.Figure:
+    """Class probabilities of a node, (C,), beside those before the edits."""
+    fig = basic.bars(
+        classes, now, highlight=int(array(now).argmax()), baseline=before, names=("edited", "original"),
+        probability=True, horizontal=True,
+    )  # fmt: skip
+    fig.update_xaxes(tickvals=[0, 0.5, 1])
+    return fig
+
+
+def accuracies(columns: Mapping[str, Sequence[float]]) -> go.Figure:
+    """Training and test accuracy against the number of layers."""
+    lines = {name: values for name, values in columns.items() if name != "layers"}
+    return basic.curves(lines, x=columns["layers"], markers=True, xlabel="layers", ylabel="accuracy")
 
 
 def contributions(values: Any, names: Sequence[str], step: int, total: float, height: int = 380) -> go.Figure:
@@ -217,11 +264,7 @@ def contributions(values: Any, names: Sequence[str], step: int, total: float, he
     """
     v = array(values).astype(float)
     base = np.concatenate([[0.0], np.cumsum(v)[:-1]])
-    arrived = np.arange(len(v)) <= step
-    colors = [
-        theme.fade(theme.POSITIVE if x >= 0 else theme.NEGATIVE, 1 if here else 0.25)
-        for x, here in zip(v, arrived, strict=True)
-    ]
+    colors = term_colors(v.tolist(), step)
     fig = go.Figure(
         go.Bar(
             x=list(range(len(v))), y=v, base=base, marker={"color": colors, "line_width": 0},
@@ -229,6 +272,11 @@ def contributions(values: Any, names: Sequence[str], step: int, total: float, he
         )
     )  # fmt: skip
     fig.add_hline(y=total, line={"color": theme.OUTPUT, "width": 3})
-    fig.update_xaxes(showgrid=False, zeroline=False, **basic.ticks(names, len(v)))
+    each = max(1, -(-len(v) // 9))  # as many names as have room; the bias is always named
+    named = sorted({*range(0, len(v) - each, each), len(v) - 1})
+    fig.update_xaxes(
+        showgrid=False, zeroline=False, tickvals=named, ticktext=[names[i] for i in named], tickangle=0,
+        title="sender",
+    )  # fmt: skip
     fig.update_layout(height=height, bargap=0.2, showlegend=False)
     return fig

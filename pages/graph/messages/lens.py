@@ -36,6 +36,18 @@ RULES = {
     "average": "The node and its neighbours are averaged: S = (A + I)(D + I)⁻¹.",
 }
 
+# What to notice in each view.
+NOTICES = {
+    "Messages": "Every neighbour sends the same kind of message, Ω h, and only the weight S differs. "
+    "The terms may come in any order; the sum is the same. Cut an edge and its term is gone, and all other "
+    "weights change with the node's degree.",
+    "Reach": "Each layer carries messages one hop further, so k layers hear the nodes within k hops, no "
+    "others. Within the field the gradient falls with distance and with the degrees on the way.",
+    "Depth": "Two layers mix a node with its surroundings; thirty mix everything with everything. In the "
+    "long run the distance shrinks by |λ₂/λ₁| in each layer. Trained nets lose test accuracy with depth "
+    "although the labels are still fitted.",
+}
+
 # --- The graph ------------------------------------------------------------------------------------
 
 
@@ -76,6 +88,29 @@ def inside(edge_index: Tensor, nodes: Tensor) -> Tensor:
     place[nodes] = torch.arange(len(nodes))
     edges = place[edge_index]
     return edges[:, (edges >= 0).all(0)]
+
+
+def layers(model: GCN) -> list[str]:
+    """The layers by number, from 1, as a choice names them."""
+    return [str(k + 1) for k in range(len(model.layers))]
+
+
+def places(nodes: Tensor) -> dict[int, int]:
+    """Node -> its place among those that are drawn."""
+    return {n: i for i, n in enumerate(nodes.tolist())}
+
+
+def scene(edited: "Edited", data: Data, shown: Tensor, node: int) -> dict[str, Any]:
+    """What every picture of the graph has: nodes, edges, and what the edits change."""
+    place = places(shown)
+    return {
+        "edges": inside(edited.edge_index, shown),
+        "numbers": shown.tolist(),
+        "labelled": data.train_mask[shown],
+        "selected": place[node],
+        "added": [(place[a], place[b]) for a, b in edited.added if a in place and b in place],
+        "removed": [(place[a], place[b]) for a, b in edited.removed if a in place and b in place],
+    }
 
 
 @torch.no_grad()
@@ -287,6 +322,46 @@ def summary(heard: Heard, unit: int) -> str:
     )
 
 
+def prediction(before: Tensor, now: Tensor, data: Data, node: int, classes: Sequence[str], edits: str) -> str:
+    """What is predicted of a node, and what the edits change; probabilities (N, C) of both graphs."""
+    moved = (now.argmax(1) != before.argmax(1)).nonzero()[:, 0].tolist()
+    role = "labelled in training" if data.train_mask[node] else "not labelled in training"
+    guess, truth = int(now[node].argmax()), int(data.y[node])
+    sentence = f"Node {node} is predicted **{classes[guess]}** and is {classes[truth]}; {role}."
+    if edits.strip():
+        many = ", ".join(map(str, moved[:8])) + (" …" if len(moved) > 8 else "")
+        sentence += f" The edits change the prediction of {len(moved)} nodes{': ' + many if moved else ''}."
+    return sentence
+
+
+def verdicts(now: Tensor, data: Data, nodes: Tensor, classes: Sequence[str]) -> list[str]:
+    """What each node is predicted as, and what it is."""
+    told = zip(nodes.tolist(), now[nodes].argmax(1).tolist(), data.y[nodes].tolist(), strict=True)
+    return [f"node {m}: predicted {classes[guess]}, is {classes[truth]}" for m, guess, truth in told]
+
+
+def terms(heard: Heard, unit: int) -> dict[str, list[Any]]:
+    """The terms of one unit's sum as columns, the bias last."""
+    bias = float(heard.bias[unit])
+    return {
+        "sender": [*map(str, heard.senders.tolist()), "β"],
+        "weight": [*heard.weights.tolist(), 1.0],
+        "transformed": [*heard.transformed[:, unit].tolist(), bias],
+        "term": [*heard.messages[:, unit].tolist(), bias],
+    }
+
+
+def ring_hover(distance: Tensor, nodes: Tensor) -> list[str]:
+    """How far each node is, in words."""
+    told = zip(nodes.tolist(), distance[nodes].tolist(), strict=True)
+    return [f"node {m}: {f'{hops} hops' if hops >= 0 else 'never heard'}" for m, hops in told]
+
+
+def gradient_hover(measured: Tensor, nodes: Tensor) -> list[str]:
+    """How much each node is heard."""
+    return [f"node {m}: {g:.3g}" for m, g in zip(nodes.tolist(), measured[nodes].tolist(), strict=True)]
+
+
 def strongest(terms: Sequence[float], count: int) -> list[int]:
     """Places of the terms that are largest in absolute value, the largest first."""
     return sorted(range(len(terms)), key=lambda i: -abs(terms[i]))[:count]
@@ -386,6 +461,15 @@ def smoothing(edge_index: Tensor, num_nodes: int, propagation: Propagation, roun
         similarity.append(unit @ unit.T)
     expected = distance[-1] * rate ** torch.arange(-rounds, 1, dtype=torch.float64)
     return Smoothing(torch.stack(distance), torch.stack(energy), expected, rate, torch.stack(similarity))
+
+
+def distance_equation(smooth: Smoothing, rounds: int) -> str:
+    """The distance after so many rounds, and the rate at which it shrinks, in LaTeX."""
+    return (
+        rf"\frac{{\lVert H_{{{rounds}}} - P H_{{{rounds}}} \rVert}}{{\lVert H_{{{rounds}}} \rVert}} = "
+        rf"{spell(smooth.distance[rounds])}, \qquad \left|\frac{{\lambda_2}}{{\lambda_1}}\right| = "
+        rf"{spell(smooth.rate)}"
+    )
 
 
 def train_depths(
