@@ -36,6 +36,7 @@ COURSE = {
         "parameters", "chains", "gaussian_chain", "fvsbn", "inspector", "sharing", "density", "autoencoder",
         "masks", "orders", "blind_spot",
     ),
+    "convolution": ("kernel", "own_stack", "receptive_field"),
     "language": (
         "tokenizer_workbench", "vocabularies", "perplexity", "entropy_floor", "ngrams", "rare_words",
         "count_vectors", "word2vec", "word_vectors", "analogies", "packing", "neural_lm", "shared_strength",
@@ -44,6 +45,13 @@ COURSE = {
     ),
 }  # fmt: skip
 
+
+# Views of a page that have become pages: its address -> the view's key, and the page of each view.
+SPLIT: dict[str, tuple[str, dict[str, str]]] = {
+    "convolution-receptive-field": (
+        "show", {"Own stack": "convolution-own-stack", "Kernel": "convolution-kernel"}
+    ),
+}  # fmt: skip
 
 # Pages that were renamed: links to the old names lead to the new ones, with all that they say.
 MOVED: dict[str, str | dict[str, str]] = {
@@ -212,7 +220,20 @@ def script(path: Path) -> Callable[[], None]:
     def draw() -> None:
         exec(compiled(path, path.stat().st_mtime_ns), {"__name__": "__main__", "__file__": str(path)})
 
-    return lambda: show(draw, lambda key: knows(path, key))
+    def run() -> None:
+        split(path)
+        show(draw, lambda key: knows(path, key))
+
+    return run
+
+
+def split(path: Path) -> None:
+    """Lead a link to a view that has become a page on to it."""
+    key, views = SPLIT.get(f"{path.parent.parent.name}-{path.parent.name}".replace("_", "-"), ("", {}))
+    now = views.get(st.query_params.get(key, ""))
+    if now is not None:
+        said = {name: value for name, value in st.query_params.to_dict().items() if name != key}
+        st.switch_page(st.session_state["lectern_pages"][now], query_params=said)
 
 
 def knows(path: Path, key: str) -> bool:

@@ -7,7 +7,7 @@ import contracts
 import numpy as np
 import pytest
 import torch
-from opening import metrics, open_page, open_warned
+from opening import component, film, metrics, open_page, open_warned
 from streamlit.testing.v1 import AppTest
 from torch import Tensor, nn
 
@@ -291,35 +291,41 @@ def test_trained_network(layer: int, over: str) -> None:
 
 def test_own_stack_page() -> None:
     """The MNIST-1D network's field: sizes 3, 7, 15; the box of the middle unit; input 39 unseen."""
-    strides = {"s1": "2", "s2": "2", "s3": "2"}
-    page = opened(show="Own stack", **strides, cone="31,3")
+    page = open_page("convolution/own_stack", s1="2", s2="2", s3="2", cone="31,3")
     table = page.dataframe[0].value
     assert table["field r"].tolist() == [1, 3, 7, 15] and table["positions"].tolist() == [40, 19, 9, 4]
     assert table["step j"].tolist() == [1, 2, 4, 8]
     text = words(page)
     assert "layer 3, unit 3" in text and r"\to\; [24, 38]" in text
     assert metrics(page)["Inputs that count, of 40"] == "15"
-    (radio,) = page.radio
-    assert "15" in radio.options
     assert r"r_{3} &= 7 + 1\cdot(3 - 1)\cdot4 = 15" in text
 
 
 def test_kernel_page() -> None:
     """The twelve-point signal as the page writes it, at the last step."""
-    page = opened(show="Kernel", taps="-1 0.5 -0.2", step="2")
-    text = words(page)
-    assert "= -3.620" in text and "Output 2 reads 3 inputs." in text
-    assert r"\left\lfloor \frac{12 + 2 - 1\cdot2 - 1}{1} \right\rfloor + 1 = 12" in text
+    page = open_page("convolution/kernel", taps="-1 0.5 -0.2", step="2")
+    bar = film(page)
+    assert bar["at"] == 2 and bar["captions"][2] == "Output 2 reads 3 inputs."
+    x, taps = [5.2, 5.3, 5.4, 5.1], [-1, 0.5, -0.2]
+    assert (
+        bar["count"] == 12
+        and f"{sum(a * b for a, b in zip(x[1:], taps, strict=True)):.3f}"[1:] in (bar["equations"][2])
+    )
+    assert r"\left\lfloor \frac{12 + 2 - 1\cdot2 - 1}{1} \right\rfloor + 1 = 12" in words(page)
+    _, arrays = component(page, "figure-matrix")
+    assert arrays["layout.shapes.0.y0"].tolist() == [i - 0.5 for i in range(12)]
 
 
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"show": "Own stack", "k1": "9", "d1": "8"}, "does not fit"),
-        ({"show": "Kernel", "x": "one two"}, "no list of numbers"),
-        ({"show": "Kernel", "x": "1 2", "padding": "0"}, "does not fit"),
+        ({"room": "own_stack", "k1": "9", "d1": "8"}, "does not fit"),
+        ({"room": "kernel", "x": "one two"}, "no list of numbers"),
+        ({"room": "kernel", "x": "1 2", "padding": "0"}, "does not fit"),
     ],
 )
 def test_bad_input_is_one_sentence(parameters: dict, sentence: str) -> None:
-    page = open_warned("convolution/receptive_field", **parameters)
+    page = open_warned(
+        f"convolution/{parameters['room']}", **{k: v for k, v in parameters.items() if k != "room"}
+    )
     assert len(page.warning) == 1 and sentence in page.warning[0].value

@@ -9,6 +9,7 @@ from plotly.subplots import make_subplots
 
 from lab.figures import theme
 from lab.figures.basic import array, click_targets, heatmap, image
+from modules.trace import Trace
 
 Span = tuple[int, int]
 
@@ -43,6 +44,13 @@ def on_image(x: Any, gradient: Any = None, box: Sequence[Span] | None = None, he
             line={"color": theme.BLUE, "width": 4},
         )  # fmt: skip
     return fig
+
+
+def field(x: Any, found: Any, box: Sequence[Span] | None) -> go.Figure:
+    """The input (1, positions...) with the box of theory and what was measured."""
+    if array(x).ndim == 3:
+        return on_image(x[0], found, box)
+    return on_signal(x[0], found, box[0] if box else None)
 
 
 def on_signal(x: Any, gradient: Any, span: Span | None = None, height: int = 420) -> go.Figure:
@@ -185,22 +193,39 @@ def cone(
     return fig
 
 
-def sliding(x: Any, reads: Any, output: Any, outputs: int, height: int = 380) -> go.Figure:
-    """A kernel at work: the signal (n,) with the inputs it `reads` now, the outputs so far below."""
-    values, done = array(x).astype(float), array(output).astype(float)
-    blue, orange, last = theme.INPUT, theme.OUTPUT, len(done) - 1
+def reading(n: int, reads: Any) -> list[str]:
+    """The colours of n inputs while some are read."""
     now = {int(i) for i in array(reads) if i >= 0}
+    return [theme.INPUT if i in now else theme.fade(theme.INPUT, 0.3) for i in range(n)]
+
+
+def writing(n: int, at: int) -> list[str]:
+    """The colours of n outputs: the one that is written full, later ones not to be seen."""
+    return [theme.OUTPUT if i == at else theme.fade(theme.OUTPUT, 0.4 if i < at else 0.0) for i in range(n)]
+
+
+def sliding_frames(x: Any, trace: Trace) -> dict[str, list[list[str]]]:
+    """The colours of `sliding` at every step."""
+    return {
+        "data.0.marker.color": [reading(len(x), step.values["reads"]) for step in trace],
+        "data.1.marker.color": [writing(len(trace), at) for at in range(len(trace))],
+    }
+
+
+def sliding(x: Any, reads: Any, output: Any, at: int, height: int = 380) -> go.Figure:
+    """A kernel at work: the signal (n,) with the inputs it `reads` now, the outputs up to `at` below."""
+    values, done = array(x).astype(float), array(output).astype(float)
     fig = make_subplots(rows=2, cols=1, vertical_spacing=0.16)
     fig.add_bar(
         x=list(range(len(values))), y=values, row=1, col=1,
-        marker={"color": [blue if i in now else theme.fade(blue, 0.3) for i in range(len(values))]},
+        marker={"color": reading(len(values), reads)},
     )  # fmt: skip
     fig.add_bar(
         x=list(range(len(done))), y=done, row=2, col=1,
-        marker={"color": [orange if i == last else theme.fade(orange, 0.4) for i in range(len(done))]},
+        marker={"color": writing(len(done), at)},
     )  # fmt: skip
     fig.update_xaxes(title="input", range=[-0.6, len(values) - 0.4], showgrid=False, row=1, col=1)
-    fig.update_xaxes(title="output", range=[-0.6, outputs - 0.4], showgrid=False, row=2, col=1)
+    fig.update_xaxes(title="output", range=[-0.6, len(done) - 0.4], showgrid=False, row=2, col=1)
     fig.update_layout(height=height, showlegend=False, bargap=0.15)
     return fig
 

@@ -18,9 +18,79 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from datamodules.mnist1d import MNIST1D
-from lab.lenses.receptive_field import MODES, POINTWISE, POOLINGS, Layer, Unit, Window, cone, walk, windows
+from lab.lenses.drawing import examples
+from lab.lenses.receptive_field import (
+    MODES,
+    POINTWISE,
+    POOLINGS,
+    Layer,
+    Span,
+    Unit,
+    Window,
+    cone,
+    describe,
+    half_held,
+    layers_of,
+    measured_field,
+    spread,
+    walk,
+    windows,
+)  # fmt: skip
 from lab.seeding import seeded
 from modules.trace import Step, Trace
+
+REFERENCES = (
+    "[UDL] §10.2-10.4, figures 10.3-10.7, problems 10.9-10.11, 10.17",
+    "Luo, Li, Urtasun, Zemel 2016, the effective receptive field, arXiv:1701.04128",
+    "Greydanus, Kobak 2020, MNIST-1D, arXiv:2011.14439",
+)
+ONE, MANY, PATHS = FIELDS = ("this input", "ten inputs", "paths")
+WHAT = {
+    ONE: "|gradient| of the unit at this input",
+    MANY: "|gradient| averaged over ten inputs: the effective field",
+    PATHS: "number of paths from each input, whatever the weights",
+}
+
+# --- What is laid over the input ---------------------------------------------------------------
+
+
+def over_input(
+    chain: nn.Module, layers: Sequence[Layer], index: int, unit: Unit, x: Tensor, examples: Tensor, kind: str
+) -> Tensor:
+    """One of FIELDS for a unit, (positions...); `examples` (B, ...) are what MANY averages over."""
+    if kind == PATHS:
+        return layers[index].support(unit)
+    return measured_field(chain, x[None] if kind == ONE else examples, index, unit)
+
+
+def sizes(found: Tensor, box: Sequence[Span] | None) -> dict[str, str]:
+    """The field in numbers: label -> value."""
+    spans = [last - first + 1 for first, last in box] if box else [0]
+    return {
+        "Box in theory": " × ".join(map(str, spans)),
+        f"Inputs that count, of {found.numel()}": str(int((found != 0).sum())),
+        "Half of it is held by": f"{half_held(found)} inputs",
+        "Half-width σ": " × ".join(f"{s:.1f}" for s in spread(found)),
+    }
+
+
+def weighted_places(model: nn.Module) -> list[int]:
+    """Which layers of a network have weights."""
+    kinds = [describe(module) for module in layers_of(model)]
+    return [k for k, kind in enumerate(kinds) if kind.startswith(("conv", "dense"))]
+
+
+def layer_names(model: nn.Module) -> dict[int, str]:
+    """Place -> number and kind of each layer that has units of its own."""
+    kinds = [describe(module) for module in layers_of(model)]
+    shown = [k for k, kind in enumerate(kinds) if kind not in ("flatten", "dropout")]
+    return {k: f"{n} · {kinds[k]}" for n, k in enumerate(shown, 1)}
+
+
+def digits(side: int) -> list[tuple[str, Tensor]]:
+    """Chosen digits by name."""
+    return examples(side)
+
 
 # --- The numbers of one unit -------------------------------------------------------------------
 

@@ -182,7 +182,8 @@ else:
         with left:
             ui.figure(
                 figures.similarity(similar[film.at], data.y[shown][order]), key="similar", share=1.0,
-                film=film, frames={"data.0.z": similar}, alt="Cosine of every two nodes' states after so many layers, sorted by class",
+                film=film, frames={"data.0.z": similar},
+                alt="Cosine of every two nodes' states after so many layers, sorted by class",
             )  # fmt: skip
         with right:
             ui.figure(
