@@ -15,14 +15,14 @@ stage = ui.stage(
     "A unit sees the input through a window that its layers open; the gradient shows what counts.",
 )
 NETWORK = "cnn-mnist"
-conv = [kind for kind in lens.layer_names(ui.load(NETWORK)).values() if "conv" in kind]
+kinds = list(lens.layer_names(ui.load(NETWORK)).values())
+conv, logits = [kind for kind in kinds if "conv" in kind], kinds[-1]
 stage.scenes(
     {
-        "Last dense layer": ui.scene("A dense layer may read everything below it: the blue box is all."),
+        "The strongest unit": ui.scene("Blue: what the unit can see. Orange: what moves it, at this digit."),
         "The first layer": ui.scene("The first layer sees a few pixels; the box is as large as its kernel.",
                                     layer=conv[0]),
-        "The last convolution": ui.scene("Deeper, the box has grown; most of the orange sits in its middle.",
-                                         layer=conv[-1]),
+        "A logit": ui.scene("A dense unit reads all units below it: no box is wider.", layer=logits),
         "The effective field": ui.scene("Averaged over ten inputs: a bell inside the box.",
                                         layer=conv[-1], over=lens.MANY),
         "Only paths": ui.scene("Whatever the weights: more paths lead to the middle than to the rim.",
