@@ -33,12 +33,12 @@ with stage.rail:
     for k in range(1, depth + 1):
         ranges = {"k": (1, 9, 3), "s": (1, 4, 1), "d": (1, 8, 1), "p": (0, 9, 0)}
         row = []
-        for column, (letter, (low, high, start)) in zip(
+        for column, (letter, (low, high, usual)) in zip(
             ui.columns(4, gap="small"), ranges.items(), strict=True
         ):
             with column:
                 label = f"{'K' if letter == 'k' else letter} {k}"
-                row.append(ui.number(label, low, high, start, key=f"{letter}{k}"))
+                row.append(ui.number(label, low, high, usual, key=f"{letter}{k}"))
         settings.append(receptive_field.Window(*row))
     kind = ui.choice("Over the input", lens.FIELDS, key="over", default=lens.ONE)
     weights = ui.choice("Weights", list(lens.WEIGHTS), key="w", default="all ones")

@@ -30,7 +30,7 @@ stage = ui.stage(
 )
 stage.scenes(
     {
-        "The instructor": ui.scene("Node 0 hears sixteen neighbours and itself, one message after the other."),
+        "The instructor": ui.scene("Node 0 hears sixteen neighbours and itself, one after the other."),
         "One friend only": ui.scene("Node 11 hears one neighbour; its own message weighs more.",
                                     node=11, layer="1"),
         "Wrong, until an edge is cut": ui.scene("Cut 2–32, and node 2 is predicted as what it is.",
