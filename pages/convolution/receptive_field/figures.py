@@ -233,7 +233,7 @@ def sliding(x: Any, reads: Any, output: Any, at: int, height: int = 380) -> go.F
 def matrix(values: Any, row: int, height: int = 380) -> go.Figure:
     """A convolution as the matrix that it is, (outputs, inputs), one row framed."""
     z = array(values)
-    fig = heatmap(z, scale="diverging", numbers=".2~g" if z.shape[1] <= 14 else False, colorbar=False,
+    fig = heatmap(z, scale="diverging", numbers=".2~g" if z.shape[1] <= 8 else False, colorbar=False,
                   xlabel="input", ylabel="output", height=height)  # fmt: skip
     fig.add_shape(
         type="rect", x0=-0.5, x1=z.shape[1] - 0.5, y0=row - 0.5, y1=row + 0.5,
