@@ -31,7 +31,7 @@ def test_the_weight_in_the_equation_is_the_models():
     at = open_page("transformer/attention", model=name, text=TEXT, head="3,2", token="4,9")
     bar = film(at, "query")
     assert bar["at"] == 9 and bar["count"] == len(TEXT)
-    assert bar["captions"][9].startswith("Layer 2, head 3: u (10) listens to O (5)")
+    assert bar["captions"][9].startswith("Layer 2, head 3: t (10) listens to O (5)")
     tokens = torch.tensor(coder.encode(TEXT))
     told = lens.equations(lens.record(model, tokens), 1, 2, list(TEXT), (9, 4)).latex[9]
     assert bar["equations"][9] == mathml(told)
