@@ -47,10 +47,10 @@ def entry(page: PageInfo, *stamps: int) -> dict[str, Any]:
         "title": page.title,
         "family": page.family,
         "idea": page.idea,
-        "words": unique(word for tree in first for word in labels(tree)),
+        "words": unique(word for tree in trees for word in labels(tree)),
         "symbols": unique(s for tree in [*trees, *lenses] for text in texts(tree) for s in symbols(text)),
         "models": unique(name for tree in first for name in models(tree)),
-        "references": unique(r for tree in first for r in references(tree)),
+        "references": unique(r for tree in trees for r in references(tree)),
     }
 
 
@@ -112,9 +112,12 @@ def catalog() -> dict[str, tuple[str, str]]:
 
 
 def references(tree: ast.Module) -> Iterator[str]:
-    """What the page cites: the texts given as `references`, also under a name of the file."""
+    """What a file cites: the texts given as `references`, also under a name of the file; and its REFERENCES,
+    which another file of the room may give."""
     named = {target.id: node.value for node in tree.body if isinstance(node, ast.Assign)
              for target in node.targets if isinstance(target, ast.Name)}  # fmt: skip
+    if "REFERENCES" in named:
+        yield from texts(named["REFERENCES"])
     for node in ast.walk(tree):
         if isinstance(node, ast.keyword) and node.arg == "references":
             value = node.value
