@@ -131,4 +131,6 @@ def amount(value: float, unit: str = "s") -> str:
     """`1.23 s`, `4.5 ms`, `58.3 /s` or `–`."""
     if math.isnan(value):
         return "–"
-    return f"{1000 * value:.3g} ms" if unit == "s" and value < 1 else f"{value:.3g} {unit}"
+    if unit == "s" and value < 1:
+        return f"{1000 * value:.3g} ms"
+    return f"{value:,.0f} {unit}" if value >= 1000 else f"{value:.3g} {unit}"

@@ -20,6 +20,7 @@ from lab.ui.speaking import Answer, Control, Session
 
 READERS = 20
 REST = 3.0  # seconds from one action of a reader to the next
+LEAST = 4  # actions of every reader, however slow the machine
 MOVES = 8  # on a page, before the reader goes on
 TYPED = re.compile(rb"reader-[a-z]{2}-typed")  # what a reader types, its own letters in it
 MIB = 2**20
@@ -44,11 +45,12 @@ class Reader:
         self.random = Random(number)
         self.text = f"reader-{chr(97 + number // 26)}{chr(97 + number % 26)}-typed"
         self.asked = 1_000_000 * number  # so no two readers ever ask a question of the same number
-        self.visited = 0
+        self.visited = self.acted = 0
         self.moved = MOVES
 
     async def act(self) -> None:
         """Move a control, or go on to the next page."""
+        self.acted += 1
         controls = [c for c in self.session.controls.values() if c.kind]
         if self.moved >= MOVES or not controls:
             page = self.course[(self.number + self.visited) % len(self.course)]
@@ -94,9 +96,9 @@ async def crowd(address: str, readers: int, seconds: float, rest: float, course:
             async with Session.of(address) as session:
                 reader = Reader(number, session, seen, course)
                 due = time.monotonic() + rest * number / readers  # they don't begin in step
-                while (now := time.monotonic()) < end:
+                while (now := time.monotonic()) < end or reader.acted < LEAST:
                     if now < due:
-                        await asyncio.sleep(min(due, end) - now)
+                        await asyncio.sleep(due - now)
                         continue
                     await reader.act()
                     due = max(due + rest, time.monotonic())

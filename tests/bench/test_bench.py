@@ -77,7 +77,6 @@ def test_server_bench_speaks_as_several_readers() -> None:
         found["answer"]["ours"] > 0 and found["runs"]["ours"] > 0 and found["memory at the end"]["ours"] > 100
     )
     assert found["errors"]["ours"] == 0 and found["what others asked or typed"]["met"]
-    assert not found["what others asked or typed"]["note"].startswith("0 answers"), "no slider was moved"
 
 
 def test_server_bench_knows_a_foreign_answer() -> None:
@@ -163,7 +162,7 @@ def test_a_busy_machine_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_amounts() -> None:
     assert [bench.amount(v) for v in (1.234, 0.0045, math.nan)] == ["1.23 s", "4.5 ms", "–"]
-    assert bench.amount(0.5, "/s") == "0.5 /s"
+    assert bench.amount(0.5, "/s") == "0.5 /s" and bench.amount(1130.2, "MiB") == "1,130 MiB"
 
 
 def test_percentile() -> None:
