@@ -4,7 +4,7 @@ import statistics
 
 import pytest
 import torch
-from opening import open_page
+from opening import figure, film, metrics, open_page
 
 from datamodules.digits import Digits
 from lab import weights
@@ -95,4 +95,35 @@ def test_the_page_shows_the_cards() -> None:
     for experiment, shown in zip(rows["experiment"], rows["test nats"], strict=True):
         card = weights.read_card(ZOO / experiment)
         assert shown == f"{card['metrics']['test/nll']:.2f} ± {card['std']['test/nll']:.2f}"
-    assert r"d \tfrac{n(n-1)}{2} = 64{,}512 \quad\text{against}\quad n d = 2{,}048" in page.latex[0].value
+    assert r"d n(n-1)/2 = 64{,}512 \quad\text{against}\quad n d = 2{,}048" in page.latex[0].value
+    assert metrics(page)["NADE, test nats"] == rows["test nats"][3]
+
+
+def test_the_columns_of_nade_are_those_of_every_pixel() -> None:
+    nade, untied = (weights.load(lens.SHIPPED[name][100]) for name in ("NADE", "untied"))
+    for model in (nade, untied):
+        found = lens.columns(model, 5)
+        assert found.shape == (64, 5, 64)
+        known = ~found.isnan()
+        assert torch.equal(known[:, 0], torch.ones(64, 64, dtype=torch.bool).tril(-1))
+    own, shared = lens.columns(untied, 5), lens.columns(nade, 5)
+    assert torch.equal(shared[20, :, :20], shared[63, :, :20])
+    assert not torch.equal(own[20, :, :20], own[63, :, :20])
+    assert own[20, 3, 7] == untied.columns()[20, 7, 3] and shared[20, 3, 7] == nade.weight[7, 0, 3]
+
+
+def test_maps_stand_side_by_side() -> None:
+    weights_ = torch.arange(2 * 8 * 64.0).reshape(2, 8, 64)
+    sheet = lens.sheets(weights_)
+    assert sheet.shape == (2, 17, 35)
+    assert torch.equal(sheet[1, :8, 9:17], weights_[1, 1].reshape(8, 8))
+    assert torch.equal(sheet[0, 9:, 27:], weights_[0, 7].reshape(8, 8))
+    assert sheet[0, 8].isnan().all() and sheet[0, :, 8].isnan().all()
+
+
+def test_the_film_goes_through_the_pixels() -> None:
+    page = open_page("autoregressive/sharing", pixel="10", digits="400")
+    bar, (_, arrays) = film(page, "pixel"), figure(page, "weights-untied")
+    assert bar["at"] == 10 and "32 × 10 = 320 weights of its own" in bar["captions"][10]
+    expected = lens.sheets(lens.columns(weights.load("untied-digits400"), 8))
+    assert torch.allclose(torch.tensor(arrays["data.0.z"]), expected, equal_nan=True)

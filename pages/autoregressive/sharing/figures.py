@@ -1,15 +1,17 @@
-"""Learning curves over the number of training examples."""
+"""Weights as maps of the picture, and learning curves over the number of training examples."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 
 from lab.figures import theme
+from lab.figures.basic import heatmap
 
 Line = tuple[Sequence[float], Sequence[float], Sequence[float]]
 
 
-def by_size(lines: Mapping[str, Line], title: str = "", height: int = 440) -> go.Figure:
+def by_size(lines: Mapping[str, Line], title: str = "") -> go.Figure:
     """Means with their standard deviations against the training size, on a logarithmic axis.
 
     Args:
@@ -33,5 +35,14 @@ def by_size(lines: Mapping[str, Line], title: str = "", height: int = 440) -> go
     fig.update_xaxes(
         title="training digits", type="log", tickvals=ticks, ticktext=[f"{size:,}" for size in ticks]
     )
-    fig.update_layout(title=title, height=height)
+    fig.update_layout(title=title)
     return fig
+
+
+def maps(sheet: Any, reach: float, title: str = "") -> go.Figure:
+    """Weights of units as maps, side by side, from -reach to reach; pixels that are not read are grey."""
+    fig = heatmap(sheet, scale="diverging", zmin=-reach, zmax=reach, title=title, colorbar=False)
+    fig.update_traces(xgap=0, ygap=0, hoverinfo="skip", hovertext=None)
+    fig.update_xaxes(visible=False, constrain="domain")
+    fig.update_yaxes(visible=False, scaleanchor="x", constrain="domain")
+    return fig.update_layout(plot_bgcolor=theme.grid())

@@ -155,10 +155,60 @@ def shipped(name: str, size: int, model: Autoregressive, card: Mapping[str, Any]
     return Shipped(name, size, SHIPPED[name][size], card["metrics"]["test/nll"], std, nll(model, x))
 
 
+@torch.no_grad()
+def columns(model: Autoregressive, units: int) -> Tensor:
+    """What each pixel adds to the first `units` units of the network of each pixel: (64 networks, units,
+    64), NaN for the pixels that this network does not read. NADE's networks have the same columns."""
+    if isinstance(model, NADE):
+        full = model.weight[:, 0].expand(model.n, -1, -1)  # (n, n, d)
+    else:
+        assert isinstance(model, Untied)
+        full = model.columns()
+    earlier = torch.ones(model.n, model.n, dtype=torch.bool).tril(-1)
+    full = torch.where(earlier[..., None], full, torch.nan)
+    return full[..., :units].transpose(1, 2)
+
+
+def sheets(weights: Tensor, side: int = 8, across: int = 4) -> Tensor:
+    """Maps (P, units, side²) as one picture for each of P, NaN between maps: (P, rows, columns)."""
+    maps = weights.unflatten(-1, (side, side))
+    maps = torch.nn.functional.pad(maps, (0, 1, 0, 1), value=torch.nan)  # (P, units, side + 1, side + 1)
+    maps = maps.unflatten(1, (-1, across)).transpose(2, 3)  # (P, rows of maps, side + 1, across, side + 1)
+    return maps.flatten(3).flatten(1, 2)[:, :-1, :-1]
+
+
+def read_by(name: str, pixel: int, hidden: int) -> str:
+    """What the network of a pixel (from 0) reads, and whose its weights are, a sentence."""
+    if name == "NADE":
+        return "NADE: none of its own."
+    return f"Pixel {pixel} reads {pixel} pixels. Untied: {hidden} × {pixel} = {hidden * pixel:,} weights of its own."
+
+
 def gaps(found: Sequence[Shipped]) -> dict[int, float]:
     """By training size: test NLL of untied less that of NADE, nats; positive where sharing wins."""
     test = {(f.name, f.size): f.test for f in found}
     return {size: test["untied", size] - test["NADE", size] for size in SHIPPED["NADE"]}
+
+
+def shipped_lines(found: Sequence[Shipped]) -> dict[str, tuple[list[int], list[float], list[float]]]:
+    """Test costs with their spread over seeds, and training costs, against the training size."""
+    lines = {}
+    for split in ("test", "train"):
+        for name in MODELS:
+            mine = [f for f in found if f.name == name]
+            spread = [f.std if split == "test" else 0.0 for f in mine]
+            lines[f"{name}, {split}"] = ([f.size for f in mine], [getattr(f, split) for f in mine], spread)
+    return lines
+
+
+def shipped_table(found: Sequence[Shipped]) -> dict[str, list[Any]]:
+    """Columns, a row a model that ships."""
+    return {
+        "experiment": [f.experiment for f in found],
+        "training digits": [f.size for f in found],
+        "test nats": [f"{f.test:.2f} ± {f.std:.2f}" for f in found],
+        "training nats": [f"{f.train:.2f}" for f in found],
+    }
 
 
 def advantage(runs: Sequence[Run], size: int, split: str) -> float:
