@@ -6,7 +6,7 @@ from functools import partial
 import contracts
 import pytest
 import torch
-from opening import captions, metrics, open_page
+from opening import captions, figure, film, metrics, open_page
 from scipy.stats import norm
 
 from lab import weights
@@ -156,10 +156,11 @@ def test_the_page_shows_the_numbers_of_the_section() -> None:
     model = weights.load("rnade-moons").requires_grad_(False)
     value = model.log_conditionals(torch.tensor([[0.5, 0.8]]))[0, 1].exp().item()
     shown = metrics(page)
-    assert float(shown["p(x₂ = 0.80 | x₁)"]) == pytest.approx(value, abs=1e-4)
-    assert float(shown["Integral over the window"]) == pytest.approx(1, abs=2e-3)
-    assert f"\\textstyle\\sum_k = {value:.4f}" in page.latex[0].value
-    components = page.dataframe[0].value
+    assert float(shown["p(x₂ = 0.80 | x₁ = 0.5)"]) == pytest.approx(value, abs=1e-4)
+    assert float(shown["Integral"]) == pytest.approx(1, abs=2e-3)
+    bar = film(page, "x1")
+    assert bar["names"][bar["at"]] == "0.5" and f"{value:.4f}" in bar["equations"][bar["at"]]
+    components = page.dataframe[1].value
     assert sum(map(float, components["weight π"])) == pytest.approx(1, abs=0.01)
     assert sum(map(float, components["π N(x₂; μ, σ²)"])) == pytest.approx(value, abs=1e-3)
 
@@ -172,7 +173,7 @@ def test_own_points_are_trained_on_when_asked_and_can_be_cancelled() -> None:
             break
         page.run()
     assert not page.exception and not page.error
-    assert float(page.metric[0].value) == pytest.approx(1, abs=0.1)
+    assert float(metrics(page)["Integral"]) == pytest.approx(1, abs=0.1)
     page = opened(show="Own points", k="3")
     page.button(key="train").click().run()
     page.button(key="train-cancel").click().run()
@@ -181,4 +182,18 @@ def test_own_points_are_trained_on_when_asked_and_can_be_cancelled() -> None:
 
 def test_the_page_of_whole_numbers_shows_its_step() -> None:
     page = opened(show="Whole numbers", step="5")
-    assert any(c.value.startswith("After 50 steps") for c in page.caption)
+    bar = film(page)
+    assert bar["at"] == 5 and bar["captions"][5].startswith("After 50 steps")
+
+
+def test_the_film_sweeps_through_the_plane() -> None:
+    page = opened(x1="-1.2", model="rnade-rings")
+    _, arrays = figure(page, "section")
+    parts = lens.sections(weights.load("rnade-rings"))
+    at = lens.PLACES.index(-1.2)
+    x = lens.axis(cells=lens.SECTION_CELLS)
+    count = len(parts[at].weights)
+    assert arrays[f"data.{count}.y"][at].tolist() == pytest.approx(parts[at].density(x).tolist(), abs=1e-5)
+    assert arrays["data.0.y"].shape == (71, lens.SECTION_CELLS)
+    _, moves = figure(page, "plane")
+    assert moves["data.2.x"][at].tolist() == pytest.approx([-1.2])

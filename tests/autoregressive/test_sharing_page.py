@@ -124,6 +124,6 @@ def test_maps_stand_side_by_side() -> None:
 def test_the_film_goes_through_the_pixels() -> None:
     page = open_page("autoregressive/sharing", pixel="10", digits="400")
     bar, (_, arrays) = film(page, "pixel"), figure(page, "weights-untied")
-    assert bar["at"] == 10 and "32 × 10 = 320 weights of its own" in bar["captions"][10]
+    assert bar["at"] == 10 and "reads 10 pixels. Untied: 320 weights of its own" in bar["captions"][10]
     expected = lens.sheets(lens.columns(weights.load("untied-digits400"), 8))
     assert torch.allclose(torch.tensor(arrays["data.0.z"]), expected, equal_nan=True)

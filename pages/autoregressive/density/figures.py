@@ -1,11 +1,12 @@
 """A density of the plane drawn: its map with points, and the mixture of one section."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array
+from lab.figures.basic import array, curves
 
 
 def plane(
@@ -15,9 +16,9 @@ def plane(
     samples: Any = None,
     at: tuple[float, float] | None = None,
     title: str = "",
-    height: int = 520,
 ) -> go.Figure:
-    """A density over [-reach, reach]², x_1 to the right and x_2 upwards.
+    """A density over [-reach, reach]², x_1 to the right and x_2 upwards; with `at`, shape 0 of the layout is
+    the line through x_1 and the last trace the ring.
 
     Args:
         density: (S, S), row = x_2 upwards, column = x_1.
@@ -53,17 +54,17 @@ def plane(
         )  # fmt: skip
     fig.update_xaxes(title="x₁", range=[-reach, reach], zeroline=False, constrain="domain")
     fig.update_yaxes(title="x₂", range=[-reach, reach], zeroline=False, scaleanchor="x", constrain="domain")
-    fig.update_layout(title=title, height=height, showlegend=False)
+    fig.update_layout(title=title, showlegend=False)
     return fig
 
 
-def section(x: Any, total: Any, components: Any, at: float, title: str = "", height: int = 520) -> go.Figure:
-    """A mixture over x (N,): the whole (N,), and its components (K, N) under it; a line at `at`."""
+def section(x: Any, total: Any, components: Any, at: float, title: str = "") -> go.Figure:
+    """A mixture over x (N,): the whole (N,), the last trace, and its components (K, N) under it; a line at
+    `at`."""
     xs, parts = array(x), array(components)
     fig = go.Figure()
     for index, part in enumerate(parts):
-        if part.max() > 1e-4 * float(array(total).max()):  # what cannot be seen is not drawn
-            fig.add_trace(
+        fig.add_trace(
                 go.Scatter(
                     x=xs, y=part, mode="lines", name="components", showlegend=index == 0, hoverinfo="skip",
                     legendgroup="components", fill="tozeroy", fillcolor=theme.fade(theme.HIDDEN, 0.15),
@@ -78,5 +79,22 @@ def section(x: Any, total: Any, components: Any, at: float, title: str = "", hei
     fig.add_vline(x=at, line={"color": theme.VERMILLION, "width": 3, "dash": "dot"})
     fig.update_xaxes(title="x₂")
     fig.update_yaxes(title="density", rangemode="tozero")
-    fig.update_layout(title=title, height=height)
+    fig.update_layout(title=title)
     return fig
+
+
+def sweep(density: Any, components: Any, places: Sequence[float], ring: int) -> tuple[dict, dict]:
+    """What moves in `plane`, whose ring is trace number `ring`, and in `section`, while x_1 goes through
+    places: density (F, N), components (F, K, N)."""
+    parts = array(components)
+    plane = {f"layout.shapes.0.x{end}": list(places) for end in (0, 1)}
+    line = {f"data.{k}.y": parts[:, k] for k in range(parts.shape[1])}
+    return (
+        {**plane, f"data.{ring}.x": [[x] for x in places]},
+        {**line, f"data.{parts.shape[1]}.y": array(density)},
+    )
+
+
+def course(lines: Mapping[str, Any], steps: Sequence[float], at: float, title: str) -> go.Figure:
+    """Curves over the training steps; shape 0 of the layout is a line at one of them."""
+    return curves(lines, steps, mark=at, title=title, xlabel="training steps")

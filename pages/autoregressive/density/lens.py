@@ -9,7 +9,7 @@ van den Oord, Bethge 2016, arXiv:1511.01844 (dequantisation).
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,6 +91,47 @@ def section(model: RNADE, x1: float) -> Section:
     return Section(log_pi[order].exp(), mean[order], log_sigma[order].exp())
 
 
+PLACES = [round(-3.5 + 0.1 * i, 1) for i in range(71)]  # of x_1 on its way through the plane
+SECTION_CELLS = 160  # of a section that moves
+
+
+def sections(model: RNADE) -> list[Section]:
+    """p(x_2 | x_1) at every one of PLACES."""
+    return [section(model, x1) for x1 in PLACES]
+
+
+def swept(parts: Sequence[Section]) -> tuple[Tensor, Tensor]:
+    """Densities (F, SECTION_CELLS) and components (F, K, SECTION_CELLS) of sections, on `axis`."""
+    components = torch.stack([part.components(axis(cells=SECTION_CELLS)) for part in parts])
+    return components.sum(1), components
+
+
+def term_equation(part: Section, x2: float) -> str:
+    """The largest term at x2 with its numbers, and the sum of all, LaTeX."""
+    terms = part.components(torch.tensor([x2], dtype=torch.float64))[:, 0]
+    k = int(terms.argmax())
+    pi, mu, sigma = (float(v[k]) for v in (part.weights, part.means, part.sigmas))
+    return (
+        rf"\pi_{{{k + 1}}} N(x_2; \mu_{{{k + 1}}}, \sigma_{{{k + 1}}}^2) = "
+        rf"\tfrac{{{pi:.3f}}}{{{sigma:.3f}\sqrt{{2\pi}}}}\, "
+        rf"e^{{-({x2:.2f} - ({mu:.3f}))^2 / (2 \cdot {sigma:.3f}^2)}} = "
+        rf"{float(terms[k]):.4f}, \quad \textstyle\sum_k = {float(terms.sum()):.4f}"
+    )
+
+
+def component_table(part: Section, x2: float) -> dict[str, list[Any]]:
+    """The components that weigh more than 0.001, and what each adds at x2."""
+    terms = part.components(torch.tensor([x2], dtype=torch.float64))[:, 0]
+    heavy = max(1, int((part.weights > 0.001).sum()))
+    return {
+        "component": list(range(1, heavy + 1)),
+        "weight π": [f"{v:.4f}" for v in part.weights[:heavy].tolist()],
+        "mean μ": [f"{v:.3f}" for v in part.means[:heavy].tolist()],
+        "standard deviation σ": [f"{v:.3f}" for v in part.sigmas[:heavy].tolist()],
+        "π N(x₂; μ, σ²)": [f"{v:.4f}" for v in terms[:heavy].tolist()],
+    }
+
+
 def axis(reach: float = REACH, cells: int = CELLS) -> Tensor:
     """Middles of the cells of [-reach, reach], (cells,)."""
     return (torch.arange(cells, dtype=torch.float64) + 0.5) * (2 * reach / cells) - reach
@@ -149,6 +190,15 @@ def ladder(cards: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[int, float
         for name, card in cards.items()
     ]
     return {name: (components, -nll) for _, nll, name, components in sorted(rows)}
+
+
+def ladder_table(rungs: Mapping[str, tuple[int, float]]) -> dict[str, list[Any]]:
+    """Columns, a row a model."""
+    return {
+        "model": list(rungs),
+        "Gaussians a variable": [k for k, _ in rungs.values()],
+        "−log p of test points, nats": [f"{v:.3f}" for _, v in rungs.values()],
+    }
 
 
 # --- Own points -----------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ def read_by(name: str, pixel: int, hidden: int) -> str:
     """What the network of a pixel (from 0) reads, and whose its weights are, a sentence."""
     if name == "NADE":
         return "NADE: none of its own."
-    return f"Pixel {pixel} reads {pixel} pixels. Untied: {hidden} × {pixel} = {hidden * pixel:,} weights of its own."
+    return f"Pixel {pixel} reads {pixel} pixels. Untied: {hidden * pixel:,} weights of its own."
 
 
 def gaps(found: Sequence[Shipped]) -> dict[int, float]:
