@@ -1,11 +1,10 @@
 """The page "Chains and neighbours" and its lens: shown numbers recomputed from the data alone."""
 
-import re
 from functools import partial
 
 import pytest
 import torch
-from opening import captions, metrics, numbers, open_page, open_warned
+from opening import figure, film, metrics, numbers, open_page, open_warned
 
 from lab.lenses import neighbours
 from modules.autoregressive.bayesnet import TEMPLATES, NeighbourNet
@@ -102,15 +101,19 @@ def test_memory_lists_longer_and_longer_histories() -> None:
 def test_the_equation_counts_the_shown_pixel() -> None:
     page = opened(pixel="20", template="left-up")
     model = neighbours.counted(tuple(TEMPLATES["left-up"]), shared=False)
-    latex = page.latex[0].value
-    ones, total = re.search(r"frac\{(\d+)\+\\frac12\}\{(\d+)\+1\}", latex).groups()  # type: ignore[union-attr]
-    p, cost = numbers(latex)
-    assert p == pytest.approx((int(ones) + 0.5) / (int(total) + 1), abs=1e-4)
     from lab.lenses import drawing
 
     x = lens.bits(chains_drawing(drawing.examples(8)[0][1]))
-    assert cost == pytest.approx(-float(model.log_prob(x[None])), abs=0.006)
-    assert f"{model.num_parameters:,} numbers" in captions(page)
+    look, bar = lens.lookup(model, x, 20), film(page, "pixel")
+    assert bar["at"] == 20 and f"{look.zeros + look.ones:,} training pixels" in bar["captions"][20]
+    assert f"{look.ones:,} were 1" in bar["captions"][20]
+    latex = lens.lookups(model, x)[1][20]
+    assert latex.endswith(f"={look.p:.4f}") and r"\mid x_{19}" in latex and "\\\\" not in latex
+    shown = metrics(page)
+    assert float(shown["−log p(x)"]) == pytest.approx(-float(model.log_prob(x[None])), abs=0.006)
+    assert shown["Numbers"] == f"{model.num_parameters:,}"
+    _, arrays = figure(page, "surprisal")
+    assert (arrays["data.2.x"][20][0], arrays["data.2.y"][20][0]) == (4, 2)
 
 
 def chains_drawing(picture: torch.Tensor) -> torch.Tensor:
@@ -126,15 +129,15 @@ def test_painted_neighbours_are_counted_beside_the_presets() -> None:
         model.count((train,))
         shown = metrics(page)
         expected = -model.log_prob(test).mean().item()
-        assert float(shown["Yours, nats a test digit"]) == pytest.approx(expected, abs=6e-3)
-        assert shown["Numbers in the tables"] == f"{model.num_parameters:,}"
+        assert float(shown["Nats, yours"]) == pytest.approx(expected, abs=6e-3)
+        assert shown["Numbers"] == f"{model.num_parameters:,}"
         preset = NeighbourNet((1, 8, 8), "neighbours12", shared).eval()
         preset.count((train,))
         best = -preset.log_prob(test).mean().item()
-        assert float(shown["Best preset: neighbours12"]) == pytest.approx(best, abs=6e-3)
+        assert float(shown["best preset (neighbours12)"]) == pytest.approx(best, abs=6e-3)
         assert best == pytest.approx(25.00 if shared else 19.35, abs=0.02)
     none = opened(template="own", own="")
-    assert metrics(none)["Numbers in the tables"] == "64"
+    assert metrics(none)["Numbers"] == "64"
 
 
 def test_memory_page_shows_the_known_numbers_and_the_printed_matrix_is_refused() -> None:

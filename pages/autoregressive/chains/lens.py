@@ -102,6 +102,22 @@ def lookup(model: NeighbourNet, x: Tensor, pixel: int) -> Lookup:
     )  # fmt: skip
 
 
+def lookups(model: NeighbourNet, x: Tensor) -> tuple[list[str], list[str]]:
+    """A caption and LaTeX for every pixel of x (64,)."""
+    captions, equations = [], []
+    for pixel in range(model.n):
+        look = lookup(model, x, pixel)
+        met = look.zeros + look.ones
+        captions.append(
+            f"Pixel {pixel}: of {met:,} training pixels with these parents {look.ones:,} were 1; "
+            f"it is {look.bit}."
+        )
+        context = ", ".join(f"x_{{{p}}}={v}" for p, v in look.context.items())
+        given = rf"\mid {context}" if 0 < len(look.context) <= 4 else ""
+        equations.append(rf"p(x_{{{pixel}}}=1{given})=\frac{{{look.ones}+\frac12}}{{{met}+1}}={look.p:.4f}")
+    return captions, equations
+
+
 def bits(picture: Tensor) -> Tensor:
     """(8, 8) in [0, 1] -> (64,) of 0 and 1."""
     return (picture.flatten() > 7.5 / 16).float()
@@ -168,6 +184,17 @@ def memory(transition: Tensor, symbols: Sequence[int], history: Sequence[int]) -
         name = "".join(str(s + 1) for s in suffix) or "nothing"
         found[name] = float(history_distribution(transition, symbols, suffix)[0])
     return found
+
+
+def courses(transition: Tensor, start: int, most: int) -> tuple[Tensor, list[str], list[str]]:
+    """Distributions of the state after 0, …, `most` steps from `start`, (most + 1, K), with captions and
+    LaTeX."""
+    rows = torch.stack([distributions(transition, start, steps)[0] for steps in range(most + 1)])
+    captions = [f"After {m} steps from state {start + 1}." for m in range(most + 1)]
+    equations = [
+        rf"\nu A^{{{m}}} = ({', '.join(f'{v:.3f}' for v in row)})" for m, row in enumerate(rows.tolist())
+    ]
+    return rows, captions, equations
 
 
 def distributions(transition: Tensor, start: int, steps: int) -> tuple[Tensor, Tensor]:
