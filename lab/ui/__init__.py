@@ -22,9 +22,9 @@ from lab.ui.drawing import draw, ink
 from lab.ui.figures import button_figure, clickable, figure, selected_cell, selection, table
 from lab.ui.films import film
 from lab.ui.language import beginning, language_model, language_models, next_token_model
-from lab.ui.models import cached, card, experiment, history, load, read_history, trained
+from lab.ui.models import cached, card, experiment, history, load, read_history, spelled, trained
 from lab.ui.navigation import course_map, navigation, page_link, pages, tile
-from lab.ui.page import check, equation, header, notice, program, source, stop
+from lab.ui.page import check, equation, header, notice, program, source, stop, wait
 from lab.ui.stage import guard, scene, stage
 from lab.ui.state import held_text, select, set_values
 from lab.ui.stepping import stepper
@@ -44,6 +44,6 @@ __all__ = [
     "guard", "header", "held_text", "history", "ink", "job", "json", "language_model", "language_models",
     "live", "load", "markdown", "metric", "navigation", "next_token_model", "notice", "number", "page_link",
     "pages", "presets", "program", "read_history", "rerun", "samples", "scene", "select", "selected_cell",
-    "selection", "set_values", "setting", "slider", "source", "stage", "stepper", "stop", "table", "tabs",
-    "text", "tile", "toggle", "trained", "unlocked", "upload", "warning", "write",
+    "selection", "set_values", "setting", "slider", "source", "spelled", "stage", "stepper", "stop", "table",
+    "tabs", "text", "tile", "toggle", "trained", "unlocked", "upload", "wait", "warning", "write",
 ]  # fmt: skip

@@ -27,11 +27,13 @@ def slider(
     step: float | None = None,
     help: str | None = None,
     format: str | None = None,
+    disabled: bool = False,
 ) -> Any:
     """A number in [low, high], told while it moves; whole if all the arguments are whole.
 
     Args:
         format: how the value is written, "{}" stands for the number.
+        disabled: greyed: with the other controls as they are it changes nothing.
     """
     if high <= low:  # nothing to choose
         return default
@@ -50,7 +52,7 @@ def slider(
         key=name,
         data={
             "label": label, "low": low, "high": high, "step": step, "value": value, "text": format,
-            "help": help, "seq": st.session_state.get(f"_seq:{key}", 0),
+            "help": help, "disabled": disabled, "seq": st.session_state.get(f"_seq:{key}", 0),
         },
         on_moved_change=moved,
     )  # fmt: skip

@@ -60,6 +60,14 @@ def folder(name: str) -> Path:
     stop(f"{name} has no trained weights: run `lab fit {base}` first.")
 
 
+def spelled(name: str) -> str:
+    """The folder of a trained model as a program on a page finds it, with `experiments` imported."""
+    base, _, run = name.partition("/")
+    if folder(name).parent == experiments.ZOO:
+        return f'experiments.ZOO / "{base}"'
+    return f'next(f for f in experiments.run_folders("{base}") if f.name == "{run}")'
+
+
 def state(place: Path) -> str:
     """Digest of the weights and the card that a folder holds now; "" where there are none.
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import streamlit as st
+from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
 from lab.ui.stage import begin
 
@@ -30,7 +31,13 @@ def header(title: str, idea: str, lenses: Sequence[str] = ()) -> None:
 def stop(sentence: str) -> NoReturn:
     """Show one clear sentence that says what to change, and end the page here."""
     st.warning(sentence, icon=":material/info:")
-    st.stop()
+    raise StopException  # as st.stop does, after which nothing could be drawn: the scenes are still to come
+
+
+def wait(sentence: str) -> NoReturn:
+    """Say what a longer computation will show, and end the page here until it is done."""
+    st.caption(sentence)
+    raise StopException
 
 
 def equation(latex: str, note: str = "") -> None:
@@ -68,7 +75,8 @@ def check(
         answer: one of `options`, computed from the live state.
         why: said with the right answer, and with a wrong one that has no words of its own.
         wrong: option -> why it is not the answer.
-        veils: what shows the answer: "picture", "equation", "numbers", or keys of figures.
+        veils: what shows the answer: "picture", "equation", "numbers", "notice", or keys of figures and
+            tables.
     """
     options = [str(option) for option in options]
     if str(answer) not in options:
@@ -86,7 +94,7 @@ def check(
             return
         guess = st.radio(question, options, index=None, key=key)
         if guess is None:
-            hidden = [VEILS.get(name, f".st-key-figure-{name}") for name in veils]
+            hidden = [VEILS.get(name, f".st-key-figure-{name}, .st-key-{name}") for name in veils]
             st.html(VEIL.format(", ".join(hidden)))
             return
         if guess == str(answer):

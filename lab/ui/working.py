@@ -49,6 +49,7 @@ def job(
     of: Any,
     show: Callable[[Any], None] | None = None,
     before: Callable[[], None] | None = None,
+    at_once: bool = False,
 ) -> Any | None:
     """What a longer computation has found, or None until the reader has let it finish.
 
@@ -57,12 +58,15 @@ def job(
         of: what the work depends on; when that changes, what was found before is forgotten.
         show: draws what is found so far while the work goes on.
         before: draws what stands there until something is found.
+        at_once: begin without being asked; what was cancelled waits for the button.
     """
     slot = f"_job:{key}"
     now: Job | None = st.session_state.get(slot)
     if now is not None and now.of != of:
         now.cancel()
         now = st.session_state[slot] = None
+    if now is None and at_once:
+        now = st.session_state[slot] = Job(of, start())
     if now is None or now.state == "cancelled":
 
         def begin() -> None:

@@ -1,6 +1,6 @@
 // A slider that reports every movement, with at most one question on its way: the newest wins.
 //
-// data: {label, low, high, step, value, seq, text, help}; what it tells: {value, seq}
+// data: {label, low, high, step, value, seq, text, help, disabled}; what it tells: {value, seq}
 
 import {drawing} from "./figure.js";
 
@@ -16,6 +16,8 @@ export default function ({data, parentElement: root, setStateValue}) {
   for (const [name, value] of [["min", data.low], ["max", data.high], ["step", data.step]])
     if (+input[name] !== value || input[name] === "") input[name] = value;
   input.setAttribute("aria-label", data.label);
+  input.disabled = data.disabled;
+  box.toggleAttribute("data-disabled", data.disabled);
   const write = (value) => { out.textContent = shown(value, data); input.setAttribute("aria-valuetext", out.textContent); };
   if (!state.built) {
     state.built = true;
