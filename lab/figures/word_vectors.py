@@ -50,6 +50,33 @@ def word_map(
     return fig
 
 
+def moving_map(
+    points: Any,
+    words: Sequence[str],
+    kinds: Sequence[int] | None = None,
+    names: Sequence[str] = (),
+    *,
+    at: int = 0,
+    room: tuple[float, float] = labels.ROOM,
+) -> tuple[go.Figure, dict[str, Any]]:
+    """`word_map` of points (F, N, 2) at frame `at`, and its frames.
+
+    Args:
+        room: of the plane, in letters and lines.
+    """
+    p = array(points)
+    span = labels.REACH * max(1e-6, float(abs(p).max()))
+    places = labels.places(p, words, span, room)
+    fig = word_map(p[at], words, kinds, names, span=span, places=places[at])
+    kinds = [0] * len(words) if kinds is None else kinds
+    frames = {}
+    for i, kind in enumerate(sorted(set(kinds))):
+        mine = [n for n, k in enumerate(kinds) if k == kind]
+        for trace, moved in ((2 * i, p), (2 * i + 1, places)):
+            frames |= {f"data.{trace}.{axis}": moved[:, mine, k] for k, axis in enumerate("xy")}
+    return fig, frames
+
+
 def parallelogram(points: Any, words: Sequence[str], right: bool) -> go.Figure:
     """a, b, c and the answer (5 points: a, b, c, the sum b − a + c, the answer) with their arrows."""
     p = array(points)

@@ -74,3 +74,13 @@ def score(found: Table, relation: str, exclude: bool = True) -> Score:
         for q, best in zip(questions[~right], answers.best[~right], strict=True)
     ]
     return Score(int(right.sum()), len(questions), misses, wv.offsets(found.vectors, pairs))  # type: ignore[arg-type]
+
+
+def aligned(clouds: Tensor) -> Tensor:
+    """Clouds of the same points (F, N, 2), each turned or flipped so that it lies as near as it can to the
+    one after it (orthogonal Procrustes): a plane of PCA has no directions of its own."""
+    found = [clouds[-1]]
+    for cloud in reversed(clouds[:-1].unbind()):
+        U, _, V = torch.linalg.svd(cloud.T @ found[-1])
+        found.append(cloud @ (U @ V))
+    return torch.stack(found[::-1])

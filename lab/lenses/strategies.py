@@ -5,7 +5,9 @@
 Reference: Holtzman et al. 2019, arXiv:1904.09751.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -15,11 +17,39 @@ from datamodules.text import Text
 from lab.lenses import text as texts
 from modules.base import NextToken
 from modules.language.truncation import SamplingParams, draw
+from modules.transformer.gpt import GPT
+
+T = TypeVar("T")
 
 GRAM = 8  # tokens that count as a repetition when they have come before
 
 
 @torch.no_grad()
+def continuing(
+    model: NextToken,
+    prefix: Tensor,
+    length: int,
+    strategies: Sequence[SamplingParams | Tensor],
+    seed: int = 0,
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """`continued`, one token at a time: yields what there is after 1, 2, … `length` tokens."""
+    S, R, start = prefix.shape
+    text = prefix.reshape(S * R, start)
+    generators = [torch.Generator().manual_seed(seed) for _ in strategies]
+    nats = []
+    for t in range(length):
+        log_p = model.next_log_probs(text).reshape(S, R, -1)  # (S, R, V)
+        token = torch.stack(
+            [
+                params[:, t] if isinstance(params, Tensor) else draw(row, params, generator)
+                for row, params, generator in zip(log_p, strategies, generators, strict=True)
+            ]
+        )  # (S, R)
+        nats.append(-log_p.gather(-1, token[..., None])[..., 0])
+        text = torch.cat([text, token.reshape(S * R, 1)], 1)
+        yield text.reshape(S, R, -1)[..., start:], torch.stack(nats, -1)
+
+
 def continued(
     model: NextToken,
     prefix: Tensor,
@@ -36,21 +66,20 @@ def continued(
     Returns:
         Tokens (S, R, T) and −log P of each under the model, (S, R, T).
     """
-    S, R, start = prefix.shape
-    text = prefix.reshape(S * R, start)
-    generators = [torch.Generator().manual_seed(seed) for _ in strategies]
-    nats = []
-    for t in range(length):
-        log_p = model.next_log_probs(text).reshape(S, R, -1)  # (S, R, V)
-        token = torch.stack(
-            [
-                params[:, t] if isinstance(params, Tensor) else draw(row, params, generator)
-                for row, params, generator in zip(log_p, strategies, generators, strict=True)
-            ]
-        )  # (S, R)
-        nats.append(-log_p.gather(-1, token[..., None])[..., 0])
-        text = torch.cat([text, token.reshape(S * R, 1)], 1)
-    return text.reshape(S, R, -1)[..., start:], torch.stack(nats, -1)
+    return last(continuing(model, prefix, length, strategies, seed))
+
+
+def last(steps: Iterator[T]) -> T:
+    """What an iterator yields last."""
+    (found,) = deque(steps, maxlen=1)
+    return found
+
+
+def quick(model: NextToken, tokens: int) -> bool:
+    """Whether `tokens` tokens of some texts at once are written in about a second: by counts or a small
+    network, over characters."""
+    small = getattr(model, "vocab_size", 1_000) <= 300 and not isinstance(model, GPT)
+    return small and tokens <= 150
 
 
 def corpus(card: Mapping, split: str) -> str | None:

@@ -2,9 +2,11 @@
 
 import math
 
+import numpy as np
+import opening
 import pytest
 import torch
-from opening import captions, open_page
+from opening import captions, film, open_page
 
 from lab import ui
 from lab.errors import UserError
@@ -14,9 +16,11 @@ from modules.language.beam import beam_trace
 from modules.language.truncation import SamplingParams, truncate
 from pages.language.beam_search import figures
 from pages.language.beam_search import lens as beam_search
+from pages.language.truncation import lens as truncation
 from pages.language.two_strategies import lens as two_strategies
 from tests.language.toys import GREEDY_FAILS, NOT_MONOTONE, Coin
 
+WORSE = ": .4 .35 .25\na: .34 .33 .33\nb: .5 .5 0\naa: 1 0 0"
 MISSES = ": .6 .4\na: .55 .45\nb: .95 .05"
 
 
@@ -25,8 +29,19 @@ def test_the_beam_page_says_what_greedy_misses():
     assert "'ba' with P = 0.3800; the search found 'aa' with 0.3300" in said
     page = open_page("language/beam_search", b="2")
     assert "the search found 'ba' with 0.3800" in captions(page)
-    latex = page.latex[0].value
-    assert rf"{math.log(0.4):.3f}" in latex and f"{math.log(0.38):.3f}" in latex
+    said = film(page)["equations"][-1]
+    assert f"{-math.log(0.4):.3f}" in said and f"{-math.log(0.38):.3f}" in said
+
+
+def test_greedy_stands_beside_a_wider_beam():
+    page = open_page("language/beam_search", b="2", table=WORSE, length="3", beside="true")
+    shown = opening.metrics(page)
+    assert shown["B = 2 finds"] == "baa 0.0583" and shown["Greedy"] == shown["Best"] == "aaa 0.1360"
+    assert film(page)["count"] == 3 and film(page)["at"] == 2
+    header, frames = opening.figure(page, "greedy")
+    (kept,) = (i for i, t in enumerate(header["figure"]["data"]) if t.get("name") == "kept")
+    shown_at = np.isfinite(frames[f"data.{kept}.x"]).sum(1)
+    assert shown_at.tolist() == [1, 2, 3]  # one more token each frame
 
 
 def test_the_next_token_page_shows_the_models_own_distribution():
@@ -37,10 +52,9 @@ def test_the_next_token_page_shows_the_models_own_distribution():
     n = int((ranked.cumsum(0) < 0.8).sum()) + 1
     kept = ranked[:n]
     shown = [m.value for m in page.metric]
-    assert shown[0] == f"{-(p * p.log()).sum():.3f}" and shown[2] == str(n)
-    assert shown[3] == f"{kept.sum():.3f}"
     after = kept / kept.sum()
-    assert shown[1] == f"{-(after * after.log()).sum():.3f}"
+    assert shown[0] == f"{-(p * p.log()).sum():.3f} → {-(after * after.log()).sum():.3f}"
+    assert shown[1] == f"{n} of {len(p)}" and shown[2] == f"{kept.sum():.3f}"
     assert f"{after[0]:.4f}" in page.latex[0].value
     whole = torch.zeros_like(p)
     whole[p.sort(descending=True).indices[:n]] = after
@@ -52,6 +66,17 @@ def test_the_next_token_page_shows_the_models_own_distribution():
     if rest > 0:
         statistic += (counts[~cells].sum() - rest).square() / rest
     assert f"= {statistic:.2f}" in page.latex[1].value
+
+
+@torch.no_grad()
+def test_cuts_before_temperature_are_measured_on_the_model_itself():
+    model, prompt = Coin(0.6, 0.25, 0.15), torch.tensor([0])
+    hot = SamplingParams(temperature=2.0, top_p=0.8)
+    assert truncation.truncate_next(model, prompt, hot).kept.sum() == 3
+    story = truncation.truncate_next(model, prompt, hot, "cuts")
+    root = torch.tensor([0.6, 0.25]).sqrt()
+    torch.testing.assert_close(story.after.float(), torch.tensor([*(root / root.sum()), 0.0]))
+    torch.testing.assert_close(story.mass.float(), root.sum() / torch.tensor([0.6, 0.25, 0.15]).sqrt().sum())
 
 
 def test_the_mass_of_the_likeliest_is_before_the_cut():
@@ -68,10 +93,22 @@ def test_the_duel_measures_both_texts():
         whole = torch.cat([prompt, result.tokens])[None]
         total = (model.log_prob(whole) - model.log_prob(prompt[None])).item()
         assert result.nats.sum().item() == pytest.approx(-total, abs=1e-3)
-        shown = [m.value for m in page.metric[3 * side : 3 * side + 3]]
-        assert shown[2] == f"{-total / 60:.3f}"
+        shown = [m.value.split(" / ")[side] for m in page.metric[:2]]
+        assert f"{-total / 60:.3f}" in film(page)["equations"][-1]
+        assert shown[1] == f"{result.entropy.mean():.3f}"
         grams = {tuple(result.tokens[i : i + 8].tolist()) for i in range(53)}
         assert shown[0] == f"{len(grams) / 53:.2f}"
+        _, frames = opening.figure(page, f"text-{side + 1}")
+        assert np.isfinite(frames["data.1.x"]).sum(1).tolist() == list(range(1, 61))
+
+
+def test_what_is_said_of_people_follows_from_the_numbers():
+    told = two_strategies.against
+    nats = torch.tensor([1.0, 2.0, 1.0, 2.0] * 25)  # 1.5 ± 0.0503
+    assert told(nats, 1.7).startswith("less than") and "1.50 ± 0.05 nats a token against 1.70" in told(
+        nats, 1.7
+    )
+    assert told(nats, 1.3).startswith("more than") and told(nats, 1.55).startswith("neither")
 
 
 def test_a_beam_is_measured_like_a_sample():
@@ -89,7 +126,8 @@ def test_repeats_are_what_came_before():
 
 
 def test_temperature_sweep_of_independent_tokens():
-    found = two_strategies.sweep(Coin(0.5, 0.3, 0.2), torch.tensor([0]), [0.0, 1.0], 200)
+    *_, (share, found) = two_strategies.sweep(Coin(0.5, 0.3, 0.2), torch.tensor([0]), [0.0, 1.0], 200)
+    assert share == 1
     assert found["distinct"][0] == pytest.approx(1 / 193) and found["distinct"][1] > 0.9
     assert found["entropy"] == pytest.approx([1.0296530] * 2, abs=1e-5)
     assert found["nats"][0] == pytest.approx(math.log(2)) and found["nats"][1] == pytest.approx(
@@ -117,7 +155,7 @@ def test_a_typed_table_is_the_toy():
 
 def test_the_tree_holds_every_candidate_once():
     trace = beam_trace(NOT_MONOTONE, beam_search.start(), 3, 2)
-    found = beam_search.tree(trace, 3, pruned=9)
+    found = beam_search.grown(trace, pruned=9)
     assert len(set(found.text)) == len(found.text)
     for n, parent in enumerate(found.parent):
         if parent >= 0:
@@ -130,7 +168,7 @@ def test_the_tree_holds_every_candidate_once():
     leaves = [n for n in range(len(found.text)) if n not in found.parent]
     assert sorted(found.place[n] for n in leaves) == list(range(len(leaves)))  # no two on one another
     assert sum(beam_search.along(found, (0, 0, 0))) == 3  # the start, x, xx: xxx was cut before
-    assert len(beam_search.tree(trace, 1).text) == 4
+    assert max(beam_search.tree(trace, 8).place) + 1 <= 8 < max(found.place) + 1
     fig = figures.tree(
         found.depth, found.place, found.parent, ["x"] * len(found.text), ["x"] * len(found.text),
         found.state, found.group, beam_search.along(found, (0, 0, 0)),

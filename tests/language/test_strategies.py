@@ -2,6 +2,7 @@
 
 import math
 
+import opening
 import pytest
 import torch
 from opening import open_page, table_with
@@ -200,32 +201,42 @@ def test_the_drift_of_own_mistakes_is_within_noise(writer, judge, real_data):
 
 
 def test_the_page_shows_all_strategies():
-    page = open_page("language/all_strategies", trained="ngram-shakespeare", write="true", each="50")
+    page = open_page("language/all_strategies", trained="ngram-shakespeare", each="50")
     shown = table_with(page, "strategy").set_index("strategy")
     card = weights.read_card(experiments.ZOO / "ngram-shakespeare")
     coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "ngram-shakespeare")
     found = all_strategies.compare(model, coder, torch.tensor(coder.encode("ROMEO:\n")), 50)
+    assert "known words" in str(opening.figure(page, "measures")[0]["csv"])
     for name, one in found.items():
         assert shown.loc[name, "surprisal (nats)"] == f"{one.nats:.3f}"
         assert shown.loc[name, "different 8-grams"] == f"{one.distinct:.3f}"
-    assert f"= {found['greedy'].distinct:.3f}" in page.latex[0].value
+    said = opening.film(page)
+    assert f"{found['greedy'].distinct:.3f}" in said["equations"][-1]
+    _, frames = opening.figure(page, "measures")
+    assert frames["data.0.x"][-1][:9] == pytest.approx([one.nats for one in found.values()], abs=1e-5)
+    early = int(said["names"][0])
+    first = all_strategies.distinct(found["ancestral"].tokens[:, :early])
+    assert frames["data.1.x"][0][2] == pytest.approx(first)
 
 
 def test_the_page_widens_a_beam():
-    page = open_page("language/beam_width", trained="bengio-pydocs", search="true", most="4")
+    page = open_page("language/beam_width", trained="bengio-pydocs", most="4")
     shown = table_with(page, "log P")
     card = weights.read_card(experiments.ZOO / "bengio-pydocs")
     coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "bengio-pydocs")
     prompts = [torch.tensor(coder.encode(text)) for text in ("Return a ", "for i in ", "The ", "If ")]
     rows = beam_width.widths(model, prompts, 4)
     assert shown["log P"].tolist() == [f"{row.log_prob:.3f}" for row in rows]
+    header, _ = opening.figure(page, "A beam")
+    best = rows[-1].texts[0][0]
+    assert header["texts"]["data.0.text.0"][-1].startswith(f"{best.log_prob:.1f} ")
     assert shown["no worse than before"].tolist() == ["–", *(f"{r.better} of 4" for r in rows[1:])]
 
 
 def test_the_page_lets_a_model_go_on_alone(monkeypatch):
     text = "the cat sat on the mat and the dog sat on the log. " * 30
     monkeypatch.setattr(lens, "corpus", lambda card, split: text)
-    page = open_page("language/own_mistakes", trained="bengio-pydocs", alone="true", far="9", places="50")
+    page = open_page("language/own_mistakes", trained="bengio-pydocs", far="9", places="50")
     card = weights.read_card(experiments.ZOO / "bengio-pydocs")
     coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "bengio-pydocs")
     found = own_mistakes.drift(model, model, torch.tensor(coder.encode(text)), 10, 9, 50)

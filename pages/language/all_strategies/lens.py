@@ -9,14 +9,14 @@
 Reference: Holtzman et al. 2019, arXiv:1904.09751.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from datamodules.tokenizer import Tokenizer
-from lab.lenses.strategies import GRAM, continued
+from lab.lenses.strategies import GRAM, continuing, last
 from modules.base import NextToken
 from modules.language.truncation import SamplingParams
 
@@ -79,15 +79,61 @@ def compare(
         human: at least texts · (T₀ + length) tokens that the model has not been trained on.
         vocabulary: the words of the training text.
     """
-    names, how = list(STRATEGIES), list[SamplingParams | Tensor](STRATEGIES.values())
+    _, (tokens, nats) = last(writing(model, prompt, length, texts, human, seed))
+    return measure(coder, tokens, nats, vocabulary)
+
+
+def writing(
+    model: NextToken, prompt: Tensor, length: int, texts: int, human: Tensor | None, seed: int
+) -> Iterator[tuple[float, tuple[Tensor, Tensor]]]:
+    """`compare` as it goes: the share done, and tokens (S, R, t) with their surprisal (S, R, t) so far."""
+    how = list[SamplingParams | Tensor](STRATEGIES.values())
     prefix = prompt.expand(len(how), texts, -1)
     if human is not None:
         given = human[: texts * (len(prompt) + length)].reshape(texts, -1)
-        names, how = [*names, HUMAN], [*how, given[:, len(prompt) :]]
+        how = [*how, given[:, len(prompt) :]]
         prefix = torch.cat([prefix, given[None, :, : len(prompt)]])
-    tokens, nats = continued(model, prefix, length, how, seed)
+    for t, found in enumerate(continuing(model, prefix, length, how, seed), start=1):
+        yield t / length, found
+
+
+def measure(
+    coder: Tokenizer, tokens: Tensor, nats: Tensor, vocabulary: Set[str] | None
+) -> dict[str, Measured]:
+    """The measures of texts (S, R, t): by strategy, and of people where they are one more."""
     found = {}
-    for name, rows, cost in zip(names, tokens, nats, strict=True):
+    for name, rows, cost in zip([*STRATEGIES, HUMAN], tokens, nats, strict=False):
         share = known([coder.decode(row) for row in rows], vocabulary) if vocabulary else None
         found[name] = Measured(rows, float(cost.mean()), distinct(rows), share)
     return found
+
+
+def frames(length: int, most: int = 20) -> list[int]:
+    """After how many tokens the texts are looked at: at most so many times, from the first 8-grams on."""
+    return sorted({round(float(t)) for t in torch.linspace(min(2 * GRAM, length), length, most)})
+
+
+def story(
+    coder: Tokenizer, tokens: Tensor, nats: Tensor, vocabulary: Set[str] | None
+) -> list[dict[str, Measured]]:
+    """What is measured after each of `frames` tokens."""
+    return [measure(coder, tokens[..., :t], nats[..., :t], vocabulary) for t in frames(tokens.shape[-1])]
+
+
+def told(found: Mapping[str, Measured]) -> str:
+    """Who repeats more than people and surprises the model less, and who the other way round."""
+    if HUMAN not in found:
+        low = min(found, key=lambda how: found[how].distinct)
+        return f"Of all strategies {low} repeats itself most."
+    people = found[HUMAN]
+    less = [how for how, one in found.items() if one.nats < people.nats and how != HUMAN]
+    more = [how for how, one in found.items() if one.distinct < people.distinct]
+    return (
+        f"Less surprising than people ({people.nats:.2f} nats): {listed(less)}. "
+        f"More repetitive than people ({people.distinct:.2f} of the 8-grams differ): {listed(more)}."
+    )
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence."""
+    return ", ".join(names) if names else "none"

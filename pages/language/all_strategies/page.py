@@ -2,88 +2,167 @@
 
 from lab import ui
 from lab.errors import UserError
-from lab.figures import basic
 from lab.lenses import strategies
 from lab.lenses import text as texts
-from pages.language.all_strategies import lens
+from pages.language.all_strategies import figures, lens
 
 REFERENCES = [
     "Holtzman et al. 2019, The curious case of neural text degeneration, arXiv:1904.09751",
     "Nguyen et al. 2024, Turning up the heat: min-p sampling, arXiv:2407.01082",
 ]
 
-ui.header(
+stage = ui.stage(
     "All strategies",
-    "Nine strategies and people go on with a text: who repeats, who invents words?",
+    "Nine strategies and people: who repeats, who invents words?",
     lenses=("sampling",),
 )
+stage.scenes(
+    {
+        "Counts": ui.scene("Three texts by each: greedy loops, and few of its 8-grams differ."),
+        "Longer": ui.scene("300 tokens: greedy goes on in its loop, a smaller share differs.", each=300),
+        "A neural model": ui.scene(
+            "A network: the hotter the draw, the fewer of its words have ever been written.",
+            trained="bengio-shakespeare",
+        ),
+        "Documentation": ui.scene(
+            "Counts of another text: which strategies loop here?",
+            trained="ngram-pydocs", prompt="Return a list of ",
+        ),
+        "Words": ui.scene(
+            "Whole words: what is drawn freely surprises the model far more than greedy text does.",
+            trained="ngram-multi30k", each=50, prompt="a man in a",
+        ),
+    }
+)  # fmt: skip
 
-name = ui.language_model("ngram-shakespeare")
-prompt, _ = ui.beginning(name)
-first, second = ui.columns(2)
-with first:
-    length = ui.slider(f"New tokens, {lens.TEXTS} texts each", 50, 2000, 150, key="each", step=50)
-with second:
+# --- Controls -----------------------------------------------------------------------------------
+
+with stage.rail:
+    name = ui.language_model("ngram-shakespeare")
+    prompt, _ = ui.beginning(name)
+    length = ui.slider("New tokens", 50, 2000, 150, key="each", step=50)
     seed = ui.number("Seed", 0, 9999, 0, key="seed")
+model, coder = ui.next_token_model(name), texts.tokenizer(ui.card(name))
+human, words = strategies.held_out(ui.card(name))
 
 
 @ui.cached
-def compared(name, prompt, length, seed):
-    human, words = strategies.held_out(ui.card(name))
-    coder = texts.tokenizer(ui.card(name))
-    found = lens.compare(
-        ui.next_token_model(name), coder, prompt, length, human=human, vocabulary=words, seed=seed
+def written(name, prompt, length, seed):
+    """Tokens and surprisal of all texts."""
+    human, _ = strategies.held_out(ui.card(name))
+    _, found = strategies.last(
+        lens.writing(ui.next_token_model(name), prompt, length, lens.TEXTS, human, seed)
     )
-    return {how: (one.nats, one.distinct, one.known) for how, one in found.items()}
+    return found
 
 
-if asked := ui.toggle("Write with every strategy (seconds; 2,000 tokens take longer)", False, key="write"):
+@ui.cached
+def measured(name, tokens, nats):
+    return lens.story(coder, tokens, nats, words)
+
+
+# --- Picture ------------------------------------------------------------------------------------
+
+
+def draw(story, at, film=None):
+    """All measures of all strategies, at every frame."""
+    names = list(story[-1])
+    values = {
+        "surprisal (nats)": [[one.nats for one in found.values()] for found in story],
+        "different 8-grams": [[one.distinct for one in found.values()] for found in story],
+    }
+    if words:
+        values["known words"] = [[one.known for one in found.values()] for found in story]
+    people = names.index(lens.HUMAN) if lens.HUMAN in names else None
+    fig, frames = figures.measures(names, values, people, at)
+    ui.figure(
+        fig, alt="Surprisal, different 8-grams and known words of every strategy", key="measures",
+        data={"strategy": names, **{measure: v[at] for measure, v in values.items()}}, share=1.0,
+        film=film, frames=frames if film else None,
+    )  # fmt: skip
+
+
+def show(found):
+    """What is written so far."""
+    tokens, nats = found
+    if tokens.shape[-1] > strategies.GRAM:
+        draw([lens.measure(coder, tokens, nats, words)], 0)
+
+
+with stage.picture:
     try:
-        found = compared(name, prompt, length, seed)
+        if strategies.quick(model, length):
+            found = written(name, prompt, length, seed)
+        else:
+            found = ui.job(
+                "Write with every strategy",
+                lambda: lens.writing(model, prompt, length, lens.TEXTS, human, seed),
+                key="write", of=(name, prompt.tolist(), length, seed), show=show, at_once=True,
+            )  # fmt: skip
     except (UserError, ValueError) as error:
         ui.stop(str(error))
-    names, count = list(found), lens.TEXTS * (length - strategies.GRAM + 1)
-    nats, distinct = [v[0] for v in found.values()], [v[1] for v in found.values()]
-    people = names.index(lens.HUMAN) if lens.HUMAN in found else None
-    left, right = ui.columns(2)
-    for column, measure, values in (
-        (left, "surprisal (nats)", nats), (right, "different 8-grams", distinct),
-    ):  # fmt: skip
-        with column:
-            ui.figure(
-                basic.bars(names, values, highlight=people, horizontal=True, xlabel=measure, height=440),
-                alt=f"{measure} of the text of every strategy", key=f"bars-{measure}",
-                data={"strategy": names, measure: values},
-            )  # fmt: skip
+    if found is None:
+        ui.wait("The strategies are compared in full when all texts are written.")
+    story = measured(name, *found)
+    film = ui.film(
+        len(story), key="step", seconds=0.2, default=length, label="Tokens", values=lens.frames(length)
+    )
+    draw(story, film.at, film)
+
+
+def equation(found, t):
+    """The share of greedy's 8-grams that differ."""
+    count, share = lens.TEXTS * (t - strategies.GRAM + 1), found["greedy"].distinct
+    return (
+        r"\text{greedy:}\quad \frac{\text{different 8-grams}}{\text{all}} = "
+        rf"\frac{{{share * count:.0f}}}{{{count}}} = {share:.3f}"
+    )
+
+
+with stage.foot:
+    film.bar(equations=[equation(found, t) for found, t in zip(story, lens.frames(length), strict=True)])
+
+# --- Words --------------------------------------------------------------------------------------
+
+final = story[-1]
+distinct = {how: one.distinct for how, one in final.items()}
+low = min(distinct, key=lambda how: distinct[how])
+with stage.below:
     ui.table(
         {
-            "strategy": names,
-            "surprisal (nats)": [f"{v:.3f}" for v in nats],
-            "different 8-grams": [f"{v:.3f}" for v in distinct],
-            "words known from training": ["–" if v[2] is None else f"{v[2]:.3f}" for v in found.values()],
+            "strategy": list(final),
+            "surprisal (nats)": [f"{one.nats:.3f}" for one in final.values()],
+            "different 8-grams": [f"{one.distinct:.3f}" for one in final.values()],
+            "words known from training": [
+                "–" if one.known is None else f"{one.known:.3f}" for one in final.values()
+            ],
         },
         alt="Surprisal, repetition and known words of every strategy", key="strategies",
     )  # fmt: skip
-    missing = "" if lens.HUMAN in found else " The text of people is not at hand."
-    ui.equation(
-        r"\frac{\text{different sequences of 8}}{\text{all}} = "
-        rf"\frac{{{distinct[0] * count:.0f}}}{{{count}}} = {distinct[0]:.3f}",
-        note=f"Greedy: {lens.TEXTS} equal texts of {length} tokens. Surprisal is under the model as it "
-        "is, before any filter." + missing,
+    missing = "" if lens.HUMAN in final else " The text of people is not at hand."
+    ui.caption(
+        f"Greedy writes {lens.TEXTS} equal texts of {length} tokens. Surprisal is under the model as it is, "
+        "before any filter; a different 8-gram is counted once over all texts of a strategy." + missing
     )
-ui.notice(
-    "Greedy loops. Cold or narrow strategies surprise the model less than people do, and repeat more; "
-    "the hotter the draw, the more words nobody has written. Something between comes near people in one "
-    "measure, never in all."
-)
-ui.presets(
-    {
-        "Counts": {"trained": "ngram-shakespeare", "each": 150, "write": True},
-        "A neural model": {"trained": "bengio-shakespeare", "each": 150, "write": True},
-        "Words": {"trained": "ngram-multi30k", "each": 50, "write": True},
-    }
-)
-if asked:
-    low = names[min(range(len(names)), key=lambda i: distinct[i])]
-    ui.check("Which text repeats itself most?", names, low, f"{min(distinct):.3f} of its 8-grams differ.")
-ui.source(strategies.continued, lens.compare, references=REFERENCES)
+    ui.notice(
+        lens.told(final) + " Surprisal grows with temperature, and so does what nobody has written: no one "
+        "measure says which text is best."
+    )
+    ui.check(
+        "Which text repeats itself most?", list(distinct), low, f"{distinct[low]:.3f} of its 8-grams differ.",
+        veils=("picture", "equation", "notice", "strategies"),
+    )  # fmt: skip
+    ui.program(
+        f"""
+        from lab import experiments, weights
+        from lab.lenses import text
+        from pages.language.all_strategies import lens
+        place = {ui.spelled(name)}
+        model, coder = weights.load(place), text.tokenizer(weights.read_card(place))
+        prompt = text.read(coder, {coder.decode(prompt.tolist())!r})
+        found = lens.compare(model, coder, prompt, {length}, seed={seed})
+        result = [one.nats for one in found.values()]
+        """,
+        shows=[one.nats for how, one in final.items() if how != lens.HUMAN],
+    )
+    ui.source(strategies.continuing, lens.compare, references=REFERENCES)

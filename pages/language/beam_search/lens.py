@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from lab.errors import UserError
+from modules.language.beam import SHOWN
 from modules.language.table import TableLM
 from modules.trace import Trace
 
@@ -88,14 +89,24 @@ class Tree:
     group: list[int] = field(default_factory=lambda: [0])
 
 
-def tree(trace: Trace, steps: int, pruned: int = 4) -> Tree:
-    """The first `steps` steps of a `beam_trace` as a tree; of the cut branches the best `pruned` a step."""
+def tree(trace: Trace, rows: int) -> Tree:
+    """A `beam_trace` as a tree of at most so many leaves, if those that stay are no more: of the cut branches
+    the best of each step, equally many."""
+    for pruned in range(SHOWN, 0, -1):
+        found = grown(trace, pruned)
+        if max(found.place) + 1 <= rows:
+            return found
+    return grown(trace, 0)
+
+
+def grown(trace: Trace, pruned: int) -> Tree:
+    """The tree with the best `pruned` of the cut branches a step."""
     found = Tree()
     nodes: dict[tuple[int, tuple[int, ...]], int] = {}
     groups = 1 + max(int(step.values["groups"].max()) for step in trace)
     for g in range(groups):
         nodes[g, ()] = 0
-    for t, step in enumerate(trace.steps[:steps], start=1):
+    for t, step in enumerate(trace.steps, start=1):
         v = step.values
         gone = dict.fromkeys(range(groups), 0)
         for m in range(len(v["token"])):

@@ -12,19 +12,57 @@ TABLES = {
     "Wider is worse": ": .4 .35 .25\na: .34 .33 .33\nb: .5 .5 0\naa: 1 0 0",
     "Short texts win": "ends: a\n: .4 .6\nb: .3 .7\nbb: .75 .25",
 }
+WORSE = {"table": TABLES["Wider is worse"], "length": 3, "beside": True}
+SHORT = {"table": TABLES["Short texts win"], "length": 3, "b": 2}
 REFERENCES = [
     "[UDL] §12.7.3 (where beam search finds 'the overall most likely' text: it need not)",
     "Vijayakumar et al. 2016, Diverse beam search, arXiv:1610.02424",
 ]
 
-ui.header(
+stage = ui.stage(
     "Beam search",
-    "Keep the B best beginnings and go on with each: often likelier than greedy, not always the likeliest.",
+    "Keep the B best beginnings, go on with each: often likelier than greedy.",
     lenses=("sampling",),
 )
+stage.scenes(
+    {
+        "Greedy": ui.scene("Greedy takes a and ends at 0.33; the best text, ba, has 0.38."),
+        "B = 2 finds it": ui.scene("Two beginnings stay, and b is one of them: ba is found.", b=2),
+        "B = 2 is worse": ui.scene(
+            "B = 1 reaches 0.136; B = 2 drops that beginning for two that end at 0.058.", b=2, **WORSE
+        ),
+        "B = 3": ui.scene("With B = 3 aa stays beside ba and bb, and 0.136 is back.", b=3, **WORSE),
+        "Sum": ui.scene("a ends a text. By the sum of log P the shortest wins: a with 0.4.", **SHORT),
+        "Mean": ui.scene("Divided by its length bba wins, though its P is 0.315.", alpha=1.0, **SHORT),
+        "Groups": ui.scene("Two greedy searches: the second pays λ for each token of the first.", g=2),
+        "Characters": ui.scene(
+            "A trained model: three beginnings of “ROMEO:” stay, all others are cut.",
+            model="ngram-shakespeare", b=3, length=5,
+        ),
+    }
+)  # fmt: skip
 
-known = ui.language_models()
-name = ui.choice("Model", [TOY, *known], key="model", default=TOY, as_list=True)
+# --- Controls -----------------------------------------------------------------------------------
+
+table, prompt = "", lens.start()
+with stage.rail:
+    width = ui.slider("Beam B", 1, 6, 1, key="b")
+    length = ui.slider("New tokens", 1, 6, 2, key="length")
+    beside = ui.toggle("B = 1 beside it", False, key="beside")
+    name = ui.choice("Model", [TOY, *ui.language_models()], key="model", default=TOY, as_list=True)
+    if name == TOY:
+        table = ui.text(
+            "Probabilities of a, b, … after a prefix", TABLES["Greedy fails"], key="table", max_chars=600,
+            help="One prefix a line. 'ends: a' lets token a end a text.",
+        )  # fmt: skip
+    else:
+        prompt, _ = ui.beginning(name)
+    alpha = ui.slider("Length power α", 0.0, 1.5, 0.0, key="alpha", step=0.1)
+    groups = ui.slider("Groups G", 1, 3, 1, key="g")
+    strength = ui.slider(
+        "Diversity λ", 0.0, 4.0, 0.5, key="lambda", step=0.1, disabled=groups == 1,
+        help="What a token costs that an earlier group has chosen: it takes 2 groups or more.",
+    )  # fmt: skip
 
 
 @ui.cached
@@ -40,93 +78,116 @@ def search(name, table, prompt, length, width, groups, strength, alpha):
     return found, names, exhaustive(model, prompt, length, eos, alpha)
 
 
-def toy(table, width, length):
-    """A preset: controls of the toy."""
-    return {"model": TOY, "table": TABLES[table], "b": width, "length": length, "g": 1, "alpha": 0.0}
-
-
-table, prompt = "", lens.start()
-if name == TOY:
-    table = ui.text(
-        "Probabilities of a, b, … after each prefix", TABLES["Greedy fails"], key="table",
-        examples=TABLES, max_chars=600, help="One prefix a line. 'ends: a' lets token a end a text.",
-    )  # fmt: skip
-else:
-    prompt, _ = ui.beginning(name)
-first, second, third, fourth, fifth = ui.columns(5)
-with first:
-    width = ui.slider("Beam B", 1, 6, 1, key="b")
-with second:
-    length = ui.slider("New tokens", 1, 6, 2, key="length")
-with third:
-    alpha = ui.slider("Length power α", 0.0, 1.5, 0.0, key="alpha", step=0.1)
-with fourth:
-    groups = ui.slider("Groups G", 1, 3, 1, key="g")
-with fifth:
-    strength = ui.slider("Diversity λ", 0.0, 4.0, 0.5, key="lambda", step=0.1, help="with 2 groups or more")
 try:
     trace, names, best = search(name, table, prompt, length, width, groups, strength, alpha)
+    greedy, _, _ = search(name, table, prompt, length, 1, 1, 0.0, alpha)
 except (UserError, ValueError) as error:
     ui.stop(str(error))
-step = ui.stepper(len(trace), key="step", default=len(trace) - 1)
-found = lens.tree(trace, step + 1, pruned=8 if name == TOY else 3)
-read = ["".join(names[i] for i in text) for text in found.text]
-labels = [
-    f"{names[i] if i >= 0 else ''} {lens.probability(p)}"
-    for i, p in zip(found.tokens, found.log_prob, strict=True)
-]
-hover = [
-    f"{r}: log P = {p:.4f}, P = {lens.probability(p)}" for r, p in zip(read, found.log_prob, strict=True)
-]
-on_best = lens.along(found, best.tokens if best else None)
-ui.figure(
-    figures.tree(found.depth, found.place, found.parent, labels, hover, found.state, found.group, on_best),
-    alt=f"The search after {step + 1} tokens: branches that stay, branches cut, texts that have ended",
-    data={"text": read, "log P": found.log_prob, "state": found.state, "group": found.group},
-)
-ui.caption(trace[step].caption)
-ui.table(
-    {
-        "text": ["".join(names[i] for i in h.tokens) for h in trace.result],
-        "log P": [f"{h.log_prob:.4f}" for h in trace.result],
-        "P": [lens.probability(h.log_prob) for h in trace.result],
-        "tokens": [len(h.tokens) for h in trace.result],
-        "score": [f"{h.score:.4f}" for h in trace.result],
-        "finished": ["yes" if h.finished else "cut off" for h in trace.result],
-        "group": [h.group + 1 for h in trace.result],
-    },
-    alt="What the search has found, best first", key="found",
-)  # fmt: skip
-ui.equation(
-    r"\text{score} = \frac{\log P}{T^{" + f"{alpha:g}" + r"}},\qquad \log P = " + trace[step].equation,
-    note="The best candidate of this step: its prefix, plus the log-probability of its last token.",
-)
+
+
+def read(tokens):
+    return "".join(names[i] for i in tokens)
+
+
+# --- Picture ------------------------------------------------------------------------------------
+
+
+def draw(trace, film, key, title=""):
+    """The tree of a search, as large as its place."""
+    found = lens.tree(trace, figures.ROWS)
+    tokens = ["", *(names[i] for i in found.tokens[1:])]
+    labels = figures.fitting(tokens, [lens.probability(p) for p in found.log_prob], max(found.depth), title)
+    hover = [
+        f"{read(text)}: log P = {p:.4f}, P = {lens.probability(p)}"
+        for text, p in zip(found.text, found.log_prob, strict=True)
+    ]
+    fig = figures.tree(
+        found.depth, found.place, found.parent, labels, hover, found.state, found.group,
+        lens.along(found, best.tokens if best else None), title=title,
+    )  # fmt: skip
+    ui.figure(
+        fig, key=key, share=1.0, film=film, frames=figures.growing(fig, film.count),
+        alt=f"The search {title}: branches that stay, branches cut, texts that have ended",
+        data={"text": [read(t) for t in found.text], "log P": found.log_prob, "state": found.state,
+              "group": found.group},
+    )  # fmt: skip
+
+
+count = max(len(trace), len(greedy) if beside else 1)
+film = ui.film(count, key="step", seconds=0.8, default=count - 1)
+with stage.picture:
+    if beside:
+        one, other = ui.columns(2)
+        with one:
+            draw(greedy, film, "greedy", "B = 1")
+        with other:
+            draw(trace, film, "tree", f"B = {width}" + (f", {groups} groups" if groups > 1 else ""))
+    else:
+        draw(trace, film, "tree")
+
+
+def told(text):
+    return f"{read(text.tokens)} {lens.probability(text.log_prob)}"
+
+
 top = trace.result[0]
-if best is not None:
-    ui.caption(
-        f"Of all texts the best is {''.join(names[i] for i in best.tokens)!r} with P = "
-        f"{lens.probability(best.log_prob)}; the search found {''.join(names[i] for i in top.tokens)!r} "
-        f"with {lens.probability(top.log_prob)}."
+numbers = {f"B = {width} finds": told(top), "Greedy": told(greedy.result[0])}
+stage.metrics(numbers | ({"Best": told(best)} if best else {}))
+steps = [trace[min(t, len(trace) - 1)] for t in range(count)]
+with stage.foot:
+    film.bar(
+        captions=[f"{step.caption} The best of them:" for step in steps],
+        equations=[r"\log P = " + step.equation for step in steps],
     )
-ui.notice(
-    "A beam of one is greedy. A wider beam sees more, yet can end worse: in *Wider is worse* a second "
-    "prefix that looks good for one token pushes the best one out. Scores only fall with length, so "
-    "without the power α the shortest finished text tends to win; groups with a penalty λ choose apart."
-)
-ui.presets(
-    {
-        "Greedy misses": toy("Greedy fails", 1, 2),
-        "B = 2 finds it": toy("Greedy fails", 2, 2),
-        "B = 2 is worse": toy("Wider is worse", 2, 3),
-        "Mean, not sum": toy("Short texts win", 2, 3) | {"alpha": 1.0},
-        "Two groups": toy("Greedy fails", 1, 2) | {"g": 2, "lambda": 0.5},
-    }
-)
-if best is not None:
-    ui.check(
-        "Does the search find the best of all texts?",
-        ["yes", "no"],
-        "yes" if abs(top.score - best.score) < 1e-9 else "no",
-        f"Best of all: score {best.score:.4f}; found: {top.score:.4f}.",
+
+# --- Words --------------------------------------------------------------------------------------
+
+with stage.below:
+    ui.markdown("##### What the search has found at its end, best first")
+    ui.table(
+        {
+            "text": [read(h.tokens) for h in trace.result],
+            "log P": [f"{h.log_prob:.4f}" for h in trace.result],
+            "P": [lens.probability(h.log_prob) for h in trace.result],
+            "tokens": [len(h.tokens) for h in trace.result],
+            f"score = log P / T^{alpha:g}": [f"{h.score:.4f}" for h in trace.result],
+            "finished": ["yes" if h.finished else "cut off" for h in trace.result],
+            "group": [h.group + 1 for h in trace.result],
+        },
+        alt="What the search has found, best first", key="found",
+    )  # fmt: skip
+    if best is not None:
+        ui.caption(
+            f"Of all texts the best is {read(best.tokens)!r} with P = {lens.probability(best.log_prob)}; "
+            f"the search found {read(top.tokens)!r} with {lens.probability(top.log_prob)}."
+        )
+    ui.notice(
+        "A beam of one is greedy. A wider beam sees more, yet can end worse: in *B = 2 is worse* a second "
+        "prefix that looks good for one token pushes the best one out. Scores only fall with length, so "
+        "without the power α the shortest finished text tends to win; groups with a penalty λ choose apart."
     )
-ui.source(beam_trace, exhaustive, references=REFERENCES)
+    if best is not None:
+        found = abs(top.score - best.score) < 1e-9
+        ui.check(
+            f"Does the search with B = {width} find the best of all texts?",
+            ["yes", "no"],
+            "yes" if found else "no",
+            f"Best of all: score {best.score:.4f}; found: {top.score:.4f}.",
+            wrong={
+                "yes": "The beginning of the best text was cut: look for the grey node on its way.",
+                "no": "Its beginnings were among those that stay at every step.",
+            },
+            veils=("picture", "equation"),
+        )
+        ui.program(
+            f"""
+            from modules.language.beam import beam_trace
+            from pages.language.beam_search import lens
+            model, names, eos = lens.table({table!r}, {length})
+            trace = beam_trace(model, lens.start(), {length}, {width}, eos, alpha={alpha}, groups={groups},
+                               strength={strength})
+            result = [text.log_prob for text in trace.result]
+            """,
+            shows=[h.log_prob for h in trace.result],
+        )
+    ui.source(beam_trace, exhaustive, references=REFERENCES)

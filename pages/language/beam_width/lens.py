@@ -3,11 +3,12 @@
 References: Vijayakumar et al. 2016, arXiv:1610.02424; [UDL] §12.7.3.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
 
+from lab.lenses.strategies import last
 from modules.base import NextToken
 from modules.language.beam import Hypothesis, beam, diverse_beam
 
@@ -21,6 +22,7 @@ class Width:
             the next narrower beam. length, normalised: tokens of the best text with α = 0 and with α.
         beam, diverse: share of different pairs of tokens among the B texts of a beam, and among those of
             B diverse groups.
+        texts, spread: behind each beginning the B texts of the beam, and those of the groups.
     """
 
     width: int
@@ -30,6 +32,8 @@ class Width:
     normalised: float
     beam: float
     diverse: float
+    texts: list[list[Hypothesis]]
+    spread: list[list[Hypothesis]]
 
 
 def pairs(found: Sequence[Hypothesis]) -> float:
@@ -43,30 +47,49 @@ def len_of(found: Hypothesis) -> int:
     return len(found.tokens)
 
 
+SIZES = (1, 2, 4, 8)
+
+
 def widths(
     model: NextToken,
     prompts: Sequence[Tensor],
     length: int,
-    sizes: Sequence[int] = (1, 2, 4, 8),
+    sizes: Sequence[int] = SIZES,
     eos: int | None = None,
     alpha: float = 1.0,
     strength: float = 1.0,
 ) -> list[Width]:
     """Beam search behind each of `prompts` (T₀,), at every width."""
+    return last(widening(model, prompts, length, sizes, eos, alpha, strength))[1]
+
+
+def widening(
+    model: NextToken,
+    prompts: Sequence[Tensor],
+    length: int,
+    sizes: Sequence[int] = SIZES,
+    eos: int | None = None,
+    alpha: float = 1.0,
+    strength: float = 1.0,
+) -> Iterator[tuple[float, list[Width]]]:
+    """`widths` as it goes: the share done, and the widths that are searched."""
     rows: list[Width] = []
     before: list[float] | None = None
+    work = len(prompts) * sum(sizes)
     for size in sizes:
-        plain = [beam(model, prompt, length, size, eos)[:size] for prompt in prompts]
-        normal = [beam(model, prompt, length, size, eos, alpha)[0] for prompt in prompts]
-        groups = [
-            [group[0] for group in diverse_beam(model, prompt, length, size, 1, strength, eos)]
-            for prompt in prompts
-        ]
+        plain, normal, groups = [], [], []
+        for n, prompt in enumerate(prompts, start=1):
+            plain.append(beam(model, prompt, length, size, eos)[:size])
+            # texts that cannot end are all equally long: their lengths divide nothing apart
+            normal.append(plain[-1][0] if eos is None else beam(model, prompt, length, size, eos, alpha)[0])
+            found = diverse_beam(model, prompt, length, size, 1, strength, eos)
+            groups.append([group[0] for group in found])
+            yield (len(prompts) * sum(r.width for r in rows) + n * size) / work, list(rows)
         best = [found[0].log_prob for found in plain]
         better = sum(b >= a - 1e-9 for a, b in zip(before or best, best, strict=True))
         n = len(prompts)
-        lengths = [sum(map(len_of, found)) / n for found in ([p[0] for p in plain], normal)]
-        shares = [sum(map(pairs, found)) / n for found in (plain, groups)]
-        rows.append(Width(size, sum(best) / n, better, *lengths, *shares))
+        short, long = (sum(map(len_of, found)) / n for found in ([p[0] for p in plain], normal))
+        same, apart = (sum(map(pairs, found)) / n for found in (plain, groups))
+        rows.append(Width(size, sum(best) / n, better, short, long, same, apart, plain, groups))
         before = best
-    return rows
+    yield 1.0, rows

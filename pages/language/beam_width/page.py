@@ -2,10 +2,10 @@
 
 from lab import ui
 from lab.errors import UserError
-from lab.figures import basic
+from lab.lenses import strategies
 from lab.lenses import text as texts
 from modules.language.beam import beam_trace
-from pages.language.beam_width import lens
+from pages.language.beam_width import figures, lens
 
 BEGINNINGS = {
     "multi30k": ("a man", "two dogs", "a woman in", "the boy"),
@@ -18,86 +18,165 @@ REFERENCES = [
     "Vijayakumar et al. 2016, Diverse beam search, arXiv:1610.02424",
 ]
 
-ui.header(
+stage = ui.stage(
     "Width of a beam",
-    "Four beginnings, four widths: is wider better, shorter, or only more of the same?",
+    "Four beginnings, four widths: better, shorter, or more of the same?",
     lenses=("sampling",),
 )
+stage.scenes(
+    {
+        "Greedy": ui.scene("A beam of one finds one text behind each beginning: the greedy one."),
+        "Eight": ui.scene(
+            "Of the pairs of letters in eight texts 0.37 differ within a beam, 0.68 within groups.", width=8
+        ),
+        "No penalty": ui.scene("With λ = 0 all groups write the same text.", width=8, spread=0.0),
+        "Strong penalty": ui.scene(
+            "With λ = 4 more pairs of letters differ among the groups than with λ = 1.", width=8, spread=4.0
+        ),
+        "Sentences that end": ui.scene(
+            "Words with an end: searched behind four beginnings, which takes some seconds.",
+            trained="bengio-multi30k", most=16, width=8,
+        ),
+    }
+)  # fmt: skip
 
-name = ui.language_model("ngram-shakespeare")
-first, second, third = ui.columns(3)
-with first:
-    alpha = ui.slider("Length power α", 0.0, 1.5, 1.0, key="power", step=0.1)
-with second:
-    strength = ui.slider("Diversity λ", 0.0, 4.0, 1.0, key="spread", step=0.1)
-with third:
+# --- Controls -----------------------------------------------------------------------------------
+
+with stage.rail:
+    name = ui.language_model("ngram-shakespeare")
+    card, model = ui.card(name), ui.next_token_model(name)
+    coder, eos = texts.tokenizer(card), getattr(model, "eos", None)
+    chosen = BEGINNINGS.get(texts.corpus(card), BEGINNINGS["shakespeare"])
+    shown = ui.choice("Texts behind", chosen, key="behind", as_list=True, format=lambda t: t.strip())
+    strength = ui.slider("Diversity λ of the groups", 0.0, 4.0, 1.0, key="spread", step=0.1)
+    alpha = ui.slider(
+        "Length power α", 0.0, 1.5, 1.0, key="power", step=0.1, disabled=eos is None,
+        help="Texts of this model cannot end: all are equally long." if eos is None else None,
+    )  # fmt: skip
     length = ui.slider("At most new tokens", 4, 20, 12, key="most")
+
+
+def search(name, alpha, strength, length):
+    """The widths, one after the other."""
+    model = ui.next_token_model(name)
+    prompts = [texts.read(coder, text) for text in chosen]
+    return lens.widening(
+        model, prompts, length, eos=getattr(model, "eos", None), alpha=alpha, strength=strength
+    )
 
 
 @ui.cached
 def widened(name, alpha, strength, length):
-    card, model = ui.card(name), ui.next_token_model(name)
-    coder = texts.tokenizer(card)
-    chosen = BEGINNINGS.get(texts.corpus(card), BEGINNINGS["shakespeare"])
-    prompts = [texts.read(coder, text) for text in chosen]
-    eos = getattr(model, "eos", None)
-    return chosen, lens.widths(model, prompts, length, eos=eos, alpha=alpha, strength=strength)
+    return strategies.last(search(name, alpha, strength, length))[1]
 
 
-if asked := ui.toggle("Search with 1, 2, 4 and 8 (some seconds)", False, key="search"):
+# --- Picture ------------------------------------------------------------------------------------
+
+
+def read(found):
+    """A text as it is shown, with its log P."""
+    return f"{found.log_prob:.1f} " + "".join(texts.shown(coder.tokens[i] for i in found.tokens))
+
+
+def draw(rows, film=None):
+    """Curves of the widths searched, and the texts behind one beginning."""
+    size = [row.width for row in rows]
+    values = {
+        "log_prob": [row.log_prob for row in rows], "lengths": [row.length for row in rows],
+        "normalised": [row.normalised for row in rows], "beam": [row.beam for row in rows],
+        "diverse": [row.diverse for row in rows],
+    }  # fmt: skip
+    fig, frames = figures.widths(size, **values, alpha=alpha)
+    ui.figure(
+        fig, alt="Log-probability and length of the best text, and different pairs, against the width",
+        key="widths", share=0.5, data={"B": size, **values}, film=film, frames=frames if film else None,
+    )  # fmt: skip
+    if film is None:
+        return
+    place = chosen.index(shown)
+    sides = {"A beam": [row.texts[place] for row in rows], "Groups": [row.spread[place] for row in rows]}
+    for column, (title, found) in zip(ui.columns(2), sides.items(), strict=True):
+        with column:
+            fig, lines = figures.found([[read(h) for h in row] for row in found], title)
+            ui.figure(
+                fig, alt=f"{title}: the texts found behind {shown.strip()}", key=title, share=0.5,
+                film=film, frames=lines,
+            )  # fmt: skip
+
+
+def show(rows):
+    if rows:
+        draw(rows)
+
+
+film = ui.film(len(lens.SIZES), key="width", seconds=1.0, label="B =", values=lens.SIZES, default=1)
+with stage.picture:
     try:
-        chosen, rows = widened(name, alpha, strength, length)
+        if strategies.quick(model, 10 * length):
+            rows = widened(name, alpha, strength, length)
+        else:
+            rows = ui.job(
+                "Search with 1, 2, 4 and 8", lambda: search(name, alpha, strength, length), key="search",
+                of=(name, alpha, strength, length), show=show, at_once=True,
+            )  # fmt: skip
     except (UserError, ValueError) as error:
         ui.stop(str(error))
-    size = [row.width for row in rows]
-    left, right = ui.columns(2)
-    with left:
-        best = {"best text found": [row.log_prob for row in rows]}
-        ui.figure(
-            basic.curves(best, x=size, markers=True, xlabel="beam B", ylabel="log P (nats)"), key="best",
-            alt="Log-probability of the best text against the width", data={"B": size, **best},
-        )  # fmt: skip
-    with right:
-        lengths = {"α = 0": [row.length for row in rows], f"α = {alpha:g}": [row.normalised for row in rows]}
-        ui.figure(
-            basic.curves(lengths, x=size, markers=True, xlabel="beam B", ylabel="tokens"), key="lengths",
-            alt="Length of the best text against the width",
-            data={"B": size, "sum": [row.length for row in rows],
-                  "normalised": [row.normalised for row in rows]},
-        )  # fmt: skip
+    if rows is None:
+        ui.wait("The widths are compared when all are searched.")
+    draw(rows, film)
+with stage.foot:
+    film.bar(
+        captions=[
+            f"Means over four beginnings. Of all pairs of neighbouring tokens {row.beam:.2f} differ within a "
+            f"beam, {row.diverse:.2f} within groups."
+            for row in rows
+        ],
+        equations=[
+            rf"\overline{{\log P}}_{{B={rows[0].width}}} = {rows[0].log_prob:.3f},\quad "
+            rf"\overline{{\log P}}_{{B={row.width}}} = {row.log_prob:.3f}"
+            for row in rows
+        ],
+    )
+
+# --- Words --------------------------------------------------------------------------------------
+
+first, last = rows[0], rows[-1]
+with stage.below:
     ui.table(
         {
-            "B": size,
+            "B": [row.width for row in rows],
             "log P": [f"{row.log_prob:.3f}" for row in rows],
             "no worse than before": ["–", *(f"{row.better} of {len(chosen)}" for row in rows[1:])],
             "different pairs, beam": [f"{row.beam:.3f}" for row in rows],
             f"different pairs, groups, λ = {strength:g}": [f"{row.diverse:.3f}" for row in rows],
         },
-        alt="What every width finds, and how much of it differs", key="widths",
+        alt="What every width finds, and how much of it differs", key="searched",
     )  # fmt: skip
-    last = rows[-1]
-    ui.equation(
-        rf"\overline{{\log P}}_{{B={size[0]}}} = {rows[0].log_prob:.3f} \;\to\; "
-        rf"\overline{{\log P}}_{{B={last.width}}} = {last.log_prob:.3f}",
-        note=f"Means over the beginnings {', '.join(map(repr, chosen))}. Different pairs: of neighbouring "
-        f"tokens in all {last.width} texts, {last.beam:.3f} of a beam and {last.diverse:.3f} of groups.",
+    ui.notice(
+        f"From B = 1 to 8 the mean log P of the best text goes from {first.log_prob:.2f} to "
+        f"{last.log_prob:.2f}, and its length from {first.length:g} to {last.length:g} tokens. A wider beam "
+        "need not find a likelier text behind every beginning: the table counts. Where texts can end, "
+        "likelier often means shorter; dividing by a power of the length works against it."
     )
-ui.notice(
-    "On average a wider beam finds likelier texts, though not behind every beginning. Where texts can "
-    "end, likelier means shorter; dividing by a power of the length holds against it. The texts of one "
-    "beam share most of their words; a penalty makes groups choose apart."
-)
-ui.presets(
-    {
-        "Sentences that end": {"trained": "ngram-multi30k", "search": True, "most": 16},
-        "Endless characters": {"trained": "ngram-shakespeare", "search": True, "most": 12},
-    }
-)
-if asked:
     ui.check(
-        "Does the widest beam find a likelier text than greedy, on average?",
+        "Does every doubling of the beam end no worse behind all four beginnings?",
         ["yes", "no"],
-        "yes" if last.log_prob > rows[0].log_prob + 1e-9 else "no",
-        f"{rows[0].log_prob:.3f} and {last.log_prob:.3f} nats.",
+        "yes" if all(row.better == len(chosen) for row in rows) else "no",
+        "No worse than the next narrower beam: "
+        + ", ".join(f"{row.better} of {len(chosen)} at B = {row.width}" for row in rows[1:]) + ".",
+        veils=("picture", "equation", "notice", "searched"),
+    )  # fmt: skip
+    ui.program(
+        f"""
+        from lab import experiments, weights
+        from lab.lenses import text
+        from pages.language.beam_width import lens
+        place = {ui.spelled(name)}
+        model, coder = weights.load(place), text.tokenizer(weights.read_card(place))
+        prompts = [text.read(coder, t) for t in {chosen}]
+        rows = lens.widths(model, prompts, {length}, eos={eos}, alpha={alpha}, strength={strength})
+        result = [row.log_prob for row in rows]
+        """,
+        shows=[row.log_prob for row in rows],
     )
-ui.source(lens.widths, beam_trace, references=REFERENCES)
+    ui.source(lens.widening, beam_trace, references=REFERENCES)

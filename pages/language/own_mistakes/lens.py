@@ -3,12 +3,13 @@
 Reference: Ranzato et al. 2015, arXiv:1511.06732 (exposure bias).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from lab.lenses.strategies import continued
+from lab.lenses.strategies import continuing, last
 from modules.base import NextToken
 from modules.language.truncation import SamplingParams
 
@@ -55,11 +56,24 @@ def drift(
     Raises:
         ValueError: the text is too short.
     """
+    _, found = last(drifting(writer, judge, text, start, length, texts, seed))
+    assert found is not None
+    return found
+
+
+def drifting(
+    writer: NextToken, judge: NextToken, text: Tensor, start: int, length: int, texts: int, seed: int = 0
+) -> Iterator[tuple[float, Drift | None]]:
+    """`drift` as it goes: the share done, and what is judged so far; None while the writer writes."""
     if len(text) < texts + start + length:
         raise ValueError(f"The text has {len(text)} tokens: {texts} places of {start + length} do not fit.")
     places = torch.linspace(0, len(text) - start - length, texts).long()
     windows = text[places[:, None] + torch.arange(start + length)]  # (R, T₀ + T)
     prefix, true = windows[None, :, :start], windows[:, start:]
-    own, _ = continued(writer, prefix, length, [SamplingParams()], seed)
-    _, nats = continued(judge, prefix.expand(2, -1, -1), length, [true, own[0]])
-    return Drift(nats[0].mean(0), nats[1].mean(0), nats[1] - nats[0])
+    work, own = 3 * length, true
+    for t, (tokens, _) in enumerate(continuing(writer, prefix, length, [SamplingParams()], seed), start=1):
+        own = tokens[0]
+        yield t / work, None
+    both = continuing(judge, prefix.expand(2, -1, -1), length, [true, own])
+    for t, (_, nats) in enumerate(both, start=1):
+        yield (length + 2 * t) / work, Drift(nats[0].mean(0), nats[1].mean(0), nats[1] - nats[0])

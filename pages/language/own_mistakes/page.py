@@ -1,92 +1,142 @@
 """Own mistakes: a model goes on after true tokens, and after its own."""
 
 from lab import ui
-from lab.figures import basic
 from lab.lenses import strategies
 from lab.lenses import text as texts
-from pages.language.own_mistakes import lens
+from pages.language.own_mistakes import figures, lens
 
+ITSELF = "itself"
+START = 10  # true tokens before each place
 REFERENCES = [
+    "Ranzato et al. 2015, Sequence level training with recurrent neural networks, arXiv:1511.06732",
     "Holtzman et al. 2019, The curious case of neural text degeneration, arXiv:1904.09751",
 ]
 
-ui.header(
+stage = ui.stage(
     "Own mistakes",
-    "After true tokens a model was trained on what comes; after its own it was never trained.",
+    "Trained after true tokens, used after its own: do mistakes add up?",
     lenses=("sampling",),
 )
+stage.scenes(
+    {
+        "Judged by itself": ui.scene("The writer finds its own text likelier than that of people."),
+        "Judged by counts": ui.scene(
+            "A network writes, counts judge: its own text surprises them from the first tokens on.",
+            trained="bengio-shakespeare", judge="ngram-shakespeare",
+        ),
+        "A thousand places": ui.scene(
+            "Five times as many places: the band is less than half as wide.", places=1000,
+        ),
+        "Sixty tokens": ui.scene("Twice as far from the true beginning.", far=60),
+        "Documentation": ui.scene("Another text, and the model that has read it.", trained="ngram-pydocs"),
+    }
+)  # fmt: skip
 
-name = ui.language_model("ngram-shakespeare")
-same = texts.tokenizer(ui.card(name)).tokens
-judges = [n for n in ui.language_models() if texts.tokenizer(ui.card(n)).tokens == same]
-first, second, third = ui.columns(3)
-with first:
-    judge = ui.choice("Judged by", judges, key="judge", default=name, as_list=True)
-with second:
+# --- Controls -----------------------------------------------------------------------------------
+
+with stage.rail:
+    name = ui.language_model("ngram-shakespeare")
+    same = texts.tokenizer(ui.card(name)).tokens
+    judges = [n for n in ui.language_models() if texts.tokenizer(ui.card(n)).tokens == same]
+    judge = ui.choice("Judged by", [ITSELF, *judges], key="judge", as_list=True)
+    judge = name if judge == ITSELF else judge
     length = ui.slider("Tokens", 9, 60, 30, key="far", step=3)
-with third:
     places = ui.slider("Places in the text", 50, 1000, 200, key="places", step=50)
+    seed = ui.number("Seed", 0, 99, 0, key="seed")
+text, _ = strategies.held_out(ui.card(name))
+if text is None:
+    ui.stop("The text of this model is not at hand: put its corpus into the data folder, or choose a "
+            "model of the Python documentation.")  # fmt: skip
+corpus = text
 
 
 @ui.cached
-def drifted(name, judge, length, places, seed):
-    text, _ = strategies.held_out(ui.card(name))
-    if text is None:
-        return None
-    return lens.drift(ui.next_token_model(name), ui.next_token_model(judge), text, 10, length, places, seed)
+def drifted(name, judge, _text, length, places, seed):
+    models = (ui.next_token_model(name), ui.next_token_model(judge))
+    return lens.drift(*models, _text, START, length, places, seed)
 
 
-if asked := ui.toggle("Let the model go on alone (seconds)", False, key="alone"):
-    found = drifted(name, judge, length, places, 0)
-    if found is None:
-        ui.stop("The text of this model is not at hand: put its corpus into the data folder, or choose a "
-                "model of the Python documentation.")  # fmt: skip
-    lines = {"after true tokens": found.true, "after its own tokens": found.own}
-    ui.figure(
-        basic.curves(lines, x=list(range(length)), xlabel="tokens since the true beginning",
-                     ylabel="surprisal of the judge (nats)"),
-        alt="Surprisal at true text and at the model's own, against the tokens since they parted",
-        data={"t": list(range(length)), **lines},
-    )  # fmt: skip
-    third_of = length // 3
+# --- Picture ------------------------------------------------------------------------------------
+
+
+def show(found):
+    """Both curves, and the gap between them with its standard error."""
     gap = found.own - found.true
-    growth, error = found.growth()
-    ui.equation(
-        rf"\Delta = \overline{{\text{{own}} - \text{{true}}}}:\quad "
-        rf"{float(gap[:third_of].mean()):.3f} \;\to\; {float(gap[-third_of:].mean()):.3f},\qquad "
-        rf"\text{{growth}} = {growth:.3f} \pm {error:.3f}",
-        note=f"First and last {third_of} tokens, nats; {places} places, ± is the standard error over them, "
-        f"of one point {float(found.error.mean()):.3f}. "
-        + (
-            "The growth lies more than two standard errors from 0."
-            if found.told
-            else "The growth lies within two standard errors of 0: with so many places it cannot be told "
-            "from none, and another draw may give it the other sign."
-        )
-        + f" The writer draws as it is; the judge is {judge}.",
+    t = list(range(1, len(gap) + 1))
+    ui.figure(
+        figures.surprisal(found.true, found.own, length), key="surprisal", share=0.5,
+        alt="Surprisal at true text and at the model's own, against the tokens since they parted",
+        data={"t": t, "true": found.true, "own": found.own},
+    )  # fmt: skip
+    ui.figure(
+        figures.gap(gap, found.error, length), key="gap", share=0.5,
+        alt="Surprisal at the model's own text less that at the true one, with two standard errors",
+        data={"t": t, "gap": gap, "standard error": found.error},
+    )  # fmt: skip
+
+
+writer, critic = ui.next_token_model(name), ui.next_token_model(judge)
+with stage.picture:
+    if all(strategies.quick(model, length * places // 100) for model in (writer, critic)):
+        found = drifted(name, judge, corpus, length, places, seed)
+    else:
+        found = ui.job(
+            "Let the model go on alone",
+            lambda: lens.drifting(writer, critic, corpus, START, length, places, seed),
+            key="alone", of=(name, judge, length, places, seed), show=show, at_once=True,
+        )  # fmt: skip
+    if found is None:
+        ui.wait("The two texts are compared when the writer has written and the judge has judged.")
+    show(found)
+
+gap = found.own - found.true
+third = length // 3
+growth, error = found.growth()
+first, final = float(gap[:third].mean()), float(gap[-third:].mean())
+verdict = (
+    "it lies more than two standard errors from 0"
+    if found.told
+    else "within two standard errors of 0 it cannot be told from none, and another seed may turn its sign"
+)
+stage.equation(
+    rf"\Delta = \overline{{\text{{own}} - \text{{true}}}}:\quad {first:.3f} \to {final:.3f},\qquad "
+    rf"\text{{growth}} = {growth:.3f} \pm {error:.3f}",
+    note=f"First and last {third} of {length} tokens, nats; ± is the standard error over {places} places. "
+    f"The growth: {verdict}.",
+)
+
+# --- Words --------------------------------------------------------------------------------------
+
+above = float(gap.mean())
+likelier = "surprises the judge less" if above < 0 else "surprises the judge more"
+with stage.below:
+    ui.caption(
+        f"A point of the gap has a standard error of {float(found.error.mean()):.3f} nats. The tokens of one "
+        f"text hang together: each text counts as one draw. The writer draws as it is; the judge is {judge}."
     )
-ui.notice(
-    "A better judge is surprised by the writer's own text at once. How the gap grows would tell how "
-    "mistakes add up; a model that sees few tokens soon forgets them, good or bad, and over 200 places "
-    "the growth stays within its noise. "
-    "Judged by itself the writer finds its own text likelier than that of people."
-)
-ui.presets(
-    {
-        "Judged by counts": {
-            "trained": "bengio-shakespeare",
-            "judge": "ngram-shakespeare",
-            "alone": True,
-        },
-        "Judged by itself": {"trained": "ngram-shakespeare", "judge": "ngram-shakespeare", "alone": True},
-    }
-)
-if asked:
-    above = float(gap.mean())
+    ui.notice(
+        f"The model's own text {likelier} than the true one, by {abs(above):.3f} nats a token. How the gap "
+        f"grows would tell how mistakes add up: here it grows by {growth:.3f} ± {error:.3f}; {verdict}. A "
+        "model that sees few tokens soon forgets them, good or bad."
+    )
     ui.check(
         "Which text surprises this judge more?",
         ["the true one", "the model's own"],
         "the model's own" if above > 0 else "the true one",
         f"On average by {abs(above):.3f} nats a token.",
+        veils=("picture", "equation"),
     )
-ui.source(lens.drift, strategies.continued, references=REFERENCES)
+    ui.program(
+        f"""
+        from lab import experiments, weights
+        from lab.lenses import strategies
+        from pages.language.own_mistakes import lens
+        place, judge = {ui.spelled(name)}, {ui.spelled(judge)}
+        text, _ = strategies.held_out(weights.read_card(place))
+        models = [weights.load(place).eval(), weights.load(judge).eval()]
+        found = lens.drift(*models, text, {START}, {length}, {places}, seed={seed})
+        result = found.growth()
+        """,
+        shows=[growth, error],
+    )
+    ui.source(lens.drifting, strategies.continuing, references=REFERENCES)

@@ -5,6 +5,7 @@ from lab.errors import UserError
 from lab.figures import basic
 from lab.figures import tokens as token_figures
 from lab.lenses import sampling
+from lab.lenses import text as texts
 from modules.language.information import entropy
 from modules.language.truncation import SamplingParams, truncate, truncation_mask
 from pages.language.truncation import lens
@@ -17,7 +18,7 @@ REFERENCES = [
 
 stage = ui.stage(
     "Truncation",
-    "Temperature bends the distribution of the next token; top-k, top-p and min-p cut its tail.",
+    "Temperature bends the next token's distribution; cuts end its tail.",
     lenses=("sampling",),
 )
 stage.scenes(
@@ -30,6 +31,10 @@ stage.scenes(
             "Hot, but a token needs a tenth of the likeliest one's probability.", t=2.0, p=1.0, m=0.1
         ),
         "Top-k 3": ui.scene("Three tokens stay, however sure or unsure the model is.", k=3, p=1.0),
+        "Hot, then 0.9": ui.scene("Heat first: the nucleus of 0.9 is measured after it, and is wide.", t=2.0),
+        "0.9, then hot": ui.scene(
+            "Cuts first: the nucleus is the cold one, and only then levelled out.", t=2.0, first="cuts"
+        ),
     }
 )
 
@@ -42,11 +47,11 @@ with stage.rail:
     top_k = ui.slider("Top-k", 0, 50, 0, key="k", help="0 keeps all tokens") or None
     top_p = ui.slider("Top-p", 0.01, 1.0, 0.9, key="p", step=0.01, help="1 keeps all tokens")
     min_p = ui.slider("Min-p", 0.0, 1.0, 0.0, key="m", step=0.01, help="0 keeps all tokens")
+    first = ui.choice("What comes first", ["temperature", "cuts"], key="first")
     seed = ui.number("Seed of 1,000 draws", 0, 999, 0, key="draws")
 try:
-    story = lens.truncate_next(
-        ui.next_token_model(name), prompt, SamplingParams(temperature, top_k, top_p, min_p)
-    )
+    params = SamplingParams(temperature, top_k, top_p, min_p)
+    story = lens.truncate_next(ui.next_token_model(name), prompt, params, first)
 except UserError as error:
     ui.stop(str(error))
 order = sampling.ranked(story, BARS)
@@ -83,31 +88,48 @@ with stage.picture:
         )
 stage.metrics(
     {
-        "Entropy before (nats)": f"{float(entropy(story.before)):.3f}",
-        "Entropy after (nats)": f"{float(entropy(story.after)):.3f}",
-        f"Kept of {len(story.kept)}": f"{kept}",
+        "Entropy (nats)": f"{float(entropy(story.before)):.3f} → {float(entropy(story.after)):.3f}",
+        "Kept": f"{kept} of {len(story.kept)}",
         "Mass kept": f"{float(story.mass):.3f}",
     }
 )
 stage.equation(
-    rf"p_1 = \frac{{{float(story.tempered[top]):.4f}}}{{{float(story.mass):.4f}}}"
-    rf" = {float(story.after[top]):.4f}",
+    rf"p_1 = {float(story.tempered[top]):.4f} \,/\, {float(story.mass):.4f} = {float(story.after[top]):.4f}",
     note="The likeliest token: its probability after temperature, over the mass of what is kept.",
 )
 
 # --- Words --------------------------------------------------------------------------------------
 
 half = int((story.before.sort(descending=True).values.cumsum(0) < 0.5).sum()) + 1
+coder = texts.tokenizer(ui.card(name))
 with stage.below:
     ui.equation(draws.equation, draws.note)
     ui.notice(
         "Temperature bends the whole curve; the cuts only shorten its tail. Top-k keeps the same number of "
-        "tokens everywhere; top-p and min-p keep many where the model is unsure and few where it is sure."
+        "tokens everywhere; top-p and min-p keep many where the model is unsure and few where it is sure. "
+        "What comes first matters: most libraries bend first, and a hot nucleus is a wide one."
     )
     ui.check(
         "How many of the likeliest tokens hold half of the mass, before any cut?",
         ["1", "2 or 3", "4 or more"],
         "1" if half == 1 else "2 or 3" if half <= 3 else "4 or more",
         f"It takes {half}.",
+        wrong={"1": f"The likeliest alone holds {float(story.before.max()):.3f}."},
+        veils=("picture", "equation"),
     )
-    ui.source(truncate, truncation_mask, references=REFERENCES)
+    if first == "temperature":
+        ui.program(
+            f"""
+            from lab import experiments, weights
+            from lab.lenses import text
+            from modules.language.truncation import SamplingParams, truncate
+            place = {ui.spelled(name)}
+            model, coder = weights.load(place), text.tokenizer(weights.read_card(place))
+            prompt = text.read(coder, {coder.decode(prompt.tolist())!r})
+            params = {params}
+            story = truncate(model.next_log_probs(prompt[None])[0], params)
+            result = story.after.sort(descending=True).values[:5]
+            """,
+            shows=story.after[order][:5],
+        )
+    ui.source(truncate, truncation_mask, lens.truncate_next, references=REFERENCES)

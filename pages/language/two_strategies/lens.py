@@ -5,12 +5,13 @@
 Reference: Holtzman et al. 2019, arXiv:1904.09751.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from datamodules.tokenizer import Tokenizer
 from lab.errors import UserError
 from lab.lenses.strategies import GRAM
 from modules.base import NextToken
@@ -94,6 +95,30 @@ def repeats(tokens: Tensor, n: int = GRAM) -> Tensor:
     return marked
 
 
+def against(nats: Tensor, human: float) -> str:
+    """Whether a text (T,) surprises the model less or more than text by people does, or it cannot be told:
+    within two standard errors of its mean, as if tokens were independent."""
+    mean, error = float(nats.mean()), float(nats.std() / len(nats) ** 0.5)
+    verdict = "less" if mean < human - 2 * error else "more" if mean > human + 2 * error else ""
+    numbers = f"{mean:.2f} ± {error:.2f} nats a token against {human:.2f}"
+    return (
+        f"{verdict} than text by people ({numbers})"
+        if verdict
+        else f"neither less nor more than text by people, as far as {len(nats)} tokens tell ({numbers})"
+    )
+
+
+def running(values: Tensor) -> Tensor:
+    """Mean of the first 1, 2, … T values: (T,) -> (T,)."""
+    return values.double().cumsum(0) / torch.arange(1, len(values) + 1)
+
+
+def most_tokens(coder: Tokenizer) -> int:
+    """How many new tokens can be shown: about 400 characters, 20 to 200 tokens."""
+    each = sum(map(len, coder.tokens)) / len(coder.tokens)
+    return max(40, min(200, 20 * int(400 / each / 20)))
+
+
 def sweep(
     model: NextToken,
     prompt: Tensor,
@@ -101,10 +126,11 @@ def sweep(
     length: int,
     texts: int = 3,
     seed: int = 0,
-) -> Mapping[str, list[float]]:
-    """Repetition, entropy and surprisal of `texts` continuations at each temperature."""
+) -> Iterator[tuple[float, Mapping[str, list[float]]]]:
+    """Repetition, entropy and surprisal of `texts` continuations at each temperature: the share done, and
+    what is found so far."""
     found: dict[str, list[float]] = {"distinct": [], "entropy": [], "nats": []}
-    for temperature in temperatures:
+    for done, temperature in enumerate(temperatures, start=1):
         rows, tokens = [], []
         params = SamplingParams(temperature, seed=seed)
         for log_p, token in decoding.stream(model, prompt.expand(texts, -1), length, params):
@@ -115,4 +141,4 @@ def sweep(
         found["entropy"].append(float(torch.special.entr(log_p.exp()).sum(-1).mean()))
         nats = -log_p.gather(-1, drawn[..., None])
         found["nats"].append(float(nats.mean()))
-    return found
+        yield done / len(temperatures), found

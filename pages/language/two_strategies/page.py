@@ -2,6 +2,7 @@
 
 from lab import ui
 from lab.errors import UserError
+from lab.lenses import text as texts
 from modules.language.decoding import stream
 from pages.language.two_strategies import figures, lens
 
@@ -11,13 +12,45 @@ REFERENCES = [
     "[UDL] §12.7.3 (where beam search finds 'the overall most likely' text: it need not)",
 ]
 
-ui.header(
+stage = ui.stage(
     "Two strategies",
-    "A language model gives probabilities; a strategy makes a text of them, and not always the likeliest.",
+    "A model gives probabilities; a strategy makes a text of them.",
     lenses=("sampling",),
 )
+stage.scenes(
+    {
+        "Greedy and nucleus": ui.scene("The likeliest token each time, and draws from a nucleus of 0.9."),
+        "A loop": ui.scene(
+            "Counts: greedy and beam fall into a loop (marked), token for token.",
+            trained="ngram-shakespeare", one="greedy", other="beam of 4", tokens=120,
+        ),
+        "Beam and ancestral": ui.scene(
+            "The beam's text is far likelier than one that is drawn: its line lies below.",
+            one="beam of 4", other="ancestral",
+        ),
+        "Cold and hot": ui.scene(
+            "Temperature 0.5 plays safe; at 1.5 the words fall apart.",
+            one="temperature 0.5", other="temperature 1.5",
+        ),
+        "Temperatures": ui.scene(
+            "From 0 to 2: colder texts surprise the model less, hotter ones more.",
+            trained="bengio-shakespeare", sweep=True,
+        ),
+    }
+)  # fmt: skip
 
-name = ui.language_model("gpt-shakespeare")
+# --- Controls -----------------------------------------------------------------------------------
+
+with stage.rail:
+    name = ui.language_model("gpt-shakespeare")
+    coder = texts.tokenizer(ui.card(name))
+    left = ui.choice("One", list(lens.STRATEGIES), key="one", default="greedy", as_list=True)
+    right = ui.choice("Other", list(lens.STRATEGIES), key="other", default="nucleus 0.9", as_list=True)
+    prompt, names = ui.beginning(name)
+    most = lens.most_tokens(coder)
+    length = ui.slider("New tokens", 20, most, min(60, most), key="tokens", step=20)
+    seed = ui.number("Seed", 0, 9999, 0, key="seed")
+    sweep = ui.toggle("Temperatures from 0 to 2", False, key="sweep", help="takes seconds")
 
 
 @ui.cached
@@ -25,76 +58,114 @@ def continued(name, prompt, strategy, length, seed):
     return lens.run(ui.next_token_model(name), prompt, strategy, length, seed)
 
 
-@ui.cached
-def swept(name, prompt, length, seed):
-    return lens.sweep(ui.next_token_model(name), prompt, TEMPERATURES, length, seed=seed)
-
-
-prompt, names = ui.beginning(name)
-first, second = ui.columns(2)
-with first:
-    left = ui.choice("One", list(lens.STRATEGIES), key="one", default="greedy", as_list=True)
-with second:
-    right = ui.choice("Other", list(lens.STRATEGIES), key="other", default="nucleus 0.9", as_list=True)
-with first:
-    length = ui.slider("New tokens", 20, 200, 60, key="tokens", step=20)
-with second:
-    seed = ui.number("Seed", 0, 9999, 0, key="seed")
-results = []
-for column, strategy in zip(ui.columns(2), (left, right), strict=True):
-    try:
-        result = continued(name, prompt, strategy, length, seed)
-    except UserError as error:
-        ui.stop(str(error))
-    results.append(result)
-    with column:
-        ui.figure(
-            figures.text([names[i] for i in result.tokens.tolist()], result.repeated.tolist()),
-            alt=f"The continuation by {strategy}; what has come before is marked",
-            data={"token": [names[i] for i in result.tokens.tolist()], "nats": result.nats},
-            key=f"text-{len(results)}",
-        )
-        for inner, (label, number) in zip(
-            ui.columns(3),
-            {
-                "Distinct 8-grams": f"{result.distinct:.2f}",
-                "Entropy (nats)": f"{float(result.entropy.mean()):.3f}",
-                "Surprisal (nats)": f"{float(result.nats.mean()):.3f}",
-            }.items(),
-            strict=True,
-        ):
-            with inner:
-                ui.metric(label, number)
+try:
+    results = [continued(name, prompt, strategy, length, seed) for strategy in (left, right)]
+except UserError as error:
+    ui.stop(str(error))
 human = ui.card(name)["metrics"].get("test/nll")
-ui.equation(
-    r"\frac{1}{T}\sum_t -\log P(x_t \mid x_{<t}) = " + f"{float(results[0].nats.mean()):.3f}"
-    rf"\ \text{{({left})}},\quad {float(results[1].nats.mean()):.3f}\ \text{{({right})}}",
-    note="Under the model as it is, before any filter."
-    + (f" Text by people that it has never seen costs {human:.3f} nats a token." if human else ""),
-)
-if ui.toggle("Temperatures from 0 to 2 (some seconds)", False, key="sweep"):
-    found = swept(name, prompt, 50, seed)
+
+# --- Picture ------------------------------------------------------------------------------------
+
+
+def show_texts(film):
+    """Both texts as they are written, and how much they surprise the model."""
+    written = [[names[i] for i in result.tokens.tolist()] for result in results]
+    sides = zip(ui.columns(2), (left, right), written, results, strict=True)
+    for n, (column, strategy, tokens, result) in enumerate(sides, start=1):
+        with column:
+            ui.figure(
+                figures.text(tokens, result.repeated.tolist(), strategy),
+                alt=f"The continuation by {strategy}; what has come before is marked",
+                data={"token": tokens, "nats": result.nats},
+                key=f"text-{n}", share=0.58, film=film,
+                frames=figures.written(tokens, result.repeated.tolist()),
+            )  # fmt: skip
+    means = [lens.running(result.nats) for result in results]
+    lines = dict(zip(("left", "right"), means, strict=True))
+    fig, frames = figures.surprisal(lines, human)
+    ui.figure(
+        fig, alt="Mean surprisal of both texts so far, beside that of people", key="surprisal", share=0.42,
+        data={"t": list(range(1, length + 1)), **lines}, film=film, frames=frames,
+    )  # fmt: skip
+    with stage.foot:
+        film.bar(
+            captions=[
+                f"Left adds “{a}” at {results[0].nats[t]:.2f} nats, right “{b}” at {results[1].nats[t]:.2f}."
+                for t, (a, b) in enumerate(zip(*written, strict=True))
+            ],
+            equations=[
+                rf"\overline{{-\log P(x_t \mid x_{{<t}})}} = {float(means[0][t]):.3f}"
+                rf"\ \text{{(left)}},\quad {float(means[1][t]):.3f}\ \text{{(right)}}"
+                for t in range(length)
+            ],
+        )
+
+
+def show_temperatures(found):
+    """Repetition, entropy and surprisal, as far as they are measured."""
     ui.figure(
         figures.against_temperature(TEMPERATURES, found["distinct"], found["entropy"], found["nats"]),
-        alt="Repetition, entropy and surprisal of own text against temperature",
-        data={"temperature": TEMPERATURES, **found},
-    )
-ui.notice(
-    "Greedy and beam repeat themselves (marked), and surprise the model far less than people do. "
-    "Plain sampling surprises it about as much as people, and drifts; nucleus and min-p lie between."
-)
-ui.presets(
-    {
-        "Greedy / nucleus": {"one": "greedy", "other": "nucleus 0.9"},
-        "Beam / ancestral": {"one": "beam of 4", "other": "ancestral"},
-        "Cold / hot": {"one": "temperature 0.5", "other": "temperature 1.5"},
-    }
-)
+        alt="Repetition, entropy and surprisal of own text against temperature", key="temperatures",
+        data={"temperature": TEMPERATURES[: len(found["nats"])], **found}, share=1.0,
+    )  # fmt: skip
+
+
+def both(what, digits=3):
+    return " / ".join(f"{what(result):.{digits}f}" for result in results)
+
+
+numbers = {
+    "Different 8-grams": both(lambda r: r.distinct, 2),
+    "Entropy": both(lambda r: float(r.entropy.mean())),
+}
+if sweep:
+    with stage.picture:
+        found = ui.job(
+            "Measure",
+            lambda: lens.sweep(ui.next_token_model(name), prompt, TEMPERATURES, 50, seed=seed),
+            key="sweeping", of=(name, prompt.tolist(), seed), show=show_temperatures, at_once=True,
+        )  # fmt: skip
+        if found is not None:
+            show_temperatures(found)
+    stage.metrics({"People": f"{human:.3f}"} if human else {})
+else:
+    film = ui.film(length, key="step", seconds=0.1, default=length - 1, label="Token")
+    stage.metrics(numbers | ({"People": f"{human:.3f}"} if human else {}))
+    with stage.picture:
+        show_texts(film)
+
+# --- Words --------------------------------------------------------------------------------------
+
 a, b = (r.distinct for r in results)
-ui.check(
-    "Which text repeats itself more?",
-    ["One", "Other", "neither"],
-    "neither" if a == b else "One" if a < b else "Other",
-    f"Different runs of 8 tokens: {a:.2f} and {b:.2f}.",
-)
-ui.source(stream, lens.repeats, references=REFERENCES)
+with stage.below:
+    judged = [
+        f"Text by {how} surprises the model {lens.against(result.nats, human)}. "
+        for how, result in {left: results[0], right: results[1]}.items()
+        if human
+    ]
+    ui.notice(
+        "".join(judged)
+        + "What is marked lies in a run of 8 tokens that has come before. Surprisal is under the model as it "
+        "is, before any filter; for people it is that of text the model has never seen."
+    )
+    ui.check(
+        "Which text repeats itself more?",
+        ["One", "Other", "neither"],
+        "neither" if a == b else "One" if a < b else "Other",
+        f"Different runs of 8 tokens: {a:.2f} and {b:.2f}.",
+        veils=("picture", "numbers"),
+    )
+    ui.program(
+        f"""
+        from lab import experiments, weights
+        from lab.lenses import text
+        from pages.language.two_strategies import lens
+        place = {ui.spelled(name)}
+        model, coder = weights.load(place), text.tokenizer(weights.read_card(place))
+        prompt = text.read(coder, {coder.decode(prompt.tolist())!r})
+        texts = [lens.run(model, prompt, how, {length}, {seed}) for how in {(left, right)}]
+        result = [float(one.nats.mean()) for one in texts]
+        """,
+        shows=[float(result.nats.mean()) for result in results],
+    )
+    ui.source(stream, lens.repeats, references=REFERENCES)
