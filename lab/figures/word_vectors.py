@@ -69,7 +69,7 @@ def moving_map(
     places = labels.places(p, words, span, room)
     fig = word_map(p[at], words, kinds, names, span=span, places=places[at])
     kinds = [0] * len(words) if kinds is None else kinds
-    frames = {}
+    frames: dict[str, Any] = {}
     for i, kind in enumerate(sorted(set(kinds))):
         mine = [n for n, k in enumerate(kinds) if k == kind]
         for trace, moved in ((2 * i, p), (2 * i + 1, places)):

@@ -3,9 +3,10 @@
 import math
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
-from opening import captions, open_page, open_warned
+from opening import captions, figure, film, open_page, open_warned
 
 from datamodules import grammar
 from datamodules.tokenizer import WordTokenizer
@@ -100,11 +101,28 @@ def test_what_is_shown_before_and_after_training():
     assert f"{math.exp(kn):.2f} (Kneser-Ney)" in captions(page)
     page.button(key="train").click().run()
     for _ in range(100):
-        if "network" in page.latex[0].value:
+        if not page.latex:  # the equation is the film's now
             break
         page.run()
     assert not page.exception
-    assert f"{last(found, 6, 8, 32, 0.01, False, 100).test[-1]:.4f}" in page.latex[0].value
+    trained, turned = last(found, 6, 8, 32, 0.01, False, 100), film(page, "look")
+    assert [turned["count"], turned["at"]] == [len(trained.steps), len(trained.steps) - 1]
+    for tex, nats in zip(turned["equations"], trained.test, strict=True):
+        assert f"{nats:.4f}" in tex
+    _, frames = figure(page, "loss")
+    assert np.isfinite(frames["data.0.y"]).sum(1).tolist() == list(range(1, len(trained.steps) + 1))
+
+
+def test_a_training_can_be_scrubbed_back():
+    found = lens.corpus(lens.TOY)
+    progress = last(found, 6, 4, 16, steps=80)
+    story = lens.film(found, progress, "the dog sat on the")
+    assert story.next.shape == (len(progress.steps), len(found.coder)) and story.points.shape[2] == 2
+    uniform = torch.full_like(story.next[0], 1 / len(found.coder))
+    torch.testing.assert_close(story.next[0], uniform, atol=1e-6, rtol=0)
+    counts = lens.counted(found, 6, "kneser-ney")
+    now = lens.next_tokens(found, counts, progress.network, "the dog sat on the")
+    torch.testing.assert_close(story.next[-1], now["network"])
 
 
 def test_what_cannot_be_counted_is_a_sentence():

@@ -2,10 +2,11 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from opening import open_page
+from opening import figure, film, open_page
 
 from datamodules import senses
 from datamodules.senses import Senses
@@ -108,11 +109,15 @@ def test_what_is_shown(model):
     found = lens.occurrences(model, 200, 0)
     clusters = lens.cluster(found.states[-1], found.senses)
     assert [m.value for m in page.metric] == ["4 of 8", f"{clusters.hits / 2:.1f}%", "river"]
-    assert rf"\frac{{{clusters.hits}}}{{200}}" in page.latex[0].value
     most = max(int(found.senses.sum()), 200 - int(found.senses.sum()))
-    assert rf"\frac{{{most}}}{{200}}" in page.latex[0].value
+    said = film(page, "layer")
+    assert said["at"] == 2 and f"groups {clusters.hits} of 200 with theirs" in said["captions"][2]
+    assert f"groups {most} of 200" in said["captions"][0] and f"<mn>{most}</mn>" in said["equations"][0]
+    _, frames = figure(page, "cloud")
+    points = np.concatenate([frames["data.0.x"], frames["data.1.x"], frames["data.2.x"]], 1)
+    assert points.shape == (3, 201) and not points[0].any() and abs(points[1:]).max() <= 1.15
     assert opened(own="tom saved at the old bank of the river").metric[2].value == "money"
-    page = opened(layer="words and places")
+    page = opened(layer="0")
     assert page.metric[1].value == f"{most / 2:.1f}%"
 
 

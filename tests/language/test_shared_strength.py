@@ -6,12 +6,13 @@ from functools import partial
 import pytest
 import torch
 import torch.nn.functional as F
-from opening import captions, open_page
+from opening import captions, figure, film, open_page
 
 from datamodules import grammar
 from datamodules.grammar import Grammar
 from datamodules.tokenizer import WordTokenizer
 from lab import experiments, ui, weights
+from lab.lenses.embeddings import aligned
 from pages.language.shared_strength import lens
 
 opened = partial(open_page, "language/shared_strength")
@@ -126,19 +127,19 @@ def test_shipped_weights(name, bounds):
 
 def test_what_is_shown():
     page = opened()
-    latex = page.latex[0].value
+    (latex,), (said,) = film(page, "start")["equations"], film(page, "start")["captions"]
     network, coder = ui.load("bengio-classes"), grammar.tokenizer()
     counts = lens.counted("class", grammar.HIDDEN)
     mat, chair = (probability(counts, grammar.tokenizer(), w) for w in ("mat", "chair"))
-    assert rf"(\text{{mat}}) = {mat:.4f} < " in latex and f"(\\text{{chair}}) = {chair:.4f}" in latex
-    assert f"= {probability(network, coder, 'mat'):.4f}" in latex
+    assert f"<mn>{mat:.4f}</mn><mo>&#x0003C;</mo>" in latex and f"{chair:.4f}" in latex
+    assert f"{probability(network, coder, 'mat'):.4f}" in latex
     unit = F.normalize(network.embedding.weight, dim=1)
     animals, people = (unit[coder.encode(" ".join(c))] for c in grammar.CLASSES.values())
     within = (sum(float((m @ m.T).sum()) - 4 for m in (animals, people))) / 24
-    said = captions(page)
     assert f"one class: {within:.2f}; of two classes: {float((animals @ people.T).mean()):.2f}." in said
     page = opened(toy="verb alone")
-    assert "0.83" in page.latex[0].value and r"\text{chair}" not in page.latex[0].value
+    (latex,) = film(page, "start")["equations"]
+    assert "0.83" in latex and "chair" not in latex
     assert "no shipped weights" in captions(opened(d="3"))
 
 
@@ -154,6 +155,15 @@ def test_networks_are_trained_at_the_press_of_a_button():
     networks = trained("class", d=4, seeds=10, hidden="the woman stood on the stage")
     assert page.metric[0].value == f"{sum(t.right > 0.5 for t in networks)}"
     assert page.dataframe[0].value["P(stage)"].tolist() == [f"{t.right:.4f}" for t in networks]
+    assert film(page, "start")["count"] == 10
+    _, frames = figure(page, "never seen")
+    assert frames["data.2.y"][:, 0] == pytest.approx([t.right for t in networks], abs=1e-5)
+
+
+def test_maps_of_many_networks_are_turned_alike():
+    cloud = torch.randn(9, 2)
+    turn = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # a flip
+    torch.testing.assert_close(aligned(torch.stack([cloud @ turn, cloud])), torch.stack([cloud, cloud]))
 
 
 def test_refusals():

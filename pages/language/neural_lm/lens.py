@@ -9,6 +9,7 @@ References: [LLM] neural LMs; Bengio et al. 2003.
 """
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,7 @@ from datamodules import grammar, pydocs
 from datamodules.multi30k import Sentences, contexts
 from datamodules.tokenizer import ASCII, CharTokenizer, Tokenizer, WordTokenizer
 from lab.errors import UserError
+from lab.lenses.embeddings import aligned
 from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.language import word_vectors as wv
@@ -28,6 +30,7 @@ from modules.language.ngram import NGram
 
 DOCS, TOY, OWN = "Python documentation", "class toy", "own text"
 CHARACTERS = 40_000  # of the documentation
+MAPPED = 16  # tokens on the map
 FRAMES = 40  # how often a training is looked at
 
 
@@ -114,13 +117,21 @@ class Progress:
     """A training so far.
 
     Attributes:
-        network: as it is now. steps: looked at. train, test: mean nats there.
+        network: as it is now. steps: looked at. train, test: mean nats there. states: its weights there.
     """
 
     network: Bengio
     steps: list[int] = field(default_factory=list)
     train: list[float] = field(default_factory=list)
     test: list[float] = field(default_factory=list)
+    states: list[dict[str, Tensor]] = field(default_factory=list)
+
+    def networks(self) -> Iterator[Bengio]:
+        """The network as it was at each of `steps`: one copy, whose weights change under way."""
+        network = deepcopy(self.network)
+        for state in self.states:
+            network.load_state_dict(state)
+            yield network
 
 
 def train(
@@ -150,7 +161,20 @@ def train(
             progress.steps.append(done)
             progress.train.append(train_loss)
             progress.test.append(float(test))
+            progress.states.append({key: v.clone() for key, v in network.state_dict().items()})
             yield done / steps, progress
+
+
+def read(found: Corpus, context: str) -> Tensor:
+    """A context as tokens (1, T).
+
+    Raises:
+        UserError: a character outside the vocabulary.
+    """
+    try:
+        return torch.tensor([found.coder.encode(context)], dtype=torch.int64)
+    except ValueError as error:
+        raise UserError(str(error)) from None
 
 
 def next_tokens(found: Corpus, counts: NGram, network: Bengio | None, context: str) -> dict[str, Tensor]:
@@ -159,10 +183,7 @@ def next_tokens(found: Corpus, counts: NGram, network: Bengio | None, context: s
     Raises:
         UserError: a character outside the vocabulary.
     """
-    try:
-        prefix = torch.tensor([found.coder.encode(context)], dtype=torch.int64)
-    except ValueError as error:
-        raise UserError(str(error)) from None
+    prefix = read(found, context)
     p = {"Kneser-Ney": counts.next_log_probs(prefix)[0].exp()}
     if network is not None:
         with torch.no_grad():
@@ -170,7 +191,37 @@ def next_tokens(found: Corpus, counts: NGram, network: Bengio | None, context: s
     return p
 
 
-def plane(found: Corpus, network: Bengio, n: int = 40) -> tuple[Tensor, list[str]]:
+@dataclass(frozen=True)
+class Film:
+    """What a network makes of a context and of its tokens as it learns, at F looks.
+
+    Attributes:
+        next: P(next | context), (F, V). points: the most frequent tokens in the plane, (F, N, 2), each look
+            turned to the one after it. tokens: N.
+    """
+
+    next: Tensor
+    points: Tensor
+    tokens: list[str]
+
+
+def film(found: Corpus, progress: Progress, context: str) -> Film:
+    """The whole training, look by look.
+
+    Raises:
+        UserError: a character outside the vocabulary.
+    """
+    prefix = read(found, context)
+    p, points, tokens = [], [], list[str]()
+    for network in progress.networks():
+        with torch.no_grad():
+            p.append(network.next_log_probs(prefix)[0].exp().double())
+        drawn, tokens = plane(found, network)
+        points.append(drawn)
+    return Film(torch.stack(p), aligned(torch.stack(points)), tokens)
+
+
+def plane(found: Corpus, network: Bengio, n: int = MAPPED) -> tuple[Tensor, list[str]]:
     """The n most frequent tokens in the plane in which their vectors differ most: (n, 2), and the tokens.
 
     With one-hot inputs a token's vector is the column of the first layer that it switches on as the last of

@@ -1,16 +1,14 @@
 """Neural language model: trained live on a small text, beside counts of the same text."""
 
 import math
-from typing import Any
 
 from lab import ui
 from lab.errors import UserError
-from lab.figures import basic
 from lab.figures import shared_strength as bars
 from lab.figures import word_vectors as maps
 from lab.lenses.text import shown as visible
 from modules.language.bengio import Bengio
-from pages.language.neural_lm import lens
+from pages.language.neural_lm import figures, lens
 
 PETS = "\n".join(
     f"the {who} {what}" for who in ("cat", "dog", "bird", "horse", "boy", "girl")
@@ -20,41 +18,41 @@ RHYME = "\n".join(
     ["a sailor went to sea sea sea", "to see what he could see see see", "but all that he could see see see",
      "was the bottom of the deep blue sea sea sea"] * 3
 )  # fmt: skip
-BARS = 10
+BARS = 8
 
-ui.header(
+stage = ui.stage(
     "Neural language model",
-    "A network over the last few tokens, trained while you watch, against counts of the same text.",
+    "A network over the last tokens, trained live, against counts.",
 )
+stage.scenes(
+    {
+        "Counts alone": ui.scene("Nothing is trained yet: what counts expect next, and what they reach."),
+        "Class toy": ui.scene("The network falls below both counts: here the class decides.", go=True),
+        "One-hot": ui.scene("No learned vectors: the first layer makes them.", go=True, inputs="one-hot"),
+        "Documentation": ui.scene(
+            "Python's documentation, letter by letter: can the network pass Kneser-Ney?",
+            corpus=lens.DOCS, d=16, hidden=96, lr=0.005, steps=1500, go=True,
+        ),
+        "A rhyme": ui.scene("Three words of context, and a text that repeats itself.", corpus=lens.OWN,
+                            own=RHYME, n=4, go=True),
+    }
+)  # fmt: skip
 
 # --- Controls -----------------------------------------------------------------------------------
 
-left, right = ui.columns(2)
-with left:
-    name = ui.choice("Text", [lens.TOY, lens.DOCS, lens.OWN], key="corpus", as_list=True)
 written, unit = "", "words"
-if name == lens.OWN:
-    with right:
+with stage.rail:
+    go = ui.toggle("Train at once", False, key="go")
+    name = ui.choice("Text", [lens.TOY, lens.DOCS, lens.OWN], key="corpus", as_list=True)
+    if name == lens.OWN:
         unit = ui.choice("Tokens", ["words", "characters"], key="unit")
-    written = ui.text(
-        "Own text, a sentence a line",
-        PETS,
-        key="own",
-        examples={"Pets": PETS, "Rhyme": RHYME},
-        max_chars=5000,
-    )
-    with ui.expander("A text file instead"):
-        ui.upload("Its beginning is put above", into="own")
-first, second, third = ui.columns(3)
-with first:
+        written = ui.text("Own text, a sentence a line", PETS, key="own", max_chars=5000)
+    steps = ui.slider("Steps", 100, 3000, 500, key="steps", step=100)
     n = ui.slider("Order n", 2, 8, 6, key="n", help="It sees n − 1 tokens.")
     d = ui.slider("Dimensions d", 2, 32, 8, key="d")
-with second:
     hidden = ui.slider("Hidden units", 8, 128, 32, key="hidden", step=8)
-    rate = ui.slider("Learning rate", 0.001, 0.05, 0.01, key="lr", step=0.001, format="%.3f")
-with third:
+    rate = ui.slider("Learning rate", 0.001, 0.05, 0.01, key="lr", step=0.001)
     inputs = ui.choice("Tokens go in as", ["learned", "one-hot"], key="inputs")
-    steps = ui.slider("Steps", 100, 3000, 500, key="steps", step=100)
 
 
 @ui.cached
@@ -69,102 +67,136 @@ try:
     found, counts, add_one, kneser_ney = anchors(name, written, unit, n)
 except (UserError, ValueError) as error:  # too short, or n-grams too long to be counted
     ui.stop(str(error))
-example = "the dog sat on the" if found.by_words else "the "
-context = ui.text("Context", example, key=f"context-{name}", max_chars=100)
+with stage.rail:
+    example = "the dog sat on the" if found.by_words else "the "
+    context = ui.text("Context", example, key=f"context-{name}", max_chars=100)
+    if name == lens.OWN:
+        with ui.expander("A text file instead"):
+            ui.upload("Its beginning is put above", into="own")
+try:
+    before = lens.next_tokens(found, counts, None, context)
+except UserError as error:
+    ui.stop(str(error))
+scores = {"add-one": add_one, "Kneser-Ney": kneser_ney}
 
 # --- Picture ------------------------------------------------------------------------------------
 
 
-def draw_loss(progress):
-    """Loss so far, with the counts as lines."""
-    x = progress.steps
+def draw_loss(progress, share, film=None):
+    """Loss so far, with the counts as levels."""
+    lines = {"held out": progress.test, "batch": progress.train} if progress else {}
+    fig, frames = figures.loss(progress.steps if progress else [], lines, scores, steps)
     ui.figure(
-        basic.curves(
-            {
-                "held out": progress.test,
-                "training batch": progress.train,
-                "add-one": [add_one] * len(x),
-                "Kneser-Ney": [kneser_ney] * len(x),
-            },
-            x, xlabel="steps", ylabel="nats a token",
-        ),
-        alt="Loss of the network on the held-out part and on its batches, with that of two counts",
-        data={"step": x, "held out": progress.test, "batch": progress.train},
-        key="loss",
+        fig, alt="Loss of the network on the held-out part and on its batches, with that of two counts",
+        key="loss", share=share, film=film, frames=frames if film else None,
+        data={"step": progress.steps, **lines} if progress else {k: [v] for k, v in scores.items()},
     )  # fmt: skip
 
 
-def draw_rest(network):
-    """Next-token bars and the map of tokens."""
-    try:
-        p = lens.next_tokens(found, counts, network, context)
-    except UserError as error:
-        ui.stop(str(error))
-    leading = p["network" if network is not None else "Kneser-Ney"]
-    top = leading.argsort(descending=True, stable=True)[:BARS]
-    ui.markdown(f"##### After “{context}”")
+def draw_next(p, share, film=None, each=None):
+    """Bars of the next token, the likeliest by the network (else by counts)."""
+    top = list(p.values())[-1].argsort(descending=True, stable=True)[:BARS]
     labels = visible([found.coder.tokens[i] for i in top.tolist()])
+    fig = bars.answers(labels, {key: v[top] for key, v in p.items()})
     ui.figure(
-        bars.answers(labels, {key: v[top] for key, v in p.items()}),
-        alt="The most probable next tokens by Kneser-Ney and by the network",
-        data={"token": labels} | {key: v[top] for key, v in p.items()}, key="next",
+        fig, alt="The most probable next tokens by Kneser-Ney and by the network", key="next", share=share,
+        data={"token": labels} | {key: v[top] for key, v in p.items()}, film=film,
+        frames=bars.turning(fig, "network", each[:, top]) if film else None,
     )  # fmt: skip
-    if network is not None:
-        points, tokens = lens.plane(found, network)
+
+
+def draw(progress, film=None, story=None):
+    """Loss and next tokens so far; beside them the tokens in the plane."""
+    left, right = ui.columns([6, 5])
+    with left:
+        draw_loss(progress, 0.5, film)
+        p = lens.next_tokens(found, counts, progress.network, context)
+        draw_next(p, 0.5, film, story.next if story else None)
+    with right:
+        points, tokens = (story.points, story.tokens) if story else lens.plane(found, progress.network)
+        shown = points[film.at] if film else points
+        fig, frames = maps.moving_map(
+            points if film else points[None], visible(tokens), at=film.at if film else 0, room=(40, 20)
+        )
         ui.figure(
-            maps.word_map(points, visible(tokens)),
-            alt="The most frequent tokens in the plane in which their vectors differ most",
-            data={"token": tokens, "x": points[:, 0], "y": points[:, 1]}, key="map",
+            fig,
+            alt="The most frequent tokens in the plane in which their vectors differ most", key="map",
+            data={"token": tokens, "x": shown[:, 0], "y": shown[:, 1]},
+            share=1.0, film=film, frames=frames if film else None,
         )  # fmt: skip
 
 
-drawn: list[Any] = []  # what the job has drawn in this run of the page
+def draw_counts():
+    """Before the training."""
+    left, right = ui.columns(2)
+    with left:
+        draw_loss(None, 0.9)
+    with right:
+        draw_next(before, 0.9)
 
 
-def draw(progress):
-    drawn.append(progress)
-    draw_loss(progress)
-    draw_rest(progress.network)
-
-
-settings = (name, written, unit, n, d, hidden, rate, inputs, steps)
-done = ui.job(
-    "Train",
-    lambda: lens.train(found, n, d, hidden, rate, inputs == "one-hot", steps),
-    key="train",
-    of=settings,
-    show=draw,
-)
+with stage.picture:
+    done = ui.job(
+        "Train",
+        lambda: lens.train(found, n, d, hidden, rate, inputs == "one-hot", steps),
+        key="train", of=(name, written, unit, n, d, hidden, rate, inputs, steps), show=draw,
+        before=draw_counts, at_once=go,
+    )  # fmt: skip
+    if done is not None:
+        story = lens.film(found, done, context)
+        film = ui.film(
+            len(done.steps), key="look", seconds=0.1, default=steps, label="Step", values=done.steps
+        )
+        draw(done, film, story)
+latex = rf"L_{{\text{{add-one}}}} = {add_one:.4f},\quad L_{{\text{{Kneser-Ney}}}} = {kneser_ney:.4f}"
 if done is not None:
-    draw(done)
-elif not drawn:
-    draw_rest(None)
-latex = rf"L_{{\text{{add-one}}}} = {add_one:.4f},\qquad L_{{\text{{Kneser-Ney}}}} = {kneser_ney:.4f}"
-note = "Mean nats of a held-out token; the perplexities are "
-scores = {"add-one": add_one, "Kneser-Ney": kneser_ney}
-if done is not None:
-    scores["network"] = done.test[-1]
-    latex += rf",\qquad L_{{\text{{network}}}} = {done.test[-1]:.4f}"
-ui.equation(latex, note=note + ", ".join(f"{math.exp(v):.2f} ({k})" for k, v in scores.items()) + ".")
-ui.notice(
-    "The network soon passes add-one smoothing. Good counting is harder to beat: on text of this size "
-    "Kneser-Ney mostly stays ahead; where a class decides, as in the toy, the network wins. After too many "
-    "steps on a short text the held-out loss rises again."
-)
-ui.presets(
-    {
-        "Class toy": {"corpus": lens.TOY, "n": 6, "d": 8, "hidden": 32, "lr": 0.01, "steps": 500},
-        "One-hot": {"inputs": "one-hot"},
-        "Documentation": {"corpus": lens.DOCS, "n": 6, "d": 16, "hidden": 96, "lr": 0.005, "steps": 1500},
-        "A rhyme": {"corpus": lens.OWN, "own": RHYME, "n": 4},
-    }
-)
+    scores = scores | {"network": done.test[-1]}
+    with stage.foot:
+        film.bar(equations=[rf"{latex},\quad L_{{\text{{network}}}} = {value:.4f}" for value in done.test])
+else:
+    stage.equation(latex, note="Mean nats of a held-out token.")
+
+# --- Words --------------------------------------------------------------------------------------
+
 best = min(scores, key=lambda key: scores[key])
-ui.check("Which is best on what was held out?", list(scores), best, f"{scores[best]:.4f} nats a token.")
-ui.source(
-    Bengio.forward, lens.train,
-    references=[
-        "Bengio, Ducharme, Vincent, Jauvin 2003, A neural probabilistic language model, JMLR 3",
-        "[LLM] neural language models",
-    ],
-)  # fmt: skip
+with stage.below:
+    ui.caption("Perplexities: " + ", ".join(f"{math.exp(v):.2f} ({k})" for k, v in scores.items()) + ".")
+    least = min(done.test) if done is not None else math.nan
+    ui.notice(
+        f"On what was held out {best} is best, with {scores[best]:.2f} nats a token. "
+        + (
+            f"The network was best at step {done.steps[done.test.index(least)]}, with {least:.2f}. "
+            if done is not None
+            else ""
+        )
+        + "Good counting is hard to beat on a short text; where a class decides, as in the toy, a network "
+        "can share what it knows of one word with others."
+    )
+    ui.check(
+        "Which is best on what was held out?", list(scores), best, f"{scores[best]:.4f} nats a token.",
+        veils=("picture", "equation", "notice"),
+    )  # fmt: skip
+    ui.program(
+        f"""
+        from pages.language.neural_lm import lens
+        found = lens.corpus({name!r}, {written!r}, {unit!r})
+        counts = [lens.counted(found, {n}, smoothing) for smoothing in ("add", "kneser-ney")]
+        result = [lens.mean_nll(model, found) for model in counts]
+        """
+        + (
+            f"""
+        *_, (_, network) = lens.train(found, {n}, {d}, {hidden}, {rate}, {inputs == "one-hot"}, {steps})
+        result.append(network.test[-1])
+        """
+            if done is not None
+            else ""
+        ),
+        shows=list(scores.values()),
+    )
+    ui.source(
+        Bengio.forward, lens.train,
+        references=[
+            "Bengio, Ducharme, Vincent, Jauvin 2003, A neural probabilistic language model, JMLR 3",
+            "[LLM] neural language models",
+        ],
+    )  # fmt: skip

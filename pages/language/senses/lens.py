@@ -15,7 +15,7 @@ from torch import Tensor
 from datamodules import senses
 from datamodules.tokenizer import WordTokenizer
 from lab.errors import UserError
-from lab.lenses.embeddings import Table
+from lab.lenses.embeddings import Table, aligned
 from modules.language import word_vectors as wv
 from modules.transformer.gpt import GPT
 
@@ -136,6 +136,9 @@ def cluster(found: Tensor, truth: Tensor) -> Clusters:
     return Clusters(labels, int((labels == truth).sum()), centres)
 
 
-def plane(found: Tensor, mine: Tensor) -> Tensor:
-    """States (M, C), and a reader's (C,), in their plane: (M + 1, 2), the reader's last."""
-    return wv.plane(torch.cat([found, mine[None]]))
+def planes(found: Tensor, mine: Tensor) -> Tensor:
+    """States (L, M, C), and a reader's (L, C), in the plane of each layer: (L, M + 1, 2), the reader's last.
+    Each is turned to the one after it and drawn to one size; equal states are one point."""
+    flat = torch.stack([wv.plane(layer) for layer in torch.cat([found, mine[:, None]], 1)])
+    reach = flat.abs().amax((1, 2), keepdim=True)
+    return aligned(torch.where(reach > 1e-4, flat / reach, 0.0))

@@ -8,7 +8,7 @@ References: [LLM] neural LMs; Bengio et al. 2003.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
@@ -18,6 +18,7 @@ from torch import Tensor
 from datamodules import grammar
 from datamodules.grammar import Grammar, Toy
 from datamodules.tokenizer import WordTokenizer
+from lab.lenses.embeddings import aligned
 from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.language import word_vectors as wv
@@ -84,7 +85,7 @@ def table(model: NGram, before: Tensor) -> Tensor:
 def answers(model: NGram, network: Bengio | None, coder: WordTokenizer, context: str) -> dict[str, Tensor]:
     """P(next word | context) by each: name -> (V,)."""
     before = prefix(coder, context)
-    p = {"6-gram counts": table(model, before), "Kneser-Ney": model.next_log_probs(before)[0].exp()}
+    p = {"6-grams": table(model, before), "Kneser-Ney": model.next_log_probs(before)[0].exp()}
     if network is not None:
         with torch.no_grad():
             p["network"] = network.next_log_probs(before)[0].exp().double()
@@ -172,3 +173,11 @@ def plane(network: Bengio, coder: WordTokenizer, toy: Toy) -> Map:
     kinds = [n for n, members in enumerate(groups.values()) for _ in members]
     unit = F.normalize(vectors(network, network.context - 4), dim=1)
     return Map(wv.plane(unit[coder.encode(" ".join(words))]), words, kinds, list(groups))
+
+
+def maps(trained: Sequence[Trained], coder: WordTokenizer, toy: Toy) -> tuple[Map, Tensor]:
+    """The words in the plane of the first network, and the points of all, (F, N, 2), each turned to the
+    next."""
+    drawn = [plane(one.network, coder, toy) for one in trained]
+    points = aligned(torch.stack([one.points for one in drawn]))
+    return replace(drawn[0], points=points[0]), points
