@@ -87,7 +87,7 @@ def pictures_mode() -> None:
             ui.figure(
                 basic.bars(
                     list(found), list(found.values()), highlight=len(found) - 1, horizontal=True,
-                    title="Nats per test digit",
+                    title="Test nats",
                 ).update_xaxes(nticks=3),
                 alt="Test cost of growing templates and of this one", key="ladder",
                 data={"parents": list(found), "nll": list(found.values())}, share=0.55,
