@@ -20,7 +20,7 @@ Look
   lab list [--json]                     all experiments
   lab sample <experiment> [-n 16] [--seed 0] [--out file.png|file.txt]
   lab app [options of streamlit]        open the dashboard; --processes 4 for a class, behind nginx
-  lab lecture [name]                    the lectures; open the dashboard at a lecture's first scene
+  lab lecture [name] [--pdf file.pdf]   the lectures; open the dashboard at a lecture's first scene
   lab data [name]                       fetch data, or say where it is
   lab results                           rebuild the tables of results from the cards
   lab bench [names] [--json]            side-by-side measurements

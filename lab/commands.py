@@ -97,11 +97,17 @@ def lecture(args: list[str]) -> int | None:
 
     parser = Parser(prog="lab lecture", description="Open the dashboard at the first scene of a lecture.")
     parser.add_argument("name", nargs="?", help="of a lecture; without it they are listed")
+    parser.add_argument("--pdf", type=Path, metavar="FILE", help="write its scenes and notes there instead")
     options, rest = parser.parse_known_args(args)
     if options.name is None:
         for name in lecture.names():
             known = lecture.read(name)
             print(f"{name:<24} {known.title}: {len(known.entries)} scenes, {known.minutes:g} minutes")
+        return None
+    if options.pdf is not None:
+        from lab import handout
+
+        print(f"{options.pdf}: {handout.export(options.name, options.pdf)} scenes")
         return None
     return app(rest, lecture.read(options.name).link(0))
 
