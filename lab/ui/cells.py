@@ -84,7 +84,7 @@ def cells(
         "line": theme.grid(), "soft": theme.soft(), "accent": theme.VERMILLION,
         "beside": {"title": beside.title, "labels": beside.labels} if beside else None,
         "bar": theme.OUTPUT, "grey": theme.HIDDEN, "share": None if height else share, "height": height,
-        "film": film.key if film else None, "at": film.at if film else 0,
+        "film": film.channel if film else None, "at": film.at if film else 0,
     }  # fmt: skip
     arrays = {"values": v.reshape(down * across, R, C)}
     if beside is not None:

@@ -78,7 +78,7 @@ def draw(
         "height": None if share else height or 380,
         "share": share,
         "clickable": on_click is not None,
-        "film": film.key if film else None,
+        "film": film.channel if film else None,
         "at": film.at if film else 0,
         "count": film.count if film else 1,
         "frames": [path for path in frames if path not in texts],

@@ -8,6 +8,7 @@ Play, pause, step, scrub and the arrow keys never ask the server; where the film
 (`film.at`) and stands in the link. `js/film.js` is the browser's side.
 """
 
+import secrets
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -55,6 +56,11 @@ class Film:
         """What stands in the link for the frame at rest."""
         return self.at if self.values is None else self.values[self.at]
 
+    @property
+    def channel(self) -> str:
+        """What the browser calls it: films of other pages may have the same key."""
+        return f"{st.session_state.get('_page', '')}/{self.key}"
+
     def expects(self, frames: Mapping[str, Any]) -> None:
         """
         Raises:
@@ -85,7 +91,7 @@ class Film:
                 st.session_state[f"_told:{self.key}"] = at
 
         header = {
-            "key": self.key,
+            "key": self.channel,
             "count": self.count,
             "at": self.at,
             "stamp": stamp(self.key),
@@ -126,13 +132,13 @@ def film(
     state.show_warning(key, value == default)
     if st.session_state.get(f"_told:{key}") != at:  # a scene or a link has put it there: the browser follows
         st.session_state[f"_told:{key}"] = at
-        st.session_state[f"_stamp:{key}"] = stamp(key) + 1
+        st.session_state[f"_stamp:{key}"] = secrets.token_hex(4)
     return Film(count, key, at, seconds, label, values)
 
 
-def stamp(key: str) -> int:
-    """How often Python has put the film somewhere."""
-    return int(st.session_state.get(f"_stamp:{key}", 0))
+def stamp(key: str) -> str:
+    """A word for the last time that Python has put the film somewhere."""
+    return str(st.session_state.get(f"_stamp:{key}", ""))
 
 
 @lru_cache(maxsize=4096)

@@ -58,7 +58,13 @@ export default function ({data, parentElement: root, setStateValue}) {
   const bar = root.querySelector(".lectern-film");
   const state = (bar.lectern ??= {});
   state.report = setStateValue;
-  if (same(state.bytes, data)) return;
+  const end = () => {
+    const clock = film(state.spec.key);
+    clock.stop();
+    films.delete(state.spec.key);
+    if (window.lecternFilm === clock) window.lecternFilm = null;
+  };
+  if (same(state.bytes, data)) return end;
   state.bytes = data.slice();
   const spec = unpack(data), clock = film(spec.key);
   state.spec = spec;
@@ -100,4 +106,5 @@ export default function ({data, parentElement: root, setStateValue}) {
   show(at);
   clock.changed();
   if (news) clock.go(at).then(() => clearTimeout(clock.timer));
+  return end;
 }
