@@ -80,7 +80,7 @@ def app(args: list[str], page: str = "") -> int:
     parser = Parser(prog="lab app", add_help=False, allow_abbrev=False)  # the rest is streamlit's
     parser.add_argument("--processes", type=int, default=1)
     options, args = parser.parse_known_args(args)
-    if options.processes != 1:
+    if options.processes != 1 and "--help" not in args:
         return hall(options.processes, args, page)
     if not (script := Path(__file__).parent.parent / "app.py").is_file():
         raise UserError(f"There is no {script}: install Lectern again.")

@@ -252,10 +252,10 @@ def names(path: Path, stamp: int) -> frozenset[str]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) <= 40:
             found.add(re.escape(node.value))
         elif isinstance(node, ast.keyword) and node.arg == "key" and isinstance(node.value, ast.JoinedStr):
-            values = node.value.values
-            found.add(
-                "".join(re.escape(str(v.value)) if isinstance(v, ast.Constant) else ".+" for v in values)
-            )
+            parts = [str(v.value) if isinstance(v, ast.Constant) else None for v in node.value.values]
+            spelled = any(part and part.strip("-_ ") for part in parts)
+            some = ".+" if spelled else r"\w{1,2}"  # "k1": a letter and a number
+            found.add("".join(some if part is None else re.escape(part) for part in parts))
     return frozenset(found)
 
 

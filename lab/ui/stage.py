@@ -219,7 +219,11 @@ def close(stage: Stage, knows: Callable[[str], bool]) -> None:
         else:
             st.query_params.pop("stage", None)
 
-    unknown = [k for k in st.query_params if k not in {*state.controls(), *state.KEPT} and not knows(k)]
+    # A link that is pasted opens a session; later pages may find in the address what another has left there.
+    pasted = st.session_state.setdefault("lectern_opened", stage.title) == stage.title
+    unknown = [
+        k for k in st.query_params if pasted and k not in {*state.controls(), *state.KEPT} and not knows(k)
+    ]
     with stage.top:
         if unknown:
             named = ", ".join(state.short(key) for key in unknown[:5])

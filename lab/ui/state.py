@@ -105,6 +105,9 @@ def known() -> dict[str, Control]:
 def enter(page: str) -> None:
     """Forget what the page before has held: another page may use the same keys."""
     if st.session_state.get("_page", page) != page:
+        for key, control in known().items():
+            if control.kind == "widget":
+                st.session_state.pop(key, None)
         for slot in [str(k) for k in st.session_state if str(k).startswith("_")]:
             del st.session_state[slot]
     st.session_state["_page"] = page

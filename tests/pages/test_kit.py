@@ -263,7 +263,7 @@ def test_a_check_veils_until_an_answer_is_chosen() -> None:
     page = run_page(check_page)
     assert not page.radio and not veils(page)
     page.button[0].click().run()
-    assert page.radio[0].value is None and veils(page) == ".st-key-figure-map, .st-key-foot"
+    assert page.radio[0].value is None and veils(page) == ".st-key-figure-map, .st-key-map, .st-key-foot"
     page.radio[0].set_value("4").run()
     assert "4. Count." in page.success[0].value and not veils(page)
     page.radio[0].set_value("3").run()
@@ -412,6 +412,26 @@ def test_another_page_does_not_inherit_held_clicks() -> None:
     del page.query_params["cell"]
     page.run()
     assert result(page) is None
+
+
+def test_another_page_does_not_inherit_what_a_widget_says() -> None:
+    def two_pages() -> None:
+        import streamlit as st
+
+        from lab import ui
+
+        title = st.session_state.get("title", "First")
+        ui.header(title, "")
+        st.session_state["result"] = ui.text("Own", f"default of {title}", key="own")
+
+    page = run_page(two_pages)
+    page.text_area(key="own").set_value("typed on the first").run()
+    assert result(page) == "typed on the first"
+    page.session_state["title"] = "Second"
+    for key in list(page.query_params):  # the menu's links name nothing
+        del page.query_params[key]
+    page.run()
+    assert result(page) == "default of Second" and not said(page)
 
 
 def test_a_legend_has_the_room_it_needs() -> None:

@@ -1,9 +1,13 @@
 """Every scene of every page: a link to it opens the page in that state, and nothing complains."""
 
+import os
+
 import pytest
 from opening import TOPICS, open_page, scenes
 
 from lab.ui import state
+
+ALL = os.environ.get("LEVEL", "quick") != "quick"  # else the last of each page
 
 
 def spelled(value: object) -> str:
@@ -21,7 +25,8 @@ def test_every_scene_opens(topic: str) -> None:
     assert 2 <= len(known) <= 9
     sees = [scene.sees for scene in known.values()]
     assert len(set(sees)) == len(sees) and all(10 < len(line) <= 150 for line in sees)
-    for name, scene in known.items():
+    shown = list(known.items())
+    for name, scene in shown if ALL else shown[-1:]:
         link = {key: spelled(v) for key, v in scene.values.items() if v is not None}
         opened = open_page(topic, **link)
         drawn = opened.session_state["_controls"]

@@ -1,7 +1,7 @@
 """The longer computation of a page: begun, shown while it goes on, finished, cancelled, forgotten."""
 
 import pytest
-from opening import captions, prose, run_page
+from opening import captions, move, prose, run_page
 from streamlit.testing.v1 import AppTest
 
 from lab.ui import working
@@ -40,13 +40,13 @@ def test_a_job_is_begun_shown_and_finished() -> None:
         if "found 12" in said(app):
             break
     assert "found 12" in said(app) and not [b for b in app.button if b.key == "count"]
-    app.slider(key="top").set_value(13).run()  # another question: what was found is not its answer
+    move(app, "top", 13)  # another question: what was found is not its answer
     assert "found None" in said(app) and app.button(key="count")
 
 
 def test_a_job_can_be_cancelled_and_begun_again() -> None:
     app = run_page(page)
-    app.slider(key="top").set_value(40).run()
+    move(app, "top", 40)
     app.button(key="count").click().run()
     app.button(key="count-cancel").click().run()
     assert "found None" in said(app) and "Cancelled at" in captions(app)

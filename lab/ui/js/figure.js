@@ -94,8 +94,8 @@ function resized(plot, state, library) {
   if (!width || (state.width === width && state.height === plot.clientHeight)) return;
   const again = textFactor(state.width ?? width) !== textFactor(width);
   [state.width, state.height] = [width, plot.clientHeight];
-  if (again) state.draw(state.at);
-  else library.Plots.resize(plot);
+  const work = Promise.resolve(again ? state.draw(state.at) : library.Plots.resize(plot)).catch(() => {}).finally(() => drawing.delete(work));
+  drawing.add(work);
 }
 
 const textFactor = (width) => Math.round(20 * Math.min(1, Math.max(0.7, width / 560))) / 20;

@@ -104,4 +104,9 @@ with stage.below:
         """,
         shows=trace.result,
     )
-    ui.source(lens.slide, lens.arithmetic, as_linear, references=lens.REFERENCES)
+    ui.source(
+        lens.slide,
+        lens.arithmetic,
+        as_linear,
+        references=["[UDL] §10.2-10.4, figures 10.3-10.7, problems 10.9-10.11"],
+    )

@@ -136,4 +136,4 @@ with stage.below:
         shows=[f.size for f in fields],
     )
     ui.source(receptive_field.Field, receptive_field.window_matrix, receptive_field.compose,
-              receptive_field.measured, references=lens.REFERENCES)  # fmt: skip
+              receptive_field.measured, references=["[UDL] §10.2-10.4, problems 10.9-10.11"])  # fmt: skip

@@ -58,7 +58,8 @@ def written(name, prompt, length, seed):
 
 @ui.cached
 def measured(name, tokens, nats):
-    return lens.story(coder, tokens, nats, words)
+    _, words = strategies.held_out(ui.card(name))
+    return lens.story(texts.tokenizer(ui.card(name)), tokens, nats, words)
 
 
 # --- Picture ------------------------------------------------------------------------------------
