@@ -38,8 +38,11 @@ def slider(
     if high <= low:  # nothing to choose
         return default
     whole = all(isinstance(v, int) for v in (low, high, default, step or 1))
-    step = step if step is not None else (1 if whole else (high - low) / 100)
     value = state.number(key, default, low, high, whole=whole)
+    if step is not None:  # what a link says may lie between
+        value = min(high, low + round((value - low) / step) * step)
+        value = int(value) if whole else round(float(value), 10)
+    step = step if step is not None else (1 if whole else (high - low) / 100)
     name = f"{key}-slider"
 
     def moved() -> None:

@@ -254,7 +254,7 @@ def names(path: Path, stamp: int) -> frozenset[str]:
         elif isinstance(node, ast.keyword) and node.arg == "key" and isinstance(node.value, ast.JoinedStr):
             parts = [str(v.value) if isinstance(v, ast.Constant) else None for v in node.value.values]
             spelled = any(part and part.strip("-_ ") for part in parts)
-            some = ".+" if spelled else r"\w{1,2}"  # "k1": a letter and a number
+            some = ".+" if spelled else r"\w+" if any(parts) else r"\w{1,2}"  # "a-planted", "k1"
             found.add("".join(some if part is None else re.escape(part) for part in parts))
     return frozenset(found)
 
