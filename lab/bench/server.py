@@ -10,14 +10,18 @@ import re
 import sys
 import time
 from collections import Counter
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any, TypeVar
 
 from lab.bench.serving import Served, server
 from lab.bench.timing import Row, percentile
 from lab.ui import pages
 from lab.ui.speaking import Answer, Control, Session
 
+T = TypeVar("T")
 READERS = 20
 REST = 3.0  # seconds from one action of a reader to the next
 LEAST = 4  # actions of every reader, however slow the machine
@@ -117,6 +121,12 @@ async def warm(address: str, processes: int, course: list[str]) -> None:
                 await session.open(page)
 
 
+def apart(work: Coroutine[Any, Any, T]) -> T:
+    """What comes of `work` in a loop of its own, whatever loop this thread has already."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
+
+
 def measure(quick: bool = False, minutes: float = 10.0, processes: int = 1, rest: float = REST) -> list[Row]:
     """
     Args:
@@ -129,9 +139,9 @@ def measure(quick: bool = False, minutes: float = 10.0, processes: int = 1, rest
     if quick:
         course = [page for page in course if page.startswith("autoregressive")][:2]
     with server(processes) as served:
-        asyncio.run(warm(served.address, processes, course))
+        apart(warm(served.address, processes, course))
         # what is kept for each session and each input fills first; then memory should stay
-        asyncio.run(crowd(served.address, readers, 6 * minutes, rest, course))
+        apart(crowd(served.address, readers, 6 * minutes, rest, course))
         return report(served, readers, 54 * minutes, rest, course, processes)
 
 
@@ -139,7 +149,7 @@ def report(
     served: Served, readers: int, seconds: float, rest: float, course: list[str], processes: int
 ) -> list[Row]:
     memory, cpu, start = served.memory(), served.cpu(), time.monotonic()
-    seen = asyncio.run(crowd(served.address, readers, seconds, rest, course))
+    seen = apart(crowd(served.address, readers, seconds, rest, course))
     passed, paid = time.monotonic() - start, served.cpu() - cpu
     now = served.memory()
     for sentence, count in (seen.errors + seen.foreign).most_common(20):

@@ -33,7 +33,7 @@ def measures(
         )  # fmt: skip
         frames[f"data.{i}.x"] = v
         high = 1.0 if v.max() <= 1 else 1.05 * float(v.max())
-        fig.update_xaxes(title=measure, range=[0, high], nticks=4, row=1, col=i + 1)
+        fig.update_xaxes(title=measure.replace(" ", "<br>"), range=[0, high], nticks=4, row=1, col=i + 1)
         if people is not None:
             fig.add_vline(
                 x=float(v[at, people]), row=1, col=i + 1,

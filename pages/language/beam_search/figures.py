@@ -96,7 +96,7 @@ def beside(n: int, place: Sequence[float], parent: Sequence[int]) -> str:
 
 def characters(title: str = "") -> int:
     """How many fit beside each other into a tree: one that stands beside another is half as wide."""
-    return 46 if title else 66
+    return 42 if title else 54
 
 
 def room(labels: Sequence[str], steps: int, title: str = "") -> float:
