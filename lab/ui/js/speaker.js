@@ -1,6 +1,6 @@
 // The speaker's window: this scene and the next, notes, the clock, and the time spent against the plan.
 
-const channel = new BroadcastChannel("lectern-speaker"), $ = (id) => document.getElementById(id);
+const channel = new BroadcastChannel(`lectern-speaker-${new URL(location).searchParams.get("tab")}`), $ = (id) => document.getElementById(id);
 const started = Date.now();
 let planned = null; // minutes up to the end of the present scene
 

@@ -62,8 +62,9 @@ function mark() {
   if (!box.isConnected) document.querySelector("[data-testid=stApp]").append(box);
 }
 
-// The speaker's window shows this scene and the next, and turns pages too.
-const speaker = new BroadcastChannel("lectern-speaker");
+// The speaker's window shows this scene and the next, and turns pages too; it speaks with this tab alone.
+const tab = crypto.randomUUID?.() ?? String(Math.random());
+const speaker = new BroadcastChannel(`lectern-speaker-${tab}`);
 function tell() {
   if (!now) return;
   const {title, scenes, active, lecture} = now.data;
@@ -75,7 +76,7 @@ speaker.onmessage = ({data}) => {
 };
 
 function speak() {
-  window.open(new URL("speaker.html", import.meta.url).href, "lectern-speaker", "width=900,height=640");
+  window.open(new URL(`speaker.html?tab=${tab}`, import.meta.url).href, `lectern-speaker-${tab}`, "width=900,height=640");
 }
 
 let last = 0; // the scene shown last: the clicker goes on from it
