@@ -177,6 +177,7 @@ class Hall:
         self.ports = free_ports(count)
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
         self.door: subprocess.Popen[bytes] | None = None
+        self.ended = False
         self.secret = secrets.token_hex(32)  # one for all: what one process signs, another knows
 
     def serve(self, page: str = "") -> None:
@@ -185,7 +186,7 @@ class Hall:
         Args:
             page: the address that is told ends with it.
         """
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        signal.signal(signal.SIGTERM, self.end)
         try:
             for number in range(len(self.ports)):
                 self.start(number)
@@ -197,6 +198,10 @@ class Hall:
                 time.sleep(0.5)
         finally:
             self.stop()
+
+    def end(self, *_: object) -> None:
+        """Told to end: `watch` does so, between two starts, so that no process is left that nobody knows."""
+        self.ended = True
 
     def start(self, number: int) -> None:
         threads = max(1, (os.cpu_count() or 1) // len(self.ports))
@@ -227,6 +232,7 @@ class Hall:
                 raise UserError(
                     f"Process {number} of {len(self.ports)} did not start; its sentences stand above."
                 )
+            self.heed()
             time.sleep(0.2)
 
     def open_door(self, page: str) -> None:
@@ -245,12 +251,18 @@ class Hall:
         )
         print(f"nginx stands before them, as {path} says.", flush=True)
 
+    def heed(self) -> None:
+        if self.ended:
+            sys.exit(0)
+
     def watch(self) -> None:
         """A process that has ended begins again; without the door all end.
 
         Raises:
             UserError: nginx has ended.
+            SystemExit: `end` was called.
         """
+        self.heed()
         if self.door and self.door.poll() is not None:
             raise UserError("nginx has ended; what it said stands above.")
         for number, process in self.processes.items():

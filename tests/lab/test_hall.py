@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from email.message import Message
 from pathlib import Path
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -63,6 +64,29 @@ def test_behind_a_door_what_counts_is_where_the_door_listens(monkeypatch: pytest
     ):
         monkeypatch.setenv(access.DOOR, address)
         assert access.beyond() is others
+
+
+def test_told_to_end_while_a_process_starts_it_knows_that_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
+    monkeypatch.setattr(hall.shutil, "which", lambda *_, **__: "/bin/true")
+    monkeypatch.setattr(hall, "healthy", lambda *_: False)
+    begun = []
+
+    def start(*_: object, **__: object) -> Mock:
+        begun.append(Mock(poll=lambda: None))
+        os.kill(os.getpid(), signal.SIGTERM)
+        return begun[-1]
+
+    monkeypatch.setattr(hall.subprocess, "Popen", start)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(SystemExit):
+            hall.Hall(2, "localhost", hall.free_ports(1)[0], []).serve()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert begun and all(process.terminate.called for process in begun)
 
 
 @pytest.mark.parametrize(
