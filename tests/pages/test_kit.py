@@ -610,6 +610,35 @@ def test_a_film_of_a_knob_stands_in_the_link_by_its_value() -> None:
     assert "runs from -1 to 1" in said(run_page(knob, k="3"))[0]
 
 
+@pytest.mark.parametrize(("told", "at"), [(2, 2), (99, 4), (-1, 0)])
+def test_where_a_film_rests_is_one_of_its_frames(told: int, at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def tell(key: str, data: bytes, on_rest_change: Any) -> None:
+        st.session_state[key] = {"rest": {"stamp": wire.unpack(data)[0]["stamp"], "at": told}}
+        on_rest_change()
+
+    monkeypatch.setattr(films, "mount", tell)
+    assert run_page(stage_page).run().session_state["_held:step"] == str(at)
+
+
+def test_what_a_film_tells_of_a_place_that_was_left_is_not_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    def tell(key: str, data: bytes, on_rest_change: Any) -> None:
+        st.session_state[key] = {"rest": {"stamp": "of a scene before", "at": 3}}
+        on_rest_change()
+
+    monkeypatch.setattr(films, "mount", tell)
+    assert run_page(stage_page, step="1").session_state["_held:step"] == "1"
+
+
+def test_films_of_two_pages_with_one_key_are_two() -> None:
+    def other() -> None:
+        from lab import ui
+
+        ui.stage("Another", "The same key.")
+        ui.film(5, key="step").bar(captions=list("abcde"))
+
+    assert film(run_page(stage_page))["key"] != film(run_page(other))["key"]
+
+
 def test_what_moves_has_a_value_for_every_frame() -> None:
     with pytest.raises(ValueError, match="3 frames, the film 4"):
         films.Film(4, "step", 0, 0.1, "Step").expects({"data.0.z": torch.zeros(3, 2)})
