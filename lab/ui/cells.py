@@ -1,7 +1,7 @@
 """Cells on a page: maps with many labels, drawn on a canvas, turned and clicked without waiting for Python.
 
 `js/cells.js` draws them: one map large, where there are several all of them small beside it, and of more than
-32 rows a window. Plotly takes 167 ms a frame where the labels are 128, this 7.
+32 rows or columns a window. Plotly takes 167 ms a frame where the labels are 128, this 7.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,21 +50,25 @@ def cells(
     staircase: bool = False,
     titles: Mapping[str, str] | None = None,
     beside: Beside | None = None,
+    marks: Sequence[int] | None = None,
+    wide: float = 1.6,
     share: float | None = 1.0,
     height: int | None = None,
 ) -> None:
     """Draw maps of labelled cells. A click keeps a cell under `key` (x = column, y = row, from 0).
 
     Args:
-        values: (R, C), or (down, across, R, C): all maps small, one of them large.
+        values: (R, C), or (down, across, R, C): all maps small, one of them large; NaN stays empty.
         rows, columns: R and C labels.
         maps: the key of the chosen map (x = across, y = down, from 1).
-        film: turns the rows; a kept cell moves it to its row.
+        film: turns the rows, and stays on the last one if it is longer; a kept cell moves it to its row.
         off: maps (down, across) that are crossed out, from 0.
         root: colours go by the root of a value, so that a small one is still seen.
         staircase: a line above the diagonal.
+        marks: the column that is framed at each frame of the film; None frames the row's largest.
         beside: bars that belong to the row of the film.
         titles: of "rows", "columns", "down" and "across".
+        wide: a cell is at most so many times as wide as high.
         share: of the height of the stage's picture; with `height` (pixels) it is None.
     """
     v = array(values)
@@ -78,7 +82,7 @@ def cells(
         "alt": alt, "name": name, "rows": list(rows), "columns": list(columns), "grid": [down, across],
         "chosen": chosen, "seq": int(st.session_state.get(f"_seq:{maps}", 0)), "follows": maps is not None,
         "off": [l * across + h for l, h in off], "kept": kept, "clickable": True, "root": root,
-        "low": 0.0, "high": 1.0, "staircase": staircase,
+        "low": 0.0, "high": 1.0, "staircase": staircase, "wide": wide,
         "titles": {"rows": "", "columns": "", "down": "", "across": "", **(titles or {})},
         "colors": [color for _, color in theme.scale(scale)], "ink": theme.text(), "paper": theme.paper(),
         "line": theme.grid(), "soft": theme.soft(), "accent": theme.VERMILLION,
@@ -87,6 +91,8 @@ def cells(
         "film": film.channel if film else None, "at": film.at if film else 0,
     }  # fmt: skip
     arrays = {"values": v.reshape(down * across, R, C)}
+    if marks is not None:
+        arrays["marks"] = array(list(marks))
     if beside is not None:
         arrays["beside"] = beside.values
         if beside.before is not None:

@@ -4,12 +4,13 @@ from functools import partial
 
 import pytest
 import torch
-from opening import figure, film, metrics, numbers, open_page, open_warned
+from opening import component, figure, film, metrics, numbers, open_page, open_warned
 
+from lab import experiments, weights
 from lab.lenses import neighbours
 from modules.autoregressive.bayesnet import TEMPLATES, NeighbourNet
 from modules.autoregressive.markov import FIVE_STATES, PRINTED
-from pages.autoregressive.chains import lens
+from pages.autoregressive.chains import lens, tables
 
 opened = partial(open_page, "autoregressive/chains")
 
@@ -145,6 +146,59 @@ def test_memory_page_shows_the_known_numbers_and_the_printed_matrix_is_refused()
     assert numbers(page.latex[0].value) == pytest.approx([1 / 3, 0], abs=1e-4)
     page = open_warned("autoregressive/chains", show="memory", matrix=lens.spelled_matrix(PRINTED))
     assert "must sum to 1" in page.warning[0].value and not page.latex
+
+
+@pytest.mark.parametrize(("order", "shared"), [(1, False), (3, True), (8, False)])
+def test_the_table_is_what_the_training_digits_say(order: int, shared: bool) -> None:
+    train, _ = neighbours.digits()
+    found = tables.table(weights.load(tables.shipped(order, shared, "digits")))
+    rows = order + 1 if shared else 64
+    assert found.p.shape == (rows, 2**order) and len(found.contexts) == 2**order
+    row, pixel = rows - 1, 63
+    places = range(order, 64) if shared else [pixel]
+    for context in (0, 2**order - 1, 1):
+        bits = [int(b) for b in found.contexts[context]]  # oldest first
+        after = [train[(train[:, i - order : i] == torch.tensor(bits)).all(1), i] for i in places]
+        met, ones = sum(len(a) for a in after), sum(int(a.sum()) for a in after)
+        assert (int(found.met[row, context]), int(found.ones[row, context])) == (met, ones)
+        assert met == 0 or float(found.p[row, context]) == pytest.approx((ones + 0.5) / (met + 1))
+        assert met > 0 or found.p[row, context].isnan()
+    assert found.met[0].tolist() == [len(train)] + [-1] * (2**order - 1)  # nothing comes before pixel 0
+    assert 0 <= found.unmet < 1 and (found.unmet == 0) == bool((found.met != 0).all())
+
+
+def test_what_is_looked_up_is_what_the_chain_computes() -> None:
+    x = neighbours.digits()[1][3]
+    for order, shared in ((2, False), (3, True)):
+        model = weights.load(tables.shipped(order, shared, "digits"))
+        found, asked = tables.table(model), tables.contexts(model, x)
+        p = model.conditionals(x[None])[0].flatten()
+        for pixel in (0, 1, 30):
+            latex = tables.looked_up(found, pixel, asked[pixel])[1]
+            assert numbers(latex)[-1] == pytest.approx(float(p[pixel]), abs=1e-4)
+        bits = "".join(str(int(b)) for b in x[30 - order : 30])
+        assert f" after {bits}:" in tables.looked_up(found, 30, asked[30])[0]
+        row = len(found.met) - 1
+        assert tables.contexts(model, x, (row, 1))[63] == 1 and tables.contexts(model, x, (row, 1))[:1] == [0]
+
+
+def test_the_page_of_order_k() -> None:
+    for order, shared, data in ((1, False, "digits"), (8, True, "digits"), (2, False, "MNIST")):
+        name = tables.shipped(order, shared, data)
+        page = opened(show="order k", k=order, shared=str(shared).lower(), data=data)
+        card, model = weights.read_card(experiments.ZOO / name), weights.load(name)
+        shown = metrics(page)
+        assert float(shown["Test nats"]) == pytest.approx(card["metrics"]["test/nll"], abs=6e-3)
+        assert shown["Numbers"] == f"{model.num_parameters:,}"
+        header, arrays = component(page, "cells-context")
+        p = tables.table(model).p
+        torch.testing.assert_close(
+            torch.from_numpy(arrays["values"][0].copy()), p.float(), equal_nan=True, rtol=0, atol=1e-6
+        )
+        assert len(arrays["marks"]) == model.n and len(header["rows"]) == len(p)
+    page = opened(show="order k", k=2, context="1,20", pixel=20)  # a click asks for another context
+    assert "after 01" in film(page, "pixel")["captions"][20]
+    assert list(component(page, "cells-context")[1]["marks"][20:21]) == [1]
 
 
 def test_bad_neighbours_get_one_sentence() -> None:

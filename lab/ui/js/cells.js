@@ -1,11 +1,11 @@
 // Cells: many labelled cells on a canvas, where Plotly's labels would cost a picture its speed.
 //
-// One large map; where there are several, all of them small beside it. More than 32 rows show as a window that
+// One large map; where there are several, all of them small beside it. More than 32 rows or columns show as a window that
 // is dragged on a small map of the whole. A film turns the rows, pointing and ↑ ↓ the maps, without Python.
 //
-// header: {alt, name, rows, columns, grid: [down, across], chosen, seq, off, kept, root, low, high, staircase,
+// header: {alt, name, rows, columns, grid: [down, across], chosen, seq, off, kept, root, low, high, staircase, wide,
 //   titles, beside: {title, before, labels}, bar, grey, colors, ink, paper, line, accent, share | height, film, at, follows}
-// arrays: values (maps, rows, columns), beside and before (rows, bars); what it tells: point {x, y, seq}, map {at, seq}
+// arrays: values (maps, rows, columns; NaN stays empty), marks (rows), beside and before (rows, bars); what it tells: point {x, y, seq}, map {at, seq}
 
 import {unpack, same} from "./wire.js";
 import {film} from "./film.js";
@@ -41,11 +41,12 @@ function show(box, state) {
   });
   state.leave?.();
   state.leave = null;
-  state.at = spec.at;
+  const stand = (at) => { state.frame = at; state.at = Math.min(at, spec.rows.length - 1); };
+  stand(spec.at);
   if (spec.film) {
     const clock = film(spec.film);
-    state.at = Math.min(clock.at ?? spec.at, spec.rows.length - 1);
-    state.leave = clock.join((at) => { state.at = Math.min(at, spec.rows.length - 1); follow(state); draw(box, state); });
+    stand(clock.at ?? spec.at);
+    state.leave = clock.join((at) => { stand(at); follow(state); draw(box, state); });
   }
   state.fresh = true;
   if (!state.listening) listen(box, canvas, state);
@@ -85,7 +86,10 @@ function pictures(state) {
   const {spec, lut} = state, {values, shape: [n, R, C]} = spec.arrays.values;
   state.small = Array.from({length: n}, (_, map) => {
     const sheet = new OffscreenCanvas(C, R), pen = sheet.getContext("2d"), data = pen.createImageData(C, R);
-    for (let i = 0; i < R * C; i++) data.data.set([...lut[level(spec, values[map * R * C + i])], 255], 4 * i);
+    for (let i = 0; i < R * C; i++) {
+      const value = values[map * R * C + i];
+      if (!Number.isNaN(value)) data.data.set([...lut[level(spec, value)], 255], 4 * i);
+    }
     pen.putImageData(data, 0, 0);
     return sheet;
   });
@@ -98,19 +102,20 @@ function plan(box, state, pen) {
   const {spec} = state, width = box.clientWidth, height = box.clientHeight, staged = document.documentElement.hasAttribute("data-stage");
   const least = staged ? Math.ceil((24 * innerWidth) / 1920) : 12, usual = staged ? least : 15;
   const [down, across] = spec.grid, several = down * across > 1, R = spec.rows.length, C = spec.columns.length;
+  const windowed = Math.max(R, C) > MOST;
   const family = getComputedStyle(box).fontFamily;
   const font = (size, bold) => { pen.font = `${bold ? "600 " : ""}${size}px ${family}`; };
   const place = {width, height, staged, least, font, family};
   const line = least * 1.25, lead = least * 2.3, bars = spec.beside?.labels[0].length ?? 0, wide = width > 70 * least;
   let left = 0, right = 0, low = line * 0.4; // what the sides take, and where the left one is free from
   if (several) { // small maps, at most a quarter of the width, with room for what stands below them
-    const below = (R > MOST ? 9 * least : 0) + (bars && !wide ? 7 * line : 0);
+    const below = (windowed ? 9 * least : 0) + (bars && !wide ? 7 * line : 0);
     const side = Math.max(18, Math.min((width * 0.26 - lead) / across, (height - 2 * line - below) / down, 6 * least));
     place.mosaic = {x: lead, y: 2 * line, side, line, lead, down, across};
     left = lead + across * side + least;
     low = 2 * line + down * side + line * 0.5;
   }
-  if (R > MOST) {
+  if (windowed) {
     const side = Math.min(several ? left - lead - least : width * 0.22, height - low - (bars && !wide ? 6.5 * line : 0) - 4);
     place.mini = {x: several ? lead : 0, y: low, width: side, height: side};
     left = Math.max(left, side + least);
@@ -138,7 +143,7 @@ function plan(box, state, pen) {
     const turned = widest * 1.04 > Math.min(room / columns, (height / rows) * 1.6);
     const top = (turned ? Math.min(height * 0.3, widest * 0.75 + least) : least * 1.4) + least * 1.5;
     const tail = turned ? Math.min(widest * 0.75, room * 0.2) : 0;
-    const cellH = (height - top - 4) / rows, cellW = Math.min((room - tail) / columns, cellH * 1.6);
+    const cellH = (height - top - 4) / rows, cellW = Math.min((room - tail) / columns, cellH * spec.wide);
     Object.assign(place, {turned, lead, top, cellH, cellW, rows, columns, mapX: left + lead, widest});
     const fits = Math.floor((height - top - 4) / (least * 0.96)), across = turned ? Math.floor((room - tail) / (least * 1.12)) : columns;
     if (rows <= fits && columns <= across) break;
@@ -277,8 +282,8 @@ function large(pen, state, place, map) {
   pen.fillRect(mapX, mapY, columns * cellW, rows * cellH);
   for (let i = 0; i < rows; i++)
     for (let j = 0; j < columns; j++) {
-      const [r, g, b] = state.lut[level(spec, values[from + (state.top + i) * C + state.left + j])];
-      pen.fillStyle = `rgb(${r},${g},${b})`;
+      const value = values[from + (state.top + i) * C + state.left + j];
+      pen.fillStyle = Number.isNaN(value) ? spec.paper : `rgb(${state.lut[level(spec, value)]})`;
       pen.fillRect(mapX + j * cellW, mapY + i * cellH, cellW - gap, cellH - gap);
     }
   const row = spec.film ? state.at : (spec.kept?.[0] ?? -1), best = row < 0 ? -1 : marked(state, map, row);
@@ -320,9 +325,11 @@ function large(pen, state, place, map) {
   }
 }
 
-// The column that the equation speaks of: the one that is kept, else the row's largest, of equals the first.
-function marked({spec}, map, row) {
+// The column that the equation speaks of: the one that is kept, else the one that Python has marked, else the
+// row's largest, of equals the first.
+function marked({spec, frame}, map, row) {
   if (spec.kept && spec.kept[0] === row) return spec.kept[1];
+  if (spec.arrays.marks) return spec.arrays.marks.values[frame];
   const {values, shape: [, R, C]} = spec.arrays.values, from = (map * R + row) * C;
   let best = 0;
   for (let j = 1; j < C; j++) if (values[from + j] > values[from + best]) best = j;
@@ -359,7 +366,7 @@ function listen(box, canvas, state) {
     tip.hidden = !(cell && cell[1] !== null);
     if (!tip.hidden) {
       const {spec} = state, {values, shape: [, R, C]} = spec.arrays.values;
-      tip.textContent = `${spec.rows[cell[0]]} → ${spec.columns[cell[1]]}: ${values[(state.map * R + cell[0]) * C + cell[1]].toFixed(3)}`;
+      tip.textContent = `${spec.rows[cell[0]]} → ${spec.columns[cell[1]]}: ${shown(values[(state.map * R + cell[0]) * C + cell[1]])}`;
       tip.style.left = `${Math.min(event.offsetX + 14, box.clientWidth - tip.offsetWidth - 4)}px`;
       tip.style.top = `${Math.max(0, event.offsetY - tip.offsetHeight - 8)}px`;
     }
@@ -385,6 +392,8 @@ function listen(box, canvas, state) {
     else if (state.spec.film) film(state.spec.film).step(by[1]);
   });
 }
+
+function shown(value) { return Number.isNaN(value) ? "–" : value.toFixed(3); }
 
 function slide(state, [down, across]) {
   const {spec, place} = state;

@@ -1,6 +1,7 @@
 """Counted models of the small digits, and what a picture of a Markov chain remembers."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -14,6 +15,7 @@ from modules.autoregressive.markov import (
     history_distribution,
     stationary,
 )
+from modules.autoregressive.tables import Counted
 
 REACH = 3  # rows up and columns to each side that can be painted
 MOST = 12  # neighbours: each doubles the numbers of a table
@@ -78,6 +80,18 @@ def ladder(offsets: Offsets, shared: bool) -> dict[str, float]:
     """Test NLL of growing templates, and of this one: name -> nats."""
     found = {name: nll_on_test(counted(tuple(TEMPLATES[name]), shared)) for name in LADDER}
     return found | {"yours": nll_on_test(counted(offsets, shared))}
+
+
+def surprisal(model: Counted, x: Tensor) -> Tensor:
+    """-log p of each pixel of x (n,) given those that it knows, nats, (n,)."""
+    return -model.log_conditionals(x[None])[0].flatten()
+
+
+def drawn(model: Counted, count: int, seed: int) -> Tensor:
+    """Square samples (count, side, side), those of this seed."""
+    side = math.isqrt(model.n)
+    found = model.sample(count, generator=torch.Generator().manual_seed(seed))
+    return found.reshape(count, side, side)
 
 
 @dataclass(frozen=True)
@@ -184,6 +198,17 @@ def memory(transition: Tensor, symbols: Sequence[int], history: Sequence[int]) -
         name = "".join(str(s + 1) for s in suffix) or "nothing"
         found[name] = float(history_distribution(transition, symbols, suffix)[0])
     return found
+
+
+def possible(found: Mapping[str, float]) -> dict[str, float]:
+    """Those histories of `memory` that can occur."""
+    return {name: p for name, p in found.items() if not math.isnan(p)}
+
+
+def spread(known: Mapping[str, float]) -> float:
+    """How far p varies with the histories of one symbol or more."""
+    remembered = list(known.values())[1:]
+    return max(remembered) - min(remembered) if remembered else 0.0
 
 
 def courses(transition: Tensor, start: int, most: int) -> tuple[Tensor, list[str], list[str]]:
