@@ -5,10 +5,10 @@ Shapes: `L` layers, `H` heads, `T` tokens, `D` features of a head, `V` vocabular
 count from 0 here; pages show them from 1.
 
 References: Vaswani et al. 2017, arXiv:1706.03762; Michel et al. 2019, arXiv:1905.10650 (switching
-heads off).
+heads off); Vig 2019, arXiv:1906.05714 (arcs).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -156,6 +156,68 @@ def equations(
     return Spoken(keys, captions, latex)
 
 
+# --- Words of several tokens --------------------------------------------------------------------------
+
+
+def words(pieces: Sequence[str]) -> list[range]:
+    """Which tokens make up each word: a piece that begins with a letter or digit goes on where one ended."""
+    starts = [
+        i
+        for i, piece in enumerate(pieces)
+        if i == 0 or not (piece[:1].isalnum() and pieces[i - 1][-1:].isalnum())
+    ]
+    return [range(start, end) for start, end in zip(starts, [*starts[1:], len(pieces)], strict=True)]
+
+
+def merged(weights: Tensor, groups: Sequence[range]) -> Tensor:
+    """Weights between words: summed over the keys of a word, averaged over its queries.
+
+    Args:
+        weights: (..., T, T).
+        groups: the tokens of each of W words, as `words` gives them.
+
+    Returns:
+        (..., W, W), whose rows sum to 1 as well.
+    """
+    member = torch.zeros(len(groups), weights.shape[-1], dtype=weights.dtype)  # (W, T)
+    for word, tokens in enumerate(groups):
+        member[word, list(tokens)] = 1.0
+    return (member / member.sum(1, keepdim=True)) @ weights @ member.T
+
+
+def word_equations(
+    maps: Maps,
+    layer: int,
+    head: int,
+    groups: Sequence[range],
+    names: Sequence[str],
+    kept: tuple[int, int] | None = None,
+) -> Spoken:
+    """As `equations`, of words: the mean over the pieces that ask of what each gives to the other word."""
+    weights = merged(maps.weights[layer, head], groups)
+    keys = weights.argmax(1).tolist()
+    if kept is not None:
+        keys[kept[0]] = kept[1]
+    captions, latex = [], []
+    for query, key in enumerate(keys):
+        asks, told = groups[query], groups[key]
+        given = maps.weights[layer, head, asks.start : asks.stop, told.start : told.stop].sum(1)
+        parts = " + ".join(f"{float(v):.4f}" for v in given)
+        most = "listens most to" if weights[query, key] == weights[query].max() else "listens to"
+        captions.append(
+            f"Layer {layer + 1}, head {head + 1}: {names[query]} {most} {names[key]}; "
+            f"pieces: {len(asks)} ask, {len(told)} answer."
+        )
+        latex.append(
+            r"\alpha = \frac{1}{|q|} \sum_{i \in q} \sum_{j \in k} \alpha_{ij}"
+            rf" = \frac{{{parts}}}{{{len(asks)}}} = {float(weights[query, key]):.4f}"
+        )
+    return Spoken(keys, captions, latex)
+
+
+# --- Next tokens --------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class NextBars:
     """The likeliest next tokens after every token of a text.
@@ -178,6 +240,62 @@ def next_bars(maps: Maps, logits: Tensor, most: int) -> NextBars:
     now, before = maps.logits.softmax(-1), logits.softmax(-1)
     ids = torch.maximum(now, before).topk(min(most, now.shape[1])).indices
     return NextBars(ids, now.gather(1, ids), before.gather(1, ids), now[-1], before[-1])
+
+
+@dataclass(frozen=True)
+class Depths:
+    """What the model would write next if it ended after each of its layers.
+
+    Attributes:
+        ids, p: (L, N), the likeliest tokens after each layer and their probabilities.
+        captions, latex: a sentence and an equation for each layer.
+        settled: the first layer, from 0, from which on the favourite is that of the whole model.
+    """
+
+    ids: Tensor
+    p: Tensor
+    captions: list[str]
+    latex: list[str]
+    settled: int
+
+
+@torch.no_grad()
+def depths(
+    model: GPT,
+    tokens: Tensor,
+    query: int,
+    read: Callable[[Tensor], list[str]],
+    most: int,
+    causal: bool = True,
+    off: Heads = (),
+) -> Depths:
+    """The residual stream at one token after every layer, read by the model's own last norm and head.
+
+    (nostalgebraist 2020, the logit lens; Belrose et al. 2023, arXiv:2303.08112.)
+
+    Args:
+        query: the token whose stream is read.
+        read: ids (N,) -> their names.
+    """
+    with record_attention(switches(model, off)):  # as `record` computes it
+        stream = list(model.residuals(tokens[None], causal=causal))[1:]
+    x = torch.stack([after[0, query] for after in stream])  # (L, C)
+    top = model.logits(model.final_norm(x)).softmax(-1).topk(min(most, model.vocab_size))
+    first = [read(ids[:1])[0] for ids in top.indices]
+    L = len(first)
+    captions, latex = [], []
+    for l, (name, p) in enumerate(zip(first, top.values[:, 0].tolist(), strict=True)):
+        captions.append(
+            f"After layer {l + 1} of {L}, the model's head reads {name} as the next token, with p = {p:.2f}."
+        )
+        latex.append(
+            rf"p_{{{l + 1}}} = \mathrm{{softmax}}\left(E\,\mathrm{{LN}}(x_{{{l + 1}}})\right), \quad "
+            rf"x_{{{l + 1}}} = x_{{{l}}} + \mathrm{{attention}} + \mathrm{{feedforward}}, \quad "
+            rf"\max p_{{{l + 1}}} = {p:.4f}"
+        )
+    ids = top.indices[:, 0]
+    settled = next(l for l in range(L) if bool((ids[l:] == ids[-1]).all()))
+    return Depths(top.indices, top.values, captions, latex, settled)
 
 
 @torch.no_grad()

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from datamodules.tokenizer import Tokenizer
+from datamodules.tokenizer import SUBWORDS, Tokenizer
 from lab.errors import UserError
 
 MOST = 20_000  # characters; more is a file, not a text to look at
@@ -82,3 +82,8 @@ def shown(tokens: Iterable[str]) -> list[str]:
 def names(coder: Tokenizer, ids: Tensor) -> list[str]:
     """Each token of a text as it is shown: (T,) ids -> T strings."""
     return shown(coder.tokens[i] for i in ids.tolist())
+
+
+def pieced(coder: Tokenizer) -> bool:
+    """Whether its tokens are pieces of words."""
+    return coder.kind in SUBWORDS

@@ -4,7 +4,7 @@
 32 rows or columns a window. Plotly takes 167 ms a frame where the labels are 128, this 7.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,8 @@ mount = component("cells", HTML)
 
 @dataclass(frozen=True)
 class Beside:
-    """Bars for every row: `labels` (R lists of N), `values` (R, N) from 0 to 1; in grey `before` (R, N)."""
+    """Bars for each of the R frames of a film: `labels` (R lists of N), `values` (R, N) from 0 to 1, and in
+    grey `before` (R, N)."""
 
     title: str
     labels: list[list[str]]
@@ -54,8 +55,12 @@ def cells(
     wide: float = 1.6,
     share: float | None = 1.0,
     height: int | None = None,
+    arcs: bool = False,
+    band: int = 1,
+    on_press: Callable[[int, int], Mapping[str, Any]] | None = None,
 ) -> None:
-    """Draw maps of labelled cells. A click keeps a cell under `key` (x = column, y = row, from 0).
+    """Draw maps of labelled cells. A click keeps a cell under `key` (x = column, y = row, from 0), or does
+    what `on_press` says.
 
     Args:
         values: (R, C), or (down, across, R, C): all maps small, one of them large; NaN stays empty.
@@ -66,15 +71,18 @@ def cells(
         root: colours go by the root of a value, so that a small one is still seen.
         staircase: a line above the diagonal.
         marks: the column that is framed at each frame of the film; None frames the row's largest.
-        beside: bars that belong to the row of the film.
+        beside: bars that belong to the frame of the film.
         titles: of "rows", "columns", "down" and "across".
         wide: a cell is at most so many times as wide as high.
         share: of the height of the stage's picture; with `height` (pixels) it is None.
+        arcs: the large map as lines between its rows and its columns, as many of both.
+        band: rows that the film turns at once.
+        on_press: row and column that are clicked -> controls by key, as in a scene.
     """
     v = array(values)
     v = v if v.ndim == 4 else v[None, None]
     down, across, R, C = v.shape
-    kept = held(key, R, C, 0)
+    kept = held(key, R, C, 0) if on_press is None else None
     place = held(maps, down, across, 1) if maps else None
     chosen = place[0] * across + place[1] if place else 0
     name = "".join(c if c.isalnum() else "-" for c in alt.lower())[:40].strip("-")
@@ -89,6 +97,7 @@ def cells(
         "beside": {"title": beside.title, "labels": beside.labels} if beside else None,
         "bar": theme.OUTPUT, "grey": theme.HIDDEN, "share": None if height else share, "height": height,
         "film": film.channel if film else None, "at": film.at if film else 0,
+        "arcs": arcs, "band": band,
     }  # fmt: skip
     arrays = {"values": v.reshape(down * across, R, C)}
     if marks is not None:
@@ -103,10 +112,14 @@ def cells(
         told = st.session_state[slot]["point"]
         if isinstance(told, Mapping):
             cell = int(told.get("y", -1)), int(told.get("x", -1))
-            if 0 <= cell[0] < R and 0 <= cell[1] < C:
+            if not (0 <= cell[0] < R and 0 <= cell[1] < C):
+                return
+            if on_press is not None:
+                state.set_values(on_press(*cell))
+            else:
                 state.select(key, None if kept == cell else (cell[1], cell[0]))
                 if film is not None:
-                    state.put(film.key, str(cell[0]))
+                    state.put(film.key, str(cell[0] // band))
 
     def turned() -> None:
         told = st.session_state[slot]["map"]
@@ -121,7 +134,7 @@ def cells(
         on_point_change=pointed,
         on_map_change=turned,
     )
-    for held_key in (key, maps):
+    for held_key in (key if on_press is None else None, maps):
         if held_key:
             state.publish(held_key)
 

@@ -14,6 +14,8 @@ References:
 """
 
 import math
+from collections import deque
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import torch
@@ -111,14 +113,14 @@ class GPT(Module):
 
     # --- one pass ---------------------------------------------------------------------------------
 
-    def hidden(
+    def residuals(
         self,
         tokens: Tensor,
         cache: list[KVCache] | None = None,
         causal: bool | None = None,
         padding: Tensor | None = None,
-    ) -> Tensor:
-        """What the head reads: (B, T) -> (B, T, C).
+    ) -> Iterator[Tensor]:
+        """The residual stream, (B, T) -> (B, T, C): as it enters the first block, then after every block.
 
         `padding` (B, T) is True at tokens on the left that nobody may look at; positions count from the
         first token behind them (rotary ones know differences alone).
@@ -130,8 +132,20 @@ class GPT(Module):
             x = self.positions(x, offset if padding is None else -padding.sum(1, keepdim=True))
         if self.dropout:
             x = F.dropout(x, self.dropout, self.training)
+        yield x
         for i, block in enumerate(self.blocks):
             x = block(x, causal, padding, cache[i] if cache else None)
+            yield x
+
+    def hidden(
+        self,
+        tokens: Tensor,
+        cache: list[KVCache] | None = None,
+        causal: bool | None = None,
+        padding: Tensor | None = None,
+    ) -> Tensor:
+        """What the head reads: (B, T) -> (B, T, C). Arguments as of `residuals`."""
+        (x,) = deque(self.residuals(tokens, cache, causal, padding), maxlen=1)  # keeps only the last
         return self.final_norm(x)
 
     def logits(self, hidden: Tensor) -> Tensor:

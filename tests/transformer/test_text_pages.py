@@ -119,6 +119,59 @@ def test_what_can_be_shown_is_shown_beside_an_unknown_character():
 
 
 @torch.no_grad()
+def test_one_token_through_the_layers() -> None:
+    name, model, coder = first_model()
+    at = open_page("transformer/attention", model=name, text=TEXT, view="Layers", asks="9", layer="1")
+    header, arrays = component(at, "cells-layers")
+    L, H, T = len(model.blocks), model.heads, len(TEXT)
+    assert header["band"] == H and arrays["marks"].tolist() == [8] * L and header["rows"][H] == "2.1"
+    tokens = torch.tensor(coder.encode(TEXT))
+    weights = lens.record(model, tokens).weights[:, :, 8]
+    assert torch.equal(torch.tensor(arrays["values"]).view(L, H, T), weights)
+    # after each layer: the very stack, cut there, before its last norm and head
+    x = model.positions(model.embedding(tokens[None]), 0)
+    for l, block in enumerate(model.blocks):
+        x = block(x, causal=True)
+        p, ids = model.logits(model.final_norm(x))[0, 8].softmax(0).topk(7)
+        assert arrays["beside"][l] == pytest.approx(p.numpy(), abs=1e-5)
+        assert header["beside"]["labels"][l] == text.names(coder, ids)
+    bar = film(at, "layer")
+    assert bar["count"] == L and bar["at"] == 1 and f"p = {float(p[0]):.2f}" in bar["captions"][-1]
+    assert p == pytest.approx(model(tokens[None])[0, 8].softmax(0).topk(7).values, abs=1e-6)
+
+
+@torch.no_grad()
+def test_words_of_several_pieces() -> None:
+    """Every weight between two words, from a loop over their pieces."""
+    place = experiments.ZOO / "gpt-pydocs"
+    model, coder = weights.load(place), text.tokenizer(weights.read_card(place))
+    written = "Asynchronous iterators raise it."
+    ids = coder.encode(written)
+    groups = lens.words([coder.tokens[i] for i in ids])
+    words = ["".join(coder.tokens[i] for i in ids[g.start : g.stop]) for g in groups]
+    assert words == ["Asynchronous", " iterators", " raise", " it", "."] and max(map(len, groups)) > 1
+    at = open_page(
+        "transformer/attention", model="gpt-pydocs", text=written, view="Arcs", units="words", head="2,3",
+        token="0,1", query="1",
+    )  # fmt: skip
+    header, arrays = component(at, "cells-token")
+    assert header["arcs"] and header["rows"] == text.shown(words)
+    maps = lens.record(model, torch.tensor(ids))
+    a = maps.weights[2, 1]
+    shown = torch.tensor(arrays["values"]).view(*maps.weights.shape[:2], 5, 5)[2, 1]
+    for q, asks in enumerate(groups):
+        for k, told in enumerate(groups):
+            mean = sum(float(a[i, j]) for i in asks for j in told) / len(asks)
+            assert float(shown[q, k]) == pytest.approx(mean, abs=1e-6)
+    assert shown.sum(1) == pytest.approx(torch.ones(5), abs=1e-5)
+    # the next token is read after the last piece of each word
+    assert header["beside"]["labels"][0] == text.names(coder, maps.logits[groups[0][-1]].topk(7).indices)
+    told = film(at, "query")
+    assert "iterators listens to Asynchronous" in told["captions"][1]
+    assert f"{float(shown[1, 0]):.4f}" in told["equations"][1]
+
+
+@torch.no_grad()
 def test_the_probability_in_the_equation_is_the_models():
     name, model, coder = first_model()
     at = open_page(

@@ -4,12 +4,13 @@
 // is dragged on a small map of the whole. A film turns the rows, pointing and ↑ ↓ the maps, without Python.
 //
 // header: {alt, name, rows, columns, grid: [down, across], chosen, seq, off, kept, root, low, high, staircase, wide,
-//   titles, beside: {title, before, labels}, bar, grey, colors, ink, paper, line, accent, share | height, film, at, follows}
+//   titles, beside: {title, before, labels}, arcs, band, bar, grey, colors, ink, paper, line, accent, share | height, film, at, follows}
 // arrays: values (maps, rows, columns; NaN stays empty), marks (rows), beside and before (rows, bars); what it tells: point {x, y, seq}, map {at, seq}
 
 import {unpack, same} from "./wire.js";
 import {film} from "./film.js";
 import {tools, save} from "./tools.js";
+import {arcs} from "./arcs.js";
 
 const MOST = 32; // rows and columns with labels
 const PANEL = 6; // pixels between small maps
@@ -41,7 +42,7 @@ function show(box, state) {
   });
   state.leave?.();
   state.leave = null;
-  const stand = (at) => { state.frame = at; state.at = Math.min(at, spec.rows.length - 1); };
+  const stand = (at) => { state.frame = at; state.at = Math.min(at, spec.rows.length / spec.band - 1); };
   stand(spec.at);
   if (spec.film) {
     const clock = film(spec.film);
@@ -126,20 +127,29 @@ function plan(box, state, pen) {
     place.bars = {x: width - right + least, y: (height - (bars + 1) * 1.7 * least) / 2, width: right - least, line: 1.7 * least, count: bars};
   } else if (bars) {
     const count = Math.max(2, Math.min(bars, Math.floor((height - low) / line) - 1));
+    if (!several) left = Math.max(left, Math.min(width * 0.3, 13 * least));
     place.bars = {x: 4, y: low, width: left - least - 4, line, count};
   }
   // the map: as many rows as can be read
   font(least, true);
   const names = (from, count, all) => all.slice(from, from + count);
+  const long = (all) => Math.max(...all.map((t) => pen.measureText(t).width)); // of all, or the window would jump
+  const [longRow, longColumn] = [long(spec.rows), long(spec.columns)];
   let rows = Math.min(R, MOST), columns = Math.min(C, MOST);
   for (let round = 0; round < 3; round++) {
     state.top = Math.max(0, Math.min(state.top, R - rows));
     state.left = Math.max(0, Math.min(state.left, C - columns));
     place.rowNames = names(state.top, rows, spec.rows);
     place.columnNames = names(state.left, columns, spec.columns);
-    const widest = Math.max(...place.columnNames.map((t) => pen.measureText(t).width));
-    const lead = Math.min(width * 0.22, Math.max(...place.rowNames.map((t) => pen.measureText(t).width))) + 8 + least * 1.5;
+    const widest = longColumn, lead = Math.min(width * 0.22, longRow * (usual / least)) + 8 + (spec.arcs ? 0 : least * 1.5);
     const room = width - left - right - lead - 6;
+    if (spec.arcs) { // names stand on both sides
+      rows = columns = Math.min(rows, Math.floor((height - least * 1.6 - 4) / (least * 0.96)));
+      const span = Math.min(room - lead, width * 0.5), cellH = (height - least * 1.6 - 4) / rows;
+      Object.assign(place, {turned: false, lead, top: least * 1.6, cellH, cellW: span / columns, rows, columns, mapX: left + lead, widest});
+      if (place.rowNames.length === rows) break;
+      continue;
+    }
     const turned = widest * 1.04 > Math.min(room / columns, (height / rows) * 1.6);
     const top = (turned ? Math.min(height * 0.3, widest * 0.75 + least) : least * 1.4) + least * 1.5;
     const tail = turned ? Math.min(widest * 0.75, room * 0.2) : 0;
@@ -150,9 +160,9 @@ function plan(box, state, pen) {
     rows = Math.max(4, Math.min(rows, fits));
     columns = Math.max(4, Math.min(columns, across));
   }
-  const grown = place.turned ? place.cellW / (1.1 * least) : place.cellW / (place.widest * 1.04);
+  const grown = spec.arcs ? usual / least : place.turned ? place.cellW / (1.1 * least) : place.cellW / (place.widest * 1.04);
   place.size = least * Math.max(1, Math.min(usual / least, grown, place.cellH / (0.98 * least)));
-  const spare = width - right - place.mapX - place.columns * place.cellW - (place.turned ? place.widest * 0.75 : 0);
+  const spare = width - right - place.mapX - place.columns * place.cellW - (spec.arcs ? place.lead : 0) - (place.turned ? place.widest * 0.75 : 0);
   place.mapX += Math.max(0, spare / 2);
   place.mapY = place.top;
   return place;
@@ -162,12 +172,13 @@ function plan(box, state, pen) {
 function follow(state) {
   const place = state.place;
   if (!place) return;
-  const R = state.spec.rows.length, C = state.spec.columns.length;
-  if (state.at < state.top || state.at >= state.top + place.rows) {
-    state.top = Math.max(0, Math.min(R - place.rows, state.at - Math.floor(place.rows / 2)));
-    state.left = Math.max(0, Math.min(C - place.columns, state.top));
+  const {spec} = state, R = spec.rows.length, C = spec.columns.length, row = state.at * spec.band;
+  if (row < state.top || row >= state.top + place.rows) {
+    state.top = Math.max(0, Math.min(R - place.rows, row - Math.floor(place.rows / 2)));
+    if (spec.band === 1) state.left = Math.max(0, Math.min(C - place.columns, state.top));
   }
-  const best = marked(state, state.map, state.at); // what the equation speaks of is in sight
+  if (spec.arcs) { state.left = state.top; return; }
+  const best = marked(state, state.map, row); // what the equation speaks of is in sight
   if (best < state.left || best >= state.left + place.columns) state.left = Math.max(0, Math.min(C - place.columns, best - (place.columns >> 1)));
 }
 
@@ -193,7 +204,8 @@ function draw(box, state) {
   if (place.mosaic) mosaic(pen, state, place);
   if (place.mini) mini(pen, state, place, map);
   if (place.bars) bars(pen, state, place);
-  large(pen, state, place, map);
+  if (spec.arcs) arcs(pen, state, place, map, write, marked);
+  else large(pen, state, place, map);
 }
 
 // A text of the picture; its box, turned as it is, is kept for those who check the layout.
@@ -286,12 +298,13 @@ function large(pen, state, place, map) {
       pen.fillStyle = Number.isNaN(value) ? spec.paper : `rgb(${state.lut[level(spec, value)]})`;
       pen.fillRect(mapX + j * cellW, mapY + i * cellH, cellW - gap, cellH - gap);
     }
-  const row = spec.film ? state.at : (spec.kept?.[0] ?? -1), best = row < 0 ? -1 : marked(state, map, row);
+  const row = spec.film ? state.at * spec.band : (spec.kept?.[0] ?? -1), best = row < 0 ? -1 : marked(state, map, row);
+  const within = (i) => row >= 0 && i >= row && i < row + spec.band;
   write(pen, state, spec.titles.columns, mapX + (columns * cellW) / 2, size * 0.65, {align: "center", size, color: spec.soft});
   write(pen, state, spec.titles.rows, mapX - place.lead + size * 0.6, mapY + (rows * cellH) / 2,
     {align: "center", size, turn: -Math.PI / 2, color: spec.soft});
   for (let i = 0; i < rows; i++) {
-    const here = state.top + i === row;
+    const here = within(state.top + i);
     write(pen, state, spec.rows[state.top + i], mapX - 7, mapY + (i + 0.5) * cellH,
       {align: "right", size, bold: here, color: here ? spec.accent : undefined, most: place.lead - size * 1.3, names: "row"});
   }
@@ -312,16 +325,16 @@ function large(pen, state, place, map) {
     pen.lineWidth = 3;
     pen.stroke();
   }
-  const frame = (i, j, wide, color, line) => {
+  const frame = (i, j, wide, color, line, high = 1) => {
     pen.strokeStyle = color;
     pen.lineWidth = line;
-    pen.strokeRect(mapX + j * cellW - 1, mapY + i * cellH - 1, wide * cellW + 1, cellH + 1);
+    pen.strokeRect(mapX + j * cellW - 1, mapY + i * cellH - 1, wide * cellW + 1, high * cellH + 1);
   };
   const inside = (i) => i >= state.top && i < state.top + rows;
-  if (state.near && inside(state.near[0]) && state.near[0] !== row) frame(state.near[0] - state.top, 0, columns, spec.soft, 1.5);
+  if (state.near && inside(state.near[0]) && !within(state.near[0])) frame(state.near[0] - state.top, 0, columns, spec.soft, 1.5);
   if (inside(row)) {
-    frame(row - state.top, 0, columns, spec.accent, 3);
-    if (best >= state.left && best < state.left + columns) frame(row - state.top, best - state.left, 1, spec.ink, 3);
+    frame(row - state.top, 0, columns, spec.accent, 3, Math.min(spec.band, state.top + rows - row));
+    if (spec.band === 1 && best >= state.left && best < state.left + columns) frame(row - state.top, best - state.left, 1, spec.ink, 3);
   }
 }
 
@@ -351,6 +364,11 @@ function listen(box, canvas, state) {
       if (h >= 0 && h < m.across && l >= 0 && l < m.down) return {map: l * m.across + h};
     }
     if (w && x >= w.x && x <= w.x + w.width && y >= w.y && y <= w.y + w.height) return {mini: [(y - w.y) / w.height, (x - w.x) / w.width]};
+    if (state.spec.arcs) { // left who looks, right at whom
+      const i = state.top + Math.floor((y - place.mapY) / place.cellH), middle = place.mapX + (place.columns * place.cellW) / 2;
+      if (i < state.top || i >= state.top + place.rows || Math.abs(x - middle) > middle - place.mapX + place.lead) return {};
+      return {cell: x < middle ? [i, null] : [state.at, i]};
+    }
     const i = Math.floor((y - place.mapY) / place.cellH), j = Math.floor((x - place.mapX) / place.cellW);
     if (i >= 0 && i < place.rows && j < place.columns && x > place.mapX - place.lead) return {cell: [state.top + i, j < 0 ? null : state.left + j]};
     return {};
@@ -377,9 +395,9 @@ function listen(box, canvas, state) {
   canvas.addEventListener("click", (event) => {
     const {map, cell} = where(event), {spec} = state;
     if (map !== undefined) { state.peek = null; choose(box, state, map, 0); }
-    else if (cell && spec.film && cell[1] === null) film(spec.film).step(cell[0] - film(spec.film).at);
+    else if (cell && spec.film && cell[1] === null) film(spec.film).step(Math.floor(cell[0] / spec.band) - film(spec.film).at);
     else if (cell && cell[1] !== null && spec.clickable) {
-      if (spec.film) film(spec.film).go(cell[0]);
+      if (spec.film) film(spec.film).go(Math.floor(cell[0] / spec.band));
       state.report("point", {x: cell[1], y: cell[0], seq: (state.clicks = (state.clicks ?? 0) + 1)});
     }
   });
@@ -387,7 +405,7 @@ function listen(box, canvas, state) {
     const by = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]}[event.key];
     if (!by) return;
     event.preventDefault();
-    if (event.shiftKey) { state.top += 8 * by[0]; state.left += 8 * by[1]; draw(box, state); }
+    if (event.shiftKey) { state.top += 8 * by[0]; state.left = state.spec.arcs ? state.top : state.left + 8 * by[1]; draw(box, state); }
     else if (by[0]) turn(box, state, by[0]);
     else if (state.spec.film) film(state.spec.film).step(by[1]);
   });
@@ -399,6 +417,7 @@ function slide(state, [down, across]) {
   const {spec, place} = state;
   state.top = Math.round(down * spec.rows.length - place.rows / 2);
   state.left = Math.round(across * spec.columns.length - place.columns / 2);
+  if (spec.arcs) state.left = state.top;
 }
 
 function turn(box, state, by) {

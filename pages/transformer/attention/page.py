@@ -1,4 +1,6 @@
-"""Attention: own text, all heads, one head large, its rows as a film, the mask, heads switched off."""
+"""Attention: own text, heads as maps and as arcs, one token through the layers, the mask, heads off."""
+
+from functools import partial
 
 from lab import ui
 from lab.errors import UserError
@@ -16,15 +18,15 @@ EXAMPLES = {
 DOCS = {
     "Code": "for i in range(10):\n    print(i)\n",
     "Prose": "The function returns a list of strings. If the list is empty, the function returns",
+    "Long words": "Asynchronous iterators raise StopAsyncIteration; synchronous iterators raise",
 }
 PUBLISHED, UNMASKED = "gpt-shakespeare", "leakygpt-shakespeare"
-VIEWS = ["Heads", "Leak", "Worth"]
 BARS = 7  # next tokens that are drawn
+WORDS = "Words of several pieces: weights are summed over the keys of a word, averaged over its queries."
 
 stage = ui.stage(
     "Attention", "Every token asks, every earlier token answers; the best matches are listened to most."
 )
-silent = {f"off1-{h}": True for h in range(1, 5)}
 stage.scenes(
     {
         "First head": ui.scene("Each row is one token's question; nothing lies right of the diagonal."),
@@ -32,14 +34,16 @@ stage.scenes(
             "The last t listens to the two i before it, and the next letter is nearly certain: i.",
             text=EXAMPLES["A name again"], head=(4, 3),
         ),
-        "Borders": ui.scene("This head looks for the last space: a column stays lit until the next.",
-                                 head=(4, 2)),
+        "Borders": ui.scene("This head looks for the last space: the lines of a word meet there.",
+                            view="Arcs", head=(4, 2)),
+        "Layer by layer": ui.scene("One token through the layers: who it looks at, and what comes next.",
+                                   view="Layers", text=EXAMPLES["A name again"]),
         "Mask off": ui.scene("Without the mask weights lie right of the diagonal: tokens see what comes.",
                              causal=False, head=(2, 1)),
         "Leak": ui.scene("Mask off, and later tokens move earlier predictions: all above the line leaks.",
                          view="Leak", causal=False),
         "Layer 1 silent": ui.scene("Layer 1 is off. The next letter: orange now, grey with all heads on.",
-                                   **silent),
+                                   **{f"off1-{h}": True for h in range(1, 5)}),
         "All heads on": ui.scene("Which head matters for the next letter? Each is switched off alone.",
                                  view="Worth"),
         **({"Leaky model": ui.scene(
@@ -63,7 +67,7 @@ def importance(name, tokens, causal):
 # --- Controls -----------------------------------------------------------------------------------
 
 with stage.rail:
-    view = ui.choice("View", VIEWS, key="view")
+    view = ui.choice("View", ["Heads", "Arcs", "Layers", "Leak", "Worth"], key="view")
     name = ui.experiment("Model", family="transformer", key="model", default=PUBLISHED)
     model, card = ui.load(name), ui.card(name)
     coder = texts.tokenizer(card)
@@ -80,9 +84,7 @@ with stage.rail:
     except UserError as error:
         ui.stop(str(error))
     if len(tokens) > model.context:
-        ui.caption(
-            f"The first {model.context} tokens of your text are shown: the model sees no more at once."
-        )
+        ui.caption(f"Only the first {model.context} tokens of your text are shown: the model sees no more.")
         tokens = tokens[: model.context]
     causal = ui.toggle("Causal mask", True, key="causal",
                        help="Off: every token sees the whole text, its own answer included.")  # fmt: skip
@@ -95,37 +97,64 @@ with stage.rail:
                 with column:
                     if ui.toggle(f"{l + 1}.{h + 1}", False, key=f"off{l + 1}-{h + 1}"):
                         off.append((l, h))
-names = texts.names(coder, tokens)
+pieces = texts.names(coder, tokens)
+groups = lens.words([coder.tokens[i] for i in tokens.tolist()])
+whole = False
+if texts.pieced(coder) and view in ("Heads", "Arcs", "Layers"):
+    with stage.rail:
+        whole = ui.choice("Rows and columns", ["pieces", "words"], key="units", help=WORDS) == "words"
+names = ["".join(pieces[i] for i in word) for word in groups] if whole else pieces
 T = len(names)
 
 # --- What the pass used ---------------------------------------------------------------------------
 
 maps = lens.record(model, tokens, causal, off)
-place = ui.selected_cell("head", L + 1, H + 1)  # counted from 1
-layer, head = (max(i - 1, 0) for i in place) if place else (0, 0)
+weights = lens.merged(maps.weights, groups) if whole else maps.weights
+ends = [word[-1] for word in groups] if whole else list(range(T))  # the next token is read here
+layer, head = (max(i - 1, 0) for i in ui.selected_cell("head", L + 1, H + 1) or (0, 0))  # from 1 in links
 kept = ui.selected_cell("token", T, T)
-spoken = lens.equations(maps, layer, head, names, kept)  # of every row
+spoken = (
+    lens.word_equations(maps, layer, head, groups, names, kept) if whole
+    else lens.equations(maps, layer, head, names, kept)
+)  # fmt: skip
 after = lens.next_bars(maps, lens.record(model, tokens, causal).logits if off else maps.logits, BARS)
-labels = [texts.names(coder, ids) for ids in after.ids]
+labels = [texts.names(coder, after.ids[end]) for end in ends]
 
 film = ui.film(T, key="query", default=kept[0] if kept else T - 1, seconds=0.6, label="Token")
 query = film.at
 key = spoken.keys[query]
-story = lens.dot(maps, layer, head, query)
+row = weights[layer, head, query]
 
 # --- Pictures -----------------------------------------------------------------------------------
 
-if view == "Heads":
+if view in ("Heads", "Arcs"):
     with stage.picture:
         ui.cells(
-            maps.weights, rows=names, columns=names, key="token", maps="head", film=film, off=off, root=True,
+            weights, rows=names, columns=names, key="token", maps="head", film=film, off=off, root=True,
+            arcs=view == "Arcs",
             titles={"rows": "looks", "columns": "looked at", "down": "layer", "across": "head"},
-            beside=ui.Beside("next token", labels, after.now, after.all_heads if off else None),
+            beside=ui.Beside("next token", labels, after.now[ends], after.all_heads[ends] if off else None),
             alt=f"Attention weights of {L} layers and {H} heads over {T} tokens, one head large, and the "
             "likeliest next tokens after the row",
         )  # fmt: skip
     with stage.foot:
         film.bar(captions=spoken.captions, equations=spoken.latex)
+elif view == "Layers":
+    with stage.rail:
+        asks = ui.slider("Token", 1, T, film.at + 1, key="asks", help="Or click its column.") - 1
+    deep = lens.depths(model, tokens, ends[asks], partial(texts.names, coder), BARS, causal, off)
+    layers = ui.film(L, key="layer", seconds=1.0, label="Layer")
+    with stage.picture:
+        ui.cells(
+            weights[:, :, asks].flatten(0, 1), rows=[f"{l + 1}.{h + 1}" for l in range(L) for h in range(H)],
+            columns=names, key="layers", film=layers, band=H, marks=[asks] * L, root=True,
+            on_press=lambda row, column: {"asks": column + 1, "layer": row // H},
+            titles={"rows": "layer.head", "columns": f"looked at by {names[asks]} ({asks + 1})"},
+            beside=ui.Beside("read after the layer", [texts.names(coder, ids) for ids in deep.ids], deep.p),
+            alt=f"Attention of one token in all {L} layers of {H} heads, and the next token read after each",
+        )  # fmt: skip
+    with stage.foot:
+        layers.bar(captions=deep.captions, equations=deep.latex)
 elif view == "Leak":
     moved = influence(name, tokens, causal)
     ahead = float(moved.triu(1).max())
@@ -157,13 +186,14 @@ else:
     })  # fmt: skip
     stage.equation(
         r"\mathrm{TV} = \tfrac{1}{2} \sum_v |p(v) - p_{\text{off}}(v)|",
-        f"In each cell: the mass of the next token after {names[-1]} that moves when one head alone is off.",
+        f"In each cell: the mass of the next token after {pieces[-1]} that moves when one head alone is off.",
     )
 
 # --- Words --------------------------------------------------------------------------------------
 
 with stage.below:
-    if view == "Heads":
+    if view in ("Heads", "Arcs") and not whole:
+        story = lens.dot(maps, layer, head, query)
         ui.figure(
             figures.elementwise(story.query, story.keys[key], (names[query], names[key])),
             alt=f"Query of {names[query]}, key of {names[key]} and their product, feature by feature",
@@ -179,13 +209,23 @@ with stage.below:
         "diagonal. A weight says where a head listens, not what the model needs: switch the head off to see "
         "that. Take the mask away and later tokens reach earlier predictions."
     )
-    ranking = story.weights.argsort(descending=True, stable=True)[:4].tolist()
-    options = {j: f"{names[j]} (token {j + 1})" for j in sorted({*ranking, query})}
-    ui.check(
-        f"Whom does {names[query]} (token {query + 1}) listen to most in layer {layer + 1}, head {head + 1}?",
-        list(options.values()), options[ranking[0]], f"Its weight is {story.weights[ranking[0]]:.3f}.",
-        veils=("picture", "equation"),
-    )  # fmt: skip
+    if view == "Layers":
+        options = {l: f"layer {l + 1}" for l in range(L)}
+        ui.check(
+            "From which layer on is the favourite next token that of the whole model?",
+            list(options.values()), options[deep.settled],
+            "Its own head, put after an earlier layer, reads something else there." if deep.settled
+            else "The first layer's favourite is the last one's too.", veils=("picture", "equation"),
+        )  # fmt: skip
+    else:
+        ranking = row.argsort(descending=True, stable=True)[:4].tolist()
+        options = {j: f"{names[j]} ({j + 1})" for j in sorted({*ranking, query})}
+        ui.check(
+            f"Whom does {names[query]} ({query + 1}) listen to most in layer {layer + 1}, head {head + 1}?",
+            list(options.values()), options[ranking[0]], f"Its weight is {float(row[ranking[0]]):.3f}.",
+            veils=("picture", "equation"),
+        )  # fmt: skip
+    words = f"attention.merged(maps.weights, {groups})" if whole else "maps.weights"
     ui.program(
         f"""
         import torch
@@ -196,12 +236,15 @@ with stage.below:
         model, coder = weights.load(place), text.tokenizer(weights.read_card(place))
         tokens = torch.tensor(coder.encode({readable!r}))[: model.context]
         maps = attention.record(model, tokens, causal={causal}, off={off})
-        result = maps.weights[{layer}, {head}, {query}]  # layer, head and token count from 0
+        weights = {words}
+        result = weights[{layer}, {head}, {query}]  # layer, head and token count from 0
         """,
-        shows=maps.weights[layer, head, query],
+        shows=row,
     )
     ui.source(attention_weights, Attention.forward, lens.record, references=[
         "Vaswani et al. 2017, Attention is all you need, arXiv:1706.03762",
         "Michel et al. 2019, Are sixteen heads really better than one?, arXiv:1905.10650",
+        "Vig 2019, A multiscale visualization of attention in the Transformer model, arXiv:1906.05714",
+        "Belrose et al. 2023, Eliciting latent predictions with the tuned lens, arXiv:2303.08112",
         "[UDL] §12.2 to §12.5, [GM] §1.6.4",
     ])  # fmt: skip
