@@ -290,7 +290,6 @@ def depths(
         )
         latex.append(
             rf"p_{{{l + 1}}} = \mathrm{{softmax}}\left(E\,\mathrm{{LN}}(x_{{{l + 1}}})\right), \quad "
-            rf"x_{{{l + 1}}} = x_{{{l}}} + \mathrm{{attention}} + \mathrm{{feedforward}}, \quad "
             rf"\max p_{{{l + 1}}} = {p:.4f}"
         )
     ids = top.indices[:, 0]

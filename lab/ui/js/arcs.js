@@ -9,7 +9,7 @@ export function arcs(pen, state, place, map, write, marked) {
   const value = (i, j) => values[(map * R + i) * R + j];
   const line = (i, j, color, share) => {
     pen.strokeStyle = color;
-    pen.globalAlpha = Math.min(1, 0.08 + 0.92 * share);
+    pen.globalAlpha = Math.min(1, 0.04 + 0.96 * share);
     pen.lineWidth = 0.5 + Math.min(9, cellH * 0.55) * share;
     pen.beginPath();
     pen.moveTo(mapX, y(i));
@@ -17,13 +17,13 @@ export function arcs(pen, state, place, map, write, marked) {
     pen.stroke();
   };
   const fan = (i, color, fade) => {
-    for (let j = 0; j < R; j++) if (value(i, j) > 0.004) line(i, j, color, fade * value(i, j));
+    for (let j = 0; j < R; j++) if (value(i, j) > 0.004) line(i, j, color, fade * (spec.root ? Math.sqrt(value(i, j)) : value(i, j)));
   };
   pen.save();
   pen.beginPath();
   pen.rect(mapX - 1, mapY, span + 2, rows * cellH);
   pen.clip();
-  for (let i = 0; i < R; i++) if (i !== row) fan(i, spec.colors[Math.floor(spec.colors.length * 0.6)], 0.35);
+  for (let i = 0; i < R; i++) if (i !== row) fan(i, spec.colors[Math.floor(spec.colors.length * 0.6)], 0.45);
   if (over !== null && over !== row) fan(over, spec.soft, 1);
   fan(row, spec.accent, 1);
   pen.restore();

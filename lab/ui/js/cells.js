@@ -132,23 +132,17 @@ function plan(box, state, pen) {
   }
   // the map: as many rows as can be read
   font(least, true);
-  const names = (from, count, all) => all.slice(from, from + count);
   const long = (all) => Math.max(...all.map((t) => pen.measureText(t).width)); // of all, or the window would jump
   const [longRow, longColumn] = [long(spec.rows), long(spec.columns)];
   let rows = Math.min(R, MOST), columns = Math.min(C, MOST);
   for (let round = 0; round < 3; round++) {
-    state.top = Math.max(0, Math.min(state.top, R - rows));
-    state.left = Math.max(0, Math.min(state.left, C - columns));
-    place.rowNames = names(state.top, rows, spec.rows);
-    place.columnNames = names(state.left, columns, spec.columns);
     const widest = longColumn, lead = Math.min(width * 0.22, longRow * (usual / least)) + 8 + (spec.arcs ? 0 : least * 1.5);
     const room = width - left - right - lead - 6;
     if (spec.arcs) { // names stand on both sides
       rows = columns = Math.min(rows, Math.floor((height - least * 1.6 - 4) / (least * 0.96)));
       const span = Math.min(room - lead, width * 0.5), cellH = (height - least * 1.6 - 4) / rows;
       Object.assign(place, {turned: false, lead, top: least * 1.6, cellH, cellW: span / columns, rows, columns, mapX: left + lead, widest});
-      if (place.rowNames.length === rows) break;
-      continue;
+      break;
     }
     const turned = widest * 1.04 > Math.min(room / columns, (height / rows) * 1.6);
     const top = (turned ? Math.min(height * 0.3, widest * 0.75 + least) : least * 1.4) + least * 1.5;
@@ -160,6 +154,8 @@ function plan(box, state, pen) {
     rows = Math.max(4, Math.min(rows, fits));
     columns = Math.max(4, Math.min(columns, across));
   }
+  state.top = Math.max(0, Math.min(state.top, R - place.rows));
+  state.left = Math.max(0, Math.min(state.left, C - place.columns));
   const grown = spec.arcs ? usual / least : place.turned ? place.cellW / (1.1 * least) : place.cellW / (place.widest * 1.04);
   place.size = least * Math.max(1, Math.min(usual / least, grown, place.cellH / (0.98 * least)));
   const spare = width - right - place.mapX - place.columns * place.cellW - (spec.arcs ? place.lead : 0) - (place.turned ? place.widest * 0.75 : 0);
