@@ -32,7 +32,15 @@ def continuing(
     strategies: Sequence[SamplingParams | Tensor],
     seed: int = 0,
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """`continued`, one token at a time: yields what there is after 1, 2, … `length` tokens."""
+    """Continue texts by many strategies at once, so that the model is asked once a token.
+
+    Args:
+        prefix: (S, R, T₀), R beginnings for each of S strategies.
+        strategies: sampling parameters, or a given continuation (R, T) that is only scored.
+
+    Yields:
+        After 1, 2, … `length` tokens t: tokens (S, R, t) and −log P of each under the model, (S, R, t).
+    """
     S, R, start = prefix.shape
     text = prefix.reshape(S * R, start)
     generators = [torch.Generator().manual_seed(seed) for _ in strategies]
@@ -50,23 +58,24 @@ def continuing(
         yield text.reshape(S, R, -1)[..., start:], torch.stack(nats, -1)
 
 
-def continued(
-    model: NextToken,
-    prefix: Tensor,
-    length: int,
-    strategies: Sequence[SamplingParams | Tensor],
-    seed: int = 0,
-) -> tuple[Tensor, Tensor]:
-    """Continue texts by many strategies at once, so that the model is asked once a token.
+class Remembering:
+    """A model that answers what it has been asked before from memory: searches ask for the same beginnings
+    over and over."""
 
-    Args:
-        prefix: (S, R, T₀), R beginnings for each of S strategies.
-        strategies: sampling parameters, or a given continuation (R, T) that is only scored.
+    def __init__(self, model: NextToken) -> None:
+        self.model = model
+        self.known: dict[tuple[int, ...], Tensor] = {}
 
-    Returns:
-        Tokens (S, R, T) and −log P of each under the model, (S, R, T).
-    """
-    return last(continuing(model, prefix, length, strategies, seed))
+    def next_log_probs(self, prefix: Tensor, padding: Tensor | None = None) -> Tensor:
+        """As the model's: (B, T) -> (B, V). Prefixes with padding are not remembered."""
+        if padding is not None:
+            return self.model.next_log_probs(prefix, padding)
+        asked = [tuple(row) for row in prefix.tolist()]
+        new = {row: i for i, row in enumerate(asked) if row not in self.known}
+        if new:
+            answers = self.model.next_log_probs(prefix[list(new.values())])
+            self.known.update(zip(new, answers, strict=True))
+        return torch.stack([self.known[row] for row in asked])
 
 
 def last(steps: Iterator[T]) -> T:

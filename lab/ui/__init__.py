@@ -29,7 +29,7 @@ from lab.ui.stage import guard, scene, stage
 from lab.ui.state import held_text, select, set_values
 from lab.ui.stepping import stepper
 from lab.ui.watching import action, live, samples, setting
-from lab.ui.working import job
+from lab.ui.working import found, job
 
 columns, tabs, expander, container, caption, markdown = (
     st.columns, st.tabs, st.expander, st.container, st.caption, st.markdown,
@@ -40,7 +40,7 @@ rerun, warning = st.rerun, st.warning
 __all__ = [
     "Beside", "action", "ask_password", "beginning", "browser_keys", "button", "button_figure", "cached",
     "caption", "card", "cells", "check", "choice", "clickable", "code", "columns", "container",
-    "course_map", "divider", "draw", "equation", "expander", "experiment", "figure", "film", "gate",
+    "course_map", "divider", "draw", "equation", "expander", "experiment", "figure", "film", "found", "gate",
     "guard", "header", "held_text", "history", "ink", "job", "json", "language_model", "language_models",
     "live", "load", "markdown", "metric", "navigation", "next_token_model", "notice", "number", "page_link",
     "pages", "presets", "program", "read_history", "rerun", "samples", "scene", "select", "selected_cell",

@@ -1,12 +1,17 @@
-"""A longer computation on a page: started by a button, with progress, and cancelled by another."""
+"""A longer computation on a page: started by a button, with progress, and cancelled by another; or at once,
+where it is short."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import streamlit as st
 
+from lab.errors import UserError
+from lab.ui.models import cached
+from lab.ui.page import stop, wait
 from lab.ui.watching import live
 
 FRAME = 0.3  # seconds of work between two drawings
@@ -98,3 +103,38 @@ def job(
         frame()
         return None
     return now.found
+
+
+@cached
+def all_of(key: str, of: Any, _start: Callable[[], Work]) -> Any:
+    """What the work of a page yields last; kept by its key and by all that it depends on."""
+    ((_, found),) = deque(_start(), maxlen=1)
+    return found
+
+
+def found(
+    label: str,
+    start: Callable[[], Work],
+    *,
+    key: str,
+    of: Any,
+    quick: bool,
+    says: str,
+    show: Callable[[Any], None] | None = None,
+) -> Any:
+    """What a computation has found: at once where it is `quick`, else by a job that begins by itself; the
+    page ends here until it is done, or with the sentence of what it cannot do.
+
+    Args:
+        start, of, show: as of `job`.
+        says: what will be shown when it is done.
+    """
+    try:
+        whole = (
+            all_of(key, of, start) if quick else job(label, start, key=key, of=of, show=show, at_once=True)
+        )
+    except (UserError, ValueError) as error:
+        stop(str(error))
+    if whole is None:
+        wait(says)
+    return whole

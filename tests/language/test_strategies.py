@@ -20,6 +20,10 @@ from pages.language.own_mistakes import lens as own_mistakes
 from tests.language.toys import ENDS, NOT_MONOTONE, Coin
 
 
+def widths(*args, **kwargs):
+    return lens.last(beam_width.widening(*args, **kwargs))[1]
+
+
 def counted() -> NGram:
     """Kneser-Ney of order 3 over five symbols of a text with structure."""
     text = torch.randint(5, (1, 400), generator=torch.Generator().manual_seed(0)).cumsum(1) % 5
@@ -32,7 +36,7 @@ def test_many_strategies_at_once_are_each_alone():
     model, prompt = counted(), torch.tensor([[1, 2]]).expand(3, -1)
     given = torch.randint(5, (3, 20), generator=torch.Generator().manual_seed(1))
     how = [SamplingParams(0), SamplingParams(), SamplingParams(0.5, top_k=3), given]
-    tokens, nats = lens.continued(model, prompt.expand(4, -1, -1), 20, how, seed=7)
+    tokens, nats = lens.last(lens.continuing(model, prompt.expand(4, -1, -1), 20, how, seed=7))
     assert tokens.shape == nats.shape == (4, 3, 20)
     for rows, params in zip(tokens, how, strict=True):
         if isinstance(params, SamplingParams):
@@ -42,6 +46,19 @@ def test_many_strategies_at_once_are_each_alone():
     for rows, cost in zip(tokens.flatten(0, 1), nats.flatten(0, 1), strict=True):
         whole = model.log_prob(torch.cat([prompt[0], rows])[None]) - model.log_prob(prompt[:1])
         assert cost.sum().item() == pytest.approx(-whole.item())
+
+
+def test_a_model_that_remembers_answers_the_same_and_is_asked_once():
+    model, asked = counted(), []
+    answer = model.next_log_probs
+    model.next_log_probs = lambda prefix, padding=None: asked.append(len(prefix)) or answer(prefix, padding)
+    memory = lens.Remembering(model)
+    first, second = torch.tensor([[1, 2], [3, 4], [1, 2]]), torch.tensor([[3, 4], [0, 1]])
+    assert torch.equal(memory.next_log_probs(first), answer(first))
+    assert torch.equal(memory.next_log_probs(second), answer(second))
+    assert asked == [2, 1]
+    padding = torch.tensor([[True, False], [False, False]])
+    assert torch.equal(memory.next_log_probs(second, padding), answer(second, padding))
 
 
 def test_measures_of_texts():
@@ -106,21 +123,21 @@ def test_strategies_on_shakespeare(real_data):
 
 
 def test_width_is_no_promise():
-    rows = beam_width.widths(NOT_MONOTONE, [torch.zeros(0, dtype=torch.int64)], 3, (1, 2, 3))
+    rows = widths(NOT_MONOTONE, [torch.zeros(0, dtype=torch.int64)], 3, (1, 2, 3))
     assert [math.exp(row.log_prob) for row in rows] == pytest.approx([0.136, 0.0583333, 0.136], abs=1e-6)
     assert [row.better for row in rows] == [1, 0, 1]
 
 
 def test_the_sum_prefers_short_texts_and_groups_differ():
     start = torch.zeros(0, dtype=torch.int64)
-    (row,) = beam_width.widths(ENDS, [start, start], 3, (2,), eos=0, alpha=1.0)
+    (row,) = widths(ENDS, [start, start], 3, (2,), eos=0, alpha=1.0)
     assert (row.length, row.normalised) == (1.0, 3.0) and row.better == 2
     model = counted()
     prompts = [torch.tensor([0]), torch.tensor([3])]
-    (row,) = beam_width.widths(model, prompts, 8, (4,), strength=2.0)
-    (same,) = beam_width.widths(model, prompts, 8, (4,), strength=0.0)
+    (row,) = widths(model, prompts, 8, (4,), strength=2.0)
+    (same,) = widths(model, prompts, 8, (4,), strength=0.0)
     assert row.diverse > same.diverse and row.beam > same.diverse
-    (greedy,) = beam_width.widths(model, prompts, 8, (1,))
+    (greedy,) = widths(model, prompts, 8, (1,))
     assert same.diverse == pytest.approx(greedy.beam / 4)  # without a penalty all groups write the same text
     found = beam(model, prompts[0], 8, 4)
     each = [pair for h in found for pair in zip(h.tokens, h.tokens[1:], strict=False)]
@@ -225,7 +242,7 @@ def test_the_page_widens_a_beam():
     card = weights.read_card(experiments.ZOO / "bengio-pydocs")
     coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "bengio-pydocs")
     prompts = [torch.tensor(coder.encode(text)) for text in ("Return a ", "for i in ", "The ", "If ")]
-    rows = beam_width.widths(model, prompts, 4)
+    rows = widths(model, prompts, 4)
     assert shown["log P"].tolist() == [f"{row.log_prob:.3f}" for row in rows]
     header, _ = opening.figure(page, "A beam")
     best = rows[-1].texts[0][0]

@@ -16,10 +16,16 @@ from pages.language.vocabularies import lens
 opened = partial(open_page, "language/vocabularies")
 
 
+def compare(*args, **kwargs):
+    *_, (share, found) = lens.comparing(*args, **kwargs)
+    assert share == 1
+    return found
+
+
 def test_one_model_per_vocabulary() -> None:
     training = "the cat sat on the mat. a dog ate the hat, and the cat ate the rat! " * 40
     test = "the dog sat on the hat, and a rat ate the cat."
-    found = lens.compare(training, test, (256, 270, 300), order=3)
+    found = compare(training, test, (256, 270, 300), order=3)
     assert [one.vocabulary for one in found] == [256, 270, 280]  # there is no more to merge
     for one in found:
         size = one.vocabulary
@@ -41,7 +47,11 @@ def test_the_page_counts_a_model_per_vocabulary(monkeypatch: pytest.MonkeyPatch)
     text = "Return the value of the option, or None where the option has no value. " * 60
     monkeypatch.setattr(lens, "embedded", lambda: (text, "Return no value of the option."))
     at = opened(models="true")
-    found = lens.compare(*lens.embedded())
+    for _ in range(50):  # it is counted while the page is looked at
+        if at.latex:
+            break
+        at.run()
+    found = compare(*lens.embedded())
     latex = next(m.value for m in at.latex if r"\ln 2" in m.value)
     last, n = found[-1], len(found[-1].nll)
     assert f"={last.bits_per_byte(n):.3f}" in latex.replace("= ", "=")
@@ -65,7 +75,7 @@ def test_perplexity_per_token_rises_where_bits_per_byte_hardly_move(real_data) -
     real_data("tinyshakespeare")
     data = Text("shakespeare")
     sizes = (256, 500, 1000, 2256)
-    found = lens.compare(data.split_text("train"), data.held_out, sizes, order=4)
+    found = compare(data.split_text("train"), data.held_out, sizes, order=4)
     perplexity, bits = [[getattr(one, m)(4) for one in found] for m in ("perplexity", "bits_per_byte")]
     assert perplexity == pytest.approx([5.64, 17.29, 31.35, 57.72], abs=0.01)
     assert bits == pytest.approx([2.4947, 2.2065, 2.2126, 2.2432], abs=1e-3)

@@ -60,7 +60,7 @@ def known(texts: Sequence[str], vocabulary: Set[str]) -> float:
 def distinct(tokens: Tensor, n: int = GRAM) -> float:
     """Share of different sequences of n tokens in texts (R, T)."""
     grams = tokens.unfold(1, n, 1).reshape(-1, n)
-    return len(grams.unique(dim=0)) / len(grams)
+    return len(set(map(tuple, grams.tolist()))) / len(grams)
 
 
 def compare(

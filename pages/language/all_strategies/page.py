@@ -1,7 +1,6 @@
 """All strategies: nine ways to write, beside people."""
 
 from lab import ui
-from lab.errors import UserError
 from lab.lenses import strategies
 from lab.lenses import text as texts
 from pages.language.all_strategies import figures, lens
@@ -43,22 +42,20 @@ with stage.rail:
     length = ui.slider("New tokens", 50, 2000, 150, key="each", step=50)
     seed = ui.number("Seed", 0, 9999, 0, key="seed")
 model, coder = ui.next_token_model(name), texts.tokenizer(ui.card(name))
-human, words = strategies.held_out(ui.card(name))
 
 
 @ui.cached
-def written(name, prompt, length, seed):
-    """Tokens and surprisal of all texts."""
-    human, _ = strategies.held_out(ui.card(name))
-    _, found = strategies.last(
-        lens.writing(ui.next_token_model(name), prompt, length, lens.TEXTS, human, seed)
-    )
-    return found
+def people(name):
+    """Text of people, and the words of the training text."""
+    return strategies.held_out(ui.card(name))
+
+
+human, words = people(name)
 
 
 @ui.cached
 def measured(name, tokens, nats):
-    _, words = strategies.held_out(ui.card(name))
+    _, words = people(name)
     return lens.story(texts.tokenizer(ui.card(name)), tokens, nats, words)
 
 
@@ -91,19 +88,12 @@ def show(found):
 
 
 with stage.picture:
-    try:
-        if strategies.quick(model, length):
-            found = written(name, prompt, length, seed)
-        else:
-            found = ui.job(
-                "Write with every strategy",
-                lambda: lens.writing(model, prompt, length, lens.TEXTS, human, seed),
-                key="write", of=(name, prompt.tolist(), length, seed), show=show, at_once=True,
-            )  # fmt: skip
-    except (UserError, ValueError) as error:
-        ui.stop(str(error))
-    if found is None:
-        ui.wait("The strategies are compared in full when all texts are written.")
+    found = ui.found(
+        "Write with every strategy",
+        lambda: lens.writing(ui.next_token_model(name), prompt, length, lens.TEXTS, human, seed),
+        key="write", of=(name, prompt.tolist(), length, seed), quick=strategies.quick(model, length),
+        show=show, says="The strategies are compared in full when all texts are written.",
+    )  # fmt: skip
     story = measured(name, *found)
     film = ui.film(
         len(story), key="step", seconds=0.2, default=length, label="Tokens", values=lens.frames(length)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from lab.lenses.strategies import last
+from lab.lenses.strategies import Remembering
 from modules.base import NextToken
 from modules.language.beam import Hypothesis, beam, diverse_beam
 
@@ -50,19 +50,6 @@ def len_of(found: Hypothesis) -> int:
 SIZES = (1, 2, 4, 8)
 
 
-def widths(
-    model: NextToken,
-    prompts: Sequence[Tensor],
-    length: int,
-    sizes: Sequence[int] = SIZES,
-    eos: int | None = None,
-    alpha: float = 1.0,
-    strength: float = 1.0,
-) -> list[Width]:
-    """Beam search behind each of `prompts` (T₀,), at every width."""
-    return last(widening(model, prompts, length, sizes, eos, alpha, strength))[1]
-
-
 def widening(
     model: NextToken,
     prompts: Sequence[Tensor],
@@ -72,7 +59,9 @@ def widening(
     alpha: float = 1.0,
     strength: float = 1.0,
 ) -> Iterator[tuple[float, list[Width]]]:
-    """`widths` as it goes: the share done, and the widths that are searched."""
+    """Beam search behind each of `prompts` (T₀,), at every width: the share done, and the widths that are
+    searched."""
+    model = Remembering(model)
     rows: list[Width] = []
     before: list[float] | None = None
     work = len(prompts) * sum(sizes)

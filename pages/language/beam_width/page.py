@@ -1,7 +1,6 @@
 """Width of a beam: is wider better, shorter, or more of the same?"""
 
 from lab import ui
-from lab.errors import UserError
 from lab.lenses import strategies
 from lab.lenses import text as texts
 from modules.language.beam import beam_trace
@@ -65,11 +64,6 @@ def search(name, alpha, strength, length):
     )
 
 
-@ui.cached
-def widened(name, alpha, strength, length):
-    return strategies.last(search(name, alpha, strength, length))[1]
-
-
 # --- Picture ------------------------------------------------------------------------------------
 
 
@@ -111,18 +105,11 @@ def show(rows):
 
 film = ui.film(len(lens.SIZES), key="width", seconds=1.0, label="B =", values=lens.SIZES, default=1)
 with stage.picture:
-    try:
-        if strategies.quick(model, 10 * length):
-            rows = widened(name, alpha, strength, length)
-        else:
-            rows = ui.job(
-                "Search with 1, 2, 4 and 8", lambda: search(name, alpha, strength, length), key="search",
-                of=(name, alpha, strength, length), show=show, at_once=True,
-            )  # fmt: skip
-    except (UserError, ValueError) as error:
-        ui.stop(str(error))
-    if rows is None:
-        ui.wait("The widths are compared when all are searched.")
+    rows = ui.found(
+        "Search with 1, 2, 4 and 8", lambda: search(name, alpha, strength, length), key="search",
+        of=(name, alpha, strength, length), quick=strategies.quick(model, 10 * length), show=show,
+        says="The widths are compared when all are searched.",
+    )  # fmt: skip
     draw(rows, film)
 with stage.foot:
     film.bar(
@@ -169,12 +156,13 @@ with stage.below:
     ui.program(
         f"""
         from lab import experiments, weights
-        from lab.lenses import text
+        from lab.lenses import strategies, text
         from pages.language.beam_width import lens
         place = {ui.spelled(name)}
         model, coder = weights.load(place), text.tokenizer(weights.read_card(place))
         prompts = [text.read(coder, t) for t in {chosen}]
-        rows = lens.widths(model, prompts, {length}, eos={eos}, alpha={alpha}, strength={strength})
+        steps = lens.widening(model, prompts, {length}, eos={eos}, alpha={alpha}, strength={strength})
+        _, rows = strategies.last(steps)
         result = [row.log_prob for row in rows]
         """,
         shows=[row.log_prob for row in rows],

@@ -1,7 +1,5 @@
 """Entropy floor: a source with a known entropy rate, and how near to it models of its text can come."""
 
-import torch
-
 from lab import ui
 from lab.figures import basic, theme
 from modules.language import information, ngram
@@ -18,17 +16,13 @@ TEXTS = 400
 
 @ui.cached
 def ladder(a: float, b: float, train: int, test: int, most: int, alpha: float, seed: int) -> lens.Ladder:
-    source = lens.Source(matrix(a, b))
+    source = lens.two_states(a, b)
     return lens.ladder(source, source.sample(1, train, seed), source.sample(1, test, seed + 1), most, alpha)
 
 
 @ui.cached
-def finite(a: float, b: float, length: int, seed: int) -> torch.Tensor:
-    return lens.scatter_of_texts(lens.Source(matrix(a, b)), TEXTS, length, seed + 2)
-
-
-def matrix(a: float, b: float) -> torch.Tensor:
-    return torch.tensor([[1 - a, a], [b, 1 - b]], dtype=torch.float64)
+def finite(a: float, b: float, length: int, seed: int) -> lens.Tensor:
+    return lens.scatter_of_texts(lens.two_states(a, b), TEXTS, length, seed + 2)
 
 
 stage = ui.stage("Entropy floor", "No model beats its source on average; on one short text, luck may.")
@@ -61,7 +55,7 @@ with stage.rail:
     alpha = ui.slider("α added to each count", 0.05, 2.0, 0.5, key="alpha", step=0.05)
     seed = ui.number("Seed", 0, 9999, 0, key="seed")
 
-source = lens.Source(matrix(a, b))
+source = lens.two_states(a, b)
 rungs = ladder(a, b, train, test, most, alpha, seed)
 floor, alone = (x / information.LN2 for x in (source.entropy_rate, source.symbol_entropy))
 values = finite(a, b, test, seed)
@@ -104,7 +98,7 @@ stage.metrics(
         "Texts below": f"{100 * share:.0f} %",
     }
 )
-pi, rows = source.stationary.tolist(), (information.entropy(source.transition) / information.LN2).tolist()
+pi, rows = source.stationary.tolist(), source.entropies()
 stage.equation(
     rf"H = \textstyle\sum_i \pi_i H(A_i) = {pi[0]:.4f}\cdot{rows[0]:.4f} + {pi[1]:.4f}\cdot{rows[1]:.4f}"
     rf" = {floor:.4f}",
@@ -135,19 +129,18 @@ with stage.below:
     )
     ui.program(
         f"""
-        import torch
+        from modules.language.information import LN2
         from modules.language.ngram import NGram
         from pages.language.entropy_floor import lens
 
-        transition = torch.tensor([[{1 - a:.6g}, {a:.6g}], [{b:.6g}, {1 - b:.6g}]]).double()
-        source = lens.Source(transition)
+        source = lens.two_states({a:.6g}, {b:.6g})
         text = source.sample(1, {train}, seed={seed})
         bits = [source.entropy_rate]
         for order in range(1, {most} + 1):
             model = NGram(2, order, smoothing="add", alpha={alpha:.6g})
             model.fit(text)
             bits.append(lens.cross_entropy(source, model))
-        result = (torch.tensor(bits) / torch.tensor(2.0).log()).tolist()
+        result = [nats / LN2 for nats in bits]
         """,
         shows=[floor, *rungs.expected.tolist()],
     )

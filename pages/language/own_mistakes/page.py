@@ -34,6 +34,13 @@ stage.scenes(
 
 # --- Controls -----------------------------------------------------------------------------------
 
+
+@ui.cached
+def people(name):
+    """Text of people, and the words of the training text."""
+    return strategies.held_out(ui.card(name))
+
+
 with stage.rail:
     name = ui.language_model("ngram-shakespeare")
     same = texts.tokenizer(ui.card(name)).tokens
@@ -43,17 +50,11 @@ with stage.rail:
     length = ui.slider("Tokens", 9, 60, 30, key="far", step=3)
     places = ui.slider("Places in the text", 50, 1000, 200, key="places", step=50)
     seed = ui.number("Seed", 0, 99, 0, key="seed")
-text, _ = strategies.held_out(ui.card(name))
+text, _ = people(name)
 if text is None:
     ui.stop("The text of this model is not at hand: put its corpus into the data folder, or choose a "
             "model of the Python documentation.")  # fmt: skip
 corpus = text
-
-
-@ui.cached
-def drifted(name, judge, _text, length, places, seed):
-    models = (ui.next_token_model(name), ui.next_token_model(judge))
-    return lens.drift(*models, _text, START, length, places, seed)
 
 
 # --- Picture ------------------------------------------------------------------------------------
@@ -77,16 +78,15 @@ def show(found):
 
 writer, critic = ui.next_token_model(name), ui.next_token_model(judge)
 with stage.picture:
-    if all(strategies.quick(model, length * places // 100) for model in (writer, critic)):
-        found = drifted(name, judge, corpus, length, places, seed)
-    else:
-        found = ui.job(
-            "Let the model go on alone",
-            lambda: lens.drifting(writer, critic, corpus, START, length, places, seed),
-            key="alone", of=(name, judge, length, places, seed), show=show, at_once=True,
-        )  # fmt: skip
-    if found is None:
-        ui.wait("The two texts are compared when the writer has written and the judge has judged.")
+    found = ui.found(
+        "Let the model go on alone",
+        lambda: lens.drifting(
+            ui.next_token_model(name), ui.next_token_model(judge), corpus, START, length, places, seed
+        ),
+        key="alone", of=(name, judge, length, places, seed), show=show,
+        quick=all(strategies.quick(model, length * places // 100) for model in (writer, critic)),
+        says="The two texts are compared when the writer has written and the judge has judged.",
+    )  # fmt: skip
     show(found)
 
 gap = found.own - found.true

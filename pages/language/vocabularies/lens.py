@@ -7,7 +7,7 @@ per token rises, while bits per byte tell which model knows the text better.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,14 +57,19 @@ def count(tokenizer: Tokenizer, training: str, test: str, order: int) -> Counted
     return Counted(len(tokenizer), ids.shape[1], sizes[0], sizes[1], nll)
 
 
-def compare(training: str, test: str, sizes: Sequence[int] = SIZES, order: int = 4) -> list[Counted]:
-    """The same text over bytes (256) and byte pairs; all vocabularies are beginnings of the largest."""
+def comparing(
+    training: str, test: str, sizes: Sequence[int] = SIZES, order: int = 4
+) -> Iterator[tuple[float, list[Counted]]]:
+    """The same text over bytes (256) and byte pairs, all vocabularies beginnings of the largest: the share
+    done, and what is counted so far."""
+    found: list[Counted] = []
+    yield 0.0, found
     largest = BPETokenizer.train(training, max(sizes))
     sizes = sorted({min(size, len(largest)) for size in sizes})
-    return [
-        count(ByteTokenizer() if size == 256 else largest.first(size), training, test, order)
-        for size in sizes
-    ]
+    for size in sizes:
+        coder = ByteTokenizer() if size == 256 else largest.first(size)
+        found = [*found, count(coder, training, test, order)]
+        yield len(found) / len(sizes), found
 
 
 def embedded() -> tuple[str, str]:

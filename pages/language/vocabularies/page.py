@@ -26,38 +26,58 @@ with stage.rail:
                       help="Over the Python documentation; takes some seconds")  # fmt: skip
 
 
-@ui.cached
-def compared():
-    return lens.compare(*lens.embedded())
-
-
 rows = {}
 for name in ui.trained("language", lambda e: e.module.endswith(".NGram")):
     if (corpus == "all" or name.endswith(corpus)) and (row := lens.shipped(ui.card(name))):
         rows[name] = row
-found = compared() if count else []
-orders = range(2, 1 + len(found[0].nll)) if found else range(0)
-sizes = [one.vocabulary for one in found]
 
 # --- Picture ------------------------------------------------------------------------------------
 
-with stage.picture:
-    for column, (measure, label) in zip(ui.columns(2), MEASURES, strict=True):
-        if found:
-            lines = {f"order {n}": [getattr(one, measure)(n) for one in found] for n in orders}
-            fig = basic.curves(lines, x=sizes, markers=True, xlabel="vocabulary", ylabel=label)
-            data = {"vocabulary": sizes, **lines}
-        else:
-            values = [row[measure.replace("_", " ")] for row in rows.values()]
-            short = [name.removeprefix("ngram-") for name in rows]
-            fig = basic.bars(short, values, xlabel=label, horizontal=True, color=theme.OUTPUT)
-            data = {"model": short, label: values}
+
+def draw(columns):
+    """Both measures beside each other: (a figure, its numbers) for each."""
+    for column, (measure, label), (fig, data) in zip(ui.columns(2), MEASURES, columns, strict=True):
         with column:
             ui.figure(fig, alt=f"{label} of n-gram models with small and large vocabularies", data=data,
                       key=f"vocabulary-{measure}", share=1.0)  # fmt: skip
+
+
+def counted(found):
+    """A line for every order, over the vocabularies counted so far."""
+    if not found:
+        return
+    sizes, columns = [one.vocabulary for one in found], []
+    for measure, label in MEASURES:
+        lines = {f"order {n}": [getattr(one, measure)(n) for one in found]
+                 for n in range(2, 1 + len(found[0].nll))}  # fmt: skip
+        fig = basic.curves(lines, x=sizes, markers=True, xlabel="vocabulary", ylabel=label)
+        columns.append((fig, {"vocabulary": sizes, **lines}))
+    draw(columns)
+
+
+def shipped():
+    """A bar for every trained model."""
+    columns, short = [], [name.removeprefix("ngram-") for name in rows]
+    for measure, label in MEASURES:
+        values = [row[measure.replace("_", " ")] for row in rows.values()]
+        fig = basic.bars(short, values, xlabel=label, horizontal=True, color=theme.OUTPUT)
+        columns.append((fig, {"model": short, label: values}))
+    draw(columns)
+
+
+found = []
+with stage.picture:
+    if count:
+        found = ui.found(
+            "Count eight vocabularies", lambda: lens.comparing(*lens.embedded()), key="count", of="embedded",
+            quick=False, show=counted, says="The curves are whole when all eight are counted.",
+        )  # fmt: skip
+        counted(found)
+    else:
+        shipped()
 one = max(rows.values(), key=lambda row: row["vocabulary"])
 if found:
-    last, n = found[-1], orders[-1]
+    last, n = found[-1], len(found[-1].nll)
     perplexity, width, bits = last.perplexity(n), last.test_bytes_per_token, last.bits_per_byte(n)
     told = f"Order {n} over {last.vocabulary:,} tokens, on {lens.TEST:,} characters that were not counted."
 else:
@@ -104,4 +124,4 @@ with stage.below:
         """,
         shows=[row[column] for row in rows.values() for column in ("perplexity", "bits per byte")],
     )
-    ui.source(lens.count, lens.Counted, NGram.fit, references=["[LLM] part 1, eq. 1.4-1.9"])
+    ui.source(lens.comparing, lens.count, lens.Counted, NGram.fit, references=["[LLM] part 1, eq. 1.4-1.9"])
