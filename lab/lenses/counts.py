@@ -1,6 +1,6 @@
 """Counted n-gram models for lenses: of shipped corpora and of the reader's own text."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,11 +42,11 @@ class Counted:
         except ValueError as error:
             raise UserError(str(error)) from None
 
-    def names(self, ids: Tensor) -> list[str]:
+    def names(self, ids: Tensor | Sequence[int]) -> list[str]:
         """Tokens as shown; what stands before a text is ⊢."""
         V = len(self.coder)
         bos = self.model.bos
-        return ["⊢" if i in (V, bos) else texts.shown([self.coder.tokens[i]])[0] for i in ids.tolist()]
+        return ["⊢" if i in (V, bos) else texts.shown([self.coder.tokens[i]])[0] for i in map(int, ids)]
 
 
 def count(text: str, unit: str, order: int) -> Counted:

@@ -12,10 +12,12 @@ from streamlit.testing.v1 import AppTest
 from torch import Tensor, nn
 
 from lab import weights
-from lab.lenses import drawing, receptive_field
+from lab.lenses import drawing, receptive_field, signals
 from lab.lenses.receptive_field import Window
 from modules.convolution.cnn1d import CNN1d
 from modules.convolution.cnn2d import CNN2d
+from pages.convolution.kernel import lens as kernel
+from pages.convolution.own_stack import lens as own_stack
 from pages.convolution.receptive_field import figures, lens
 
 opened = partial(open_page, "convolution/receptive_field")
@@ -150,54 +152,54 @@ def test_numbers_are_written_plainly() -> None:
 def test_own_stack_is_what_was_asked_for() -> None:
     settings = [Window(3, 2, 1, 1), Window(2, 1, 3, 0)]
     for axes in (1, 2):
-        for choice in lens.WEIGHTS:
-            chain = lens.stack(settings, axes, choice, relu=True, seed=1)
+        for choice in own_stack.WEIGHTS:
+            chain = own_stack.stack(settings, axes, choice, relu=True, seed=1)
             for layer, window in zip(chain[::2], settings, strict=True):
                 assert receptive_field.windows(layer, axes) == [window] * axes
                 taps = layer.weight.flatten()
                 assert (taps == 1).all() if choice == "all ones" else taps.unique().numel() > 1
             assert len(chain) == 4 and isinstance(chain[1], nn.ReLU)
-    assert len(lens.stack(settings, 1)) == 2
+    assert len(own_stack.stack(settings, 1)) == 2
     assert torch.equal(
-        lens.stack([Window(3)], 1, "edge")[0].weight.flatten(), torch.tensor([-1.0, 0, 1]).double()
+        own_stack.stack([Window(3)], 1, "edge")[0].weight.flatten(), torch.tensor([-1.0, 0, 1]).double()
     )
-    first, again, other = (lens.stack([Window(3)], 1, "random", seed=s)[0].weight for s in (0, 0, 1))
+    first, again, other = (own_stack.stack([Window(3)], 1, "random", seed=s)[0].weight for s in (0, 0, 1))
     assert torch.equal(first, again) and not torch.equal(first, other)
 
 
 def test_sliding_kernel() -> None:
     """Both known signals through the page's own trace; it replays to the same bits."""
     x = torch.tensor([[3.0, 1, 4, 1, 5, 9]], dtype=torch.float64)
-    run = lambda seed: lens.slide(lens.single([-1, 0, 1], Window(3)), x)  # noqa: E731
+    run = lambda seed: kernel.slide(kernel.single([-1, 0, 1], Window(3)), x)  # noqa: E731
     trace = contracts.trace_replays(run)
     assert trace.result.tolist() == [1, 0, 1, 8] and len(trace) == 4
     assert trace[2].values["reads"].tolist() == [2, 3, 4]
     assert trace[2].values["products"].tolist() == [-4, 0, 5]
     assert trace[2].values["output"].tolist() == [1, 0, 1]
-    padded = lens.slide(lens.single([1, 2, 3], Window(3, 2, 1, 1), bias=0.5), x)
+    padded = kernel.slide(kernel.single([1, 2, 3], Window(3, 2, 1, 1), bias=0.5), x)
     assert padded.result.tolist() == [9.5, 12.5, 38.5]
     assert padded[0].values["reads"].tolist() == [-1, 0, 1] and "1 of them padding" in padded[0].caption
 
 
 def test_typed_numbers() -> None:
-    assert lens.numbers_of("1, 0;-1  2.5", 9) == [1, 0, -1, 2.5]
+    assert kernel.numbers_of("1, 0;-1  2.5", 9) == [1, 0, -1, 2.5]
     for text in ("one", "", "1 2 3", "inf"):
         with pytest.raises(ValueError):
-            lens.numbers_of(text, 2)
+            kernel.numbers_of(text, 2)
 
 
 def test_a_drawn_curve_is_a_signal() -> None:
     """Drawing a signal and reading it back loses less than half a pixel; gaps follow their neighbours."""
-    for name, signal in lens.signals():
-        back = lens.curve(lens.sketch(signal))
+    for name, signal in signals.signals():
+        back = signals.curve(signals.sketch(signal))
         inside_range = signal.clamp(-2.5, 2.5)
         assert (back - inside_range).abs().max() < 1e-5, name
     picture = torch.zeros(40, 40)
     picture[0, 10], picture[39, 20] = 1, 1
-    found = lens.curve(picture)[0]
+    found = signals.curve(picture)[0]
     assert found[:11].tolist() == [2.5] * 11 and found[20:].tolist() == [-2.5] * 20
     assert found[15].item() == pytest.approx(0, abs=1e-6)
-    assert not lens.curve(torch.zeros(40, 40)).any()
+    assert not signals.curve(torch.zeros(40, 40)).any()
 
 
 def test_clicks_find_units() -> None:
@@ -207,13 +209,13 @@ def test_clicks_find_units() -> None:
     assert lens.clicked(grid, {"x": 3, "y": 1}) == (1, 3)
     for nowhere in (None, {"x": 3, "y": 2}, {"x": 9, "y": 0}, {"x": "a", "y": 0}, {"x": 0.5, "y": 0}):
         assert lens.clicked(grid, nowhere) == (2, 1)
-    layers = receptive_field.walk(lens.stack([Window(3, 2), Window(3)], 1), draw(1, 20))
+    layers = receptive_field.walk(own_stack.stack([Window(3, 2), Window(3)], 1), draw(1, 20))
     for level in range(3):
         centres = receptive_field.cone(layers, level, 0).centres[level]
         for unit, centre in enumerate(centres.tolist()):
-            assert lens.cone_unit(layers, {"x": centre, "y": level}) == (level, unit)
+            assert own_stack.cone_unit(layers, {"x": centre, "y": level}) == (level, unit)
     for nowhere in (None, {"x": 0.3, "y": 1}, {"x": 0, "y": 7}):
-        assert lens.cone_unit(layers, nowhere) == (2, layers[-1].output.shape[1] // 2)
+        assert own_stack.cone_unit(layers, nowhere) == (2, layers[-1].output.shape[1] // 2)
 
 
 # --- Figures -------------------------------------------------------------------------------------
@@ -232,7 +234,7 @@ def test_the_box_is_drawn_around_its_inputs() -> None:
 
 
 def test_the_cone_lights_its_paths() -> None:
-    layers = receptive_field.walk(lens.stack([Window(3, padding=1)] * 2, 1), draw(1, 9))
+    layers = receptive_field.walk(own_stack.stack([Window(3, padding=1)] * 2, 1), draw(1, 9))
     cone = receptive_field.cone(layers, 2, 4)
     fig = figures.cone(cone.centres, cone.lit, cone.edges, cone.padding, ["input", "1", "2"])
     lines = [x for x in fig.data[0].x if x is not None]

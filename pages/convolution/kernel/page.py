@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import torch
-
 from lab import ui
 from lab.lenses import receptive_field
 from modules.convolution.mlp import as_linear
-from pages.convolution.receptive_field import figures, lens
+from pages.convolution.kernel import lens
+from pages.convolution.receptive_field import figures
 
 SIGNAL = "5.2 5.3 5.4 5.1 10.1 10.3 9.9 10.3 3.2 3.4 3.3 3.1"  # [UDL] notebook 10.1
 MEAN = "0.33 0.33 0.33"
@@ -37,7 +36,7 @@ with stage.rail:
     examples = {"Two steps": SIGNAL, "One step": "0 0 0 0 1 1 1 1", "Digits of π": "3 1 4 1 5 9"}
     typed = ui.text("Input x", SIGNAL, key="x", max_chars=300, examples=examples, area=False)
 try:
-    x = torch.tensor(lens.numbers_of(typed, 40), dtype=torch.float64)[None]
+    x = lens.signal(typed, 40)
     taps = lens.numbers_of(kernel, 9)
     chain = lens.single(taps, receptive_field.Window(len(taps), stride, dilation, padding), bias)
     trace = lens.slide(chain, x)

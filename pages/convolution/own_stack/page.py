@@ -1,10 +1,10 @@
 """Own stack: how kernel, stride, dilation and padding open the window of every layer."""
 
-import torch
-
 from lab import ui
-from lab.lenses import receptive_field
-from pages.convolution.receptive_field import figures, lens
+from lab.lenses import drawing, receptive_field, signals
+from pages.convolution.own_stack import lens
+from pages.convolution.receptive_field import figures
+from pages.convolution.receptive_field import lens as unit_lens
 
 stage = ui.stage(
     "Own stack", "Each layer widens the window by d(K − 1) steps of the layer below; strides multiply."
@@ -40,23 +40,25 @@ with stage.rail:
                 label = f"{'K' if letter == 'k' else letter} {k}"
                 row.append(ui.number(label, low, high, usual, key=f"{letter}{k}"))
         settings.append(receptive_field.Window(*row))
-    kind = ui.choice("Over the input", lens.FIELDS, key="over", default=lens.ONE)
+    kind = ui.choice("Over the input", unit_lens.FIELDS, key="over", default=unit_lens.ONE)
     weights = ui.choice("Weights", list(lens.WEIGHTS), key="w", default="all ones")
     relu = ui.toggle("ReLU behind each layer", False, key="relu")
     seed = ui.number("Seed of random weights", 0, 999, 0, key="seed")
-    curves = dict(lens.signals())
+    curves = dict(signals.signals())
     if axes == 1:
         chosen = ui.choice("Signal", [*curves, "own"], key="signal", default="3", help="Or draw a curve.")
-        others = torch.stack(list(curves.values()))
+        others = signals.stacked(list(curves.items()))
         if chosen == "own":
-            start = [(label, lens.sketch(curve)) for label, curve in curves.items()]
-            x = lens.curve(ui.draw("Draw a curve from left to right", key="curve", size=40, examples=start))
+            start = [(label, signals.sketch(curve)) for label, curve in curves.items()]
+            x = signals.curve(
+                ui.draw("Draw a curve from left to right", key="curve", size=40, examples=start)
+            )
         else:
             x = curves[chosen]
     else:
-        examples = lens.digits(28)
+        examples = drawing.examples(28)
         x = ui.draw("Draw a digit, or pick one", key="digit28", size=28, examples=examples)[None]
-        others = torch.stack([picture for _, picture in examples])[:, None]
+        others = signals.stacked(examples)
 chain = lens.stack(settings, axes, weights, relu, seed)
 x, others = x.double(), others.double()
 try:
@@ -74,7 +76,7 @@ cone = receptive_field.cone(windows, level, unit)
 names = ["input", *(f"layer {k}" for k in range(1, depth + 1))]
 fields = receptive_field.fields(settings)
 whole = (0,) + (unit,) * axes
-found = lens.over_input(chain, layers, level * step - 1, whole, x, others, kind) if level else None
+found = unit_lens.over_input(chain, layers, level * step - 1, whole, x, others, kind) if level else None
 box = layers[level * step - 1].box(whole) if level else None
 with stage.picture:
     point = ui.clickable(
@@ -82,16 +84,17 @@ with stage.picture:
         key="cone", mark=True, alt="Layers of units, each above the middle of its field, paths lit",
         data={"layer": [k for k, row in enumerate(cone.lit) for _ in row],
               "unit": [i for row in cone.lit for i in range(len(row))],
-              "centre": torch.cat(cone.centres), "lit": torch.cat(cone.lit)},
+              "centre": [float(c) for row in cone.centres for c in row],
+              "lit": [bool(on) for row in cone.lit for on in row]},
     )  # fmt: skip
     if found is not None:
         ui.figure(
             figures.field(x, found, box), key="field", share=0.5,
-            alt=f"The input with the box of theory in blue and, in orange, {lens.WHAT[kind]}",
+            alt=f"The input with the box of theory in blue and, in orange, {unit_lens.WHAT[kind]}",
             data={"input": list(range(found.numel())), "value": x[0].flatten(), kind: found.flatten()},
         )  # fmt: skip
 if found is not None:
-    stage.metrics(lens.sizes(found, box))
+    stage.metrics(unit_lens.sizes(found, box))
 with stage.foot:
     ui.caption(
         f"Chosen: {names[level]}, unit {unit}; click any other. Its field r = {fields[level].size} inputs, "
@@ -105,7 +108,7 @@ with stage.below:
     ui.equation(receptive_field.growth(settings), "Each layer adds d(K − 1) steps of the layer below.")
     if level and (formula := receptive_field.field_equation(windows[level - 1], whole)):
         ui.equation(*formula)
-        ui.equation(*lens.unit_equation(windows[level - 1], whole))
+        ui.equation(*unit_lens.unit_equation(windows[level - 1], whole))
     ui.table(
         {"layer": names, "positions": [x.shape[-1], *(w.output.shape[-1] for w in windows)],
          "field r": [f.size for f in fields], "step j": [f.jump for f in fields],

@@ -1,24 +1,21 @@
-"""Inside a convolution: one unit's number with its operands, the sliding kernel, stacks of one's own.
+"""Inside a convolution: what a unit sees, and its number with its operands.
 
     h_i = β + Σ_c Σ_{k<K} ω_{ck} x_{c, s·i + d·k − p}
 
 Patch × kernel, element by element, summed up, plus the bias, is the unit's number before the
 activation; here are those operands for any unit of any layer of a chain that has run (`walk`).
 
-References: [UDL] §10.2-10.4, figures 10.2-10.5, notebooks 10.1 and 10.3.
+References: [UDL] §10.2-10.4, figures 10.2-10.5, notebook 10.3.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from datamodules.mnist1d import MNIST1D
-from lab.lenses.drawing import examples
 from lab.lenses.receptive_field import (
     MODES,
     POINTWISE,
@@ -27,17 +24,13 @@ from lab.lenses.receptive_field import (
     Span,
     Unit,
     Window,
-    cone,
     describe,
     half_held,
     layers_of,
     measured_field,
     spread,
-    walk,
     windows,
 )  # fmt: skip
-from lab.seeding import seeded
-from modules.trace import Step, Trace
 
 REFERENCES = (
     "[UDL] §10.2-10.4, figures 10.3-10.7, problems 10.9-10.11, 10.17",
@@ -85,11 +78,6 @@ def layer_names(model: nn.Module) -> dict[int, str]:
     kinds = [describe(module) for module in layers_of(model)]
     shown = [k for k, kind in enumerate(kinds) if kind not in ("flatten", "dropout")]
     return {k: f"{n} · {kinds[k]}" for n, k in enumerate(shown, 1)}
-
-
-def digits(side: int) -> list[tuple[str, Tensor]]:
-    """Chosen digits by name."""
-    return examples(side)
 
 
 # --- The numbers of one unit -------------------------------------------------------------------
@@ -238,142 +226,6 @@ def signed(value: float) -> str:
     return f"- {shown(-value)}" if value < 0 else f"+ {shown(value)}"
 
 
-# --- A stack of one's own ----------------------------------------------------------------------
-
-WEIGHTS = ("all ones", "random", "edge")
-
-
-def stack(
-    settings: Sequence[Window], axes: int, weights: str = "all ones", relu: bool = False, seed: int = 0
-) -> nn.Sequential:
-    """A chain of convolutions of one channel, in float64.
-
-    Args:
-        settings: of each layer, the same along every axis.
-        axes: 1 for signals, 2 for images.
-        weights: "all ones" (a gradient then counts paths), "random", or "edge" (right minus left).
-        relu: behind each convolution.
-    """
-    generator = torch.Generator().manual_seed(seed)
-    layers: list[nn.Module] = []
-    for window in settings:
-        make: Any = nn.Conv1d if axes == 1 else nn.Conv2d
-        sizes = window.kernel, window.stride, window.padding, window.dilation
-        layer = seeded(lambda make=make, sizes=sizes: make(1, 1, *sizes, dtype=torch.float64))  # type: ignore[misc]
-        with torch.no_grad():
-            layer.bias.zero_()
-            if weights == "random":
-                layer.weight.copy_(torch.randn(layer.weight.shape, generator=generator, dtype=torch.float64))
-            elif weights == "edge":
-                layer.weight.copy_(torch.linspace(-1, 1, window.kernel).expand_as(layer.weight))
-            else:
-                layer.weight.fill_(1)
-        layers += [layer, nn.ReLU()] if relu else [layer]
-    return nn.Sequential(*layers).eval().requires_grad_(False)
-
-
-# --- Inputs of one's own -----------------------------------------------------------------------
-
-
-def signals(count: int = 10) -> list[tuple[str, Tensor]]:
-    """Curves (name, (1, 40)) of MNIST-1D's test split, the first of each digit."""
-    data = MNIST1D()
-    data.setup("test")
-    x, y = data.test_set[torch.arange(len(data.test_set))]
-    return [(str(d), x[int((y == d).nonzero()[0])]) for d in range(count)]
-
-
-def curve(picture: Tensor, height: float = 2.5) -> Tensor:
-    """A drawn curve (size, size), ink in [0, 1], as a signal (1, size): the height of the ink's centre.
-
-    The upper edge is `height`, the lower −`height`; columns without ink follow their neighbours, and a
-    drawing without ink is 0 everywhere.
-    """
-    size = picture.shape[1]
-    ink = picture.double().sum(0)
-    level = torch.linspace(height, -height, len(picture), dtype=torch.float64)
-    drawn = ink.nonzero().flatten()
-    if not len(drawn):
-        return torch.zeros(1, size)
-    centre = (picture.double() * level[:, None]).sum(0)[drawn] / ink[drawn]
-    filled = np.interp(np.arange(size), drawn.numpy(), centre.numpy())
-    return torch.tensor(filled, dtype=torch.float32)[None]
-
-
-def sketch(signal: Tensor, height: float = 2.5) -> Tensor:
-    """A signal (1, size) as a drawing (size, size): the inverse of `curve`, as far as pixels go."""
-    size = signal.shape[-1]
-    row = ((height - signal[0].double()) / (2 * height) * (size - 1)).clamp(0, size - 1)
-    low = row.floor().long().clamp_max(size - 2)
-    share = row - low
-    picture = torch.zeros(size, size)
-    columns = torch.arange(size)
-    picture[low, columns] = (1 - share).float()
-    picture[low + 1, columns] = share.float()
-    return picture
-
-
-# --- The kernel slides -------------------------------------------------------------------------
-
-
-def single(taps: Sequence[float], window: Window, bias: float = 0.0) -> nn.Sequential:
-    """One 1-D convolution of one channel with these taps, in float64."""
-    chain = stack([window], 1)
-    layer: Any = chain[0]
-    with torch.no_grad():
-        layer.weight.copy_(torch.tensor(taps, dtype=torch.float64).view(1, 1, -1))
-        layer.bias.fill_(bias)
-    return chain
-
-
-def slide(chain: nn.Sequential, x: Tensor) -> Trace:
-    """One convolution, position by position: what it reads, the products, their sum.
-
-    Args:
-        chain: of `single`.
-        x: (1, n).
-
-    Returns:
-        A trace whose result is the output (n_out,); a step's values are `position`, `reads` (which
-        inputs, −1 in the padding), `patch`, `kernel`, `products` and `output` so far.
-    """
-    (layer,) = walk(chain, x)
-    (window,) = windows(layer.module, 1) or []
-    steps = []
-    for i in range(layer.output.shape[1]):
-        numbers = arithmetic(layer, (0, i))
-        reads = i * window.stride - window.padding + torch.arange(window.kernel) * window.dilation
-        inside = (reads >= 0) & (reads < x.shape[1])
-        values = {
-            "position": i,
-            "reads": torch.where(inside, reads, -1),
-            "patch": numbers.patch[0],
-            "kernel": layer.module.weight[0, 0].detach(),  # type: ignore[index]
-            "products": numbers.products[0],
-            "output": layer.output[0, : i + 1],
-        }
-        outside = "" if inside.all() else f", {int((~inside).sum())} of them padding"
-        steps.append(Step(f"Output {i} reads {window.kernel} inputs{outside}.", values,
-                          unit_equation(layer, (0, i))[0]))  # fmt: skip
-    return Trace(steps, layer.output[0])
-
-
-def numbers_of(text: str, most: int) -> list[float]:
-    """The numbers of a text, apart by spaces or commas.
-
-    Raises:
-        ValueError: a word is no number, there is none, or there are more than `most`.
-    """
-    words = text.replace(",", " ").replace(";", " ").split()
-    try:
-        values = [float(word) for word in words]
-    except ValueError:
-        raise ValueError(f"“{text[:40]}” is no list of numbers: write them like 1 0 -1.") from None
-    if not values or len(values) > most or not all(np.isfinite(values)):
-        raise ValueError(f"Give 1 to {most} finite numbers; there are {len(values)}.")
-    return values
-
-
 # --- Choosing a unit ---------------------------------------------------------------------------
 
 
@@ -400,24 +252,3 @@ def clicked(grid: Tensor, point: Any) -> tuple[int, int]:
 def loudest(numbers: Arithmetic) -> int:
     """The input channel whose products have the largest sum, in size."""
     return int(numbers.products.flatten(1).sum(1).abs().argmax())
-
-
-def cone_unit(layers: Sequence[Layer], point: Any) -> tuple[int, int]:
-    """Layer and unit of a click (x = middle of the field, y = layer) in a stack; the input is layer 0.
-
-    Without a click, or with one that is nowhere in this stack: the middle of the last layer.
-    """
-    fallback = (len(layers), layers[-1].output.shape[-1] // 2)
-    if point is None or not all(isinstance(point[axis], int | float) for axis in ("x", "y")):
-        return fallback
-    level = round(point["y"])
-    if not 0 <= level <= len(layers):
-        return fallback
-    centres = cone(layers, level, 0).centres[level]
-    distance = (centres - point["x"]).abs()
-    return (level, int(distance.argmin())) if distance.min() < 1e-3 else fallback
-
-
-def with_stride(settings: Sequence[Window], layer: int, stride: int) -> list[Window]:
-    """The stack with another stride in one layer, counted from 1."""
-    return [replace(window, stride=stride) if k == layer else window for k, window in enumerate(settings, 1)]

@@ -1,12 +1,11 @@
 """Receptive field: which inputs a unit of a trained network can see in theory, and which it does see."""
 
+import math
 from collections.abc import Callable
-
-import torch
 
 from lab import ui
 from lab.figures import basic
-from lab.lenses import receptive_field
+from lab.lenses import drawing, receptive_field, signals
 from modules.convolution import cnn1d, cnn2d
 from pages.convolution.receptive_field import figures, lens
 
@@ -47,21 +46,21 @@ with stage.rail:
 
 @ui.cached
 def digits(side: int) -> list:
-    return lens.digits(side)
+    return drawing.examples(side)
 
 
 with stage.rail:
     if len(shape) == 3:
         examples = digits(shape[-1])
         x = ui.draw("Draw a digit, or pick one", key=f"digit{shape[-1]}", size=shape[-1], examples=examples)
-        x, others = x[None], torch.stack([picture for _, picture in examples])[:, None]
+        x, others = x[None], signals.stacked(examples)
     else:
-        curves = dict(lens.signals())
+        curves = dict(signals.signals())
         chosen = ui.choice("Signal", [*curves, "own"], key="signal", default="3", help="Or draw a curve.")
-        others = torch.stack(list(curves.values()))
+        others = signals.stacked(list(curves.items()))
         if chosen == "own":
-            start = [(label, lens.sketch(curve)) for label, curve in curves.items()]
-            x = lens.curve(
+            start = [(label, signals.sketch(curve)) for label, curve in curves.items()]
+            x = signals.curve(
                 ui.draw("Draw a curve from left to right", key="curve", size=shape[-1], examples=start)
             )
         else:
@@ -146,7 +145,7 @@ with stage.below:
         "Inside the box most of the weight sits near the middle, because more paths lead there. "
         "A dense layer has no box: any of its units may read everything below it."
     )
-    size = int(torch.tensor([last - first + 1 for first, last in box or []]).prod())
+    size = math.prod(last - first + 1 for first, last in box or [])
     held = receptive_field.half_held(found)
     ui.check(
         "Which share of the box is enough to hold half of the orange?",
@@ -159,7 +158,7 @@ with stage.below:
             f"""
             import torch
             from lab import experiments, weights
-            from lab.lenses import receptive_field
+            from lab.lenses import drawing, receptive_field, signals
 
             model = weights.load(experiments.find({name.partition("/")[0]!r}).weights)
             layers = receptive_field.walk(model, torch.zeros{shape})
@@ -172,7 +171,7 @@ with stage.below:
             f"""
             import torch
             from lab import experiments, weights
-            from lab.lenses import receptive_field
+            from lab.lenses import drawing, receptive_field, signals
 
             model = weights.load(experiments.find({name.partition("/")[0]!r}).weights)
             sizes = receptive_field.walk(model, torch.zeros{shape})

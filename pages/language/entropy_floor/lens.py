@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from modules.autoregressive import markov
-from modules.language.information import entropy
+from modules.language.information import LN2, entropy
 from modules.language.ngram import NGram
 from modules.noise import pick, uniform
 
@@ -57,6 +57,10 @@ class Source:
     def symbol_entropy(self) -> float:
         """Entropy of one symbol without its past, nats: the floor of a model that has no context."""
         return float(entropy(self.stationary))
+
+    def entropies(self) -> list[float]:
+        """Entropy of the symbol after each state, in bits."""
+        return (entropy(self.transition) / LN2).tolist()
 
     def sample(self, texts: int, length: int, seed: int = 0) -> Tensor:
         """Stationary texts (B, T).
@@ -147,3 +151,8 @@ def histogram(values: Tensor, bins: int = 24) -> tuple[list[str], Tensor, Tensor
     counts = torch.histogram(values.double(), edges).hist.long()
     centres = (edges[1:] + edges[:-1]) / 2
     return [f"{c:.3f}" for c in centres.tolist()], centres, counts
+
+
+def two_states(a: float, b: float) -> Source:
+    """The source of two symbols that goes from 0 to 1 with probability a, and from 1 to 0 with b."""
+    return Source(torch.tensor([[1 - a, a], [b, 1 - b]], dtype=torch.float64))

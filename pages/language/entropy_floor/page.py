@@ -1,5 +1,7 @@
 """Entropy floor: a source with a known entropy rate, and how near to it models of its text can come."""
 
+from typing import Any
+
 from lab import ui
 from lab.figures import basic, theme
 from modules.language import information, ngram
@@ -21,7 +23,7 @@ def ladder(a: float, b: float, train: int, test: int, most: int, alpha: float, s
 
 
 @ui.cached
-def finite(a: float, b: float, length: int, seed: int) -> lens.Tensor:
+def finite(a: float, b: float, length: int, seed: int) -> Any:
     return lens.scatter_of_texts(lens.two_states(a, b), TEXTS, length, seed + 2)
 
 

@@ -1,7 +1,5 @@
 """n-grams: what follows the last tokens, order by order; sparsity, smoothing, sampling."""
 
-import torch
-
 from lab import ui
 from lab.errors import UserError
 from lab.figures import basic, trees
@@ -109,8 +107,8 @@ def show_next():
 
 def show_contexts():
     found = lens.contexts(model, context)
-    read = [" ".join(model.names(torch.tensor(tokens))) for tokens in found.tokens]
-    oldest = [model.names(torch.tensor(tokens[:1]))[0] if tokens else "all" for tokens in found.tokens]
+    read = [" ".join(model.names(tokens)) for tokens in found.tokens]
+    oldest = [model.names(tokens[:1])[0] if tokens else "all" for tokens in found.tokens]
     with stage.picture:
         clicked = ui.clickable(
             trees.tree(

@@ -13,6 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from datamodules.cooccurrence import Cooccurrence
 from lab.lenses.embeddings import Table
 from modules.language import word_vectors as wv
 
@@ -83,3 +84,10 @@ def agreement(one: Tensor, other: Tensor) -> Tensor:
 def cost(contexts: Tensor) -> tuple[int, int]:
     """Predictions in one pass: of CBOW, one a window, and of skip-gram, one a pair; contexts (N, 2k)."""
     return len(contexts), int((contexts >= 0).sum())
+
+
+def predictions(corpus: str, window: int) -> tuple[int, int]:
+    """`cost` of a corpus."""
+    data = Cooccurrence(corpus, window=window)
+    data.setup("fit")
+    return cost(data.train_set[torch.arange(len(data.train_set))][1])

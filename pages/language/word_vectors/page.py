@@ -1,8 +1,5 @@
 """Word vectors: a map, neighbours, methods side by side, rare words."""
 
-import torch
-
-from datamodules.cooccurrence import Cooccurrence
 from lab import ui
 from lab.errors import UserError
 from lab.figures import basic
@@ -199,9 +196,7 @@ def rare(n):
 @ui.cached
 def passes():
     """Predictions in one pass through the planted corpus, by CBOW and by skip-gram."""
-    data = Cooccurrence("relations", window=2)
-    data.setup("fit")
-    return lens.cost(data.train_set[torch.arange(len(data.train_set))][1])
+    return lens.predictions("relations", window=2)
 
 
 def show_rare():

@@ -1,0 +1,83 @@
+"""A kernel of one channel slides over a signal, product by product.
+
+References: [UDL] §10.2, notebook 10.1.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from lab.lenses.receptive_field import Window, walk, windows
+from modules.trace import Step, Trace
+from pages.convolution.own_stack.lens import stack
+from pages.convolution.receptive_field.lens import arithmetic, unit_equation
+
+
+def single(taps: Sequence[float], window: Window, bias: float = 0.0) -> nn.Sequential:
+    """One 1-D convolution of one channel with these taps, in float64."""
+    chain = stack([window], 1)
+    layer: Any = chain[0]
+    with torch.no_grad():
+        layer.weight.copy_(torch.tensor(taps, dtype=torch.float64).view(1, 1, -1))
+        layer.bias.fill_(bias)
+    return chain
+
+
+def slide(chain: nn.Sequential, x: Tensor) -> Trace:
+    """One convolution, position by position: what it reads, the products, their sum.
+
+    Args:
+        chain: of `single`.
+        x: (1, n).
+
+    Returns:
+        A trace whose result is the output (n_out,); a step's values are `position`, `reads` (which
+        inputs, −1 in the padding), `patch`, `kernel`, `products` and `output` so far.
+    """
+    (layer,) = walk(chain, x)
+    (window,) = windows(layer.module, 1) or []
+    steps = []
+    for i in range(layer.output.shape[1]):
+        numbers = arithmetic(layer, (0, i))
+        reads = i * window.stride - window.padding + torch.arange(window.kernel) * window.dilation
+        inside = (reads >= 0) & (reads < x.shape[1])
+        values = {
+            "position": i,
+            "reads": torch.where(inside, reads, -1),
+            "patch": numbers.patch[0],
+            "kernel": layer.module.weight[0, 0].detach(),  # type: ignore[index]
+            "products": numbers.products[0],
+            "output": layer.output[0, : i + 1],
+        }
+        outside = "" if inside.all() else f", {int((~inside).sum())} of them padding"
+        steps.append(Step(f"Output {i} reads {window.kernel} inputs{outside}.", values,
+                          unit_equation(layer, (0, i))[0]))  # fmt: skip
+    return Trace(steps, layer.output[0])
+
+
+def numbers_of(text: str, most: int) -> list[float]:
+    """The numbers of a text, apart by spaces or commas.
+
+    Raises:
+        ValueError: a word is no number, there is none, or there are more than `most`.
+    """
+    words = text.replace(",", " ").replace(";", " ").split()
+    try:
+        values = [float(word) for word in words]
+    except ValueError:
+        raise ValueError(f"“{text[:40]}” is no list of numbers: write them like 1 0 -1.") from None
+    if not values or len(values) > most or not all(np.isfinite(values)):
+        raise ValueError(f"Give 1 to {most} finite numbers; there are {len(values)}.")
+    return values
+
+
+def signal(text: str, most: int) -> Tensor:
+    """Typed numbers as a signal (1, n), float64.
+
+    Raises:
+        ValueError: as of `numbers_of`.
+    """
+    return torch.tensor(numbers_of(text, most), dtype=torch.float64)[None]
