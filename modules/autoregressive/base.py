@@ -24,6 +24,8 @@ from modules.base import Module, Split
 from modules.noise import pick, uniform
 from modules.trace import Step, Trace
 
+COLDEST = 1e-30  # a lower temperature counts as 0: in single precision logits over it are no numbers
+
 Order = Literal["raster", "reversed", "random"] | Sequence[int]
 Joint = tuple[Tensor, int]  # the order in which it visits the variables, and its index in the mixture
 
@@ -271,8 +273,8 @@ class Autoregressive(Module):
     def probabilities(self, logits: Tensor, temperature: float = 1.0) -> Tensor:
         """p(x_i = 1), or p(x_i = k) for every k; temperature 0 puts everything on the likeliest value."""
         if self.num_categories == 2:
-            return (logits > 0).to(logits) if temperature == 0 else torch.sigmoid(logits / temperature)
-        if temperature == 0:
+            return (logits > 0).to(logits) if temperature < COLDEST else torch.sigmoid(logits / temperature)
+        if temperature < COLDEST:
             return F.one_hot(logits.argmax(-1), self.num_categories).to(logits)
         return (logits / temperature).softmax(-1)
 

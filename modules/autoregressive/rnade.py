@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from modules.autoregressive.base import Order
+from modules.autoregressive.base import COLDEST, Order
 from modules.autoregressive.nade import NADEBase
 from modules.noise import pick
 from modules.trace import Step, Trace
@@ -90,7 +90,7 @@ class RNADE(NADEBase):
 
     def probabilities(self, logits: Tensor, temperature: float = 1.0) -> Tensor:
         """π, the weights of the mixture."""
-        if temperature == 0:
+        if temperature < COLDEST:
             return torch.zeros_like(logits.chunk(3, -1)[0]).scatter(
                 -1, logits.chunk(3, -1)[0].argmax(-1, keepdim=True), 1.0
             )

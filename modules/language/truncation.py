@@ -88,6 +88,7 @@ def apply_temperature(logits: Tensor, temperature: float) -> Tensor:
         return torch.zeros_like(logits).scatter(-1, logits.argmax(-1, keepdim=True), 1.0)
     if temperature == 1:
         return logits.softmax(-1)
+    temperature = max(temperature, torch.finfo(logits.dtype).tiny)  # else 0 in this precision
     return ((logits - logits.amax(-1, keepdim=True)) / temperature).softmax(-1)  # no overflow near 0
 
 

@@ -104,3 +104,12 @@ def test_a_draw_computes_each_conditional_once(
     given[model.order[:1]] = 1.0
     model.sample(4, given=given, generator=torch.Generator().manual_seed(0))
     assert chosen == model.order[1:].tolist() and len(drawn) == model.n - 1
+
+
+@pytest.mark.parametrize("temperature", [1e-40, 1e-124, 5e-324])
+def test_a_temperature_next_to_zero_takes_the_likeliest(temperature: float) -> None:
+    """Single precision takes it for 0, and what is divided by it for infinite."""
+    bits = MADE(event_shape=(2,), hidden=[4])
+    levels = NADE(event_shape=(2,), hidden=4, num_categories=3)
+    assert bits.probabilities(torch.tensor([-2.0, 0.0, 3.0]), temperature).tolist() == [0, 0, 1]
+    assert levels.probabilities(torch.tensor([1.0, 5.0, 0.0]), temperature).tolist() == [0, 1, 0]

@@ -123,6 +123,7 @@ def test_temperature():
     assert apply_temperature(z, 0.1).tolist() == pytest.approx([2.06e-9, 4.54e-5, 0.999955], rel=1e-2)
     assert apply_temperature(z, 0).tolist() == [0, 0, 1]
     assert apply_temperature(z, 1e-320).tolist() == [0, 0, 1]  # no overflow on the way to greedy
+    assert apply_temperature(z.float(), 1e-124).tolist() == [0, 0, 1]  # which single precision takes for 0
     assert apply_temperature(z + 1000, 1.0).isfinite().all()
     assert apply_temperature(torch.ones(3), 0).tolist() == [1, 0, 0]
     hot, cold = (-(p * p.log()).sum().item() for p in (apply_temperature(z, 5.0), apply_temperature(z, 0.5)))
