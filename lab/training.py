@@ -306,7 +306,10 @@ class LabCLI(LightningCLI):
         if path := self.config[self.subcommand].get("ckpt_path"):
             weights.check_checkpoint(Path(path), self.model)
         elif self.experiment.weights:
-            self.model.load_state_dict(weights.load(self.experiment.weights).state_dict())
+            trained = weights.load(self.experiment.weights).state_dict()
+            name = self.experiment.name
+            weights.check_fits(trained, self.model, f"With these settings {name}'s trained weights are those")
+            self.model.load_state_dict(trained)
         else:
             raise UserError(
                 f"{self.experiment.name} has no trained weights: run `lab fit {self.experiment.name}`."

@@ -279,12 +279,20 @@ def check_checkpoint(path: Path, model: Module) -> None:
     Raises:
         WeightsError: names or shapes differ from the model's.
     """
-    state = read_checkpoint(path)["state_dict"]
+    check_fits(read_checkpoint(path)["state_dict"], model, f"{path} is a checkpoint")
+
+
+def check_fits(state: Mapping[str, Tensor], model: Module, what: str) -> None:
+    """
+    Args:
+        what: begins the sentence.
+
+    Raises:
+        WeightsError: names or shapes of `state` differ from the model's.
+    """
     model.resize_buffers(state)
     own = model.state_dict()
     wrong = next((k for k in own.keys() | state.keys() if k not in own or k not in state), None)
     wrong = wrong or next((k for k in own if own[k].shape != state[k].shape), None)
     if wrong:
-        raise WeightsError(
-            f"{path} is a checkpoint of another model than {type(model).__name__}: {wrong!r} does not match."
-        )
+        raise WeightsError(f"{what} of another model than {type(model).__name__}: {wrong!r} does not match.")

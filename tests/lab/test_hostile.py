@@ -296,6 +296,13 @@ def test_bad_arguments_on_the_command_line(experiment: str, option: str, said: s
     assert said in complaint(capsys)
 
 
+@pytest.mark.parametrize("command", ["validate", "predict"])
+@pytest.mark.parametrize("option", ["--data.init_args.image_size=12", "--model.init_args.num_orders=0"])
+def test_settings_that_the_trained_weights_do_not_fit(command: str, option: str, capsys) -> None:
+    assert main([command, "made-digits", option]) == 2
+    assert "made-digits's trained weights are those of another model" in complaint(capsys)
+
+
 def test_a_folder_without_a_card(capsys, tmp_path: Path) -> None:
     assert main(["sample", str(tmp_path)]) == 2
     assert "cannot be read" in complaint(capsys)
