@@ -104,12 +104,16 @@ def lecture(args: list[str]) -> int | None:
             known = lecture.read(name)
             print(f"{name:<24} {known.title}: {len(known.entries)} scenes, {known.minutes:g} minutes")
         return None
+    read, pages = lecture.read(options.name), lecture.pages()
+    for at, entry in enumerate(read.entries, 1):
+        if entry.page not in pages:
+            print(f"lab: {read.name}, scene {at}: there is no page {entry.page[:60]!r} now.", file=sys.stderr)
     if options.pdf is not None:
         from lab import handout
 
         print(f"{options.pdf}: {handout.export(options.name, options.pdf)} scenes")
         return None
-    return app(rest, lecture.read(options.name).link(0))
+    return app(rest, read.link(0))
 
 
 def hall(count: int, args: list[str], page: str) -> int:

@@ -51,6 +51,12 @@ class Lecture:
         return f"{self.entries[at].page}?lecture={self.name}&at={at + 1}"
 
 
+def pages() -> set[str]:
+    """The addresses of all pages that scenes may stand on."""
+    found = (Path(__file__).parents[1] / "pages").glob("*/*/page.py")
+    return {f"{path.parts[-3]}-{path.parts[-2]}".replace("_", "-") for path in found}
+
+
 def names() -> list[str]:
     """All lectures, by name."""
     return sorted(path.stem for path in LECTURES.glob("*.yaml"))

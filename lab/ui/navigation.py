@@ -51,7 +51,28 @@ SPLIT: dict[str, tuple[str, dict[str, str]]] = {
     "convolution-receptive-field": (
         "show", {"Own stack": "convolution-own-stack", "Kernel": "convolution-kernel"}
     ),
+    "language-word-vectors": ("view", {"Analogies": "language-analogies"}),
 }  # fmt: skip
+
+
+def row_as_step(said: Mapping[str, str]) -> dict[str, str]:
+    """The FVSBN's rows were named by their bit, "x3"; a film counts them in the order of the bits."""
+    order = re.findall(r"\d", said.get("order", "1 2 3 4"))
+    bit = said["row"].removeprefix("x")
+    return {"step": str(order.index(bit)) if bit in order else said["row"]}
+
+
+def layer_by_number(said: Mapping[str, str]) -> dict[str, str]:
+    """Layers were named "words and places" and "after block 2"; a film counts them."""
+    named = re.fullmatch(r"words and places|after block (\d+)", said["layer"])
+    return {"layer": named[1] or "0"} if named else {"layer": said["layer"]}
+
+
+# Controls that links name otherwise today: page -> key -> what a link with that key says in its place.
+RENAMED: dict[str, dict[str, Callable[[Mapping[str, str]], dict[str, str]]]] = {
+    "autoregressive-fvsbn": {"row": row_as_step},
+    "language-senses": {"layer": layer_by_number},
+}
 
 # Pages that were renamed: links to the old names lead to the new ones, with all that they say.
 MOVED: dict[str, str | dict[str, str]] = {
@@ -221,15 +242,33 @@ def script(path: Path) -> Callable[[], None]:
         exec(compiled(path, path.stat().st_mtime_ns), {"__name__": "__main__", "__file__": str(path)})
 
     def run() -> None:
-        split(path)
+        lead_on(path)
         show(draw, lambda key: knows(path, key))
 
     return run
 
 
-def split(path: Path) -> None:
-    """Lead a link to a view that has become a page on to it."""
-    key, views = SPLIT.get(f"{path.parent.parent.name}-{path.parent.name}".replace("_", "-"), ("", {}))
+def today(page: str, said: Mapping[str, str]) -> dict[str, str]:
+    """What a link to a page says, in the words that the page has today."""
+    now = dict(said)
+    for key, read in RENAMED.get(page, {}).items():
+        if key in now:
+            del now[key]
+            now = {**read(said), **now}  # what is said in today's words counts
+    return now
+
+
+def lead_on(path: Path) -> None:
+    """Read an old link in today's words; one to a view that has become a page leads on to it."""
+    url = f"{path.parent.parent.name}-{path.parent.name}".replace("_", "-")
+    said = st.query_params.to_dict()
+    if (new := today(url, said)) != said:
+        for gone in set(said) - set(new):
+            del st.query_params[gone]
+        for name in new:
+            if new[name] != said.get(name):
+                st.query_params[name] = new[name]
+    key, views = SPLIT.get(url, ("", {}))
     now = views.get(st.query_params.get(key, ""))
     if now is not None:
         said = {name: value for name, value in st.query_params.to_dict().items() if name != key}
@@ -268,11 +307,11 @@ def compiled(path: Path, stamp: int) -> CodeType:
 def forward(old: str, entries: dict[str, StreamlitPage]) -> StreamlitPage:
     """The page of an old link, not in the menu: it leads to where the page is now."""
 
-    def lead_on() -> None:
+    def leads() -> None:
         said = st.query_params.to_dict()
         now = MOVED[old]
         if isinstance(now, dict):
             now = now.get(said.pop("view", ""), next(iter(now.values())))
         st.switch_page(entries[now], query_params=said)
 
-    return st.Page(lead_on, title=old, url_path=old, visibility="hidden")
+    return st.Page(leads, title=old, url_path=old, visibility="hidden")

@@ -28,6 +28,8 @@ TEXT = "transformer-attention"
         ),
         ("language-decoding?b=3", "language-beam-search?b=3"),
         ("language-decoding?view=Next+token&p=0.5", "language-truncation?p=0.5"),
+        ("language-word-vectors?view=Analogies&exclude=false", "language-analogies?exclude=false"),
+        ("language-senses?layer=after+block+1", "language-senses?layer=1"),
     ],
 )
 def test_an_old_link_leads_to_where_the_page_is_now(walker: Visit, old: str, new: str) -> None:

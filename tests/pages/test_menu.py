@@ -7,7 +7,7 @@ import pytest
 from browsing import Visit
 
 from lab.ui import search
-from lab.ui.navigation import PageInfo, pages
+from lab.ui.navigation import MOVED, RENAMED, SPLIT, PageInfo, pages, today
 
 WIDE = {"width": 1600, "height": 900}
 NARROW = {"width": 1280, "height": 720}
@@ -51,6 +51,32 @@ def test_a_changed_room_is_read_again(tmp_path: Path) -> None:
     assert search.entry(page, 3)["symbols"] == ["KL", "σ sigma"]
     file.write_text("ui.equation(")  # no Python: what the other files say still counts
     assert search.entry(page, 4)["symbols"] == ["σ sigma"]
+
+
+@pytest.mark.parametrize(
+    ("page", "old", "new"),
+    [
+        ("autoregressive-fvsbn", {"row": "x3", "x": "0110"}, {"step": "2", "x": "0110"}),
+        ("autoregressive-fvsbn", {"row": "x3", "order": "4 3 2 1"}, {"step": "1", "order": "4 3 2 1"}),
+        ("autoregressive-fvsbn", {"row": "x3", "step": "0"}, {"step": "0"}),
+        ("autoregressive-fvsbn", {"row": "x9"}, {"step": "x9"}),  # the film says what it takes
+        ("language-senses", {"layer": "words and places"}, {"layer": "0"}),
+        ("language-senses", {"layer": "after block 2", "n": "40"}, {"layer": "2", "n": "40"}),
+        ("language-senses", {"layer": "1"}, {"layer": "1"}),
+        ("language-senses", {"layer": "above"}, {"layer": "above"}),
+        ("language-truncation", {"layer": "after block 2"}, {"layer": "after block 2"}),
+    ],
+)
+def test_old_links_are_read_in_todays_words(page: str, old: dict[str, str], new: dict[str, str]) -> None:
+    assert today(page, old) == new
+    assert today(page, new) == new
+
+
+def test_old_links_lead_to_pages_that_there_are() -> None:
+    known = {page.url for page in pages()}
+    assert {*RENAMED, *SPLIT} <= known and not known & set(MOVED)
+    ends = [*MOVED.values(), *(views for _, views in SPLIT.values())]
+    assert {url for end in ends for url in (end.values() if isinstance(end, dict) else [end])} <= known
 
 
 # --- In the browser ---------------------------------------------------------------------------------
