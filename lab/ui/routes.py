@@ -1,5 +1,5 @@
 """What the server answers besides Streamlit: Plotly.js out of its package, what the menu's search looks
-through, our own modules, and short links."""
+through, our own modules, short links, and lectures that are followed."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from lab.ui import search, short
+from lab.ui import follow, search, short
 from lab.ui.components import JS, PLOTLY
 
 PLOTLY_JS = Path(str(files("plotly") / "package_data" / "plotly.min.js"))
@@ -39,4 +39,5 @@ ROUTES: list[BaseRoute] = [
     Route("/lectern/search.json", search_json),
     Mount("/lectern/js", Modules(directory=JS)),
     *short.ROUTES,
+    *follow.ROUTES,
 ]

@@ -33,7 +33,11 @@ ALONE = (
 
 
 class NotOurs(ValueError):
-    """A link to something else than a page of this dashboard; the sentence says why."""
+    """A link to something else than a page of this dashboard, or not from there; the sentence says why."""
+
+    def __init__(self, sentence: str, status: int = 400) -> None:
+        super().__init__(sentence)
+        self.status = status
 
 
 # --- The folder -------------------------------------------------------------------------------------
@@ -52,14 +56,11 @@ def keep(link: str) -> str:
     link = judge(link)
     name = base64.b32encode(hashlib.sha256(link.encode()).digest())[:8].decode().lower()
     path = folder() / name
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
         os.utime(path)  # asked for again: it is young
         return name
-    part = path.with_name(f"{name}.{os.getpid()}.part")
-    part.write_text(link, encoding="ascii")
-    os.replace(part, path)  # another process sees all of it or nothing
-    forget()
+    write(path, link)
+    forget(path.parent, MOST)
     return name
 
 
@@ -74,12 +75,20 @@ def find(name: str) -> str | None:
         return None
 
 
-def forget() -> None:
-    """Let go of the oldest links beyond `MOST`."""
-    kept = [entry for entry in os.scandir(folder()) if NAME.fullmatch(entry.name)]
-    if len(kept) <= MOST:
+def write(path: Path, text: str) -> None:
+    """Another process sees all of it or nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.write_text(text, encoding="ascii")
+    os.replace(part, path)
+
+
+def forget(folder: Path, most: int) -> None:
+    """Let go of the oldest files beyond `most`."""
+    kept = [entry for entry in os.scandir(folder) if "." not in entry.name]
+    if len(kept) <= most:
         return
-    for entry in sorted(kept, key=lambda e: e.stat().st_mtime_ns)[:-MOST]:
+    for entry in sorted(kept, key=lambda e: e.stat().st_mtime_ns)[:-most]:
         Path(entry.path).unlink(missing_ok=True)
 
 
@@ -147,27 +156,41 @@ def network_address() -> str | None:
 # --- The routes ---------------------------------------------------------------------------------------
 
 
-async def shorten(request: Request) -> Response:
-    """Keep a link: {"id": …, "address": … or null, "says": a sentence where there is no address}."""
+async def said(request: Request, longest: int) -> str:
+    """What a page of this dashboard posts.
+
+    Raises:
+        NotOurs: another site does, or it is too long, or has letters beyond ASCII.
+    """
     origin = request.headers.get("origin")
     if origin and urlsplit(origin).netloc not in (told(request)[1], request.headers.get("host")):
-        return PlainTextResponse("Only pages of this dashboard keep links here.", 403)
+        raise NotOurs("Only pages of this dashboard keep links here.", 403)
     body = b""
     async for chunk in request.stream():
         body += chunk
-        if len(body) > LONGEST:
-            return PlainTextResponse(f"A link has at most {LONGEST:,} bytes.", 413)
+        if len(body) > longest:
+            raise NotOurs(f"A link has at most {LONGEST:,} bytes.", 413)
     try:
-        name = keep(body.decode("ascii"))
-    except NotOurs as error:
-        return PlainTextResponse(str(error), 400)
+        return body.decode("ascii")
     except UnicodeDecodeError:
-        return PlainTextResponse("A link has no letters beyond ASCII.", 400)
+        raise NotOurs("A link has no letters beyond ASCII.") from None
+
+
+async def shorten(request: Request) -> Response:
+    """Keep a link: {"id": …, "address": … or null, "says": a sentence where there is no address}."""
+    try:
+        name = keep(await said(request, LONGEST))
+    except NotOurs as error:
+        return PlainTextResponse(str(error), error.status)
     except OSError:
         return PlainTextResponse("The link could not be saved: is the disk full?", 507)
+    return JSONResponse(known_as(request, f"l/{name}") | {"id": name}, headers=FRESH)
+
+
+def known_as(request: Request, path: str) -> dict[str, str | None]:
+    """The address of `path` for other machines, and a sentence where there is none."""
     home = reached(request)
-    address = f"{home}/l/{name}" if home else None
-    return JSONResponse({"id": name, "address": address, "says": "" if home else ALONE}, headers=FRESH)
+    return {"address": f"{home}/{path}" if home else None, "says": "" if home else ALONE}
 
 
 async def lead(request: Request) -> Response:
@@ -179,11 +202,19 @@ async def lead(request: Request) -> Response:
 
 
 async def code(request: Request) -> Response:
-    name, home = request.path_params["name"], reached(request)
-    if find(name) is None or home is None:
-        return PlainTextResponse("There is no such code here.", 404)
-    drawn = segno.make(f"{home}/l/{name}", error="m", micro=False)
-    svg = drawn.svg_inline(scale=8, border=4, dark="#000", light="#fff", omitsize=True)
+    name = request.path_params["name"]
+    return drawn(request, f"l/{name}") if find(name) is not None else NO_CODE
+
+
+NO_CODE = PlainTextResponse("There is no such code here.", 404)
+
+
+def drawn(request: Request, path: str) -> Response:
+    """A picture of the address of `path` for other machines."""
+    if (home := reached(request)) is None:
+        return NO_CODE
+    made = segno.make(f"{home}/{path}", error="m", micro=False)
+    svg = made.svg_inline(scale=8, border=4, dark="#000", light="#fff", omitsize=True)
     svg = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
     return Response(svg, media_type="image/svg+xml", headers=FRESH)
 

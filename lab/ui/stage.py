@@ -100,22 +100,35 @@ class Stage:
         self.top.warning(sentence, icon=":material/link_off:")
 
     def lecture(self, scenes: Mapping[str, Scene]) -> None:
-        """A link that comes from a lecture, and says no more, sets the state that the lecture names."""
+        """A link that comes from a lecture, and says no more, sets the state that the lecture names; what it
+        names and is not there is said as long as the link stands."""
         link = st.query_params.to_dict()
         place = link.get("lecture"), link.get("at")
-        if "lecture" not in link or st.session_state.get("_lecture") == place:
+        if "lecture" not in link:
             return
-        st.session_state["_lecture"] = place
-        if set(link) - state.KEPT:
-            return
-        try:
-            now, at = at_lecture()
-        except UserError as error:
-            self.top.warning(str(error), icon=":material/link_off:")
-            return
-        entry = now.entries[at]
-        chosen = scenes.get(entry.scene or "", Scene("", {}))
-        state.set_all({**chosen.values, **entry.state})
+        if st.session_state.get("_lecture", (None,))[0] != place:
+            sentence = "" if set(link) - state.KEPT else set_entry(scenes)
+            st.session_state["_lecture"] = place, sentence
+        if sentence := st.session_state["_lecture"][1]:
+            self.top.warning(sentence, icon=":material/link_off:")
+
+
+def set_entry(scenes: Mapping[str, Scene]) -> str:
+    """Set the state that the link's lecture names, on a page with these scenes; returns a sentence where
+    there is no such lecture, place or scene, else ""."""
+    try:
+        now, at = at_lecture()
+    except UserError as error:
+        return str(error)
+    entry = now.entries[at]
+    chosen = scenes.get(entry.scene or "")
+    state.set_all({**(chosen.values if chosen else {}), **entry.state})
+    if chosen or entry.scene is None:
+        return ""
+    return (
+        f"Scene {at + 1} of the lecture {now.name} is called {state.short(entry.scene)!r}, but this page has "
+        f"no scene of that name: it has {', '.join(scenes) or 'none'}."
+    )
 
 
 def at_lecture() -> tuple[lecture.Lecture, int]:

@@ -220,9 +220,13 @@ def set_all(values: Mapping[str, Any]) -> None:
         with suppress(StreamlitAPIException):  # of a widget: it follows the value that was set above
             del st.query_params[key]
     set_values(values)
+    for slot in [str(k) for k in st.session_state]:
+        if slot.startswith("_held:"):  # the link may have changed on the way here: what was set counts
+            key = slot.removeprefix("_held:")
+            st.session_state[f"_seen:{key}"] = st.query_params.get(key)
 
 
-KEPT = frozenset({"stage", "lecture", "at"})  # parameters of a link that are of no page
+KEPT = frozenset({"stage", "lecture", "at", "follow"})  # parameters of a link that are of no page
 
 
 def stands_at(values: Mapping[str, Any]) -> bool:

@@ -1,12 +1,14 @@
 """Lectures: their files are read or refused in one sentence, and every scene of each opens."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from opening import failures, open_page, run_page, scenes
 
-from lab import lecture
+from lab import commands, handout, lecture
 from lab.__main__ import main
 from lab.errors import UserError
 from lab.ui.navigation import pages
@@ -58,6 +60,69 @@ def test_a_link_from_a_lecture_sets_what_it_names_and_what_is_moved_after_counts
     for wrong in ({"lecture": "own", "at": "3"}, {"lecture": "own"}, {"lecture": "none", "at": "1"}):
         bad = run_page("language/truncation", **wrong)
         assert not failures(bad) and len(bad.warning) == 1
+
+
+def test_the_next_scene_may_set_the_same_control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one page after the other, by the clicker: the link of the next scene names no control."""
+    entry = "  - {page: language-truncation, state: {k: %d}, says: Look., minutes: 1}\n"
+    (tmp_path / "own.yaml").write_text(f"title: T\nscenes:\n{entry % 5}{entry % 7}", encoding="utf-8")
+    monkeypatch.setattr(lecture, "LECTURES", tmp_path)
+    page = open_page("language/truncation", lecture="own", at=1)
+    assert page.query_params["k"] == "5"
+    for link in ({"lecture": "own", "at": "2"}, {"scene": "4"}, {"scene": "3"}, {"scene": "4"}):
+        page.query_params.clear()
+        page.query_params.update(link)
+        page.run()
+        wanted = {"k": 7} if "at" in link else list(scenes(page).values())[int(link["scene"]) - 1].values
+        assert {key: float(page.query_params[key]) for key in wanted} == wanted
+
+
+def test_a_scene_that_the_page_no_longer_has_is_said_as_long_as_the_link_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.yaml").write_text(
+        GOOD.replace("scene: Hot", "scene: Boiling, state: {k: 5}"), encoding="utf-8"
+    )
+    monkeypatch.setattr(lecture, "LECTURES", tmp_path)
+    page = run_page("language/truncation", lecture="own", at=1)
+    for _ in range(2):
+        assert not failures(page) and page.session_state["_held:k"] == "5"
+        (warning,) = page.warning
+        assert "Scene 1 of the lecture own" in warning.value and "'Boiling'" in warning.value
+        assert "Hot" in warning.value  # what it has
+        page.run()
+
+
+def test_a_page_that_is_gone_is_said_when_the_lecture_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    (tmp_path / "own.yaml").write_text(
+        GOOD + "  - {page: language-slide-rules, says: Gone., minutes: 1}\n", encoding="utf-8"
+    )
+    monkeypatch.setattr(lecture, "LECTURES", tmp_path)
+    opened = []
+    monkeypatch.setattr(commands, "app", lambda args, page: opened.append(page))
+    assert main(["lecture", "own"]) == 0
+    assert opened == ["language-truncation?lecture=own&at=1"]
+    assert capsys.readouterr().err == "lab: own, scene 2: there is no page 'language-slide-rules' now.\n"
+
+
+@pytest.mark.heavy
+@pytest.mark.browser
+def test_a_lecture_becomes_a_pdf_of_a_page_a_scene(
+    chromium: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Notes that are too long for their page go on over the next: nothing is cut."""
+    language = lecture.read("language")
+    long = replace(language.entries[1], says="A line of notes.\n" * 12)
+    short = replace(language, entries=(language.entries[0], long, language.entries[2]))
+    monkeypatch.setattr(lecture, "read", lambda name: short)
+    assert handout.export("language", tmp_path / "out.pdf") == 3
+    written = (tmp_path / "out.pdf").read_bytes()
+    assert written.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", written)) == 4
+    assert len(re.findall(rb"/Subtype\s*/Image\b", written)) >= 3
+    with pytest.raises(UserError, match="no file that can be made"):
+        handout.export("language", tmp_path)
 
 
 @pytest.mark.parametrize(

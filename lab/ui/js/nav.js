@@ -3,6 +3,7 @@
 // data: {first: [[title, page]], families: [{name, color, pages: [[title, page]]}], current}
 // It stays mounted from page to page, and so do the words in its search and the families left open.
 
+import "./follow.js"; // the menu is on every page
 import {go, link} from "./go.js";
 import {entries, find} from "./search.js";
 

@@ -3,7 +3,7 @@
 // data: {title, scenes: [{name, sees}], active, stage, dark, lecture: {name, title, at, minutes, entries} or null}
 // What it tells: scene (an index, once), stage (on or off).
 
-import {go} from "./go.js";
+import {address, go} from "./go.js";
 
 const root = document.documentElement;
 let now = null; // the component as it was mounted last: {data, setStateValue, setTriggerValue}
@@ -62,21 +62,32 @@ function mark() {
   if (!box.isConnected) document.querySelector("[data-testid=stApp]").append(box);
 }
 
-// The speaker's window shows this scene and the next, and turns pages too; it speaks with this tab alone.
-const tab = crypto.randomUUID?.() ?? String(Math.random());
-const speaker = new BroadcastChannel(`lectern-speaker-${tab}`);
+// The speaker's window shows this scene and the next, turns pages too, and tells students where the stage is.
+// It speaks with this tab alone. Name and secret of the tab outlive a reload; a copy of the tab has neither.
+const TAB = "lectern-speaker";
+const random = () => btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(24)))).replaceAll("+", "-").replaceAll("/", "_");
+let own = {tab: random(), secret: random()};
+try {
+  own = JSON.parse(sessionStorage.getItem(TAB)) ?? own;
+  sessionStorage.removeItem(TAB);
+  window.addEventListener("pagehide", () => sessionStorage.setItem(TAB, JSON.stringify(own)));
+} catch { /* without storage they last as long as the page */ }
+const speaker = new BroadcastChannel(`lectern-speaker-${own.tab}`);
+let followed = null; // {id, address, says}: where students follow
 function tell() {
   if (!now) return;
-  const {title, scenes, active, lecture} = now.data;
-  speaker.postMessage({title, scenes, active: active ?? last, lecture});
+  const {title, scenes, active, lecture} = now.data, page = location.href.slice(address("").length).split("?")[0];
+  speaker.postMessage({title, page, scenes, active, last, lecture});
 }
 speaker.onmessage = ({data}) => {
   if (data === "hello") tell();
+  else if (data?.followed) followed = data.followed;
   else if (now && (data === "next" || data === "previous")) step(data === "next" ? 1 : -1);
 };
 
 function speak() {
-  window.open(new URL(`speaker.html?tab=${tab}`, import.meta.url).href, `lectern-speaker-${tab}`, "width=900,height=640");
+  const link = new URL(`speaker.html?tab=${own.tab}#${own.secret}`, import.meta.url);
+  window.open(link.href, `lectern-speaker-${own.tab}`, "width=900,height=640");
 }
 
 let last = 0; // the scene shown last: the clicker goes on from it
@@ -188,22 +199,29 @@ function help() {
   return {of: "Keys", node: list};
 }
 
-// A short link to the page as it stands, at the address that other machines reach, for the phones in the hall.
+// A short link to the page as it stands, at the address that other machines reach, for the phones in the hall;
+// beside it, once the speaker's window is open, the link by which they follow.
 async function code() {
-  const base = new URL(".", document.baseURI), here = new URL(location.href);
-  here.searchParams.delete("stage"); // a student's page has its controls
+  const here = new URL(location.href);
+  for (const own of ["stage", "follow"]) here.searchParams.delete(own); // a student's page has its controls
   let told;
   try {
-    const answer = await fetch(new URL("lectern/short", base), {method: "POST", body: here.pathname.slice(base.pathname.length - 1) + here.search});
+    const answer = await fetch(address("lectern/short"), {method: "POST", body: here.href.slice(address("").length - 1)});
     told = answer.ok ? await answer.json() : {says: await answer.text()};
   } catch { told = {says: "The server does not answer."}; }
-  const sheet = Object.assign(document.createElement("div"), {className: "code"});
-  if (told.address) {
-    const alt = `QR code of ${told.address}`;
-    sheet.append(Object.assign(document.createElement("img"), {src: new URL(`lectern/qr/${told.id}.svg`, base).href, alt}));
-  }
-  sheet.append(Object.assign(document.createElement("p"), {textContent: told.address ?? told.says}));
+  const sheet = Object.assign(document.createElement("div"), {className: "codes"});
+  sheet.append(picture(told, "qr", followed && "This page"));
+  if (followed) sheet.append(picture(followed, "follow", "Follow the lecture"));
   return {of: "QR code", node: sheet};
+}
+
+function picture(told, kind, title) {
+  const box = Object.assign(document.createElement("div"), {className: "code"});
+  if (title) box.append(Object.assign(document.createElement("h2"), {textContent: title}));
+  if (told.address)
+    box.append(Object.assign(document.createElement("img"), {src: address(`lectern/${kind}/${told.id}.svg`), alt: `QR code of ${told.address}`}));
+  box.append(Object.assign(document.createElement("p"), {textContent: told.address ?? told.says}));
+  return box;
 }
 
 const film = () => window.lecternFilm;

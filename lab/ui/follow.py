@@ -1,0 +1,124 @@
+"""Students follow a lecturer's scenes: which one is on stands in a file that all processes share.
+
+The speaker's window makes up a secret and says with it where the stage is (`POST /lectern/follow`). Students
+know the lecture by a name that is a hash of the secret (`GET /f/<name>` leads them in), so nobody who knows
+the name can turn the scenes, and several lectures at once know nothing of each other.
+
+A student's page asks `GET /lectern/follow/<name>` every two seconds, as long as it can be seen. While nothing
+has changed the answer is a 304 without a body, after one look at the date of a file: no connection stays
+open, no thread waits, and two hundred students ask a hundred times a second.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from lab.experiments import runs_folder
+from lab.ui import short
+
+MOST = 1000  # lectures that are kept: the oldest go first, and come back with their next scene
+SECRET = re.compile(r"[\w-]{32,64}", re.ASCII)  # 192 bits or more
+NAME = re.compile(r"[a-z2-7]{16}")  # 80 bits of its hash: nobody finds another secret with the same
+GONE = "There is no such lecture here, or it was let go of."
+
+
+def folder() -> Path:
+    return runs_folder() / ".lectures"
+
+
+def name_of(secret: str) -> str:
+    """What students know of a secret."""
+    return base64.b32encode(hashlib.sha256(secret.encode()).digest())[:16].decode().lower()
+
+
+def turn(secret: str, link: str) -> str:
+    """The lecture of this secret is now at `link`; returns its name.
+
+    Raises:
+        NotOurs: the secret is too short, or the link is no page of this dashboard.
+    """
+    if not SECRET.fullmatch(secret):
+        raise short.NotOurs("The secret of a lecture has 32 to 64 letters.")
+    name = name_of(secret)
+    short.write(folder() / name, short.judge(link))
+    short.forget(folder(), MOST)
+    return name
+
+
+def scene(name: str) -> tuple[str, str] | None:
+    """Where the lecture is, and a word that is another one after each turn; None where there is no lecture.
+
+    The link is judged again: the file may be anybody's."""
+    if (word := stamp(name)) is None:
+        return None
+    try:
+        with open(folder() / name, encoding="ascii") as file:
+            return short.judge(file.read(short.LONGEST + 1)), word
+    except (OSError, ValueError):
+        return None
+
+
+def stamp(name: str) -> str | None:
+    """Of the file: each turn makes a new one."""
+    if not NAME.fullmatch(name):
+        return None
+    try:
+        file = (folder() / name).stat()
+    except OSError:
+        return None
+    return f'"{file.st_mtime_ns:x}-{file.st_ino:x}"'
+
+
+# --- The routes ---------------------------------------------------------------------------------------
+
+
+async def speak(request: Request) -> Response:
+    """{"secret", "link"} -> {"id", "address": of the students' link or null, "says": a sentence without}."""
+    try:
+        told = json.loads(await short.said(request, short.LONGEST + 200))
+        name = turn(str(told["secret"]), str(told["link"]))
+    except short.NotOurs as error:
+        return PlainTextResponse(str(error), error.status)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return PlainTextResponse("A turn names the secret of a lecture and a link.", 400)
+    except OSError:
+        return PlainTextResponse("The scene could not be saved: is the disk full?", 507)
+    return JSONResponse(short.known_as(request, f"f/{name}") | {"id": name}, headers=short.FRESH)
+
+
+async def listen(request: Request) -> Response:
+    """Where the lecture is: {"link"}; 304 where the student knows."""
+    name = request.path_params["name"]
+    known = request.headers.get("if-none-match", "").removeprefix("W/")  # a proxy that packs has added it
+    if (word := stamp(name)) is not None and word == known:
+        return Response(status_code=304, headers={"ETag": word})
+    if (now := scene(name)) is None:
+        return PlainTextResponse(GONE, 404, short.FRESH)
+    return JSONResponse({"link": now[0]}, headers={"ETag": now[1], "Cache-Control": "no-cache"})
+
+
+async def join(request: Request) -> Response:
+    """To where the lecture is now, as one who follows."""
+    name = request.path_params["name"]
+    if (now := scene(name)) is None:
+        return PlainTextResponse(GONE, 404)
+    return RedirectResponse(f"..{now[0]}{'&' if '?' in now[0] else '?'}follow={name}", 302, short.FRESH)
+
+
+async def code(request: Request) -> Response:
+    name = request.path_params["name"]
+    return short.drawn(request, f"f/{name}") if scene(name) is not None else short.NO_CODE
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/lectern/follow", speak, methods=["POST"]),
+    Route("/lectern/follow/{name}.svg", code),
+    Route("/lectern/follow/{name}", listen),
+    Route("/f/{name}", join),
+]
