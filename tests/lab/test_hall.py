@@ -191,6 +191,12 @@ def test_what_all_share_holds_in_each(two: tuple[str, subprocess.Popen[bytes], P
     told = json.loads(ask(f"{address}/lectern/short", "0", b"/models?x=1")[0])
     for cookie in "01":
         assert b"streamlit" in ask(f"{address}/l/{told['id']}", cookie)[0].lower()  # led on to the page
+    for at in "12":  # the lecturer's process is told, and the students' know it
+        turn = json.dumps({"secret": "s" * 32, "link": f"/models?x={at}"}).encode()
+        lecture = json.loads(ask(f"{address}/lectern/follow", "0", turn)[0])["id"]
+        for cookie in "01":
+            known = json.loads(ask(f"{address}/lectern/follow/{lecture}", cookie)[0])
+            assert known == {"link": f"/models?x={at}"}
 
     async def closed() -> bool:
         async with Session.of(address) as session:
