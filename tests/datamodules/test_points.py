@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from datamodules.points import SHAPES, Points, sample
+from datamodules.points import ENTROPY, SHAPES, Points, log_density, sample
 
 
 def polar(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -105,3 +105,25 @@ def test_bad_arguments() -> None:
         sample("disc", 3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="num_val is 0"):
         Points(num_val=0)
+
+
+@pytest.mark.parametrize("name", list(ENTROPY))
+def test_the_true_density_has_the_entropy_that_draws_show(name: Any) -> None:
+    x, _ = sample(name, 4000, seed=5)
+    surprise = -log_density(name, x.double())
+    assert surprise.isfinite().all()
+    error = 5 * surprise.std().item() / math.sqrt(4000) + 2e-4
+    assert surprise.mean().item() == pytest.approx(ENTROPY[name], abs=error)
+
+
+@pytest.mark.parametrize("name", ["moons", "rings", "eight_gaussians", "checkerboard"])
+def test_the_true_density_integrates_to_one(name: Any) -> None:
+    cells = {"rings": 301}.get(name, 161)
+    axis = (torch.arange(cells, dtype=torch.float64) + 0.5) / cells * 10 - 5
+    mass = log_density(name, torch.cartesian_prod(axis, axis)).exp().sum().item() * (10 / cells) ** 2
+    assert mass == pytest.approx(1, abs=0.03 if name == "checkerboard" else 1e-3)
+
+
+def test_an_unknown_density_is_named() -> None:
+    with pytest.raises(ValueError, match="pinwheel"):
+        log_density("pinwheel", torch.zeros(1, 2))
