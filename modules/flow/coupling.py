@@ -1,0 +1,246 @@
+r"""Coupling flows: one part of the numbers is copied and decides what happens to the other part.
+
+    h1' = h1,    h2' = g(h2; φ(h1))
+
+φ is any network and never inverted. The Jacobian is block lower-triangular ([UDL] 16.3.3 calls it diagonal;
+its determinant, that of g, is the same). Parts must take turns: what is always copied keeps the base's law.
+
+    NICE      g: h2 + t                   ladj 0, one scaling of every coordinate at the end
+    RealNVP   g: h2 e^s + t               ladj Σ s
+    spline    g: rational quadratic       ladj Σ log slopes
+
+Halves of ⌊D/2⌋ and ⌈D/2⌉ where D is odd ([GM] 3.83-85 has R^{d/2}, which needs an even d).
+Shapes: vectors (..., D), images (B, C, H, W), whose halves are of the channels, or a checkerboard.
+
+References: Dinh et al. 2015, arXiv:1410.8516; Dinh et al. 2017, arXiv:1605.08803; Durkan et al. 2019,
+arXiv:1906.04032; [UDL] 16.3.3; [GM] 3.12.3.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from modules.base import require
+from modules.flow.flow import Flow
+from modules.flow.layer import FlowLayer, FlowStack, Mapped
+from modules.flow.linear import Diagonal, Permutation
+from modules.flow.monotone import Additive, Affine, Monotone
+from modules.flow.spline import RationalQuadratic
+
+
+class MLP(nn.Sequential):
+    """Conditioner of vectors: (..., D_in) and a context (..., E) -> (..., D_out, k); ends in zeros."""
+
+    def __init__(
+        self, inputs: int, outputs: int, count: int, hidden: Sequence[int], context: int = 0
+    ) -> None:
+        require(1, hidden=hidden)
+        sizes = [inputs + context, *hidden, outputs * count]
+        layers: list[nn.Module] = []
+        for i, o in pairwise(sizes):
+            layers += [nn.Linear(i, o), nn.ReLU()]
+        super().__init__(*layers[:-1])
+        self.shape, self.context = (outputs, count), context
+        for end in self[-1].parameters():
+            nn.init.zeros_(end)
+
+    def forward(self, h: Tensor, context: Tensor | None = None) -> Tensor:
+        if self.context:
+            if context is None:
+                raise ValueError("This flow is conditional: give it a context.")
+            h = torch.cat([h, context.expand(*h.shape[:-1], -1)], -1)
+        return super().forward(h).unflatten(-1, self.shape)
+
+
+class Coupling(FlowLayer):
+    """Halves of vectors, or of the channels of images.
+
+    Args:
+        features: D, or C of images.
+        monotone: g.
+        conditioner: (h1, context) -> θ of h2, (..., D2, k) for vectors, (B, C2, H, W, k) for images.
+        flip: copy the second half and change the first.
+        event_dims: 1 for vectors, 3 for images.
+    """
+
+    def __init__(
+        self,
+        features: int,
+        monotone: Monotone,
+        conditioner: nn.Module,
+        flip: bool = False,
+        event_dims: int = 1,
+    ) -> None:
+        super().__init__()
+        self.sizes = halves(features)
+        self.monotone, self.conditioner, self.flip, self.event_dims = monotone, conditioner, flip, event_dims
+
+    @classmethod
+    def of_vectors(
+        cls, features: int, monotone: Monotone, hidden: Sequence[int], flip: bool = False, context: int = 0
+    ) -> "Coupling":
+        """With an `MLP` as conditioner."""
+        first, second = halves(features)
+        kept, changed = (second, first) if flip else (first, second)
+        net = MLP(kept, changed, monotone.count, hidden, context)
+        return cls(features, monotone, net, flip)
+
+    def apart(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """What is copied, what is changed."""
+        first, second = h.split(self.sizes, -self.event_dims)
+        return (second, first) if self.flip else (first, second)
+
+    def together(self, kept: Tensor, changed: Tensor) -> Tensor:
+        return torch.cat([changed, kept] if self.flip else [kept, changed], -self.event_dims)
+
+    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+        kept, changed = self.apart(z)
+        changed, slope = self.monotone.generate(changed, self.conditioner(kept, context))
+        return self.together(kept, changed), slope.flatten(-self.event_dims).sum(-1)
+
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+        kept, changed = self.apart(x)
+        changed, slope = self.monotone.normalize(changed, self.conditioner(kept, context))
+        return self.together(kept, changed), slope.flatten(-self.event_dims).sum(-1)
+
+
+class MaskedCoupling(FlowLayer):
+    """Any pattern: where the mask is 1 numbers are copied. The conditioner sees zeros elsewhere.
+
+    Args:
+        mask: of the shape of one example; `checkerboard` makes one.
+        conditioner: (h, context) -> θ of every entry, (B, *shape, k).
+    """
+
+    mask: Tensor
+
+    def __init__(self, mask: Tensor, monotone: Monotone, conditioner: nn.Module) -> None:
+        super().__init__()
+        self.register_buffer("mask", mask.bool(), persistent=False)
+        self.monotone, self.conditioner, self.event_dims = monotone, conditioner, mask.ndim
+
+    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+        theta = self.conditioner(z * self.mask, context)
+        return self.where_changed(z, *self.monotone.generate(z, theta))
+
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+        theta = self.conditioner(x * self.mask, context)
+        return self.where_changed(x, *self.monotone.normalize(x, theta))
+
+    def where_changed(self, before: Tensor, after: Tensor, slope: Tensor) -> Mapped:
+        slope = torch.where(self.mask, 0.0, slope)
+        return torch.where(self.mask, before, after), slope.flatten(-self.event_dims).sum(-1)
+
+
+def halves(features: int) -> tuple[int, int]:
+    """⌊D/2⌋ and ⌈D/2⌉."""
+    require(1, features=features)
+    return features // 2, features - features // 2
+
+
+def checkerboard(shape: Sequence[int], flip: bool = False) -> Tensor:
+    """(C, H, W) of 0 and 1, neighbours never alike; the same in every channel."""
+    channels, height, width = shape
+    board = (torch.arange(height)[:, None] + torch.arange(width)) % 2
+    return (board == int(flip)).expand(channels, height, width)
+
+
+# --- Models -------------------------------------------------------------------------------------
+
+
+class CouplingFlow(Flow):
+    """L coupling layers of vectors that take turns.
+
+    Args:
+        layers: L.
+        hidden: widths of every conditioner.
+        permute: a frozen random permutation between layers, where D > 2; else the halves alternate alone.
+        seed: of the permutations.
+    """
+
+    def __init__(
+        self,
+        event_shape: Sequence[int] = (2,),
+        layers: int = 8,
+        hidden: Sequence[int] = (64, 64),
+        permute: bool = False,
+        seed: int = 0,
+        **training: Any,
+    ) -> None:
+        super().__init__(event_shape, **training)
+        require(1, layers=layers)
+        stack: list[FlowLayer] = []
+        for number in range(layers):
+            if permute and number:
+                stack.append(Permutation(self.event_dim, seed=seed + number))
+            stack.append(self.coupling(flip=number % 2 == 1, hidden=hidden))
+        self.stack = FlowStack(stack + self.ending())
+
+    def monotone(self) -> Monotone:
+        raise NotImplementedError
+
+    def coupling(self, flip: bool, hidden: Sequence[int]) -> FlowLayer:
+        return Coupling.of_vectors(self.event_dim, self.monotone(), hidden, flip, self.context_features)
+
+    def ending(self) -> list[FlowLayer]:
+        """Layers next to the data."""
+        return []
+
+
+class NICE(CouplingFlow):
+    """Additive couplings, each of which keeps volumes, and one scaling at the end."""
+
+    def monotone(self) -> Monotone:
+        return Additive()
+
+    def ending(self) -> list[FlowLayer]:
+        return [Diagonal(self.event_dim)]
+
+
+class RealNVP(CouplingFlow):
+    """Affine couplings."""
+
+    def monotone(self) -> Monotone:
+        return Affine()
+
+
+class SplineFlow(CouplingFlow):
+    """Rational-quadratic couplings on [−B, B], and one scaling at the end, which brings data into it.
+
+    Args:
+        bins, bound: K and B.
+    """
+
+    def __init__(
+        self,
+        event_shape: Sequence[int] = (2,),
+        layers: int = 4,
+        hidden: Sequence[int] = (64, 64),
+        bins: int = 8,
+        bound: float = 4.0,
+        permute: bool = False,
+        seed: int = 0,
+        **training: Any,
+    ) -> None:
+        self._map = bins, bound
+        super().__init__(event_shape, layers, hidden, permute, seed, **training)
+
+    def monotone(self) -> Monotone:
+        return RationalQuadratic(*self._map)
+
+    def ending(self) -> list[FlowLayer]:
+        return [Diagonal(self.event_dim)]
+
+
+class LinearFlow(Flow):
+    """L linear layers in LU form: Gaussian, however many there are."""
+
+    def __init__(self, event_shape: Sequence[int] = (2,), layers: int = 3, **training: Any) -> None:
+        from modules.flow.linear import LU
+
+        super().__init__(event_shape, **training)
+        require(1, layers=layers)
+        self.stack = FlowStack([LU(self.event_dim, seed=number) for number in range(layers)])

@@ -1,0 +1,144 @@
+r"""Flow layers: bijections that know the logarithm of their Jacobian's determinant, in both directions.
+
+    generate   z → x = f(z)       ladj = log |det ∂f/∂z|
+    normalize  x → z = f⁻¹(x)     ladj = log |det ∂f⁻¹/∂x| = −log |det ∂f/∂z|
+
+A stack applies f_1, …, f_L to generate and goes back in reverse order; its Jacobian is a product, so
+
+    log p(x) = log p_Z(z_0) − Σ_l log |det J_{f_l}(z_{l−1})|,    x = f_L(… f_1(z_0))
+
+[GM] eq. 3.82 prints + Σ_l log |det J_{f_l}(z_l)|, which is right for the Jacobians of the inverses alone;
+taken as printed, the "density" of two linear maps has a mass of 36. Jacobians are ∂f_i/∂z_j, newest factor
+leftmost.
+
+Shapes: h (..., D) for vectors, (B, C, H, W) for images; ladj has one number an example; context (..., E), or
+None. Any layer stacks with any other of the same shape.
+
+References: Papamakarios et al. 2021, arXiv:1912.02762; [UDL] 16.2; [GM] 3.12.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import torch
+from torch import Tensor, nn
+
+Mapped = tuple[Tensor, Tensor]  # value, ladj
+
+
+class FlowLayer(nn.Module):
+    """Base of every layer. A layer writes `generate`, and either `normalize` or `preimage` alone: then
+    the log-determinant of the way back follows from that of the way there.
+    """
+
+    event_dims = 1  # dimensions at the end that make one example: 3 for images
+
+    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+        """z → x = f(z), log |det ∂f/∂z|."""
+        raise NotImplementedError
+
+    def preimage(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+        """x → z = f⁻¹(x)."""
+        raise NotImplementedError
+
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+        """x → z = f⁻¹(x), log |det ∂f⁻¹/∂x|."""
+        z = self.preimage(x, context)
+        return z, -self.generate(z, context)[1]
+
+    def no_ladj(self, h: Tensor) -> Tensor:
+        """The ladj of a map that keeps volumes: a zero an example."""
+        return h.new_zeros(h.shape[: h.ndim - self.event_dims])
+
+    def per_example(self, h: Tensor, ladj: Tensor) -> Tensor:
+        """A ladj that is the same for every example, one number, as one number an example."""
+        return ladj.expand(h.shape[: h.ndim - self.event_dims])
+
+
+class Inverse(FlowLayer):
+    """A layer with its two directions exchanged: what was the fast way to score is now that to sample."""
+
+    def __init__(self, layer: FlowLayer) -> None:
+        super().__init__()
+        self.layer, self.event_dims = layer, layer.event_dims
+
+    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+        return self.layer.normalize(z, context)
+
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+        return self.layer.generate(x, context)
+
+
+class FlowStack(FlowLayer):
+    """Layers applied one after the other, the first of them nearest to the base.
+
+    Raises:
+        ValueError: there is no layer.
+    """
+
+    layers: nn.ModuleList
+
+    def __init__(self, layers: Sequence[FlowLayer]) -> None:
+        super().__init__()
+        if not layers:
+            raise ValueError("A stack needs at least one layer.")
+        self.layers = nn.ModuleList(layers)
+        self.event_dims = layers[-1].event_dims
+
+    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+        return last_of(self.generating(z, context))
+
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+        return last_of(self.normalizing(x, context))
+
+    def generating(self, z: Tensor, context: Tensor | None = None) -> Iterator[Mapped]:
+        """After each layer of f_1, …, f_L: z_l and this layer's own ladj."""
+        for layer in self.layers:
+            z, ladj = layer.generate(z, context)  # type: ignore[operator]
+            yield z, ladj
+
+    def normalizing(self, x: Tensor, context: Tensor | None = None) -> Iterator[Mapped]:
+        """After each layer of f_L⁻¹, …, f_1⁻¹: z_{l−1} and this layer's own ladj."""
+        for layer in reversed(self.layers):
+            x, ladj = layer.normalize(x, context)  # type: ignore[operator]
+            yield x, ladj
+
+
+def last_of(steps: Iterator[Mapped]) -> Mapped:
+    """The last value of some steps and the sum of their ladjs."""
+    last, total = next(steps)
+    for value, ladj in steps:
+        last, total = value, total + ladj
+    return last, total
+
+
+# --- Scalar roots -------------------------------------------------------------------------------
+
+
+def increasing_root(f: Callable[[Tensor], Mapped], y: Tensor, iterations: int = 200) -> Tensor:
+    """The h with f(h) = y, for every entry of y; f is increasing and answers (value, log slope).
+
+    Newton's steps where they stay inside of a bracket, its middle elsewhere: never worse than bisection.
+    The gradient is the implicit one, ∂h/∂y = 1/f'(h) and ∂h/∂θ = −∂_θ f(h)/f'(h), from one more step.
+    """
+    with torch.no_grad():
+        low, high = y - 1, y + 1
+        for _ in range(100):  # apart until they bracket
+            over, under = f(low)[0] > y, f(high)[0] < y
+            if not (over.any() or under.any()):
+                break
+            width = high - low
+            low, high = torch.where(over, low - width, low), torch.where(under, high + width, high)
+        h = (low + high) / 2
+        for _ in range(iterations):
+            value, log_slope = f(h)
+            above = value > y
+            low, high = torch.where(above, low, h), torch.where(above, h, high)
+            step = h - (value - y) * (-log_slope).exp()
+            inside = (step > low) & (step < high)
+            new = torch.where(inside, step, (low + high) / 2)
+            done = (new - h).abs() <= 4 * torch.finfo(h.dtype).eps * (1 + h.abs())
+            h = new
+            if done.all():
+                break
+    value, log_slope = f(h)
+    return h - (value - y) * (-log_slope).exp().detach()

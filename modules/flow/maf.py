@@ -1,0 +1,185 @@
+r"""Autoregressive flows, masked (MAF) and inverse (IAF): every number is changed by those before it.
+
+    MAF   x_i = g(z_i; φ(x_<i))    density: one pass    sampling: D passes
+    IAF   x_i = g(z_i; φ(z_<i))    sampling, and the density of own samples: one pass; of others: D
+
+g is affine, x_i = z_i σ_i + μ_i, or any monotone map; φ is MADE's masked network. The Jacobian is
+triangular, so ladj = Σ_i log |∂g_i|. [GM] eq. 3.86 prints one equation, conditioned on the input, for both:
+its pass z → z' is IAF's; the sequential one that its prose describes is MAF's, conditioned on the output.
+[UDL] 16.3.4-5 names the fast student of 16.5.3 a masked flow: in these words it is an IAF.
+
+Shapes: (..., D). The order may be reversed in every other layer.
+References: Papamakarios et al. 2017, arXiv:1705.07057; Kingma et al. 2016, arXiv:1606.04934; [UDL]
+16.3.4-16.3.5; [GM] 3.12.3.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from modules.autoregressive.made import MaskedLinear, draw_degrees, make_masks
+from modules.base import require
+from modules.flow.flow import Flow
+from modules.flow.layer import FlowLayer, FlowStack, Mapped
+from modules.flow.linear import Diagonal
+from modules.flow.monotone import Affine, Gated, Monotone
+from modules.flow.spline import RationalQuadratic
+
+Apply = Callable[[Tensor, Tensor], Mapped]  # a direction of a monotone map
+
+
+class MaskedConditioner(nn.Module):
+    """MADE with k outputs a variable: θ_i depends on h_<i and on the context, exactly; ends in zeros.
+
+    The masks multiply when they are used; the stored weights are never overwritten.
+    """
+
+    def __init__(
+        self, features: int, count: int, hidden: Sequence[int], reverse: bool = False, context: int = 0
+    ) -> None:
+        super().__init__()
+        require(1, features=features, hidden=hidden)
+        self.features, self.count = features, count
+        rank = torch.arange(1, features + 1, device="cpu")
+        self.order = list(range(features))[:: -1 if reverse else 1]
+        degrees = draw_degrees(features, hidden, "even", torch.Generator())
+        masks = make_masks(rank.flip(0) if reverse else rank, degrees, direct=False)
+        masks[-1] = masks[-1].repeat_interleave(count, 0)  # (D k, width)
+        for number, mask in enumerate(masks):
+            self.register_buffer(f"mask{number}", mask.float(), persistent=False)
+        sizes = [features, *hidden, features * count]
+        self.layers = nn.ModuleList([MaskedLinear(i, o) for i, o in pairwise(sizes)])
+        self.of_context = nn.Linear(context, hidden[0], bias=False) if context else None
+        with torch.no_grad():  # what a mask hides gets no gradient: it is 0 and stays 0
+            for layer, mask in zip(self.layers, masks, strict=True):
+                layer.weight *= mask  # type: ignore[operator]
+            self.layers[-1].weight.zero_()  # type: ignore[operator]
+            self.layers[-1].bias.zero_()  # type: ignore[operator]
+
+    def weights(self) -> list[tuple[Tensor, Tensor]]:
+        """Masked weight (out, in) and bias of every layer."""
+        return [(layer.weight * getattr(self, f"mask{i}"), layer.bias) for i, layer in enumerate(self.layers)]  # type: ignore[operator, misc]
+
+    def start(self, context: Tensor | None, bias: Tensor) -> Tensor:
+        """Bias of the first layer, with what the context adds to it."""
+        if self.of_context is None:
+            return bias
+        if context is None:
+            raise ValueError("This flow is conditional: give it a context.")
+        return bias + self.of_context(context)
+
+    def forward(self, h: Tensor, context: Tensor | None = None) -> Tensor:
+        """h (..., D) -> θ (..., D, k), all in one pass."""
+        (first, bias), *others = self.weights()
+        start = self.start(context, bias)
+        h = F.linear(h, first, start) if self.of_context is None else F.linear(h, first) + start
+        for weight, bias in others:
+            h = F.linear(F.relu(h), weight, bias)
+        return h.unflatten(-1, (self.features, self.count))
+
+    def walk(self, h: Tensor, apply: Apply, context: Tensor | None = None) -> Mapped:
+        """Map h (..., D) one variable after the other, each by θ of those mapped before: D passes.
+
+        Of a pass only what is new is computed: a column of the first layer's weights for the variable
+        just mapped, the inner layers, and the outputs of the next variable.
+        """
+        (first, bias), *inner, (last, out_bias) = self.weights()
+        rows = last.unflatten(0, (self.features, self.count))  # (D, k, width)
+        biases = out_bias.unflatten(0, (self.features, self.count))
+        a = self.start(context, bias).expand(*h.shape[:-1], len(bias))
+        mapped: dict[int, Tensor] = {}
+        total = h.new_zeros(h.shape[:-1])
+        for i in self.order:
+            unit = F.relu(a)
+            for weight, b in inner:
+                unit = F.relu(F.linear(unit, weight, b))
+            value, slope = apply(h[..., i], F.linear(unit, rows[i], biases[i]))
+            mapped[i], total = value, total + slope
+            a = a + value[..., None] * first[:, i]
+        return torch.stack([mapped[i] for i in range(self.features)], -1), total
+
+
+class MAF(FlowLayer):
+    """x_i = g(z_i; φ(x_<i)): scores in one pass, samples in D."""
+
+    def __init__(
+        self,
+        features: int,
+        monotone: Monotone,
+        hidden: Sequence[int] = (64, 64),
+        reverse: bool = False,
+        context: int = 0,
+    ) -> None:
+        super().__init__()
+        self.monotone = monotone
+        self.conditioner = MaskedConditioner(features, monotone.count, hidden, reverse, context)
+
+    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+        return self.conditioner.walk(z, self.monotone.generate, context)
+
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+        z, slope = self.monotone.normalize(x, self.conditioner(x, context))
+        return z, slope.sum(-1)
+
+
+class IAF(MAF):
+    """x_i = g(z_i; φ(z_<i)): samples in one pass, scores what others drew in D."""
+
+    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+        x, slope = self.monotone.generate(z, self.conditioner(z, context))
+        return x, slope.sum(-1)
+
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+        return self.conditioner.walk(x, self.monotone.normalize, context)
+
+
+# --- Models -------------------------------------------------------------------------------------
+
+
+class MaskedFlow(Flow):
+    """L masked autoregressive layers, the order reversed in every other one.
+
+    Args:
+        layers: L.
+        hidden: widths of every masked network.
+        spline: rational-quadratic maps on [−bound, bound] of `bins` bins instead of affine ones, and one
+            scaling at the end.
+        gated: IAF's stable form of the affine map.
+    """
+
+    layer: type[MAF] = MAF
+
+    def __init__(
+        self,
+        event_shape: Sequence[int] = (2,),
+        layers: int = 5,
+        hidden: Sequence[int] = (64, 64),
+        spline: bool = False,
+        bins: int = 8,
+        bound: float = 4.0,
+        gated: bool = False,
+        **training: Any,
+    ) -> None:
+        super().__init__(event_shape, **training)
+        require(1, layers=layers)
+
+        def monotone() -> Monotone:
+            if spline:
+                return RationalQuadratic(bins, bound)
+            return Gated() if gated else Affine()
+
+        made: list[FlowLayer] = [
+            self.layer(self.event_dim, monotone(), hidden, number % 2 == 1, self.context_features)
+            for number in range(layers)
+        ]
+        self.stack = FlowStack(made + ([Diagonal(self.event_dim)] if spline else []))
+
+
+class InverseFlow(MaskedFlow):
+    """The same of inverse autoregressive layers: for posteriors, students and unnormalised targets."""
+
+    layer = IAF

@@ -1,0 +1,148 @@
+r"""More monotone maps: a mixture of logistics, the nonlinear square, sums of squares, integrals of a network.
+
+    mixture of logistics   y = logit Σ_k π_k σ((h − μ_k)/s_k),  then e^a y + b            3 K + 2 numbers
+    nonlinear squared      a h + b + c / (1 + (d h + g)²),  |c| < 8√3 a / (9 d)           5 numbers
+    sum of squares         b + ∫_0^h Σ_k (Σ_l a_kl u^l)² du, a polynomial                 K (r + 1) + 1
+    unconstrained          b + ∫_0^h e^{n(u; θ)} du, Gauss-Legendre quadrature            3 K + 2
+
+The mixture reaches all of R, so its density integrates to 1; maps that stop short of it report likelihoods
+that are too high. Each `generate` is the closed form and its inverse is solved: `Flipped(…)` puts the closed
+form on the way from data to noise.
+
+References: Ho et al. 2019, arXiv:1902.00275 (Flow++); Ziegler & Rush 2019, arXiv:1901.10548; Jaini et al.
+2019, arXiv:1905.02325; Wehenkel & Louppe 2019, arXiv:1908.05164; [UDL] notes to chapter 16.
+"""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from modules.base import require
+from modules.flow.layer import Mapped
+from modules.flow.monotone import Monotone
+
+STEEPEST = 8 * math.sqrt(3) / 9  # |c| d / a at which the nonlinear square is flat somewhere
+
+
+class LogisticMixture(Monotone):
+    """The distribution function of K logistics, made a map of R onto R by the logit.
+
+    The components start apart, at −1 … 1, else all would learn the same; for K = 1 it is affine and
+    starts as the identity.
+    """
+
+    starts: Tensor
+
+    def __init__(self, components: int = 4) -> None:
+        super().__init__()
+        require(1, components=components)
+        self.components, self.count = components, 3 * components + 2
+        self.register_buffer("starts", torch.linspace(-1, 1, components + 2)[1:-1], persistent=False)
+
+    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+        logits, means, log_sigmas, last = theta.split([self.components] * 3 + [2], -1)
+        y, slope = logistic_mixture(z, logits.log_softmax(-1), means + self.starts, log_sigmas)
+        shift, log_scale = last.unbind(-1)
+        return y * log_scale.exp() + shift, slope + log_scale
+
+
+def logistic_mixture(h: Tensor, log_pi: Tensor, means: Tensor, log_sigmas: Tensor) -> Mapped:
+    """h (...) -> logit F(h) and its log slope, F the mixture's distribution function."""
+    u = (h[..., None] - means) * (-log_sigmas).exp()
+    up, down = F.logsigmoid(u), F.logsigmoid(-u)
+    log_below, log_above = (log_pi + up).logsumexp(-1), (log_pi + down).logsumexp(-1)
+    log_density = (log_pi + up + down - log_sigmas).logsumexp(-1)
+    return log_below - log_above, log_density - log_below - log_above
+
+
+class NonlinearSquared(Monotone):
+    """A line with one bump: five numbers, kept within the bound that makes it increase. θ = 0: identity."""
+
+    count = 5
+
+    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+        raw_a, b, raw_c, raw_d, g = theta.unbind(-1)
+        a, d = raw_a.exp(), raw_d.exp()
+        c = 0.95 * STEEPEST * raw_c.tanh() * a / d
+        value, slope = nonlinear_squared(z, a, b, c, d, g)
+        return value, slope.log()
+
+
+def nonlinear_squared(
+    h: Tensor, a: Tensor | float, b: Tensor | float, c: Tensor | float, d: Tensor | float, g: Tensor | float
+) -> Mapped:
+    """Value and slope (not its logarithm: it is negative somewhere beyond the bound on c)."""
+    u = d * h + g
+    bump = 1 / (1 + u * u)
+    return a * h + b + c * bump, a - 2 * c * d * u * bump * bump
+
+
+class SumOfSquares(Monotone):
+    """Integral of a sum of K squared polynomials of degree r, plus a least slope. θ = 0: identity."""
+
+    LEAST = 1e-2
+
+    def __init__(self, polynomials: int = 2, degree: int = 2) -> None:
+        super().__init__()
+        require(1, polynomials=polynomials, degree=degree)
+        self.polynomials, self.degree = polynomials, degree
+        self.count = polynomials * (degree + 1) + 1
+
+    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+        a = theta[..., 1:].unflatten(-1, (self.polynomials, self.degree + 1))
+        one = torch.zeros_like(a[..., :1, :])
+        one[..., 0, 0] = math.sqrt(1 - self.LEAST)
+        a = torch.cat([a[..., :1, :] + one, a[..., 1:, :]], -2)
+        value, slope = sum_of_squares(z, a)
+        return theta[..., 0] + self.LEAST * z + value, (slope + self.LEAST).log()
+
+
+def sum_of_squares(h: Tensor, a: Tensor) -> Mapped:
+    """∫_0^h Σ_k (Σ_l a_kl u^l)² du and the integrand at h; h (...), a (..., K, r + 1)."""
+    order = a.shape[-1]
+    square = [
+        sum((a[..., i] * a[..., n - i]).sum(-1) for i in range(max(0, n - order + 1), min(n, order - 1) + 1))
+        for n in range(2 * order - 1)
+    ]  # coefficients of the integrand
+    value, slope = torch.zeros_like(h), torch.zeros_like(h)
+    for n in reversed(range(len(square))):  # Horner's rule
+        value, slope = value * h + square[n] / (n + 1), slope * h + square[n]
+    return value * h, slope
+
+
+class Integral(Monotone):
+    """Integral of a positive network of one input, K hidden units; its weights are θ ("unconstrained").
+
+    The quadrature is exact for polynomials of degree 2 n − 1; the slope is that of the sum computed, not
+    of the integral meant, so the likelihood stays consistent with the map.
+    """
+
+    nodes: Tensor
+    weights: Tensor
+
+    def __init__(self, hidden: int = 8, points: int = 16) -> None:
+        super().__init__()
+        require(1, hidden=hidden, points=points)
+        self.hidden, self.count = hidden, 3 * hidden + 2
+        nodes, weights = np.polynomial.legendre.leggauss(points)
+        self.register_buffer("nodes", torch.as_tensor((nodes + 1) / 2), persistent=False)  # on [0, 1]
+        self.register_buffer("weights", torch.as_tensor(weights / 2), persistent=False)
+
+    def log_integrand(self, u: Tensor, theta: Tensor) -> tuple[Tensor, Tensor]:
+        """n(u) and n'(u), u (..., Q), θ (..., k); bounded units, so it cannot run away."""
+        _, bias, w, b, v = theta[..., None, :].split([1, 1, *[self.hidden] * 3], -1)
+        unit = (w * u[..., None] + b).tanh()  # (..., Q, K)
+        value = (v * unit).sum(-1) + bias[..., 0]
+        return value, (v * w * (1 - unit * unit)).sum(-1)
+
+    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+        # x = b + h Σ_q w_q e^{n(h t_q)}; dx/dh = Σ_q w_q e^{n} (1 + h t_q n'(h t_q))
+        nodes, weights = self.nodes.to(z), self.weights.to(z)
+        u = z[..., None] * nodes
+        value, derivative = self.log_integrand(u, theta)
+        density = weights * value.exp()
+        slope = (density * (1 + u * derivative)).sum(-1)
+        return theta[..., 0] + z * density.sum(-1), slope.log()
