@@ -32,6 +32,7 @@ class Small(NamedTuple):
 
 
 PICTURES = drawn(2, 8, 1, 2, 3).float(), drawn(3, 8)
+SQUARES = drawn(256, 8, 1, 4, 4).float(), drawn(3, 8)
 CURVES = drawn(9, 8, 1, 40).float() / 4 - 1, drawn(10, 8)
 TEXTS = drawn(3, 8, 6), drawn(3, 8, 6)
 CONTEXTS = drawn(3, 8, 2), drawn(3, 8)
@@ -105,6 +106,24 @@ SMALL: dict[str, list[Small]] = {
         )
     ],
     "modules.convolution.mlp.MLP": [classifier({"hidden": (6,)}, CURVES)],
+    **{
+        f"modules.flow.{name}": [density(VECTOR | settings)]
+        for name, settings in {
+            "coupling.LinearFlow": {},
+            "coupling.NICE": {"layers": 2, "hidden": [4]},
+            "coupling.RealNVP": {"layers": 2, "hidden": [4], "permute": True},
+            "coupling.SplineFlow": {"layers": 2, "hidden": [4], "bins": 3},
+            "maf.MaskedFlow": {"layers": 2, "hidden": [8]},
+        }.items()
+    },
+    "modules.flow.glow.Glow": [
+        Small(
+            {"image_shape": (1, 4, 4), "levels": 1, "steps": 1, "width": 3, "dequantize": noise},
+            SQUARES,
+            lambda model: model.log_prob(to(model, SQUARES[0])),
+        )
+        for noise in ("uniform", "variational")
+    ],
     "modules.graph.gcn.GCN": [
         Small({"num_features": 4, "num_classes": 3}, GRAPH, lambda model: model(to(model, GRAPH.x), EDGES))
     ],
