@@ -159,6 +159,11 @@ def truncation(
     return fig
 
 
+def ticks(top: float) -> float:
+    """The step of a probability axis that holds `top`; none stands above 1, where a label has room."""
+    return next(step for least, step in ((0.7, 0.5), (0.3, 0.2), (0.12, 0.1), (0.0, 0.05)) if top >= least)
+
+
 def truncation_frames(reel: Reel) -> dict[str, Any]:
     """What moves in `truncation(cut=True)` from step to step."""
     before, after, kept = array(reel.before), array(reel.after), array(reel.kept).astype(bool)
@@ -171,6 +176,7 @@ def truncation_frames(reel: Reel) -> dict[str, Any]:
         "data.0.y": before,
         "data.1.y": after,
         "layout.xaxis.ticktext": [[escape(n) for n in row] for row in reel.names],
+        "layout.yaxis.dtick": [ticks(float(t)) for t in top.max(1)],
         "layout.yaxis.range": [[0.0, min(1.35, 1.45 * float(t))] for t in top.max(1)],
         "layout.shapes.0.x0": line,
         "layout.shapes.0.x1": line,

@@ -48,8 +48,9 @@ def mass(story: Truncated, most: int = 24) -> Tensor:
 
 
 def ranked(story: Truncated, most: int = 24) -> Tensor:
-    """Ids of the `most` most probable tokens, first the first; ties by the lower id."""
-    return story.tempered.sort(descending=True, stable=True).indices[:most]
+    """Ids of the `most` most probable tokens, first the first; ties by the lower id. No temperature changes
+    their order, but at 0 all the rest would tie."""
+    return story.before.sort(descending=True, stable=True).indices[:most]
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Reel:
     """The likeliest tokens of every step of a trace, ready to be drawn.
 
     Attributes:
-        ids: (S, N), by their probability after temperature.
+        ids: (S, N), the likeliest first.
         names: S lists of N.
         before, after: (S, N). kept: (S, N) bool.
         drawn: (S,), the place of the token drawn among these, −1 where it is not.
@@ -77,8 +78,8 @@ class Reel:
 def reel(trace: Trace, params: SamplingParams, names: Sequence[str], most: int = 24) -> Reel:
     """All steps of a trace, their `most` likeliest tokens each; `names` of the whole vocabulary."""
     steps = [step.values for step in trace]
-    tempered = torch.stack([v["tempered"] for v in steps])  # (S, V)
-    ids = tempered.sort(descending=True, stable=True).indices[:, :most]
+    logits = torch.stack([v["logits"] for v in steps])  # (S, V), in the order of any temperature
+    ids = logits.sort(descending=True, stable=True).indices[:, :most]
     before, after, kept = (
         torch.stack([v[k] for v in steps]).gather(1, ids) for k in ("before", "after", "kept")
     )

@@ -89,7 +89,8 @@ with stage.picture:
     )  # fmt: skip
     if found is not None:
         ui.figure(
-            figures.field(x, found, box), key="field", share=0.5,
+            figures.field(x, found, box, "paths" if kind == unit_lens.PATHS else "|gradient|"),
+            key="field", share=0.5,
             alt=f"The input with the box of theory in blue and, in orange, {unit_lens.WHAT[kind]}",
             data={"input": list(range(found.numel())), "value": x[0].flatten(), kind: found.flatten()},
         )  # fmt: skip

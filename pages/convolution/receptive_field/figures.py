@@ -46,23 +46,23 @@ def on_image(x: Any, gradient: Any = None, box: Sequence[Span] | None = None, he
     return fig
 
 
-def field(x: Any, found: Any, box: Sequence[Span] | None) -> go.Figure:
-    """The input (1, positions...) with the box of theory and what was measured."""
+def field(x: Any, found: Any, box: Sequence[Span] | None, ylabel: str = "|gradient|") -> go.Figure:
+    """The input (1, positions...) with the box of theory and what was found, a signal's named `ylabel`."""
     if array(x).ndim == 3:
         return on_image(x[0], found, box)
-    return on_signal(x[0], found, box[0] if box else None)
+    return on_signal(x[0], found, box[0] if box else None, ylabel)
 
 
-def on_signal(x: Any, gradient: Any, span: Span | None = None, height: int = 420) -> go.Figure:
-    """A signal (n,), the box of theory shaded, the measured |gradient| (n,) as bars below it."""
-    values, g = array(x).astype(float), array(gradient).astype(float)
+def on_signal(x: Any, found: Any, span: Span | None = None, ylabel: str = "|gradient|") -> go.Figure:
+    """A signal (n,), the box of theory shaded, what was found at each input (n,) as bars below it."""
+    values, g = array(x).astype(float), array(found).astype(float)
     position = list(range(len(values)))
     fig = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06, row_heights=[0.6, 0.4])
     fig.add_scatter(
         x=position, y=values, mode="lines+markers", row=1, col=1, name="input",
         line={"color": theme.INPUT, "width": 3}, marker={"size": 8},
     )  # fmt: skip
-    fig.add_bar(x=position, y=g, row=2, col=1, name="|gradient|", marker={"color": theme.OUTPUT})
+    fig.add_bar(x=position, y=g, row=2, col=1, name=ylabel, marker={"color": theme.OUTPUT})
     if span is not None:
         for row in (1, 2):
             fig.add_vrect(
@@ -72,8 +72,8 @@ def on_signal(x: Any, gradient: Any, span: Span | None = None, height: int = 420
     fig.update_xaxes(showgrid=False, range=[-0.6, len(values) - 0.4])
     fig.update_xaxes(title="input", row=2, col=1)
     fig.update_yaxes(title="value", row=1, col=1)
-    fig.update_yaxes(title="|gradient|", rangemode="tozero", row=2, col=1)
-    fig.update_layout(height=height, showlegend=False, bargap=0.15)
+    fig.update_yaxes(title=ylabel, rangemode="tozero", row=2, col=1)
+    fig.update_layout(height=420, showlegend=False, bargap=0.15)
     return fig
 
 

@@ -96,7 +96,8 @@ with stage.picture:
     left, right = ui.columns(2)
     with left:
         ui.figure(
-            figures.field(x, found, box), key="field", share=1.0,
+            figures.field(x, found, box, "paths" if kind == lens.PATHS else "|gradient|"),
+            key="field", share=1.0,
             alt=f"The input with the box of theory in blue and, in orange, {lens.WHAT[kind]}",
             data={"input": list(range(found.numel())), "value": x[0].flatten(), kind: found.flatten()},
         )  # fmt: skip

@@ -25,7 +25,7 @@ stage.scenes(
         "Greedy": ui.scene("Temperature 0 always takes the likeliest token: no chance left.", t=0.0, step=20),
         "Careful": ui.scene("Temperature 0.8, and only the likeliest 0.9 of the mass may be drawn.",
                             t=0.8, p=0.9, step=20),
-        "Hot": ui.scene("At temperature 2 the bars level out, and the words fall apart.", t=2.0, step=20),
+        "Hot": ui.scene("At temperature 2 the bars level out, and the words fall apart.", t=2.0, step=11),
         "Hot, but cut to 5": ui.scene("Hot, but only the five likeliest letters may be drawn.", t=2.0, k=5,
                                       step=20),
         "Draw 1,000": ui.scene("A fair sampler's p-values are level over seeds: small ones come by chance.",
