@@ -135,6 +135,22 @@ def bit_strings(pictures: Tensor) -> list[str]:
     return [between.join(str(int(b)) for b in picture.flatten()) for picture in pictures]
 
 
+def samples(model: Autoregressive, count: int, seed: int) -> Tensor:
+    """(count, *event_shape), those of this seed."""
+    return model.sample(count, generator=torch.Generator().manual_seed(seed))
+
+
+def squares(pictures: Tensor) -> Tensor:
+    """Pictures (N, ...) of side² pixels as (N, side, side)."""
+    flat = pictures.flatten(1)
+    return flat.unflatten(1, (math.isqrt(flat.shape[1]), -1))
+
+
+def bit_list(x: Tensor) -> list[int]:
+    """Bits (n,) as whole numbers, as a program spells them."""
+    return [int(b) for b in x.flatten()]
+
+
 def gradient_row(
     model: Autoregressive, order: Tensor, x: Tensor, output: int, value: int = 1, index: int = 0
 ) -> Tensor:

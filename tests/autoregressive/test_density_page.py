@@ -12,7 +12,7 @@ from scipy.stats import norm
 from lab import weights
 from lab.experiments import ZOO
 from modules.autoregressive.rnade import RNADE
-from pages.autoregressive.density import lens
+from pages.autoregressive.density import lens, own_points, whole_numbers
 
 opened = partial(open_page, "autoregressive/density")
 PLANE = ("rnade-moons", "rnade-moons-k1", "rnade-moons-k3", "rnade-rings", "rnade-rings-k1")
@@ -97,27 +97,27 @@ def test_one_gaussian_cannot_and_more_components_cost_less() -> None:
 def test_points_lie_on_the_ink() -> None:
     picture = torch.zeros(4, 4)
     picture[0, 3], picture[3, 0] = 1.0, 0.5  # upper right, lower left with half the ink
-    x = lens.scattered(picture, 4000)
+    x = own_points.scattered(picture, 4000)
     upper = x[x[:, 1] > 0]
     assert (upper > 1.5).all() and (upper <= 3).all() and (x[x[:, 1] <= 0] < -1.5).all()
     assert abs(len(upper) / 4000 - 2 / 3) < 4 * math.sqrt(2 / 9 / 4000)
-    assert lens.gaps(picture) == 1
+    assert own_points.gaps(picture) == 1
     picture[3, 3] = 1.0
-    assert lens.gaps(picture) == 2
+    assert own_points.gaps(picture) == 2
     with pytest.raises(ValueError, match="nothing on the pad"):
-        lens.scattered(torch.zeros(4, 4), 10)
+        own_points.scattered(torch.zeros(4, 4), 10)
 
 
 def test_training_on_own_points_lowers_the_cost_and_repeats() -> None:
-    x = lens.scattered(dict(lens.examples(20))["two lines"], 300)
+    x = own_points.scattered(dict(own_points.examples(20))["two lines"], 300)
     ends = {}
     for components in (1, 4):
-        *shares, (share, found) = lens.fit(x, components, steps=120)
+        *shares, (share, found) = own_points.fit(x, components, steps=120)
         assert share == 1 and [s for s, _ in shares] == sorted(s for s, _ in shares)
         assert len(found.losses) == 121 and found.losses[-1] < found.losses[0]
         ends[components] = lens.nll(found.model, x)
     assert ends[4] < ends[1] - 0.4  # two lines: ln 2 nats at least are to be had
-    *_, (_, again) = lens.fit(x, 4, steps=120)
+    *_, (_, again) = own_points.fit(x, 4, steps=120)
     assert lens.nll(again.model, x) == ends[4]
 
 
@@ -126,16 +126,16 @@ def test_training_on_own_points_lowers_the_cost_and_repeats() -> None:
 
 def test_without_noise_the_density_leaves_every_probability_behind() -> None:
     """log σ falls without end on whole numbers, and settles with uniform noise."""
-    trace = lens.whole_numbers(components=6)
+    trace = whole_numbers.whole_numbers(components=6)
     floor = trace.result
-    x = lens.levels()
+    x = whole_numbers.levels()
     assert x.shape == (400, 2) and torch.equal(x, x.round()) and x.min() >= 0 and x.max() == 16
     counts: dict[tuple[float, ...], int] = {}
     for pair in x.tolist():
         counts[tuple(pair)] = counts.get(tuple(pair), 0) + 1
     assert floor == pytest.approx(-sum(c / 400 * math.log(c / 400) for c in counts.values()), abs=1e-9)
-    raw, noisy = (lens.column(trace, f"nll_{name}") for name in ("raw", "noisy"))
-    narrow, spread = (lens.column(trace, f"log_sigma_{name}") for name in ("raw", "noisy"))
+    raw, noisy = (whole_numbers.column(trace, f"nll_{name}") for name in ("raw", "noisy"))
+    narrow, spread = (whole_numbers.column(trace, f"log_sigma_{name}") for name in ("raw", "noisy"))
     assert raw[-1] < floor - 0.5 and min(noisy) > floor  # Gibbs: no probability of a level is below
     assert narrow[-1] < narrow[10] - 0.3 and narrow[-1] < -3.5
     assert min(spread) > -2 and abs(spread[-1] - spread[10]) < 0.3
@@ -144,7 +144,7 @@ def test_without_noise_the_density_leaves_every_probability_behind() -> None:
 
 
 def test_one_gaussian_has_no_level_to_shrink_onto() -> None:
-    last = lens.whole_numbers(components=1, steps=60)[-1].values
+    last = whole_numbers.whole_numbers(components=1, steps=60)[-1].values
     assert last["log_sigma_raw"] > 0 and last["nll_raw"] == pytest.approx(last["nll_noisy"], abs=0.05)
 
 

@@ -11,7 +11,7 @@ from opening import figure, metrics, move, open_page, prose
 from lab.bench import nade as bench
 from modules.autoregressive.nade import NADE
 from modules.autoregressive.pixelcnn import MaskedConv2d
-from pages.autoregressive.parameters import asymmetry, figures, lens, race
+from pages.autoregressive.parameters import asymmetry, counting, figures, lens, race
 
 opened = partial(open_page, "autoregressive/parameters")
 
@@ -43,7 +43,7 @@ def test_multiplications_are_seen_as_they_happen() -> None:
         x = torch.randn(batch, 7)
         return (x @ weight.t()) * 2.0 + (x @ vector)[:, None] + weight.sum() * 3
 
-    assert lens.multiplications(run) == 5 * 7 + 5 + 7  # the last product is not per example
+    assert counting.multiplications(run) == 5 * 7 + 5 + 7  # the last product is not per example
 
 
 def test_costs_of_the_family() -> None:
@@ -95,7 +95,7 @@ def test_published_costs_are_counted_in_runs() -> None:
     assert asymmetry.expected(784, 500) == (784_000, 614_656_000)
     model = NADE(event_shape=(784,), hidden=500).eval()
     # every state anew from all pixels before it
-    assert lens.multiplications(lambda batch: bench.recomputed(model, batch)) == 153_860_000
+    assert counting.multiplications(lambda batch: bench.recomputed(model, batch)) == 153_860_000
 
 
 def test_masked_taps_of_a_convolution_are_left_out() -> None:
@@ -106,7 +106,7 @@ def test_masked_taps_of_a_convolution_are_left_out() -> None:
         return layer(torch.ones(batch, 2, 6, 5))
 
     live = 4 * 2 * 4 * 30  # four of nine taps
-    assert lens.multiplications(run, live=True) == live <= lens.multiplications(run)
+    assert counting.multiplications(run, live=True) == live <= counting.multiplications(run)
 
 
 def test_slopes_are_exponents() -> None:

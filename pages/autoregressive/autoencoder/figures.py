@@ -1,12 +1,14 @@
 """The copying autoencoder drawn: whose input each output reads."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import curves, heatmap
+from lab.figures.basic import array, curves, heatmap, image
 
 
 def jacobian(values: Any, reach: float, title: str = "") -> go.Figure:
@@ -16,6 +18,29 @@ def jacobian(values: Any, reach: float, title: str = "") -> go.Figure:
     return fig.update_traces(
         hovertext=None, hoverinfo=None, hovertemplate="output %{y}, input %{x}: %{z:.3g}<extra></extra>"
     )
+
+
+def sheet(pictures: Any, at: int, title: str, columns: int = 12) -> tuple[go.Figure, dict[str, Any]]:
+    """Pictures (F, N, side, side) of all frames as a contact sheet each; and the frames."""
+    z = array(pictures).astype(np.float32)
+    frames, count, side, _ = z.shape
+    rows = -(-count // columns)
+    sheets = np.full((frames, rows * (side + 1) - 1, columns * (side + 1) - 1), np.nan, np.float32)
+    for i in range(count):
+        top, left = (place * (side + 1) for place in divmod(i, columns))
+        sheets[:, top : top + side, left : left + side] = z[:, i]
+    fig = image(sheets[at], title=title, zmin=0, zmax=1).update_traces(hoverinfo="skip", hovertext=None)
+    return fig, {"data.0.z": sheets}
+
+
+def map_of_pixels(values: Any, title: str, reach: float | None = None) -> go.Figure:
+    """A value of each pixel (n,): from 0 to 1, or with `reach` from -reach to reach."""
+    z = array(values).reshape(math.isqrt(len(values)), -1)
+    scale: theme.Scale = "probability" if reach is None else "diverging"
+    low, high = (0, 1) if reach is None else (-reach, reach)
+    fig = heatmap(z, scale=scale, zmin=low, zmax=high, title=title, square=True, colorbar=False)
+    fig.update_xaxes(visible=False).update_yaxes(visible=False)
+    return fig.update_layout(plot_bgcolor=theme.grid(), margin_t=36)
 
 
 def losses(lines: Mapping[str, Any], passes: Sequence[float], floor: float, at: float) -> go.Figure:

@@ -7,6 +7,7 @@ References: [GM] 1.5.3-1.5.4; Germain et al. 2015, arXiv:1502.03509.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -24,6 +25,7 @@ from modules.noise import uniform
 from modules.trace import Step, Trace
 
 SIDE = 3
+SHOWN = 24  # pictures drawn from both at every step of the trace
 PASSES = 180  # full-batch steps of Adam
 EVERY = 6  # passes between two steps of the trace
 RATE = 0.04
@@ -83,11 +85,11 @@ def train(width: int, seed: int) -> tuple[list[Step], Autoencoder, MADE]:
 
 def race(width: int, seed: int, count: int = 200) -> Trace:
     """Training as a trace. Step values for "ae" and "made": `loss_…` (nats a picture), `total_…` (sum over
-    all 512 pictures), `jacobian_…` (9, 9) at the third pattern. Result: `Samples`, `count` of each model.
+    all 512 pictures), `reads_…` (9, 9), see `reads`, and `drawn_…` (SHOWN, 9) pictures of the same draws at
+    every step. Result: `Samples`, `count` of each model.
     """
     steps, ae, made = train(width, seed)
-    noise = decode_noise(ae, images(), count, seed)
-    drawn = made.sample(count, generator=torch.Generator().manual_seed(seed))
+    noise, drawn = draw(ae, count, seed), draw(made, count, seed)
     shares = [float(known(x, images()).double().mean()) for x in (noise, drawn)]
     return Trace(steps, Samples(noise, drawn, *shares))
 
@@ -102,7 +104,8 @@ def look(done: int, models: dict[str, Autoencoder | MADE], losses: dict[str, flo
                 log_product(model.logits(all_pictures()), all_pictures()).exp().sum().item()
             )
     for name, model in models.items():
-        values[f"jacobian_{name}"] = jacobian(model, images()[2])
+        values[f"reads_{name}"] = reads(model)
+        values[f"drawn_{name}"] = draw(model, SHOWN, 0)
     caption = (
         f"{done} passes: autoencoder {losses['ae']:.3f} nats, MADE {losses['made']:.3f}; "
         f"no density is below {floor():.3f}."
@@ -112,6 +115,29 @@ def look(done: int, models: dict[str, Autoencoder | MADE], losses: dict[str, flo
         rf"\;\text{{(autoencoder)}},\quad {values['total_made']:.3f} \;\text{{(MADE)}}"
     )
     return Step(caption, values, equation)
+
+
+def reads(model: Autoencoder | MADE) -> Tensor:
+    """∂ logit_i / ∂ x_j, mean over the patterns, (9, 9): at one of them all units may be shut."""
+    each = torch.autograd.functional.jacobian(lambda x: model.logits(x).sum(0), images())  # (9, 14, 9)
+    return each.mean(1)
+
+
+def draw(model: Autoencoder | MADE, count: int, seed: int) -> Tensor:
+    """Pictures (count, 9) from a model as it is now: of random codes, or samples."""
+    if isinstance(model, Autoencoder):
+        return decode_noise(model, images(), count, seed)
+    return model.sample(count, generator=torch.Generator().manual_seed(seed)).flatten(1)
+
+
+def film(trace: Trace, what: str) -> dict[str, Tensor]:
+    """What `look` has kept of both models at every step, "reads" or "drawn": (F, …) by "ae" and "made"."""
+    return {name: torch.stack([s.values[f"{what}_{name}"] for s in trace]) for name in ("ae", "made")}
+
+
+def reach(gradients: Mapping[str, Tensor]) -> float:
+    """The largest of all, by size."""
+    return max(float(each.abs().max()) for each in gradients.values())
 
 
 def column(trace: Trace, name: str) -> list[float]:
@@ -165,6 +191,11 @@ class Digit:
     nll: float
     own_ae: Tensor
     own_made: Tensor
+
+    @property
+    def largest(self) -> tuple[float, float]:
+        """Of own gradients, by size, of both."""
+        return float(self.own_ae.abs().max()), float(self.own_made.abs().max())
 
 
 def on_digit(ae: Autoencoder, made: MADE, x: Tensor) -> Digit:

@@ -1,9 +1,6 @@
 """Copying autoencoder: why small reconstruction errors make no generative model."""
 
-import torch
-
 from lab import ui
-from lab.figures import basic, theme
 from lab.lenses import drawing
 from modules.autoregressive import autoencoder, made
 from modules.trace import Trace
@@ -43,8 +40,8 @@ def live() -> None:
         "MADE": lens.column(trace, "loss_made"),
     }
     sums = {"autoencoder": lens.column(trace, "total_ae"), "MADE": lens.column(trace, "total_made")}
-    gradients = {name: torch.stack([step.values[f"jacobian_{name}"] for step in trace]) for name in NAMES}
-    reach = max(float(g.abs().max()) for g in gradients.values())
+    gradients, pictures = lens.film(trace, "reads"), lens.film(trace, "drawn")
+    reach = lens.reach(gradients)
     with stage.picture:
         curves, *columns = ui.columns([5, 5, 5])
         with curves:
@@ -58,9 +55,9 @@ def live() -> None:
                 alt="Sum of the product of the outputs over all pictures", share=0.5,
                 data={"passes": passes, **sums}, film=film, frames=at,
             )  # fmt: skip
-        sheets = {"ae": (drawn.ae, "Random codes"), "made": (drawn.made, "Samples")}
+        titles = {"ae": "Of random codes", "made": "Samples"}
         for column, (key, name) in zip(columns, NAMES.items(), strict=True):
-            pictures, title = sheets[key]
+            sheet, frames = figures.sheet(pictures[key].unflatten(-1, (3, 3)), film.at, titles[key])
             with column:
                 ui.figure(
                     figures.jacobian(gradients[key][film.at], reach, name),
@@ -69,15 +66,14 @@ def live() -> None:
                     data={"output, input": drawing.pairs(9), "gradient": gradients[key][film.at]},
                 )  # fmt: skip
                 ui.figure(
-                    basic.images(pictures[:24].reshape(-1, 3, 3), columns=12, title=title),
-                    alt=f"Pictures drawn by the trained {name}", share=0.32, key=f"drawn-{key}",
-                    data={"picture": drawing.bit_strings(pictures)},
+                    sheet, alt=f"Pictures drawn by {name} at this step", share=0.32, key=f"drawn-{key}",
+                    film=film, frames=frames, data={"picture": drawing.bit_strings(pictures[key][film.at])},
                 )  # fmt: skip
     with stage.foot:
         film.bar(captions=[step.caption for step in trace], equations=[step.equation for step in trace])
     stage.metrics(
         {
-            "Bars or stripes of random codes": f"{100 * drawn.valid_ae:.0f} %",
+            "Trained: bars or stripes of random codes": f"{100 * drawn.valid_ae:.0f} %",
             "of MADE's samples": f"{100 * drawn.valid_made:.0f} %",
         }
     )
@@ -86,7 +82,7 @@ def live() -> None:
     with stage.below:
         ui.caption(
             "The sums run over all 512 pictures of 3 × 3 bits: a density gives exactly 1. The matrices are "
-            f"∂ logit i / ∂ x j at one pattern. Drawn by the trained models, the shares of {COUNT} each."
+            f"∂ logit i / ∂ x j, mean over the patterns. The shares are of {COUNT} pictures after training."
         )
         ui.notice(
             f"After training the autoencoder's loss is {last['loss_ae']:.2f} nats"
@@ -126,22 +122,24 @@ def own_digit() -> None:
         picture = ui.draw("Draw a digit", key="digit", size=8, examples=digits())
     x = drawing.bits(picture)
     found = lens.on_digit(ui.load(FOIL), ui.load(DENSITY), x)
-    own = float(found.own_made.abs().max())
-    scale: theme.Scale
+    copies, own = found.largest
+    parts = {
+        "Autoencoder": (found.rebuilt, found.own_ae, copies),
+        "MADE": (found.conditionals, found.own_made, own),
+    }
     with stage.picture:
-        reach = float(found.own_ae.abs().max()) or 1.0
-        for title, scale, low, high, pair in (
-            ("outputs", "probability", 0, 1, (found.rebuilt, found.conditionals)),
-            ("own ∂ logit i / ∂ x i", "diverging", -reach, reach, (found.own_ae, found.own_made)),
-        ):
-            for place, name, values in zip(ui.columns(2), NAMES.values(), pair, strict=True):
-                with place:
-                    ui.figure(
-                        basic.heatmap(values.reshape(8, 8), scale=scale, title=f"{name}: {title}",
-                                      square=True, zmin=low, zmax=high),
-                        alt=f"{name}: {title}", key=f"{name}-{scale}", share=0.5,
-                        data={"pixel": range(64), "value": values},
-                    )  # fmt: skip
+        for place, (name, (outputs, gradient, largest)) in zip(ui.columns(2), parts.items(), strict=True):
+            with place:
+                ui.figure(
+                    figures.map_of_pixels(outputs, f"{name}: p(ink)"), share=0.5, key=f"{name}-outputs",
+                    alt=f"{name}: its output for each pixel", data={"pixel": range(64), "value": outputs},
+                )  # fmt: skip
+                title = f"∂ own pixel: up to {largest:.1f}" if largest else "∂ own pixel: exactly 0"
+                ui.figure(
+                    figures.map_of_pixels(gradient, title, copies or 1.0), share=0.5, key=f"{name}-own",
+                    alt=f"{name}: what each output takes from its own pixel",
+                    data={"pixel": range(64), "value": gradient},
+                )  # fmt: skip
     stage.metrics({"Autoencoder, loss": f"{found.bce:.2f} nats", "MADE, −log p": f"{found.nll:.2f} nats"})
     stage.equation(
         rf"-\sum_i \log \hat x_i^{{x_i}}(1-\hat x_i)^{{1-x_i}} = {found.bce:.2f}",
@@ -160,7 +158,7 @@ def own_digit() -> None:
             [FOIL, DENSITY],
             DENSITY if own == 0 else FOIL,
             "The one whose outputs take nothing from their own inputs: the largest own gradient is "
-            f"{own:g} for MADE, {float(found.own_ae.abs().max()):.2f} for the other.",
+            f"{own:g} for MADE, {copies:.2f} for the other.",
             veils=("picture", "equation"),
         )
         ui.program(
@@ -168,7 +166,7 @@ def own_digit() -> None:
             import torch
             from lab import experiments, weights
 
-            x = torch.tensor([{[int(v) for v in x]}]).float()
+            x = torch.tensor([{drawing.bit_list(x)}]).float()
             autoencoder = weights.load(experiments.ZOO / "{FOIL}")
             made = weights.load(experiments.ZOO / "{DENSITY}")
             result = [-autoencoder.log_product(x).item(), -made.log_prob(x).item()]

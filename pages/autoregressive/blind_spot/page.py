@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-import torch
+from torch import Tensor
 
 from lab import ui
 from modules.autoregressive import gated_pixelcnn, pixelcnn
@@ -18,13 +18,13 @@ DEPTHS = list(range(lens.DEEPEST + 1))
 
 
 @ui.cached
-def paths(shape: lens.Shape, pixel: int) -> torch.Tensor:
+def paths(shape: lens.Shape, pixel: int) -> Tensor:
     return lens.layers_paths(shape, pixel)
 
 
 @ui.cached
 def ever_unread(shape: lens.Shape, pixel: int) -> int:
-    return int(lens.at_any_depth(shape, pixel).sum())
+    return lens.never_read(shape, pixel)
 
 
 def reach_view() -> None:
@@ -78,7 +78,7 @@ def reach_view() -> None:
         stage.equation(
             rf"\text{{blind}} = \textstyle\sum_i \max(0, {side - 1 - column} - \text{{reach}}(i)) = "
             rf"{shown or 0} = {never}",
-            rf"$i$ rows up it reads at most reach$(i) = {h}\,i {constant:+d}$ of the "
+            rf"$i$ rows up it reads at most reach$(i) = {lens.line(h, constant)}$ of the "
             f"{side - 1 - column} columns to the right.",
         )
     with stage.below:

@@ -27,7 +27,7 @@ def least(shape: lens.Shape, name: str) -> torch.Tensor:
 
 @ui.cached
 def drawn(name: str, count: int, seed: int) -> torch.Tensor:
-    return ui.load(name).sample(count, generator=torch.Generator().manual_seed(seed))
+    return drawing.samples(ui.load(name), count, seed)
 
 
 def view(stage: Any) -> None:
@@ -66,7 +66,7 @@ def view(stage: Any) -> None:
             )  # fmt: skip
             ui.figure(
                 basic.images(
-                    torch.stack(list(maps.values())).view(-1, side, side), columns=4, labels=list(maps),
+                    [cost.reshape(side, side) for cost in maps.values()], columns=4, labels=list(maps),
                     scale="violet", zmin=0, zmax=0.7, title="Cost of each pixel",
                 ),
                 alt="Mean cost of each pixel: what is possible, and what the models reach", share=0.5,

@@ -87,13 +87,6 @@ def surprisal(model: Counted, x: Tensor) -> Tensor:
     return -model.log_conditionals(x[None])[0].flatten()
 
 
-def drawn(model: Counted, count: int, seed: int) -> Tensor:
-    """Square samples (count, side, side), those of this seed."""
-    side = math.isqrt(model.n)
-    found = model.sample(count, generator=torch.Generator().manual_seed(seed))
-    return found.reshape(count, side, side)
-
-
 @dataclass(frozen=True)
 class Lookup:
     """One conditional: the parents' values, the two counts under them, p(x_i = 1) and -log p(x_i)."""

@@ -18,7 +18,7 @@ def ladder(offsets: tuple, shared: bool) -> dict:
 
 @ui.cached
 def drawn(offsets: tuple, shared: bool, count: int, seed: int) -> Tensor:
-    return lens.drawn(neighbours.counted(offsets, shared), count, seed)
+    return drawing.samples(neighbours.counted(offsets, shared), count, seed)
 
 
 def view(stage: Any) -> None:

@@ -15,7 +15,7 @@ MOST = 200  # frames with an equation each; a longer film shows that of where it
 
 @ui.cached
 def drawn(name: str, count: int, seed: int) -> Tensor:
-    return lens.drawn(ui.load(name), count, seed)
+    return drawing.squares(drawing.samples(ui.load(name), count, seed))
 
 
 @ui.cached

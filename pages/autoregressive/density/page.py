@@ -1,16 +1,16 @@
 """RNADE density: a mixture of Gaussians that moves as x₁ moves; one Gaussian cannot be in two places."""
 
-import torch
+from torch import Tensor
 
 from lab import ui
 from lab.figures import basic
+from lab.lenses import drawing
 from modules.autoregressive import rnade
-from pages.autoregressive.density import figures, lens
+from pages.autoregressive.density import dequantisation, figures, lens, own_points
 
 REFERENCES = [
     "Bishop 1994, Mixture density networks",
     "Uria, Murray, Larochelle 2013, RNADE, arXiv:1306.0186",
-    "Theis, van den Oord, Bethge 2016, A note on the evaluation of generative models, arXiv:1511.01844",
     "[GM] §1.5.2 (it writes N(x; μ, σ) and calls σ a standard deviation: the variance is σ²)",
 ]
 PAD = 20  # pixels a side of the drawing pad
@@ -26,13 +26,17 @@ stage.scenes(
     {
         "Two moons": ui.scene("The line cuts both arms: two humps, with a gap between them.", x2=0.8),
         "One Gaussian": ui.scene("One hump must cover the gap too.", model="rnade-moons-k1"),
-        "Three rings": ui.scene("Through the middle: humps at the crossings.", model="rnade-rings", x1=0.0),
+        "Three rings": ui.scene(
+            "Through the middle: sharp humps at four crossings; the upper two run together.",
+            model="rnade-rings",
+            x1=0.0,
+        ),
         "Rings, one": ui.scene(
             "One Gaussian on rings: the middle is likely, the rings are not.", model="rnade-rings-k1", x1=0.0
         ),
         "Samples": ui.scene("What is drawn lies where the data lie.", points="samples"),
-        "Own ring": ui.scene("Train on the points of a ring, or of your own ink.", ink="ring", **OWN),
-        "Own wave": ui.scene("On a wave one Gaussian a section does well.", ink="wave", k=1, **OWN),
+        "Own ring": ui.scene("Press Train: a density of a ring, or of your own ink.", ink="ring", **OWN),
+        "Own wave": ui.scene("Press Train: on a wave one Gaussian will do.", ink="wave", k=1, **OWN),
         "Whole numbers": ui.scene("Without noise −log p falls below the entropy.", k=10, **WHOLE),
         "Whole, one": ui.scene("One Gaussian has no level to shrink onto.", k=1, **WHOLE),
     }
@@ -50,13 +54,8 @@ def shipped_sections(name: str) -> list[lens.Section]:
 
 
 @ui.cached
-def drawn(name: str, seed: int) -> torch.Tensor:
-    return ui.load(name).sample(POINTS, generator=torch.Generator().manual_seed(seed))
-
-
-@ui.cached
-def without_noise(components: int, seed: int) -> lens.Trace:
-    return lens.whole_numbers(components, seed)
+def drawn(name: str, seed: int) -> Tensor:
+    return drawing.samples(ui.load(name), POINTS, seed)
 
 
 def look(parts: list[lens.Section], whole: lens.Map, data, samples) -> tuple[lens.Section, float, float]:
@@ -68,7 +67,6 @@ def look(parts: list[lens.Section], whole: lens.Map, data, samples) -> tuple[len
     density, components = lens.swept(parts)
     over = (data is not None) + (samples is not None)
     moves, sections = figures.sweep(density, components, lens.PLACES, ring=1 + over)
-    here = torch.tensor([x2], dtype=torch.float64)
     with stage.picture:
         left, right = ui.columns(2)
         with left:
@@ -85,10 +83,11 @@ def look(parts: list[lens.Section], whole: lens.Map, data, samples) -> tuple[len
             )  # fmt: skip
     with stage.foot:
         film.bar(equations=[lens.term_equation(one, x2) for one in parts])
+    value, misread = part.at(x2)
     stage.metrics(
         {
-            f"p(x₂ = {x2:.2f} | x₁ = {x1:g})": f"{float(part.density(here)):.4f}",
-            "σ for the variance": f"{float(part.misread(here)):.4f}",
+            f"p(x₂ = {x2:.2f} | x₁ = {x1:g})": f"{value:.4f}",
+            "σ for the variance": f"{misread:.4f}",
             "Humps": f"{part.modes(lens.axis())}",
             "Integral": f"{whole.integral:.4f}",
         }
@@ -133,7 +132,7 @@ def trained_mode() -> None:
             x = torch.tensor([[{x1}, {x2}]])
             result = float(model.log_conditionals(x)[0, 1].exp())
             """,
-            shows=float(part.density(torch.tensor([x2], dtype=torch.float64))),
+            shows=part.at(x2)[0],
         )
         ui.source(
             rnade.RNADE.mixture, rnade.RNADE.conditional_log_prob, lens.Section, lens.density_map,
@@ -143,15 +142,15 @@ def trained_mode() -> None:
 
 def own_mode() -> None:
     with stage.rail:
-        picture = ui.draw("Draw where the points lie", key="ink", size=PAD, examples=lens.examples(PAD))
+        picture = ui.draw("Draw where the points lie", key="ink", size=PAD, examples=own_points.examples(PAD))
         components = ui.slider("Gaussians a variable, K", 1, 10, 5, key="k")
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     try:
-        data = lens.scattered(picture, POINTS, seed)
+        data = own_points.scattered(picture, POINTS, seed)
     except ValueError as error:
         ui.stop(str(error))
 
-    def progress(found: lens.Fit) -> None:
+    def progress(found: own_points.Fit) -> None:
         whole = lens.density_map(found.model)
         ui.figure(
             figures.plane(whole.coarse(100), whole.reach, data, title=f"{found.losses[-1]:.3f} nats a point"),
@@ -166,12 +165,12 @@ def own_mode() -> None:
 
     with stage.picture:
         found = ui.job(
-            "Train on these points", lambda: lens.fit(data, components, seed=seed), key="train",
+            "Train on these points", lambda: own_points.fit(data, components, seed=seed), key="train",
             of=(picture.tolist(), components, seed), show=progress, before=points,
         )  # fmt: skip
     if found is not None:
         part, _, x2 = look(lens.sections(found.model), lens.density_map(found.model), data, None)
-    most = lens.gaps(picture)
+    most = own_points.gaps(picture)
     with stage.below:
         if found is None:
             ui.notice("Train with K = 1 and with K = 5 on the same ink: what can one Gaussian not do?")
@@ -192,58 +191,10 @@ def own_mode() -> None:
             f"Up to {most}: as many humps as p(x₂ | x₁) needs there.",
             veils=("picture",),
         )
-        ui.source(lens.fit, lens.scattered, rnade.RNADE, references=REFERENCES)
+        ui.source(own_points.fit, own_points.scattered, rnade.RNADE, references=REFERENCES)
 
 
-def whole_numbers_mode() -> None:
-    with stage.rail:
-        components = ui.slider("Gaussians a variable, K", 1, 10, 10, key="k")
-        seed = ui.number("Seed", 0, 999, 0, key="seed")
-    trace = without_noise(components, seed)
-    film = ui.film(len(trace), key="step", default=len(trace) - 1)
-    now, steps, floor = trace[film.at], lens.column(trace, "steps"), trace.result
-    nll = {"as they are": lens.column(trace, "nll_raw"), "with noise": lens.column(trace, "nll_noisy"),
-           "entropy": [floor] * len(trace)}  # fmt: skip
-    sigma = {"as they are": lens.column(trace, "log_sigma_raw"),
-             "with noise": lens.column(trace, "log_sigma_noisy")}  # fmt: skip
-    titles = {"−log p of two pixels, nats": nll, "log σ of the narrowest Gaussian": sigma}
-    with stage.picture:
-        for place, (title, lines) in zip(ui.columns(2), titles.items(), strict=True):
-            with place:
-                ui.figure(
-                    figures.course(lines, steps, now.values["steps"], title), alt=f"{title}, by step",
-                    key=f"course-{len(lines)}", data={"steps": steps, **lines}, share=1.0, film=film,
-                    frames={f"layout.shapes.0.x{end}": steps for end in (0, 1)},
-                )  # fmt: skip
-    with stage.foot:
-        film.bar(captions=[one.caption for one in trace], equations=[one.equation for one in trace])
-    below = now.values["nll_raw"] < floor
-    with stage.below:
-        ui.notice(
-            "Without noise, Gaussians may shrink onto whole numbers, and −log p can fall below the entropy, "
-            "where no probability of a level can be. With uniform noise over each level −log p is a bound "
-            "on the probability of the levels. A single Gaussian per variable has none to shrink onto."
-        )
-        ui.caption("The equation: what one Gaussian gives a number it sits on, at the smallest σ, in levels.")
-        ui.check(
-            "At this step, is −log p without noise below the entropy of the levels?",
-            ["yes", "no"],
-            "yes" if below else "no",
-            f"{now.values['nll_raw']:.2f} against {floor:.2f} nats.",
-            veils=("picture", "equation"),
-        )
-        ui.program(
-            """
-            from pages.autoregressive.density import lens
-
-            result = lens.entropy(lens.levels())
-            """,
-            shows=floor,
-        )
-        ui.source(lens.whole_numbers, rnade.RNADE.conditional_log_prob, references=REFERENCES)
-
-
-modes = {"Trained": trained_mode, "Own points": own_mode, "Whole numbers": whole_numbers_mode}
+modes = {"Trained": trained_mode, "Own points": own_mode, "Whole numbers": lambda: dequantisation.view(stage)}
 with stage.rail:
     mode = ui.choice("View", list(modes), key="show", default="Trained", as_list=True)
 modes[mode]()

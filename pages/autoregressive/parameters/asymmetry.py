@@ -20,7 +20,7 @@ from modules.autoregressive.made import MADE
 from modules.autoregressive.nade import NADE
 from modules.autoregressive.pixelcnn import PixelCNN
 from modules.noise import uniform
-from pages.autoregressive.parameters.lens import draw_weights, multiplications
+from pages.autoregressive.parameters.counting import draw_weights, multiplications
 
 PASSES = "MADE, full passes"
 REPEATS = 3

@@ -28,14 +28,22 @@ def counts(lines: Mapping[str, Any], sizes: Sequence[int], mark: int) -> go.Figu
 
 
 def work(names: Sequence[str], columns: Mapping[str, Sequence[float | None]]) -> go.Figure:
-    """Multiplications of each model, one kind a colour; 0 cannot stand on a logarithmic scale and is left
-    out."""
+    """Multiplications of each model, one kind a colour, a later kind smaller: where they are equal both are
+    seen. 0 cannot stand on a logarithmic scale, and None was not counted: both are words."""
     fig = go.Figure()
-    for (kind, values), color in zip(columns.items(), (theme.INPUT, theme.OUTPUT, theme.HIDDEN), strict=True):
+    looks = ((theme.INPUT, 22), (theme.OUTPUT, 12), (theme.HIDDEN, 15))
+    for (kind, values), (color, size) in zip(columns.items(), looks, strict=True):
         known = [v or None for v in values]
         fig.add_trace(
-            go.Scatter(x=known, y=list(names), name=kind, mode="markers", marker={"size": 15, "color": color})
+            go.Scatter(
+                x=known, y=list(names), name=kind, mode="markers", marker={"size": size, "color": color}
+            )
         )
+    for name, first in zip(names, next(iter(columns.values())), strict=True):
+        if not first:
+            text = "too large to be made" if first is None else "none: looked up"
+            fig.add_annotation(x=0.03, xref="x domain", xanchor="left", y=name, text=text, showarrow=False,
+                               font={"color": theme.soft()})  # fmt: skip
     fig.update_xaxes(type="log", exponentformat="power", dtick=1, title="multiplications")
     fig.update_yaxes(autorange="reversed", categoryorder="array", categoryarray=list(names))
     legend = {"orientation": "v", "x": 0, "y": 1.02, "yanchor": "bottom"}

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils.flop_counter import flop_registry
+from torch import Tensor
 
 from lab.seeding import seeded
 from modules.autoregressive.base import Autoregressive
@@ -22,8 +20,8 @@ from modules.autoregressive.markov import MarkovChain
 from modules.autoregressive.nade import NADE
 from modules.autoregressive.tables import ChainRuleTable, JointTable
 from modules.autoregressive.untied import Untied
+from pages.autoregressive.parameters.counting import both_counts, draw_weights, multiplications
 
-aten = torch.ops.aten
 LARGEST = 100_000  # free numbers of a model that is made to be counted,
 LARGEST_TABLE = 4096  # and of one whose contexts are walked one by one
 
@@ -105,67 +103,6 @@ class Cost:
     steps: int
 
 
-class Multiplications(TorchDispatchMode):
-    """Counts multiplications of real numbers, in matrix products, convolutions and entry by entry.
-
-    `zeros`: of `count`, those by a weight that is 0, as masked ones are.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.count = self.zeros = 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        out = func(*args, **kwargs)
-        packet = func._overloadpacket
-        if packet in flop_registry:  # which counts a multiplication and an addition each
-            products = flop_registry[packet](*args, **kwargs, out_val=out) // 2
-            self.count += products
-            if packet in (aten.mm, aten.addmm):
-                left, right = args[-2:]
-                self.zeros += len(left) * int((right == 0).sum())
-            elif packet is aten.bmm:  # of einsum: weights on either side
-                left, right = args
-                self.zeros += left.shape[1] * int((right == 0).sum()) + right.shape[2] * int(
-                    (left == 0).sum()
-                )
-            elif packet is aten.convolution:
-                self.zeros += products * int((args[1] == 0).sum()) // args[1].numel()
-        elif packet in (aten.mv, aten.dot):
-            self.count += args[0].numel()
-        elif packet is aten.addmv:
-            self.count += args[1].numel()
-        elif packet is aten.addmm_:  # in place, and not in the registry
-            self.count += args[1].numel() * args[2].shape[-1]
-        elif packet in (aten.mul, aten.mul_, aten.addcmul_):
-            self.count += out.numel() if out.is_floating_point() else 0
-        return out
-
-
-@torch.no_grad()
-def draw_weights(model: nn.Module, seed: int = 0) -> None:
-    """Standard normal weights, none of them 0."""
-    generator = torch.Generator().manual_seed(seed)
-    for parameter in model.parameters():
-        parameter.normal_(generator=generator)
-
-
-@torch.no_grad()
-def multiplications(run: Callable[[int], Any], low: int = 1, high: int = 3, live: bool = False) -> int:
-    """Of `run(B)` for one example more: what is done once for a batch, such as masking, is left out.
-
-    Args:
-        live: leave out those with masked weights.
-    """
-    counts = []
-    for batch in (low, high):
-        with Multiplications() as seen:
-            run(batch)
-        counts.append(seen.count - seen.zeros if live else seen.count)
-    return (counts[1] - counts[0]) // (high - low)
-
-
 def too_large(name: str, n: int, k: int, d: int) -> bool:
     """To be made for a page."""
     return FORMULAS[name](n, k, d) > (LARGEST_TABLE if name.endswith("table") else LARGEST)
@@ -183,23 +120,21 @@ def cost(name: str, n: int, k: int, d: int) -> Cost:
     model = seeded(lambda: MODELS[name](n, k, d)).eval()
     draw_weights(model)  # FVSBN starts at 0, which is no mask
 
-    def likelihood(batch: int) -> Any:
-        return model.log_prob(torch.ones(batch, n))
+    steps, order = 0, model.component_order(0)
 
-    steps = 0
+    def bits(batch: int) -> Tensor:
+        return torch.ones(batch, n, dtype=model.dtype)  # a bit 0 adds nothing, and may be left out
 
-    def draw(walk: Callable[..., Any]) -> Callable[[int], None]:
-        def run(batch: int) -> None:
-            nonlocal steps
-            x = torch.ones(batch, n, dtype=model.dtype)  # a bit 0 adds nothing, and may be left out
-            steps = sum(1 for _ in walk(x, model.component_order(0), 0, 0))
+    def draw(batch: int) -> None:
+        nonlocal steps
+        steps = sum(1 for _ in model._walk(bits(batch), order, 0, 0))
 
-        return run
+    def one_pass(batch: int) -> None:  # a draw by full passes takes one for every variable, all alike
+        next(Autoregressive._walk(model, bits(batch), order, 0, 0))
 
-    plain = multiplications(draw(lambda *state: Autoregressive._walk(model, *state)))
-    own = multiplications(draw(model._walk))
-    done, live = multiplications(likelihood), multiplications(likelihood, live=True)
-    return Cost(model.num_parameters, done, live, own, plain, steps)
+    own, full = multiplications(draw), multiplications(one_pass)
+    done, live = both_counts(lambda batch: model.log_prob(torch.ones(batch, n)))
+    return Cost(model.num_parameters, done, live, own, steps * full, steps)
 
 
 def cost_table(costs: Mapping[str, Cost]) -> dict[str, list[Any]]:

@@ -3,7 +3,7 @@
 from lab import ui
 from lab.figures import basic
 from modules.autoregressive import base, made, markov, nade, tables
-from pages.autoregressive.parameters import asymmetry, figures, lens, race
+from pages.autoregressive.parameters import asymmetry, counting, figures, lens, race
 
 MOST = 40  # variables on the curves
 REFERENCES = ["Frey 1998; Larochelle, Murray 2011", "[GM] §1.1.1, §1.2.3, §1.5.6"]
@@ -15,7 +15,7 @@ stage.scenes(
         "Ten bits": ui.scene("Two pairs are one curve each: the tables, and NADE with MADE."),
         "Tables": ui.scene("Joint table and chain rule in tables: one curve.", model="chain-rule table"),
         "Untied": ui.scene(
-            "A network for each bit: a factor of about n/2 above the shared one.", n=40, d=32,
+            "A network for each bit: at forty bits ten times as many numbers as the shared one.", n=40, d=32,
             model="untied networks",
         ),
         "Long memory": ui.scene("Each bit of memory doubles a chain.", n=20, k=8, model="chain of memory k"),
@@ -103,7 +103,7 @@ def counts_mode() -> None:
         )
         ui.program(lens.program(shown, at, k, d), shows=promised)
         ui.source(
-            lens.Multiplications, lens.cost, tables.Counted.set_parents, markov.MarkovChain,
+            counting.Multiplications, lens.cost, tables.Counted.set_parents, markov.MarkovChain,
             references=REFERENCES,
         )  # fmt: skip
 

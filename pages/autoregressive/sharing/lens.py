@@ -177,6 +177,11 @@ def sheets(weights: Tensor, side: int = 8, across: int = 4) -> Tensor:
     return maps.flatten(3).flatten(1, 2)[:, :-1, :-1]
 
 
+def reach(found: Sequence[Tensor]) -> float:
+    """The size that all but a hundredth of the weights of some `sheets` stay below."""
+    return max(float(sheet[~sheet.isnan()].abs().quantile(0.99)) for sheet in found)
+
+
 def read_by(name: str, pixel: int, hidden: int) -> str:
     """What the network of a pixel (from 0) reads, and whose its weights are, a sentence."""
     if name == "NADE":

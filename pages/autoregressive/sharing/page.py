@@ -1,6 +1,6 @@
 """Sharing: networks of their own for every pixel against one set of columns, on few digits and on many."""
 
-import torch
+from torch import Tensor
 
 from lab import ui
 from lab.figures import basic
@@ -24,10 +24,12 @@ stage.scenes(
     {
         "Hundred digits": ui.scene("Weights of eight units of one pixel's network; NADE's are everyone's."),
         "Next pixel": ui.scene("The last row: untied weights are new ones, NADE's columns stay.", pixel=60),
-        "All digits": ui.scene("With 1,297 digits the untied weights have seen more.", digits=1297),
+        "All digits": ui.scene("With 1,297 digits the untied weights are still the paler.", digits=1297),
         "Early pixel": ui.scene("An early pixel reads few others: little to share yet.", pixel=10),
-        "Train live": ui.scene("Train both on 100 to 400 digits, here.", show="Train live"),
-        "Narrow, live": ui.scene("Eight units only: is sharing still better?", show="Train live", d=8),
+        "Train live": ui.scene("Press Train both: 100 to 400 digits, here and now.", show="Train live"),
+        "Narrow, live": ui.scene(
+            "Press Train both: with eight units, does sharing still win?", show="Train live", d=8
+        ),
     }
 )
 
@@ -39,14 +41,13 @@ def shipped(name: str, size: int) -> lens.Shipped:
 
 
 @ui.cached
-def sheets(experiment: str) -> torch.Tensor:
+def sheets(experiment: str) -> Tensor:
     return lens.sheets(lens.columns(ui.load(experiment), UNITS))
 
 
 @ui.cached
-def drawn(experiment: str, seed: int) -> torch.Tensor:
-    samples = ui.load(experiment).sample(SAMPLES, generator=torch.Generator().manual_seed(seed))
-    return samples.reshape(-1, 8, 8)
+def drawn(experiment: str, seed: int) -> Tensor:
+    return drawing.squares(drawing.samples(ui.load(experiment), SAMPLES, seed))
 
 
 def shipped_mode() -> None:
@@ -55,7 +56,7 @@ def shipped_mode() -> None:
         seed = ui.number("Seed of the samples", 0, 9999, 0, key="seed")
     film = ui.film(64, key="pixel", default=36, values=range(64), label="Pixel", seconds=0.2)
     names = {name: lens.SHIPPED[name][size] for name in lens.MODELS}
-    reach = max(float(sheets(one).nan_to_num().abs().quantile(0.99)) for one in names.values())
+    reach = lens.reach([sheets(one) for one in names.values()])
     with stage.picture:
         for place, (name, experiment) in zip(ui.columns(2), names.items(), strict=True):
             maps, samples = sheets(experiment), drawn(experiment, seed)
