@@ -15,6 +15,7 @@ from modules.autoregressive.fvsbn import FVSBN
 from modules.autoregressive.gated_pixelcnn import GatedPixelCNN
 from modules.autoregressive.made import MADE
 from modules.autoregressive.nade import NADE
+from pages.autoregressive.inspector import colour_lens, costs, nade_state
 from pages.autoregressive.inspector import lens as inspector
 from pages.autoregressive.orders import lens as orders
 
@@ -59,7 +60,7 @@ def test_running_units_are_nades_own_numbers():
     model = contracts.exact(NADE(event_shape=(9,), hidden=6, order="random"), scale=1.0)
     x = torch.tensor([0.0, 1, 1, 0, 1, 0, 0, 1, 1])
     pixel = int(model.order[5])
-    units = inspector.running_units(model, x, pixel, units=4)
+    units = nade_state.running_units(model, x, pixel, units=4)
     a = model.states(x[None].double())[0, pixel]
     torch.testing.assert_close(units.state, a[units.unit], rtol=0, atol=1e-12)
     after = a + model.weight[pixel, 0] * x[pixel]
@@ -82,7 +83,7 @@ def test_weights_row_is_the_row_of_a():
 def test_comparison_is_the_difference_of_likelihoods():
     one, two = contracts.exact(NADE((9,), 4)), contracts.exact(FVSBN((9,)))
     x = torch.tensor([0.0, 1, 1, 0, 1, 0, 0, 1, 1])
-    both = inspector.compare(one, two, x)
+    both = costs.compare(one, two, x)
     expected = (one.log_prob(x[None].double()) - two.log_prob(x[None].double())).item()
     assert float(both.gain.sum()) == pytest.approx(expected, abs=1e-12)
     assert both.totals[0] - both.totals[1] == pytest.approx(expected, abs=1e-12)
@@ -121,7 +122,7 @@ def test_levels_have_a_distribution_and_read_all_of_their_past():
         torch.testing.assert_close(view.distribution, expected, rtol=0, atol=1e-12)
         assert view.value == view.asked == int(x[pixel])
         assert view.p == pytest.approx(float(expected[view.value]))
-        units = inspector.running_units(model, x, pixel, units=3)
+        units = nade_state.running_units(model, x, pixel, units=3)
         logit = float(units.vote.sum()) + units.rest + units.bias
         assert logit == pytest.approx(view.logit, abs=1e-12)
 
@@ -133,21 +134,21 @@ def test_the_running_state_is_carried_and_taken_anew():
         )
         model.requires_grad_(False)
         x = torch.tensor([0.0, 1, values - 1, 0, 1, 0, 0, 1, 1])
-        state = inspector.running_state(model, x)
+        state = nade_state.running_state(model, x)
         expected = model.states(x[None].double())[0, model.order]  # before each pixel, in the order
         torch.testing.assert_close(state.carried[:-1], expected, rtol=0, atol=1e-12)
         torch.testing.assert_close(
-            inspector.shown_states(state, "σ(a)")[3], expected[3].sigmoid(), rtol=0, atol=1e-12
+            nade_state.shown_states(state, "σ(a)")[3], expected[3].sigmoid(), rtol=0, atol=1e-12
         )
-        again = inspector.anew(model, state)
+        again = nade_state.anew(model, state)
         torch.testing.assert_close(again, state.carried, rtol=0, atol=1e-12)
         for step in (0, 4, 9):
             past = model.order[:step]
             by_hand = model.start[2] + (x[past].double() / (values - 1) * model.weight[past, 0, 2]).sum()
             assert float(again[step, 2]) == pytest.approx(float(by_hand), abs=1e-12)
-            assert inspector.columns_taken(state, step) == int((x[past] > 0).sum())
-    assert inspector.around(0, 100) == list(range(16)) and 99 in inspector.around(99, 100)
-    assert inspector.around(3, 5) == list(range(5))
+            assert nade_state.columns_taken(state, step) == int((x[past] > 0).sum())
+    assert nade_state.around(0, 100) == list(range(16)) and 99 in nade_state.around(99, 100)
+    assert nade_state.around(3, 5) == list(range(5))
 
 
 def test_terms_of_a_model_with_classes_are_those_of_the_mixture():
@@ -156,12 +157,12 @@ def test_terms_of_a_model_with_classes_are_those_of_the_mixture():
     )
     model.requires_grad_(False)
     x = torch.tensor([1.0, 0, 1, 1, 0, 1]).double()
-    found = inspector.terms(model, x)
+    found = costs.terms(model, x)
     assert float(found.sum()) == pytest.approx(model.log_prob(x[None]).item(), abs=1e-12)
     ends = contracts.configurations((3,)).double()
     beginning = model.log_prob(torch.cat([x[:3].expand(8, 3), ends], 1)).logsumexp(0)
     assert float(found[:3].sum()) == pytest.approx(float(beginning), abs=1e-12)
-    given = inspector.terms(model, x, y=1)
+    given = costs.terms(model, x, y=1)
     assert float(given.sum()) == pytest.approx(model.log_prob(x[None], y=1).item(), abs=1e-12)
     expected = torch.stack([model.log_prob(x[None], y=y) for y in range(3)]).softmax(0)[:, 0]
     torch.testing.assert_close(inspector.posterior(model, x), expected, rtol=0, atol=1e-12)
@@ -307,7 +308,7 @@ def test_running_state_numbers():
     assert before + column * x[39].item() == pytest.approx(after, abs=2e-4)
     assert after == pytest.approx(by_hand, abs=1e-4)
     _, frames = figure(page, "Hidden units before and after the last pixel's column was added")
-    shown = inspector.around(11, model.hidden)
+    shown = nade_state.around(11, model.hidden)
     a = model.states(x[None])[0].detach()  # before each pixel
     torch.testing.assert_close(torch.tensor(frames["data.1.y"])[:-1], a[:, shown], rtol=0, atol=1e-5)
 
@@ -434,3 +435,45 @@ def test_on_mnist_the_mixture_beats_its_average_member(real_data):
     assert mixed.mean() < each.mean() - 0.5
     card = weights.read_card(experiments.ZOO / "made-orders-mnist")
     assert abs(mixed.mean() - card["metrics"]["test/nll"]) < 4 * mixed.std() / 300**0.5
+
+
+# --- Colours ---------------------------------------------------------------------------------------
+
+
+def test_three_colours_of_a_pixel_are_read_one_after_the_other() -> None:
+    model = weights.load(colour_lens.MODEL).requires_grad_(False)
+    x = colour_lens.shape("disc", "orange", "blue", 8)
+    found = colour_lens.read(model, x)
+    assert found.total == pytest.approx(-float(model.log_prob(x[None])), abs=1e-3)
+    assert found.p.shape == (3, 64, 4) and torch.allclose(found.p.sum(-1), torch.ones(3, 64))
+    assert float(found.p[1, 10, 2]) == pytest.approx(float((-found.cost[1, 10]).exp()))  # orange: green 2
+    red, green, blue = found.cost[:, 10].tolist()  # where the disc begins, as the scene says
+    assert red > green > 1 and blue < 0.01
+    table = colour_lens.inside(model, x, 18)
+    assert (table.triu() == 0).all() and (table.tril(-1) > 0).sum() == 3
+    caption, latex = found.words(10)
+    assert "red 3, green 2, blue 0" in caption
+    assert numbers(latex)[-1] == pytest.approx(float((-found.pixel_cost[10]).exp()), abs=6e-5)
+
+
+def test_coloured_pictures_are_completed_from_what_comes_before() -> None:
+    model = weights.load(colour_lens.MODEL)
+    x = colour_lens.shape("square", "red", "white", 8)
+    drawn = colour_lens.completions(model, x, 40, 3, 0).view(3, 3, 64)
+    assert (drawn[:, :, :40] == x.view(3, 64)[:, :40]).all()
+    assert (drawn[:, :, 40:] == drawn.round()[:, :, 40:]).all() and drawn.max() <= 3
+    seen = colour_lens.before(x, 40).view(3, 64)
+    assert seen[:, 40:].isnan().all() and not seen[:, :40].isnan().any()
+    nothing = colour_lens.shape("cross", "red", "red", 8).view(3, 64)
+    assert (nothing == nothing[:, :1]).all()
+
+
+def test_the_page_of_colours() -> None:
+    page = open_page("autoregressive/inspector", show="Colours", kind="disc", colour=10)
+    model = weights.load(colour_lens.MODEL)
+    found = colour_lens.read(model, colour_lens.shape("disc", "orange", "blue", 8))
+    assert metrics(page)["−log p(x)"] == f"{found.total:.2f} nats"
+    for c, name in enumerate(colour_lens.COLOURS):
+        shown = torch.from_numpy(figure(page, name)[1]["data.0.y"].copy())
+        torch.testing.assert_close(shown, found.p[c].detach(), rtol=0, atol=1e-6)
+    assert film(page, "colour")["captions"][10] == found.words(10)[0]

@@ -8,12 +8,12 @@ from lab import experiments, ui
 from lab.figures import basic, raster
 from lab.lenses import drawing
 from modules.autoregressive import base
-from pages.autoregressive.inspector import common, lens
+from pages.autoregressive.inspector import common, costs, lens
 
 
 @ui.cached
-def compared(first: str, second: str, x: torch.Tensor) -> lens.Comparison:
-    return lens.compare(ui.load(first), ui.load(second), x)
+def compared(first: str, second: str, x: torch.Tensor) -> costs.Comparison:
+    return costs.compare(ui.load(first), ui.load(second), x)
 
 
 def view(stage: Any) -> None:
@@ -76,4 +76,4 @@ def view(stage: Any) -> None:
             """,
             shows=[first, second],
         )
-        ui.source(base.Autoregressive.log_conditionals, lens.compare, references=common.REFERENCES)
+        ui.source(base.Autoregressive.log_conditionals, costs.compare, references=common.REFERENCES)

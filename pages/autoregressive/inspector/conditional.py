@@ -8,7 +8,7 @@ from lab import ui
 from lab.figures import basic, raster
 from lab.lenses import drawing
 from modules.autoregressive import base
-from pages.autoregressive.inspector import common, lens
+from pages.autoregressive.inspector import common, costs, lens, nade_state
 
 
 @ui.cached
@@ -34,7 +34,7 @@ def own_figure(name: str, model: Any, x: torch.Tensor, found: lens.Conditional, 
         fig = basic.bars(names, p, highlight=y, probability=True, title="p(class | picture)", xlabel="class")
         alt, data = "Probability of each class given the picture", {"class": names, "p": p}
     elif isinstance(model, lens.NADE):
-        units = lens.running_units(model, x, found.pixel, 8)
+        units = nade_state.running_units(model, x, found.pixel, 8)
         fig = basic.bars(
             [f"a{k}" for k in units.unit.tolist()], units.after, baseline=units.state,
             names=("after", "running sum"),
@@ -52,7 +52,7 @@ def own_figure(name: str, model: Any, x: torch.Tensor, found: lens.Conditional, 
         alt = "Weights of the logistic regression of this pixel, on the picture"
         data = {"pixel": range(model.n), "weight": row}
     else:
-        cost = -lens.terms(model, x)
+        cost = -costs.terms(model, x)
         fig = raster.surprisal(cost, side, "Surprisal, nats", height=190)
         alt, data = "What each pixel costs under this model", {"pixel": range(model.n), "surprisal": cost}
     ui.figure(fig, alt=alt, data=data, share=0.5, key="own")

@@ -57,6 +57,11 @@ def covered(
     }
 
 
+def raster_pixels(side: int) -> np.ndarray:
+    """The pixels of a picture in raster order, (side²,)."""
+    return np.arange(side * side)
+
+
 def drawn(ink: Any, side: int, title: str = "") -> go.Figure:
     """A finished picture (n,) in [0, 1], to lay a cover over."""
     fig = image(array(ink).reshape(side, side), title=title, zmin=0, zmax=1)

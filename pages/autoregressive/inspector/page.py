@@ -1,7 +1,7 @@
 """Autoregressive inspector: one picture, any member of the family: what a conditional is, reads and costs."""
 
 from lab import ui
-from pages.autoregressive.inspector import comparison, completion, conditional, pixels, running
+from pages.autoregressive.inspector import colours, comparison, completion, conditional, pixels, running
 
 VIEWS = {
     "Conditional": conditional.view,
@@ -9,6 +9,7 @@ VIEWS = {
     "Completion": completion.view,
     "Running state": running.view,
     "Two models": comparison.view,
+    "Colours": colours.view,
 }
 
 stage = ui.stage(
@@ -21,8 +22,8 @@ stage.scenes(
         "NADE": ui.scene("A pixel sees what comes before it, through one running sum for all pixels."),
         "FVSBN": ui.scene("Linear: one row of weights for each pixel, drawn on the picture.",
                           model="fvsbn-digits"),
-        "Grey": ui.scene("Grey levels: a softmax over 17 values in place of one probability.",
-                         model="nade-greys-digits"),
+        "Colours": ui.scene("Where the disc begins: red is a guess, green less of one, blue is certain.",
+                            show="Colours", kind="disc", colour=10),
         "Classes": ui.scene("Given a class, pixels are surer; turned round, the picture tells its class.",
                             model="gatedpixelcnn-digits"),
         "Draw": ui.scene("Play: pixel by pixel, each drawn from its conditional, each paying its surprisal.",

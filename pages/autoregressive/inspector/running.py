@@ -7,19 +7,19 @@ import torch
 from lab import ui
 from lab.figures import basic
 from lab.lenses import drawing
-from pages.autoregressive.inspector import common, figures, lens
+from pages.autoregressive.inspector import common, figures, lens, nade_state
 
 MOST = 200  # frames with an equation each; a longer film shows that of where it rests
 
 
 @ui.cached
-def running(name: str, x: torch.Tensor) -> lens.RunningState:
-    return lens.running_state(ui.load(name), x)
+def running(name: str, x: torch.Tensor) -> nade_state.RunningState:
+    return nade_state.running_state(ui.load(name), x)
 
 
 @ui.cached
 def anew(name: str, x: torch.Tensor) -> torch.Tensor:
-    return lens.anew(ui.load(name), running(name, x))
+    return nade_state.anew(ui.load(name), running(name, x))
 
 
 def view(stage: Any) -> None:
@@ -33,12 +33,12 @@ def view(stage: Any) -> None:
     counts = range(model.n + 1)
     film = ui.film(model.n + 1, key="pixels", values=list(counts), default=model.n * 9 // 16,
                    seconds=0.1, label="Pixels read")  # fmt: skip
-    states, step = lens.shown_states(state, kind), film.at
+    states, step = nade_state.shown_states(state, kind), film.at
     title = "running sum a" if kind == "a" else "σ(a)"
     with stage.picture:
         bars, path = ui.columns(2)
         with bars:
-            shown = lens.around(unit, model.hidden)
+            shown = nade_state.around(unit, model.hidden)
             rows, frames = figures.units(shown, unit, states, step, title)
             ui.figure(
                 rows, alt="Hidden units before and after the last pixel's column was added", share=1.0,
@@ -52,13 +52,13 @@ def view(stage: Any) -> None:
                 frames={"layout.shapes.0.x0": counts, "layout.shapes.0.x1": counts},
                 data={"pixels": counts, "state": states[:, unit]},
             )  # fmt: skip
-    largest = (state.carried - again).abs().amax(1)
+    largest = nade_state.drift(state, again)
     captions = [
         f"Carried {float(state.carried[t, unit]):.4f}, summed anew {float(again[t, unit]):.4f}; "
         f"all units agree within {float(largest[t]):.0e}."
         for t in counts
     ]
-    equations = [lens.addition(model, state, t, unit) for t in (counts if model.n < MOST else [step])]
+    equations = [nade_state.addition(model, state, t, unit) for t in (counts if model.n < MOST else [step])]
     with stage.foot:
         film.bar(captions=captions, equations=equations if model.n < MOST else ())
     if model.n >= MOST:
@@ -70,7 +70,7 @@ def view(stage: Any) -> None:
             "number, but the first costs one addition a pixel and unit, the second as many as there are "
             "pixels before."
         )
-        inked = lens.columns_taken(state, step)
+        inked = nade_state.columns_taken(state, step)
         ui.check(
             f"After {step} pixels: how many columns has the sum taken in that are not multiplied by 0?",
             sorted({inked, step, model.n, model.hidden}),
@@ -92,4 +92,4 @@ def view(stage: Any) -> None:
             """,
             shows=float(again[step, unit]),
         )
-        ui.source(lens.running_state, lens.anew, lens.NADE._walk, references=common.REFERENCES)
+        ui.source(nade_state.running_state, nade_state.anew, lens.NADE._walk, references=common.REFERENCES)
