@@ -12,7 +12,7 @@ from modules.autoregressive import pixelcnn
 from pages.autoregressive.inspector import colour_lens, common, figures
 
 COUNT = 12  # completions
-GIVEN = {"red": "before", "green": "before, red", "blue": "before, red, green"}
+GIVEN = {"red": "…", "green": "…, red", "blue": "…, red, green"}
 
 
 @ui.cached

@@ -22,7 +22,7 @@ stage.scenes(
         "NADE": ui.scene("A pixel sees what comes before it, through one running sum for all pixels."),
         "FVSBN": ui.scene("Linear: one row of weights for each pixel, drawn on the picture.",
                           model="fvsbn-digits"),
-        "Colours": ui.scene("Where the disc begins: red is a guess, green less of one, blue is certain.",
+        "Colours": ui.scene("Where the disc begins: red is a surprise, green less of one, blue is certain.",
                             show="Colours", kind="disc", colour=10),
         "Classes": ui.scene("Given a class, pixels are surer; turned round, the picture tells its class.",
                             model="gatedpixelcnn-digits"),
