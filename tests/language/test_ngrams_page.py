@@ -6,13 +6,13 @@ from functools import partial
 
 import pytest
 import torch
-from opening import captions, open_page, open_warned, table_with
+from opening import captions, figure, open_page, open_warned, table_with
 
 from lab import experiments, weights
 from lab.errors import UserError
 from lab.lenses import counts
 from modules.language import information as info
-from pages.language.ngrams import lens
+from pages.language.ngrams import held_out, lens
 
 opened = partial(open_page, "language/ngrams")
 SAM = "I am Sam\nSam I am\nI do not like green eggs and ham"
@@ -157,3 +157,19 @@ def test_own_text_is_counted_as_far_as_it_fits() -> None:
 def test_sampling_without_smoothing_says_what_it_does() -> None:
     for smoothing, told in (("none", True), ("add", False)):
         assert ("drawn by Kneser-Ney" in captions(opened(view="Sample", smoothing=smoothing))) == told
+
+
+def test_the_orders_stand_beside_the_gpt() -> None:
+    cards = [weights.read_card(experiments.ZOO / name) for name in (held_out.COUNTS, held_out.GPT)]
+    assert held_out.comparable(*cards)
+    assert not held_out.comparable(cards[0], weights.read_card(experiments.ZOO / "gpt-pydocs"))
+    *_, (share, found) = held_out.by_order(*held_out.splits(), most=6)
+    assert share == 1 and len(found) == 6
+    assert found[5] == pytest.approx(
+        cards[0]["metrics"]["test/nll"], abs=1e-5
+    )  # of the same split, as shipped
+    assert found == sorted(found, reverse=True)
+    assert found[5] < cards[1]["metrics"]["test/nll"] < found[3]  # as the scene says
+    page = opened(corpus=held_out.COUNTS, view="Held out")
+    shown = figure(page, "by-order")[0]["figure"]["data"]
+    assert [line["y"][0] for line in shown[1:]] == [card["metrics"]["test/nll"] for card in cards]

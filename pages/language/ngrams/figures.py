@@ -30,3 +30,30 @@ def stacked(labels: Sequence[str], parts: Mapping[str, Any], *, height: int = 46
     fig.update_xaxes(title="probability", rangemode="tozero")
     fig.update_layout(barmode="stack", bargap=0.25, height=height, showlegend=True)
     return fig
+
+
+def by_order(found: Sequence[float], shipped: tuple[int, float], gpt: tuple[int, float]) -> go.Figure:
+    """Nats a character for n = 1, 2, …; a ring at the counts that ship, and the level of the GPT.
+
+    Args:
+        shipped: order and nats. gpt: characters that it looks back at most, and nats.
+    """
+    order, known = shipped
+    context, level = gpt
+    fig = go.Figure(
+        go.Scatter(
+            x=list(range(1, len(found) + 1)), y=list(found), mode="lines+markers", name="counts, Kneser-Ney",
+            line={"width": 4, "color": theme.INPUT}, marker={"size": 11},
+        )
+    )  # fmt: skip
+    fig.add_scatter(
+        x=[order], y=[known], mode="markers", name=f"ships: n = {order}, {known:.3f}",
+        marker={"symbol": "circle-open", "size": 20, "color": theme.VERMILLION, "line": {"width": 4}},
+    )  # fmt: skip
+    fig.add_scatter(
+        x=[0.7, 8.3], y=[level, level], mode="lines", name=f"GPT, up to {context} back: {level:.3f}",
+        line={"width": 4, "color": theme.OUTPUT, "dash": "dash"},
+    )  # fmt: skip
+    fig.update_xaxes(title="order n", range=[0.7, 8.3], dtick=1)
+    fig.update_yaxes(title="nats a character")
+    return fig.update_layout(showlegend=True)

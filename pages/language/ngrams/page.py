@@ -6,7 +6,7 @@ from lab.figures import basic, trees
 from lab.lenses import counts
 from lab.lenses.counts import PETS, SAM, SAN
 from modules.language.ngram import SMOOTHINGS, NGram
-from pages.language.ngrams import figures, lens
+from pages.language.ngrams import beside_gpt, figures, lens
 
 SCORED = {True: "a dog sat on the green mat .", False: "But soft, what light through yonder window breaks?"}
 BARS = 12
@@ -29,15 +29,18 @@ stage.scenes(
                              own=PETS, view="Sparsity", text="the dog sat on the mat"),
         "Sample": ui.scene("Drawn by order 1, and by order 4, which knows what followed.",
                            own=PETS, view="Sample", context="the dog"),
+        "Beside GPT": ui.scene("Held-out Shakespeare: six characters, counted, cost less than a small GPT.",
+                               corpus="ngram-shakespeare", view="Held out"),
     }
 )  # fmt: skip
 
 # --- Controls -----------------------------------------------------------------------------------
 
 NAMES = ui.trained("language", lambda e: e.module.endswith(".NGram"))
+VIEWS = ["Next token", "Contexts", "Sparsity", "Sample", "Held out"]
 written, unit = SAM, "words"
 with stage.rail:
-    view = ui.choice("View", ["Next token", "Contexts", "Sparsity", "Sample"], key="view", as_list=True)
+    view = ui.choice("View", VIEWS, key="view", as_list=True)
     corpus = ui.choice("Corpus", [counts.OWN, *NAMES], key="corpus", as_list=True)
     own = corpus == counts.OWN
     if own:
@@ -185,7 +188,8 @@ def show_sample():
         )  # fmt: skip
 
 
-{"Next token": show_next, "Contexts": show_contexts, "Sparsity": show_sparsity, "Sample": show_sample}[view]()
+views = [show_next, show_contexts, show_sparsity, show_sample, lambda: beside_gpt.view(stage)]
+views[VIEWS.index(view)]()
 v, lower = trace[-1].values, trace[-2]
 back, below = v["back"], float(lower.values["mixed"][best])
 stage.equation(
