@@ -91,6 +91,11 @@ def decoded(model: Any, z: Tensor, batch: int = 2048) -> Tensor:
     return torch.cat(parts).reshape(*z.shape[:-1], *parts[0].shape[-2:])
 
 
+def stacked(parts: Sequence[Tensor]) -> Tensor:
+    """Tensors of one shape (…) as one (N, …)."""
+    return torch.stack(list(parts))
+
+
 @torch.no_grad()
 def drawn_digits(painter: Any, reader: Any, count: int, seed: int = 0) -> tuple[Tensor, Tensor]:
     """Digits that no file is needed for: pictures (count, H, W) and labels (count,).
@@ -176,6 +181,11 @@ def traverse(z: Tensor, values: Sequence[float] | Tensor, dimensions: Sequence[i
 def typical_length(k: int) -> float:
     """Mean length of a draw from N(0, I_K): √2 Γ((K + 1)/2) / Γ(K/2), close to √(K − ½)."""
     return math.sqrt(2) * math.exp(math.lgamma((k + 1) / 2) - math.lgamma(k / 2))
+
+
+def share_shorter(length: float, k: int) -> float:
+    """Chance that a draw from N(0, I_K) is shorter than this: ‖z‖² has a χ² distribution."""
+    return torch.special.gammainc(torch.tensor(k / 2.0), torch.tensor(length * length / 2)).item()
 
 
 # --- Planes ---------------------------------------------------------------------------------------
@@ -332,23 +342,30 @@ def bound(model: VAE, x: Tensor, noise: Tensor, q: tuple[Tensor, Tensor] | None 
 
 
 def refit(
-    model: VAE, x: Tensor, beta: float, noise: Tensor, steps: int = 80, rate: float = 0.1
+    model: VAE,
+    x: Tensor,
+    beta: float | Sequence[float],
+    noise: Tensor,
+    steps: int = 80,
+    rate: float = 0.1,
 ) -> tuple[Tensor, Tensor]:
     """The best q for this one x: (μ, log σ²), (1, K) each, that maximise reconstruction − β KL.
 
     Classical variational inference ([GM] §3.4.1): the encoder only gives the start. What it gains at
-    β = 1 is the encoder's amortisation gap (§3.9).
+    β = 1 is the encoder's amortisation gap (§3.9). For several β the fits go side by side, (len(β), K).
     """
     with torch.no_grad():
         start = model.encode_parameters(x)
-    q = [part.clone().requires_grad_() for part in start]
+    weights = torch.as_tensor(beta, dtype=start[0].dtype).reshape(-1)  # (B,)
+    q = [part.expand(len(weights), -1).clone().requires_grad_() for part in start]
     optimizer = torch.optim.Adam(q, rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     noise = noise.to(q[0].dtype)
 
-    def loss() -> Tensor:
-        z = reparameterize(q[0], q[1], noise)
-        return beta * gaussian_kl(*q).sum() - model.log_likelihood(x, z).mean()
+    def loss() -> Tensor:  # a sum over β: no fit sees another
+        z = reparameterize(q[0], q[1], noise)  # (S, B, K)
+        cost = weights * gaussian_kl(q[0], q[1]).sum(-1) - model.log_likelihood(x, z).mean(0)
+        return cost.sum()
 
     deque(training_steps(loss, optimizer, steps, schedule), maxlen=0)  # to the last
     return q[0].detach(), q[1].detach()
@@ -398,6 +415,29 @@ def grid_posterior(
     return GridPosterior((log_joint - log_evidence).exp().reshape(middles.shape[:-1]), log_evidence.item())
 
 
+@dataclass(frozen=True)
+class Window:
+    """p(z|x) on a small square of the plane: `u`, `v` (size,) are its places, `density` (size, size) has a
+    row for each v."""
+
+    u: Tensor
+    v: Tensor
+    density: Tensor
+
+
+@torch.no_grad()
+def posterior_near(
+    model: VAE, x: Tensor, log_evidence: float, size: int = 61, deviations: float = 5.0
+) -> Window:
+    """The exact posterior of one x (1, ...) around the encoder's answer, so many of its deviations away."""
+    mean, log_var = model.encode_parameters(x)
+    reach = deviations * float((0.5 * log_var).exp().max())
+    line = torch.linspace(-reach, reach, size, dtype=mean.dtype)
+    u, v = mean[0, 0] + line, mean[0, 1] + line
+    places = torch.stack([u.repeat(size), v.repeat_interleave(size)], 1)  # (size², 2)
+    return Window(u, v, (log_joint_of(model, x, places) - log_evidence).exp().reshape(size, size))
+
+
 def log_joint_of(model: VAE, x: Tensor, z: Tensor) -> Tensor:
     """log p(x|z) + log p(z) of one x (1, ...) at codes z (G, K) -> (G,)."""
     parts = [model.log_likelihood(x, part[:, None])[:, 0] for part in z.split(2048)]
@@ -427,6 +467,27 @@ def weighted_bounds(log_weights: Tensor, sizes: Sequence[int]) -> list[float]:
         groups = log_weights[: len(log_weights) // size * size].reshape(-1, size)
         out.append((groups.logsumexp(1) - math.log(size)).mean().item())
     return out
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Histograms of the estimates from S draws: `middles` (bins,) in nats, `shares` (sizes, bins), each
+    summing to 1; what lies below the first bin counts in it."""
+
+    middles: Tensor
+    shares: Tensor
+
+
+def scatter(log_weights: Tensor, sizes: Sequence[int], bins: int, exact: float | None = None) -> Scatter:
+    """How the estimates log 1/S Σ w scatter, for several S from one set of weights (N,)."""
+    low = log_weights.quantile(0.02).item()
+    high = max(log_weights.max().item(), exact if exact is not None else -math.inf)
+    edges = torch.linspace(low, high + 0.02 * (high - low) + 1e-6, bins + 1, dtype=log_weights.dtype)
+    shares = []
+    for size in sizes:
+        found = log_weights[: len(log_weights) // size * size].reshape(-1, size).logsumexp(1) - math.log(size)
+        shares.append(torch.histogram(found.clamp(min=low), edges).hist / len(found))
+    return Scatter((edges[1:] + edges[:-1]) / 2, torch.stack(shares))
 
 
 def effective_sample_size(log_weights: Tensor) -> float:

@@ -1,4 +1,4 @@
-"""Which pages there are: every pages/<family>/<topic>/page.py on disk, titled by its own header; the menu."""
+"""Which pages there are: every pages/<family>/<topic>/page.py on disk, titled by its own stage; the menu."""
 
 import ast
 import html
@@ -37,6 +37,7 @@ COURSE = {
         "masks", "orders", "blind_spot",
     ),
     "convolution": ("kernel", "own_stack", "receptive_field"),
+    "latent": ("latent_space", "interpolation", "traversal", "arithmetic", "bound", "importance"),
     "language": (
         "tokenizer_workbench", "vocabularies", "perplexity", "entropy_floor", "ngrams", "rare_words",
         "count_vectors", "word2vec", "word_vectors", "analogies", "packing", "neural_lm", "shared_strength",
@@ -46,12 +47,23 @@ COURSE = {
 }  # fmt: skip
 
 
-# Views of a page that have become pages: its address -> the view's key, and the page of each view.
+# Views of a page that have become pages: its address -> the view's key, and the page of each view; one that
+# is left alone leads to itself.
 SPLIT: dict[str, tuple[str, dict[str, str]]] = {
     "convolution-receptive-field": (
         "show", {"Own stack": "convolution-own-stack", "Kernel": "convolution-kernel"}
     ),
     "language-word-vectors": ("view", {"Analogies": "language-analogies"}),
+    "latent-latent-space": (
+        "view",
+        {
+            "Plane": "latent-latent-space",
+            "Path": "latent-interpolation",
+            "Traversal": "latent-traversal",
+            "Sums": "latent-arithmetic",
+            "ELBO": "latent-bound",
+        },
+    ),
 }  # fmt: skip
 
 
@@ -146,8 +158,7 @@ _parsing = threading.Lock()  # CPython 3.11 counts the depth of a parse once for
 
 
 def describe(path: Path) -> PageInfo:
-    """Title and idea from the page's call of `ui.stage` or `ui.header`; lenses from its imports of
-    `lab.lenses`."""
+    """Title and idea from the page's call of `ui.stage`; lenses from its imports of `lab.lenses`."""
     with _parsing:
         return _described(path, path.stat().st_mtime_ns)
 
@@ -158,7 +169,7 @@ def _described(path: Path, stamp: int) -> PageInfo:
     title, idea, lenses = topic.replace("_", " ").capitalize(), "", []
     tree = parse(path)
     for node in ast.walk(tree or ast.Module([], [])):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("ui.header", "ui.stage"):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "ui.stage":
             texts = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
             title, idea = texts[0] if texts else title, texts[1] if len(texts) > 1 else idea
             lenses += [lens for k in node.keywords if k.arg == "lenses" for lens in ast.literal_eval(k.value)]
@@ -270,7 +281,9 @@ def lead_on(path: Path) -> None:
                 st.query_params[name] = new[name]
     key, views = SPLIT.get(url, ("", {}))
     now = views.get(st.query_params.get(key, ""))
-    if now is not None:
+    if now == url:  # the view that is left needs no name
+        del st.query_params[key]
+    elif now is not None:
         said = {name: value for name, value in st.query_params.to_dict().items() if name != key}
         st.switch_page(st.session_state["lectern_pages"][now], query_params=said)
 

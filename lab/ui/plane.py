@@ -2,13 +2,12 @@
 
 Pictures on a grid of the plane are computed beforehand and sent as one sheet; between grid points
 the browser blends the four nearest, so that nothing has to be asked of Python while the pointer
-moves. A click is kept in the URL and answered by Python with the exact picture.
+moves. A click is kept in the URL and answered by Python with the exact picture. `js/plane.js` draws it.
 """
 
 import base64
 import io
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,24 @@ from PIL import Image
 from lab.figures import theme
 from lab.figures.basic import array
 from lab.ui import state
-from lab.ui.figures import Table, download
+from lab.ui.components import component
+from lab.ui.figures import Table, to_csv
 
 LEVELS = 63  # shades of ink in the sheet
 
-HERE = Path(__file__).parent
-HTML, CSS, JS = ((HERE / f"plane.{part}").read_text(encoding="utf-8") for part in ("html", "css", "js"))
-mount = st.components.v2.component("lectern_plane", html=HTML, css=CSS, js=JS)
+HTML = """
+<div class="lectern-plane" role="group">
+  <svg class="map" tabindex="0" role="application"></svg>
+  <div class="side">
+    <canvas role="img" aria-label="The picture under the pointer"></canvas>
+    <div class="words"><span class="where" role="status"></span>
+      <p class="legend" role="img" aria-label="Colours of the classes"></p>
+      <button type="button" class="let-go">Let go</button></div>
+  </div>
+  <div class="tools"></div>
+</div>
+"""
+mount = component("plane", HTML)
 
 
 def plane(
@@ -40,6 +50,7 @@ def plane(
     show_tiles: bool = True,
     density: Any = None,
     density_reach: float | None = None,
+    share: float = 1.0,
     data: Table | None = None,
 ) -> tuple[float, float] | None:
     """A plane whose picture under the pointer is shown at once, and whose clicks are kept in the URL.
@@ -47,9 +58,11 @@ def plane(
     Args:
         tiles: (G, G, H, H) pictures in [0, 1] on a grid over [-extent, extent]²; row 0 is the top.
         points: (N, 2) dots; labels (N,) whole numbers that colour them.
-        marks: what stands out, each with `color`, and `name` and `at` (a place), or `line` (M, 2), or both.
+        marks: what stands out, each with `color`, and `name` and `at` (a place), or `line` (M, 2), or both;
+            `open` leaves free what lies under it.
         show_tiles: draw the tiles behind the dots.
         density: (M, M) not negative, drawn over the dots as a cloud on [-density_reach, density_reach]².
+        share: of the height of the stage's picture.
         data: columns to save as CSV.
 
     Returns:
@@ -92,6 +105,10 @@ def plane(
             "tile": tile,
             "names": list(names),
             "alt": alt,
+            "name": key,
+            "csv": to_csv(data) if data is not None else None,
+            "share": share,
+            "start": next((spelled(mark)["at"] for mark in marks if "at" in mark), [0, 0]),
             "sheet": href,
             "backgrounds": backgrounds,
             "points": [[round(float(u), 4), round(float(v), 4), int(c)]
@@ -105,12 +122,10 @@ def plane(
             "rgb": [int(ink[i : i + 2], 16) for i in (1, 3, 5)],
             "paper": theme.paper(),
             "line": theme.grid(),
-            "font": theme.FONT,
         },
         on_place_change=placed,
     )  # fmt: skip
     state.show_warning(key, place is None)
-    download(data, key)
     state.publish(key)
     return place
 

@@ -13,7 +13,7 @@
       if (top < -1 || bottom > innerHeight + 1) wrong.push(`${name} lies at ${Math.round(top)} to ${Math.round(bottom)} of ${innerHeight}`);
     }
   };
-  const figures = all(".st-key-picture .lectern-figure, .st-key-picture .plane, .st-key-picture .lectern-cells");
+  const figures = all(".st-key-picture .lectern-figure, .st-key-picture .lectern-plane, .st-key-picture .lectern-cells");
   if (phone) {
     inside("picture", figures.slice(0, 1));
     const rail = document.querySelector(".st-key-rail");
@@ -42,7 +42,7 @@
     const a = p.map(([x, y]) => (x * nx + y * ny) / n), b = q.map(([x, y]) => (x * nx + y * ny) / n);
     return Math.min(Math.max(...a), Math.max(...b)) - Math.max(Math.min(...a), Math.min(...b)) < 1;
   }));
-  for (const figure of all(".js-plotly-plot")) {
+  for (const figure of all(".js-plotly-plot, .lectern-plane")) {
     const frame = box(figure), name = figure.closest("[aria-label]")?.ariaLabel?.slice(0, 40);
     const texts = [...figure.querySelectorAll("svg text")]
       .filter((t) => t.textContent.trim() && !t.closest(".hoverlayer, .modebar, .notifier") && seen(t))

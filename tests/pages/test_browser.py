@@ -30,6 +30,10 @@ TEXT = "transformer-attention"
         ("language-decoding?view=Next+token&p=0.5", "language-truncation?p=0.5"),
         ("language-word-vectors?view=Analogies&exclude=false", "language-analogies?exclude=false"),
         ("language-senses?layer=after+block+1", "language-senses?layer=1"),
+        ("latent-latent-space?view=Path&a=1&b=8&step=3", "latent-interpolation?a=1&b=8&step=3"),
+        ("latent-latent-space?view=Sums&minus=4&strength=0.5", "latent-arithmetic?minus=4&strength=0.5"),
+        ("latent-latent-space?view=ELBO&a=box&beta=3", "latent-bound?a=box&beta=3"),
+        ("latent-latent-space?view=Plane&z=1,1", "latent-latent-space?z=1,1"),
     ],
 )
 def test_an_old_link_leads_to_where_the_page_is_now(walker: Visit, old: str, new: str) -> None:

@@ -20,6 +20,7 @@ OURS = [
     ".lectern-stage",
     ".lectern-figure",
     ".lectern-cells",
+    ".lectern-plane",
     ".lectern-slider",
     ".lectern-film",
 ]
@@ -60,7 +61,7 @@ def test_the_first_screen_holds_the_page(walker: Visit, path: str) -> None:
     tab = open_stage(walker, path)
     assert faults(tab) == []
     assert brightness(tab) > 240
-    pictures = "[...document.querySelectorAll('.lectern-figure, .lectern-cells')]"
+    pictures = "[...document.querySelectorAll('.lectern-figure, .lectern-cells, .lectern-plane')]"
     named = f"{pictures}.every((f) => f.ariaLabel?.length > 10)"
     assert tab.evaluate(named), "a figure has no text for those who cannot see it"
     tab.evaluate(Path(AXE_FILE_PATH).read_text(encoding="utf-8"))

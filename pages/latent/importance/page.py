@@ -1,0 +1,129 @@
+"""Importance weights: more draws of the encoder, a tighter bound."""
+
+from lab import ui
+from lab.lenses import latent
+from modules.latent.vae import VAE
+from pages.latent.latent_space import common, figures
+from pages.latent.latent_space.common import subscript
+
+SIZES = [1, 2, 5, 10, 20, 50, 100, 500]
+DRAWS, BINS = 10_000, 40
+
+stage = ui.stage(
+    "Importance weights", "Average the weights of S draws before the logarithm: the bound tightens."
+)
+stage.scenes(
+    {
+        "One draw": ui.scene("S = 1: estimates of the ELBO scatter over many nats.", s=1),
+        "Ten draws": ui.scene("S = 10: the mean estimate climbs, and the scatter shrinks.", s=10),
+        "Five hundred": ui.scene("S = 500: nearly at log p(x), which is summed over the plane.", s=500),
+        "Forty dimensions": ui.scene("No exact value here; the climb shows how far the ELBO is from tight.",
+                                     model="vae-mnist", s=500),
+        "No digit at all": ui.scene("The encoder guesses badly at a box, and few draws carry the weight.",
+                                    a="box", s=500),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def weights_of(name: str, x, seed: int):
+    return latent.importance(ui.load(name), x, DRAWS, seed)
+
+
+@ui.cached
+def evidence(name: str, x) -> float:
+    return latent.grid_posterior(ui.load(name), x).log_evidence
+
+
+# --- Controls -----------------------------------------------------------------------------------
+
+with stage.rail:
+    name = ui.experiment("Model", family="latent", key="model", default=common.START)
+    shelf = common.shelf(name)
+    a = common.digit("a", name, shelf)
+    seed = ui.number("Seed of the draws", 0, 999, 0, key="seed")
+film = ui.film(len(SIZES), key="s", values=SIZES, default=1, label="S =", seconds=0.6)
+log_weights = weights_of(name, a.x, seed)
+exact = evidence(name, a.x) if ui.load(name).latent_dim <= 2 else None
+bounds = latent.weighted_bounds(log_weights, SIZES)
+scatter = latent.scatter(log_weights, SIZES, BINS, exact)
+effective, error = latent.effective_sample_size(log_weights) / (DRAWS / 500), latent.error(log_weights)
+
+# --- Pictures -----------------------------------------------------------------------------------
+
+with stage.picture:
+    left, right = ui.columns(2)
+    with left:
+        fig = figures.estimates(
+            scatter.middles,
+            scatter.shares[film.at],
+            bounds[film.at],
+            exact,
+            1.05 * scatter.shares.max().item(),
+        )
+        ui.figure(
+            fig, key="estimates", share=1.0, film=film,
+            frames={"data.0.y": scatter.shares, "data.1.x": [[bound, bound] for bound in bounds]},
+            alt="How the estimates from S draws scatter, their mean, and log p(x) where it is known",
+            data={"nats": scatter.middles, "share": scatter.shares[film.at]},
+        )  # fmt: skip
+    with right:
+        ui.figure(
+            figures.staircase(SIZES, bounds, exact, film.at), key="staircase", share=1.0, film=film,
+            frames={"data.1.x": [[s] for s in SIZES], "data.1.y": [[bound] for bound in bounds]},
+            alt=f"The bound climbs from {bounds[0]:.2f} at one draw to {bounds[-1]:.2f} nats at 500",
+            data={"S": SIZES, "L_S": bounds},
+        )  # fmt: skip
+with stage.foot:
+    film.bar(
+        captions=[
+            f"L{subscript(s)}: mean of {DRAWS // s:,} estimates from {s} draw{'s' if s > 1 else ''} each"
+            + (f": {exact - bound:.2f} nats below log p(x)." if exact is not None and exact > bound else ".")
+            for s, bound in zip(SIZES, bounds, strict=True)
+        ],
+        equations=[
+            rf"L_{{{s}}}=E\;\log\;\frac1{{{s}}}\sum_{{s=1}}^{{{s}}}\frac{{p(x|z_s)\,p(z_s)}}{{q(z_s|x)}}"
+            rf"\approx{bound:.3f}" + (rf",\qquad\log\,p(x)={exact:.2f}" if exact is not None else "")
+            for s, bound in zip(SIZES, bounds, strict=True)
+        ],
+    )
+
+# --- Words --------------------------------------------------------------------------------------
+
+with stage.below:
+    ui.notice(
+        "In expectation ELBO = L₁ ≤ L₅₀₀ ≤ log p(x). "
+        f"Here L₅₀₀ is {bounds[-1]:.2f} ± {error:.2f}, {bounds[-1] - bounds[0]:.2f} nats above the estimate "
+        f"of L₁. 500 draws are worth {effective:.0f} equally weighted ones; the standard error is too small "
+        "where few draws carry all the weight."
+    )
+    gain = bounds[SIZES.index(10)] - bounds[0]
+    rest = bounds[-1] - bounds[SIZES.index(10)]
+    ui.check(
+        "Which step raises the bound more: from 1 draw to 10, or from 10 to 500?",
+        ["from 1 to 10", "from 10 to 500"],
+        "from 1 to 10" if gain > rest else "from 10 to 500",
+        f"It gains {gain:.2f} nats up to 10 draws, and {rest:.2f} from there to 500.",
+        veils=("picture", "equation", "notice"),
+    )
+    ui.program(
+        f"""
+        from lab import experiments, weights
+        from lab.lenses import latent
+        from lab.ui import drawing
+
+        model = weights.load({ui.spelled(name)})
+        x = {a.program}
+        log_weights = latent.importance(model, x, {DRAWS}, {seed})
+        result = latent.weighted_bounds(log_weights, {SIZES})
+        """,
+        shows=bounds,
+    )
+    ui.source(
+        VAE.log_weights, VAE.iwae, latent.weighted_bounds, latent.effective_sample_size,
+        latent.grid_posterior,
+        references=[
+            *common.REFERENCES,
+            "Burda, Grosse and Salakhutdinov 2016, Importance Weighted Autoencoders, arXiv:1509.00519",
+        ],
+    )  # fmt: skip

@@ -1,0 +1,137 @@
+"""Traversal: one dimension of a code at a time."""
+
+from lab import ui
+from lab.figures import basic
+from lab.lenses import latent
+from modules.latent.vae import VAE, gaussian_kl
+from pages.latent.latent_space import common, figures
+
+COLUMNS = [-3.0, -2.25, -1.5, -0.75, 0.0, 0.75, 1.5, 2.25, 3.0]
+VALUES = [i / 4 for i in range(-12, 13)]
+
+stage = ui.stage("Traversal", "Change one number of a digit's code, and see what it holds.")
+stage.scenes(
+    {
+        "The busiest dimension": ui.scene("The dimension with most KL: play it, and see what it holds.",
+                                          model="vae-mnist"),
+        "Twelve dimensions": ui.scene("A row a dimension, those with most KL first: see what each holds.",
+                                      model="vae-mnist", rows=12, row=3),
+        "Two dimensions": ui.scene("Only two numbers: each of them carries a lot.", row=2),
+        "A silent one": ui.scene("The last of sixteen by its KL: it moves the picture less.",
+                                 model="vae-mnist", rows=16, row=16),
+        "A box": ui.scene("The encoder's answer for what is no digit.", model="vae-mnist", a="box"),
+    }
+)  # fmt: skip
+
+# --- Controls -----------------------------------------------------------------------------------
+
+with stage.rail:
+    name = ui.experiment("Model", family="latent", key="model", default=common.START)
+    model = ui.load(name)
+    k = model.latent_dim
+    rows = ui.slider(
+        "Dimensions shown", 1, min(k, 16), min(k, 8), key="rows", help="Those with most KL first."
+    )
+    row = ui.slider("Dimension, by its KL", 1, rows, 1, key="row", help="Or click a picture of its row.") - 1
+    shelf = common.shelf(name)
+    a = common.digit("a", name, shelf)
+seen, side = shelf.seen, shelf.side
+dims = seen.order[:rows]
+d = dims[row]
+film = ui.film(
+    len(VALUES), key="value", values=VALUES, default=3.0, label=f"{common.dimension(d)} =", seconds=0.12
+)
+codes = latent.traverse(a.code, VALUES, [d])[0]  # (25, K)
+pictures = latent.decoded(model, codes)
+plain = latent.decoded(model, a.code[None])[0]
+changes = pictures - plain
+names = [common.dimension(i) for i in dims]
+parts = latent.bound(model, a.x, latent.normal_noise(1, k, 0))
+
+# --- Pictures -----------------------------------------------------------------------------------
+
+with stage.picture:
+    left, right = ui.columns([3, 2])
+    with left:
+        sheet = figures.contact_sheet(
+            latent.decoded(model, latent.traverse(a.code, COLUMNS, dims)), names,
+            [f"{v:g}" if v % 1.5 == 0 else "" for v in COLUMNS], clickable=True,
+        )  # fmt: skip
+        pitch = side + figures.gap_of(side)
+        ui.button_figure(
+            figures.frame(sheet, side, (film.value + 3) / 0.75, row, rows), key="sheet", share=1.0, film=film,
+            frames=figures.frame_moves(side, [(v + 3) / 0.75 for v in VALUES]), whole=False,
+            on_press=lambda x, y: {"row": int(y / pitch) + 1, "value": COLUMNS[int(x / pitch)]},
+            alt=f"Digit A decoded with one dimension changed at a time; a row each for {', '.join(names)}",
+        )  # fmt: skip
+    with right:
+        now, moved = ui.columns(2)
+        with now:
+            ui.figure(
+                basic.image(pictures[film.at], title="decoded"), key="decoded", share=0.5, film=film,
+                frames={"data.0.z": pictures}, alt=f"Digit A decoded with {names[row]} changed",
+            )  # fmt: skip
+        with moved:
+            reach = max(float(changes.abs().max()), 1e-3)
+            ui.figure(
+                basic.image(changes[film.at], "minus A", "diverging", zmin=-reach, zmax=reach), key="change",
+                share=0.5, film=film, frames={"data.0.z": changes},
+                alt="What the change adds to the picture, blue, and takes from it, orange",
+            )  # fmt: skip
+        ui.figure(
+            figures.dimensions(parts.kl, seen.kl, seen.order[:rows], row), key="kl", share=0.5,
+            alt="KL in nats of each latent dimension, for digit A and on average over the examples",
+            data={"dimension": [i + 1 for i in seen.order], "A": parts.kl[seen.order],
+                  "mean": seen.kl[seen.order]},
+        )  # fmt: skip
+m, log_var, variance = parts.mean[d].item(), parts.log_var[d].item(), parts.log_var.exp()[d].item()
+with stage.foot:
+    film.bar(
+        captions=[
+            f"{names[row]} goes from {a.code[d].item():.2f} to {v:+.2f}: the ink of "
+            f"{int((change.abs() > 0.1).sum())} of {side * side} pixels moves by more than a tenth."
+            for v, change in zip(VALUES, changes, strict=True)
+        ]
+    )
+stage.equation(
+    rf"\mathrm{{KL}}_{{{d + 1}}}=\tfrac12(\sigma^2+\mu^2-1-\log\sigma^2)"
+    rf"=\tfrac12({variance:.4f}+{m * m:.4f}-1-({log_var:.4f}))={parts.kl[d].item():.4f}",
+)
+
+# --- Words --------------------------------------------------------------------------------------
+
+with stage.below:
+    ui.notice(
+        f"The equation is what the encoder's answer for A says in {names[row]}, in nats. "
+        f"{seen.active} of {k} dimensions are active: their mean moves with the digit. "
+        + (
+            "The others stay at the prior, and the decoder has learned to ignore them. "
+            if seen.active < k
+            else ""
+        )
+        + "No dimension was told what to mean; slant, width or loops appear because they pay."
+    )
+    options = sorted({seen.active, max(1, k // 2), k, max(0, seen.active - 1 - k // 5)})
+    ui.check(
+        "How many dimensions have a mean that varies by more than 0.01 over the examples?",
+        options if len(options) > 1 else [*options, k + 1],
+        seen.active,
+        f"The largest mean KL is {seen.kl.max().item():.2f} nats, the smallest {seen.kl.min().item():.4f}.",
+        veils=("picture", "notice"),
+    )
+    ui.program(
+        f"""
+        from lab import experiments, weights
+        from lab.lenses import latent
+        from lab.ui import drawing
+        from modules.latent.vae import gaussian_kl
+
+        model = weights.load({ui.spelled(name)})
+        x = {a.program}
+        mean, log_var = model.encode_parameters(x)
+        result = gaussian_kl(mean, log_var)[0, {d}].item()
+        """,
+        shows=parts.kl[d].item(),
+    )
+    ui.source(VAE.encode_parameters, gaussian_kl, latent.traverse, latent.active_units,
+              references=[*common.REFERENCES, "Higgins et al. 2017, β-VAE"])  # fmt: skip
