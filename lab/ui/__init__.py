@@ -1,10 +1,11 @@
-"""What every page is made of: header, controls, figures, stepper, equation, notice, check, source.
+"""What every page is made of: stage, scenes, controls, figures, films, equation, notice, check, code, source.
 
 A page reads from top to bottom as the reader sees it, and holds no tensor maths and no plotly:
 
     from lab import ui
-    ui.header("Attention", "Each token asks; every earlier token answers.")
-    name = ui.experiment("Model", family="transformer", key="model", default="gpt-shakespeare")
+    stage = ui.stage("Attention", "Each token asks; every earlier token answers.")
+    with stage.rail:
+        name = ui.experiment("Model", family="transformer", key="model", default="gpt-shakespeare")
     model = ui.load(name)
     ...
 
@@ -17,17 +18,16 @@ from lab.ui.access import ask as ask_password
 from lab.ui.access import gate, unlocked
 from lab.ui.access import keys as browser_keys
 from lab.ui.cells import Beside, cells
-from lab.ui.controls import choice, number, presets, slider, text, toggle, upload
+from lab.ui.controls import choice, number, slider, text, toggle, upload
 from lab.ui.drawing import draw, ink
 from lab.ui.figures import button_figure, clickable, figure, selected_cell, selection, table
 from lab.ui.films import film
 from lab.ui.language import beginning, language_model, language_models, next_token_model
 from lab.ui.models import cached, card, experiment, history, load, read_history, spelled, trained
 from lab.ui.navigation import course_map, navigation, page_link, pages, tile
-from lab.ui.page import check, equation, header, notice, program, source, stop, wait
+from lab.ui.page import check, equation, notice, program, source, stop, wait
 from lab.ui.stage import guard, scene, stage
 from lab.ui.state import held_text, select, set_values
-from lab.ui.stepping import stepper
 from lab.ui.watching import action, live, samples, setting
 from lab.ui.working import found, job
 
@@ -41,9 +41,9 @@ __all__ = [
     "Beside", "action", "ask_password", "beginning", "browser_keys", "button", "button_figure", "cached",
     "caption", "card", "cells", "check", "choice", "clickable", "code", "columns", "container",
     "course_map", "divider", "draw", "equation", "expander", "experiment", "figure", "film", "found", "gate",
-    "guard", "header", "held_text", "history", "ink", "job", "json", "language_model", "language_models",
+    "guard", "held_text", "history", "ink", "job", "json", "language_model", "language_models",
     "live", "load", "markdown", "metric", "navigation", "next_token_model", "notice", "number", "page_link",
-    "pages", "presets", "program", "read_history", "rerun", "samples", "scene", "select", "selected_cell",
-    "selection", "set_values", "setting", "slider", "source", "spelled", "stage", "stepper", "stop", "table",
+    "pages", "program", "read_history", "rerun", "samples", "scene", "select", "selected_cell",
+    "selection", "set_values", "setting", "slider", "source", "spelled", "stage", "stop", "table",
     "tabs", "text", "tile", "toggle", "trained", "unlocked", "upload", "wait", "warning", "write",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Controls: slider, number, choice, toggle, text, a file's text, and the presets that set them."""
+"""Controls: slider, number, choice, toggle, text, and a file's text."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -212,11 +212,3 @@ def upload(label: str, *, into: str) -> None:
 
     st.file_uploader(label, type=["txt", "md", "csv"], key=key, on_change=read)
     state.show_warning(key, True)
-
-
-def presets(settings: Mapping[str, Mapping[str, Any]]) -> None:
-    """Buttons that set controls by key: name -> {key: value}. None lets go of a selected point."""
-    st.markdown("##### Try")
-    with st.container(horizontal=True, gap="small"):
-        for name, values in settings.items():
-            st.button(name, key=f"preset-{name}", on_click=state.set_values, args=(dict(values),))

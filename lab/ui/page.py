@@ -1,6 +1,5 @@
-"""What a page says: header, equation, notice, check, source."""
+"""What a page says: equation, notice, check, code, source."""
 
-import html
 import inspect
 import json
 import re
@@ -12,20 +11,7 @@ from typing import Any, NoReturn
 import streamlit as st
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
-from lab.ui.stage import begin
-
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def header(title: str, idea: str, lenses: Sequence[str] = ()) -> None:
-    """Title and the idea in one sentence; the first call of a page that is no stage.
-
-    Args:
-        lenses: names of `lab.lenses` that Home lists the page under, besides those it imports.
-    """
-    begin(title)
-    st.title(title, anchor=False)
-    st.html(f'<p class="lectern-idea">{html.escape(idea)}</p>')
 
 
 def stop(sentence: str) -> NoReturn:

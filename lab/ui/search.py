@@ -23,7 +23,7 @@ GREEK = dict(zip(NAMES.split(), "αβγδεζηθκλμνξπρστφχψωΓΔ�
 NAMED = re.compile(r"\\(?:mathrm|text|operatorname)\{+([A-Z][A-Za-z]{1,7})\}")  # KL, Var, ELBO
 COMMAND = re.compile(r"\\([A-Za-z]+)")
 # Controls: the first text of such a call is the label.
-CONTROLS = ("slider", "choice", "number", "toggle", "text", "draw", "experiment", "film", "stepper")
+CONTROLS = ("slider", "choice", "number", "toggle", "text", "draw", "experiment", "film")
 
 
 def index() -> list[dict[str, Any]]:
@@ -83,7 +83,7 @@ def labels(tree: ast.AST) -> Iterator[str]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr in CONTROLS and node.args and isinstance(node.args[0], ast.Constant):
                 yield str(node.args[0].value)
-            elif node.func.attr in ("scenes", "presets"):
+            elif node.func.attr == "scenes":
                 for table in (a for a in node.args if isinstance(a, ast.Dict)):
                     yield from (k.value for k in table.keys
                                 if isinstance(k, ast.Constant) and isinstance(k.value, str))  # fmt: skip

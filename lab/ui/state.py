@@ -63,7 +63,7 @@ def prepare(
         if not fits(current):
             st.session_state[key] = default
         elif current != default and raw is None:
-            # A preset has set a control that was not on the page: Streamlit would leave the URL as it is.
+            # A scene has set a control that was not on the page: Streamlit would leave the URL as it is.
             with suppress(StreamlitAPIException):  # it was on the page, and Streamlit writes the URL itself
                 st.query_params[key] = spell(current)
         return
@@ -167,7 +167,7 @@ def publish(key: str, default: str | None = None) -> None:
 
 
 def held_text(key: str, default: str) -> str:
-    """Text that lives in the URL without a widget: presets and clicks set it."""
+    """Text that lives in the URL without a widget: scenes and clicks set it."""
     register(key, "text", default)
     value = get(key)
     publish(key, default)
@@ -203,7 +203,6 @@ def set_values(values: Mapping[str, Any]) -> None:
             if isinstance(current, float) and isinstance(value, int) and not isinstance(value, bool):
                 value = float(value)
             st.session_state[key] = value
-            st.session_state.pop(f"_play:{key}", None)
 
 
 def set_all(values: Mapping[str, Any]) -> None:

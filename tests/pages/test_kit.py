@@ -1,4 +1,4 @@
-"""The kit that pages are made of: links, presets, clicks, drawings, the stepper, errors."""
+"""The kit that pages are made of: links, controls that are set, clicks, drawings, films, errors."""
 
 import ast
 import builtins
@@ -32,7 +32,7 @@ def controls_page() -> None:
 
     from lab import ui
 
-    ui.header("Kit", "All controls.")
+    ui.stage("Kit", "All controls.")
     st.session_state["result"] = {
         "t": ui.slider("T", 0.1, 3.0, 1.0, key="t"),
         "n": ui.slider("N", 1, 9, 4, key="n"),
@@ -42,7 +42,8 @@ def controls_page() -> None:
         "causal": ui.toggle("Causal", True, key="causal"),
         "text": ui.text("Text", "To be", key="text", examples={"Romeo": "wherefore"}, max_chars=100),
     }
-    ui.presets({"All": {"t": 2, "n": 2, "layer": "2", "wide": "option 3", "causal": False, "text": "x"}})
+    wanted = {"t": 2, "n": 2, "layer": "2", "wide": "option 3", "causal": False, "text": "x"}
+    ui.button("All", key="set-All", on_click=ui.set_values, args=(wanted,))
 
 
 DEFAULTS = {
@@ -80,14 +81,14 @@ def test_a_bad_link_gets_one_sentence_until_the_control_is_moved(key: str, text:
     assert key in sentence and len(sentence) < 250
     page.run()
     assert said(page) == [sentence]
-    page.button(key="preset-All").click().run()
+    page.button(key="set-All").click().run()
     if key != "seed":
         assert not said(page)
 
 
-def test_presets_and_examples_set_controls_and_the_link() -> None:
+def test_values_and_examples_set_controls_and_the_link() -> None:
     page = run_page(controls_page)
-    page.button(key="preset-All").click().run()
+    page.button(key="set-All").click().run()
     assert result(page) == {
         "t": 2.0, "n": 2, "seed": 7, "layer": "2", "wide": "option 3", "causal": False, "text": "x",
     }  # fmt: skip
@@ -121,7 +122,8 @@ def clicks_page() -> None:
     before = ui.selection("cell")
     fig = basic.heatmap(torch.arange(6.0).reshape(2, 3), clickable=True)
     st.session_state["result"] = (before, ui.clickable(fig, key="cell", alt="six cells"))
-    ui.presets({"Hold": {"cell": (2, 1)}, "Let go": {"cell": None}})
+    ui.button("Hold", key="set-Hold", on_click=ui.set_values, args=({"cell": (2, 1)},))
+    ui.button("Let go", key="set-Let go", on_click=ui.set_values, args=({"cell": None},))
 
 
 def test_a_number_in_a_link_is_finite_or_a_text() -> None:
@@ -139,22 +141,22 @@ def test_a_cell_outside_of_its_map_is_none(link: str) -> None:
     def script() -> None:
         from lab import ui
 
-        ui.header("Map", "Three rows of four cells.")
+        ui.stage("Map", "Three rows of four cells.")
         ui.caption(f"cell {ui.selected_cell('cell', 3, 4)}")
 
     page = run_page(script, cell=link)
     assert not page.exception and page.caption[-1].value == "cell None"
 
 
-def test_a_held_cell_comes_from_the_link_and_from_presets() -> None:
+def test_a_held_cell_comes_from_the_link_and_from_what_sets_it() -> None:
     page = run_page(clicks_page)
     assert result(page) == (None, None)
-    page.button(key="preset-Hold").click().run()
+    page.button(key="set-Hold").click().run()
     before, point = result(page)
     assert before == {"x": 2, "y": 1, "customdata": None}
     assert point == {"x": 2, "y": 1, "customdata": [1.0, 2.0, 5.0]}  # row, column, value
     assert page.query_params["cell"] in ("2,1", ["2,1"])
-    page.button(key="preset-Let go").click().run()
+    page.button(key="set-Let go").click().run()
     assert result(page) == (None, None) and "cell" not in page.query_params
     assert result(run_page(clicks_page, cell="0,1"))[1] == {"x": 0, "y": 1, "customdata": [1.0, 0.0, 3.0]}
 
@@ -166,39 +168,6 @@ def test_a_link_to_no_cell_holds_none(text: str) -> None:
     assert not page.exception
 
 
-def stepper_page() -> None:
-    import streamlit as st
-
-    from lab import ui
-
-    length = ui.number("Length", 1, 20, 10, key="length")
-    st.session_state["result"] = ui.stepper(length, key="step", seconds=0.01)
-
-
-def test_the_stepper_moves_stops_at_its_ends_and_follows_a_shorter_trace() -> None:
-    page = run_page(stepper_page, step="8")
-    assert result(page) == 8
-    for button, step in (("next", 9), ("next", 9), ("back", 8), ("first", 0), ("back", 0), ("next", 1)):
-        page.button(key=f"step-{button}").click().run()
-        assert result(page) == step
-    page.slider(key="step").set_value(9).run()
-    assert result(page) == 9
-    page.number_input(key="length").set_value(4).run()
-    assert result(page) == 3
-    page.number_input(key="length").set_value(1).run()
-    assert result(page) == 0
-    assert not page.exception
-
-
-def test_playing_from_the_end_begins_anew() -> None:
-    page = run_page(stepper_page, step="9")
-    page.button(key="step-play").click().run()
-    assert result(page) == 0
-    assert page.button(key="step-play").label == "Pause"
-    page.button(key="step-play").click().run()
-    assert page.button(key="step-play").label == "Play"
-
-
 def drawing_page() -> None:
     import streamlit as st
     import torch
@@ -207,13 +176,13 @@ def drawing_page() -> None:
 
     examples = [("blank", torch.zeros(5, 5)), ("full", torch.ones(5, 5))]
     st.session_state["result"] = ui.draw("Digit", key="digit", size=5, examples=examples)
-    ui.presets({"Full": {"digit": "full"}})
+    ui.button("Full", key="set-Full", on_click=ui.set_values, args=({"digit": "full"},))
 
 
 def test_the_pad_starts_with_an_example_and_reads_the_link() -> None:
     page = run_page(drawing_page)
     assert result(page).shape == (5, 5) and result(page).sum() == 0 and not page.query_params
-    page.button(key="preset-Full").click().run()
+    page.button(key="set-Full").click().run()
     assert result(page).sum() == 25
     assert page.query_params["digit"] in ("full", ["full"])
     picture = torch.rand(5, 5, generator=torch.Generator().manual_seed(0))
@@ -375,12 +344,12 @@ def modes_page() -> None:
 
     mode = ui.choice("Show", ["one", "two"], key="show")
     st.session_state["result"] = ui.slider("T", 0.0, 1.0, 0.5, key="t") if mode == "two" else None
-    ui.presets({"Two, hot": {"show": "two", "t": 0.75}})
+    ui.button("Two, hot", key="set-Two, hot", on_click=ui.set_values, args=({"show": "two", "t": 0.75},))
 
 
-def test_a_preset_of_a_control_that_was_not_there_travels_in_the_link() -> None:
+def test_the_value_of_a_control_that_was_not_there_travels_in_the_link() -> None:
     page = run_page(modes_page)
-    page.button(key="preset-Two, hot").click().run()
+    page.button(key="set-Two, hot").click().run()
     assert result(page) == 0.75
     link = {k: v if isinstance(v, str) else v[-1] for k, v in page.query_params.items()}
     assert link == {"show": "two", "t": "0.75"}
@@ -390,7 +359,7 @@ def test_a_preset_of_a_control_that_was_not_there_travels_in_the_link() -> None:
 def test_the_link_wins_over_what_was_held_when_it_changes() -> None:
     """As when the reader goes back in the browser's history."""
     page = run_page(clicks_page, cell="0,1")
-    page.button(key="preset-Hold").click().run()
+    page.button(key="set-Hold").click().run()
     assert result(page)[1]["x"] == 2
     page.query_params["cell"] = "1,0"
     page.run()
@@ -403,7 +372,7 @@ def test_another_page_does_not_inherit_held_clicks() -> None:
 
         from lab import ui
 
-        ui.header(st.session_state.get("title", "First"), "")
+        ui.stage(st.session_state.get("title", "First"), "")
         st.session_state["result"] = ui.selection("cell")
 
     page = run_page(two_pages, cell="1,1")
@@ -421,7 +390,7 @@ def test_another_page_does_not_inherit_what_a_widget_says() -> None:
         from lab import ui
 
         title = st.session_state.get("title", "First")
-        ui.header(title, "")
+        ui.stage(title, "")
         st.session_state["result"] = ui.text("Own", f"default of {title}", key="own")
 
     page = run_page(two_pages)

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opening import TOPICS, failures, page_path, run_page, warnings
-from test_kit import clicks_page, controls_page, drawing_page, result, said, stepper_page
+from test_kit import clicks_page, controls_page, drawing_page, result, said
 
 from lab.ui import controls, drawing, figures
 
@@ -40,7 +40,7 @@ VALUES = st.one_of(
 
 TEXTS = {"text"}
 KIT = {controls_page: ["t", "n", "seed", "layer", "wide", "causal", "text"], clicks_page: ["cell"],
-       stepper_page: ["step", "length"], drawing_page: ["digit"]}  # fmt: skip
+       drawing_page: ["digit"]}  # fmt: skip
 
 
 @st.composite

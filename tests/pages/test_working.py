@@ -13,7 +13,7 @@ def page() -> None:
 
     from lab import ui
 
-    ui.header("A page", "It computes.")
+    ui.stage("A page", "It computes.")
     top = ui.slider("Count to", 2, 40, 12, key="top")
 
     def count():
