@@ -290,10 +290,23 @@ def lead_on(path: Path) -> None:
 
 def knows(path: Path, key: str) -> bool:
     """Whether a page may have a control of this name, one that is not drawn now too: the files of its room,
-    or the controls that pages share, spell it."""
-    room = path.parent.glob("*.py") if path.name == "page.py" else [path]
-    files = [*room, Path(__file__).with_name("language.py")]
+    what it takes from another room, or the controls that pages share, spell it."""
+    room = [*path.parent.glob("*.py")] if path.name == "page.py" else [path]
+    files = [*room, *borrowed(path, path.stat().st_mtime_ns), Path(__file__).with_name("language.py")]
     return any(re.fullmatch(name, key) for file in files for name in names(file, file.stat().st_mtime_ns))
+
+
+@lru_cache(maxsize=512)
+def borrowed(path: Path, stamp: int) -> tuple[Path, ...]:
+    """The files of other rooms that a page imports."""
+    tree = parsed(path) or ast.Module([], [])
+    found = [
+        ROOT.joinpath(*node.module.split("."), f"{name.name}.py")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("pages.")
+        for name in node.names
+    ]
+    return tuple(file for file in found if file.exists())
 
 
 @lru_cache(maxsize=512)
