@@ -12,14 +12,15 @@ COLORS = {"Kneser-Ney": theme.BLUE, "network": theme.ORANGE}  # on every page al
 
 
 def answers(words: Sequence[str], models: Mapping[str, Any], title: str = "") -> go.Figure:
-    """P of each word by each model: name -> (N,)."""
+    """P of each word by each model: name -> (N,). Over many words only the last one's numbers have room."""
     fig = go.Figure()
     for name, values in models.items():
         p = array(values).astype(float)
+        written = len(p) <= 4 or name == list(models)[-1]
         fig.add_bar(
             x=list(words), y=p, name=name, marker={"color": COLORS.get(name, theme.HIDDEN)}, hoverinfo="text",
             hovertext=[f"{name}, {w}: {v:.4f}" for w, v in zip(words, p, strict=True)],
-            text=numbers(p), textposition="outside", textangle=0,
+            text=numbers(p) if written else None, textposition="outside", textangle=0,
             constraintext="none", cliponaxis=False,
         )  # fmt: skip
     fig.update_yaxes(range=[0, 1.16], title="probability")
