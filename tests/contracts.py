@@ -454,7 +454,7 @@ def loss_at_start(model: Any, batch: Any, expected: float, tolerance: float) -> 
 
 @torch.no_grad()
 def survives_saving(model: Any, call: Callable[[Any], Tensor], folder: Path) -> Any:
-    """Saved by `lab.weights` and loaded again, the float32 model answers `call` with the same bits.
+    """Saved by `lab.weights` in its own precision and loaded, the model answers `call` with the same bits.
 
     Returns: the loaded model.
     """
@@ -462,7 +462,7 @@ def survives_saving(model: Any, call: Callable[[Any], Tensor], folder: Path) -> 
 
     model.eval()
     before = call(model)
-    weights.save(folder, model, card={})
+    weights.save(folder, model, {}, model.dtype)
     loaded = weights.load(folder)
     assert type(loaded) is type(model), f"saved a {type(model).__name__}, loaded a {type(loaded).__name__}."
     assert not loaded.training, "a loaded model must be in eval mode."

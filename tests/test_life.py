@@ -33,6 +33,7 @@ class Small(NamedTuple):
 
 PICTURES = drawn(2, 8, 1, 2, 3).float(), drawn(3, 8)
 SQUARES = drawn(256, 8, 1, 4, 4).float(), drawn(3, 8)
+CLOUDS = (torch.randn(8, 6, generator=torch.Generator().manual_seed(1)),)
 CURVES = drawn(9, 8, 1, 40).float() / 4 - 1, drawn(10, 8)
 TEXTS = drawn(3, 8, 6), drawn(3, 8, 6)
 CONTEXTS = drawn(3, 8, 2), drawn(3, 8)
@@ -57,6 +58,12 @@ GPT = {"vocab_size": 3, "context": 6, "layers": 1, "heads": 2, "width": 8}
 
 def density(settings: dict[str, Any]) -> Small:
     return Small(settings, PICTURES, lambda model: model.log_prob(to(model, PICTURES[0])))
+
+
+def coded(settings: dict[str, Any]) -> Small:
+    return Small(
+        VECTOR | settings, PICTURES, lambda model: model.decode(model.encode(to(model, PICTURES[0])))
+    )
 
 
 def language(settings: dict[str, Any], batch: Any = TEXTS) -> Small:
@@ -132,6 +139,22 @@ SMALL: dict[str, list[Small]] = {
     "modules.language.ngram.NGram": [language({"vocab_size": 3, "order": 2})],
     "modules.language.word2vec.CBOW": [vectors(WORDS), vectors(WORDS | {"loss": "negative"})],
     "modules.language.word2vec.SkipGram": [vectors(WORDS)],
+    "modules.latent.factor_analysis.FactorAnalysis": [coded({"factors": 2})],
+    "modules.latent.hmm.HMM": [
+        language({"states": 2, "emission": "categorical", "vocab_size": 3, "restarts": 2}),
+        Small(
+            {"states": 2, "emission": "gaussian", "num_features": 1},
+            CLOUDS,
+            lambda model: model.log_prob(CLOUDS[0]),
+        ),
+    ],
+    "modules.latent.kmeans.KMeans": [coded({"components": 2})],
+    "modules.latent.mixture.GaussianMixture": [
+        density(VECTOR | {"components": 2, "covariance": kind, "floor": 0.01, "restarts": 2})
+        for kind in ("full", "diag", "spherical", "tied")
+    ],
+    "modules.latent.pca.PCA": [coded({"factors": 2})],
+    "modules.latent.ppca.PPCA": [coded({"factors": 2}), coded({"factors": 2, "closed_form": True})],
     "modules.latent.vae.VAE": [
         Small(
             VECTOR | {"latent_dim": 2, "hidden": [4], "iwae_samples": 2},

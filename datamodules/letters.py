@@ -1,0 +1,101 @@
+"""Letters: a text of 27 symbols, the small letters and the space, cut into sequences.
+
+Everything that is no letter becomes one space, so that what is left is how words are spelled: a hidden Markov
+model of two states finds vowels and consonants in it (Cave, Neuwirth 1980).
+
+Shapes: a batch is x (B, T) int64, 0 the space and 1 … 26 the letters.
+"""
+
+import re
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from datamodules import fetch, pydocs
+from datamodules.base import SPLITS, DataModule, TensorSplit, within
+from datamodules.tokenizer import CharTokenizer
+
+ALPHABET = " abcdefghijklmnopqrstuvwxyz"
+
+
+def spelled(text: str) -> str:
+    """The text in 27 symbols: "It's 5 p.m." becomes "it s p m "."""
+    return re.sub("[^a-z]+", " ", text.lower())
+
+
+def numbers(text: str) -> Tensor:
+    """A text of 27 symbols as (T,) int64."""
+    return torch.tensor([ALPHABET.index(letter) for letter in spelled(text)], dtype=torch.int64)
+
+
+class Letters(DataModule):
+    """The beginning of a corpus, in sequences of `length`; validation and test come after training.
+
+    Args:
+        corpus: "pydocs" (embedded) or "shakespeare".
+        length: T.
+        num_train, num_val, num_test: sequences in each split.
+        batch_size, seed: see `DataModule`.
+
+    Raises:
+        ValueError: an argument is out of range, or the corpus is too short.
+        MissingData: tiny Shakespeare is not on disk and cannot be fetched.
+    """
+
+    def __init__(
+        self, corpus: str = "pydocs", length: int = 200, num_train: int = 100, num_val: int = 50,
+        num_test: int = 100, batch_size: int = 100, seed: int = 0,
+    ) -> None:  # fmt: skip
+        super().__init__(batch_size, seed)
+        if corpus not in ("pydocs", "shakespeare"):
+            raise ValueError(f"corpus is {corpus!r}: it must be pydocs or shakespeare.")
+        within(2, 10_000, length=length)
+        within(1, 10_000, num_train=num_train, num_val=num_val, num_test=num_test)
+        self.corpus, self.length = corpus, length
+        self.counts = {"train": num_train, "val": num_val, "test": num_test}
+        self.embedded = corpus == "pydocs"
+
+    def prepare_data(self) -> None:
+        if self.corpus == "shakespeare":
+            fetch.fetch("tinyshakespeare")
+
+    @cached_property
+    def text(self) -> str:
+        """As much of the corpus as the splits need."""
+        if self.corpus == "pydocs":
+            text = pydocs.text()
+        else:
+            source = fetch.SOURCES["tinyshakespeare"]
+            text = fetch.content(source, source.files[0]).decode()
+        needed = sum(self.counts.values()) * self.length
+        found = spelled(text[: 3 * needed])  # of runs of other characters one is left
+        if len(found) < needed:
+            found = spelled(text)
+        if len(found) < needed:
+            raise ValueError(
+                f"{self.corpus} has {len(found):,} letters, {needed:,} are asked for: take fewer."
+            )
+        return found[:needed]
+
+    def _split(self, split: str) -> TensorSplit:
+        first = sum(self.counts[s] for s in SPLITS[: SPLITS.index(split)]) * self.length
+        count = self.counts[split]
+        return TensorSplit(
+            numbers(self.text[first : first + count * self.length]).reshape(count, self.length)
+        )
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        return {"event_shape": (self.length,), "vocab_size": len(ALPHABET)}
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "name": type(self).__name__,
+            "corpus": self.corpus,
+            "kind": "27 letters",
+            "length": self.length,
+            "splits": self.counts,
+            "tokenizer": CharTokenizer(ALPHABET).to_dict(),
+        }

@@ -1,0 +1,200 @@
+r"""K Gaussians side by side: what a mixture's components and a hidden Markov model's emissions share.
+
+    log N(x; μ_k, Σ_k) = −½ (D log 2π + log det Σ_k + (x − μ_k)ᵀ Σ_k⁻¹ (x − μ_k))
+    weighted fit:  μ_k = Σ_n r_nk x_n / N_k,   Σ_k = Σ_n r_nk (x_n − μ_k)(x_n − μ_k)ᵀ / N_k,   N_k = Σ_n r_nk
+
+Σ_k is `full`, `diag`, `spherical` (σ_k² I) or `tied` (one Σ for all). No eigenvalue goes below a floor, for
+the likelihood has no maximum: a Gaussian that sits on one point with Σ → 0 sends it to infinity. Clipping the
+eigenvalues is the best fit under that bound, and who reaches it is named in a warning.
+
+Shapes: x (N, D), r (N, K), means (K, D); covariances (K, D, D), (K, D), (K,) or (D, D) by their kind.
+
+References: [GM] §3.2.2; [BB] ex. 6.3, where each Σ_z is d×d; Day 1969 (the singularity).
+"""
+
+import math
+import warnings
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from modules.base import require
+from modules.latent.em import Collapse
+from modules.latent.kmeans import plus_plus, squared_distances
+
+Covariance = Literal["full", "diag", "spherical", "tied"]
+LOG_2PI = math.log(2 * math.pi)
+
+
+class Gaussians(nn.Module):
+    """Args:
+    components: K.
+    features: D.
+    covariance: "full", "diag", "spherical" or "tied".
+    floor: the least eigenvalue of a covariance; 0 lets a fit run into the singularity.
+    noun: what a warning calls one of them.
+    """
+
+    means: Tensor
+    covariances: Tensor
+
+    def __init__(
+        self,
+        components: int,
+        features: int,
+        covariance: Covariance = "full",
+        floor: float = 1e-6,
+        noun: str = "Component",
+    ) -> None:
+        super().__init__()
+        require(1, components=components, features=features)
+        require(0, floor=floor)
+        if covariance not in get_args(Covariance):
+            raise ValueError(f"covariance is {covariance!r}: it must be {', '.join(get_args(Covariance))}.")
+        self.components, self.features = components, features
+        self.kind: Covariance = covariance
+        self.floor, self.noun = floor, noun
+        eye = torch.eye(features, dtype=torch.float64)
+        ones = torch.ones(components, features, dtype=torch.float64)
+        shapes = {
+            "full": eye.repeat(components, 1, 1), "tied": eye, "diag": ones, "spherical": ones[:, 0].clone(),
+        }  # fmt: skip
+        self.register_buffer("means", torch.zeros_like(ones))
+        self.register_buffer("covariances", shapes[covariance])
+
+    @property
+    def separate(self) -> bool:
+        """Whether the coordinates are independent: no matrix is needed."""
+        return self.kind in ("diag", "spherical")
+
+    @property
+    def num_free(self) -> int:
+        """Free numbers: means, and covariances that are symmetric."""
+        k, d = self.components, self.features
+        each = {"full": k * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diag": k * d, "spherical": k}
+        return k * d + each[self.kind]
+
+    def put(self, means: Tensor, covariances: Tensor) -> None:
+        """Use these means and covariances, in the shape of their kind."""
+        self.means.copy_(means)
+        self.covariances.copy_(covariances)
+
+    @property
+    def matrices(self) -> Tensor:
+        """Every Σ_k as a matrix, (K, D, D)."""
+        k, d, c = self.components, self.features, self.covariances
+        if self.kind == "tied":
+            return c.expand(k, d, d)
+        if self.kind == "spherical":
+            return c[:, None, None] * torch.eye(d).to(c)
+        return c if self.kind == "full" else torch.diag_embed(c)
+
+    # --- density ---
+
+    def log_prob(self, x: Tensor) -> Tensor:
+        """log N(x; μ_k, Σ_k), (N, K), nats."""
+        constant = self.features * LOG_2PI
+        if self.separate:
+            variance = self.covariances if self.kind == "diag" else self.covariances[:, None]
+            precision = (1 / variance).expand(self.components, self.features)
+            y, m = self._about(x)
+            # (y − m)²/σ² as products of matrices alone
+            distance = y.square() @ precision.T - 2 * y @ (m * precision).T + (m.square() * precision).sum(1)
+            return -0.5 * (constant + distance.clamp(min=0)) + 0.5 * precision.log().sum(1)
+        cholesky = torch.linalg.cholesky(self.covariances)  # Σ = L Lᵀ; (x − μ) L⁻ᵀ is standard
+        inverse = torch.linalg.solve_triangular(cholesky, torch.eye(self.features).to(cholesky), upper=False)
+        factor = inverse.mT.expand(self.components, -1, -1)
+        log_det = factor.diagonal(dim1=-2, dim2=-1).log().sum(1)
+        wide = factor.permute(1, 0, 2).reshape(self.features, -1)  # (D, K·D): all in one product
+        y, m = self._about(x)
+        white = (y @ wide).sub_(torch.einsum("kd,kde->ke", m, factor).reshape(-1))
+        distance = white.square_().reshape(len(x), self.components, self.features).sum(-1)
+        return -0.5 * (constant + distance) + log_det
+
+    def _about(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """x and the means about a point between them: of large numbers squares would lose what matters."""
+        centre = self.means.mean(0)
+        return x - centre, self.means - centre
+
+    # --- weighted fit ---
+
+    def moments(self, x: Tensor, r: Tensor) -> dict[str, Tensor]:
+        """Σ r, Σ r (x − μ) and Σ r (x − μ)(x − μ)ᵀ about the present means."""
+        members = r.sum(0)
+        first = r.T @ x - members[:, None] * self.means
+        if self.separate:
+            y, m = self._about(x)
+            square = r.T @ y.square() - 2 * m * (r.T @ y) + members[:, None] * m.square()
+        else:
+            square = x.new_empty(self.components, self.features, self.features)
+            for k in range(self.components):
+                centred = x - self.means[k]
+                square[k] = (centred * r[:, k, None]).T @ centred
+        return {"members": members, "first": first, "square": square}
+
+    def maximize(self, stats: dict[str, Tensor], prior: Tensor | float = 0.0, warn: bool = True) -> None:
+        """Fit means and covariances to sums of `moments`.
+
+        Args:
+            prior: variance that is added to every direction.
+            warn: name those that are at the floor.
+        """
+        members, square = stats["members"], stats["square"]
+        there = members > 1e-10  # who has no points stays as it was
+        safe = members.clamp(min=1e-10)
+        delta = stats["first"] / safe[:, None]  # how far each mean moves
+        if self.separate:
+            found = square / safe[:, None] - delta.square()
+            found = (found.mean(1) if self.kind == "spherical" else found) + prior
+            least = found.reshape(self.components, -1).amin(1)
+            found = found.clamp(min=self.floor)
+            kept = there if self.kind == "spherical" else there[:, None]
+        else:
+            found = square / safe[:, None, None] - delta[:, :, None] * delta[:, None, :]
+            kept = there[:, None, None]
+            if self.kind == "tied":
+                found = (found * members[:, None, None]).sum(0) / members.sum()
+                kept = there.any()
+            found = found + prior * torch.eye(self.features).to(found)
+            values, vectors = torch.linalg.eigh(found)
+            least = values[..., 0]
+            if self.floor > 0 and bool((least < self.floor).any()):
+                raised = (vectors * values.clamp(min=self.floor)[..., None, :]) @ vectors.mT
+                found = torch.where((least < self.floor)[..., None, None], raised, found)
+        self.covariances.copy_(torch.where(kept, found, self.covariances))
+        self.means += torch.where(there[:, None], delta, 0.0)
+        if warn and self.floor > 0:
+            self._warn(least <= self.floor, there, members)
+
+    def _warn(self, at_floor: Tensor, there: Tensor, members: Tensor) -> None:
+        if self.kind == "tied":
+            if at_floor:
+                message = f"The tied covariance is at its floor of {self.floor:g}: the points lie in a plane."
+                warnings.warn(message, Collapse, stacklevel=4)
+            return
+        for k in (at_floor & there).nonzero().flatten().tolist():
+            warnings.warn(
+                f"{self.noun} {k} has collapsed: on {float(members[k]):.1f} points its variance is at the "
+                f"floor of {self.floor:g}. Raise the floor, take fewer, or restart.",
+                Collapse,
+                stacklevel=4,
+            )
+
+    def begin(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """Start from k-means++ and its hard clusters; the clusters as r (N, K).
+
+        A cluster of few points has no covariance of its own, so each begins with a tenth of the spread of
+        all the data besides."""
+        centres = plus_plus(x, self.components, generator)
+        hard = nn.functional.one_hot(squared_distances(x, centres).argmin(1), self.components).to(x)
+        self.means.copy_(centres)
+        spread = x.var(0, unbiased=False).mean().clamp(min=max(self.floor, 1e-12))
+        self.maximize(self.moments(x, hard), prior=0.1 * spread, warn=False)
+        return hard
+
+    def draw(self, z: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """A point of each Gaussian that z (N,) names, (N, D)."""
+        noise = torch.randn(len(z), self.features, generator=generator, dtype=torch.float64).to(self.means)
+        scale = torch.linalg.cholesky(self.matrices)[z]  # (N, D, D)
+        return self.means[z] + (scale @ noise[..., None])[..., 0]

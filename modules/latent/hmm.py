@@ -1,0 +1,229 @@
+r"""Hidden Markov model: a chain of states that nobody sees, and what each state shows.
+
+    z_1 ~ π,   p(z_t = k | z_{t−1} = j) = A_jk,   x_t ~ p(x | z_t)
+    p(x) = Σ_z π(z_1) p(x_1|z_1) Π_t A(z_{t−1}, z_t) p(x_t|z_t)
+
+Baum–Welch is EM: γ and ξ by forward–backward (`modules.latent.forward_backward`), then
+
+    π = mean γ_1,   A_jk = Σ ξ_t(j, k) / Σ_k Σ ξ_t(j, k),   emissions fitted with weights γ
+
+where the sums run over all sequences ([GM] 3.22–3.24 are for one). What is hidden is Markov, what is seen in
+general is not: p(x_t | x_1..t−1) depends on the whole past. With rows of A all equal to π nothing is
+remembered, and the model is a mixture.
+
+Observations: `categorical` x (B, T) int64, −1 where missing; `gaussian`, `gaussian-full` and `bernoulli`
+x (B, T, D), NaN where missing, or (B, T) if D = 1. Sequences of unequal length are padded so.
+
+Shapes: z (B, T) int64; log_prob (B,), nats a sequence.
+
+References: Baum, Petrie, Soules, Weiss 1970; Rabiner 1989; [GM] §3.2.3; [BB] §5.1 ex. 5.10.
+"""
+
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from modules.base import Mean, Split, require
+from modules.latent import forward_backward
+from modules.latent.em import EMDensity, Stats, examples
+from modules.latent.emissions import Bernoulli, Categorical, Emission
+from modules.latent.forward_backward import Posterior
+from modules.latent.gaussians import Gaussians
+from modules.noise import pick, uniform
+from modules.trace import Step, Trace
+
+Shows = Literal["categorical", "gaussian", "gaussian-full", "bernoulli"]
+
+
+class HMM(EMDensity):
+    """Args:
+        states: K.
+        emission: "categorical" of `vocab_size` symbols; "gaussian" (diagonal), "gaussian-full" or
+            "bernoulli" of `num_features` numbers.
+        floor: the least variance of a Gaussian, and the least chance of a bit.
+        length: T of a sample.
+        restarts, trial_steps, training: see `EMModel`. A start is random; the likeliest is kept.
+
+    Metrics: `nll`, nats a sequence, and `rate`, nats an observation.
+
+    Example:
+        >>> HMM(states=2, emission="categorical", vocab_size=3).num_parameters
+        7
+    """
+
+    initial: Tensor
+    transition: Tensor
+
+    def __init__(
+        self,
+        states: int = 2,
+        emission: Shows = "categorical",
+        vocab_size: int | None = None,
+        num_features: int | None = None,
+        floor: float = 1e-6,
+        length: int = 100,
+        restarts: int = 1,
+        trial_steps: int = 10,
+        **training: Any,
+    ) -> None:
+        super().__init__(restarts, trial_steps, metrics={"nll": Mean(), "rate": Mean()}, **training)
+        if emission not in get_args(Shows):
+            raise ValueError(f"emission is {emission!r}: it must be one of {', '.join(get_args(Shows))}.")
+        require(1, states=states, length=length)
+        self.states, self.length, self.shows = states, length, emission
+        wanted = vocab_size if emission == "categorical" else num_features
+        if wanted is None:
+            name = "vocab_size" if emission == "categorical" else "num_features"
+            raise ValueError(f"{name} is missing: a {emission} emission needs it.")
+        made: nn.Module
+        if emission == "categorical":
+            made = Categorical(states, wanted)
+        elif emission == "bernoulli":
+            made = Bernoulli(states, wanted, floor)
+        else:
+            made = Gaussians(
+                states, wanted, "full" if emission == "gaussian-full" else "diag", floor, "State"
+            )
+        self.emission: Any = made
+        self.register_buffer("initial", torch.full((states,), 1 / states, dtype=torch.float64))
+        self.register_buffer("transition", torch.full((states, states), 1 / states, dtype=torch.float64))
+
+    @property
+    def num_parameters(self) -> int:
+        """Free numbers: rows of probabilities sum to 1."""
+        k, emission = self.states, self.emission
+        return k - 1 + k * (k - 1) + emission.num_free
+
+    def put(self, initial: Tensor, transition: Tensor) -> None:
+        """Use π (K,) and A (K, K); the emission has its own buffers."""
+        self.initial.copy_(initial)
+        self.transition.copy_(transition)
+        self.started.fill_(True)
+
+    # --- inference ---
+
+    def observed(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Frames as the emission wants them, (B·T,) or (B·T, D), anything where missing; and which are
+        there, (B, T)."""
+        if self.shows == "categorical":
+            x = x.long()
+            return x.clamp(min=0).flatten(), x >= 0
+        x = x.to(self.initial)
+        x = x[..., None] if x.ndim == 2 else x
+        there = ~x.isnan().any(-1)
+        return x.nan_to_num(nan=0.0).flatten(0, 1), there
+
+    def log_emissions(self, x: Tensor) -> Tensor:
+        """log p(x_t | z_t = k), (B, T, K); 0 where x_t is missing."""
+        frames, there = self.observed(x)
+        log_b = self.emission.log_prob(frames).reshape(*there.shape, self.states)
+        return log_b if bool(there.all()) else torch.where(there[..., None], log_b, 0.0)
+
+    def posterior(self, x: Tensor) -> Posterior:
+        """Filtered and smoothed states, expected transitions, log p(x_t | past)."""
+        there = self.observed(x)[1]
+        # up to the last frame that is there: what comes behind it is padding
+        inside = None if bool(there[:, -1].all()) else there.flip(1).cummax(1).values.flip(1)
+        return forward_backward.posterior(self.initial, self.transition, self.log_emissions(x), inside)
+
+    def filtered(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """p(z_t | x_1..t), (B, T, K), and log p(x_t | x_1..t−1), (B, T)."""
+        return forward_backward.forward(self.initial, self.transition, self.log_emissions(x))
+
+    def log_prob(self, x: Tensor) -> Tensor:
+        return self.filtered(x)[1].sum(1)
+
+    def viterbi(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """The likeliest path, (B, T) int64, and its log p(x, z), (B,)."""
+        path, log_p, _ = forward_backward.viterbi(self.initial, self.transition, self.log_emissions(x))
+        return path, log_p
+
+    def ahead(self, x: Tensor, steps: int = 1) -> Tensor:
+        """p(z_{T+h} | x), (B, K), h = `steps` after the last frame."""
+        last = self.filtered(x)[0][:, -1]
+        return last @ torch.linalg.matrix_power(self.transition, steps)
+
+    def log_joint(self, x: Tensor, z: Tensor) -> Tensor:
+        """log p(x, z) of a path z (B, T), (B,)."""
+        shown = self.log_emissions(x).gather(2, z[..., None])[..., 0].sum(1)
+        moves = self.transition.log()[z[:, :-1], z[:, 1:]].sum(1)
+        return self.initial.log()[z[:, 0]] + moves + shown
+
+    def encode(self, x: Tensor) -> Tensor:
+        """The likeliest path, (B, T) int64."""
+        return self.viterbi(x)[0]
+
+    # --- EM ---
+
+    def begin(self, x: Tensor, generator: torch.Generator | None = None) -> None:
+        frames, there = self.observed(x)
+        emission: Emission = self.emission
+        emission.begin(frames[there.flatten()], generator)
+        k = self.states
+        rows = 0.1 + torch.rand(k, k, generator=generator, dtype=torch.float64).to(self.transition)
+        self.put(torch.full((k,), 1 / k), rows / rows.sum(1, keepdim=True))
+
+    def expectations(self, x: Tensor) -> Stats:
+        found = self.posterior(x)
+        frames, there = self.observed(x)
+        weights = torch.where(there[..., None], found.smoothed, 0.0).reshape(-1, self.states)
+        return {
+            "loglik": found.log_prob.sum(),
+            "count": weights.new_tensor(len(x)),
+            "starts": found.smoothed[:, 0].sum(0),
+            "moves": found.transitions.sum(0),
+            **self.emission.moments(frames, weights),
+        }
+
+    def maximize(self, stats: Stats) -> None:
+        moves = stats["moves"]
+        total = moves.sum(1, keepdim=True)
+        self.transition.copy_(torch.where(total > 0, moves / total.clamp(min=1e-300), self.transition))
+        self.initial.copy_(stats["starts"] / stats["starts"].sum())
+        self.emission.maximize(dict(stats))
+
+    @torch.no_grad()
+    def step(self, batch: Any, split: Split) -> Tensor:
+        x = examples(batch)
+        log_steps = self.filtered(x)[1]
+        self.log_metric(split, "nll", -log_steps.sum(1))
+        self.log_metric(split, "rate", -log_steps[self.observed(x)[1]])
+        return -log_steps.sum(1).mean()
+
+    # --- surface: Sampler ---
+
+    def sample(self, n: int, length: int | None = None, generator: torch.Generator | None = None) -> Tensor:
+        """n sequences, (n, T) or (n, T, D), of `length` T (that of the model without)."""
+        return self.sample_states(n, length, generator)[1]
+
+    def sample_states(
+        self, n: int, length: int | None = None, generator: torch.Generator | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """The hidden path (n, T) and what it shows."""
+        length = self.length if length is None else length
+        require(1, length=length)
+        u = uniform(n, length, like=self.initial, generator=generator)
+        path = [pick(self.initial.expand(n, -1), u[:, 0])]
+        for t in range(1, length):
+            path.append(pick(self.transition[path[-1]], u[:, t]))
+        z = torch.stack(path, 1)
+        x = self.emission.draw(z.flatten(), generator)
+        return z, x.reshape(n, length, *x.shape[1:])
+
+    def sample_trace(self, length: int = 20, seed: int = 0) -> Trace:
+        """One sequence, a step a frame: the state `z`, the chances it was drawn from, and `x`."""
+        z, x = self.sample_states(1, length, torch.Generator().manual_seed(seed))
+        steps = []
+        for t in range(length):
+            chances = self.initial if t == 0 else self.transition[z[0, t - 1]]
+            k = int(z[0, t])
+            law = r"\pi" if t == 0 else rf"A_{{{int(z[0, t - 1]) + 1},\cdot}}"
+            steps.append(
+                Step(
+                    f"Step {t + 1}: state {k + 1}, chance {float(chances[k]):.3f}.",
+                    {"z": z[0, : t + 1], "x": x[0, : t + 1], "chances": chances.clone()},
+                    rf"z_{{{t + 1}}} \sim {law}",
+                )
+            )
+        return Trace(steps, x[0])
