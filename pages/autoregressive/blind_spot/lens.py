@@ -115,11 +115,6 @@ def unread(paths: Tensor, pixel: int) -> list[int]:
     return [int(blind(each > 0, pixel).sum()) for each in paths]
 
 
-def line(slope: int, constant: int) -> str:
-    """slope · i + constant, LaTeX."""
-    return ("" if slope == 1 else rf"{slope}\,") + "i" + (f" {constant:+d}" if constant else "")
-
-
 def never_read(shape: Shape, pixel: int) -> int:
     """How many earlier pixels stay unread at any depth."""
     return int(at_any_depth(shape, pixel).sum())

@@ -27,6 +27,11 @@ def ever_unread(shape: lens.Shape, pixel: int) -> int:
     return lens.never_read(shape, pixel)
 
 
+def line(slope: int, constant: int) -> str:
+    """slope · i + constant, LaTeX."""
+    return ("" if slope == 1 else rf"{slope}\,") + "i" + (f" {constant:+d}" if constant else "")
+
+
 def reach_view() -> None:
     with stage.rail:
         gated = ui.choice("Network", [ONE, TWO], key="stacks") == TWO
@@ -78,7 +83,7 @@ def reach_view() -> None:
         stage.equation(
             rf"\text{{blind}} = \textstyle\sum_i \max(0, {side - 1 - column} - \text{{reach}}(i)) = "
             rf"{shown or 0} = {never}",
-            rf"$i$ rows up it reads at most reach$(i) = {lens.line(h, constant)}$ of the "
+            rf"$i$ rows up it reads at most reach$(i) = {line(h, constant)}$ of the "
             f"{side - 1 - column} columns to the right.",
         )
     with stage.below:

@@ -12,7 +12,7 @@ from modules.autoregressive import pixelcnn
 from pages.autoregressive.inspector import colour_lens, common, figures
 
 COUNT = 12  # completions
-GIVEN = {"red": "…", "green": "…, red", "blue": "…, red, green"}
+GIVEN = {"red": "", "green": "r", "blue": "r, g"}  # in its own pixel
 
 
 @ui.cached
@@ -49,7 +49,9 @@ def view(stage: Any) -> None:
             )  # fmt: skip
         with middle:
             for c, (name, given) in enumerate(GIVEN.items()):
-                bars, frames = figures.distribution(found.p[c], found.x[c], film.at, f"p({name} | {given})")
+                bars, frames = figures.distribution(
+                    found.p[c], found.x[c], film.at, f"p({name[0]} | …{given and ', ' + given})"
+                )
                 ui.figure(
                     bars.update_xaxes(title=None), alt=f"The conditional of {name}", key=name, share=1 / 3,
                     film=film, frames=frames,
