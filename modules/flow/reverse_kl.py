@@ -38,9 +38,9 @@ def ring(x: Tensor) -> Tensor:
 
 
 def sine(x: Tensor) -> Tensor:
-    """A band around x_2 = sin(π x_1 / 2), kept within |x_1| < 4 or so."""
+    """A band around x_2 = sin(π x_1 / 2), with x_1 about 3 wide."""
     wave = (0.5 * math.pi * x[..., 0]).sin()
-    return -0.5 * ((x[..., 1] - wave) / 0.4) ** 2 - 0.5 * (x[..., 0] / 4) ** 8
+    return -0.5 * ((x[..., 1] - wave) / 0.4) ** 2 - 0.5 * (x[..., 0] / 3) ** 2
 
 
 def banana(x: Tensor) -> Tensor:
@@ -56,7 +56,7 @@ def double_well(x: Tensor) -> Tensor:
 TARGETS: dict[str, LogDensity] = {"ring": ring, "sine": sine, "banana": banana, "double well": double_well}
 
 
-def log_normaliser(log_q: LogDensity, reach: float = 8.0, cells: int = 1601) -> float:
+def log_normaliser(log_q: LogDensity, reach: float = 16.0, cells: int = 1601) -> float:
     """log Z of a density of the plane, by the rectangle rule on [−reach, reach]²."""
     axis = torch.linspace(-reach, reach, cells, dtype=torch.float64)
     grid = torch.cartesian_prod(axis, axis)

@@ -105,10 +105,8 @@ def cubic(t: Tensor, d0: Tensor, d1: Tensor) -> Mapped:
 
 def of_bin(knots: tuple[Tensor, Tensor, Tensor], k: Tensor) -> tuple[Tensor, ...]:
     """x, y, slope at the left end of bin k (...), then at its right end: six of (...)."""
-    stacked = torch.stack(knots, -1)  # (..., K + 1, 3)
-    index = torch.stack([k, k + 1], -1)[..., None].expand(*k.shape, 2, 3)
-    both = stacked.gather(-2, index)  # (..., 2, 3)
-    return (*both[..., 0, :].unbind(-1), *both[..., 1, :].unbind(-1))
+    left, right = k[..., None], k[..., None] + 1
+    return tuple(values.gather(-1, index)[..., 0] for index in (left, right) for values in knots)
 
 
 def rational_quadratic(x: Tensor, xs: Tensor, ys: Tensor, ds: Tensor) -> Mapped:
