@@ -29,6 +29,7 @@ BENCHES = {
     "bpe": ("lab.bench.bpe", "byte pair encoding: training, and encoding of 1 MB, against tokenizers"),
     "ngram": ("lab.bench.ngram", "n-grams: counting and scoring a corpus against dictionaries"),
     "nade": ("lab.bench.nade", "NADE: sampling against recomputing, log_prob against MADE"),
+    "flow": ("lab.bench.flow", "flows: log_prob, sampling and a training step against zuko"),
     "gcn": ("lab.bench.gcn", "GCN: an epoch on Cora against plain PyTorch Geometric"),
     "dashboard": ("lab.bench.dashboard", "dashboard: picture, answer and film of every page in a browser"),
     "server": ("lab.bench.server", "server: 20 readers without browsers: answers, errors, memory"),
