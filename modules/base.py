@@ -8,7 +8,7 @@ import inspect
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, Protocol, cast, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, cast, runtime_checkable
 
 import lightning as L
 import torch
@@ -94,6 +94,7 @@ class Module(L.LightningModule):
         metrics: torchmetrics by name; "nll" becomes `train/nll`, `val/nll`, `test/nll`.
     """
 
+    FIXED: ClassVar[tuple[str, ...]] = ()  # arguments of a base class that this one sets itself
     _counts = True  # False while a batch is looked at that belongs to another process
 
     def __init__(
@@ -121,7 +122,8 @@ class Module(L.LightningModule):
         """Constructor arguments of the model itself, without those of its training."""
         models = [c for c in cls.__mro__ if issubclass(c, Module) and c is not Module]
         arguments = [p for c in models for p in inspect.signature(c.__init__).parameters.values()]
-        return {p.name for p in arguments if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)} - {"self"}
+        names = {p.name for p in arguments if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+        return names - {"self"} - {name for c in models for name in c.FIXED}
 
     def metric_names(self, split: Split) -> list[str]:
         """What `log_metric` can report for a split: "val/nll", ..."""

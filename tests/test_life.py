@@ -35,6 +35,7 @@ PICTURES = drawn(2, 8, 1, 2, 3).float(), drawn(3, 8)
 SQUARES = drawn(256, 8, 1, 4, 4).float(), drawn(3, 8)
 CLOUDS = (torch.randn(8, 6, generator=torch.Generator().manual_seed(1)),)
 CURVES = drawn(9, 8, 1, 40).float() / 4 - 1, drawn(10, 8)
+FOURS = drawn(2, 8, 1, 4, 4).float(), drawn(3, 8)
 TEXTS = drawn(3, 8, 6), drawn(3, 8, 6)
 CONTEXTS = drawn(3, 8, 2), drawn(3, 8)
 WINDOWS = drawn(3, 8), drawn(3, 8, 4)
@@ -77,6 +78,17 @@ def vectors(settings: dict[str, Any], batch: Any = WINDOWS) -> Small:
 def classifier(settings: dict[str, Any], batch: tuple[Tensor, Tensor]) -> Small:
     return Small(settings, batch, lambda model: model.predict(to(model, batch[0])))
 
+
+def coder(settings: dict[str, Any], batch: tuple[Tensor, Tensor] = PICTURES, **given: Tensor) -> Small:
+    """Encodes and decodes."""
+
+    def call(model: Any) -> Tensor:
+        return model.decode(model.encode(to(model, batch[0]), **given), **given)
+
+    return Small(settings, batch, call)
+
+
+CODES = {"latent_dim": 2, "hidden": [4], "iwae_samples": 2}
 
 # Of each class the small models, one or, where they keep different things, several.
 SMALL: dict[str, list[Small]] = {
@@ -155,12 +167,47 @@ SMALL: dict[str, list[Small]] = {
     ],
     "modules.latent.pca.PCA": [coded({"factors": 2})],
     "modules.latent.ppca.PPCA": [coded({"factors": 2}), coded({"factors": 2, "closed_form": True})],
-    "modules.latent.vae.VAE": [
-        Small(
-            VECTOR | {"latent_dim": 2, "hidden": [4], "iwae_samples": 2},
-            PICTURES,
-            lambda model: model.decode(model.encode(to(model, PICTURES[0]))),
+    "modules.latent.autoregressive_decoder.AutoregressiveVAE": [
+        coder(VECTOR | CODES | {"kind": kind}) for kind in ("order1", "made", "gru")
+    ]
+    + [coder({"event_shape": (1, 4, 4), "kind": "pixelcnn", "channels": 2, "blocks": 1} | CODES, FOURS)],
+    "modules.latent.conditional.CVAE": [coder(VECTOR | CODES | {"num_classes": 3}, y=PICTURES[1])],
+    "modules.latent.conv_vae.ConvVAE": [
+        coder({"image_shape": (1, 4, 4), "channels": [3], "latent_dim": 2, "iwae_samples": 2}, FOURS)
+    ],
+    "modules.latent.denoising.DenoisingAutoencoder": [
+        coder(VECTOR | {"latent_dim": 2, "hidden": [4], "kind": kind}) for kind in ("mask", "flip", "noise")
+    ],
+    "modules.latent.factor_vae.FactorVAE": [coder(VECTOR | CODES | {"discriminator": [4]})],
+    "modules.latent.iwae.IWAE": [
+        coder(VECTOR | CODES | {"train_samples": 3}),
+        coder(VECTOR | CODES | {"train_samples": 3, "gradient": "doubly", "resampled": 2}),
+    ],
+    "modules.latent.ladder.LadderVAE": [
+        coder(VECTOR | {"latent_dims": [2, 1], "widths": [4, 3], "iwae_samples": 2, "inference": way})
+        for way in ("top-down", "bottom-up")
+    ],
+    "modules.latent.priors.LearnedPriorVAE": [
+        coder(VECTOR | CODES | {"kind": kind, "components": 3}) for kind in ("mixture", "vamp")
+    ],
+    "modules.latent.tcvae.TCVAE": [coder(VECTOR | CODES | {"data_size": 8})],
+    "modules.latent.vae.VAE": [coder(VECTOR | CODES)],
+    "modules.latent.variance.VarianceVAE": [
+        coder(VECTOR | CODES | {"variance": variance}) for variance in ("pixel", "network")
+    ],
+    "modules.latent.vq_vae.VQVAE": [
+        coder(
+            {
+                "image_shape": (1, 4, 4),
+                "channels": [3],
+                "codes": 3,
+                "code_dim": 2,
+                "prior_hidden": 3,
+                "ema": ema,
+            },
+            FOURS,
         )
+        for ema in (None, 0.9)
     ],
     "modules.transformer.gpt.GPT": [
         language(GPT | {"positions": positions}) for positions in ("learned", "sinusoidal", "rotary")

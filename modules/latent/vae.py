@@ -14,21 +14,23 @@ References:
     Kingma & Welling 2014, Auto-Encoding Variational Bayes, arXiv:1312.6114; [GM] §3.7-3.10; [UDL] §17.3-17.7.
     Burda, Grosse & Salakhutdinov 2016, Importance Weighted Autoencoders, arXiv:1509.00519; [GM] §3.11.3.
     Higgins et al. 2017, β-VAE; [UDL] §17.8.4.
-    Bowman et al. 2016, KL annealing, arXiv:1511.06349; [GM] §3.11.1.
+    KL annealing and free bits: see `collapse`.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.distributions import Independent, Normal
+from torchmetrics import Metric
 
 from modules.base import Mean, Module, Split, require
+from modules.latent.collapse import ActiveUnits, free_bits, kl_weight
 from modules.trace import Step, Trace
 
 LOG_2PI = math.log(2 * math.pi)
@@ -60,14 +62,15 @@ def gaussian_log_prob(x: Tensor, mean: Tensor, log_var: Tensor) -> Tensor:
     return -0.5 * (LOG_2PI + log_var + (x - mean).square() * (-log_var).exp())
 
 
+def bernoulli_log_prob(x: Tensor, logits: Tensor) -> Tensor:
+    """log Bernoulli(x; σ(l)) of every entry, x·l − log(1 + eˡ): x (B, D), logits (..., B, D)."""
+    # no probability is formed, so nothing underflows
+    return -F.binary_cross_entropy_with_logits(logits, x.expand_as(logits), reduction="none")
+
+
 def reparameterize(mean: Tensor, log_var: Tensor, noise: Tensor) -> Tensor:
     """z = μ + σ ε: the noise comes from outside, so gradients reach μ and σ ([UDL] §17.7)."""
     return mean + (0.5 * log_var).exp() * noise  # [BB] Ex. 6.8 prints ε σ²: the scale is σ
-
-
-def kl_weight(beta: float, epoch: int, warmup_epochs: int) -> float:
-    """β of this epoch: rises linearly from 0 in epoch 0 to β in epoch `warmup_epochs`, then stays."""
-    return beta if warmup_epochs <= 0 else beta * min(1.0, epoch / warmup_epochs)
 
 
 def mlp(sizes: Sequence[int], activation: type[nn.Module]) -> nn.Sequential:
@@ -80,20 +83,51 @@ def mlp(sizes: Sequence[int], activation: type[nn.Module]) -> nn.Sequential:
     return nn.Sequential(*layers)
 
 
+class AnyLeading(nn.Module):
+    """A network of flat batches (N, K) -> (N, ...), for any leading dimensions: (..., K) -> (..., D)."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, z: Tensor) -> Tensor:
+        out = self.network(z.reshape(-1, z.shape[-1]))  # (N, K) -> (N, ...)
+        return out.reshape(*z.shape[:-1], -1)
+
+
+@dataclass(frozen=True)
+class Guess:
+    """Draws from q(z|x), and what they cost.
+
+    Attributes:
+        z: (S, B, K).
+        log_ratio: (S, B) log p(z) − log q(z|x).
+        kl: (B, K) KL(q(z_j|x) ‖ p(z_j)) of each dimension, exact; where there is no such form (B, G), of
+            G groups of dimensions, from the same draws.
+        mean, log_var: (B, K) of q(z|x), or of what it starts from.
+    """
+
+    z: Tensor
+    log_ratio: Tensor
+    kl: Tensor
+    mean: Tensor
+    log_var: Tensor
+
+
 @dataclass(frozen=True)
 class ElboParts:
     """The ELBO split into what it sums, per example.
 
     Attributes:
         reconstruction: (B,) E_q log p(x|z), estimated from the samples.
-        kl: (B, K) KL(q(z_j|x) ‖ p(z_j)) of each latent dimension, exact.
-        mean, log_var: (B, K) of q(z|x).
+        kl, mean, log_var, z: as in `Guess`.
     """
 
     reconstruction: Tensor
     kl: Tensor
     mean: Tensor
     log_var: Tensor
+    z: Tensor
 
     def elbo(self, beta: float = 1.0) -> Tensor:
         """(B,) reconstruction − β KL. A bound on log p(x) for β ≥ 1 alone: below 1 it can exceed it."""
@@ -107,7 +141,12 @@ class VAE(Module):
     """VAE with multilayer perceptrons and a Bernoulli or Gaussian decoder.
 
     In cards and logs, bounds are losses like `nll`: `test/elbo` = −ELBO and `test/iwae` = −L_S are
-    both positive for binary data and both at least the true NLL. `kl` and `rec` split `elbo`.
+    both positive for binary data and both at least the true NLL. `kl` and `rec` split `elbo`; `active`
+    counts the dimensions in use.
+
+    A relative has other networks (`networks`), another likelihood (`pixel_log_likelihood`), other guesses
+    (`guess`), another prior (`draw_prior`) or another objective, and shares the rest. What it is conditioned
+    on goes by name through every method, `y=...`, with one row an example.
 
     Args:
         event_shape: shape of one x; D is its product.
@@ -119,6 +158,9 @@ class VAE(Module):
         learn_sigma: learn σ (its optimum is the root mean squared error per entry).
         beta: weight of the KL in training. What is reported is the bound, at β = 1.
         warmup_epochs: epochs over which the weight rises from 0 to β, against posterior collapse.
+        warmup_cycles: how often it rises; see `kl_weight`.
+        free_bits: λ, nats a dimension that training does not pay for; see `collapse.free_bits`.
+        free_bits_per: "batch" or "datum".
         iwae_samples: S of `test/iwae`, which stands beside it as `test/iwae_samples`.
 
     Example:
@@ -126,6 +168,8 @@ class VAE(Module):
         >>> vae.num_parameters
         652824
     """
+
+    MEASURES: tuple[str, ...] = ("elbo", "rec", "kl", "iwae", "iwae_samples")
 
     def __init__(
         self,
@@ -139,32 +183,41 @@ class VAE(Module):
         beta: float = 1.0,
         warmup_epochs: int = 0,
         iwae_samples: int = 500,
+        warmup_cycles: int = 1,
+        free_bits: float = 0.0,
+        free_bits_per: Literal["batch", "datum"] = "batch",
         **training: Any,
     ) -> None:
-        names = ("elbo", "rec", "kl", "iwae", "iwae_samples")
-        super().__init__(metrics={name: Mean() for name in names}, **training)
+        require(1, latent_dim=latent_dim)
+        metrics: dict[str, Metric] = {name: Mean() for name in self.MEASURES}
+        super().__init__(metrics=metrics | {"active": ActiveUnits(latent_dim)}, **training)
         if activation not in ACTIVATIONS:
             raise ValueError(f"activation is {activation!r}: choose one of {', '.join(ACTIVATIONS)}.")
         if decoder not in ("bernoulli", "gaussian"):
             raise ValueError(f"decoder is {decoder!r}: choose bernoulli or gaussian.")
         if not 0 < sigma < math.inf or not 0 <= beta < math.inf:
             raise ValueError(f"sigma is {sigma} and beta is {beta}: sigma must be above 0, beta not below 0.")
-        require(
-            1, event_shape=event_shape, hidden=[1, *hidden], latent_dim=latent_dim, iwae_samples=iwae_samples
-        )
-        require(0, warmup_epochs=warmup_epochs)
+        require(1, event_shape=event_shape, hidden=[1, *hidden], iwae_samples=iwae_samples)
+        require(1, warmup_cycles=warmup_cycles)
+        require(0, warmup_epochs=warmup_epochs, free_bits=free_bits)
+        if free_bits_per not in ("batch", "datum"):
+            raise ValueError(f"free_bits_per is {free_bits_per!r}: choose batch or datum.")
         self.event_shape, self.latent_dim = tuple(event_shape), latent_dim
         self.event_dim = math.prod(self.event_shape)
         self.likelihood = decoder
         self.beta, self.warmup_epochs, self.iwae_samples = beta, warmup_epochs, iwae_samples
-        layer, hidden = ACTIVATIONS[activation], list(hidden)
-        self.encoder = mlp([self.event_dim, *hidden, 2 * latent_dim], layer)  # -> (μ, log σ²)
-        self.decoder = mlp([latent_dim, *reversed(hidden), self.event_dim], layer)  # -> logits or mean
+        self.warmup_cycles, self.free_bits, self.free_bits_per = warmup_cycles, free_bits, free_bits_per
+        self.encoder, self.decoder = self.networks(list(hidden), ACTIVATIONS[activation])
         log_var = torch.tensor(2 * math.log(sigma))
         if decoder == "gaussian" and learn_sigma:
             self.decoder_log_var = nn.Parameter(log_var)
         else:
             self.register_buffer("decoder_log_var", log_var, persistent=False)
+
+    def networks(self, hidden: list[int], activation: type[nn.Module]) -> tuple[nn.Module, nn.Module]:
+        """Encoder x (B, D) -> (μ, log σ²) (B, 2K), and decoder z (..., K) -> logits or mean (..., D)."""
+        encoder = mlp([self.event_dim, *hidden, 2 * self.latent_dim], activation)
+        return encoder, mlp([self.latent_dim, *reversed(hidden), self.event_dim], activation)
 
     # --- Surfaces: Latent -----------------------------------------------------------------------
 
@@ -174,45 +227,63 @@ class VAE(Module):
         zeros = self.decoder_log_var.new_zeros(self.latent_dim)
         return Independent(Normal(zeros, torch.ones_like(zeros)), 1)
 
-    def encode_parameters(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """x (B, ...) -> μ (B, K), log σ² (B, K) of q(z|x)."""
-        flat = x.reshape(len(x), -1)  # (B, D)
+    def flat(self, x: Tensor) -> Tensor:
+        """x (B, ...) -> (B, D).
+
+        Raises:
+            ValueError: its examples have another size.
+        """
+        flat = x.reshape(len(x), -1)
         if flat.shape[1] != self.event_dim:
             raise ValueError(
                 f"x has {flat.shape[1]} numbers an example, the model {self.event_dim} {self.event_shape}."
             )
-        mean, log_var = self.encoder(flat).chunk(2, dim=-1)
+        return flat
+
+    def encode_parameters(self, x: Tensor, **given: Any) -> tuple[Tensor, Tensor]:
+        """x (B, ...) -> μ (B, K), log σ² (B, K) of q(z|x)."""
+        mean, log_var = self.encoder(self.flat(x)).chunk(2, dim=-1)
         return mean, log_var
 
-    def posterior(self, x: Tensor) -> Independent:
+    def posterior(self, x: Tensor, **given: Any) -> Independent:
         """q(z|x), a distribution with batch shape (B,) and event shape (K,)."""
-        mean, log_var = self.encode_parameters(x)
+        mean, log_var = self.encode_parameters(x, **given)
         return Independent(Normal(mean, (0.5 * log_var).exp()), 1)
 
-    def encode(self, x: Tensor) -> Tensor:
+    def encode(self, x: Tensor, **given: Any) -> Tensor:
         """x (B, ...) -> z (B, K), the mean of q(z|x)."""
-        return self.encode_parameters(x)[0]
+        return self.encode_parameters(x, **given)[0]
 
-    def decode(self, z: Tensor) -> Tensor:
+    def outputs(self, z: Tensor, **given: Any) -> Tensor:
+        """What the decoder says of z (..., K): logits or mean, (..., D)."""
+        return cast(Tensor, self.decoder(z))
+
+    def decode(self, z: Tensor, **given: Any) -> Tensor:
         """z (..., K) -> mean of p(x|z), (..., *event_shape): for Bernoulli the probability of each 1."""
-        outputs = self.decoder(z)
+        outputs = self.outputs(z, **given)
         mean = outputs.sigmoid() if self.likelihood == "bernoulli" else outputs
         return mean.reshape(*z.shape[:-1], *self.event_shape)
 
     # --- Bounds ---------------------------------------------------------------------------------
 
-    def log_likelihood(self, x: Tensor, z: Tensor) -> Tensor:
+    def log_likelihood(self, x: Tensor, z: Tensor, **given: Any) -> Tensor:
         """log p(x|z) summed over D. x (B, ...), z (..., B, K) -> (..., B)."""
-        return self.pixel_log_likelihood(x, z).sum(-1)
+        return self.pixel_log_likelihood(x, z, **given).sum(-1)
 
-    def pixel_log_likelihood(self, x: Tensor, z: Tensor) -> Tensor:
+    def pixel_log_likelihood(self, x: Tensor, z: Tensor, **given: Any) -> Tensor:
         """log p(x_d|z) of each entry. x (B, ...), z (..., B, K) -> (..., B, D)."""
-        flat, outputs = x.reshape(len(x), -1), self.decoder(z)  # (B, D), (..., B, D)
+        flat, outputs = x.reshape(len(x), -1), self.outputs(z, **given)  # (B, D), (..., B, D)
         if self.likelihood == "bernoulli":
-            # x·l − log(1 + eˡ), l the logit: no probability is formed, so nothing underflows
-            target = flat.expand_as(outputs)
-            return -F.binary_cross_entropy_with_logits(outputs, target, reduction="none")
+            return bernoulli_log_prob(flat, outputs)
         return gaussian_log_prob(flat, outputs, self.decoder_log_var)
+
+    def guess(self, x: Tensor, noise: Tensor, **given: Any) -> Guess:
+        """Draws from q(z|x): noise (S, B, K) standard normal."""
+        mean, log_var = self.encode_parameters(x, **given)
+        z = reparameterize(mean, log_var, noise)
+        # log p(z) − log q(z|x): the 2π cancels, and (z − μ)/σ is the noise itself
+        log_ratio = 0.5 * (noise.square() + log_var - z.square()).sum(-1)
+        return Guess(z, log_ratio, gaussian_kl(mean, log_var), mean, log_var)
 
     def elbo_parts(
         self,
@@ -220,6 +291,7 @@ class VAE(Module):
         samples: int = 1,
         generator: torch.Generator | None = None,
         noise: Tensor | None = None,
+        **given: Any,
     ) -> ElboParts:
         """The ELBO's parts: KL in closed form, the reconstruction from `samples` draws of z.
 
@@ -227,44 +299,74 @@ class VAE(Module):
         unbiased estimators; log p(x,z) − log q(z|x) averaged over the same draws (the mean of
         `log_weights`) is the other, and its gradient has more variance.
         """
-        mean, log_var = self.encode_parameters(x)
         if noise is None:
-            noise = self._noise((samples, *mean.shape), generator)  # (S, B, K)
-        z = reparameterize(mean, log_var, noise)
-        return ElboParts(self.log_likelihood(x, z).mean(0), gaussian_kl(mean, log_var), mean, log_var)
+            noise = self._noise((samples, len(x), self.latent_dim), generator)  # (S, B, K)
+        guess = self.guess(x, noise, **given)
+        reconstruction = self.log_likelihood(x, guess.z, **given).mean(0)
+        return ElboParts(reconstruction, guess.kl, guess.mean, guess.log_var, guess.z)
 
-    def elbo(self, x: Tensor, samples: int = 1, generator: torch.Generator | None = None) -> Tensor:
+    def elbo(
+        self, x: Tensor, samples: int = 1, generator: torch.Generator | None = None, **given: Any
+    ) -> Tensor:
         """(B,) estimate of the ELBO, at most log p(x) in expectation. Always β = 1."""
-        return self.elbo_parts(x, samples, generator).elbo()
+        return self.elbo_parts(x, samples, generator, **given).elbo()
 
-    def log_weights(self, x: Tensor, samples: int, generator: torch.Generator | None = None) -> Tensor:
-        """(S, B) log w_s = log p(x|z_s) + log p(z_s) − log q(z_s|x), with z_s drawn from q(z|x).
+    def log_weights(
+        self,
+        x: Tensor,
+        samples: int,
+        generator: torch.Generator | None = None,
+        proposal: Literal["encoder", "prior"] = "encoder",
+        **given: Any,
+    ) -> Tensor:
+        """(S, B) log w_s = log p(x|z_s) + log p(z_s) − log q(z_s|x), z_s drawn from q, or from the prior.
 
         The decoder sees at most `CHUNK` numbers at once, so memory stays bounded for any S and B
         (when no gradient is asked for).
         """
         columns = []
-        for rows in x.split(max(1, CHUNK // self.event_dim)):
-            mean, log_var = self.encode_parameters(rows)
+        size = max(1, CHUNK // self.event_dim)
+        for first in range(0, len(x), size):
+            rows = x[first : first + size]
+            known = {name: values[first : first + size] for name, values in given.items()}
             parts = []
             for s in chunks(samples, max(1, CHUNK // (len(rows) * self.event_dim))):
-                noise = self._noise((s, *mean.shape), generator)  # (s, b, K)
-                z = reparameterize(mean, log_var, noise)
-                # log p(z) − log q(z|x): the 2π cancels, and (z − μ)/σ is the noise itself
-                log_ratio = 0.5 * (noise.square() + log_var - z.square()).sum(-1)
-                parts.append(self.log_likelihood(rows, z) + log_ratio)
+                if proposal == "prior":
+                    z = self.draw_prior(s * len(rows), generator=generator).unflatten(0, (s, -1))
+                    parts.append(self.log_likelihood(rows, z, **known))
+                else:
+                    noise = self._noise((s, len(rows), self.latent_dim), generator)  # (s, b, K)
+                    guess = self.guess(rows, noise, **known)
+                    parts.append(self.log_likelihood(rows, guess.z, **known) + guess.log_ratio)
             columns.append(torch.cat(parts))
         return torch.cat(columns, dim=1)
 
-    def iwae(self, x: Tensor, samples: int = 500, generator: torch.Generator | None = None) -> Tensor:
-        """(B,) L_S = log 1/S Σ_s w_s: the importance-weighted bound with `samples` draws of the encoder.
+    def log_prob_is(
+        self,
+        x: Tensor,
+        samples: int = 500,
+        generator: torch.Generator | None = None,
+        proposal: Literal["encoder", "prior"] = "encoder",
+        **given: Any,
+    ) -> Tensor:
+        """(B,) log 1/S Σ_s w_s, importance sampling's answer for log p(x).
 
-        In expectation ELBO = L_1 ≤ L_2 ≤ ... → log p(x). Biased low by Jensen, never a plain
-        "estimate of log p(x)" ([GM] §3.3.2 and [BB] leave the bias out).
+        Biased low by Jensen, never a plain "estimate of log p(x)" ([GM] §3.3.2 and [BB] leave the bias out):
+        with the prior as proposal hopelessly so in many dimensions. `effective_sample_size` of the
+        `log_weights` tells how many of the draws counted.
         """
         if samples < 1:
             raise ValueError(f"samples is {samples}: it must be at least 1.")
-        return self.log_weights(x, samples, generator).logsumexp(0) - math.log(samples)
+        return self.log_weights(x, samples, generator, proposal, **given).logsumexp(0) - math.log(samples)
+
+    def iwae(
+        self, x: Tensor, samples: int = 500, generator: torch.Generator | None = None, **given: Any
+    ) -> Tensor:
+        """(B,) L_S, the importance-weighted bound: `log_prob_is` with the encoder as proposal.
+
+        In expectation ELBO = L_1 ≤ L_2 ≤ ... → log p(x).
+        """
+        return self.log_prob_is(x, samples, generator, **given)
 
     # --- Surfaces: Sampler ----------------------------------------------------------------------
 
@@ -275,13 +377,20 @@ class VAE(Module):
         mean: bool = False,
         generator: torch.Generator | None = None,
         seed: int | None = None,
+        **given: Any,
     ) -> Tensor:
         """n draws of x, (n, *event_shape): z from the prior, then x from p(x|z), or its mean.
 
         `temperature` scales the prior's standard deviation; `mean` leaves the decoder's noise out,
         which looks better and is not a sample of the model ([UDL] §17.8.2).
         """
-        return self.sample_trace(n, temperature, mean, generator, seed).result
+        return self.sample_trace(n, temperature, mean, generator, seed, **given).result
+
+    def draw_prior(
+        self, n: int, temperature: float = 1.0, generator: torch.Generator | None = None
+    ) -> Tensor:
+        """n draws of z from the prior, (n, K), their spread times `temperature`."""
+        return temperature * self._noise((n, self.latent_dim), generator)
 
     def sample_trace(
         self,
@@ -290,32 +399,42 @@ class VAE(Module):
         mean: bool = False,
         generator: torch.Generator | None = None,
         seed: int | None = None,
+        **given: Any,
     ) -> Trace:
         """`sample` as steps: prior draw, every layer of the decoder, mean of x, x."""
         if seed is not None:
             generator = torch.Generator(self.device).manual_seed(seed)
         with torch.no_grad():
-            z = temperature * self._noise((n, self.latent_dim), generator)
-            steps = [Step(f"Draw z from the prior, {self.latent_dim} numbers.", {"z": z}, r"z\sim N(0,I)")]
-            h = z
-            for i, layer in enumerate(list(self.decoder)[:-1]):
-                h = layer(h)
-                if not isinstance(layer, nn.Linear):
-                    steps.append(
-                        Step(f"Hidden layer {i // 2 + 1}: {h.shape[-1]} units.", {"h": h}, r"h=a(Wh+b)")
-                    )
-            x_mean = self.decode(z)
+            z = self.draw_prior(n, temperature, generator)
+            steps = [Step(f"Draw z from the prior, {z.shape[-1]} numbers.", {"z": z}, r"z\sim p(z)")]
+            steps += self.layer_steps(z, **given)
+            x_mean = self.decode(z, **given)
             steps.append(Step("The decoder answers with the mean of x.", {"mean": x_mean}, r"f(z)"))
-            x = x_mean
-            if not mean and self.likelihood == "bernoulli":
-                x = torch.bernoulli(x_mean, generator=generator)
-                steps.append(Step("Toss one coin a pixel.", {"x": x}, r"x_d\sim\mathrm{Bernoulli}(f_d(z))"))
-            elif not mean:
-                sigma = (0.5 * self.decoder_log_var).exp()
-                x = x_mean + sigma * self._noise(x_mean.shape, generator)
-                equation = rf"x=f(z)+\sigma\varepsilon,\ \sigma={float(sigma):.3f}"
-                steps.append(Step("Add the decoder's noise.", {"x": x}, equation))
-        return Trace(steps, x)
+            if not mean:
+                steps.append(self.noise_step(z, x_mean, generator, **given))
+        return Trace(steps, steps[-1].values["mean" if mean else "x"])
+
+    def layer_steps(self, z: Tensor, **given: Any) -> list[Step]:
+        """A step for each hidden layer of the decoder, where it is a chain of layers."""
+        steps: list[Step] = []
+        h = z
+        for layer in list(self.decoder)[:-1] if isinstance(self.decoder, nn.Sequential) else []:
+            h = layer(h)
+            if not isinstance(layer, nn.Linear):
+                caption = f"Hidden layer {len(steps) + 1}: {h.shape[-1]} units."
+                steps.append(Step(caption, {"h": h}, r"h=a(Wh+b)"))
+        return steps
+
+    def noise_step(self, z: Tensor, x_mean: Tensor, generator: torch.Generator | None, **given: Any) -> Step:
+        """The draw of x from p(x|z), whose mean is known."""
+        if self.likelihood == "bernoulli":
+            x = torch.bernoulli(x_mean, generator=generator)
+            return Step("Toss one coin a pixel.", {"x": x}, r"x_d\sim\mathrm{Bernoulli}(f_d(z))")
+        sigma = (0.5 * self.decoder_log_var).exp()
+        x = x_mean + sigma * self._noise(x_mean.shape, generator)
+        return Step(
+            "Add the decoder's noise.", {"x": x}, rf"x=f(z)+\sigma\varepsilon,\ \sigma={float(sigma):.3f}"
+        )
 
     def _noise(self, shape: Sequence[int], generator: torch.Generator | None) -> Tensor:
         """Standard normal noise on the model's device, in its precision."""
@@ -323,17 +442,36 @@ class VAE(Module):
 
     # --- Training -------------------------------------------------------------------------------
 
+    def unpack(self, batch: Any) -> tuple[Tensor, dict[str, Any]]:
+        """x of a batch, and what the model is conditioned on."""
+        return (batch[0] if isinstance(batch, (tuple, list)) else batch), {}
+
     def step(self, batch: Any, split: Split) -> Tensor:
-        x = batch[0] if isinstance(batch, (tuple, list)) else batch
-        parts = self.elbo_parts(x)
+        x, given = self.unpack(batch)
+        parts = self.elbo_parts(x, **given)
         self.log_metric(split, "elbo", -parts.elbo())
         self.log_metric(split, "rec", -parts.reconstruction)
         self.log_metric(split, "kl", parts.kl.sum(-1))
+        self.log_metric(split, "active", parts.mean)
         if split == "test":  # S decoder passes an example: in the test alone
-            self.log_metric(split, "iwae", -self.iwae(x, self.iwae_samples))
+            self.log_metric(split, "iwae", -self.iwae(x, self.iwae_samples, **given))
             self.log_metric(split, "iwae_samples", self.iwae_samples)
-        beta = kl_weight(self.beta, self.current_epoch, self.warmup_epochs) if split == "train" else 1.0
-        return -parts.elbo(beta).mean()
+        return self.objective(x, parts, **given) if split == "train" else -parts.elbo().mean()
+
+    @property
+    def current_weight(self) -> float:
+        """The KL's weight in this epoch."""
+        return kl_weight(self.beta, self.current_epoch, self.warmup_epochs, self.warmup_cycles)
+
+    def objective(self, x: Tensor, parts: ElboParts, **given: Any) -> Tensor:
+        """What training minimises, a scalar: −reconstruction + weight · max(free bits, KL)."""
+        kl = free_bits(parts.kl, self.free_bits, self.free_bits_per)
+        return self.current_weight * kl - parts.reconstruction.mean()
+
+
+def effective_sample_size(log_w: Tensor) -> Tensor:
+    """(Σ w)² / Σ w² of log w (S, B): how many of S draws count, (B,), from 1 to S."""
+    return (2 * log_w.logsumexp(0) - (2 * log_w).logsumexp(0)).exp()
 
 
 def chunks(total: int, size: int) -> Iterator[int]:
