@@ -440,6 +440,26 @@ def overfits_one_batch(
 
 
 @torch.no_grad()
+def em_never_falls(fit: Callable[[], list[float]], steps: int, slack: float = 1e-9) -> list[float]:
+    """Σ log p before each of `steps` steps of EM and after the last: finite, and none below the one before.
+
+    Returns: the totals.
+    """
+    totals = fit()
+    assert len(totals) == steps + 1, (
+        f"{len(totals)} totals for {steps} steps: one before each, one at the end."
+    )
+    values = torch.tensor(totals, dtype=torch.float64)
+    assert values.isfinite().all(), "the likelihood is not finite."
+    falls = values.diff()
+    worst = int(falls.argmin())
+    assert falls[worst] >= -slack, (
+        f"step {worst + 1} lowers the log-likelihood by {-float(falls[worst]):.2e}."
+    )
+    return totals
+
+
+@torch.no_grad()
 def loss_at_start(model: Any, batch: Any, expected: float, tolerance: float) -> None:
     """The loss of a freshly made model is near its analytic value (relative `tolerance`)."""
     model.eval()

@@ -32,6 +32,12 @@ from modules.language.bengio import Bengio
 from modules.language.count_vectors import CountSVD
 from modules.language.ngram import NGram
 from modules.language.word2vec import CBOW, SkipGram
+from modules.latent.em import EMModel
+from modules.latent.factor_analysis import FactorAnalysis
+from modules.latent.hmm import HMM
+from modules.latent.kmeans import KMeans
+from modules.latent.mixture import GaussianMixture
+from modules.latent.ppca import PPCA
 from modules.latent.vae import VAE
 from modules.trace import Step, Trace
 from modules.transformer.gpt import GPT
@@ -701,6 +707,62 @@ class TestLatent:
         )
 
 
+# --- fitted by expectation–maximisation ----------------------------------------------------------
+
+
+def clusters(count: int = 120) -> Tensor:
+    """Points in the plane around three centres, float64."""
+    x = torch.randn(count, 2, generator=seeded(), dtype=torch.float64)
+    return x + 3 * torch.eye(3, 2, dtype=torch.float64)[torch.arange(count) % 3]
+
+
+def with_holes(x: Tensor) -> Tensor:
+    return x.masked_fill(torch.rand(x.shape, generator=seeded(1)) < 0.2, math.nan)
+
+
+EM: dict[str, tuple[Callable[[], EMModel], Callable[[], Tensor]]] = {
+    **{
+        f"mixture, {kind}": (lambda kind=kind: GaussianMixture((2,), 3, kind, floor=1e-3), clusters)
+        for kind in ("full", "diag", "spherical", "tied")
+    },
+    "factor analysis": (lambda: FactorAnalysis((2,), 1), clusters),
+    "factor analysis, holes": (lambda: FactorAnalysis((2,), 1), lambda: with_holes(clusters())),
+    "PPCA": (lambda: PPCA((2,), 1), clusters),
+    "PPCA, holes": (lambda: PPCA((2,), 1), lambda: with_holes(clusters())),
+    "k-means": (lambda: KMeans((2,), 3), clusters),
+    "HMM, Gaussian": (
+        lambda: HMM(3, "gaussian-full", num_features=2, floor=1e-3),
+        lambda: clusters().reshape(6, 20, 2),
+    ),
+    "HMM, holes": (
+        lambda: HMM(2, "gaussian", num_features=2, floor=1e-3),
+        lambda: with_holes(clusters()).reshape(6, 20, 2),
+    ),
+    "HMM, bits": (
+        lambda: HMM(2, "bernoulli", num_features=3),
+        lambda: bits(120, 3).reshape(6, 20, 3),
+    ),
+    "HMM, symbols": (
+        lambda: HMM(2, "categorical", vocab_size=4),
+        lambda: torch.randint(4, (6, 20), generator=seeded()),
+    ),
+}
+
+
+class TestEM:
+    @pytest.mark.parametrize("name", EM)
+    def test_never_falls(self, name: str) -> None:
+        make, data = EM[name]
+        model, x = make(), data()
+        totals = contracts.em_never_falls(lambda: model.fit(x, 100, generator=seeded(2), tolerance=-1.0), 100)
+        assert totals[-1] > totals[0]
+
+    @pytest.mark.parametrize("name", EM)
+    def test_a_seed_is_a_fit(self, name: str) -> None:
+        make, data = EM[name]
+        contracts.reproducible(lambda seed: make().fit(data(), 3, generator=seeded(seed)))
+
+
 # --- graph -------------------------------------------------------------------------------------
 
 PROPAGATIONS = ["sum", "mean", "symmetric", "gcn", "average"]
@@ -873,6 +935,9 @@ BROKEN: dict[str, Callable[[], Any]] = {
         Copier().double(), bits(8, 3), below=9.0, floor=math.log(4), steps=200, lr=0.1
     ),
     "start": lambda: contracts.loss_at_start(Stubborn(), bits(2, 3), 2.0, tolerance=0.1),
+    "EM falls": lambda: contracts.em_never_falls(lambda: [1.0, 2.0, 1.5], 2),
+    "EM explodes": lambda: contracts.em_never_falls(lambda: [1.0, 2.0, math.inf], 2),
+    "EM stops early": lambda: contracts.em_never_falls(lambda: [1.0, 2.0], 2),
     "irreproducible": lambda: contracts.reproducible(counter()),
     "deaf to the seed": lambda: contracts.reproducible(lambda seed: torch.zeros(3)),
     "uses the global state": lambda: contracts.reproducible(

@@ -31,6 +31,8 @@ BENCHES = {
     "nade": ("lab.bench.nade", "NADE: sampling against recomputing, log_prob against MADE"),
     "flow": ("lab.bench.flow", "flows: log_prob, sampling and a training step against zuko"),
     "gcn": ("lab.bench.gcn", "GCN: an epoch on Cora against plain PyTorch Geometric"),
+    "hmm": ("lab.bench.hmm", "HMM: forward–backward against hmmlearn's scaling implementation"),
+    "mixture": ("lab.bench.mixture", "Gaussian mixtures: EM on 100,000 points against scikit-learn"),
     "dashboard": ("lab.bench.dashboard", "dashboard: picture, answer and film of every page in a browser"),
     "server": ("lab.bench.server", "server: 20 readers without browsers: answers, errors, memory"),
 }

@@ -38,7 +38,7 @@ class Posterior(NamedTuple):
         filtered: (B, T, K) p(z_t | x_1..t).
         backward: (B, T, K) β_t, scaled so that filtered · backward = smoothed.
         smoothed: (B, T, K) γ, p(z_t | x).
-        transitions: (B, K, K) Σ_t ξ_t, the expected number of each transition within the sequence.
+        transitions: (K, K) Σ ξ_t over all sequences and their steps: expected numbers of transitions.
         log_steps: (B, T) log p(x_t | x_1..t−1).
     """
 
@@ -69,127 +69,131 @@ def posterior(start: Tensor, transition: Tensor, log_b: Tensor, inside: Tensor |
 
 def forward(start: Tensor, transition: Tensor, log_b: Tensor) -> tuple[Tensor, Tensor]:
     """The forward pass alone: p(z_t | x_1..t) (B, T, K) and log p(x_t | x_1..t−1) (B, T)."""
-    peak, b = frames(log_b)
-    alpha, c = forward_from(start, transition, b)
+    b, peak = frames(log_b)
+    alpha, c = forward_sweep(b, transition, start)
     log_steps = c.log().T + peak
     if bool(log_steps.isfinite().all()):
-        return alpha.transpose(0, 1), log_steps
+        return alpha.permute(2, 0, 1), log_steps
     log_alpha = log_forward(start, transition, log_b)
     return normalised(log_alpha)
 
 
 # --- scaled ---------------------------------------------------------------------------------------
+# Here sequences stand in the last axis, (T, K, B): a step is one matrix product and sums of long rows.
+
+SAFE = 600.0  # e^±600 is a number
 
 
 def frames(log_b: Tensor) -> tuple[Tensor, Tensor]:
-    """The largest log b of each frame (B, T), and b over it, time first: (T, B, K)."""
+    """b (T, K, B) and what log b of each frame was lowered by, (B, T): its largest entry, where e^log b would
+    be no number, else 0."""
+    low, high = log_b.aminmax()
+    b = log_b.permute(1, 2, 0)
+    if low > -SAFE and high < SAFE:
+        return b.exp().contiguous(), log_b.new_zeros(log_b.shape[:2])
     peak = log_b.amax(-1)
     peak = torch.where(peak.isfinite(), peak, 0.0)  # nobody can emit this
-    return peak, (log_b - peak[..., None]).exp_().transpose(0, 1).contiguous()
+    return (b - peak.T[:, None]).exp_().contiguous(), peak
 
 
-def forward_sweep(before: Tensor, transition: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """Scaled α (T, B, K) and c (T, B) over frames b (T, B, K), from the filtered states (B, K) of the frame
-    before the first."""
-    alpha, c = torch.empty_like(b), b.new_empty(b.shape[:2])
+def forward_sweep(
+    b: Tensor, transition: Tensor, start: Tensor | None = None, before: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Scaled α (T, K, B) and c (T, B) over frames b (T, K, B).
+
+    Args:
+        start: π (K,), or
+        before: the filtered states (K, B) of the frame before the first.
+    """
+    alpha, c = torch.empty_like(b), b.new_empty(len(b), b.shape[2])
+    forth = transition.T.contiguous()
     for t in range(len(b)):
         now, total = alpha[t], c[t]
-        torch.mm(before, transition, out=now).mul_(b[t])
-        torch.sum(now, 1, out=total)
-        now.div_(total[:, None])
+        if before is None:
+            torch.mul(b[t], start[:, None], out=now)  # type: ignore[index]
+        else:
+            torch.mm(forth, before, out=now).mul_(b[t])
+        torch.sum(now, 0, out=total)
+        now.div_(total)
         before = now
     return alpha, c
 
 
-def forward_from(start: Tensor, transition: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """The same from p(z_1) = π."""
-    first = start * b[0]
-    total = first.sum(1)
-    first = first / total[:, None]
-    alpha, c = forward_sweep(first, transition, b[1:])
-    return torch.cat([first[None], alpha]), torch.cat([total[None], c])
-
-
-def backward_sweep(last: Tensor, transition: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Scaled β (T, B, K), given that of the last frame (B, K)."""
-    beta, weighted = torch.empty_like(b), b / c[..., None]
+def backward_sweep(last: Tensor, transition: Tensor, b: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+    """Scaled β (T, K, B), given that of the last frame (K, B); and b β / c, what a step arrives with."""
+    beta, arriving = torch.empty_like(b), b / c[:, None]
     beta[-1] = last
-    back = transition.T.contiguous()
-    carried = torch.empty_like(last)
-    for t in range(len(b) - 1, 0, -1):
-        torch.mul(weighted[t], beta[t], out=carried)
-        torch.mm(carried, back, out=beta[t - 1])
-    return beta
+    for t in range(len(b) - 1, -1, -1):
+        arriving[t].mul_(beta[t])
+        if t:
+            torch.mm(transition, arriving[t], out=beta[t - 1])
+    return beta, arriving
 
 
 def scaled(start: Tensor, transition: Tensor, log_b: Tensor, inside: Tensor | None = None) -> Posterior:
     """Forward and backward with every α_t scaled to sum 1; NaN or −inf where all underflows."""
-    length, batch = log_b.shape[1], len(log_b)
-    peak, b = frames(log_b)
+    batch, length, _ = log_b.shape
+    b, peak = frames(log_b)
     if length >= LONG and batch <= FEW:
-        alpha, beta, c = blocked(start, transition, b)
+        alpha, beta, arriving, c = blocked(start, transition, b)
     else:
-        alpha, c = forward_from(start, transition, b)
-        beta = backward_sweep(torch.ones_like(b[0]), transition, b, c)
-    # Σ_t ξ_t = A ∘ Σ_t α_{t−1} (b_t β_t / c_t)ᵀ, of each sequence
-    arriving = (b[1:] * beta[1:]).div_(c[1:, :, None])
-    if inside is not None:
-        arriving *= inside.T[1:, :, None]
-    pairs = torch.bmm(alpha[:-1].permute(1, 2, 0), arriving.transpose(0, 1))
-    return Posterior(
-        alpha.transpose(0, 1), beta.transpose(0, 1), (alpha * beta).transpose(0, 1),
-        pairs * transition, c.log().T + peak,
-    )  # fmt: skip
+        alpha, c = forward_sweep(b, transition, start)
+        beta, arriving = backward_sweep(torch.ones_like(b[0]), transition, b, c)
+    # Σ_t ξ_t = A ∘ Σ_t α_{t−1} (b_t β_t / c_t)ᵀ
+    arriving = arriving[1:] if inside is None else arriving[1:] * inside.T[1:, None]
+    pairs = torch.bmm(alpha[:-1], arriving.mT).sum(0)
+    in_order = (part.permute(2, 0, 1) for part in (alpha, beta, alpha * beta))
+    return Posterior(*in_order, pairs * transition, c.log().T + peak)
 
 
-def blocked(start: Tensor, transition: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """α, β (T, B, K) and c (T, B), as the sweeps give them, by about 4 √T steps instead of 2 T.
+def blocked(start: Tensor, transition: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """α, β, b β / c (T, K, B) and c (T, B), as the sweeps give them, by about 4 √T steps instead of 2 T.
 
     A block of L frames takes α before it to α after it by the matrix P = Π_t A diag(b_t), row j of which is
     kept as e^{s_j} times numbers that sum to 1.
     """
-    length, batch, states = b.shape
+    length, states, batch = b.shape
     size = max(2, math.isqrt(length))
     blocks = -(-(length - 1) // size)
-    rest = torch.cat([b[1:], b.new_ones(blocks * size - (length - 1), batch, states)])
-    rest = rest.reshape(blocks, size, batch, states).transpose(0, 1)  # (L, blocks, B, K)
+    rest = torch.cat([b[1:], b.new_ones(blocks * size - (length - 1), states, batch)])
+    rest = rest.reshape(blocks, size, states, batch).permute(1, 2, 0, 3)  # (L, K, blocks, B)
+    flat = rest.reshape(size, states, blocks * batch).contiguous()
     product = torch.eye(states).to(b).expand(blocks * batch, states, states).contiguous()
     scale = b.new_zeros(blocks * batch, states)
-    for frame in rest.reshape(size, blocks * batch, 1, states):
+    for frame in flat.mT[:, :, None]:  # (blocks · B, 1, K)
         product = (product @ transition) * frame
         total = product.sum(-1)
         product = torch.where(total[..., None] > 0, product / total[..., None], 0.0)
         scale += total.log()
     product, scale = product.reshape(blocks, batch, states, states), scale.reshape(blocks, batch, states)
 
-    first, c_first = forward_from(start, transition, b[:1])
-    heads = [first[0]]  # filtered states before each block
+    first, c_first = forward_sweep(b[:1], transition, start)
+    heads = [first[0].T]  # filtered states before each block, (B, K)
     for block in range(blocks):
         log_weights = heads[-1].log() + scale[block]
         weights = (log_weights - log_weights.amax(1, keepdim=True)).exp()
         after = (weights[:, None] @ product[block])[:, 0]
         heads.append(after / after.sum(1, keepdim=True))
-    flat = rest.reshape(size, blocks * batch, states).contiguous()
-    inner, c_inner = forward_sweep(torch.cat(heads[:-1]), transition, flat)
+    inner, c_inner = forward_sweep(flat, transition, before=torch.cat(heads[:-1]).T.contiguous())
 
     tails = [torch.ones_like(heads[0])]  # β at the last frame of each block, from the last block
     for block in range(blocks - 1, 0, -1):
         log_beta = scale[block] + (product[block] @ tails[-1][..., None])[..., 0].log()
         beta = (log_beta - log_beta.amax(1, keepdim=True)).exp()
         tails.append(beta / (beta * heads[block]).sum(1, keepdim=True))
-    last = torch.cat(tails[::-1])
-    last = last / (last * inner[-1]).sum(1, keepdim=True)
-    beta_inner = backward_sweep(last, transition, flat, c_inner)
+    last = torch.cat(tails[::-1]).T
+    last = last / (last * inner[-1]).sum(0)
+    beta_inner, arriving_inner = backward_sweep(last, transition, flat, c_inner)
 
-    def in_time(x: Tensor) -> Tensor:  # (L, blocks · B, …) -> (T − 1, B, …)
-        x = x.reshape(size, blocks, batch, *x.shape[2:]).transpose(0, 1)
-        return x.reshape(blocks * size, *x.shape[2:])[: length - 1]
+    def in_time(x: Tensor) -> Tensor:  # (L, K, blocks · B) -> (T − 1, K, B)
+        x = x.reshape(size, -1, blocks, batch).permute(2, 0, 1, 3)
+        return x.reshape(blocks * size, -1, batch)[: length - 1]
 
-    alpha = torch.cat([first, in_time(inner)])
-    c = torch.cat([c_first, in_time(c_inner)])
-    beta = in_time(beta_inner)
-    beta_first = (b[1] * beta[0] / c[1][:, None]) @ transition.T
-    return alpha, torch.cat([beta_first[None], beta]), c
+    alpha, c = torch.cat([first, in_time(inner)]), torch.cat([c_first, in_time(c_inner[:, None])[:, 0]])
+    arriving = in_time(arriving_inner)
+    beta = torch.cat([(transition @ arriving[0])[None], in_time(beta_inner)])
+    arriving = torch.cat([(b[:1] * beta[:1] / c[:1, None]), arriving])
+    return alpha, beta, arriving, c
 
 
 # --- log domain -----------------------------------------------------------------------------------
@@ -230,7 +234,7 @@ def in_logs(start: Tensor, transition: Tensor, log_b: Tensor, inside: Tensor | N
     if inside is not None:
         pairs = pairs * inside[:, 1:, None, None]
     backward = (log_alpha.logsumexp(2, keepdim=True) + log_beta - log_p).exp()
-    return Posterior(filtered, backward, smoothed, pairs.sum(1), log_steps)
+    return Posterior(filtered, backward, smoothed, pairs.sum((0, 1)), log_steps)
 
 
 def expected_transitions(

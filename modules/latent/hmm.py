@@ -172,7 +172,7 @@ class HMM(EMDensity):
             "loglik": found.log_prob.sum(),
             "count": weights.new_tensor(len(x)),
             "starts": found.smoothed[:, 0].sum(0),
-            "moves": found.transitions.sum(0),
+            "moves": found.transitions,
             **self.emission.moments(frames, weights),
         }
 

@@ -16,7 +16,7 @@ import torch
 from streamlit.proto.Element_pb2 import Element
 
 from lab import bench
-from lab.bench import gcn, gpt, recording, server, timing
+from lab.bench import gcn, gpt, hmm, recording, server, timing
 from lab.bench.timing import Row
 from lab.errors import UserError
 from lab.ui.speaking import Answer, Control
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
-    "name", ["generation", "recording", "made", "nade", "pixelcnn", "bpe", "ngram", "gcn"]
+    "name", ["generation", "recording", "made", "nade", "pixelcnn", "bpe", "ngram", "gcn", "mixture"]
 )
 def test_bench_measures_positive_ratios(name: str) -> None:
     rows = importlib.import_module(bench.BENCHES[name][0]).measure(quick=True)
@@ -44,6 +44,16 @@ def test_gpt_bench_measures_or_says_how_to_install_the_peer() -> None:
     assert len(rows) == 2
     for row in rows:
         if row.note == gpt.INSTALL:
+            assert math.isnan(row.ratio) and row.met is None
+        else:
+            assert math.isfinite(row.ratio) and row.ratio > 0
+
+
+def test_hmm_bench_measures_or_says_how_to_install_the_peer() -> None:
+    rows = hmm.measure(quick=True)
+    assert len(rows) == 2
+    for row in rows:
+        if row.note == hmm.INSTALL:
             assert math.isnan(row.ratio) and row.met is None
         else:
             assert math.isfinite(row.ratio) and row.ratio > 0
