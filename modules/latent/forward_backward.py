@@ -142,8 +142,8 @@ def scaled(start: Tensor, transition: Tensor, log_b: Tensor, inside: Tensor | No
     # Σ_t ξ_t = A ∘ Σ_t α_{t−1} (b_t β_t / c_t)ᵀ
     arriving = arriving[1:] if inside is None else arriving[1:] * inside.T[1:, None]
     pairs = torch.bmm(alpha[:-1], arriving.mT).sum(0)
-    in_order = (part.permute(2, 0, 1) for part in (alpha, beta, alpha * beta))
-    return Posterior(*in_order, pairs * transition, c.log().T + peak)
+    filtered, backward, smoothed = (part.permute(2, 0, 1) for part in (alpha, beta, alpha * beta))
+    return Posterior(filtered, backward, smoothed, pairs * transition, c.log().T + peak)
 
 
 def blocked(start: Tensor, transition: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
