@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lab.experiments import FAMILIES
 from lab.figures.theme import CATEGORIES
@@ -191,8 +192,24 @@ def navigation() -> StreamlitPage:
     st.session_state["lectern_pages"] = entries
     moved = [forward(old, entries) for old in MOVED]
     opened = st.navigation([*first, *entries.values(), *moved], position="hidden")
+    keep_link(opened.url_path)
     menu(known, opened.url_path)
     return opened
+
+
+def keep_link(page: str) -> None:
+    """What Back, or a link of our own, says to another page counts whole. Streamlit (1.67) drops of it what a
+    widget of the page before was bound to: Back would lose the model wherever two pages have one."""
+    context = get_script_run_ctx()
+    entered = st.session_state.get("lectern_entered") != page
+    st.session_state["lectern_entered"] = page
+    if context is None or not entered or not context.is_history_navigation:
+        return
+    with context.session_state.query_params() as link:
+        if link.to_dict() != dict(parse_qsl(context.query_string)):
+            link.populate_from_query_string(context.query_string)
+            link.set_initial_query_params_from_current()
+            link._send_query_param_msg()  # the address has lost it too
 
 
 def menu(known: list[PageInfo], current: str) -> None:

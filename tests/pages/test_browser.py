@@ -46,6 +46,17 @@ def test_an_old_link_leads_to_where_the_page_is_now(walker: Visit, old: str, new
     assert not tab.get_by_test_id("stAlert").count()
 
 
+def test_back_brings_back_the_model_although_the_page_between_has_one_too(walker: Visit) -> None:
+    tab = walker.walk("convolution-receptive-field?model=cnn-digits")
+    before = walker.text()
+    walker.walk(PIXELS)
+    assert "model=made-digits" in tab.url
+    tab.go_back()
+    tab.wait_for_url(re.compile("/convolution-receptive-field"))
+    walker.settle()
+    assert "model=cnn-digits" in tab.url and walker.text() == before
+
+
 def cell(tab: Any, chart: int, x: float, y: float) -> tuple[float, float]:
     """The place on the screen of the point (x, y) of a figure."""
     return tuple(
