@@ -19,6 +19,7 @@ Train and test
 Look
   lab list [--json]                     all experiments
   lab sample <experiment> [-n 16] [--seed 0] [--out file.png|file.txt]
+  lab size <experiment> [--path my.csv] [--most 8]   how many components, factors or states: BIC, held out
   lab app [options of streamlit]        open the dashboard; --processes 4 for a class, behind nginx
   lab lecture [name] [--pdf file.pdf]   the lectures; open the dashboard at a lecture's first scene
   lab data [name]                       fetch data, or say where it is

@@ -76,6 +76,12 @@ def sample(args: list[str]) -> None:
     sampling.run(args)
 
 
+def size(args: list[str]) -> None:
+    from lab import sizes
+
+    sizes.run(args)
+
+
 def app(args: list[str], page: str = "") -> int:
     parser = Parser(prog="lab app", add_help=False, allow_abbrev=False)  # the rest is streamlit's
     parser.add_argument("--processes", type=int, default=1)
@@ -150,6 +156,7 @@ COMMANDS: dict[str, Callable[[list[str]], int | None]] = {
     "predict": train("predict"),
     "list": list_,
     "sample": sample,
+    "size": size,
     "app": app,
     "lecture": lecture,
     "data": data,
