@@ -450,3 +450,32 @@ def test_signal_of_the_encoder_falls_and_rises_when_doubly_reparametrised() -> N
         assert (twice.mean() / twice.std()).item() == pytest.approx(doubly, rel=0.1)
         ratios.append((plain.mean() / plain.std()).item())
     assert ratios == sorted(ratios, reverse=True)
+
+
+def test_q_may_leave_out_what_has_no_weight() -> None:
+    """LV-E27, [BB] §6 asks that q(z) = 0 imply p(z) = 0: enough, and more than is needed, p(x|z) p(z) = 0."""
+    prior, likelihood = f64(0.5, 0.3, 0.2), f64(0.4, 0.0, 0.9)  # z = 1 cannot show this x
+    q = f64(0.6, 0.0, 0.4)
+    drawn = torch.multinomial(q, N, replacement=True, generator=seeded(6))
+    agrees((prior * likelihood)[drawn] / q[drawn], float(prior @ likelihood))
+    narrow = f64(1.0, 0.0, 0.0)  # but what has weight must not be left out
+    assert float((prior * likelihood)[0] / narrow[0]) < float(prior @ likelihood) - 0.1
+
+
+def test_a_learned_baseline_is_unbiased_and_narrows() -> None:
+    """b(x) fitted by least squares on other samples of the same x: the gradient's mean stays."""
+    x = normal(N, seed=21)
+    z = 2 + normal(N, seed=22)
+
+    def f(z: Tensor) -> Tensor:
+        return z.square() + 3 * x
+
+    plain = score(f, z, log_normal_at, f64(2.0))
+    past = normal(4000, seed=23)
+    past_values = (2 + normal(4000, seed=24)).square() + 3 * past
+    features = torch.stack([torch.ones_like(past), past], 1)
+    w = torch.linalg.lstsq(features, past_values[:, None]).solution[:, 0]
+    b = w[0] + w[1] * x
+    learned = score(lambda z: f(z) - b, z, log_normal_at, f64(2.0))
+    agrees(learned, 4.0, 42.0)
+    assert plain.var() > 2 * learned.var()
