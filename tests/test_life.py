@@ -152,6 +152,9 @@ SMALL: dict[str, list[Small]] = {
     "modules.language.word2vec.CBOW": [vectors(WORDS), vectors(WORDS | {"loss": "negative"})],
     "modules.language.word2vec.SkipGram": [vectors(WORDS)],
     "modules.latent.factor_analysis.FactorAnalysis": [coded({"factors": 2})],
+    "modules.latent.flow_posterior.FlowPosteriorVAE": [
+        coder(VECTOR | CODES | {"flow": flow, "flow_hidden": [4], "context": 3}) for flow in ("iaf", "planar")
+    ],
     "modules.latent.hmm.HMM": [
         language({"states": 2, "emission": "categorical", "vocab_size": 3, "restarts": 2}),
         Small(

@@ -15,6 +15,7 @@ from modules.latent.autoregressive_decoder import AutoregressiveVAE
 from modules.latent.conditional import CVAE
 from modules.latent.conv_vae import ConvVAE
 from modules.latent.factor_vae import FactorVAE
+from modules.latent.flow_posterior import FlowPosteriorVAE
 from modules.latent.iwae import IWAE
 from modules.latent.ladder import LadderVAE
 from modules.latent.priors import LearnedPriorVAE
@@ -45,6 +46,8 @@ BITS: dict[str, Callable[[], VAE]] = {
     "TC, stratified": lambda: TCVAE(**SMALL, beta=1.5, data_size=16),
     "TC, weighted": lambda: TCVAE(**SMALL, beta=1.5, data_size=16, sampler="weighted"),
     "factor": lambda: FactorVAE(**SMALL, discriminator=[5], gamma=0.5),
+    "IAF posterior": lambda: FlowPosteriorVAE(**SMALL, flow_hidden=[6], context=3),
+    "planar posterior": lambda: FlowPosteriorVAE(**SMALL, flow="planar", context=3),
     "ladder": lambda: LadderVAE(**LEVELS),
     "bottom-up": lambda: LadderVAE(**LEVELS, inference="bottom-up"),
     "three layers": lambda: LadderVAE(**LEVELS | {"latent_dims": [2, 2, 1], "widths": [8, 4, 0]}),
