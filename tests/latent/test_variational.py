@@ -479,3 +479,15 @@ def test_a_learned_baseline_is_unbiased_and_narrows() -> None:
     learned = score(lambda z: f(z) - b, z, log_normal_at, f64(2.0))
     agrees(learned, 4.0, 42.0)
     assert plain.var() > 2 * learned.var()
+
+
+def test_leave_one_out_is_deaf_to_a_constant() -> None:
+    """What is added to every log p(x, z) says nothing about q: the others' mean takes it away exactly."""
+    mean, log_var = f64([[0.3, -0.2]]).requires_grad_(), f64([[-0.5, 0.4]]).requires_grad_()
+    noise = normal(3, 1, 2)
+    plain = surrogate(log_joint, mean, log_var, noise, "score")
+    lifted = surrogate(lambda z: log_joint(z) + 100, mean, log_var, noise, "score")
+    for a, b in zip(
+        torch.autograd.grad(plain, [mean, log_var]), torch.autograd.grad(lifted, [mean, log_var]), strict=True
+    ):
+        close(a, b, 1e-10)
