@@ -132,7 +132,10 @@ SMALL: dict[str, list[Small]] = {
             "coupling.NICE": {"layers": 2, "hidden": [4]},
             "coupling.RealNVP": {"layers": 2, "hidden": [4], "permute": True},
             "coupling.SplineFlow": {"layers": 2, "hidden": [4], "bins": 3},
+            "cnf.CNF": {"hidden": [4], "steps": 2},
+            "iresnet.IResNet": {"blocks": 2, "hidden": [4]},
             "maf.MaskedFlow": {"layers": 2, "hidden": [8]},
+            "planar.PlanarFlow": {"layers": 2},
         }.items()
     },
     "modules.flow.glow.Glow": [

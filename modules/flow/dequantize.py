@@ -84,7 +84,10 @@ class UniformNoise(nn.Module):
 
 
 class VariationalNoise(nn.Module):
-    """u ~ q(u|x): Gaussian noise through checkerboard couplings that see x, then a sigmoid.
+    """u ~ q(u|x): logistic noise through checkerboard couplings that see x, then a sigmoid.
+
+    A Gaussian before the sigmoid would give q almost nothing at the edges of the cube, and weights 1/q of
+    infinite variance.
 
     Args:
         image_shape: (C, H, W).
@@ -107,10 +110,11 @@ class VariationalNoise(nn.Module):
         )
 
     def forward(self, x: Tensor, generator: torch.Generator | None = None) -> Mapped:
-        z = torch.randn(x.shape, generator=generator, dtype=x.dtype, device=x.device)
+        tiny = torch.finfo(x.dtype).tiny
+        even = uniform(*x.shape, like=x, generator=generator).clamp(min=tiny)
+        z = even.log() - (-even).log1p()  # logistic: untrained, q is the uniform one
         h, ladj = self.flow.generate(z, x / (self.levels - 1) - 0.5)
-        log_base = -0.5 * (z.square() + math.log(2 * math.pi)).flatten(1).sum(1)
-        slope = (F.logsigmoid(h) + F.logsigmoid(-h)).flatten(1).sum(1)
+        log_base, slope = ((F.logsigmoid(a) + F.logsigmoid(-a)).flatten(1).sum(1) for a in (z, h))
         # a sigmoid that rounds to 1 would be the next grey level
         u = h.sigmoid().clamp(max=1 - torch.finfo(x.dtype).eps)
         return u, log_base - ladj - slope

@@ -33,7 +33,7 @@ class Flow(Module):
     Args:
         event_shape: shape of one x.
         conditional: learn p(x | y), y a class; its one-hot vector is the context.
-        num_classes: classes of y.
+        num_classes: classes of y; None where the data have none.
         training: optimizer, lr_scheduler, ... of `modules.base.Module`.
 
     Attributes:
@@ -48,14 +48,20 @@ class Flow(Module):
         event_shape: Sequence[int] = (2,),
         /,
         conditional: bool = False,
-        num_classes: int = 10,
+        num_classes: int | None = None,
         **training: Any,
     ) -> None:
         super().__init__(**training)
-        require(1, event_shape=event_shape, num_classes=num_classes)
-        self.event_shape, self.conditional, self.num_classes = tuple(event_shape), conditional, num_classes
+        require(1, event_shape=event_shape, num_classes=num_classes or 1)
+        if conditional and not num_classes:
+            raise ValueError("conditional is true, but the data have no classes: leave it out.")
+        self.event_shape, self.conditional, self.num_classes = (
+            tuple(event_shape),
+            conditional,
+            num_classes or 0,
+        )
         self.event_dim = math.prod(self.event_shape)
-        self.context_features = num_classes if conditional else 0
+        self.context_features = self.num_classes if conditional else 0
         self.register_buffer("anchor", torch.zeros(()), persistent=False)  # knows device and precision
 
     # --- Latent -------------------------------------------------------------------------------------

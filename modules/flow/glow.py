@@ -93,7 +93,7 @@ class Glow(Flow):
         samples: int = 8,
         seed: int = 0,
         conditional: bool = False,
-        num_classes: int = 10,
+        num_classes: int | None = None,
         **training: Any,
     ) -> None:
         names = ("nll", "bpd", "iw_bpd", "iw_samples")

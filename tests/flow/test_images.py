@@ -283,6 +283,20 @@ def test_variational_noise_is_a_density_of_the_unit_cube():
     assert log_q.std().item() > 0.05  # and it is not the uniform one
 
 
+def test_learned_noise_is_weighed_by_its_own_density():
+    """P(x) = E_q [p(x + u)/q(u|x)]: with p = 1 on the cube that is E_q [1/q] = 1."""
+    model = contracts.exact(Glow((1, 2, 2), 1, 1, 4, 3, "variational"), scale=0.2)
+    x = f64([[[[1, 2], [0, 2]]]]).expand(40_000, 1, 2, 2)
+    with torch.no_grad():
+        for parameter in model.dequantizer.parameters():  # a mild q: else the mean does not settle
+            parameter.mul_(0.25)
+        noisy, log_q = model.dequantized(x, torch.Generator().manual_seed(0))
+        elbo = model.elbo(x, generator=torch.Generator().manual_seed(0))
+        assert torch.equal(noisy.floor(), x) and log_q.std() > 0.1
+        assert (-log_q).exp().mean().item() == pytest.approx(1, abs=0.01)
+        torch.testing.assert_close(elbo, model.log_prob(noisy) - log_q)
+
+
 @pytest.mark.parametrize("kind", ["uniform", "variational"])
 def test_both_noises_train(kind):
     model = contracts.exact(Glow((1, 4, 4), 1, 1, 4, 5, kind), scale=0.2)

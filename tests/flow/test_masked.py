@@ -164,6 +164,8 @@ def test_a_conditional_flow_is_a_density_for_each_class():
         model.log_prob(x)
     with pytest.raises(ValueError, match="label"):
         model.sample(2, label=3)
+    with pytest.raises(ValueError, match="no classes"):
+        MaskedFlow(conditional=True)
     with pytest.raises(ValueError, match="not conditional"):
         MaskedFlow(layers=1).sample(2, label=0)
 

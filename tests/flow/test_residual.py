@@ -9,9 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from modules.flow.cnf import CNF, Continuous, Field, adjoint, solve
+from modules.flow.coupling import Coupling
 from modules.flow.iresnet import IResNet, NotConverged, Residual, fixed_point, log_det, roulette, series
 from modules.flow.layer import FlowStack
 from modules.flow.linear import Permutation
+from modules.flow.monotone import Affine
 from modules.flow.revnet import Recomputed, ReversibleBlock
 from modules.flow.tangent import Lipschitz, TangentMLP, conv_norm, probes, units
 
@@ -27,10 +29,15 @@ def points(*shape: int, seed: int = 0) -> Tensor:
 # --- Reversible blocks ----------------------------------------------------------------------------
 
 
-def blocks(depth: int, kind: type[FlowStack]) -> FlowStack:
+def blocks(depth: int, kind: type[FlowStack], stretch: bool = False) -> FlowStack:
+    """Reversible blocks, or, to stretch volumes, affine couplings."""
     layers = []
     for n in range(depth):
-        layers += [ReversibleBlock.of_vectors(4, (6,)), Permutation(4, seed=n)]
+        block = ReversibleBlock.of_vectors(4, (6,))
+        layers += [
+            Coupling.of_vectors(4, Affine(), (6,)) if stretch else block,
+            Permutation(4, seed=n),
+        ]
     return contracts.exact(kind(layers), scale=0.3)
 
 
@@ -44,11 +51,12 @@ def test_a_reversible_block_keeps_volumes_whatever_it_computes():
     assert not zeros[2:, :2].any()
 
 
+@pytest.mark.parametrize("stretch", [False, True])
 @pytest.mark.parametrize("direction", ["generate", "normalize"])
-def test_recomputed_gradients_are_those_of_the_stored_pass(direction):
+def test_recomputed_gradients_are_those_of_the_stored_pass(direction, stretch):
     found = []
     for kind in (FlowStack, Recomputed):
-        stack, h = blocks(6, kind), points(5, 4).requires_grad_()
+        stack, h = blocks(6, kind, stretch), points(5, 4).requires_grad_()
         value, ladj = getattr(stack, direction)(h)
         found.append(torch.autograd.grad((value**3).sum() + ladj.sum(), [h, *stack.parameters()]))
     for one, other in zip(*found, strict=True):
