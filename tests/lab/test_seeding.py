@@ -17,7 +17,7 @@ from lab.seeding import seeded
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(p for top in ("lab", "modules", "datamodules", "pages") for p in (ROOT / top).rglob("*.py"))
 # The builder, and commands that own their process.
-OWNERS = ("lab/seeding.py", "lab/training.py", "lab/bench/")
+OWNERS = ("lab/seeding.py", "lab/training.py", "lab/sizes.py", "lab/bench/")
 
 SETS = re.compile(
     r"torch(\.cuda|\.mps|\.random)?\.(manual_seed\w*|seed\w*|set_rng_state\w*|fork_rng|default_generator)(\..+)?"
@@ -33,7 +33,11 @@ DRAWS = re.compile(
 IN_PLACE = re.compile(r"(bernoulli|normal|uniform|random|exponential|geometric|cauchy|log_normal)_")
 # Weights at birth, which `seeded` puts in order; and what a model draws in the training that a command owns.
 BIRTH = {"__init__", "reset_parameters", "initialise", "initialize_he"}
-TRAINING = {("modules/language/word2vec.py", "torch.multinomial(self.noise, len(targets) * self.negatives")}
+TRAINING = {
+    ("modules/language/word2vec.py", "torch.multinomial(self.noise, len(targets) * self.negatives"),
+    ("modules/flow/iresnet.py", "torch.empty(()).geometric_(self.stop)"),
+    ("modules/latent/iwae.py", "torch.rand_like(log_w[0])"),
+}
 
 
 def imported(tree: ast.AST) -> dict[str, str]:

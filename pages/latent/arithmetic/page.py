@@ -29,7 +29,7 @@ stage.scenes(
 # --- Controls -----------------------------------------------------------------------------------
 
 with stage.rail:
-    name = ui.experiment("Model", family="latent", key="model", default=common.START)
+    name = ui.experiment("Model", family="latent", key="model", default=common.START, only=common.fits)
     minus = ui.choice("Take away", list(range(10)), key="minus", default=0, as_list=True)
     plus = ui.choice("Add", list(range(10)), key="plus", default=6, as_list=True)
     shelf = common.shelf(name)

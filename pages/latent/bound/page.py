@@ -43,7 +43,7 @@ def answers(name: str, x, seed: int, refit: bool) -> list[latent.Bound]:
 # --- Controls -----------------------------------------------------------------------------------
 
 with stage.rail:
-    name = ui.experiment("Model", family="latent", key="model", default=common.START)
+    name = ui.experiment("Model", family="latent", key="model", default=common.START, only=common.fits)
     refit = ui.toggle(
         "Best q for this digit at each β", False, key="refit",
         help="Instead of the encoder's answer: 80 steps of gradient ascent on μ and σ, for this digit alone.",

@@ -38,7 +38,7 @@ def evidence(name: str, x) -> float:
 # --- Controls -----------------------------------------------------------------------------------
 
 with stage.rail:
-    name = ui.experiment("Model", family="latent", key="model", default=common.START)
+    name = ui.experiment("Model", family="latent", key="model", default=common.START, only=common.fits)
     shelf = common.shelf(name)
     a = common.digit("a", name, shelf)
     seed = ui.number("Seed of the draws", 0, 999, 0, key="seed")

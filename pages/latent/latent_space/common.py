@@ -8,6 +8,7 @@ from datamodules import fetch
 from datamodules.digits import Digits
 from datamodules.mnist import MNIST
 from lab import ui
+from lab.experiments import Experiment
 from lab.lenses import latent
 
 DRAWN, DIGITS, IMAGES = "drawn by MADE", "small digits", "MNIST"
@@ -17,6 +18,12 @@ REFERENCES = [
     "Kingma and Welling 2014, Auto-Encoding Variational Bayes, arXiv:1312.6114",
     "[GM] §3.4, §3.7-3.11; [UDL] §17.3-17.8",
 ]
+
+
+def fits(entry: Experiment) -> bool:
+    """Whether it is a plain VAE of digits: of others these rooms have no examples."""
+    digits = ("datamodules.digits.Digits", "datamodules.mnist.MNIST")
+    return entry.module == "modules.latent.vae.VAE" and entry.datamodule in digits
 
 
 class Shelf(NamedTuple):

@@ -44,7 +44,7 @@ def exact(name: str, x):
 # --- Controls -----------------------------------------------------------------------------------
 
 with stage.rail:
-    name = ui.experiment("Model", family="latent", key="model", default=common.START)
+    name = ui.experiment("Model", family="latent", key="model", default=common.START, only=common.fits)
     shelf = common.shelf(name)
     a = common.digit("a", name, shelf)
     b = common.digit("b", name, shelf)

@@ -26,7 +26,7 @@ stage.scenes(
 # --- Controls -----------------------------------------------------------------------------------
 
 with stage.rail:
-    name = ui.experiment("Model", family="latent", key="model", default=common.START)
+    name = ui.experiment("Model", family="latent", key="model", default=common.START, only=common.fits)
     model = ui.load(name)
     k = model.latent_dim
     rows = ui.slider(
