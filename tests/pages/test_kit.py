@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from lab import weights
 from lab.figures import basic, theme
 from lab.ui import drawing, figures, films, wire
+from lab.ui.page import notebook
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -247,6 +249,12 @@ def veils(page: AppTest) -> str:
     """The selectors of what is veiled."""
     found = [h.proto.body for h in page.get("html") if "blur" in h.proto.body]
     return found[0].removeprefix("<style>").partition(" {")[0] if found else ""
+
+
+def test_a_notebook_runs_the_program_and_ends_by_its_result() -> None:
+    (cell,) = json.loads(notebook("result = 1 + 1"))["cells"]
+    shown = ast.parse(cell["source"]).body[-1]
+    assert isinstance(shown, ast.Expr) and ast.unparse(shown) == "result" and cell["cell_type"] == "code"
 
 
 def test_an_error_in_a_page_is_one_sentence() -> None:
