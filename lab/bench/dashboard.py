@@ -21,6 +21,19 @@ ANSWER = "≤ 0.15 s, 95 % ≤ 0.25 s"
 STEP = "95 % ≤ 0.05 s"
 PLAY = "≥ 30 /s"
 
+# Notes when the page last asked the server, and when it last heard from it.
+LISTEN = """
+(() => {
+  const Socket = window.WebSocket, wire = (window.lecternWire = {asked: 0, heard: 0});
+  window.WebSocket = class extends Socket {
+    constructor(...args) {
+      super(...args);
+      this.addEventListener('message', () => { wire.heard = performance.now(); });
+    }
+    send(data) { wire.asked = performance.now(); return super.send(data); }
+  };
+})()
+"""
 # True when a picture is on the screen, or when the script is done and there will be none.
 SEEN = """
 () => {
@@ -31,13 +44,15 @@ SEEN = """
     && !document.querySelector('.lectern-figure, .stPlotlyChart, [data-testid=stSkeleton]');
 }
 """
+# True when nothing is asked, running or being drawn.
 RESTS = """
 () => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
-  && !window.lecternDrawing?.size
+  && window.lecternWire.heard >= window.lecternWire.asked && !window.lecternDrawing?.size
 """
 
 # Resolves to the milliseconds from the reader's event to the last change of a picture that was painted;
-# where no picture changed, of anything on the page; null where no run of the script followed.
+# where no picture changed, of anything on the page; where nothing did, to the end of the answer; null where
+# none came.
 WATCH = """
 (limit) => {
   const [app, main] = ['stApp', 'stMain'].map((id) => document.querySelector(`[data-testid=${id}]`));
@@ -52,11 +67,10 @@ WATCH = """
   window.addEventListener('keydown', begin, {capture: true, once: true});
   window.addEventListener('pointerdown', begin, {capture: true, once: true});
   window.answered = new Promise((resolve) => {
-    const runs = new MutationObserver(() => {
-      if (start !== null && app.dataset.testScriptState === 'running') ran = true;
-    });
-    runs.observe(app, {attributes: true, attributeFilter: ['data-test-script-state']});
+    const wire = window.lecternWire;
+    const listen = () => { ran ||= start !== null && wire.asked > start && wire.heard > wire.asked; };
     const changes = new MutationObserver((records) => {
+      listen();
       if (!ran) return;
       const inside = (node) => (node.closest ? node : node.parentElement)?.closest(drawn);
       const shows = records.some(({target}) => inside(target));
@@ -67,14 +81,14 @@ WATCH = """
     let quiet = 0;
     const look = () => {
       const now = performance.now(), busy = window.lecternDrawing?.size > 0;
+      listen();
       if (drawing && !busy && ran) picture = now; // a canvas tells no observer
       drawing = busy;
-      const rests = ran && !busy && app.dataset.testScriptState === 'notRunning';
+      const rests = ran && wire.heard >= wire.asked && !busy && app.dataset.testScriptState === 'notRunning';
       quiet = rests && now - Math.max(picture, page, start) > 120 ? quiet + 1 : 0;
       if (quiet < 3 && now - opened < limit) { requestAnimationFrame(look); return; }
-      runs.disconnect();
       changes.disconnect();
-      resolve(quiet < 3 || !(picture || page) ? null : (picture || page) - start);
+      resolve(quiet < 3 ? null : (picture || page || wire.heard) - start);
     };
     requestAnimationFrame(look);
   });
@@ -126,6 +140,7 @@ class Reader:
 
     def __init__(self, tab: Any, served: Served) -> None:
         self.tab, self.served = tab, served
+        tab.add_init_script(LISTEN)
         self.upward = True
 
     def open(self, path: str) -> float:

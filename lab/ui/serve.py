@@ -15,7 +15,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import bootstrap, cli
 
 from lab.figures import basic, theme
-from lab.ui import access
+from lab.ui import access, changes
 
 PATIENCE = 60  # seconds until the server answers
 ASGI = Path(__file__).parent / "asgi.py"
@@ -31,10 +31,11 @@ def run(args: Sequence[str] = (), page: str = "") -> int:
     Torch, Lightning and plotly are loaded by now (this module's package imports them), so the first
     page is drawn at once.
     """
-    theme.style(basic.heatmap([[0.0]])).to_json()  # plotly loads its validators at the first figure
+    theme.styled(basic.heatmap([[0.0]]))  # plotly loads its validators at the first figure
     # Until a script of the process has called st.navigation, Streamlit takes a folder `pages` for
     # its old kind of menu, and the first link to any page would be "not found".
     PagesManager.uses_pages_directory = False
+    changes.install()
     # What is loaded now stays: no collection looks at it again. None runs after every answer (167 ms each).
     gc.collect()
     gc.freeze()

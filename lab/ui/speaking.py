@@ -175,6 +175,8 @@ class Session:
             answer.errors.append(f"no page {self.page}")
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             self.draw(message.delta.new_element, message.delta.fragment_id, answer)
+        elif kind == "heartbeat_ack":  # the end of an answer that carried what had changed
+            return True
         elif kind == "script_finished":
             if message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
                 answer.errors.append("the script does not compile")

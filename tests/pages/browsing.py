@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from lab.bench.dashboard import LISTEN
+
 ROOT = Path(__file__).resolve().parents[2]
 HERE = {"localhost", "127.0.0.1", "::1"}
 DRAWN = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+  && window.lecternWire.heard >= window.lecternWire.asked
   && !document.querySelector('[data-testid=stSkeleton], [data-stale=true]')
   && [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(
        (p) => p.querySelector('.main-svg') || !p.checkVisibility())
@@ -72,6 +75,7 @@ class Visit:
             viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=width < 600
         )
         self.context.set_default_timeout(60_000)
+        self.context.add_init_script(LISTEN)
         self.strangers: list[str] = []
         self.complaints: list[str] = []
         self.context.on("request", self.watch)
