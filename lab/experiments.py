@@ -1,10 +1,11 @@
 """The catalog: experiment name -> config, card, weights. Imports no torch, so it answers at once."""
 
+import copy
 import difflib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ EMBEDDED_CORPORA = {"pydocs", "relations", "senses"}
 
 def runs_folder() -> Path:
     """Where training runs are written: $LECTERN_RUNS, else `runs` in the current folder."""
-    return Path(os.environ.get("LECTERN_RUNS", "runs")).resolve()
+    return Path(os.path.abspath(os.environ.get("LECTERN_RUNS", "runs")))
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ class Experiment:
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """The YAML as written: only what differs from the defaults."""
-        return read_yaml(self.path)
+        """The YAML as written: only what differs from the defaults. Do not change it."""
+        return shared_yaml(self.path)
 
     @property
     def module(self) -> str:
@@ -104,12 +105,27 @@ def read_yaml(path: Path) -> dict[str, Any]:
     Raises:
         UserError: the file is missing, too long, is no YAML, holds no mapping, or an alias.
     """
+    return copy.deepcopy(shared_yaml(path))
+
+
+def shared_yaml(path: Path) -> dict[str, Any]:
+    """The same as one object for all, read once until the file changes: a page asks all experiments with
+    every answer."""
+    try:
+        stamp = path.stat()
+    except FileNotFoundError:
+        raise UserError(f"There is no file {path}: check the path.") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read as YAML: {error}.") from None
+    return _yaml(path, stamp.st_mtime_ns, stamp.st_size)
+
+
+@lru_cache(maxsize=512)
+def _yaml(path: Path, stamp: int, size: int) -> dict[str, Any]:
     try:
         text = untrusted.read(path, untrusted.MOST_TEXT).decode()
         untrusted.judge_yaml(text, path)
         config = yaml.safe_load(text)
-    except FileNotFoundError:
-        raise UserError(f"There is no file {path}: check the path.") from None
     except (OSError, ValueError) as error:  # a folder, no UTF-8, a number that is none
         raise UserError(f"{path} cannot be read as YAML: {error}.") from None
     except yaml.YAMLError as error:
@@ -156,11 +172,14 @@ def run_folders(name: str) -> list[Path]:
 
 def catalog() -> dict[str, Experiment]:
     """All experiments by name, in the order of the families."""
-    return {
-        path.stem: Experiment(path.stem, family, path)
-        for family in FAMILIES
-        for path in sorted((CONFIGS / family).glob("*.yaml"))
-    }
+    stamps = tuple(place.stat().st_mtime_ns for place in CONFIGS.iterdir() if place.is_dir())
+    return {path.stem: Experiment(path.stem, path.parent.name, path) for path in _configs(CONFIGS, stamps)}
+
+
+@lru_cache(maxsize=8)
+def _configs(place: Path, stamps: tuple[int, ...]) -> list[Path]:
+    """The shipped recipes; a folder's stamp is news when a file has come or gone."""
+    return [path for family in FAMILIES for path in sorted((place / family).glob("*.yaml"))]
 
 
 def find(name: str) -> Experiment:

@@ -140,11 +140,11 @@ SMALL: dict[str, list[Small]] = {
     },
     "modules.flow.glow.Glow": [
         Small(
-            {"image_shape": (1, 4, 4), "levels": 1, "steps": 1, "width": 3, "dequantize": noise},
+            {"image_shape": (1, 4, 4), "levels": 1, "steps": 1, "width": 3, **more},
             SQUARES,
             lambda model: model.log_prob(to(model, SQUARES[0])),
         )
-        for noise in ("uniform", "variational")
+        for more in ({}, {"dequantize": "variational"}, {"margins": True})
     ],
     "modules.graph.gcn.GCN": [
         Small({"num_features": 4, "num_classes": 3}, GRAPH, lambda model: model(to(model, GRAPH.x), EDGES))

@@ -182,7 +182,7 @@ class CouplingFlow(Flow):
     def monotone(self) -> Monotone:
         raise NotImplementedError
 
-    def coupling(self, flip: bool, hidden: Sequence[int]) -> FlowLayer:
+    def coupling(self, flip: bool, hidden: Sequence[int]) -> Coupling:
         return Coupling.of_vectors(self.event_dim, self.monotone(), hidden, flip, self.context_features)
 
     def ending(self) -> list[FlowLayer]:
@@ -191,10 +191,24 @@ class CouplingFlow(Flow):
 
 
 class NICE(CouplingFlow):
-    """Additive couplings, each of which keeps volumes, and one scaling at the end."""
+    """Additive couplings, each of which keeps volumes, and one scaling at the end.
+
+    Starts with small random shifts: where the data are symmetric, as a ring is, the mean of either coordinate
+    given the other is 0, and from no shift at all training would never leave the linear model.
+    """
+
+    START = 0.1  # standard deviation of the conditioners' last weights
 
     def monotone(self) -> Monotone:
         return Additive()
+
+    def coupling(self, flip: bool, hidden: Sequence[int]) -> Coupling:
+        made = super().coupling(flip, hidden)
+        self.reset_parameters(made)
+        return made
+
+    def reset_parameters(self, made: Coupling) -> None:
+        nn.init.normal_(made.conditioner[-1].weight, std=self.START)  # type: ignore[index]
 
     def ending(self) -> list[FlowLayer]:
         return [Diagonal(self.event_dim)]

@@ -8,6 +8,7 @@ mass is put on the whole numbers.
 
     bits/dim = −log p(x + u) / (D ln 2);  on pixels divided by 2^b that density needs b bits more
     logit    y = logit(α + (1 − 2α) x),  ladj = Σ log(1 − 2α) − log v(1 − v),  v = α + (1 − 2α) x
+    margins  y = Φ⁻¹(F(x)) with the histogram of each pixel as its F: every pixel alone is then Gaussian
 
 Shapes: x (B, C, H, W) of whole numbers 0 … K − 1, u alike in [0, 1).
 References: Uria et al. 2013, arXiv:1306.0186; Theis et al. 2016, arXiv:1511.01844; Ho et al. 2019,
@@ -22,9 +23,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import require
+from modules.flow.bins import PiecewiseLinear
 from modules.flow.coupling import MaskedCoupling, checkerboard
 from modules.flow.layer import FlowLayer, FlowStack, Mapped
 from modules.flow.monotone import Affine
+from modules.flow.norm import over_processes
 from modules.noise import uniform
 
 LOG_2 = math.log(2)
@@ -73,6 +76,54 @@ class Levels(FlowLayer):
 
     def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
         return (z / self.scale + 0.5) * self.levels, -self.ladj(z)
+
+
+class Margins(FlowLayer):
+    """Normalizing: grey levels plus noise, [0, K), → Φ⁻¹(F(x)), F the piecewise linear distribution function
+    of each pixel's own histogram; what is outside of [0, K) counts as its edge.
+
+    C·H·W·K numbers. The first batch in training sets the histograms, each with one count more a level; then
+    they are free. Affine couplings are poor at the steps that a pixel has at white and black.
+    """
+
+    event_dims = 3
+    initialised: Tensor
+
+    def __init__(self, image_shape: Sequence[int], levels: int) -> None:
+        super().__init__()
+        require(2, levels=levels)
+        self.map = PiecewiseLinear(levels)
+        self.theta = nn.Parameter(torch.zeros(*image_shape, levels))
+        self.register_buffer("initialised", torch.tensor(False))
+
+    @torch.no_grad()
+    def initialise(self, x: Tensor) -> None:
+        """Take the histograms of x (B, C, H, W)."""
+        levels = self.map.count
+        counts = F.one_hot(x.floor().long().clamp(0, levels - 1), levels).to(x.dtype).mean(0)
+        self.theta.copy_((over_processes(counts) * len(x) + 1).log())
+        self.initialised.fill_(True)
+
+    def thetas(self, h: Tensor) -> Tensor:
+        return self.theta.expand(*h.shape, self.map.count)
+
+    def slope(self, z: Tensor, slope: Tensor) -> Tensor:
+        """ladj of x → z from the log slope of F."""
+        log_normal = -0.5 * z.square() - 0.5 * math.log(2 * math.pi)
+        return (slope - math.log(self.map.count) - log_normal).flatten(-3).sum(-1)
+
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+        if self.training and not self.initialised:
+            self.initialise(x)
+        h = (x / self.map.count).clamp(0, 1)
+        share, slope = self.map.generate(h, self.thetas(h))
+        least = torch.finfo(x.dtype).eps
+        z = torch.special.ndtri(share.clamp(least, 1 - least))
+        return z, self.slope(z, slope)
+
+    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+        h, slope = self.map.normalize(torch.special.ndtr(z), self.thetas(z))
+        return h * self.map.count, -self.slope(z, -slope)
 
 
 class UniformNoise(nn.Module):

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from modules.base import Mean, Split, require
 from modules.flow.coupling import Coupling, halves
-from modules.flow.dequantize import Levels, UniformNoise, VariationalNoise, bits_per_dim
+from modules.flow.dequantize import Levels, Margins, UniformNoise, VariationalNoise, bits_per_dim
 from modules.flow.flow import Flow
 from modules.flow.image import Conv1x1, MultiScale, Squeeze, level_shapes
 from modules.flow.layer import FlowLayer, FlowStack
@@ -75,6 +75,7 @@ class Glow(Flow):
         width: channels of the conditioners.
         num_categories: grey levels of a pixel.
         dequantize: "uniform" or "variational" noise.
+        margins: begin by making every pixel alone Gaussian, with its own histogram: for few pictures.
         samples: draws of the noise in the test, whose importance-weighted bound is `test/iw_bpd`.
         seed: of the frozen permutations.
 
@@ -90,6 +91,7 @@ class Glow(Flow):
         width: int = 64,
         num_categories: int = 256,
         dequantize: str = "uniform",
+        margins: bool = False,
         samples: int = 8,
         seed: int = 0,
         conditional: bool = False,
@@ -118,7 +120,8 @@ class Glow(Flow):
             ]
             made.append(FlowStack([*layers, Squeeze()]))
         self.scales = MultiScale(image_shape, made, shapes)
-        self.stack = FlowStack([self.scales, Levels(num_categories, scale=2.0)])
+        to_numbers = Margins(image_shape, num_categories) if margins else Levels(num_categories, scale=2.0)
+        self.stack = FlowStack([self.scales, to_numbers])
 
     def shaped(self, x: Tensor) -> Tensor:
         return x.reshape(len(x), *self.image_shape)

@@ -27,6 +27,17 @@ from torch import Tensor
 from modules.base import Mean, Module, Split, require
 from modules.latent.vae import ACTIVATIONS, bernoulli_log_prob, mlp
 
+Kind = Literal["mask", "flip", "noise"]
+
+
+def damaged(x: Tensor, kind: Kind, damage: float, generator: torch.Generator | None = None) -> Tensor:
+    """x̃, of the shape of x. With one seed a greater damage hits whatever a smaller one has hit."""
+    if kind == "noise":
+        noise = torch.randn(x.shape, generator=generator, device=x.device, dtype=x.dtype)
+        return x + damage * noise
+    hit = torch.rand(x.shape, generator=generator, device=x.device) < damage
+    return torch.where(hit, torch.zeros_like(x) if kind == "mask" else 1 - x, x)
+
 
 class DenoisingAutoencoder(Module):
     """Args:
@@ -50,7 +61,7 @@ class DenoisingAutoencoder(Module):
         hidden: Sequence[int] = (400,),
         activation: str = "relu",
         decoder: Literal["bernoulli", "gaussian"] = "bernoulli",
-        kind: Literal["mask", "flip", "noise"] = "mask",
+        kind: Kind = "mask",
         damage: float = 0.3,
         **training: Any,
     ) -> None:
@@ -86,11 +97,7 @@ class DenoisingAutoencoder(Module):
 
     def damaged(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """x̃, of the shape of x."""
-        if self.kind == "noise":
-            noise = torch.randn(x.shape, generator=generator, device=x.device, dtype=x.dtype)
-            return x + self.damage * noise
-        hit = torch.rand(x.shape, generator=generator, device=x.device) < self.damage
-        return torch.where(hit, torch.zeros_like(x) if self.kind == "mask" else 1 - x, x)
+        return damaged(x, self.kind, self.damage, generator)
 
     def error(self, x: Tensor, source: Tensor | None = None) -> Tensor:
         """(B,) cross-entropy or squared error of x̂ summed over D, x̂ made of `source` or x itself.

@@ -67,4 +67,4 @@ def most_likely(x: float, steps: int = 60) -> float:
         curve = torch.autograd.grad(slope, log_theta)[0]
         move = -slope / curve if curve < 0 else 0.1 * slope.sign()
         log_theta = (log_theta + move.clamp(-1, 1)).detach().requires_grad_()
-    return math.exp(float(log_theta))
+    return math.exp(float(log_theta.detach()))

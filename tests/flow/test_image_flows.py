@@ -33,6 +33,7 @@ LAYERS = {
     "coupling": lambda: Coupling(2, Affine(2.0), ConvNet(1, 1, 2, 4), event_dims=3),
     "logit": lambda: dequantize.Logit(0.05),
     "levels": lambda: dequantize.Levels(17, 2.0),
+    "margins": lambda: dequantize.Margins((2, 4, 4), 5),
     "step": lambda: FlowStack(step_of_flow(2, 4, 0)),
 }
 
@@ -47,7 +48,7 @@ def test_image_layers_keep_the_contract(name):
         layer.running_var.copy_(torch.tensor([0.5, 2.0]))
     z = pictures(3, *((8, 2, 2) if name == "squeeze" else (2, 4, 4)))
     scale = None if name == "periodic" else 0.3
-    stateless = name not in ("actnorm", "batchnorm", "step")
+    stateless = name not in ("actnorm", "batchnorm", "step", "margins")
     contracts.inverts_with_its_log_determinant(layer, z, scale=scale, stateless=stateless)
 
 
@@ -64,6 +65,35 @@ def test_actnorm_sets_itself_once():
     loaded = norm.ActNorm(1, 3).double()
     loaded.load_state_dict(layer.state_dict())
     assert torch.equal(loaded.train().normalize(other)[0], layer.normalize(other)[0])
+
+
+def test_margins_make_the_histogram_of_every_pixel_a_gaussian():
+    """Each bin of a pixel gets the normal mass of its share, counted with one more a level."""
+    layer = dequantize.Margins((1, 1, 2), 3).double()
+    x = f64([[0, 0], [0, 1], [0, 1], [2, 1], [2, 1]]).reshape(5, 1, 1, 2)
+    layer.normalize(x + 0.5)
+    shares = f64([[4 / 8, 1 / 8, 3 / 8], [2 / 8, 5 / 8, 1 / 8]])
+    edges = torch.special.ndtri(shares.cumsum(-1)[:, :-1])
+    for level in (1, 2):
+        z, _ = layer.normalize(f64([[[[level, level]]]]))
+        torch.testing.assert_close(z.flatten(), edges[:, level - 1])
+    inside = f64([0.3, 2.9]).reshape(1, 1, 1, 2)
+    z, ladj = layer.normalize(inside)
+    log_p = ladj - 0.5 * z.square().sum() - math.log(2 * math.pi)
+    assert log_p.item() == pytest.approx(math.log(4 / 8) + math.log(1 / 8))  # the histograms' own
+    before = layer.theta.detach().clone()
+    layer.normalize(x + 1)
+    assert torch.equal(layer.theta, before)  # set once
+    assert torch.isfinite(layer.normalize(f64([[[[-1.0, 3.5]]]])[:1])[0]).all()
+
+
+def test_margins_hold_in_single_precision():
+    layer = dequantize.Margins((1, 8, 8), 17)
+    levels = torch.randint(17, (50, 1, 8, 8), generator=torch.Generator().manual_seed(0)).float()
+    x = levels + torch.rand(levels.shape, generator=torch.Generator().manual_seed(1))
+    layer.normalize(x.square() / 17)
+    back, _ = layer.generate(layer.normalize(x)[0])
+    assert torch.equal(back.floor(), levels)
 
 
 def test_batchnorm_as_a_flow():
@@ -161,13 +191,13 @@ def small_glow(**settings) -> Glow:
     return contracts.exact(Glow(**settings), scale=0.2)
 
 
-@pytest.mark.parametrize("conditional", [False, True])
-def test_glow_keeps_the_contract(conditional):
-    model = small_glow(conditional=conditional, num_classes=3)
+@pytest.mark.parametrize(("conditional", "margins"), [(False, False), (True, False), (False, True)])
+def test_glow_keeps_the_contract(conditional, margins):
+    model = small_glow(conditional=conditional, num_classes=3, margins=margins)
     context = model.context_of(torch.tensor([0, 2]))
     # actnorm is set once, in training; here its numbers are drawn
     for module in model.modules():
-        if isinstance(module, norm.ActNorm):
+        if isinstance(module, norm.ActNorm | dequantize.Margins):
             module.initialised.fill_(True)
     contracts.inverts_with_its_log_determinant(
         model.stack, pictures(2, 16), context, tolerance=1e-7, scale=0.2
