@@ -30,7 +30,7 @@ def click_targets(
     x: Iterable[Any],
     y: Iterable[Any],
     customdata: Any = None,
-    hover: Sequence[str] | None = None,
+    hover: Sequence[str] | np.ndarray | None = None,
     size: float = 30,
 ) -> go.Scatter:
     """Invisible squares at the points (x, y): what makes a heat map or an image clickable.
@@ -78,7 +78,10 @@ def heatmap(
         zmin, zmax = low if zmin is None else zmin, high if zmax is None else zmax
     names_x, names_y = [[str(v) for v in (labels if labels is not None else range(n))]
                         for labels, n in ((x, columns), (y, rows))]  # fmt: skip
-    hover = [[f"{names_y[i]} → {names_x[j]}: {z[i, j]:.4g}" for j in range(columns)] for i in range(rows)]
+    cells = [[f"{names_y[i]} → {names_x[j]}: {z[i, j]:.4g}" for j in range(columns)] for i in range(rows)]
+    hover = np.array(cells, dtype=object).reshape(rows, columns)  # plotly is slow to read nested lists
+    across = {"title": xlabel, "showgrid": False, "zeroline": False, "range": [-0.5, columns - 0.5]}
+    down = {"title": ylabel, "showgrid": False, "zeroline": False, "range": [rows - 0.5, -0.5]}
     fig = go.Figure(
         go.Heatmap(
             z=z, zmin=zmin, zmax=zmax, colorscale=theme.scale(scale), showscale=colorbar,
@@ -86,24 +89,18 @@ def heatmap(
             xgap=1 if columns <= 40 else 0, ygap=1 if rows <= 40 else 0,
             texttemplate=f"%{{z:{numbers if isinstance(numbers, str) else '.2f'}}}" if numbers else None,
             colorbar={"thickness": 14, "outlinewidth": 0, "len": 0.9},
-        )
+        ),
+        {
+            "title": title,
+            "height": height or int(min(720, max(260, 90 + 30 * rows))),
+            "xaxis": across | ticks(x, columns) | ({"constrain": "domain"} if square else {}),
+            "yaxis": down | ticks(y, rows) | ({"constrain": "domain", "scaleanchor": "x"} if square else {}),
+        },
     )  # fmt: skip
     if clickable:
         i, j = (index.ravel() for index in np.indices((rows, columns)))
-        fig.add_trace(
-            click_targets(
-                j, i, np.column_stack([i, j, z.ravel()]), [hover[a][b] for a, b in zip(i, j, strict=True)]
-            )
-        )
-        fig.update_layout(hoverdistance=-1)  # anywhere in a cell counts as its centre
-    fig.update_xaxes(
-        title=xlabel, showgrid=False, zeroline=False, range=[-0.5, columns - 0.5], **ticks(x, columns)
-    )
-    fig.update_yaxes(title=ylabel, showgrid=False, zeroline=False, range=[rows - 0.5, -0.5], **ticks(y, rows))
-    if square:
-        fig.update_xaxes(constrain="domain")
-        fig.update_yaxes(scaleanchor="x", constrain="domain")
-    fig.update_layout(title=title, height=height or int(min(720, max(260, 90 + 30 * rows))))
+        fig.add_trace(click_targets(j, i, np.column_stack([i, j, z.ravel()]), hover[i, j]))
+        fig.layout.hoverdistance = -1  # anywhere in a cell counts as its centre
     return fig
 
 
@@ -154,32 +151,34 @@ def bars(
     )
     colors = [color if i in set(chosen) else theme.fade(color, 0.35) for i in range(len(v))]
     position = list(range(len(v)))
-    fig = go.Figure()
 
-    def add(heights: np.ndarray, name: str, colors: Any) -> None:
+    def trace(heights: np.ndarray, name: str, colors: Any) -> go.Bar:
         hover = [f"{label}: {h:.4g}" for label, h in zip(labels, heights, strict=True)]
         x, y = (heights, position) if horizontal else (position, heights)
-        fig.add_trace(
-            go.Bar(
-                x=x, y=y, orientation="h" if horizontal else "v", name=name, hovertext=hover,
-                hoverinfo="text", marker={"color": colors, "line_width": 0},
-            )
+        return go.Bar(
+            x=x, y=y, orientation="h" if horizontal else "v", name=name, hovertext=hover, hoverinfo="text",
+            marker={"color": colors, "line": {"width": 0}},
         )  # fmt: skip
 
+    traces = [trace(v, names[0], colors)]
     if baseline is not None:
-        add(array(baseline).astype(float), names[1], theme.HIDDEN)
-    add(v, names[0], colors)
-    label_axis, value_axis = (
-        (fig.update_yaxes, fig.update_xaxes) if horizontal else (fig.update_xaxes, fig.update_yaxes)
-    )
-    label_axis(
-        title=ylabel if horizontal else xlabel, showgrid=False, zeroline=False, **ticks(labels, len(v))
-    )
-    value_axis(title=xlabel if horizontal else ylabel, range=[0, 1] if probability else None)
-    if horizontal:
-        fig.update_yaxes(autorange="reversed")
-    fig.update_layout(title=title, height=height, bargap=0.2, showlegend=baseline is not None)
-    return fig
+        traces.insert(0, trace(array(baseline).astype(float), names[1], theme.HIDDEN))
+    of_labels: dict[str, Any] = {
+        "title": ylabel if horizontal else xlabel,
+        "showgrid": False,
+        "zeroline": False,
+    }
+    of_labels |= ticks(labels, len(v))
+    of_values: dict[str, Any] = {"title": xlabel if horizontal else ylabel}
+    of_values |= {"range": [0, 1]} if probability else {}
+    axes = (of_values, of_labels | {"autorange": "reversed"}) if horizontal else (of_labels, of_values)
+    return go.Figure(
+        traces,
+        {
+            "title": title, "height": height, "bargap": 0.2, "showlegend": baseline is not None,
+            "xaxis": axes[0], "yaxis": axes[1],
+        },
+    )  # fmt: skip
 
 
 def image(
@@ -278,23 +277,28 @@ def curves(
         x: shared abscissa, (N,); None counts from 0. NaN leaves a gap.
         mark: abscissa of a vertical line, e.g. the current step.
     """
-    fig = go.Figure()
+    traces = []
     for index, (name, line) in enumerate(lines.items()):
         pair = isinstance(line, tuple) and len(line) == 2
         xs, ys = (array(line[0]), array(line[1])) if pair else (None, array(line))
         xs = xs if xs is not None else (array(x) if x is not None else np.arange(len(ys)))
         color = (colors or {}).get(name, theme.CATEGORIES[index % len(theme.CATEGORIES)])
-        fig.add_trace(
+        traces.append(
             go.Scatter(
                 x=xs, y=ys, name=name, mode="lines+markers" if markers or len(ys) < 2 else "lines",
                 line={"width": 3, "color": color}, marker={"size": 8},
             )
         )  # fmt: skip
+    fig = go.Figure(
+        traces,
+        {
+            "title": title, "height": height, "showlegend": len(lines) > 1,
+            "xaxis": {"title": xlabel, "type": "log" if log_x else None},
+            "yaxis": {"title": ylabel, "type": "log" if log_y else None},
+        },
+    )  # fmt: skip
     if mark is not None:
         fig.add_vline(x=mark, line={"color": theme.text(), "width": 2, "dash": "dot"})
-    fig.update_xaxes(title=xlabel, type="log" if log_x else None)
-    fig.update_yaxes(title=ylabel, type="log" if log_y else None)
-    fig.update_layout(title=title, height=height, showlegend=len(lines) > 1)
     return fig
 
 
@@ -323,11 +327,11 @@ def scatter(
     p = array(points)
     classes = array(labels).astype(int) if labels is not None else np.zeros(len(p), int)
     data = np.arange(len(p))[:, None]
-    fig = go.Figure()
+    traces = []
     for c in np.unique(classes):
         mine = classes == c
         color = theme.CATEGORIES[c % len(theme.CATEGORIES)]
-        fig.add_trace(
+        traces.append(
             go.Scatter(
                 x=p[mine, 0], y=p[mine, 1], mode="markers", customdata=data[mine],
                 name=names[c] if names else str(c), marker={"size": size, "opacity": opacity, "color": color},
@@ -335,7 +339,10 @@ def scatter(
                 hoverinfo="text" if hover is not None else "x+y+name",
             )
         )  # fmt: skip
-    fig.update_xaxes(title=xlabel)
-    fig.update_yaxes(title=ylabel, scaleanchor="x" if equal else None)
-    fig.update_layout(title=title, height=height, showlegend=labels is not None)
-    return fig
+    return go.Figure(
+        traces,
+        {
+            "title": title, "height": height, "showlegend": labels is not None,
+            "xaxis": {"title": xlabel}, "yaxis": {"title": ylabel, "scaleanchor": "x" if equal else None},
+        },
+    )  # fmt: skip

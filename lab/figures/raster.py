@@ -69,6 +69,7 @@ def reads(gradient: Any, side: int, pixel: int, title: str = "", height: int = 4
     fig.update_yaxes(visible=False, scaleanchor="x", constrain="domain")
     if 0 <= pixel < side * side:
         fig.add_trace(ring(pixel % side, pixel // side, side, 0.82 * height))
+    fig.update_layout(margin_r=110)  # the numbers of the scale, large on the stage too
     return fig
 
 

@@ -7,12 +7,14 @@ for attention weights, `grey` for pixels (ink on paper: 0 is the background, 1 t
 The mode belongs to the thread that draws, since each reader of the dashboard has their own.
 """
 
+import json
 from collections.abc import Sequence
 from contextvars import ContextVar
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 import plotly.graph_objects as go
+from plotly.utils import PlotlyJSONEncoder
 
 Mode = Literal["light", "dark"]
 Scale = Literal["probability", "diverging", "violet", "grey"]
@@ -93,14 +95,14 @@ def fade(color: str, opacity: float) -> str:
 
 
 @cache
-def template(mode: Mode) -> go.layout.Template:
-    """What every figure of a mode shares: font, background, quiet axes."""
+def template(mode: Mode) -> dict[str, Any]:
+    """What every figure of a mode shares: font, background, quiet axes; as JSON, checked once by plotly."""
     ink, line, back = TEXT[mode], GRID[mode], PAPER[mode]
     axis = {
         "gridcolor": line, "zerolinecolor": line, "linecolor": line, "automargin": True,
         "tickfont": {"size": FONT_SIZE - 2}, "title": {"font": {"size": FONT_SIZE}, "standoff": 8},
     }  # fmt: skip
-    return go.layout.Template(
+    made = go.layout.Template(
         layout={
             "font": {"family": FONT, "size": FONT_SIZE, "color": ink},
             "title": {
@@ -132,13 +134,20 @@ def template(mode: Mode) -> go.layout.Template:
             "uirevision": "keep",
         }
     )
+    return dict(json.loads(json.dumps(made.to_plotly_json(), cls=PlotlyJSONEncoder)))
 
 
-def style(fig: go.Figure) -> go.Figure:
-    """The figure in this mode's template; above the plot there is as much room as title and legend need,
-    and a legend of many rows goes below it, where Plotly makes room by itself.
-    """
-    fig.update_layout(template=template(mode()), dragmode=False)  # a finger on a figure scrolls the page
+def styled(fig: go.Figure) -> dict[str, Any]:
+    """The figure as JSON in this mode's template."""
+    make_room(fig)
+    made: dict[str, Any] = json.loads(fig.to_json())
+    made["layout"] |= {"template": template(mode()), "dragmode": False}  # a finger scrolls the page
+    return made
+
+
+def make_room(fig: go.Figure) -> None:
+    """Leave above the plot as much room as title and legend need; a legend of many rows goes below it, where
+    Plotly makes room by itself."""
     if fig.layout.margin.t is None:
         has_title = bool(fig.layout.title.text) or bool(fig.layout.annotations)
         named = [t.name for t in fig.data if t.name and t.showlegend is not False]
@@ -147,8 +156,7 @@ def style(fig: go.Figure) -> go.Figure:
         if rows > 2:
             fig.update_layout(legend={"yanchor": "top", "y": -0.22})
             rows = 0
-        fig.update_layout(margin_t=max(48 if has_title else 32, 24 * rows + (36 if has_title else 12)))
-    return fig
+        fig.layout.margin.t = max(48 if has_title else 32, 24 * rows + (36 if has_title else 12))
 
 
 def legend_rows(names: Sequence[str], width: int = 340) -> int:

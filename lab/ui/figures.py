@@ -5,7 +5,6 @@
 
 import csv
 import io
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -46,7 +45,8 @@ def figure(
         share: of the height of the stage's picture; None keeps the height that the figure asks for.
         film: the film that the figure turns with.
         frames: path into the figure ("data.0.z", "layout.title.text") -> its values for every frame of the
-            film, along the first axis (an array, a list of texts, or a list of lists of texts).
+            film, along the first axis (an array, a list of texts, or a list of lists of texts); of a film
+            that grows, an array has those from `film.since` on.
     """
     draw(fig, key=key or alt, alt=alt, data=data, share=share, film=film, frames=frames)
 
@@ -63,15 +63,15 @@ def draw(
     on_click: Callable[[float | str, float | str], None] | None = None,
 ) -> None:
     """Send a figure to the browser; a click on a point calls `on_click` with its x and y."""
-    theme.style(fig)
     height = fig.layout.height
-    fig.update_layout(height=None, autosize=True)
+    fig.layout.height, fig.layout.autosize = None, True
     frames = frames or {}
     texts = {path: list(v) for path, v in frames.items() if textual(v[0])}
     if film is not None:
-        film.expects(frames)
+        film.expects(texts)
+        film.expects({path: v for path, v in frames.items() if path not in texts}, film.since)
     header = {
-        "figure": json.loads(fig.to_json()),
+        "figure": theme.styled(fig),
         "alt": alt,
         "name": "".join(c if c.isalnum() else "-" for c in alt.lower())[:40].strip("-") or "figure",
         "csv": to_csv(data) if data is not None else None,
@@ -81,6 +81,8 @@ def draw(
         "film": film.channel if film else None,
         "at": film.at if film else 0,
         "count": film.count if film else 1,
+        "since": film.since if film else 0,
+        "reel": film.reel if film else "",
         "frames": [path for path in frames if path not in texts],
         "texts": texts,
     }

@@ -8,6 +8,8 @@ Play, pause, step, scrub and the arrow keys never ask the server; where the film
 (`film.at`) and stands in the link. `js/film.js` is the browser's side.
 """
 
+import itertools
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -50,6 +52,12 @@ class Film:
     ) -> None:
         self.count, self.key, self.at, self.seconds, self.label = count, key, at, seconds, label
         self.values = values
+        self.since, self.reel, self.live = 0, "", False
+
+    def grows(self, reel: str, since: int, live: bool) -> None:
+        """More frames come while it is shown: figures are sent those from `since` on, and the browser adds
+        them to what it has of this reel; while it is `live` it plays on whenever there are new ones."""
+        self.reel, self.since, self.live = reel, since, live
 
     @property
     def value(self) -> float:
@@ -61,14 +69,14 @@ class Film:
         """What the browser calls it: films of other pages may have the same key."""
         return f"{st.session_state.get('_page', '')}/{self.key}"
 
-    def expects(self, frames: Mapping[str, Any]) -> None:
+    def expects(self, frames: Mapping[str, Any], since: int = 0) -> None:
         """
         Raises:
-            ValueError: something that moves does not have a value for every frame.
+            ValueError: something that moves does not have a value for every frame from `since` on.
         """
         for path, values in frames.items():
-            if len(values) != self.count:
-                raise ValueError(f"{path} has {len(values)} frames, the film {self.count}")
+            if len(values) != self.count - since:
+                raise ValueError(f"{path} has {len(values)} frames, the film {self.count - since}")
 
     def bar(self, *, captions: Sequence[str] = (), equations: Sequence[str] = ()) -> None:
         """The bar that turns the film, and below it what it says at each frame.
@@ -96,6 +104,7 @@ class Film:
             "at": self.at,
             "stamp": stamp(self.key),
             "seconds": self.seconds,
+            "live": self.live,
             "label": self.label,
             "names": None if self.values is None else [state.spell(value) for value in self.values],
             "captions": list(captions),
@@ -141,9 +150,37 @@ def stamp(key: str) -> str:
     return str(st.session_state.get(f"_stamp:{key}", ""))
 
 
-@lru_cache(maxsize=4096)
+NUMBER = re.compile(r"(?<![A-Za-z_^#\d.])\d+(?:\.\d+)?")  # not the 2 of x_2 or \frac12: it is no number alone
+PLACE = "<mn>%d</mn>"
+HELD = 700_000  # the first of the numbers that hold places
+
+
 def mathml(latex: str) -> str:
-    """LaTeX as MathML, which browsers draw without a script."""
+    """LaTeX as MathML, which browsers draw without a script.
+
+    The equations of a film differ in their numbers alone, so their pattern is read once and the numbers are
+    put in; where a number does not stand alone in what comes out (x^12 is x^1 2), the whole is read.
+    """
+    numbers = NUMBER.findall(latex)
+    parts = pattern(NUMBER.sub("0", latex), len(numbers))
+    if parts is None:
+        return converted(latex)
+    return "".join(itertools.chain(*zip(parts, (f"<mn>{n}</mn>" for n in numbers), strict=False), parts[-1:]))
+
+
+@lru_cache(maxsize=512)
+def pattern(latex: str, count: int) -> list[str] | None:
+    """What stands between the `count` numbers of an equation that reads "0" for each; None where they do not
+    come out as they went in, each alone and in order."""
+    places = itertools.count(HELD)
+    held = converted(NUMBER.sub(lambda _: f"{next(places)}", latex))
+    parts = re.split("|".join(PLACE % (HELD + i) for i in range(count)), held) if count else [held]
+    found = [int(number) - HELD for number in re.findall(r"<mn>(\d{6})</mn>", held)]
+    return parts if found == list(range(count)) else None
+
+
+@lru_cache(maxsize=512)
+def converted(latex: str) -> str:
     from latex2mathml.converter import convert
 
     return str(convert(latex, display="block"))

@@ -146,8 +146,8 @@ def cached(function: F) -> F:
     """Keep results of a heavy function, keyed by its arguments (numbers, texts, tensors) and by the weights
     that it loads: a run that is written anew is seen.
 
-    Give it the model's name rather than the model; an argument whose name starts with `_` is no
-    part of the key.
+    All readers get the same object: do not change it. Give it the model's name rather than the model; an
+    argument whose name starts with `_` is no part of the key.
     """
     hashes: dict[str | type[Any], Callable[[Any], Any]] = {torch.Tensor: digest}
 
@@ -159,7 +159,7 @@ def cached(function: F) -> F:
         finally:
             _read.reset(token)
 
-    kept = st.cache_data(show_spinner="Computing …", max_entries=128, hash_funcs=hashes)(noted)
+    kept = st.cache_resource(show_spinner="Computing …", max_entries=128, hash_funcs=hashes)(noted)
 
     @wraps(function)
     def current(*args: Any, **kwargs: Any) -> Any:

@@ -1,17 +1,22 @@
 """What a page says: equation, notice, check, code, source."""
 
+import html
 import inspect
 import json
 import re
 import zlib
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
 import streamlit as st
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
+from lab.figures import theme
+
 ROOT = Path(__file__).resolve().parents[2]
+STYLES: dict[theme.Mode, str] = {"light": "xcode", "dark": "github-dark"}  # of pygments, for code
 
 
 def stop(sentence: str) -> NoReturn:
@@ -36,8 +41,7 @@ def equation(latex: str, note: str = "") -> None:
 def notice(sentences: str) -> None:
     """What to notice: two or three sentences."""
     with st.container(key="notice"):
-        st.markdown("##### What to notice")
-        st.markdown(sentences)
+        st.markdown(f"##### What to notice\n\n{sentences}")
 
 
 # What a check can veil, by name; any other name is the key of a figure.
@@ -123,18 +127,32 @@ def notebook(source: str) -> str:
 
 def source(*objects: Any, references: Sequence[str] = ()) -> None:
     """The very code that ran, read from its file, and the references."""
-    with st.expander("Source"):
-        for obj in objects:
-            obj = inspect.unwrap(obj.fget if isinstance(obj, property) and obj.fget else obj)
-            code, line = inspect.getsource(obj), inspect.getsourcelines(obj)[1]
-            path = Path(inspect.getsourcefile(obj) or "").resolve()
-            shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name
-            st.caption(f"`{shown}:{line}` {getattr(obj, '__qualname__', '')}")
-            st.code(inspect.cleandoc(code), language="python")
-        for reference in references:
-            st.markdown(f"- {link(reference)}")
+    st.html(sheet(objects, tuple(references), theme.mode()))
+
+
+@lru_cache(maxsize=512)
+def sheet(objects: tuple[Any, ...], references: tuple[str, ...], mode: theme.Mode) -> str:
+    """Code and references as one piece of HTML: a page sends it with every answer, so it is made once."""
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import PythonLexer
+
+    colours = HtmlFormatter(noclasses=True, nobackground=True, style=STYLES[mode])
+    parts = []
+    for obj in objects:
+        obj = inspect.unwrap(obj.fget if isinstance(obj, property) and obj.fget else obj)
+        lines, line = inspect.getsourcelines(obj)
+        path = Path(inspect.getsourcefile(obj) or "").resolve()
+        shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name
+        name = html.escape(getattr(obj, "__qualname__", ""))
+        parts.append(f"<p><code>{shown}:{line}</code> {name}</p>")
+        parts.append(highlight(inspect.cleandoc("".join(lines)), PythonLexer(), colours))
+    items = "".join(f"<li>{link(reference)}</li>" for reference in references)
+    listed = f"<ul>{items}</ul>" if items else ""
+    return f"<details class='lectern-source'><summary>Source</summary>{''.join(parts)}{listed}</details>"
 
 
 def link(reference: str) -> str:
     """The reference with its arXiv id as a link."""
-    return re.sub(r"arXiv:(\d{4}\.\d{4,5})", r"[arXiv:\1](https://arxiv.org/abs/\1)", reference)
+    linked = r"<a href='https://arxiv.org/abs/\1' target='_blank'>arXiv:\1</a>"
+    return re.sub(r"arXiv:(\d{4}\.\d{4,5})", linked, html.escape(reference))

@@ -11,6 +11,7 @@ from scipy.stats import norm
 
 from lab import weights
 from lab.experiments import ZOO
+from lab.lenses import ink
 from modules.autoregressive.rnade import RNADE
 from pages.autoregressive.density import lens, own_points, whole_numbers
 
@@ -97,7 +98,7 @@ def test_one_gaussian_cannot_and_more_components_cost_less() -> None:
 def test_points_lie_on_the_ink() -> None:
     picture = torch.zeros(4, 4)
     picture[0, 3], picture[3, 0] = 1.0, 0.5  # upper right, lower left with half the ink
-    x = own_points.scattered(picture, 4000)
+    x = ink.scattered(picture, 4000)
     upper = x[x[:, 1] > 0]
     assert (upper > 1.5).all() and (upper <= 3).all() and (x[x[:, 1] <= 0] < -1.5).all()
     assert abs(len(upper) / 4000 - 2 / 3) < 4 * math.sqrt(2 / 9 / 4000)
@@ -105,11 +106,11 @@ def test_points_lie_on_the_ink() -> None:
     picture[3, 3] = 1.0
     assert own_points.gaps(picture) == 2
     with pytest.raises(ValueError, match="nothing on the pad"):
-        own_points.scattered(torch.zeros(4, 4), 10)
+        ink.scattered(torch.zeros(4, 4), 10)
 
 
 def test_training_on_own_points_lowers_the_cost_and_repeats() -> None:
-    x = own_points.scattered(dict(own_points.examples(20))["two lines"], 300)
+    x = ink.scattered(dict(ink.examples(20))["two lines"], 300)
     ends = {}
     for components in (1, 4):
         *shares, (share, found) = own_points.fit(x, components, steps=120)

@@ -1,6 +1,7 @@
 // A figure: drawn by Plotly, and again only where its data changed; its frames turn with a film.
 //
 // header: {figure: {data, layout}, alt, name, csv, share | height, film, frames: {path: array}, clickable}
+// and of a film that grows reel, its name, and since, the first frame that is sent.
 // A path names what moves: "data.0.z", "layout.title.text". Text that moves lies in header.texts.
 
 import {unpack, frame, same, plotly, painted} from "./wire.js";
@@ -16,12 +17,13 @@ export default function (component) {
   state.report = component.setStateValue;
   if (same(state.bytes, component.data)) return;
   state.bytes = component.data.slice();
-  const work = show(box, state).finally(() => drawing.delete(work));
+  const work = (state.work = show(box, state)).finally(() => drawing.delete(work));
   drawing.add(work);
 }
 
 async function show(box, state) {
   const spec = (state.spec = unpack(state.bytes));
+  if (spec.reel) join(state, spec);
   const plot = box.querySelector(".plot");
   speak(spec);
   for (const node of [box, plot]) node.setAttribute("aria-label", spec.alt);
@@ -54,6 +56,21 @@ async function show(box, state) {
     new ResizeObserver(() => resized(plot, state, library)).observe(plot);
   }
   await painted();
+}
+
+// Frames of a film that grows: those that were sent before, then the new ones. What was lost on the way looks
+// like the first new one, until all are sent again.
+function join(state, spec) {
+  const old = state.reel?.name === spec.reel ? state.reel.arrays : {};
+  for (const path of spec.frames) {
+    const {values, shape} = spec.arrays[path], size = shape.slice(1).reduce((a, b) => a * b, 1);
+    const all = new values.constructor(size * spec.count), had = old[path]?.values.subarray(0, size * spec.since) ?? [];
+    all.set(had);
+    for (let at = had.length; at < size * spec.since; at += size) all.set(values.subarray(0, size), at);
+    all.set(values, size * spec.since);
+    spec.arrays[path] = {values: all, shape: [spec.count, ...shape.slice(1)]};
+  }
+  state.reel = {name: spec.reel, arrays: spec.arrays};
 }
 
 // Objects anew, since Plotly writes into them; lists of numbers and texts are shared.
@@ -94,7 +111,9 @@ function resized(plot, state, library) {
   if (!width || (state.width === width && state.height === plot.clientHeight)) return;
   const again = textFactor(state.width ?? width) !== textFactor(width);
   [state.width, state.height] = [width, plot.clientHeight];
-  const work = Promise.resolve(again ? state.draw(state.at) : library.Plots.resize(plot)).catch(() => {}).finally(() => drawing.delete(work));
+  const before = state.work; // two drawings at once would share their margins
+  state.work = before.catch(() => {}).then(() => (again ? state.draw(state.at) : library.Plots.resize(plot)));
+  const work = state.work.catch(() => {}).finally(() => drawing.delete(work));
   drawing.add(work);
 }
 

@@ -1,6 +1,7 @@
 // Films: a clock that figures follow, a bar that turns it, captions and equations that change with it.
 //
-// header of the bar: {key, count, at, stamp, seconds, label, names, captions, equations}
+// header of the bar: {key, count, at, stamp, seconds, live, label, names, captions, equations}
+// While it is live, more frames come: whoever is at the last one sees them played.
 
 import {unpack, same} from "./wire.js";
 
@@ -35,7 +36,7 @@ class Film {
       }
     } finally { this.turning = false; }
     clearTimeout(this.timer);
-    if (!this.playing) this.timer = setTimeout(() => this.rest?.(this.at), 400);
+    if (!this.playing && !this.live) this.timer = setTimeout(() => this.rest?.(this.at), 400);
   }
   step(by) { this.stop(); return this.go(this.at + by); }
   stop() { this.playing = false; this.changed?.(); }
@@ -68,6 +69,9 @@ export default function ({data, parentElement: root, setStateValue}) {
   state.bytes = data.slice();
   const spec = unpack(data), clock = film(spec.key);
   state.spec = spec;
+  const follows = spec.live && spec.count > clock.count && clock.at !== null && (clock.playing || clock.at >= clock.count - 1);
+  const ended = clock.live && !spec.live;
+  clock.live = spec.live;
   clock.count = spec.count;
   clock.seconds = spec.seconds;
   clock.rest = (at) => { if (at !== state.told) { state.told = at; state.report("rest", {at, stamp: spec.stamp}); } };
@@ -106,5 +110,7 @@ export default function ({data, parentElement: root, setStateValue}) {
   show(at);
   clock.changed();
   if (news) clock.go(at).then(() => clearTimeout(clock.timer));
+  else if (follows && !clock.playing) clock.play();
+  else if (ended && !clock.playing) clock.go(at); // Python is told where it stands
   return end;
 }

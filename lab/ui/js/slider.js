@@ -47,6 +47,7 @@ async function send(state) {
 }
 
 async function ended() {
+  await new Promise(requestAnimationFrame); // what came with the answer is on its way into the page
   const app = document.querySelector("[data-testid=stApp]");
   for (let patience = 300; patience > 0 && app?.dataset.testScriptState === "running"; patience--)
     await new Promise(requestAnimationFrame);

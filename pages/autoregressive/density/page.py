@@ -4,7 +4,7 @@ from torch import Tensor
 
 from lab import ui
 from lab.figures import basic
-from lab.lenses import drawing
+from lab.lenses import drawing, ink
 from modules.autoregressive import rnade
 from pages.autoregressive.density import dequantisation, figures, lens, own_points
 
@@ -142,11 +142,11 @@ def trained_mode() -> None:
 
 def own_mode() -> None:
     with stage.rail:
-        picture = ui.draw("Draw where the points lie", key="ink", size=PAD, examples=own_points.examples(PAD))
+        picture = ui.draw("Draw where the points lie", key="ink", size=PAD, examples=ink.examples(PAD))
         components = ui.slider("Gaussians a variable, K", 1, 10, 5, key="k")
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     try:
-        data = own_points.scattered(picture, POINTS, seed)
+        data = ink.scattered(picture, POINTS, seed)
     except ValueError as error:
         ui.stop(str(error))
 
@@ -191,7 +191,7 @@ def own_mode() -> None:
             f"Up to {most}: as many humps as p(x₂ | x₁) needs there.",
             veils=("picture",),
         )
-        ui.source(own_points.fit, own_points.scattered, rnade.RNADE, references=REFERENCES)
+        ui.source(own_points.fit, ink.scattered, rnade.RNADE, references=REFERENCES)
 
 
 modes = {"Trained": trained_mode, "Own points": own_mode, "Whole numbers": lambda: dequantisation.view(stage)}

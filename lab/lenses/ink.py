@@ -1,0 +1,44 @@
+"""A drawing as a density of the plane: even within every pixel, in proportion to its ink."""
+
+import math
+
+import torch
+from torch import Tensor
+
+REACH = 3.0  # the drawing pad covers [-REACH, REACH]²
+
+
+def scattered(picture: Tensor, count: int, seed: int = 0) -> Tensor:
+    """Points (count, 2) of the plane, spread evenly over the ink of a drawing (S, S).
+
+    Raises:
+        ValueError: there is no ink.
+    """
+    if not picture.sum() > 0:
+        raise ValueError("There is nothing on the pad: draw where the points should lie.")
+    side = len(picture)
+    generator = torch.Generator().manual_seed(seed)
+    cell = torch.multinomial(picture.flatten().double(), count, replacement=True, generator=generator)
+    place = torch.stack([cell % side, side - 1 - cell // side], 1)  # columns to the right, rows upwards
+    return (place + torch.rand(count, 2, generator=generator)) * (2 * REACH / side) - REACH
+
+
+def examples(side: int) -> list[tuple[str, Tensor]]:
+    """Drawings (side, side) to begin with."""
+    u = (torch.arange(side) + 0.5) * 2 / side - 1
+    y, x = -u[:, None], u[None, :]  # rows go down
+    width = 2 / side
+    drawings = {
+        "ring": ((x**2 + y**2).sqrt() - 0.65).abs() < width,
+        "cross": (x.abs() - y.abs()).abs() < width,
+        "wave": (y - 0.6 * (3 * x).sin()).abs() < 1.6 * width,
+        "two lines": (y.abs() - 0.5).abs().expand(side, side) < width,
+    }
+    return [(name, ink.float()) for name, ink in drawings.items()]
+
+
+def entropy(picture: Tensor) -> float:
+    """Of the density that a drawing (S, S) is, in nats: −Σ w log(w / area of a pixel)."""
+    share = (picture / picture.sum()).flatten().double()
+    area = (2 * REACH / len(picture)) ** 2
+    return float(torch.special.entr(share).sum()) + math.log(area)

@@ -1,0 +1,171 @@
+"""Training that a page shows as it goes: begun, paused, wound back, gone on with other knobs.
+
+    live = ui.rewind(recipe, {"rate": rate, "batch": batch}, most=100)      # its buttons: in the rail
+    with stage.picture:
+        live.show(draw)                            # draw(live): figures and live.film.bar(...)
+
+Knobs that are turned count from the newest frame on while it trains, else from the frame that the film shows:
+what had come after that one is forgotten. The whole course of the knobs stands in the link, so a pasted link
+trains to the same bits; readers with the same recipe and course share one computation (`lab.lenses.rewind`).
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from lab.errors import UserError
+from lab.lenses import rewind as runs
+from lab.ui import films, state
+from lab.ui.watching import live
+
+CHUNK = 0.3  # seconds of training between two drawings
+AGAIN = 6  # frames before the new ones that are sent once more, should a drawing have been skipped
+COURSE, UNTIL, STEP = "course", "until", "step"
+SENT = "_rewind:sent"  # which reel the browser has, how many frames of it, and whether it was live
+
+
+@st.cache_resource(show_spinner=False)
+def store() -> runs.Store:
+    """The runs of all readers of this process."""
+    return runs.Store()
+
+
+class Rewind:
+    """A training on a page.
+
+    Attributes:
+        run: recipe, history and frames.
+        until: the frame that it trains up to.
+        film: over the frames that are there, set before `draw` is called.
+        frames: those, from the untrained model on.
+    """
+
+    film: films.Film
+    frames: list[runs.Frame]
+
+    def __init__(self, run: runs.Run, until: int, most: int) -> None:
+        self.run, self.until, self.most = run, until, most
+        self.reel = hashlib.sha256(repr((run.recipe, run.history)).encode()).hexdigest()[:16]
+
+    @property
+    def training(self) -> bool:
+        """Whether more frames are still to come."""
+        return self.run.count <= self.until
+
+    @property
+    def knobs(self) -> list[Mapping[str, float]]:
+        """The values of the knobs that led to each frame."""
+        history = self.run.history
+        at = [max(0, sum(part.start < frame for part in history) - 1) for frame in range(len(self.frames))]
+        return [dict(history[i].knobs) for i in at]
+
+    def new(self, values):  # type: ignore[no-untyped-def]
+        """Of values for every frame, those that are sent now."""
+        return values[self.film.since :]
+
+    def show(self, draw: Callable[["Rewind"], None]) -> None:
+        """Draw what there is; while it trains, again after each chunk."""
+
+        @live(every=0.1 if self.training else None)
+        def part() -> None:
+            if self.training:
+                self.run.advance(self.until, CHUNK)
+                if not self.training:
+                    st.rerun()
+            self.frame()
+            with st.container(key="live", gap="small"):
+                draw(self)
+
+        part()
+
+    def frame(self) -> None:
+        """The film over the frames that are there now."""
+        self.frames = self.run.frames()[: self.until + 1]
+        last = len(self.frames) - 1
+        reel, sent, was_live = st.session_state.get(SENT, ("", 0, False))
+        follows = reel == self.reel and (was_live or self.training)
+        if follows and state.get(STEP) is None:
+            st.session_state[f"_told:{STEP}"] = last  # the browser goes there by itself, frame by frame
+        self.film = films.film(last + 1, key=STEP, default=last, label="Frame", seconds=0.07)
+        since = max(0, min(sent, last + 1) - AGAIN) if follows and self.training else 0
+        self.film.grows(self.reel, since, self.training)
+        st.session_state[SENT] = self.reel, last + 1, self.training
+
+
+def rewind(recipe: runs.Recipe, knobs: Mapping[str, float], *, most: int, start: int = 0) -> Rewind:
+    """The training of a recipe, with its buttons drawn here.
+
+    Args:
+        knobs: their values as the controls stand, "rate" among them.
+        most: the last frame.
+        start: the frame that it trains up to at first.
+    """
+    now = runs.knobs_of(knobs)
+    until = state.number(UNTIL, start, 0, most, whole=True)
+    state.show_warning(UNTIL, until == start)
+    history = held(now, list(knobs), most)
+    run = store().run(recipe, history)
+    if history[-1].knobs != now:
+        newest = min(run.count - 1, until)
+        running = run.count <= until
+        at = newest if running else min(newest, at_rest(newest))
+        history = runs.turned(history, max(at, 0), now)
+        run = store().run(recipe, history)
+        if not running:
+            until = max(at, 0)
+            state.put(UNTIL, str(until))
+            state.publish(UNTIL, str(start))
+        state.put(STEP, None)
+    text, plain = runs.spell(history), runs.spell((runs.Segment(0, now),))
+    state.put(COURSE, text)
+    state.register(COURSE, "text", plain)
+    state.publish(COURSE, plain)
+    live = Rewind(run, until, most)
+    buttons(live)
+    return live
+
+
+def held(now: runs.Knobs, names: list[str], most: int) -> runs.History:
+    """The history so far, in the session or in the link; one that cannot be read gets a sentence."""
+    state.register(COURSE, "text", "")
+    raw = state.get(COURSE)
+    if not raw:
+        return (runs.Segment(0, now),)
+    try:
+        return runs.parse(raw, names, most)
+    except UserError as error:
+        st.warning(f"{error} It begins anew.", icon=":material/link_off:")
+        return (runs.Segment(0, now),)
+
+
+def at_rest(last: int) -> int:
+    """The frame that the film shows."""
+    raw = state.get(STEP) or ""
+    return min(int(raw), last) if raw.isdecimal() else last
+
+
+def buttons(live: Rewind) -> None:
+    """Train or pause; from the start."""
+
+    def go_until(frame: int) -> None:
+        state.put(UNTIL, str(frame))
+        state.put(STEP, None)
+        st.session_state.pop(SENT, None)  # the film goes to the newest frame
+
+    def pause() -> None:
+        state.put(UNTIL, str(max(0, live.run.count - 1)))
+
+    def again() -> None:
+        go_until(0)
+        state.put(COURSE, None)
+
+    with st.container(horizontal=True, gap="small"):
+        if live.training:
+            st.button("Pause", key="pause", on_click=pause, type="primary", icon=":material/pause:")
+        else:
+            st.button(
+                "Train", key="train", on_click=go_until, args=(live.most,), type="primary",
+                icon=":material/play_arrow:", disabled=live.until >= live.most,
+            )  # fmt: skip
+        st.button("Start anew", key="anew", on_click=again, icon=":material/restart_alt:")

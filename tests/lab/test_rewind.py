@@ -1,0 +1,152 @@
+"""Training that is wound back: every bit again, branches, shared by readers, bounded in memory."""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from lab.errors import UserError
+from lab.lenses import rewind
+from lab.lenses.rewind import Segment, Store, knobs_of, parse, spell, turned
+
+SLOW, FAST = knobs_of({"rate": 0.001, "weight": 1}), knobs_of({"rate": 0.05, "weight": 2})
+PLAIN = (Segment(0, SLOW),)
+BRANCH = (Segment(0, SLOW), Segment(5, FAST))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A small regression of noise; counts its losses."""
+
+    seed: int = 0
+    stride: int = 3
+    width: int = 8
+
+    def build(self) -> nn.Module:
+        return nn.Sequential(nn.Linear(2, self.width), nn.Tanh(), nn.Linear(self.width, 1))
+
+    def loss(self, model: nn.Module, knobs: Mapping[str, float], generator: torch.Generator) -> Tensor:
+        CALLS.append(self)
+        x = torch.randn(16, 2, generator=generator)
+        return knobs["weight"] * (model(x) - x.prod(1, keepdim=True)).square().mean()
+
+    def look(self, model: nn.Module, knobs: Mapping[str, float]) -> dict[str, np.ndarray]:
+        return {"at": model(torch.ones(1, 2)).numpy()}
+
+
+CALLS: list[Recipe] = []
+
+
+def weights_of(model: nn.Module) -> Tensor:
+    return torch.cat([p.detach().flatten() for p in model.parameters()])
+
+
+def trained(history: rewind.History, until: int, recipe: Recipe | None = None) -> rewind.Run:
+    run = Store().run(recipe or Recipe(), history)
+    run.advance(until, seconds=1e9)
+    return run
+
+
+def same(a: list[rewind.Frame], b: list[rewind.Frame]) -> bool:
+    return len(a) == len(b) and all(np.array_equal(x["at"], y["at"]) for x, y in zip(a, b, strict=True))
+
+
+def test_a_seed_and_a_course_give_the_same_bits_in_chunks_and_at_once() -> None:
+    before = torch.get_rng_state()
+    whole, chunks = trained(BRANCH, 12), Store().run(Recipe(), BRANCH)
+    while chunks.count <= 12:
+        had = chunks.count
+        chunks.advance(12, seconds=0)
+        assert chunks.count > had or chunks.parent.count <= 5  # a frame at least, the parent's first
+    assert same(whole.frames(), chunks.frames()) and whole.count == 13
+    assert not same(whole.frames(), trained(BRANCH, 12, Recipe(seed=1)).frames())
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_every_frame_is_restored_to_the_bit() -> None:
+    for history in (PLAIN, BRANCH):
+        run = trained(history, 12)
+        for frame in range(13):
+            model = run.restore(frame)
+            with torch.no_grad():
+                assert np.array_equal(model(torch.ones(1, 2)).numpy(), run.frames()[frame]["at"])
+    with pytest.raises(ValueError, match="there are 13"):
+        run.restore(13)
+    for kept in (run.kept, run.parent.kept):  # also where nothing is kept but the seed
+        kept.clear()
+    with torch.no_grad():
+        assert np.array_equal(run.restore(9)(torch.ones(1, 2)).numpy(), run.frames()[9]["at"])
+
+
+def test_wound_back_and_gone_on_it_is_as_if_it_had_never_left() -> None:
+    """A branch equals a run that turned its knobs there in the first place, and leaves its parent alone."""
+    store = Store()
+    first = store.run(Recipe(), PLAIN)
+    first.advance(10, 1e9)
+    old = first.frames()
+    branch = store.run(Recipe(), turned(PLAIN, 5, FAST))
+    assert branch.parent is first and branch.count == 6 and same(branch.frames(), old[:6])
+    branch.advance(9, 1e9)
+    assert same(branch.frames(), trained(BRANCH, 9).frames())
+    assert not np.array_equal(branch.frames()[6]["at"], old[6]["at"])
+    first.advance(11, 1e9)
+    assert same(first.frames()[:11], old) and same(first.frames(), trained(PLAIN, 11).frames())
+
+
+def test_readers_share_what_one_of_them_has_trained() -> None:
+    CALLS.clear()
+    store, ready, found = Store(), threading.Barrier(4), []
+
+    def reader() -> None:
+        ready.wait()
+        run = store.run(Recipe(seed=7), PLAIN)
+        run.advance(6, 1e9)
+        found.append(run.frames())
+
+    threads = [threading.Thread(target=reader) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(CALLS) == 6 * 3 and all(same(one, found[0]) for one in found)
+    store.run(Recipe(seed=7), PLAIN).advance(6, 1e9)
+    assert len(CALLS) == 18
+
+
+def test_a_history_keeps_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = trained(PLAIN, 0)
+    state = rewind.states_size(one.kept.values())
+    monkeypatch.setattr(rewind, "MOST_KEPT", 5 * state)  # the first state has no moments yet
+    run = trained((*PLAIN, Segment(30, FAST)), 60)
+    parent = run.parent
+    assert parent is not None and parent.spacing > 1 and sorted(parent.kept)[0] == 0
+    kept = rewind.states_size(run.kept.values()) + run.inherited()
+    assert kept <= 5 * state and run.size() <= 5 * state + 61 * 4
+    with torch.no_grad():
+        for frame in (0, 17, 30, 31, 59):
+            assert np.array_equal(run.restore(frame)(torch.ones(1, 2)).numpy(), run.frames()[frame]["at"])
+
+
+def test_the_store_forgets_what_was_asked_for_longest_ago() -> None:
+    store = Store(most=1)
+    for seed in range(5):
+        store.run(Recipe(seed=seed), PLAIN).advance(2, 1e9)
+    assert len(store.runs) == 1 and (Recipe(seed=4), PLAIN) in store.runs
+
+
+def test_courses_are_spelled_and_read() -> None:
+    assert spell(BRANCH) == "0:rate=0.001,weight=1;5:rate=0.05,weight=2"
+    assert parse(spell(BRANCH), ["weight", "rate"], most=10) == BRANCH
+    assert turned(BRANCH, 3, FAST) == (Segment(0, SLOW), Segment(3, FAST))
+    assert turned(BRANCH, 5, SLOW) == PLAIN and turned(BRANCH, 0, FAST) == (Segment(0, FAST),)
+    for text, says in {
+        "0:rate=0.1": "Part 1", "0:rate=0.1,weight=1;x": "Part 2", "0:rate=a,weight=1": "Part 1",
+        "1:rate=0.1,weight=1": "start at 0", "0:rate=1,weight=1;99:rate=1,weight=1": "rise to 10",
+        "0:rate=1,weight=1;4:rate=1,weight=1;3:rate=1,weight=1": "rise", "": "Part 1",
+    }.items():  # fmt: skip
+        with pytest.raises(UserError, match=says):
+            parse(text, ["weight", "rate"], most=10)
