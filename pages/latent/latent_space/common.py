@@ -67,6 +67,34 @@ def examples(kind: str, side: int) -> tuple[torch.Tensor, torch.Tensor]:
     return (latent.in_mnist_frame(small) if side == 28 else small), classes
 
 
+class Bits(NamedTuple):
+    """The reader's small digit made black and white: picture (8, 8) in [0, 1], x (1, 64) of 0 and 1, a
+    program's
+    words for x."""
+
+    picture: torch.Tensor
+    x: torch.Tensor
+    program: str
+
+
+@ui.cached
+def small_bits(split: str = "test") -> tuple[torch.Tensor, torch.Tensor]:
+    """Small digits as the models of bits see them, x (N, 64), and labels; `split` is train, val or test."""
+    data = Digits(binarize="threshold")
+    data.setup()
+    chosen = getattr(data, f"{split}_set")
+    x, labels = chosen[torch.arange(len(chosen))]
+    return x.flatten(1), labels
+
+
+def small_digit(key: str, label: str = "Your digit", first: int = 0) -> Bits:
+    """The reader's digit for a model of 8 × 8 bits, in the rail; it starts with the class `first`."""
+    chosen = latent.examples(*examples(DIGITS, 8))
+    picture = ui.draw(label, key=key, size=8, examples=[*chosen[first:], *chosen[:first]])
+    program = f"(drawing.read({ui.ink(picture)!r}, {{}}, 8) / drawing.LEVELS > 0.5).float().reshape(1, 64)"
+    return Bits(picture, (picture > 0.5).float().reshape(1, 64), program)
+
+
 @ui.cached
 def overview(name: str, kind: str) -> latent.Overview:
     """Codes of the examples and the plane through them."""

@@ -1,0 +1,133 @@
+"""β: the price of a nat of code, and what is bought for it."""
+
+import torch
+
+from lab import ui
+from modules.latent.vae import VAE, gaussian_kl
+from pages.latent.beta import figures, lens
+from pages.latent.latent_space import common
+from pages.latent.latent_space import figures as sheets
+
+REFERENCES = [
+    "Higgins et al. 2017, β-VAE: Learning Basic Visual Concepts with a Constrained Variational Framework",
+    "Alemi et al. 2018, Fixing a Broken ELBO, arXiv:1711.00464",
+    "[UDL] §17.8.4",
+]
+
+stage = ui.stage("β", "Set the price of a nat of code: a low one buys sharp digits, a high one buys none.")
+stage.scenes(
+    {
+        "Fair price": ui.scene("β = 1 touches the dashed line: it has the best bound of all.", beta=1),
+        "A quarter": ui.scene("All dimensions are in use and the digits come back sharp; the bound is worse.",
+                              beta=0.25),
+        "Four times": ui.scene("Most dimensions are given up: the second row is nearly one picture.", beta=4),
+        "Ten times": ui.scene("No code at all: whatever goes in, the same grey mean comes out.", beta=10),
+        "A box, cheap": ui.scene("At a quarter even a box comes back as a ring, with a hole in its middle.",
+                                 beta=0.25,
+                                 digit="box"),
+        "A box, fair": ui.scene("At β = 1 the same box comes back as one digit or another, blurred.", beta=1,
+                                digit="box"),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def measured(name: str) -> lens.Bought:
+    return lens.bought(ui.load(name), common.small_bits()[0])
+
+
+# --- Controls -----------------------------------------------------------------------------------
+
+by_beta: dict[float, str] = {}
+for name in ui.trained("latent", lens.fits):
+    by_beta.setdefault(float(ui.load(name).beta), name)
+betas = sorted(by_beta)
+models = [by_beta[beta] for beta in betas]
+with stage.rail:
+    own = common.small_digit("digit", first=3)
+    start = ui.slider("Beside it, test digits from", 0, 240, 0, key="from")
+film = ui.film(len(betas), key="beta", values=betas, default=1.0, label="β =", seconds=1.2)
+
+# --- Pictures -----------------------------------------------------------------------------------
+
+found = [measured(name) for name in models]
+best = lens.best(found)
+spelled = [f"{beta:g}" for beta in betas]
+others = common.small_bits()[0][start : start + len(lens.VALUES) - 1]
+shown = torch.cat([own.x, others])
+pictures = [lens.sheet(ui.load(name), shown, one.order) for name, one in zip(models, found, strict=True)]
+rows = ["x", "rebuilt", *(f"turn {i + 1}" for i in range(lens.TURNED))]
+with stage.picture:
+    left, right = ui.columns([2, 3])
+    with left:
+        ui.figure(
+            figures.plane(found, spelled, film.at, best.cost), key="plane", share=0.58, film=film,
+            frames={"data.2.x": [[one.rate] for one in found],
+                    "data.2.y": [[one.distortion] for one in found]},
+            alt="Rate against distortion of every β, with the line of the best bound",
+            data={"beta": betas, "rate": [one.rate for one in found],
+                  "distortion": [one.distortion for one in found]},
+        )  # fmt: skip
+        ui.figure(
+            figures.dimensions(found, film.at), key="kl", share=0.42, film=film,
+            frames={"data.0.y": [one.kl for one in found]},
+            alt="KL of each dimension at this β, the most costly first",
+        )  # fmt: skip
+    with right:
+        ui.figure(
+            sheets.contact_sheet(pictures[film.at], rows, [""] * len(lens.VALUES)), key="sheet", share=1.0,
+            film=film, frames={"data.0.z": [sheets.sheet(p) for p in pictures]},
+            alt="Digits, the first of them yours, above what is rebuilt of them; below, your digit with its "
+            f"{lens.TURNED} most costly dimensions turned from −3 to 3, one a row",
+        )  # fmt: skip
+with stage.foot:
+    film.bar(
+        captions=[
+            f"β = {one.beta:g}: {one.active} of {len(one.kl)} dimensions are active"
+            + ("; no other β has a better bound." if one is best
+               else f"; the bound is {one.cost - best.cost:.2f} nats worse than at β = {best.beta:g}.")
+            for one in found
+        ],
+        equations=[
+            rf"-\mathrm{{ELBO}}=D+R={one.distortion:.2f}+{one.rate:.2f}={one.cost:.2f},\qquad "
+            rf"D+\beta R={one.distortion:.2f}+{one.beta:g}\cdot{one.rate:.2f}={one.objective:.2f}"
+            for one in found
+        ],
+    )  # fmt: skip
+
+# --- Words --------------------------------------------------------------------------------------
+
+now = found[film.at]
+with stage.below:
+    ui.notice(
+        f"R is the mean KL and D the mean of −log p(x|z) over {len(common.small_bits()[0])} test digits, at "
+        "whatever price the model was trained. Training at β minimises D + β R, so for β > 1 it is a looser "
+        "bound, and for β < 1 none at all. "
+        f"From β = {betas[0]:g} to β = {betas[-1]:g} the rate falls from {found[0].rate:.2f} to "
+        f"{found[-1].rate:.2f} nats, and the distortion rises from {found[0].distortion:.2f} to "
+        f"{found[-1].distortion:.2f}."
+    )
+    ui.check(
+        "Which β has the best bound on held-out digits, at full price?",
+        spelled,
+        f"{best.beta:g}",
+        f"The bound is −(D + R): {best.cost:.2f} nats at best. Only β = 1 trains on what is reported.",
+        veils=("plane", "equation", "notice"),
+    )
+    ui.program(
+        f"""
+        import torch
+        from datamodules.digits import Digits
+        from lab import experiments, weights
+        from modules.latent.vae import gaussian_kl
+
+        data = Digits(binarize="threshold")
+        data.setup()
+        x, _ = data.test_set[torch.arange(250)]
+        model = weights.load({ui.spelled(models[film.at])})
+        kl = gaussian_kl(*model.encode_parameters(x)).mean(0)
+        result = [kl.sum().item(), kl.max().item()]
+        """,
+        shows=[now.rate, float(now.kl[0])],
+    )
+    ui.source(lens.bought, gaussian_kl, VAE.elbo_parts, VAE.objective, references=REFERENCES)

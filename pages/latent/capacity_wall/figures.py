@@ -1,0 +1,77 @@
+"""A density with the components or the curve that make it, and likelihood against size."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lab.figures import theme
+from lab.figures.basic import array
+from pages.latent.capacity_wall.lens import CELLS, EDGE
+
+POINTS = 400  # that are drawn
+
+
+def plane(
+    points: Any, density: Any, outline: Any, top: float, names: tuple[str, str] = ("x₁", "x₂")
+) -> go.Figure:
+    """Traces: 0 the density, 1 the points, 2 outlines or a curve.
+
+    Args:
+        points: (N, 2); density: (CELLS, CELLS), row = x₂ upwards; outline: (P, 2), NaN between the parts.
+        top: the density of the strongest colour.
+    """
+    p, o, step = array(points)[:POINTS], array(outline), 2 * EDGE / CELLS
+    fig = go.Figure(
+        go.Heatmap(z=array(density), x0=-EDGE + step / 2, dx=step, y0=-EDGE + step / 2, dy=step, zmin=0,
+                   zmax=top, showscale=False, colorscale=theme.scale("probability"), hoverinfo="skip")
+    )  # fmt: skip
+    fig.add_scatter(x=p[:, 0], y=p[:, 1], mode="markers", hoverinfo="skip", name="points",
+                    marker={"size": 5, "color": theme.HIDDEN, "opacity": 0.7})  # fmt: skip
+    fig.add_scatter(x=o[:, 0], y=o[:, 1], mode="lines", hoverinfo="skip", name="model",
+                    line={"width": 3, "color": theme.OUTPUT})  # fmt: skip
+    fig.update_xaxes(title=names[0], range=[-EDGE, EDGE], zeroline=False, constrain="domain")
+    fig.update_yaxes(title=names[1], range=[-EDGE, EDGE], zeroline=False, scaleanchor="x", constrain="domain")
+    return fig.update_layout(showlegend=False)
+
+
+def turns(densities: Any, outlines: Any) -> dict[str, Any]:
+    """What turns in `plane`: (F, CELLS, CELLS) and (F, P, 2)."""
+    o = array(outlines)
+    return {"data.0.z": np.round(array(densities), 4), "data.2.x": o[..., 0], "data.2.y": o[..., 1]}
+
+
+def climb(
+    x: Sequence[int], lines: Mapping[str, tuple[Any, str]], levels: Mapping[str, tuple[float, str]],
+    at: int, xlabel: str, ylabel: str, log: bool = True,
+) -> go.Figure:  # fmt: skip
+    """Likelihood against size or step; the dot on the first line is the last trace.
+
+    Args:
+        lines: name -> (F,) values and colour; levels: name -> a value that does not depend on x, and colour.
+    """
+    fig, ends = go.Figure(), [x[0], x[-1]]
+    for name, (value, color) in levels.items():
+        fig.add_scatter(x=ends, y=[value, value], mode="lines", name=name, hoverinfo="skip",
+                        line={"width": 3, "color": color, "dash": "dash"})  # fmt: skip
+    for name, (values, color) in lines.items():
+        fig.add_scatter(x=list(x), y=array(values), mode="lines", name=name,
+                        line={"width": 4, "color": color},
+                        hovertemplate="%{x}: %{y:.3f}<extra></extra>")  # fmt: skip
+    first, color = next(iter(lines.values()))
+    dot = {"size": 16, "color": color, "line": {"width": 3, "color": theme.text()}}
+    fig.add_scatter(x=[x[at]], y=[array(first)[at]], mode="markers", showlegend=False, hoverinfo="skip",
+                    marker=dot)  # fmt: skip
+    fig.update_xaxes(title=xlabel)
+    if log:
+        ticks = [v for v in x if v & (v - 1) == 0]  # powers of two
+        fig.update_xaxes(type="log", tickvals=ticks, ticktext=[str(v) for v in ticks])
+    fig.update_yaxes(title=ylabel)
+    return fig
+
+
+def dots(fig: go.Figure, x: Sequence[float], values: Any) -> dict[str, Any]:
+    """What turns in `climb`."""
+    last = len(fig.data) - 1
+    return {f"data.{last}.x": [[v] for v in x], f"data.{last}.y": [[v] for v in array(values).tolist()]}

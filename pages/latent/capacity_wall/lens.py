@@ -1,0 +1,276 @@
+r"""How many components a density costs: a ring and a cube, by mixtures of K Gaussians, and by a bent latent.
+
+    mixture   p(x) = Σ_k π_k N(x; μ_k, Σ_k)                                 K places, one by one
+    curve     p(x) = 1/G Σ_g N(x; W φ(z_g), σ² I),  z_g on a line           all places hang on one W
+    bits      p(x) = Π_i Σ_{z_i} ½ N(x_i; μ_{i z_i}, σ_i²)                  d binary latents: 2^d corners
+
+The curve is a latent variable model of one dimension, z uniform on a grid, f(z) = W φ(z) bends it: the E-step
+is a sum over G values of z, which d latent numbers would make G^d.
+
+References: Bishop, Svensén, Williams 1998 (GTM: the curve by EM); [GM] §3.2.4 (capacity).
+"""
+
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lab.lenses import ink
+from modules.latent.elbo import log_normal
+from modules.latent.em import Collapse, EMDensity, Stats
+from modules.latent.gaussians import Covariance
+from modules.latent.mixture import GaussianMixture
+
+SIZES = [1, 2, 4, 6, 8, 12, 16, 32]  # K on the plane
+EDGE, CELLS, PAD = 1.6, 56, 16  # the window is [-EDGE, EDGE]²
+HELD, STEPS, TOLERANCE = 4000, 60, 1e-4
+PLACES, STARTS, TRIAL = 80, 3, 8  # of the curve: values of z; starts, and EM steps that each is given
+SHOWN = [0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60]  # EM steps in the film
+
+
+# --- Data -----------------------------------------------------------------------------------------
+
+
+def ring(count: int, sigma: float, seed: int) -> Tensor:
+    """Points (N, 2) around the unit circle, with noise σ in both coordinates."""
+    g = torch.Generator().manual_seed(seed)
+    angle = 2 * math.pi * torch.rand(count, generator=g, dtype=torch.float64)
+    noise = torch.randn(count, 2, generator=g, dtype=torch.float64)
+    return torch.stack([angle.cos(), angle.sin()], 1) + sigma * noise
+
+
+def drawn(picture: Tensor, count: int, seed: int) -> Tensor:
+    """Points (N, 2) spread over the ink of a drawing."""
+    return ink.scattered(picture, count, seed).double() * (EDGE / ink.REACH)
+
+
+def ring_entropy(sigma: float) -> float:
+    """Of the ring, nats: p at radius r is e^{−(r² + 1)/2σ²} I₀(r/σ²) / 2πσ²."""
+    r = torch.linspace(max(0.0, 1 - 10 * sigma), 1 + 10 * sigma, 20_001, dtype=torch.float64)
+    log_p = torch.special.i0e(r / sigma**2).log() - (r - 1) ** 2 / (2 * sigma**2)
+    log_p = log_p - math.log(2 * math.pi * sigma**2)
+    return float(-torch.trapezoid(2 * math.pi * r * log_p.exp() * log_p, r))
+
+
+def drawn_entropy(picture: Tensor) -> float:
+    """Of `drawn`, nats."""
+    return ink.entropy(picture) + 2 * math.log(EDGE / ink.REACH)
+
+
+def cube(count: int, dimensions: int, sigma: float, seed: int) -> Tensor:
+    """Corners of {−1, 1}^d at random, with noise σ: (N, d)."""
+    g = torch.Generator().manual_seed(seed)
+    corners = 2.0 * torch.randint(2, (count, dimensions), generator=g, dtype=torch.float64) - 1
+    return corners + sigma * torch.randn(count, dimensions, generator=g, dtype=torch.float64)
+
+
+def cube_entropy(sigma: float) -> float:
+    """Of the cube in each of its dimensions, nats: ½ N(−1, σ²) + ½ N(1, σ²)."""
+    x = torch.linspace(-1 - 12 * sigma, 1 + 12 * sigma, 40_001, dtype=torch.float64)
+    log_p = torch.logaddexp(log_normal(x, -1.0, sigma**2), log_normal(x, 1.0, sigma**2)) - math.log(2)
+    return float(-torch.trapezoid(log_p.exp() * log_p, x))
+
+
+def gaussian_log_prob(variance: float) -> float:
+    """Mean log-density of data of this variance under their own Gaussian, nats a dimension."""
+    return -0.5 * (1 + math.log(2 * math.pi * variance))
+
+
+def away(value: float, best: float) -> str:
+    """How far a mean log-density of a sample is from −H: by chance it may lie above."""
+    return f"{abs(best - value):.3f} nats {'below' if value <= best else 'above'} −H"
+
+
+# --- Mixtures -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Mixtures of rising size.
+
+    Attributes:
+        sizes: K; parameters: how many numbers each has.
+        train, held_out: mean log p of the points that were fitted, and of new ones, nats.
+        densities: (F, CELLS, CELLS) row = x₂ upwards, of the first two coordinates alone.
+        ellipses: (F, P, 2) two standard deviations of each component, NaN between them.
+    """
+
+    sizes: list[int]
+    parameters: list[int]
+    train: Tensor
+    held_out: Tensor
+    densities: Tensor
+    ellipses: Tensor
+
+
+def mixture(x: Tensor, size: int, covariance: Covariance = "full") -> GaussianMixture:
+    """Fitted by EM, the best of three starts."""
+    model = GaussianMixture((x.shape[1],), size, covariance, floor=1e-5, restarts=STARTS, trial_steps=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Collapse)
+        model.fit(x, STEPS, TOLERANCE, torch.Generator().manual_seed(0))
+    return model
+
+
+def fits(
+    x: Tensor, held_out: Tensor, sizes: list[int], covariance: Covariance = "full"
+) -> Iterator[tuple[float, Fits | None]]:
+    """Mixtures of all sizes; yields the share done and those so far."""
+    models: list[GaussianMixture] = []
+    for i, size in enumerate(sizes, start=1):
+        models.append(mixture(x, size, covariance))
+        if i < len(sizes):
+            yield i / len(sizes), None
+    yield 1.0, gathered(models, x, held_out)
+
+
+def gathered(models: list[GaussianMixture], x: Tensor, held_out: Tensor) -> Fits:
+    most = max(model.components for model in models)
+    return Fits(
+        [model.components for model in models],
+        [model.num_parameters for model in models],
+        torch.stack([model.log_prob(x).mean() for model in models]),
+        torch.stack([model.log_prob(held_out).mean() for model in models]),
+        torch.stack([shadow(model) for model in models]),
+        torch.stack([outlines(model, most) for model in models]),
+    )
+
+
+def window() -> Tensor:
+    """Middles of the window's cells, (CELLS²,  2), row by row upwards."""
+    axis = (torch.arange(CELLS, dtype=torch.float64) + 0.5) * (2 * EDGE / CELLS) - EDGE
+    return torch.cartesian_prod(axis, axis).flip(1)
+
+
+def shadow(model: GaussianMixture) -> Tensor:
+    """The density of the first two coordinates on the window, (CELLS, CELLS)."""
+    flat = GaussianMixture((2,), model.components)
+    flat.put(model.weights, model.gaussians.means[:, :2], model.gaussians.matrices[:, :2, :2])
+    return flat.log_prob(window()).exp().reshape(CELLS, CELLS)
+
+
+def outlines(model: GaussianMixture, most: int) -> Tensor:
+    """Two standard deviations of each component in two coordinates, (24 most, 2), the rest NaN."""
+    angle = torch.linspace(0, 2 * math.pi, 23, dtype=torch.float64)
+    circle = torch.stack([angle.cos(), angle.sin()])
+    found = torch.full((most, 24, 2), torch.nan, dtype=torch.float64)
+    roots = torch.linalg.cholesky(model.gaussians.matrices[:, :2, :2])
+    found[: model.components, :23] = model.gaussians.means[:, None, :2] + 2 * (roots @ circle).mT
+    return found.reshape(-1, 2)
+
+
+# --- One bent latent ------------------------------------------------------------------------------
+
+
+class Curve(EMDensity):
+    """A line bent through the plane: z uniform on PLACES values, x ~ N(W φ(z), σ² I); φ are bumps along z.
+
+    Args:
+        bumps: how many; with a constant they make 2 (bumps + 1) + 1 numbers.
+    """
+
+    weights: Tensor
+    variance: Tensor
+
+    def __init__(self, bumps: int = 6) -> None:
+        super().__init__(STARTS, TRIAL)
+        z = torch.linspace(-1, 1, PLACES, dtype=torch.float64)
+        middles = torch.linspace(-1, 1, bumps, dtype=torch.float64)
+        width = 2 / (bumps - 1)
+        rises = (-0.5 * ((z[:, None] - middles) / width) ** 2).exp()
+        self.features = torch.cat([rises, torch.ones(PLACES, 1, dtype=torch.float64)], 1)  # φ
+        self.register_buffer("weights", torch.zeros(bumps + 1, 2, dtype=torch.float64))  # Wᵀ
+        self.register_buffer("variance", torch.ones((), dtype=torch.float64))
+
+    @property
+    def num_parameters(self) -> int:
+        return self.weights.numel() + 1
+
+    @property
+    def line(self) -> Tensor:
+        """f(z) of every z, (PLACES, 2)."""
+        return self.features @ self.weights
+
+    def begin(self, x: Tensor, generator: torch.Generator | None = None) -> None:
+        spread = x.std(0)
+        self.weights.copy_(torch.randn(self.weights.shape, generator=generator, dtype=x.dtype) * spread)
+        self.variance.copy_(spread.square().mean())
+
+    def log_joint(self, x: Tensor) -> Tensor:
+        """log p(x, z) for every z, (N, PLACES)."""
+        f = self.line
+        squares = x.square().sum(1)[:, None] - 2 * x @ f.T + f.square().sum(1)
+        constant = math.log(2 * math.pi) + self.variance.log() + math.log(PLACES)
+        return -squares / (2 * self.variance) - constant
+
+    def log_prob(self, x: Tensor) -> Tensor:
+        return self.log_joint(x).logsumexp(1)
+
+    def expectations(self, x: Tensor) -> Stats:
+        joint = self.log_joint(x)
+        log_p = joint.logsumexp(1)
+        r = (joint - log_p[:, None]).exp()
+        return {"loglik": log_p.sum(), "count": joint.new_tensor(len(x)), "members": r.sum(0),
+                "sum": r.T @ x, "squares": x.square().sum()}  # fmt: skip
+
+    def maximize(self, stats: Stats) -> None:
+        members, phi = stats["members"], self.features
+        gram = phi.T @ (members[:, None] * phi)
+        gram = gram + 1e-6 * gram.diagonal().mean() * torch.eye(len(gram)).to(gram)
+        self.weights.copy_(torch.linalg.solve(gram, phi.T @ stats["sum"]))
+        f = self.line
+        left = stats["squares"] - 2 * (f * stats["sum"]).sum() + (members * f.square().sum(1)).sum()
+        self.variance.copy_((left / (2 * stats["count"])).clamp(min=1e-6))
+
+
+@dataclass(frozen=True)
+class Course:
+    """A curve in the making, at the steps SHOWN of EM.
+
+    Attributes:
+        lines: (F, PLACES, 2); sigmas (F,); train, held_out (F,) nats; densities (F, CELLS, CELLS).
+    """
+
+    parameters: int
+    lines: Tensor
+    sigmas: Tensor
+    train: Tensor
+    held_out: Tensor
+    densities: Tensor
+
+
+def course(x: Tensor, held_out: Tensor, bumps: int, seed: int) -> Course:
+    """EM of a curve, from the likeliest of STARTS starts after TRIAL steps; step 0 is that start."""
+    model = Curve(bumps)
+    generator = torch.Generator().manual_seed(seed)
+    starts = []
+    for _ in range(STARTS):
+        model.begin(x, generator)
+        first = model.weights.clone(), model.variance.clone()
+        for _ in range(TRIAL):
+            model.em_step(x)
+        starts.append((float(model.log_prob(x).mean()), first))
+    _, (weights, variance) = max(starts, key=lambda one: one[0])
+    model.weights.copy_(weights)
+    model.variance.copy_(variance)
+    frames = []
+    for step in range(SHOWN[-1] + 1):
+        if step in SHOWN:
+            values = model.log_prob(x).mean(), model.log_prob(held_out).mean()
+            density = model.log_prob(window()).exp().reshape(CELLS, CELLS)
+            frames.append((model.line.clone(), model.variance.sqrt(), *values, density))
+        model.em_step(x)
+    return Course(model.num_parameters, *(torch.stack(part) for part in zip(*frames, strict=True)))
+
+
+# --- The cube by bits -----------------------------------------------------------------------------
+
+
+def bits(x: Tensor, held_out: Tensor) -> tuple[int, float]:
+    """One binary latent a dimension, each fitted by EM: how many numbers, and mean log p held out, nats."""
+    models = [mixture(column[:, None], 2) for column in x.T]
+    total = sum(float(m.log_prob(c[:, None]).mean()) for m, c in zip(models, held_out.T, strict=True))
+    return sum(model.num_parameters for model in models), total

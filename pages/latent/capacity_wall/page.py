@@ -1,0 +1,216 @@
+"""Capacity wall: what a ring and a cube cost in components, and what one bent latent makes of the ring."""
+
+from lab import ui
+from lab.figures import theme
+from lab.lenses import ink
+from modules.latent.mixture import GaussianMixture
+from pages.latent.capacity_wall import cube, figures, lens
+
+REFERENCES = [
+    "Bishop, Svensén, Williams 1998, GTM: the generative topographic mapping",
+    "[GM] §3.2.4 (capacity of factor analysis and mixtures)",
+]
+NOISES, COUNTS = [0.05, 0.1, 0.2, 0.4], [250, 1000, 4000]
+RING, DRAWING = "ring", "own drawing"
+
+stage = ui.stage("Capacity wall", "Gaussians pave a shape one by one; a bent latent goes along it.")
+stage.scenes(
+    {
+        "One Gaussian": ui.scene("A Gaussian is highest in the hole: every linear latent model is one.", k=1),
+        "Eight": ui.scene("Eight Gaussians on the ring, each along its arc."),
+        "Thirty-two": ui.scene("Too many: the fitted points go up, new points go down.", k=32),
+        "One bent latent": ui.scene("A line bent round, 15 numbers: on new points better than all mixtures.",
+                                    view="Curve"),
+        "Bending": ui.scene("Step 3 of EM: the line curls in the middle; go on, and it opens to the ring.",
+                            view="Curve", step=3),
+        "Cube": ui.scene("Eight corners, four Gaussians: wide ones lie over several.",
+                         view="Cube", components=4),
+        "Six dimensions": ui.scene("32 Gaussians for 64 corners, and far from the best.", view="Cube",
+                                   d=6, components=32),
+        "Few points": ui.scene("250 points: mixtures overfit soon, and the curve does not.", n=250, k=16),
+        "Own drawing": ui.scene("Your own ink: draw, and see how many Gaussians it takes.",
+                                data=DRAWING, k=12),
+    }
+)  # fmt: skip
+
+
+def points_of_view() -> tuple:
+    """What is fitted: the data's settings, points, new points, −H, and a program's words for both."""
+    with stage.rail:
+        data = ui.choice("Data", [RING, DRAWING], key="data")
+        if data == RING:
+            sigma = ui.choice("Noise σ", NOISES, key="sigma", default=0.1)
+        else:
+            picture = ui.draw("Draw", key="ink", size=lens.PAD, examples=ink.examples(lens.PAD))
+        count = ui.choice("Points", COUNTS, key="n", default=1000)
+        seed = ui.number("Seed", 0, 99, 0, key="seed")
+    if data == RING:
+        make, level = lambda n, s: lens.ring(n, sigma, s), -lens.ring_entropy(sigma)
+        words, spelled = (data, sigma), f"lens.ring({{}}, {sigma}, {{}})"
+    else:
+        try:
+            level = -lens.drawn_entropy(picture)
+            lens.drawn(picture, 1, 0)
+        except ValueError as error:
+            ui.stop(str(error))
+        make = lambda n, s: lens.drawn(picture, n, s)  # noqa: E731
+        pad = f"drawing.read({ui.ink(picture)!r}, {{{{}}}}, {lens.PAD}) / drawing.LEVELS"
+        words, spelled = (data, ui.ink(picture)), f"lens.drawn({pad}, {{}}, {{}})"
+    of = (*words, count, seed)
+    program = spelled.format(count, seed), spelled.format(lens.HELD, seed + 100)
+    return of, make(count, seed), make(lens.HELD, seed + 100), level, program
+
+
+def fitted(of: tuple, x, held_out) -> lens.Fits:
+    return ui.found("Fit", lambda: lens.fits(x, held_out, lens.SIZES), key="fits", of=of,
+                    quick=of[-2] <= 1000, says="Mixtures of up to 32 Gaussians are fitted.")  # fmt: skip
+
+
+def bent(of: tuple, x, held_out, bumps: int) -> lens.Course:
+    def start():
+        yield 1.0, lens.course(x, held_out, bumps, of[-1])
+
+    return ui.found("Bend", start, key="bend", of=(*of, bumps), quick=of[-2] <= 1000,
+                    says="A line is bent through the points.")  # fmt: skip
+
+
+def mixture_view() -> None:
+    film = ui.film(len(lens.SIZES), key="k", values=lens.SIZES, default=8, label="K =", seconds=0.6)
+    of, x, held_out, level, (these, new) = points_of_view()
+    found, curve = fitted(of, x, held_out), bent(of, x, held_out, 6)
+    best = int(found.held_out.argmax())
+    rival = float(curve.held_out[-1])
+    with stage.picture:
+        left, right = ui.columns([4, 3])
+        with left:
+            ui.figure(
+                figures.plane(x, found.densities[film.at], found.ellipses[film.at],
+                              float(found.densities[best].max())),
+                key="plane", share=1.0, film=film, frames=figures.turns(found.densities, found.ellipses),
+                alt="The points, the density of the mixture, and two standard deviations of each component",
+            )  # fmt: skip
+        with right:
+            lines = {
+                "new points": (found.held_out, theme.OUTPUT),
+                "fitted points": (found.train, theme.HIDDEN),
+            }
+            levels = {"−H": (level, theme.GREEN), "curve": (rival, theme.ATTENTION)}
+            fig = figures.climb(found.sizes, lines, levels, film.at, "components K", "log p, nats a point")
+            ui.figure(
+                fig, key="climb", share=1.0, film=film, frames=figures.dots(fig, found.sizes, found.held_out),
+                data={"K": found.sizes, "fitted": found.train, "new": found.held_out},
+                alt="Mean log-likelihood of fitted and of new points against the number of components",
+            )  # fmt: skip
+    with stage.foot:
+        film.bar(
+            captions=[
+                f"K = {k}: {p} numbers to fit; new points {lens.away(float(h), level)}."
+                for k, p, h in zip(found.sizes, found.parameters, found.held_out, strict=True)
+            ],
+            equations=[
+                rf"\text{{new }}{float(h):.4f},\quad \text{{fitted }}{float(t):.4f},\quad "
+                rf"-H={level:.4f},\quad \text{{curve }}{rival:.4f}"
+                for t, h in zip(found.train, found.held_out, strict=True)
+            ],
+        )
+    with stage.below:
+        ui.notice(
+            "PCA, PPCA and factor analysis have a Gaussian p(x) however many factors they take: their loss "
+            f"is the one of K = 1, {level - float(found.held_out[0]):.3f} nats. A mixture paves the shape "
+            f"with Gaussians; the best here on new points is K = {found.sizes[best]}, with "
+            f"{found.parameters[best]} numbers. A curve of {curve.parameters} numbers reaches {rival:.4f}."
+        )
+        ui.check(
+            "Which K is best on new points?", found.sizes, found.sizes[best],
+            "Beyond it the components follow single points: the fitted ones gain, new ones lose.",
+            veils=("climb", "equation", "notice"),
+        )  # fmt: skip
+        ui.program(
+            f"""
+            from lab.ui import drawing
+            from pages.latent.capacity_wall import lens
+
+            x = {these}
+            new = {new}
+            model = lens.mixture(x, {int(film.value)})
+            result = [float(model.log_prob(x).mean()), float(model.log_prob(new).mean())]
+            """,
+            shows=[float(found.train[film.at]), float(found.held_out[film.at])],
+        )
+        ui.source(GaussianMixture, lens.mixture, lens.ring_entropy, references=REFERENCES)
+
+
+def curve_view() -> None:
+    steps = lens.SHOWN
+    film = ui.film(len(steps), key="step", values=steps, default=steps[-1], label="EM step", seconds=0.4)
+    of, x, held_out, level, (these, new) = points_of_view()
+    with stage.rail:
+        bumps = ui.choice("Bumps", [3, 4, 6, 8, 12], key="bumps", default=6,
+                          help="how many features of z the line is a weighted sum of")  # fmt: skip
+    found, mixtures = bent(of, x, held_out, bumps), fitted(of, x, held_out)
+    rival, best = float(mixtures.held_out.max()), mixtures.sizes[int(mixtures.held_out.argmax())]
+    with stage.picture:
+        left, right = ui.columns([4, 3])
+        with left:
+            ui.figure(
+                figures.plane(x, found.densities[film.at], found.lines[film.at],
+                              float(found.densities[-1].max())),
+                key="plane", share=1.0, film=film, frames=figures.turns(found.densities, found.lines),
+                alt="The points, the curve f(z), and the density around it",
+            )  # fmt: skip
+        with right:
+            lines = {
+                "new points": (found.held_out, theme.OUTPUT),
+                "fitted points": (found.train, theme.HIDDEN),
+            }
+            levels = {"−H": (level, theme.GREEN), "best mixture": (rival, theme.INPUT)}
+            fig = figures.climb(steps, lines, levels, film.at, "EM step", "log p, nats a point", log=False)
+            ui.figure(
+                fig, key="climb", share=1.0, film=film, frames=figures.dots(fig, steps, found.held_out),
+                data={"step": steps, "fitted": found.train, "new": found.held_out},
+                alt="Mean log-likelihood of fitted and of new points against the steps of EM",
+            )  # fmt: skip
+    with stage.foot:
+        film.bar(
+            captions=[
+                f"Step {s}: σ = {float(v):.3f}; the curve has {found.parameters} numbers, the mixture "
+                f"{mixtures.parameters[mixtures.sizes.index(best)]}."
+                for s, v in zip(steps, found.sigmas, strict=True)
+            ],
+            equations=[
+                rf"p(x)=\tfrac{{1}}{{G}}\sum_g N(x; f(z_g), \sigma^2 I):\quad "
+                rf"\text{{new }}{float(h):.4f},\quad -H={level:.4f},\quad \text{{mixture }}{rival:.4f}"
+                for h in found.held_out
+            ],
+        )
+    last = float(found.held_out[-1])
+    with stage.below:
+        ui.notice(
+            "All places of the curve hang on the same few numbers, so every point teaches all of it. New "
+            f"points end {lens.away(last, level)}, under the best mixture (K = {best}) "
+            f"{lens.away(rival, level)}. EM can also stick at a knot: try other seeds and more "
+            f"bumps. Here the E-step sums over {lens.PLACES} values of z; for "
+            f"40 latent numbers it would be {lens.PLACES}⁴⁰, and that is where approximate posteriors begin."
+        )
+        ui.check(
+            "Which is better on new points after the last step?", ["the curve", "the mixture"],
+            "the curve" if last > rival else "the mixture", f"{last:.4f} against {rival:.4f} nats.",
+            veils=("climb", "equation", "notice"),
+        )  # fmt: skip
+        ui.program(
+            f"""
+            from lab.ui import drawing
+            from pages.latent.capacity_wall import lens
+
+            found = lens.course({these}, {new}, {bumps}, {of[-1]})
+            result = found.held_out
+            """,
+            shows=found.held_out.tolist(),
+        )
+        ui.source(lens.Curve, lens.course, references=REFERENCES)
+
+
+VIEWS = {"Mixture": mixture_view, "Curve": curve_view, "Cube": lambda: cube.view(stage, REFERENCES)}
+with stage.rail:
+    view = ui.choice("View", list(VIEWS), key="view")
+VIEWS[view]()

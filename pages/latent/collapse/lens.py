@@ -1,0 +1,173 @@
+"""Posterior collapse measured: what a code costs, what it saves, and what can be read from it.
+
+    bound      −ELBO = −E log p(x|z) + KL,   the same at full price whatever a training paid for the KL
+    use of z   −E log p(x|z′) + E log p(x|z), z′ the code of another example: 0 where nobody listens to z
+    probe      the class read by a line from μ, and from z as it is drawn: noise hides what costs nothing
+
+References: Bowman et al. 2016, arXiv:1511.06349; Chen et al. 2017, arXiv:1611.02731; [GM] §3.11.1.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from datamodules.two_chains import TwoChains
+from lab.experiments import Experiment
+from lab.lenses import latent
+from modules.latent.autoregressive_decoder import AutoregressiveVAE
+from modules.latent.vae import VAE, reparameterize
+from pages.latent.conditional.lens import floor, probe
+
+__all__ = [
+    "DATA",
+    "Course",
+    "TwoChains",
+    "Use",
+    "chains",
+    "decoded",
+    "fits",
+    "floor",
+    "short",
+    "told",
+    "typed",
+    "use",
+]
+
+DATA = {"Two chains": "datamodules.two_chains.TwoChains", "Digits": "datamodules.digits.Digits"}
+LENGTH = 32  # bits in a string of the chains that ship
+MODELS = ("modules.latent.vae.VAE", "modules.latent.autoregressive_decoder.AutoregressiveVAE")
+
+
+def fits(data: str) -> Callable[[Experiment], bool]:
+    """Whether an experiment trains a VAE of bits at β = 1 on these data, whatever its decoder."""
+
+    def one(entry: Experiment) -> bool:
+        args = entry.config["model"].get("init_args") or {}
+        bits = (entry.config["data"].get("init_args") or {}).get("binarize", "bits") in ("bits", "threshold")
+        digits = entry.datamodule == DATA["Digits"] and bits and entry.config["data"].get("init_args")
+        return (
+            entry.module in MODELS
+            and entry.datamodule == DATA[data]
+            and args.get("decoder", "bernoulli") == "bernoulli"
+            and "beta" not in args
+            and bool(digits or data == "Two chains")
+        )
+
+    return one
+
+
+def chains(split: str) -> tuple[Tensor, Tensor]:
+    """Strings (N, 32) and the chain that each was drawn from (N,)."""
+    source = TwoChains(length=LENGTH)
+    source.setup()
+    chosen = getattr(source, f"{split}_set")
+    x, y = chosen[torch.arange(min(len(chosen), 2000))]
+    return x, y
+
+
+def typed(text: str) -> Tensor:
+    """A string of bits as typed, (1, 32); blanks do not count.
+
+    Raises:
+        ValueError: a character is no bit, or their number is not 32.
+    """
+    bits = "".join(text.split())
+    wrong = next((c for c in bits if c not in "01"), None)
+    if wrong is not None:
+        raise ValueError(f"“{wrong}” is no bit: type 0 and 1 alone. The example is shown instead.")
+    if len(bits) != LENGTH:
+        raise ValueError(f"That is {len(bits)} bits: type {LENGTH}. The example is shown instead.")
+    return torch.tensor([[float(c) for c in bits]])
+
+
+@dataclass(frozen=True)
+class Use:
+    """How a model uses its code, means over held-out data in nats.
+
+    Attributes:
+        own: −E log p(x|z) with the example's own code; other: with another example's.
+        kl: (K,) of each dimension.
+        active: dimensions whose mean moves with x.
+        from_mean, from_draw: share of the classes that a line reads from μ, and from a draw of z.
+    """
+
+    own: float
+    other: float
+    kl: Tensor
+    active: int
+    from_mean: float
+    from_draw: float
+
+    @property
+    def paid(self) -> float:
+        return self.kl.sum().item()
+
+    @property
+    def saved(self) -> float:
+        """What the own code saves against another's."""
+        return self.other - self.own
+
+    @property
+    def cost(self) -> float:
+        """−ELBO."""
+        return self.own + self.paid
+
+
+@torch.no_grad()
+def use(model: VAE, x: Tensor, y: Tensor, train_x: Tensor, train_y: Tensor, seed: int = 0) -> Use:
+    """Over x (N, D) and their classes y (N,); the probes are fitted on the train_ ones."""
+    generator = torch.Generator().manual_seed(seed)
+    parts = model.elbo_parts(x, generator=generator)
+    shuffled = parts.z.roll(1, dims=1)  # the neighbour's: the data have no order
+    own, other = (-model.log_likelihood(x, z).mean().item() for z in (parts.z, shuffled))
+    mean, log_var = model.encode_parameters(train_x)
+    noise = torch.randn(mean.shape, generator=generator)
+    read = [probe(a, train_y, b, y) for a, b in
+            ((mean, parts.mean), (reparameterize(mean, log_var, noise), parts.z[0]))]  # fmt: skip
+    active = int(latent.active_units(parts.mean).sum())
+    return Use(own, other, parts.kl.mean(0), active, *read)
+
+
+@torch.no_grad()
+def decoded(model: VAE, x: Tensor, seed: int) -> tuple[Tensor, Tensor]:
+    """Draws of p(x|z) with the own code of x (N, D), and with another's; (N, D) each."""
+    generator = torch.Generator().manual_seed(seed)
+    z = model.elbo_parts(x, generator=generator).z[0]
+    out = []
+    for codes in (z, z.roll(1, dims=0)):
+        if isinstance(model, AutoregressiveVAE):
+            drawn, _ = model.walk(codes, lambda p: torch.bernoulli(p, generator=generator))
+        else:
+            drawn = torch.bernoulli(model.decode(codes).flatten(1), generator=generator)
+        out.append(drawn)
+    return out[0], out[1]
+
+
+@torch.no_grad()
+def told(model: VAE, x: Tensor, others: Tensor) -> tuple[float, float, float]:
+    """Of one x (1, D): −log p(x|z) at its own mean code, its mean at the codes of `others` (N, D), and its
+    KL."""
+    mean, log_var = model.encode_parameters(x)
+    codes = torch.cat([mean, model.encode(others)])[:, None]  # (1 + N, 1, K)
+    costs = -model.log_likelihood(x, codes)[:, 0]
+    return costs[0].item(), costs[1:].mean().item(), latent.gaussian_kl(mean, log_var).sum().item()
+
+
+@dataclass(frozen=True)
+class Course:
+    """Validation over a training: `rec` and `kl`, one number an epoch."""
+
+    rec: list[float]
+    kl: list[float]
+
+    def at(self, epoch: int) -> tuple[float, float]:
+        """Those of an epoch, of the last one where it has ended before."""
+        i = min(epoch, len(self.rec) - 1)
+        return self.rec[i], self.kl[i]
+
+
+def short(names: Sequence[str]) -> list[str]:
+    """Names of experiments without their data."""
+    return [name.replace("-chains", "").replace("-digits", "") for name in names]

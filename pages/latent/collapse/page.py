@@ -1,0 +1,230 @@
+"""Collapse: decoders that need no code, what shows it, and what is done against it."""
+
+import torch
+
+from lab import ui
+from lab.figures import basic
+from lab.lenses import drawing
+from modules.latent.autoregressive_decoder import AutoregressiveVAE
+from modules.latent.collapse import free_bits, kl_weight
+from pages.latent.collapse import figures, lens
+from pages.latent.latent_space import common
+from pages.latent.latent_space import figures as sheets
+
+VIEWS = ("Training", "Codes swapped")
+SHOWN = 20
+EXAMPLE = "0000 0001 1111 1111 1000 0000 0000 1111"
+REFERENCES = [
+    "Bowman et al. 2016, Generating Sentences from a Continuous Space, arXiv:1511.06349",
+    "Chen et al. 2017, Variational Lossy Autoencoder, arXiv:1611.02731",
+    "Kingma et al. 2016 (free bits), arXiv:1606.04934; Fu et al. 2019 (cycles), arXiv:1903.10145",
+    "[GM] §3.11.1; [UDL] notes of ch. 17",
+]
+
+stage = ui.stage("Collapse", "A decoder that explains x alone leaves its code unused, at the same bound.")
+stage.scenes(
+    {
+        "Near bounds": ui.scene("All but the factorised decoder end within a nat; their KLs do not."),
+        "Early on": ui.scene("After the first epoch the GRU pays almost nothing for a code.", epoch=1),
+        "Nobody listens": ui.scene("The GRU loses next to nothing when it gets another string's code.",
+                                   view=VIEWS[1]),
+        "Free bits": ui.scene("With bits that are not paid for, the GRU listens: another's code costs it.",
+                              view=VIEWS[1], model="gru-freebits-chains"),
+        "A poor decoder": ui.scene("A factorised decoder must be told: it loses most by another's code.",
+                                   view=VIEWS[1], model="factorised-chains"),
+        "Digits": ui.scene("MADE as a decoder: another digit's code costs it less than the plain decoder.",
+                           view=VIEWS[1], data="Digits"),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def split(data: str, part: str):
+    return lens.chains(part) if data == "Two chains" else common.small_bits(part)
+
+
+@ui.cached
+def used(name: str, data: str) -> lens.Use:
+    return lens.use(ui.load(name), *split(data, "test"), *split(data, "train"))
+
+
+@ui.cached
+def swapped(name: str, x, seed: int):
+    return lens.decoded(ui.load(name), x, seed)
+
+
+with stage.rail:
+    view = ui.choice("View", VIEWS, key="view", as_list=True)
+    data = ui.choice("Data", list(lens.DATA), key="data")
+names = ui.trained("latent", lens.fits(data))
+short = lens.short(names)
+truth = lens.TwoChains(length=lens.LENGTH) if data == "Two chains" else None
+
+
+def training() -> None:
+    """The bound split, and the KL, epoch by epoch."""
+    courses = {}
+    for name, label in zip(names, short, strict=True):
+        curve = ui.history(name)
+        if curve.get("val/rec"):
+            courses[label] = lens.Course(curve["val/rec"], curve["val/kl"])
+    if not courses:
+        ui.stop("No model here has kept its learning curves: train one with `lab fit gru-chains`.")
+    epochs = max(len(c.rec) for c in courses.values())
+    film = ui.film(
+        epochs, key="epoch", values=range(1, epochs + 1), default=epochs, label="Epoch", seconds=0.25
+    )
+    rows = [[c.at(e) for c in courses.values()] for e in range(epochs)]  # epochs × models × 2
+    rec, kl = ([[pair[part] for pair in row] for row in rows] for part in (0, 1))
+    reach = (0.0, 1.05 * max(r + k for row in rows for r, k in row))
+    with stage.picture:
+        left, right = ui.columns(2)
+        with left:
+            ui.figure(
+                sheets.costs(list(courses), rec[film.at], kl[film.at], reach), key="costs", share=1.0,
+                film=film,
+                frames={"data.0.x": rec, "data.1.x": kl},
+                alt="−ELBO of every model at this epoch, split into reconstruction and KL",
+                data={"model": list(courses), "reconstruction": rec[film.at], "KL": kl[film.at]},
+            )  # fmt: skip
+        with right:
+            places = list(range(1, epochs + 1))
+            ui.figure(
+                figures.kl_curves(courses, film.at), key="curves", share=1.0, film=film,
+                frames={"layout.shapes.0.x0": places, "layout.shapes.0.x1": places},
+                alt="KL of every model over the epochs of its training",
+            )  # fmt: skip
+    sums = [[r + k for r, k in row] for row in rows]
+    with stage.foot:
+        film.bar(
+            captions=[
+                f"Epoch {e + 1}: the bounds lie between {min(sums[e]):.2f} and {max(sums[e]):.2f} nats, "
+                f"the KLs between {min(kl[e]):.2f} and {max(kl[e]):.2f}."
+                for e in range(epochs)
+            ]
+        )
+    if truth is not None:
+        stage.equation(
+            rf"-\mathrm{{ELBO}}\ge H(x)={truth.least_nll:.3f},\qquad "
+            rf"I(x;\mathrm{{chain}})={truth.information:.3f}",
+            "Nats, exact; a code of the chain can hold no more than that.",
+        )
+    least, most = (pick(courses, key=lambda n: courses[n].kl[-1]) for pick in (min, max))
+    with stage.below:
+        ui.notice(
+            f"Validation, at full price. At the end {least} has a KL of {courses[least].kl[-1]:.3f} nats and "
+            f"{most} one of {courses[most].kl[-1]:.3f}, and their bounds are "
+            f"{sum(rows[-1][short.index(least)]):.2f} and {sum(rows[-1][short.index(most)]):.2f}. The bound "
+            "does not say whether the code is in use: look at the KL, or swap the codes."
+        )
+        ui.check(
+            "Which model's code costs least at the end?", list(courses), least,
+            f"Its KL is {courses[least].kl[-1]:.3f} nats.", veils=("picture", "equation", "notice"),
+        )  # fmt: skip
+        ui.program(
+            f"""
+            import csv
+            from lab import experiments
+
+            folder = {ui.spelled(names[short.index(most)])}
+            rows = list(csv.DictReader(open(folder / "metrics.csv")))
+            result = [float(rows[-1]["val/rec"]), float(rows[-1]["val/kl"])]
+            """,
+            shows=[courses[most].rec[-1], courses[most].kl[-1]],
+        )
+
+
+def swapping() -> None:
+    """What the code saves, and what is drawn with one's own code and with another's."""
+    with stage.rail:
+        start = "gru-chains" if data == "Two chains" else "madevae-digits"
+        name = ui.choice("Model", names, key="model", default=start, as_list=True)
+        seed = ui.number("Seed of the draws", 0, 999, 0, key="seed")
+        if data == "Digits":
+            own = common.small_digit("digit", first=3).x
+        else:
+            text = ui.text("Your string, 32 bits", EXAMPLE, key="string", max_chars=80)
+            try:
+                own = lens.typed(text)
+            except ValueError as error:
+                ui.warning(str(error))
+                own = lens.typed(EXAMPLE)
+    found = [used(one, data) for one in names]
+    at = names.index(name)
+    now, model = found[at], ui.load(name)
+    x = torch.cat([own, split(data, "test")[0][: SHOWN - 1]])
+    panels = dict(zip(("x", "own code", "another's code"), (x, *swapped(name, x, seed)), strict=True))
+    with stage.picture:
+        left, right = ui.columns([2, 3])
+        with left:
+            ui.figure(
+                figures.paid_and_saved(short, [u.paid for u in found], [u.saved for u in found], at),
+                key="use",
+                share=1.0,
+                alt="What each model pays for its code, and what its own code saves against another's",
+                data={"model": short, "paid": [u.paid for u in found], "saved": [u.saved for u in found]},
+            )  # fmt: skip
+        with right:
+            for place, (title, rows) in zip(ui.columns(3), panels.items(), strict=True):
+                with place:
+                    fig = (
+                        figures.strings(rows, title) if data == "Two chains"
+                        else basic.images(drawing.squares(rows), columns=4, title=title)
+                    )  # fmt: skip
+                    ui.figure(
+                        fig, key=f"rows-{title}", share=1.0, alt=f"{SHOWN} examples: {title}; yours first"
+                    )
+    floor = lens.floor(split(data, "train")[1], split(data, "test")[1])
+    mine, other, kl = lens.told(model, own, split(data, "test")[0][:100])
+    stage.equation(
+        rf"E\log\frac{{p(x|z)}}{{p(x|z')}}={now.other:.2f}-{now.own:.2f}={now.saved:.3f},\qquad "
+        rf"\mathrm{{KL}}={now.paid:.3f}",
+        f"Test, nats; z′ is another example's. Yours: {other:.2f} − {mine:.2f} = {other - mine:.2f}, KL "
+        f"{kl:.2f}.",
+    )
+    with stage.below:
+        ui.table(
+            {
+                "model": short, "−ELBO": [round(u.cost, 3) for u in found],
+                "KL": [round(u.paid, 3) for u in found],
+                "active": [u.active for u in found], "class from μ": [f"{u.from_mean:.0%}" for u in found],
+                "class from z": [f"{u.from_draw:.0%}" for u in found],
+            },
+            alt="Bound, KL, active dimensions and probes of every model",
+        )  # fmt: skip
+        ui.notice(
+            f"{short[at]} pays {now.paid:.3f} nats for its code, and another example's code costs it "
+            f"{now.saved:.3f} nats. A line reads the class from μ for {now.from_mean:.0%} of the examples, "
+            f"and from a draw of z for {now.from_draw:.0%}; blind guessing gives {floor:.0%}. "
+            + (
+                "μ still tells, but the noise around it drowns it, and the decoder sees z alone."
+                if now.from_mean > now.from_draw + 0.1
+                else "What the code holds is something else than the class."
+                if now.from_draw < floor + 0.1
+                else "The decoder can read it too."
+            )
+        )
+        ui.check(
+            "Which model would miss its code least?", short, min(zip(found, short, strict=True),
+                                                                 key=lambda p: p[0].saved)[1],
+            "It loses least by another example's code.", veils=("picture", "equation", "notice"),
+        )  # fmt: skip
+        ui.program(
+            f"""
+            import torch
+            from lab import experiments, weights
+            from modules.latent.vae import gaussian_kl
+            from pages.latent.collapse import lens
+            from pages.latent.latent_space import common
+
+            x, _ = {'lens.chains("test")' if data == "Two chains" else 'common.small_bits("test")'}
+            mean, log_var = weights.load({ui.spelled(name)}).encode_parameters(x)
+            result = gaussian_kl(mean, log_var).sum(1).mean().item()
+            """,
+            shows=now.paid,
+        )
+
+
+dict(zip(VIEWS, (training, swapping), strict=True))[view]()
+with stage.below:
+    ui.source(free_bits, kl_weight, AutoregressiveVAE.pixel_log_likelihood, lens.use, references=REFERENCES)

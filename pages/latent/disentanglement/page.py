@@ -1,0 +1,204 @@
+"""Disentanglement: what each number of a code holds, in pictures and in nats, and what that has cost."""
+
+from lab import ui
+from modules.latent import scores
+from modules.latent.aggregated import AggregatedPosterior
+from modules.latent.factor_vae import FactorVAE
+from modules.latent.tcvae import TCVAE
+from pages.latent.disentanglement import figures, lens
+from pages.latent.latent_space import common
+
+VIEWS = ("Traversals", "Four models")
+REFERENCES = [
+    "Higgins et al. 2017, β-VAE",
+    "Chen, Li, Grosse and Duvenaud 2018, Isolating Sources of Disentanglement, arXiv:1802.04942",
+    "Kim and Mnih 2018, Disentangling by Factorising, arXiv:1802.05983",
+    "Locatello et al. 2019, Challenging Common Assumptions, arXiv:1811.12359",
+    "[UDL] §17.8.4",
+]
+
+stage = ui.stage(
+    "Disentanglement", "Turn one number of a code: does one thing change in the sprite, or several?"
+)
+stage.scenes(
+    {
+        "A plain VAE": ui.scene("Nearly every row changes place, size and shape at once."),
+        "β = 4": ui.scene("Column, row and scale get a row each; the rest says nothing, and shapes blur.",
+                          model="beta4-sprites"),
+        "FactorVAE": ui.scene("Its first two rows are row and column, nearly alone, and shapes stay sharp.",
+                              model="factorvae-sprites"),
+        "TC-VAE": ui.scene("Place and scale get rows of their own; three rows are given up.",
+                           model="tcvae-sprites"),
+        "Means flatter": ui.scene("Read from means, rows without a nat seem to tell the scale.",
+                                  model="beta4-sprites", read="means", row=6),
+        "No sprite": ui.scene("A ring is no sprite: less than half of its ink comes back, as arcs.",
+                              x="ring", model="factorvae-sprites"),
+        "The price": ui.scene("β = 4 has the highest MIG and the worst pictures; FactorVAE comes near.",
+                              view=VIEWS[1], at=4),
+        "Not the MIG alone": ui.scene("FactorVAE's codes still depend on each other: TC is two nats.",
+                                      view=VIEWS[1], at=2),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def measured(name: str, reading: str) -> lens.Scores:
+    return lens.scores(ui.load(name), reading)
+
+
+with stage.rail:
+    view = ui.choice("View", VIEWS, key="view")
+    if view == VIEWS[0]:
+        name = ui.experiment("Model", family="latent", key="model", default="vae-sprites", only=lens.fits)
+    reading = ui.choice(
+        "Read from", lens.READINGS, key="read",
+        help="z as it is drawn from q(z|x), which is what the decoder sees, or the mean of q(z|x): "
+        "ranks make even tiny moves of a mean look like news.",
+    )  # fmt: skip
+    if view == VIEWS[0]:
+        sprite = ui.draw("Your sprite", key="x", size=lens.SIDE, examples=lens.examples())
+
+
+def traversals() -> None:
+    """A row a dimension, turned from −2 to 2, beside what it tells of each factor."""
+    model, found = ui.load(name), measured(name, reading)
+    rows = len(found.order)
+    film = ui.film(rows, key="row", values=range(1, rows + 1), default=1, label="Rank by KL", seconds=1.0)
+    words = [common.dimension(j) for j in found.order]
+    code = lens.latent.codes(model, (sprite > 0.5).float()[None])[0]
+    pictures = lens.turned(model, code, found.order)
+    with stage.picture:
+        left, right = ui.columns([4, 3])
+        with left:
+            ui.figure(
+                figures.turned(pictures, words, film.at), key="sheet", share=1.0, film=film,
+                frames=figures.sheet_moves(rows),
+                alt="Your sprite decoded with one dimension at a time turned from −2 to 2, one a row",
+            )  # fmt: skip
+        with right:
+            ui.figure(
+                figures.table(found.shares, words, film.at), key="table", share=1.0, film=film,
+                frames=figures.table_moves(rows),
+                alt="Share of each factor's entropy that each dimension tells",
+                data={"dimension": words, "KL": found.kl,
+                      **{v: found.shares[:, i] for i, v in enumerate(lens.NAMES)}},
+            )  # fmt: skip
+    moves = lens.motions(pictures).tolist()
+    with stage.foot:
+        film.bar(
+            captions=[lens.sentence(found, r, words[r], moves[r]) for r in range(rows)],
+            equations=[lens.gap_equation(found, r) for r in range(rows)],
+        )
+    stage.metrics(
+        {"MIG": f"{found.mig:.3f}", "TC": f"{found.tc:.2f} nats",
+         "−E log p(x|z)": f"{found.distortion:.2f} nats", "KL": f"{float(found.kl.sum()):.2f} nats"}
+    )  # fmt: skip
+    hardest = int(found.shares.amax(0).argmin())
+    with stage.below:
+        ui.notice(
+            f"A cell is I(z; v)/H(v) over all {lens.everything()[0].shape[0]:,} pictures, each code cut into "
+            f"{lens.BINS} bins; even a code that knows nothing is counted {float(found.floor.min()):.2f} to "
+            f"{float(found.floor.max()):.2f}. Of the {lens.NAMES[hardest]} no code tells more than "
+            f"{float(found.shares[:, hardest].max()):.0%}. An angle runs in a circle, which one number "
+            "cannot hold without a cut; the score can only count factors that are named, and single codes."
+        )
+        ui.check(
+            "Of which factor does no single code tell much?", lens.NAMES, lens.NAMES[hardest],
+            "Its column has the smallest maximum.", veils=("table", "notice", "equation"),
+        )  # fmt: skip
+        ui.program(
+            f"""
+            from datamodules.sprites import everything
+            from lab import experiments, weights
+            from modules.latent.scores import mutual_information_gap
+            from pages.latent.disentanglement import lens
+
+            x, factors = everything()
+            model = weights.load({ui.spelled(name)})
+            z = lens.read(model, x, {reading!r})
+            result = mutual_information_gap(z, factors, {lens.BINS}).item()
+            """,
+            shows=found.mig,
+        )
+
+
+def comparison() -> None:
+    """MIG and TC against the price in pictures, and the table of the model that the film is at."""
+    by_price = lambda one: measured(one, "draws").distortion  # noqa: E731
+    names = sorted(ui.trained("latent", lens.fits), key=by_price)
+    found = [measured(one, reading) for one in names]
+    words = [lens.title(one) for one in names]
+    costs = [[one.distortion] for one in found]
+    film = ui.film(
+        len(names), key="at", values=range(1, len(names) + 1), default=1, label="Model", seconds=1.5
+    )
+    ranks = [f"{r + 1}." for r in range(max(len(one.order) for one in found))]
+    with stage.picture:
+        left, right = ui.columns([4, 3])
+        with left:
+            ui.figure(
+                figures.price(found, words, film.at), key="price", share=1.0, film=film,
+                frames={"data.2.x": costs, "data.2.y": [[one.mig] for one in found],
+                        "data.3.x": costs, "data.3.y": [[one.tc] for one in found]},
+                alt="MIG and total correlation of each model against what it loses in its pictures",
+                data={"model": words, "distortion": [one.distortion for one in found],
+                      "MIG": [one.mig for one in found], "TC": [one.tc for one in found]},
+            )  # fmt: skip
+        with right:
+            ui.figure(
+                figures.table(found[film.at].shares, ranks), key="tables", share=1.0, film=film,
+                frames={"data.0.z": [one.shares.float() for one in found]},
+                alt="Share of each factor that each dimension of this model tells, those with most KL first",
+            )  # fmt: skip
+    with stage.foot:
+        film.bar(
+            captions=[
+                f"{word}: MIG {one.mig:.3f}, TC {one.tc:.2f} nats; the KL of its code is "
+                f"{float(one.kl.sum()):.2f} nats, "
+                f"{float(one.kl[:3].sum() / one.kl.sum()):.0%} of it in three dimensions."
+                for word, one in zip(words, found, strict=True)
+            ],
+            equations=[
+                r"\mathrm{MIG}=\tfrac15("
+                + "+".join(f"{g:.3f}" for g in one.gaps.tolist())
+                + rf")={one.mig:.3f},\qquad -E\,\log p(x|z)={one.distortion:.2f}"
+                for one in found
+            ],
+        )
+    best = max(range(len(names)), key=lambda i: found[i].mig)
+    now = found[film.at]
+    own = ui.card(names[film.at]).get("metrics", {}).get("test/tc")
+    with stage.below:
+        ui.notice(
+            "β weighs the whole KL, so it also taxes what the code tells of x; TC-VAE weighs the total "
+            "correlation alone, and FactorVAE has a discriminator estimate it. With weight 1 on I(x; z) "
+            "that is a penalty too ([UDL] §17.8.4 says that it is maximised). "
+            + (f"The discriminator of {words[film.at]} says TC = {own:.2f}; over all pictures it is "
+               f"{now.tc:.2f}. "
+               if own is not None else "")
+            + "Each model was trained once: another seed may well change places with it (Locatello "
+            "et al. 2019)."
+        )  # fmt: skip
+        ui.check(
+            "Which model has the highest MIG?", words, words[best],
+            f"{found[best].mig:.3f}, at {found[best].distortion:.2f} nats a picture.",
+            veils=("picture", "equation"),
+        )  # fmt: skip
+        ui.program(
+            f"""
+            from lab import experiments, weights
+            from pages.latent.disentanglement import lens
+
+            found = lens.scores(weights.load({ui.spelled(names[film.at])}), {reading!r})
+            result = [found.mig, found.tc, found.distortion]
+            """,
+            shows=[now.mig, now.tc, now.distortion],
+        )
+
+
+dict(zip(VIEWS, (traversals, comparison), strict=True))[view]()
+with stage.below:
+    ui.source(
+        scores.information_table, scores.mutual_information_gap, AggregatedPosterior.decomposition,
+        TCVAE.objective, FactorVAE.objective, references=REFERENCES,
+    )  # fmt: skip

@@ -1,0 +1,43 @@
+"""An exact posterior with draws of q, and the climb of the bound."""
+
+import plotly.graph_objects as go
+
+from lab.figures import theme
+from lab.figures.basic import array, curves
+from pages.latent.flow_posterior.lens import REACH, Found
+
+
+def plane(density: object, draws: object | None, title: str = "") -> go.Figure:
+    """The exact density (S, S), row = z₂ upwards; trace 1 are the draws of q (N, 2)."""
+    z = array(density)
+    step = 2 * REACH / len(z)
+    fig = go.Figure(
+        go.Heatmap(
+            z=z, x0=-REACH + step / 2, dx=step, y0=-REACH + step / 2, dy=step, zmin=0, showscale=False,
+            colorscale=theme.scale("probability"), 
+            hovertemplate="(%{x:.2f}, %{y:.2f}): %{z:.3f}<extra></extra>",
+        )
+    )  # fmt: skip
+    if draws is not None:
+        p = array(draws)
+        fig.add_trace(
+            go.Scatter(x=p[:, 0], y=p[:, 1], mode="markers", name="q", hoverinfo="skip",
+                       marker={"size": 5, "color": theme.OUTPUT, "opacity": 0.75})
+        )  # fmt: skip
+    fig.update_xaxes(title="z₁", range=[-REACH, REACH], zeroline=False, showgrid=False, constrain="domain")
+    fig.update_yaxes(title="z₂", range=[-REACH, REACH], zeroline=False, showgrid=False, scaleanchor="x",
+                     constrain="domain")  # fmt: skip
+    return fig.update_layout(showlegend=False, title=title)
+
+
+def climb(found: Found, at: float | None) -> go.Figure:
+    """The ELBO over the training under log p(x); shape 0 is the line at a step."""
+    fig = curves({"ELBO": found.elbos}, found.steps, mark=at, markers=True, xlabel="training steps",
+                 ylabel="nats", colors={"ELBO": theme.INPUT})  # fmt: skip
+    low = max(min(found.elbos), found.log_p - 3)
+    for name, value, color in (("log p(x)", found.log_p, theme.text()),
+                               ("log p(x) − ln 2", found.log_p - 0.693147, theme.HIDDEN)):  # fmt: skip
+        fig.add_scatter(x=[found.steps[0], found.steps[-1]], y=[value, value], mode="lines", name=name,
+                        line={"color": color, "width": 3, "dash": "dash"}, hoverinfo="skip")  # fmt: skip
+    fig.update_yaxes(range=[low - 0.1, found.log_p + 0.25], nticks=6)
+    return fig.update_layout(showlegend=True)

@@ -1,0 +1,51 @@
+"""What all views of the page draw: the plane, to which a click adds a point."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torch import Tensor
+
+from lab import ui
+from lab.figures import theme
+from lab.ui.films import Film
+from lab.ui.stage import Stage
+from pages.latent.mixture import figures, points
+
+REFERENCES = [
+    "Dempster, Laird, Rubin 1977, Maximum likelihood from incomplete data via the EM algorithm",
+    "Neal, Hinton 1998, A view of the EM algorithm that justifies incremental, sparse, and other variants",
+    "Schwarz 1978, Estimating the dimension of a model (BIC)",
+    "[GM] §3.2.2 (it says that EM increases the likelihood: it never lowers it), [UDL] §17.1.1, [BB] ex. 6.3",
+]
+COVARIANCES = ("full", "diag", "spherical", "tied")
+
+
+def draw(
+    x: Tensor,
+    own: str,
+    colours: list[str],
+    ellipses: Tensor,
+    means: Tensor,
+    film: Film | None = None,
+    frames: Mapping[str, Sequence[Any]] | None = None,
+    ring: Tensor | None = None,
+) -> None:
+    """Points x (N, 2), coloured, and a mixture's ellipses; a click adds a line to `own`, the reader's."""
+
+    def added(a: float, b: float) -> dict[str, str]:
+        return {"own": f"{own.rstrip()}\n{a:.4g}, {b:.4g}".lstrip()}
+
+    ui.button_figure(
+        figures.plane(x, colours, ellipses, means, points.window(x), ring=ring), key="plane", whole=False,
+        on_press=added, share=1.0, film=film, frames=frames,
+        alt="Points in the colours of their Gaussians, and an ellipse around the mean of each Gaussian",
+        data={"x1": x[:, 0], "x2": x[:, 1]},
+    )  # fmt: skip
+
+
+def refused(stage: Stage, x: Tensor, own: str, sentence: str) -> None:
+    """The points alone, and why there is no mixture of them; the page ends here."""
+    with stage.picture:
+        draw(x, own, [theme.HIDDEN] * len(x), x.new_empty(0, 1, 2), x[:0])
+    with stage.foot:
+        ui.stop(sentence)

@@ -1,0 +1,82 @@
+"""Gaussians of one width that is held: k-means is what is left as it goes to 0."""
+
+import math
+
+from torch import Tensor
+
+from lab import ui
+from lab.ui.stage import Stage
+from modules.latent import kmeans
+from pages.latent.mixture import common, figures, fixed_width, lens
+
+limited = ui.cached(fixed_width.limit)
+
+
+def view(stage: Stage, x: Tensor, own: str, code: str) -> None:
+    with stage.rail:
+        k = ui.slider("Gaussians, K", 1, 8, 3, key="k")
+        seed = ui.number("Seed of the start", 0, 999, 0, key="seed")
+    try:
+        found = limited(x, k, seed)
+    except ValueError as error:
+        common.refused(stage, x, own, str(error))
+        return
+    film = ui.film(len(fixed_width.SIGMAS), key="sigma", values=fixed_width.SIGMAS, default=0.5, label="σ =")
+    colours = [figures.mixed(r) for r in found.r]
+    circles = [
+        lens.ellipses(m, lens.equally_wide(k, s), 1.0)
+        for m, s in zip(found.means, fixed_width.SIGMAS, strict=True)
+    ]
+    lines = {"from k-means' centres": found.distance, "entropy of r, nats": found.entropy}
+    with stage.picture:
+        left, right = ui.columns(2)
+        with left:
+            frames = figures.moves(colours, circles, found.means)
+            common.draw(x, own, colours[film.at], circles[film.at], found.means[film.at], film, frames)
+        with right:
+            ui.figure(
+                figures.over_knob(lines, fixed_width.SIGMAS, film.value, "σ", ""), key="limit", share=1.0,
+                film=film, frames=figures.knob_moves(fixed_width.SIGMAS),
+                data={"sigma": fixed_width.SIGMAS, **lines},
+                alt="Distance of the means from the centres of k-means and entropy of r, over the width",
+            )  # fmt: skip
+    with stage.foot:
+        film.bar(
+            captions=[
+                f"After EM with σ = {s:g}: the means are at most {d:.3f} from k-means' centres; "
+                f"the entropy of r is {h:.3f} nats a point."
+                for s, d, h in zip(
+                    fixed_width.SIGMAS, found.distance.tolist(), found.entropy.tolist(), strict=True
+                )
+            ],
+            equations=[
+                rf"r_{{nk}} \propto e^{{-\|x_n-\mu_k\|^2 / 2\sigma^2}}, \quad 2\sigma^2 = {2 * s * s:.4f}"
+                for s in fixed_width.SIGMAS
+            ],
+        )
+    with stage.below:
+        ui.notice(
+            "All weights are 1/K and all widths σ, held fixed: only the means move, from the same start as "
+            "k-means. As σ → 0 the nearest mean takes the whole point, and the M-step is k-means' own. A "
+            "wide σ lets all means meet at the mean of the data."
+        )
+        h = float(found.entropy[film.at])
+        options = ["one Gaussian each", "shared in part", "shared by all alike"]
+        ui.check(
+            f"To whom do the points belong at σ = {film.value:g}?",
+            options,
+            options[0 if h < 0.02 else 2 if k > 1 and h > 0.98 * math.log(k) else 1],
+            f"The entropy of r is {h:.3f} nats a point, between 0 and log K = {math.log(k):.3f}.",
+            veils=("picture", "equation"),
+        )
+        ui.program(
+            f"""
+            from pages.latent.mixture import fixed_width, points
+
+            x = {code}
+            found = fixed_width.limit(x, {k}, {seed})
+            result = [float(found.distance[{film.at}]), float(found.entropy[{film.at}])]
+            """,
+            shows=[float(found.distance[film.at]), h],
+        )
+        ui.source(kmeans.KMeans, fixed_width.limit, references=common.REFERENCES)

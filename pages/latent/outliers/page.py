@@ -1,0 +1,125 @@
+"""Outlier gauge: a VAE's evidence and reconstruction error as alarms, and a plain picture that fools both."""
+
+from lab import ui
+from lab.lenses import latent
+from modules.latent.vae import VAE
+from pages.latent.latent_space import common
+from pages.latent.outliers import figures, lens
+
+SHARES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3]
+MODELS = ["vae-bits-digits", "iwae-digits"]
+SETS = ["other symbols", "noise", "shuffled", "inverted", "plain bars"]
+SHORT = dict(zip(lens.SCORES, ("log p̂", "error"), strict=True))
+REFERENCES = [
+    "Nalisnick et al. 2019, Do deep generative models know what they don't know?, arXiv:1810.09136",
+    "[UDL] §14.1; [GM] §3.4 (importance-weighted evidence)",
+]
+
+stage = ui.stage("Outlier gauge", "A density says how odd a picture is; a simple one may pass.")
+stage.scenes(
+    {
+        "Other symbols": ui.scene("Most symbols lie beyond both thresholds; this plus is let pass."),
+        "Noise": ui.scene("Noise is far from all digits, by either score.", set="noise"),
+        "A box": ui.scene("Your picture, the triangle: a box is beyond both thresholds.", x="box"),
+        "A plain bar": ui.scene("A bar of two columns looks less odd than nearly every digit.", x="bar",
+                                set="plain bars"),
+        "Few alarms": ui.scene("One digit in a hundred may be flagged: more symbols pass.", share=0.01),
+        "One draw": ui.scene("One draw for each picture: a lower, noisier log p̂; the error needs no draws.",
+                             draws=1),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def judged(name: str, draws: int) -> lens.Judged:
+    known, digits = (common.small_bits(split)[0] for split in ("val", "test"))
+    return lens.judged(ui.load(name), known, digits, draws)
+
+
+with stage.rail:
+    kind = ui.choice("Digits against", SETS, key="set", as_list=True)
+    draws = ui.choice("Draws N", [1, 5, 50, 500], key="draws", default=50)
+    digits = latent.examples(*common.examples(common.DIGITS, lens.SIDE))
+    shelf = [("plus", lens.symbol("plus")), ("bar", lens.bar()), ("box", lens.symbol("box")), *digits[:-1]]
+    picture = ui.draw("Your picture", key="x", size=lens.SIDE, examples=shelf)
+    name = ui.choice("Model", MODELS, key="model", as_list=True)
+x = (picture > 0.5).float().reshape(1, -1)
+found, mine = judged(name, draws), lens.scores(ui.load(name), x, draws)
+own = {score: float(value) for score, value in mine.items()}
+film = ui.film(len(SHARES), key="share", values=SHARES, default=0.05, label="Flag of digits:", seconds=0.6)
+lines = {score: [found.threshold(score, share) for share in SHARES] for score in lens.SCORES}
+
+# --- Pictures -----------------------------------------------------------------------------------
+
+with stage.picture:
+    for score, column, unit in zip(lens.SCORES, ui.columns(2), ("log p̂(x), nats", "‖x − x̂‖²"), strict=True):
+        low, high = found.ends(kind, score, own[score])
+        shares = {n: lens.histogram(found.sets[n][score], low, high) for n in ("digits", kind)}
+        with column:
+            ui.figure(
+                figures.gauge(shares, low, high, lines[score][film.at], own[score], unit), key=score,
+                share=1.0, film=film,
+                frames={"layout.shapes.0.x0": lines[score], "layout.shapes.0.x1": lines[score]},
+                data=shares, alt=f"{score} of test digits and another set, the threshold, and your picture",
+            )  # fmt: skip
+with stage.foot:
+    film.bar(
+        captions=[
+            "False alarms on test digits: "
+            + ", ".join(f"{n} {found.flagged('digits', s, share):.1%}" for s, n in SHORT.items())
+            + f". Misses among “{kind}”: "
+            + ", ".join(f"{n} {1 - found.flagged(kind, s, share):.1%}" for s, n in SHORT.items())
+            + "."
+            for share in SHARES
+        ]
+    )
+evidence, error = lens.SCORES
+stage.metrics(
+    {
+        "Your log p̂": f"{own[evidence]:.2f}",
+        "above": f"{found.beaten(evidence, own[evidence]):.1%} of digits",
+        "Your error": f"{own[error]:.2f}",
+        "below": f"{found.beaten(error, own[error]):.1%} of digits",
+    }
+)
+
+# --- Words --------------------------------------------------------------------------------------
+
+with stage.below:
+    areas = {s: found.auroc(kind, s) for s in lens.SCORES}
+    ui.notice(
+        "The dotted thresholds flag the share of validation digits under the film. "
+        f"AUROC of “{kind}” against test digits: {areas[evidence]:.3f} by log p̂, {areas[error]:.3f} by the "
+        "error (1 separates, ½ guesses). Both alarms are about what is hard to encode and decode, not about "
+        "what is a digit: a plain bar is easy, so it is likely and well rebuilt. log p̂ from N draws is below "
+        "log p on average, most where the encoder guesses badly, as it does for what it has not met. "
+        "The page Out of distribution asks the same of a flow."
+    )
+    ui.table(
+        {
+            "set": SETS,
+            "AUROC, log p̂": [f"{found.auroc(n, evidence):.3f}" for n in SETS],
+            "AUROC, error": [f"{found.auroc(n, error):.3f}" for n in SETS],
+            "mean log p̂": [f"{float(found.sets[n][evidence].mean()):.1f}" for n in SETS],
+        },
+        alt="How well each score tells each set from test digits",
+    )
+    odd = own[evidence] < lines[evidence][film.at]
+    ui.check(
+        "Is your picture flagged by log p̂ at this threshold?", ["yes", "no"], "yes" if odd else "no",
+        f"It has {own[evidence]:.2f} nats, τ is {lines[evidence][film.at]:.2f}.",
+        veils=("picture", "numbers"),
+    )  # fmt: skip
+    ui.program(
+        f"""
+        from lab import experiments, weights
+        from lab.ui import drawing
+        from pages.latent.outliers import lens
+
+        model = weights.load({ui.spelled(name)})
+        x = (drawing.read({ui.ink(picture)!r}, {{}}, 8) / drawing.LEVELS > 0.5).float().reshape(1, 64)
+        result = [float(value) for value in lens.scores(model, x, {draws}).values()]
+        """,
+        shows=[own[evidence], own[error]],
+    )
+    ui.source(VAE.iwae, VAE.log_weights, lens.scores, lens.others, references=REFERENCES)

@@ -1,0 +1,103 @@
+"""Collapse: what a code costs and saves, the probes, the course of a training, and the reader's string."""
+
+import pytest
+import torch
+from opening import equation, figure, film, numbers, open_page, open_warned, table_with
+
+from lab import weights
+from lab.ui import models
+from pages.latent.collapse import lens
+
+SWAP = "Codes swapped"
+SHIPPED = ("gru-chains", "gru-freebits-chains", "order1-chains", "factorised-chains")
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, lens.Use]:
+    data = (*lens.chains("test"), *lens.chains("train"))
+    return {name: lens.use(weights.load(name), *data) for name in SHIPPED}
+
+
+def test_which_models_are_offered() -> None:
+    chains, digits = (set(models.trained("latent", lens.fits(data))) for data in lens.DATA)
+    assert set(SHIPPED) <= chains and {"vae-bits-digits", "madevae-digits"} <= digits
+    assert not {"beta4-digits", "vae-digits", "vae-mnist"} & digits and not chains & digits
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_bound_and_kl_are_the_cards(name: str, found: dict[str, lens.Use]) -> None:
+    card = weights.read_card(models.folder(name))["metrics"]
+    assert found[name].paid == pytest.approx(card["test/kl"], rel=0.1)
+    assert found[name].cost == pytest.approx(card["test/elbo"], rel=2e-2)
+
+
+def test_what_the_scenes_say(found: dict[str, lens.Use]) -> None:
+    assert abs(found["gru-chains"].saved) < 0.05 and found["gru-chains"].paid < 0.05
+    assert found["gru-freebits-chains"].saved > 1
+    most = max(found, key=lambda name: found[name].saved)
+    assert most == "factorised-chains"
+    ends = {name: models.history(name) for name in SHIPPED}
+    costs = {name: h["val/rec"][-1] + h["val/kl"][-1] for name, h in ends.items()}
+    remembering = [cost for name, cost in costs.items() if name != "factorised-chains"]
+    assert max(remembering) - min(remembering) < 0.5 < costs["factorised-chains"] - max(remembering)
+    assert ends["gru-chains"]["val/kl"][0] < 0.1
+    plain, made = (
+        lens.use(weights.load(name), *(2 * digits())) for name in ("vae-bits-digits", "madevae-digits")
+    )
+    assert made.saved < plain.saved
+
+
+def digits() -> tuple[torch.Tensor, torch.Tensor]:
+    from pages.latent.latent_space import common
+
+    return common.small_bits()
+
+
+def test_another_code_costs_nothing_where_nobody_listens() -> None:
+    x, _ = lens.chains("test")
+    model = weights.load("gru-chains")
+    own, other, kl = lens.told(model, x[:1], x[1:60])
+    assert other == pytest.approx(own, abs=0.3) and kl < 0.2
+    a, b = lens.decoded(weights.load("factorised-chains"), x[:8], 0)
+    assert a.shape == b.shape == (8, 32) and set(a.unique().tolist()) <= {0.0, 1.0}
+    assert (a != x[:8]).float().mean() < (b != x[:8]).float().mean()
+
+
+def test_the_film_is_the_curve_that_is_kept() -> None:
+    page = open_page("latent/collapse", epoch=3)
+    bar, (_, frames) = film(page, "epoch"), figure(page, "costs")
+    names = models.trained("latent", lens.fits("Two chains"))
+    curve = models.history("gru-chains")
+    assert bar["at"] == 2
+    assert frames["data.1.x"][2][names.index("gru-chains")] == pytest.approx(curve["val/kl"][2], rel=1e-5)
+    truth = lens.TwoChains(length=32)
+    assert numbers(equation(page)) == pytest.approx([truth.least_nll, truth.information], abs=6e-4)
+
+
+def test_the_swap_in_numbers(found: dict[str, lens.Use]) -> None:
+    page = open_page("latent/collapse", view=SWAP, model="gru-freebits-chains")
+    one = found["gru-freebits-chains"]
+    assert numbers(equation(page)) == pytest.approx([one.other, -one.own, one.saved, one.paid], abs=6e-3)
+    table = table_with(page, "−ELBO")
+    row = table[table["model"] == "gru-freebits"].iloc[0]
+    assert row["KL"] == pytest.approx(one.paid, abs=1e-3) and row["class from z"] == f"{one.from_draw:.0%}"
+
+
+@pytest.mark.parametrize(("text", "said"), [("0101x", "“x” is no bit"), ("0101", "That is 4 bits")])
+def test_a_bad_string_is_named(text: str, said: str) -> None:
+    page = open_warned("latent/collapse", view=SWAP, string=text)
+    assert said in page.warning[0].value
+    with pytest.raises(ValueError, match=said[:4]):
+        lens.typed(text)
+    assert lens.typed("01 " * 16).sum() == 16
+
+
+def test_all_but_the_factorised_decoder_end_within_a_nat_and_their_kl_does_not() -> None:
+    ends = {}
+    for name in (*SHIPPED, "gru-annealed-chains"):
+        curve = models.history(name)
+        ends[name] = curve["val/rec"][-1] + curve["val/kl"][-1], curve["val/kl"][-1]
+    told = ends.pop("factorised-chains")[0]
+    bounds, kls = zip(*ends.values(), strict=True)
+    assert max(bounds) - min(bounds) < 1 < told - max(bounds)
+    assert max(kls) - min(kls) > 1.5

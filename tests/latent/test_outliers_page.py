@@ -1,0 +1,85 @@
+"""Outlier gauge: scores by hand, thresholds and their counts, and the picture that fools both."""
+
+import math
+
+import pytest
+import torch
+from opening import film, metrics, open_page, open_warned, table_with
+
+from lab import experiments, weights
+from pages.latent.latent_space.common import small_bits
+from pages.latent.outliers import lens
+
+SHARE = 0.05
+
+
+@pytest.fixture(scope="module")
+def model():
+    return weights.load(experiments.ZOO / "vae-bits-digits")
+
+
+@pytest.fixture(scope="module")
+def found(model) -> lens.Judged:
+    return lens.judged(model, small_bits("val")[0], small_bits("test")[0], 50)
+
+
+def test_scores_by_hand(model) -> None:
+    x = small_bits("test")[0][:2]
+    got = lens.scores(model, x, 5, seed=3)
+    with torch.no_grad():
+        log_w = model.log_weights(x, 5, torch.Generator().manual_seed(3))
+        mean = torch.sigmoid(model.decoder(model.encoder(x)[:, :10]))
+    torch.testing.assert_close(got["log p̂"], log_w.exp().mean(0).log(), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(got["reconstruction"], ((x - mean) ** 2).sum(1), rtol=1e-4, atol=1e-4)
+
+
+def test_thresholds_count_what_they_say(found: lens.Judged) -> None:
+    for score, sign in zip(lens.SCORES, (1, -1), strict=True):
+        known, at = sign * found.known[score], sign * found.threshold(score, SHARE)
+        assert float((known < at).float().mean()) == pytest.approx(SHARE, abs=0.01)
+        digits, odd = (sign * found.sets[n][score] for n in ("digits", "other symbols"))
+        assert found.flagged("digits", score, SHARE) == pytest.approx(float((digits < at).float().mean()))
+        assert found.auroc("other symbols", score) == pytest.approx(
+            float((odd[:, None] < digits).float().mean()), abs=2e-3
+        )
+    assert found.flagged("other symbols", "log p̂", 0.01) < found.flagged("other symbols", "log p̂", SHARE)
+
+
+def test_what_the_scenes_say(found: lens.Judged, model) -> None:
+    evidence, error = (found.threshold(s, SHARE) for s in lens.SCORES)
+    judge = {n: lens.scores(model, p.reshape(1, 64), 50) for n, p in
+             (("plus", lens.symbol("plus")), ("box", lens.symbol("box")), ("bar", lens.bar()))}  # fmt: skip
+    assert judge["plus"]["log p̂"] > evidence and judge["plus"]["reconstruction"] < error
+    assert judge["box"]["log p̂"] < evidence and judge["box"]["reconstruction"] > error
+    assert found.beaten("log p̂", float(judge["bar"]["log p̂"])) > 0.95
+    assert found.beaten("reconstruction", float(judge["bar"]["reconstruction"])) > 0.95
+    for score in lens.SCORES:
+        assert found.flagged("other symbols", score, SHARE) > 0.9
+        assert found.flagged("noise", score, SHARE) == 1 and found.auroc("noise", score) > 0.999
+        assert found.flagged("plain bars", score, SHARE) == 0
+    one = lens.scores(model, small_bits("test")[0], 1)["log p̂"]
+    assert one.mean() < found.sets["digits"]["log p̂"].mean()
+
+
+def test_sets_are_what_they_are_called() -> None:
+    x = small_bits("test")[0]
+    sets = lens.others(x)
+    assert torch.equal(sets["inverted"] + x, torch.ones_like(x))
+    assert torch.equal(sets["shuffled"].sum(1), x.sum(1))
+    assert len(sets["other symbols"]) == 72 and len(sets["plain bars"]) == 12
+    assert all(v.unique().tolist() == [0, 1] for v in sets.values())
+
+
+def test_the_page(found: lens.Judged, model) -> None:
+    page = open_page("latent/outliers")
+    said = film(page, "share")["captions"][2]
+    missed = 1 - found.flagged("other symbols", "log p̂", SHARE)
+    assert f"log p̂ {found.flagged('digits', 'log p̂', SHARE):.1%}" in said and f"log p̂ {missed:.1%}" in said
+    own = float(lens.scores(model, lens.symbol("plus").reshape(1, 64), 50)["log p̂"])
+    assert metrics(page)["Your log p̂"] == f"{own:.2f}" and math.isfinite(own)
+    table = table_with(page, "AUROC, error")
+    assert table["AUROC, error"][0] == f"{found.auroc('other symbols', 'reconstruction'):.3f}"
+
+
+def test_a_drawing_that_cannot_be_read_is_named() -> None:
+    open_warned("latent/outliers", x="ink.nonsense")
