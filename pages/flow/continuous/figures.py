@@ -1,0 +1,65 @@
+"""A density with paths through it; error against calls of the field."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lab.figures import theme
+from lab.figures.basic import array
+
+
+def trails(paths: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Paths (F, N, 2) up to every frame, with gaps: x and y, (F, N (F + 1))."""
+    p = array(paths).transpose(1, 0, 2)  # (N, F, 2)
+    frames = p.shape[1]
+    drawn = np.arange(frames) <= np.arange(frames)[:, None]  # (F now, F)
+    shown = np.where(drawn[:, None, :, None], p[None], np.nan)
+    shown = np.pad(shown, ((0, 0), (0, 0), (0, 1), (0, 0)), constant_values=np.nan)
+    flat = shown.reshape(frames, -1, 2)
+    return flat[..., 0], flat[..., 1]
+
+
+def stream(density: Any, paths: Any, marked: Any, reach: float, at: int) -> tuple[go.Figure, dict[str, Any]]:
+    """The density at a frame, the paths so far and where they are now; and what moves."""
+    z, p, q = array(density), array(paths), array(marked)
+    step = 2 * reach / z.shape[1]
+    x, y = trails(p)
+    fig = go.Figure(
+        [
+            go.Heatmap(z=z[at], x0=-reach + step / 2, dx=step, y0=-reach + step / 2, dy=step, zmin=0,
+                       zmax=float(z[at].max()), colorscale=theme.scale("probability"), showscale=False,
+                       hoverinfo="skip"),
+            go.Scatter(x=x[at], y=y[at], mode="lines", hoverinfo="skip", name="paths",
+                       line={"color": theme.fade(theme.HIDDEN, 0.9), "width": 1.5}),
+            go.Scatter(x=p[at, :, 0], y=p[at, :, 1], mode="markers", hoverinfo="skip", name="points",
+                       marker={"size": 8, "color": theme.OUTPUT}),
+            go.Scatter(x=q[at, :1], y=q[at, 1:], mode="markers", hoverinfo="skip", name="marked",
+                       marker={"size": 15, "color": theme.VERMILLION}),
+        ]
+    )  # fmt: skip
+    fig.update_xaxes(title="h₁", range=[-reach, reach], constrain="domain", tickvals=[-2, 0, 2])
+    fig.update_yaxes(
+        title="h₂", range=[-reach, reach], scaleanchor="x", constrain="domain", tickvals=[-2, 0, 2]
+    )
+    return fig.update_layout(showlegend=False), {
+        "data.0.z": z, "data.0.zmax": z.max((1, 2)).tolist(), "data.1.x": x, "data.1.y": y,
+        "data.2.x": p[..., 0], "data.2.y": p[..., 1], "data.3.x": q[:, :1], "data.3.y": q[:, 1:],
+    }  # fmt: skip
+
+
+def costs(found: Mapping[str, Any], solver: str, calls: int, error: float) -> go.Figure:
+    """Error against calls of every solver; a ring around the one in use."""
+    fig = go.Figure()
+    for (name, cost), color in zip(found.items(), (theme.HIDDEN, theme.INPUT, theme.OUTPUT), strict=True):
+        fig.add_trace(go.Scatter(x=cost.calls, y=cost.errors, mode="lines+markers", name=name,
+                                 line={"width": 3, "color": color}, marker={"size": 9}))  # fmt: skip
+    fig.add_trace(
+        go.Scatter(x=[calls], y=[error], mode="markers", showlegend=False, name=solver, hoverinfo="skip",
+                   marker={"size": 22, "symbol": "circle-open", "color": theme.VERMILLION,
+                           "line": {"width": 4}})
+    )  # fmt: skip
+    fig.update_xaxes(title="calls of the field", type="log", tickvals=[1, 4, 16, 64, 256])
+    fig.update_yaxes(title="error at T", type="log", exponentformat="power", nticks=6)
+    return fig

@@ -1,0 +1,183 @@
+"""A field moves points: paths, the density along them, and what a solver's steps cost.
+
+dh/dt = f(h),    d log p/dt = −tr ∂f/∂h,    t from 0 to T
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from modules.flow.cnf import Continuous, Solver
+from modules.flow.tangent import units
+
+FRAMES = 21
+REACH, CELLS = 4.0, 60
+FINE = 256  # steps of the reference solution
+COUNTS = (1, 2, 4, 8, 16, 32)
+
+
+class Linear(nn.Module):
+    """f(h) = J h."""
+
+    def __init__(self, J: Tensor) -> None:
+        super().__init__()
+        self.J = J
+
+    def divergence(self, t: float, h: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        return h @ self.J.T, ((v @ self.J.T) * v).sum((-2, -1))
+
+
+class Curved(nn.Module):
+    """f(h) = (a sin h2, a sin h1) + pull · (tanh 2 h1, 0): no matrix; parts the plane in two."""
+
+    def __init__(self, turn: float, pull: float) -> None:
+        super().__init__()
+        self.turn, self.pull = turn, pull
+
+    def divergence(self, t: float, h: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        x, y = h.unbind(-1)
+        bend = (2 * x).tanh()
+        value = torch.stack([self.turn * y.sin() + self.pull * bend, self.turn * x.sin()], -1)
+        across, slope = self.turn * y.cos(), 2 * self.pull * (1 - bend**2)
+        a, b = v.unbind(-1)  # (..., n)
+        pushed_x = slope[..., None] * a + across[..., None] * b
+        pushed_y = (self.turn * x.cos())[..., None] * a
+        return value, (pushed_x * a + pushed_y * b).sum(-1)
+
+
+def field(name: str, rows: list[list[float]] | None = None) -> nn.Module:
+    """A field of the shelf; "own matrix" is linear in `rows`."""
+    if name == "parting":
+        return Curved(0.0, 1.5)
+    if name == "waves":
+        return Curved(1.2, 0.6)
+    matrices = {"turning": [[0.0, -1.0], [1.0, 0.0]], "spiral": [[-0.5, -2.0], [2.0, -0.5]]}
+    return Linear(torch.tensor(matrices.get(name, rows), dtype=torch.float64))
+
+
+@dataclass(frozen=True)
+class Ride:
+    """
+    Attributes:
+        times: (FRAMES,).
+        paths: (FRAMES, N, 2) of some points; marked: (FRAMES, 2) of one.
+        density: (FRAMES, CELLS, CELLS), row = x_2 upwards.
+        mass: (FRAMES,) of it in the window.
+        ladj: (FRAMES,) along the marked path.
+        back: largest error after going back from T to 0.
+        calls: of the field from 0 to T.
+    """
+
+    times: Tensor
+    paths: Tensor
+    marked: Tensor
+    density: Tensor
+    mass: Tensor
+    ladj: Tensor
+    back: float
+    calls: int
+
+
+def layer(made: nn.Module, solver: Solver, steps: int, time: float, tolerance: float = 1e-6) -> Continuous:
+    return Continuous(made, solver, steps, tolerance, time)
+
+
+def log_base(h: Tensor) -> Tensor:
+    return -0.5 * h.square().sum(-1) - 1.8378770664093453
+
+
+def ride(made: nn.Module, solver: Solver, steps: int, time: float, point: tuple[float, float]) -> Ride:
+    """Paths with the chosen solver (its state after whole steps lies between frames: each frame is solved
+    from 0), the density with a fine one.
+    """
+    times = torch.linspace(0, time, FRAMES, dtype=torch.float64)
+    starts = torch.cat([torch.tensor([point], dtype=torch.float64), ring()])
+    paths, ladjs = [starts], [starts.new_zeros(())]
+    for t in times[1:].tolist():
+        (h, ladj), _ = layer(made, solver, max(1, round(steps * t / time)), t).flow(starts, 0.0, t)
+        paths.append(h)
+        ladjs.append(ladj[0])
+    end, calls = layer(made, solver, steps, time).flow(starts, 0.0, time)
+    back = layer(made, solver, steps, time).flow(end[0], time, 0.0)[0][0]
+    seen = torch.stack(paths)
+    maps = densities(made, times)
+    mass = maps.sum((1, 2)) * (2 * REACH / CELLS) ** 2
+    error = float((back - starts).abs().max())
+    return Ride(times, seen[:, 1:], seen[:, 0], maps, mass, torch.stack(ladjs), error, calls)
+
+
+def ring(count: int = 16) -> Tensor:
+    """Starts on two circles."""
+    angle = 2 * torch.pi * torch.arange(count, dtype=torch.float64) / count
+    circle = torch.stack([angle.cos(), angle.sin()], -1)
+    return torch.cat([0.7 * circle, 1.5 * circle])
+
+
+def densities(made: nn.Module, times: Tensor) -> Tensor:
+    """p_t on the window: the base at where each cell came from, less what the way has stretched."""
+    axis = (torch.arange(CELLS, dtype=torch.float64) + 0.5) * (2 * REACH / CELLS) - REACH
+    x2, x1 = torch.meshgrid(axis, axis, indexing="ij")
+    h = torch.stack([x1, x2], -1).reshape(-1, 2)
+    total, maps = h.new_zeros(len(h)), [log_base(h).exp()]
+    gap = float(times[1] - times[0])
+    one = layer(made, "rk4", 3, gap)
+    for _ in times[1:]:  # one gap further back each time: the field does not change with t
+        (h, ladj), _ = one.flow(h, gap, 0.0)
+        total = total + ladj
+        maps.append((log_base(h) + total).exp())
+    return torch.stack(maps).reshape(len(times), CELLS, CELLS)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Calls of the field, and the error of the end point, by number of steps (or by tolerance)."""
+
+    calls: list[int]
+    errors: list[float]
+
+
+def costs(made: nn.Module, time: float, point: tuple[float, float]) -> dict[str, Cost]:
+    """Every solver against RK4 in FINE steps."""
+    start = torch.tensor([point], dtype=torch.float64)
+    truth = layer(made, "rk4", FINE, time).flow(start, 0.0, time)[0][0]
+    found = {}
+    for name in ("euler", "rk4"):
+        runs = [layer(made, name, n, time).flow(start, 0.0, time) for n in COUNTS]  # type: ignore[arg-type]
+        found[name] = Cost([c for _, c in runs], [off(r[0], truth) for r, _ in runs])
+    runs = [layer(made, "dopri5", 1, time, 10.0**-k).flow(start, 0.0, time) for k in (2, 3, 4, 5, 6, 7, 8)]
+    found["dopri5"] = Cost([c for _, c in runs], [off(r[0], truth) for r, _ in runs])
+    return found
+
+
+def off(h: Tensor, truth: Tensor) -> float:
+    return max(1e-16, float((h - truth).abs().max()))
+
+
+def true_ladj(made: nn.Module, time: float, point: tuple[float, float]) -> float:
+    start = torch.tensor([point], dtype=torch.float64)
+    return float(layer(made, "rk4", FINE, time).flow(start, 0.0, time)[0][1])
+
+
+def trace(made: nn.Module, h: Tensor) -> float:
+    """tr ∂f/∂h at a point (2,)."""
+    return float(made.divergence(0.0, h[None], units(h[None]))[1])  # type: ignore[operator]
+
+
+def captions(run: Ride) -> list[str]:
+    return [
+        f"t = {float(t):.2f}: the marked point is at ({float(h[0]):.3f}, {float(h[1]):.3f}); "
+        f"mass in the window {float(m):.4f}."
+        for t, h, m in zip(run.times, run.marked, run.mass, strict=True)
+    ]
+
+
+def equations(run: Ride) -> list[str]:
+    start = float(log_base(run.marked[0]))
+    return [rf"\log p_t = {start:.4f} - ({float(d):.4f}) = {start - float(d):.4f}" for d in run.ladj]
+
+
+def end(made: nn.Module, time: float, point: tuple[float, float]) -> Tensor:
+    """Where a point is at T, by RK4 in FINE steps, (2,)."""
+    start = torch.tensor([point], dtype=torch.float64)
+    return layer(made, "rk4", FINE, time).flow(start, 0.0, time)[0][0][0]

@@ -1,0 +1,133 @@
+"""Coupling microscope: a half that is copied decides what happens to the other; layer by layer."""
+
+import torch
+
+from lab import ui
+from lab.lenses import typed
+from modules.flow import coupling, monotone
+from pages.flow.coupling import figures, laws, lens
+
+VIEWS = ["layers", "laws"]
+REFERENCES = [
+    "Dinh et al. 2015, NICE, arXiv:1410.8516",
+    "Dinh et al. 2017, Density estimation using Real NVP, arXiv:1605.08803",
+    "Durkan et al. 2019, Neural spline flows, arXiv:1906.04032",
+    "[UDL] §16.3.3 (its Jacobian is called diagonal: it is block-triangular); [GM] §3.12.3",
+]
+
+stage = ui.stage("Coupling microscope", "One half is copied; it decides how the other half is changed.")
+stage.scenes(
+    {
+        "By hand": ui.scene("1 is copied; 2 becomes 2·e^tanh 1 + 1² = 5.283. The upper right of ∂h′/∂h is 0.",
+                            values="1 2", net=lens.NETS[0], depth=1),
+        "Copied half": ui.scene("Numbers 1 and 2 come out as they went in; 3 and 4 are scaled and moved."),
+        "In turn": ui.scene("Halves have taken turns twice: no entry of the whole Jacobian is 0.", layer=3),
+        "Never in turn": ui.scene("However deep: numbers 1 and 2 are never changed; the zeros stay.",
+                                  turns="never", layer=4),
+        "Still the base's": ui.scene("Outputs 1 and 2 have the law of the base after every layer.",
+                                     view="laws", turns="never", layer=4),
+        "All in turn": ui.scene("Halves take turns: no output is left with the base's law.", view="laws",
+                                layer=4),
+        "Additive": ui.scene("Shifts alone: g has slope 1 and the determinant is 1.", kind="additive"),
+        "Spline": ui.scene("g bends: its slope depends on h₂ too.", kind="spline"),
+    }
+)  # fmt: skip
+
+# --- Controls -----------------------------------------------------------------------------------
+
+with stage.rail:
+    view = ui.choice("View", VIEWS, key="view")
+    values, said = typed.named(
+        ui.text("Numbers h", "1 -0.5 0.3 2", key="values", max_chars=80), lens.MOST, -lens.REACH, lens.REACH
+    )
+    if said:
+        ui.warning(said)
+    if len(values) < lens.LEAST:
+        ui.stop("Type at least two numbers from −4 to 4, such as 1 −0.5.")
+    kind = ui.choice("g is", lens.KINDS, key="kind", default="affine")
+    depth = ui.slider("Layers", 1, 8, 4, key="depth")
+    turns = ui.choice("Who is copied", lens.TURNS, key="turns", as_list=True)
+    net = lens.NETS[1]
+    if kind != "spline":
+        net = ui.choice("Conditioner", lens.NETS, key="net", default=lens.NETS[1], as_list=True)
+    seed = ui.number("Seed", 0, 99, 0, key="seed")
+
+D = len(values)
+h = torch.tensor(values, dtype=torch.float64)
+stack = lens.layers(kind, net, turns, D, depth, seed)
+found = list(lens.looks(h, stack))
+first = 0 if view == "laws" else 1
+film = ui.film(depth + 1 - first, key="layer", values=range(first, depth + 1), default=1, label="Layer",
+               seconds=1.0)  # fmt: skip
+
+# --- Picture ------------------------------------------------------------------------------------
+
+if view == "layers":
+    rows = lens.rows(found)
+    maps, points = lens.maps(found, [layer for _, layer in stack])
+    fig, moves = figures.table(rows, [look.copied for look in found], film.at)
+    with stage.picture:
+        left, right = ui.columns([1, 1])
+        with left:
+            ui.figure(fig, alt="Numbers before a layer, the conditioner's answers, and the numbers after it",
+                      key="table", share=1.0, film=film, frames=moves)  # fmt: skip
+        with right:
+            fig, moves = figures.details(
+                lens.places(), maps, points, [look.jacobian for look in found],
+                [look.through for look in found], film.at,
+            )  # fmt: skip
+            ui.figure(fig, alt="Jacobians of this layer and of all so far; below, the maps g",
+                      key="details", share=1.0, film=film, frames=moves)  # fmt: skip
+    with stage.foot:
+        film.bar(captions=lens.captions(found), equations=lens.equations(found, kind))
+    now = found[film.at]
+    exact = float(torch.linalg.slogdet(now.jacobian).logabsdet)
+    stage.metrics(
+        {
+            "ladj, this layer": f"{now.ladj:.6f}",
+            "by autograd": f"{exact:.6f}",
+            "Copied half moves": f"{float((now.after - now.before)[now.copied].abs().max()):g}",
+            "Way back": f"{lens.round_trip(h, stack):.0e}",
+        }
+    )
+else:
+    spread = laws.outputs(stack, D, seed)
+    fig, moves = figures.laws(spread.middles, spread.heights, spread.distance, spread.p, spread.same, film.at)
+    with stage.picture:
+        ui.figure(fig, alt="Histograms of every output after this layer, over the density of the base",
+                  key="laws", share=1.0, film=film, frames=moves)  # fmt: skip
+    with stage.foot:
+        film.bar(captions=laws.captions(spread))
+
+# --- Words --------------------------------------------------------------------------------------
+
+waiting = int((~found[-1].changed).sum())
+with stage.below:
+    ui.notice(
+        "The conditioner is never inverted: on the way back it sees the same half and answers the same s "
+        "and t. In the Jacobian of a layer the rows of copied numbers are those of the identity; the other "
+        "rows hold the slope of g on the diagonal, and anything below the copied half: block-triangular, so "
+        "the determinant is the product of the slopes. "
+        + (f"After {depth} layers {waiting} of {D} inputs have never been changed." if waiting else
+           f"Within {depth} layers every input has been changed.")
+    )  # fmt: skip
+    ui.check(
+        "How many of the outputs after all layers still have the law of the base, whatever the conditioner?",
+        list(range(D + 1)), waiting,
+        "Those that no layer has changed.", veils=("picture", "equation", "numbers", "notice"),
+    )  # fmt: skip
+    ui.program(
+        f"""
+        import torch
+        from pages.flow.coupling import lens
+
+        h = torch.tensor({values}, dtype=torch.float64)
+        ladjs = []
+        for order, layer in lens.layers({kind!r}, {net!r}, {turns!r}, {D}, {depth}, {seed}):
+            h, ladj = layer.generate(h if order is None else order.generate(h)[0])
+            ladjs.append(float(ladj))
+        result = ladjs + h.tolist()
+        """,
+        shows=[look.ladj for look in found] + found[-1].after.tolist(),
+    )
+    ui.source(coupling.Coupling, monotone.Affine, lens.looks, references=REFERENCES)

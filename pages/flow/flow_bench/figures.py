@@ -1,0 +1,57 @@
+"""The plane after each layer, and the density with points on it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from lab.figures import theme
+from lab.figures.basic import array, click_targets
+
+
+def warp(parts: Sequence[Any], reach: float) -> go.Figure:
+    """Grid lines (trace 0), cloud (1), own points (2), each (N, 2)."""
+    looks = (
+        ("grid", {"mode": "lines", "line": {"width": 1.5, "color": theme.HIDDEN}}),
+        ("draws", {"mode": "markers", "marker": {"size": 4, "color": theme.OUTPUT, "opacity": 0.8}}),
+        ("points", {"mode": "markers", "marker": {"size": 13, "color": theme.VERMILLION}}),
+    )
+    fig = go.Figure()
+    for (name, look), values in zip(looks, parts, strict=True):
+        p = array(values)
+        fig.add_trace(go.Scatter(x=p[:, 0], y=p[:, 1], name=name, hoverinfo="skip", **look))
+    plane_axes(fig, reach)
+    return fig
+
+
+def heat(log_p: Any, points: Any, reach: float) -> go.Figure:
+    """log p over the plane, (S, S), from −8 to its top, and own points; click anywhere."""
+    z = array(log_p)
+    step = 2 * reach / len(z)
+    fig = go.Figure(
+        go.Heatmap(
+            z=z, x0=-reach + step / 2, dx=step, y0=-reach + step / 2, dy=step, zmin=-8, zmax=0,
+            colorscale=theme.scale("probability"), hoverinfo="skip",
+            colorbar={"thickness": 12, "outlinewidth": 0, "title": {"text": "log p"}},
+        )
+    )  # fmt: skip
+    p = array(points)
+    fig.add_trace(go.Scatter(x=p[:, 0], y=p[:, 1], mode="markers", showlegend=False, hoverinfo="skip",
+                             marker={"size": 10, "color": theme.VERMILLION}))  # fmt: skip
+    places = [round(-3.9 + 0.2 * i, 1) for i in range(40)]
+    nearest = [z[int((b + reach) / step)][int((a + reach) / step)] for b in places for a in places]
+    where = [(a, b) for b in places for a in places]
+    fig.add_trace(
+        click_targets(
+            [a for a, _ in where], [b for _, b in where], size=9,
+            hover=[f"log p({a:g}, {b:g}) ≈ {v:.2f}" for (a, b), v in zip(where, nearest, strict=True)],
+        )
+    )  # fmt: skip
+    plane_axes(fig, reach)
+    return fig
+
+
+def plane_axes(fig: go.Figure, reach: float) -> None:
+    corner = {"ticklabelposition": "outside right"}  # else two numbers meet in the corner
+    fig.update_xaxes(range=[-reach, reach], zeroline=False, constrain="domain", **corner)
+    fig.update_yaxes(range=[-reach, reach], zeroline=False, scaleanchor="x", constrain="domain")

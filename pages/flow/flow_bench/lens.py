@@ -1,0 +1,127 @@
+"""A trained flow of the plane, layer by layer: where a grid and a cloud go, what each layer does to log p.
+
+    log p(x) = log p_Z(z_0) − Σ_l log |det J_{f_l}(z_{l−1})|
+
+Everything in double precision. Shapes: points (N, 2); paths (L + 1, N, 2), from the base to the data.
+"""
+
+from copy import deepcopy
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lab.errors import UserError
+from lab.experiments import Experiment
+from modules.flow.flow import Flow
+
+REACH, CELLS = 4.0, 160
+LINES, DOTS, SPAN = 11, 61, 2.5  # of the grid on the base: each way, points a line, half its width
+CLOUD, MOST = 500, 50
+
+
+def of_the_plane(experiment: Experiment) -> bool:
+    """Whether an experiment trains a flow on points of the plane."""
+    return experiment.family == "flow" and experiment.datamodule.endswith(".Points")
+
+
+def exact(model: Flow) -> Flow:
+    """A copy in double precision."""
+    return deepcopy(model).double().eval().requires_grad_(False)
+
+
+def grid_lines() -> Tensor:
+    """Lines of the base, a row of NaN after each: (N, 2)."""
+    ends, along = (torch.linspace(-SPAN, SPAN, n, dtype=torch.float64) for n in (LINES, DOTS))
+    gap = torch.full((1, 2), torch.nan, dtype=torch.float64)
+    upright = [torch.cat([torch.stack([a.expand(DOTS), along], 1), gap]) for a in ends]
+    return torch.cat(upright + [line.flip(1) for line in upright])
+
+
+def cloud() -> Tensor:
+    """Draws of the base, (CLOUD, 2)."""
+    return torch.randn(CLOUD, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+
+
+@torch.no_grad()
+def path(model: Flow, z: Tensor) -> Tensor:
+    """z (N, 2) after each layer, (L + 1, N, 2); NaN stays NaN."""
+    known = ~z.isnan().any(1)
+    states = [z[known], *(h for h, _ in model.generating(z[known]))]
+    whole = torch.full((len(states), *z.shape), torch.nan, dtype=z.dtype)
+    whole[:, known] = torch.stack(states)
+    return whole
+
+
+@dataclass(frozen=True)
+class Account:
+    """log p of points, layer by layer.
+
+    Attributes:
+        base: (N,) log p_Z.
+        ladj: (L, N) log |det J| of every f_l, the first next to the base.
+        round_trip: the largest |f(f⁻¹(x)) − x|.
+        autograd: the largest difference of Σ ladj from autograd's log-determinant of the whole map.
+    """
+
+    z: Tensor
+    base: Tensor
+    ladj: Tensor
+    round_trip: float
+    autograd: float
+
+    @property
+    def log_prob(self) -> Tensor:
+        return self.base - self.ladj.sum(0)
+
+    @property
+    def partial(self) -> Tensor:
+        """log p as far as each layer, (L + 1, N), from the base on."""
+        return torch.cat([self.base[None], self.base - self.ladj.cumsum(0)])
+
+
+def account(model: Flow, x: Tensor) -> Account:
+    """What each layer does to log p of x (N, 2)."""
+    steps = list(model.normalizing(x))
+    z = steps[-1][0]
+    ladj = -torch.stack([ladj for _, ladj in reversed(steps)])
+    back = model.decode(z)
+    jacobian = torch.stack(
+        [torch.autograd.functional.jacobian(lambda v: model.decode(v[None])[0], one) for one in z]  # type: ignore[no-untyped-call]
+    )
+    difference = ladj.sum(0) - torch.linalg.slogdet(jacobian).logabsdet
+    return Account(z, model.log_base(z), ladj, float((back - x).abs().max()), float(difference.abs().max()))
+
+
+@torch.no_grad()
+def density(model: Flow, cells: int = CELLS) -> tuple[Tensor, float]:
+    """p over [-REACH, REACH]², (cells, cells), row = x_2 upwards; and its mass."""
+    axis = (torch.arange(cells, dtype=torch.float64) + 0.5) * (2 * REACH / cells) - REACH
+    x2, x1 = torch.meshgrid(axis, axis, indexing="ij")
+    log_p = model.log_prob(torch.stack([x1.flatten(), x2.flatten()], 1)).view(cells, cells)
+    return log_p, float(log_p.exp().sum() * (2 * REACH / cells) ** 2)
+
+
+def read_points(text: str) -> tuple[Tensor, str]:
+    """Points of a text, two numbers a line, (N, 2), and a sentence on the first line that is none, else "".
+
+    Raises:
+        UserError: no line is a point.
+    """
+    points, wrong = [], ""
+    for number, line in enumerate(text.replace(";", "\n").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            x1, x2 = (float(word) for word in line.replace(",", " ").split())
+            if not (abs(x1) <= REACH and abs(x2) <= REACH):
+                raise ValueError
+            points.append((x1, x2))
+        except ValueError:
+            wrong = wrong or (
+                f"Line {number} reads {line.strip()[:30]!r}: a point is two numbers from −4 to 4; "
+                "the others are shown."
+            )
+    if not points:
+        raise UserError(wrong or "There is no point: type two numbers a line.")
+    return torch.tensor(points[:MOST], dtype=torch.float64), wrong

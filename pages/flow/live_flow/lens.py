@@ -1,0 +1,139 @@
+"""A flow of the plane in training: what it is made of, its data, and what is drawn of it.
+
+−log p on points that it has not seen falls towards the entropy of the law that they come from, and never
+below it but for the scatter of the sample: their difference is KL(data ‖ model). Linear layers end at the
+best Gaussian.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from datamodules import points
+from lab.lenses import ink
+from modules.flow.coupling import NICE, LinearFlow, RealNVP, SplineFlow
+from modules.flow.flow import Flow
+
+REACH = 4.0  # the window shown is [-REACH, REACH]²
+CELLS = 64  # of the window, a side
+LOWEST = -8.0  # log p that is drawn as 0
+DRAWN = 300  # samples
+TRAIN, TEST = 10_000, 2_000
+KINDS = {"linear": LinearFlow, "additive": NICE, "affine": RealNVP, "spline": SplineFlow}
+OWN = "own drawing"
+SHAPES = ("moons", "eight_gaussians", "rings", "spirals", "checkerboard", "pinwheel", OWN)
+
+
+@dataclass(frozen=True)
+class Law:
+    """Where the points come from: a shape by name, or a drawing, rows of ink in [0, 1]."""
+
+    name: str
+    drawing: tuple[tuple[float, ...], ...] = ()
+
+    def sample(self, count: int, seed: int) -> Tensor:
+        """(count, 2)
+
+        Raises:
+            ValueError: nothing is drawn.
+        """
+        if self.name == OWN:
+            return ink.scattered(torch.tensor(self.drawing), count, seed)
+        return points.sample(self.name, count, seed)[0]  # type: ignore[arg-type]
+
+    @property
+    def entropy(self) -> float | None:
+        """In nats; None where it is not known."""
+        return ink.entropy(torch.tensor(self.drawing)) if self.name == OWN else points.ENTROPY.get(self.name)
+
+
+@lru_cache(maxsize=16)
+def split(law: Law, part: int) -> Tensor:
+    """The points of a law to train on (part 1) and to judge by (part 3)."""
+    return law.sample(TRAIN if part == 1 else TEST, seed=part)
+
+
+@lru_cache(maxsize=16)
+def gaussian_nll(law: Law) -> float:
+    """−log p a point of the Gaussian with the training points' mean and covariance, on the test points."""
+    x, test = split(law, 1), split(law, 3)
+    normal = torch.distributions.MultivariateNormal(x.mean(0), x.T.cov())
+    return float(-normal.log_prob(test).mean())
+
+
+def span(law: Law) -> tuple[float, float]:
+    """Of the curve's ordinate: from below the entropy to above the best Gaussian."""
+    top = gaussian_nll(law)
+    low = top - 2.2 if law.entropy is None else law.entropy
+    return low - 0.15 * (top - low), top + 0.35 * (top - low)
+
+
+@dataclass(frozen=True)
+class FlowRecipe:
+    """A flow of `layers` layers, its conditioners two layers of `width` units."""
+
+    law: Law
+    kind: str
+    layers: int
+    width: int
+    seed: int
+    stride: int = 10
+
+    def build(self) -> Flow:
+        if self.kind == "linear":
+            return LinearFlow((2,), self.layers)
+        return KINDS[self.kind]((2,), self.layers, (self.width, self.width))  # type: ignore[arg-type]
+
+    def loss(self, model: Flow, knobs: Mapping[str, float], generator: torch.Generator) -> Tensor:
+        """Mean −log p of a batch."""
+        x = split(self.law, 1)
+        return -model.log_prob(x[torch.randint(len(x), (int(knobs["batch"]),), generator=generator)]).mean()
+
+    def look(self, model: Flow, knobs: Mapping[str, float]) -> dict[str, np.ndarray]:
+        """map (CELLS, CELLS): log p from LOWEST to 0 as 0 to 255; samples (DRAWN, 2); nll; mass in the
+        window."""
+        log_p = model.log_prob(grid())
+        noise = torch.randn(DRAWN, 2, generator=torch.Generator().manual_seed(self.seed))
+        return {
+            "map": levels(log_p.view(CELLS, CELLS)),
+            "samples": model.decode(noise).numpy(),
+            "nll": (-model.log_prob(split(self.law, 3)).mean()).numpy(),
+            "mass": (log_p.exp().sum() * (2 * REACH / CELLS) ** 2).numpy(),
+        }
+
+
+@lru_cache(maxsize=1)
+def grid() -> Tensor:
+    """The middles of the window's cells, row by row, x_2 upwards: (CELLS², 2)."""
+    axis = (torch.arange(CELLS) + 0.5) * (2 * REACH / CELLS) - REACH
+    x2, x1 = torch.meshgrid(axis, axis, indexing="ij")
+    return torch.stack([x1.flatten(), x2.flatten()], 1)
+
+
+def levels(log_p: Tensor) -> np.ndarray:
+    """log p as bytes: LOWEST and below is 0, 0 and above 255."""
+    share = (1 - log_p / LOWEST).clamp(0, 1).nan_to_num()
+    return (255 * share).round().to(torch.uint8).numpy()
+
+
+def captions(frames: Any, knobs: Any, recipe: FlowRecipe) -> list[str]:
+    """What each frame says."""
+    entropy = recipe.law.entropy
+    said = []
+    for number, (frame, turned) in enumerate(zip(frames, knobs, strict=True)):
+        nll, after = float(frame["nll"]), f"After {number * recipe.stride} steps"
+        if not math.isfinite(nll):
+            said.append(f"{after} the training has run away: turn the rate down.")
+            continue
+        above = "" if entropy is None else f", {nll - entropy:.3f} above the entropy"
+        said.append(
+            f"{after}: −log p of new points {nll:.3f} nats{above}. Rate {turned['rate']:g}; "
+            f"mass in the window {float(frame['mass']):.3f}."
+        )
+    return said

@@ -1,0 +1,167 @@
+"""i-ResNet log-det: det (I + J) by series, probes and roulette; what makes h + f(h) invertible."""
+
+from lab import ui
+from lab.errors import UserError
+from lab.lenses import typed
+from modules.flow import iresnet, tangent
+from pages.flow.log_det import figures, lens
+
+REFERENCES = [
+    "Behrmann et al. 2019, Invertible residual networks, arXiv:1811.00995",
+    "Chen et al. 2019, Residual flows, arXiv:1906.02735",
+]
+VIEWS = ["Estimates", "Invertible"]
+J0, M0 = "0.3 0.2; -0.1 0.4", "0.5 10; 0 0.5"
+
+stage = ui.stage("i-ResNet log-det", "A series of traces stands for the determinant of I + J.")
+stage.scenes(
+    {
+        "One term": ui.scene("One term is the trace, 0.7: too much by 0.09. More terms, less bias.", n=1),
+        "Five terms": ui.scene("Five terms lie on the dotted line; random probes scatter around it.", n=5),
+        "As printed": ui.scene("Without 1/k, or with powers of the trace, the sum settles elsewhere.", n=12),
+        "Gaussian probes": ui.scene("Gaussian noise scatters 7 times as wide as ±1 here.",
+                                    noise="gaussian", n=5),
+        "Nearly 1": ui.scene("Eigenvalues near 1: a slow series, and a roulette without a finite variance.",
+                             J="0.9 0.2; 0 0.85", n=5),
+        "Singular values": ui.scene("Largest singular value below 1: one zero, so the block can be inverted.",
+                                    view="Invertible"),
+        "Eigenvalues": ui.scene("Eigenvalues are below 1 already, and three points go to 0.",
+                                view="Invertible", rule="eigenvalue"),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def computed(rows: list[list[float]], noise: str, p: float, seed: int) -> tuple[lens.Sums, lens.Spread]:
+    J = lens.matrix(rows)
+    return lens.sums(J), lens.spread(J, noise, p, seed)
+
+
+def estimates() -> None:
+    with stage.rail:
+        text = ui.text("J, rows between semicolons", J0, key="J", max_chars=120)
+        try:
+            rows = typed.square(text, 1.5, 4)
+        except UserError as error:
+            ui.stop(str(error))
+        noise = ui.choice("Probes", ["rademacher", "gaussian"], key="noise", as_list=True)
+        p = ui.slider("Roulette stops with p", 0.1, 0.9, 0.5, key="p", step=0.05)
+        seed = ui.number("Seed of the probes", 0, 999, 0, key="seed")
+    found, spread = computed(rows, noise, p, seed)
+    counts = range(1, lens.TERMS + 1)
+    film = ui.film(lens.TERMS, key="n", values=counts, default=3, label="Terms", seconds=0.8)
+    with stage.picture:
+        left, right = ui.columns(2)
+        with left:
+            ui.figure(
+                figures.sums(found.exact, found.right, found.without, found.powers, film.at + 1),
+                alt="Partial sums of the series, and of two misreadings of it, against the exact value",
+                key="sums", share=1.0, film=film,
+                frames={"data.4.x": [[n] for n in counts], "data.4.y": found.right[:, None]},
+                data={"n": counts, "series": found.right, "without 1/k": found.without,
+                      "(tr J)^k": found.powers},
+            )  # fmt: skip
+        with right:
+            fig, moves = figures.estimates(found.exact, spread.names, spread.means, spread.sds, film.at)
+            ui.figure(fig, alt="Random estimates with n terms: mean and standard deviation", key="estimates",
+                      share=1.0, film=film, frames=moves,
+                      data={"estimate": spread.names, "mean": spread.means[:, film.at],
+                            "sd": spread.sds[:, film.at]})  # fmt: skip
+    with stage.foot:
+        film.bar(captions=[lens.caption(found, spread, n) for n in counts],
+                 equations=[lens.equation(found, n) for n in counts])  # fmt: skip
+    stage.metrics(
+        {
+            "log det(I + J)": f"{found.exact:.6f}",
+            "‖J‖₂": f"{found.norm:.4f}",
+            "Largest |eigenvalue|": f"{found.radius:.4f}",
+            "Roulette sd": f"{float(spread.sds[-1, 0]):.4f}",
+        }
+    )
+    with stage.below:
+        ui.notice(
+            "Few terms are biased whatever the number of probes; many probes only narrow the scatter, as one "
+            "over the root of their number. The roulette draws how many terms to take and weighs each by "
+            "one over the chance to be reached: no bias, more scatter. Its variance is finite if the square "
+            f"of the largest eigenvalue, {found.radius**2:.3f}, is below {1 - p:.2f}. [UDL] 16.22 prints the "
+            "series without 1/k, and its trace[·]ᵏ can be read as a power of the trace."
+        )
+        finite = float(spread.sds[-1, 0]) < float("inf")
+        ui.check(
+            "Does the roulette's variance exist here?",
+            ["yes", "no"],
+            "yes" if finite else "no",
+            f"{found.radius:.3f}² = {found.radius**2:.3f} against 1 − p = {1 - p:.2f}.",
+            veils=("picture", "numbers", "notice"),
+        )
+        ui.program(
+            f"""
+            import torch
+            from modules.flow.iresnet import series
+
+            J = torch.tensor({rows}, dtype=torch.float64)
+            eye = torch.eye(len(J), dtype=torch.float64)
+            result = [series(lambda v: v @ J.T, eye, n).sum() for n in (1, 3, 5)]
+            result.append(torch.linalg.slogdet(eye + J).logabsdet)
+            """,
+            shows=[*(float(found.right[n - 1]) for n in (1, 3, 5)), found.exact],
+        )
+        ui.source(iresnet.series, iresnet.roulette, tangent.probes, references=REFERENCES)
+
+
+def invertible() -> None:
+    with stage.rail:
+        text = ui.text("M, rows between semicolons", M0, key="M", max_chars=80)
+        try:
+            rows = typed.square(text, 20, 2)
+        except UserError as error:
+            ui.stop(str(error))
+        if len(rows) != 2 or not any(v for row in rows for v in row):
+            ui.stop("This view takes two rows of two numbers, not all of them 0.")
+        rule = ui.choice("Rule for the weights", lens.RULES, key="rule", as_list=True)
+        c = ui.slider("Scaled to at most c", 0.1, 0.99, 0.9, key="c", step=0.01, disabled=rule == "none")
+    M = lens.matrix(rows)
+    found = lens.applied(M, rule, c)
+    t, components, end = lens.along(M, found.scaled)
+    with stage.picture:
+        left, right = ui.columns(2)
+        with left:
+            ui.figure(figures.line(t, components, lens.on_line(found.zeros, end)), key="line", share=1.0,
+                      alt="Both numbers of h + f(h) along a line through 0",
+                      data={"t": t, "first": components[0], "second": components[1]})  # fmt: skip
+        with right:
+            ui.figure(figures.values(lens.singular(M), found.singular, found.eigen), key="values", share=1.0,
+                      alt="Singular values before and after the rule, and moduli of eigenvalues")  # fmt: skip
+    stage.metrics(
+        {
+            "Largest singular value": f"{float(found.singular.max()):.4f}",
+            "Largest |eigenvalue|": f"{float(found.eigen.max()):.4f}",
+            "Points that go to 0": str(len(found.zeros)),
+            "Inverse of a test point": "not found" if found.steps is None else f"{found.steps} steps",
+        }
+    )
+    stage.equation(
+        rf"f(h) = -M^\top \tanh(M h),\qquad \mathrm{{Lip}} f \le \sigma_{{\max}}(M)^2 = "
+        rf"{float(found.singular.max()) ** 2:.4f}",
+        f"The line leads from 0 to ({float(end[0]):.3f}, {float(end[1]):.3f}) at t = 1.",
+    )
+    with stage.below:
+        ui.notice(
+            "Eigenvalues say what many applications of a matrix do in the end; how far one application can "
+            "move two points apart is said by the largest singular value. [UDL] 16.3.7 bounds the former. "
+            f"With this rule {len(found.zeros)} point{'s' * (len(found.zeros) != 1)} found go to 0: "
+            + ("so h + f(h) cannot be inverted." if len(found.zeros) > 1 else "no two were found.")
+        )
+        ui.check(
+            "Is h + f(h) sure to be invertible with these weights?",
+            ["yes", "no"],
+            "yes" if float(found.singular.max()) < 1 else "no",
+            f"The largest singular value is {float(found.singular.max()):.4f}.",
+            veils=("picture", "numbers", "notice"),
+        )
+        ui.source(tangent.Lipschitz, lens.applied, lens.zeros, references=REFERENCES)
+
+
+with stage.rail:
+    view = ui.choice("View", VIEWS, key="view")
+{"Estimates": estimates, "Invertible": invertible}[view]()

@@ -1,0 +1,55 @@
+"""Histograms of a score with a threshold, and the radius of draws against the density."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lab.figures import theme
+from lab.figures.basic import array, curves
+
+COLORS = (theme.BLUE, theme.VERMILLION, theme.GREEN, theme.ORANGE, theme.PURPLE)
+
+
+def scores(
+    shares: Mapping[str, Any], low: float, high: float, threshold: float, own: float | None, xlabel: str
+) -> go.Figure:
+    """Histograms (BINS,) by name, as lines; shape 0 of the layout is the threshold, `own` the reader's."""
+    count = len(next(iter(shares.values())))
+    x = np.linspace(low, high, count + 1)
+    fig = go.Figure()
+    for (name, values), color in zip(shares.items(), COLORS, strict=False):
+        fig.add_scatter(x=(x[1:] + x[:-1]) / 2, y=array(values), mode="lines", name=name, fill="tozeroy",
+                        line={"color": color, "width": 3, "shape": "hvh"},
+                        fillcolor=theme.fade(color, 0.2))  # fmt: skip
+    fig.add_vline(x=threshold, line={"color": theme.text(), "width": 3, "dash": "dot"})
+    if own is not None:
+        fig.add_scatter(x=[min(high, max(low, own))], y=[0], mode="markers", name="your picture",
+                        marker={"size": 18, "color": theme.VERMILLION, "symbol": "triangle-up"})  # fmt: skip
+    fig.update_xaxes(title=xlabel, range=[low, high])
+    fig.update_yaxes(title="share", rangemode="tozero")
+    fig.update_layout(showlegend=True)
+    return fig
+
+
+def areas(names: Sequence[str], log_p: Sequence[float], typical: Sequence[float]) -> go.Figure:
+    """AUROC of both scores, a set a row; ½ guesses."""
+    fig = go.Figure()
+    for label, values, color in (("log p", log_p, theme.BLUE), ("typicality", typical, theme.ORANGE)):
+        fig.add_bar(y=list(names), x=list(values), orientation="h", name=label, marker={"color": color},
+                    hovertemplate="%{y}: %{x:.3f}<extra></extra>")  # fmt: skip
+    fig.add_vline(x=0.5, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
+    fig.update_xaxes(title="AUROC", range=[0, 1])
+    fig.update_yaxes(autorange="reversed", showgrid=False)
+    fig.update_layout(showlegend=True, barmode="group")
+    return fig
+
+
+def radius(relative: Any, draws: Any, density: Any) -> go.Figure:
+    """Over r/√D: the density of the radius of draws (trace 0) and the base's (trace 1), over their peaks."""
+    lines = {"radius of draws": draws, "density of N(0, I)": density}
+    fig = curves(lines, relative, xlabel="‖z‖ / √D", ylabel="share of the peak",
+                 colors={"radius of draws": theme.ORANGE, "density of N(0, I)": theme.BLUE})  # fmt: skip
+    fig.update_yaxes(range=[0, 1.05])
+    return fig

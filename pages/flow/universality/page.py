@@ -1,0 +1,123 @@
+"""Universality: couplings of one number each, in this order or that, against one autoregressive layer."""
+
+from lab import ui
+from lab.errors import UserError
+from lab.lenses.typed import numbers
+from modules.flow import universality
+from pages.flow.universality import figures, lens
+
+REFERENCES = [
+    "Huang et al. 2018, Neural autoregressive flows, arXiv:1804.00779",
+    "Teshima et al. 2020, Coupling-based invertible neural networks are universal, arXiv:2006.11469",
+]
+ORDERS = ["D → 1", "1 → D", "own"]
+
+stage = ui.stage(
+    "Universality", "Couplings of one number each make an autoregressive layer; the order says which."
+)
+stage.scenes(
+    {
+        "Last one first": ui.scene("Each coupling reads inputs only: the last row is the IAF row, exactly."),
+        "First coupling": ui.scene("The last number changes; all that it reads is still input.", step=1),
+        "First one first": ui.scene("Now each reads what is changed already: the last row is the MAF row.",
+                                    order="1 → D"),
+        "Odd, then even": ui.scene("Some read inputs, some outputs: the last row is neither.", order="own"),
+        "Two numbers": ui.scene("Even with two numbers the order decides which layer it is.",
+                                values="1 0.5", order="1 → D"),
+        "Six numbers": ui.scene("Six couplings, one layer, difference 0.", values="1 -0.5 0.3 2 -1.2 0.8"),
+    }
+)  # fmt: skip
+
+# --- Controls -----------------------------------------------------------------------------------
+
+with stage.rail:
+    order_name = ui.choice("Order of the couplings", ORDERS, key="order")
+    typed = ui.text("Numbers", "0.5 -1 1.5 -0.3", key="values", max_chars=80)
+    values, strange = numbers(typed, 5, lens.LARGEST)
+    if strange:
+        ui.warning(f"{strange[0]!r} is no number from −5 to 5: it is left out.")
+    if len(values) < 2:
+        ui.stop("Type at least two numbers, such as 0.5 −1.")
+    D = len(values)
+    order = list(range(D))[:: -1 if order_name == "D → 1" else 1]
+    if order_name == "own":
+        said = ui.text("Your order", "1 3 2 4", key="own", max_chars=40)
+        try:
+            order = lens.typed_order(said, D)
+        except UserError as error:
+            ui.stop(str(error))
+    seed = ui.number("Seed of the network", 0, 999, 0, key="seed")
+found = lens.compare(values, order, seed)
+film = ui.film(D + 1, key="step", values=range(D + 1), default=D, label="Coupling", seconds=0.9)
+
+# --- Picture ------------------------------------------------------------------------------------
+
+rows = [
+    "input",
+    *(f"{k + 1}: number {d + 1}" for k, d in enumerate(order)),
+    " ",
+    *(f"{n} layer" for n in found.layers),
+]
+layers = list(found.layers.values())
+with stage.picture:
+    left, right = ui.columns([3, 2])
+    with left:
+        ui.figure(
+            figures.grid(found.values, layers, rows, film.at),
+            alt="The numbers after each coupling, and those of one IAF layer and one MAF layer below",
+            key="grid", share=1.0, film=film, frames=figures.film(found.values, layers),
+            data={f"number {i + 1}": found.values[:, i] for i in range(D)},
+        )  # fmt: skip
+    with right:
+        ui.figure(
+            figures.differences(found.differences),
+            alt="The largest difference between all couplings together and either layer",
+            key="differences", share=0.45,
+            data={"layer": list(found.differences), "off": list(found.differences.values())},
+        )  # fmt: skip
+        ui.figure(figures.jacobian(found.jacobian), alt="The Jacobian of all couplings together: triangular",
+                  key="jacobian", share=0.55)  # fmt: skip
+with stage.foot:
+    film.bar(
+        captions=[lens.caption(found, k) for k in range(D + 1)],
+        equations=[lens.equation(found, k) for k in range(D + 1)],
+    )
+stage.metrics(
+    {
+        "From the IAF layer": f"{found.differences['IAF']:.3g}",
+        "From the MAF layer": f"{found.differences['MAF']:.3g}",
+        "Way back, error": f"{found.error:.0e}",
+    }
+)
+
+# --- Words --------------------------------------------------------------------------------------
+
+same = [name for name, off in found.differences.items() if off < 1e-12]
+with stage.below:
+    ui.notice(
+        f"{lens.verdict(found)} [UDL], notes to chapter 16, lets the copied part grow by one number a layer, "
+        "the order 1 → D, and says that this gives its equation 16.15, which reads inputs: that is the other "
+        "order. Either way couplings can do what an autoregressive layer can, at the price of D layers."
+    )
+    ui.check(
+        "All couplings together are …",
+        ["the IAF layer", "the MAF layer", "neither", "both"],
+        "both" if len(same) == 2 else f"the {same[0]} layer" if same else "neither",
+        lens.verdict(found),
+        veils=("picture", "numbers", "notice"),
+    )
+    ui.program(
+        f"""
+        import torch
+        from lab.lenses import masked_layer
+        from modules.flow.universality import SingleCoupling
+
+        maf, iaf = masked_layer.both({D}, seed={seed})
+        h = start = torch.tensor({values}, dtype=torch.float64)
+        for d in {order}:
+            h, ladj = SingleCoupling(maf, d).generate(h)
+        result = [float((h - layer.generate(start)[0]).abs().max()) for layer in (iaf, maf)]
+        """,
+        shows=list(found.differences.values()),
+    )
+    ui.source(universality.SingleCoupling, universality.couplings, lens.compare, references=REFERENCES)

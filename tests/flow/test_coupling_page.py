@@ -1,0 +1,113 @@
+"""The page "Coupling microscope": what is copied, what changes, and whose law stays."""
+
+import math
+from functools import partial
+
+import pytest
+import torch
+from opening import figure, film, metrics, open_page, open_warned, prose, run_page, spoken, warnings
+from scipy.stats import kstest
+
+from pages.flow.coupling import laws, lens
+
+opened = partial(open_page, "flow/coupling")
+H = torch.tensor([1.0, -0.5, 0.3, 2.0], dtype=torch.float64)
+
+
+def test_the_oracle_by_hand() -> None:
+    (look,) = lens.looks(
+        torch.tensor([1.0, 2.0]).double(), lens.layers("affine", lens.NETS[0], "never", 2, 1, 0)
+    )
+    assert look.after.tolist() == pytest.approx([1, 5.283375], abs=1e-6)
+    assert look.ladj == pytest.approx(0.761594, abs=1e-6) and look.after[0] == 1
+    assert look.jacobian[0, 1] == 0 and look.jacobian[1, 0] != 0
+    (plain,) = lens.looks(
+        torch.tensor([1.0, 2.0]).double(), lens.layers("additive", lens.NETS[0], "never", 2, 1, 0)
+    )
+    assert plain.ladj == 0 and plain.after.tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("kind", lens.KINDS)
+@pytest.mark.parametrize("turns", lens.TURNS)
+@pytest.mark.parametrize("features", [2, 3, 6])
+def test_layers_agree_with_their_stack(kind: str, turns: str, features: int) -> None:
+    h = torch.linspace(-1.5, 2, features, dtype=torch.float64)
+    stack = lens.layers(kind, lens.NETS[1], turns, features, 4, seed=3)
+    found = list(lens.looks(h, stack))
+
+    def together(z: torch.Tensor) -> torch.Tensor:
+        for order, layer in stack:
+            z = layer.generate(z if order is None else order.generate(z)[0])[0]
+        return z
+
+    torch.testing.assert_close(found[-1].after, together(h))
+    torch.testing.assert_close(found[-1].through, torch.autograd.functional.jacobian(together, h))
+    for look in found:
+        assert float(torch.linalg.slogdet(look.jacobian).logabsdet) == pytest.approx(look.ladj, abs=1e-9)
+        assert (look.after == look.before)[look.copied].all()
+        assert (look.jacobian[look.copied] == torch.eye(features).double()[look.copied]).all()
+        slope = look.slope[~look.copied]
+        torch.testing.assert_close(slope, look.jacobian.diagonal()[~look.copied].log())
+    assert lens.round_trip(h, stack) < 1e-9
+    assert bool(found[-1].changed.all()) is (turns != "never") or turns == "random order"
+
+
+def test_a_curve_passes_through_its_point() -> None:
+    stack = lens.layers("spline", lens.NETS[1], lens.TURNS[0], 3, 2, 0)
+    found = list(lens.looks(H[:3], stack))
+    values, points = lens.maps(found, [layer for _, layer in stack])
+    assert values.shape == (2, 2, 81) and points[1, 1].isnan().all()  # the second layer changes one number
+    at = lens.places()
+    for frame, k in ((0, 0), (0, 1), (1, 0)):
+        x, y = points[frame, k]
+        right = int(torch.searchsorted(at, x))
+        assert values[frame, k, right - 1] <= y <= values[frame, k, right]
+
+
+def test_the_law_of_the_outputs() -> None:
+    stack = lens.layers("affine", lens.NETS[1], "never", 4, 3, 0)
+    found = laws.outputs(stack, 4, 0)
+    assert found.same.tolist() == [[True] * 4] + [[True, True, False, False]] * 3
+    assert (found.p[:, :2] > 0.05).all() and (found.p[1:, 2:] < 1e-3).all()
+    assert ((found.heights.sum(-1) * 0.2) <= 1 + 1e-6).all()
+    z = torch.randn(500, 3, generator=torch.Generator().manual_seed(1)).double() * 1.05
+    for column in z.T:
+        said = kstest(column.numpy(), "norm")
+        distance = laws.smirnov(column)
+        assert float(distance) == pytest.approx(said.statistic, abs=1e-12)
+        assert float(laws.tail(distance, 500)) == pytest.approx(said.pvalue, abs=0.01)
+    turned = laws.outputs(lens.layers("affine", lens.NETS[1], lens.TURNS[0], 4, 4, 0), 4, 0)
+    assert not turned.same[2:].any() and (turned.p[4] < 0.05).all()
+
+
+def test_what_the_page_shows() -> None:
+    page = opened()
+    shown, bar = metrics(page), film(page, "layer")
+    assert shown["ladj, this layer"] == shown["by autograd"]
+    assert shown["Copied half moves"] == "0"
+    assert "Layer 1 copies 1, 2 and changes 3, 4" in bar["captions"][0]
+    assert "no layer has changed input 1, 2" in bar["captions"][0]
+    assert "every input has been changed" in bar["captions"][1]
+    look = next(lens.looks(H, lens.layers("affine", lens.NETS[1], lens.TURNS[0], 4, 1, 0)))
+    s, t = float(look.slope[2]), float(look.shift[2])
+    assert float(look.after[2]) == pytest.approx(0.3 * math.exp(s) + t)
+    assert spoken(bar["equations"][0]) == pytest.approx([0.3, s, t, float(look.after[2])], abs=6e-4)
+    _, frames = figure(page, "table")
+    assert frames["data.0.z"].shape == (4, 4, 4)
+
+
+def test_numbers_of_the_scenes() -> None:
+    hand = opened(values="1 2", net=lens.NETS[0], depth=1)
+    assert metrics(hand)["ladj, this layer"] == "0.761594"
+    stack = lens.layers("affine", lens.NETS[1], lens.TURNS[0], 4, 3, 0)
+    assert (list(lens.looks(H, stack))[2].through != 0).all()
+    assert "2 of 4 inputs have never been changed" in prose(opened(turns="never"))
+    never = film(opened(view="laws", turns="never"), "layer")["captions"]
+    assert "law is left, bit for bit, in output 1, 2" in never[4]
+    assert metrics(opened(kind="additive"))["ladj, this layer"] == "0.000000"
+
+
+def test_bad_numbers_are_named() -> None:
+    page = open_warned("flow/coupling", values="1 x 2 9")
+    assert "“x” and 1 more is left out" in warnings(page) and film(page, "layer")["count"] == 4
+    assert "at least two numbers" in warnings(run_page("flow/coupling", values="1"))

@@ -1,0 +1,62 @@
+"""The page "Flow bench": log p taken apart, the round trip, the mass, own points."""
+
+from functools import partial
+
+import pytest
+import torch
+from opening import figure, film, metrics, open_page, run_page, spoken, warnings
+
+from lab import weights
+from lab.experiments import ZOO
+from pages.flow.flow_bench import lens
+
+opened = partial(open_page, "flow/flow_bench")
+
+
+def test_the_page_shows_the_models_own_log_p_and_its_checks() -> None:
+    page = opened()
+    model = weights.load("realnvp-moons").requires_grad_(False)
+    shown = metrics(page)
+    log_p = float(model.log_prob(torch.tensor([[-1.0, 1.5]])))
+    assert float(shown["log p(-1, 1.5)"]) == pytest.approx(log_p, abs=1e-3)
+    assert float(shown["Round trip"]) < 1e-9 and float(shown["ladj − autograd"]) < 1e-9
+    assert float(shown["Mass"]) == pytest.approx(1, abs=0.01)
+    bar = film(page, "layer")
+    assert bar["at"] == bar["count"] - 1 == 8 and spoken(bar["equations"][8])[-1] == pytest.approx(
+        log_p, abs=1e-3
+    )
+    _, arrays = figure(page, "warp")
+    assert arrays["data.1.x"].shape == (9, lens.CLOUD)
+    with torch.no_grad():
+        cloud = torch.randn(lens.CLOUD, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+        assert arrays["data.1.x"][8].tolist() == pytest.approx(
+            model.double().decode(cloud)[:, 0].tolist(), abs=1e-4
+        )
+    assert arrays["data.2.x"][8].tolist() == pytest.approx([-1.0], abs=1e-5)  # the point comes home
+
+
+def test_what_the_scenes_say() -> None:
+    x = torch.tensor([[-1.0, 1.5]], dtype=torch.float64)
+    nice = lens.account(lens.exact(weights.load("nice-moons")), x)
+    assert nice.ladj[:-1].abs().max() == 0 and nice.ladj[-1].abs() > 0
+    linear = lens.path(lens.exact(weights.load("linear-moons")), lens.grid_lines())[-1][: lens.DOTS]
+    assert linear.diff(dim=0).diff(dim=0).abs().max() < 1e-9
+    on, off = lens.account(
+        lens.exact(weights.load("realnvp-moons")),
+        torch.tensor([[-1.0, 1.5], [0.0, 2.5]], dtype=torch.float64),
+    ).log_prob
+    assert on > off + 5
+
+
+def test_a_line_that_is_no_point_is_named_and_the_rest_shown() -> None:
+    page = run_page("flow/flow_bench", points="0 1\nhere\n1 0")
+    assert "Line 2 reads 'here'" in warnings(page) and "log p(0, 1)" in metrics(page)
+    page = run_page("flow/flow_bench", points="nothing")
+    assert "Line 1 reads" in warnings(page) and not page.exception and not page.error
+
+
+def test_four_spline_layers_serve_as_well_as_eight_affine_ones() -> None:
+    names = "spline-moons", "realnvp-moons"
+    nll = {name: weights.read_card(ZOO / name)["metrics"]["test/nll"] for name in names}
+    assert nll["spline-moons"] < nll["realnvp-moons"] + 0.01
+    assert [len(weights.load(name).layers) for name in nll] == [5, 8]  # the spline flow's last is a scaling

@@ -1,0 +1,65 @@
+"""Glow pipeline: the stages add up to the model's own log p; a level drawn anew leaves the others."""
+
+import torch
+from opening import figure, film, metrics, open_page, open_warned, spoken
+from pytest import approx
+
+from lab import weights
+from pages.flow.image_flow import lens
+from pages.flow.image_flow.common import digits, shelf
+
+
+def model_and_digit():
+    return weights.load("glow-digits"), lens.levels(dict(shelf())["3"])
+
+
+def test_the_stages_add_up() -> None:
+    model, x = model_and_digit()
+    stages = lens.journey(model, x)
+    log_p = model.log_prob(x + lens.noise(x)).item()
+    assert stages[-1].ladj + stages[-1].base == approx(log_p, abs=1e-3)
+    z = torch.cat([part.flatten() for part in lens.gone(stages, len(stages) - 1)])
+    torch.testing.assert_close(z, model.encode(x + lens.noise(x))[0])
+    assert [s.shape for s in stages if s.name in ("squeeze", "split")] == [
+        "4 × 4 × 4",
+        "2 × 4 × 4",
+        "8 × 2 × 2",
+    ]
+    for at, s in enumerate(stages):  # no number is lost
+        assert s.values.numel() + sum(v.numel() for v in lens.gone(stages, at)) == 64
+
+
+def test_a_level_anew() -> None:
+    model, x = model_and_digit()
+    table, changed = lens.anew(model, x, 9, 1.0, 0)
+    assert table.shape == (3, 9, 8, 8)
+    assert changed[0] < 0.3 < 0.5 < changed[1]  # the first level carries detail, the last the digit
+    z = model.encode(x + lens.noise(x))
+    fresh = torch.randn(9, 64, generator=torch.Generator().manual_seed(0))
+    mixed = torch.cat([fresh[:, :32], z[:, 32:].expand(9, -1)], 1)
+    torch.testing.assert_close(table[0], lens.pictures(model, mixed))
+
+
+def test_the_page() -> None:
+    model, x = model_and_digit()
+    log_p = model.log_prob(x + lens.noise(x)).item()
+    page = open_page("flow/image_flow")
+    shown = metrics(page)
+    assert shown["Pieces"] == "2 × 4 × 4 + 8 × 2 × 2 = 64"
+    assert shown["log p(x + u)"] == f"{log_p:.2f} nats"
+    assert float(shown["Round trip"]) < 1e-3
+    assert spoken(film(page)["equations"][-1])[-1] == approx(log_p, abs=0.006)
+    _, frames = figure(page, "stage")
+    assert frames["data.0.z"].shape == (18, 40, 40)
+    box = open_page("flow/image_flow", digit="box", step=17)
+    assert float(metrics(box)["log p(x + u)"].split()[0]) < log_p - 50
+    new = open_page("flow/image_flow", view="new levels", t=0.0)
+    _, frames = figure(new, "anew")
+    first = frames["data.0.z"][0]
+    assert all((first[:, :8] == first[:, 9 * i : 9 * i + 8])[:8].all() for i in range(7))
+    assert open_warned("flow/image_flow", digit="ink.no")
+
+
+def test_labels_of_the_held_out_digits() -> None:
+    x, y = digits()
+    assert x.shape == (500, 1, 8, 8) and x.max() == 16 and len(y) == 500
