@@ -38,7 +38,26 @@ COURSE = {
         "masks", "orders", "blind_spot",
     ),
     "convolution": ("kernel", "own_stack", "receptive_field"),
-    "latent": ("latent_space", "interpolation", "traversal", "arithmetic", "bound", "importance"),
+    "flow": (
+        "change_of_variables",
+        "monotone",
+        "linear_flow",
+        "coupling",
+        "flow_bench", "live_flow", "maf_iaf", "universality", "planar_radial",
+        "reversible", "contraction", "log_det", "continuous", "image_flow", "dequantization", "temperature",
+        "image_interpolation", "typicality",
+        "unnormalised", "vae_or_flow",
+    ),
+    "latent": (
+        "linear", "eigen_digits", "hidden_markov", "letters", "not_markov", "kalman",
+        "taxonomy", "curve_density", "bound_staircase", "mixture", "capacity_wall", "latent_space",
+        "interpolation", "traversal", "arithmetic", "bound", "importance",
+        "beta", "collapse", "conditional", "two_level", "codebook", "prior_posterior",
+        "live_vae",
+        "disentanglement", "attributes", "denoising",
+        "information", "elbo_bars", "which_kl", "exponential_gaussian", "two_kls",
+        "gradients", "iwae", "amortisation", "flow_posterior", "outliers",
+    ),
     "language": (
         "tokenizer_workbench", "vocabularies", "perplexity", "entropy_floor", "ngrams", "rare_words",
         "count_vectors", "word2vec", "word_vectors", "analogies", "packing", "neural_lm", "shared_strength",
@@ -309,7 +328,8 @@ def knows(path: Path, key: str) -> bool:
     """Whether a page may have a control of this name, one that is not drawn now too: the files of its room,
     what it takes from another room, or the controls that pages share, spell it."""
     room = [*path.parent.glob("*.py")] if path.name == "page.py" else [path]
-    files = [*room, *borrowed(path, path.stat().st_mtime_ns), Path(__file__).with_name("language.py")]
+    shared = [Path(__file__).with_name(name) for name in ("language.py", "rewind.py")]
+    files = [*room, *borrowed(path, path.stat().st_mtime_ns), *shared]
     return any(re.fullmatch(name, key) for file in files for name in names(file, file.stat().st_mtime_ns))
 
 

@@ -3,13 +3,14 @@
 import ast
 import builtins
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import streamlit as st
 import torch
-from opening import captions, film, move, prose, run_page
+from opening import film, move, run_page
 from streamlit.testing.v1 import AppTest
 
 from lab import weights
@@ -286,9 +287,10 @@ def test_the_source_is_the_code_that_runs() -> None:
     from modules.trace import Trace
 
     line = inspect.getsourcelines(Trace.digest)[1]
-    assert f"modules/trace.py:{line}" in captions(page)
-    assert "hashlib.sha256()" in page.code[0].value
-    assert "(https://arxiv.org/abs/1312.6114)" in prose(page)
+    (sheet,) = (h.proto.body for h in page.get("html") if "lectern-source" in h.proto.body)
+    assert f"modules/trace.py:{line}" in sheet
+    assert "hashlib.sha256()" in re.sub(r"<[^>]*>", "", sheet)
+    assert "href='https://arxiv.org/abs/1312.6114'" in sheet
 
 
 def test_an_unknown_model_in_the_link_gets_a_sentence() -> None:
@@ -319,10 +321,11 @@ def test_scales_are_centred_and_run_from_paper(mode: theme.Mode) -> None:
         assert len(diverging) % 2 == 1 and diverging[len(diverging) // 2][0] == 0.5
         fig = basic.heatmap([[-1.0, 0.5]], scale="diverging")
         assert (fig.data[0].zmin, fig.data[0].zmax) == (-1.0, 1.0)
-        fig = theme.style(basic.heatmap([[0.2, 0.3]]))
-        assert (fig.data[0].zmin, fig.data[0].zmax) == (0.0, 1.0)
-        assert fig.layout.template.layout.paper_bgcolor == theme.PAPER[mode]
-        assert fig.layout.template.layout.font.size >= 18
+        fig = theme.styled(basic.heatmap([[0.2, 0.3]]))
+        assert (fig["data"][0]["zmin"], fig["data"][0]["zmax"]) == (0.0, 1.0)
+        shared = fig["layout"]["template"]["layout"]
+        assert shared["paper_bgcolor"] == theme.PAPER[mode]
+        assert shared["font"]["size"] >= 18
     finally:
         theme.use(before)
 
@@ -342,7 +345,7 @@ def test_cached_results_are_keyed_by_the_tensors_values() -> None:
     assert torch.equal(cached(torch.tensor([3.0])), torch.tensor([6.0])) and len(calls) == 2
     cached(torch.tensor([1]))
     assert len(calls) == 3  # an integer 1 is another input than 1.0
-    st.cache_data.clear()
+    st.cache_resource.clear()
 
 
 def modes_page() -> None:
@@ -415,10 +418,9 @@ def test_a_legend_has_the_room_it_needs() -> None:
     assert theme.legend_rows(["a", "b", "c"]) == 1
     assert theme.legend_rows(["as they are", "with noise", "entropy"]) == 2
     assert theme.legend_rows(["untied networks"] * 7) == 7  # 175 px each, two of them 350
-    few, many = (
-        theme.style(basic.curves({f"{i} untied networks": [0, 1] for i in range(n)}, title="T"))
-        for n in (2, 7)
-    )
+    few, many = (basic.curves({f"{i} untied networks": [0, 1] for i in range(n)}, title="T") for n in (2, 7))
+    theme.make_room(few)
+    theme.make_room(many)
     assert few.layout.legend.y is None and few.layout.margin.t == 36 + 2 * 24
     assert many.layout.legend.y < 0 and many.layout.margin.t == 48
 
@@ -631,3 +633,31 @@ def test_the_wire_brings_back_what_it_was_given() -> None:
     for name, values in arrays.items():
         assert back[name].shape == tuple(values.shape)
         assert torch.allclose(torch.as_tensor(back[name].copy()).double(), values.double(), atol=1e-6)
+
+
+EQUATIONS = [
+    r"x_{4} = -1.835 + 0.600 \cdot 1.000 = -1.236", r"x_12^34 = 5", r"x^{12}=\frac{12}3",
+    r"\frac12 + \sqrt[3]{27}", r"p=1{,}234", r"\begin{array}{cc}1&2\\3&4\end{array}", "x", r"10^{-3}",
+    r"\text{step 12 of 30} = 4", r"2.5e-05", r".5 + 1.", r"\underset{2}{3}", r"\color{#0072B2}{3.2}",
+    r"x_1, x_{10}, \log_2 8", r"3! = \binom52", r"1,234.5", r"\mathbf{12}x", r"\mathrm{W2} = 700001",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("latex", EQUATIONS)
+def test_equations_that_share_a_pattern_are_what_each_alone_would_be(latex: str) -> None:
+    from latex2mathml.converter import convert
+
+    from lab.ui.films import mathml
+
+    again = latex.replace("4", "7").replace("1.835", "22.5")
+    for tex in (latex, again):
+        assert mathml(tex) == convert(tex, display="block")
+
+
+def test_the_numbers_of_a_films_equations_are_not_read_again() -> None:
+    from lab.ui import films
+
+    films.pattern.cache_clear()
+    for step in range(50):
+        films.mathml(rf"x_{{{step}}} = {step / 7:.3f} \cdot \frac{{{step}}}{{3}}")
+    assert films.pattern.cache_info().misses == 1

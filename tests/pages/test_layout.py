@@ -51,7 +51,12 @@ def open_stage(visit: Visit, path: str) -> Any:
 
 
 def faults(tab: Any, *, phone: bool = False, stage: bool = False) -> list[str]:
-    found: list[str] = tab.evaluate(f"({LAYOUT})({json.dumps({'phone': phone, 'stage': stage})})")
+    """What is wrong once the page has come to rest: a figure may still be drawn anew to a new margin."""
+    look = f"({LAYOUT})({json.dumps({'phone': phone, 'stage': stage})})"
+    found: list[str] = tab.evaluate(look)
+    if found:
+        tab.wait_for_timeout(1500)
+        found = tab.evaluate(look)
     return found
 
 

@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
-from opening import TOPICS, open_page
+from opening import TOPICS, open_page, run_page, scenes
 
 from lab.ui.navigation import pages
+
+PAGES = [t for t in TOPICS if "/" in t]
 
 
 def plain(value: Any) -> Any:
@@ -15,16 +17,30 @@ def plain(value: Any) -> Any:
     return [plain(v) for v in value] if isinstance(value, list | tuple) else value
 
 
-@pytest.mark.parametrize("topic", [t for t in TOPICS if "/" in t])
-def test_the_program_of_a_page_gives_what_the_page_shows(topic: str) -> None:
-    page = open_page(topic)
-    if "_program" not in page.session_state:
-        pytest.skip("the page offers no code yet")
+def check(page: Any) -> None:
     source, shows = page.session_state["_program"]
     assert len(source.splitlines()) <= 16 and "result" in source
     space: dict[str, Any] = {}
     exec(source, space)
     assert plain(space["result"]) == pytest.approx(plain(shows), rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize("topic", PAGES)
+def test_the_program_of_a_page_gives_what_the_page_shows(topic: str) -> None:
+    page = open_page(topic)
+    if "_program" not in page.session_state:
+        pytest.skip("the page offers no code yet")
+    check(page)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("topic", PAGES)
+def test_the_programs_of_its_other_views_do_too(topic: str) -> None:
+    views = {scene.values["view"] for scene in scenes(open_page(topic)).values() if "view" in scene.values}
+    for view in sorted(views):
+        page = run_page(topic, view=view)
+        if "_program" in page.session_state:
+            check(page)
 
 
 def test_every_page_is_found() -> None:

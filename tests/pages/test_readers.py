@@ -38,13 +38,14 @@ def same(one: Any, other: Any) -> bool:
         return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
     if isinstance(one, Sequence) and not isinstance(one, str | bytes):
         return len(one) == len(other) and all(map(same, one, other))
-    if type(one).__eq__ is object.__eq__:
+    if one is not None and type(one).__eq__ is object.__eq__:
         return same(vars(one), vars(other))
     return bool(one == other) or one != one
 
 
-def check(calls: Sequence[Call]) -> None:
-    """Every call in eight threads at once, each thread beginning elsewhere, against the same alone."""
+def check(calls: Sequence[Call]) -> list[Any]:
+    """Every call in eight threads at once, each thread beginning elsewhere, against the same alone; returns
+    the results."""
     alone = [call() for call in calls]
     ready = threading.Barrier(READERS)
 
@@ -58,6 +59,7 @@ def check(calls: Sequence[Call]) -> None:
         for found in threads.map(reader, range(READERS)):
             for turn, result in found:
                 assert same(result, alone[turn]), f"call {turn} gave another result beside other readers"
+    return alone
 
 
 def last(work: Any) -> Any:
@@ -107,20 +109,29 @@ def test_attention_is_recorded_by_each_reader_alone() -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("topic", TOPICS)
 def test_cached_lenses_are_the_same_for_eight_readers(topic: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All that a page keeps, as it asks for it when it is opened; without the keeping."""
+    """All that a page keeps, as it asks for it when it is opened; without the keeping. And the page, whose
+    readers all get the kept object, leaves it as it was."""
     calls: list[Call] = []
+    given: list[Any] = []
     cached = ui.cached
 
     def recording(function: Callable[..., Any]) -> Callable[..., Any]:
         kept = cached(function)
 
         def call(*args: Any, **kwargs: Any) -> Any:
+            number = len(calls)
             calls.append(lambda: function(*args, **kwargs))
-            return kept(*args, **kwargs)
+            given.append(None)
+            given[number] = kept(*args, **kwargs)  # which may keep others meanwhile
+            return given[number]
 
         return call
 
     monkeypatch.setattr(ui, "cached", recording)
     page = run_page(topic)
     assert not failures(page), failures(page)
-    check(list(calls))  # cached functions that call others add to the list
+    now = list(zip(calls, given, strict=True))  # cached functions that call others add to the lists
+    for number, (alone, kept) in enumerate(
+        zip(check([call for call, _ in now]), [k for _, k in now], strict=True)
+    ):
+        assert same(alone, kept), f"the page has changed what call {number} gave"
