@@ -34,6 +34,7 @@ from modules.language.ngram import NGram
 from modules.language.word2vec import CBOW, SkipGram
 from modules.latent.em import EMModel
 from modules.latent.factor_analysis import FactorAnalysis
+from modules.latent.gtm import GTM
 from modules.latent.hmm import HMM
 from modules.latent.kmeans import KMeans
 from modules.latent.mixture import GaussianMixture
@@ -730,6 +731,7 @@ EM: dict[str, tuple[Callable[[], EMModel], Callable[[], Tensor]]] = {
     "PPCA": (lambda: PPCA((2,), 1), clusters),
     "PPCA, holes": (lambda: PPCA((2,), 1), lambda: with_holes(clusters())),
     "k-means": (lambda: KMeans((2,), 3), clusters),
+    "GTM": (lambda: GTM((2,), 4, 30, floor=1e-3), clusters),
     "HMM, Gaussian": (
         lambda: HMM(3, "gaussian-full", num_features=2, floor=1e-3),
         lambda: clusters().reshape(6, 20, 2),

@@ -158,6 +158,7 @@ SMALL: dict[str, list[Small]] = {
     "modules.latent.flow_posterior.FlowPosteriorVAE": [
         coder(VECTOR | CODES | {"flow": flow, "flow_hidden": [4], "context": 3}) for flow in ("iaf", "planar")
     ],
+    "modules.latent.gtm.GTM": [density(VECTOR | {"bumps": 2, "places": 5, "floor": 0.01, "restarts": 2})],
     "modules.latent.hmm.HMM": [
         language({"states": 2, "emission": "categorical", "vocab_size": 3, "restarts": 2}),
         Small(

@@ -1,11 +1,10 @@
 r"""How many components a density costs: a ring and a cube, by mixtures of K Gaussians, and by a bent latent.
 
     mixture   p(x) = Σ_k π_k N(x; μ_k, Σ_k)                                 K places, one by one
-    curve     p(x) = 1/G Σ_g N(x; W φ(z_g), σ² I),  z_g on a line           all places hang on one W
+    curve     p(x) = 1/G Σ_g N(x; Wᵀ φ(z_g), σ² I),  z_g on a line          all places hang on one W
     bits      p(x) = Π_i Σ_{z_i} ½ N(x_i; μ_{i z_i}, σ_i²)                  d binary latents: 2^d corners
 
-The curve is a latent variable model of one dimension, z uniform on a grid, f(z) = W φ(z) bends it: the E-step
-is a sum over G values of z, which d latent numbers would make G^d.
+The curve is `modules.latent.gtm`: one latent number, and an E-step that is a sum over G of its values.
 
 References: Bishop, Svensén, Williams 1998 (GTM: the curve by EM); [GM] §3.2.4 (capacity).
 """
@@ -20,8 +19,9 @@ from torch import Tensor
 
 from lab.lenses import ink
 from modules.latent.elbo import log_normal
-from modules.latent.em import Collapse, EMDensity, Stats
+from modules.latent.em import Collapse
 from modules.latent.gaussians import Covariance
+from modules.latent.gtm import GTM
 from modules.latent.mixture import GaussianMixture
 
 SIZES = [1, 2, 4, 6, 8, 12, 16, 32]  # K on the plane
@@ -165,67 +165,6 @@ def outlines(model: GaussianMixture, most: int) -> Tensor:
 # --- One bent latent ------------------------------------------------------------------------------
 
 
-class Curve(EMDensity):
-    """A line bent through the plane: z uniform on PLACES values, x ~ N(W φ(z), σ² I); φ are bumps along z.
-
-    Args:
-        bumps: how many; with a constant they make 2 (bumps + 1) + 1 numbers.
-    """
-
-    weights: Tensor
-    variance: Tensor
-
-    def __init__(self, bumps: int = 6) -> None:
-        super().__init__(STARTS, TRIAL)
-        z = torch.linspace(-1, 1, PLACES, dtype=torch.float64)
-        middles = torch.linspace(-1, 1, bumps, dtype=torch.float64)
-        width = 2 / (bumps - 1)
-        rises = (-0.5 * ((z[:, None] - middles) / width) ** 2).exp()
-        self.features = torch.cat([rises, torch.ones(PLACES, 1, dtype=torch.float64)], 1)  # φ
-        self.register_buffer("weights", torch.zeros(bumps + 1, 2, dtype=torch.float64))  # Wᵀ
-        self.register_buffer("variance", torch.ones((), dtype=torch.float64))
-
-    @property
-    def num_parameters(self) -> int:
-        return self.weights.numel() + 1
-
-    @property
-    def line(self) -> Tensor:
-        """f(z) of every z, (PLACES, 2)."""
-        return self.features @ self.weights
-
-    def begin(self, x: Tensor, generator: torch.Generator | None = None) -> None:
-        spread = x.std(0)
-        self.weights.copy_(torch.randn(self.weights.shape, generator=generator, dtype=x.dtype) * spread)
-        self.variance.copy_(spread.square().mean())
-
-    def log_joint(self, x: Tensor) -> Tensor:
-        """log p(x, z) for every z, (N, PLACES)."""
-        f = self.line
-        squares = x.square().sum(1)[:, None] - 2 * x @ f.T + f.square().sum(1)
-        constant = math.log(2 * math.pi) + self.variance.log() + math.log(PLACES)
-        return -squares / (2 * self.variance) - constant
-
-    def log_prob(self, x: Tensor) -> Tensor:
-        return self.log_joint(x).logsumexp(1)
-
-    def expectations(self, x: Tensor) -> Stats:
-        joint = self.log_joint(x)
-        log_p = joint.logsumexp(1)
-        r = (joint - log_p[:, None]).exp()
-        return {"loglik": log_p.sum(), "count": joint.new_tensor(len(x)), "members": r.sum(0),
-                "sum": r.T @ x, "squares": x.square().sum()}  # fmt: skip
-
-    def maximize(self, stats: Stats) -> None:
-        members, phi = stats["members"], self.features
-        gram = phi.T @ (members[:, None] * phi)
-        gram = gram + 1e-6 * gram.diagonal().mean() * torch.eye(len(gram)).to(gram)
-        self.weights.copy_(torch.linalg.solve(gram, phi.T @ stats["sum"]))
-        f = self.line
-        left = stats["squares"] - 2 * (f * stats["sum"]).sum() + (members * f.square().sum(1)).sum()
-        self.variance.copy_((left / (2 * stats["count"])).clamp(min=1e-6))
-
-
 @dataclass(frozen=True)
 class Course:
     """A curve in the making, at the steps SHOWN of EM.
@@ -244,7 +183,7 @@ class Course:
 
 def course(x: Tensor, held_out: Tensor, bumps: int, seed: int) -> Course:
     """EM of a curve, from the likeliest of STARTS starts after TRIAL steps; step 0 is that start."""
-    model = Curve(bumps)
+    model = GTM((2,), bumps, PLACES)
     generator = torch.Generator().manual_seed(seed)
     starts = []
     for _ in range(STARTS):

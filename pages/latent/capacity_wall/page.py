@@ -3,6 +3,7 @@
 from lab import ui
 from lab.figures import theme
 from lab.lenses import ink
+from modules.latent.gtm import GTM
 from modules.latent.mixture import GaussianMixture
 from pages.latent.capacity_wall import cube, figures, lens
 
@@ -74,33 +75,41 @@ def bent(of: tuple, x, held_out, bumps: int) -> lens.Course:
                     says="A line is bent through the points.")  # fmt: skip
 
 
-def mixture_view() -> None:
-    film = ui.film(len(lens.SIZES), key="k", values=lens.SIZES, default=8, label="K =", seconds=0.6)
-    of, x, held_out, level, (these, new) = points_of_view()
-    found, curve = fitted(of, x, held_out), bent(of, x, held_out, 6)
-    best = int(found.held_out.argmax())
-    rival = float(curve.held_out[-1])
+def pictured(
+    film, x, found: lens.Fits | lens.Course, outlines, densest: int, levels: dict, at: list[int], label: str,
+    log: bool = True,
+) -> None:  # fmt: skip
+    """The density with its outlines, the colour of frame `densest` the deepest, and the climb over `at`."""
     with stage.picture:
         left, right = ui.columns([4, 3])
         with left:
+            top = float(found.densities[densest].max())
             ui.figure(
-                figures.plane(x, found.densities[film.at], found.ellipses[film.at],
-                              float(found.densities[best].max())),
-                key="plane", share=1.0, film=film, frames=figures.turns(found.densities, found.ellipses),
-                alt="The points, the density of the mixture, and two standard deviations of each component",
+                figures.plane(x, found.densities[film.at], outlines[film.at], top),
+                key="plane", share=1.0, film=film, frames=figures.turns(found.densities, outlines),
+                alt="The points, the model's density, and its curve or two deviations of each component",
             )  # fmt: skip
         with right:
             lines = {
                 "new points": (found.held_out, theme.OUTPUT),
                 "fitted points": (found.train, theme.HIDDEN),
             }
-            levels = {"−H": (level, theme.GREEN), "curve": (rival, theme.ATTENTION)}
-            fig = figures.climb(found.sizes, lines, levels, film.at, "components K", "log p, nats a point")
+            fig = figures.climb(at, lines, levels, film.at, label, "log p, nats a point", log=log)
             ui.figure(
-                fig, key="climb", share=1.0, film=film, frames=figures.dots(fig, found.sizes, found.held_out),
-                data={"K": found.sizes, "fitted": found.train, "new": found.held_out},
-                alt="Mean log-likelihood of fitted and of new points against the number of components",
+                fig, key="climb", share=1.0, film=film, frames=figures.dots(fig, at, found.held_out),
+                data={label: at, "fitted": found.train, "new": found.held_out},
+                alt=f"Mean log-likelihood of fitted and of new points over: {label}",
             )  # fmt: skip
+
+
+def mixture_view() -> None:
+    film = ui.film(len(lens.SIZES), key="k", values=lens.SIZES, default=8, label="K =", seconds=0.6)
+    of, x, held_out, level, (these, new) = points_of_view()
+    found, curve = fitted(of, x, held_out), bent(of, x, held_out, 6)
+    best = int(found.held_out.argmax())
+    rival = float(curve.held_out[-1])
+    levels = {"−H": (level, theme.GREEN), "curve": (rival, theme.ATTENTION)}
+    pictured(film, x, found, found.ellipses, best, levels, found.sizes, "components K")
     with stage.foot:
         film.bar(
             captions=[
@@ -149,27 +158,8 @@ def curve_view() -> None:
                           help="how many features of z the line is a weighted sum of")  # fmt: skip
     found, mixtures = bent(of, x, held_out, bumps), fitted(of, x, held_out)
     rival, best = float(mixtures.held_out.max()), mixtures.sizes[int(mixtures.held_out.argmax())]
-    with stage.picture:
-        left, right = ui.columns([4, 3])
-        with left:
-            ui.figure(
-                figures.plane(x, found.densities[film.at], found.lines[film.at],
-                              float(found.densities[-1].max())),
-                key="plane", share=1.0, film=film, frames=figures.turns(found.densities, found.lines),
-                alt="The points, the curve f(z), and the density around it",
-            )  # fmt: skip
-        with right:
-            lines = {
-                "new points": (found.held_out, theme.OUTPUT),
-                "fitted points": (found.train, theme.HIDDEN),
-            }
-            levels = {"−H": (level, theme.GREEN), "best mixture": (rival, theme.INPUT)}
-            fig = figures.climb(steps, lines, levels, film.at, "EM step", "log p, nats a point", log=False)
-            ui.figure(
-                fig, key="climb", share=1.0, film=film, frames=figures.dots(fig, steps, found.held_out),
-                data={"step": steps, "fitted": found.train, "new": found.held_out},
-                alt="Mean log-likelihood of fitted and of new points against the steps of EM",
-            )  # fmt: skip
+    levels = {"−H": (level, theme.GREEN), "best mixture": (rival, theme.INPUT)}
+    pictured(film, x, found, found.lines, -1, levels, steps, "EM step", log=False)
     with stage.foot:
         film.bar(
             captions=[
@@ -207,7 +197,7 @@ def curve_view() -> None:
             """,
             shows=found.held_out.tolist(),
         )
-        ui.source(lens.Curve, lens.course, references=REFERENCES)
+        ui.source(GTM, lens.course, references=REFERENCES)
 
 
 VIEWS = {"Mixture": mixture_view, "Curve": curve_view, "Cube": lambda: cube.view(stage, REFERENCES)}

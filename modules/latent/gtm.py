@@ -1,0 +1,125 @@
+r"""Generative topographic mapping: one latent number, bent through the data space by a few weights.
+
+    p(x) = 1/G Σ_g N(x; Wᵀ φ(z_g), σ² I),   z_g on an even grid of [−1, 1],   φ = (bumps along z, 1)
+
+    E   r_ng = p(z_g | x_n),  members R_g = Σ_n r_ng
+    M   (Φᵀ R Φ) W = Φᵀ rᵀ X,   σ² = Σ_ng r_ng ‖x_n − Wᵀ φ(z_g)‖² / (N D)
+
+All G places hang on one W, so every point teaches all of the curve. The sum over G values of z is what makes
+the E-step exact, and what d latent numbers would make G^d.
+
+Shapes: x (B, *event_shape), flattened to (B, D); r (B, G); φ (G, M + 1); W (M + 1, D). Nats; float64.
+
+References: Bishop, Svensén, Williams 1998, GTM: the generative topographic mapping; [GM] §3.2.4 (capacity).
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from modules.base import require
+from modules.latent.em import EMDensity, Stats
+from modules.noise import pick, uniform
+
+RANK = 1e-13  # of the largest eigenvalue of Φᵀ R Φ: what is below counts as 0
+
+
+class GTM(EMDensity):
+    """Args:
+        event_shape: of one example.
+        bumps: M Gaussian features of z, as wide as they are apart; with a constant (M + 1) D weights.
+        places: G, values of z.
+        floor: the least variance.
+        restarts, trial_steps, training: see `EMModel`. A start has random weights.
+
+    Example:
+        >>> GTM(event_shape=(2,), bumps=6).num_parameters
+        15
+    """
+
+    features: Tensor
+    weights: Tensor
+    variance: Tensor
+
+    def __init__(
+        self,
+        event_shape: Sequence[int] = (2,),
+        bumps: int = 6,
+        places: int = 80,
+        floor: float = 1e-6,
+        restarts: int = 3,
+        trial_steps: int = 8,
+        **training: Any,
+    ) -> None:
+        super().__init__(restarts, trial_steps, **training)
+        require(1, event_shape=event_shape)
+        require(2, bumps=bumps, places=places)
+        self.event_shape, self.places, self.floor = tuple(event_shape), places, floor
+        self.n = math.prod(self.event_shape)
+        z, middles = (torch.linspace(-1, 1, count, dtype=torch.float64) for count in (places, bumps))
+        rises = (-0.5 * ((z[:, None] - middles) * (bumps - 1) / 2) ** 2).exp()
+        features = torch.cat([rises, torch.ones_like(rises[:, :1])], 1)
+        self.register_buffer("features", features, persistent=False)
+        self.register_buffer("weights", features.new_zeros(bumps + 1, self.n))
+        self.register_buffer("variance", features.new_ones(()))
+
+    @property
+    def num_parameters(self) -> int:
+        return self.weights.numel() + 1
+
+    @property
+    def line(self) -> Tensor:
+        """f(z) = Wᵀ φ(z) of every z, (G, D)."""
+        return self.features @ self.weights
+
+    # --- density ---
+
+    def _flat(self, x: Tensor) -> Tensor:
+        return x.reshape(len(x), -1).to(self.weights)
+
+    def log_joint(self, x: Tensor) -> Tensor:
+        """log p(x, z_g), (B, G)."""
+        x, f = self._flat(x), self.line
+        squares = x.square().sum(1)[:, None] - 2 * x @ f.T + f.square().sum(1)
+        constant = 0.5 * self.n * (math.log(2 * math.pi) + self.variance.log()) + math.log(self.places)
+        return -squares / (2 * self.variance) - constant
+
+    def log_prob(self, x: Tensor) -> Tensor:
+        return self.log_joint(x).logsumexp(1)
+
+    # --- EM ---
+
+    def begin(self, x: Tensor, generator: torch.Generator | None = None) -> None:
+        x = self._flat(x)
+        spread = x.std(0)
+        self.weights.copy_(torch.randn(self.weights.shape, generator=generator, dtype=x.dtype) * spread)
+        self.variance.copy_(spread.square().mean().clamp(min=self.floor))
+
+    def expectations(self, x: Tensor) -> Stats:
+        x = self._flat(x)
+        joint = self.log_joint(x)
+        log_p = joint.logsumexp(1)
+        r = (joint - log_p[:, None]).exp()
+        return {"loglik": log_p.sum(), "count": joint.new_tensor(len(x)), "members": r.sum(0),
+                "sum": r.T @ x, "squares": x.square().sum()}  # fmt: skip
+
+    def maximize(self, stats: Stats) -> None:
+        members, phi = stats["members"], self.features
+        gram = phi.T @ (members[:, None] * phi)
+        # least squares, also where places without members leave Φᵀ R Φ singular; a ridge would let log p fall
+        self.weights.copy_(torch.linalg.pinv(gram, rtol=RANK, hermitian=True) @ phi.T @ stats["sum"])
+        f = self.line
+        left = stats["squares"] - 2 * (f * stats["sum"]).sum() + (members * f.square().sum(1)).sum()
+        self.variance.copy_((left / (self.n * stats["count"])).clamp(min=self.floor))
+
+    # --- surface: Generator ---
+
+    def sample(self, n: int, generator: torch.Generator | None = None) -> Tensor:
+        """(n, *event_shape): a place on the curve, then a point around it."""
+        even = self.weights.new_full((n, self.places), 1 / self.places)
+        z = pick(even, uniform(n, like=self.weights, generator=generator))
+        noise = torch.randn(n, self.n, generator=generator, dtype=self.weights.dtype).to(self.weights)
+        return (self.line[z] + self.variance.sqrt() * noise).reshape(n, *self.event_shape)
