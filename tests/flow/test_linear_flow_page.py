@@ -7,7 +7,7 @@ import pytest
 import torch
 from opening import figure, film, metrics, open_page, open_warned, prose, run_page, spoken, warnings
 
-from pages.flow.linear_flow import lens
+from pages.flow.linear_flow import cost, lens
 
 opened = partial(open_page, "flow/linear_flow")
 ORACLE = ([2.0, -0.5, 4.0], [0.5, -1.0, 2.0], [3.0, -1.0, 0.5], [2, 3, 1])
@@ -58,11 +58,11 @@ def test_86_per_cent_lie_within_the_circle() -> None:
 
 
 def test_times_come_in_order_and_a_slope_is_read() -> None:
-    *_, (share, rows) = lens.timings(sizes=(8, 16, 32), seconds=0)
+    *_, (share, rows) = cost.timings(sizes=(8, 16, 32), seconds=0)
     assert share == 1 and rows["D"] == [8, 16, 32]
     assert all(len(values) == 3 and min(values) > 0 for values in rows.values())
-    assert lens.exponent([8, 16, 32], [2, 16, 128]) == pytest.approx(3)
-    assert lens.exponent([4, 8, 16, 32], [900, 64, 256, 1024]) == pytest.approx(2)  # the last three
+    assert cost.exponent([8, 16, 32], [2, 16, 128]) == pytest.approx(3)
+    assert cost.exponent([4, 8, 16, 32], [900, 64, 256, 1024]) == pytest.approx(2)  # the last three
 
 
 def test_what_the_page_shows() -> None:

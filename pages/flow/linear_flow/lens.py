@@ -1,4 +1,4 @@
-"""Linear flows: a plane under Ω = P L D S, a system solved by its triangles, and what either way costs.
+"""Linear flows: a plane under Ω = P L D S, and a system solved by its triangles.
 
     x = β + Ω h,    |det Ω| = area of the image of a unit square = Π |D_dd|,  if L has ones on its diagonal
 
@@ -6,21 +6,17 @@ Shapes: matrices (D, D), vectors (D,).
 """
 
 import math
-import time
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import torch
 from torch import Tensor
 
 from lab.errors import UserError
 from lab.lenses import typed
-from modules.flow.linear import LU, substitute
+from modules.flow.linear import LU
 
 MOST = 4  # numbers of the typed factors
 REACH = 20.0
-SIZES = (64, 128, 256, 512, 1024, 2048)
 
 
 def column(values: list[float]) -> Tensor:
@@ -202,51 +198,3 @@ def solve(made: Scaled, h: Tensor) -> Solve:
             top, bottom, found = float(known[right, i]), float(triangle[i, i]), float(known[at, i])
             equations.append(rf"{name}_{{{i + 1}}} = \frac{{{top:.3f}{less}}}{{{bottom:g}}} = {found:.3f}")
     return Solve(torch.stack(frames), said, equations)
-
-
-# --- The cost -------------------------------------------------------------------------------------
-
-
-def timings(
-    sizes: tuple[int, ...] = SIZES, seconds: float = 0.15
-) -> Iterator[tuple[float, dict[str, list[float]]]]:
-    """Milliseconds of a dense inverse and of two triangular solves of one vector: the shortest of all calls
-    that fit into so many seconds, of two at least."""
-    rows: dict[str, list[float]] = {"D": [], "dense inverse": [], "two triangles": []}
-    cost = [float(n) ** 3 for n in sizes]
-    for done, n in enumerate(sizes, start=1):
-        generator = torch.Generator().manual_seed(n)
-        entries = torch.randn(n, n, generator=generator) / n
-        lower = torch.eye(n) + entries.tril(-1)
-        upper = torch.eye(n) + entries.triu(1)
-        dense, x = lower @ upper, torch.randn(1, n, generator=generator)
-        ways = {
-            "dense inverse": partial(torch.linalg.inv, dense),
-            "two triangles": partial(two_solves, lower, upper, x),
-        }
-        rows["D"].append(n)
-        for name, way in ways.items():
-            rows[name].append(shortest(way, seconds))
-        yield sum(cost[:done]) / sum(cost), {name: list(values) for name, values in rows.items()}
-
-
-def two_solves(lower: Tensor, upper: Tensor, x: Tensor) -> Tensor:
-    return substitute(upper, substitute(lower, x, upper=False), upper=True)
-
-
-def shortest(way: Callable[[], Tensor], seconds: float) -> float:
-    """Milliseconds of the shortest call."""
-    found: list[float] = []
-    end = time.perf_counter() + seconds
-    while len(found) < 2 or time.perf_counter() < end:
-        start = time.perf_counter()
-        way()
-        found.append(1000 * (time.perf_counter() - start))
-    return min(found)
-
-
-def exponent(sizes: list[float], values: list[float], last: int = 3) -> float:
-    """The slope of log value over log size, from the largest sizes."""
-    x, y = (torch.tensor(v[-last:], dtype=torch.float64).log() for v in (sizes, values))
-    x = x - x.mean()
-    return float((x * y).sum() / (x * x).sum())

@@ -6,7 +6,7 @@ from lab import ui
 from lab.errors import UserError
 from lab.lenses import typed
 from modules.flow import linear
-from pages.flow.linear_flow import figures, lens
+from pages.flow.linear_flow import cost, figures, lens
 
 REFERENCES = [
     "Kingma, Dhariwal 2018, Glow, arXiv:1807.03039",
@@ -155,11 +155,11 @@ def draw_times(rows: dict[str, list[float]]) -> None:
 
 def measured() -> None:
     with stage.picture:
-        rows = ui.job("Measure", lens.timings, key="measure", of="times", show=draw_times, at_once=True)
+        rows = ui.job("Measure", cost.timings, key="measure", of="times", show=draw_times, at_once=True)
         if rows is None:
             ui.wait("The times of both ways, from D = 64 to 2,048, on this machine.")
         draw_times(rows)
-    slopes = {name: lens.exponent(rows["D"], rows[name]) for name in ("dense inverse", "two triangles")}
+    slopes = {name: cost.exponent(rows["D"], rows[name]) for name in ("dense inverse", "two triangles")}
     dense, solves = slopes.values()
     ratio = rows["dense inverse"][-1] / rows["two triangles"][-1]
     stage.metrics({**{f"Slope, {name}": f"{slope:.2f}" for name, slope in slopes.items()},
@@ -173,7 +173,7 @@ def measured() -> None:
             "The times are of this machine and this moment; with small matrices the call costs more than the "
             "numbers. A flow needs one inverse for every sample it scores, and an LU layer never forms it."
         )
-        ui.source(lens.timings, references=REFERENCES)
+        ui.source(cost.timings, references=REFERENCES)
 
 
 with stage.rail:

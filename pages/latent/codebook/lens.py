@@ -13,6 +13,7 @@ from lab.lenses import latent
 from modules.latent.vq_vae import VQVAE, nearest, perplexity
 
 MAP = 81  # points along a side of the slice
+SAVINGS = ["less than a third", "between a third and a half", "more than half"]
 
 
 def fits(entry: Experiment) -> bool:
@@ -105,3 +106,9 @@ def prices(model: VQVAE, codes: Tensor) -> tuple[float, float]:
     """Mean −log p(k) of codes (N, P) under the uniform prior and the learned one, nats."""
     uniform, learned = (-model.code_log_prob(codes, prior).mean().item() for prior in ("uniform", "learned"))
     return uniform, learned
+
+
+def saving(uniform: float, learned: float) -> str:
+    """How much of the uniform prior's price the learned one saves, in the words of SAVINGS."""
+    share = 1 - learned / uniform
+    return SAVINGS[(share > 1 / 3) + (share > 1 / 2)]

@@ -75,9 +75,8 @@ def own_digit() -> None:
     with stage.picture:
         left, middle, right = ui.columns([1, 1, 1])
         with left:
-            ui.figure(
-                basic.image(own.x.reshape(8, 8), title="x"), key="x", share=0.55, alt="Your digit, as bits"
-            )
+            fig = basic.image(own.x.reshape(8, 8), title="x")
+            ui.figure(fig, key="x", share=0.55, alt="Your digit, as bits")
         with middle:
             ui.clickable(
                 figures.code_grid(reading.codes, rows, place), key="place", share=0.55, mark=False,
@@ -184,11 +183,9 @@ def use() -> None:
     )
     with stage.below:
         ui.notice(
-            f"{model.codes - dead} of {model.codes} codes are in use. The perplexity says how many codes "
-            "used "
-            f"evenly would be as hard to guess: {even:.1f}. A code that is never chosen is never moved "
-            "either: "
-            "dead codes stay dead."
+            f"{model.codes - dead} of {model.codes} codes are in use. The perplexity says how many codes, "
+            f"evenly used, would be as hard to guess: {even:.1f}. A code that is never chosen is never "
+            "moved either: dead codes stay dead."
         )
         ui.program(
             f"""
@@ -224,21 +221,16 @@ def priors() -> None:
     with stage.below:
         ui.notice(
             f"Trained with the uniform prior, every picture pays {uniform:.2f} nats for its codes. The "
-            "learned "
-            f"prior asks {learned:.2f} for the same codes, {uniform - learned:.2f} less, and its draws stand "
-            "together as codes of digits do. A uniform draw is sixteen patches that never met."
+            f"learned prior asks {learned:.2f} for the same codes, {uniform - learned:.2f} less, and its "
+            f"draws stand together as codes of digits do. A uniform draw is {model.places} patches that "
+            "never met."
         )
         ui.check(
             "How much of the uniform prior's price does the learned one save?",
-            ["less than a third", "between a third and a half", "more than half"],
-            "more than half"
-            if learned < uniform / 2
-            else "between a third and a half"
-            if learned < 2 * uniform / 3
-            else "less than a third",
+            lens.SAVINGS, lens.saving(uniform, learned),
             f"It asks {learned:.2f} nats instead of {uniform:.2f}.",
             veils=("equation", "notice"),
-        )
+        )  # fmt: skip
         ui.program(
             f"""
             from lab import experiments, weights
@@ -249,7 +241,7 @@ def priors() -> None:
             result = list(lens.prices(model, model.encode(common.small_bits()[0])))
             """,
             shows=[uniform, learned],
-        )  # fmt: skip
+        )
 
 
 dict(zip(VIEWS, (own_digit, cells, use, priors), strict=True))[view]()

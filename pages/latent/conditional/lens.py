@@ -32,6 +32,13 @@ def means(model: VAE, x: Tensor, y: Tensor) -> Tensor:
 
 
 @torch.no_grad()
+def read(model: CVAE, x: Tensor, label: int) -> tuple[Tensor, Tensor]:
+    """The code of x (1, D), told a class: its means (K,) and their KLs (K,), nats."""
+    mean, log_var = model.encode_parameters(x, y=torch.tensor([label]))
+    return mean[0], latent.gaussian_kl(mean, log_var)[0]
+
+
+@torch.no_grad()
 def every_class(model: CVAE, z: Tensor) -> Tensor:
     """Codes (S, K) -> pictures (S, C, H, W): each decoded once as every class."""
     codes = z[:, None].expand(-1, model.num_classes, -1)  # (S, C, K): the classes are the batch

@@ -2,8 +2,6 @@
 
 import math
 
-import torch
-
 from lab import ui
 from lab.figures import basic, theme
 from lab.lenses import latent
@@ -15,8 +13,7 @@ VALUES = [i / 4 for i in range(-12, 13)]
 STYLES = 7
 OTHER = "vae-bits-digits"  # the same networks, told nothing
 REFERENCES = [
-    "Sohn, Lee & Yan 2015, Learning Structured Output Representation using Deep Conditional Generative "
-    "Models",
+    "Sohn, Lee & Yan 2015, Learning Structured Output Representation … Deep Conditional Generative Models",
     "Kingma et al. 2014, Semi-Supervised Learning with Deep Generative Models, arXiv:1406.5298",
     "[UDL] notes of ch. 17",
 ]
@@ -66,16 +63,11 @@ with stage.rail:
         guess = int(costs.argmin())
     if view == VIEWS[0]:
         told = ui.choice(
-            "The encoder is told",
-            ["likeliest", *range(lens.CLASSES)],
-            key="told",
-            as_list=True,
+            "The encoder is told", ["likeliest", *range(lens.CLASSES)], key="told", as_list=True,
             help="The class given with your digit; the likeliest is the one it costs least under.",
-        )
+        )  # fmt: skip
         as_class = guess if told == "likeliest" else told
-        y = torch.tensor([as_class])
-        code = lens.means(model, own.x, y)[0]
-        kl = latent.gaussian_kl(*model.encode_parameters(own.x, y=y))[0]
+        code, kl = lens.read(model, own.x, as_class)
         order = kl.argsort(descending=True).tolist()
         rank = ui.slider("Dimension, by its KL", 1, k, 1, key="dimension") - 1
 
@@ -124,8 +116,7 @@ def own_style() -> None:
     with stage.below:
         ui.notice(
             f"The encoder has been told the class {as_class}, so slant, width and thickness are what its "
-            "code "
-            f"has to say: {float(kl.sum()):.2f} nats for your digit, {float(kl[d]):.2f} of them in "
+            f"code has to say: {float(kl.sum()):.2f} nats for your digit, {float(kl[d]):.2f} of them in "
             f"{common.dimension(d)}. The decoder gets that code ten times, each time with another class."
         )
         ui.check(
@@ -194,21 +185,11 @@ def told_or_not() -> None:
     with stage.picture:
         left, right = ui.columns(2)
         with left:
-            fig = basic.bars(
-                list(rows),
-                list(rows.values()),
-                [0, 1],
-                color=theme.HIDDEN,
-                probability=True,
-                title="Class read from μ by a line",
-            )
-            ui.figure(
-                fig,
-                key="probe",
-                share=1.0,
-                alt="Share of test digits whose class a linear probe reads",
-                data={"code": list(rows), "share": list(rows.values())},
-            )
+            fig = basic.bars(list(rows), list(rows.values()), [0, 1], color=theme.HIDDEN, probability=True,
+                             title="Class read from μ by a line")  # fmt: skip
+            ui.figure(fig, key="probe", share=1.0,
+                      alt="Share of test digits whose class a linear probe reads",
+                      data={"code": list(rows), "share": list(rows.values())})  # fmt: skip
         with right:
             fig = basic.bars(classes, costs, guess, title="−log p(x|c) of your digit, nats", xlabel="class c")
             ui.figure(fig, key="costs", share=1.0, alt="What your digit costs under each class",
@@ -223,11 +204,10 @@ def told_or_not() -> None:
     gain = cards["told nothing"]["metrics"]["test/elbo"] - cards["told the class"]["metrics"]["test/elbo"]
     with stage.below:
         ui.notice(
-            f"A line reads the class from {plain:.0%} of the codes of {OTHER}, and from {score:.0%} of those "
-            "of "
-            f"{name}; {floor:.0%} is what blind guessing gives. Being told saves {gain:.2f} nats a digit: "
-            f"log p(x|c) is above log p(x) by log 10 = {math.log(10):.2f} at most; the rest is a "
-            "tighter bound or a better fit."
+            f"A line reads the class from {plain:.0%} of the codes of {OTHER}, and from {score:.0%} of "
+            f"those of {name}; {floor:.0%} is what blind guessing gives. Being told saves "
+            f"{gain:.2f} nats a digit: log p(x|c) is above log p(x) by log 10 = {math.log(10):.2f} at most; "
+            "the rest is a tighter bound or a better fit."
         )
         ui.check(
             "The encoder is told the class. Why does the class then leave the code?",

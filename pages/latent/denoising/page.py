@@ -65,6 +65,23 @@ def models():
     return {name: ui.load(folder) for name, folder in lens.MODELS.items()}
 
 
+def pictured(film, pictures, rows, lines, labels: tuple[str, str], sheet_alt, lines_alt, level=None) -> None:
+    """The sheet (F, R, C, 8, 8) with its rows' names, and the lines name -> (F,) over the film's values."""
+    with stage.picture:
+        left, right = ui.columns([3, 2])
+        with left:
+            ui.figure(
+                sheets.contact_sheet(pictures[film.at], rows, [""] * lens.DRAWS), key="sheet", share=1.0,
+                film=film, frames={"data.0.z": sheets.sheet(pictures)}, alt=sheet_alt,
+            )  # fmt: skip
+        with right:
+            ui.figure(
+                figures.curves(lines, film.values, film.value, *labels, level), key="curves", share=1.0,
+                film=film, frames=figures.mark_moves(film.values), data={labels[0]: film.values, **lines},
+                alt=lines_alt,
+            )  # fmt: skip
+
+
 def noise() -> None:
     """The reader's digit damaged and rebuilt, and what is left wrong of all test digits."""
     with stage.rail:
@@ -77,21 +94,9 @@ def noise() -> None:
     mine, all_of = lens.heal(models(), own.x.expand(lens.DRAWS, -1), kind, seed), tested(kind)
     rows = list(mine.pictures)
     pictures = lens.sheet(mine.pictures, rows)
-    with stage.picture:
-        left, right = ui.columns([3, 2])
-        with left:
-            ui.figure(
-                sheets.contact_sheet(pictures[film.at], rows, [""] * lens.DRAWS), key="sheet", share=1.0,
-                film=film, frames={"data.0.z": sheets.sheet(pictures)},
-                alt="Your digit damaged five times, and what each autoencoder makes of it",
-            )  # fmt: skip
-        with right:
-            ui.figure(
-                figures.curves(all_of.wrong, lens.LEVELS, film.value, "damage", "wrong pixels of 64"),
-                key="curves", share=1.0, film=film, frames=figures.mark_moves(lens.LEVELS),
-                alt="Mean wrong pixels over the test digits against the damage, as given and as rebuilt",
-                data={"damage": lens.LEVELS, **all_of.wrong},
-            )  # fmt: skip
+    pictured(film, pictures, rows, all_of.wrong, ("damage", "wrong pixels of 64"),
+             "Your digit damaged five times, and what each autoencoder makes of it",
+             "Mean wrong pixels over the test digits against the damage, given and rebuilt")  # fmt: skip
     with stage.foot:
         film.bar(
             captions=[lens.healing(mine, kind, level) for level in range(film.count)],
@@ -108,8 +113,7 @@ def noise() -> None:
             "undo three pixels in ten blacked out, the VAE to copy through a noisy code. "
             f"Over the {len(common.small_bits()[0])} test digits the fewest wrong pixels are the {ahead}'s: "
             f"{float(all_of.wrong[ahead][film.at]):.2f}, against {float(all_of.wrong['x̃'][film.at]):.2f} as "
-            "given. "
-            "A denoiser learns where digits lie; a copy machine need not."
+            "given. A denoiser learns where digits lie; a copy machine need not."
         )
         ui.check(
             "Over the test digits, which leaves the fewest wrong pixels here?", list(lens.MODELS), ahead,
@@ -144,21 +148,10 @@ def prior() -> None:
     )
     pictures, cost = lens.two_rows(samples(source, 2 * lens.DRAWS, seed)), costs(source)
     words = [word for name in lens.MODELS for word in (name, "")]
-    with stage.picture:
-        left, right = ui.columns([3, 2])
-        with left:
-            ui.figure(
-                sheets.contact_sheet(pictures[film.at], words, [""] * lens.DRAWS), key="samples", share=1.0,
-                film=film, frames={"data.0.z": sheets.sheet(pictures)},
-                alt="Ten codes decoded by the plain, the denoising and the variational autoencoder",
-            )  # fmt: skip
-        with right:
-            ui.figure(
-                figures.curves(cost, lens.SPREADS, film.value, "spread s", "referee's cost, nats", real()),
-                key="costs", share=1.0, film=film, frames=figures.mark_moves(lens.SPREADS),
-                alt="What a density of digits pays for each one's pictures, and for test digits",
-                data={"s": lens.SPREADS, **cost},
-            )  # fmt: skip
+    pictured(film, pictures, words, cost, ("spread s", "referee's cost, nats"),
+             "Ten codes decoded by the plain, the denoising and the variational autoencoder",
+             "What a density of digits pays for each one's pictures, and for test digits",
+             real())  # fmt: skip
     wide = widths()
     formula = (
         r"z=s\,\varepsilon"
