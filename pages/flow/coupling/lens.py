@@ -94,6 +94,21 @@ class Look:
     jacobian: Tensor
     through: Tensor
 
+    @property
+    def log_det(self) -> float:
+        """log |det| of the Jacobian by autograd."""
+        return float(torch.linalg.slogdet(self.jacobian).logabsdet)
+
+    @property
+    def copied_moves(self) -> float:
+        """The largest change of a copied number: 0."""
+        return float((self.after - self.before)[self.copied].abs().max())
+
+
+def column(values: list[float]) -> Tensor:
+    """h (D,) in double precision."""
+    return torch.tensor(values, dtype=torch.float64)
+
 
 def looks(h: Tensor, stack: list[tuple[Permutation | None, Coupling]]) -> Iterator[Look]:
     """Each layer at work on the numbers h."""

@@ -1,7 +1,5 @@
 """Coupling microscope: a half that is copied decides what happens to the other; layer by layer."""
 
-import torch
-
 from lab import ui
 from lab.lenses import typed
 from modules.flow import coupling, monotone
@@ -53,7 +51,7 @@ with stage.rail:
     seed = ui.number("Seed", 0, 99, 0, key="seed")
 
 D = len(values)
-h = torch.tensor(values, dtype=torch.float64)
+h = lens.column(values)
 stack = lens.layers(kind, net, turns, D, depth, seed)
 found = list(lens.looks(h, stack))
 first = 0 if view == "laws" else 1
@@ -81,12 +79,11 @@ if view == "layers":
     with stage.foot:
         film.bar(captions=lens.captions(found), equations=lens.equations(found, kind))
     now = found[film.at]
-    exact = float(torch.linalg.slogdet(now.jacobian).logabsdet)
     stage.metrics(
         {
             "ladj, this layer": f"{now.ladj:.6f}",
-            "by autograd": f"{exact:.6f}",
-            "Copied half moves": f"{float((now.after - now.before)[now.copied].abs().max()):g}",
+            "by autograd": f"{now.log_det:.6f}",
+            "Copied half moves": f"{now.copied_moves:g}",
             "Way back": f"{lens.round_trip(h, stack):.0e}",
         }
     )

@@ -78,9 +78,10 @@ def bought(model: VAE, x: Tensor) -> Bought:
 
 
 @torch.no_grad()
-def sheet(model: VAE, x: Tensor, order: list[int]) -> Tensor:
-    """(2 + TURNED, V, 8, 8) pictures: V digits x (V, D), as they are rebuilt from their mean codes, and the
-    first of them with its `TURNED` most costly dimensions turned one at a time."""
+def sheet(model: VAE, own: Tensor, others: Tensor, order: list[int]) -> Tensor:
+    """(2 + TURNED, V, 8, 8) pictures: V digits, `own` (1, D) and `others` (V − 1, D), as they are rebuilt
+    from their mean codes, and the own one with its `TURNED` most costly dimensions turned one at a time."""
+    x = torch.cat([own, others])
     codes = latent.codes(model, x)
     turned = latent.traverse(codes[0], VALUES, order[:TURNED])
     rows = torch.cat([codes[None], turned])

@@ -1,7 +1,5 @@
 """β: the price of a nat of code, and what is bought for it."""
 
-import torch
-
 from lab import ui
 from modules.latent.vae import VAE, gaussian_kl
 from pages.latent.beta import figures, lens
@@ -54,8 +52,9 @@ found = [measured(name) for name in models]
 best = lens.best(found)
 spelled = [f"{beta:g}" for beta in betas]
 others = common.small_bits()[0][start : start + len(lens.VALUES) - 1]
-shown = torch.cat([own.x, others])
-pictures = [lens.sheet(ui.load(name), shown, one.order) for name, one in zip(models, found, strict=True)]
+pictures = [
+    lens.sheet(ui.load(name), own.x, others, one.order) for name, one in zip(models, found, strict=True)
+]
 rows = ["x", "rebuilt", *(f"turn {i + 1}" for i in range(lens.TURNED))]
 with stage.picture:
     left, right = ui.columns([2, 3])

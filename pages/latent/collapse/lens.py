@@ -130,6 +130,11 @@ def use(model: VAE, x: Tensor, y: Tensor, train_x: Tensor, train_y: Tensor, seed
     return Use(own, other, parts.kl.mean(0), active, *read)
 
 
+def beside(own: Tensor, others: Tensor) -> Tensor:
+    """(1 + N, D): the reader's x (1, D), then the others (N, D)."""
+    return torch.cat([own, others])
+
+
 @torch.no_grad()
 def decoded(model: VAE, x: Tensor, seed: int) -> tuple[Tensor, Tensor]:
     """Draws of p(x|z) with the own code of x (N, D), and with another's; (N, D) each."""

@@ -1,7 +1,5 @@
 """Collapse: decoders that need no code, what shows it, and what is done against it."""
 
-import torch
-
 from lab import ui
 from lab.figures import basic
 from lab.lenses import drawing
@@ -152,7 +150,7 @@ def swapping() -> None:
     found = [used(one, data) for one in names]
     at = names.index(name)
     now, model = found[at], ui.load(name)
-    x = torch.cat([own, split(data, "test")[0][: SHOWN - 1]])
+    x = lens.beside(own, split(data, "test")[0][: SHOWN - 1])
     panels = dict(zip(("x", "own code", "another's code"), (x, *swapped(name, x, seed)), strict=True))
     with stage.picture:
         left, right = ui.columns([2, 3])

@@ -90,6 +90,17 @@ def polyline(corners: Tensor) -> Curve:
     return curve
 
 
+def middle(curve: Curve) -> tuple[float, float]:
+    """f(0)."""
+    first, second = curve(torch.zeros(1, dtype=torch.float64))[0].tolist()
+    return first, second
+
+
+def path(curve: Curve, reach: float = 2.5, count: int = 200) -> Tensor:
+    """f(z) from −reach to reach, (count, 2)."""
+    return curve(torch.linspace(-reach, reach, count, dtype=torch.float64))
+
+
 def posterior(curve: Curve, sigma: float, x: tuple[float, float]) -> Grid:
     """p(z | x) on a grid of z."""
     at = torch.tensor(x, dtype=torch.float64)

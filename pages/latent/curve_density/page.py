@@ -1,7 +1,5 @@
 """Density from a curve: one latent number, a Gaussian for each of its values, and which of them made x."""
 
-import torch
-
 from lab import ui
 from modules.latent import elbo
 from pages.latent.curve_density import figures, lens
@@ -49,7 +47,7 @@ try:
     curve = curve_of(name, text)
 except ValueError as error:
     ui.stop(str(error))
-start = lens.CURVES[name][1] if name != OWN else tuple(curve(torch.zeros(1).double())[0].tolist())
+start = lens.CURVES[name][1] if name != OWN else lens.middle(curve)
 picked = ui.selection("at")
 inside = picked is not None and max(abs(picked["x"]), abs(picked["y"])) <= lens.REACH
 at = (float(picked["x"]), float(picked["y"])) if picked is not None and inside else start
@@ -64,7 +62,7 @@ with stage.picture:
     left, right = ui.columns(2)
     with left:
         fig = figures.plane(
-            mapped(name, text, sigma), lens.REACH, curve(torch.linspace(-2.5, 2.5, 200).double()), sigma, x,
+            mapped(name, text, sigma), lens.REACH, lens.path(curve), sigma, x,
             int(film.value), at, curve(guesses),
         )  # fmt: skip
         ui.clickable(

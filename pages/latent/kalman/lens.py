@@ -152,6 +152,11 @@ class Story:
     back: Tensor
     log_steps: Tensor
 
+    @property
+    def first_gain(self) -> Tensor:
+        """G of the first number seen to the first of the state, (T,); NaN where nothing is seen."""
+        return torch.where(self.x.isnan().any(1), torch.nan, self.gains[:, 0, 0])
+
 
 def story(system: LinearDynamicalSystem, x: Tensor) -> Story:
     """Filter and smoother of one sequence (T, D)."""

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import torch
-
 from lab import ui
 from lab.figures import theme
 from modules.latent.kalman import LinearDynamicalSystem, conditioned
@@ -140,7 +138,7 @@ def show(system: LinearDynamicalSystem, made: str, columns: int, path: tuple) ->
                       "smoother": told.smoothed[:, 0]},
             )  # fmt: skip
         with right:
-            gains = torch.where(x.isnan().any(1), torch.nan, told.gains[:, 0, 0])
+            gains = told.first_gain
             lines = {"sd before x": (deviations["before"], theme.HIDDEN, "dot"),
                      "sd after x": (deviations["after"], theme.OUTPUT, "solid"),
                      "sd at the end": (deviations["late"], theme.ATTENTION, "solid")}  # fmt: skip
