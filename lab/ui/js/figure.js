@@ -38,7 +38,8 @@ async function show(box, state) {
   if (state.spec !== spec) return; // a newer figure has come meanwhile
   state.draw = async (at) => {
     const figure = put(spec, at);
-    scaleText(figure, plot.clientWidth);
+    state.factor = textFactor(plot.clientWidth);
+    scaleText(figure, state.factor);
     await library.react(plot, figure.data, figure.layout, CONFIG);
     state.at = at;
   };
@@ -55,6 +56,7 @@ async function show(box, state) {
     window.addEventListener("lectern:stage", () => box.isConnected && state.draw(state.at));
     new ResizeObserver(() => resized(plot, state, library)).observe(plot);
   }
+  await fit(plot, state, library);
   await painted();
 }
 
@@ -105,22 +107,28 @@ function put(spec, at) {
   return figure;
 }
 
-// A change of size redraws: texts keep their size down to a narrow figure, and shrink there.
+// A change of size redraws, after what is being drawn: two drawings at once would share their margins.
 function resized(plot, state, library) {
-  const width = plot.clientWidth;
-  if (!width || (state.width === width && state.height === plot.clientHeight)) return;
-  const again = textFactor(state.width ?? width) !== textFactor(width);
-  [state.width, state.height] = [width, plot.clientHeight];
-  const before = state.work; // two drawings at once would share their margins
-  state.work = before.catch(() => {}).then(() => (again ? state.draw(state.at) : library.Plots.resize(plot)));
+  if (!plot.clientWidth) return;
+  state.work = state.work.catch(() => {}).then(() => fit(plot, state, library));
   const work = state.work.catch(() => {}).finally(() => drawing.delete(work));
   drawing.add(work);
+}
+
+// As large as its place; texts keep their size down to a narrow figure, and shrink there.
+async function fit(plot, state, library) {
+  const {clientWidth: width, clientHeight: height} = plot;
+  if (!width) return;
+  if (textFactor(width) !== state.factor) await state.draw(state.at);
+  const drawn = plot._fullLayout;
+  if (Math.abs(drawn.width - width) > 1 || Math.abs(drawn.height - height) > 1)
+    await library.relayout(plot, {autosize: true});
 }
 
 const textFactor = (width) => Math.round(20 * Math.min(1, Math.max(0.7, width / 560))) / 20;
 
 // Texts are smaller in narrow figures; on the stage the smallest is 24 px at a width of 1920.
-function scaleText(figure, width) {
+function scaleText(figure, shrunk) {
   const fonts = [];
   const walk = (node) => {
     for (const [name, child] of Object.entries(node)) {
@@ -133,7 +141,7 @@ function scaleText(figure, width) {
   figure.data.forEach((trace) => walk({...trace, x: 0, y: 0, z: 0, customdata: 0, hovertext: 0, text: 0}));
   if (!fonts.length) return;
   const staged = document.documentElement.hasAttribute("data-stage");
-  const factor = staged ? Math.max(1, (24 * innerWidth) / 1920 / Math.min(...fonts.map((font) => font.size))) : textFactor(width);
+  const factor = staged ? Math.max(1, (24 * innerWidth) / 1920 / Math.min(...fonts.map((font) => font.size))) : shrunk;
   if (factor === 1) return;
   for (const font of fonts) font.size *= factor;
   for (const trace of figure.data)
