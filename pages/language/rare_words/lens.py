@@ -1,14 +1,13 @@
 """What leaving rare words out of the vocabulary does to perplexity: the same model, counted anew."""
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from datamodules import pydocs
-from datamodules.tokenizer import WordTokenizer, words
+from datamodules.tokenizer import WordTokenizer
 from modules.language.ngram import NGram
 
 
@@ -36,25 +35,29 @@ def inflation(
 
     Counts that no word of the training text reaches are left out.
     """
-    most = max(Counter(word for line in training for word in words(line)).values(), default=0)
-    min_counts = tuple(n for n in min_counts if n <= most)
-    smallest = set(WordTokenizer.train(training, max(min_counts)).tokens[len(WordTokenizer.SPECIAL) :])
-    kept = [[word in smallest for word in words(line)] for line in test]
+    # The most frequent words have the lowest numbers: a smaller vocabulary is the beginning of a larger one.
+    coder = WordTokenizer.train(training)
+    written, asked = (framed([coder.encode(line) for line in lines]) for lines in (training, test))
+    times = torch.bincount(written[0].flatten(), minlength=len(coder))[len(coder.SPECIAL) :]
+    sizes = {n: len(coder.SPECIAL) + int((times >= n).sum()) for n in min_counts if (times >= n).any()}
+    words = asked[1] >= coder.UNKNOWN  # not the ends, nor what is behind them
+    common = (asked[1] > coder.UNKNOWN) & (asked[1] < min(sizes.values()))
     rows = []
-    for least in min_counts:
-        coder = WordTokenizer.train(training, least)
-        model = NGram(len(coder), order, bos=coder.BOS, eos=coder.EOS)
-        model.count(framed([coder.encode(line) for line in training]))
-        encoded = [coder.encode(line) for line in test]
-        tokens, targets = framed(encoded)
+    for least, size in sizes.items():
+        model = NGram(size, order, bos=coder.BOS, eos=coder.EOS)
+        model.count(limited(written, size))
+        tokens, targets = limited(asked, size)
         nats = -model.token_log_probs(tokens, targets)  # (N, T)
-        common = torch.zeros_like(targets, dtype=torch.bool)
-        for row, known in zip(common, kept, strict=True):
-            row[: len(known)] = torch.tensor(known, dtype=torch.bool)
-        unknown = sum(line.count(coder.UNKNOWN) for line in encoded) / sum(map(len, encoded))
+        unknown = float((targets[words] == coder.UNKNOWN).double().mean())
         perplexity, of_common = (math.exp(nats[chosen].mean()) for chosen in (targets >= 0, common))
-        rows.append(Rare(least, len(coder) - len(coder.SPECIAL), unknown, perplexity, of_common))
+        rows.append(Rare(least, size - len(coder.SPECIAL), unknown, perplexity, of_common))
     return rows
+
+
+def limited(batch: tuple[Tensor, Tensor], size: int) -> tuple[Tensor, Tensor]:
+    """Tokens and targets as a vocabulary of the first `size` tokens spells them."""
+    tokens, targets = (ids.where(ids < size, WordTokenizer.UNKNOWN) for ids in batch)
+    return tokens, targets
 
 
 def framed(encoded: list[list[int]]) -> tuple[Tensor, Tensor]:
