@@ -23,6 +23,7 @@ from lab.lenses.training import training_steps
 from modules.latent.vae import VAE, gaussian_kl, reparameterize
 
 Walk = Literal["linear", "spherical"]
+MOVES = 0.01  # variance of a posterior mean from which its dimension counts as active
 
 
 # --- Input and output -----------------------------------------------------------------------------
@@ -281,7 +282,7 @@ def neighbours(z: Tensor, point: Tensor, count: int) -> tuple[Tensor, Tensor]:
 # --- What the codes do together -------------------------------------------------------------------
 
 
-def active_units(means: Tensor, threshold: float = 0.01) -> Tensor:
+def active_units(means: Tensor, threshold: float = MOVES) -> Tensor:
     """(K,) bool: dimensions whose posterior mean moves with x, Var_x μ_j(x) > threshold ([GM] §3.11.1)."""
     return means.var(0, unbiased=False) > threshold
 

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from opening import equation, figure, film, numbers, open_page, open_warned, table_with
+from opening import equation, figure, film, numbers, open_page, open_warned, prose, spoken, table_with
 
 from lab import weights
 from lab.ui import models
@@ -45,6 +45,49 @@ def test_what_the_scenes_say(found: dict[str, lens.Use]) -> None:
         lens.use(weights.load(name), *(2 * digits())) for name in ("vae-bits-digits", "madevae-digits")
     )
     assert made.saved < plain.saved
+
+
+@pytest.mark.parametrize("data", lens.DATA)
+def test_the_kl_of_all_dimensions_is_the_models_own(data: str) -> None:
+    """Against the bound's parts as the model computes them, in another order, and the card."""
+    x = lens.chains("test")[0] if data == "Two chains" else digits()[0]
+    for name in models.trained("latent", lens.fits(data)):
+        model = weights.load(name)
+        found = lens.dimensions(model, x)
+        parts = model.elbo_parts(x[:50], generator=torch.Generator().manual_seed(0))
+        few = lens.dimensions(model, x[:50])
+        torch.testing.assert_close(few.kl, parts.kl.mean(0)[few.order].detach())
+        assert few.paid == pytest.approx(parts.kl.sum(-1).mean().item(), rel=1e-5)
+        card = weights.read_card(models.folder(name))["metrics"]
+        assert int(found.active.sum()) == card["test/active"]
+        assert found.paid == pytest.approx(card["test/kl"], rel=1e-4 if data == "Digits" else 0.1)
+        assert (found.kl.diff() <= 0).all() and sorted(found.order) == list(range(model.latent_dim))
+        assert (found.kl >= 0.5 * found.moved).all()  # a mean that moves is paid for
+
+
+def test_the_dimensions_that_the_page_shows() -> None:
+    page = open_page("latent/collapse", view="Dimensions", data="Digits", which=2)
+    names = models.trained("latent", lens.fits("Digits"))
+    found = [lens.dimensions(weights.load(name), digits()[0]) for name in names]
+    said, (_, frames) = film(page, "which"), figure(page, "dimensions")
+    assert said["at"] == 2 and names[2] == "madevae-digits" and said["count"] == len(names)
+    for at, one in enumerate(found):
+        assert frames["data.0.y"][at] == pytest.approx(one.kl.tolist(), rel=1e-4)
+        *terms, total = spoken(said["equations"][at])
+        assert terms == pytest.approx(one.kl.tolist(), abs=6e-3)  # two digits, that all ten have room
+        assert total == pytest.approx(one.paid, abs=6e-4)
+    made, plain = found[2], found[names.index("vae-bits-digits")]
+    assert int(made.active.sum()) == 10 and (plain.kl > made.kl).all()  # what the scene says
+    assert lens.short(names)[lens.cheapest(found)] == "madevae-freebits"
+
+
+def test_a_dimension_may_be_active_and_unused() -> None:
+    names = models.trained("latent", lens.fits("Two chains"))
+    assert names[2] == "gru-chains"
+    one = lens.dimensions(weights.load("gru-chains"), lens.chains("test")[0])
+    assert one.active.tolist() == [True, False] and one.paid < 0.02
+    page = open_page("latent/collapse", view="Dimensions", which=2)
+    assert "less than a tenth of a nat" in prose(page)
 
 
 def digits() -> tuple[torch.Tensor, torch.Tensor]:

@@ -23,10 +23,14 @@ from pages.latent.conditional.lens import floor, probe
 __all__ = [
     "DATA",
     "Course",
+    "Dimensions",
     "TwoChains",
     "Use",
+    "beside",
     "chains",
+    "cheapest",
     "decoded",
+    "dimensions",
     "fits",
     "floor",
     "short",
@@ -128,6 +132,42 @@ def use(model: VAE, x: Tensor, y: Tensor, train_x: Tensor, train_y: Tensor, seed
             ((mean, parts.mean), (reparameterize(mean, log_var, noise), parts.z[0]))]  # fmt: skip
     active = int(latent.active_units(parts.mean).sum())
     return Use(own, other, parts.kl.mean(0), active, *read)
+
+
+@dataclass(frozen=True)
+class Dimensions:
+    """What each dimension of a code holds, means over held-out data, the most costly first.
+
+    Attributes:
+        order: (K,) numbers of the dimensions, from 0.
+        kl: (K,) E KL_j, nats; their sum is the model's KL.
+        moved: (K,) Var_x μ_j(x), in units of the prior's variance.
+        active: (K,) whether that is above `latent.MOVES` ([GM] §3.11.1).
+    """
+
+    order: list[int]
+    kl: Tensor
+    moved: Tensor
+    active: Tensor
+
+    @property
+    def paid(self) -> float:
+        return self.kl.sum().item()
+
+
+@torch.no_grad()
+def dimensions(model: VAE, x: Tensor) -> Dimensions:
+    """Over x (N, D); exact, no draws."""
+    mean, log_var = model.encode_parameters(x)
+    kl = latent.gaussian_kl(mean, log_var).mean(0)
+    order = kl.argsort(descending=True)
+    found = kl, mean.var(0, unbiased=False), latent.active_units(mean)
+    return Dimensions(order.tolist(), *(part[order] for part in found))
+
+
+def cheapest(found: Sequence[Dimensions]) -> int:
+    """Where the most costly dimension costs least."""
+    return min(range(len(found)), key=lambda i: float(found[i].kl[0]))
 
 
 def beside(own: Tensor, others: Tensor) -> Tensor:

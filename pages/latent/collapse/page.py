@@ -5,11 +5,11 @@ from lab.figures import basic
 from lab.lenses import drawing
 from modules.latent.autoregressive_decoder import AutoregressiveVAE
 from modules.latent.collapse import free_bits, kl_weight
-from pages.latent.collapse import figures, lens
+from pages.latent.collapse import dimensions, figures, lens
 from pages.latent.latent_space import common
 from pages.latent.latent_space import figures as sheets
 
-VIEWS = ("Training", "Codes swapped")
+VIEWS = ("Training", "Codes swapped", "Dimensions")
 SHOWN = 20
 EXAMPLE = "0000 0001 1111 1111 1000 0000 0000 1111"
 REFERENCES = [
@@ -30,6 +30,10 @@ stage.scenes(
                               view=VIEWS[1], model="gru-freebits-chains"),
         "A poor decoder": ui.scene("A factorised decoder must be told: it loses most by another's code.",
                                    view=VIEWS[1], model="factorised-chains"),
+        "By dimension": ui.scene("The plain GRU: a dimension that moves a little, for a hundredth of a nat.",
+                                 view=VIEWS[2], which=2),
+        "Ten of ten": ui.scene("MADE: all ten dimensions are active, and the plain decoder's cost more each.",
+                               view=VIEWS[2], data="Digits", which=2),
         "Digits": ui.scene("MADE as a decoder: another digit's code costs it less than the plain decoder.",
                            view=VIEWS[1], data="Digits"),
     }
@@ -223,6 +227,10 @@ def swapping() -> None:
         )
 
 
-dict(zip(VIEWS, (training, swapping), strict=True))[view]()
+def by_dimension() -> None:
+    dimensions.view(stage, names, split(data, "test")[0], data)
+
+
+dict(zip(VIEWS, (training, swapping, by_dimension), strict=True))[view]()
 with stage.below:
     ui.source(free_bits, kl_weight, AutoregressiveVAE.pixel_log_likelihood, lens.use, references=REFERENCES)
