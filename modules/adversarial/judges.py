@@ -1,0 +1,220 @@
+r"""Judges of samples: how good are they, and how much of the data do they cover?
+
+    inception score   exp mean KL(p(y|x) ‖ p̄(y)) = exp(H(p̄) − mean H(p(y|x))), from 1 to the number of classes
+    Fréchet           ‖μ₁ − μ₂‖² + tr(S₁ + S₂ − 2 (S₁S₂)^½), the squared 2-Wasserstein distance of Gaussians
+    precision         share of samples within the data's manifold: balls that reach to the k-th neighbour
+    recall            share of data within the samples' manifold
+    modes             of a mixture that is known: nearest mode; high quality within 3 σ of it
+    birthday          n draws of N equally likely things: P(two are the same) = 1 − Π (1 − i/N)
+
+[UDL] fig. 14.5's caption swaps precision and recall; its text has them right. [UDL] §15's notes: more than
+half duplicates among 400 draws speak of N ≤ 115,260, not of 400,000, where the chance is 18 %. [UDL] 14's
+notes let both scores use the pooled layer: the inception score uses class probabilities.
+
+The features decide: name the network beside every number. Metrics are torchmetrics, whose Fréchet distance
+takes any network.
+
+Shapes: features (N, D); class probabilities (N, C).
+
+References: Salimans et al. 2016 (inception score), arXiv:1606.03498; Heusel et al. 2017 (Fréchet),
+arXiv:1706.08500; Kynkäänniemi et al. 2019 (precision, recall), arXiv:1904.06991; Arora & Zhang 2017
+(birthday), arXiv:1706.08224; Srivastava et al. 2017 (modes), arXiv:1705.07761; [UDL] §14.3, §15 notes.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torchmetrics import Metric
+from torchmetrics.image.fid import FrechetInceptionDistance
+
+from modules.adversarial.transport import assignment
+from modules.base import require
+from modules.latent.information import entropy, kl
+
+
+def inception_score(probabilities: Tensor) -> Tensor:
+    """exp(H(p̄) − mean H(p(y|x))) of probabilities (N, C), a scalar from 1 to C."""
+    return (entropy(probabilities.mean(0)) - entropy(probabilities).mean()).exp()
+
+
+def frechet_distance(mean: Tensor, covariance: Tensor, mean2: Tensor, covariance2: Tensor) -> Tensor:
+    """The squared distance of two Gaussians, a scalar; covariances (D, D) may be singular.
+
+    tr (S₁S₂)^½ is the sum of the roots of S₁S₂'s eigenvalues, which are those of S₁^½ S₂ S₁^½, real and ≥ 0.
+    """
+    values, vectors = torch.linalg.eigh(covariance)
+    root = (vectors * values.clamp(min=0).sqrt()) @ vectors.T
+    both = torch.linalg.eigvalsh(root @ covariance2 @ root).clamp(min=0).sqrt().sum()
+    return (mean - mean2).square().sum() + covariance.trace() + covariance2.trace() - 2 * both
+
+
+def frechet(x: Tensor, y: Tensor) -> Tensor:
+    """`frechet_distance` of two samples' moments, (N, D) each, in float64.
+
+    Biased upwards by about 1/N: between two samples of one law it is not 0.
+    """
+    x, y = x.double(), y.double()
+    return frechet_distance(x.mean(0), torch.atleast_2d(x.T.cov()), y.mean(0), torch.atleast_2d(y.T.cov()))
+
+
+def radii(x: Tensor, k: int) -> Tensor:
+    """Distance of each point to its k-th neighbour, itself left out: (N, D) -> (N,)."""
+    require(1, below=len(x), k=k)
+    # the nearest of all is the point itself; exact distances, as duplicates must be at 0
+    near = torch.cdist(x, x, compute_mode="donot_use_mm_for_euclid_dist").topk(k + 1, largest=False)
+    return near.values[:, k]
+
+
+def share_within(points: Tensor, centres: Tensor, k: int) -> Tensor:
+    """Share of `points` (M, D) in at least one ball around `centres` (N, D) up to its k-th neighbour."""
+    distance = torch.cdist(points, centres, compute_mode="donot_use_mm_for_euclid_dist")  # (M, N)
+    return (distance <= radii(centres, k)).any(1).double().mean()
+
+
+def precision_recall(data: Tensor, samples: Tensor, k: int = 3) -> tuple[Tensor, Tensor]:
+    """Share of samples in the data's manifold, and of data in the samples'."""
+    return share_within(samples, data, k), share_within(data, samples, k)
+
+
+# --- Duplicates -------------------------------------------------------------------------------------
+
+
+def duplicate_probability(draws: int, support: float) -> float:
+    """P(two of `draws` are the same) of `support` equally likely things; not uniform: 1/Σp² of them."""
+    if draws > support:
+        return 1.0
+    return -math.expm1(sum(math.log1p(-i / support) for i in range(draws)))
+
+
+def draws_until(support: float, probability: float = 0.5) -> int:
+    """The fewest draws with duplicates of at least this probability."""
+    require(0, below=1, probability=probability)
+    missing, n = 1.0, 0
+    while 1 - missing < probability:
+        missing *= 1 - n / support
+        n += 1
+    return n
+
+
+def largest_support(draws: int, probability: float = 0.5) -> float:
+    """The most equally likely things whose `draws` repeat with at least this probability."""
+    require(2, draws=draws)
+    low, high = float(draws), float(draws)
+    while duplicate_probability(draws, high) > probability:
+        high *= 2
+    for _ in range(100):  # bisection: the probability falls with the support
+        middle = (low + high) / 2
+        low, high = (middle, high) if duplicate_probability(draws, middle) > probability else (low, middle)
+    return low
+
+
+def nearest_pairs(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The `count` closest pairs of (N, D): their places (count, 2), nearest first, and distances (count,)."""
+    row, column = torch.triu_indices(len(x), len(x), 1)
+    distance = nn.functional.pdist(x)  # in the same order
+    best = distance.topk(min(count, len(distance)), largest=False)
+    return torch.stack([row[best.indices], column[best.indices]], 1), best.values
+
+
+# --- Modes ------------------------------------------------------------------------------------------
+
+
+def missed_modes(modes: int, draws: int) -> float:
+    """How many of equally likely modes a perfect sampler misses on average: K (1 − 1/K)ⁿ."""
+    return float(modes * (1 - 1 / modes) ** draws)
+
+
+def nearest_modes(x: Tensor, modes: Tensor) -> tuple[Tensor, Tensor]:
+    """Each sample's nearest mode (N,) and the distance to it (N,): x (N, D), modes (K, D)."""
+    distance, mode = torch.cdist(x, modes, compute_mode="donot_use_mm_for_euclid_dist").min(1)
+    return mode, distance
+
+
+class ModeCoverage(Metric):
+    """How samples lie on the modes of a mixture that is known.
+
+    Args:
+        modes: (K, D); sd: of every mode.
+        measure: "modes" with at least this `share` of all samples within 3 sd, "quality", the share of samples
+            within 3 sd of some mode, or "kl" of the nearest modes' histogram from uniform, 0 to log K nats.
+    """
+
+    count: Tensor
+    near: Tensor
+    modes: Tensor
+
+    def __init__(
+        self,
+        modes: Sequence[Sequence[float]],
+        sd: float,
+        measure: Literal["modes", "quality", "kl"],
+        share: float = 0.008,
+    ) -> None:
+        super().__init__()
+        require(0, sd=sd, share=share)
+        self.sd, self.measure, self.share = sd, measure, share
+        self.register_buffer("modes", torch.tensor(modes, dtype=torch.float32), persistent=False)
+        self.add_state("count", torch.zeros(len(modes), dtype=torch.int64), dist_reduce_fx="sum")
+        self.add_state("near", torch.zeros(len(modes), dtype=torch.int64), dist_reduce_fx="sum")
+
+    def update(self, x: Tensor) -> None:
+        mode, distance = nearest_modes(x.flatten(1), self.modes.to(x))
+        self.count += mode.bincount(minlength=len(self.modes))
+        self.near += mode[distance <= 3 * self.sd].bincount(minlength=len(self.modes))
+
+    def compute(self) -> Tensor:
+        total = self.count.sum()
+        if self.measure == "modes":
+            return (self.near >= self.share * total).sum().float()
+        if self.measure == "quality":
+            return self.near.sum() / total
+        found = self.count.double() / total
+        return kl(found, torch.full_like(found, 1 / len(found))).float()
+
+
+class Transport(Metric):
+    """W₁ between as many data as samples, at most `most` of each, by the best assignment."""
+
+    data: list[Tensor]
+    samples: list[Tensor]
+
+    def __init__(self, most: int = 500) -> None:
+        super().__init__()
+        require(1, most=most)
+        self.most = most
+        self.add_state("data", [], dist_reduce_fx="cat")
+        self.add_state("samples", [], dist_reduce_fx="cat")
+
+    def update(self, x: Tensor, fake: Tensor) -> None:
+        if sum(map(len, self.data)) < self.most:
+            self.data.append(x.flatten(1))
+            self.samples.append(fake.flatten(1))
+
+    def compute(self) -> Tensor:
+        x, fake = (torch.cat(list(part))[: self.most].cpu() for part in (self.data, self.samples))
+        return assignment(x, fake)[1].float()
+
+
+class Pixels(nn.Module):
+    """Features that are the numbers of an example themselves."""
+
+    def __init__(self, num_features: int) -> None:
+        super().__init__()
+        self.num_features = num_features
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.flatten(1)
+
+
+class PixelFrechet(FrechetInceptionDistance):
+    """torchmetrics' Fréchet distance of the examples themselves: no network looks at them."""
+
+    def __init__(self, num_features: int) -> None:
+        super().__init__(feature=Pixels(num_features))
+
+    def update(self, x: Tensor, fake: Tensor) -> None:  # type: ignore[override]
+        super().update(x, real=True)
+        super().update(fake, real=False)
