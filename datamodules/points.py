@@ -1,7 +1,8 @@
 """Points: two-dimensional toy densities, for models whose every step can be drawn.
 
 moons, rings, spirals, checkerboard, eight_gaussians, pinwheel: the shapes that the literature on
-flows and diffusion draws (e.g. Grathwohl et al. 2019, arXiv:1810.01367); sine: pairs of a regression, of
+flows and diffusion draws (e.g. Grathwohl et al. 2019, arXiv:1810.01367); ring8, grid25: the small, far modes
+by which collapse is measured (Srivastava et al. 2017, arXiv:1705.07761); sine: pairs of a regression, of
 which p(x_2 | x_1) has one peak and p(x_1 | x_2) many (Bishop 1994, mixture density networks). All lie
 within about [-4, 4]², their mean is 0 by symmetry.
 
@@ -18,7 +19,9 @@ from torch import Tensor
 
 from datamodules.base import Drawn
 
-Shape = Literal["moons", "rings", "spirals", "checkerboard", "eight_gaussians", "pinwheel", "sine"]
+Shape = Literal[
+    "moons", "rings", "spirals", "checkerboard", "eight_gaussians", "pinwheel", "sine", "ring8", "grid25"
+]
 
 
 def _polar(radius: Tensor, angle: Tensor) -> Tensor:
@@ -54,10 +57,28 @@ def checkerboard(part: Tensor, generator: torch.Generator) -> Tensor:
     return corner + 2 * torch.rand(len(part), 2, generator=generator)
 
 
-def eight_gaussians(part: Tensor, generator: torch.Generator) -> Tensor:
-    """Eight Gaussians on a circle of radius 3."""
-    x = _polar(torch.full((len(part),), 3.0), part * math.pi / 4)
-    return x + 0.25 * torch.randn(x.shape, generator=generator)
+# --- Mixtures of round Gaussians: the centres, and the deviation of each -----------------------------
+
+
+def circle(radius: float, count: int = 8) -> Tensor:
+    """Centres on a circle, (count, 2)."""
+    return _polar(torch.full((count,), radius), 2 * math.pi / count * torch.arange(count))
+
+
+MIXTURES: dict[str, tuple[Tensor, float]] = {
+    "eight_gaussians": (circle(3.0), 0.25),
+    "ring8": (circle(2.0), 0.05),
+    "grid25": (torch.cartesian_prod(*[torch.linspace(-4, 4, 5)] * 2), 0.05),
+}
+
+
+def mixture(name: str) -> Callable[[Tensor, torch.Generator], Tensor]:
+    """The shape of equally likely round Gaussians."""
+    centres, sigma = MIXTURES[name]
+    return lambda part, generator: centres[part] + sigma * torch.randn(len(part), 2, generator=generator)
+
+
+# --- Other shapes -----------------------------------------------------------------------------------
 
 
 def pinwheel(part: Tensor, generator: torch.Generator) -> Tensor:
@@ -82,7 +103,7 @@ SHAPES: dict[str, tuple[Callable[[Tensor, torch.Generator], Tensor], int]] = {
     "rings": (rings, 3),
     "spirals": (spirals, 2),
     "checkerboard": (checkerboard, 8),
-    "eight_gaussians": (eight_gaussians, 8),
+    **{name: (mixture(name), len(centres)) for name, (centres, _) in MIXTURES.items()},
     "pinwheel": (pinwheel, 5),
     "sine": (sine, 1),
 }
@@ -122,10 +143,9 @@ def _log_density(name: str, x: Tensor) -> Tensor:
         u = radius * r / 0.08**2  # I_0(u) = e^u · i0e(u)
         log_p = torch.special.i0e(u).log() - (radius - r) ** 2 / (2 * 0.08**2)
         return log_p.logsumexp(-1) - math.log(3 * 2 * math.pi * 0.08**2)
-    if name == "eight_gaussians":
-        angle = torch.arange(8).to(x) * math.pi / 4
-        centres = _polar(torch.full_like(angle, 3.0), angle)
-        return _gaussian(x, centres, 0.25, torch.full_like(angle, -math.log(8)))
+    if name in MIXTURES:
+        centres, sigma = MIXTURES[name]
+        return _gaussian(x, centres.to(x), sigma, x.new_full((len(centres),), -math.log(len(centres))))
     if name == "checkerboard":
         column, row = (x / 2).floor().long().unbind(1)
         dark = ((column + row) % 2 == 0) & (column.abs() <= 2) & (row.abs() <= 2) & (x < 4).all(1)
@@ -145,6 +165,8 @@ ENTROPY: dict[str, float] = {
     "spirals": 2.4946,
     "checkerboard": 3.4657,  # ln 32
     "eight_gaussians": 2.1447,  # ln 8 + ln(2πe/16): they do not touch
+    "ring8": math.log(8 * 2 * math.pi * math.e * 0.05**2),  # they do not touch either
+    "grid25": math.log(25 * 2 * math.pi * math.e * 0.05**2),
     "sine": 2.1120,
 }
 
@@ -199,7 +221,13 @@ class Points(Drawn):
 
     @property
     def sizes(self) -> dict[str, Any]:
-        return {"event_shape": (2,), "num_features": 2, "num_classes": SHAPES[self.shape][1]}
+        sizes: dict[str, Any] = {
+            "event_shape": (2,), "num_features": 2, "num_classes": SHAPES[self.shape][1],
+        }  # fmt: skip
+        if self.shape in MIXTURES:
+            centres, sigma = MIXTURES[self.shape]
+            sizes |= {"modes": centres.tolist(), "mode_sd": sigma}
+        return sizes
 
     def describe(self) -> dict[str, Any]:
         return {"name": "Points", "shape": self.shape, "splits": self.counts, "seed": self.seed}

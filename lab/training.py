@@ -46,7 +46,7 @@ from modules.base import CountModel, Density, Module, Predictor
 RUN_FOLDER = "LECTERN_RUN_FOLDER"  # environment: the folder of this very run
 SaveDtype = Literal["float16", "bfloat16", "float32", "float64"]
 PARSERS: dict[Callable, tuple] = {}  # of each method of the trainer that this process has run
-LINKED = ("event_shape", "image_shape", "num_features", "num_classes", "vocab_size")
+LINKED = ("event_shape", "image_shape", "num_features", "num_classes", "vocab_size", "modes", "mode_sd")
 
 
 class EpochSeed(L.Callback):

@@ -88,10 +88,28 @@ def coder(settings: dict[str, Any], batch: tuple[Tensor, Tensor] = PICTURES, **g
     return Small(settings, batch, call)
 
 
+def game(settings: dict[str, Any], batch: tuple[Tensor, Tensor] = FOURS) -> Small:
+    """Draws, and judges what is given."""
+
+    def call(model: Any) -> Tensor:
+        x = to(model, batch[0])
+        return torch.cat([model.sample(len(x), seed=0).flatten(1), model.judge(x)[:, None]], 1)
+
+    return Small({"latent_dim": 3} | settings, batch, call)
+
+
 CODES = {"latent_dim": 2, "hidden": [4], "iwae_samples": 2}
 
 # Of each class the small models, one or, where they keep different things, several.
 SMALL: dict[str, list[Small]] = {
+    "modules.adversarial.dcgan.DCGAN": [
+        game({"image_shape": (1, 4, 4), "channels": [3], **more})
+        for more in ({}, {"batch_norm": False, "loss": "Wasserstein", "penalty": 10.0})
+    ],
+    "modules.adversarial.gan.GAN": [
+        game({"hidden": [4], **more}, (CLOUDS[0][:, :2], PICTURES[1]))
+        for more in ({"modes": [[0, 0], [1, 1]], "mode_sd": 0.5}, {"minibatch_std": True, "ema": 0.0})
+    ],
     "modules.autoregressive.autoencoder.Autoencoder": [
         Small(VECTOR | {"hidden": 4}, PICTURES, lambda model: model.reconstruct(to(model, PICTURES[0])))
     ],

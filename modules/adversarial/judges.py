@@ -138,7 +138,7 @@ class ModeCoverage(Metric):
 
     Args:
         modes: (K, D); sd: of every mode.
-        measure: "modes" with at least this `share` of all samples within 3 sd, "quality", the share of samples
+        measure: "modes" that have this `share` of all samples within 3 sd, "quality", the share of samples
             within 3 sd of some mode, or "kl" of the nearest modes' histogram from uniform, 0 to log K nats.
     """
 
@@ -218,3 +218,17 @@ class PixelFrechet(FrechetInceptionDistance):
     def update(self, x: Tensor, fake: Tensor) -> None:  # type: ignore[override]
         super().update(x, real=True)
         super().update(fake, real=False)
+
+
+def judges_of(
+    event_shape: Sequence[int], modes: Sequence[Sequence[float]] | None, mode_sd: float | None
+) -> dict[str, Metric]:
+    """Metrics of the samples: of points W₁ and, where the modes are known, those; of pictures Fréchet's."""
+    size = int(torch.Size(event_shape).numel())
+    if size > 2:
+        return {"fd": PixelFrechet(size)}
+    metrics: dict[str, Metric] = {"w1": Transport()}
+    if modes is not None and mode_sd is not None:
+        for name in ("modes", "quality", "kl"):
+            metrics[name] = ModeCoverage(modes, mode_sd, name)  # type: ignore[arg-type]
+    return metrics

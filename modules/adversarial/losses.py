@@ -27,7 +27,7 @@ arXiv:1704.00028; Miyato et al. 2018, arXiv:1802.05957; [UDL] §15.1.1–15.1.2,
 """
 
 from collections.abc import Callable
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
@@ -48,7 +48,12 @@ class GameLoss:
 
     Args:
         reduction: over each batch; the text prints sums.
+
+    Attributes:
+        in_pairs: whether the generator's loss depends on real examples.
     """
+
+    in_pairs: ClassVar[bool] = False
 
     def __init__(self, reduction: Reduction = "mean") -> None:
         if reduction not in ("mean", "sum"):
@@ -60,7 +65,7 @@ class GameLoss:
         raise NotImplementedError
 
     def generator(self, fake: Tensor, real: Tensor) -> Tensor:
-        """G's loss, of D's outputs on its batch; few games ask for those on real examples too."""
+        """G's loss, of D's outputs on its batch; a game `in_pairs` asks for those on real examples too."""
         raise NotImplementedError
 
 
@@ -107,6 +112,8 @@ class Hinge(GameLoss):
 
 class Relativistic(GameLoss):
     """Is this real example more real than that made one? In pairs, so both batches have one size."""
+
+    in_pairs = True
 
     def discriminator(self, real: Tensor, fake: Tensor) -> Tensor:
         return -self.reduce(F.logsigmoid(real - fake))
@@ -210,7 +217,10 @@ def gradient_penalty(
 
 
 def with_spectral_norm(network: nn.Module) -> nn.Module:
-    """Divide the weight of every linear and convolutional layer by its largest singular value, in place."""
+    """Divide the weight of every linear and convolutional layer by its largest singular value, in place.
+
+    torch keeps such a network by its state alone: it can be copied and saved, but not pickled whole.
+    """
     for module in list(network.modules()):
         if isinstance(module, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
             spectral_norm(module)

@@ -127,3 +127,19 @@ def test_the_true_density_integrates_to_one(name: Any) -> None:
 def test_an_unknown_density_is_named() -> None:
     with pytest.raises(ValueError, match="pinwheel"):
         log_density("pinwheel", torch.zeros(1, 2))
+
+
+@pytest.mark.parametrize(("name", "count", "sd"), [("ring8", 8, 0.05), ("grid25", 25, 0.05)])
+def test_mixtures_say_where_their_modes_are(name: Any, count: int, sd: float) -> None:
+    sizes = Points(name).sizes
+    modes = torch.tensor(sizes["modes"])
+    assert modes.shape == (count, 2) and sizes["mode_sd"] == sd
+    x, part = sample(name, 20_000)
+    nearest = torch.cdist(x, modes).argmin(1)
+    assert torch.equal(nearest, part)
+    assert (x - modes[part]).std().item() == pytest.approx(sd, rel=0.02)
+    if name == "ring8":
+        assert torch.allclose(modes.norm(dim=1), torch.tensor(2.0))
+    else:
+        assert modes.unique().tolist() == [-4, -2, 0, 2, 4]
+    assert "modes" not in Points("moons").sizes

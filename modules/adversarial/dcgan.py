@@ -1,0 +1,140 @@
+r"""DCGAN: convolutions without pooling, up for the generator and down for the discriminator.
+
+    g: z → linear → C₁ maps → [batch norm → ReLU → transposed conv, stride 2] … → tanh
+    f: x → conv, stride 2 → leaky ReLU → [conv, stride 2 → batch norm → leaky ReLU] … → conv over all
+
+The recipe, each line with its switch: strided convolutions instead of pooling and resizing (`strided`); batch
+norm everywhere but in G's last and D's first layer (`batch_norm`); leaky ReLU in D (`slope`); small normal
+first weights (`init_sd`); Adam with β₁ = ½ (the experiment's optimizer). Without `strided`, D pools the
+largest of four and G repeats each pixel, with convolutions of 3 × 3.
+
+Shapes: z (B, K), x (B, C, H, W) in [0, 1] for the data, in [−1, 1] for both networks; f (B,).
+
+References: Radford et al. 2016, arXiv:1511.06434; Ioffe & Szegedy 2015, arXiv:1502.03167; [UDL] §15.1.3,
+§15.1.4, figs 15.3–15.5.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, cast
+
+from torch import Tensor, nn
+
+from modules.adversarial.diversity import MinibatchStd, packed
+from modules.adversarial.game import Game
+from modules.base import require
+from modules.latent.conv_vae import small_side
+
+
+def up(inputs: int, outputs: int, kernel: int, strided: bool, bias: bool) -> nn.Module:
+    """Maps (B, inputs, H, W) -> (B, outputs, 2H, 2W)."""
+    if strided:  # an odd kernel leaves the last row and column to be padded
+        odd = kernel % 2
+        return nn.ConvTranspose2d(inputs, outputs, kernel, 2, (kernel - 1) // 2, odd, bias=bias)
+    return nn.Sequential(nn.Upsample(scale_factor=2), nn.Conv2d(inputs, outputs, 3, padding=1, bias=bias))
+
+
+def down(inputs: int, outputs: int, kernel: int, strided: bool, bias: bool) -> nn.Module:
+    """Maps (B, inputs, 2H, 2W) -> (B, outputs, H, W)."""
+    if strided:
+        return nn.Conv2d(inputs, outputs, kernel, 2, (kernel - 1) // 2, bias=bias)
+    return nn.Sequential(nn.Conv2d(inputs, outputs, 3, padding=1, bias=bias), nn.MaxPool2d(2))
+
+
+def generator_of(
+    latent_dim: int, image_shape: Sequence[int], channels: Sequence[int], kernel: int = 4,
+    strided: bool = True, batch_norm: bool = True, bias: bool = True,
+) -> nn.Sequential:  # fmt: skip
+    """z (B, K) -> x (B, C, H, W) in [−1, 1]; `channels` from the smallest maps to those before the last."""
+    height, width = small_side(image_shape, len(channels))
+    layers: list[nn.Module] = [
+        nn.Linear(latent_dim, channels[0] * height * width, bias=bias),
+        nn.Unflatten(1, (channels[0], height, width)),
+    ]
+    for inputs, outputs in pairwise([*channels, image_shape[0]]):
+        layers += [nn.BatchNorm2d(inputs)] if batch_norm else []
+        layers += [nn.ReLU(), up(inputs, outputs, kernel, strided, bias)]
+    return nn.Sequential(*layers, nn.Tanh())
+
+
+class ConvJudge(nn.Module):
+    """x (B, C, H, W) -> f (B // pack,); `trunk` gives the maps, `head` a convolution over all of them."""
+
+    def __init__(
+        self, image_shape: Sequence[int], channels: Sequence[int], kernel: int = 4, strided: bool = True,
+        batch_norm: bool = True, slope: float = 0.2, bias: bool = True, outputs: int = 1, pack: int = 1,
+        minibatch_std: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.pack = pack
+        layers: list[nn.Module] = []
+        for i, (inputs, width) in enumerate(pairwise([image_shape[0] * pack, *channels])):
+            layers.append(down(inputs, width, kernel, strided, bias))
+            layers += [nn.BatchNorm2d(width)] if batch_norm and i else []
+            layers.append(nn.LeakyReLU(slope))
+        layers += [MinibatchStd()] if minibatch_std else []
+        self.trunk = nn.Sequential(*layers)
+        side = small_side(image_shape, len(channels))
+        self.head = nn.Conv2d(channels[-1] + minibatch_std, outputs, side, bias=bias)
+
+    def maps(self, x: Tensor) -> Tensor:
+        """(B, C, H, W) -> (B, outputs, 1, 1)."""
+        return cast(Tensor, self.head(self.trunk(packed(x, self.pack))))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.maps(x)[:, 0, 0, 0]
+
+
+class DCGAN(Game):
+    """A convolutional game of pictures.
+
+    Args:
+        image_shape: (C, H, W); the sides must halve as often as there are `channels`. From the data.
+        latent_dim: K.
+        channels: of G's maps, from the smallest ones on; D has the same from the largest ones on.
+        kernel: 4 or 5.
+        strided, batch_norm, slope, init_sd, bias: the recipe; slope 0 is a plain ReLU in D, without init_sd
+            the first weights are torch's own.
+        pack, minibatch_std: D's cures against collapse.
+        game: as of `Game`.
+
+    Raises:
+        ValueError: a size is out of range, or the sides do not halve so often.
+    """
+
+    FIXED = ("event_shape",)
+
+    def __init__(
+        self, image_shape: Sequence[int] = (1, 28, 28), latent_dim: int = 64,
+        channels: Sequence[int] = (64, 32), kernel: int = 4, strided: bool = True, batch_norm: bool = True,
+        slope: float = 0.2, init_sd: float | None = 0.02, bias: bool = True, pack: int = 1,
+        minibatch_std: bool = False, **game: Any,
+    ) -> None:  # fmt: skip
+        require(1, channels=channels, pack=pack)
+        require(0, slope=slope, init_sd=init_sd or 0)
+        require(4, below=6, kernel=kernel)
+        super().__init__(event_shape=image_shape, latent_dim=latent_dim, **game)
+        if self.penalty and (batch_norm or pack > 1):
+            raise ValueError("A penalty judges examples one by one: take batch_norm false and pack 1.")
+        made = generator_of(latent_dim, image_shape, channels, kernel, strided, batch_norm, bias)
+        judge = ConvJudge(
+            image_shape, [*channels][::-1], kernel, strided, batch_norm, slope, bias, 1, pack, minibatch_std
+        )
+        if init_sd is not None:
+            for network in (made, judge):
+                network.apply(lambda module: begin(module, init_sd))
+        self.enter(made, judge)
+
+    def unpack(self, batch: Any) -> Tensor:
+        return 2 * super().unpack(batch) - 1  # what tanh can reach
+
+    def shown(self, x: Tensor) -> Tensor:
+        return (x + 1) / 2
+
+
+def begin(module: nn.Module, sd: float) -> None:
+    """First weights of a layer: N(0, sd²), of a batch norm N(1, sd²), and no bias."""
+    if isinstance(module, nn.Linear | nn.Conv2d | nn.ConvTranspose2d | nn.BatchNorm2d):
+        nn.init.normal_(module.weight, float(isinstance(module, nn.BatchNorm2d)), sd)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
