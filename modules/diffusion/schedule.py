@@ -1,0 +1,160 @@
+r"""Noise schedules: how fast a fixed Gaussian chain turns data into noise, and that chain's own posterior.
+
+    q(x_t | x_{t−1}) = N(√α_t x_{t−1}, β_t I),   α_t = 1 − β_t,   ᾱ_t = Π_{s≤t} α_s,   ᾱ_0 = 1
+    q(x_t | x_0)     = N(√ᾱ_t x_0, (1 − ᾱ_t) I),                  SNR_t = ᾱ_t / (1 − ᾱ_t)
+    q(x_p | x_t, x_0) = N(c_0 x_0 + c_t x_t, β̃ I)  for any p < t, with α = ᾱ_t / ᾱ_p:
+        c_0 = √ᾱ_p (1 − α) / (1 − ᾱ_t),   c_t = √α (1 − ᾱ_p) / (1 − ᾱ_t),   β̃ = (1 − α)(1 − ᾱ_p) / (1 − ᾱ_t)
+
+p = t − 1 is one step of the chain, smaller p a jump over several. β̃_1 = 0: given x_0, the step to time 0 is
+certain.
+
+Shapes: x (B, ...), t (B,) int64 from 0 (data) to T; schedules (T + 1,) float64, index = time.
+References: Sohl-Dickstein et al. 2015, arXiv:1503.03585; Ho, Jain, Abbeel 2020, arXiv:2006.11239; Nichol &
+Dhariwal 2021, arXiv:2102.09672 (cosine); Lin et al. 2023, arXiv:2305.08891 (zero at the end). The texts name
+diffusion and stop there; the Gaussian algebra is [BB] 5.
+"""
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+
+from modules.base import require
+
+Kind = Literal["linear", "cosine", "cosine-zero", "linear-zero"]
+
+
+def rows(values: Tensor, x: Tensor) -> Tensor:
+    """Numbers (B,) or () as a factor of x (B, ...), in its precision and on its device."""
+    return values.to(x).reshape(-1, *[1] * (x.ndim - 1)) if values.ndim else values.to(x)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A chain of T steps.
+
+    Attributes:
+        alpha_bar: (T + 1,) float64, ᾱ_0 = 1 first; falls strictly.
+
+    Raises:
+        ValueError: it does not start at 1 or does not fall.
+    """
+
+    alpha_bar: Tensor = field(repr=False)
+
+    def __post_init__(self) -> None:
+        a = self.alpha_bar
+        if a.ndim != 1 or len(a) < 2 or a[0] != 1 or not bool((a.diff() < 0).all()) or a[-1] < 0:
+            raise ValueError("alpha_bar must start at 1, fall at every step and not go below 0.")
+
+    @classmethod
+    def of_betas(cls, beta: Tensor) -> "Schedule":
+        """From β_1 … β_T, each in (0, 1]."""
+        if not bool(((beta > 0) & (beta <= 1)).all()):
+            raise ValueError("Every β must lie in (0, 1].")
+        return cls(torch.cat([beta.new_ones(1).double(), (1 - beta.double()).cumprod(0)]))
+
+    @property
+    def T(self) -> int:
+        return len(self.alpha_bar) - 1
+
+    @cached_property
+    def beta(self) -> Tensor:
+        """(T + 1,), β_0 = 0: a step that was not taken."""
+        kept = self.alpha_bar[1:] / self.alpha_bar[:-1]
+        return torch.cat([kept.new_zeros(1), 1 - kept])
+
+    @cached_property
+    def snr(self) -> Tensor:
+        """(T + 1,), infinite at 0."""
+        return self.alpha_bar / (1 - self.alpha_bar)
+
+    @cached_property
+    def posterior_variance(self) -> Tensor:
+        """β̃_t of single steps, (T + 1,); 0 at t = 0 and t = 1."""
+        t = torch.arange(1, self.T + 1)
+        return torch.cat([self.beta.new_zeros(1), self.posterior_weights(t, t - 1)[2]])
+
+    def at(self, t: Tensor, x: Tensor) -> Tensor:
+        """ᾱ_t as a factor of x (B, ...)."""
+        return rows(self.alpha_bar[t.cpu()], x)
+
+    def noised(self, x0: Tensor, t: Tensor, eps: Tensor) -> Tensor:
+        """x_t = √ᾱ_t x_0 + √(1 − ᾱ_t) ε."""
+        # 1 − ᾱ in double precision: in single it has three digits at t = 1
+        return self.root(t, x0) * x0 + self.sigma(t, x0) * eps
+
+    def root(self, t: Tensor, x: Tensor) -> Tensor:
+        """√ᾱ_t as a factor of x."""
+        return rows(self.alpha_bar[t.cpu()].sqrt(), x)
+
+    def sigma(self, t: Tensor, x: Tensor) -> Tensor:
+        """√(1 − ᾱ_t) as a factor of x."""
+        return rows((1 - self.alpha_bar[t.cpu()]).sqrt(), x)
+
+    def posterior_weights(self, t: Tensor, p: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """c_0, c_t and β̃ of q(x_p | x_t, x_0) in float64, of the shape of t."""
+        now, before = self.alpha_bar[t.cpu()], self.alpha_bar[p.cpu()]
+        alpha = now / before
+        rest = 1 - now
+        return (
+            before.sqrt() * (1 - alpha) / rest,
+            alpha.sqrt() * (1 - before) / rest,
+            (1 - alpha) * (1 - before) / rest,
+        )
+
+    def posterior(self, x0: Tensor, xt: Tensor, t: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean (B, ...) and variance (a factor of x) of q(x_p | x_t, x_0)."""
+        c0, ct, variance = self.posterior_weights(t, p)
+        return rows(c0, xt) * x0 + rows(ct, xt) * xt, rows(variance, xt)
+
+    def times(self, steps: int) -> list[int]:
+        """A walk from T to 0 in `steps` hops: round(linspace(1, T, steps)) downwards, then 0."""
+        require(1, self.T + 1, steps=steps)
+        if steps == 1:
+            return [self.T, 0]
+        grid = torch.linspace(1, self.T, steps, dtype=torch.float64).round().long()
+        return [*reversed(grid.tolist()), 0]
+
+
+def linear(T: int = 1000, first: float = 1e-4, last: float = 0.02) -> Schedule:
+    """β from `first` to `last` at T = 1000; for other T both are scaled by 1000/T and capped at 0.999."""
+    require(1, T=T)
+    beta = torch.linspace(first, last, T, dtype=torch.float64) * (1000 / T)
+    return Schedule.of_betas(beta.clamp(max=0.999))
+
+
+def cosine(T: int = 1000, s: float = 0.008) -> Schedule:
+    """ᾱ_t = f(t)/f(0), f = cos²(π/2 · (t/T + s)/(1 + s)), with β capped at 0.999.
+
+    ᾱ is made again of the capped β: else the chain that is simulated is not the one that is inverted.
+    """
+    require(1, T=T)
+    t = torch.arange(T + 1, dtype=torch.float64) / T
+    f = (math.pi / 2 * (t + s) / (1 + s)).cos().square()
+    return Schedule.of_betas((1 - f[1:] / f[:-1]).clamp(max=0.999))
+
+
+def zero_terminal(schedule: Schedule) -> Schedule:
+    """√ᾱ shifted and scaled so that ᾱ_T = 0 and ᾱ_1 stays: at T nothing of the data is left.
+
+    There ε says nothing of x_0: predict v or x_0.
+    """
+    root = schedule.alpha_bar[1:].sqrt()
+    root = (root - root[-1]) * root[0] / (root[0] - root[-1])
+    return Schedule(torch.cat([schedule.alpha_bar[:1], root.square()]))
+
+
+def named(kind: Kind, T: int = 1000) -> Schedule:
+    """A schedule by its name; "-zero" is rescaled to end in pure noise.
+
+    Raises:
+        ValueError: no such name.
+    """
+    if kind not in get_args(Kind):
+        raise ValueError(f"schedule is {kind!r}: it must be one of {', '.join(get_args(Kind))}.")
+    made = linear(T) if kind.startswith("linear") else cosine(T)
+    return zero_terminal(made) if kind.endswith("-zero") else made
