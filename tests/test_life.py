@@ -143,6 +143,29 @@ SMALL: dict[str, list[Small]] = {
         )
     ],
     "modules.convolution.mlp.MLP": [classifier({"hidden": (6,)}, CURVES)],
+    "modules.diffusion.ddpm.DDPM": [
+        Small(
+            {"event_shape": (6,), "width": 8, "blocks": 1, "embedding": 4} | more,
+            CLOUDS,
+            lambda model: model.sample(3, steps=3, seed=0),
+        )
+        for more in ({}, {"target": "v", "noise_schedule": "cosine-zero", "min_snr": 5.0})
+    ],
+    "modules.diffusion.ddpm.ImageDDPM": [
+        Small(
+            {
+                "image_shape": (1, 4, 4),
+                "widths": (4, 4),
+                "heads": 2,
+                "embedding": 4,
+                "levels": 17,
+                "conditional": True,
+                "num_classes": 3,
+            },
+            FOURS,
+            lambda model: model.sample(3, steps=3, guidance=1.0, seed=0),
+        )
+    ],
     **{
         f"modules.flow.{name}": [density(VECTOR | settings)]
         for name, settings in {
