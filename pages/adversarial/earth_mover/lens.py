@@ -1,0 +1,108 @@
+"""Two heaps of earth: the cheapest plan between them, its prices, and the heap on its way.
+
+`K` bins a distance of 1 apart, `F` frames, `M` = 4(K − 1) + 1 places, a quarter of a bin apart.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from modules.adversarial import transport
+
+MOST = 20  # bins
+PARTS = 4  # places a bin
+WAY = [round(0.05 * i, 2) for i in range(21)]  # share of its way that all earth has gone
+OPTIONS = ["less than 1 bin", "1 to 2 bins", "more than 2 bins"]
+
+
+@dataclass(frozen=True)
+class Story:
+    """One transport problem, solved from both sides.
+
+    Attributes:
+        p, q: (K,), sums 1. cost: (K, K), |i − j|^power. power: of the cost.
+        plan: (K, K). primal: Σ plan · cost.
+        source, target: (K,), the prices f and h of the dual. dual: their worth.
+        steps: (K,), the best f whose neighbours differ by at most `bound`. neighbours: its worth.
+        w1: Σ |cumsum(p − q)|. heap: (F, M), the earth on its way. spent: (F,), its cost so far.
+    """
+
+    p: Tensor
+    q: Tensor
+    cost: Tensor
+    power: float
+    plan: Tensor
+    primal: float
+    source: Tensor
+    target: Tensor
+    dual: float
+    bound: float
+    steps: Tensor
+    neighbours: float
+    w1: float
+    heap: Tensor
+    spent: Tensor
+
+
+def padded(p: Sequence[float], q: Sequence[float]) -> tuple[Tensor, Tensor]:
+    """Both as tables of one length: the shorter one ends in empty bins."""
+    size = max(len(p), len(q))
+    tables = torch.zeros(2, size, dtype=torch.float64)
+    for table, values in zip(tables, (p, q), strict=True):
+        table[: len(values)] = torch.tensor(values, dtype=torch.float64)
+    return tables[0], tables[1]
+
+
+def story(p: Sequence[float], q: Sequence[float], power: float, bound: float) -> Story:
+    """Solve both programs, and carry the earth."""
+    source, target = padded(p, q)
+    cost = transport.distances(len(source), power)
+    plan, primal = transport.primal(source, target, cost)
+    f, h, dual = transport.dual(source, target, cost)
+    steps, neighbours = transport.lipschitz_dual(source, target, bound)
+    heap, spent = carried(plan, power)
+    w1 = float(transport.w1_bins(source, target))
+    return Story(source, target, cost, power, plan, primal, f - f.mean(), h + f.mean(), dual,
+                 bound, steps, neighbours, w1, heap, spent)  # fmt: skip
+
+
+def carried(plan: Tensor, power: float) -> tuple[Tensor, Tensor]:
+    """The heap when every crumb has gone a share of its way, (F, M), and the cost of that, (F,)."""
+    size = len(plan)
+    share = torch.tensor(WAY, dtype=torch.float64)[:, None, None]
+    i = torch.arange(size, dtype=torch.float64)
+    place = (1 - share) * i[:, None] + share * i  # (F, K, K)
+    heap = torch.zeros(len(WAY), PARTS * (size - 1) + 1, dtype=torch.float64)
+    index = (PARTS * place).round().long().flatten(1)
+    heap.scatter_add_(1, index, plan.expand_as(place).flatten(1))
+    way = (share * (i[:, None] - i).abs()) ** power
+    return heap, (plan * way).sum((-1, -2))
+
+
+def slope(told: Story) -> float:
+    """The steepest step between neighbours of the dual's price f."""
+    return float(told.source.diff().abs().max())
+
+
+def captions(told: Story) -> list[str]:
+    """How much of the cost is spent at each frame."""
+    return [
+        f"All earth has gone {share:.0%} of its way: {float(spent):.3f} of {told.primal:.3f} is spent."
+        for share, spent in zip(WAY, told.spent, strict=True)
+    ]
+
+
+def equations(told: Story) -> list[str]:
+    """Primal, dual and neighbour form: the same at every frame."""
+    power = "" if told.power == 1 else f"^{{{told.power:g}}}"
+    return [
+        rf"\min_P\textstyle\sum P_{{ij}}|i-j|{power}={told.primal:.4f}=\max_{{f,h}}\ p^\top f+q^\top h,"
+        rf"\qquad \max_{{|f_{{i+1}}-f_i|\le {told.bound:g}}} f^\top(p-q)={told.neighbours:.4f}"
+    ] * len(WAY)
+
+
+def option(w1: float) -> str:
+    """Which of OPTIONS a mean way is."""
+    return OPTIONS[(w1 >= 1) + (w1 > 2)]
