@@ -1,5 +1,7 @@
 """Glow pipeline: the stages add up to the model's own log p; a level drawn anew leaves the others."""
 
+import math
+
 import torch
 from opening import figure, film, metrics, open_page, open_warned, spoken
 from pytest import approx
@@ -63,3 +65,16 @@ def test_the_page() -> None:
 def test_labels_of_the_held_out_digits() -> None:
     x, y = digits()
     assert x.shape == (500, 1, 8, 8) and x.max() == 16 and len(y) == 500
+
+
+def test_mnist_is_larger() -> None:
+    """784 numbers with 256 grey levels each; the larger model's levels are not drawn anew here."""
+    model, x = weights.load("glow-mnist"), lens.levels(dict(shelf(28))["3"], 255)
+    assert x.shape == (1, 1, 28, 28) and x.max() == 255
+    stages = lens.journey(model, x)
+    assert stages[-1].ladj + stages[-1].base == approx(model.log_prob(x + lens.noise(x)).item(), abs=1e-2)
+    shown = metrics(open_page("flow/image_flow", model="glow-mnist"))
+    assert shown["Pieces"] == "2 × 14 × 14 + 8 × 7 × 7 = 784"
+    nats = float(shown["log p(x + u)"].split()[0])
+    assert float(shown["Bits a pixel"]) == approx(-nats / 784 / math.log(2), abs=6e-4)
+    assert "view" in open_warned("flow/image_flow", model="glow-mnist", view="new levels").warning[0].value

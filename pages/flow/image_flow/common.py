@@ -1,5 +1,6 @@
 """What the rooms of image flows share: the trained Glow, digits it has not seen, the reader's own."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -23,20 +24,27 @@ SIDE = 8
 
 def fits(entry: Experiment) -> bool:
     """Whether it is a Glow of the small digits."""
-    return entry.module == "modules.flow.glow.Glow" and entry.datamodule == "datamodules.digits.Digits"
+    return any_size(entry) and entry.datamodule == "datamodules.digits.Digits"
+
+
+def any_size(entry: Experiment) -> bool:
+    """Whether it is a Glow of digits, small ones or MNIST's."""
+    digits = ("datamodules.digits.Digits", "datamodules.mnist.MNIST")
+    return entry.module == "modules.flow.glow.Glow" and entry.datamodule in digits
 
 
 class Own(NamedTuple):
-    """The reader's digit: the picture (8, 8) in [0, 1], its grey levels x (1, 1, 8, 8), words for x."""
+    """The reader's digit: the picture (side, side) in [0, 1], its grey levels x (1, 1, side, side), words
+    for x."""
 
     picture: Tensor
     x: Tensor
     program: str
 
 
-def model() -> tuple[str, Glow]:
+def model(only: Callable[[Experiment], bool] = fits) -> tuple[str, Glow]:
     """The reader's choice of a trained Glow, in the rail."""
-    name = ui.experiment("Model", family="flow", key="model", default=START, only=fits)
+    name = ui.experiment("Model", family="flow", key="model", default=START, only=only)
     return name, ui.load(name)
 
 
@@ -51,15 +59,19 @@ def digits(split: str = "held out") -> tuple[Tensor, Tensor]:
 
 
 @ui.cached
-def shelf() -> list[tuple[str, Tensor]]:
-    """One held-out digit of each class, and a box, as pictures in [0, 1]."""
+def shelf(side: int = SIDE) -> list[tuple[str, Tensor]]:
+    """One held-out small digit of each class, and a box, as pictures in [0, 1]; drawn larger for MNIST's
+    frame."""
     x, y = digits()
-    return latent.examples(x[:, 0] / lens.WHITE, y)
+    small = x[:, 0] / lens.WHITE
+    return latent.examples(small if side == SIDE else latent.in_mnist_frame(small), y)
 
 
-def digit(label: str, key: str, first: int = 0) -> Own:
-    """The reader's digit, in the rail."""
-    chosen = shelf()
-    picture = ui.draw(label, key=key, size=SIDE, examples=[*chosen[first:], *chosen[:first]])
-    program = f"lens.levels(drawing.read({ui.ink(picture)!r}, {{}}, {SIDE}) / drawing.LEVELS)"
-    return Own(picture, lens.levels(picture), program)
+def digit(label: str, key: str, first: int = 0, of: Glow | None = None) -> Own:
+    """The reader's digit, in the rail, in the size and the grey levels of a model; None is a small one."""
+    side, white = (of.image_shape[-1], lens.white(of)) if of else (SIDE, lens.WHITE)
+    chosen = shelf(side)
+    picture = ui.draw(label, key=key, size=side, examples=[*chosen[first:], *chosen[:first]])
+    more = "" if white == lens.WHITE else f", {white}"
+    program = f"lens.levels(drawing.read({ui.ink(picture)!r}, {{}}, {side}) / drawing.LEVELS{more})"
+    return Own(picture, lens.levels(picture, white), program)

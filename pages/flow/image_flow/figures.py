@@ -9,23 +9,23 @@ import plotly.graph_objects as go
 from lab.figures import basic, theme
 from lab.figures.basic import array
 
-SCALE = 5  # pixels of the canvas a number
 GAP = 1  # pixels between two pictures of a sheet
 
 
 def canvas(values: Any, left: Sequence[Any], side: int) -> np.ndarray:
     """All numbers of a picture of side × side on one canvas: on top the channels (C, h, w) that go on, below
     what has left, the first to leave lowest; tiles are parted by a line."""
-    out = np.full((side * SCALE, side * SCALE), np.nan, dtype=np.float32)
+    scale = 5 if side <= 8 else 3  # pixels of the canvas a number
+    out = np.full((side * scale, side * scale), np.nan, dtype=np.float32)
     row = 0
     for block in (values, *reversed(list(left))):
         z = array(block)
         c, h, w = z.shape
         across = side // w
         for i in range(c):
-            top, edge = (row + i // across * h) * SCALE, i % across * w * SCALE
-            tile = z[i].repeat(SCALE, 0).repeat(SCALE, 1)
-            out[top : top + h * SCALE - 1, edge : edge + w * SCALE - 1] = tile[:-1, :-1]
+            top, edge = (row + i // across * h) * scale, i % across * w * scale
+            tile = z[i].repeat(scale, 0).repeat(scale, 1)
+            out[top : top + h * scale - 1, edge : edge + w * scale - 1] = tile[:-1, :-1]
         row += -(-c // across) * h
     return out
 

@@ -18,13 +18,18 @@ from modules.flow.glow import Glow
 from modules.flow.image import Conv1x1, Squeeze
 from modules.flow.norm import ActNorm
 
-WHITE = 16  # the highest grey level
+WHITE = 16  # the highest grey level of the small digits
 NAMES = {ActNorm: "actnorm", Conv1x1: "1×1 convolution", Squeeze: "squeeze"}
 
 
-def levels(picture: Tensor) -> Tensor:
+def white(model: Glow) -> int:
+    """The highest grey level."""
+    return model.num_categories - 1
+
+
+def levels(picture: Tensor, white: int = WHITE) -> Tensor:
     """A picture (..., H, W) in [0, 1] as grey levels (N, 1, H, W)."""
-    return (picture.reshape(-1, 1, *picture.shape[-2:]) * WHITE).round()
+    return (picture.reshape(-1, 1, *picture.shape[-2:]) * white).round()
 
 
 def noise(x: Tensor, seed: int = 0) -> Tensor:
@@ -46,6 +51,11 @@ def log_prob(model: Glow, x: Tensor, draws: int = 4) -> Tensor:
 def bits_of(model: Glow, log_p: float) -> float:
     """Bits a pixel."""
     return float(bits_per_dim(torch.tensor(log_p, dtype=torch.float64), model.event_dim))
+
+
+def unmodelled(model: Glow) -> float:
+    """Bits of a pixel whose grey levels are all alike."""
+    return math.log2(model.num_categories)
 
 
 @dataclass(frozen=True)
@@ -152,9 +162,9 @@ def gone(stages: list[Stage], at: int) -> list[Tensor]:
     return [s.left for s in stages[: at + 1] if s.left is not None]
 
 
-def reach(stage: Stage) -> float:
+def reach(model: Glow, stage: Stage) -> float:
     """End of the colour scale: grey levels on the picture, else 3 standard deviations of the base."""
-    return float(WHITE + 1) if stage.level == 0 and stage.name.startswith("grey") else 3.0
+    return float(white(model) + 1) if stage.level == 0 and stage.name.startswith("grey") else 3.0
 
 
 def caption(stages: list[Stage], at: int) -> str:

@@ -1,6 +1,6 @@
 """Glow pipeline: a digit squeezed, stepped and split into Gaussian numbers; one level drawn anew."""
 
-from lab import ui
+from lab import experiments, ui
 from modules.flow.glow import Glow, step_of_flow
 from modules.flow.image import MultiScale
 from pages.flow.image_flow import common, figures, lens
@@ -8,7 +8,7 @@ from pages.flow.image_flow import common, figures, lens
 TEMPERATURES = [i / 10 for i in range(13)]
 COUNT = 7
 
-stage = ui.stage("Glow pipeline", "Squeeze, step, split: a digit becomes 64 Gaussian numbers.",
+stage = ui.stage("Glow pipeline", "Squeeze, step, split: a digit becomes Gaussian numbers, one a pixel.",
                  lenses=("latent",))  # fmt: skip
 stage.scenes(
     {
@@ -22,14 +22,17 @@ stage.scenes(
                                    view="new levels"),
         "Cold": ui.scene("At temperature 0 each row is one picture, drawn seven times.", view="new levels",
                          t=0.0),
+        "MNIST": ui.scene("784 numbers, 256 grey levels: half of the numbers leave at the first split.",
+                          model="glow-mnist", step=7),
     }
 )  # fmt: skip
 
 with stage.rail:
-    view = ui.choice("View", ["stages", "new levels"], key="view")
-    own = common.digit("Your digit", "digit", 3)
+    name, model = common.model(common.any_size)
+    small = common.fits(experiments.find(name.partition("/")[0]))  # of a larger one the film takes seconds
+    view = ui.choice("View", ["stages", *(["new levels"] if small else [])], key="view")
+    own = common.digit("Your digit", "digit", 3, model)
     seed = ui.number("Seed", 0, 999, 0, key="seed") if view == "new levels" else 0
-    name, model = common.model()
 
 
 @ui.cached
@@ -42,7 +45,7 @@ def redrawn(name: str, x, seed: int) -> list:
     return [lens.anew(ui.load(name), x, COUNT, t, seed) for t in TEMPERATURES]
 
 
-stages = way(name, own.x)
+stages, side = way(name, own.x), len(own.picture)
 end = stages[-1]
 pieces = " + ".join(f"{c} × {h} × {w}" for c, h, w in model.scales.pieces)
 log_p = end.ladj + end.base
@@ -50,15 +53,15 @@ bits = lens.bits_of(model, log_p)
 
 if view == "stages":
     film = ui.film(len(stages), key="step", seconds=0.5, label="Stage")
-    maps = [figures.canvas(s.values, lens.gone(stages, i), common.SIDE) for i, s in enumerate(stages)]
-    reach = [lens.reach(s) for s in stages]
+    maps = [figures.canvas(s.values, lens.gone(stages, i), side) for i, s in enumerate(stages)]
+    reach = [lens.reach(model, s) for s in stages]
     with stage.picture:
         left, right = ui.columns(2)
         with left:
             ui.figure(
                 figures.stage(maps[film.at], reach[film.at]), key="stage", share=1.0, film=film,
                 frames={"data.0.z": maps, "data.0.zmin": [-r for r in reach], "data.0.zmax": reach},
-                alt="All 64 numbers at this stage: channels that go on above, what has left below",
+                alt="All numbers at this stage: channels that go on above, what has left below",
             )  # fmt: skip
         with right:
             ladj, base = [s.ladj for s in stages], [s.base for s in stages]
@@ -79,8 +82,8 @@ else:
     tables = lens.stack([table for table, _ in drawn])
     with stage.picture:
         ui.figure(
-            figures.sheet(tables[film.at], rows, lens.WHITE), key="anew", share=1.0, film=film,
-            frames={"data.0.z": figures.sheets(tables, lens.WHITE)},
+            figures.sheet(tables[film.at], rows, lens.white(model)), key="anew", share=1.0, film=film,
+            frames={"data.0.z": figures.sheets(tables, lens.white(model))},
             alt="Pictures with one level of z drawn anew, a level a row, and all levels anew",
         )  # fmt: skip
     with stage.foot:
@@ -105,11 +108,12 @@ with stage.below:
     ui.notice(
         "A split sends half of the channels straight to the base: later levels are cheaper, and each stands "
         f"for another size of detail. This digit costs {bits:.3f} bits a pixel with one draw of noise, "
-        f"test digits cost {card['test/bpd']:.3f}. Without a model 17 grey levels cost 4.087."
+        f"test digits cost {card['test/bpd']:.3f}. Without a model {model.num_categories} grey levels cost "
+        f"{lens.unmodelled(model):.3f}."
     )
     ui.check(
-        "How many of the 64 numbers leave at the first split?",
-        ["16", "32", "48"],
+        f"How many of the {model.event_dim} numbers leave at the first split?",
+        [str(part * model.event_dim // 4) for part in (1, 2, 3)],
         str(lens.size(model, 0)),
         f"Half of the channels: {' × '.join(map(str, model.scales.pieces[0]))}.",
         veils=("picture", "numbers", "equation"),
