@@ -98,10 +98,26 @@ def game(settings: dict[str, Any], batch: tuple[Tensor, Tensor] = FOURS) -> Smal
     return Small({"latent_dim": 3} | settings, batch, call)
 
 
+def conditional_game(settings: dict[str, Any]) -> Small:
+    def call(model: Any) -> Tensor:
+        x = to(model, FOURS[0])
+        made = model.sample(len(x), seed=0, y=FOURS[1])
+        return torch.cat([made.flatten(1), model.judge(x, y=FOURS[1])[:, None]], 1)
+
+    sizes = {"image_shape": (1, 4, 4), "channels": [3], "latent_dim": 3, "num_classes": 3}
+    return Small(sizes | settings, FOURS, call)
+
+
 CODES = {"latent_dim": 2, "hidden": [4], "iwae_samples": 2}
 
 # Of each class the small models, one or, where they keep different things, several.
 SMALL: dict[str, list[Small]] = {
+    "modules.adversarial.conditional.ConditionalGAN": [
+        conditional_game({"condition": kind}) for kind in ("channel", "projection", "auxiliary")
+    ],
+    "modules.adversarial.infogan.InfoGAN": [
+        game({"image_shape": (1, 4, 4), "channels": [3], "codes": 2, "numbers": 1})
+    ],
     "modules.adversarial.dcgan.DCGAN": [
         game({"image_shape": (1, 4, 4), "channels": [3], **more})
         for more in ({}, {"batch_norm": False, "loss": "Wasserstein", "penalty": 10.0})

@@ -103,6 +103,7 @@ class DCGAN(Game):
     """
 
     FIXED = ("event_shape",)
+    discriminator: Any  # a ConvJudge, with what a game adds to it
 
     def __init__(
         self, image_shape: Sequence[int] = (1, 28, 28), latent_dim: int = 64,
@@ -116,17 +117,30 @@ class DCGAN(Game):
         super().__init__(event_shape=image_shape, latent_dim=latent_dim, **game)
         if self.penalty and (batch_norm or pack > 1):
             raise ValueError("A penalty judges examples one by one: take batch_norm false and pack 1.")
-        made = generator_of(latent_dim, image_shape, channels, kernel, strided, batch_norm, bias)
-        judge = ConvJudge(
-            image_shape, [*channels][::-1], kernel, strided, batch_norm, slope, bias, 1, pack, minibatch_std
-        )
+        made = generator_of(self.inputs(), image_shape, channels, kernel, strided, batch_norm, bias)
+        seen = (image_shape[0] + self.planes(), *image_shape[1:])
+        back, outputs = [*channels][::-1], self.outputs()
+        judge = ConvJudge(seen, back, kernel, strided, batch_norm, slope, bias, outputs, pack, minibatch_std)
         if init_sd is not None:
             for network in (made, judge):
                 network.apply(lambda module: begin(module, init_sd))
         self.enter(made, judge)
 
-    def unpack(self, batch: Any) -> Tensor:
-        return 2 * super().unpack(batch) - 1  # what tanh can reach
+    def inputs(self) -> int:
+        """Numbers that the generator gets."""
+        return self.latent_dim
+
+    def planes(self) -> int:
+        """Maps that D sees beside the picture's own."""
+        return 0
+
+    def outputs(self) -> int:
+        """Numbers that D answers with; the first says how real."""
+        return 1
+
+    def unpack(self, batch: Any) -> tuple[Tensor, dict[str, Any]]:
+        x, given = super().unpack(batch)
+        return 2 * x - 1, given  # what tanh can reach
 
     def shown(self, x: Tensor) -> Tensor:
         return (x + 1) / 2

@@ -20,7 +20,8 @@ et al. 2019 (averaging), arXiv:1806.04498; Mescheder et al. 2018 (which games co
 
 import copy
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, cast
+from functools import partial
+from typing import Any, ClassVar, Literal, cast
 
 import torch
 from torch import Tensor, nn
@@ -28,13 +29,12 @@ from torch.distributions import Distribution, Independent, Normal, Uniform
 
 from modules.adversarial.judges import judges_of
 from modules.adversarial.losses import LOSSES, clip_weights, gradient_penalty, with_spectral_norm
-from modules.base import Mean, Module, Share, Split, require
+from modules.adversarial.players import Players, Turn
+from modules.base import Mean, Share, Split, require
 from modules.trace import Step, Trace
 
-Turn = tuple[Literal["discriminator", "generator"], Tensor]
 
-
-class Game(Module):
+class Game(Players):
     """Base of every game of two: a subclass makes both networks and hands them to `enter`.
 
     Args:
@@ -50,6 +50,8 @@ class Game(Module):
         modes, mode_sd: of the mixture that the data come from, where that is known.
     """
 
+    MEASURES: ClassVar[tuple[str, ...]] = ("d", "g")  # losses of both players
+
     def __init__(
         self, *, event_shape: Sequence[int], latent_dim: int = 16,
         prior: Literal["normal", "uniform"] = "normal", loss: str = "non-saturating",
@@ -63,13 +65,12 @@ class Game(Module):
         require(0, below=1, ema=ema)
         if loss not in LOSSES:
             raise ValueError(f"loss is {loss!r}: choose one of {', '.join(LOSSES)}.")
-        metrics = {"d": Mean(), "g": Mean()} | judges_of(event_shape, modes, mode_sd)
+        metrics = {name: Mean() for name in self.MEASURES} | judges_of(event_shape, modes, mode_sd)
         super().__init__(metrics=metrics, **training)
         self.event_shape, self.latent_dim, self.uniform = tuple(event_shape), latent_dim, prior == "uniform"
         self.game = LOSSES[loss](**(loss_settings or {}))
         self.d_steps, self.g_steps, self.clip, self.penalty = d_steps, g_steps, clip, penalty
         self.spectral, self.discriminator_rate, self.ema = spectral, discriminator_rate, ema
-        self.automatic_optimization = False
         self.played = nn.Buffer(torch.zeros(2, dtype=torch.int64))  # turns of D and of G so far
         self.looked = 0  # batches of this evaluation
 
@@ -97,24 +98,30 @@ class Game(Module):
         """The generator that samples: the averaged one where there is one."""
         return self.generator if self.averaged is None else self.averaged
 
-    def decode(self, z: Tensor) -> Tensor:
+    def joined(self, z: Tensor, **given: Any) -> Tensor:
+        """What the generator gets: z, and what is given where the game has conditions."""
+        return z
+
+    def decode(self, z: Tensor, **given: Any) -> Tensor:
         """z (B, K) -> x (B, ...)."""
-        return self.shown(self.maker()(z))
+        return self.shown(self.maker()(self.joined(z, **given)))
 
     def shown(self, x: Tensor) -> Tensor:
         """What both networks call x as the data have it; here the same."""
         return x
 
-    def judge(self, x: Tensor) -> Tensor:
+    def judge(self, x: Tensor, **given: Any) -> Tensor:
         """D's output, a logit where the game has classes: (B, ...) -> (B,)."""
         return cast(Tensor, self.discriminator(x))
 
-    def sample(self, n: int, generator: torch.Generator | None = None, seed: int | None = None) -> Tensor:
+    def sample(
+        self, n: int, generator: torch.Generator | None = None, seed: int | None = None, **given: Any
+    ) -> Tensor:
         """n made examples, (n, ...)."""
-        return cast(Tensor, self.sample_trace(n, generator, seed).result)
+        return cast(Tensor, self.sample_trace(n, generator, seed, **given).result)
 
     def sample_trace(
-        self, n: int = 1, generator: torch.Generator | None = None, seed: int | None = None
+        self, n: int = 1, generator: torch.Generator | None = None, seed: int | None = None, **given: Any
     ) -> Trace:
         """`sample` as steps: the noise, then every layer of the generator."""
         if seed is not None:
@@ -122,7 +129,7 @@ class Game(Module):
         with torch.no_grad():
             h = self.noise(n, generator)
             steps = [Step(f"Draw z, {self.latent_dim} numbers.", {"z": h}, r"z\sim p(z)")]
-            layers = self.maker()
+            layers, h = self.maker(), self.joined(h, **given)
             for layer in layers if isinstance(layers, nn.Sequential) else [layers]:
                 h = layer(h)
                 shape = " × ".join(map(str, h.shape[1:]))
@@ -131,35 +138,45 @@ class Game(Module):
 
     # --- Training -------------------------------------------------------------------------------
 
-    def unpack(self, batch: Any) -> Tensor:
-        """x of a batch, as both networks see it."""
+    def unpack(self, batch: Any) -> tuple[Tensor, dict[str, Any]]:
+        """x of a batch, as both networks see it, and what the game is conditioned on."""
         batch = batch.batch if isinstance(batch, Share) else batch
-        return cast(Tensor, batch[0] if isinstance(batch, (tuple, list)) else batch)
+        return (batch[0] if isinstance(batch, (tuple, list)) else batch), {}
 
-    def discriminator_loss(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    def discriminator_loss(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Tensor:
         """What D minimises in its turn, on x and as many made examples."""
         with torch.no_grad():  # the generator is held fixed
-            fake = self.generator(self.noise(len(x), generator))
-        loss = self.game.discriminator(self.judge(x), self.judge(fake))
+            fake = self.generator(self.joined(self.noise(len(x), generator), **given))
+        return self.of_discriminator(x, fake, generator, **given)
+
+    def of_discriminator(
+        self, x: Tensor, fake: Tensor, generator: torch.Generator | None = None, **given: Any
+    ) -> Tensor:
+        """The game's loss of telling what G has made from x."""
+        loss = self.game.discriminator(self.judge(x, **given), self.judge(fake, **given))
         if self.penalty:
-            loss = loss + self.penalty * gradient_penalty(self.judge, x, fake, generator=generator)
+            critic = partial(self.judge, **given)
+            loss = loss + self.penalty * gradient_penalty(critic, x, fake, generator=generator)
         return loss
 
-    def generator_loss(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    def generator_loss(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Tensor:
         """What G minimises in its turn, on new noise."""
-        of_fake = self.judge(self.generator(self.noise(len(x), generator)))
-        return self.game.generator(of_fake, self.judge(x) if self.game.in_pairs else of_fake)
+        fake = self.generator(self.joined(self.noise(len(x), generator), **given))
+        return self.of_generator(fake, x, **given)
 
-    def turns(self, x: Tensor, generator: torch.Generator | None = None) -> Iterator[Turn]:
-        """The turns of one batch: whose it is and the loss, to be lowered by that player alone before the
-        next is asked for."""
-        yield "discriminator", self.discriminator_loss(x, generator)
+    def of_generator(self, fake: Tensor, x: Tensor, **given: Any) -> Tensor:
+        """The game's loss of what G has made."""
+        of_fake = self.judge(fake, **given)
+        return self.game.generator(of_fake, self.judge(x, **given) if self.game.in_pairs else of_fake)
+
+    def turns(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Iterator[Turn]:
+        yield "discriminator", self.discriminator_loss(x, generator, **given)
         if self.clip is not None:
             clip_weights(self.discriminator, self.clip)
         self.played[0] += 1
         if self.played[0] % self.d_steps == 0:
             for _ in range(self.g_steps):
-                yield "generator", self.generator_loss(x, generator)
+                yield "generator", self.generator_loss(x, generator, **given)
                 self.played[1] += 1
                 self.average()
 
@@ -182,42 +199,6 @@ class Game(Module):
             "discriminator": list(self.discriminator.parameters()),
         }
 
-    def training_step(self, batch: Any, batch_idx: int) -> Tensor:
-        x, players = self.unpack(batch), self.players()
-        optimizers = dict(zip(players, cast(list, self.optimizers()), strict=True))
-        for whose, loss in self.turns(x):
-            optimizers[whose].zero_grad()
-            self.manual_backward(loss, inputs=players[whose])
-            optimizers[whose].step()
-            self.log_metric("train", whose[0], loss.detach())
-            if whose == "discriminator":
-                shown = loss.detach()
-        self.log("train/loss", shown, on_step=True, on_epoch=False, prog_bar=True)
-        if self.lr_interval == "step":
-            self.schedule()
-        return shown
-
-    def on_train_epoch_end(self) -> None:
-        if self.lr_interval == "epoch":
-            self.schedule()
-
-    def schedule(self) -> None:
-        """A step of both schedules: Lightning leaves them to whoever steps the optimizers by hand."""
-        for scheduler in cast(list, self.lr_schedulers() or []):
-            scheduler.step()
-
-    def configure_optimizers(self) -> Any:
-        made = []
-        for whose, parameters in self.players().items():
-            optimizer = self.optimizer(parameters)
-            if whose == "discriminator" and self.discriminator_rate is not None:
-                for group in optimizer.param_groups:
-                    group["lr"] = self.discriminator_rate
-            made.append(optimizer)
-        if self.lr_scheduler is None:
-            return made
-        return made, [{"scheduler": self.lr_scheduler(optimizer)} for optimizer in made]
-
     # --- Evaluation -----------------------------------------------------------------------------
 
     def on_validation_epoch_start(self) -> None:
@@ -227,18 +208,23 @@ class Game(Module):
 
     def step(self, batch: Any, split: Split) -> Tensor:
         """D's loss against the averaged generator; the same noise in every evaluation."""
-        x = self.unpack(batch)
+        x, given = self.unpack(batch)
         self.looked += 1
         seed = self.looked * (self.trainer.world_size if self._trainer else 1) + self.global_rank
-        fake = self.maker()(self.noise(len(x), torch.Generator(self.device).manual_seed(seed)))
-        of_real, of_fake = self.judge(x), self.judge(fake)
+        noise = self.noise(len(x), torch.Generator(self.device).manual_seed(seed))
+        fake = self.maker()(self.joined(noise, **given))
+        of_real, of_fake = self.judge(x, **given), self.judge(fake, **given)
         loss = self.game.discriminator(of_real, of_fake)
         self.log_metric(split, "d", loss)
         self.log_metric(split, "g", self.game.generator(of_fake, of_real))
+        self.look(split, noise, x, fake)
+        return loss
+
+    def look(self, split: Split, z: Tensor, x: Tensor, fake: Tensor) -> None:
+        """Measure what the averaged generator has made of z."""
         for name in ("w1", "fd"):
             if f"{split}_{name}" in self.meters:
                 self.log_metric(split, name, self.shown(x), self.shown(fake))
         for name in ("modes", "quality", "kl"):
             if f"{split}_{name}" in self.meters:
                 self.log_metric(split, name, self.shown(fake))
-        return loss

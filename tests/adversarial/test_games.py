@@ -107,7 +107,7 @@ def test_a_turn_moves_one_player_alone_and_draws_noise_of_its_own(monkeypatch: A
     optimizers = {name: torch.optim.SGD(p, lr=0.1) for name, p in model.players().items()}
     order: list[str] = []
     for _ in range(4):
-        for whose, loss in model.turns(model.unpack(x)):
+        for whose, loss in model.turns(model.unpack(x)[0]):
             before = {"generator": state(model.generator), "discriminator": state(model.discriminator)}
             other = {"generator": "discriminator", "discriminator": "generator"}[whose]
             optimizers[whose].zero_grad()

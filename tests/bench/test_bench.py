@@ -39,6 +39,17 @@ def test_bench_measures_positive_ratios(name: str) -> None:
         assert row.met is not None or not row.target
 
 
+def test_games_bench_has_a_row_for_every_loss_and_preset() -> None:
+    from lab.bench import games
+
+    one = games.play("ring8", games.LOSSES["hinge"], 2, 0)
+    assert set(one) == {"modes", "quality", "kl"} and one == games.play("ring8", games.LOSSES["hinge"], 2, 0)
+    rows = games.measure(quick=True)
+    assert len(rows) == 2 * len(games.LOSSES) + len(games.PRESETS)
+    for row in rows:
+        assert 0 <= row.ours <= 25 and "quality" in row.note and row.unit == "modes"
+
+
 def test_gpt_bench_measures_or_says_how_to_install_the_peer() -> None:
     rows = gpt.measure(quick=True)
     assert len(rows) == 2

@@ -1,0 +1,99 @@
+r"""InfoGAN: some of the noise must be readable from what is made of it.
+
+    z = (noise, c),   c = (one of C, n numbers uniform on [−1, 1])
+    I(c; x*) ≥ E log Q(c|x*) + H(c)        raised in both turns: by D with its head Q, and by G
+
+Q of the discrete code is a softmax (cross-entropy), of each continuous one a Gaussian of unit variance: half
+the squared error, up to ½ log 2π. The bound is tight where Q is the posterior. No label is ever
+seen: with λ = 0 nothing asks c to mean anything.
+
+Shapes: z (B, K + C + n), the codes last; Q's answer (B, C + n).
+
+References: Chen et al. 2016, arXiv:1606.03657 (Lemma 5.1: the bound); [UDL] §15.4.3, fig. 15.15.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, cast
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from modules.adversarial.dcgan import DCGAN
+from modules.base import Split, require
+from modules.latent.information import entropy
+
+
+def information_bound(joint: Tensor, posterior: Tensor) -> Tensor:
+    """E log Q(c|x) + H(c), at most I(c; x), of tables (C, X); columns of `posterior` sum to 1."""
+    return torch.xlogy(joint, posterior).sum((-2, -1)) + entropy(joint.sum(-1))
+
+
+class InfoGAN(DCGAN):
+    """A `DCGAN` with readable codes.
+
+    Args:
+        codes: C, values of the discrete code; 0 for none. numbers: n, continuous codes.
+        weight: λ of the bound, which is measured as `info`, nats.
+        model: as of `DCGAN`.
+    """
+
+    MEASURES = (*DCGAN.MEASURES, "info")
+
+    def __init__(
+        self, image_shape: Sequence[int] = (1, 28, 28), latent_dim: int = 32, codes: int = 10,
+        numbers: int = 2, weight: float = 1.0, **model: Any,
+    ) -> None:  # fmt: skip
+        require(0, codes=codes, numbers=numbers, weight=weight)
+        if codes + numbers == 0:
+            raise ValueError("codes and numbers are both 0: give the generator something to be read from it.")
+        if model.get("pack", 1) > 1:
+            raise ValueError("A code belongs to one example: take pack 1.")
+        self.codes, self.numbers, self.weight = codes, numbers, weight
+        super().__init__(image_shape=image_shape, latent_dim=latent_dim, **model)
+
+    def inputs(self) -> int:
+        return self.latent_dim + self.codes + self.numbers
+
+    def outputs(self) -> int:
+        return 1 + self.codes + self.numbers
+
+    def noise(self, n: int, generator: torch.Generator | None = None) -> Tensor:
+        """n draws of noise and codes, (n, K + C + n)."""
+        like: dict[str, Any] = {"device": self.device, "dtype": self.dtype}
+        parts = [super().noise(n, generator)]
+        if self.codes:
+            chosen = torch.randint(self.codes, (n,), generator=generator, device=self.device)
+            parts.append(F.one_hot(chosen, self.codes).to(self.dtype))
+        if self.numbers:
+            parts.append(2 * torch.rand(n, self.numbers, generator=generator, **like) - 1)
+        return torch.cat(parts, 1)
+
+    def read(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Q's logits of the discrete code (B, C) and means of the continuous ones (B, n)."""
+        answer = cast(Tensor, self.discriminator.maps(x)[:, 1:, 0, 0])
+        return answer[:, : self.codes], answer[:, self.codes :]
+
+    def bound(self, z: Tensor, fake: Tensor) -> Tensor:
+        """Mean of log Q(c|x*) + H(c) over a batch, nats, a scalar."""
+        logits, means = self.read(fake)
+        hot, numbers = z[:, self.latent_dim :].split([self.codes, self.numbers], 1)
+        discrete = (hot * logits.log_softmax(1)).sum(1).mean() + math.log(max(self.codes, 1))
+        error = ((numbers - means).square() + math.log(2 * math.pi)).sum(1).mean() / 2
+        return discrete - error + self.numbers * math.log(2)
+
+    def discriminator_loss(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Tensor:
+        z = self.noise(len(x), generator)
+        with torch.no_grad():  # the generator is held fixed
+            fake = self.generator(z)
+        return self.of_discriminator(x, fake, generator) - self.weight * self.bound(z, fake)
+
+    def generator_loss(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Tensor:
+        z = self.noise(len(x), generator)
+        fake = self.generator(z)
+        return self.of_generator(fake, x) - self.weight * self.bound(z, fake)
+
+    def look(self, split: Split, z: Tensor, x: Tensor, fake: Tensor) -> None:
+        super().look(split, z, x, fake)
+        self.log_metric(split, "info", self.bound(z, fake))

@@ -1,0 +1,141 @@
+"""Games with classes and with codes: their losses, bounds and gradients."""
+
+import math
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from modules.adversarial.conditional import ConditionalGAN
+from modules.adversarial.infogan import InfoGAN, information_bound
+from modules.latent.information import mutual_information
+
+X = torch.rand(12, 1, 8, 8, generator=torch.Generator().manual_seed(0))
+Y = torch.arange(12) % 10
+
+
+def game(condition: str, **settings: Any) -> ConditionalGAN:
+    torch.manual_seed(0)
+    return ConditionalGAN((1, 8, 8), condition=condition, channels=(6, 4), latent_dim=3, **settings)
+
+
+def info(**settings: Any) -> InfoGAN:
+    torch.manual_seed(0)
+    return InfoGAN((1, 8, 8), latent_dim=3, channels=(6, 4), **settings)
+
+
+def test_zero_logits_cost_what_chance_costs() -> None:
+    model = game("auxiliary").eval()
+    torch.nn.init.zeros_(model.discriminator.head.weight)
+    assert model.discriminator.head.out_channels == 11
+    loss = model.discriminator_loss(X, y=Y)
+    assert loss.item() == pytest.approx(2 * math.log(2) + 2 * math.log(10), abs=1e-5)
+    assert loss.item() == pytest.approx(5.991465, abs=1e-5)
+    assert model.generator_loss(X, y=Y).item() == pytest.approx(math.log(2) + math.log(10), abs=1e-5)
+
+
+def test_the_class_of_made_examples_counts_for_both_players(monkeypatch: Any) -> None:
+    model = game("auxiliary", init_sd=None).eval()
+    z = model.noise(12, torch.Generator().manual_seed(1))
+    monkeypatch.setattr(model, "noise", lambda *_: z)
+    fake = model.generator(model.joined(z, y=Y))
+    plain = model.game.discriminator(model.judge(X), model.judge(fake))
+    of_class = [F.cross_entropy(model.classify(x), Y) for x in (X, fake)]
+    torch.testing.assert_close(model.discriminator_loss(X, y=Y), plain + sum(of_class))
+    fooled = model.game.generator(model.judge(fake), model.judge(fake))
+    torch.testing.assert_close(model.generator_loss(X, y=Y), fooled + of_class[1])
+
+
+def test_a_projection_of_zero_knows_no_class() -> None:
+    model = game("projection", init_sd=None).eval()
+    free = model.discriminator(X)
+    assert not torch.allclose(model.judge(X, y=Y), free)
+    v = model.discriminator.projection.weight
+    features = model.discriminator.trunk(X).flatten(1)
+    torch.testing.assert_close(model.judge(X, y=Y), free + (v[Y] * features).sum(1))
+    torch.nn.init.zeros_(v)
+    assert torch.equal(model.judge(X, y=Y), free)
+
+
+@pytest.mark.parametrize("condition", ["channel", "projection"])
+def test_the_class_reaches_both_networks(condition: str) -> None:
+    model = game(condition, init_sd=None).eval()
+    other = (Y + 1) % 10
+    z = model.noise(12)
+    assert not torch.allclose(model.decode(z, y=Y), model.decode(z, y=other))
+    assert not torch.allclose(model.judge(X, y=Y), model.judge(X, y=other))
+    own = [name for name, _ in model.discriminator.named_parameters()]
+    assert any(name.startswith(("plane", "projection")) for name in own)
+    for name, loss in (("discriminator", model.discriminator_loss), ("generator", model.generator_loss)):
+        loss(X, y=Y).backward(inputs=model.players()[name])
+        assert all(p.grad is not None and p.grad.abs().max() > 0 for p in model.players()[name]), name
+
+
+def test_classes_come_in_turn_or_as_asked() -> None:
+    model = game("channel").eval()
+    z = model.sample_trace(10, seed=3)
+    assert torch.equal(z.result, model.sample(10, seed=3, y=torch.arange(10)))
+    for wrong in (None, torch.tensor([1]), torch.full((12,), 10), torch.full((12,), -1)):
+        with pytest.raises(ValueError, match="whole numbers from 0 to 9"):
+            model.judge(X, y=wrong)
+    for settings, words in (({"condition": "text"}, "channel, projection"), ({"pack": 2}, "take pack 1")):
+        with pytest.raises(ValueError, match=words):
+            ConditionalGAN((1, 8, 8), **settings)
+
+
+# --- Codes ----------------------------------------------------------------------------------------------
+
+
+def table(right: float) -> Tensor:
+    return torch.tensor([[right, 1 - right], [1 - right, right]], dtype=torch.float64)
+
+
+def test_the_bound_is_tight_at_the_posterior() -> None:
+    joint = table(0.9) / 2
+    assert mutual_information(joint).item() == pytest.approx(0.368064, abs=1e-6)
+    for right, expected in ((0.9, 0.368064), (0.8, 0.331374), (0.99, 0.223585)):
+        assert information_bound(joint, table(right)).item() == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_bound_of_a_batch_is_that_of_its_codes() -> None:
+    model = info().eval()
+    z = model.noise(2000, torch.Generator().manual_seed(0))
+    hot, numbers = z[:, 3:13], z[:, 13:]
+    assert torch.equal(hot.sum(1), torch.ones(2000)) and hot.sum(0).min() > 140
+    assert numbers.min() >= -1 and numbers.max() <= 1 and abs(numbers.mean().item()) < 0.05
+    fake = model.generator(z)
+    logits, means = model.read(fake)
+    normal = torch.distributions.Normal(means, 1.0).log_prob(numbers).sum(1).mean()
+    expected = -F.cross_entropy(logits, hot.argmax(1)) + math.log(10) + normal + 2 * math.log(2)
+    torch.testing.assert_close(model.bound(z, fake), expected)
+
+
+def test_both_turns_raise_the_bound_and_it_reaches_the_generator() -> None:
+    for weight in (0.0, 1.0):
+        model = info(weight=weight, init_sd=None).eval()
+        for name, loss in (("discriminator", model.discriminator_loss), ("generator", model.generator_loss)):
+            torch.manual_seed(1)
+            value = loss(X)
+            value.backward(inputs=model.players()[name])
+            torch.manual_seed(1)
+            z = model.noise(12)
+            fake = model.generator(z)
+            real, made = model.judge(X), model.judge(fake)
+            plain = getattr(model.game, name)(*((real, made) if name == "discriminator" else (made, real)))
+            torch.testing.assert_close(value, plain - weight * model.bound(z, fake))
+        rows = model.discriminator.head.weight.grad.flatten(1).abs().amax(1)
+        assert (rows[1:] > 0).all() if weight else (rows[1:] == 0).all()
+    z = model.noise(12)
+    assert torch.autograd.grad(model.bound(z, model.generator(z)), model.generator[0].weight)[0].any()
+
+
+def test_codes_may_be_of_one_kind_but_not_of_none() -> None:
+    for settings in ({"codes": 0}, {"numbers": 0}):
+        model = info(**settings).eval()
+        z = model.noise(4)
+        assert z.shape[1] == model.inputs() and model.bound(z, model.generator(z)).isfinite()
+    with pytest.raises(ValueError, match="both 0"):
+        info(codes=0, numbers=0)
+    assert "val/info" in info().metric_names("val")
