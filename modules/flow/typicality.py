@@ -50,6 +50,25 @@ class Detector:
         return self.typicality(log_prob) > self.band
 
 
+def bootstrap(clean: Tensor, odd: Tensor, draws: int = 500, seed: int = 0) -> float:
+    """Standard error of `auroc`: its deviation over `draws` resamples of both sets, each drawn anew with
+    replacement (Efron 1979). Of one pair of sets, (N,) and (M,), as they are: the model is not trained anew.
+    """
+    require(2, draws=draws)
+    generator = torch.Generator().manual_seed(seed)
+    over = (odd[None] > clean[:, None]).double() + 0.5 * (odd[None] == clean[:, None])  # (N, M)
+
+    def counts(size: int) -> Tensor:
+        """How often each example is drawn, (draws, size)."""
+        chosen = torch.randint(size, (draws, size), generator=generator)
+        return torch.zeros(draws, size, dtype=torch.float64).scatter_add_(
+            1, chosen, torch.ones(draws, size, dtype=torch.float64)
+        )
+
+    areas = torch.einsum("bn,nm,bm->b", counts(len(clean)), over, counts(len(odd))) / over.numel()
+    return float(areas.std())
+
+
 def auroc(clean: Tensor, odd: Tensor) -> float:
     """P(score of an odd example > score of a clean one), ties count half: 1 separates, ½ guesses."""
     both = torch.cat([clean, odd]).double()

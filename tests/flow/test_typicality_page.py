@@ -4,10 +4,14 @@ import math
 
 import pytest
 import torch
-from opening import film, metrics, open_page, table_with
+from opening import film, metrics, open_page, prose, spoken, table_with
 from scipy.stats import chi
+from sklearn.metrics import roc_auc_score
 
+from datamodules.digits import Digits
 from lab import weights
+from lab.ui import models
+from modules.flow.typicality import bootstrap
 from pages.flow.image_flow import lens as image
 from pages.flow.image_flow.common import digits
 from pages.flow.typicality import lens
@@ -46,6 +50,60 @@ def test_the_radius_is_chi_distributed() -> None:
         assert lens.radius(d, relative)[0].numpy() == pytest.approx(expected, rel=1e-6, abs=1e-12)
         assert lens.mean_radius(d) == pytest.approx(chi(d).mean())
     assert lens.mean_radius(784) == pytest.approx(27.991073, abs=1e-5)
+
+
+@pytest.fixture(scope="module")
+def classes() -> lens.Classes:
+    return lens.classes(weights.load(lens.UNSEEN), 9)
+
+
+def test_the_model_of_the_held_out_class_never_saw_it(classes: lens.Classes) -> None:
+    """All 180 nines are judged, and of the other classes validation and test."""
+    without, whole = Digits(binarize="levels", without=9), Digits(binarize="levels")
+    for data in (without, whole):
+        data.setup()
+    assert not any(
+        (part.labels == 9).any() for part in (without.train_set, without.val_set, without.test_set)
+    )
+    assert int((classes.y == 9).sum()) == 180 and int((classes.y != 9).sum()) == 250 + 229
+    assert weights.read_card(models.folder(lens.UNSEEN))["config"]["data"]["init_args"]["without"] == 9
+    test = whole.test_set[torch.arange(250)]
+    assert torch.equal(without.test_set[torch.arange(229)][0], test[0][test[1] != 9])
+
+
+def test_the_unseen_class_is_odd_and_so_is_a_seen_one(classes: lens.Classes) -> None:
+    """What the scenes say, and the areas against scikit-learn's."""
+    for score in ("log p", "typicality"):
+        for label in (8, 9):
+            clean, odd = classes.sets(label, score)
+            truth = [0] * len(clean) + [1] * len(odd)
+            expected = roc_auc_score(truth, torch.cat([clean, odd]))
+            assert classes.against(label, score).area == pytest.approx(expected, abs=1e-6)
+    by_log_p = [classes.against(label, "log p").area for label in range(10)]
+    assert max(by_log_p) == by_log_p[9] and by_log_p[9] == pytest.approx(0.9, abs=0.05)
+    assert by_log_p[8] > 0.8 > max(by_log_p[:8]) and by_log_p[1] < 0.2
+
+
+def test_the_bootstrap_error_is_delongs() -> None:
+    """Against the variance of AUROC from its placements (DeLong 1988)."""
+    generator = torch.Generator().manual_seed(0)
+    clean, odd = torch.randn(150, generator=generator), 1 + torch.randn(80, generator=generator)
+    over = (odd[None] > clean[:, None]).double()
+    delong = (over.mean(1).var() / 150 + over.mean(0).var() / 80).sqrt().item()
+    assert bootstrap(clean, odd, draws=2000) == pytest.approx(delong, rel=0.08)
+    assert bootstrap(clean, odd, draws=50) == bootstrap(clean, odd, draws=50)
+    assert bootstrap(clean, clean + 100) == 0  # one above all: every resample says so
+
+
+def test_the_page_of_a_class(classes: lens.Classes) -> None:
+    page = open_page("flow/typicality", view="a class")
+    said = film(page, "class")
+    one = classes.against(9, "log p")
+    assert said["at"] == 9 and spoken(said["equations"][9])[-2:] == pytest.approx(
+        [one.area, one.error], abs=6e-4
+    )
+    assert "9, never seen, 180 pictures" in said["captions"][9] and "held out" in said["captions"][8]
+    assert f"{one.area:.1%} of the pairs" in prose(page)
 
 
 def test_the_page(found: lens.Judged) -> None:

@@ -28,9 +28,10 @@ def fits(entry: Experiment) -> bool:
 
 
 def any_size(entry: Experiment) -> bool:
-    """Whether it is a Glow of digits, small ones or MNIST's."""
+    """Whether it is a Glow of all digits, small ones or MNIST's."""
     digits = ("datamodules.digits.Digits", "datamodules.mnist.MNIST")
-    return entry.module == "modules.flow.glow.Glow" and entry.datamodule in digits
+    whole = (entry.config["data"].get("init_args") or {}).get("without") is None
+    return entry.module == "modules.flow.glow.Glow" and entry.datamodule in digits and whole
 
 
 class Own(NamedTuple):

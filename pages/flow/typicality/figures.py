@@ -46,6 +46,44 @@ def areas(names: Sequence[str], log_p: Sequence[float], typical: Sequence[float]
     return fig
 
 
+def one_class(others: Any, own: Any, low: float, high: float, at: int, xlabel: str) -> tuple[go.Figure, dict]:
+    """Histograms (C, BINS) of a class and of the others; film over the classes."""
+    o, m = array(others), array(own)
+    fig = scores({"the others, held out": o[at], "this class": m[at]}, low, high, low, None, xlabel)
+    fig.layout.shapes = ()
+    fig.update_yaxes(range=[0, 1.05 * max(o.max(), m.max())])
+    return fig, {"data.0.y": o, "data.1.y": m}
+
+
+def of_classes(
+    areas: Mapping[str, Sequence[float]], errors: Mapping[str, Sequence[float]], at: int, without: int
+) -> tuple[go.Figure, dict]:
+    """AUROC of each class by both scores with standard errors; film: shape 1 stands around the present class.
+
+    Args:
+        areas, errors: score -> (C,).
+    """
+    fig, count = go.Figure(), len(next(iter(areas.values())))
+    for (name, values), color, off in zip(
+        areas.items(), (theme.BLUE, theme.ORANGE), (-0.15, 0.15), strict=True
+    ):
+        fig.add_scatter(x=list(values), y=[c + off for c in range(count)], mode="markers", name=name,
+                        error_x={"array": list(errors[name]), "thickness": 2},
+                        marker={"size": 12, "color": color},
+                        hovertemplate="%{x:.3f}<extra></extra>")  # fmt: skip
+    fig.add_vline(x=0.5, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
+    fig.add_hrect(
+        y0=at - 0.5, y1=at + 0.5, fillcolor=theme.fade(theme.HIDDEN, 0.25), line_width=0, layer="below"
+    )
+    labels = [f"{c}, unseen" if c == without else str(c) for c in range(count)]
+    fig.update_xaxes(title="AUROC ± standard error", range=[0, 1])
+    fig.update_yaxes(tickvals=list(range(count)), ticktext=labels, range=[count - 0.4, -0.6], showgrid=False,
+                     zeroline=False)  # fmt: skip
+    fig.update_layout(showlegend=True)
+    middle = [c - 0.5 for c in range(count)]
+    return fig, {"layout.shapes.1.y0": middle, "layout.shapes.1.y1": [v + 1 for v in middle]}
+
+
 def radius(relative: Any, draws: Any, density: Any) -> go.Figure:
     """Over r/√D: the density of the radius of draws (trace 0) and the base's (trace 1), over their peaks."""
     lines = {"radius of draws": draws, "density of N(0, I)": density}

@@ -15,12 +15,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from datamodules.digits import Digits
 from modules.flow.glow import Glow
-from modules.flow.typicality import Detector, auroc
+from modules.flow.typicality import Detector, auroc, bootstrap
 from pages.flow.image_flow.lens import WHITE, log_prob, pictures
 
 BINS = 60
 COLD = 0.3  # temperature of the set of that name
+UNSEEN = "glow-digits-no9"
 DIMENSIONS = [1, 2, 3, 5, 8, 16, 32, 64, 128, 256, 784]
 
 
@@ -91,6 +93,69 @@ def own_score(model: Glow, x: Tensor) -> float:
     return float(log_prob(model, x, draws=2))
 
 
+# --- A class that was never seen --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Against:
+    """One class against held-out digits of the other classes that were seen, by one score.
+
+    Attributes:
+        area: AUROC, P(a digit of the class looks odder); error: its bootstrap standard error.
+        count: pictures of the class.
+    """
+
+    area: float
+    error: float
+    count: int
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Held-out digits under a model that was trained without a class.
+
+    Attributes:
+        log_p, y: (N,) nats and labels; of the class left out all pictures, of the others what was held out.
+        without: that class.
+    """
+
+    log_p: Tensor
+    y: Tensor
+    without: int
+
+    def scores(self, score: str) -> Tensor:
+        """(N,), the higher the odder; H of the typicality is the mean of −log p over the classes seen."""
+        return -self.log_p if score == "log p" else (-self.log_p - self.mean_nll).abs()
+
+    @property
+    def mean_nll(self) -> float:
+        return float(-self.log_p[self.y != self.without].mean())
+
+    def sets(self, label: int, score: str) -> tuple[Tensor, Tensor]:
+        """Scores of the other seen classes, and of one class."""
+        values = self.scores(score)
+        return values[(self.y != self.without) & (self.y != label)], values[self.y == label]
+
+    def against(self, label: int, score: str) -> Against:
+        clean, odd = self.sets(label, score)
+        return Against(auroc(clean, odd), bootstrap(clean, odd), len(odd))
+
+
+def classes(model: Glow, without: int) -> Classes:
+    """Every digit that the model of `Digits(without=…)` has not been trained on."""
+    seen, whole = Digits(binarize="levels", without=without), Digits(binarize="levels")
+    x, y = [], []
+    for data, sets in ((seen, ("val_set", "test_set")), (whole, ("train_set", "val_set", "test_set"))):
+        data.setup()
+        for name in sets:
+            part = getattr(data, name)
+            pictures_, labels = part[torch.arange(len(part))]
+            keep = labels == without if data is whole else labels != without
+            x.append(pictures_[keep])
+            y.append(labels[keep])
+    return Classes(log_prob(model, torch.cat(x), draws=2), torch.cat(y), without)
+
+
 # --- What is drawn --------------------------------------------------------------------------------
 
 
@@ -128,3 +193,12 @@ def radii() -> tuple[Tensor, Tensor, Tensor]:
 def mean_radius(dimensions: int) -> float:
     """E ‖z‖ of z ~ N(0, I_D)."""
     return math.sqrt(2) * math.exp(math.lgamma((dimensions + 1) / 2) - math.lgamma(dimensions / 2))
+
+
+def by_class(found: Classes, score: str) -> tuple[Tensor, Tensor, float, float]:
+    """Histograms (C, BINS) of the other seen classes and of each class, and the ends of their axis."""
+    values = found.scores(score)
+    low, high = (float(v) for v in values.quantile(torch.tensor([0.005, 0.995])))
+    pairs = [found.sets(label, score) for label in range(10)]
+    others, own = (torch.stack([histogram(pair[i], low, high) for pair in pairs]) for i in (0, 1))
+    return others, own, low, high

@@ -6,10 +6,15 @@ from lab import ui
 from modules.flow import typicality
 from pages.flow.image_flow import common
 from pages.flow.image_flow.lens import bits_of
-from pages.flow.typicality import figures, lens
+from pages.flow.typicality import figures, lens, unseen
 
 SETS = ["inverted", "shuffled", "noise", "constant", "pale", "samples", "cold"]
 QUANTILES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5]
+REFERENCES = [
+    "Nalisnick et al. 2019, Do deep generative models know what they don't know?, arXiv:1810.09136",
+    "Nalisnick et al. 2019, Detecting out-of-distribution inputs, arXiv:1906.02994",
+    "[UDL] §16.5.1",
+]
 
 stage = ui.stage(
     "Out of distribution", "What log p lets pass need not be a digit: a high density is not typicality."
@@ -24,6 +29,10 @@ stage.scenes(
         "Typicality": ui.scene("Cold samples have a most typical log p: this score lets them pass too.",
                                score="typicality", set="cold"),
         "A box": ui.scene("Your own picture: the triangle.", digit="box"),
+        "Never seen a 9": ui.scene("A flow trained without 9s finds them odd in nine pairs of ten.",
+                                   view="a class"),
+        "Seen, and odd": ui.scene("The 8 was in the training set, and looks nearly as odd as the unseen 9.",
+                                  view="a class", **{"class": 8}),
         "The peak is empty": ui.scene("In 64 dimensions no draw lies near 0, where the density is highest.",
                                       view="radius", d=64),
         "One dimension": ui.scene("In one dimension the peak is where most draws are.", view="radius", d=1),
@@ -31,7 +40,7 @@ stage.scenes(
 )  # fmt: skip
 
 with stage.rail:
-    view = ui.choice("View", ["scores", "radius"], key="view")
+    view = ui.choice("View", ["scores", "a class", "radius"], key="view")
     if view == "scores":
         kind = ui.choice("Digits against", SETS, key="set", as_list=True)
         score = ui.choice("Score", ["log p", "typicality"], key="score")
@@ -49,6 +58,9 @@ def judge(name: str, x) -> float:
     return lens.own_score(ui.load(name), x)
 
 
+if view == "a class":
+    unseen.view(stage, REFERENCES)
+    ui.wait("")
 if view == "radius":
     D = lens.DIMENSIONS
     film = ui.film(len(D), key="d", values=D, default=64, label="D =", seconds=0.6)
@@ -150,7 +162,4 @@ with stage.below:
         """,
         shows=mine,
     )
-    ui.source(typicality.Detector, typicality.auroc, lens.others, references=[
-        "Nalisnick et al. 2019, Do deep generative models know what they don't know?, arXiv:1810.09136",
-        "Nalisnick et al. 2019, Detecting out-of-distribution inputs, arXiv:1906.02994", "[UDL] §16.5.1",
-    ])  # fmt: skip
+    ui.source(typicality.Detector, typicality.auroc, lens.others, references=REFERENCES)
