@@ -92,6 +92,9 @@ def app(args: list[str], page: str = "") -> int:
         raise UserError(f"There is no {script}: install Lectern again.")
     print("Opening Lectern …", flush=True)
     os.environ.setdefault("LECTERN_RUNS", str(runs_folder()))
+    # Before torch is loaded: its threads sleep while they wait for each other. Those that spin take the cores
+    # from the browser and from other readers: 600 steps of a small net took 37 s beside other work, now 1.2.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.chdir(Path(__file__).parent / "ui")  # its .streamlit holds the settings
     from lab.ui import serve
 

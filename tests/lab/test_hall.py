@@ -49,6 +49,26 @@ def test_a_port_that_is_taken_is_one_sentence(monkeypatch: pytest.MonkeyPatch, t
             commands.app(["--processes=2", f"--server.port={port}"])
 
 
+STUB = """
+import os, sys, types
+def run(args, page):
+    print(os.environ["OMP_WAIT_POLICY"], "torch" in sys.modules)
+sys.modules["lab.ui"] = types.ModuleType("lab.ui")
+sys.modules["lab.ui"].serve = types.SimpleNamespace(run=run)
+from lab import commands
+commands.app([])
+"""
+
+
+@pytest.mark.parametrize(("own", "told"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
+def test_threads_that_wait_sleep(own: str | None, told: str) -> None:
+    """Said before torch is loaded, or it is not heard; a word of the reader's own stays."""
+    env = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    env |= {"OMP_WAIT_POLICY": own} if own else {}
+    done = subprocess.run([sys.executable, "-c", STUB], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.split()[-2:] == [told, "False"]
+
+
 @pytest.mark.parametrize("count", ["0", "-1", "65", "two"])
 def test_a_number_of_processes_that_makes_no_sense(count: str) -> None:
     with pytest.raises(UserError, match="--processes"):

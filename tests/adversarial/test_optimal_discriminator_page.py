@@ -1,0 +1,52 @@
+"""The page of the optimal discriminator: D comes to lie on D*, and the value knows of a missing mode."""
+
+import math
+
+import pytest
+import torch
+from opening import component, film, open_page, open_warned
+
+from pages.adversarial.optimal_discriminator import lens
+
+
+def test_the_trained_discriminator_lies_on_the_best() -> None:
+    told = lens.story(lens.hills(4.5), 16, 0.01, 0)
+    assert told.js == pytest.approx(0.659915, abs=1e-5)
+    assert told.least == pytest.approx(2 * math.log(2) - 2 * told.js)
+    assert told.distance(-1) < 0.02 < told.distance(0)
+    assert all(v >= told.least - 1e-9 for v in told.values)  # whatever D is
+    assert told.values[-1] - told.least < 0.01 < told.values[0] - told.least
+
+
+def test_the_best_logit_of_two_gaussians_is_a_line() -> None:
+    """d · (x − midpoint): slope 4.5, intercept −10.125 for means 0 and 4.5."""
+    told = lens.story(lens.hills(4.5), 2, 0.01, 0)
+    near = (told.x - 2.25).abs() < 4
+    torch.testing.assert_close(told.best.logit()[near], (4.5 * told.x - 10.125)[near], atol=1e-6, rtol=0)
+
+
+def test_the_value_knows_what_moving_samples_cannot_reach() -> None:
+    """At w = 0.9: d/dw of both parts, and nearly nothing for the modes' places."""
+    found = lens.slopes(lens.modes(0.9))
+    assert found.quality == pytest.approx(0.868646, abs=1e-5)
+    assert found.coverage == pytest.approx(0.474051, abs=1e-5)
+    assert found.value == pytest.approx(1.342697, abs=1e-5)
+    assert found.value == pytest.approx(found.quality + found.coverage)
+    assert found.left == pytest.approx(-0.00374, abs=1e-5) and found.right == pytest.approx(
+        -0.00165, abs=1e-5
+    )
+
+
+def test_equal_laws_leave_nothing() -> None:
+    told = lens.story(lens.hills(0.0), 8, 0.01, 0)
+    assert told.js == pytest.approx(0, abs=1e-12)
+    torch.testing.assert_close(told.best, torch.full_like(told.best, 0.5))
+    assert lens.option(told.js) == lens.OPTIONS[0] and lens.option(0.5) == lens.OPTIONS[2]
+
+
+def test_the_page() -> None:
+    page = open_page("adversarial/optimal_discriminator", laws="two modes", w=0.9, show="slopes")
+    assert "After 600 steps" in film(page)["captions"][-1]
+    spec = component(page, "figure-slopes")[0]
+    assert [trace["type"] for trace in spec["figure"]["data"]] == ["bar"]
+    assert "slopes" in open_warned("adversarial/optimal_discriminator", show="slopes").warning[0].value
