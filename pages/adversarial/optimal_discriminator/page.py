@@ -18,10 +18,10 @@ stage.scenes(
         "On it": ui.scene("After 600 steps D lies on D* wherever there are examples."),
         "Far apart": ui.scene("No overlap: D is certain, its loss near 0, and JS stops at log 2.", d=10.0),
         "Equal laws": ui.scene("p = q: D* is ½ everywhere; what D finds beyond it is chance.", d=0.0),
-        "Too small a net": ui.scene("Two units cannot bend into the hollow between the modes.",
-                                    laws="two modes", hidden=2, w=0.1),
+        "Small and slow": ui.scene("Two units at a small rate: after 600 steps D is still off D*.",
+                                   hidden=2, lr=0.001),
         "A missing mode": ui.scene(
-            "The weight's slope is large, coverage included; moving samples gains nothing.",
+            "The weight's slope is large, coverage included; moving samples gains next to nothing.",
             laws="two modes", w=0.9, show="slopes",
         ),
     }
