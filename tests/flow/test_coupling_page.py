@@ -8,7 +8,7 @@ import torch
 from opening import figure, film, metrics, open_page, open_warned, prose, run_page, spoken, warnings
 from scipy.stats import kstest
 
-from pages.flow.coupling import laws, lens
+from pages.flow.coupling import laws, lens, masks
 
 opened = partial(open_page, "flow/coupling")
 H = torch.tensor([1.0, -0.5, 0.3, 2.0], dtype=torch.float64)
@@ -111,3 +111,45 @@ def test_bad_numbers_are_named() -> None:
     page = open_warned("flow/coupling", values="1 x 2 9")
     assert "“x” and 1 more is left out" in warnings(page) and film(page, "layer")["count"] == 4
     assert "at least two numbers" in warnings(run_page("flow/coupling", values="1"))
+
+
+# --- On a picture ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pattern", masks.PATTERNS)
+def test_masks_say_which_pixels_move_and_which_are_heard(pattern: str) -> None:
+    """Against the layer itself: what moves, whose slopes are there, and the determinant of all 64."""
+    h = torch.randn(8, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    found = list(masks.looks(h, pattern, 4, 0))
+    for number, look in enumerate(found):
+        assert int(look.copied.sum()) == 32 and torch.equal(look.after == look.before, look.copied)
+        jacobian = look.heard.reshape(64, 64)
+        copied = look.copied.flatten()
+        assert torch.equal(jacobian[copied], torch.eye(64, dtype=torch.float64)[copied])  # nobody but itself
+        moved = jacobian[~copied][:, ~copied]
+        assert torch.equal(moved, moved.diagonal().diag())  # no changed pixel hears another
+        assert (jacobian[~copied][:, copied] > 0).any(1).all()
+        assert look.ladj == pytest.approx(float(moved.diagonal().log().sum()), abs=1e-9)
+        assert bool(look.changed.all()) is (number > 0)
+        if number:
+            assert torch.equal(look.before, found[number - 1].after)
+
+
+def test_the_patterns_are_the_papers() -> None:
+    """RealNVP's figure 3: a checkerboard of pixels, and halves of the channels of squeezed blocks."""
+    board = masks.layer("checkerboard", 4, 0)[1]
+    assert board.int().tolist() == [[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1]]
+    assert masks.layer("first channels", 4, 0)[1].int().tolist() == [[1] * 4, [0] * 4, [1] * 4, [0] * 4]
+    assert torch.equal(masks.layer("last channels", 4, 0)[1], ~masks.layer("first channels", 4, 0)[1])
+
+
+def test_the_view_on_a_picture() -> None:
+    page = opened(view="picture", layer=3, pixel="4,3")
+    bar = film(page, "layer")
+    assert "Layer 3, first channels: 32 pixels are copied, 32 move" in bar["captions"][2]
+    assert (
+        "32 pixels have never moved" in bar["captions"][0] and "Every pixel has moved" in bar["captions"][1]
+    )
+    assert metrics(page)["Copied pixels move"] == "0"
+    _, frames = figure(page, "before")
+    assert frames["data.0.z"].shape == (4, 8, 8) and frames["data.1.x"].shape == (4, 32)

@@ -1,6 +1,6 @@
 """A coupling's numbers as a table, its maps g, Jacobians, and the laws of its outputs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from lab.figures import theme
-from lab.figures.basic import array, heatmap
+from lab.figures.basic import array, heatmap, image
 
 INK = 17  # of the numbers in cells
 
@@ -92,6 +92,28 @@ def details(
     fig.update_yaxes(range=[-6, 6], title="g(h₂)", row=2, col=1)
     fig.update_layout(height=None, margin={"t": 34})
     return fig, moves
+
+
+def masked(
+    pictures: Sequence[Any], copied: Sequence[Any], now: int, reach: float, title: str
+) -> tuple[go.Figure, dict[str, Any]]:
+    """A picture (H, W) with a cross on every copied pixel; film over the layers."""
+    fig = image(pictures[now], title, "diverging", zmin=-reach, zmax=reach)
+    places = [np.argwhere(array(mask)) for mask in copied]
+    fig.add_scatter(x=places[now][:, 1], y=places[now][:, 0], mode="markers", hoverinfo="skip",
+                    showlegend=False, marker={"symbol": "x-thin", "size": 12, "color": theme.text(),
+                                              "line": {"width": 2, "color": theme.text()}})  # fmt: skip
+    return fig, {"data.0.z": list(pictures), "data.1.x": [at[:, 1] for at in places],
+                 "data.1.y": [at[:, 0] for at in places]}  # fmt: skip
+
+
+def framed(fig: go.Figure, place: tuple[int, int]) -> go.Figure:
+    """The picture with a frame around the pixel in this row and column."""
+    row, column = place
+    return fig.add_shape(
+        type="rect", x0=column - 0.5, x1=column + 0.5, y0=row - 0.5, y1=row + 0.5,
+        line={"color": theme.VERMILLION, "width": 4},
+    )  # fmt: skip
 
 
 def laws(

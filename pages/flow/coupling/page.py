@@ -3,9 +3,9 @@
 from lab import ui
 from lab.lenses import typed
 from modules.flow import coupling, monotone
-from pages.flow.coupling import figures, laws, lens
+from pages.flow.coupling import figures, laws, lens, picture
 
-VIEWS = ["layers", "laws"]
+VIEWS = ["layers", "laws", "picture"]
 REFERENCES = [
     "Dinh et al. 2015, NICE, arXiv:1410.8516",
     "Dinh et al. 2017, Density estimation using Real NVP, arXiv:1605.08803",
@@ -26,6 +26,10 @@ stage.scenes(
                                      view="laws", turns="never", layer=4),
         "All in turn": ui.scene("Halves take turns: no output is left with the base's law.", view="laws",
                                 layer=4),
+        "On a picture": ui.scene("A checkerboard: copied pixels are crossed, and their neighbours move.",
+                                 view="picture"),
+        "By channels": ui.scene("Layer 3: squeezed, half of each 2×2 block is copied.", view="picture",
+                                layer=3),
         "Additive": ui.scene("Shifts alone: g has slope 1 and the determinant is 1.", kind="additive"),
         "Spline": ui.scene("g bends: its slope depends on h₂ too.", kind="spline"),
     }
@@ -35,6 +39,10 @@ stage.scenes(
 
 with stage.rail:
     view = ui.choice("View", VIEWS, key="view")
+if view == "picture":
+    picture.view(stage, REFERENCES)
+    ui.wait("")
+with stage.rail:
     values, said = typed.named(
         ui.text("Numbers h", "1 -0.5 0.3 2", key="values", max_chars=80), lens.MOST, -lens.REACH, lens.REACH
     )
