@@ -85,6 +85,19 @@ def ways(vae: VAE, flow: Glow, a: Tensor, b: Tensor) -> tuple[Way, Way]:
     return made[0], made[1]
 
 
+def size(model: VAE | Glow) -> int:
+    """Its parameters."""
+    return sum(p.numel() for p in model.parameters())
+
+
+def weighed(vae: int, flow: int) -> str:
+    """How the two compare in size, in a sentence."""
+    if abs(vae - flow) <= 0.05 * flow:
+        return "Both have the same number of weights, to within 5 %."
+    larger, times = ("VAE", vae / flow) if vae > flow else ("flow", flow / vae)
+    return f"The {larger} is the larger model, {times:.1f} times."
+
+
 # --- The table ------------------------------------------------------------------------------------
 
 
