@@ -1,15 +1,18 @@
-"""Flows against zuko's of the same shape: log_prob, sampling, a training step."""
+"""Flows against zuko's of the same shape: log_prob, sampling, a training step, the density they reach; and a
+student's sampling against its teacher's."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from datamodules.points import Points
 from lab.bench.timing import NAN, Row, interleaved, paired_row
 from modules.flow.coupling import RealNVP
 from modules.flow.flow import Flow
-from modules.flow.maf import MaskedFlow
+from modules.flow.maf import InverseFlow, MaskedFlow
 
 INSTALL = "no peer here: pip install -c constraints.txt -e '.[peers]'"
 
@@ -41,7 +44,7 @@ def measure(quick: bool = False) -> list[Row]:
     """Ratios ours / zuko; where zuko is missing, ours alone."""
     dims, layers, hidden = (4, 2, [8]) if quick else (16, 5, [64, 64])
     batch, repeats = (16, 3) if quick else (1024, 15)
-    rows = []
+    rows = [*distilled(quick), *densities(quick)]
     for name in ("MAF", "RealNVP", "spline MAF"):
         torch.manual_seed(0)
         model = ours(name, dims, layers, hidden)
@@ -59,6 +62,61 @@ def measure(quick: bool = False) -> list[Row]:
         for case, call in mine.items():
             pairs = interleaved(call, theirs[case], repeats)
             rows.append(paired_row("flow", f"{name}, {case}, {shape}", pairs, "≤ 1.05", "peer: zuko"))
+    return rows
+
+
+def densities(quick: bool) -> list[Row]:
+    """Nats that ours of each kind lacks on held-out points of eight Gaussians, both sides trained alike."""
+    data = Points("eight_gaussians", num_train=20_000, num_test=5000)
+    data.setup()
+    train, test = (part[torch.arange(len(part))][0] for part in (data.train_set, data.test_set))
+    steps, hidden = (3, [8]) if quick else (2000, [64, 64])
+    rows = []
+    for name in ("MAF", "RealNVP", "spline MAF"):
+        torch.manual_seed(0)
+        model = ours(name, 2, 5, hidden)
+        mine = reached(model.distribution, list(model.parameters()), train, test, steps)
+        case, note = f"{name}, NLL on eight Gaussians above zuko's", f"ours {mine:.4f} nats"
+        try:
+            peer = zukos(name, 2, 5, hidden)
+            theirs = reached(peer, list(peer.parameters()), train, test, steps)
+            rows.append(Row("flow", case, mine - theirs, NAN, NAN, "≤ 0.05 nats",
+                            f"{note}, zuko's {theirs:.4f}", unit="nats"))  # fmt: skip
+        except ImportError:
+            rows.append(Row("flow", case, NAN, NAN, NAN, "≤ 0.05 nats", f"{note}; {INSTALL}", unit="nats"))
+    return rows
+
+
+def reached(
+    distribution: Callable[[], Any], parameters: list[Tensor], train: Tensor, test: Tensor, steps: int
+) -> float:
+    """Mean −log p of test points (N, 2) after `steps` of Adam with a cosine rate on batches of 256."""
+    generator = torch.Generator().manual_seed(0)
+    optimizer = torch.optim.Adam(parameters, lr=3e-3)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    for _ in range(steps):
+        x = train[torch.randint(len(train), (256,), generator=generator)]
+        optimizer.zero_grad(set_to_none=True)
+        (-distribution().log_prob(x).mean()).backward()
+        torch.nn.utils.clip_grad_norm_(parameters, 5.0)
+        optimizer.step()
+        schedule.step()
+    with torch.no_grad():
+        return -float(distribution().log_prob(test).mean())
+
+
+def distilled(quick: bool) -> list[Row]:
+    """Seconds for samples of a MAF, the teacher, as multiples of those of an IAF of its size, the student: D
+    calls of each network against one."""
+    batch, repeats = (4, 3) if quick else (100, 9)
+    rows = []
+    for dims in (4,) if quick else (64, 256):
+        torch.manual_seed(0)
+        teacher, student = (kind((dims,), 5, [256, 256]) for kind in (MaskedFlow, InverseFlow))
+        pairs = interleaved(partial(teacher.sample, batch), partial(student.sample, batch), repeats)
+        case = f"{batch} samples, D = {dims}: teacher (MAF) over student (IAF)"
+        note = f"networks: {dims} calls a layer against 1"
+        rows.append(paired_row("flow", case, pairs, f"≥ {dims / 5:g}", note))
     return rows
 
 
