@@ -86,6 +86,11 @@ def window(course: Course) -> tuple[float, float]:
     return float(ends.min()) - 4, float(ends.max()) + 4
 
 
+def places(course: Course, count: int = 161) -> Tensor:
+    """(count,) over the window."""
+    return torch.linspace(*window(course), count, dtype=torch.float64)
+
+
 def judged(course: Course, x: Tensor) -> tuple[Tensor, Tensor]:
     """D(x) and D*(x) of every frame at places x (N,): (R + 1, N) each.
 

@@ -1,7 +1,5 @@
 """The smallest game: noise that is shifted, against a logistic regression, round by round."""
 
-import torch
-
 from lab import ui
 from modules.adversarial.game import Game
 from modules.adversarial.losses import NonSaturating, Saturating
@@ -55,8 +53,7 @@ film = ui.film(lens.ROUNDS + 1, key="step", default=20, label="Round", seconds=0
 
 # --- Picture ------------------------------------------------------------------------------------
 
-low, high = lens.window(course)
-x = torch.linspace(low, high, 161, dtype=torch.float64)
+x = lens.places(course)
 judged, best = lens.judged(course, x)
 at = film.at
 with stage.picture:
@@ -71,7 +68,7 @@ with stage.picture:
     with right:
         rounds = list(range(lens.ROUNDS + 1))
         ui.figure(
-            figures.course(course.theta, real, at, (low, high)), key="course", share=1.0, film=film,
+            figures.course(course.theta, real, at, lens.window(course)), key="course", share=1.0, film=film,
             alt="θ by round, against the mean of the data", data={"round": rounds, "theta": course.theta},
             frames={f"layout.shapes.0.x{end}": rounds for end in (0, 1)},
         )  # fmt: skip
