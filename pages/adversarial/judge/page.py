@@ -1,0 +1,150 @@
+"""Judge: any trained generator of small digits before the same judges, and what each does not see."""
+
+from lab import ui
+from modules.adversarial import judges
+from pages.adversarial.judge import figures, lens
+
+REFERENCES = [
+    "Salimans et al. 2016, arXiv:1606.03498; Heusel et al. 2017, arXiv:1706.08500; "
+    "Kynkäänniemi et al. 2019, arXiv:1904.06991",
+    "[UDL] §14.3 (the caption of fig. 14.5 swaps precision and recall)",
+]
+GENERATORS = (
+    lens.REAL, "made-digits", "pixelcnn-digits", "gatedpixelcnn-digits", "nade-digits", "chain-digits",
+    "vae-digits", "vae-bits-digits", "vqvae-digits", "vamp-digits", "gmm-digits", "fa-digits", "glow-digits",
+    "gan-digits", "dcgan-digits", "ddpm-digits",
+)  # fmt: skip
+
+stage = ui.stage("Judge", "Precision asks whether samples are digits, recall whether all digits are drawn.")
+stage.scenes(
+    {
+        "The floor": ui.scene("Even held-out digits do not reach 1: no generator is asked for more."),
+        "Pixel by pixel": ui.scene("PixelCNN draws as many kinds as there are; not all samples are digits.",
+                                   model="pixelcnn-digits"),
+        "A chain": ui.scene("A Markov chain knows the pixel before and no digit: both numbers fall.",
+                            model="chain-digits"),
+        "Missing classes": ui.scene("Half of the classes go: recall falls, precision hardly notices.",
+                                    change="classes missing", share=0.5),
+        "Junk": ui.scene("Half is noise: precision falls, recall stays.", change="junk", share=0.5),
+        "Copies": ui.scene("Nine of ten are copies: inception score and recall hardly notice, FD does.",
+                           change="copies", share=0.9),
+        "All": ui.scene("All generators of small digits, one after the other, in grey.", all=True),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def drawn(name: str, seed: int):
+    return lens.drawn_by(name, seed)
+
+
+@ui.cached
+def reference():
+    return lens.digits("train")
+
+
+@ui.cached
+def verdict(name: str, k: int, seed: int) -> lens.Verdict:
+    return lens.judge(ui.load(lens.NETWORK), reference(), drawn(name, seed), k)
+
+
+@ui.cached
+def told_of(name: str, change: lens.Change, k: int, seed: int):
+    return lens.story(ui.load(lens.NETWORK), reference(), drawn(name, seed), change, k, seed)
+
+
+@ui.cached
+def accuracy() -> float:
+    return lens.accuracy(ui.load(lens.NETWORK))
+
+
+# --- Controls -----------------------------------------------------------------------------------
+
+shipped = set(ui.trained(None, lambda entry: entry.name in GENERATORS))
+names = tuple(name for name in GENERATORS if name == lens.REAL or name in shipped)
+with stage.rail:
+    name = ui.choice("Generator", names, key="model", as_list=True)
+    change = ui.choice("Spoil it by", ["nothing", "classes missing", "junk", "copies"], key="change",
+                       as_list=True)  # fmt: skip
+    k = ui.slider("k-th neighbour", 1, 10, 3, key="k")
+    seed = ui.number("Seed", 0, 999, 0, key="seed")
+    everyone = {lens.REAL: verdict(lens.REAL, k, seed), name: verdict(name, k, seed)}
+    if ui.toggle("All generators", False, key="all"):
+        network = ui.load(lens.NETWORK)
+        everyone |= ui.job(
+            "Judge all", lambda: lens.judging(network, reference(), names, k, seed), key="judging",
+            of=(names, k, seed), at_once=True,
+        ) or {}  # fmt: skip
+pictures, said = told_of(name, change, k, seed)
+floor = everyone[lens.REAL]
+film = ui.film(len(lens.SHARES), key="share", values=lens.SHARES, default=0.0, label="Share", seconds=0.5)
+now = said[film.at]
+
+# --- Picture ------------------------------------------------------------------------------------
+
+with stage.picture:
+    left, right = ui.columns(2)
+    with left:
+        ui.figure(
+            figures.sheet(pictures[film.at]), key="sheet", share=0.62, film=film,
+            frames={"data.0.z": figures.sheets(pictures)}, alt="Forty pictures of the generator",
+        )  # fmt: skip
+        ui.figure(
+            figures.classes(now), key="classes", share=0.38, film=film,
+            frames={"data.0.y": [v.classes for v in said]}, data={"class": range(10), "share": now.classes},
+            alt="Share of every class in what is drawn",
+        )  # fmt: skip
+    with right:
+        ui.figure(
+            figures.plane(everyone, name, now), key="plane", share=1.0, film=film,
+            frames={"data.1.x": [[v.recall] for v in said], "data.1.y": [[v.precision] for v in said]},
+            alt="Precision against recall of all generators",
+            data={"generator": list(everyone), **{m: [getattr(v, m) for v in everyone.values()]
+                                                  for m in ("precision", "recall", "frechet", "score")}},
+        )  # fmt: skip
+with stage.foot:
+    film.bar(captions=lens.captions(said, change, floor), equations=lens.equations(said, floor))
+
+# --- Words --------------------------------------------------------------------------------------
+
+with stage.below:
+    ui.table(
+        {
+            "generator": list(everyone),
+            **{label: [f"{getattr(v, measure):.3f}" for v in everyone.values()]
+               for label, measure in (("FD", "frechet"), ("precision", "precision"), ("recall", "recall"),
+                                      ("inception score", "score"), ("repeated", "repeated"))},
+        },
+        alt="All judges of all generators", key="table",
+    )  # fmt: skip
+    ui.notice(
+        f"{lens.DRAWN} pictures each, black and white, beside {lens.DRAWN} training digits. The features are "
+        f"the 64 means of the last maps of {lens.NETWORK}, which names {accuracy():.1%} of held-out digits "
+        "made black and white; Inception has no part in it. The inception score sees no variety within a "
+        "class, precision no missing class, recall no junk, and a few pictures with wide balls hide many "
+        "copies from it. The Fréchet distance sees all of these and does not say which; between equal laws "
+        "it is above 0, by about 1/n."
+    )
+    spoiled = change != "nothing" and film.at > 0
+    ui.check(
+        "Which has fallen further by what was done to it?" if spoiled else "Which of the two is lower here?",
+        lens.OPTIONS if spoiled else lens.LOWER,
+        lens.fallen(said[0], now) if spoiled else lens.lower(now),
+        f"Precision is {now.precision:.3f}, recall {now.recall:.3f}; unspoiled they are "
+        f"{said[0].precision:.3f} and {said[0].recall:.3f}.",
+        veils=("picture", "equation", "table"),
+    )
+    ui.program(
+        f"""
+        from lab import weights
+        from pages.adversarial.judge import lens
+
+        network = weights.load({lens.NETWORK!r})
+        pictures = lens.drawn_by({name!r}, {seed})
+        pictures = lens.changed(network, pictures, {change!r}, {film.value!r}, {seed})
+        said = lens.judge(network, lens.digits("train"), pictures, {k})
+        result = [said.precision, said.recall, said.frechet, said.score]
+        """,
+        shows=[now.precision, now.recall, now.frechet, now.score],
+    )
+    ui.source(judges.precision_recall, judges.frechet, judges.inception_score, references=REFERENCES)

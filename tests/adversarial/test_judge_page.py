@@ -1,0 +1,71 @@
+"""The page of the judges: its numbers, what spoils them, and what each judge does not see."""
+
+import pytest
+import torch
+from opening import film, open_page
+
+from lab import weights
+from pages.adversarial.judge import lens
+
+
+@pytest.fixture(scope="module")
+def bench():
+    """The network, training digits, held-out ones, and what is said of those."""
+    network, known, real = weights.load(lens.NETWORK), lens.digits("train"), lens.digits("held out")
+    return network, known, real, lens.judge(network, known, real, 3)
+
+
+def test_the_floor(bench) -> None:
+    network, known, real, floor = bench
+    assert real.shape == known.shape == (500, 8, 8) and set(real.unique().tolist()) == {0.0, 1.0}
+    assert 0.8 < floor.precision < 0.95 and 0.8 < floor.recall < 0.95 and floor.frechet < 0.6
+    same = lens.judge(network, known, known, 3)
+    assert same.precision == same.recall == 1 and same.frechet == pytest.approx(0, abs=1e-6)
+    assert lens.accuracy(network) > 0.9  # on pictures of a form that it was not trained on
+
+
+@pytest.mark.parametrize("change", ["classes missing", "junk", "copies"])
+def test_what_each_judge_sees(bench, change: lens.Change) -> None:
+    """Recall sees missing classes, precision junk; of copies the Fréchet distance tells."""
+    network, known, real, floor = bench
+    share = 0.9 if change == "copies" else 0.5
+    now = lens.judge(network, known, lens.changed(network, real, change, share, 0), 3)
+    assert now.frechet > 3 * floor.frechet
+    if change == "classes missing":
+        assert floor.recall - now.recall > 0.2 > abs(floor.precision - now.precision) * 2
+        assert now.classes[:5].sum() == 0 and lens.fallen(floor, now) == "recall"
+    elif change == "junk":
+        assert floor.precision - now.precision > 0.2 and abs(floor.recall - now.recall) < 0.1
+        assert lens.fallen(floor, now) == "precision"
+    else:
+        assert now.repeated >= 0.9 and floor.score - now.score < 1 and floor.recall - now.recall < 0.1
+
+
+def test_nothing_changes_nothing(bench) -> None:
+    network, _, real, _ = bench
+    assert lens.changed(network, real, "nothing", 0.5, 0) is real
+    assert lens.changed(network, real, "junk", 0.0, 0) is real
+
+
+def test_forms_of_digits() -> None:
+    """Levels are cut between 7 and 8 of 16, greys at the same ink, bits stay."""
+    x = torch.tensor([7.0, 8.0]).repeat(32)[None]
+    assert lens.black_and_white({"data": {"binarize": "levels"}}, x).mean() == 0.5
+    assert lens.black_and_white({"data": {"binarize": "none"}}, x / 16).mean() == 0.5
+    assert lens.black_and_white({"data": {"binarize": "threshold"}}, (x > 7.5).float()).mean() == 0.5
+
+
+def test_the_page() -> None:
+    page = open_page("adversarial/judge", model="made-digits")
+    network, known = weights.load(lens.NETWORK), lens.digits("train")
+    now = lens.judge(network, known, lens.drawn_by("made-digits", 0), 3)
+    assert f"precision {now.precision:.2f}, recall {now.recall:.2f}" in film(page, "share")["captions"][0]
+    assert len(film(page, "share")["captions"]) == len(lens.SHARES)
+
+
+def test_one_after_the_other(bench) -> None:
+    network, known, _, floor = bench
+    steps = list(lens.judging(network, known, [lens.REAL, "made-digits"], 3, 0))
+    assert [share for share, _ in steps] == [0.5, 1.0]
+    assert steps[0][1] == {lens.REAL: steps[-1][1][lens.REAL]}
+    assert steps[-1][1][lens.REAL].recall == floor.recall
