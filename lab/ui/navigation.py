@@ -41,8 +41,9 @@ COURSE = {
     "convolution": ("kernel", "own_stack", "receptive_field"),
     "flow": (
         "change_of_variables", "monotone", "linear_flow", "coupling", "flow_bench", "live_flow", "maf_iaf",
-        "universality", "planar_radial", "reversible", "contraction", "log_det", "continuous", "image_flow",
-        "dequantization", "temperature", "image_interpolation", "typicality", "unnormalised", "vae_or_flow",
+        "distillation", "universality", "planar_radial", "reversible", "contraction", "log_det",
+        "continuous", "image_flow", "dequantization", "temperature", "image_interpolation", "typicality",
+        "unnormalised", "vae_or_flow",
     ),
     "latent": (
         "linear", "eigen_digits", "hidden_markov", "letters", "not_markov", "kalman", "taxonomy",

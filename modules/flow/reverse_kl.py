@@ -17,7 +17,7 @@ References: Rezende & Mohamed 2015, arXiv:1505.05770; van den Oord et al. 2018, 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
@@ -88,6 +88,31 @@ def weighed(flow: FlowLayer, z: Tensor, log_q: LogDensity) -> dict[str, float]:
     return {"kl": float(-log_w.mean()), "log_z": float(log_z), "ess": float(ess)}
 
 
+def fitting(
+    flow: Flow,
+    target: Callable[[int], LogDensity],
+    steps: int,
+    batch: int,
+    lr: float,
+    with_ladj: bool = True,
+    seed: int = 0,
+) -> Iterator[float]:
+    """Adam on `reverse_kl` against `target(step)` with a cosine rate; yields the loss of every step."""
+    generator = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(flow.parameters(), lr=lr)
+    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    for number in range(steps):
+        with torch.enable_grad():
+            z = flow.noise(batch, generator=generator)
+            loss = reverse_kl(flow.stack, z, target(number), with_ladj=with_ladj).mean()
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(flow.parameters(), 5.0)
+        optimizer.step()
+        scheduler.step()
+        yield float(loss.detach())
+
+
 def fit(
     flow: Flow,
     log_q: LogDensity,
@@ -98,29 +123,16 @@ def fit(
     anneal: int = 0,
     seed: int = 0,
 ) -> list[float]:
-    """Adam on `reverse_kl` with a cosine rate; the losses of every step.
+    """`fitting` to one density; the losses of every step.
 
     Distillation: `log_q` is a trained teacher's `log_prob`, which must not require gradients.
 
     Args:
         anneal: steps over which log q counts from 1 % to fully: reaches modes that lie apart.
     """
-    generator = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(flow.parameters(), lr=lr)
-    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
-    losses = []
-    for number in range(steps):
+
+    def tempered(number: int) -> LogDensity:
         share = min(1.0, 0.01 + number / anneal) if anneal else 1.0
-        z = flow.noise(batch, generator=generator)
+        return lambda x: share * log_q(x)
 
-        def tempered(x: Tensor, share: float = share) -> Tensor:
-            return share * log_q(x)
-
-        loss = reverse_kl(flow.stack, z, tempered, with_ladj=with_ladj).mean()
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(flow.parameters(), 5.0)
-        optimizer.step()
-        scheduler.step()
-        losses.append(float(loss.detach()))
-    return losses
+    return list(fitting(flow, tempered, steps, batch, lr, with_ladj, seed))

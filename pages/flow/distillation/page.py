@@ -1,0 +1,118 @@
+"""Distillation: a flow that samples in one pass learns from one that scores in one."""
+
+from lab import ui
+from modules.flow import distillation, reverse_kl
+from pages.flow.distillation import figures, lens
+
+REFERENCES = [
+    "van den Oord et al. 2018, Parallel WaveNet, arXiv:1711.10433",
+    "Papamakarios et al. 2017, Masked autoregressive flow, arXiv:1705.07057",
+    "[UDL] §16.3.5, §16.5.3 (its fast “masked flow” is an IAF)",
+]
+
+stage = ui.stage("Distillation", "A slow sampler that scores fast teaches a fast sampler that scores slowly.")
+stage.scenes(
+    {
+        "Learned": ui.scene("The student's samples lie where the teacher's density is, ends included."),
+        "Untaught": ui.scene("Before the first step: noise, and a KL off the scale.", step=0),
+        "Wide first": ui.scene("On the bridge: log q counts for a part, so that no end is given up.",
+                               step=300),
+        "At once": ui.scene("Without the bridge an end of the wave is cut off, and stays so.", bridge=False),
+        "No log-det": ui.scene("Without ladj nothing holds the samples apart: they run to the peak.",
+                               ladj=False, bridge=False),
+        "Two moons": ui.scene("Harder: two pieces. The bridge keeps both, at a fifth of a nat.",
+                              teacher="moons"),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def map_of(name: str):
+    return lens.density(ui.load(name))
+
+
+@ui.cached
+def calls_of(dims: int) -> tuple[int, int]:
+    return lens.asked(dims)
+
+
+with stage.rail:
+    shape = ui.choice("Teacher", list(lens.TEACHERS), key="teacher")
+    bridge = ui.toggle("Begin wide, by a bridge", True, key="bridge")
+    with_ladj = ui.toggle("With ladj", True, key="ladj")
+    seed = ui.number("Seed", 0, 99, 0, key="seed")
+name = lens.TEACHERS[shape]
+teacher, known = ui.load(name), map_of(name)
+drawn = teacher.sample(lens.SHOWN, seed=3)
+
+
+def so_far(found: lens.Course) -> None:
+    ui.figure(figures.cloud(known, drawn, found.samples[-1]), key="so-far", share=0.8,
+              alt="The teacher's density, and samples of the student so far")  # fmt: skip
+
+
+with stage.picture:
+    found = ui.found(
+        "Distil", lambda: lens.distil(teacher, bridge, with_ladj, seed), key="distil",
+        of=(name, bridge, with_ladj, seed), quick=shape == lens.START, show=so_far,
+        says="The student's samples over its training, when it has learned.",
+    )  # fmt: skip
+film = ui.film(len(found.steps), key="step", values=found.steps, default=found.steps[-1], label="Step",
+               seconds=0.25)  # fmt: skip
+now = found.samples[film.at]
+with stage.picture:
+    left, right = ui.columns([3, 2])
+    with left:
+        ui.figure(
+            figures.cloud(known, drawn, now), key="cloud", share=1.0, film=film,
+            frames={"data.2.x": found.samples[..., 0], "data.2.y": found.samples[..., 1]},
+            alt="The teacher's density and samples, and samples of the student",
+            data={"x1": now[:, 0], "x2": now[:, 1]},
+        )  # fmt: skip
+    with right:
+        ui.figure(
+            figures.course(found.steps, found.kl, lens.GOAL, film.value),
+            key="course", share=1.0, film=film,
+            frames={f"layout.shapes.0.x{end}": found.steps for end in (0, 1)},
+            alt="KL(student ‖ teacher) over the steps", data={"step": found.steps, "KL": found.kl},
+        )  # fmt: skip
+with stage.foot:
+    film.bar(
+        captions=lens.captions(found),
+        equations=[
+            rf"\mathrm{{KL}}(p\|q)=E_z[\log p_Z(z)-\mathrm{{ladj}}(z)-\log q(f(z))]={kl:.4f}\pm{error:.4f}"
+            for kl, error in zip(found.kl, found.error, strict=True)
+        ],
+    )
+student_calls, teacher_calls = lens.LAYERS * calls_of(2)[1], distillation.calls(teacher)
+stage.metrics({"Calls a sample, teacher": str(teacher_calls), "Calls a sample, student": str(student_calls)})
+with stage.below:
+    ui.notice(
+        f"After the last step the student is {found.kl[-1]:.3f} ± {found.error[-1]:.3f} nats from its "
+        f"teacher where it samples. Of the teacher's samples it finds {found.covered:.0%} no less likely "
+        "than all but a hundredth of its own: 99 % if both were one law. The KL is taken where the student "
+        "is: a student that copies a part of mass m and leaves the rest has −log m, here "
+        f"{lens.least(found.covered):.3f} from the mass covered alone. It has seen no data."
+    )
+    rows = [calls_of(d) for d in lens.SIZES]
+    ui.table(
+        {"D": lens.SIZES, "teacher": [a for a, _ in rows], "student": [b for _, b in rows],
+         "ratio": [a // b for a, b in rows]},
+        alt="Calls of a layer's network for one sample, counted, by dimension",
+    )  # fmt: skip
+    ui.check(
+        "In 256 dimensions, how many calls of its network does a layer of the teacher need for a sample?",
+        [1, 16, 256], calls_of(256)[0], "Each number waits for those before it; the student asks once.",
+        veils=("numbers",),
+    )  # fmt: skip
+    ui.program(
+        f"""
+        from lab import experiments, weights
+        from modules.flow import distillation
+
+        result = distillation.calls(weights.load({ui.spelled(name)}))
+        """,
+        shows=teacher_calls,
+    )
+    ui.source(distillation.distil, reverse_kl.reverse_kl, distillation.divergence, distillation.covered,
+              references=REFERENCES)  # fmt: skip

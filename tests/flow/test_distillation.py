@@ -1,0 +1,105 @@
+"""Distillation: calls that are counted, the bridge, and students who keep or lose an end of their teacher."""
+
+import math
+from itertools import pairwise
+
+import pytest
+import torch
+from opening import figure, film, metrics, open_page, prose, spoken, table_with
+from torch import Tensor
+
+from lab import weights
+from lab.seeding import seeded
+from modules.flow import distillation
+from modules.flow.maf import InverseFlow, MaskedFlow
+from pages.flow.distillation import lens
+
+
+@pytest.mark.parametrize("dims", [1, 2, 16])
+def test_a_teacher_asks_as_often_as_there_are_numbers_and_a_student_once(dims: int) -> None:
+    for layers in (1, 3):
+        teacher, student = (kind((dims,), layers, (8,)) for kind in (MaskedFlow, InverseFlow))
+        assert distillation.calls(teacher) == layers * dims and distillation.calls(student) == layers
+    assert lens.asked(dims) == (dims, 1)
+
+
+def test_the_bridge_rises_in_equal_factors() -> None:
+    shares = [distillation.share(step, 100) for step in range(120)]
+    assert shares[0] == pytest.approx(0.01) and shares[50] == pytest.approx(0.1)
+    assert shares[100:] == [1.0] * 20
+    factors = [b / a for a, b in pairwise(shares[:101])]
+    assert max(factors) - min(factors) < 1e-9 and distillation.share(0, 0) == 1
+
+
+def test_a_student_of_one_line() -> None:
+    """To N(3, 2²) in one dimension the student ends with that law, on the bridge begins with N(·, t)'s."""
+
+    class Line(MaskedFlow):
+        def log_prob(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+            return torch.distributions.Normal(3.0, 2.0).log_prob(x).sum(-1)
+
+    student, teacher = seeded(lambda: (InverseFlow((1,), 1, (4,)), Line((1,), 1, (4,))))
+    before = [p.clone() for p in teacher.parameters()]
+    losses = list(distillation.distil(student, teacher, steps=300, batch=128, lr=3e-2, bridge=100))
+    x = student.sample(20_000, seed=0)
+    assert len(losses) == 300 and distillation.divergence(student, teacher)[0] < 5e-3
+    assert float(x.mean()) == pytest.approx(3, abs=0.1) and float(x.std()) == pytest.approx(2, abs=0.1)
+    assert all(torch.equal(a, b) for a, b in zip(before, teacher.parameters(), strict=True))
+    assert all(p.requires_grad and p.grad is None for p in teacher.parameters())
+
+
+def test_what_is_covered() -> None:
+    """A student that is its teacher covers 99 %; one squeezed to the right half covers half, at KL = ln 2."""
+
+    class Halved(MaskedFlow):
+        def sample(self, n: int, *args, **kwargs) -> Tensor:  # type: ignore[no-untyped-def]
+            return super().sample(n, *args, **kwargs).abs()
+
+        def log_prob(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+            return torch.where((x > 0).all(-1), super().log_prob(x) + math.log(2), -torch.inf)
+
+    teacher = MaskedFlow((1,), 1, (4,))
+    assert distillation.covered(teacher, teacher) == pytest.approx(0.99, abs=0.01)
+    assert distillation.covered(Halved((1,), 1, (4,)), teacher) == pytest.approx(0.495, abs=0.03)
+    assert lens.least(0.495) == pytest.approx(math.log(2), abs=1e-6) and lens.least(0.999) == 0
+
+
+def test_shapes_must_agree() -> None:
+    with pytest.raises(ValueError, match="student has shape"):
+        next(distillation.distil(InverseFlow((2,)), MaskedFlow((3,))))
+
+
+def test_a_course_is_watched_and_the_same_again() -> None:
+    teacher = weights.load("maf-sine")
+    runs = [list(lens.distil(teacher, True, True, 3, steps=60))[-1][1] for _ in range(2)]
+    assert runs[0].steps == [0, 50, 60] and runs[0].samples.shape == (3, lens.SHOWN, 2)
+    assert runs[0].kl == runs[1].kl and torch.equal(runs[0].samples, runs[1].samples)
+    assert 0 <= runs[0].covered <= 1 and len(lens.captions(runs[0])) == 3
+
+
+@pytest.mark.heavy
+def test_a_student_reaches_its_teacher_by_the_bridge_and_loses_an_end_without() -> None:
+    """The goal is 0.1 nats on its own samples; without the bridge it stays at −log of what it covers."""
+    teacher = weights.load("maf-sine")
+    (*_, (_, whole)), (*_, (_, cut)) = (lens.distil(teacher, bridge, True, 0) for bridge in (True, False))
+    assert whole.kl[-1] + 4 * whole.error[-1] < lens.GOAL / 2 and whole.covered > 0.97
+    assert cut.kl[-1] > lens.GOAL and cut.covered < 0.93
+    assert cut.kl[-1] == pytest.approx(lens.least(cut.covered), abs=0.06)
+
+
+@pytest.mark.heavy
+def test_the_page_shows_the_course() -> None:
+    page = open_page("flow/distillation")
+    *_, (_, found) = lens.distil(weights.load("maf-sine"), True, True, 0)
+    said, (_, frames) = film(page), figure(page, "cloud")
+    assert said["at"] == len(found.steps) - 1 and frames["data.2.x"].shape == (len(found.steps), lens.SHOWN)
+    assert spoken(said["equations"][-1])[-2:] == pytest.approx([found.kl[-1], found.error[-1]], abs=6e-5)
+    assert metrics(page) == {"Calls a sample, teacher": "10", "Calls a sample, student": "5"}
+    assert f"{found.covered:.0%} no less likely" in prose(page)
+    assert table_with(page, "D")["ratio"].tolist() == list(lens.SIZES)
+
+
+@pytest.mark.heavy
+def test_without_the_log_determinant_all_samples_run_together() -> None:
+    *_, (_, found) = lens.distil(weights.load("maf-sine"), False, False, 0, steps=400)
+    assert float(found.samples[-1].std(0).max()) < 0.1 and found.kl[-1] > 5
