@@ -167,6 +167,14 @@ SMALL: dict[str, list[Small]] = {
         )
         for more in ({}, {"target": "v", "noise_schedule": "cosine-zero", "min_snr": 5.0})
     ],
+    "modules.diffusion.flow_matching.FlowMatching": [
+        Small(
+            {"event_shape": (6,), "width": 8, "blocks": 1, "embedding": 4, "pairs": 16} | more,
+            CLOUDS,
+            lambda model: model.sample(3, steps=3, seed=0),
+        )
+        for more in ({}, {"reflow_epoch": 1, "coupling": "optimal"})
+    ],
     "modules.diffusion.ddpm.ImageDDPM": [
         Small(
             {
