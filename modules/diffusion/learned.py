@@ -1,0 +1,246 @@
+r"""What the learned denoisers share: the loss, the bound, sampling and codes; `ddpm.py` has the members.
+
+    L = E w_t ‖target − net(x_t, t, y)‖² / D,     t and ε of each example its own
+
+A member sets `net`, (x, t, y or None) -> a prediction of noise, data or velocity. Everything else follows
+from that and a schedule.
+
+Shapes: x (B, *event_shape), t (B,) from 1 to T, y (B,) int64. References: see `ddpm.py`.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.distributions import Independent, Normal
+
+from modules.base import Mean, Module, Split, require
+from modules.diffusion import inversion, parameterisation, samplers, schedule
+from modules.diffusion.bound import Bound, Variance, bound
+from modules.diffusion.exact import Denoiser
+from modules.diffusion.guidance import classifier_free
+from modules.trace import Trace
+
+
+class Diffusion(Module):
+    """Base of the learned denoisers: a member sets `self.net`, (x, t, y or None) -> a prediction.
+
+    Args:
+        event_shape: of one x.
+        noise_steps: T. noise_schedule: "linear", "cosine", or "…-zero", which ends in pure noise.
+        target: what the network predicts: "eps", "x0" or "v".
+        min_snr: γ of the weights; None weighs all t alike.
+        conditional: learn p(x | y) too. num_classes: of y. drop_label: share of labels left out.
+        shift, scale: the model's x is (data − shift) / scale.
+        clip: bound on |x̂_0| while sampling, in the model's units; None has none.
+        levels: grey levels of the bound's decoder; None takes densities.
+        variance: σ_t² of the bound, "beta" or "posterior".
+        bound_draws: steps of the bound that an evaluation draws for each example.
+    """
+
+    net: nn.Module
+    anchor: Tensor
+
+    def __init__(
+        self,
+        event_shape: Sequence[int],
+        /,
+        noise_steps: int = 1000,
+        noise_schedule: schedule.Kind = "linear",
+        target: parameterisation.Kind = "eps",
+        min_snr: float | None = None,
+        conditional: bool = False,
+        num_classes: int | None = None,
+        drop_label: float = 0.1,
+        shift: float = 0.0,
+        scale: float = 1.0,
+        clip: float | None = None,
+        levels: int | None = None,
+        variance: Variance = "beta",
+        bound_draws: int = 8,
+        **training: Any,
+    ) -> None:
+        names = ["mse", "elbo", *(["bpd"] if levels else [])]
+        super().__init__(metrics={name: Mean() for name in names}, **training)
+        require(1, event_shape=event_shape, bound_draws=bound_draws, num_classes=num_classes or 1)
+        require(2, noise_steps=noise_steps, levels=levels or 2)
+        require(0, 1, drop_label=drop_label)
+        require(1e-9, scale=scale, clip=clip or 1, min_snr=min_snr or 1)
+        parameterisation.check(target)
+        if target == "eps" and noise_schedule.endswith("-zero"):
+            raise ValueError("A schedule that ends in pure noise hides x_0 from ε: set target to v or x0.")
+        if conditional and not num_classes:
+            raise ValueError("conditional is true, but the data have no classes: leave it out.")
+        self.event_shape, self.event_dim = tuple(event_shape), math.prod(event_shape)
+        self.schedule = schedule.named(noise_schedule, noise_steps)
+        self.target: parameterisation.Kind = target
+        self.min_snr, self.drop_label = min_snr, drop_label
+        self.num_classes = (num_classes or 0) if conditional else 0
+        self.shift, self.scale, self.clip, self.levels = shift, scale, clip, levels
+        self.variance: Variance = variance
+        self.bound_draws = bound_draws
+        self.register_buffer("anchor", torch.zeros(()), persistent=False)  # knows device and precision
+
+    # --- Training -----------------------------------------------------------------------------------
+
+    def inside(self, x: Tensor) -> Tensor:
+        """Data in the model's units."""
+        return (x - self.shift) / self.scale
+
+    def outside(self, x: Tensor) -> Tensor:
+        """The model's x in the data's units."""
+        return x * self.scale + self.shift
+
+    def losses(self, x: Tensor, t: Tensor, eps: Tensor, y: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Squared errors a number, of the target (weighted) and of ε, (B,) each; x in the model's units."""
+        xt, a = self.schedule.noised(x, t, eps), self.schedule.alpha_bar[t.cpu()]
+        said = self.net(xt, t, y)
+        wanted = parameterisation.express(x, eps, a, self.target)
+        error = (said - wanted).square().flatten(1).mean(1)
+        weight = parameterisation.loss_weight(self.schedule.snr[t.cpu()], self.target, self.min_snr)
+        return error * weight.to(error), error
+
+    def step(self, batch: Any, split: Split) -> Tensor:
+        x, *rest = batch if isinstance(batch, list | tuple) else (batch,)
+        x, B = self.inside(x), len(x)
+        generator = None if split == "train" else torch.Generator().manual_seed(0)
+        u = torch.rand(B, generator=generator).to(x.device)
+        if split != "train":  # evenly spread: less noise in what is compared between epochs
+            u = (torch.arange(B, device=x.device) + u) / B
+        t = 1 + (u * self.schedule.T).long().clamp(max=self.schedule.T - 1)
+        y = rest[0] if self.num_classes else None
+        if y is not None and split == "train":
+            dropped = torch.rand(B, device=y.device) < self.drop_label
+            y = torch.where(dropped, self.num_classes, y)
+        loss, _ = self.losses(x, t, samplers.gaussian(x, generator), y)
+        self.log_metric(split, "mse", loss.detach())
+        if split != "train":
+            nats = self.bound(x, y, self.bound_draws, generator).total - self.log_unit
+            self.log_metric(split, "elbo", nats)
+            if self.levels:
+                self.log_metric(split, "bpd", nats / (self.event_dim * math.log(2)))
+        return loss.mean()
+
+    # --- The bound ----------------------------------------------------------------------------------
+
+    @property
+    def log_unit(self) -> float:
+        """log |d model / d data|: what a density gains by the change of units; 0 of grey levels."""
+        return 0.0 if self.levels else -self.event_dim * math.log(self.scale)
+
+    @torch.no_grad()
+    def bound(
+        self,
+        x: Tensor,
+        y: Tensor | None = None,
+        draws: int | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Bound:
+        """Terms of −ELBO of x in the model's units; `draws` steps of T − 1, None takes all."""
+        return bound(self.denoiser(y), self.schedule, x, self.variance, self.levels, draws, generator)
+
+    def elbo(self, x: Tensor, y: Tensor | None = None, generator: torch.Generator | None = None) -> Tensor:
+        """A lower bound on log p(x), data units, nats, (B,); one draw of noise for each of the T terms."""
+        return self.log_unit - self.bound(self.inside(x), y, None, generator).total
+
+    # --- Sampling -----------------------------------------------------------------------------------
+
+    def denoiser(self, y: Tensor | None = None, guidance: float = 0.0) -> Denoiser:
+        """x̂_0 and ε̂ of (x, t), in the model's units; `guidance` is w of classes y (B,)."""
+
+        def predict(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+            if y is None or not guidance:
+                said = self.net(x, t, y)
+            else:
+                said = classifier_free(self.net, x, t, y, self.num_classes, guidance)
+            return parameterisation.clean_and_noise(said, x, self.schedule.alpha_bar[t.cpu()], self.target)
+
+        return predict
+
+    def start(self, n: int, generator: torch.Generator | None = None) -> Tensor:
+        """x_T ~ N(0, I), (n, *event_shape)."""
+        return samplers.gaussian(self.anchor.expand(n, *self.event_shape), generator)
+
+    def classes(self, n: int, label: int | None, guidance: float) -> Tensor | None:
+        """Classes (n,) of n draws: `label`, or each in turn.
+
+        Raises:
+            ValueError: no such class, or a model without classes.
+        """
+        if not self.num_classes:
+            if label is not None or guidance:
+                raise ValueError("This model knows no classes: leave label and guidance out.")
+            return None
+        if label is not None and not 0 <= label < self.num_classes:
+            raise ValueError(f"label is {label}: it must be from 0 to {self.num_classes - 1}.")
+        y = torch.arange(n) % self.num_classes if label is None else torch.full((n,), label)
+        return y.to(self.anchor.device)
+
+    def walk(
+        self, x: Tensor, steps: int = 50, eta: float = 0.0, y: Tensor | None = None,
+        guidance: float = 0.0, generator: torch.Generator | None = None,
+    ) -> samplers.Walk:  # fmt: skip
+        """DDIM from x_T, in the model's units."""
+        if not 1 <= steps <= self.schedule.T:
+            raise ValueError(f"steps is {steps}: it must be from 1 to {self.schedule.T}.")
+        times = self.schedule.times(steps)
+        return samplers.ddim(self.denoiser(y, guidance), self.schedule, x, times, eta, self.clip, generator)
+
+    @torch.no_grad()
+    def sample(
+        self,
+        n: int,
+        steps: int = 100,
+        eta: float = 0.0,
+        guidance: float = 0.0,
+        label: int | None = None,
+        generator: torch.Generator | None = None,
+        seed: int | None = None,
+    ) -> Tensor:
+        """n draws of x, (n, *event_shape), by DDIM.
+
+        η = 0 is deterministic but for the start, 1 as noisy as the chain. `label` is the class, each in turn
+        without; `guidance` is w.
+        """
+        if seed is not None:
+            generator = torch.Generator().manual_seed(seed)
+        y = self.classes(n, label, guidance)
+        walk = self.walk(self.start(n, generator), steps, eta, y, guidance, generator)
+        return self.outside(samplers.last(walk))
+
+    @torch.no_grad()
+    def sample_trace(
+        self, n: int = 1, steps: int = 20, eta: float = 0.0, guidance: float = 0.0,
+        label: int | None = None, seed: int = 0,
+    ) -> Trace:  # fmt: skip
+        """`sample` as steps, one a hop: values x, x0 and eps (n, *event_shape), in the model's units."""
+        generator = torch.Generator().manual_seed(seed)
+        y = self.classes(n, label, guidance)
+        found = samplers.trace(self.walk(self.start(n, generator), steps, eta, y, guidance, generator))
+        return Trace(found.steps, self.outside(found.result))
+
+    # --- Latent -------------------------------------------------------------------------------------
+
+    @property
+    def prior(self) -> Independent:
+        """N(0, I) over codes."""
+        zeros = self.anchor.expand(self.event_shape)
+        return Independent(Normal(zeros, zeros + 1, validate_args=False), len(self.event_shape), False)
+
+    def code_times(self, steps: int) -> list[int]:
+        """From T to 0, leaving out what has ᾱ < 0.001: there x̂_0 magnifies what ε̂ misses 1/√ᾱ times."""
+        times = self.schedule.times(min(steps, self.schedule.T))
+        return [t for t in times if self.schedule.alpha_bar[t] >= 1e-3]
+
+    @torch.no_grad()
+    def encode(self, x: Tensor, steps: int = 100, y: Tensor | None = None) -> Tensor:
+        """x in data units -> its code, nearly N(0, I), by DDIM upwards."""
+        return inversion.invert(self.denoiser(y), self.schedule, self.inside(x), self.code_times(steps))
+
+    @torch.no_grad()
+    def decode(self, z: Tensor, steps: int = 100, y: Tensor | None = None) -> Tensor:
+        """Code -> x in data units, by DDIM with η = 0 and no clipping."""
+        walk = samplers.ddim(self.denoiser(y), self.schedule, z, self.code_times(steps))
+        return self.outside(samplers.last(walk))

@@ -1,0 +1,115 @@
+"""Trained weights: what the recipes promise of samples and bounds."""
+
+import math
+from functools import cache
+
+import pytest
+import torch
+from torch import Tensor
+
+from datamodules import points
+from lab import weights
+from lab.experiments import ZOO
+from modules.diffusion import bound, exact, samplers
+from modules.diffusion.learned import Diffusion
+
+
+@cache
+def trained(name: str) -> Diffusion:
+    return weights.load(name).eval().requires_grad_(False)  # type: ignore[return-value]
+
+
+def near_a_mode(x: Tensor) -> float:
+    return float((torch.cdist(x.double(), exact.eight().means).min(1).values < 0.75).double().mean())
+
+
+@pytest.mark.parametrize(("eta", "least"), [(1.0, 0.96), (0.0, 0.94)])
+def test_samples_of_eight_gaussians_lie_on_the_modes(eta: float, least: float) -> None:
+    x = trained("ddpm-eight").sample(3000, steps=200, eta=eta, seed=0)
+    assert near_a_mode(x) >= least
+    share = torch.bincount(torch.cdist(x.double(), exact.eight().means).argmin(1), minlength=8) / 3000
+    assert float(share.min()) > 0.08 and float(share.max()) < 0.17
+
+
+def test_solver_error_apart_from_network_error() -> None:
+    """In few steps the exact score misses as much as the network: the solver is at fault."""
+    model = trained("ddpm-eight")
+    truth = exact.eight(3 / model.scale, 0.25 / model.scale)
+    start = model.start(2000, torch.Generator().manual_seed(0))
+    shares = {}
+    for S in (5, 200):
+        ends = samplers.last(
+            samplers.ddim(truth.denoiser(model.schedule), model.schedule, start, model.schedule.times(S))
+        )
+        shares[S] = near_a_mode(model.outside(ends)), near_a_mode(model.sample(2000, steps=S, seed=0))
+    assert max(shares[5]) < 0.6 and shares[200][0] > 0.98 and shares[200][0] - shares[200][1] < 0.03
+
+
+def test_the_network_is_near_the_exact_optimum() -> None:
+    model = trained("ddpm-eight")
+    x, _ = points.sample("eight_gaussians", 20_000, seed=9)
+    x, generator = model.inside(x), torch.Generator().manual_seed(0)
+    t = 1 + torch.randint(1000, (len(x),), generator=generator)
+    eps = samplers.gaussian(x, generator)
+    xt = model.schedule.noised(x, t, eps)
+    best = exact.eight(3 / model.scale, 0.25 / model.scale).eps(xt, model.schedule.alpha_bar[t])
+    net = float(model.losses(x, t, eps)[0].mean())
+    floor = float((best - eps).square().mean())
+    assert floor - 0.002 < net < floor + 0.005
+
+
+def test_the_bound_lies_above_the_entropy_and_the_card_says_so() -> None:
+    model = trained("ddpm-eight")
+    x, _ = points.sample("eight_gaussians", 300, seed=9)
+    nats = -model.elbo(x, generator=torch.Generator().manual_seed(0))
+    own = -points.log_density("eight_gaussians", x)
+    assert float((nats - own).mean()) > 0
+    said = weights.read_card(ZOO / "ddpm-eight")["metrics"]["test/elbo"]  # 8 of the terms, other points
+    assert abs(float(nats.mean()) - said) < 4 * float(nats.std()) / math.sqrt(300)
+
+
+def test_what_an_exact_denoiser_reaches() -> None:
+    """The bound of the exact score, T = 1,000 and σ² = β, is above the entropy, the network's above it."""
+    model = trained("ddpm-eight")
+    x, _ = points.sample("eight_gaussians", 300, seed=9)
+    truth = exact.eight(3 / model.scale, 0.25 / model.scale).denoiser(model.schedule)
+    totals = [
+        bound.bound(net, model.schedule, model.inside(x), generator=torch.Generator().manual_seed(0)).total
+        - model.log_unit
+        for net in (truth, model.denoiser())
+    ]
+    own = -points.log_density("eight_gaussians", x)
+    best, net = ((total - own).mean() for total in totals)
+    assert 0 < best < net < best + 0.1
+
+
+def test_shipped_weights_are_small() -> None:
+    for folder in ZOO.glob("ddpm-*"):
+        assert (folder / "model.safetensors").stat().st_size < 2e6
+
+
+def test_guided_digits_are_of_the_class_asked_for() -> None:
+    """Judged by a classifier of real digits: guidance makes the class surer, and the digits less diverse."""
+    from sklearn.datasets import load_digits
+    from sklearn.linear_model import LogisticRegression
+
+    x, y = load_digits(return_X_y=True)
+    judge = LogisticRegression(max_iter=300).fit(x / 16, y)
+    found = {}
+    for w in (0.0, 2.0):
+        drawn = trained("ddpm-digits").sample(200, steps=20, guidance=w, seed=0)
+        wanted = torch.arange(200) % 10
+        right = torch.as_tensor(judge.predict(drawn.flatten(1).numpy())) == wanted
+        spread = torch.stack([drawn[wanted == k].flatten(1).var(0).sum() for k in range(10)]).mean()
+        found[w] = float(right.double().mean()), float(spread)
+    assert found[0.0][0] > 0.85 and found[2.0][0] > 0.95
+    assert found[2.0][1] < found[0.0][1]
+
+
+def test_digits_come_back_from_their_codes() -> None:
+    from sklearn.datasets import load_digits
+
+    model = trained("ddpm-digits")
+    x = torch.as_tensor(load_digits().images[:5] / 16, dtype=torch.float32)[:, None]
+    errors = [float((model.decode(model.encode(x, S), S) - x).abs().mean()) for S in (20, 100)]
+    assert errors[1] < errors[0] and errors[1] < 0.05
