@@ -39,6 +39,9 @@ COURSE = {
         "masks", "orders", "blind_spot",
     ),
     "convolution": ("kernel", "own_stack", "receptive_field"),
+    "diffusion": (
+        "noising", "schedules", "posterior", "reverse", "denoise_digit", "guidance", "flow_matching",
+    ),
     "flow": (
         "change_of_variables", "monotone", "linear_flow", "coupling", "flow_bench", "live_flow", "maf_iaf",
         "distillation", "universality", "planar_radial", "reversible", "contraction", "log_det",

@@ -1,0 +1,57 @@
+"""A noise schedule and what it leaves of the data at every t."""
+
+import torch
+from torch import Tensor
+
+from lab.lenses.attention import number
+from lab.lenses.diffusion import stops
+from modules.diffusion import schedule
+from modules.diffusion.schedule import Schedule
+
+GONE = 0.01  # SNR under which next to nothing of the data is left
+
+
+def made(kind: str, T: int, top: float, s: float, zero: bool) -> Schedule:
+    """The schedule of the controls; `top` is β at T = 1000, `s` the cosine's offset."""
+    found = schedule.linear(T, last=top) if kind == "linear" else schedule.cosine(T, s)
+    return schedule.zero_terminal(found) if zero else found
+
+
+def times(found: Schedule) -> list[int]:
+    """The frames: t from 1 to T."""
+    return [t + 1 for t in stops(found.T)]
+
+
+def log_snr(found: Schedule) -> Tensor:
+    """log₁₀ SNR_t for t = 1 … T, (T,); NaN where it is −∞."""
+    values = found.snr[1:].log10()
+    return torch.where(values.isfinite(), values, torch.nan)
+
+
+def spent(found: Schedule) -> float:
+    """Share of the steps at which SNR is below GONE."""
+    return float((found.snr[1:] < GONE).double().mean())
+
+
+def clipped(found: Schedule) -> int:
+    """Steps whose β is the cap of 0.999, or 1."""
+    return int((found.beta[1:] > 0.998999).sum())
+
+
+def captions(found: Schedule) -> list[str]:
+    """What is left at each frame."""
+    return [
+        f"t = {t}: {100 * float(found.alpha_bar[t].sqrt()):.1f} % of the data's size, noise of "
+        f"{float((1 - found.alpha_bar[t]).sqrt()):.3f}."
+        for t in times(found)
+    ]
+
+
+def equations(found: Schedule) -> list[str]:
+    """ᾱ_t and SNR_t with their numbers."""
+    return [
+        rf"\bar\alpha_{{{t}}} = \prod_{{s \le {t}}} (1 - \beta_s) = "
+        rf"{number(float(found.alpha_bar[t]))}, \quad "
+        rf"\mathrm{{SNR}} = \frac{{\bar\alpha}}{{1 - \bar\alpha}} = {number(float(found.snr[t]))}"
+        for t in times(found)
+    ]
