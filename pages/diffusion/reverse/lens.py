@@ -1,0 +1,117 @@
+"""From noise to data, eight Gaussians: the same walk with the exact score and with a trained network."""
+
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from lab.lenses.diffusion import stops
+from modules.diffusion import exact, samplers
+from modules.diffusion.exact import Denoiser
+from modules.diffusion.learned import Diffusion
+from modules.diffusion.schedule import Schedule
+
+RADIUS, SD, NEAR = 3.0, 0.25, 3
+REACH, CLOUD, TRAILS = 5.0, 600, 24
+SAMPLERS = ["DDIM", "Heun", "DPM++"]
+
+
+def double(model: Diffusion) -> Diffusion:
+    """A copy in double precision, without gradients."""
+    return deepcopy(model).double().eval().requires_grad_(False)
+
+
+def truth(scale: float) -> exact.Mixture:
+    """The data's own mixture, in a model's units."""
+    return exact.eight(RADIUS / scale, SD / scale)
+
+
+@dataclass(frozen=True)
+class Run:
+    """
+    Attributes:
+        times: t of each frame.
+        cloud: (F, CLOUD, 2) in data units.
+        share: (F,) of the cloud within NEAR sds of a mode.
+        calls: of the denoiser.
+    """
+
+    times: list[int]
+    cloud: Tensor
+    share: Tensor
+    calls: int
+
+
+def near(x: Tensor) -> Tensor:
+    """Share of points (..., N, 2) within NEAR sds of a mode."""
+    return (torch.cdist(x, exact.eight(RADIUS, SD).means).amin(-1) < NEAR * SD).double().mean(-1)
+
+
+def start(seed: int) -> Tensor:
+    """The cloud of noise, (CLOUD, 2)."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(CLOUD, 2, dtype=torch.float64, generator=generator)
+
+
+@torch.no_grad()
+def ride(
+    predict: Denoiser, schedule: Schedule, scale: float, sampler: str, steps: int, eta: float, seed: int
+) -> Run:
+    """The walk from `start(seed)`, at most 41 moments of it."""
+    x, times, calls = start(seed), schedule.times(steps), 0
+
+    def counted(x: Tensor, t: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+        nonlocal calls
+        calls += 1
+        return predict(x, t)
+
+    if sampler == "Heun":
+        walk = samplers.heun(counted, schedule, x, times)
+    elif sampler == "DPM++":
+        walk = samplers.dpm_solver(counted, schedule, x, times)
+    else:
+        generator = torch.Generator().manual_seed(seed + 1)
+        walk = samplers.ddim(counted, schedule, x, times, eta, generator=generator)
+    moments = list(walk)
+    kept = [moments[i] for i in stops(len(moments))]
+    cloud = scale * torch.stack([m.x for m in kept])
+    return Run([m.t for m in kept], cloud, near(cloud), calls)
+
+
+def both(model: Diffusion, sampler: str, steps: int, eta: float, seed: int) -> dict[str, Run]:
+    """With the exact score and with the network, from the same noise."""
+    sources = {"exact": truth(model.scale).denoiser(model.schedule), "network": model.denoiser()}
+    return {
+        name: ride(predict, model.schedule, model.scale, sampler, steps, eta, seed)
+        for name, predict in sources.items()
+    }
+
+
+def data() -> float:
+    """Share of the data themselves within NEAR sds: 1 − e^{−NEAR²/2}, the modes being far apart."""
+    return float(1 - torch.exp(torch.tensor(-(NEAR**2) / 2)))
+
+
+def turns(run: Run) -> float:
+    """How long the paths are against their straight lines, the mean over the cloud."""
+    legs = sum((b - a).norm(dim=1) for a, b in pairwise(run.cloud))
+    return float((legs / (run.cloud[-1] - run.cloud[0]).norm(dim=1)).median())
+
+
+def captions(run: Run) -> list[str]:
+    """Where the cloud is."""
+    return [
+        f"t = {t}: {100 * float(s):.1f} % lie within {NEAR} sd of a mode."
+        for t, s in zip(run.times, run.share, strict=True)
+    ]
+
+
+def equations(run: Run, schedule: Schedule) -> list[str]:
+    """What x_t is made of."""
+    return [
+        rf"x_{{{t}}} = {float(schedule.alpha_bar[t].sqrt()):.3f}\,\hat x_0 + "
+        rf"{float((1 - schedule.alpha_bar[t]).sqrt()):.3f}\,\hat\epsilon"
+        for t in run.times
+    ]

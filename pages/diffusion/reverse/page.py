@@ -1,0 +1,99 @@
+"""Reverse: a cloud of noise becomes eight Gaussians, with the exact score and with a network."""
+
+from lab import ui
+from lab.lenses.diffusion import BEYOND, SAID
+from modules.diffusion import samplers
+from pages.diffusion.reverse import figures, lens
+
+REFERENCES = [
+    "Ho, Jain, Abbeel 2020, arXiv:2006.11239",
+    "Song, Meng, Ermon 2021, arXiv:2010.02502 (DDIM)",
+    "Karras et al. 2022, arXiv:2206.00364 (Heun); Lu et al. 2022, arXiv:2211.01095 (DPM-Solver++)",
+    BEYOND,
+]
+MODEL = "ddpm-eight"
+
+stage = ui.stage("From noise to data", "A round cloud walks back, step by step, to eight Gaussians.",
+                 lenses=("sampling",))  # fmt: skip
+stage.scenes(
+    {
+        "Network": ui.scene("The trained network takes nearly every point to one of the eight circles."),
+        "Exact": ui.scene("With the exact score what is missed is the solver's alone.", source="exact"),
+        "Five steps": ui.scene("In five steps even the exact score misses: the solver is at fault.",
+                               source="exact", S=5),
+        "Noisy": ui.scene("With η = 1 paths jitter, and the end is as good.", eta=1.0, S=100),
+        "Heun": ui.scene("Heun asks twice a step: after 40 steps more points are home than with DDIM.",
+                         sampler="Heun"),
+        "Half-way": ui.scene("Half-way the cloud is still nearly round: shape comes late.", step=20),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def rides(sampler: str, steps: int, eta: float, seed: int) -> dict[str, lens.Run]:
+    return lens.both(lens.double(ui.load(MODEL)), sampler, steps, eta, seed)
+
+
+with stage.rail:
+    source = ui.choice("Denoiser", ["network", "exact"], key="source")
+    sampler = ui.choice("Sampler", lens.SAMPLERS, key="sampler")
+    steps = ui.choice("Steps S", [5, 10, 40, 100], key="S", default=40)
+    eta = ui.slider("Noise η", 0.0, 1.0, 0.0, key="eta", step=0.25, disabled=sampler != "DDIM")
+    seed = ui.number("Seed", 0, 9999, 0, key="seed")
+found = rides(sampler, steps, eta if sampler == "DDIM" else 0.0, seed)
+run, model = found[source], ui.load(MODEL)
+count = len(run.times)
+film = ui.film(count, key="step", values=range(count), default=count - 1, label="Step", seconds=0.15)
+fig, moves = figures.clouds(
+    run.cloud, lens.TRAILS, lens.exact.eight().means, lens.NEAR * lens.SD, lens.REACH, film.at
+)
+shares = {name: float(each.share[-1]) for name, each in found.items()}
+
+with stage.picture:
+    left, right = ui.columns([3, 2])
+    with left:
+        ui.figure(fig, alt="The cloud on its way, with the paths of some points", key="cloud", share=1.0,
+                  film=film, frames=moves)  # fmt: skip
+    with right:
+        ui.figure(
+            figures.arrived(list(shares), list(shares.values()), lens.data()), key="arrived", share=1.0,
+            alt="Share of the samples near a mode, with the exact score and with the network",
+            data={"denoiser": list(shares), "share": list(shares.values())},
+        )  # fmt: skip
+with stage.foot:
+    film.bar(captions=lens.captions(run), equations=lens.equations(run, model.schedule))
+solver, network = lens.data() - shares["exact"], shares["exact"] - shares["network"]
+stage.metrics(
+    {
+        "Calls of the denoiser": str(run.calls),
+        "Missed by the solver": f"{solver:.3f}",
+        "Missed by the network": f"{network:.3f}",
+        "Path / straight line": f"{lens.turns(run):.2f}",
+    }
+)
+with stage.below:
+    ui.notice(
+        f"Of the data {lens.data():.3f} lie within {lens.NEAR} sd of a mode (dashed). With the exact score "
+        f"this sampler reaches {shares['exact']:.3f}: the rest is the solver's error. The network reaches "
+        f"{shares['network']:.3f} on top of the same solver. With η = 0 the paths are those of an ODE. "
+        + SAID
+    )
+    ui.check(
+        "What costs more here, the solver or the network?",
+        ["solver", "network"],
+        "solver" if solver > network else "network",
+        f"The solver misses {solver:.3f}, the network {network:.3f} more.",
+        veils=("arrived", "numbers", "notice"),
+    )
+    ui.program(
+        f"""
+        from lab import weights
+        from pages.diffusion.reverse import lens
+
+        model = lens.double(weights.load({MODEL!r}))
+        found = lens.both(model, {sampler!r}, {steps}, {eta if sampler == "DDIM" else 0.0}, {seed})
+        result = [float(found[name].share[-1]) for name in ("exact", "network")]
+        """,
+        shows=[shares["exact"], shares["network"]],
+    )
+    ui.source(samplers.ddim, samplers.heun, samplers.dpm_solver, lens.ride, references=REFERENCES)
