@@ -207,7 +207,11 @@ class Game(Players):
     on_test_epoch_start = on_validation_epoch_start
 
     def step(self, batch: Any, split: Split) -> Tensor:
-        """D's loss against the averaged generator; the same noise in every evaluation."""
+        """D's loss against the averaged generator; the same noise in every evaluation.
+
+        D's batch norms then go by their running statistics, those of real and made batches mixed, which no
+        batch of training has: its loss may jump while the samples get better.
+        """
         x, given = self.unpack(batch)
         self.looked += 1
         seed = self.looked * (self.trainer.world_size if self._trainer else 1) + self.global_rank

@@ -1,0 +1,89 @@
+"""What the games that ship can do, judged by a classifier that they never met; and a run that goes on."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from scipy.optimize import linear_sum_assignment
+from torch import Tensor
+
+from datamodules.digits import Digits
+from datamodules.points import MIXTURES
+from lab.__main__ import main
+from lab.weights import load, read_checkpoint
+from modules.adversarial import judges
+
+
+@torch.no_grad()
+def named(x: Tensor) -> Tensor:
+    """The class that cnn-digits, right of 98.8 % of its test digits, gives to each picture."""
+    return load("cnn-digits").predict(x).argmax(1)
+
+
+def real() -> Tensor:
+    data = Digits()
+    data.setup("fit")
+    return data.train_set[torch.arange(1000)][0]
+
+
+@torch.no_grad()
+def test_acgan_makes_the_class_that_it_is_asked_for() -> None:
+    y = torch.arange(1000) % 10
+    made = load("acgan-digits").sample(1000, seed=0, y=y)
+    assert (named(made) == y).double().mean() > 0.95  # 98 %
+    for digit in range(10):  # and not one picture of each
+        spread = made[y == digit].flatten(1).std(0).mean()
+        assert spread > 0.05, digit
+
+
+@torch.no_grad()
+def test_infogans_code_is_read_back_and_follows_the_classes_that_it_never_saw() -> None:
+    model = load("infogan-digits")
+    z = model.noise(2000, torch.Generator().manual_seed(0))
+    made, code = model.decode(z), z[:, 32:42].argmax(1)
+    assert (model.read(2 * made - 1)[0].argmax(1) == code).double().mean() > 0.98
+    table = torch.zeros(10, 10).index_put((code, named(made)), torch.ones(2000), accumulate=True)
+    rows, columns = linear_sum_assignment(-table.numpy())
+    assert table[rows, columns].sum() / 2000 > 0.6  # 71 %; a tenth by chance
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", ["dcgan-digits", "acgan-digits", "infogan-digits"])
+def test_made_digits_are_of_every_class_and_near_to_real_ones(name: str) -> None:
+    made = load(name).sample(1000, seed=0)
+    assert named(made).bincount(minlength=10).min() > 50
+    precision, recall = judges.precision_recall(real().flatten(1), made.flatten(1), 3)
+    assert precision > 0.65 and recall > 0.45
+    assert judges.frechet(real().flatten(1), made.flatten(1)) < 0.2  # test digits: 0.16, with 250 of them
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(("name", "quality"), [("gan-ring", 0.85), ("wgan-gp-ring", 0.7)])
+def test_both_rings_have_all_their_modes(name: str, quality: float) -> None:
+    model, found = load(name), {}
+    assert torch.equal(torch.tensor(model.hparams["modes"]), MIXTURES["ring8"][0])
+    for measure in ("modes", "quality", "kl"):
+        metric = judges.ModeCoverage(model.hparams["modes"], model.hparams["mode_sd"], measure)  # type: ignore[arg-type]
+        metric.update(model.sample(2500, seed=0))
+        found[measure] = metric.compute().item()
+    assert found["modes"] == 8 and found["quality"] > quality and found["kl"] < 0.05
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", ["dcgan-digits", "wgan-gp-ring"])
+def test_a_game_that_stops_and_goes_on_reaches_the_same_bits(name: str, tmp_path: Path, monkeypatch) -> None:
+    small = ["--data.init_args.batch_size=32"]
+    small += ["--data.init_args.num_train=500"] if "ring" in name else ["--data.init_args.train_size=200"]
+    states = []
+    for folder, ends in (("whole", [3]), ("parts", [1, 3])):
+        monkeypatch.setenv("LECTERN_RUNS", str(tmp_path / folder))
+        for number, epochs in enumerate(ends):
+            again = ["--ckpt_path=last"] if number else []
+            assert main(["fit", name, f"--trainer.max_epochs={epochs}", *small, *again]) == 0
+        checkpoint = read_checkpoint(next((tmp_path / folder).rglob("last.ckpt")))
+        states.append((checkpoint["state_dict"], checkpoint["optimizer_states"]))
+    (one, of_one), (two, of_two) = states
+    assert all(torch.equal(one[key], two[key]) for key in one) and one["played"].tolist()[1] > 0
+    assert len(of_one) == len(of_two) == 2
+    for a, b in zip(of_one, of_two, strict=True):
+        assert all(torch.equal(a["state"][k]["exp_avg"], b["state"][k]["exp_avg"]) for k in a["state"])
