@@ -40,7 +40,7 @@ COURSE = {
     ),
     "convolution": ("kernel", "own_stack", "receptive_field"),
     "diffusion": (
-        "noising", "schedules", "posterior", "reverse", "denoise_digit", "guidance", "flow_matching",
+        "schedules", "posterior", "reverse", "denoise_digit", "guidance",
     ),
     "flow": (
         "change_of_variables", "monotone", "linear_flow", "coupling", "flow_bench", "live_flow", "maf_iaf",

@@ -109,9 +109,9 @@ def captions(run: Run) -> list[str]:
 
 
 def equations(run: Run, schedule: Schedule) -> list[str]:
-    """What x_t is made of."""
+    """How much of x_t is data, how much noise."""
     return [
-        rf"x_{{{t}}} = {float(schedule.alpha_bar[t].sqrt()):.3f}\,\hat x_0 + "
-        rf"{float((1 - schedule.alpha_bar[t]).sqrt()):.3f}\,\hat\epsilon"
+        rf"\sqrt{{\bar\alpha_{{{t}}}}} = {float(schedule.alpha_bar[t].sqrt()):.3f}, \quad "
+        rf"\sqrt{{1 - \bar\alpha_{{{t}}}}} = {float((1 - schedule.alpha_bar[t]).sqrt()):.3f}"
         for t in run.times
     ]

@@ -1,0 +1,76 @@
+"""Digits out of noise: what stands at every step, and what the network then thinks the digit will be."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lab.lenses.diffusion import stops
+from modules.diffusion.learned import Diffusion
+
+SHOWN = 10  # digits at a time
+
+
+@dataclass(frozen=True)
+class Run:
+    """
+    Attributes:
+        times: t of each frame.
+        noisy: (F, SHOWN, 8, 8), in units of the data, clamped to [0, 1] to be drawn.
+        guess: (F, SHOWN, 8, 8) x̂_0; at the first frame, where nothing was asked yet, grey.
+    """
+
+    times: list[int]
+    noisy: Tensor
+    guess: Tensor
+
+
+@torch.no_grad()
+def run(model: Diffusion, digit: int | None, weight: float, steps: int, eta: float, seed: int) -> Run:
+    """SHOWN digits of a class, or one of each, from a seed's noise; at most 41 moments."""
+    generator = torch.Generator().manual_seed(seed)
+    y = model.classes(SHOWN, digit, weight)
+    moments = list(model.walk(model.start(SHOWN, generator), steps, eta, y, weight, generator))
+    kept = [moments[i] for i in stops(len(moments))]
+    noisy = model.outside(torch.stack([m.x for m in kept])).clamp(0, 1)
+    grey = torch.zeros_like(kept[0].x)
+    guess = model.outside(torch.stack([grey if m.x0 is None else m.x0 for m in kept]))
+    return Run([m.t for m in kept], noisy.squeeze(2), guess.squeeze(2))
+
+
+def sheet(pictures: Tensor) -> Tensor:
+    """(F, 10, 8, 8) as one picture a frame of two rows of five, gaps of one pixel: (F, 17, 44)."""
+    padded = torch.nn.functional.pad(pictures, (0, 1, 0, 1))
+    frames = len(padded)
+    rows = padded.reshape(frames, 2, 5, 9, 9).permute(0, 1, 3, 2, 4)  # (F, row, 9, column, 9)
+    return rows.reshape(frames, 18, 45)[:, :17, :44]
+
+
+def settled(found: Run) -> int:
+    """The first frame from which on the guess differs from the end by less than 0.1 a pixel."""
+    off = (found.guess - found.guess[-1]).abs().mean((1, 2, 3))
+    return int((off > 0.1).nonzero().max()) + 1 if bool((off > 0.1).any()) else 0
+
+
+def spread(found: Run) -> float:
+    """Standard deviation of a pixel among the digits at the end, the mean over the pixels."""
+    return float(found.guess[-1].std(0).mean())
+
+
+def captions(found: Run) -> list[str]:
+    """How far the guess is from the end."""
+    off = (found.guess - found.guess[-1]).abs().mean((1, 2, 3))
+    first = [f"t = {found.times[0]}: noise; the network has not been asked yet."]
+    return first + [
+        f"t = {t}: the guess differs from the end by {float(o):.3f} a pixel."
+        for t, o in zip(found.times[1:], off[1:], strict=True)
+    ]
+
+
+def equations(found: Run, model: Diffusion) -> list[str]:
+    """How much of x_t is data, how much noise."""
+    return [
+        rf"\sqrt{{\bar\alpha_{{{t}}}}} = {float(model.schedule.alpha_bar[t].sqrt()):.3f}, \quad "
+        rf"\sqrt{{1 - \bar\alpha_{{{t}}}}} = {float((1 - model.schedule.alpha_bar[t]).sqrt()):.3f}"
+        for t in found.times
+    ]

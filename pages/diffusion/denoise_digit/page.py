@@ -1,0 +1,92 @@
+"""Denoise a digit: noise on the left, and what the network makes of it on the right, step by step."""
+
+from lab import ui
+from lab.figures import basic
+from lab.lenses.diffusion import BEYOND, SAID
+from modules.diffusion.guidance import classifier_free
+from modules.diffusion.learned import Diffusion
+from pages.diffusion.denoise_digit import lens
+
+REFERENCES = [
+    "Ho, Jain, Abbeel 2020, arXiv:2006.11239",
+    "Ho & Salimans 2022, arXiv:2207.12598 (guidance without a classifier)",
+    BEYOND,
+]
+MODEL = "ddpm-digits"
+
+stage = ui.stage("Digits out of noise", "Take away a little noise, guess again: a digit comes forth.",
+                 lenses=("sampling",))  # fmt: skip
+stage.scenes(
+    {
+        "Ten digits": ui.scene("One of each class: at the end both sides show the same ten digits."),
+        "First guess": ui.scene("Under pure noise small errors grow large: the guess is no digit.", step=1),
+        "Half-way": ui.scene("The guess has its shape already while the left is still mostly noise.",
+                             step=20),
+        "Threes": ui.scene("Ten threes from ten different noises.", digit="3"),
+        "Guided": ui.scene("With w = 3 the threes are surer, and more alike.", digit="3", w=3.0),
+        "Five steps": ui.scene("Five steps already give digits.", S=5, step=5),
+        "Noisy": ui.scene("η = 1 adds fresh noise at every step but the last.", eta=1.0),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def drawn(digit: int | None, weight: float, steps: int, eta: float, seed: int) -> lens.Run:
+    return lens.run(ui.load(MODEL), digit, weight, steps, eta, seed)
+
+
+with stage.rail:
+    said = ui.choice("Digit", ["each", *map(str, range(10))], key="digit", as_list=True)
+    weight = ui.slider("Guidance w", 0.0, 4.0, 0.0, key="w", step=0.5)
+    steps = ui.choice("Steps S", [5, 10, 40], key="S", default=40)
+    eta = ui.slider("Noise η", 0.0, 1.0, 0.0, key="eta", step=0.25)
+    seed = ui.number("Seed", 0, 9999, 0, key="seed")
+digit = None if said == "each" else int(said)
+found, model = drawn(digit, weight, steps, eta, seed), ui.load(MODEL)
+count = len(found.times)
+film = ui.film(count, key="step", values=range(count), default=count - 1, label="Step", seconds=0.2)
+
+with stage.picture:
+    for column, pictures, key, title in zip(
+        ui.columns([1, 1]), (found.noisy, found.guess), ("noisy", "guess"), ("xₜ", "guess of x₀"), strict=True
+    ):
+        sheet = lens.sheet(pictures)
+        with column:
+            ui.figure(
+                basic.image(sheet[film.at], title=title, zmin=0, zmax=1), key=key, share=1.0, film=film,
+                alt=f"Ten digits at this step: {title}", frames={"data.0.z": sheet},
+            )  # fmt: skip
+with stage.foot:
+    film.bar(captions=lens.captions(found), equations=lens.equations(found, model))
+early = lens.settled(found)
+stage.metrics(
+    {
+        "Guess within 0.1 of the end from": f"t = {found.times[early]}",
+        "Spread among the ten": f"{lens.spread(found):.3f}",
+        "Calls of the network": str(steps),
+    }
+)
+with stage.below:
+    ui.notice(
+        f"From t = {found.times[early]} on the guess differs from the end by less than a tenth a pixel; "
+        "the detail comes later. Guidance leans every guess towards the class; with more of it the ten "
+        f"digits of a class are more alike. {SAID}"
+    )
+    ui.check(
+        "When does the guess come within 0.1 a pixel of the end?",
+        ["in the first half of the steps", "in the second half"],
+        "in the first half of the steps" if early <= (count - 1) / 2 else "in the second half",
+        f"At step {early} of {count - 1}.",
+        veils=("guess", "equation", "numbers", "notice"),
+    )
+    ui.program(
+        f"""
+        from lab import weights
+        from pages.diffusion.denoise_digit import lens
+
+        found = lens.run(weights.load({MODEL!r}), {digit}, {weight}, {steps}, {eta}, {seed})
+        result = lens.spread(found)
+        """,
+        shows=lens.spread(found),
+    )
+    ui.source(Diffusion.walk, classifier_free, lens.run, references=REFERENCES)
