@@ -8,7 +8,8 @@ from torch import Tensor
 from lab.lenses.diffusion import stops
 from modules.diffusion.learned import Diffusion
 
-SHOWN = 10  # digits at a time
+ROWS, COLUMNS = 4, 3
+SHOWN = ROWS * COLUMNS  # digits at a time
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Run:
 
 @torch.no_grad()
 def run(model: Diffusion, digit: int | None, weight: float, steps: int, eta: float, seed: int) -> Run:
-    """SHOWN digits of a class, or one of each, from a seed's noise; at most 41 moments."""
+    """SHOWN digits of a class, or of each in turn, from a seed's noise; at most 41 moments."""
     generator = torch.Generator().manual_seed(seed)
     y = model.classes(SHOWN, digit, weight)
     moments = list(model.walk(model.start(SHOWN, generator), steps, eta, y, weight, generator))
@@ -39,11 +40,11 @@ def run(model: Diffusion, digit: int | None, weight: float, steps: int, eta: flo
 
 
 def sheet(pictures: Tensor) -> Tensor:
-    """(F, 10, 8, 8) as one picture a frame of two rows of five, gaps of one pixel: (F, 17, 44)."""
+    """(F, SHOWN, 8, 8) as one picture a frame, gaps of one pixel: (F, 35, 26)."""
     padded = torch.nn.functional.pad(pictures, (0, 1, 0, 1))
     frames = len(padded)
-    rows = padded.reshape(frames, 2, 5, 9, 9).permute(0, 1, 3, 2, 4)  # (F, row, 9, column, 9)
-    return rows.reshape(frames, 18, 45)[:, :17, :44]
+    rows = padded.reshape(frames, ROWS, COLUMNS, 9, 9).permute(0, 1, 3, 2, 4)  # (F, row, 9, column, 9)
+    return rows.reshape(frames, 9 * ROWS, 9 * COLUMNS)[:, :-1, :-1]
 
 
 def settled(found: Run) -> int:

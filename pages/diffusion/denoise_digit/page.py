@@ -18,11 +18,11 @@ stage = ui.stage("Digits out of noise", "Take away a little noise, guess again: 
                  lenses=("sampling",))  # fmt: skip
 stage.scenes(
     {
-        "Ten digits": ui.scene("One of each class: at the end both sides show the same ten digits."),
+        "All digits": ui.scene("Each class in turn: at the end both sides show the same digits."),
         "First guess": ui.scene("Under pure noise small errors grow large: the guess is no digit.", step=1),
         "Half-way": ui.scene("The guess has its shape already while the left is still mostly noise.",
                              step=20),
-        "Threes": ui.scene("Ten threes from ten different noises.", digit="3"),
+        "Threes": ui.scene("Threes from different noises.", digit="3"),
         "Guided": ui.scene("With w = 3 the threes are surer, and more alike.", digit="3", w=3.0),
         "Five steps": ui.scene("Five steps already give digits.", S=5, step=5),
         "Noisy": ui.scene("η = 1 adds fresh noise at every step but the last.", eta=1.0),
@@ -54,7 +54,7 @@ with stage.picture:
         with column:
             ui.figure(
                 basic.image(sheet[film.at], title=title, zmin=0, zmax=1), key=key, share=1.0, film=film,
-                alt=f"Ten digits at this step: {title}", frames={"data.0.z": sheet},
+                alt=f"The digits at this step: {title}", frames={"data.0.z": sheet},
             )  # fmt: skip
 with stage.foot:
     film.bar(captions=lens.captions(found), equations=lens.equations(found, model))
@@ -62,14 +62,14 @@ early = lens.settled(found)
 stage.metrics(
     {
         "Guess within 0.1 of the end from": f"t = {found.times[early]}",
-        "Spread among the ten": f"{lens.spread(found):.3f}",
+        "Spread among them": f"{lens.spread(found):.3f}",
         "Calls of the network": str(steps),
     }
 )
 with stage.below:
     ui.notice(
         f"From t = {found.times[early]} on the guess differs from the end by less than a tenth a pixel; "
-        "the detail comes later. Guidance leans every guess towards the class; with more of it the ten "
+        "the detail comes later. Guidance leans every guess towards the class; with more of it the "
         f"digits of a class are more alike. {SAID}"
     )
     ui.check(
