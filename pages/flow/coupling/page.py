@@ -30,7 +30,6 @@ stage.scenes(
                                  view="picture"),
         "By channels": ui.scene("Layer 3: squeezed, half of each 2×2 block is copied.", view="picture",
                                 layer=3),
-        "Additive": ui.scene("Shifts alone: g has slope 1 and the determinant is 1.", kind="additive"),
         "Spline": ui.scene("g bends: its slope depends on h₂ too.", kind="spline"),
     }
 )  # fmt: skip

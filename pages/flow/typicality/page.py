@@ -23,7 +23,6 @@ stage.scenes(
     {
         "Noise": ui.scene("Noise is far below the threshold: log p catches it.", set="noise"),
         "Inverted": ui.scene("Ink and paper exchanged: caught."),
-        "Shuffled": ui.scene("The same ink in other places: caught.", set="shuffled"),
         "Half ink": ui.scene("Digits at half their ink: log p lets most of them pass.", set="pale"),
         "Cold samples": ui.scene("Drawn at T = 0.3, all alike: log p lets every one pass.", set="cold"),
         "Typicality": ui.scene("Cold samples have a most typical log p: this score lets them pass too.",
@@ -35,7 +34,6 @@ stage.scenes(
                                   view="a class", **{"class": 8}),
         "The peak is empty": ui.scene("In 64 dimensions no draw lies near 0, where the density is highest.",
                                       view="radius", d=64),
-        "One dimension": ui.scene("In one dimension the peak is where most draws are.", view="radius", d=1),
     }
 )  # fmt: skip
 
