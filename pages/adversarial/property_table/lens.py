@@ -1,0 +1,138 @@
+"""Six promises of five families, each measured on a trained model of small digits.
+
+    fast          multiplications and additions of one sample, beside those of the GAN
+    quality       precision, coverage: recall, as the judges have them, beside held-out digits
+    smooth        the longest step on the way between two samples, beside the mean one, in pixels
+    likelihood    which of log_prob and elbo the model offers
+
+[UDL] fig. 14.3 gives the verdicts of the text; the rows of autoregressive models are not in it.
+Shapes: pictures (N, 8, 8); codes z (N, K).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
+
+from lab.lenses.latent import slerp
+from lab.seeding import seeded
+from pages.adversarial.judge.lens import Verdict
+
+MODELS = {
+    "GAN": "dcgan-digits", "VAE": "vae-digits", "flow": "glow-digits", "diffusion": "ddpm-digits",
+    "autoregressive": "pixelcnn-digits",
+}  # fmt: skip
+CRITERIA = ("fast sampling", "quality", "coverage", "smooth latent", "disentangled", "likelihood")
+TEXT = {  # [UDL] fig. 14.3: yes, no, or unsaid
+    "GAN": "yyny?-", "VAE": "yn?y?n", "flow": "yn?y?y", "diffusion": "ny?nnn", "autoregressive": "------",
+}  # fmt: skip
+ENOUGH = 0.9  # of what held-out digits reach
+FAST = 10.0  # times the work of the GAN
+SMOOTH = 3.0  # times the mean step
+PAIRS, STEPS = 4, 16
+PAGES = {
+    "fast sampling": "sharing", "quality": "judge", "coverage": "judge", "smooth latent": "interpolation",
+    "disentangled": "disentanglement", "likelihood": "flow_bench",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One model.
+
+    Attributes:
+        work: multiplications and additions of one sample.
+        precision, recall: of the judges.
+        jump: longest step between two samples over the mean one; None without a latent space.
+        likelihood: "exact", "bound" or "none".
+    """
+
+    work: int
+    precision: float
+    recall: float
+    jump: float | None
+    likelihood: str
+
+
+def measure(model: Any, verdict: Verdict) -> Measured:
+    """All six, but what only rendered pictures with known causes can tell."""
+    kind = "exact" if hasattr(model, "log_prob") else "bound" if hasattr(model, "elbo") else "none"
+    return Measured(work(model), verdict.precision, verdict.recall, jump(model), kind)
+
+
+def work(model: Any) -> int:
+    """Multiplications and additions of one sample, by counting those of every layer that is called."""
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        model.sample(1)
+    return int(counter.get_total_flops())
+
+
+@torch.no_grad()
+def jump(model: Any) -> float | None:
+    """On arcs between PAIRS of codes: the longest of STEPS steps in pixels over their mean, averaged."""
+    if not (hasattr(model, "decode") and hasattr(model, "prior")):
+        return None
+    ends = seeded(lambda: model.prior.sample((2 * PAIRS,)))
+    share = torch.linspace(0, 1, STEPS + 1)
+    codes = torch.stack([arc(a, b, share) for a, b in ends.split(2)])  # (PAIRS, STEPS + 1, ...)
+    pictures = model.decode(codes.flatten(0, 1)).reshape(PAIRS, STEPS + 1, -1)
+    steps = pictures.diff(dim=1).norm(dim=-1)  # (PAIRS, STEPS)
+    return float((steps.amax(1) / steps.mean(1).clamp(min=1e-12)).mean())
+
+
+def arc(a: Tensor, b: Tensor, share: Tensor) -> Tensor:
+    """Codes of any shape on the arc from a to b: (S, ...)."""
+    return torch.stack([slerp(a.flatten(), b.flatten(), t) for t in share]).reshape(len(share), *a.shape)
+
+
+def held(found: Measured, gan: Measured, floor: Verdict) -> list[bool | None]:
+    """Whether each of CRITERIA holds; None where nothing was measured."""
+    return [
+        found.work <= FAST * gan.work,
+        found.precision >= ENOUGH * floor.precision,
+        found.recall >= ENOUGH * floor.recall,
+        False if found.jump is None else found.jump <= SMOOTH,
+        None,
+        found.likelihood == "exact",
+    ]
+
+
+def numbers(found: Measured, gan: Measured) -> list[str]:
+    """What stands in each cell of a row."""
+    return [
+        f"{found.work / gan.work:.3g}×", f"{found.precision:.2f}", f"{found.recall:.2f}",
+        "no code" if found.jump is None else f"{found.jump:.2f}", "–", found.likelihood,
+    ]  # fmt: skip
+
+
+def agreement(said: str, holds: Sequence[bool | None]) -> list[int]:
+    """Of each cell: 0 the text says nothing or nothing was measured, 1 both agree, 2 they do not."""
+    return [
+        0 if word not in "yn" or fact is None else 1 if (word == "y") == fact else 2
+        for word, fact in zip(said, holds, strict=True)
+    ]
+
+
+def sentence(row: str, column: int, found: Measured, gan: Measured, floor: Verdict) -> str:
+    """What was measured in a cell, and what the text says."""
+    rules = (
+        f"One sample takes {found.work / 1e6:.3g} million multiplications and additions, "
+        f"{found.work / gan.work:.3g} times the GAN's; at most {FAST:g} times is fast.",
+        f"Precision {found.precision:.3f}; enough is {ENOUGH:g} times that of held-out digits, "
+        f"{ENOUGH * floor.precision:.3f}.",
+        f"Recall {found.recall:.3f}; enough is {ENOUGH:g} times that of held-out digits, "
+        f"{ENOUGH * floor.recall:.3f}.",
+        "There is no code to walk through." if found.jump is None else
+        f"Between two codes the longest of {STEPS} steps is {found.jump:.2f} times the mean; up to "
+        f"{SMOOTH:g} is smooth.",
+        "Small digits have no known causes: see the page for models of rendered pictures.",
+        {"exact": "The model gives log p(x) itself.", "bound": "The model gives a bound on log p(x).",
+         "none": "The model gives no density at all."}[found.likelihood],
+    )  # fmt: skip
+    text = {"y": "The text says yes.", "n": "The text says no.", "?": "The text leaves it open."}
+    return (
+        f"{row}, {CRITERIA[column]}: {rules[column]} {text.get(TEXT[row][column], 'The text says nothing.')}"
+    )

@@ -1,0 +1,96 @@
+"""Property table: six promises of five families, beside what was measured on trained models."""
+
+from lab import ui
+from pages.adversarial.judge import lens as judge
+from pages.adversarial.property_table import figures, lens
+
+REFERENCES = [
+    "[UDL] §14.2, fig. 14.3; §16.5 and 17 (diffusion: a bound, though its ODE has an exact likelihood)"
+]
+ROWS = list(lens.MODELS)
+
+stage = ui.stage("Property table", "No family keeps all six promises; some keep more than the text grants.")
+stage.scenes(
+    {
+        "Coverage of a GAN": ui.scene("Said to miss modes; on small digits its recall reaches the floor.",
+                                      family="GAN", criterion="coverage"),
+        "Quality of a flow": ui.scene("Said to be poor: the precision of a Glow against held-out digits.",
+                                      family="flow", criterion="quality"),
+        "Slow": ui.scene("Diffusion asks its network many times for one sample.", family="diffusion",
+                         criterion="fast sampling"),
+        "Codes of diffusion": ui.scene("Said to have no smooth latent space: DDIM makes the noise a code.",
+                                       family="diffusion", criterion="smooth latent"),
+        "A density": ui.scene("Not in the text's table: an autoregressive model gives log p(x) itself.",
+                              family="autoregressive", criterion="likelihood"),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def table(names: tuple[str, ...]):
+    """Every model as measured, and what held-out digits reach."""
+    network, known = ui.load(judge.NETWORK), judge.digits("train")
+    verdicts = [judge.judge(network, known, judge.drawn_by(name, 0), 3) for name in (judge.REAL, *names)]
+    found = [lens.measure(ui.load(name), v) for name, v in zip(names, verdicts[1:], strict=True)]
+    return found, verdicts[0]
+
+
+# --- Controls -----------------------------------------------------------------------------------
+
+with stage.rail:
+    family = ui.choice("Family", ROWS, key="family", as_list=True)
+    criterion = ui.choice("Promise", list(lens.CRITERIA), key="criterion", default="coverage", as_list=True)
+    topic = lens.PAGES[criterion]
+    ui.page_link(next(page for page in ui.pages() if page.topic == topic))
+measured, floor = table(tuple(lens.MODELS.values()))
+gan = measured[0]
+row, column = ROWS.index(family), lens.CRITERIA.index(criterion)
+facts = [lens.held(one, gan, floor) for one in measured]
+agree = [lens.agreement(lens.TEXT[name], fact) for name, fact in zip(ROWS, facts, strict=True)]
+words = [lens.numbers(one, gan) for one in measured]
+
+# --- Picture ------------------------------------------------------------------------------------
+
+with stage.picture:
+    ui.button_figure(
+        figures.table(ROWS, lens.CRITERIA, words, agree, row, column), key="table", share=1.0,
+        alt="Six promises of five families: what was measured, and whether the text agrees",
+        on_press=lambda x, y: {"family": ROWS[y], "criterion": lens.CRITERIA[x]},
+        data={"family": ROWS, **{name: [line[j] for line in words] for j, name in enumerate(lens.CRITERIA)}},
+    )  # fmt: skip
+with stage.foot:
+    ui.caption(lens.sentence(family, column, measured[row], gan, floor))
+
+# --- Words --------------------------------------------------------------------------------------
+
+wrong = [f"{name}: {lens.CRITERIA[j]}" for name, line in zip(ROWS, agree, strict=True)
+         for j, state in enumerate(line) if state == 2]  # fmt: skip
+with stage.below:
+    ui.notice(
+        f"The models are {', '.join(lens.MODELS.values())}, all of small digits. "
+        + (f"What was measured contradicts the text at {'; '.join(wrong)}. " if wrong else "")
+        + "Work counts operations, not that pixels or steps wait for each other. On large pictures, of which "
+        "the text speaks, the verdicts may differ."
+    )
+    ui.check(
+        "How many cells of the text does the measurement contradict?",
+        ["none", "1 to 3", "more than 3"],
+        "none" if not wrong else "1 to 3" if len(wrong) <= 3 else "more than 3",
+        f"{len(wrong)} of those in which both say something.",
+        veils=("picture", "notice"),
+    )
+    ui.program(
+        f"""
+        from lab import weights
+        from pages.adversarial.judge import lens as judge
+        from pages.adversarial.property_table import lens
+
+        name = {lens.MODELS[family]!r}
+        network = weights.load(judge.NETWORK)
+        verdict = judge.judge(network, judge.digits("train"), judge.drawn_by(name, 0), 3)
+        found = lens.measure(weights.load(name), verdict)
+        result = [found.work, found.precision, found.recall]
+        """,
+        shows=[measured[row].work, measured[row].precision, measured[row].recall],
+    )
+    ui.source(lens.measure, lens.held, references=REFERENCES)

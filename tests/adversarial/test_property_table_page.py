@@ -1,0 +1,46 @@
+"""The property table: every cell is measured, and where it contradicts the text it says so."""
+
+from types import SimpleNamespace
+
+import torch
+from opening import component, open_page
+
+from lab import weights
+from pages.adversarial.judge import lens as judge
+from pages.adversarial.property_table import lens
+
+
+def test_the_work_of_a_sample_is_counted() -> None:
+    """Two layers of 64 × 10 and 10 × 5: 2 · (640 + 50) multiplications and additions."""
+    net = torch.nn.Sequential(torch.nn.Linear(64, 10), torch.nn.Linear(10, 5))
+    assert lens.work(SimpleNamespace(sample=lambda n: net(torch.zeros(n, 64)))) == 2 * (640 + 50)
+
+
+def test_the_longest_step() -> None:
+    """On a map that jumps once all of the way is one step."""
+    prior = torch.distributions.Independent(torch.distributions.Normal(torch.zeros(2), 1.0), 1)
+    leap = SimpleNamespace(prior=prior, decode=lambda z: (z[:, :1] > z[:, :1].median()).float())
+    assert lens.jump(leap) > 5
+    assert lens.jump(SimpleNamespace(prior=prior, decode=torch.zeros_like)) == 0  # nothing moves
+    assert lens.jump(SimpleNamespace(sample=None)) is None
+
+
+def test_agreement_with_the_text() -> None:
+    assert lens.agreement("yn?y-n", [True, True, True, False, None, False]) == [1, 2, 0, 2, 0, 1]
+    assert all(len(said) == len(lens.CRITERIA) for said in lens.TEXT.values())
+
+
+def test_pixels_cost_more_than_one_pass() -> None:
+    """64 of them, each of which asks only what has changed."""
+    pixelcnn, vae = (weights.load(lens.MODELS[name]) for name in ("autoregressive", "VAE"))
+    assert lens.work(pixelcnn) > 30 * lens.work(vae)
+
+
+def test_the_page() -> None:
+    page = open_page("adversarial/property_table", family="VAE", criterion="quality")
+    network, known = weights.load(judge.NETWORK), judge.digits("train")
+    said = judge.judge(network, known, judge.drawn_by(lens.MODELS["VAE"], 0), 3)
+    assert any(f"VAE, quality: Precision {said.precision:.3f}" in caption.value for caption in page.caption)
+    heat = component(page, "figure-table")[0]["figure"]["data"][0]
+    assert heat["text"][1][1] == f"{said.precision:.2f}"
+    assert heat["text"][0][5] == "none" and heat["text"][2][5] == "exact"
