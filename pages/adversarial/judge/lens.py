@@ -30,6 +30,7 @@ DRAWN = 500  # pictures before the judges
 SHARES = [round(0.1 * i, 1) for i in range(10)]
 CUT = Digits.cut  # ink above it is black
 SHEET = 40  # pictures shown
+SETTINGS: dict[str, dict[str, Any]] = {"ddpm-digits": {"steps": 20}}  # of `sample`, where not its own
 LEAST = 50  # pictures that can be judged
 OPTIONS = ["precision", "recall", "neither: the two are within 0.1"]
 LOWER = ["precision", "recall", "neither, within 0.05"]
@@ -79,7 +80,7 @@ def drawn_by(name: str, seed: int) -> Tensor:
         return digits("held out")
     model, card = weights.load(name), weights.read_card(ZOO / name)
     with torch.no_grad():
-        return black_and_white(card, seeded(lambda: model.sample(DRAWN), seed))  # type: ignore[operator]
+        return black_and_white(card, seeded(lambda: model.sample(DRAWN, **SETTINGS.get(name, {})), seed))  # type: ignore[operator]
 
 
 def black_and_white(card: Mapping[str, Any], x: Tensor) -> Tensor:

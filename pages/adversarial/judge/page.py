@@ -12,7 +12,7 @@ REFERENCES = [
 GENERATORS = (
     lens.REAL, "made-digits", "pixelcnn-digits", "gatedpixelcnn-digits", "nade-digits", "chain-digits",
     "vae-digits", "vae-bits-digits", "vqvae-digits", "vamp-digits", "gmm-digits", "fa-digits", "glow-digits",
-    "gan-digits", "dcgan-digits", "ddpm-digits",
+    "dcgan-digits", "acgan-digits", "infogan-digits", "ddpm-digits",
 )  # fmt: skip
 
 stage = ui.stage("Judge", "Precision asks whether samples are digits, recall whether all digits are drawn.")

@@ -19,7 +19,7 @@ def table(
     fig = go.Figure(
         go.Heatmap(
             z=agree, zmin=-0.5, zmax=2.5, showscale=False, hoverinfo="skip", xgap=3, ygap=3, text=words,
-            texttemplate="%{text}",
+            texttemplate="%{text}", textfont={"color": theme.text()},
             colorscale=[[i / 3 + d / 3, color] for i, color in enumerate(colors) for d in (0, 1)],
         )
     )  # fmt: skip

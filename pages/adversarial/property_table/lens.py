@@ -57,16 +57,16 @@ class Measured:
     likelihood: str
 
 
-def measure(model: Any, verdict: Verdict) -> Measured:
-    """All six, but what only rendered pictures with known causes can tell."""
+def measure(model: Any, verdict: Verdict, **settings: Any) -> Measured:
+    """All six, but what only rendered pictures with known causes can tell; `settings` are of `sample`."""
     kind = "exact" if hasattr(model, "log_prob") else "bound" if hasattr(model, "elbo") else "none"
-    return Measured(work(model), verdict.precision, verdict.recall, jump(model), kind)
+    return Measured(work(model, **settings), verdict.precision, verdict.recall, jump(model), kind)
 
 
-def work(model: Any) -> int:
+def work(model: Any, **settings: Any) -> int:
     """Multiplications and additions of one sample, by counting those of every layer that is called."""
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
-        model.sample(1)
+        model.sample(1, **settings)
     return int(counter.get_total_flops())
 
 
@@ -100,10 +100,16 @@ def held(found: Measured, gan: Measured, floor: Verdict) -> list[bool | None]:
     ]
 
 
+def times(found: Measured, gan: Measured) -> str:
+    """The work beside the GAN's."""
+    share = found.work / gan.work
+    return f"{share:,.0f}" if share >= 10 else f"{share:.2g}"
+
+
 def numbers(found: Measured, gan: Measured) -> list[str]:
     """What stands in each cell of a row."""
     return [
-        f"{found.work / gan.work:.3g}×", f"{found.precision:.2f}", f"{found.recall:.2f}",
+        f"{times(found, gan)}×", f"{found.precision:.2f}", f"{found.recall:.2f}",
         "no code" if found.jump is None else f"{found.jump:.2f}", "–", found.likelihood,
     ]  # fmt: skip
 
@@ -120,7 +126,7 @@ def sentence(row: str, column: int, found: Measured, gan: Measured, floor: Verdi
     """What was measured in a cell, and what the text says."""
     rules = (
         f"One sample takes {found.work / 1e6:.3g} million multiplications and additions, "
-        f"{found.work / gan.work:.3g} times the GAN's; at most {FAST:g} times is fast.",
+        f"{times(found, gan)} times the GAN's; at most {FAST:g} times is fast.",
         f"Precision {found.precision:.3f}; enough is {ENOUGH:g} times that of held-out digits, "
         f"{ENOUGH * floor.precision:.3f}.",
         f"Recall {found.recall:.3f}; enough is {ENOUGH:g} times that of held-out digits, "

@@ -9,7 +9,9 @@ REFERENCES = [
 ]
 ROWS = list(lens.MODELS)
 
-stage = ui.stage("Property table", "No family keeps all six promises; some keep more than the text grants.")
+stage = ui.stage(
+    "Property table", "No family keeps all six promises: what the text says of each, and what was measured."
+)
 stage.scenes(
     {
         "Coverage of a GAN": ui.scene("Said to miss modes; on small digits its recall reaches the floor.",
@@ -18,7 +20,7 @@ stage.scenes(
                                       family="flow", criterion="quality"),
         "Slow": ui.scene("Diffusion asks its network many times for one sample.", family="diffusion",
                          criterion="fast sampling"),
-        "Codes of diffusion": ui.scene("Said to have no smooth latent space: DDIM makes the noise a code.",
+        "Codes of diffusion": ui.scene("DDIM makes the noise a code: how long is its longest step?",
                                        family="diffusion", criterion="smooth latent"),
         "A density": ui.scene("Not in the text's table: an autoregressive model gives log p(x) itself.",
                               family="autoregressive", criterion="likelihood"),
@@ -31,7 +33,8 @@ def table(names: tuple[str, ...]):
     """Every model as measured, and what held-out digits reach."""
     network, known = ui.load(judge.NETWORK), judge.digits("train")
     verdicts = [judge.judge(network, known, judge.drawn_by(name, 0), 3) for name in (judge.REAL, *names)]
-    found = [lens.measure(ui.load(name), v) for name, v in zip(names, verdicts[1:], strict=True)]
+    found = [lens.measure(ui.load(name), said, **judge.SETTINGS.get(name, {}))
+             for name, said in zip(names, verdicts[1:], strict=True)]  # fmt: skip
     return found, verdicts[0]
 
 
@@ -88,7 +91,7 @@ with stage.below:
         name = {lens.MODELS[family]!r}
         network = weights.load(judge.NETWORK)
         verdict = judge.judge(network, judge.digits("train"), judge.drawn_by(name, 0), 3)
-        found = lens.measure(weights.load(name), verdict)
+        found = lens.measure(weights.load(name), verdict, **judge.SETTINGS.get(name, {{}}))
         result = [found.work, found.precision, found.recall]
         """,
         shows=[measured[row].work, measured[row].precision, measured[row].recall],
