@@ -33,7 +33,9 @@ mount_menu, mount_map = (
 )
 # The order in which a course meets the topics of a family; those not named come after, by name.
 COURSE = {
-    "adversarial": ("toy_gan", "divergences", "optimal_discriminator", "earth_mover", "judge", "property_table"),
+    "adversarial": (
+        "toy_gan", "divergences", "optimal_discriminator", "earth_mover", "judge", "property_table",
+    ),
     "autoregressive": (
         "parameters", "chains", "gaussian_chain", "fvsbn", "inspector", "sharing", "density", "autoencoder",
         "masks", "orders", "blind_spot",

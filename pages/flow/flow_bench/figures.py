@@ -6,7 +6,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, click_targets
+from lab.figures.basic import array, click_plane
 
 
 def warp(parts: Sequence[Any], reach: float) -> go.Figure:
@@ -39,12 +39,12 @@ def heat(log_p: Any, points: Any, reach: float) -> go.Figure:
     fig.add_trace(go.Scatter(x=p[:, 0], y=p[:, 1], mode="markers", showlegend=False, hoverinfo="skip",
                              marker={"size": 10, "color": theme.VERMILLION}))  # fmt: skip
     places = [round(-3.9 + 0.2 * i, 1) for i in range(40)]
-    nearest = [z[int((b + reach) / step)][int((a + reach) / step)] for b in places for a in places]
-    where = [(a, b) for b in places for a in places]
+    at = [int((v + reach) / step) for v in places]
     fig.add_trace(
-        click_targets(
-            [a for a, _ in where], [b for _, b in where], size=9,
-            hover=[f"log p({a:g}, {b:g}) ≈ {v:.2f}" for (a, b), v in zip(where, nearest, strict=True)],
+        click_plane(
+            places, places,
+            [[f"log p({a:g}, {b:g}) ≈ {z[j][i]:.2f}" for a, i in zip(places, at, strict=True)]
+             for b, j in zip(places, at, strict=True)],
         )
     )  # fmt: skip
     plane_axes(fig, reach)

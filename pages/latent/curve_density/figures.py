@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, click_targets
+from lab.figures.basic import array, click_plane
 
 TARGETS = 31  # places a side that can be asked about
 CIRCLES = 13
@@ -50,8 +50,7 @@ def plane(
         marker={"symbol": "circle-open", "size": 20, "color": theme.VERMILLION, "line": {"width": 4}},
     )  # fmt: skip
     ticks = np.linspace(-reach, reach, TARGETS).round(6)
-    a, b = np.meshgrid(ticks, ticks)
-    fig.add_trace(click_targets(a.ravel(), b.ravel(), size=16))
+    fig.add_trace(click_plane(ticks, ticks))
     fig.update_layout(hoverdistance=-1, showlegend=False)
     fig.update_xaxes(title="x₁", range=[-reach, reach], zeroline=False, constrain="domain")
     fig.update_yaxes(title="x₂", range=[-reach, reach], zeroline=False, scaleanchor="x", constrain="domain")

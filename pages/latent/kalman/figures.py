@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, click_targets
+from lab.figures.basic import array, click_plane
 
 TARGETS = 41  # places a side that a click can add
 
@@ -63,8 +63,8 @@ def plane(told: dict[str, Any], at: int, clickable: bool) -> tuple[go.Figure, di
     known = np.concatenate([x, truth, array(told["filtered"])])
     reach = 1.15 * float(np.nanmax(np.abs(known))) + 0.3
     if clickable:
-        a, b = np.meshgrid(*[np.linspace(-reach, reach, TARGETS)] * 2)
-        fig.add_trace(click_targets(a.ravel(), b.ravel(), size=14))
+        places = np.linspace(-reach, reach, TARGETS)
+        fig.add_trace(click_plane(places, places))
         fig.update_layout(hoverdistance=-1)
     fig.update_xaxes(title="x₁", range=[-reach, reach], zeroline=False, constrain="domain")
     fig.update_yaxes(title="x₂", range=[-reach, reach], zeroline=False, scaleanchor="x", constrain="domain")

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, click_targets, curves
+from lab.figures.basic import array, click_plane, curves
 
 Range = tuple[float, float]
 TARGETS = 41  # places a side that a click can add
@@ -55,8 +55,7 @@ def plane(
         marker={"symbol": "circle-open", "size": 20, "color": theme.VERMILLION, "line": {"width": 3}},
     )  # fmt: skip
     (a, b), (c, d) = window
-    x, y = np.meshgrid(np.linspace(a, b, TARGETS), np.linspace(c, d, TARGETS))
-    fig.add_trace(click_targets(x.ravel(), y.ravel(), size=14))
+    fig.add_trace(click_plane(np.linspace(a, b, TARGETS), np.linspace(c, d, TARGETS)))
     fig.update_layout(hoverdistance=-1)
     fig.update_xaxes(title=names[0], range=[a, b], zeroline=False, constrain="domain")
     fig.update_yaxes(title=names[1], range=[c, d], zeroline=False, scaleanchor="x", constrain="domain")
