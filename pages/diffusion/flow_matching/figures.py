@@ -1,0 +1,23 @@
+"""Distance from the data against the number of steps."""
+
+from collections.abc import Mapping, Sequence
+
+import plotly.graph_objects as go
+
+from lab.figures import theme
+from lab.figures.basic import curves
+
+COLORS = {"first round": theme.HIDDEN, "after reflow": theme.OUTPUT, "exact": theme.INPUT}
+
+
+def against_steps(
+    found: Mapping[str, Sequence[float]], steps: Sequence[int], at: int, floor: float
+) -> go.Figure:
+    """Energy distances by flow, both axes logarithmic; dashed what chance alone makes."""
+    shown = {name: [max(d, floor / 10) for d in row] for name, row in found.items()}  # chance goes below 0
+    fig = curves(shown, steps, log_x=True, log_y=True, markers=True, mark=at, xlabel="Euler steps N",
+                 ylabel="energy distance", colors=COLORS)  # fmt: skip
+    fig.add_hline(y=floor, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
+    fig.update_xaxes(tickmode="array", tickvals=list(steps))
+    fig.update_yaxes(nticks=5, exponentformat="power", dtick=1)
+    return fig

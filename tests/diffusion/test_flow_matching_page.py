@@ -1,0 +1,58 @@
+"""The page of flow matching: Euler's moments, the mean in one step, and what the reflow mends."""
+
+from functools import cache
+
+import pytest
+import torch
+from opening import figure, film, metrics, open_page
+
+from lab import weights
+from modules.diffusion import flow_matching
+from pages.diffusion.flow_matching import lens
+
+
+@cache
+def model():
+    return lens.double(weights.load("reflow-eight"))
+
+
+def test_moments_lie_on_eulers_steps() -> None:
+    """With four steps every tenth moment is one of them, and what lies between is on their line."""
+    run = lens.ride(model(), "first round", 4, 3)
+    states = flow_matching.path(lens.velocity(model(), "first round"), lens.start(3), 4) * model().scale
+    torch.testing.assert_close(run.cloud[::10], states)
+    torch.testing.assert_close(run.cloud[5], (states[0] + states[1]) / 2)
+    assert run.cloud.shape == (41, lens.CLOUD, 2)
+
+
+def test_one_step_lands_on_the_mean() -> None:
+    end = lens.ride(model(), "exact", 1, 0).cloud[-1]
+    torch.testing.assert_close(end, torch.zeros_like(end), atol=1e-12, rtol=0)
+    assert lens.ride(model(), "exact", 1, 0).share[-1] == 0
+
+
+def test_what_the_reflow_mends() -> None:
+    """Two steps after it are as near as fifty before, within chance; its paths are lines."""
+    before, after = (lens.distances(model(), flow, 0) for flow in ("first round", "after reflow"))
+    chance = lens.floor(0)
+    two, fifty = lens.STEPS.index(2), lens.STEPS.index(50)
+    assert before[two] > 0.2 and after[two] < max(before[fifty], 0) + 2 * chance
+    assert (
+        lens.straightness(model(), "after reflow", 0)
+        < 0.01
+        < 0.5
+        < lens.straightness(model(), "first round", 0)
+    )
+    assert lens.ride(model(), "after reflow", 50, 0).bends < 1.01 < 1.5
+    assert lens.ride(model(), "first round", 50, 0).bends > 1.5
+    assert lens.enough(after, chance) == "1" and lens.enough(before, chance) in ("4", "8 or more")
+
+
+def test_the_page() -> None:
+    page = open_page("diffusion/flow_matching", flow="after reflow", N=2)
+    run = lens.ride(model(), "after reflow", 2, 0)
+    assert metrics(page)["Path / straight line"] == f"{run.bends:.3f}"
+    assert f"{run.share[-1]:.0%} lie within" in film(page, "t")["captions"][-1]
+    _, arrays = figure(page, "cloud")
+    assert arrays["data.1.x"].shape == (41, lens.CLOUD)
+    assert arrays["data.1.x"][-1] == pytest.approx(run.cloud[-1, :, 0].numpy(), abs=1e-4)
