@@ -91,7 +91,8 @@ with stage.below:
         "Each training example is a line from a random point of noise to a random point of data; where lines "
         "cross, the best velocity is their mean. So one step from noise goes to the mean of all data, and "
         "paths bend. A reflow trains on the flow's own pairs, whose lines cross less. Time runs from 0, "
-        "noise, to 1, data: the other way round than in diffusion. " + SAID
+        "noise, to 1, data: the other way round than in diffusion. Distances far below chance are drawn at a "
+        "tenth of it. " + SAID
     )
     ui.check(
         "How few steps come within twice the distance that fifty steps of this velocity have?",
