@@ -1,0 +1,62 @@
+"""Games of two networks on points of the plane, played by one protocol; the caller watches and measures.
+
+Two layers of 128 units, Adam at 10⁻³ with β₁ = ½, 256 examples a batch, no averaging.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lab.seeding import seeded
+from modules.adversarial.gan import GAN
+
+RATE, BATCH = 1e-3, 256
+PENALISED = {"loss": "Wasserstein", "penalty": 1.0}
+SLOW = {"g_steps": 5}
+
+# name -> settings of the model; "rate" is of the generator alone
+LOSSES: dict[str, dict[str, Any]] = {
+    "saturating": {"loss": "saturating"},
+    "non-saturating": {"loss": "non-saturating"},
+    "least squares": {"loss": "least squares"},
+    "hinge": {"loss": "hinge"},
+    "hinge, spectral norm": {"loss": "hinge", "spectral": True},
+    "relativistic": {"loss": "relativistic"},
+    "energy": {"loss": "energy"},
+    "f-divergence, Pearson": {"loss": "f-divergence", "loss_settings": {"divergence": "Pearson"}},
+    "Wasserstein, clipped": {"loss": "Wasserstein", "clip": 0.1},
+    "Wasserstein, penalty": PENALISED,
+}
+FAILURES: dict[str, dict[str, Any]] = {
+    "G's rate × 10": {"rate": 10 * RATE}, "5 turns of G": SLOW, "D of 8 units": {"discriminator_hidden": [8]},
+}  # fmt: skip
+CURES: dict[str, dict[str, Any]] = {
+    "minibatch std": {"minibatch_std": True}, "packs of 4": {"pack": 4}, "penalty": PENALISED,
+}  # fmt: skip
+
+
+def playing(
+    x: Tensor, settings: Mapping[str, Any], batches: int, seed: int, every: int
+) -> Iterator[tuple[int, GAN, torch.Generator]]:
+    """Train a game on points x (N, 2): batches so far, the game and its generator of random numbers, before
+    the first batch and after each `every`; the caller may look, and should leave the generator alone."""
+    settings = dict(settings)
+    rates = {"generator": settings.pop("rate", RATE), "discriminator": RATE}
+    model = seeded(lambda: GAN(hidden=(128, 128), ema=0.0, **settings), seed)
+    players = model.players()
+    optimizers = {
+        name: torch.optim.Adam(parameters, lr=rates[name], betas=(0.5, 0.999), fused=True)
+        for name, parameters in players.items()
+    }
+    generator = torch.Generator().manual_seed(seed)
+    yield 0, model, generator
+    for done in range(1, batches + 1):
+        batch = x[torch.randint(len(x), (BATCH,), generator=generator)]
+        for whose, loss in model.turns(batch, generator):
+            optimizers[whose].zero_grad()
+            loss.backward(inputs=players[whose])  # type: ignore[no-untyped-call]
+            optimizers[whose].step()
+        if done % every == 0 or done == batches:
+            yield done, model, generator

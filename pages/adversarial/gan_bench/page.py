@@ -1,0 +1,138 @@
+"""GAN bench: two networks play for points of the plane, with any loss, failure and cure."""
+
+from lab import ui
+from lab.lenses import games, ink
+from modules.adversarial import losses
+from modules.adversarial.game import Game
+from pages.adversarial.gan_bench import figures, lens
+
+REFERENCES = [
+    "Goodfellow et al. 2014, arXiv:1406.2661; Gulrajani et al. 2017, arXiv:1704.00028",
+    "Lin et al. 2018, PacGAN, arXiv:1712.04086; Karras et al. 2018, arXiv:1710.10196 (minibatch std)",
+    "[UDL] §15.1–15.3",
+]
+PAD = 20
+LONG = {"batches": 1000}
+
+stage = ui.stage("GAN bench", "Two networks play: one makes points, the other tells them from the data.")
+stage.scenes(
+    {
+        "First moves": ui.scene("150 batches: arrows show where the slope of D sends each point."),
+        "A thousand": ui.scene("After a thousand most modes are found; few points lie on them.", **LONG),
+        "Saturating": ui.scene("The loss as the text prints it: in this game it serves as well.",
+                               loss="saturating", **LONG),
+        "A critic": ui.scene("Wasserstein with penalty: D slopes everywhere; the way is longer.",
+                             loss="Wasserstein, penalty", **LONG),
+        "Too greedy": ui.scene("Five turns of G for one of D: at the end no mode is held.",
+                               failure="5 turns of G", **LONG),
+        "Packs": ui.scene("The cure: D sees four points at a time, and the modes are back.",
+                          failure="5 turns of G", cure="packs of 4", **LONG),
+        "A weak judge": ui.scene("D of eight units cannot draw eight modes: none is reached.",
+                                 failure="D of 8 units", **LONG),
+        "Moons": ui.scene("No modes, two arms: W₁ falls.", target="moons", **LONG),
+        "Your drawing": ui.scene("The data are your ink.", target=lens.OWN, **LONG),
+    }
+)  # fmt: skip
+
+# --- Controls -----------------------------------------------------------------------------------
+
+with stage.rail:
+    name = ui.choice("Data", list(lens.TARGETS), key="target", as_list=True)
+    picture = None
+    if name == lens.OWN:
+        picture = ui.draw("Your ink", key="ink", size=PAD, examples=ink.examples(PAD))
+        if not bool(picture.any()):
+            ui.stop("There is no ink: draw something.")
+    loss = ui.choice("Loss", list(games.LOSSES), key="loss", default="non-saturating", as_list=True)
+    failure = ui.choice("Spoil it by", ["nothing", *games.FAILURES], key="failure", as_list=True)
+    cure = ui.choice("Cure", ["none", "minibatch std", "packs of 4"], key="cure", as_list=True)
+    batches = ui.choice("Batches", [lens.QUICK, 1000, 3000], key="batches")
+    seed = ui.number("Seed", 0, 999, 0, key="seed")
+chosen = lens.settings(loss, failure, cure)
+strokes = ink.examples(PAD)[0][1] if picture is None else picture
+
+
+@ui.cached
+def data(name: str, picture):
+    return lens.target(name, picture)
+
+
+def draw(looks: list[lens.Look], at: int, film=None) -> None:
+    """The plane and the measures, at a look."""
+    places = [one.batches for one in looks]
+    mark = {f"layout.shapes.0.x{end}": places for end in (0, 1)} if film else None
+    known = looks[at].modes is not None
+    left, right = ui.columns([3, 2])
+    with left:
+        ui.figure(
+            figures.plane(data(name, strokes)[: lens.SHOWN], looks, at), key="plane", share=1.0, film=film,
+            frames=figures.moves(looks) if film else None,
+            alt="The discriminator over the plane, data, and what the generator makes",
+        )  # fmt: skip
+    with right:
+        ui.figure(figures.distance(looks, at), key="distance", share=0.5 if known else 1.0, film=film,
+                  frames=mark, alt="W₁ between what is made and the data, along the game",
+                  data={"batches": places, "W1": [one.w1 for one in looks]})  # fmt: skip
+        if known:
+            ui.figure(
+                figures.coverage(looks, at, count), key="coverage", share=0.5, film=film, frames=mark,
+                alt="Modes reached and share of samples near one, along the game",
+                data={"batches": places, "modes": [one.modes for one in looks],
+                      "quality": [one.quality for one in looks]},
+            )  # fmt: skip
+
+
+# --- Picture ------------------------------------------------------------------------------------
+
+count = lens.modes_of(name)
+with stage.picture:
+    looks = ui.found(
+        "Play", lambda: lens.watching(name, strokes, chosen, batches, seed), key="play",
+        of=(name, strokes.tolist(), loss, failure, cure, batches, seed), quick=batches <= lens.QUICK,
+        show=lambda found: draw(found, len(found) - 1), says="The film is there when the game is over.",
+    )  # fmt: skip
+    film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Look", seconds=0.2)
+    draw(looks, film.at, film)
+with stage.foot:
+    film.bar(captions=lens.captions(looks), equations=lens.equations(looks, loss))
+
+# --- Words --------------------------------------------------------------------------------------
+
+end = looks[-1]
+with stage.below:
+    ui.notice(
+        "D is drawn as σ(f); where a loss has no probability, f is brought to mean 0 and deviation 2 first. "
+        "An arrow is where the generator's loss falls at that point: it follows the slope of D, and where D "
+        "is flat it is short. The longest arrow has one length at every look. The same seed plays the same "
+        "game again, to the bit."
+    )
+    if end.modes is None:
+        first = looks[0]
+        ui.check(
+            "By what factor has W₁ fallen?", ["less than 2", "2 to 5", "more than 5"],
+            lens.factor(first.w1 / end.w1), f"From {first.w1:.3f} to {end.w1:.3f}.",
+            veils=("picture", "equation"),
+        )  # fmt: skip
+    else:
+        ui.check(
+            f"How many of the {count} modes are reached at the end?", lens.OPTIONS,
+            lens.reached(end, count), f"{end.modes}, with {end.quality:.0%} of the samples near one.",
+            veils=("picture", "equation"),
+        )  # fmt: skip
+    drawn = (
+        f"drawing.read({ui.ink(picture)!r}, {{}}, {PAD}) / drawing.LEVELS"
+        if picture is not None else f"ink.examples({PAD})[0][1]"
+    )  # fmt: skip
+    ui.program(
+        f"""
+        from lab.lenses import ink
+        from lab.ui import drawing
+        from pages.adversarial.gan_bench import lens
+
+        chosen = lens.settings({loss!r}, {failure!r}, {cure!r})
+        *_, (_, looks) = lens.watching({name!r}, {drawn}, chosen, {batches}, {seed})
+        result = [looks[-1].w1, looks[0].w1]
+        """,
+        shows=[end.w1, looks[0].w1],
+    )
+    ui.source(Game.turns, losses.GameLoss, games.playing, references=REFERENCES)

@@ -1,0 +1,81 @@
+"""The bench of games: what is watched is the game itself, and what its scenes say."""
+
+from functools import cache
+
+import pytest
+import torch
+from opening import figure, film, open_page, run_page
+
+from lab.lenses import games, ink
+from pages.adversarial.gan_bench import lens
+
+INK = ink.examples(20)[0][1]
+
+
+@cache
+def played(loss: str, failure: str, cure: str, batches: int, name: str = "ring8") -> list[lens.Look]:
+    *_, (_, looks) = lens.watching(name, INK, lens.settings(loss, failure, cure), batches, 0)
+    return looks
+
+
+def test_watching_changes_nothing() -> None:
+    """The looks leave the game's own random numbers alone."""
+    x = lens.target("ring8", INK)
+    *_, (_, model, _) = games.playing(x, games.LOSSES["non-saturating"], 20, 0, 20)
+    *_, (_, watched, _) = ((lens.look(m, x, "ring8", d), m, g) for d, m, g in games.playing(
+        x, games.LOSSES["non-saturating"], 20, 0, 5))  # fmt: skip
+    for a, b in zip(model.parameters(), watched.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_arrows_go_downhill() -> None:
+    """A small move of the made points along them lowers the generator's loss."""
+    x = lens.target("ring8", INK)
+    *_, (_, model, _) = games.playing(x, games.LOSSES["non-saturating"], 60, 0, 60)
+    with torch.no_grad():
+        made = model.generator(model.noise(256, torch.Generator().manual_seed(0)))
+    arrows = lens.arrows(model, made, x)
+    assert float(arrows.norm(dim=1).max()) == pytest.approx(lens.LONGEST)
+    with torch.no_grad():
+        before, after = (model.of_generator(p, x[: lens.ARROWS]) for p in
+                         (made[: lens.ARROWS], made[: lens.ARROWS] + 0.05 * arrows))  # fmt: skip
+    assert after < before
+
+
+def test_packs_and_energies_have_a_surface() -> None:
+    """Of every loss D over the plane lies between 0 and 1, higher on the data than in the corners."""
+    for loss in games.LOSSES:
+        looks = played(loss, "nothing", "none", 40)
+        assert looks[-1].surface.shape == (lens.SIDE, lens.SIDE)
+        assert bool(((looks[-1].surface >= 0) & (looks[-1].surface <= 1)).all()), loss
+    packed = played("non-saturating", "nothing", "packs of 4", 20)[-1].surface
+    assert bool(packed.isfinite().all())
+
+
+@pytest.mark.heavy
+def test_what_the_scenes_say() -> None:
+    plain, saturating = (
+        played(loss, "nothing", "none", 1000)[-1] for loss in ("non-saturating", "saturating")
+    )
+    assert plain.modes is not None and plain.modes >= 5 and (saturating.modes or 0) >= 5
+    greedy = played("non-saturating", "5 turns of G", "none", 1000)[-1]
+    packs = played("non-saturating", "5 turns of G", "packs of 4", 1000)[-1]
+    assert greedy.modes == 0 and (packs.modes or 0) >= 5
+    assert played("non-saturating", "D of 8 units", "none", 1000)[-1].modes == 0
+    critic = played("Wasserstein, penalty", "nothing", "none", 1000)
+    assert plain.w1 < critic[-1].w1 < critic[0].w1
+    moons = played("non-saturating", "nothing", "none", 1000, "moons")
+    assert moons[-1].w1 < moons[0].w1 / 2 and moons[-1].modes is None
+
+
+def test_the_page() -> None:
+    page = open_page("adversarial/gan_bench")
+    looks = played("non-saturating", "nothing", "none", lens.QUICK)
+    assert film(page, "look")["captions"] == lens.captions(looks)
+    _, arrays = figure(page, "plane")
+    assert arrays["data.0.z"].shape == (len(looks), lens.SIDE, lens.SIDE)
+    assert arrays["data.3.x"][-1] == pytest.approx(looks[-1].made[:, 0].numpy(), abs=1e-3)
+    moons = open_page("adversarial/gan_bench", target="moons")
+    assert "modes" not in film(moons, "look")["captions"][-1]
+    blank = run_page("adversarial/gan_bench", target=lens.OWN, ink="")
+    assert not blank.exception
