@@ -123,7 +123,7 @@ class DCGAN(Game):
         judge = ConvJudge(seen, back, kernel, strided, batch_norm, slope, bias, outputs, pack, minibatch_std)
         if init_sd is not None:
             for network in (made, judge):
-                network.apply(lambda module: begin(module, init_sd))
+                network.apply(lambda module: initialise(module, init_sd))
         self.enter(made, judge)
 
     def inputs(self) -> int:
@@ -146,7 +146,7 @@ class DCGAN(Game):
         return (x + 1) / 2
 
 
-def begin(module: nn.Module, sd: float) -> None:
+def initialise(module: nn.Module, sd: float) -> None:
     """First weights of a layer: N(0, sd²), of a batch norm N(1, sd²), and no bias."""
     if isinstance(module, nn.Linear | nn.Conv2d | nn.ConvTranspose2d | nn.BatchNorm2d):
         nn.init.normal_(module.weight, float(isinstance(module, nn.BatchNorm2d)), sd)

@@ -19,7 +19,7 @@ et al. 2019 (averaging), arXiv:1806.04498; Mescheder et al. 2018 (which games co
 """
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal, cast
 
@@ -63,6 +63,10 @@ class Game(Players):
         require(1, event_shape=event_shape, latent_dim=latent_dim, d_steps=d_steps, g_steps=g_steps)
         require(0, penalty=penalty, clip=clip or 0, discriminator_rate=discriminator_rate or 0)
         require(0, below=1, ema=ema)
+        if not isinstance(loss_settings or {}, Mapping):
+            raise ValueError(
+                f"loss_settings is {loss_settings}: it must be names and values of the loss's own."
+            )
         if loss not in LOSSES:
             raise ValueError(f"loss is {loss!r}: choose one of {', '.join(LOSSES)}.")
         metrics = {name: Mean() for name in self.MEASURES} | judges_of(event_shape, modes, mode_sd)

@@ -97,6 +97,7 @@ class UNet(nn.Module):
     ) -> None:
         super().__init__()
         require(1, channels=channels, widths=widths, blocks=blocks, heads=heads)
+        require(0, embedding=embedding)
         self.divisor = 2 ** (len(widths) - 1)
         self.first = nn.Conv2d(channels, widths[0], 3, padding=1)
         self.down, self.shrink = nn.ModuleList(), nn.ModuleList()

@@ -112,7 +112,7 @@ class Diffusion(Module):
         t = 1 + (u * self.schedule.T).long().clamp(max=self.schedule.T - 1)
         y = rest[0] if self.num_classes else None
         if y is not None and split == "train":
-            dropped = torch.rand(B, device=y.device) < self.drop_label
+            dropped = torch.rand(B, generator=generator).to(y.device) < self.drop_label
             y = torch.where(dropped, self.num_classes, y)
         loss, _ = self.losses(x, t, samplers.gaussian(x, generator), y)
         self.log_metric(split, "mse", loss.detach())

@@ -13,7 +13,7 @@ from pages.adversarial.property_table import lens
 def test_the_work_of_a_sample_is_counted() -> None:
     """Two layers of 64 × 10 and 10 × 5: 2 · (640 + 50) multiplications and additions."""
     net = torch.nn.Sequential(torch.nn.Linear(64, 10), torch.nn.Linear(10, 5))
-    assert lens.work(SimpleNamespace(sample=lambda n: net(torch.zeros(n, 64)))) == 2 * (640 + 50)
+    assert lens.work(SimpleNamespace(sample=lambda n, generator: net(torch.zeros(n, 64)))) == 2 * (640 + 50)
 
 
 def test_the_longest_step() -> None:

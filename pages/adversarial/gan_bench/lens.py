@@ -136,7 +136,7 @@ def captions(looks: list[Look]) -> list[str]:
     """What every look says."""
     return [
         f"After {one.batches:,} batches: W₁ {one.w1:.3f}"
-        + ("." if one.modes is None else f", modes reached {one.modes}, {one.quality:.0%} within 3 sd of one.")
+        + ("." if one.modes is None else f", modes reached {one.modes}, {one.quality:.0%} near one.")
         for one in looks
     ]
 

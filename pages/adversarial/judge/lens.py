@@ -20,7 +20,6 @@ from torch import Tensor
 from datamodules.digits import Digits
 from lab import weights
 from lab.experiments import ZOO
-from lab.seeding import seeded
 from modules.adversarial import judges
 from modules.convolution.classifier import Classifier
 
@@ -79,8 +78,10 @@ def drawn_by(name: str, seed: int) -> Tensor:
     if name == REAL:
         return digits("held out")
     model, card = weights.load(name), weights.read_card(ZOO / name)
+    generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        return black_and_white(card, seeded(lambda: model.sample(DRAWN, **SETTINGS.get(name, {})), seed))  # type: ignore[operator]
+        x = model.sample(DRAWN, generator=generator, **SETTINGS.get(name, {}))  # type: ignore[operator]
+    return black_and_white(card, x)
 
 
 def black_and_white(card: Mapping[str, Any], x: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ REFERENCES = [
 ]
 GENERATORS = (
     lens.REAL, "made-digits", "pixelcnn-digits", "gatedpixelcnn-digits", "nade-digits", "chain-digits",
-    "vae-digits", "vae-bits-digits", "vqvae-digits", "vamp-digits", "gmm-digits", "fa-digits", "glow-digits",
+    "vae-digits", "vae-bits-digits", "vamp-digits", "gmm-digits", "fa-digits", "glow-digits",
     "dcgan-digits", "acgan-digits", "infogan-digits", "ddpm-digits",
 )  # fmt: skip
 
