@@ -60,8 +60,8 @@ class Server:
                     self.wfile.flush()
                     time.sleep(server.stall)
                     rest = rest[len(rest) // 2 :]
+                server.sent += len(rest)  # before the reader can have them
                 self.wfile.write(rest)
-                server.sent += len(rest)
                 self.close_connection = True
 
             def log_message(self, *args: Any) -> None: ...
