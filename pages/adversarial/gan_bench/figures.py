@@ -67,4 +67,4 @@ def along(lines: dict[str, Sequence[float]], looks: list[Look], at: int, colors:
     fig = curves(lines, [one.batches for one in looks], mark=looks[at].batches, xlabel="batches",
                  ylabel="share" if len(lines) > 1 else "W₁",
                  colors=dict(zip(lines, colors, strict=True)))  # fmt: skip
-    return fig.update_xaxes(nticks=4)
+    return fig.update_xaxes(nticks=4, ticklabelposition="outside right")  # else two 0 meet in the corner

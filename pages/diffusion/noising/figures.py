@@ -13,8 +13,8 @@ REACH = 3.0  # end of the scale
 def drawing(pixels: Any) -> go.Figure:
     """Values (S, S) on the diverging scale: ink is 1, paper −1."""
     fig = basic.image(pixels, scale="diverging", zmin=-REACH, zmax=REACH)
-    fig.update_traces(showscale=True, colorbar={"thickness": 14, "outlinewidth": 0}, hoverinfo="skip",
-                      selector={"type": "heatmap"})  # fmt: skip
+    bar = {"thickness": 14, "outlinewidth": 0, "len": 0.8}
+    fig.update_traces(showscale=True, colorbar=bar, hoverinfo="skip", selector={"type": "heatmap"})
     return fig
 
 
@@ -33,6 +33,6 @@ def pixel(edges: Any, histogram: Any, law: Any) -> go.Figure:
                        line={"color": theme.HIDDEN, "width": 3, "dash": "dash"}),
         ]
     )  # fmt: skip
-    fig.update_xaxes(title="value of the pixel", range=[-4, 4])
+    fig.update_xaxes(title="value of the pixel", range=[-4, 4], tickvals=[-3, 0, 3])
     fig.update_yaxes(title="density", range=[0, 1.6], nticks=4)
     return fig
