@@ -11,11 +11,8 @@ REACH = 3.0  # end of the scale
 
 
 def drawing(pixels: Any) -> go.Figure:
-    """Values (S, S) on the diverging scale: ink is 1, paper −1."""
-    fig = basic.image(pixels, scale="diverging", zmin=-REACH, zmax=REACH)
-    bar = {"thickness": 14, "outlinewidth": 0, "len": 0.8}
-    fig.update_traces(showscale=True, colorbar=bar, hoverinfo="skip", selector={"type": "heatmap"})
-    return fig
+    """Values (S, S) from −REACH to REACH on the diverging scale: ink is 1, paper −1."""
+    return basic.image(pixels, scale="diverging", zmin=-REACH, zmax=REACH)
 
 
 def pixel(edges: Any, histogram: Any, law: Any) -> go.Figure:

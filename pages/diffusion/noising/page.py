@@ -70,9 +70,10 @@ t = told.times[film.at]
 left_over = float(chain.alpha_bar[t].sqrt())
 with stage.below:
     ui.notice(
-        "A sum of Gaussians is a Gaussian, so any number of steps can be taken at once, with one draw of "
-        f"noise. After all {T} steps {float(chain.alpha_bar[-1].sqrt()):.2%} of the drawing is left: where a "
-        "sampler starts from N(0, 1), it is wrong by as much. " + SAID
+        "Ink is 1 and blue, paper −1 and orange. A sum of Gaussians is a Gaussian, so any number of steps "
+        f"can be taken at once, with one draw of noise. After all {T} steps "
+        f"{float(chain.alpha_bar[-1].sqrt()):.2%} of the drawing is left: where a sampler starts from "
+        "N(0, 1), it is wrong by as much. " + SAID
     )
     ui.check(
         f"By what factor is the drawing still in x at t = {t}?",
