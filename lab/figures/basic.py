@@ -45,8 +45,8 @@ def click_targets(
 
 
 def click_plane(x: Any, y: Any, hover: Any = None) -> go.Heatmap:
-    """An invisible grid over the plane, clicked at its places x (C,) and y (R,): one image, whereas 1,681
-    `click_targets` cost a film 220 ms a frame.
+    """An invisible grid over the plane, clicked at its places x (C,) and y (R,): one image, however many
+    they are.
 
     Args:
         hover: (R, C) texts, or None.
