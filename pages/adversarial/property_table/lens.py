@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from lab.lenses.latent import slerp
 from lab.seeding import seeded
+from modules.diffusion.inversion import slerp
 from pages.adversarial.judge.lens import Verdict
 
 MODELS = {
@@ -77,15 +76,11 @@ def jump(model: Any) -> float | None:
         return None
     ends = seeded(lambda: model.prior.sample((2 * PAIRS,)))
     share = torch.linspace(0, 1, STEPS + 1)
-    codes = torch.stack([arc(a, b, share) for a, b in ends.split(2)])  # (PAIRS, STEPS + 1, ...)
-    pictures = model.decode(codes.flatten(0, 1)).reshape(PAIRS, STEPS + 1, -1)
+    sides = [end[:, None].expand(-1, STEPS + 1, *end.shape[1:]).flatten(0, 1) for end in ends.split(PAIRS)]
+    codes = slerp(*sides, share.repeat(PAIRS))  # (PAIRS · (STEPS + 1), ...)
+    pictures = model.decode(codes).reshape(PAIRS, STEPS + 1, -1)
     steps = pictures.diff(dim=1).norm(dim=-1)  # (PAIRS, STEPS)
     return float((steps.amax(1) / steps.mean(1).clamp(min=1e-12)).mean())
-
-
-def arc(a: Tensor, b: Tensor, share: Tensor) -> Tensor:
-    """Codes of any shape on the arc from a to b: (S, ...)."""
-    return torch.stack([slerp(a.flatten(), b.flatten(), t) for t in share]).reshape(len(share), *a.shape)
 
 
 def held(found: Measured, gan: Measured, floor: Verdict) -> list[bool | None]:

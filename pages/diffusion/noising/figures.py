@@ -1,5 +1,6 @@
 """A drawing under noise, and the histogram of one of its pixels."""
 
+import math
 from typing import Any
 
 import plotly.graph_objects as go
@@ -19,7 +20,7 @@ def pixel(edges: Any, histogram: Any, law: Any) -> go.Figure:
     """Trace 0: draws of a pixel; 1: their law in the same bins; 2: N(0, 1), where all of them end."""
     e = array(edges)
     middle = (e[1:] + e[:-1]) / 2
-    normal = array((-0.5 * edges[:-1].add(float(e[1] - e[0]) / 2).square()).exp() / 2.5066282746310002)
+    normal = array((-0.5 * edges[:-1].add(float(e[1] - e[0]) / 2).square()).exp() / math.sqrt(2 * math.pi))
     fig = go.Figure(
         [
             go.Bar(x=middle, y=array(histogram), name="draws", width=float(e[1] - e[0]), hoverinfo="x+y",
