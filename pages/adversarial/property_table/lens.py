@@ -76,8 +76,8 @@ def jump(model: Any) -> float | None:
         return None
     ends = seeded(lambda: model.prior.sample((2 * PAIRS,)))
     share = torch.linspace(0, 1, STEPS + 1)
-    sides = [end[:, None].expand(-1, STEPS + 1, *end.shape[1:]).flatten(0, 1) for end in ends.split(PAIRS)]
-    codes = slerp(*sides, share.repeat(PAIRS))  # (PAIRS · (STEPS + 1), ...)
+    starts, stops = (end.repeat_interleave(STEPS + 1, 0) for end in ends.split(PAIRS))
+    codes = slerp(starts, stops, share.repeat(PAIRS))  # (PAIRS · (STEPS + 1), ...)
     pictures = model.decode(codes).reshape(PAIRS, STEPS + 1, -1)
     steps = pictures.diff(dim=1).norm(dim=-1)  # (PAIRS, STEPS)
     return float((steps.amax(1) / steps.mean(1).clamp(min=1e-12)).mean())
