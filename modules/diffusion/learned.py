@@ -155,7 +155,7 @@ class Diffusion(Module):
                 said = self.net(x, t, y)
             else:
                 said = classifier_free(self.net, x, t, y, self.num_classes, guidance)
-            return parameterisation.clean_and_noise(said, x, self.schedule.alpha_bar[t.cpu()], self.target)
+            return parameterisation.clean_and_noise(said, x, self.schedule.level(t), self.target)
 
         return predict
 

@@ -82,6 +82,23 @@ class Schedule:
         """ᾱ_t as a factor of x (B, ...)."""
         return rows(self.alpha_bar[t.cpu()], x)
 
+    def level(self, t: Tensor) -> Tensor:
+        """ᾱ_t, (B,) float64; of real times from 1 to T it lies between its neighbours', log SNR straight."""
+        if not t.is_floating_point():
+            return self.alpha_bar[t.cpu()]
+        now = t.detach().double().cpu().clamp(1, self.T)
+        left = now.long().clamp(max=self.T - 1)
+        low, high = (self.snr[i].clamp(min=1e-30).log() for i in (left, (left + 1).clamp(max=self.T)))
+        return (low + (now - left) * (high - low)).sigmoid()
+
+    def time_of(self, alpha_bar: Tensor) -> Tensor:
+        """The real time from 1 to T whose `level` this is, or the nearer end; of the shape of ᾱ."""
+        falls = self.snr[1:].clamp(min=1e-30).log()
+        wanted = (alpha_bar.double() / (1 - alpha_bar.double())).log()
+        right = torch.searchsorted(-falls, -wanted).clamp(1, self.T - 1)
+        share = (falls[right - 1] - wanted) / (falls[right - 1] - falls[right])
+        return right + share.clamp(0, 1)
+
     def noised(self, x0: Tensor, t: Tensor, eps: Tensor) -> Tensor:
         """x_t = √ᾱ_t x_0 + √(1 − ᾱ_t) ε."""
         # 1 − ᾱ in double precision: in single it has three digits at t = 1

@@ -29,6 +29,7 @@ from modules.flow.tangent import TangentMLP, probes, units
 
 State = tuple[Tensor, ...]
 Derivative = Callable[[float, State], State]
+Record = Callable[[float, State], None]
 Solver = Literal["euler", "rk4", "dopri5"]
 
 # Dormand and Prince: times, stages, and the weights of order 5 and of their difference from order 4
@@ -62,8 +63,10 @@ def solve(
     solver: Solver = "rk4",
     steps: int = 8,
     tolerance: float = 1e-6,
+    record: Record | None = None,
 ) -> tuple[State, int]:
-    """The state at `end`, and how often f was called. `steps` is for fixed ones, `tolerance` for dopri5.
+    """The state at `end`, and how often f was called. `steps` is for fixed ones, `tolerance` for dopri5;
+    `record` is told of time and state after each step that is kept.
 
     Raises:
         ValueError: no such solver, or a step of dopri5 shrank to nothing.
@@ -71,7 +74,7 @@ def solve(
     if solver not in get_args(Solver):
         raise ValueError(f"solver is {solver!r}: it must be one of {', '.join(get_args(Solver))}.")
     if solver == "dopri5":
-        return adaptive(f, state, start, end, tolerance)
+        return adaptive(f, state, start, end, tolerance, record)
     require(1, steps=steps)
     h, calls = (end - start) / steps, 0
     for n in range(steps):
@@ -82,10 +85,14 @@ def solve(
                 slopes.append(f(t + share * h, moved(state, share * h, slopes[-1:], [1.0])))
         calls += len(slopes)
         state = moved(state, h, slopes, [1.0] if solver == "euler" else [1 / 6, 1 / 3, 1 / 3, 1 / 6])
+        if record is not None:
+            record(t + h, state)
     return state, calls
 
 
-def adaptive(f: Derivative, state: State, start: float, end: float, tolerance: float) -> tuple[State, int]:
+def adaptive(
+    f: Derivative, state: State, start: float, end: float, tolerance: float, record: Record | None = None
+) -> tuple[State, int]:
     """Dormand-Prince 5(4): an estimated error of `tolerance`, relative and absolute, a step."""
     t, h, calls = start, (end - start) / 8, 1
     first = f(t, state)
@@ -102,6 +109,8 @@ def adaptive(f: Derivative, state: State, start: float, end: float, tolerance: f
             error = max(float((o.abs() / z).max()) for o, z in zip(off, sizes, strict=True)) / tolerance
         if error <= 1:
             t, state, first = t + h, new, slopes[-1]  # its last slope is the next one's first
+            if record is not None:
+                record(t, state)
         factor = 0.9 * (error + 1e-10) ** -0.2
         h *= min(5.0, max(0.2, factor))
         if not abs(h) > 1e-10 * abs(end - start):
