@@ -7,6 +7,7 @@
 import {unpack, frame, same, plotly, painted} from "./wire.js";
 import {film} from "./film.js";
 import {tools} from "./tools.js";
+import {cloud, alone, hollow, paint} from "./dots.js";
 
 const CONFIG = {displayModeBar: false, scrollZoom: false, doubleClick: false};
 export const drawing = (window.lecternDrawing ??= new Set()); // promises of what is being drawn now
@@ -29,24 +30,29 @@ async function show(box, state) {
   for (const node of [box, plot]) node.setAttribute("aria-label", spec.alt);
   const gap = spec.share < 1 ? ".5rem" : "0px"; // figures above each other stand so far apart
   box.style.height = spec.height ? `${spec.height}px` : `calc(var(--picture, 420px) * ${spec.share} - ${gap})`;
-  const image = (format) => async () => (await plotly()).downloadImage(plot,
+  const image = (format) => async () => (await plotly()).downloadImage(scaled(spec, state),
     {format, filename: spec.name, width: 1280, height: 720, scale: format === "png" ? 2 : 1});
   tools(box, spec.name, {svg: image("svg"), png: image("png"), csv: spec.csv && (() => spec.csv)});
   state.leave?.();
   state.leave = null;
   const library = await plotly();
   if (state.spec !== spec) return; // a newer figure has come meanwhile
-  state.draw = async (at) => {
-    const figure = put(spec, at);
-    state.factor = textFactor(plot.clientWidth);
-    scaleText(figure, state.factor);
-    await library.react(plot, figure.data, figure.layout, CONFIG);
+  const first = cloud(spec), still = alone([...(spec.frames ?? []), ...Object.keys(spec.texts ?? {})], first);
+  state.draw = async (at, turns = false) => {
     state.at = at;
+    state.factor = textFactor(plot.clientWidth);
+    const figure = scaled(spec, state);
+    if (!(turns && still)) {
+      const {data, layout} = hollow(figure, first);
+      await library.react(plot, data, layout, CONFIG);
+    }
+    state.dots = () => paint(plot, figure, first);
+    state.dots();
   };
   if (spec.film) {
     const clock = film(spec.film);
     await state.draw(Math.min(clock.at ?? spec.at, spec.count - 1));
-    state.leave = clock.join((at) => state.draw(Math.min(at, spec.count - 1)));
+    state.leave = clock.join((at) => state.draw(Math.min(at, spec.count - 1), true));
   } else {
     await state.draw(0);
   }
@@ -107,6 +113,13 @@ function put(spec, at) {
   return figure;
 }
 
+// The figure as it stands now, its texts in the size that fits.
+function scaled(spec, state) {
+  const figure = put(spec, state.at);
+  scaleText(figure, state.factor);
+  return figure;
+}
+
 // A change of size redraws, after what is being drawn: two drawings at once would share their margins.
 function resized(plot, state, library) {
   if (!plot.clientWidth) return;
@@ -123,6 +136,7 @@ async function fit(plot, state, library) {
   const drawn = plot._fullLayout;
   if (Math.abs(drawn.width - width) > 1 || Math.abs(drawn.height - height) > 1)
     await library.relayout(plot, {autosize: true});
+  state.dots?.();
 }
 
 const textFactor = (width) => Math.round(20 * Math.min(1, Math.max(0.7, width / 560))) / 20;

@@ -81,7 +81,8 @@ export default function ({data, parentElement: root, setStateValue}) {
     find(".count").textContent = spec.names ? `${spec.label} ${spec.names[at]}` : `${spec.label} ${at + 1} of ${spec.count}`;
     find(".scrub").setAttribute("aria-valuetext", spec.captions?.[at] ?? `${at + 1} of ${spec.count}`);
     find(".caption").textContent = spec.captions?.[at] ?? "";
-    find(".equation").innerHTML = spec.equations?.[at] ?? ""; // MathML made in Python
+    const equation = spec.equations?.[at] ?? ""; // MathML made in Python
+    if (state.equation !== equation) find(".equation").innerHTML = state.equation = equation;
   };
   if (!state.built) {
     state.built = true;

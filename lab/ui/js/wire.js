@@ -1,6 +1,6 @@
 // The wire format of lab/ui/wire.py, Plotly.js once a page, and the moment when something is painted.
 
-const ARRAYS = {f4: Float32Array, f8: Float64Array, i4: Int32Array, u4: Uint32Array, i2: Int16Array,
+export const ARRAYS = {f4: Float32Array, f8: Float64Array, i4: Int32Array, u4: Uint32Array, i2: Int16Array,
   u2: Uint16Array, i1: Int8Array, u1: Uint8Array};
 
 // -> header, with arrays: name -> {values, shape}; the values are views of the bytes
