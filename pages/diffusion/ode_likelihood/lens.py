@@ -1,0 +1,173 @@
+"""A point's way to noise by the probability-flow ODE, and the log-density that its stretching adds up to."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from datamodules import points
+from modules.diffusion import exact, ode_likelihood, sde
+from modules.diffusion.learned import Diffusion
+
+REACH, CELLS, CLOUD, FRAMES = 4.5, 61, 500, 31
+NETWORKS = {"eight, network": "ddpm-eight", "moons, network": "ddpm-moons"}
+SOURCES = ["two modes", "eight modes", *NETWORKS]
+GRID = 41  # cells of the integral, each way
+
+
+@dataclass(frozen=True)
+class Source:
+    """
+    Attributes:
+        truth: the data's law in the model's units; None where no formula is known.
+        scale: data = scale × model.
+        since: the time whose density is meant.
+        precision: of the numbers.
+    """
+
+    equation: sde.VP
+    score: sde.Score
+    truth: exact.Mixture | None
+    scale: float
+    since: float
+    precision: torch.dtype
+
+
+def two() -> exact.Mixture:
+    """Two unequal hills."""
+    shape = torch.tensor([[[0.4, 0.2], [0.2, 0.3]], [[0.2, 0.0], [0.0, 0.5]]])
+    return exact.Mixture(torch.tensor([[-1.5, -0.5], [1.5, 0.5]]), shape, [0.6, 0.4])
+
+
+def source(name: str, last: float, model: Diffusion | None = None) -> Source:
+    """A score by the name of its source; `last` is β at the end, `model` the network's."""
+    equation = sde.VP(last=last)
+    if model is None:
+        truth = two() if name == "two modes" else exact.eight()
+        return Source(equation, sde.exact_score(equation, truth), truth, 1.0, 0.0, torch.float64)
+    score = sde.learned_score(equation, model.denoiser(), model.schedule)
+    known = exact.eight(3 / model.scale, 0.25 / model.scale) if name.startswith("eight") else None
+    since = sde.first_time(equation, model.schedule)
+    return Source(equation, score, known, model.scale, since, torch.float32)
+
+
+@dataclass(frozen=True)
+class Run:
+    """
+    Attributes:
+        times: (FRAMES,), even; path: (FRAMES, 2) data units; stretch: (FRAMES,) ∫ of the divergence so far:
+            by fine steps, whatever the tolerance.
+        stops, sums: times of the solver's own steps, and what it has of the integral there.
+        prior, log_prob: of the point, data units.
+        true_end: log p of the point with the true p_1 in the prior's place, or NaN.
+        truth: the data's own log-density, or NaN.
+        probed: (k,) log p of each probe.
+        calls: of the score.
+    """
+
+    times: list[float]
+    path: Tensor
+    stretch: Tensor
+    stops: list[float]
+    sums: list[float]
+    prior: float
+    log_prob: float
+    true_end: float
+    truth: float
+    probed: Tensor
+    calls: int
+
+    @property
+    def mismatch(self) -> float:
+        """What N(0, I) in the place of p_1 costs."""
+        return self.true_end - self.log_prob
+
+
+def run(made: Source, point: tuple[float, float], tolerance: float, probes: int) -> Run:
+    """One point's way; the probes' ways beside it, all in one solve."""
+    x = torch.tensor([point], dtype=made.precision) / made.scale
+    unit = 2 * torch.log(torch.tensor(made.scale)).item()
+    stops, fine = [(made.since, 0.0)], [(made.since, x[0], x.new_zeros(()))]
+    known = partial(ode_likelihood.likelihood, made.equation, made.score, x, made.since)
+    told = known(tolerance, record=lambda t, s: stops.append((t, float(s[1][0]))))
+    known(solver="rk4", steps=FRAMES - 1, record=lambda t, s: fine.append((t, s[0][0], s[1][0])))
+    true_end = truth = float("nan")
+    if made.truth is not None:
+        ends = sde.exact_log_prob(made.equation, made.truth, told.end.double(), 1.0)
+        true_end = float(ends + told.stretch) - unit
+        truth = float(made.truth.log_prob(x)) - unit
+    probed = x.new_zeros(0)
+    if probes:
+        many = x.expand(probes, 2)
+        ones = ode_likelihood.rademacher(many, torch.Generator().manual_seed(0))
+        probed = (
+            ode_likelihood.likelihood(made.equation, made.score, many, made.since, tolerance, ones).log_prob
+            - unit
+        )
+    return Run(
+        [t for t, _, _ in fine],
+        made.scale * torch.stack([p for _, p, _ in fine]),
+        torch.stack([s for _, _, s in fine]),
+        [t for t, _ in stops],
+        [s for _, s in stops],
+        float(told.prior) - unit,
+        float(told.log_prob) - unit,
+        true_end,
+        truth,
+        probed,
+        told.calls,
+    )
+
+
+def maps(made: Source, times: list[float]) -> Tensor | None:
+    """log p_t on the window at every frame, (F, CELLS, CELLS), row = x_2 upwards; None where unknown."""
+    if made.truth is None:
+        return None
+    axis = torch.linspace(-REACH, REACH, CELLS, dtype=torch.float64)
+    x2, x1 = torch.meshgrid(axis, axis, indexing="ij")
+    x = torch.stack([x1, x2], -1).reshape(-1, 2) / made.scale
+    unit = 2 * torch.log(torch.tensor(made.scale)).item()
+    found = [sde.exact_log_prob(made.equation, made.truth, x, t) - unit for t in times]
+    return torch.stack(found).reshape(-1, CELLS, CELLS).clamp(min=-12).float()
+
+
+def clouds(name: str, made: Source, times: list[float]) -> Tensor:
+    """Data with noise of every frame's time added, (F, CLOUD, 2)."""
+    x, _ = points.sample("moons" if name.startswith("moons") else "eight_gaussians", CLOUD, seed=0)
+    eps = torch.randn(x.shape, generator=torch.Generator().manual_seed(1))
+    noisy = [
+        sde.noised(made.equation, x / made.scale, torch.full((CLOUD,), t, dtype=torch.float64), eps)
+        for t in times
+    ]
+    return made.scale * torch.stack(noisy)
+
+
+def integral(made: Source, tolerance: float) -> Iterator[tuple[float, float]]:
+    """∫ e^{log p} over the window, row after row of a grid; the last is whole."""
+    step = 2 * REACH / GRID
+    axis = (torch.arange(GRID, dtype=made.precision) + 0.5) * step - REACH
+    x = torch.cartesian_prod(axis, axis) / made.scale
+    total, parts = 0.0, x.split(2 * GRID)
+    for n, part in enumerate(parts, 1):
+        told = ode_likelihood.likelihood(made.equation, made.score, part, made.since, tolerance)
+        total += float(told.log_prob.exp().sum()) * (step / made.scale) ** 2
+        yield n / len(parts), total
+
+
+def captions(found: Run) -> list[str]:
+    """Where the point is."""
+    return [
+        f"t = {t:.3f}: the point is at ({float(p[0]):.2f}, {float(p[1]):.2f}); stretched by {float(s):.3f} "
+        "nats so far."
+        for t, p, s in zip(found.times, found.path, found.stretch, strict=True)
+    ]
+
+
+def equation(found: Run) -> str:
+    """The change of variables in numbers."""
+    return (
+        rf"\log p_0 = \log \mathcal N(x_1; 0, I) + \int_0^1 \nabla \cdot u \, dt = {found.prior:.4f} + "
+        rf"({found.sums[-1]:.4f}) = {found.log_prob:.4f}"
+    )
