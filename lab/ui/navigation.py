@@ -35,7 +35,7 @@ mount_menu, mount_map = (
 COURSE = {
     "adversarial": (
         "toy_gan", "gan_bench", "divergences", "optimal_discriminator", "earth_mover", "judge",
-        "property_table",
+        "latent_pad", "property_table",
     ),
     "autoregressive": (
         "parameters", "chains", "gaussian_chain", "fvsbn", "inspector", "sharing", "density", "autoencoder",

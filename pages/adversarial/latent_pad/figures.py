@@ -1,0 +1,50 @@
+"""Precision and recall against τ; a sheet of pictures."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lab.figures import basic, theme
+from lab.figures.basic import array
+from pages.adversarial.judge.lens import Verdict
+from pages.adversarial.latent_pad.lens import Cut
+
+
+def curves(seen: Sequence[Cut], at: int, floor: Verdict) -> go.Figure:
+    """Both numbers at each τ, evenly spaced; trace 2 and 3: where the film rests."""
+    places = list(range(len(seen)))
+    fig = go.Figure()
+    for name, color in (("precision", theme.OUTPUT), ("recall", theme.INPUT)):
+        fig.add_scatter(
+            x=places, y=[getattr(c.verdict, name) for c in seen], name=name, mode="lines+markers",
+            line={"color": color, "width": 3}, marker={"size": 7},
+        )  # fmt: skip
+        fig.add_hline(y=getattr(floor, name), line={"color": theme.HIDDEN, "width": 2, "dash": "dot"})
+    for name, color in (("precision", theme.OUTPUT), ("recall", theme.INPUT)):
+        fig.add_scatter(
+            x=[at], y=[getattr(seen[at].verdict, name)], mode="markers", showlegend=False, hoverinfo="skip",
+            marker={"size": 15, "color": color, "line": {"width": 2, "color": theme.text()}},
+        )  # fmt: skip
+    fig.update_xaxes(title="τ", tickvals=places, ticktext=[f"{c.tau:g}" for c in seen], range=[-0.4, 9.4])
+    fig.update_yaxes(range=[-0.05, 1.05], tickvals=[0.2, 0.4, 0.6, 0.8, 1])
+    return fig
+
+
+def marks(seen: Sequence[Cut]) -> dict[str, list[Any]]:
+    """The points of `curves` at each τ, for a film."""
+    return {
+        "data.2.x": [[i] for i in range(len(seen))], "data.3.x": [[i] for i in range(len(seen))],
+        "data.2.y": [[c.verdict.precision] for c in seen], "data.3.y": [[c.verdict.recall] for c in seen],
+    }  # fmt: skip
+
+
+def sheet(pictures: Any) -> go.Figure:
+    """Forty pictures."""
+    return basic.images(pictures, columns=8)
+
+
+def sheets(seen: Sequence[Cut]) -> np.ndarray:
+    """The frames of `sheet`."""
+    return np.stack([array(sheet(c.pictures).data[0].z) for c in seen])

@@ -1,0 +1,97 @@
+"""The pad of a generator's space: its plane, its walks, its cuts, and what its scenes say."""
+
+from functools import cache
+
+import pytest
+import torch
+from opening import film, open_page
+
+from lab import weights
+from lab.lenses import latent
+from modules.adversarial import truncation
+from pages.adversarial.judge import lens as judge
+from pages.adversarial.latent_pad import lens
+
+
+@cache
+def cut(tau: float) -> lens.Cut:
+    model, network = weights.load(lens.JUDGED), weights.load(judge.NETWORK)
+    return lens.cut(model, network, judge.digits("train"), tau, 0)
+
+
+@cache
+def walked(name: str, a: int, b: int, reach: float) -> tuple[torch.Tensor, torch.Tensor]:
+    model = weights.load(name)
+    codes = lens.walks(*lens.ends(model, a, b), reach)
+    return codes, latent.decoded(model, codes)
+
+
+def test_the_plane_holds_both_draws_and_both_walks() -> None:
+    model = weights.load("dcgan-digits")
+    for a, b in ((0, 1), (4, 4)):
+        plane = lens.plane_of(model, a, b)
+        torch.testing.assert_close(plane.axes @ plane.axes.T, torch.eye(2))
+        for z in (*lens.ends(model, a, b), *lens.walks(*lens.ends(model, a, b), 3.0).flatten(0, 1)):
+            torch.testing.assert_close(plane.code(plane.place(z)), z, atol=2e-5, rtol=1e-4)
+
+
+def test_the_direction_decides() -> None:
+    """Half as far out again, the picture is nearer to itself than to that of another draw."""
+    model = weights.load("dcgan-mnist")
+    z = model.noise(100, torch.Generator().manual_seed(0))
+    near, far = latent.decoded(model, z), latent.decoded(model, 1.5 * z)
+    assert (near - far).flatten(1).norm(dim=1).mean() < 0.5 * (near - near.roll(1, 0)).flatten(1).norm(
+        dim=1
+    ).mean()
+
+
+def test_the_origin_is_pale() -> None:
+    for name in lens.MODELS:
+        model = weights.load(name)
+        ink = latent.decoded(
+            model,
+            torch.cat([torch.zeros(1, model.latent_dim), model.noise(200, torch.Generator().manual_seed(0))]),
+        )
+        assert ink[0].mean() < ink[1:].mean()
+
+
+def test_what_the_walks_scenes_say() -> None:
+    codes, _ = walked("dcgan-digits", 2, 3, 1.0)
+    line, arc = (latent.share_shorter(float(v), 32) for v in codes[:, 5].norm(dim=1))
+    assert line < 0.05 < 0.1 < arc
+    _, near = walked("dcgan-mnist", 0, 1, 0.25)
+    _, whole = walked("dcgan-mnist", 0, 1, 1.0)
+    assert (lens.changes(near).sum(1) < 0.35 * lens.changes(whole).sum(1)).all()
+    codes, far = walked("dcgan-mnist", 0, 1, 3.0)
+    late = lens.changes(far)[:, 5:].sum(1)
+    assert late[0] < 0.5 * late[1] and latent.share_shorter(float(codes[0, -1].norm()), 64) > 0.999999
+    named = weights.load("cnn-mnist").predict(far[1, :, None]).argmax(1)
+    assert len(named.unique()) > 2
+
+
+def test_what_the_scenes_of_truncation_say() -> None:
+    free, at2, half, none = (cut(tau).verdict for tau in (6.0, 2.0, 0.5, 0.04))
+    assert 0.02 < at2.precision - free.precision < 0.1 and 0 < free.recall - at2.recall < 0.1
+    assert half.precision < at2.precision - 0.3 and half.recall < at2.recall - 0.3
+    assert none.precision == none.recall == 0 and none.classes.max() > 0.99
+    assert half.classes.max() > 2 * at2.classes.max()
+    assert cut(1.0).verdict.precision < at2.precision  # below about 1 it gets worse
+
+
+def test_counts_of_numbers_and_vectors() -> None:
+    c = cut(2.0)
+    assert c.drawn == pytest.approx(500 * 32 / truncation.kept(2.0), rel=0.01)
+    assert c.vectors == pytest.approx(lens.MOST * truncation.kept(2.0, 32), rel=0.2)
+    assert cut(0.5).vectors == 0
+    moves = [lens.move([cut(t) for t in (0.5, 2.0, 6.0)], at) for at in range(3)]
+    assert moves == ["it falls", "it falls", "it rises"]
+
+
+def test_the_page() -> None:
+    page = open_page("adversarial/latent_pad", model="dcgan-digits")
+    codes, _ = walked("dcgan-digits", 0, 1, 1.0)
+    lengths = codes.norm(dim=2)
+    assert film(page, "step")["captions"] == lens.walk_captions(lens.times(1.0), lengths, 32)
+    open_page("adversarial/latent_pad", model="dcgan-digits", a=3, b=3)
+    cuts = open_page("adversarial/latent_pad", view="Truncation", tau=0.5)
+    assert len(film(cuts, "tau")["captions"]) == len(lens.TAUS)
