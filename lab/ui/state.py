@@ -82,7 +82,13 @@ def short(text: str) -> str:
 
 
 def register(key: str, kind: Kind, default: Any = None, limits: tuple[float, float] | None = None) -> None:
-    """Remember what kind of control has this key, and where it stands at first, for the scenes."""
+    """Remember what kind of control has this key, and where it stands at first, for the scenes.
+
+    Raises:
+        ValueError: the key is a parameter of every link, such as a lecture's place.
+    """
+    if key in KEPT:
+        raise ValueError(f"No control may be called {key!r}: a link says something else by it.")
     controls()[key] = Control(kind, default, limits)
 
 

@@ -97,12 +97,12 @@ def test_the_page_shows_its_numbers() -> None:
     _, x = lens.draws(curve, 0.3, 0)
     mean = lens.at_points(curve, 0.3, x)[:100].mean()
     assert bar["at"] == lens.DRAWS.index(100) and f"{float(mean):.3f} nats" in bar["captions"][bar["at"]]
-    _, arrays = component(page, "figure-at")
+    _, arrays = component(page, "figure-point")
     assert int((~torch.tensor(arrays["data.3.x"][bar["at"]]).isnan()).sum()) == 100
 
 
 def test_a_click_asks_about_another_point() -> None:
-    page = opened(curve="horseshoe", at="0,0")
+    page = opened(curve="horseshoe", point="0,0")
     value = lens.posterior(lens.horseshoe, 0.3, (0.0, 0.0)).log_prob.item()
     assert numbers(equation(page))[-1] == pytest.approx(value, abs=6e-5)
-    open_warned("latent/curve_density", at="77,3")
+    open_warned("latent/curve_density", point="77,3")

@@ -121,11 +121,11 @@ def test_the_page_shows_them(found: dict[str, lens.Scores]) -> None:
 
 
 def test_the_four_models_side_by_side(found: dict[str, lens.Scores]) -> None:
-    page = open_page("latent/disentanglement", view="Four models", at=4)
+    page = open_page("latent/disentanglement", view="Four models", which=4)
     _, frames = figure(page, "price")
     ordered = sorted(found.values(), key=lambda one: one.distortion)
     assert frames["data.2.y"][:, 0].tolist() == pytest.approx([one.mig for one in ordered], abs=1e-5)
-    said = spoken(film(page, "at")["equations"][3])
+    said = spoken(film(page, "which")["equations"][3])
     assert said[5] == pytest.approx(sum(said[:5]) / 5, abs=2e-3) == pytest.approx(ordered[3].mig, abs=2e-3)
 
 

@@ -47,8 +47,8 @@ def test_no_frame_is_lost() -> None:
 
 
 def test_own_target_by_start() -> None:
-    page = open_page("latent/which_kl", target="own", own="0.3 -5 0.6, 0.4 0 0.6, 0.3 5 0.6", at=-4.0)
-    bar = film(page, "at")
+    page = open_page("latent/which_kl", target="own", own="0.3 -5 0.6, 0.4 0 0.6, 0.3 5 0.6", m=-4.0)
+    bar = film(page, "m")
     means = [float(said.split("N(")[1].split(",")[0]) for said in bar["captions"]]
     assert means[0] == -5 and means[10] == 0 and means[-1] == 5
     assert spoken(bar["equations"][0])[0] == pytest.approx(-math.log(0.3), abs=1e-3)
@@ -57,6 +57,6 @@ def test_own_target_by_start() -> None:
 
 def test_what_cannot_be_used_is_named() -> None:
     page = open_warned("latent/which_kl", target="own", own="0.5 -3 x 1, 0.5 3 1")
-    assert "“x” is left out" in warnings(page) and film(page, "at")["count"] == 21
+    assert "“x” is left out" in warnings(page) and film(page, "m")["count"] == 21
     assert "σ of 0.2 or more" in warnings(open_warned("latent/which_kl", target="own", own="1 0 1, 1 2 -1"))
     assert "Give at least one component" in warnings(run_page("latent/which_kl", target="own", own="?"))

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from lab import weights
 from lab.figures import basic, theme
-from lab.ui import drawing, figures, films, wire
+from lab.ui import drawing, figures, films, state, wire
 from lab.ui.page import notebook
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -661,3 +661,9 @@ def test_the_numbers_of_a_films_equations_are_not_read_again() -> None:
     for step in range(50):
         films.mathml(rf"x_{{{step}}} = {step / 7:.3f} \cdot \frac{{{step}}}{{3}}")
     assert films.pattern.cache_info().misses == 1
+
+
+def test_no_control_has_the_key_of_a_lecture() -> None:
+    for key in sorted(state.KEPT):
+        with pytest.raises(ValueError, match="a link says something else"):
+            state.register(key, "text")

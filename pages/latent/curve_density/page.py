@@ -18,7 +18,7 @@ stage.scenes(
         "Wide noise": ui.scene("σ = 1: a blur; yet at the crossing two guesses stay.", sigma=1.0),
         "Line": ui.scene("A straight curve: density and posterior are one Gaussian each.", curve="line"),
         "Centre": ui.scene("Equally far from all of the curve: x tells nothing, the posterior is the prior.",
-                           curve="horseshoe", at=(0, 0)),
+                           curve="horseshoe", point=(0, 0)),
         "Spiral": ui.scene("One number winds through the plane.", curve="spiral", draws=1000),
     }
 )  # fmt: skip
@@ -48,7 +48,7 @@ try:
 except ValueError as error:
     ui.stop(str(error))
 start = lens.CURVES[name][1] if name != OWN else lens.middle(curve)
-picked = ui.selection("at")
+picked = ui.selection("point")
 inside = picked is not None and max(abs(picked["x"]), abs(picked["y"])) <= lens.REACH
 at = (float(picked["x"]), float(picked["y"])) if picked is not None and inside else start
 film = ui.film(len(lens.DRAWS), key="draws", values=lens.DRAWS, default=100, label="Draws:", seconds=0.4)
@@ -66,7 +66,7 @@ with stage.picture:
             int(film.value), at, curve(guesses),
         )  # fmt: skip
         ui.clickable(
-            fig, key="at", mark=False, share=1.0, film=film, frames=figures.fills(x, lens.DRAWS),
+            fig, key="point", mark=False, share=1.0, film=film, frames=figures.fills(x, lens.DRAWS),
             alt="Density of the plane along a curve, draws from it, and the point that is asked about",
             data={"z": z, "x1": x[:, 0], "x2": x[:, 1]},
         )  # fmt: skip

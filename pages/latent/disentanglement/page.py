@@ -34,9 +34,9 @@ stage.scenes(
         "No sprite": ui.scene("A ring is no sprite: less than half of its ink comes back, as arcs.",
                               x="ring", model="factorvae-sprites"),
         "The price": ui.scene("β = 4 has the highest MIG and the worst pictures; FactorVAE comes near.",
-                              view=VIEWS[1], at=4),
+                              view=VIEWS[1], which=4),
         "Not the MIG alone": ui.scene("FactorVAE's codes still depend on each other: TC is two nats.",
-                                      view=VIEWS[1], at=2),
+                                      view=VIEWS[1], which=2),
     }
 )  # fmt: skip
 
@@ -130,7 +130,7 @@ def comparison() -> None:
     words = [lens.title(one) for one in names]
     costs = [[one.distortion] for one in found]
     film = ui.film(
-        len(names), key="at", values=range(1, len(names) + 1), default=1, label="Model", seconds=1.5
+        len(names), key="which", values=range(1, len(names) + 1), default=1, label="Model", seconds=1.5
     )
     ranks = [f"{r + 1}." for r in range(max(len(one.order) for one in found))]
     with stage.picture:

@@ -29,7 +29,7 @@ stage.scenes(
             "Play the start: near a mode q stays with it, from between it spreads over all.",
             target="own",
             own="0.3 -5 0.6, 0.4 0 0.6, 0.3 5 0.6",
-            at=-4.0,
+            m=-4.0,
         ),
     }
 )
@@ -58,7 +58,7 @@ with stage.rail:
         if not components:
             ui.stop("Give at least one component, such as 0.5 -3 1.")
         told, places = started(components), lens.STARTS
-        film = ui.film(len(places), key="at", values=places, default=-3.0, label="Start", seconds=0.4)
+        film = ui.film(len(places), key="m", values=places, default=-3.0, label="Start", seconds=0.4)
     else:
         side = ui.choice("q starts", list(lens.SIDES), key="start")
         weight = ui.slider("Weight of the left mode", 0.1, 0.9, 0.5, key="w", step=0.1)
