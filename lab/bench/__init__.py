@@ -29,7 +29,7 @@ BENCHES = {
     "bpe": ("lab.bench.bpe", "byte pair encoding: training, and encoding of 1 MB, against tokenizers"),
     "ngram": ("lab.bench.ngram", "n-grams: counting and scoring a corpus against dictionaries"),
     "nade": ("lab.bench.nade", "NADE: sampling against recomputing, log_prob against MADE"),
-    "flow": ("lab.bench.flow", "flows: log_prob, sampling and a training step against zuko"),
+    "flow": ("lab.bench.flow", "flows: log_prob, sampling and a training step against zuko and normflows"),
     "gcn": ("lab.bench.gcn", "GCN: an epoch on Cora against plain PyTorch Geometric"),
     "hmm": ("lab.bench.hmm", "HMM: forward–backward against hmmlearn's scaling implementation"),
     "mixture": ("lab.bench.mixture", "Gaussian mixtures: EM on 100,000 points against scikit-learn"),

@@ -1,5 +1,5 @@
-"""Flows against zuko's of the same shape: log_prob, sampling, a training step, the density they reach; and a
-student's sampling against its teacher's."""
+"""Flows against zuko's and normflows' of the same shape: log_prob, sampling, a training step; the density
+that they reach, against zuko's; and a student's sampling against its teacher's."""
 
 from collections.abc import Callable
 from functools import partial
@@ -40,28 +40,81 @@ def zukos(name: str, dims: int, layers: int, hidden: list[int]) -> Any:
     return zuko.flows.MAF(dims, **settings)
 
 
-def measure(quick: bool = False) -> list[Row]:
-    """Ratios ours / zuko; where zuko is missing, ours alone."""
-    dims, layers, hidden = (4, 2, [8]) if quick else (16, 5, [64, 64])
-    batch, repeats = (16, 3) if quick else (1024, 15)
-    rows = [*distilled(quick), *densities(quick)]
-    for name in ("MAF", "RealNVP", "spline MAF"):
-        torch.manual_seed(0)
-        model = ours(name, dims, layers, hidden)
-        x = torch.randn(batch, dims)
-        mine = calls(model.distribution, list(model.parameters()), x)
-        try:
-            peer = zukos(name, dims, layers, hidden)
-        except ImportError:
-            for case, call in mine.items():
-                once = interleaved(call, call, repeats)
-                rows.append(Row("flow", f"{name}, {case}", once.first[0], NAN, NAN, "≤ 1.05", INSTALL))
+class Sized:
+    """A flow of normflows with the two calls of a torch distribution."""
+
+    def __init__(self, flow: Any) -> None:
+        self.flow, self.log_prob = flow, flow.log_prob
+
+    def sample(self, shape: tuple[int]) -> Tensor:
+        return self.flow.sample(*shape)[0]
+
+
+def normflows_of(name: str, dims: int, layers: int, hidden: list[int]) -> tuple[Any, list[Tensor]]:
+    """The same of normflows, as what gives a distribution and its parameters: networks of the same widths.
+
+    Its masked affine layer is written for the other direction and turned round; a spline's network adds what
+    entered to what comes out of each two layers, so that `hidden` has three widths.
+
+    Raises:
+        ImportError: normflows is not installed.
+    """
+    import normflows as nf
+
+    width, flows = hidden[0], []
+    for number in range(layers):
+        if name == "RealNVP":
+            net = nf.nets.MLP([dims // 2, *hidden, dims], init_zeros=True)
+            flows += [nf.flows.AffineCouplingBlock(net), nf.flows.Permute(dims, mode="swap")]
             continue
-        theirs = calls(peer, list(peer.parameters()), x)
-        shape = f"{batch} × {dims}, {layers} layers"
-        for case, call in mine.items():
-            pairs = interleaved(call, theirs[case], repeats)
-            rows.append(paired_row("flow", f"{name}, {case}, {shape}", pairs, "≤ 1.05", "peer: zuko"))
+        if name == "spline MAF":
+            flows.append(
+                nf.flows.AutoregressiveRationalQuadraticSpline(
+                    dims, (len(hidden) - 1) // 2, width, num_bins=8, tail_bound=5, permute_mask=False
+                )
+            )
+        else:
+            masked = nf.flows.MaskedAffineAutoregressive(
+                dims, width, num_blocks=len(hidden) - 1, use_residual_blocks=False
+            )
+            flows.append(nf.flows.Reverse(masked))
+        if number + 1 < layers:
+            flows.append(nf.flows.Permute(dims, mode="swap"))
+    flow = nf.NormalizingFlow(nf.distributions.DiagGaussian(dims, trainable=False), flows)
+    return lambda: Sized(flow), list(flow.parameters())
+
+
+def zukos_of(name: str, dims: int, layers: int, hidden: list[int]) -> tuple[Any, list[Tensor]]:
+    """`zukos`, as what gives a distribution and its parameters."""
+    peer = zukos(name, dims, layers, hidden)
+    return peer, list(peer.parameters())
+
+
+def measure(quick: bool = False) -> list[Row]:
+    """Ratios ours / peer; where a peer is missing, ours alone."""
+    dims, layers = (4, 2) if quick else (16, 5)
+    batch, repeats = (16, 3) if quick else (1024, 15)
+    width = 8 if quick else 64
+    rows = [*distilled(quick), *densities(quick)]
+    for peer, made in {"zuko": zukos_of, "normflows": normflows_of}.items():
+        for name in ("MAF", "RealNVP", "spline MAF"):
+            torch.manual_seed(0)
+            hidden = [width] * (3 if (peer, name) == ("normflows", "spline MAF") else 2)
+            model = ours(name, dims, layers, hidden)
+            x = torch.randn(batch, dims)
+            mine = calls(model.distribution, list(model.parameters()), x)
+            shape = f"{batch} × {dims}, {layers} layers of {'-'.join(map(str, hidden))}"
+            try:
+                theirs = calls(*made(name, dims, layers, hidden), x)
+            except ImportError:
+                for case, call in mine.items():
+                    once = interleaved(call, call, repeats).first[0]
+                    rows.append(Row("flow", f"{name}, {case}, {shape}", once, target="≤ 1.05",
+                                    note=f"against {peer}: {INSTALL}"))  # fmt: skip
+                continue
+            for case, call in mine.items():
+                pairs = interleaved(call, theirs[case], repeats)
+                rows.append(paired_row("flow", f"{name}, {case}, {shape}", pairs, "≤ 1.05", f"peer: {peer}"))
     return rows
 
 

@@ -16,7 +16,7 @@ import torch
 from streamlit.proto.Element_pb2 import Element
 
 from lab import bench
-from lab.bench import gcn, gpt, hmm, recording, server, timing
+from lab.bench import flow, gcn, gpt, hmm, recording, server, timing
 from lab.bench.timing import Row
 from lab.errors import UserError
 from lab.ui.speaking import Answer, Control
@@ -58,6 +58,27 @@ def test_gpt_bench_measures_or_says_how_to_install_the_peer() -> None:
             assert math.isnan(row.ratio) and row.met is None
         else:
             assert math.isfinite(row.ratio) and row.ratio > 0
+
+
+@pytest.mark.parametrize("name", ["MAF", "RealNVP", "spline MAF"])
+def test_flows_of_normflows_have_our_shape(name: str) -> None:
+    """As many numbers as ours, but for the scaling at a spline flow's end, and in the same direction."""
+    pytest.importorskip("normflows")
+    hidden = [8] * (3 if name == "spline MAF" else 2)
+    torch.manual_seed(0)
+    distribution, parameters = flow.normflows_of(name, 4, 2, hidden)
+    mine = sum(p.numel() for p in flow.ours(name, 4, 2, hidden).parameters())
+    assert mine - sum(len(p.flatten()) for p in parameters) == (2 * 4 if name == "spline MAF" else 0)
+    x = distribution().sample((5,)).detach()
+    assert x.shape == (5, 4) and distribution().log_prob(x).shape == (5,)
+
+
+def test_flow_bench_measures_or_says_how_to_install_a_peer() -> None:
+    rows = flow.measure(quick=True)
+    assert len(rows) == 1 + 3 + 2 * 3 * 3
+    assert {row.note.split(": ")[-1] for row in rows[4:] if row.met is not None} <= {"zuko", "normflows"}
+    for row in rows[4:]:
+        assert row.ours > 0 and (row.ratio > 0 or row.note.endswith(flow.INSTALL))
 
 
 def test_hmm_bench_measures_or_says_how_to_install_the_peer() -> None:
