@@ -1,0 +1,216 @@
+r"""Completing a digit with a denoiser that never learned to: replacement alone, and with resampling; and a
+Gaussian, of which the right answer is known.
+
+Toy: (x_1, x_2) of variances 1 and correlation ρ, x_1 known. As the known entry is drawn anew after every hop,
+x_2's law is all there is to follow, and it stays Gaussian: each pass takes (mean, variance) to
+
+    E ← A_21 √ᾱ_t y + A_22 m,   V ← A_21² (1 − ᾱ_t) + A_22² v + R_22        from x_t to x_p
+
+Shapes: digits (N, 8, 8) in [0, 1]; F frames.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from datamodules.digits import Digits
+from modules.convolution.classifier import Classifier
+from modules.diffusion import inpainting
+from modules.diffusion.inpainting import exact_gaussian
+from modules.diffusion.learned import Diffusion
+from modules.diffusion.schedule import Schedule
+
+SHOWN = 12  # completions
+PASSES = [1, 2, 5, 10, 20, 50]  # of the toy
+BETAS = torch.linspace(4e-4, 0.08, 250, dtype=torch.float64)
+REACH, POINTS = 3.0, 241
+ALIKE = ["at most 4", "5 to 8", "9 or more"]
+LANDED = ["nearer to 0 than the exact mean", "within 0.02 of it"]
+
+
+# --- Digits -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Completion:
+    """
+    Attributes:
+        times: t of each frame.
+        noisy, guess: (F, SHOWN, 8, 8), data's units; of the guess the first frame is grey.
+        off: the most that a known pixel of the end is off.
+    """
+
+    times: list[int]
+    noisy: Tensor
+    guess: Tensor
+    off: float
+
+
+def masks() -> list[tuple[str, Tensor]]:
+    """What may be missing: ink is missing, (8, 8)."""
+    blank = {name: torch.zeros(8, 8) for name in ("middle", "lower", "right", "dots", "all")}
+    blank["middle"][2:6, 2:6] = 1
+    blank["lower"][4:] = 1
+    blank["right"][:, 4:] = 1
+    blank["dots"].view(-1)[[i for i in range(64) if (i // 8 + i) % 2]] = 1
+    blank["all"][:] = 1
+    return [*blank.items(), ("none", torch.zeros(8, 8))]
+
+
+def digits() -> list[tuple[str, Tensor]]:
+    """A test digit of each class, (8, 8) in [0, 1]."""
+    data = Digits(binarize="none")
+    data.setup()
+    x, y = data.test_set[torch.arange(len(data.test_set))]
+    return [(str(k), x[y == k][0, 0]) for k in [*range(2, 10), 0, 1]]
+
+
+@torch.no_grad()
+def complete(
+    model: Diffusion, picture: Tensor, missing: Tensor, steps: int, passes: int, seed: int
+) -> Iterator[tuple[float, Completion]]:
+    """SHOWN completions of `picture` where `missing` has ink; the share done, and what is there so far."""
+    generator = torch.Generator().manual_seed(seed)
+    known = missing < 0.5
+    chain, times = model.schedule, model.schedule.times(steps)
+    hop = inpainting.ancestral_hop(model.denoiser(), chain, clip=model.clip, generator=generator)
+    start = model.start(SHOWN, generator)
+    walk = inpainting.inpaint(hop, chain, start, known, model.inside(picture), times, passes, generator)
+    shown: list[int] = []
+    noisy, guess = [], []
+    for m in walk:
+        shown.append(m.t)
+        x = model.outside(m.x)[:, 0]
+        noisy.append(x if m.t else torch.where(known, picture, x))  # units cost a last bit
+        guess.append(model.outside(torch.zeros_like(m.x) if m.x0 is None else m.x0)[:, 0])
+        off = float((noisy[-1] - picture)[:, known].abs().max()) if bool(known.any()) else 0.0
+        yield (
+            len(shown) / len(times),
+            Completion(list(shown), torch.stack(noisy).clamp(0, 1), torch.stack(guess).clamp(0, 1), off),
+        )
+
+
+def marked(pictures: Tensor, missing: Tensor) -> Tensor:
+    """Pictures (..., 8, 8) with what was missing as 0 … −1: another colour."""
+    return torch.where(missing < 0.5, pictures, -pictures)
+
+
+@torch.no_grad()
+def judged(network: Classifier, picture: Tensor, found: Completion) -> tuple[int, Tensor]:
+    """What the network calls the digit, and how many completions it calls each class, (10,)."""
+    named = network.predict(torch.cat([picture[None], found.noisy[-1]])[:, None]).argmax(1)
+    return int(named[0]), named[1:].bincount(minlength=10)
+
+
+def gone(missing: Tensor) -> int:
+    """How many pixels are missing."""
+    return int((missing >= 0.5).sum())
+
+
+def spelled(picture: Tensor) -> tuple[int, ...]:
+    """A drawing by which what was found of it is known again."""
+    return tuple((15 * picture).round().int().flatten().tolist())
+
+
+def alike(count: int) -> str:
+    """Which of ALIKE so many are."""
+    return ALIKE[(count > 4) + (count > 8)]
+
+
+def captions(found: Completion, passes: int) -> list[str]:
+    """What happens at each level."""
+    first = f"t = {found.times[0]}: noise, and the known pixels under as much of it."
+    again = "once" if passes == 1 else f"{passes} times"
+    return [first] + [
+        f"t = {t}: this level was reached {again}; the known pixels are the digit's, under that much noise."
+        if t
+        else "t = 0: the known pixels are the digit itself."
+        for t in found.times[1:]
+    ]
+
+
+# --- The toy ----------------------------------------------------------------------------------------
+
+
+Hop = tuple[float, float, float, float, bool]
+
+
+@dataclass(frozen=True)
+class Toy:
+    """Mean and variance of x_2 by number of passes, (P,) each, and the exact ones given x_1."""
+
+    mean: Tensor
+    variance: Tensor
+    exact: tuple[float, float]
+
+
+def moments(steps: list[Hop], passes: int) -> tuple[float, float]:
+    """Mean and variance of x_2 when x_1 is put back after every hop, r times a level, but the last once."""
+    m, v = 0.0, 1.0
+    for shift, slope, noise, kept, last in steps:
+        for left in reversed(range(1 if last else passes)):
+            m, v = shift + slope * m, noise + slope * slope * v
+            if left:
+                m, v = math.sqrt(kept) * m, kept * v + 1 - kept
+    return m, v
+
+
+def hops(rho: float, value: float) -> list[Hop]:
+    """What every exact hop does to x_2: shift and slope of the mean, noise; then α, and if it is the last."""
+    chain, found = Schedule.of_betas(BETAS), []
+    covariance = torch.tensor([[1, rho], [rho, 1]], dtype=torch.float64)
+    for t in range(chain.T, 0, -1):
+        A, R = exact_gaussian(chain, covariance, t, t - 1)
+        now, kept = float(chain.alpha_bar[t]), float(chain.alpha_bar[t] / chain.alpha_bar[t - 1])
+        a, b = A[1].tolist()  # of x_1, which is N(√ᾱ y, 1 − ᾱ) by whatever way it came to t, and of x_2
+        found.append((a * math.sqrt(now) * value, b, a * a * (1 - now) + float(R[1, 1]), kept, t == 1))
+    return found
+
+
+def toy(rho: float, value: float) -> Toy:
+    """The law reached for each of PASSES, and p(x_2 | x_1)."""
+    steps = hops(rho, value)
+    found = torch.tensor([moments(steps, r) for r in PASSES], dtype=torch.float64)
+    return Toy(found[:, 0], found[:, 1], (rho * value, 1 - rho**2))
+
+
+def grid() -> Tensor:
+    return torch.linspace(-REACH, REACH, POINTS, dtype=torch.float64)
+
+
+def exact_bell(found: Toy) -> Tensor:
+    """Density (POINTS,) of p(x_2 | x_1)."""
+    m, v = torch.tensor(found.exact, dtype=torch.float64)[:, None]
+    return bells(m, v)[0]
+
+
+def bells(mean: Tensor, variance: Tensor) -> Tensor:
+    """Densities (P, POINTS) of Gaussians (P,)."""
+    z = (grid() - mean[:, None]) / variance[:, None].sqrt()
+    return torch.exp(-0.5 * z**2) / (2 * math.pi * variance[:, None]).sqrt()
+
+
+def toy_captions(found: Toy) -> list[str]:
+    """Both laws, one sentence for each number of passes."""
+    m, v = found.exact
+    return [
+        f"r = {r}: x₂ has mean {float(a):.4f} and variance {float(b):.4f}; exact are {m:.4f} and {v:.4f}."
+        for r, a, b in zip(PASSES, found.mean, found.variance, strict=True)
+    ]
+
+
+def toy_equations(found: Toy, rho: float, value: float) -> list[str]:
+    """The exact mean, and how far the mean is from it."""
+    return [
+        rf"E[x_2\mid x_1]=\rho x_1={rho:.2f}\cdot({value:.2f})={found.exact[0]:.3f},\qquad "
+        rf"\text{{off by }}{float(a) - found.exact[0]:.4f}"
+        for a in found.mean
+    ]
+
+
+def landed(found: Toy, at: int) -> str:
+    """Which of LANDED is so."""
+    return LANDED[int(abs(float(found.mean[at]) - found.exact[0]) <= 0.02)]

@@ -1,0 +1,94 @@
+"""The page "Inpainting": DF-O29 on the page, completions, and what its scenes say."""
+
+from collections import deque
+from functools import cache, partial
+from typing import Any
+
+import pytest
+import torch
+from opening import figure, film, metrics, open_page, open_warned
+
+from lab import weights
+from pages.diffusion.inpainting import lens
+
+opened = partial(open_page, "diffusion/inpainting")
+
+
+@pytest.mark.parametrize(
+    ("r", "mean", "variance"),
+    [(1, 0.496157, 0.498160), (2, 0.628214, 0.429551), (5, 0.731501, 0.386819), (10, 0.766658, 0.373385),
+     (20, 0.783340, 0.366923), (50, 0.792958, 0.363104)],
+)  # fmt: skip
+def test_the_toys_table(r: int, mean: float, variance: float) -> None:
+    found = toy()
+    at = lens.PASSES.index(r)
+    assert (float(found.mean[at]), float(found.variance[at])) == pytest.approx((mean, variance), abs=1e-6)
+    assert found.exact == pytest.approx((0.8, 0.36))
+
+
+@cache
+def toy() -> lens.Toy:
+    return lens.toy(0.8, 1.0)
+
+
+def test_the_toys_scenes() -> None:
+    assert lens.toy(0.0, 1.0).mean.abs().max() < 1e-12
+    assert lens.landed(toy(), 0) == lens.LANDED[0] and lens.landed(toy(), 5) == lens.LANDED[1]
+    page = opened(view="Gaussian", passes=50)
+    bar = film(page, "passes")
+    assert bar["at"] == 5 and "mean 0.7930 and variance 0.3631" in bar["captions"][5]
+    _, arrays = figure(page, "bells")
+    area = arrays["data.1.y"].sum(1) * 2 * lens.REACH / (lens.POINTS - 1)
+    assert area == pytest.approx(1, abs=0.01)
+
+
+@cache
+def completed(digit: str, missing: str, passes: int, steps: int = 10) -> lens.Completion:
+    model = weights.load("ddpm-digits").eval().requires_grad_(False)
+    work = lens.complete(model, picture(digit), dict(lens.masks())[missing], steps, passes, 0)  # type: ignore[arg-type]
+    ((_, found),) = deque(work, maxlen=1)
+    return found
+
+
+@cache
+def picture(digit: str) -> torch.Tensor:
+    return dict(lens.digits())[digit]
+
+
+def same(digit: str, missing: str, passes: int) -> tuple[int, torch.Tensor]:
+    network: Any = weights.load("cnn-digits").eval()
+    named, votes = lens.judged(network, picture(digit), completed(digit, missing, passes))
+    assert named == int(digit)
+    return int(votes[named]), votes
+
+
+def test_known_pixels_stay_and_the_rest_is_drawn() -> None:
+    found, hole = completed("2", "middle", 1), dict(lens.masks())["middle"] >= 0.5
+    assert found.off == 0 and (found.noisy[-1][:, ~hole] == picture("2")[~hole]).all()
+    assert float(found.noisy[-1][:, hole].std(0).mean()) > 0.05
+    assert found.times[0] == 1000 and found.times[-1] == 0 and found.noisy.shape == (11, 12, 8, 8)
+    assert (completed("2", "none", 1).noisy[-1] == picture("2")).all()
+
+
+def test_what_the_scenes_say() -> None:
+    many, once = (same("2", "middle", r)[0] for r in (10, 1))
+    assert many > once
+    assert (same("3", "lower", 10)[1] > 0).sum() >= 2
+    assert same("2", "dots", 10)[0] >= 10
+    assert (same("2", "all", 1)[1] > 0).sum() >= 5
+
+
+def test_the_page() -> None:
+    page = opened(r=1)
+    said = metrics(page)
+    assert said["Missing pixels"] == "16 of 64" and said["Known pixels off by"] == "0"
+    assert said["Calls of the network"] == "10"
+    _, arrays = figure(page, "noisy")
+    seen = torch.tensor(arrays["data.0.z"][-1][:8, :8])
+    want = lens.marked(completed("2", "middle", 1).noisy[-1], dict(lens.masks())["middle"])[0]
+    assert (seen - want).abs().max() < 0.05  # the pad knows sixteen greys
+    assert metrics(opened(missing="none", r=1))["Judged as the whole digit is"] == "12 of 12"
+
+
+def test_a_broken_drawing_is_named() -> None:
+    assert open_warned("diffusion/inpainting", missing="ink.🦊", r=1)
