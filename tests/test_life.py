@@ -178,6 +178,15 @@ SMALL: dict[str, list[Small]] = {
         )
         for more in ({}, {"reflow_epoch": 1, "coupling": "optimal"})
     ],
+    "modules.diffusion.latent.LatentDDPM": [
+        Small(
+            {"event_shape": (6,), "latent_dim": 2, "hidden": [4], "width": 8, "blocks": 1, "embedding": 4}
+            | {"autoencoder_epochs": epochs},
+            CLOUDS,
+            lambda model: model.sample(3, steps=3, seed=0),
+        )
+        for epochs in (1, 5)
+    ],
     "modules.diffusion.ddpm.ImageDDPM": [
         Small(
             {

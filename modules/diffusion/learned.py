@@ -102,18 +102,25 @@ class Diffusion(Module):
         weight = parameterisation.loss_weight(self.schedule.snr[t.cpu()], self.target, self.min_snr)
         return error * weight.to(error), error
 
+    def drawn_times(self, n: int, split: Split, generator: torch.Generator | None) -> Tensor:
+        """t (n,) of each example its own, uniform in 1 … T."""
+        u = torch.rand(n, generator=generator).to(self.anchor.device)
+        if split != "train":  # evenly spread: less noise in what is compared between epochs
+            u = (torch.arange(n, device=u.device) + u) / n
+        return 1 + (u * self.schedule.T).long().clamp(max=self.schedule.T - 1)
+
+    def without_some(self, y: Tensor) -> Tensor:
+        """Labels (B,), a share of them "none"."""
+        dropped = torch.rand(len(y)).to(y.device) < self.drop_label
+        return torch.where(dropped, self.num_classes, y)
+
     def step(self, batch: Any, split: Split) -> Tensor:
         x, *rest = batch if isinstance(batch, list | tuple) else (batch,)
-        x, B = self.inside(x), len(x)
+        x = self.inside(x)
         generator = None if split == "train" else torch.Generator().manual_seed(0)
-        u = torch.rand(B, generator=generator).to(x.device)
-        if split != "train":  # evenly spread: less noise in what is compared between epochs
-            u = (torch.arange(B, device=x.device) + u) / B
-        t = 1 + (u * self.schedule.T).long().clamp(max=self.schedule.T - 1)
+        t = self.drawn_times(len(x), split, generator)
         y = rest[0] if self.num_classes else None
-        if y is not None and split == "train":
-            dropped = torch.rand(B, generator=generator).to(y.device) < self.drop_label
-            y = torch.where(dropped, self.num_classes, y)
+        y = y if y is None or split != "train" else self.without_some(y)
         loss, _ = self.losses(x, t, samplers.gaussian(x, generator), y)
         self.log_metric(split, "mse", loss.detach())
         if split != "train":
