@@ -24,7 +24,12 @@ CONFIGS = LAB / "configs"
 ZOO = LAB / "zoo"
 
 # Datamodules (or corpora of theirs) that read files; all others are embedded.
-REAL_DATA = {"datamodules.mnist.MNIST", "datamodules.multi30k.Multi30k", "datamodules.planetoid.Planetoid"}
+REAL_DATA = {
+    "datamodules.mnist.MNIST",
+    "datamodules.pairs.MNISTPairs",
+    "datamodules.multi30k.Multi30k",
+    "datamodules.planetoid.Planetoid",
+}
 EMBEDDED_CORPORA = {"pydocs", "relations", "senses"}
 
 

@@ -108,12 +108,51 @@ def conditional_game(settings: dict[str, Any]) -> Small:
     return Small(sizes | settings, FOURS, call)
 
 
+def pictures_of(model: Any, x: Tensor) -> Tensor:
+    """What a model of pictures makes of some, both ways where it has two."""
+    return torch.cat(
+        [way(to(model, x)) for way in (model.translate, getattr(model, "translate_back", model.translate))]
+    )
+
+
+EIGHTS = drawn(2, 8, 1, 8, 8).float(), drawn(2, 8, 1, 8, 8).flip(0).float()
 CODES = {"latent_dim": 2, "hidden": [4], "iwae_samples": 2}
 
 # Of each class the small models, one or, where they keep different things, several.
 SMALL: dict[str, list[Small]] = {
     "modules.adversarial.conditional.ConditionalGAN": [
         conditional_game({"condition": kind}) for kind in ("channel", "projection", "auxiliary")
+    ],
+    "modules.adversarial.cyclegan.CycleGAN": [
+        Small(
+            {"image_shape": (1, 8, 8), "width": 2, "blocks": 1, "judge_width": 2, "halvings": 0, **more},
+            EIGHTS,
+            lambda model: pictures_of(model, EIGHTS[0]),
+        )
+        for more in ({"history": 5}, {"content": "before", "history": 0})
+    ],
+    "modules.adversarial.super_resolution.SuperResolution": [
+        Small(
+            {
+                "image_shape": (1, 4, 4),
+                "num_classes": 3,
+                "width": 2,
+                "blocks": 1,
+                "judge": (2,),
+                "classifier": (2, 3),
+                "warmup": 1,
+            },
+            FOURS,
+            lambda model: model.enlarge(to(model, FOURS[0])),
+        )
+    ],
+    "modules.adversarial.translation.Pix2Pix": [
+        Small(
+            {"image_shape": (1, 8, 8), "widths": (2, 3), "judge_width": 2, **more},
+            EIGHTS,
+            lambda model: pictures_of(model, EIGHTS[0]),
+        )
+        for more in ({"halvings": 0}, {"adversarial": 0.0})
     ],
     "modules.adversarial.infogan.InfoGAN": [
         game({"image_shape": (1, 4, 4), "channels": [3], "codes": 2, "numbers": 1})

@@ -5,14 +5,14 @@ loss is computed when it is asked for, after the turn before it has been made.
 """
 
 from collections.abc import Iterator
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
 from modules.base import Module
 
-Turn = tuple[Literal["discriminator", "generator"], Tensor]
+Turn = tuple[str, Tensor]  # whose it is, and what is to be lowered
 
 
 class Players(Module):
@@ -44,13 +44,15 @@ class Players(Module):
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         (x, given), players = self.unpack(batch), self.players()
         optimizers = dict(zip(players, cast(list, self.optimizers()), strict=True))
+        shown: Tensor | None = None
         for whose, loss in self.turns(x, **given):
             optimizers[whose].zero_grad()
             self.manual_backward(loss, inputs=players[whose])
             optimizers[whose].step()
             self.log_metric("train", whose[0], loss.detach())
-            if whose == "discriminator":
+            if whose == "discriminator" or shown is None:
                 shown = loss.detach()
+        assert shown is not None  # there is a turn in every batch
         self.log("train/loss", shown, on_step=True, on_epoch=False, prog_bar=True)
         if self.lr_interval == "step":
             self.schedule()

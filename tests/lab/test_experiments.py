@@ -31,7 +31,8 @@ def data_of(name: str) -> str | None:
         return args.get("name", "Cora")
     if "corpus" in args:
         return {"shakespeare": "tinyshakespeare"}.get(args["corpus"], args["corpus"])
-    return {"MNIST": "MNIST", "Multi30k": "multi30k"}[experiment.datamodule.rpartition(".")[2]]
+    of = {"MNIST": "MNIST", "MNISTPairs": "MNIST", "Multi30k": "multi30k"}
+    return of[experiment.datamodule.rpartition(".")[2]]
 
 
 def test_catalog_covers_the_five_families() -> None:
