@@ -6,7 +6,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, curves
+from lab.figures.basic import array, curves, rule
 
 
 def density(levels: Any, reach: float, lowest: float, data: Any, samples: Any, title: str = "") -> go.Figure:
@@ -58,13 +58,13 @@ def course(
     for name, height in levels.items():
         low, high = span
         if low <= height <= high:
-            fig.add_hline(
-                y=height, line={"color": theme.text(), "width": 2, "dash": "dot"},
+            rule(
+                fig, y=height, line={"color": theme.text(), "width": 2, "dash": "dot"},
                 annotation={"text": name, "font": {"size": theme.FONT_SIZE - 2}, "xanchor": "right",
                             "yanchor": "bottom"},
             )  # fmt: skip
     for place in turned:
-        fig.add_vline(x=place, line={"color": theme.ATTENTION, "width": 2})
+        rule(fig, x=place, line={"color": theme.ATTENTION, "width": 2})
     fig.update_xaxes(range=[0, last])
     fig.update_yaxes(range=list(span))
     fig.update_layout(showlegend=len(lines) > 1)

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from torch import Tensor
 
 from lab.figures import theme
-from lab.figures.basic import array
+from lab.figures.basic import array, rule
 from lab.lenses.sampling import Reel
 
 WRAP = 40  # characters a line of the strip
@@ -129,7 +129,7 @@ def truncation(
         )
     if cut or not k.all():
         line = int(k.sum()) - 0.5 if not k.all() else FAR
-        fig.add_vline(x=line, line={"color": theme.VERMILLION, "width": 3, "dash": "dash"})
+        rule(fig, x=line, line={"color": theme.VERMILLION, "width": 3, "dash": "dash"})
         right = line < 0.75 * len(names)
         fig.add_annotation(
             x=line,
@@ -258,7 +258,7 @@ def work(cached: Sequence[int], full: Sequence[int], ylabel: str, limit: int | N
             )
         )
     if limit is not None:
-        fig.add_vline(x=limit - 0.5, line={"color": theme.VERMILLION, "width": 3, "dash": "dash"})
+        rule(fig, x=limit - 0.5, line={"color": theme.VERMILLION, "width": 3, "dash": "dash"})
         fig.add_annotation(
             x=limit,
             y=1,

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 from torch import Tensor
 
 from lab.figures import theme
-from lab.figures.basic import array, curves
+from lab.figures.basic import array, curves, rule
 from pages.adversarial.divergences.lens import NAMES, SHIFTS, Story
 
 COLORS = dict(
@@ -46,7 +46,7 @@ def against_shift(told: Story, at: int, show: str, printed: Tensor | None) -> go
         fig.add_scatter(x=[0.0], y=[0.0], mode="markers", name="KL both ways: 0 here, else ∞",
                         marker={"color": theme.VERMILLION, "size": 14})  # fmt: skip
     if show == "value":
-        fig.add_hline(y=math.log(2), line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
+        rule(fig, y=math.log(2), line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
         fig.add_annotation(x=0.5, xref="paper", y=math.log(2), text="log 2", showarrow=False,
                            yanchor="bottom", xanchor="center")  # fmt: skip
     fig.update_xaxes(range=[-3.05, 3.05], ticklabelposition="outside right")

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import basic, theme
-from lab.figures.basic import array
+from lab.figures.basic import array, rule
 from pages.adversarial.judge.lens import REAL, Verdict
 
 
@@ -35,7 +35,7 @@ def classes(now: Verdict) -> go.Figure:
     """Share of each class in what is drawn, by the network."""
     fig = basic.bars([str(c) for c in range(10)], now.classes, xlabel="class, by the network", ylabel="share")
     fig.update_yaxes(range=[0, 0.4], nticks=3)
-    fig.add_hline(y=0.1, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
+    rule(fig, y=0.1, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
     return fig
 
 

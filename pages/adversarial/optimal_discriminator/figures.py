@@ -5,7 +5,7 @@ import math
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, bars, curves
+from lab.figures.basic import array, bars, curves, rule
 from pages.adversarial.optimal_discriminator.lens import FRAMES, Slopes, Story
 
 
@@ -35,7 +35,7 @@ def losses(told: Story, at: int) -> go.Figure:
     fig = curves({"L[D]": told.values}, steps, mark=steps[at], log_x=True, markers=True,
                  xlabel="steps + 1", ylabel="nats", colors={"L[D]": theme.ATTENTION})  # fmt: skip
     for y, text in ((told.least, "L*"), (2 * math.log(2), "2 log 2")):
-        fig.add_hline(y=y, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
+        rule(fig, y=y, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
         fig.add_annotation(x=1, xref="paper", y=y, text=text, showarrow=False, xanchor="right",
                            yanchor="bottom")  # fmt: skip
     low, high = min(told.least, *told.values), max(2 * math.log(2), *told.values)

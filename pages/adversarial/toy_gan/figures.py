@@ -5,7 +5,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, curves
+from lab.figures.basic import array, curves, rule
 
 REAL, MADE = 1.12, -0.12  # heights of the ticks
 
@@ -39,8 +39,8 @@ def line(x: Any, judged: Any, best: Any, real: Any, made: Any) -> go.Figure:
 def course(theta: Any, real: float, at: float, span: tuple[float, float]) -> go.Figure:
     """θ by round; shape 0 of the layout is the line at the frame that is shown, the data's mean is dotted."""
     fig = curves({"θ": theta}, mark=at, xlabel="round", ylabel="θ", colors={"θ": theme.OUTPUT})
-    fig.add_hline(
-        y=real, line={"color": theme.INPUT, "width": 2, "dash": "dot"},
+    rule(
+        fig, y=real, line={"color": theme.INPUT, "width": 2, "dash": "dot"},
         annotation={"text": "mean of the data", "font": {"size": theme.FONT_SIZE - 2}, "xanchor": "right"},
     )  # fmt: skip
     fig.update_yaxes(range=list(span))

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, curves, heatmap, image
+from lab.figures.basic import array, curves, heatmap, image, rule
 
 
 def jacobian(values: Any, reach: float, title: str = "") -> go.Figure:
@@ -46,8 +46,8 @@ def map_of_pixels(values: Any, title: str, reach: float | None = None) -> go.Fig
 def losses(lines: Mapping[str, Any], passes: Sequence[float], floor: float, at: float) -> go.Figure:
     """Losses by name along the passes, a line at `at`, and the least that any density can have."""
     fig = curves(lines, passes, mark=at, ylabel="loss, nats")
-    fig.add_hline(
-        y=floor, line={"color": theme.GREEN, "width": 3},
+    rule(
+        fig, y=floor, line={"color": theme.GREEN, "width": 3},
         annotation={"text": "ln 14", "xanchor": "right", "x": 0.97, "yanchor": "bottom"},
     )  # fmt: skip
     return room(fig, passes)

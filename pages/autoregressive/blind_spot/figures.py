@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, click_targets, curves, image, images
+from lab.figures.basic import array, click_targets, curves, image, images, rule
 from lab.figures.raster import ring
 
 DECADES = 8  # of the number of paths, from the palest blue to full blue
@@ -104,8 +104,8 @@ def against(
         )
     )  # fmt: skip
     for height_, name, color in ((coins, "fair coins", theme.HIDDEN), (floor, "floor", theme.VERMILLION)):
-        fig.add_hline(
-            y=height_, line={"color": color, "width": 3, "dash": "dash"},
+        rule(
+            fig, y=height_, line={"color": color, "width": 3, "dash": "dash"},
             annotation={"text": f"{name} {height_:.2f}", "xanchor": "right", "x": 1, "yanchor": "top"},
         )  # fmt: skip
     fig.update_yaxes(range=[0, 1.18 * max(coins, *values)], title="nats")

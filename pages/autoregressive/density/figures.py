@@ -6,7 +6,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, curves
+from lab.figures.basic import array, curves, rule
 
 
 def plane(
@@ -45,7 +45,7 @@ def plane(
                 )
             )  # fmt: skip
     if at is not None:
-        fig.add_vline(x=at[0], line={"color": theme.VERMILLION, "width": 3, "dash": "dot"})
+        rule(fig, x=at[0], line={"color": theme.VERMILLION, "width": 3, "dash": "dot"})
         fig.add_trace(
             go.Scatter(
                 x=[at[0]], y=[at[1]], mode="markers", showlegend=False, hoverinfo="skip", name="selected",
@@ -76,7 +76,7 @@ def section(x: Any, total: Any, components: Any, at: float, title: str = "") -> 
                    line={"width": 4, "color": theme.OUTPUT},
                    hovertemplate="x₂ = %{x:.2f}: %{y:.4f}<extra></extra>")
     )  # fmt: skip
-    fig.add_vline(x=at, line={"color": theme.VERMILLION, "width": 3, "dash": "dot"})
+    rule(fig, x=at, line={"color": theme.VERMILLION, "width": 3, "dash": "dot"})
     fig.update_xaxes(title="x₂")
     fig.update_yaxes(title="density", rangemode="tozero")
     fig.update_layout(title=title)

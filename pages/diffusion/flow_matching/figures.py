@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import curves
+from lab.figures.basic import curves, rule
 
 COLORS = {"first round": theme.HIDDEN, "after reflow": theme.OUTPUT, "exact": theme.INPUT}
 
@@ -17,7 +17,7 @@ def against_steps(
     shown = {name: [max(d, floor / 10) for d in row] for name, row in found.items()}  # chance goes below 0
     fig = curves(shown, steps, log_x=True, log_y=True, markers=True, mark=at, xlabel="Euler steps N",
                  ylabel="energy distance", colors=COLORS)  # fmt: skip
-    fig.add_hline(y=floor, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
+    rule(fig, y=floor, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
     fig.update_xaxes(tickmode="array", tickvals=list(steps))
     fig.update_yaxes(nticks=5, exponentformat="power", dtick=1)
     return fig

@@ -6,7 +6,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array
+from lab.figures.basic import array, rule
 from lab.figures.trails import trails
 
 
@@ -41,6 +41,6 @@ def arrived(names: Sequence[str], shares: Sequence[float], truth: float) -> go.F
         go.Bar(x=list(names), y=list(shares), marker={"color": [theme.HIDDEN, theme.OUTPUT]},
                text=[f"{s:.3f}" for s in shares], textposition="inside", hoverinfo="skip")
     )  # fmt: skip
-    fig.add_hline(y=truth, line={"color": theme.INPUT, "width": 3, "dash": "dash"})
+    rule(fig, y=truth, line={"color": theme.INPUT, "width": 3, "dash": "dash"})
     fig.update_yaxes(range=[0, 1.05], title="share near a mode", tickvals=[0, 0.5, 1])
     return fig

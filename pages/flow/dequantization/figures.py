@@ -6,7 +6,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, curves
+from lab.figures.basic import array, curves, rule
 
 KIND_COLORS = {"none": theme.VERMILLION, "uniform": theme.BLUE, "learned": theme.GREEN}
 
@@ -44,7 +44,7 @@ def course(lines: Mapping[str, Sequence[float]], steps: Sequence[int], entropy: 
     named = {f"{kind} noise" if kind != "none" else "no noise": line for kind, line in lines.items()}
     colors = dict(zip(named, KIND_COLORS.values(), strict=True))
     fig = curves(named, steps, mark=at, colors=colors, xlabel="training steps", ylabel="nats")
-    fig.add_hline(y=entropy, line={"color": theme.text(), "width": 2, "dash": "dash"})
+    rule(fig, y=entropy, line={"color": theme.text(), "width": 2, "dash": "dash"})
     fig.add_annotation(x=1, xref="paper", y=entropy, text="entropy H", showarrow=False, yanchor="top",
                        xanchor="right")  # fmt: skip
     return fig

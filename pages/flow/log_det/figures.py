@@ -5,7 +5,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array
+from lab.figures.basic import array, rule
 
 
 def sums(exact: float, right: Any, without: Any, powers: Any, at: int) -> go.Figure:
@@ -42,7 +42,7 @@ def estimates(
         go.Scatter(x=names, y=m[at], mode="markers", marker={"size": 13, "color": theme.OUTPUT},
                    error_y={"type": "data", "array": s[at], "thickness": 4, "width": 9}, showlegend=False)
     )  # fmt: skip
-    fig.add_hline(y=exact, line={"color": theme.text(), "width": 2, "dash": "dot"})
+    rule(fig, y=exact, line={"color": theme.text(), "width": 2, "dash": "dot"})
     reach = max(0.12, 1.15 * float((abs(m - exact) + s)[abs(m - exact) + s < 1e3].max(initial=0.0)))
     fig.update_yaxes(title="estimate ± 1 sd", range=[exact - reach, exact + reach])
     return fig, {"data.0.y": m, "data.0.error_y.array": s}
@@ -78,6 +78,6 @@ def values(before: Any, after: Any, eigen: Any) -> go.Figure:
         fig.add_trace(go.Bar(x=["largest", "smallest"], y=y, name=name, marker={"color": color},
                              text=[f"{one:.2g}" for one in array(v)], textposition="outside",
                              cliponaxis=False))  # fmt: skip
-    fig.add_hline(y=1, line={"color": theme.text(), "width": 2, "dash": "dot"})
+    rule(fig, y=1, line={"color": theme.text(), "width": 2, "dash": "dot"})
     fig.update_yaxes(type="log", range=[-4, 1.9], exponentformat="power", dtick=1)
     return fig

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, curves
+from lab.figures.basic import array, curves, rule
 
 COLORS = (theme.BLUE, theme.VERMILLION, theme.GREEN, theme.ORANGE, theme.PURPLE)
 
@@ -23,7 +23,7 @@ def scores(
         fig.add_scatter(x=(x[1:] + x[:-1]) / 2, y=array(values), mode="lines", name=name, fill="tozeroy",
                         line={"color": color, "width": 3, "shape": "hvh"},
                         fillcolor=theme.fade(color, 0.2))  # fmt: skip
-    fig.add_vline(x=threshold, line={"color": theme.text(), "width": 3, "dash": "dot"})
+    rule(fig, x=threshold, line={"color": theme.text(), "width": 3, "dash": "dot"})
     if own is not None:
         fig.add_scatter(x=[min(high, max(low, own))], y=[0], mode="markers", name="your picture",
                         marker={"size": 18, "color": theme.VERMILLION, "symbol": "triangle-up"})  # fmt: skip
@@ -39,7 +39,7 @@ def areas(names: Sequence[str], log_p: Sequence[float], typical: Sequence[float]
     for label, values, color in (("log p", log_p, theme.BLUE), ("typicality", typical, theme.ORANGE)):
         fig.add_bar(y=list(names), x=list(values), orientation="h", name=label, marker={"color": color},
                     hovertemplate="%{y}: %{x:.3f}<extra></extra>")  # fmt: skip
-    fig.add_vline(x=0.5, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
+    rule(fig, x=0.5, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
     fig.update_xaxes(title="AUROC", range=[0, 1])
     fig.update_yaxes(autorange="reversed", showgrid=False)
     fig.update_layout(showlegend=True, barmode="group")
@@ -71,7 +71,7 @@ def of_classes(
                         error_x={"array": list(errors[name]), "thickness": 2},
                         marker={"size": 12, "color": color},
                         hovertemplate="%{x:.3f}<extra></extra>")  # fmt: skip
-    fig.add_vline(x=0.5, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
+    rule(fig, x=0.5, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
     fig.add_hrect(
         y0=at - 0.5, y1=at + 0.5, fillcolor=theme.fade(theme.HIDDEN, 0.25), line_width=0, layer="below"
     )

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from lab.figures import basic, theme
-from lab.figures.basic import array
+from lab.figures.basic import array, rule
 
 ACCURACIES = ("layers", "training accuracy", "test accuracy")
 APART = 0.15  # least distance of two drawn nodes, on a picture about 2 wide
@@ -82,8 +82,8 @@ def similarity(values: Any, classes: Any, height: int = 480) -> go.Figure:
     fig.update_yaxes(title="class", **ticks)
     for k in present[1:]:
         at = float(np.flatnonzero(c == k)[0]) - 0.5
-        fig.add_hline(y=at, line={"color": theme.OUTPUT, "width": 2})
-        fig.add_vline(x=at, line={"color": theme.OUTPUT, "width": 2})
+        rule(fig, y=at, line={"color": theme.OUTPUT, "width": 2})
+        rule(fig, x=at, line={"color": theme.OUTPUT, "width": 2})
     return fig
 
 
@@ -271,7 +271,7 @@ def contributions(values: Any, names: Sequence[str], step: int, total: float, he
             hovertext=[f"{name}: {x:+.4g}" for name, x in zip(names, v, strict=True)], hoverinfo="text",
         )
     )  # fmt: skip
-    fig.add_hline(y=total, line={"color": theme.OUTPUT, "width": 3})
+    rule(fig, y=total, line={"color": theme.OUTPUT, "width": 3})
     each = max(1, -(-len(v) // 9))  # as many names as have room; the bias is always named
     named = sorted({*range(0, len(v) - each, each), len(v) - 1})
     fig.update_xaxes(

@@ -6,7 +6,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array
+from lab.figures.basic import array, rule
 
 
 def texts(centres: Any, counts: Any, below: Sequence[int], floor: float) -> go.Figure:
@@ -25,7 +25,7 @@ def texts(centres: Any, counts: Any, below: Sequence[int], floor: float) -> go.F
             hoverinfo="text",
         )
     )  # fmt: skip
-    fig.add_vline(x=floor, line={"color": theme.text(), "width": 3, "dash": "dot"})
+    rule(fig, x=floor, line={"color": theme.text(), "width": 3, "dash": "dot"})
     fig.add_annotation(
         x=floor, y=1, yref="paper", text="floor", showarrow=False, yanchor="bottom", xanchor="center"
     )

@@ -5,7 +5,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, curves
+from lab.figures.basic import array, curves, rule
 
 
 def surprisal(true: Any, own: Any, length: int) -> go.Figure:
@@ -28,7 +28,7 @@ def gap(values: Any, error: Any, length: int) -> go.Figure:
         hoverinfo="skip",
     )  # fmt: skip
     fig.add_scatter(x=t, y=v, mode="lines", line={"width": 3, "color": theme.VERMILLION}, name="own − true")
-    fig.add_hline(y=0, line={"color": theme.text(), "width": 1.5, "dash": "dot"})
+    rule(fig, y=0, line={"color": theme.text(), "width": 1.5, "dash": "dot"})
     fig.update_xaxes(title="tokens since the true beginning", range=[0.5, length + 0.5])
     fig.update_yaxes(title="gap (nats)", nticks=5)
     fig.update_layout(showlegend=True)

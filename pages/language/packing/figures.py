@@ -5,7 +5,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array
+from lab.figures.basic import array, rule
 
 
 def histogram(edges: Any, counts: Any, expected: Any, epsilon: float) -> go.Figure:
@@ -24,7 +24,7 @@ def histogram(edges: Any, counts: Any, expected: Any, epsilon: float) -> go.Figu
         line={"color": theme.text(), "width": 3},
     )  # fmt: skip
     for bound in (-epsilon, epsilon):
-        fig.add_vline(x=bound, line={"color": theme.VERMILLION, "width": 3, "dash": "dash"})
+        rule(fig, x=bound, line={"color": theme.VERMILLION, "width": 3, "dash": "dash"})
     fig.update_xaxes(title="cosine of two directions")
     fig.update_yaxes(title="pairs")
     fig.update_layout(height=420, bargap=0)

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array
+from lab.figures.basic import array, rule
 from lab.figures.tokens import escape
 
 
@@ -33,7 +33,7 @@ def surprisal(tokens: Sequence[str], bits: Sequence[float], mean: float) -> go.F
     for place in [i for i, e in enumerate(endless) if e]:
         fig.add_annotation(x=place, y=top, text="∞", showarrow=False, yshift=12, font={"size": 26})
     if mean < float("inf"):
-        fig.add_hline(y=mean, line={"color": theme.text(), "width": 3, "dash": "dash"})
+        rule(fig, y=mean, line={"color": theme.text(), "width": 3, "dash": "dash"})
         fig.add_annotation(
             x=1, xref="paper", y=mean, text=f"mean {mean:.3f}", showarrow=False, yshift=14, xanchor="right"
         )

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array
+from lab.figures.basic import array, rule
 
 
 def landscape(theta: Any, log_p: Any, bounds: Any, at: int, stands: Any, top: float | None) -> go.Figure:
@@ -39,7 +39,7 @@ def landscape(theta: Any, log_p: Any, bounds: Any, at: int, stands: Any, top: fl
                         mode="markers" if name == "us" else "lines+markers", marker=marker,
                         showlegend=False, hoverinfo="skip")  # fmt: skip
     if top is not None:
-        fig.add_vline(x=top, line={"color": theme.soft(), "width": 2, "dash": "dot"})
+        rule(fig, x=top, line={"color": theme.soft(), "width": 2, "dash": "dot"})
     high, low = float(black.max()), float(np.quantile(black, 0.1))
     span = max(high - min(low, float(s[:, 2].min())), 0.2)
     fig.update_xaxes(title="θ", range=[grid[0], grid[-1]], zeroline=False)

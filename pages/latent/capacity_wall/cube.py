@@ -7,6 +7,7 @@ import torch
 
 from lab import ui
 from lab.figures import theme
+from lab.figures.basic import rule
 from pages.latent.capacity_wall import figures, lens
 
 SIZES, COUNT = [1, 2, 4, 8, 16, 32, 64], 2000
@@ -51,7 +52,7 @@ def view(stage: Any, references: Sequence[str]) -> None:
             lines = {"new points": (each, theme.OUTPUT)}
             levels = {"−H": (best, theme.GREEN), f"{d} bits": (coded / d, theme.ATTENTION)}
             fig = figures.climb(SIZES, lines, levels, film.at, "components K", "log p a dimension, nats")
-            fig.add_vline(x=2**d, line={"color": theme.text(), "width": 2, "dash": "dot"})
+            rule(fig, x=2**d, line={"color": theme.text(), "width": 2, "dash": "dot"})
             ui.figure(
                 fig, key="climb", share=1.0, film=film, frames=figures.dots(fig, SIZES, each),
                 data={"K": SIZES, "new": each},

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, click_plane
+from lab.figures.basic import array, click_plane, rule
 
 TARGETS = 31  # places a side that can be asked about
 CIRCLES = 13
@@ -78,7 +78,7 @@ def laws(z: Any, prior: Any, posterior: Any, guesses: Any) -> go.Figure:
                         line={"color": color, "width": width},
                         hovertemplate="z = %{x:.2f}: %{y:.3f}<extra></extra>")  # fmt: skip
     for place in array(guesses).tolist():
-        fig.add_vline(x=place, line={"color": theme.ATTENTION, "width": 2, "dash": "dot"})
+        rule(fig, x=place, line={"color": theme.ATTENTION, "width": 2, "dash": "dot"})
     fig.update_xaxes(title="z", range=[-3.5, 3.5], zeroline=False)
     fig.update_yaxes(title="density", rangemode="tozero")
     return fig

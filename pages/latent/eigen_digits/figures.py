@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array
+from lab.figures.basic import array, rule
 
 GAP, HEAD = 0.02, 0.07  # between panels, and above each for its title; of the whole
 
@@ -82,7 +82,7 @@ def errors(lines: Mapping[str, tuple[Any, str]], at: int) -> go.Figure:
         fig.add_scatter(x=np.arange(1, len(v) + 1), y=v, mode="lines", name=name,
                         line={"width": 4, "color": color},
                         hovertemplate="%{x} hidden: %{y:.3f}<extra></extra>")  # fmt: skip
-    fig.add_vline(x=at, line={"color": theme.text(), "width": 2, "dash": "dot"})
+    rule(fig, x=at, line={"color": theme.text(), "width": 2, "dash": "dot"})
     fig.update_xaxes(title="steps that hide", range=[0, len(v) + 0.2])
     fig.update_yaxes(title="error of a hidden pixel", rangemode="tozero")
     return fig

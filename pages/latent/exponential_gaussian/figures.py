@@ -3,7 +3,7 @@
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, click_targets
+from lab.figures.basic import array, click_targets, rule
 from pages.latent.exponential_gaussian.lens import VALUES, Surface
 
 
@@ -65,7 +65,7 @@ def surface(found: Surface, formula: str, theta: float, phi: float) -> go.Figure
             marker={"symbol": "circle-open", "size": 20, "color": theme.VERMILLION, "line": {"width": 4}},
         )
     )
-    fig.add_vline(x=theta, line={"color": theme.VERMILLION, "width": 3, "dash": "dot"})
+    rule(fig, x=theta, line={"color": theme.VERMILLION, "width": 3, "dash": "dot"})
     fig.update_xaxes(title="θ", range=[VALUES[0], VALUES[-1]], constrain="domain")
     fig.update_yaxes(title="φ", range=[VALUES[0], VALUES[-1]])
     return fig.update_layout(
@@ -93,7 +93,7 @@ def curves(found: Surface, at: int, phi: float) -> go.Figure:
                 hovertemplate="φ = %{x}: %{y:.3f}<extra>" + name + "</extra>",
             )
         )
-    fig.add_vline(x=phi, line={"color": theme.HIDDEN, "width": 2, "dash": "dot"})
+    rule(fig, x=phi, line={"color": theme.HIDDEN, "width": 2, "dash": "dot"})
     low, high = float(found.evidence.min()), float(max(found.printed.max(), found.evidence.max()))
     fig.update_xaxes(title="φ", range=[VALUES[0], VALUES[-1]])
     fig.update_yaxes(title="nats", range=[low - 1.5, high + 0.3], nticks=7)

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, curves
+from lab.figures.basic import array, curves, rule
 from pages.latent.gradients.lens import COUNTS, Node, Race
 
 COLORS = (theme.GREEN, theme.VERMILLION, theme.OUTPUT, theme.INPUT, theme.ATTENTION)
@@ -49,7 +49,7 @@ def running(race: Race, at: int) -> go.Figure:
     lines = {name: values[at] for name, values in prefixes(race).items()}
     colors = dict(zip(lines, COLORS, strict=False))
     fig = curves(lines, COUNTS, colors=colors, markers=True, xlabel="draws n", ylabel="mean of n draws")
-    fig.add_hline(y=race.truth, line={"color": theme.text(), "width": 3, "dash": "dot"})
+    rule(fig, y=race.truth, line={"color": theme.text(), "width": 3, "dash": "dot"})
     every = np.concatenate([array(v)[2:] for v in race.running().values()])
     half = max(0.3, 1.1 * float(np.abs(every - race.truth).max()))
     fig.update_xaxes(type="log", tickvals=[1, 10, 100, 1000], range=[-0.1, 3.8])
@@ -126,7 +126,7 @@ def means(lines: dict[str, Any], truth: float, at: int) -> go.Figure:
     count = len(next(iter(lines.values())))
     fig = curves(lines, range(1, count + 1), mark=at + 1, xlabel="draws", ylabel="mean gradient by μ",
                  colors=dict(zip(lines, (theme.GREEN, theme.VERMILLION), strict=True)))  # fmt: skip
-    fig.add_hline(y=truth, line={"color": theme.text(), "width": 2, "dash": "dot"})
+    rule(fig, y=truth, line={"color": theme.text(), "width": 2, "dash": "dot"})
     fig.add_annotation(x=0.98, xref="paper", y=truth, text="∂E f/∂μ", showarrow=False, yanchor="bottom",
                        xanchor="right")  # fmt: skip
     return fig

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, click_plane
+from lab.figures.basic import array, click_plane, rule
 
 TARGETS = 41  # places a side that a click can add
 
@@ -136,7 +136,7 @@ def widths(
                         line={"color": color, "width": 4, "dash": dash},
                         hovertemplate="t = %{x}: %{y:.3f}<extra></extra>")  # fmt: skip
     now = [*t.tolist(), *t[::-1].tolist()]
-    fig.add_vline(x=now[at], line={"color": theme.text(), "width": 2, "dash": "dot"})
+    rule(fig, x=now[at], line={"color": theme.text(), "width": 2, "dash": "dot"})
     top = max(1.05, 1.1 * float(np.nanmax(array(deviations["sd after x"][0]))))
     fig.update_xaxes(title="t", range=[0.5, len(g) + 0.5])
     fig.update_yaxes(range=[0, top])

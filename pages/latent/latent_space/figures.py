@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import basic, theme
-from lab.figures.basic import array
+from lab.figures.basic import array, rule
 from lab.lenses.latent import Window
 
 WALKS = {"linear": theme.BLUE, "spherical": theme.VERMILLION}
@@ -146,7 +146,7 @@ def norms(t: Any, lengths: Mapping[str, Any], typical: float, at: float) -> go.F
         at: the current t.
     """
     fig = basic.curves(dict(lengths), t, colors=WALKS, mark=at, xlabel="t", ylabel="length ‖z(t)‖")
-    fig.add_hline(y=typical, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
+    rule(fig, y=typical, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
     fig.add_annotation(
         x=0.02, y=typical, xref="paper", text="typical of the prior", showarrow=False, yanchor="bottom",
         xanchor="left",
@@ -225,7 +225,7 @@ def staircase(
     reach = [*bounds, *([exact] if exact is not None else [])]
     slack = 0.15 * (max(reach) - min(reach) or 1.0)
     if exact is not None:
-        fig.add_hline(y=exact, line={"color": theme.GREEN, "width": 3, "dash": "dash"})
+        rule(fig, y=exact, line={"color": theme.GREEN, "width": 3, "dash": "dash"})
         fig.add_annotation(x=0, xref="paper", y=exact, text="log p(x), exact", showarrow=False,
                            yanchor="bottom", xanchor="left")  # fmt: skip
     fig.update_yaxes(range=[min(reach) - slack, max(reach) + 2 * slack])

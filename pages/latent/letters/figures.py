@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array
+from lab.figures.basic import array, rule
 
 COLORS = (theme.VERMILLION, theme.INPUT, theme.GREEN, theme.ATTENTION)
 
@@ -40,8 +40,8 @@ def rates(lines: Sequence[Any], best: int, floor: float, mark: int | None = None
         fig.add_trace(go.Scatter(y=array(line), x=list(range(len(line))), mode="lines", showlegend=False,
                                  line={"color": color, "width": width}, hoverinfo="skip"))  # fmt: skip
     if mark is not None:
-        fig.add_vline(x=mark, line={"color": theme.text(), "width": 2, "dash": "dot"})
-    fig.add_hline(y=floor, line={"color": theme.VERMILLION, "width": 2, "dash": "dot"})
+        rule(fig, x=mark, line={"color": theme.text(), "width": 2, "dash": "dot"})
+    rule(fig, y=floor, line={"color": theme.VERMILLION, "width": 2, "dash": "dot"})
     fig.update_xaxes(title="steps of EM")
     fig.update_yaxes(nticks=6)
     return fig.update_layout(title="nats a letter")

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array
+from lab.figures.basic import array, rule
 
 COLORS = (theme.INPUT, theme.VERMILLION)
 
@@ -30,7 +30,7 @@ def gauge(
     fig.add_scatter(x=[own], y=[0], mode="markers", name="yours", cliponaxis=False, hoverinfo="skip",
                     marker={"size": 20, "color": theme.OUTPUT, "symbol": "triangle-up",
                             "line": {"width": 2, "color": theme.text()}})  # fmt: skip
-    fig.add_vline(x=threshold, line={"color": theme.text(), "width": 3, "dash": "dot"})
+    rule(fig, x=threshold, line={"color": theme.text(), "width": 3, "dash": "dot"})
     fig.update_xaxes(title=xlabel, range=[low, high])
     fig.update_yaxes(title="share", rangemode="tozero")
     return fig.update_layout(showlegend=True)

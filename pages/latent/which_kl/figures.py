@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, curves
+from lab.figures.basic import array, curves, rule
 from pages.latent.which_kl.lens import Story
 
 SEEKS, COVERS = "argmin KL(q‖p)", "argmin KL(p‖q)"
@@ -55,7 +55,7 @@ def costs(told: Story, places: Sequence[float], at: int, xlabel: str) -> go.Figu
         colors={SEEKS: theme.OUTPUT, COVERS: theme.GREEN},
         markers=True,
     )
-    fig.add_hline(y=math.log(2), line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
+    rule(fig, y=math.log(2), line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
     fig.add_annotation(
         x=0.02, xref="paper", y=math.log(2), text="ln 2", showarrow=False, yanchor="bottom", xanchor="left"
     )
