@@ -72,7 +72,7 @@ def movement(found: Sequence[Dimensions], at: int) -> tuple[go.Figure, dict[str,
     fig.add_scatter(x=x[at], y=y[at], mode="markers", name="this model", hoverinfo="skip",
                     marker={"size": 16, "color": theme.ATTENTION,
                             "line": {"width": 2, "color": theme.paper()}})  # fmt: skip
-    rule(fig, x=MOVES, line={"color": theme.text(), "width": 2, "dash": "dash"})
+    basic.rule(fig, x=MOVES, line={"color": theme.text(), "width": 2, "dash": "dash"})
     fig.add_annotation(x=math.log10(MOVES), y=-3.9, xanchor="left", yanchor="bottom", showarrow=False,
                        text=" active →", font={"size": theme.FONT_SIZE - 2})  # fmt: skip
     ticks = {"tickvals": [10.0**k for k in range(-4, 1)], "ticktext": ["10⁻⁴", "0.001", "0.01", "0.1", "1"]}
