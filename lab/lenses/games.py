@@ -38,10 +38,15 @@ CURES: dict[str, dict[str, Any]] = {
 
 
 def playing(
-    x: Tensor, settings: Mapping[str, Any], batches: int, seed: int, every: int
+    x: Tensor, settings: Mapping[str, Any], batches: int, seed: int, every: int, size: int = BATCH
 ) -> Iterator[tuple[int, GAN, torch.Generator]]:
-    """Train a game on points x (N, 2): batches so far, the game and its generator of random numbers, before
-    the first batch and after each `every`; the caller may look, and should leave the generator alone."""
+    """Train a game on points x (N, 2), or on x of the settings' `event_shape`: batches so far, the game and
+    its generator of random numbers, before the first batch and after each `every`; the caller may look,
+    and should leave the generator alone.
+
+    Args:
+        size: examples a batch.
+    """
     settings = dict(settings)
     rates = {"generator": settings.pop("rate", RATE), "discriminator": RATE}
     model = seeded(lambda: GAN(hidden=(128, 128), ema=0.0, **settings), seed)
@@ -53,7 +58,7 @@ def playing(
     generator = torch.Generator().manual_seed(seed)
     yield 0, model, generator
     for done in range(1, batches + 1):
-        batch = x[torch.randint(len(x), (BATCH,), generator=generator)]
+        batch = x[torch.randint(len(x), (size,), generator=generator)]
         for whose, loss in model.turns(batch, generator):
             optimizers[whose].zero_grad()
             loss.backward(inputs=players[whose])  # type: ignore[no-untyped-call]

@@ -34,8 +34,8 @@ mount_menu, mount_map = (
 # The order in which a course meets the topics of a family; those not named come after, by name.
 COURSE = {
     "adversarial": (
-        "toy_gan", "gan_bench", "divergences", "optimal_discriminator", "earth_mover", "judge",
-        "latent_pad", "property_table",
+        "toy_gan", "gan_bench", "divergences", "optimal_discriminator", "vanishing", "earth_mover",
+        "judge", "latent_pad", "property_table",
     ),
     "autoregressive": (
         "parameters", "chains", "gaussian_chain", "fvsbn", "inspector", "sharing", "density", "autoencoder",

@@ -1,0 +1,92 @@
+"""A frozen generator: its gradients are those of the closed forms, and what the scenes say of them holds."""
+
+from functools import cache
+
+import pytest
+import torch
+from opening import figure, film, open_page
+
+from lab.seeding import seeded
+from modules.adversarial.gan import GAN
+from modules.adversarial.toy import Logistic, Shift
+from pages.adversarial.vanishing import lens
+
+
+@cache
+def played(turns: int, steps: int, width: int = 128, noise: float = 0.0, seed: int = 0) -> list[lens.Look]:
+    *_, (_, looks) = lens.watching(turns, steps, width, noise, seed)
+    return looks
+
+
+@pytest.mark.parametrize(
+    ("d", "sat", "ns"),  # oracle GA-O9
+    [(0.5, 0.235263, 0.2647), (2.0, 0.449600, 1.5504), (4.5, 0.083502, 4.4165), (8.0, 3.92875e-4, 7.9996)],
+)
+def test_norms_are_those_of_two_gaussians(d: float, sat: float, ns: float) -> None:
+    """A shifted Gaussian against the best D, a logistic regression: quantiles of z stand for its law."""
+    generator = Shift(0.0).double()
+    judge = Logistic(-d * d / 2, d).double()  # real examples d to the right: f = d (x − d/2)
+    q = (torch.arange(200_000, dtype=torch.float64) + 0.5) / 200_000
+    z = 2**0.5 * torch.erfinv(2 * q - 1)[:, None]
+    found = {name: lens.gradient_norm(generator, judge, loss, z) for name, loss in lens.LOSSES.items()}
+    assert found["saturating"] == pytest.approx(sat, rel=2e-3)
+    assert found["non-saturating"] == pytest.approx(ns, rel=2e-3)
+    assert found["critic"] == pytest.approx(d)  # the slope of f
+
+
+def test_noise_makes_the_near_row_of_a_far_one() -> None:
+    """Oracle GA-O11: two points at a distance of 4.5 with noise of 4.5 are Gaussians at a distance of 1."""
+    generator, s = Shift(0.0).double(), 4.5
+    judge = Logistic(-0.5, 1 / s).double()  # f = (x/s) − ½ is the best D of N(0, s²) and N(s, s²)
+    q = (torch.arange(100_000, dtype=torch.float64) + 0.5) / 100_000
+    blur = s * 2**0.5 * torch.erfinv(2 * q - 1)[:, None]
+    norm = lens.gradient_norm(generator, judge, lens.LOSSES["saturating"], torch.zeros_like(blur), blur)
+    assert norm == pytest.approx(0.397973 / s, rel=1e-3)
+
+
+def test_the_generator_stands_still_and_its_own_d_goes_on() -> None:
+    model = seeded(lambda: GAN(event_shape=(1, 8, 8), ema=0.0), 0)
+    before = [p.clone() for p in model.generator.parameters()]
+    judged = model.discriminator.head.weight.clone()
+    *_, (done, looks) = lens.alone(model, lens.digits(), 5, 128, 0.0, 0)
+    assert done == looks[-1].steps == 5 and [one.steps for one in looks] == [0, 1, 2, 3, 4, 5]
+    assert all(torch.equal(a, b) for a, b in zip(before, model.generator.parameters(), strict=True))
+    assert not torch.equal(judged, model.discriminator.head.weight)
+
+
+def test_histograms_hold_every_logit() -> None:
+    f = torch.tensor([-100.0, 0.0, 0.2, 100.0])
+    assert lens.shares(f).sum() == 1 and lens.shares(f)[[0, -1]].tolist() == [0.25, 0.25]
+    assert lens.shares(f)[lens.BINS // 2] == 0.5
+
+
+def test_what_the_first_scenes_say() -> None:
+    for turns in (lens.QUICK, 10):
+        first, last = played(turns, lens.QUICK)[0].norms, played(turns, lens.QUICK)[-1].norms
+        assert last["saturating"] < first["saturating"] / 5, turns
+        assert last["non-saturating"] > 5 * first["non-saturating"], turns
+    assert lens.left(played(lens.QUICK, lens.QUICK)) == lens.OPTIONS[0]
+
+
+@pytest.mark.heavy
+def test_what_the_longer_scenes_say() -> None:
+    plain = played(lens.QUICK, 1000)
+    middle, last = plain[len(plain) // 2].norms, plain[-1].norms
+    assert last["saturating"] < plain[0].norms["saturating"] / 100
+    assert 0.7 < last["critic"] / middle["critic"] < 1.4
+    late = played(1000, 1000)
+    assert late[-1].norms["saturating"] < late[0].norms["saturating"] / 100
+    assert late[6].norms["saturating"] > plain[6].norms["saturating"]  # a little later
+    assert played(lens.QUICK, 1000, width=8)[-1].norms["saturating"] < 0.01
+    noisy = played(lens.QUICK, 300, noise=1.0)
+    assert noisy[-1].norms["saturating"] > noisy[0].norms["saturating"]
+    assert min(one.norms["saturating"] for one in noisy) > 0.3
+
+
+def test_the_page() -> None:
+    page = open_page("adversarial/vanishing")
+    looks = played(lens.QUICK, lens.QUICK)
+    assert film(page, "look")["captions"] == lens.captions(looks)
+    _, arrays = figure(page, "logits")
+    assert arrays["data.1.y"].shape == (len(looks), lens.BINS)
+    assert arrays["data.1.y"].sum(1) == pytest.approx(1, abs=1e-3)
