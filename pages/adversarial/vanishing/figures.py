@@ -35,7 +35,7 @@ def logits(looks: list[Look], at: int) -> go.Figure:
         {"barmode": "overlay", "showlegend": True},
     )  # fmt: skip
     top = max(float(one.real.max().maximum(one.fake.max())) for one in looks)
-    fig.update_xaxes(title="f, the logit of D", range=[-REACH, REACH], tickvals=[-15, -10, -5, 0, 5, 10, 15])
+    fig.update_xaxes(title="f, the logit of D", range=[-REACH, REACH], tickvals=[-10, 0, 10])
     return fig.update_yaxes(title="share", range=[0, 1.05 * top], nticks=4)
 
 

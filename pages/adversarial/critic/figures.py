@@ -1,0 +1,61 @@
+"""A critic over the plane, how steep it is, and its value beside W₁."""
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lab.figures import theme
+from lab.figures.basic import array, curves
+from pages.adversarial.critic.lens import REACH, Look
+
+STEEP = 2.0  # of ‖∇f‖, where the colours end
+
+
+def plane(z: Any, real: Any, made: Any, title: str, top: float, diverging: bool) -> go.Figure:
+    """Trace 0: f or ‖∇f‖; 1: real points; 2: made ones."""
+    z, step = array(z), 2 * REACH / (len(z) - 1)
+    low, scale = (-top, "diverging") if diverging else (0.0, "probability")
+    fig = go.Figure(
+        go.Heatmap(
+            z=z, x0=-REACH, dx=step, y0=-REACH, dy=step, zmin=low, zmax=top, zsmooth="fast",
+            colorscale=theme.scale(scale), hoverinfo="skip",  # type: ignore[arg-type]
+            colorbar={"thickness": 12, "outlinewidth": 0, "len": 0.9, "title": {"text": title}, "nticks": 5,
+                      "exponentformat": "power"},
+        )
+    )  # fmt: skip
+    for cloud, name, color in ((real, "real", theme.GREEN), (made, "made", theme.OUTPUT)):
+        p = array(cloud)
+        marker = {"size": 5, "color": color, "line": {"width": 0.5, "color": theme.paper()}}
+        fig.add_scatter(x=p[:, 0], y=p[:, 1], mode="markers", name=name, hoverinfo="skip", marker=marker)
+    fig.update_xaxes(range=[-REACH, REACH], zeroline=False, constrain="domain", tickvals=[-2, 0, 2])
+    fig.update_yaxes(range=[-REACH, REACH], zeroline=False, constrain="domain", scaleanchor="x",
+                     tickvals=[-2, 0, 2])  # fmt: skip
+    return fig
+
+
+def surface(looks: list[Look], real: Any, at: int) -> go.Figure:
+    """f, brought to mean 0, by the largest of all looks."""
+    top = max(float(one.f.abs().max()) for one in looks)
+    return plane(looks[at].f, real, looks[at].made, "f", top, True)
+
+
+def slopes(looks: list[Look], real: Any, at: int) -> go.Figure:
+    """‖∇f‖; what is steeper than STEEP has the last colour."""
+    return plane(looks[at].slopes, real, looks[at].made, "‖∇f‖", STEEP, False)
+
+
+def moves(looks: list[Look], what: str) -> dict[str, np.ndarray]:
+    """What turns in `surface` ("f") or `slopes`."""
+    made = np.stack([array(one.made) for one in looks])
+    z = np.stack([array(getattr(one, what)) for one in looks])
+    return {"data.0.z": z, "data.2.x": made[..., 0], "data.2.y": made[..., 1]}
+
+
+def values(looks: list[Look], at: int) -> go.Figure:
+    """The critic's value and W₁; shape 0 is the look."""
+    lines = {"value": [one.value for one in looks], "W₁": [one.w1 for one in looks]}
+    fig = curves(lines, [one.steps for one in looks], mark=looks[at].steps, xlabel="steps of the critic",
+                 colors={"value": theme.INPUT, "W₁": theme.OUTPUT})  # fmt: skip
+    fig.update_yaxes(rangemode="tozero", nticks=4)
+    return fig.update_xaxes(nticks=4, ticklabelposition="outside right")
