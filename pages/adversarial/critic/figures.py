@@ -1,5 +1,6 @@
 """A critic over the plane, how steep it is, and its value beside W₁."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,15 @@ from pages.adversarial.critic.lens import REACH, Look
 STEEP = 2.0  # of ‖∇f‖, where the colours end
 
 
-def plane(z: Any, real: Any, made: Any, title: str, top: float, diverging: bool) -> go.Figure:
+def plane(
+    z: Any,
+    real: Any,
+    made: Any,
+    title: str,
+    top: float,
+    diverging: bool,
+    ticks: Sequence[float] | None = None,
+) -> go.Figure:
     """Trace 0: f or ‖∇f‖; 1: real points; 2: made ones."""
     z, step = array(z), 2 * REACH / (len(z) - 1)
     low, scale = (-top, "diverging") if diverging else (0.0, "probability")
@@ -21,7 +30,7 @@ def plane(z: Any, real: Any, made: Any, title: str, top: float, diverging: bool)
             z=z, x0=-REACH, dx=step, y0=-REACH, dy=step, zmin=low, zmax=top, zsmooth="fast",
             colorscale=theme.scale(scale), hoverinfo="skip",  # type: ignore[arg-type]
             colorbar={"thickness": 12, "outlinewidth": 0, "len": 0.9, "title": {"text": title}, "nticks": 5,
-                      "exponentformat": "power"},
+                      "tickvals": ticks, "exponentformat": "power"},
         )
     )  # fmt: skip
     for cloud, name, color in ((real, "real", theme.GREEN), (made, "made", theme.OUTPUT)):
@@ -42,7 +51,7 @@ def surface(looks: list[Look], real: Any, at: int) -> go.Figure:
 
 def slopes(looks: list[Look], real: Any, at: int) -> go.Figure:
     """‖∇f‖; what is steeper than STEEP has the last colour."""
-    return plane(looks[at].slopes, real, looks[at].made, "‖∇f‖", STEEP, False)
+    return plane(looks[at].slopes, real, looks[at].made, "‖∇f‖", STEEP, False, [0, 0.5, 1, 1.5])
 
 
 def moves(looks: list[Look], what: str) -> dict[str, np.ndarray]:

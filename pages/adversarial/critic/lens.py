@@ -157,7 +157,7 @@ def captions(looks: list[Look]) -> list[str]:
 def equations(looks: list[Look]) -> list[str]:
     """Value and W₁, LaTeX."""
     return [
-        rf"\overline{{f(x)}}-\overline{{f(x^*)}}={one.value:.4f},\qquad W_1={one.w1:.4f},\qquad "
+        rf"\mathbb{{E}}f(x)-\mathbb{{E}}f(x^*)={one.value:.4f},\qquad W_1={one.w1:.4f},\qquad "
         rf"\max\|\nabla f\|={one.steepest:.4f}"
         for one in looks
     ]

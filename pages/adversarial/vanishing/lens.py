@@ -152,9 +152,9 @@ def captions(looks: list[Look]) -> list[str]:
 def equations(looks: list[Look]) -> list[str]:
     """The norms with their gradients, LaTeX."""
     return [
-        rf"\|\nabla_\theta\overline{{\log(1-D)}}\|={one.norms['saturating']:.4f},\qquad "
-        rf"\|\nabla_\theta\overline{{-\log D}}\|={one.norms['non-saturating']:.4f},\qquad "
-        rf"\|\nabla_\theta\overline{{-f}}\|={one.norms['critic']:.4f}"
+        rf"\|\nabla_\theta\mathbb{{E}}\log(1-D)\|={one.norms['saturating']:.4f},\qquad "
+        rf"\|\nabla_\theta\mathbb{{E}}(-\log D)\|={one.norms['non-saturating']:.4f},\qquad "
+        rf"\|\nabla_\theta\mathbb{{E}}(-f)\|={one.norms['critic']:.4f}"
         for one in looks
     ]
 
