@@ -1,0 +1,140 @@
+r"""How many different things does a generator make? Look for two that are the same among n of its draws.
+
+    P(two are the same) = 1 − Π (1 − i/N)          N equally likely things; unequal ones count as 1/Σp²
+    N ≈ n (n − 1) / 2 / pairs                      from all pairs that are the same among n draws
+
+Two pictures are the same where their distance in pixels is at most a share, the threshold, of the median
+distance: at 0 only copies are. P is measured by dealing the DRAWS pictures in DEALS orders and
+noting when the first two that are the same have come.
+
+[UDL] §15's notes take more than half among 400 draws for a support near 400,000: at that N it is 18 %, and
+half of it needs N ≤ 115,260. The estimate grows as n².
+
+Shapes: pictures (DRAWS, H, W); T thresholds; pairs (P, 2) from the nearest on, their distances (P,).
+
+References: Arora & Zhang 2017, arXiv:1706.08224; [UDL] §15 notes.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from datamodules.digits import Digits
+from lab import weights
+from modules.adversarial.judges import nearest_pairs
+
+REAL, KNOWN = "training digits", "known digits, with repeats"
+GENERATORS = ("dcgan-digits", "acgan-digits", "infogan-digits", "dcgan-mnist", KNOWN, REAL)
+DRAWS, DEALS = 400, 200
+THRESHOLDS = [round(0.025 * i, 3) for i in range(17)]  # of the median distance
+SHOWN = 8  # pairs
+SUPPORTS = (100, 365, 1000, 10_000, 115_260, 400_000)
+OPTIONS = ["below 50", "50 to 150", "above 150, or never among these"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is the same at one threshold.
+
+    Attributes:
+        pairs: that are the same. measured: (DRAWS,) P among the first 1, 2, … draws.
+        support: the estimate of N, ∞ without a pair.
+        sheet: (2 · SHOWN, H, W), the pairs just within the threshold; nothing where there are fewer.
+        distances: of those pairs, in shares of the median.
+    """
+
+    pairs: int
+    measured: Tensor
+    support: float
+    sheet: Tensor
+    distances: list[float]
+
+
+def training_digits() -> Tensor:
+    """(N, 8, 8), 0 to 1."""
+    data = Digits()
+    data.setup("fit")
+    return data.train_set[torch.arange(len(data.train_set))][0][:, 0]
+
+
+def drawn(name: str, size: int, seed: int) -> Tensor:
+    """DRAWS pictures of a shipped generator, of REAL without repeats, or of KNOWN with repeats among `size`
+    digits."""
+    generator = torch.Generator().manual_seed(seed)
+    if name in (REAL, KNOWN):
+        digits = training_digits()
+        digits = digits[torch.randperm(len(digits), generator=generator)]
+        if name == REAL:
+            return digits[:DRAWS]
+        return digits[torch.randint(min(size, len(digits)), (DRAWS,), generator=generator)]
+    with torch.no_grad():
+        return weights.load(name).sample(DRAWS, generator=generator)[:, 0]  # type: ignore[operator]
+
+
+def probability(support: float) -> Tensor:
+    """P that two of n draws are the same, for n = 1 … DRAWS: (DRAWS,)."""
+    before = torch.arange(DRAWS, dtype=torch.float64) / support  # i/N
+    return 1 - (1 - before).clamp(min=0).log().cumsum(0).exp()
+
+
+def dealt(pairs: Tensor, seed: int = 0) -> Tensor:
+    """P that two of the first n are among `pairs` (P, 2), n = 1 … DRAWS, over DEALS orders: (DRAWS,)."""
+    if not len(pairs):
+        return torch.zeros(DRAWS, dtype=torch.float64)
+    generator = torch.Generator().manual_seed(seed)
+    first = []
+    for _ in range(DEALS):
+        place = torch.randperm(DRAWS, generator=generator)
+        first.append(place[pairs].amax(1).min())  # when the later one of the earliest pair has come
+    return torch.stack(first).bincount(minlength=DRAWS).cumsum(0).double() / DEALS
+
+
+def story(pictures: Tensor) -> list[Found]:
+    """What is the same at each of THRESHOLDS."""
+    pairs, distances = nearest_pairs(pictures.flatten(1), DRAWS * (DRAWS - 1) // 2)
+    shares = distances / distances.median()
+    found = []
+    for threshold in THRESHOLDS:
+        count = int((shares <= threshold + 1e-6).sum())
+        last = slice(max(0, count - SHOWN), count)
+        sheet = torch.full((2 * SHOWN, *pictures.shape[1:]), torch.nan)
+        chosen = pictures[pairs[last].flatten()]  # first and second of a pair in turn
+        sheet[: len(chosen)] = chosen
+        support = len(pairs) / count if count else float("inf")
+        found.append(Found(count, dealt(pairs[:count]), support, sheet, shares[last].tolist()))
+    return found
+
+
+def half(measured: Tensor) -> int | None:
+    """The fewest draws with two that are the same at least half of the time; None if it takes more."""
+    enough = (measured >= 0.5).nonzero()
+    return int(enough[0]) + 1 if len(enough) else None
+
+
+def captions(found: list[Found]) -> list[str]:
+    """A sentence for every threshold."""
+    said = []
+    for threshold, one in zip(THRESHOLDS, found, strict=True):
+        many = half(one.measured)
+        said.append(
+            f"Same within {threshold:g} of the median distance: {one.pairs:,} pairs among {DRAWS} draws; "
+            + (f"half of the time two of {many}." if many else "no half of the time yet.")
+        )
+    return said
+
+
+def equations(found: list[Found]) -> list[str]:
+    """The estimate of the support, LaTeX."""
+    every = DRAWS * (DRAWS - 1) // 2
+    return [
+        rf"N\approx\frac{{{every}}}{{{one.pairs}}}={one.support:.1f}" if one.pairs
+        else rf"0\text{{ of }}{every}\text{{ pairs are the same}}"
+        for one in found
+    ]  # fmt: skip
+
+
+def answer(one: Found) -> str:
+    """Which of OPTIONS is so."""
+    many = half(one.measured)
+    return OPTIONS[2] if many is None or many > 150 else OPTIONS[0] if many < 50 else OPTIONS[1]

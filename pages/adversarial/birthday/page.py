@@ -1,0 +1,103 @@
+"""Birthday: look for two that are the same among a few hundred draws, and know how many there are at all."""
+
+from lab import ui
+from modules.adversarial import judges
+from pages.adversarial.birthday import figures, lens
+
+REFERENCES = [
+    "Arora & Zhang 2017, arXiv:1706.08224",
+    "[UDL] §15 notes (more than half at 400 draws speaks of 115,260 things at most, not of 400,000)",
+]
+
+stage = ui.stage(
+    "Birthday", "Two that are the same among a few hundred draws tell how many there are at all."
+)
+stage.scenes(
+    {
+        "DCGAN": ui.scene("No two are equal; how many are nearly so depends on what counts as the same."),
+        "Training digits": ui.scene("Real digits without repeats: at 0.3 about as many pairs as the GAN's.",
+                                    model=lens.REAL),
+        "ACGAN": ui.scene("At the same threshold more than twice as many pairs: less variety.",
+                          model="acgan-digits"),
+        "365 birthdays": ui.scene("365 digits with repeats: half of the time two of 23 are the same.",
+                                  model=lens.KNOWN, size=365, threshold=0.0, support=365),
+        "A thousand": ui.scene("Nearly three times the things, but only half as many draws again.",
+                               model=lens.KNOWN, size=1000, threshold=0.0, support=1000),
+        "400 draws": ui.scene("Grey: of 400,000 things 18 % at 400 draws, not half.", support=400_000),
+        "115,260": ui.scene("Grey: half at 400 draws needs as few as 115,260 things.", support=115_260),
+        "28 × 28": ui.scene("Larger pictures have more ways to differ: no pair is within 0.3.",
+                            model="dcgan-mnist"),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def pictures(name: str, size: int, seed: int):
+    return lens.drawn(name, size, seed)
+
+
+@ui.cached
+def told(name: str, size: int, seed: int):
+    return lens.story(pictures(name, size, seed))
+
+
+# --- Controls -----------------------------------------------------------------------------------
+
+shipped = set(ui.trained(None, lambda entry: entry.name in lens.GENERATORS))
+names = [name for name in lens.GENERATORS if name in (lens.REAL, lens.KNOWN) or name in shipped]
+with stage.rail:
+    name = ui.choice("Draws of", names, key="model", default="dcgan-digits", as_list=True)
+    size = ui.slider("Digits to repeat", 10, 1000, 365, key="size") if name == lens.KNOWN else 0
+    support = ui.choice("N of the grey line", list(lens.SUPPORTS), key="support", default=1000,
+                        format="{:,}".format, as_list=True)  # fmt: skip
+    seed = ui.number("Seed", 0, 999, 0, key="seed")
+found = told(name, size, seed)
+film = ui.film(len(found), key="threshold", values=lens.THRESHOLDS, default=0.3, label="Threshold",
+               seconds=0.5)  # fmt: skip
+now = found[film.at]
+
+# --- Picture ------------------------------------------------------------------------------------
+
+with stage.picture:
+    left, right = ui.columns(2)
+    with left:
+        ui.figure(
+            figures.sheet(found, film.at), key="sheet", share=1.0, film=film,
+            frames={"data.0.z": figures.sheets(found)},
+            alt=f"The last {lens.SHOWN} pairs within the threshold, side by side",
+        )  # fmt: skip
+    with right:
+        ui.figure(
+            figures.chances(found, film.at, support), key="chances", share=1.0, film=film,
+            frames=figures.moves(found), alt="Probability that two of n draws are the same",
+            data={"draws": range(1, lens.DRAWS + 1), "measured": now.measured,
+                  "given N": lens.probability(support)},
+        )  # fmt: skip
+with stage.foot:
+    film.bar(captions=lens.captions(found), equations=lens.equations(found))
+
+# --- Words --------------------------------------------------------------------------------------
+
+real = told(lens.REAL, 0, 0)[film.at]
+with stage.below:
+    ui.notice(
+        f"Left are the last {lens.SHOWN} pairs that still count as the same, each pair side by side: whether "
+        f"they are is for the eye to say. Among {lens.DRAWS} training digits {real.pairs:,} pairs are as "
+        "near, beside their own median, and no two of them are the same. The estimate of N is 1/Σp²: where "
+        "some things come more often than others, the rare ones are not counted."
+    )
+    ui.check(
+        "After how many draws are two the same, half of the time?", lens.OPTIONS, lens.answer(now),
+        f"N is about {now.support:,.0f}; of equal chances n² is 1.4 N." if now.pairs else "There is no pair.",
+        veils=("chances", "equation"),
+    )  # fmt: skip
+    ui.program(
+        f"""
+        from pages.adversarial.birthday import lens
+
+        found = lens.story(lens.drawn({name!r}, {size}, {seed}))[{film.at}]
+        result = [found.pairs, float(found.measured[99]), float(lens.probability({support})[-1])]
+        """,
+        shows=[now.pairs, float(now.measured[99]), float(lens.probability(support)[-1])],
+    )
+    ui.source(judges.duplicate_probability, judges.nearest_pairs, lens.dealt, references=REFERENCES)

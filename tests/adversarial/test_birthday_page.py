@@ -1,0 +1,71 @@
+"""The birthday test: the curves are those of the judges, and what the scenes say is so."""
+
+from functools import cache
+
+import pytest
+import torch
+from opening import figure, film, open_page
+
+from modules.adversarial import judges
+from pages.adversarial.birthday import lens
+
+AT = {threshold: i for i, threshold in enumerate(lens.THRESHOLDS)}
+
+
+@cache
+def told(name: str, size: int = 0) -> list[lens.Found]:
+    return lens.story(lens.drawn(name, size, 0))
+
+
+def test_the_curve_is_that_of_the_judges() -> None:
+    for support in (100, 365, 115_260, 400_000):
+        curve = lens.probability(support)
+        for n in (2, 23, 99, 400):
+            assert float(curve[n - 1]) == pytest.approx(judges.duplicate_probability(n, support), abs=1e-9)
+    assert lens.probability(float("inf")).max() == 0
+    assert [lens.half(lens.probability(n)) for n in (365, 1000)] == [23, 38]  # oracle GA-O39
+
+
+def test_dealing_counts_the_first_pair() -> None:
+    """One pair among m: P(both are among the first n) = n (n − 1) / (m (m − 1))."""
+    curve = lens.dealt(torch.tensor([[3, 77]]))
+    n = torch.arange(1, lens.DRAWS + 1)
+    expected = n * (n - 1) / (lens.DRAWS * (lens.DRAWS - 1))
+    assert float((curve - expected).abs().max()) < 0.1 and curve[-1] == 1
+    assert lens.dealt(torch.empty(0, 2, dtype=torch.int64)).max() == 0
+
+
+def test_known_digits_are_counted() -> None:
+    for size in (100, 365):
+        one = told(lens.KNOWN, size)[0]
+        assert one.support == pytest.approx(size, rel=0.1)
+        assert lens.half(one.measured) == pytest.approx(judges.draws_until(size), abs=2)
+
+
+def test_pairs_within_the_threshold_are_shown() -> None:
+    found = told("dcgan-digits")[AT[0.3]]
+    assert found.sheet.shape == (2 * lens.SHOWN, 8, 8) and bool(found.sheet.isfinite().all())
+    assert max(found.distances) <= 0.3 and found.distances == sorted(found.distances)
+    empty = told("dcgan-digits")[0]
+    assert empty.pairs == 0 and bool(empty.sheet.isnan().all()) and empty.support == float("inf")
+
+
+def test_what_the_scenes_say() -> None:
+    gan, real, acgan = (told(name) for name in ("dcgan-digits", lens.REAL, "acgan-digits"))
+    assert gan[0].pairs == 0 < gan[AT[0.3]].pairs
+    assert 0.6 < gan[AT[0.3]].pairs / real[AT[0.3]].pairs < 1.6
+    assert acgan[AT[0.3]].pairs > 2 * gan[AT[0.3]].pairs
+    assert float(lens.probability(400_000)[-1]) == pytest.approx(0.1809, abs=1e-3)
+    assert float(lens.probability(115_260)[-1]) == pytest.approx(0.5, abs=1e-3)
+    few, many = (lens.half(told(lens.KNOWN, size)[0].measured) for size in (365, 1000))
+    assert few == 23 and many is not None and 1.4 < many / few < 1.7
+    assert told("dcgan-mnist")[AT[0.3]].pairs == 0
+
+
+def test_the_page() -> None:
+    page = open_page("adversarial/birthday")
+    assert film(page, "threshold")["captions"] == lens.captions(told("dcgan-digits"))
+    _, arrays = figure(page, "chances")
+    assert arrays["data.0.y"].shape == (len(lens.THRESHOLDS), lens.DRAWS)
+    known = open_page("adversarial/birthday", model=lens.KNOWN, size=365, threshold=0.0)
+    assert "two of 23" in film(known, "threshold")["captions"][0]
