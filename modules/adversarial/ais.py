@@ -1,0 +1,131 @@
+r"""Likelihood of a generator without one: blur what it makes a little, and anneal from the prior.
+
+    p(x) = ∫ N(x; g(z), s² I) p(z) dz
+    π_t(z) ∝ p(z) p(x|z)^β_t,   0 = β_0 < … < β_T = 1
+    z_0 ~ p(z);  log w += (β_t − β_{t−1}) log p(x|z_{t−1});  z_t ~ a kernel that leaves π_t as it is
+    E w = p(x):  log p(x) ≈ log mean w, on average from below
+
+The kernel is one turn of Hamiltonian Monte Carlo: leapfrog steps of momentum, then accepted with probability
+min(1, e^−ΔH). Its step shrinks as π_t does, step / √(1 + β_t J²/s²), where J² is the mean square of a
+singular value of g's Jacobian, measured on draws of its own: what the chains do must not set their step, or
+E w ≠ p(x). With T = 1 nothing moves: plain importance sampling from the prior.
+
+Shapes: x (B, ...) flattened to D numbers; z (C, B, K) of C chains; estimates (B,).
+
+References: Neal 2001, arXiv:physics/9803008 (AIS); Wu et al. 2017, arXiv:1611.04273 (of GANs and decoders);
+[UDL] §15 notes.
+"""
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from modules.base import require
+
+Decoder = Callable[[Tensor], Tensor]
+
+
+class Estimate(NamedTuple):
+    """Of each x: log mean w, its standard error (both (B,)), and the share of accepted moves.
+
+    The error is that of the chains' mean, sd(w) / (mean(w) √C): honest only where many chains have a share in
+    it; a few that carry all make it too small.
+    """
+
+    log_prob: Tensor
+    error: Tensor
+    accepted: float
+
+
+def temperatures(count: int, sharpness: float = 4.0) -> Tensor:
+    """β_0 … β_T, (T + 1,) float64: a sigmoid, close at both ends, where π changes fastest."""
+    require(1, count=count)
+    place = torch.linspace(-sharpness, sharpness, count + 1, dtype=torch.float64).sigmoid()
+    return (place - place[0]) / (place[-1] - place[0])
+
+
+def log_likelihood(decode: Decoder, x: Tensor, z: Tensor, sd: float) -> Tensor:
+    """log N(x; g(z), s² I): x (B, ...), z (C, B, K) -> (C, B)."""
+    made = decode(z.flatten(0, 1)).flatten(1).unflatten(0, z.shape[:2])  # (C, B, D)
+    gap = (x.flatten(1) - made).square().sum(-1)
+    return -gap / (2 * sd**2) - made.shape[-1] * math.log(sd * math.sqrt(2 * math.pi))
+
+
+def stretch(decode: Decoder, z: Tensor, generator: torch.Generator | None = None) -> float:
+    """Mean square of a singular value of g's Jacobian over z (N, K), K of them: E ‖Jᵀv‖² / K, v ~ N(0, I)."""
+    z = z.detach().requires_grad_()
+    made = decode(z).flatten(1)
+    v = torch.randn(made.shape, generator=generator, dtype=made.dtype)
+    (pulled,) = torch.autograd.grad((made * v).sum(), z)
+    return float(pulled.square().sum(1).mean()) / z.shape[1]
+
+
+def leapfrog(
+    energy: Callable[[Tensor], Tensor], z: Tensor, momentum: Tensor, step: float, steps: int
+) -> tuple[Tensor, Tensor]:
+    """`steps` steps of dz = m dt, dm = −∇U dt, which keep volume and can be walked back: z, momentum."""
+
+    def slope(z: Tensor) -> Tensor:
+        z = z.detach().requires_grad_()
+        return torch.autograd.grad(energy(z).sum(), z)[0]
+
+    momentum = momentum - step / 2 * slope(z)
+    for i in range(steps):
+        z = z + step * momentum
+        momentum = momentum - (step if i < steps - 1 else step / 2) * slope(z)
+    return z, momentum
+
+
+def move(
+    energy: Callable[[Tensor], Tensor], z: Tensor, step: float, steps: int,
+    generator: torch.Generator | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """One accepted or refused turn for every chain: z (C, B, K), and which have moved (C, B)."""
+    momentum = torch.randn(z.shape, generator=generator, dtype=z.dtype)
+    there, after = leapfrog(energy, z, momentum, step, steps)
+    gain = energy(z) - energy(there) + (momentum.square() - after.square()).sum(-1) / 2
+    taken = torch.rand(gain.shape, generator=generator, dtype=z.dtype).log() < gain
+    return torch.where(taken[..., None], there, z), taken
+
+
+def log_prob(
+    decode: Decoder, x: Tensor, latent_dim: int, sd: float, *, chains: int = 16, count: int = 100,
+    step: float = 0.7, steps: int = 10, generator: torch.Generator | None = None,
+) -> Estimate:  # fmt: skip
+    """log p(x) of a decoder with p(z) = N(0, I), nats.
+
+    Args:
+        decode: z (N, K) -> (N, ...), differentiable; each row by itself (a network in `eval`).
+        sd: s, the blur: p(x) is of x* + s ε, and another s is another density.
+        chains: C. count: T. step, steps: of the leapfrog.
+
+    Raises:
+        ValueError: a size is out of range.
+    """
+    require(1, chains=chains, steps=steps, latent_dim=latent_dim)
+    require(1e-12, sd=sd, step=step)
+    betas = temperatures(count).tolist()
+    draw = lambda *shape: torch.randn(*shape, latent_dim, generator=generator, dtype=x.dtype)  # noqa: E731
+    pull = stretch(decode, draw(64), generator)
+    z = draw(chains, len(x))
+    weights = x.new_zeros(chains, len(x))
+    accepted = []
+    for before, beta in pairwise(betas):
+        with torch.no_grad():
+            weights += (beta - before) * log_likelihood(decode, x, z, sd)
+        if beta < 1:  # after the last weight nothing is asked of z
+
+            def energy(z: Tensor, beta: float = beta) -> Tensor:  # −log π_t up to a constant
+                return z.square().sum(-1) / 2 - beta * log_likelihood(decode, x, z, sd)
+
+            z, taken = move(energy, z, step / math.sqrt(1 + beta * pull / sd**2), steps, generator)
+            z = z.detach()
+            accepted.append(taken.double().mean())
+    share = weights.softmax(0) * chains  # w / mean w
+    error = share.std(0) / math.sqrt(chains) if chains > 1 else torch.full_like(share[0], math.inf)
+    moved = float(torch.stack(accepted).mean()) if accepted else 1.0
+    return Estimate(weights.logsumexp(0) - math.log(chains), error, moved)
