@@ -11,8 +11,8 @@ from pages.adversarial.birthday.lens import DRAWS, Found, probability
 
 
 def sheet(found: list[Found], at: int) -> go.Figure:
-    """Pairs side by side, four pairs a row; empty where there are fewer."""
-    return basic.images(found[at].sheet, columns=8, zmin=0.0, zmax=1.0)
+    """Pairs side by side, two pairs a row; empty where there are fewer."""
+    return basic.images(found[at].sheet, columns=4, zmin=0.0, zmax=1.0)
 
 
 def sheets(found: list[Found]) -> np.ndarray:

@@ -48,8 +48,7 @@ names = [name for name in lens.GENERATORS if name in (lens.REAL, lens.KNOWN) or 
 with stage.rail:
     name = ui.choice("Draws of", names, key="model", default="dcgan-digits", as_list=True)
     size = ui.slider("Digits to repeat", 10, 1000, 365, key="size") if name == lens.KNOWN else 0
-    support = ui.choice("N of the grey line", list(lens.SUPPORTS), key="support", default=1000,
-                        format="{:,}".format, as_list=True)  # fmt: skip
+    support = ui.choice("N of the grey line", list(lens.SUPPORTS), key="support", default=1000, as_list=True)
     seed = ui.number("Seed", 0, 999, 0, key="seed")
 found = told(name, size, seed)
 film = ui.film(len(found), key="threshold", values=lens.THRESHOLDS, default=0.3, label="Threshold",

@@ -15,9 +15,10 @@ References: Arjovsky et al. 2017, arXiv:1701.07875; Gulrajani et al. 2017, arXiv
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from datamodules import points
 from lab.seeding import seeded
@@ -91,15 +92,18 @@ def penalty(critic: Judge, x: Tensor, made: Tensor, rule: str, generator: torch.
     return gradient_penalty(critic, x, made, epsilon)
 
 
+def held(critic: Judge, hold: str) -> nn.Module:
+    """The critic, its layers divided by their largest singular values where that holds it."""
+    return with_spectral_norm(critic) if hold == SPECTRAL else critic
+
+
 def watching(
     cloud: str, distance: float, hold: str, strength: float, rule: str, moving: bool, steps: int, seed: int
 ) -> Iterator[tuple[float, list[Look]]]:
     """The critic as it learns: the share done, and all looks so far; `strength` is λ, or the bound of
     clipped weights."""
     x, made = clouds(cloud, distance)
-    critic = seeded(lambda: Judge(2, HIDDEN, 1, False, False), seed)
-    if hold == SPECTRAL:
-        critic = with_spectral_norm(critic)  # type: ignore[assignment]
+    critic: Any = seeded(lambda: held(Judge(2, HIDDEN, 1, False, False), hold), seed)
     optimizer = torch.optim.Adam(critic.parameters(), lr=RATE, betas=(0.0, 0.9), fused=True)
     generator = torch.Generator().manual_seed(seed)
     looks, every = list[Look](), max(1, steps // LOOKS)
