@@ -99,15 +99,16 @@ def test_the_bound_is_tight_at_the_posterior() -> None:
         assert information_bound(joint, table(right)).item() == pytest.approx(expected, abs=1e-6)
 
 
-def test_the_bound_of_a_batch_is_that_of_its_codes() -> None:
-    model = info().eval()
+@pytest.mark.parametrize("sd", [1.0, 0.3])
+def test_the_bound_of_a_batch_is_that_of_its_codes(sd: float) -> None:
+    model = info(number_sd=sd).eval()
     z = model.noise(2000, torch.Generator().manual_seed(0))
     hot, numbers = z[:, 3:13], z[:, 13:]
     assert torch.equal(hot.sum(1), torch.ones(2000)) and hot.sum(0).min() > 140
     assert numbers.min() >= -1 and numbers.max() <= 1 and abs(numbers.mean().item()) < 0.05
     fake = model.generator(z)
     logits, means = model.read(fake)
-    normal = torch.distributions.Normal(means, 1.0).log_prob(numbers).sum(1).mean()
+    normal = torch.distributions.Normal(means, sd).log_prob(numbers).sum(1).mean()
     expected = -F.cross_entropy(logits, hot.argmax(1)) + math.log(10) + normal + 2 * math.log(2)
     torch.testing.assert_close(model.bound(z, fake), expected)
 
@@ -138,4 +139,6 @@ def test_codes_may_be_of_one_kind_but_not_of_none() -> None:
         assert z.shape[1] == model.inputs() and model.bound(z, model.generator(z)).isfinite()
     with pytest.raises(ValueError, match="both 0"):
         info(codes=0, numbers=0)
+    with pytest.raises(ValueError, match="number_sd"):
+        info(number_sd=0.0)
     assert "val/info" in info().metric_names("val")
