@@ -1,4 +1,10 @@
-"""What the rooms of diffusion share: the note on the texts, and the stops of a long walk."""
+"""What the rooms of diffusion share: the note on the texts, the stops of a long walk, and digits to begin
+with."""
+
+import torch
+from torch import Tensor
+
+from datamodules.digits import Digits
 
 BEYOND = "Beyond the texts, which only name this family: [GM] §3.12; [UDL] §14.3, fig. 14.3"
 SAID = "The texts only name this family; what is here goes beyond them."
@@ -9,3 +15,16 @@ def stops(count: int, most: int = 41) -> list[int]:
     if count <= most:
         return list(range(count))
     return [round(i * (count - 1) / (most - 1)) for i in range(most)]
+
+
+def digits() -> list[tuple[str, Tensor]]:
+    """A test digit of each class, (8, 8) in [0, 1]."""
+    data = Digits(binarize="none")
+    data.setup()
+    x, y = data.test_set[torch.arange(len(data.test_set))]
+    return [(str(k), x[y == k][0, 0]) for k in [*range(2, 10), 0, 1]]
+
+
+def spelled(picture: Tensor) -> tuple[int, ...]:
+    """A drawing by which what was found of it is known again."""
+    return tuple((15 * picture).round().int().flatten().tolist())

@@ -187,13 +187,20 @@ class Diffusion(Module):
 
     def walk(
         self, x: Tensor, steps: int = 50, eta: float = 0.0, y: Tensor | None = None,
-        guidance: float = 0.0, generator: torch.Generator | None = None,
+        guidance: float = 0.0, generator: torch.Generator | None = None, start: int | None = None,
     ) -> samplers.Walk:  # fmt: skip
-        """DDIM from x_T, in the model's units."""
-        if not 1 <= steps <= self.schedule.T:
-            raise ValueError(f"steps is {steps}: it must be from 1 to {self.schedule.T}.")
-        times = self.schedule.times(steps)
+        """DDIM from x at time `start` (T without), in the model's units."""
+        start = self.schedule.T if start is None else start
+        if not 1 <= steps <= start:
+            raise ValueError(f"steps is {steps}: it must be from 1 to {start}.")
+        times = self.schedule.times(steps, start)
         return samplers.ddim(self.denoiser(y, guidance), self.schedule, x, times, eta, self.clip, generator)
+
+    def noised(self, x: Tensor, t: int, generator: torch.Generator | None = None) -> Tensor:
+        """Data x as it is at time t, in the model's units: where a walk may start that is to keep some of x
+        (SDEdit: Meng et al. 2022, arXiv:2108.01073)."""
+        x0 = self.inside(x)
+        return self.schedule.noised(x0, torch.full((len(x),), t), samplers.gaussian(x0, generator))
 
     @torch.no_grad()
     def sample(

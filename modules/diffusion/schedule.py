@@ -128,12 +128,14 @@ class Schedule:
         c0, ct, variance = self.posterior_weights(t, p)
         return rows(c0, xt) * x0 + rows(ct, xt) * xt, rows(variance, xt)
 
-    def times(self, steps: int) -> list[int]:
-        """A walk from T to 0 in `steps` hops: round(linspace(1, T, steps)) downwards, then 0."""
-        require(1, self.T + 1, steps=steps)
+    def times(self, steps: int, start: int | None = None) -> list[int]:
+        """A walk from `start` (T without) to 0 in `steps` hops: round(linspace(1, start, steps)), then 0."""
+        start = self.T if start is None else start
+        require(1, self.T + 1, start=start)
+        require(1, start + 1, steps=steps)
         if steps == 1:
-            return [self.T, 0]
-        grid = torch.linspace(1, self.T, steps, dtype=torch.float64).round().long()
+            return [start, 0]
+        grid = torch.linspace(1, start, steps, dtype=torch.float64).round().long()
         return [*reversed(grid.tolist()), 0]
 
 

@@ -1,12 +1,14 @@
 """The page "Digits out of noise": its pictures, and what its scenes say."""
 
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
-from opening import figure, metrics, open_page
+from opening import figure, film, metrics, open_page
 
 from lab import weights
+from lab.lenses.diffusion import digits
 from pages.diffusion.denoise_digit import lens
 
 opened = partial(open_page, "diffusion/denoise_digit")
@@ -39,3 +41,34 @@ def test_what_the_scenes_say() -> None:
     assert float(metrics(opened(digit="3", w=3))["Spread among them"]) == pytest.approx(
         lens.spread(led), abs=2e-3
     )
+
+
+def test_a_start_from_a_drawing() -> None:
+    """What the noise leaves is kept: the more noise, the further from the drawing."""
+    model: Any = weights.load("ddpm-digits").eval().requires_grad_(False)
+    three = dict(digits())["3"]
+    found = {
+        100: lens.run(model, lens.ANY, 0.0, 10, 0.0, 0, three, 100),
+        600: lens.run(model, 8, 2.0, 10, 0.0, 0, three, 600),
+        1000: lens.run(model, 8, 2.0, 10, 0.0, 0, three, 1000),
+    }
+    off = [lens.left_of(run, three) for run in found.values()]
+    assert off[0] < 0.06 and off[0] < off[1] < off[2]
+    assert all(run.times[0] == level and run.times[-1] == 0 for level, run in found.items())
+    network: Any = weights.load("cnn-digits").eval()
+    named = network.predict(found[600].guess[-1][:, None]).argmax(1)
+    assert (named == 8).sum() >= 8
+    named = network.predict(found[100].guess[-1][:, None]).argmax(1)
+    assert (named == 3).all()
+    page = opened(start="a drawing", level=600, digit=8, drawing=3, S=10)
+    assert "Distance from the drawing" in metrics(page)
+    assert film(page)["captions"][0].startswith("t = 600")
+
+
+def test_a_picture_under_noise_has_its_law() -> None:
+    model: Any = weights.load("ddpm-digits").eval()
+    x = torch.full((4000, 1, 8, 8), 0.75)
+    noisy = model.noised(x, 300, torch.Generator().manual_seed(0))
+    a = float(model.schedule.alpha_bar[300])
+    assert float(noisy.mean()) == pytest.approx(0.5 * a**0.5, abs=0.01)
+    assert float(noisy.var()) == pytest.approx(1 - a, rel=0.02)

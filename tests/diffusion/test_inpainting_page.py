@@ -9,6 +9,7 @@ import torch
 from opening import figure, film, metrics, open_page, open_warned
 
 from lab import weights
+from lab.lenses.diffusion import digits
 from pages.diffusion.inpainting import lens
 
 opened = partial(open_page, "diffusion/inpainting")
@@ -52,7 +53,7 @@ def completed(digit: str, missing: str, passes: int, steps: int = 10) -> lens.Co
 
 @cache
 def picture(digit: str) -> torch.Tensor:
-    return dict(lens.digits())[digit]
+    return dict(digits())[digit]
 
 
 def same(digit: str, missing: str, passes: int) -> tuple[int, torch.Tensor]:

@@ -1,6 +1,7 @@
 """Digits out of noise: what stands at every step, and what the network then thinks the digit will be."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -10,6 +11,8 @@ from modules.diffusion.learned import Diffusion
 
 ROWS, COLUMNS = 4, 3
 SHOWN = ROWS * COLUMNS  # digits at a time
+ANY: Literal["any"] = "any"
+Wanted = int | Literal["any"] | None
 
 
 @dataclass(frozen=True)
@@ -27,16 +30,35 @@ class Run:
 
 
 @torch.no_grad()
-def run(model: Diffusion, digit: int | None, weight: float, steps: int, eta: float, seed: int) -> Run:
-    """SHOWN digits of a class, or of each in turn, from a seed's noise; at most 41 moments."""
+def run(
+    model: Diffusion, digit: Wanted, weight: float, steps: int, eta: float, seed: int,
+    picture: Tensor | None = None, level: int = 1000,
+) -> Run:  # fmt: skip
+    """SHOWN digits of a class, of each in turn (None) or of any, from a seed's noise; or from a `picture`
+    (8, 8) in [0, 1] under the noise of time `level`, each its own. At most 41 moments."""
     generator = torch.Generator().manual_seed(seed)
-    y = model.classes(SHOWN, digit, weight)
-    moments = list(model.walk(model.start(SHOWN, generator), steps, eta, y, weight, generator))
+    y = None if digit == ANY else model.classes(SHOWN, digit, weight)
+    if picture is None:
+        x, level = model.start(SHOWN, generator), model.schedule.T
+    else:
+        x = model.noised(picture.expand(SHOWN, 1, 8, 8), level, generator)
+    moments = list(model.walk(x, min(steps, level), eta, y, weight, generator, level))
     kept = [moments[i] for i in stops(len(moments))]
     noisy = model.outside(torch.stack([m.x for m in kept])).clamp(0, 1)
     grey = torch.zeros_like(kept[0].x)
     guess = model.outside(torch.stack([grey if m.x0 is None else m.x0 for m in kept]))
     return Run([m.t for m in kept], noisy.squeeze(2), guess.squeeze(2))
+
+
+def left_of(found: Run, picture: Tensor) -> float:
+    """Mean distance a pixel of the ends from the drawing."""
+    return float((found.guess[-1] - picture).abs().mean())
+
+
+def first_half(found: Run) -> str:
+    """When the guess settled, by steps."""
+    early = settled(found) <= (len(found.times) - 1) / 2
+    return "in the first half of the steps" if early else "in the second half"
 
 
 def sheet(pictures: Tensor) -> Tensor:
@@ -61,7 +83,7 @@ def spread(found: Run) -> float:
 def captions(found: Run) -> list[str]:
     """How far the guess is from the end."""
     off = (found.guess - found.guess[-1]).abs().mean((1, 2, 3))
-    first = [f"t = {found.times[0]}: noise; the network has not been asked yet."]
+    first = [f"t = {found.times[0]}: where it starts; the network has not been asked yet."]
     return first + [
         f"t = {t}: the guess differs from the end by {float(o):.3f} a pixel."
         for t, o in zip(found.times[1:], off[1:], strict=True)

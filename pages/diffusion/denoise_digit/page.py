@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.figures import basic
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.diffusion import BEYOND, SAID, digits
 from modules.diffusion.guidance import classifier_free
 from modules.diffusion.learned import Diffusion
 from pages.diffusion.denoise_digit import lens
@@ -10,9 +10,11 @@ from pages.diffusion.denoise_digit import lens
 REFERENCES = [
     "Ho, Jain, Abbeel 2020, arXiv:2006.11239",
     "Ho & Salimans 2022, arXiv:2207.12598 (guidance without a classifier)",
+    "Meng et al. 2022, arXiv:2108.01073 (SDEdit: starting from a drawing)",
     BEYOND,
 ]
 MODEL = "ddpm-digits"
+NOISE, DRAWING = STARTS = ("noise", "a drawing")
 
 stage = ui.stage("Digits out of noise", "Take away a little noise, guess again: a digit comes forth.",
                  lenses=("sampling",))  # fmt: skip
@@ -26,23 +28,35 @@ stage.scenes(
         "Guided": ui.scene("With w = 3 the threes are surer, and more alike.", digit="3", w=3.0),
         "Five steps": ui.scene("Five steps already give digits.", S=5, step=5),
         "Noisy": ui.scene("η = 1 adds fresh noise at every step but the last.", eta=1.0),
+        "From a drawing": ui.scene("A 3 under noise, led to 8: eights nearer to the 3 than from noise alone.",
+                                   start=DRAWING, level=600, digit="8", w=2.0, drawing="3"),
+        "Hardly noised": ui.scene("Under little noise nearly all of the drawing stays.", start=DRAWING,
+                                  level=100, digit="any", drawing="3"),
     }
 )  # fmt: skip
 
 
 @ui.cached
-def drawn(digit: int | None, weight: float, steps: int, eta: float, seed: int) -> lens.Run:
-    return lens.run(ui.load(MODEL), digit, weight, steps, eta, seed)
+def drawn(
+    digit: lens.Wanted, weight: float, steps: int, eta: float, seed: int, picture=None, level: int = 1000
+) -> lens.Run:
+    return lens.run(ui.load(MODEL), digit, weight, steps, eta, seed, picture, level)
 
 
 with stage.rail:
-    said = ui.choice("Digit", ["each", *map(str, range(10))], key="digit", as_list=True)
+    start = ui.choice("Start from", STARTS, key="start")
+    picture, level = None, 1000
+    if start == DRAWING:
+        level = ui.slider("Noise on it, level t", 50, 1000, 500, key="level", step=50)
+    said = ui.choice("Digit", ["each", "any", *map(str, range(10))], key="digit", as_list=True)
     weight = ui.slider("Guidance w", 0.0, 4.0, 0.0, key="w", step=0.5)
     steps = ui.choice("Steps S", [5, 10, 40], key="S", default=40)
     eta = ui.slider("Noise η", 0.0, 1.0, 0.0, key="eta", step=0.25)
     seed = ui.number("Seed", 0, 9999, 0, key="seed")
-digit = None if said == "each" else int(said)
-found, model = drawn(digit, weight, steps, eta, seed), ui.load(MODEL)
+    if start == DRAWING:
+        picture = ui.draw("Your drawing", key="drawing", size=8, examples=digits())
+digit = None if said == "each" else lens.ANY if said == "any" else int(said)
+found, model = drawn(digit, weight, steps, eta, seed, picture, level), ui.load(MODEL)
 count = len(found.times)
 film = ui.film(count, key="step", values=range(count), default=count - 1, label="Step", seconds=0.2)
 
@@ -65,26 +79,32 @@ stage.metrics(
         "Spread among them": f"{lens.spread(found):.3f}",
         "Calls of the network": str(steps),
     }
+    | ({} if picture is None else {"Distance from the drawing": f"{lens.left_of(found, picture):.3f}"})
 )
 with stage.below:
     ui.notice(
         f"From t = {found.times[early]} on the guess differs from the end by less than a tenth a pixel; "
         "the detail comes later. Guidance leans every guess towards the class; with more of it the "
-        f"digits of a class are more alike. {SAID}"
+        "digits of a class are more alike. A drawing under noise can be a start too: what the noise hides is "
+        f"drawn anew, what it leaves is kept. {SAID}"
     )
     ui.check(
         "When does the guess come within 0.1 a pixel of the end?",
         ["in the first half of the steps", "in the second half"],
-        "in the first half of the steps" if early <= (count - 1) / 2 else "in the second half",
+        lens.first_half(found),
         f"At step {early} of {count - 1}.",
         veils=("guess", "equation", "numbers", "notice"),
     )
+    shelf = f"drawing.read({ui.ink(picture)!r}, {{}}, 8) / drawing.LEVELS" if picture is not None else None
     ui.program(
         f"""
         from lab import weights
+        from lab.ui import drawing
         from pages.diffusion.denoise_digit import lens
 
-        found = lens.run(weights.load({MODEL!r}), {digit}, {weight}, {steps}, {eta}, {seed})
+        picture = {shelf}
+        model = weights.load({MODEL!r})
+        found = lens.run(model, {digit!r}, {weight}, {steps}, {eta}, {seed}, picture, {level})
         result = lens.spread(found)
         """,
         shows=lens.spread(found),

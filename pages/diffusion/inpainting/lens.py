@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from datamodules.digits import Digits
 from modules.convolution.classifier import Classifier
 from modules.diffusion import inpainting
 from modules.diffusion.inpainting import exact_gaussian
@@ -60,14 +59,6 @@ def masks() -> list[tuple[str, Tensor]]:
     return [*blank.items(), ("none", torch.zeros(8, 8))]
 
 
-def digits() -> list[tuple[str, Tensor]]:
-    """A test digit of each class, (8, 8) in [0, 1]."""
-    data = Digits(binarize="none")
-    data.setup()
-    x, y = data.test_set[torch.arange(len(data.test_set))]
-    return [(str(k), x[y == k][0, 0]) for k in [*range(2, 10), 0, 1]]
-
-
 @torch.no_grad()
 def complete(
     model: Diffusion, picture: Tensor, missing: Tensor, steps: int, passes: int, seed: int
@@ -108,11 +99,6 @@ def judged(network: Classifier, picture: Tensor, found: Completion) -> tuple[int
 def gone(missing: Tensor) -> int:
     """How many pixels are missing."""
     return int((missing >= 0.5).sum())
-
-
-def spelled(picture: Tensor) -> tuple[int, ...]:
-    """A drawing by which what was found of it is known again."""
-    return tuple((15 * picture).round().int().flatten().tolist())
 
 
 def alike(count: int) -> str:

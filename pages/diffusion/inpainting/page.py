@@ -1,7 +1,7 @@
 """Inpainting: what is missing of a digit, drawn by a denoiser that was never trained for it."""
 
 from lab import ui
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.diffusion import BEYOND, SAID, digits, spelled
 from modules.diffusion import inpainting
 from pages.diffusion.denoise_digit.lens import sheet
 from pages.diffusion.inpainting import figures, lens
@@ -92,14 +92,14 @@ def draw_digit() -> None:
     with stage.rail:
         passes = ui.choice("Passes r", [1, 2, 5, 10], key="r", default=10)
         missing = ui.draw("Ink is missing", key="missing", size=8, examples=lens.masks())
-        picture = ui.draw("Your digit", key="digit", size=8, examples=lens.digits())
+        picture = ui.draw("Your digit", key="digit", size=8, examples=digits())
         steps = ui.choice("Steps S", [10, 20], key="S")
         seed = ui.number("Seed", 0, 9999, 0, key="seed")
     model = ui.load(MODEL)
     with stage.picture:
         found = ui.found(
             "Complete", lambda: lens.complete(model, picture, missing, steps, passes, seed), key="complete",
-            of=(lens.spelled(picture), lens.spelled(missing), steps, passes, seed),
+            of=(spelled(picture), spelled(missing), steps, passes, seed),
             quick=steps * passes <= 100, says="Twelve completions, when they are drawn.",
         )  # fmt: skip
     film = ui.film(len(found.times), key="step", values=range(len(found.times)),
