@@ -1,0 +1,197 @@
+"""One decoder, two ways to its codes: N(0, I), as a VAE says, or diffusion; beside diffusion of pixels.
+
+Work is counted, not clocked: multiplications with an addition, of all linear and convolution layers and of
+attention. Judges are those of the page "Judge": digits made black and white, features of cnn-digits.
+
+Shapes: pictures (…, 8, 8); codes (N, K); F frames.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
+
+from datamodules.digits import Digits
+from modules.convolution.classifier import Classifier
+from modules.diffusion.latent import LatentDDPM
+from modules.diffusion.learned import Diffusion
+from pages.adversarial.judge import lens as judge
+
+WAYS = ["decoder of N(0, I)", "latent diffusion", "diffusion of pixels"]
+SHOWN, CLOUD, SURE = 12, 300, 0.9
+VARY: dict[str, list[float]] = {
+    "steps": [5, 10, 20, 50], "eta": [0.0, 0.5, 1.0], "guidance": [0.0, 0.5, 1.0, 2.0, 4.0],
+}  # fmt: skip
+SEEDS, DRAWN = 3, 300
+MORE = [WAYS[1], WAYS[0], "as many of both"]
+MEASURES = ["FD", "precision", "recall", "class as asked"]
+
+
+@dataclass(frozen=True)
+class Draws:
+    """
+    Attributes:
+        times: t of each frame.
+        pictures: (F, 3, SHOWN, 8, 8) of WAYS, clamped to be drawn; the first stands still.
+    """
+
+    times: list[int]
+    pictures: Tensor
+
+
+@torch.no_grad()
+def draws(
+    latent: LatentDDPM, pixels: Diffusion, digit: int | None, weight: float, steps: int, seed: int
+) -> Draws:
+    """What each way says the digits are, at every step."""
+    noise = torch.randn(SHOWN, *latent.event_shape, generator=torch.Generator().manual_seed(seed))
+    prior = latent.autoencoder.decode(noise).reshape(SHOWN, 8, 8)
+    rows, times = [], []
+    for model in (latent, pixels):
+        generator = torch.Generator().manual_seed(seed)
+        y = model.classes(SHOWN, digit, weight)
+        walk = model.walk(model.start(SHOWN, generator), steps, 0.0, y, weight, generator)
+        found = []
+        for m in walk:
+            guess = model.outside(m.x if m.x0 is None else m.x0)
+            shown = latent.autoencoder.decode(guess) if model is latent else guess
+            found.append(shown.reshape(SHOWN, 8, 8))
+            times.append(m.t)
+        rows.append(torch.stack(found))
+    F = len(rows[0])
+    return Draws(times[:F], torch.stack([prior.expand(F, SHOWN, 8, 8), *rows], 1).clamp(0, 1))
+
+
+@torch.no_grad()
+def sure(network: Classifier, found: Draws) -> list[int]:
+    """Of each of WAYS, how many at the end the network is more than SURE of."""
+    p = network.predict(found.pictures[-1].reshape(-1, 1, 8, 8)).softmax(1).max(1).values
+    return (p.reshape(3, SHOWN) > SURE).sum(1).tolist()  # type: ignore[no-any-return]
+
+
+def more(counts: list[int]) -> str:
+    """Which of MORE is so."""
+    return MORE[2] if counts[0] == counts[1] else MORE[0] if counts[1] > counts[0] else MORE[1]
+
+
+def work(call: Callable[[], Any]) -> int:
+    """Multiply-adds of a call."""
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        call()
+    return counter.get_total_flops() // 2
+
+
+def costs(latent: LatentDDPM, pixels: Diffusion, weight: float, steps: int) -> list[int]:
+    """Multiply-adds of one digit, by WAYS; guidance asks the network about two."""
+    t, two = torch.tensor([500]), 2 if weight else 1
+    decoder = work(lambda: latent.autoencoder.decode(torch.zeros(1, *latent.event_shape)))
+    nets = [work(lambda m=m: m.net(torch.zeros(1, *m.event_shape), t, None)) for m in (latent, pixels)]  # type: ignore[misc]
+    return [decoder, decoder + steps * two * nets[0], steps * two * nets[1]]
+
+
+def said(count: int) -> str:
+    """A number of multiply-adds in words."""
+    return f"{count / 1e6:.2f} M" if count < 1e7 else f"{count / 1e6:.0f} M"
+
+
+def captions(found: Draws) -> list[str]:
+    """How far each guess is from its end."""
+    off = (found.pictures - found.pictures[-1]).abs().mean((2, 3, 4))
+    return [
+        f"t = {t}: the guess differs from its end by {float(o[1]):.3f} a pixel in the codes, by "
+        f"{float(o[2]):.3f} in the pixels."
+        for t, o in zip(found.times, off, strict=True)
+    ]
+
+
+# --- Codes ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Clouds:
+    """Codes of digits (N, K), of N(0, I) (N, K), and of diffusion at every frame (F, N, K); t of each."""
+
+    data: Tensor
+    prior: Tensor
+    walk: Tensor
+    times: list[int]
+
+
+@torch.no_grad()
+def clouds(model: LatentDDPM, steps: int, seed: int) -> Clouds:
+    """CLOUD codes of each kind; of the digits one draw of q(z|x) each."""
+    data = Digits(binarize="none")
+    data.setup()
+    x, _ = data.train_set[torch.arange(CLOUD)]
+    generator = torch.Generator().manual_seed(seed)
+    noise = model.start(CLOUD, generator)
+    codes = model.autoencoder.guess(x, noise[None]).z[0]
+    y = model.classes(CLOUD, None, 0.0)
+    moments = list(model.walk(model.start(CLOUD, generator), steps, 0.0, y, 0.0, generator))
+    walk = torch.stack([model.outside(m.x) for m in moments])
+    return Clouds(codes, model.start(CLOUD, generator), walk, [m.t for m in moments])
+
+
+def distance(a: Tensor, b: Tensor) -> float:
+    """Energy distance of two clouds (N, K): 2 E‖a − b‖ − E‖a − a'‖ − E‖b − b'‖."""
+    from modules.diffusion.flow_matching import energy_distance
+
+    return float(energy_distance(a, b))
+
+
+# --- Judged -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Table:
+    """By value: means over seeds and their standard errors, (V, 4) of MEASURES."""
+
+    values: list[float]
+    mean: Tensor
+    error: Tensor
+
+
+@torch.no_grad()
+def measured(model: Diffusion, network: Classifier, vary: str) -> Iterator[tuple[float, Table]]:
+    """SEEDS times DRAWN digits for every value of one knob; the others are S = 20, η = 0, w = 0."""
+    known, values = judge.digits("train"), VARY[vary]
+    wanted = torch.arange(DRAWN) % 10
+    rows: list[Tensor] = []
+    for value in values:
+        runs = []
+        for seed in range(SEEDS):
+            knobs: dict[str, Any] = {"steps": 20} | {vary: int(value) if vary == "steps" else value}
+            x = model.sample(DRAWN, seed=seed, **knobs).reshape(DRAWN, 8, 8)
+            named = network.predict(x.clamp(0, 1)[:, None]).argmax(1)
+            v = judge.judge(network, known, judge.black_and_white({"data": {}}, x), 3)
+            right = float((named == wanted).double().mean())
+            runs.append([v.frechet, v.precision, v.recall, right])
+            done = (len(rows) * SEEDS + seed + 1) / (len(values) * SEEDS)
+            if seed < SEEDS - 1:
+                yield done, tabled(values, rows)
+        rows.append(torch.tensor(runs, dtype=torch.float64))
+        yield done, tabled(values, rows)
+
+
+def tabled(values: list[float], rows: list[Tensor]) -> Table:
+    """The table of what is done."""
+    if not rows:
+        return Table([], torch.zeros(0, len(MEASURES)), torch.zeros(0, len(MEASURES)))
+    all_of = torch.stack(rows)  # (V, SEEDS, 4)
+    return Table(values[: len(rows)], all_of.mean(1), all_of.std(1) / SEEDS**0.5)
+
+
+def best(found: Table) -> float:
+    """The value with the least Fréchet distance."""
+    return found.values[int(found.mean[:, 0].argmin())]
+
+
+def columns(found: Table) -> dict[str, list[str]]:
+    """The table as texts, by measure."""
+    return {
+        name: [f"{float(m[k]):.3f} ± {float(e[k]):.3f}" for m, e in zip(found.mean, found.error, strict=True)]
+        for k, name in enumerate(MEASURES)
+    }

@@ -1,0 +1,164 @@
+"""Two digits as codes of noise: DDIM upwards, a walk between the codes, and down again.
+
+    arc    slerp of the codes: every code is as long as draws of N(0, I) nearly are
+    line   lerp of the codes: the middle is too short, and what comes out paler
+    mix    pixels mixed, put under noise of time t, and denoised with fresh noise at every step
+
+Shapes: pictures (8, 8) in [0, 1]; codes (W, 1, 8, 8); walks of W = 11 places.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from modules.diffusion import inversion, samplers
+from modules.diffusion.learned import Diffusion
+
+PLACES = 11
+ROWS = ["arc", "line", "mix"]
+SIZES = [5, 10, 20, 50]  # of the way there and back
+PALER = ["the arc's", "the line's", "neither's: within 0.005"]
+RATES = ["by less than 1.5", "by 1.5 to 2.5", "by more than 2.5"]
+
+
+@dataclass(frozen=True)
+class Walks:
+    """
+    Attributes:
+        pictures: (3, W, 8, 8) of ROWS, clamped to be drawn.
+        lengths: "linear" and "spherical" -> (W,) of the codes.
+        angle: between the two codes, radians.
+        off: mean distance a pixel of both ends from the digits.
+    """
+
+    pictures: Tensor
+    lengths: dict[str, Tensor]
+    angle: float
+    off: float
+
+
+def shares() -> Tensor:
+    return torch.linspace(0, 1, PLACES)
+
+
+@torch.no_grad()
+def walks(model: Diffusion, a: Tensor, b: Tensor, steps: int, level: int, seed: int) -> Walks:
+    """From picture a to b (8, 8) by three ways."""
+    ends = torch.stack([a, b])[:, None]
+    z, s = model.encode(ends, steps), shares()
+    first, second = (z[i : i + 1].expand(PLACES, 1, 8, 8) for i in (0, 1))
+    share = s[:, None, None, None]
+    arc, line = inversion.slerp(first, second, s), torch.lerp(first, second, share)
+    decoded = model.decode(torch.cat([arc, line]), steps).unflatten(0, (2, PLACES))
+    generator = torch.Generator().manual_seed(seed)
+    pixels = torch.lerp(ends[:1], ends[1:], share)
+    noise = samplers.gaussian(ends[:1], generator).expand_as(pixels)  # one for all: what differs is the mix
+    start = model.schedule.noised(model.inside(pixels), torch.full((PLACES,), level), noise)
+    walk = model.walk(start, min(steps, level), 1.0, None, 0.0, generator, level)
+    mixed = model.outside(samplers.last(walk))
+    u, v = z.flatten(1)
+    cosine = torch.nn.functional.cosine_similarity(u, v, dim=0).clamp(-1, 1)
+    return Walks(
+        torch.cat([decoded, mixed[None]])[:, :, 0].clamp(0, 1),
+        {"linear": line.flatten(1).norm(dim=1), "spherical": arc.flatten(1).norm(dim=1)},
+        float(cosine.acos()),
+        float((decoded[0, [0, -1]] - ends).abs().mean()),
+    )
+
+
+def contrast(pictures: Tensor) -> Tensor:
+    """Standard deviation of the pixels within each picture, (..., 8, 8) -> (...)."""
+    return pictures.flatten(-2).std(-1)
+
+
+def paler(found: Walks) -> str:
+    """Whose middle has less contrast, of PALER."""
+    arc, line, _ = contrast(found.pictures[:, PLACES // 2]).tolist()
+    return PALER[2] if abs(arc - line) < 0.005 else PALER[0] if arc < line else PALER[1]
+
+
+def captions(found: Walks, draws: float) -> list[str]:
+    """A sentence for every place."""
+    c = contrast(found.pictures)
+    return [
+        f"s = {s:.1f}: the arc's code has length {float(long):.2f}, the line's {float(short):.2f}; draws of "
+        f"N(0, I) have {draws:.2f}. Contrast {float(arc):.3f} and {float(line):.3f}."
+        for s, long, short, arc, line in zip(
+            shares(), found.lengths["spherical"], found.lengths["linear"], c[0], c[1], strict=True
+        )
+    ]
+
+
+def equations(found: Walks) -> list[str]:
+    """slerp with its numbers."""
+    w = found.angle
+    if w < 1e-3:
+        return [r"z_s = z_A = z_B"] * PLACES
+    return [
+        rf"z_s=\ell_s\left(\tfrac{{\sin({1 - s:.1f}\cdot{w:.3f})}}{{\sin {w:.3f}}}\,\hat z_A"
+        rf"+\tfrac{{\sin({s:.1f}\cdot{w:.3f})}}{{\sin {w:.3f}}}\,\hat z_B\right),\quad \ell_s={float(n):.3f}"
+        for s, n in zip(shares().tolist(), found.lengths["spherical"], strict=True)
+    ]
+
+
+# --- There and back -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Trip:
+    """By SIZES, as far as they are done: what came back (F, 2, 8, 8), the codes, and the mean error (F,)."""
+
+    back: Tensor
+    codes: Tensor
+    error: Tensor
+
+
+@torch.no_grad()
+def trip(model: Diffusion, a: Tensor, b: Tensor) -> Iterator[tuple[float, Trip]]:
+    """Up and down in S steps, for each of SIZES."""
+    ends = torch.stack([a, b])[:, None]
+    back, codes = [], []
+    for done, steps in enumerate(SIZES, 1):
+        codes.append(model.encode(ends, steps))
+        back.append(model.decode(codes[-1], steps))
+        found = torch.stack(back)
+        yield (
+            done / len(SIZES),
+            Trip(found[:, :, 0], torch.stack(codes)[:, :, 0], (found - ends).abs().mean((1, 2, 3, 4))),
+        )
+
+
+def fallen(found: Trip) -> float:
+    """How many times smaller the error is with 20 steps than with 10."""
+    return float(found.error[1] / found.error[2].clamp(min=1e-9))
+
+
+def rate(found: Trip) -> str:
+    """Which of RATES that is."""
+    return RATES[(fallen(found) >= 1.5) + (fallen(found) > 2.5)]
+
+
+def trip_captions(found: Trip) -> list[str]:
+    """A sentence for each of SIZES."""
+    length = found.codes.flatten(2).norm(dim=2).mean(1)
+    return [
+        f"{steps} steps up and {steps} down: a pixel comes back {float(e):.4f} off on average; codes have "
+        f"length {float(n):.2f}, draws of N(0, I) 7.97."
+        for steps, e, n in zip(SIZES, found.error, length, strict=True)
+    ]
+
+
+def trip_equations(found: Trip) -> list[str]:
+    """S times the error, which stays where the error falls as 1/S."""
+    return [
+        rf"S\cdot\overline{{|x-\hat x|}}={s}\cdot{float(e):.4f}={s * float(e):.3f}"
+        for s, e in zip(SIZES, found.error, strict=True)
+    ]
+
+
+def sheet(found: Trip, a: Tensor, b: Tensor) -> Tensor:
+    """(F, 2, 3, 8, 8): for each digit itself, its code brought to [0, 1] by ±3, and what came back."""
+    ends = torch.stack([a, b]).expand(len(found.back), 2, 8, 8)
+    return torch.stack([ends, (found.codes / 6 + 0.5).clamp(0, 1), found.back.clamp(0, 1)], 2)
