@@ -121,7 +121,8 @@ def draw_codes() -> None:
         )  # fmt: skip
     with stage.below:
         ui.notice(
-            "The distance is taken in all eight dimensions. The VAE's KL has a weight of 0.1 alone, so its "
+            "The distance is taken in all eight dimensions; of draws of one law it scatters about 0. "
+            "The VAE's KL has a weight of 0.1 alone, so its "
             f"codes need not fill N(0, I): this is {prior:.3f} from them, the codes that diffusion draws "
             f"{off[-1]:.3f}. " + SAID
         )
