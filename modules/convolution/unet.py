@@ -15,7 +15,7 @@ et al. 2020, arXiv:2006.11239; scale and shift: Dhariwal & Nichol 2021, arXiv:21
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.nn.functional as F
@@ -75,6 +75,14 @@ class Level(nn.Module):
         return x if self.attend is None else self.attend(x)
 
 
+Watch = Callable[[str, Tensor], Tensor]
+
+
+def untouched(name: str, h: Tensor) -> Tensor:
+    """Watches nothing."""
+    return h
+
+
 class UNet(nn.Module):
     """
     Args:
@@ -123,8 +131,12 @@ class UNet(nn.Module):
         nn.init.zeros_(self.last.bias)  # type: ignore[arg-type]
         self.blocks = blocks
 
-    def forward(self, x: Tensor, tau: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, tau: Tensor | None = None, watch: Watch = untouched) -> Tensor:
         """
+        Args:
+            watch: is given every stage's name and output ("first", "down 1", "middle 1", "up 1", …) and every
+                skip where it is joined ("skip 0" is that of "first"), and says what to go on with.
+
         Raises:
             ValueError: the grid cannot be halved that often, or τ is missing.
         """
@@ -133,17 +145,18 @@ class UNet(nn.Module):
                 f"An image of {x.shape[-2]}×{x.shape[-1]} cannot be halved {len(self.shrink)} times: "
                 f"its sides must be multiples of {self.divisor}."
             )
-        first = h = self.first(x)
+        first = h = watch("first", self.first(x))
         kept = []
         for number, level in enumerate(self.down):
-            h = level(h, tau)
+            h = watch(f"down {number + 1}", level(h, tau))
             kept.append(h)
             if (number + 1) % self.blocks == 0 and number + 1 < len(self.down):
                 h = self.shrink[number // self.blocks](h)
-        for level in self.middle:
-            h = level(h, tau)
+        for number, level in enumerate(self.middle):
+            h = watch(f"middle {number + 1}", level(h, tau))
         for number, level in enumerate(self.up):
-            h = level(torch.cat([h, kept.pop()], 1), tau)
+            skip = watch(f"skip {len(kept)}", kept.pop())
+            h = watch(f"up {number + 1}", level(torch.cat([h, skip], 1), tau))
             if (number + 1) % self.blocks == 0 and number + 1 < len(self.up):
                 h = self.grow[number // self.blocks](F.interpolate(h, scale_factor=2.0))
-        return self.last(F.silu(self.join(torch.cat([h, first], 1))))
+        return self.last(F.silu(self.join(torch.cat([h, watch("skip 0", first)], 1))))

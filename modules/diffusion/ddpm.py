@@ -21,7 +21,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from modules.convolution.unet import UNet
+from modules.convolution.unet import UNet, Watch, untouched
 from modules.diffusion.denoisers import MLPDenoiser, TimeEmbedding
 from modules.diffusion.learned import Diffusion
 
@@ -50,8 +50,8 @@ class TimedUNet(nn.Module):
         super().__init__()
         self.time, self.unet = TimeEmbedding(embedding, num_classes), unet
 
-    def forward(self, x: Tensor, t: Tensor, y: Tensor | None = None) -> Tensor:
-        return self.unet(x, self.time(t, y))
+    def forward(self, x: Tensor, t: Tensor, y: Tensor | None = None, watch: Watch = untouched) -> Tensor:
+        return self.unet(x, self.time(t, y), watch)
 
 
 class ImageDDPM(Diffusion):
