@@ -8,12 +8,13 @@ its determinant, that of g, is the same). Parts must take turns: what is always 
     NICE      g: h2 + t                   ladj 0, one scaling of every coordinate at the end
     RealNVP   g: h2 e^s + t               ladj Σ s
     spline    g: rational quadratic       ladj Σ log slopes
+    Flow++    g⁻¹: mixture of logistics   ladj Σ log slopes
 
 Halves of ⌊D/2⌋ and ⌈D/2⌉ where D is odd ([GM] 3.83-85 has R^{d/2}, which needs an even d).
 Shapes: vectors (..., D), images (B, C, H, W), whose halves are of the channels, or a checkerboard.
 
 References: Dinh et al. 2015, arXiv:1410.8516; Dinh et al. 2017, arXiv:1605.08803; Durkan et al. 2019,
-arXiv:1906.04032; [UDL] 16.3.3; [GM] 3.12.3.
+arXiv:1906.04032; Ho et al. 2019, arXiv:1902.00275 (Flow++); [UDL] 16.3.3; [GM] 3.12.3.
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,8 @@ from modules.base import require
 from modules.flow.flow import Flow
 from modules.flow.layer import FlowLayer, FlowStack, Mapped
 from modules.flow.linear import Diagonal, Permutation
-from modules.flow.monotone import Additive, Affine, Monotone
+from modules.flow.mixture import LogisticMixture
+from modules.flow.monotone import Additive, Affine, Flipped, Monotone
 from modules.flow.spline import RationalQuadratic
 
 
@@ -247,6 +249,34 @@ class SplineFlow(CouplingFlow):
 
     def ending(self) -> list[FlowLayer]:
         return [Diagonal(self.event_dim)]
+
+
+class LogisticFlow(CouplingFlow):
+    """Couplings of Flow++: a mixture of logistics' distribution function, its logit, a scale and a shift.
+
+    The closed form leads from data to noise, which training asks for; to sample it is solved. Flow++ adds
+    attention to its conditioner; here it is the same network as everywhere else.
+
+    Args:
+        components: K.
+    """
+
+    def __init__(
+        self,
+        event_shape: Sequence[int] = (2,),
+        layers: int = 4,
+        hidden: Sequence[int] = (64, 64),
+        components: int = 4,
+        permute: bool = False,
+        seed: int = 0,
+        **training: Any,
+    ) -> None:
+        require(1, components=components)
+        self._components = components
+        super().__init__(event_shape, layers, hidden, permute, seed, **training)
+
+    def monotone(self) -> Monotone:
+        return Flipped(LogisticMixture(self._components))
 
 
 class LinearFlow(Flow):

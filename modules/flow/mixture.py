@@ -22,7 +22,7 @@ from torch import Tensor
 
 from modules.base import require
 from modules.flow.layer import Mapped
-from modules.flow.monotone import Monotone
+from modules.flow.monotone import Monotone, softly
 
 STEEPEST = 8 * math.sqrt(3) / 9  # |c| d / a at which the nonlinear square is flat somewhere
 
@@ -44,8 +44,9 @@ class LogisticMixture(Monotone):
 
     def generate(self, z: Tensor, theta: Tensor) -> Mapped:
         logits, means, log_sigmas, last = theta.split([self.components] * 3 + [2], -1)
-        y, slope = logistic_mixture(z, logits.log_softmax(-1), means + self.starts, log_sigmas)
-        shift, log_scale = last.unbind(-1)
+        # scales are bounded: far out a conditioner's answers are large, and e to them no number any more
+        y, slope = logistic_mixture(z, logits.log_softmax(-1), means + self.starts, softly(log_sigmas))
+        shift, log_scale = last[..., 0], softly(last[..., 1])
         return y * log_scale.exp() + shift, slope + log_scale
 
 

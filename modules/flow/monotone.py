@@ -54,6 +54,11 @@ class Flipped(Monotone):
         return self.monotone.generate(x, theta)
 
 
+def softly(raw: Tensor, bound: float = 5.0) -> Tensor:
+    """A logarithm of a scale kept within ±bound, and nearly as it was where it is small."""
+    return bound * (raw / bound).tanh()
+
+
 class Affine(Monotone):
     """x = z e^s + t; |s| < `bound` by s = bound · tanh(raw / bound), or free where it is None.
 
@@ -70,7 +75,7 @@ class Affine(Monotone):
     def split(self, theta: Tensor) -> tuple[Tensor, Tensor]:
         """t and s, each (...)."""
         shift, s = theta.unbind(-1)
-        return shift, s if self.bound is None else self.bound * (s / self.bound).tanh()
+        return shift, s if self.bound is None else softly(s, self.bound)
 
     def generate(self, z: Tensor, theta: Tensor) -> Mapped:
         shift, s = self.split(theta)

@@ -1,0 +1,60 @@
+r"""Neural autoregressive map: a network of positive weights and increasing units is an increasing map.
+
+    v_i = logit Σ_j W_ij σ(a_j h + b_j),     y = logit Σ_i w_i σ(c_i v_i + d_i)
+
+a, c > 0 and every row of W, as w, is positive with sum 1, so that each sum lies between 0 and 1 and each step
+rises. One such layer alone is a mixture of logistics, with scales 1/a and means −b/a; the second mixes K of
+them. All weights are θ: a masked network gives them, which makes this the transformer of NAF.
+
+θ: K² + 5 K numbers: a, b, W; c, d, w. The hidden units start apart; y is no identity at θ = 0.
+Shapes: h (...), θ (..., k). Inverse: solved.
+References: Huang et al. 2018, Neural autoregressive flows, arXiv:1804.00779 ("deep sigmoidal flow"); [UDL]
+notes to chapter 16.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from modules.base import require
+from modules.flow.layer import Mapped
+from modules.flow.monotone import Monotone, softly
+
+
+class NeuralMonotone(Monotone):
+    """Two layers of K increasing units.
+
+    Args:
+        units: K.
+    """
+
+    starts: Tensor
+
+    def __init__(self, units: int = 4) -> None:
+        super().__init__()
+        require(1, units=units)
+        self.units, self.count = units, units * units + 5 * units
+        self.register_buffer("starts", torch.linspace(-1, 1, units + 2)[1:-1], persistent=False)
+
+    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+        k = self.units
+        log_a, b, mixing, log_c, d, last = theta.split([k, k, k * k, k, k, k], -1)
+        log_a, log_c, mixing = softly(log_a), softly(log_c), mixing.unflatten(-1, (k, k))
+        v, slope = mixed(z[..., None, None], log_a[..., None, :], (b + self.starts)[..., None, :], mixing)
+        y, outer = mixed(v[..., None, :], log_c[..., None, :], d[..., None, :], last[..., None, :], slope)
+        return y[..., 0], outer[..., 0]
+
+
+def mixed(h: Tensor, log_a: Tensor, b: Tensor, logits: Tensor, slope: Tensor | None = None) -> Mapped:
+    """logit Σ_j w_j σ(a_j h_j + b_j), w = softmax(logits), and its log slope; j is the last dimension.
+
+    Args:
+        slope: log dh_j/dz, where h_j is itself a function of z.
+    """
+    u = log_a.exp() * h + b
+    up, down, log_w = F.logsigmoid(u), F.logsigmoid(-u), logits.log_softmax(-1)
+    below, above = (log_w + up).logsumexp(-1), (log_w + down).logsumexp(-1)
+    inner = log_w + up + down + log_a
+    if slope is not None:
+        inner = inner + slope[..., None, :]
+    return below - above, inner.logsumexp(-1) - below - above
