@@ -226,6 +226,14 @@ SMALL: dict[str, list[Small]] = {
         )
         for epochs in (1, 5)
     ],
+    "modules.diffusion.score_matching.ScoreModel": [
+        Small(
+            {"event_shape": (6,), "width": 8, "blocks": 1, "embedding": 4, "levels": 3, "objective": how},
+            CLOUDS,
+            lambda model: model.sample(3, steps=2, seed=0),
+        )
+        for how in ("denoising", "sliced", "implicit")
+    ],
     "modules.diffusion.ddpm.ImageDDPM": [
         Small(
             {
