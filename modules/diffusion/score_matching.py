@@ -106,7 +106,7 @@ class ScoreModel(Module):
         self.register_buffer("anchor", torch.zeros(()), persistent=False)  # knows device and precision
 
     def score(self, x: Tensor, sigma: Tensor | float) -> Tensor:
-        """∇ log (p ∗ N(0, σ²))(x), (B, D); σ () or (B,), between the first and the last level."""
+        """∇ log (p ∗ N(0, σ²))(x), (B, D); σ () or (B,), the levels it was fitted at."""
         s = torch.as_tensor(sigma, dtype=x.dtype, device=x.device).expand(len(x))
         place = (self.sigmas[0] / s).log() / (self.sigmas[0] / self.sigmas[-1]).log()
         # inputs of size 1 at every level; at the largest the data are lost in them

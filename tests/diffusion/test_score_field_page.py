@@ -1,0 +1,75 @@
+"""The page "Score field": shares, arrows, what its scenes say."""
+
+from functools import cache, partial
+
+import pytest
+import torch
+from opening import figure, film, metrics, open_page, prose
+
+from lab import weights
+from pages.diffusion.score_field import lens
+
+opened = partial(open_page, "diffusion/score_field")
+
+
+@cache
+def found(name: str = "two modes", annealed: bool = False, steps: int = 30, size: float = 0.1) -> lens.Run:
+    model = weights.load(lens.NETWORKS[name]) if name in lens.NETWORKS else None  # type: ignore[arg-type]
+    score = lens.score_of(name, 0.8, model)  # type: ignore[arg-type]
+    return lens.run(score, lens.truth(name, 0.8), annealed, steps, size, 0)
+
+
+def test_what_is_drawn_is_what_is_counted() -> None:
+    page = opened()
+    run, law = found(), lens.two(0.8)
+    off = float((run.shares[-1, 0] - 0.8).abs())
+    assert float(metrics(page)["Shares off by, at the end"]) == pytest.approx(off, abs=6e-4)
+    assert metrics(page)["Error of the score"] == "0.0000" and "only name this family" in prose(page)
+    _, arrays = figure(page, "field")
+    assert film(page)["count"] == lens.FRAMES == len(arrays["data.2.x"])
+    assert float((arrays["data.2.x"][-1] < 0).mean()) == pytest.approx(float(run.shares[-1, 0]), abs=1e-6)
+    assert sum(a.nbytes for a in arrays.values()) < 2e6
+    assert torch.allclose(run.shares.sum(1), torch.ones(lens.FRAMES).double())
+    assert len(lens.captions(run, law)) == lens.FRAMES
+
+
+def test_blurred_laws_are_those_of_noise_added() -> None:
+    law = lens.two(0.8)
+    x = torch.randn(9, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    wide = lens.exact.Mixture(law.means, 0.35**2 + 4.0, law.log_weights.exp())
+    slope = torch.autograd.grad(wide.log_prob(x).sum(), x)[0]
+    assert torch.allclose(lens.exact_score(law)(x.detach(), 2.0), slope, atol=1e-10)
+    r, a = lens.blurred(law, 2.0)
+    seen = (law.log_prob(x.detach() / r, a) - wide.log_prob(x.detach())).diff()
+    assert seen.abs().max() < 1e-10  # but for a constant, which the map's top takes away
+
+
+def test_arrows_point_up_the_score() -> None:
+    score = lens.exact_score(lens.two(0.8))
+    feet, tips = lens.arrows(score, [2.0])
+    cosine = torch.nn.functional.cosine_similarity(tips[0] - feet, score(feet, 2.0))
+    assert cosine.min() > 1 - 1e-9
+
+
+def test_what_the_scenes_say() -> None:
+    stuck, freed = found(), found(annealed=True)
+    assert abs(float(stuck.shares[-1, 0]) - 0.5) < 0.1  # half the cloud began on each side
+    assert abs(float(stuck.shares[-1, 0]) - float(stuck.shares[0, 0])) < 0.05
+    assert abs(float(freed.shares[-1, 0]) - 0.8) < 0.08 and float(freed.near[-1]) > 0.95
+    law = lens.two(0.8)
+    feet, tips = lens.arrows(lens.exact_score(law), [lens.FIRST, lens.LAST])
+    centre = (law.log_weights.exp()[:, None] * law.means).sum(0)
+    away = (feet - centre).norm(dim=1) > 1.5
+    to_centre = ((tips[0] - feet) * (centre - feet)).sum(1)
+    assert bool((to_centre[away] > 0).all())  # under much noise there is one hill
+    score = lens.exact_score(law)  # at little noise the arrows turn where the sides meet
+    right, left = (float(score(torch.tensor([[x, 0.0]]).double(), lens.LAST)[0, 0]) for x in (0.2, -0.2))
+    assert left < 0 < right
+    hasty = found(annealed=True, steps=3)
+    assert float(hasty.near[-1]) < 0.6
+    for name in ("denoising", "sliced"):
+        run = found(name, True)
+        assert float(run.shares[-1].min()) > 0.06 and float(run.near[-1]) > 0.9, name
+        score = lens.score_of(name, 0.8, weights.load(lens.NETWORKS[name]))  # type: ignore[arg-type]
+        for sigma in lens.sigmas():  # the same field, at every level that was fitted
+            assert lens.score_error(score, lens.exact.eight(), sigma) < 0.02, (name, sigma)
