@@ -44,7 +44,7 @@ COURSE = {
     "convolution": ("kernel", "own_stack", "receptive_field"),
     "diffusion": (
         "noising", "schedules", "posterior", "reverse", "denoise_digit", "latent_noise", "latent_diffusion",
-        "inpainting", "score_field", "ode_likelihood", "guidance", "flow_matching",
+        "inpainting", "score_field", "bound_terms", "ode_likelihood", "guidance", "flow_matching",
     ),
     "flow": (
         "change_of_variables", "monotone", "linear_flow", "coupling", "flow_bench", "live_flow", "maf_iaf",

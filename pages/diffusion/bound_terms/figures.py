@@ -1,0 +1,38 @@
+"""Bits of every step and their sum, on logarithmic time; the noised picture and the guess."""
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lab.figures import theme
+from lab.figures.basic import array, image
+
+
+def over_time(values: Any, times: Any, at: int, ylabel: str, log: bool) -> tuple[go.Figure, dict[str, Any]]:
+    """A curve (T,) over t = 1 … T on a logarithmic axis, with a point at the frame's t (trace 1)."""
+    y, shown = array(values).astype(float), np.asarray(times)
+    x = np.arange(1, len(y) + 1)
+    place = y[shown - 1]
+    fig = go.Figure(
+        [
+            go.Scatter(x=x, y=y, mode="lines", line={"width": 3, "color": theme.OUTPUT}),
+            go.Scatter(x=shown[at : at + 1], y=place[at : at + 1], mode="markers", hoverinfo="skip",
+                       marker={"size": 15, "color": theme.VERMILLION}),
+        ]
+    )  # fmt: skip
+    ticks = [v for v in (1, 10, 100, 1000) if v <= len(y)]
+    fig.update_xaxes(title="t", type="log", tickvals=ticks, range=[-0.05, float(np.log10(len(y))) + 0.05])
+    fig.update_yaxes(title=ylabel, type="log" if log else None, exponentformat="power", nticks=5)
+    if not log:
+        fig.update_yaxes(rangemode="tozero")
+    return fig.update_layout(showlegend=False), {"data.1.x": shown[:, None], "data.1.y": place[:, None]}
+
+
+def two(noisy: Any, clean: Any, at: int) -> tuple[go.Figure, dict[str, Any]]:
+    """x_t above x̂_0, (F, 8, 8) each, as one picture a frame."""
+    n, c = array(noisy), array(clean)
+    gap = np.full((len(n), 1, n.shape[2]), np.nan, n.dtype)
+    both = np.concatenate([n, gap, c], 1)
+    fig = image(both[at], zmin=0, zmax=1)
+    return fig.update_layout(margin={"t": 8}), {"data.0.z": both}

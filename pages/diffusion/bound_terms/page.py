@@ -1,0 +1,115 @@
+"""Bound, term by term: where the bits of a picture are spent."""
+
+import math
+
+from lab import ui
+from lab.lenses.diffusion import BEYOND, SAID
+from modules.diffusion import bound
+from pages.diffusion.bound_terms import figures, lens
+
+REFERENCES = [
+    "Ho, Jain, Abbeel 2020, arXiv:2006.11239 (the terms, the discretised decoder)",
+    "Nichol & Dhariwal 2021, arXiv:2102.09672; Kingma et al. 2021, arXiv:2107.00630",
+    "Bao et al. 2022, arXiv:2201.06503 (best σ²)",
+    BEYOND,
+]
+MODEL = "ddpm-digits"
+
+stage = ui.stage("Bound, term by term", "A diffusion model is a code: so many bits at every step of noise.")
+stage.scenes(
+    {
+        "Bits by t": ui.scene("Most bits are spent at small t, where the fine detail is told."),
+        "σ² = β̃": ui.scene("The posterior's variance leaves no room for the network's error: more bits.",
+                           variance="posterior"),
+        "Fitted σ²": ui.scene("A variance that allows for the error is the cheapest of the three.",
+                              variance="fitted"),
+        "Ten steps": ui.scene("In ten steps nearly half of the bits are told in the last one, L₀.", T=10,
+                              step=0),
+        "Last step": ui.scene("The cosine's last β is capped at 0.999: there ε's error weighs 1,000 times.",
+                              step=40),
+        "Linear": ui.scene("The linear chain has no such last step: fewer bits in all.", kind="linear",
+                           step=40),
+        "No digit": ui.scene("Random greys cost several times as many bits as a digit.",
+                             image="random greys"),
+        "Blank": ui.scene("A blank paper costs more than a digit: the network has never seen one.",
+                          image="blank"),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def spent(kind: str, T: int, name: str, seed: int) -> dict[str, lens.Bits]:
+    model, made, x = ui.load(MODEL), lens.chain(kind, T), lens.picture(name)  # type: ignore[arg-type]
+    return {
+        which: lens.terms(model, made, x, lens.variance(model, made, which), seed) for which in lens.VARIANCES
+    }
+
+
+with stage.rail:
+    name = ui.choice("Picture", lens.PICTURES, key="image", default="3", as_list=True)
+    variance = ui.choice("σ²", lens.VARIANCES, key="variance")
+    kind = ui.choice("Schedule", ["cosine", "linear"], key="kind")
+    T = ui.choice("Steps T", [10, 50, 250, 1000], key="T", default=250)
+    seed = ui.number("Seed", 0, 9999, 0, key="seed")
+every = spent(kind, T, name, seed)
+found = every[variance]
+count = len(found.times)
+film = ui.film(count, key="step", values=range(count), default=8, label="Frame", seconds=0.2)
+D = 64
+
+with stage.picture:
+    left, right = ui.columns([3, 1])
+    with left:
+        for key, values, label, log in (
+            ("terms", found.terms, "bits of the step", True),
+            ("sum", found.so_far, "bits so far", False),
+        ):
+            fig, moves = figures.over_time(values, found.times, film.at, label, log)
+            ui.figure(fig, alt=f"{label} over t, logarithmic", key=key, share=0.5, film=film, frames=moves,
+                      data={"t": range(1, T + 1), "bits": values})  # fmt: skip
+    with right:
+        fig, moves = figures.two(found.noisy, found.clean, film.at)
+        ui.figure(fig, alt="The picture with noise of this step, and below what the network guesses",
+                  key="pictures", share=1.0, film=film, frames=moves)  # fmt: skip
+with stage.foot:
+    film.bar(captions=lens.captions(found))
+first = float(found.terms[0])
+stage.equation(
+    rf"L_T + \sum_{{t=2}}^{{{T}}} L_{{t-1}} + L_0 = {found.prior:.2f} + "
+    rf"{found.total - found.prior - first:.1f} + {first:.1f} = {found.total:.1f}\ \text{{bits}}"
+)
+stage.metrics(
+    {
+        "Bits per pixel": f"{found.total / D:.3f}",
+        "Half of them by": f"t = {found.half} of {T}",
+        **{f"With {which}": f"{bits.total:.1f}" for which, bits in every.items() if which != variance},
+    }
+)
+with stage.below:
+    ui.notice(
+        f"The picture costs {found.total:.1f} bits, of at most {D * math.log2(lens.LEVELS):.1f} for plain "
+        f"grey levels; half are counted by t = {found.half}. L_T is the code of pure noise: no parameter is "
+        "in it. The sum bounds −log₂ p from above; each term is one draw of noise. The fitted σ² is made of "
+        "the network's mean error on other digits. " + SAID
+    )
+    cheapest = min(every, key=lambda which: every[which].total)
+    ui.check(
+        "Which σ² has the fewest bits here?",
+        lens.VARIANCES,
+        cheapest,
+        "; ".join(f"{which}: {bits.total:.1f}" for which, bits in every.items()),
+        veils=("numbers", "equation", "notice", "sum"),
+    )
+    ui.program(
+        f"""
+        from lab import weights
+        from pages.diffusion.bound_terms import lens
+
+        model, made = weights.load({MODEL!r}), lens.chain({kind!r}, {T})
+        x, square = lens.picture({name!r}), lens.variance(model, made, {variance!r})
+        bits = lens.terms(model, made, x, square, {seed})
+        result = [bits.total, bits.prior, float(bits.terms[0])]
+        """,
+        shows=[found.total, found.prior, first],
+    )
+    ui.source(bound.bound, bound.step_kl, bound.log_bin, lens.fitted, references=REFERENCES)
