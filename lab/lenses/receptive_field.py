@@ -402,18 +402,31 @@ def measured(function: Callable[[Tensor], Tensor], x: Tensor, unit: Any = ()) ->
     return torch.zeros_like(x) if gradient is None else gradient.abs()
 
 
-def measured_field(model: nn.Module, x: Tensor, layer: int, unit: Unit) -> Tensor:
-    """|∂ unit / ∂ input| (positions...), the largest over input channels, of inputs x (N, C, positions...),
-    averaged over the N inputs: one input gives its own field, many the effective field.
+def measured_fields(model: nn.Module, x: Tensor, layer: int, units: Sequence[Unit]) -> Tensor:
+    """|∂ unit / ∂ input| (U, positions...) of U units, the largest over input channels, of inputs
+    x (N, C, positions...), averaged over the N inputs: one input gives its own field, many the effective
+    field.
 
     Args:
         layer: counted from 0 in `layers_of(model)`.
-        unit: index in that layer's output.
+        units: indices in that layer's output.
     """
     chain = nn.Sequential(*layers_of(model)[: layer + 1])
+    U, N = len(units), len(x)
+    at = torch.tensor(units).T  # a row of indices an axis of the layer
+
     # an example has no part in another's unit, so the gradient of the sum holds all gradients
-    every = measured(lambda batch: chain(batch)[(slice(None), *unit)].sum(), x)  # (N, C, positions...)
-    return every.amax(1).mean(0)
+    def chosen(batch: Tensor) -> Tensor:
+        each = chain(batch).unflatten(0, (U, N))
+        return each[torch.arange(U), :, *at].sum()
+
+    every = measured(chosen, x.repeat(U, *[1] * (x.ndim - 1)))  # (U·N, C, positions...)
+    return every.amax(1).unflatten(0, (U, N)).mean(1)
+
+
+def measured_field(model: nn.Module, x: Tensor, layer: int, unit: Unit) -> Tensor:
+    """`measured_fields` of one unit, (positions...)."""
+    return measured_fields(model, x, layer, [unit])[0]
 
 
 def spread(weights: Tensor) -> list[float]:

@@ -7,7 +7,7 @@ import contracts
 import numpy as np
 import pytest
 import torch
-from opening import component, film, metrics, open_page, open_warned
+from opening import component, figure, film, metrics, open_page, open_warned
 from streamlit.testing.v1 import AppTest
 from torch import Tensor, nn
 
@@ -18,7 +18,7 @@ from modules.convolution.cnn1d import CNN1d
 from modules.convolution.cnn2d import CNN2d
 from pages.convolution.kernel import lens as kernel
 from pages.convolution.own_stack import lens as own_stack
-from pages.convolution.receptive_field import figures, lens
+from pages.convolution.receptive_field import arithmetic, figures, lens
 
 opened = partial(open_page, "convolution/receptive_field")
 NUMBER = re.compile(r"-?\d+\.\d+")
@@ -54,7 +54,7 @@ def test_products_add_up_to_the_unit(chain: nn.Sequential) -> None:
     for unit in torch.cartesian_prod(*(torch.arange(n) for n in layer.output.shape)).reshape(
         -1, layer.output.ndim
     ):
-        numbers = lens.arithmetic(layer, tuple(unit.tolist()))
+        numbers = arithmetic.arithmetic(layer, tuple(unit.tolist()))
         assert numbers.total == pytest.approx(float(layer.output[tuple(unit)]), abs=1e-12)
         assert numbers.products.shape == numbers.patch.shape
         seen += 1
@@ -70,7 +70,7 @@ def test_what_a_pooling_read(pool: nn.Module, combine) -> None:
         0
     ]  # all negative: padding must not win
     for unit in ((0, 0, 0), (2, 1, 2), (1, 2, 0)):
-        numbers = lens.arithmetic(layer, unit)
+        numbers = arithmetic.arithmetic(layer, unit)
         assert numbers.kernel is None and combine(numbers.patch).item() == pytest.approx(
             numbers.value, abs=1e-12
         )
@@ -89,7 +89,7 @@ def test_equation_of_a_convolution() -> None:
     model = contracts.exact(CNN1d((3, 12), 4, channels=[4, 5], kernel_sizes=[3], paddings=[1]))
     layers = receptive_field.walk(model, draw(3, 12))
     for layer in (layers[0], layers[2]):
-        latex, note = lens.unit_equation(layer, (2, 1), channel=1)
+        latex, note = arithmetic.unit_equation(layer, (2, 1), channel=1)
         left, value = evaluate(latex)
         numbers = [float(n) for n in NUMBER.findall(left)]
         patch, kernel, own, others, bias = numbers[0:6:2], numbers[1:6:2], *numbers[6:]
@@ -97,9 +97,9 @@ def test_equation_of_a_convolution() -> None:
         assert own + others + bias == pytest.approx(value, abs=0.002)
         assert value == pytest.approx(float(layer.output[2, 1]), abs=5e-4)
         assert "input channel 1" in note and f"{len(layer.input) - 1} others" in note
-        numbers = lens.arithmetic(layer, (2, 1))
+        numbers = arithmetic.arithmetic(layer, (2, 1))
         sums = [abs(float(p.sum())) for p in numbers.products]
-        assert sums[lens.loudest(numbers)] == max(sums)
+        assert sums[arithmetic.loudest(numbers)] == max(sums)
 
 
 def test_equations_of_the_other_layers() -> None:
@@ -115,7 +115,7 @@ def test_equations_of_the_other_layers() -> None:
     seen = set()
     for layer in layers:
         unit = tuple(n // 2 for n in layer.output.shape)
-        latex, _ = lens.unit_equation(layer, unit)
+        latex, _ = arithmetic.unit_equation(layer, unit)
         kind = type(layer.module).__name__
         value = float(layer.output[unit])
         shown = [float(n) for n in NUMBER.findall(latex)]
@@ -141,9 +141,9 @@ def test_equations_of_the_other_layers() -> None:
 
 
 def test_numbers_are_written_plainly() -> None:
-    assert [lens.shown(v) for v in (1.23456, -0.0001, 12.345, float("-inf"))] == [
+    assert [arithmetic.shown(v) for v in (1.23456, -0.0001, 12.345, float("-inf"))] == [
         "1.235", "0.000", "12.35", r"-\infty"]  # fmt: skip
-    assert lens.bracketed(-2) == "(-2.000)" and lens.signed(-0.5) == "- 0.500"
+    assert arithmetic.bracketed(-2) == "(-2.000)" and arithmetic.signed(-0.5) == "- 0.500"
 
 
 # --- Stacks, slides, inputs ----------------------------------------------------------------------
@@ -202,13 +202,13 @@ def test_a_drawn_curve_is_a_signal() -> None:
     assert not signals.curve(torch.zeros(40, 40)).any()
 
 
-def test_clicks_find_units() -> None:
+def test_a_dense_layer_stands_in_rows() -> None:
     grid = lens.rows_of(torch.arange(10.0), 4)
     assert grid.shape == (3, 4) and grid[2].isnan().tolist() == [False, False, True, True]
-    assert lens.strongest(grid) == (2, 1)
-    assert lens.clicked(grid, {"x": 3, "y": 1}) == (1, 3)
-    for nowhere in (None, {"x": 3, "y": 2}, {"x": 9, "y": 0}, {"x": "a", "y": 0}, {"x": 0.5, "y": 0}):
-        assert lens.clicked(grid, nowhere) == (2, 1)
+    assert lens.strongest(grid) == (2, 1) and [lens.filled(row) for row in grid] == [4, 4, 2]
+
+
+def test_clicks_find_units() -> None:
     layers = receptive_field.walk(own_stack.stack([Window(3, 2), Window(3)], 1), draw(1, 20))
     for level in range(3):
         centres = receptive_field.cone(layers, level, 0).centres[level]
@@ -285,10 +285,41 @@ def test_trained_network(layer: int, over: str) -> None:
     ordered = found.flatten().sort(descending=True).values.double()
     half = next(k for k in range(1, 65) if ordered[:k].sum() >= ordered.sum() / 2)
     assert shown_numbers["Half of it is held by"] == f"{half} inputs"
-    text = words(page)
-    assert f"Unit {', '.join(map(str, unit))} of layer {label}: {float(h[unit]):.4f}" in text
+    text, bar = words(page), film(page, "column")
+    said = bar["captions"][bar["at"]]
+    assert said.startswith(f"Unit {', '.join(map(str, unit))} of layer {label}: {float(h[unit]):.4f}.")
     box = layers[layer].field[1].box(unit[2], 8)
     assert rf"\to\; [{box[0]}, {box[1]}]" in text
+
+
+@pytest.mark.parametrize("over", lens.FIELDS)
+def test_the_window_slides_along_a_row(over: str) -> None:
+    """Every frame is the field and the box of its unit, each computed alone."""
+    model = weights.load("cnn-digits")
+    examples = drawing.examples(8)
+    x = (examples[0][1] * 15).round()[None] / 15
+    layers = receptive_field.walk(model, x)
+    page = opened(model="cnn-digits", layer="3 · ReLU", over=over, channel=2, row=5, column=1)
+    index = 2
+    _, arrays = figure(page, "field")
+    _, marks = figure(page, "map")
+    bar = film(page, "column")
+    assert bar["at"] == 1 and bar["count"] == layers[index].output.shape[2] == len(arrays["data.1.z"])
+    every = torch.stack([p for _, p in examples])[:, None]
+    for column in (0, 1, bar["count"] - 1):
+        unit = (2, 5, column)
+        if over == lens.PATHS:
+            found = layers[index].support(unit)
+        else:
+            found = receptive_field.measured_field(model, x[None] if over == lens.ONE else every, index, unit)
+        found = found / (found.max() or 1)
+        assert np.allclose(arrays["data.1.z"][column], found, atol=1e-5)
+        (top, bottom), (left, right) = layers[index].box(unit)
+        drawn = [arrays[f"layout.shapes.0.{end}"][column] for end in ("y0", "y1", "x0", "x1")]
+        assert drawn == [top - 0.5, bottom + 0.5, left - 0.5, right + 0.5]
+        place = [marks[f"layout.shapes.0.{end}"][column] for end in ("y0", "y1", "x0", "x1")]
+        assert place == [4.5, 5.5, column - 0.5, column + 0.5]
+        assert f"{float(layers[index].output[unit]):.4f}" in bar["captions"][column]
 
 
 def test_own_stack_page() -> None:

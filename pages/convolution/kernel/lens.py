@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from lab.lenses.receptive_field import Window, walk, windows
 from modules.trace import Step, Trace
 from pages.convolution.own_stack.lens import stack
-from pages.convolution.receptive_field.lens import arithmetic, unit_equation
+from pages.convolution.receptive_field.arithmetic import arithmetic, unit_equation
 
 
 def single(taps: Sequence[float], window: Window, bias: float = 0.0) -> nn.Sequential:

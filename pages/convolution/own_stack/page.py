@@ -3,7 +3,7 @@
 from lab import ui
 from lab.lenses import drawing, receptive_field, signals
 from pages.convolution.own_stack import lens
-from pages.convolution.receptive_field import figures
+from pages.convolution.receptive_field import arithmetic, figures
 from pages.convolution.receptive_field import lens as unit_lens
 
 stage = ui.stage(
@@ -76,7 +76,7 @@ cone = receptive_field.cone(windows, level, unit)
 names = ["input", *(f"layer {k}" for k in range(1, depth + 1))]
 fields = receptive_field.fields(settings)
 whole = (0,) + (unit,) * axes
-found = unit_lens.over_input(chain, layers, level * step - 1, whole, x, others, kind) if level else None
+found = unit_lens.over_input(chain, layers, level * step - 1, [whole], x, others, kind)[0] if level else None
 box = layers[level * step - 1].box(whole) if level else None
 with stage.picture:
     point = ui.clickable(
@@ -109,7 +109,7 @@ with stage.below:
     ui.equation(receptive_field.growth(settings), "Each layer adds d(K − 1) steps of the layer below.")
     if level and (formula := receptive_field.field_equation(windows[level - 1], whole)):
         ui.equation(*formula)
-        ui.equation(*unit_lens.unit_equation(windows[level - 1], whole))
+        ui.equation(*arithmetic.unit_equation(windows[level - 1], whole))
     ui.table(
         {"layer": names, "positions": [x.shape[-1], *(w.output.shape[-1] for w in windows)],
          "field r": [f.size for f in fields], "step j": [f.jump for f in fields],

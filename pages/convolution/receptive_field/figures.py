@@ -46,14 +46,38 @@ def on_image(x: Any, gradient: Any = None, box: Sequence[Span] | None = None, he
     return fig
 
 
+AWAY: list[Span] = [(-9, -9), (-9, -9)]  # of a unit that sees the padding alone
+
+
 def field(x: Any, found: Any, box: Sequence[Span] | None, ylabel: str = "|gradient|") -> go.Figure:
     """The input (1, positions...) with the box of theory and what was found, a signal's named `ylabel`."""
     if array(x).ndim == 3:
-        return on_image(x[0], found, box)
-    return on_signal(x[0], found, box[0] if box else None, ylabel)
+        return on_image(x[0], found, box or AWAY)
+    return on_signal(x[0], found, (box or AWAY)[0], ylabel)
 
 
-def on_signal(x: Any, found: Any, span: Span | None = None, ylabel: str = "|gradient|") -> go.Figure:
+def fields(x: Any, found: Any, boxes: Sequence[Sequence[Span] | None]) -> dict[str, Any]:
+    """What moves in `field` from unit to unit; found (U, positions...)."""
+    g, spans = array(found).astype(np.float32), np.array([box or AWAY[: array(x).ndim - 1] for box in boxes])
+    low, high = spans[..., 0] - 0.5, spans[..., 1] + 0.5  # (U, axes)
+    if array(x).ndim == 3:
+        peak = g.max((1, 2), keepdims=True)
+        return {"data.1.z": g / np.where(peak > 0, peak, 1),
+                "layout.shapes.0.x0": low[:, 1], "layout.shapes.0.x1": high[:, 1],
+                "layout.shapes.0.y0": low[:, 0], "layout.shapes.0.y1": high[:, 0]}  # fmt: skip
+    ends = {f"layout.shapes.{k}.x{end}": at[:, 0] for k in (0, 1) for end, at in enumerate((low, high))}
+    return {"data.1.y": g} | ends
+
+
+def marks(units: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """What moves in `feature_map`: the frame around the chosen (row, column)."""
+    at = np.array(units, float)
+    return {
+        f"layout.shapes.0.{'yx'[axis]}{end}": at[:, axis] + end - 0.5 for axis in (0, 1) for end in (0, 1)
+    }
+
+
+def on_signal(x: Any, found: Any, span: Span, ylabel: str = "|gradient|") -> go.Figure:
     """A signal (n,), the box of theory shaded, what was found at each input (n,) as bars below it."""
     values, g = array(x).astype(float), array(found).astype(float)
     position = list(range(len(values)))
@@ -63,12 +87,11 @@ def on_signal(x: Any, found: Any, span: Span | None = None, ylabel: str = "|grad
         line={"color": theme.INPUT, "width": 3}, marker={"size": 8},
     )  # fmt: skip
     fig.add_bar(x=position, y=g, row=2, col=1, name=ylabel, marker={"color": theme.OUTPUT})
-    if span is not None:
-        for row in (1, 2):
-            fig.add_vrect(
-                x0=span[0] - 0.5, x1=span[1] + 0.5, row=row, col=1, line={"color": theme.BLUE, "width": 3},
-                fillcolor=theme.fade(theme.BLUE, 0.12), layer="below",
-            )  # fmt: skip
+    for row in (1, 2):
+        fig.add_vrect(
+            x0=span[0] - 0.5, x1=span[1] + 0.5, row=row, col=1, line={"color": theme.BLUE, "width": 3},
+            fillcolor=theme.fade(theme.BLUE, 0.12), layer="below",
+        )  # fmt: skip
     fig.update_xaxes(showgrid=False, range=[-0.6, len(values) - 0.4])
     fig.update_xaxes(title="input", row=2, col=1)
     fig.update_yaxes(title="value", row=1, col=1)

@@ -3,11 +3,13 @@
 import math
 from collections.abc import Callable
 
+from torch import Tensor
+
 from lab import ui
 from lab.figures import basic
 from lab.lenses import drawing, receptive_field, signals
 from modules.convolution import cnn1d, cnn2d
-from pages.convolution.receptive_field import figures, lens
+from pages.convolution.receptive_field import arithmetic, figures, lens
 
 stage = ui.stage(
     "Receptive field",
@@ -18,7 +20,7 @@ kinds = list(lens.layer_names(ui.load(NETWORK)).values())
 conv, logits = [kind for kind in kinds if "conv" in kind], kinds[-1]
 stage.scenes(
     {
-        "The strongest unit": ui.scene("Blue: what the unit can see. Orange: what moves it, at this digit."),
+        "The strongest unit": ui.scene("Blue: what the unit can see. Orange: what moves it. Play."),
         "The first layer": ui.scene("The first layer sees a few pixels; the box is as large as its kernel.",
                                     layer=conv[0]),
         "A logit": ui.scene("A dense unit reads all units below it: no box is wider.", layer=logits),
@@ -66,7 +68,14 @@ with stage.rail:
         else:
             x = curves[chosen]
 
-# --- The unit -------------------------------------------------------------------------------------
+# --- The units of a row ---------------------------------------------------------------------------
+
+
+@ui.cached
+def swept(name: str, index: int, units: list, x: Tensor, others: Tensor, kind: str) -> lens.Sweep:
+    model = ui.load(name)
+    return lens.sweep(model, receptive_field.walk(model, x), index, units, x, others, kind)
+
 
 layers = receptive_field.walk(model, x)
 layer, title = layers[index], names[index]
@@ -85,10 +94,14 @@ else:
     grid = lens.rows_of(h, 19)
     units_of = lambda row, column: (row * grid.shape[1] + column,)  # noqa: E731
     alt = f"The {len(h)} units of layer {title}, row by row; click one"
-row, column = lens.clicked(grid, ui.selection("unit"))
-unit = units_of(row, column)
-found = lens.over_input(model, layers, index, unit, x, others, kind)
-box = layer.box(unit)
+first = lens.strongest(grid)
+with stage.rail:
+    row = ui.slider("Channel" if h.ndim == 2 else "Row", 0, len(grid) - 1, first[0], key="row",
+                    help="Starts at the strongest unit's. Or click a unit.")  # fmt: skip
+across = lens.filled(grid[row])
+film = ui.film(across, key="column", default=first[1], label="Unit", seconds=0.15)
+run = swept(name, index, [units_of(row, column) for column in range(across)], x, others, kind)
+unit, found, box = run.units[film.at], run.found[film.at], run.boxes[film.at]
 
 # --- Pictures -----------------------------------------------------------------------------------
 
@@ -97,24 +110,20 @@ with stage.picture:
     with left:
         ui.figure(
             figures.field(x, found, box, "paths" if kind == lens.PATHS else "|gradient|"),
-            key="field", share=1.0,
+            key="field", share=1.0, film=film, frames=figures.fields(x, run.found, run.boxes),
             alt=f"The input with the box of theory in blue and, in orange, {lens.WHAT[kind]}",
             data={"input": list(range(found.numel())), "value": x[0].flatten(), kind: found.flatten()},
         )  # fmt: skip
     with right:
-        ui.clickable(figures.feature_map(grid, (row, column)), key="unit", alt=alt, mark=False, share=1.0,
-                     data={"value": grid.flatten()})  # fmt: skip
+        ui.button_figure(
+            figures.feature_map(grid, (row, film.at)), key="map", alt=alt, share=1.0, film=film,
+            frames=figures.marks([(row, column) for column in range(across)]),
+            on_press=lambda x, y: {"row": y, "column": x}, data={"value": grid.flatten()},
+        )  # fmt: skip
 stage.metrics(lens.sizes(found, box))
-channels = lens.arithmetic(layer, unit)
-into = lens.loudest(channels) if channels.kernel is not None and channels.kernel.ndim > 1 else 0
-stage.equation(*lens.unit_equation(layer, unit, into))
 with stage.foot:
-    ui.caption(
-        f"Unit {', '.join(map(str, unit))} of layer {title}: {float(h[unit]):.4f}. Blue: the box of theory. "
-        f"Orange: {lens.WHAT[kind]}."
-        + (" It is shut: its ReLU gives 0, so no input can move it a little."
-           if kind != lens.PATHS and box and not found.any() else "")
-    )  # fmt: skip
+    film.bar(captions=run.captions, equations=run.equations)
+channels = arithmetic.arithmetic(layer, unit)
 
 # --- Words --------------------------------------------------------------------------------------
 
@@ -124,6 +133,7 @@ with stage.below:
     if formula := receptive_field.field_equation(layer, unit):
         ui.equation(*formula)
     if channels.kernel is not None and channels.kernel.ndim > 1:
+        into = arithmetic.loudest(channels)
         if len(channels.kernel) > 1:
             into = ui.slider("Input channel", 0, len(channels.kernel) - 1, into, key="into",
                              help="Starts at the one whose products add up to most.")  # fmt: skip
@@ -142,7 +152,8 @@ with stage.below:
         alt="Class probabilities", key="prediction", data={"class": range(len(p)), "probability": p},
     )  # fmt: skip
     ui.notice(
-        "Orange never leaves the blue box: theory says which inputs can matter, the gradient which do, here. "
+        "Play: the window slides along the row as the units do. Orange never leaves the blue box: theory "
+        "says which inputs can matter, the gradient which do, here. "
         "Inside the box most of the weight sits near the middle, because more paths lead there. "
         "A dense layer has no box: any of its units may read everything below it."
     )
@@ -181,5 +192,5 @@ with stage.below:
             shows=[end for span in box or [] for end in span],
         )
     architecture = cnn1d.CNN1d if len(shape) == 2 else cnn2d.CNN2d
-    ui.source(architecture, receptive_field.walk, receptive_field.measured_field, lens.arithmetic,
+    ui.source(architecture, receptive_field.walk, receptive_field.measured_fields, arithmetic.arithmetic,
               references=lens.REFERENCES)  # fmt: skip
