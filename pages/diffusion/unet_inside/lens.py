@@ -1,0 +1,170 @@
+"""Inside the network that denoises digits: its feature maps, skips, attention, and what a pixel reads.
+
+Shapes: F = 11 times; a picture (8, 8) in [0, 1]; maps (F, C, h, w).
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from modules.diffusion import parameterisation, samplers
+from modules.transformer.attention import record_attention
+
+TIMES = [1, *range(100, 1001, 100)]
+LAYERS = ["first", "down 1", "down 2", "middle 1", "middle 2", "up 1", "up 2"]
+SKIPS = {"first": "skip 0", "fine": "skip 1", "coarse": "skip 2"}
+MAPS, DRAWS = 16, 16
+NEARER = ["more than half", "a quarter to a half", "less than a quarter"]
+WORSE = ["with all skips", "without these", "neither: within 0.01"]
+
+
+def noisy(model: Any, picture: Tensor, seed: int, draws: int = 1) -> tuple[Tensor, Tensor]:
+    """The picture at all TIMES, the noise of a draw the same at each: x (draws · F, 1, 8, 8) and t."""
+    generator = torch.Generator().manual_seed(seed)
+    eps = samplers.gaussian(torch.empty(draws, 1, 1, 8, 8), generator).expand(draws, len(TIMES), 1, 8, 8)
+    t = torch.tensor(TIMES).expand(draws, len(TIMES)).flatten()
+    x0 = model.inside(picture).expand(len(t), 1, 8, 8)
+    return model.schedule.noised(x0, t, eps.flatten(0, 1)), t
+
+
+@dataclass(frozen=True)
+class Inside:
+    """
+    Attributes:
+        x, guess: (F, 8, 8), clamped to be drawn; guess is x̂_0.
+        maps: (F, MAPS, h, w) of the layer, the first of its channels.
+        channels: how many there are.
+    """
+
+    x: Tensor
+    guess: Tensor
+    maps: Tensor
+    channels: int
+
+
+@torch.no_grad()
+def look(model: Any, picture: Tensor, layer: str, seed: int) -> Inside:
+    """A layer's feature maps of the picture under noise, at all TIMES."""
+    x, t = noisy(model, picture, seed)
+    seen: dict[str, Tensor] = {}
+
+    def keep(name: str, h: Tensor) -> Tensor:
+        seen[name] = h
+        return h
+
+    found = model.net(x, t, None, keep)
+    x0, _ = parameterisation.clean_and_noise(found, x, model.schedule.alpha_bar[t], model.target)
+    maps = seen[layer]
+    return Inside(shown(model, x), shown(model, x0), maps[:, :MAPS], maps.shape[1])
+
+
+def shown(model: Any, x: Tensor) -> Tensor:
+    """(N, 1, 8, 8) in the model's units as pictures (N, 8, 8)."""
+    return model.outside(x)[:, 0].clamp(0, 1)  # type: ignore[no-any-return]
+
+
+def scaled(maps: Tensor) -> Tensor:
+    """Maps (F, M, h, w) divided by their largest size at each time: −1 … 1."""
+    return maps / maps.abs().amax((1, 2, 3), keepdim=True).clamp(min=1e-9)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Guesses (F, 8, 8) with all skips and without some; mean errors (F,) a pixel of DRAWS noises."""
+
+    whole: Tensor
+    cut: Tensor
+    error: Tensor
+    error_cut: Tensor
+
+
+@torch.no_grad()
+def cut(model: Any, picture: Tensor, off: Collection[str], seed: int) -> Cut:
+    """What the network guesses when some of SKIPS are set to zero."""
+    x, t = noisy(model, picture, seed, DRAWS)
+    without = {SKIPS[name] for name in off}
+
+    def drop(name: str, h: Tensor) -> Tensor:
+        return torch.zeros_like(h) if name in without else h
+
+    pictures, errors = [], []
+    for watch in (lambda name, h: h, drop):
+        said = model.net(x, t, None, watch)
+        x0, _ = parameterisation.clean_and_noise(said, x, model.schedule.alpha_bar[t], model.target)
+        guess = shown(model, x0).unflatten(0, (DRAWS, len(TIMES)))
+        pictures.append(guess[0])
+        errors.append((guess - picture).abs().mean((0, 2, 3)))
+    return Cut(pictures[0], pictures[1], errors[0], errors[1])
+
+
+def worse(found: Cut, at: int) -> str:
+    """Which of WORSE is so."""
+    gap = float(found.error_cut[at] - found.error[at])
+    return WORSE[2] if abs(gap) <= 0.01 else WORSE[1] if gap > 0 else WORSE[0]
+
+
+def skip_captions(found: Cut) -> list[str]:
+    """Both errors at every time."""
+    return [
+        f"t = {t}: the guess is {float(a):.3f} a pixel off with all skips, {float(b):.3f} without."
+        for t, a, b in zip(TIMES, found.error, found.error_cut, strict=True)
+    ]
+
+
+@torch.no_grad()
+def attention(model: Any, picture: Tensor, seed: int) -> Tensor:
+    """Weights of the middle's attention, (F, heads, 16, 16): from each place of the 4×4 grid to each."""
+    x, t = noisy(model, picture, seed)
+    layer = model.net.unet.middle[0].attend.attention
+    with record_attention() as seen:
+        model.net(x, t, None)
+    return seen.calls[layer][0].weights
+
+
+def entropy(weights: Tensor) -> Tensor:
+    """Of each place's weights, the mean over places, nats: (F, heads, 16, 16) -> (F, heads)."""
+    return torch.special.entr(weights).sum(-1).mean(-1)
+
+
+def reads(model: Any, picture: Tensor, row: int, column: int, seed: int) -> Tensor:
+    """|∂ x̂_0 at a pixel / ∂ x_t|, the mean over DRAWS noises, as shares of its sum: (F, 8, 8)."""
+    x, t = noisy(model, picture, seed, DRAWS)
+    with torch.enable_grad():
+        x = x.detach().requires_grad_()
+        said = model.net(x, t, None)
+        x0, _ = parameterisation.clean_and_noise(said, x, model.schedule.alpha_bar[t], model.target)
+        (slope,) = torch.autograd.grad(x0[:, 0, row, column].sum(), x)
+    size = slope[:, 0].abs().unflatten(0, (DRAWS, len(TIMES))).mean(0)
+    return size / size.sum((1, 2), keepdim=True)
+
+
+def near(found: Tensor, row: int, column: int) -> Tensor:
+    """Share of what is read within one pixel of the pixel itself, (F,)."""
+    rows, columns = slice(max(0, row - 1), row + 2), slice(max(0, column - 1), column + 2)
+    return found[:, rows, columns].sum((1, 2))
+
+
+def nearer(share: float) -> str:
+    """Which of NEARER a share is."""
+    return NEARER[(share <= 0.5) + (share < 0.25)]
+
+
+PLACES = [f"row {i + 1}, column {j + 1}" for i in range(4) for j in range(4)]
+
+
+def looked_at(weights: Tensor, head: int, row: int, column: int) -> Tensor:
+    """Where a place of the 4×4 grid looks, (F, 4, 4)."""
+    return weights[:, head, 4 * row + column].unflatten(1, (4, 4))
+
+
+def top(weights: Tensor) -> str:
+    """The place (4, 4) with the largest weight."""
+    return PLACES[int(weights.flatten().argmax())]
+
+
+def relative(found: Tensor) -> Tensor:
+    """Shares (F, 8, 8) divided by the largest at each time."""
+    return found / found.amax((1, 2), keepdim=True)

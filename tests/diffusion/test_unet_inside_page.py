@@ -1,0 +1,93 @@
+"""The page "Inside the U-Net": what is shown is what the network does, and what its scenes say."""
+
+from functools import cache, partial
+from typing import Any
+
+import pytest
+import torch
+from opening import figure, film, open_page
+
+from lab import weights
+from lab.lenses.diffusion import digits
+from pages.diffusion.unet_inside import lens
+
+opened = partial(open_page, "diffusion/unet_inside")
+HARD = lens.TIMES.index(700)
+
+
+@cache
+def model() -> Any:
+    return weights.load("ddpm-digits").eval().requires_grad_(False)
+
+
+@cache
+def two() -> torch.Tensor:
+    return dict(digits())["2"]
+
+
+def test_the_guess_is_the_networks_own() -> None:
+    found = lens.look(model(), two(), "down 1", 0)
+    x, t = lens.noisy(model(), two(), 0)
+    with torch.no_grad():
+        x0, _ = model().denoiser()(x, t)
+    torch.testing.assert_close(found.guess, model().outside(x0)[:, 0].clamp(0, 1))
+    assert (found.x[0] - two()).abs().mean() < 0.02 and found.maps.shape == (11, 16, 8, 8)
+    assert found.channels == 32
+    middle = lens.look(model(), two(), "middle 1", 0)
+    assert middle.maps.shape == (11, 16, 4, 4) and middle.channels == 64
+    assert lens.scaled(middle.maps).abs().amax((1, 2, 3)) == pytest.approx(torch.ones(11))
+
+
+def test_what_the_skips_carry() -> None:
+    first = lens.cut(model(), two(), ("first",), 0)
+    assert first.error_cut[HARD] > 1.3 * first.error[HARD]
+    assert lens.worse(first, HARD) == lens.WORSE[1] and lens.worse(first, 1) == lens.WORSE[2]
+    every = lens.cut(model(), two(), tuple(lens.SKIPS), 0)
+    assert every.error_cut[5] > first.error_cut[5] > first.error[5]
+    none = lens.cut(model(), two(), (), 0)
+    assert torch.equal(none.whole, none.cut) and torch.equal(none.error, none.error_cut)
+
+
+def test_attention_is_a_distribution_over_all_places() -> None:
+    found = lens.attention(model(), two(), 0)
+    assert found.shape == (11, 4, 16, 16) and (found > 0).all()
+    torch.testing.assert_close(found.sum(-1), torch.ones(11, 4, 16))
+    assert (found[5, 0] - found[5, 1]).abs().max() > 0.05  # each head its own way
+    assert lens.entropy(torch.full((1, 1, 16, 16), 1 / 16)).exp() == pytest.approx(16)
+
+
+def test_the_guess_reads_near_under_little_noise_and_far_under_much() -> None:
+    for row, column in ((3, 3), (4, 3)):
+        found = lens.reads(model(), two(), row, column, 0)
+        share = lens.near(found, row, column)
+        assert float(share[0]) > 0.85 and float(share[9]) < 0.45
+        assert (found > 0).all()  # the field covers the picture
+    assert [lens.nearer(v) for v in (0.6, 0.3, 0.1)] == lens.NEARER
+
+
+def test_the_derivative_by_differences() -> None:
+    """One noise, one pixel: |∂ x̂_0 / ∂ x_t| against central differences in double precision."""
+    net = weights.load("ddpm-digits").double().eval().requires_grad_(False)
+    x, t = lens.noisy(net, two().double(), 0)
+    x, t = x[4:5].double(), t[4:5]
+
+    def guess(x: torch.Tensor) -> torch.Tensor:
+        return net.denoiser()(x, t)[0][0, 0, 3, 4]  # type: ignore[operator]
+
+    point = x.clone().requires_grad_()
+    (slope,) = torch.autograd.grad(guess(point), point)
+    for i, j in ((3, 4), (0, 7)):
+        step = torch.zeros_like(x)
+        step[0, 0, i, j] = 1e-5
+        want = (guess(x + step) - guess(x - step)) / 2e-5
+        assert float(slope[0, 0, i, j]) == pytest.approx(float(want), rel=1e-4, abs=1e-7)
+
+
+@pytest.mark.parametrize("view", ["Maps", "Skips", "Attention", "Reads"])
+def test_the_page(view: str) -> None:
+    page = opened(view=view, t=700)
+    assert film(page, "t")["at"] == HARD and film(page, "t")["captions"][HARD].startswith("t = 700")
+    if view == "Skips":
+        _, arrays = figure(page, "whole")
+        want = lens.cut(model(), two(), ("first",), 0).whole[HARD]
+        assert (torch.tensor(arrays["data.0.z"][HARD]) - want).abs().mean() < 0.03
