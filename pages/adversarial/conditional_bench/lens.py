@@ -1,0 +1,181 @@
+r"""Rows of classes, columns of noise: what is made on demand, named by a network that took no part in it.
+
+    conditional    row y, column z:  g(z, (1 − m) e_y + m e_t), mixed by a share m with the class t
+    InfoGAN        row c₁, column z: g(z, c₁, c₂, c₃), a number turned from −1 to 1; no class was ever seen,
+                   so each code is given the class that fits it best, one to one
+
+obeyed    share of pictures named as asked
+variety   mean deviation of a pixel within a class, beside that of real digits
+slant     −Σ ink·dx·dy / Σ ink·dy² about a picture's centre, columns to the right a row upwards
+ink       mean of a picture, which thick strokes raise
+
+Shapes: pictures (N, 8, 8); tables (10, 10), asked × named.
+
+References: Mirza & Osindero 2014, arXiv:1411.1784; Odena et al. 2017, arXiv:1610.09585; Miyato & Koyama 2018,
+arXiv:1802.05637; Chen et al. 2016, arXiv:1606.03657; [UDL] §15.4.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from scipy.optimize import linear_sum_assignment
+from torch import Tensor
+
+from datamodules.digits import Digits
+from modules.adversarial.infogan import InfoGAN
+
+MODELS = {
+    "cgan-digits": "a channel", "projectiongan-digits": "a projection", "acgan-digits": "extra logits",
+    "infogan-digits": "codes, no labels",
+}  # fmt: skip
+NETWORK = "cnn-digits"
+CLASSES, COLUMNS, EACH = 10, 8, 60  # of a class are named
+STOPS = [round(0.1 * i, 1) for i in range(11)]  # of the share m
+TURNS = [round(-1 + 0.2 * i, 1) for i in range(11)]  # of c₂ or c₃
+OPTIONS = ["at least 95 of 100", "80 to 94 of 100", "fewer than 80 of 100"]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What is made at one stop of the film.
+
+    Attributes:
+        sheet: (CLASSES · COLUMNS, 8, 8), row by row.
+        table: (10, 10), share of each class that is named as each.
+        variety, slant, ink: as above, over all rows.
+    """
+
+    sheet: Tensor
+    table: Tensor
+    variety: float
+    slant: float
+    ink: float
+
+    @property
+    def obeyed(self) -> float:
+        """Share named as asked."""
+        return float(self.table.diagonal().mean())
+
+
+def real() -> tuple[Tensor, Tensor]:
+    """Training digits (N, 8, 8) and their classes."""
+    data = Digits()
+    data.setup("fit")
+    x, y = data.train_set[torch.arange(len(data.train_set))]
+    return x[:, 0], y
+
+
+def slants(x: Tensor) -> Tensor:
+    """Of pictures (N, H, W): 1 leans to the right by as much as it is high; 0 stands. (N,)"""
+    share = x / x.sum((1, 2), keepdim=True).clamp(min=1e-6)
+    column, row = torch.arange(x.shape[2]).to(x), torch.arange(x.shape[1]).to(x)[:, None]
+    dx = column - (share * column).sum((1, 2), keepdim=True)
+    dy = row - (share * row).sum((1, 2), keepdim=True)
+    spread = (share * dy.square()).sum((1, 2)).clamp(min=1e-6)
+    return -(share * dx * dy).sum((1, 2)) / spread
+
+
+def variety(x: Tensor, y: Tensor) -> float:
+    """Mean over classes of the mean deviation of a pixel within one."""
+    return float(torch.stack([x[y == c].flatten(1).std(0).mean() for c in y.unique()]).mean())
+
+
+@torch.no_grad()
+def named(network: Any, x: Tensor) -> Tensor:
+    """The class that the network gives to each of (N, 8, 8)."""
+    return torch.as_tensor(network.predict(x[:, None]).argmax(1))
+
+
+@torch.no_grad()
+def made(model: Any, z: Tensor, classes: Tensor, share: float, target: int) -> Tensor:
+    """g(z, c) of a conditional model at the mixed class, (N, 8, 8)."""
+    c = (1 - share) * F.one_hot(classes, CLASSES) + share * F.one_hot(torch.tensor(target), CLASSES)
+    return torch.as_tensor(model.shown(model.maker()(torch.cat([z, c.to(z)], 1)))[:, 0])
+
+
+@torch.no_grad()
+def coded(model: InfoGAN, z: Tensor, codes: Tensor, turned: int, value: float) -> Tensor:
+    """g(z, c₁, c₂, c₃) of an InfoGAN with number `turned`, 0 or 1, at `value`: (N, 8, 8)."""
+    z = z.clone()
+    k = model.latent_dim
+    z[:, k : k + model.codes] = F.one_hot(codes, model.codes).to(z)
+    z[:, k + model.codes + turned] = value
+    return model.decode(z)[:, 0]
+
+
+def fitting(counts: Tensor) -> Tensor:
+    """The class of each code, one to one, so that most pictures are named right: counts (10, 10) -> (10,)."""
+    return torch.from_numpy(linear_sum_assignment(-counts.numpy())[1])
+
+
+def table(asked: Tensor, answer: Tensor) -> Tensor:
+    """Counts (10, 10) of what was asked × what is named."""
+    return (CLASSES * asked + answer).bincount(minlength=CLASSES**2).view(CLASSES, CLASSES)
+
+
+def codes_of(model: InfoGAN, network: Any) -> Tensor:
+    """The code of each class (10,), by what the network says of 2,000 pictures of another seed."""
+    z = model.noise(2000, torch.Generator().manual_seed(99))
+    code = z[:, model.latent_dim : model.latent_dim + model.codes].argmax(1)
+    with torch.no_grad():
+        counts = table(code, named(network, model.decode(z)[:, 0]))
+    return fitting(counts).argsort()
+
+
+def story(model: Any, network: Any, target: int, turned: int, seed: int) -> list[Frame]:
+    """Every stop of the film, at the same noise; the first COLUMNS of each class are shown."""
+    z = model.noise(EACH, torch.Generator().manual_seed(seed)).repeat(CLASSES, 1)  # the same for every class
+    y = torch.arange(CLASSES).repeat_interleave(EACH)
+    coding = isinstance(model, InfoGAN)
+    rows = codes_of(model, network)[y] if coding else y
+    make = partial(coded, turned=turned) if coding else partial(made, target=target)
+    key, stops = ("value", TURNS) if coding else ("share", STOPS)
+    known = variety(*real())
+    frames = []
+    for stop in stops:
+        x = make(model, z, rows, **{key: stop})
+        shown = x.unflatten(0, (CLASSES, EACH))[:, :COLUMNS].flatten(0, 1)
+        frames.append(
+            Frame(shown, table(y, named(network, x)).double() / EACH, variety(x, y) / known,
+                  float(slants(x).mean()), float(x.mean()))
+        )  # fmt: skip
+    return frames
+
+
+def numbers_read(model: InfoGAN, count: int = 1000, seed: int = 0) -> Tensor:
+    """Correlations of c₂ and c₃ (rows) with slant and ink (columns), over whole samples: (2, 2)."""
+    z = model.noise(count, torch.Generator().manual_seed(seed))
+    with torch.no_grad():
+        x = model.decode(z)[:, 0]
+    return torch.corrcoef(torch.stack([z[:, -2], z[:, -1], slants(x), x.mean((1, 2))]))[:2, 2:]
+
+
+def captions(frames: list[Frame], coding: bool, target: int, turned: int) -> list[str]:
+    """A sentence for every stop."""
+    return [
+        (f"c{'₂₃'[turned]} = {stop:g}" if coding else f"{share_of(stop)} of class {target}")
+        + f": {one.obeyed:.1%} named as {'the class of their code' if coding else 'asked'}, variety "
+        f"{one.variety:.2f} of real digits', slant {one.slant:.2f}, ink {one.ink:.3f}."
+        for stop, one in zip(TURNS if coding else STOPS, frames, strict=True)
+    ]
+
+
+def share_of(stop: float) -> str:
+    """A share in words: "None", "40 %"."""
+    return "None" if stop == 0 else f"{round(100 * stop)} %"
+
+
+def equations(frames: list[Frame]) -> list[str]:
+    """The share that is named as asked, LaTeX."""
+    return [
+        rf"\frac{{1}}{{10}}\sum_y p(\text{{named }}y\mid\text{{asked }}y)={one.obeyed:.4f}" for one in frames
+    ]
+
+
+def answer(one: Frame) -> str:
+    """Which of OPTIONS is so."""
+    percent = round(100 * one.obeyed)
+    return OPTIONS[0] if percent >= 95 else OPTIONS[1] if percent >= 80 else OPTIONS[2]

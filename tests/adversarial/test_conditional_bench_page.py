@@ -1,0 +1,75 @@
+"""Games with classes on demand: what is measured of them is right, and what the scenes say is so."""
+
+from functools import cache
+
+import pytest
+import torch
+from opening import figure, film, open_page
+
+from lab import weights
+from pages.adversarial.conditional_bench import lens
+
+INFO = "infogan-digits"
+
+
+@cache
+def told(name: str, turned: int = 0) -> list[lens.Frame]:
+    return lens.story(weights.load(name), weights.load(lens.NETWORK), 8, turned, 0)
+
+
+def test_the_slant_of_a_sheared_bar() -> None:
+    """A bar that goes one column to the right for each row up leans by 1, one upright by 0, faint or not."""
+    bar = torch.zeros(3, 8, 8)
+    bar[0, :, 3] = 1
+    for i in range(8):
+        bar[1, 7 - i, i] = 1
+        bar[2, i, i] = 0.3
+    assert lens.slants(bar).tolist() == pytest.approx([0, 1, -1], abs=1e-5)
+
+
+def test_tables_and_their_fit() -> None:
+    asked, answer = torch.tensor([0, 0, 3]), torch.tensor([0, 7, 3])
+    counts = lens.table(asked, answer)
+    assert counts.sum() == 3 and counts[0, 7] == counts[0, 0] == counts[3, 3] == 1
+    order = torch.randperm(10, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(lens.fitting(10 * torch.eye(10)[order] + 1), order)
+
+
+def test_no_share_is_the_plain_class_and_the_whole_the_other() -> None:
+    model = weights.load("acgan-digits")
+    z, y = model.noise(4, torch.Generator().manual_seed(0)), torch.tensor([0, 3, 5, 9])
+    with torch.no_grad():
+        plain, eights = model.decode(z, y=y)[:, 0], model.decode(z, y=torch.full((4,), 8))[:, 0]
+    torch.testing.assert_close(lens.made(model, z, y, 0.0, 8), plain)
+    torch.testing.assert_close(lens.made(model, z, y, 1.0, 8), eights)
+
+
+def test_a_code_and_a_number_are_set() -> None:
+    model = weights.load(INFO)
+    z = model.noise(10, torch.Generator().manual_seed(0))
+    k = model.latent_dim
+    again = z.clone()
+    again[:, k : k + 10] = torch.eye(10)
+    again[:, k + 11] = 0.5
+    with torch.no_grad():
+        torch.testing.assert_close(lens.coded(model, z, torch.arange(10), 1, 0.5), model.decode(again)[:, 0])
+
+
+def test_what_the_scenes_say() -> None:
+    cgan, acgan = told("cgan-digits"), told("acgan-digits")
+    projection = told("projectiongan-digits")
+    assert min(cgan[0].obeyed, acgan[0].obeyed, projection[0].obeyed) >= 0.95
+    assert acgan[0].variety < cgan[0].variety and acgan[0].variety > 0.7
+    assert 0.5 < cgan[5].obeyed < 0.9
+    assert float(cgan[-1].table[:, 8].mean()) > 0.95
+    info = told(INFO)[5]
+    assert 0.6 < info.obeyed < 1
+
+
+def test_the_page() -> None:
+    page = open_page("adversarial/conditional_bench")
+    assert film(page, "turn")["captions"] == lens.captions(told("cgan-digits"), False, 8, 0)
+    _, arrays = figure(page, "table")
+    assert arrays["data.0.z"][0] == pytest.approx(told("cgan-digits")[0].table.numpy(), abs=1e-3)
+    info = open_page("adversarial/conditional_bench", model=INFO)
+    assert film(info, "turn")["captions"][5].startswith("c₂ = 0")
