@@ -50,6 +50,16 @@ def test_games_bench_has_a_row_for_every_loss_and_preset() -> None:
         assert 0 <= row.ours <= 25 and "quality" in row.note and row.unit == "modes"
 
 
+def test_games_bench_judges_dcgan_mnist_beside_test_digits(real_data) -> None:
+    from lab.bench import games
+
+    real_data("MNIST")
+    floor, made = games.judged(200)
+    assert 0.3 < made.ours < floor.ours + 0.1 <= 1.1
+    for row in (floor, made):
+        assert row.unit == "precision" and "recall 0." in row.note and "FD of cnn-mnist" in row.note
+
+
 def test_gpt_bench_measures_or_says_how_to_install_the_peer() -> None:
     rows = gpt.measure(quick=True)
     assert len(rows) == 2
