@@ -35,7 +35,8 @@ mount_menu, mount_map = (
 COURSE = {
     "adversarial": (
         "toy_gan", "gan_bench", "divergences", "optimal_discriminator", "vanishing", "earth_mover",
-        "critic", "conditional_bench", "judge", "birthday", "latent_pad", "stylegan", "property_table",
+        "critic", "conditional_bench", "judge", "birthday", "latent_pad", "translate", "unpaired",
+        "stylegan", "property_table",
     ),
     "autoregressive": (
         "parameters", "chains", "gaussian_chain", "fvsbn", "inspector", "sharing", "density", "autoencoder",

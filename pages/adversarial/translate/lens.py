@@ -1,0 +1,115 @@
+"""From an outline to a picture: what a distance alone makes of it, what a game makes, and what D says.
+
+The outline does not tell where the stripes of the paper lie: every phase is as true as any other.
+"""
+
+from copy import deepcopy
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from datamodules.pairs import hatched, outline
+from lab.lenses import drawing, receptive_field
+from lab.lenses.receptive_field import Span
+from modules.adversarial.translation import Pix2Pix, gradient_energy
+
+SIDE, PHASES = 32, 24
+DRAWN, OPPOSITE = 18, 6  # near the phase that the game of patches has settled on, and half a period on
+ALONE = "pix2pix-l1-mnist"
+GAMES = {1: "pix2pix-pixel-mnist", 16: "pix2pix-mnist", 34: "pix2pix-whole-mnist"}  # by what a logit sees
+DISTANCE, GAME, TRUE = "ℓ₁ alone", "the game's", "a true one"
+JUDGED = (GAME, DISTANCE, TRUE)
+
+
+@dataclass(frozen=True)
+class Look:
+    """
+    Attributes:
+        outline: c. alone, game: what both generators make of it. truths: (PHASES, …), one a phase.
+            All SIDE × SIDE in [0, 1].
+        distances: by generator, mean |x − x̂| at every phase, (PHASES,).
+        energies: by generator, gradient energy as a share of the true pictures'.
+        verdict: of the judged picture among ten others of its kind, σ of D's logits (h, w).
+    """
+
+    outline: Tensor
+    alone: Tensor
+    game: Tensor
+    truths: Tensor
+    distances: dict[str, Tensor]
+    energies: dict[str, float]
+    verdict: Tensor
+
+
+@torch.no_grad()
+def look(alone: Pix2Pix, game: Pix2Pix, digit: Tensor, judged: str, at: int = 0) -> Look:
+    """All of it for a digit (SIDE, SIDE); a true picture is judged at the phase `at`."""
+    c = outline(digit)[None, None]
+    made = {DISTANCE: alone.translate(c), GAME: game.translate(c)}
+    others = torch.stack([x for _, x in drawing.examples(SIDE)])[:, None]
+    truths = hatched(digit.expand(PHASES, 1, SIDE, SIDE), torch.arange(PHASES) / PHASES)
+    real = gradient_energy(truths).mean()
+    maker = game if judged == GAME else alone
+    if judged == TRUE:
+        company = hatched(others, torch.arange(len(others)) / len(others))
+        picture = truths[at : at + 1]
+    else:
+        company, picture = maker.translate(outline(others)), made[judged]
+    return Look(
+        c[0, 0],
+        made[DISTANCE][0, 0],
+        made[GAME][0, 0],
+        truths[:, 0],
+        {name: (truths - x).abs().flatten(1).mean(1) for name, x in made.items()},
+        {name: float(gradient_energy(x) / real) for name, x in made.items()},
+        verdicts(game, torch.cat([c, outline(others)]), torch.cat([picture, company]))[0],
+    )
+
+
+@torch.no_grad()
+def verdicts(game: Pix2Pix, c: Tensor, x: Tensor) -> Tensor:
+    """σ of D's logits (B, h, w) of pictures of one kind, its batch norms by this batch, as in training.
+
+    The running means are of real and made batches mixed: with those D has never judged.
+    """
+    judge = deepcopy(game.discriminator).train()
+    seen = torch.cat([2 * c - 1, 2 * x - 1], 1) if game.paired else 2 * x - 1
+    return judge(seen)[:, 0].sigmoid()
+
+
+def box(game: Pix2Pix, row: int, column: int) -> list[Span]:
+    """Rows and columns of the picture that one logit of D sees."""
+    windows = [
+        receptive_field.windows(layer, 2)[0]  # type: ignore[index]
+        for layer in game.discriminator
+        if isinstance(layer, nn.Conv2d)
+    ]
+    field = receptive_field.fields(windows)[-1]
+    return [field.box(unit, SIDE) or (0, SIDE - 1) for unit in (row, column)]
+
+
+def falsest(verdict: Tensor) -> tuple[int, int]:
+    """The logit that D is least pleased with."""
+    row, column = divmod(int(verdict.argmin()), verdict.shape[1])
+    return row, column
+
+
+def equations(found: Look) -> list[str]:
+    """The distance of both generators at every phase, LaTeX."""
+    one, other = found.distances[DISTANCE], found.distances[GAME]
+    return [
+        rf"\tfrac1n\|x-\hat x_{{\ell_1}}\|_1={a:.3f},\qquad "
+        rf"\tfrac1n\|x-\hat x_{{\mathrm{{game}}}}\|_1={b:.3f}"
+        for a, b in zip(one.tolist(), other.tolist(), strict=True)
+    ]
+
+
+def captions(found: Look) -> list[str]:
+    """What every phase says."""
+    one, other = found.distances[DISTANCE], found.distances[GAME]
+    return [
+        f"The truth shifted by {p / PHASES:.0%} of a period: "
+        f"{'the grey' if a < b else 'the picture of the game'} is nearer."
+        for p, (a, b) in enumerate(zip(one.tolist(), other.tolist(), strict=True))
+    ]

@@ -1,0 +1,122 @@
+"""Two domains of points without pairs: which maps do both games, the cycle and the content allow?
+
+    there: a ↦ s R(φ) F a + μ        back: its inverse, or b ↦ b − μ, which undoes the shift alone
+
+F mirrors or does not. The partner of a is a + μ: nobody tells the generators.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lab.lenses.ink import scattered
+from modules.adversarial.transport import assignment
+
+NORMAL, OWN = "a normal", "your drawing"
+DOMAINS = (NORMAL, OWN)
+SHIFT = (3.0, 0.0)  # μ
+TURNS = 25  # frames: φ from 0 to 360°
+POINTS, COMPARED, SHOWN = 20_000, 120, 300
+
+
+@dataclass(frozen=True)
+class Look:
+    """
+    Attributes:
+        a: (SHOWN, 2). made: (TURNS, SHOWN, 2) there(a). hue: (SHOWN,) of a's direction, 0 to 1.
+        law: W₁ between what is made and the second domain, of COMPARED points each.
+        cycle: E ‖back(there(a)) − a‖₁. before: E ‖there(a) − a‖₁. identity: E ‖there(b) − b‖₁.
+        partner: E ‖there(a) − (a + μ)‖₁, which no loss may ask for. All (TURNS,).
+    """
+
+    a: Tensor
+    made: Tensor
+    hue: Tensor
+    law: Tensor
+    cycle: Tensor
+    before: Tensor
+    identity: Tensor
+    partner: Tensor
+
+
+def domain(name: str, picture: Tensor) -> Tensor:
+    """The first domain, (POINTS, 2), around 0."""
+    if name == OWN:
+        points = scattered(picture, POINTS).float()
+        return points - points.mean(0)
+    half = torch.randn(POINTS // 2, 2, generator=torch.Generator().manual_seed(0))
+    return torch.cat([half, -half])
+
+
+def degrees() -> list[float]:
+    """φ of every frame."""
+    return [360.0 * i / (TURNS - 1) for i in range(TURNS)]
+
+
+def maps(mirror: bool, scale: float) -> Tensor:
+    """The matrices s R(φ) F, (TURNS, 2, 2)."""
+    angle = torch.tensor(degrees()).deg2rad()
+    turn = torch.stack([angle.cos(), -angle.sin(), angle.sin(), angle.cos()], 1).view(-1, 2, 2)
+    flip = torch.diag(torch.tensor([1.0, -1.0 if mirror else 1.0]))
+    return scale * turn @ flip
+
+
+def norm(x: Tensor) -> Tensor:
+    """Mean ℓ₁ norm over the points, (..., N, 2) -> (...)."""
+    return x.abs().sum(-1).mean(-1)
+
+
+def look(name: str, picture: Tensor, mirror: bool, scale: float, undoes: bool) -> Look:
+    """What every turn costs.
+
+    Raises:
+        ValueError: there is no ink to draw points from, or the scale is 0.
+    """
+    if scale <= 0:
+        raise ValueError("The scale must be above 0: else nothing could come back.")
+    a, mean = domain(name, picture), torch.tensor(SHIFT)
+    matrices = maps(mirror, scale)
+    made = a @ matrices.mT + mean  # (TURNS, N, 2)
+    around = (made - mean) @ torch.linalg.inv(matrices).mT if undoes else made - mean
+    second = a + mean
+    order = torch.randperm(len(a), generator=torch.Generator().manual_seed(1))
+    other = second[order[-COMPARED:]]  # of other points than those that are made
+    law = [float(assignment(x[order[:COMPARED]], other)[1]) for x in made]
+    shown = a[:SHOWN]
+    hue = torch.atan2(shown[:, 1], shown[:, 0]) / (2 * math.pi) % 1
+    return Look(
+        shown,
+        made[:, :SHOWN],
+        hue,
+        torch.tensor(law),
+        norm(around - a),
+        norm(made - a),
+        norm(second @ matrices.mT + mean - second),
+        norm(made - second),
+    )
+
+
+def chosen(costs: Tensor) -> int:
+    """The frame of least cost, the first of several."""
+    return int((costs <= costs.min() + 1e-5).nonzero()[0])
+
+
+def captions(found: Look) -> list[str]:
+    """What each turn reaches."""
+    return [
+        f"Turned by {d:.0f}°: to the hidden partner {p:.2f}, around {c:.2f}, W₁ of the laws {w:.2f}."
+        for d, p, c, w in zip(
+            degrees(), found.partner.tolist(), found.cycle.tolist(), found.law.tolist(), strict=True
+        )
+    ]
+
+
+def equations(found: Look) -> list[str]:
+    """The three losses at each turn, LaTeX."""
+    return [
+        rf"\mathrm{{E}}\|g'(g(a))-a\|_1={c:.3f},\quad \mathrm{{E}}\|g(a)-a\|_1={b:.3f},\quad "
+        rf"\mathrm{{E}}\|g(b)-b\|_1={i:.3f}"
+        for c, b, i in zip(found.cycle.tolist(), found.before.tolist(), found.identity.tolist(), strict=True)
+    ]
