@@ -27,7 +27,7 @@ stage.scenes(
         "The codes": ui.scene("Play: noise moves to where the codes of digits lie.", view=VIEWS[1], at_t=0),
         "Arrived": ui.scene("At t = 0 diffusion's codes lie nearer to the digits' than N(0, I) does.",
                             view=VIEWS[1]),
-        "More guidance": ui.scene("More w: the class is surer, and less of the data is covered.",
+        "More guidance": ui.scene("A little w makes the class sure; the distance only grows with w.",
                                   view=VIEWS[2], vary="guidance"),
         "More steps": ui.scene("Ten steps or fifty: in the codes there is little between them.",
                                view=VIEWS[2], vary="steps"),
