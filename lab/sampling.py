@@ -75,7 +75,7 @@ def sampling_params(model: Any, args: list[str]) -> dict[str, Any]:
     for name, parameter in inspect.signature(model.sample).parameters.items():
         kinds = get_args(hints[name]) or (hints[name],)
         kinds = tuple(kind for kind in kinds if kind not in (Tensor, NoneType))  # nobody types tensors in
-        if name not in ("n", "generator", "seed") and kinds:
+        if name not in ("n", "generator", "seed") and kinds and parameter.kind != parameter.VAR_KEYWORD:
             parser.add_argument(f"--{name}", type=Union[kinds], default=parameter.default)  # noqa: UP007
     try:
         values = vars(parser.parse_args(args))

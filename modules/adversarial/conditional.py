@@ -112,6 +112,21 @@ class ConditionalGAN(DCGAN):
     def of_generator(self, fake: Tensor, x: Tensor, **given: Any) -> Tensor:
         return super().of_generator(fake, x, **given) + self.of_class(fake, given["y"])
 
+    def sample(  # type: ignore[override]
+        self, n: int, generator: torch.Generator | None = None, seed: int | None = None,
+        truncation: float | None = None, label: int | None = None, y: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
+        """As of `DCGAN`, of class `label`, or of classes y (n,); without both they come in turn.
+
+        Raises:
+            ValueError: there is no such class.
+        """
+        if label is not None and not 0 <= label < self.num_classes:
+            raise ValueError(f"label is {label}: it must be from 0 to {self.num_classes - 1}.")
+        if y is None:
+            y = torch.arange(n) % self.num_classes if label is None else torch.full((n,), label)
+        return super().sample(n, generator, seed, truncation, y=y.to(self.device))
+
     def sample_trace(  # type: ignore[override]
         self, n: int = 1, *args: Any, y: Tensor | None = None, **knobs: Any
     ) -> Trace:

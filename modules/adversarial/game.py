@@ -30,6 +30,7 @@ from torch.distributions import Distribution, Independent, Normal, Uniform
 from modules.adversarial.judges import judges_of
 from modules.adversarial.losses import LOSSES, clip_weights, gradient_penalty, with_spectral_norm
 from modules.adversarial.players import Players, Turn
+from modules.adversarial.truncation import truncated
 from modules.base import Mean, Share, Split, require
 from modules.trace import Step, Trace
 
@@ -119,10 +120,24 @@ class Game(Players):
         return cast(Tensor, self.discriminator(x))
 
     def sample(
-        self, n: int, generator: torch.Generator | None = None, seed: int | None = None, **given: Any
-    ) -> Tensor:
-        """n made examples, (n, ...)."""
-        return cast(Tensor, self.sample_trace(n, generator, seed, **given).result)
+        self, n: int, generator: torch.Generator | None = None, seed: int | None = None,
+        truncation: float | None = None, **given: Any,
+    ) -> Tensor:  # fmt: skip
+        """n made examples, (n, ...); `truncation` keeps each of z's K numbers within so many deviations.
+
+        Raises:
+            ValueError: it is not above 0.001, or z is uniform.
+        """
+        if truncation is None:
+            return cast(Tensor, self.sample_trace(n, generator, seed, **given).result)
+        if self.uniform:
+            raise ValueError("This game draws z evenly from a cube: leave truncation out.")
+        if seed is not None:
+            generator = torch.Generator(self.device).manual_seed(seed)
+        with torch.no_grad():
+            z = self.noise(n, generator)
+            z[:, : self.latent_dim] = truncated(n, self.latent_dim, truncation, generator).z
+            return self.decode(z, **given)
 
     def sample_trace(
         self, n: int = 1, generator: torch.Generator | None = None, seed: int | None = None, **given: Any

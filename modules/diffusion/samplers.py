@@ -24,7 +24,6 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from modules.base import require
 from modules.diffusion.exact import Denoiser
 from modules.diffusion.schedule import Schedule
 from modules.trace import Step, Trace
@@ -90,7 +89,8 @@ def ddim(
     generator: torch.Generator | None = None,
 ) -> Walk:
     """DDIM from x at times[0]; η = 0 is deterministic, η = 1 as noisy as the chain itself."""
-    require(0, 1 + 1e-9, eta=eta)
+    if not 0 <= eta <= 1:
+        raise ValueError(f"eta is {eta}: it must be from 0 to 1.")
     yield Moment(times[0], x, alpha_bar=float(schedule.alpha_bar[times[0]]))
     for t, p in pairs(times):
         x0, eps = guess(predict, schedule, x, t, clip)
