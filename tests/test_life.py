@@ -157,6 +157,9 @@ SMALL: dict[str, list[Small]] = {
     "modules.adversarial.infogan.InfoGAN": [
         game({"image_shape": (1, 4, 4), "channels": [3], "codes": 2, "numbers": 1})
     ],
+    "modules.adversarial.growing.ProgressiveGAN": [
+        game({"image_shape": (1, 4, 4), "channels": [3], "phase": 2})
+    ],
     "modules.adversarial.stylegan.StyleGAN": [
         game({"image_shape": (1, 4, 4), "channels": [3], "mapping_layers": 2, "judge_channels": [3]})
     ],
