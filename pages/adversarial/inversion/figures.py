@@ -1,0 +1,57 @@
+"""Target, reconstruction and their difference; the error at each step; pictures along an edit."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lab.figures import theme
+from lab.figures.basic import array
+from pages.adversarial.inversion.lens import EDITS, Step
+from pages.latent.latent_space import figures as sheets
+
+NAMES = ["target", "made", "difference"]
+
+
+def views(pictures: Any) -> go.Figure:
+    """(3, S, S) pictures with names above them."""
+    return sheets.labelled(list(pictures), NAMES, columns=3)
+
+
+def frames(pictures: Any) -> np.ndarray:
+    """The frames of `views`, of (frames, 3, S, S)."""
+    return sheets.grids_of(pictures, 3, sheets.label_gap(array(pictures).shape[-1]))
+
+
+def errors(steps: Sequence[Step], at: int) -> go.Figure:
+    """Error by step, logarithmic; trace 2: where the film rests."""
+    fig = go.Figure()
+    for name, tuned, color in (("search", False, theme.OUTPUT), ("tuning", True, theme.ATTENTION)):
+        some = [s for s in steps if s.tuned == tuned]
+        fig.add_scatter(
+            x=[s.number for s in some], y=[s.error for s in some], name=name, mode="lines+markers",
+            line={"color": color, "width": 3}, marker={"size": 6}, showlegend=bool(some),
+        )  # fmt: skip
+    fig.add_scatter(
+        x=[steps[at].number], y=[steps[at].error], mode="markers", showlegend=False, hoverinfo="skip",
+        marker={"size": 15, "color": theme.INPUT, "line": {"width": 2, "color": theme.text()}},
+    )  # fmt: skip
+    fig.update_xaxes(title="step")
+    fig.update_yaxes(type="log", title="mean squared error", dtick=1, exponentformat="power")
+    fig.update_yaxes(ticklabelposition="outside right")
+    return fig
+
+
+def point(steps: Sequence[Step]) -> dict[str, list[Any]]:
+    """The point of `errors` at each frame, for a film."""
+    return {"data.2.x": [[s.number] for s in steps], "data.2.y": [[s.error] for s in steps]}
+
+
+def edits(pictures: Any, quantity: str, values: Any) -> go.Figure:
+    """Pictures along the edit, with what is measured of them."""
+    names = [
+        f"{quantity} {value:.2f}" if step == 0 else f"{value:.2f}"
+        for step, value in zip(EDITS, array(values), strict=True)
+    ]
+    return sheets.labelled(list(pictures), names, columns=len(EDITS))

@@ -1,0 +1,92 @@
+"""Inversion: the code of a picture that the generator has not made, and what an edit of the code does."""
+
+from lab import ui
+from modules.adversarial import inversion
+from pages.adversarial.inversion import figures, lens
+
+REFERENCES = [
+    "Zhu et al. 2016, arXiv:1609.03552; Abdal et al. 2019 (W+), arXiv:1904.03189; Roich et al. 2021 (pivotal "
+    "tuning), arXiv:2106.05744",
+    "[UDL] §15 notes",
+]
+
+stage = ui.stage("Inversion", "Search for the code whose picture is yours; then change the code.")
+stage.scenes(
+    {
+        "A made picture": ui.scene("The generator made it, so its code exists: W finds it, nearly.",
+                                   x="made"),
+        "Stuck in Z": ui.scene("The same picture, looked for in z: the search ends at another one.",
+                               x="made", space="Z"),
+        "A drawn digit": ui.scene("A digit of another model: in W its outline, not all of it.", x="5"),
+        "A style a layer": ui.scene("The same digit in W+: six styles come nearer than one.", x="5",
+                                    space="W+"),
+        "With an encoder": ui.scene("A linear guess at the code is a better start than the mean style.",
+                                    x="made too", encoder=True, step=0),
+        "No digit": ui.scene("No style makes a cross: what is out of range stays out.", x="cross"),
+        "Tune the generator": ui.scene("At the code that was found the generator moves: the rest goes.",
+                                       x="cross", space="W+", tune=True, step=30),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def targets():
+    return lens.targets(ui.load(lens.NAME), ui.load(lens.PAINTER), ui.load(lens.READER))
+
+
+# --- Controls -----------------------------------------------------------------------------------
+
+model = ui.load(lens.NAME)
+with stage.rail:
+    picture = ui.draw("Your picture", key="x", size=lens.SIDE, examples=targets())
+    space = ui.choice("Look in", ["W", "W+", "Z"], key="space")
+    encoded = ui.toggle("Start at an encoder's guess", False, key="encoder")
+    tuned = ui.toggle("Tune the generator after", False, key="tune")
+    quantity = ui.choice("Edit", list(lens.QUANTITIES), key="edit")
+    seed = ui.number("Seed of a start in Z", 0, 999, 0, key="seed")
+x = picture[None, None]
+with stage.picture:
+    search = ui.found(
+        "Search", lambda: lens.searching(ui.load(lens.NAME), space, x, encoded, tuned, seed), key="searching",
+        of=(space, ui.ink(picture), encoded, tuned, seed), quick=not tuned,
+        says="The search, then the tuning, frame by frame.",
+    )  # fmt: skip
+steps = search.steps
+film = ui.film(len(steps), key="step", default=len(steps) - 1, label="Frame", seconds=0.2)
+made, values = lens.edited(model, space, search, quantity)
+views = lens.views(picture, steps)
+
+# --- Picture ------------------------------------------------------------------------------------
+
+with stage.picture:
+    left, right = ui.columns([3, 2])
+    with left:
+        ui.figure(
+            figures.views(views[film.at]), key="views", share=0.55, film=film,
+            frames={"data.0.z": figures.frames(views)},
+            alt="Target, what is made of the code, and their difference",
+        )  # fmt: skip
+        ui.figure(
+            figures.edits(made, quantity, values), key="edits", share=0.45,
+            alt=f"Pictures of the code that was found as it is edited to less and more {quantity}",
+            data={"step": lens.EDITS, quantity: values},
+        )  # fmt: skip
+    with right:
+        ui.figure(
+            figures.errors(steps, film.at), key="errors", share=1.0, film=film, frames=figures.point(steps),
+            alt="Mean squared error at each step, logarithmic",
+            data={"step": [s.number for s in steps], "error": [s.error for s in steps]},
+        )  # fmt: skip
+with stage.foot:
+    film.bar(captions=lens.captions(search, space, encoded), equations=lens.equations(search, space))
+
+# --- Words --------------------------------------------------------------------------------------
+
+with stage.below:
+    ui.notice(lens.notice(search, space, quantity, values))
+    ui.check(
+        "Where does the error end?", lens.OPTIONS, lens.bracket(steps[-1].error),
+        f"It is {steps[-1].error:.5f}.", veils=("errors", "equation", "notice"),
+    )  # fmt: skip
+    ui.program(lens.program_of(space, ui.ink(picture), encoded, tuned, seed), shows=[s.error for s in steps])
+    ui.source(inversion.invert, inversion.LinearEncoder, inversion.tune, references=REFERENCES)
