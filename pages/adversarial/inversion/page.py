@@ -24,7 +24,7 @@ stage.scenes(
                                     x="made too", encoder=True, step=0),
         "No digit": ui.scene("No style makes a cross: what is out of range stays out.", x="cross"),
         "Tune the generator": ui.scene("At the code that was found the generator moves: the rest goes.",
-                                       x="cross", space="W+", tune=True, step=30),
+                                       x="cross", space="W+", tune=True),
     }
 )  # fmt: skip
 
