@@ -210,7 +210,11 @@ SMALL: dict[str, list[Small]] = {
             CLOUDS,
             lambda model: model.sample(3, steps=3, seed=0),
         )
-        for more in ({}, {"target": "v", "noise_schedule": "cosine-zero", "min_snr": 5.0})
+        for more in (
+            {},
+            {"target": "v", "noise_schedule": "cosine-zero", "min_snr": 5.0},
+            {"variance": "learned"},
+        )
     ],
     "modules.diffusion.flow_matching.FlowMatching": [
         Small(

@@ -92,6 +92,7 @@ class UNet(nn.Module):
         attention: levels, 0 is the full grid, with self-attention; the middle always has it.
         heads: of attention.
         embedding: E of τ; 0 takes none.
+        outputs: channels of the output, where they are not C.
     """
 
     def __init__(
@@ -102,8 +103,11 @@ class UNet(nn.Module):
         attention: Sequence[int] = (),
         heads: int = 4,
         embedding: int = 0,
+        outputs: int | None = None,
     ) -> None:
         super().__init__()
+        outputs = channels if outputs is None else outputs
+        require(1, outputs=outputs)
         require(1, channels=channels, widths=widths, blocks=blocks, heads=heads)
         require(0, embedding=embedding)
         self.divisor = 2 ** (len(widths) - 1)
@@ -126,7 +130,7 @@ class UNet(nn.Module):
             if level:
                 self.grow.append(nn.Conv2d(now, now, 3, padding=1))
         self.join = norm(now + kept[0])
-        self.last = nn.Conv2d(now + kept[0], channels, 3, padding=1)
+        self.last = nn.Conv2d(now + kept[0], outputs, 3, padding=1)
         nn.init.zeros_(self.last.weight)
         nn.init.zeros_(self.last.bias)  # type: ignore[arg-type]
         self.blocks = blocks

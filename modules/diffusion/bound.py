@@ -17,6 +17,7 @@ arXiv:2107.00630 (by SNR); Bao et al. 2022, arXiv:2201.06503 (best σ²). Ground
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,9 +26,10 @@ from torch import Tensor
 
 from modules.diffusion.exact import Denoiser
 from modules.diffusion.samplers import gaussian
-from modules.diffusion.schedule import Schedule
+from modules.diffusion.schedule import Schedule, rows
 
 Variance = Literal["beta", "posterior"]
+Spread = Callable[[Tensor, Tensor], Tensor]  # x_t (B, ...) and t (B,) -> σ_t² of every number, (B, ...)
 
 
 @dataclass(frozen=True)
@@ -72,19 +74,36 @@ def step_kl(schedule: Schedule, t: Tensor, error: Tensor, size: int, variance: T
     return 0.5 * (size * (ratio - 1 - ratio.log()) + c0.square() * error / variance.to(error.device))
 
 
+def learned_variance(schedule: Schedule, share: Tensor, t: Tensor) -> Tensor:
+    """σ_t² = exp(v log β_t + (1 − v) log β̃_t), of shares v (B, ...) in [0, 1]; at t = 1 β̃_2 stands for β̃_1.
+
+    The best σ² lies between the two where data have variance at most 1 (Nichol & Dhariwal 2021, Bao et al.).
+    """
+    high, low = (rows(variances(schedule, kind)[t.cpu()].log(), share) for kind in ("beta", "posterior"))  # type: ignore[arg-type]
+    return (share * high + (1 - share) * low).exp()
+
+
+def spread_kl(schedule: Schedule, t: Tensor, error: Tensor, variance: Tensor) -> Tensor:
+    """L_{t−1} (B,) of (x_0 − x̂_0)² and σ² by number, (B, ...) each, at t ≥ 2 (B,)."""
+    c0, _, tilde = (rows(w, error) for w in schedule.posterior_weights(t, t - 1))
+    ratio = tilde / variance
+    return 0.5 * (ratio - 1 - ratio.log() + c0.square() * error / variance).flatten(1).sum(1)
+
+
 def prior_kl(schedule: Schedule, x0: Tensor) -> Tensor:
     """L_T, (B,)."""
     a = float(schedule.alpha_bar[-1])
     return 0.5 * (a * x0.double().square() - a - math.log1p(-a)).flatten(1).sum(1)
 
 
-def log_normal(x: Tensor, mean: Tensor, variance: float) -> Tensor:
+def log_normal(x: Tensor, mean: Tensor, variance: float | Tensor) -> Tensor:
     """log N(x; mean, variance I), (B,)."""
-    square = (x - mean).double().square() / variance + math.log(2 * math.pi * variance)
+    variance = torch.as_tensor(variance, dtype=torch.float64, device=x.device)
+    square = (x - mean).double().square() / variance + (2 * math.pi * variance).log()
     return -0.5 * square.flatten(1).sum(1)
 
 
-def log_bin(x: Tensor, mean: Tensor, sigma: float, levels: int) -> Tensor:
+def log_bin(x: Tensor, mean: Tensor, sigma: float | Tensor, levels: int) -> Tensor:
     """log mass of N(mean, σ²) in the bin of each grey level x of [−1, 1]; the outer bins reach to ∓∞.
 
     Of the same shape. Every bin is measured on its near tail, so that a mass far off is small, not 0.
@@ -104,7 +123,7 @@ def bound(
     predict: Denoiser,
     schedule: Schedule,
     x0: Tensor,
-    variance: Variance = "beta",
+    variance: Variance | Spread = "beta",
     levels: int | None = None,
     draws: int | None = None,
     generator: torch.Generator | None = None,
@@ -115,17 +134,20 @@ def bound(
         levels: grey levels of a discretised decoder; None is the density's.
         draws: take so many of the T − 1 steps, by importance, counted up to the whole sum; None takes all.
         predict: answers x̂_0 and ε̂, or ε̂.
+        variance: a kind, or a function that answers σ² by number.
     """
-    square, B, size = variances(schedule, variance), len(x0), x0[0].numel()
+    kind: Variance = "beta" if callable(variance) else variance
+    square, B, size = variances(schedule, kind), len(x0), x0[0].numel()
 
-    def clean(t: Tensor) -> Tensor:
+    def clean(t: Tensor) -> tuple[Tensor, Tensor]:  # x̂_0 and σ², by number
         xt = schedule.noised(x0, t, gaussian(x0, generator))
         found = predict(xt, t)
-        return (
+        clear = (
             found[0]
             if isinstance(found, tuple)
             else (xt - schedule.sigma(t, xt) * found) / schedule.root(t, xt)
         )
+        return clear, variance(xt, t).double() if callable(variance) else square[t.cpu()].to(x0.device)
 
     every = torch.arange(2, schedule.T + 1)
     if draws is None:
@@ -140,12 +162,18 @@ def bound(
         chance = share * draws
     steps = []
     for t in times.to(x0.device):
-        error = (clean(t) - x0).double().square().flatten(1).sum(1)
-        steps.append(step_kl(schedule, t, error, size, square[t.cpu()]) / chance[t.cpu()].to(error))
+        guess, spread = clean(t)
+        error = (guess - x0).double().square()
+        if callable(variance):
+            term = spread_kl(schedule, t, error, spread)
+        else:
+            term = step_kl(schedule, t, error.flatten(1).sum(1), size, spread)
+        steps.append(term / chance[t.cpu()].to(error))
     one = torch.ones(B, dtype=torch.long, device=x0.device)
-    mean, first = clean(one), float(square[1])
+    mean, spread = clean(one)
+    first = spread if callable(variance) else float(square[1])
     if levels is None:
         decoder = -log_normal(x0, mean, first)
     else:
-        decoder = -log_bin(x0, mean, math.sqrt(first), levels).flatten(1).sum(1)
+        decoder = -log_bin(x0, mean, first**0.5, levels).flatten(1).sum(1)
     return Bound(prior_kl(schedule, x0), torch.stack(steps) if steps else x0.new_zeros(0, B), decoder)

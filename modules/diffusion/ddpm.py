@@ -40,7 +40,8 @@ class DDPM(Diffusion):
         super().__init__(event_shape, num_classes=num_classes, **training)
         if len(self.event_shape) != 1:
             raise ValueError("This network takes vectors; for images take ImageDDPM.")
-        self.net = MLPDenoiser(self.event_dim, width, blocks, embedding, self.num_classes)
+        outputs = self.event_dim * self.channels_said
+        self.net = MLPDenoiser(self.event_dim, width, blocks, embedding, self.num_classes, outputs)
 
 
 class TimedUNet(nn.Module):
@@ -72,5 +73,6 @@ class ImageDDPM(Diffusion):
         super().__init__(
             image_shape, num_classes=num_classes, levels=levels, shift=0.5, scale=0.5, clip=1.0, **training
         )
-        unet = UNet(image_shape[0], widths, blocks, attention, heads, embedding)
+        outputs = image_shape[0] * self.channels_said
+        unet = UNet(image_shape[0], widths, blocks, attention, heads, embedding, outputs)
         self.net = TimedUNet(unet, embedding, self.num_classes)

@@ -63,17 +63,20 @@ class MLPDenoiser(nn.Module):
     Args:
         features: D. width, blocks: of the network. embedding: E.
         num_classes: see `TimeEmbedding`.
+        outputs: how many numbers it says, where they are not D.
     """
 
     def __init__(
-        self, features: int, width: int = 128, blocks: int = 3, embedding: int = 64, num_classes: int = 0
-    ) -> None:
+        self, features: int, width: int = 128, blocks: int = 3, embedding: int = 64, num_classes: int = 0,
+        outputs: int | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
-        require(1, features=features, width=width, blocks=blocks)
+        outputs = features if outputs is None else outputs
+        require(1, features=features, width=width, blocks=blocks, outputs=outputs)
         self.time = TimeEmbedding(embedding, num_classes)
         self.first = nn.Linear(features, width)
         self.blocks = nn.ModuleList(Residual(width, embedding) for _ in range(blocks))
-        self.last = nn.Linear(width, features)
+        self.last = nn.Linear(width, outputs)
         nn.init.zeros_(self.last.weight)
         nn.init.zeros_(self.last.bias)
 

@@ -56,7 +56,8 @@ class LatentDDPM(Diffusion):
             event_shape, latent_dim, hidden, "silu", "gaussian", sigma=0.3, learn_sigma=True, beta=beta
         )
         self.autoencoder_epochs = autoencoder_epochs
-        self.net = MLPDenoiser(latent_dim, width, blocks, embedding, self.num_classes)
+        outputs = latent_dim * self.channels_said
+        self.net = MLPDenoiser(latent_dim, width, blocks, embedding, self.num_classes, outputs)
         self.register_buffer("center", torch.zeros(latent_dim))
         self.register_buffer("spread", torch.ones(latent_dim))
 

@@ -10,7 +10,7 @@ Shapes: x (B, *event_shape), t (B,) from 1 to T, y (B,) int64. References: see `
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -18,7 +18,16 @@ from torch.distributions import Independent, Normal
 
 from modules.base import Mean, Module, Split, require
 from modules.diffusion import inversion, parameterisation, samplers, schedule
-from modules.diffusion.bound import Bound, Variance, bound
+from modules.diffusion.bound import (
+    Bound,
+    Spread,
+    Variance,
+    bound,
+    learned_variance,
+    log_bin,
+    log_normal,
+    spread_kl,
+)
 from modules.diffusion.exact import Denoiser
 from modules.diffusion.guidance import classifier_free
 from modules.trace import Trace
@@ -36,7 +45,8 @@ class Diffusion(Module):
         shift, scale: the model's x is (data − shift) / scale.
         clip: bound on |x̂_0| while sampling, in the model's units; None has none.
         levels: grey levels of the bound's decoder; None takes densities.
-        variance: σ_t² of the bound, "beta" or "posterior".
+        variance: σ_t² of the bound, "beta" or "posterior"; "learned" by number, between the two: then the net
+            says twice as many numbers, and the loss has `hybrid` times the bound added, which moves σ² alone.
         bound_draws: steps of the bound that an evaluation draws for each example.
     """
 
@@ -58,7 +68,8 @@ class Diffusion(Module):
         scale: float = 1.0,
         clip: float | None = None,
         levels: int | None = None,
-        variance: Variance = "beta",
+        variance: Variance | Literal["learned"] = "beta",
+        hybrid: float = 1e-3,
         bound_draws: int = 8,
         **training: Any,
     ) -> None:
@@ -79,7 +90,11 @@ class Diffusion(Module):
         self.min_snr, self.drop_label = min_snr, drop_label
         self.num_classes = (num_classes or 0) if conditional else 0
         self.shift, self.scale, self.clip, self.levels = shift, scale, clip, levels
-        self.variance: Variance = variance
+        if variance not in ("beta", "posterior", "learned"):
+            raise ValueError(f"variance is {variance!r}: it must be beta, posterior or learned.")
+        require(0, hybrid=hybrid)
+        self.variance, self.hybrid = variance, hybrid
+        self.channels_said = 2 if variance == "learned" else 1
         self.bound_draws = bound_draws
         self.register_buffer("anchor", torch.zeros(()), persistent=False)  # knows device and precision
 
@@ -96,11 +111,39 @@ class Diffusion(Module):
     def losses(self, x: Tensor, t: Tensor, eps: Tensor, y: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Squared errors a number, of the target (weighted) and of ε, (B,) each; x in the model's units."""
         xt, a = self.schedule.noised(x, t, eps), self.schedule.alpha_bar[t.cpu()]
-        said = self.net(xt, t, y)
+        said, share = self.split(self.net(xt, t, y))
         wanted = parameterisation.express(x, eps, a, self.target)
         error = (said - wanted).square().flatten(1).mean(1)
         weight = parameterisation.loss_weight(self.schedule.snr[t.cpu()], self.target, self.min_snr)
-        return error * weight.to(error), error
+        loss = error * weight.to(error)
+        if share is not None:
+            guess = parameterisation.clean_and_noise(said.detach(), xt, a, self.target)[0]
+            loss = loss + self.hybrid * self.schedule.T * self.term(x, guess, share, t) / self.event_dim
+        return loss, error
+
+    def split(self, said: Tensor) -> tuple[Tensor, Tensor | None]:
+        """The prediction, and the share v of σ² where it is learned; (B, *event_shape) each."""
+        if self.channels_said == 1:
+            return said, None
+        prediction, share = said.chunk(2, 1)
+        return prediction, share.sigmoid()
+
+    def say(self, x: Tensor, t: Tensor, y: Tensor | None) -> Tensor:
+        """The prediction alone."""
+        return self.split(self.net(x, t, y))[0]
+
+    def term(self, x: Tensor, guess: Tensor, share: Tensor, t: Tensor) -> Tensor:
+        """L_{t−1}, or L_0 at t = 1, of x̂_0 and v in nats, (B,)."""
+        square = learned_variance(self.schedule, share, t)
+        first = t == 1
+        later = spread_kl(self.schedule, t.clamp(min=2), (x - guess).square(), square)
+        if not bool(first.any()):
+            return later
+        if self.levels:
+            zero = -log_bin(x, guess, square.sqrt(), self.levels).flatten(1).sum(1)
+        else:
+            zero = -log_normal(x, guess, square)
+        return torch.where(first, zero.to(later), later)
 
     def drawn_times(self, n: int, split: Split, generator: torch.Generator | None) -> Tensor:
         """t (n,) of each example its own, uniform in 1 … T."""
@@ -146,7 +189,18 @@ class Diffusion(Module):
         generator: torch.Generator | None = None,
     ) -> Bound:
         """Terms of −ELBO of x in the model's units; `draws` steps of T − 1, None takes all."""
-        return bound(self.denoiser(y), self.schedule, x, self.variance, self.levels, draws, generator)
+        spread = self.step_variance(y) if self.variance == "learned" else self.variance
+        return bound(self.denoiser(y), self.schedule, x, spread, self.levels, draws, generator)
+
+    def step_variance(self, y: Tensor | None = None) -> Spread:
+        """The learned σ_t² of (x_t, t), by number."""
+
+        def answer(x: Tensor, t: Tensor) -> Tensor:
+            share = self.split(self.net(x, t, y))[1]
+            assert share is not None
+            return learned_variance(self.schedule, share, t)
+
+        return answer
 
     def elbo(self, x: Tensor, y: Tensor | None = None, generator: torch.Generator | None = None) -> Tensor:
         """A lower bound on log p(x), data units, nats, (B,); one draw of noise for each of the T terms."""
@@ -159,9 +213,9 @@ class Diffusion(Module):
 
         def predict(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
             if y is None or not guidance:
-                said = self.net(x, t, y)
+                said = self.say(x, t, y)
             else:
-                said = classifier_free(self.net, x, t, y, self.num_classes, guidance)
+                said = classifier_free(self.say, x, t, y, self.num_classes, guidance)
             return parameterisation.clean_and_noise(said, x, self.schedule.level(t), self.target)
 
         return predict
