@@ -12,6 +12,9 @@ gradient leads out. So it begins wide, against a bridge
 
     log q_t = t log q + (1 − t) log N(0, s² I),    t from `FIRST` to 1 in equal factors, then log q alone
 
+Or it is shown samples of the teacher first, and fits them by maximum likelihood, which is dearest where the
+student is not. They cost D calls each, once, and D of its own whenever it scores them.
+
 Without ladj the minimum is the highest point of q.
 
 Calls are counted where they happen: a network's answer to one variable, or to all at once, is one.
@@ -33,6 +36,7 @@ from modules.flow.maf import MAF
 from modules.flow.reverse_kl import LogDensity, fitting, reverse_kl
 
 WIDE, FIRST = 4.0, 0.01  # of the bridge: deviation s, and share t at first
+SHOWN = 20_000  # samples of the teacher, drawn once
 
 
 def distil(
@@ -44,12 +48,14 @@ def distil(
     bridge: int = 1000,
     with_ladj: bool = True,
     seed: int = 0,
+    shown: int = 0,
 ) -> Iterator[float]:
     """Train the student on its own samples, by Adam with a cosine rate; yields the loss of every step.
 
     Args:
         teacher: gets no gradient, and stays as it is.
         bridge: steps before log q stands alone; 0 begins with it.
+        shown: so many of the steps come first, on samples of the teacher.
         with_ladj: False leaves the log-determinant out, to show the collapse.
 
     Raises:
@@ -65,7 +71,9 @@ def distil(
             return frozen.log_prob
         return lambda x: t * frozen.log_prob(x) - (1 - t) * x.square().flatten(1).sum(1) / (2 * WIDE**2)
 
-    yield from fitting(student, target, steps, batch, lr, with_ladj, seed)
+    with torch.no_grad():
+        data = frozen.sample(SHOWN, seed=seed + 5) if shown else None
+    yield from fitting(student, target, steps, batch, lr, with_ladj, seed, data, shown)
 
 
 def share(step: int, bridge: int) -> float:

@@ -96,15 +96,25 @@ def fitting(
     lr: float,
     with_ladj: bool = True,
     seed: int = 0,
+    data: Tensor | None = None,
+    shown: int = 0,
 ) -> Iterator[float]:
-    """Adam on `reverse_kl` against `target(step)` with a cosine rate; yields the loss of every step."""
+    """Adam on `reverse_kl` against `target(step)` with a cosine rate; yields the loss of every step.
+
+    Args:
+        data: samples of the target (N, D), fitted by maximum likelihood for the first `shown` steps.
+    """
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(flow.parameters(), lr=lr)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for number in range(steps):
         with torch.enable_grad():
-            z = flow.noise(batch, generator=generator)
-            loss = reverse_kl(flow.stack, z, target(number), with_ladj=with_ladj).mean()
+            if data is not None and number < shown:
+                x = data[torch.randint(len(data), (batch,), generator=generator)]
+                loss = -flow.log_prob(x).mean()
+            else:
+                z = flow.noise(batch, generator=generator)
+                loss = reverse_kl(flow.stack, z, target(number), with_ladj=with_ladj).mean()
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(flow.parameters(), 5.0)
