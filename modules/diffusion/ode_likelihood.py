@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from modules.diffusion.sde import SDE, Score, flow_field, prior_log_prob
-from modules.flow.cnf import Solver, State, solve
+from modules.flow.cnf import Norm, Solver, State, solve
 from modules.flow.tangent import probes
 
 Field = Callable[[Tensor, float], Tensor]
@@ -76,6 +76,7 @@ def likelihood(
     solver: Solver = "dopri5",
     steps: int = 100,
     record: Callable[[float, State], None] | None = None,
+    norm: Norm = "max",
 ) -> Likelihood:
     """log p_since of x (B, ...) in nats, in its parts.
 
@@ -83,6 +84,7 @@ def likelihood(
         since: the time whose density is meant; 0 is the data's.
         probe: ε of Hutchinson's estimate, of the shape of x; None computes the divergence.
         steps: of a solver with fixed ones.
+        norm: "max" holds every number's error under the tolerance, "rms" the root of their mean square.
         record: told of t, (x_t, ∫ so far) after every step that is kept.
     """
 
@@ -90,7 +92,7 @@ def likelihood(
         return divergence(lambda y, s: flow_field(sde, score, y, s), state[0], t, probe)
 
     begin = (x, x.new_zeros(len(x)))
-    (end, stretch), calls = solve(derivative, begin, since, 1.0, solver, steps, tolerance, record)
+    (end, stretch), calls = solve(derivative, begin, since, 1.0, solver, steps, tolerance, record, norm)
     return Likelihood(end, prior_log_prob(sde, end).to(x), stretch, calls)
 
 

@@ -187,6 +187,17 @@ def test_one_probe_holds_for_a_whole_solve() -> None:
     assert (found[0] + found[2]) / 2 == pytest.approx(whole, abs=1e-4)
 
 
+def test_a_mean_error_takes_fewer_calls_than_the_largest() -> None:
+    x, _ = exact.eight().draw(60, torch.Generator().manual_seed(0))
+    score = sde.exact_score(VP, exact.eight())
+    each, mean = (
+        ode_likelihood.likelihood(VP, score, x, tolerance=1e-4, norm=norm)
+        for norm in ("max", "rms")  # type: ignore[arg-type]
+    )
+    off = [(told.log_prob - exact.eight().log_prob(x)).abs().max() for told in (each, mean)]
+    assert mean.calls < each.calls and off[0] < off[1] < 0.1
+
+
 # --- Networks of a chain, asked in real time --------------------------------------------------------
 
 
