@@ -173,7 +173,8 @@ class ProgressiveGAN(Game):
     def unpack(self, batch: Any) -> tuple[Tensor, dict[str, Any]]:
         self.set(*self.stage())
         x, given = super().unpack(batch)
-        return self.seen(2 * x - 1), given
+        x = 2 * x - 1
+        return (self.seen(x) if self.training else x), given  # samples are measured at the full size
 
     def shown(self, x: Tensor) -> Tensor:
         """In [0, 1] and of the full size, pixels repeated."""

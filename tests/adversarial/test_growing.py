@@ -98,6 +98,11 @@ def test_real_pictures_fade_too() -> None:
     assert model.unpack(x)[0].shape == (3, 1, 4, 4)
     model.played[0] = 99
     assert torch.equal(model.unpack(x)[0], 2 * x - 1)
+    model.eval()  # small samples are held against whole pictures, and D halves them to its level
+    model.played[0] = 0
+    whole, _ = model.unpack(x)
+    assert torch.equal(whole, 2 * x - 1)
+    torch.testing.assert_close(model.judge(whole), model.discriminator(halve(halve(whole))))
 
 
 def test_samples_have_the_full_size_and_turns_run_at_every_stage() -> None:

@@ -13,10 +13,8 @@ REFERENCES = [
 stage = ui.stage("Inversion", "Search for the code whose picture is yours; then change the code.")
 stage.scenes(
     {
-        "A made picture": ui.scene("The generator made it, so its code exists: W finds it, nearly.",
-                                   x="made"),
-        "Stuck in Z": ui.scene("The same picture, looked for in z: the search ends at another one.",
-                               x="made", space="Z"),
+        "A made picture": ui.scene("The generator made it, so its code exists: W finds it, nearly."),
+        "Stuck in Z": ui.scene("The same picture, looked for in z: the search ends elsewhere.", space="Z"),
         "A drawn digit": ui.scene("A digit of another model: in W its outline, not all of it.", x="5"),
         "A style a layer": ui.scene("The same digit in W+: six styles come nearer than one.", x="5",
                                     space="W+"),
