@@ -36,7 +36,7 @@ COURSE = {
     "adversarial": (
         "toy_gan", "gan_bench", "divergences", "optimal_discriminator", "vanishing", "earth_mover",
         "critic", "conditional_bench", "judge", "birthday", "latent_pad", "translate", "unpaired",
-        "stylegan", "inversion", "property_table",
+        "super_resolution", "stylegan", "inversion", "property_table",
     ),
     "autoregressive": (
         "parameters", "chains", "gaussian_chain", "fvsbn", "inspector", "sharing", "density", "autoencoder",

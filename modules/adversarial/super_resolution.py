@@ -22,6 +22,7 @@ et al. 2016 (perceptual loss), arXiv:1603.08155; Wang et al. 2018 (ESRGAN: netwo
 arXiv:1809.00219; [UDL] §15.5.2, fig. 15.17.
 """
 
+import copy
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
@@ -146,12 +147,16 @@ class SuperResolution(Players):
         Args:
             blend: of the weights, statistics included, from the plain network at 0 to the game's at 1.
         """
+        if blend in (0, 1):
+            return cast(Tensor, (self.generator if blend else self.plain)(low)).clamp(0, 1)
         one, other = self.plain.state_dict(), self.generator.state_dict()
         mixed = {
             name: one[name].lerp(other[name], blend) if one[name].is_floating_point() else other[name]
             for name in one
         }
-        return cast(Tensor, torch.func.functional_call(self.generator, mixed, (low,))).clamp(0, 1)
+        network = copy.deepcopy(self.generator)  # several readers may ask one model at a time
+        network.load_state_dict(mixed)
+        return cast(Tensor, network(low)).clamp(0, 1)
 
     def features(self, x: Tensor) -> Tensor:
         """φ(x): activations of the classifier's second block, (B, C', H/2, W/2)."""

@@ -1,0 +1,82 @@
+"""Seven by seven pixels enlarged to 28 by 28: by a cubic, by squared error, in a game, and all between."""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from modules.adversarial.super_resolution import SuperResolution, bicubic, psnr, smaller
+from modules.adversarial.translation import gradient_energy
+
+SIDE, STEPS = 28, 21
+MODEL = "srgan-mnist"
+CUBIC, PLAIN, GAME = "bicubic", "squared error", "in the game"
+
+
+@dataclass(frozen=True)
+class Look:
+    """
+    Attributes:
+        low: (7, 7). cubic, plain: (28, 28). blends: (STEPS, 28, 28), from the plain network to the game's.
+            All in [0, 1].
+        psnr, sharpness: of the blends, decibels, and gradient energy over the true picture's, (STEPS,).
+        of_cubic: the same two numbers of bicubic.
+    """
+
+    low: Tensor
+    cubic: Tensor
+    plain: Tensor
+    blends: Tensor
+    psnr: Tensor
+    sharpness: Tensor
+    of_cubic: tuple[float, float]
+
+
+def weights_between() -> list[float]:
+    """How far each frame is from the plain network's weights to the game's."""
+    return [i / (STEPS - 1) for i in range(STEPS)]
+
+
+@torch.no_grad()
+def look(model: SuperResolution, x: Tensor) -> Look:
+    """All of it for a true picture x (28, 28)."""
+    x = x[None, None]
+    low = smaller(x, model.factor)
+    blends = torch.cat([model.enlarge(low, blend) for blend in weights_between()])
+    cubic, real = bicubic(low, model.factor), gradient_energy(x)
+    return Look(
+        low[0, 0],
+        cubic[0, 0],
+        blends[0, 0],
+        blends[:, 0],
+        psnr(blends, x.expand_as(blends)),
+        gradient_energy(blends) / real,
+        (float(psnr(cubic, x)), float(gradient_energy(cubic) / real)),
+    )
+
+
+def errors(found: Look, x: Tensor) -> Look:
+    """The same with |x − x̂| in place of what was made of x (28, 28)."""
+    cubic, plain, blends = ((made - x).abs() for made in (found.cubic, found.plain, found.blends))
+    return replace(found, cubic=cubic, plain=plain, blends=blends)
+
+
+def captions(found: Look) -> list[str]:
+    """What each blend reaches."""
+    return [
+        f"{share:.0%} of the way to the game's weights: {p:.2f} dB, {s:.0%} of the true sharpness."
+        for share, p, s in zip(weights_between(), found.psnr.tolist(), found.sharpness.tolist(), strict=True)
+    ]
+
+
+def equations(found: Look) -> list[str]:
+    """PSNR with this frame's numbers, LaTeX."""
+    return [
+        rf"-10\log_{{10}}\tfrac1n\|x-\hat x\|^2=-10\log_{{10}}{10 ** (-p / 10):.5f}={p:.2f}\ \mathrm{{dB}}"
+        for p in found.psnr.tolist()
+    ]
+
+
+def better(found: Look) -> str:
+    """Which network is nearer to the truth in squared error."""
+    return PLAIN if float(found.psnr[0]) > float(found.psnr[-1]) else GAME
