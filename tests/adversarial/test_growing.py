@@ -30,6 +30,7 @@ def randn(*shape: int, seed: int = 0) -> Tensor:
 def test_growth_changes_nothing_at_first(level: int) -> None:
     g, f = nets()
     z, x = randn(4, 5), randn(4, 1, 4 << (level - 1), 4 << (level - 1), seed=1)
+    assert halve(torch.arange(4.0).view(1, 1, 2, 2)).item() == 1.5  # the mean, not the largest
     small, judged = at(g, level - 1, 1.0)(z), at(f, level - 1, 1.0)(x)
     assert torch.equal(at(g, level, 0.0)(z), up(small))  # to the bit
     assert torch.equal(halve(up(x)), x) and torch.equal(at(f, level, 0.0)(up(x)), judged)
