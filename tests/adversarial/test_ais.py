@@ -67,6 +67,18 @@ def test_leapfrog_can_be_walked_back_and_keeps_its_energy() -> None:
     torch.testing.assert_close(*total, rtol=5e-3, atol=0)
 
 
+def test_a_curved_decoder_against_brute_force() -> None:
+    def bent(z: Tensor) -> Tensor:
+        return torch.stack([z[:, 0] + z[:, 1].square() / 2, torch.tanh(z[:, 1])], 1)
+
+    x = torch.tensor([[0.5, 0.5], [1.5, -0.8]], dtype=torch.float64)
+    generator = torch.Generator().manual_seed(0)
+    z = torch.randn(200_000, 2, generator=generator, dtype=torch.float64)
+    brute = ais.log_likelihood(bent, x, z[:, None].expand(-1, 2, -1), 0.2).logsumexp(0) - math.log(len(z))
+    found = ais.log_prob(bent, x, 2, 0.2, chains=200, count=40, generator=generator)
+    assert found.accepted > 0.5 and ((found.log_prob - brute).abs() < 4 * found.error + 0.02).all()
+
+
 def test_the_ladder_and_the_stretch() -> None:
     betas = ais.temperatures(10)
     assert betas[0] == 0 and betas[-1] == 1 and bool((betas.diff() > 0).all())
