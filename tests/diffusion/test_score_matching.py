@@ -85,7 +85,7 @@ def test_a_small_model_learns_the_score(objective: score_matching.Objective) -> 
     def off() -> float:
         y = x + 0.5 * torch.randn(x.shape, generator=torch.Generator().manual_seed(1))
         best = exact.Mixture(truth.means, 0.75).score(y, 1.0)
-        return float((model.score(y, 0.5) - best).square().mean())
+        return float((model.score(y, 0.5) - best).detach().square().mean())
 
     before = off()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
