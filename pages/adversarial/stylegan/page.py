@@ -148,6 +148,7 @@ else:
 
 # --- Words --------------------------------------------------------------------------------------
 
+shows: object
 with stage.below:
     ui.notice(lens.notice(model, names, *facts()))
     if show == "Mixing":
