@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from lab.seeding import seeded
+from modules.adversarial.game import Game
 from modules.adversarial.gan import GAN
 
 RATE, BATCH = 1e-3, 256
@@ -50,18 +51,29 @@ def playing(
     settings = dict(settings)
     rates = {"generator": settings.pop("rate", RATE), "discriminator": RATE}
     model = seeded(lambda: GAN(hidden=(128, 128), ema=0.0, **settings), seed)
-    players = model.players()
     optimizers = {
         name: torch.optim.Adam(parameters, lr=rates[name], betas=(0.5, 0.999), fused=True)
-        for name, parameters in players.items()
+        for name, parameters in model.players().items()
     }
+    for done, generator in moves(model, optimizers, x, batches, seed, every, size):
+        yield done, model, generator
+
+
+def moves(
+    model: Game, optimizers: Mapping[str, torch.optim.Optimizer], x: Tensor, batches: int, seed: int,
+    every: int, size: int,
+) -> Iterator[tuple[int, torch.Generator]]:  # fmt: skip
+    """Train any game on examples x (N, ...), an optimizer for each player: batches so far and the generator
+    of random numbers, before the first batch and after each `every`."""
+    players = model.players()
     generator = torch.Generator().manual_seed(seed)
-    yield 0, model, generator
+    yield 0, generator
     for done in range(1, batches + 1):
-        batch = x[torch.randint(len(x), (size,), generator=generator)]
-        for whose, loss in model.turns(batch, generator):
+        model.train()
+        batch, given = model.unpack(x[torch.randint(len(x), (size,), generator=generator)])
+        for whose, loss in model.turns(batch, generator, **given):
             optimizers[whose].zero_grad()
             loss.backward(inputs=players[whose])  # type: ignore[no-untyped-call]
             optimizers[whose].step()
         if done % every == 0 or done == batches:
-            yield done, model, generator
+            yield done, generator
