@@ -1,0 +1,200 @@
+"""DCGAN: convolutions that grow a picture out of z, their sizes, and the recipe with a line left out."""
+
+from lab import ui
+from modules.adversarial import dcgan
+from pages.adversarial.dcgan import figures, lens
+
+REFERENCES = [
+    "Radford et al. 2016, arXiv:1511.06434; Ioffe & Szegedy 2015, arXiv:1502.03167",
+    "[UDL] §15.1.3, §15.1.4, figs 15.3–15.5 (kernels and middle widths are not printed)",
+]
+
+stage = ui.stage("DCGAN", "Convolutions without pooling: up from z to a picture, and down to one number.")
+stage.scenes(
+    {
+        "Up": ui.scene("From 64 numbers to maps of 7 × 7, of 14 × 14, and to a picture."),
+        "Down": ui.scene("The mirror: D halves the picture twice, and one convolution sees all of it.",
+                         player=lens.JUDGING),
+        "As printed": ui.scene("12.7 million parameters; two thirds are in the step from 4 × 4 to 8 × 8.",
+                               model=lens.PRINTED, layer=2),
+        "One number": ui.scene("One of 64 numbers at 3: it changes pixels less than another draw would.",
+                               view="Samples", value=3.0),
+        "No batch norm": ui.scene("Without batch norm: after 400 batches still no digits, far from the data.",
+                                  view="Recipe"),
+        "Momentum": ui.scene("With β₁ = 0.9, as Adam has it by itself, the game is far behind.",
+                             view="Recipe", switch="β₁ = 0.9"),
+        "Pooling": ui.scene("Pooling and resizing for strides: of 8 × 8 pixels about as good.",
+                            view="Recipe", switch="pooling, not strides"),
+        "No convolutions": ui.scene("As many parameters, fully connected: of 8 × 8 pixels no worse.",
+                                    view="Recipe", switch=lens.CONNECTED),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def looked(name: str, player: str, seed: int):
+    return lens.look(None if name == lens.PRINTED else ui.load(name), player, seed)
+
+
+@ui.cached
+def turning(name: str, seed: int, number: int):
+    return lens.turning(ui.load(name), seed, number)
+
+
+@ui.cached
+def floor():
+    return lens.floor()
+
+
+# --- Controls -----------------------------------------------------------------------------------
+
+with stage.rail:
+    view = ui.choice("Show", ["Layers", "Samples", "Recipe"], key="view", as_list=True)
+    if view == "Layers":
+        name = ui.choice("Model", [*lens.SHIPPED, lens.PRINTED], key="model", as_list=True)
+        player = ui.choice("Player", [lens.MADE, lens.JUDGING], key="player")
+    elif view == "Samples":
+        name = ui.choice("Model", lens.SHIPPED, key="model", as_list=True)
+        number = ui.slider("Number of z", 1, ui.load(name).latent_dim, 1, key="number")
+    else:
+        switch = ui.choice("Beside it", list(lens.SWITCHES), key="switch", default=lens.BESIDE, as_list=True)
+        batches = ui.choice("Batches", lens.TURNS, key="batches", default=lens.TURNS[1])
+    seed = ui.number("Seed", 0, 999, 0, key="seed")
+
+# --- Layers -------------------------------------------------------------------------------------
+
+if view == "Layers":
+    found = looked(name, player, seed)
+    k = 100 if name == lens.PRINTED else ui.load(name).latent_dim
+    film = ui.film(len(found.rows) + 1, key="layer", default=1, label="Layer", seconds=1.0)
+
+    def bars() -> None:
+        ui.figure(
+            figures.parameters(found, film.at), key="parameters", share=1.0, film=film,
+            frames={"data.0.x": figures.marks(found)}, alt="Shape and parameters of every layer",
+            data={"layer": [row.kind for row in found.rows], "shape": [row.title for row in found.rows],
+                  "parameters": [row.parameters for row in found.rows]},
+        )  # fmt: skip
+
+    with stage.picture:
+        if found.frames is None:
+            bars()
+        else:
+            left, right = ui.columns([2, 3])
+            with left:
+                ui.figure(
+                    figures.maps(found.frames[film.at]), key="maps", share=1.0, film=film,
+                    frames={"data.0.z": found.frames}, alt="What goes in, and the maps of each layer",
+                )  # fmt: skip
+            with right:
+                bars()
+    with stage.foot:
+        film.bar(captions=lens.layer_captions(found, player, k), equations=lens.layer_equations(found))
+
+# --- One number of z ----------------------------------------------------------------------------
+
+elif view == "Samples":
+    seen = turning(name, seed, number)
+    film = ui.film(len(seen), key="value", values=lens.VALUES, default=0.0, label="Value", seconds=0.3)
+    with stage.picture:
+        left, right = ui.columns([3, 2])
+        with left:
+            ui.figure(
+                figures.sheet(seen[film.at]), key="sheet", share=1.0, film=film,
+                frames={"data.0.z": figures.sheets(seen)}, alt="Draws with one number of z at this value",
+            )  # fmt: skip
+        with right:
+            ui.figure(
+                figures.change(seen, film.at), key="change", share=1.0, film=film,
+                frames=figures.change_points(seen),
+                alt="How far the pictures are from those at 0, and two draws from each other",
+                data={"value": lens.VALUES, "rms": lens.changes(seen)},
+            )  # fmt: skip
+    with stage.foot:
+        film.bar(captions=lens.value_captions(number, seen), equations=lens.value_equations(number, seen))
+
+# --- The recipe ---------------------------------------------------------------------------------
+
+else:
+
+    def draw(rounds: list[lens.Round], at: int, film=None) -> None:
+        """Both games at a look."""
+        left, middle, right = ui.columns([2, 2, 3])
+        for place, pictures, key, title in (
+            (left, [r.whole for r in rounds], "whole", lens.PLAIN),
+            (middle, [r.other for r in rounds], "other", switch),
+        ):
+            with place:
+                ui.figure(
+                    figures.sheet(pictures[at], title, 4), key=key, share=1.0, film=film,
+                    frames={"data.0.z": figures.sheets(pictures, 4)} if film else None,
+                    alt=f"Pictures of the game with {title}",
+                )  # fmt: skip
+        with right:
+            ui.figure(
+                figures.distances(rounds, at, floor(), switch), key="distances", share=1.0, film=film,
+                frames=figures.distance_points(rounds) if film else None,
+                alt="Distance of both games' pictures to held-out digits",
+                data={"batches": [r.batches for r in rounds], "whole": [r.distances[0] for r in rounds],
+                      "other": [r.distances[1] for r in rounds]},
+            )  # fmt: skip
+
+    with stage.picture:
+        rounds = ui.found(
+            "Play", lambda: lens.playing(switch, batches, seed), key="play", of=(switch, batches, seed),
+            quick=False, show=lambda so_far: draw(so_far, len(so_far) - 1),
+            says="The film is there when both games are over.",
+        )  # fmt: skip
+        film = ui.film(len(rounds), key="look", default=len(rounds) - 1, label="Look", seconds=0.25)
+        draw(rounds, film.at, film)
+    with stage.foot:
+        film.bar(captions=lens.round_captions(rounds, switch), equations=lens.round_equations(rounds))
+
+# --- Words --------------------------------------------------------------------------------------
+
+shows: object
+with stage.below:
+    if view == "Layers":
+        ui.notice(lens.layer_notice(found))
+        row = found.rows[max(0, film.at - 1)]
+        ui.check(
+            f"How many weights has layer {max(1, film.at)}, without biases and batch norm?",
+            lens.counts(found, film.at), f"{row.weights:,}", f"{row.kind} to {row.title}.",
+            veils=("parameters", "equation"),
+        )  # fmt: skip
+        loaded = "None" if name == lens.PRINTED else f"weights.load({name!r})"
+        program = f"[row.parameters for row in lens.look({loaded}, {player!r}, {seed}).rows]"
+        shows = [row.parameters for row in found.rows]
+    elif view == "Samples":
+        ui.notice(
+            f"{lens.SHEET} draws, alike but for one number of z. No number has a meaning of its own: each "
+            "changes different things in different draws, as nothing in the game asks for more. Turn the "
+            "seed for other draws."
+        )
+        changes, apart = lens.changes(seen), lens.between(seen)
+        ui.check(
+            "Do the pictures at this value differ from those at 0 more than half as much as two draws do?",
+            ["yes", "no"], "yes" if changes[film.at] > apart / 2 else "no",
+            f"By {changes[film.at]:.3f}, two draws by {apart:.3f}.", veils=("change", "equation"),
+        )  # fmt: skip
+        program = f"lens.changes(lens.turning(weights.load({name!r}), {seed}, {number}))[{film.at}]"
+        shows = changes[film.at]
+    else:
+        ui.notice(lens.recipe_notice(switch, floor()))
+        ends = rounds[-1].distances
+        ui.check(
+            "At the end, how is the right game's distance to that of the whole recipe?", lens.OUTCOMES,
+            lens.outcome(rounds[-1]), f"{ends[1]:.2f} beside {ends[0]:.2f}.", veils=("picture", "equation"),
+        )  # fmt: skip
+        program = f"[*[*lens.playing({switch!r}, {batches}, {seed})][-1][1][-1].distances]"
+        shows = [*ends]
+    ui.program(
+        f"""
+        from lab import weights
+        from pages.adversarial.dcgan import lens
+
+        result = {program}
+        """,
+        shows=shows,
+    )
+    ui.source(dcgan.generator_of, dcgan.ConvJudge, references=REFERENCES)

@@ -1,0 +1,169 @@
+"""The page "DCGAN": shapes and counts, one number of z turned, the recipe, and what its scenes say."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+from opening import figure, film, open_page, run_page, scenes
+from torch import nn
+
+from lab import weights
+from modules.adversarial.dcgan import DCGAN
+from pages.adversarial.dcgan import lens
+
+
+def model(name: str = "dcgan-mnist") -> DCGAN:
+    return weights.load(name)  # type: ignore[return-value]
+
+
+def count(network: nn.Module) -> int:
+    return sum(p.numel() for p in network.parameters())
+
+
+def test_sizes_of_the_printed_network() -> None:
+    made, judge = lens.look(None, lens.MADE, 0), lens.look(None, lens.JUDGING, 0)
+    assert [row.shape for row in made.rows] == [
+        (1024, 4, 4), (512, 8, 8), (256, 16, 16), (128, 32, 32), (3, 64, 64),
+    ]  # fmt: skip
+    assert made.rows[0].weights == 1_638_400
+    assert sum(row.weights for row in made.rows[1:]) == 11_016_192
+    assert sum(row.parameters for row in made.rows) == 12_658_432
+    assert [row.shape for row in judge.rows][-1] == (1, 1, 1)
+    assert sum(row.parameters for row in judge.rows) == 11_036_160
+    larger, _ = lens.printed(kernel=5)
+    five = lens.rows(larger, torch.zeros(1, 100, device="meta"))
+    assert sum(row.weights for row in five[1:]) == 17_212_800 and five[-1].shape == (3, 64, 64)
+
+
+def test_counts_of_the_shipped_networks() -> None:
+    for name, g, d in (("dcgan-mnist", 237_345, 36_641), ("dcgan-digits", 41_953, 33_761)):
+        made, judge = (lens.look(model(name), who, 0) for who in (lens.MADE, lens.JUDGING))
+        assert (sum(r.parameters for r in made.rows), sum(r.parameters for r in judge.rows)) == (g, d)
+        assert (count(model(name).generator), count(model(name).discriminator)) == (g, d)
+        assert made.frames is not None and len(made.frames) == len(made.rows) + 1
+
+
+def test_the_last_frame_is_the_picture_and_ds_is_its_answer() -> None:
+    z = model().noise(1, torch.Generator().manual_seed(3))
+    with torch.no_grad():
+        x = model().maker()(z)
+        f = model().judge(x)
+    made, judge = (lens.look(model(), who, 3).frames for who in (lens.MADE, lens.JUDGING))
+    assert made is not None and judge is not None
+    small = lens.tiled(x[0], 28)
+    assert torch.equal(made[-1], small) and torch.equal(judge[0], small)
+    assert float(judge[-1, 0, 0]) == pytest.approx(float(f.sigmoid()))
+
+
+def test_every_map_stands_in_its_place() -> None:
+    h = torch.arange(20.0)[:, None, None] % 4 * torch.tensor([[0.0, 1.0], [2.0, 3.0]])
+    sheet = lens.tiled(h, 4)
+    assert sheet.shape == (19, 19)
+    assert bool(sheet[4].isnan().all()) and bool(sheet[:, 9].isnan().all())
+    tile = torch.tensor([[0.0, 1.0], [2.0, 3.0]]).repeat_interleave(2, 0).repeat_interleave(2, 1) / 3
+    torch.testing.assert_close(sheet[5:9, 10:14], tile)  # map 6 of rows of four
+    assert not sheet[:4, :4].any() and not sheet[5:9, :4].equal(tile)
+    torch.testing.assert_close(sheet[:4, 5:9], tile)  # map 1
+    assert lens.tiled(torch.zeros(32), 8).shape == (35, 35)
+
+
+def test_equal_size_means_equal() -> None:
+    for total in (9_000, 41_953, 237_345):
+        h = lens.width(64, 784, 3, 10 * total)
+        for units, under in ((h, True), (h + 1, False)):
+            network = nn.Sequential(*(nn.Linear(a, b) for a, b in pairwise([64, units, units, 784])))
+            assert (count(network) <= 10 * total) == under
+    plain = lens.connected(64, (1, 28, 28), 3, 237_345)
+    assert 0.98 * 237_345 < sum(plain) <= 237_345 and len(plain) == 3
+    made = lens.game(lens.CONNECTED, 0)[0].generator
+    whole = lens.game(lens.PLAIN, 0)[0].generator
+    assert 0.97 * count(whole) < count(made) <= count(whole)
+
+
+def test_every_switch_changes_its_line_alone() -> None:
+    names = {name: [str(m) for m in lens.game(name, 0)[0].modules()] for name in lens.SWITCHES}
+    assert not any("BatchNorm" in m for m in names["no batch norm"])
+    assert any("negative_slope=0.0" in m for m in names["ReLU in D, not leaky"])
+    assert any("MaxPool" in m for m in names["pooling, not strides"])
+    assert not any("ConvTranspose" in m for m in names[lens.CONNECTED])
+    assert names["β₁ = 0.9"] == names[lens.PLAIN] == names["torch's first weights"]
+    for name in lens.SWITCHES:
+        momentum = lens.game(name, 0)[1]["generator"].defaults["betas"][0]
+        assert momentum == (0.9 if name == "β₁ = 0.9" else 0.5)
+    spread = [
+        float(lens.game(name, 0)[0].players()["generator"][0].detach().std())
+        for name in (lens.PLAIN, "torch's first weights")
+    ]
+    assert spread[0] == pytest.approx(0.02, rel=0.1) and spread[1] > 3 * spread[0]
+
+
+def test_one_game_beside_itself_is_the_same_and_repeats() -> None:
+    *_, (share, rounds) = lens.playing(lens.PLAIN, 5, 0)
+    assert share == 1 and [one.batches for one in rounds] == [0, 1, 2, 3, 4, 5]
+    assert torch.equal(rounds[-1].whole, rounds[-1].other)
+    *_, (_, again) = lens.playing("no batch norm", 5, 0)
+    assert torch.equal(again[-1].whole, rounds[-1].whole)
+    assert not torch.equal(again[-1].whole, again[-1].other)
+    assert rounds[0].distances[0] > 5 * lens.floor()
+
+
+def test_looks_leave_a_game_alone() -> None:
+    *_, (_, rounds) = lens.playing(lens.PLAIN, 6, 1)
+    known, held = lens.digits()
+    assert len(held) == lens.MEASURED
+    alone, optimizers = lens.game(lens.PLAIN, 1)
+    *_, _ = lens.moves(alone, optimizers, known, 6, 1, 6, lens.BATCH)
+    assert torch.equal(lens.measured(alone, held)[0], rounds[-1].other)
+
+
+def test_one_number_of_z() -> None:
+    seen = lens.turning(model(), 0, 1)
+    z = model().noise(lens.SHEET, torch.Generator().manual_seed(0))
+    z[:, 0] = 3
+    with torch.no_grad():
+        torch.testing.assert_close(seen[-1], model().decode(z)[:, 0])
+    said = lens.changes(seen)
+    assert said[lens.VALUES.index(0.0)] == 0 and said[-1] > said[7] > 0
+    assert torch.equal(seen[6], lens.turned(model(), 0, 1, 0.0))
+
+
+def test_what_the_scenes_say() -> None:
+    up, down, whole = (lens.look(m, who, 0).rows for m, who in (
+        (model(), "G"), (model(), "D"), (None, "G")))  # fmt: skip
+    assert [row.shape for row in up] == [(64, 7, 7), (32, 14, 14), (1, 28, 28)]
+    assert [row.shape for row in down] == [(32, 14, 14), (64, 7, 7), (1, 1, 1)]
+    total = sum(row.parameters for row in whole)
+    assert round(total / 1e6, 1) == 12.7 and 0.64 < whole[1].parameters / total < 0.69
+    seen = lens.turning(model(), 0, 1)
+    assert lens.changes(seen)[-1] < lens.between(seen)
+
+
+@pytest.mark.heavy
+def test_what_the_scenes_of_the_recipe_say() -> None:
+    said = {}
+    for switch in ("no batch norm", "β₁ = 0.9", "pooling, not strides", lens.CONNECTED):
+        *_, (_, rounds) = lens.playing(switch, 400, 0)
+        assert rounds[-1].distances[0] < rounds[0].distances[0] / 4
+        said[switch] = rounds[-1].distances[1] / rounds[-1].distances[0]
+    assert said["no batch norm"] > 3 and said["β₁ = 0.9"] > 2
+    assert 0.5 < said["pooling, not strides"] < 2 and said[lens.CONNECTED] < 1.2
+
+
+def test_the_page() -> None:
+    page = open_page("adversarial/dcgan")
+    look = lens.look(model(), lens.MADE, 0)
+    assert film(page, "layer")["captions"] == lens.layer_captions(look, lens.MADE, 64)
+    _, arrays = figure(page, "maps")
+    assert arrays["data.0.z"].shape == (4, 115, 115)
+    for name in (*lens.SHIPPED, lens.PRINTED):
+        for player in (lens.MADE, lens.JUDGING):
+            open_page("adversarial/dcgan", model=name, player=player)
+    assert len(scenes(page)) <= 9
+    samples = open_page("adversarial/dcgan", view="Samples", model="dcgan-digits", number=32, value="-3")
+    assert film(samples, "value")["at"] == 0
+
+
+def test_nonsense_in_the_link() -> None:
+    for link in ({"model": "🦊"}, {"view": "Samples", "model": lens.PRINTED}, {"seed": "nan"},
+                 {"view": "Recipe", "switch": "x", "batches": "1e9"}):  # fmt: skip
+        assert not run_page("adversarial/dcgan", **link).exception
