@@ -17,7 +17,7 @@ References: Neal 2001, arXiv:physics/9803008 (AIS); Wu et al. 2017, arXiv:1611.0
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -92,6 +92,51 @@ def move(
     return torch.where(taken[..., None], there, z), taken
 
 
+class Rung(NamedTuple):
+    """Where the chains are: β, z (C, B, K) with π_β left as it is, log w up to β (C, B), the share that moved
+    (None at the first and the last β, where nothing moves)."""
+
+    beta: float
+    z: Tensor
+    weights: Tensor
+    moved: float | None
+
+
+def anneal(
+    decode: Decoder, x: Tensor, latent_dim: int, sd: float, *, chains: int = 16, count: int = 100,
+    step: float = 0.7, steps: int = 10, generator: torch.Generator | None = None,
+) -> Iterator[Rung]:  # fmt: skip
+    """The chains from the prior to p(z | x), a rung at a time; see `log_prob`."""
+    require(1, chains=chains, steps=steps, latent_dim=latent_dim)
+    require(1e-12, sd=sd, step=step)
+    betas = temperatures(count).tolist()
+    draw = lambda *shape: torch.randn(*shape, latent_dim, generator=generator, dtype=x.dtype)  # noqa: E731
+    pull = stretch(decode, draw(64), generator)
+    z = draw(chains, len(x))
+    weights = x.new_zeros(chains, len(x))
+    yield Rung(0.0, z, weights, None)
+    for before, beta in pairwise(betas):
+        with torch.no_grad():
+            weights = weights + (beta - before) * log_likelihood(decode, x, z, sd)
+        moved = None
+        if beta < 1:  # after the last weight nothing is asked of z
+
+            def energy(z: Tensor, beta: float = beta) -> Tensor:  # −log π_t up to a constant
+                return z.square().sum(-1) / 2 - beta * log_likelihood(decode, x, z, sd)
+
+            z, taken = move(energy, z, step / math.sqrt(1 + beta * pull / sd**2), steps, generator)
+            z, moved = z.detach(), float(taken.double().mean())
+        yield Rung(beta, z, weights, moved)
+
+
+def estimated(weights: Tensor) -> tuple[Tensor, Tensor]:
+    """log mean w and its standard error, of log w (C, B): (B,) each."""
+    chains = len(weights)
+    share = weights.softmax(0) * chains  # w / mean w
+    error = share.std(0) / math.sqrt(chains) if chains > 1 else torch.full_like(share[0], math.inf)
+    return weights.logsumexp(0) - math.log(chains), error
+
+
 def log_prob(
     decode: Decoder, x: Tensor, latent_dim: int, sd: float, *, chains: int = 16, count: int = 100,
     step: float = 0.7, steps: int = 10, generator: torch.Generator | None = None,
@@ -107,26 +152,10 @@ def log_prob(
     Raises:
         ValueError: a size is out of range.
     """
-    require(1, chains=chains, steps=steps, latent_dim=latent_dim)
-    require(1e-12, sd=sd, step=step)
-    betas = temperatures(count).tolist()
-    draw = lambda *shape: torch.randn(*shape, latent_dim, generator=generator, dtype=x.dtype)  # noqa: E731
-    pull = stretch(decode, draw(64), generator)
-    z = draw(chains, len(x))
-    weights = x.new_zeros(chains, len(x))
-    accepted = []
-    for before, beta in pairwise(betas):
-        with torch.no_grad():
-            weights += (beta - before) * log_likelihood(decode, x, z, sd)
-        if beta < 1:  # after the last weight nothing is asked of z
-
-            def energy(z: Tensor, beta: float = beta) -> Tensor:  # −log π_t up to a constant
-                return z.square().sum(-1) / 2 - beta * log_likelihood(decode, x, z, sd)
-
-            z, taken = move(energy, z, step / math.sqrt(1 + beta * pull / sd**2), steps, generator)
-            z = z.detach()
-            accepted.append(taken.double().mean())
-    share = weights.softmax(0) * chains  # w / mean w
-    error = share.std(0) / math.sqrt(chains) if chains > 1 else torch.full_like(share[0], math.inf)
-    moved = float(torch.stack(accepted).mean()) if accepted else 1.0
-    return Estimate(weights.logsumexp(0) - math.log(chains), error, moved)
+    rungs = anneal(
+        decode, x, latent_dim, sd, chains=chains, count=count, step=step, steps=steps, generator=generator
+    )
+    moved = []
+    for rung in rungs:
+        moved += [rung.moved] if rung.moved is not None else []
+    return Estimate(*estimated(rung.weights), sum(moved) / len(moved) if moved else 1.0)

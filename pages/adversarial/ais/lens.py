@@ -1,0 +1,140 @@
+"""The likelihood of a generator of points by annealed importance sampling, beside brute force.
+
+    log Z_β = log ∫ p(z) p(x|z)^β dz,   at β = 1 log p(x)
+
+Brute force: the mean of p(x|z)^β over MANY draws of the prior, possible as x has two numbers alone.
+
+Shapes: x (2,); made points (C, 2) of C chains; F = T + 1 frames, the first before anything has moved.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from modules.adversarial import ais
+from modules.adversarial.gan import GAN
+
+NAME = "gan-ring"
+REACH, SIDE = 4.0, 41  # of the plane
+MANY, CLOUD = 100_000, 4_000
+BLURS, CHAINS, COUNTS = (0.1, 0.2, 0.4), (8, 32, 128), (1, 5, 20, 60)
+STEP, STEPS = 0.2, 10  # of the leapfrog
+
+
+@dataclass(frozen=True)
+class Run:
+    """Chains at every β.
+
+    Attributes:
+        betas: (F,). made: (F, C, 2), what g makes of the chains. log_z, error: (F,), AIS's and its standard
+            error. brute, brute_error: (F,), of MANY draws. plain, plain_error: of the draws that the
+            chains begin at, alone.
+        moved: share of moves that were accepted; None where there were none.
+        share: of all weight that the heaviest chain has at the end.
+    """
+
+    betas: list[float]
+    made: Tensor
+    log_z: list[float]
+    error: list[float]
+    brute: list[float]
+    brute_error: list[float]
+    plain: float
+    plain_error: float
+    moved: float | None
+    share: float
+
+
+def draws(model: GAN, n: int, seed: int) -> Tensor:
+    """n draws of the prior, (n, K)."""
+    return model.noise(n, torch.Generator().manual_seed(seed))
+
+
+@torch.no_grad()
+def cloud(model: GAN) -> Tensor:
+    """CLOUD made points (CLOUD, 2)."""
+    return model.decode(draws(model, CLOUD, 1))
+
+
+@torch.no_grad()
+def density(model: GAN, sd: float) -> Tensor:
+    """p(x) on the plane by brute force, (SIDE, SIDE), rows upwards: the mean of CLOUD Gaussians."""
+    side = torch.linspace(-REACH, REACH, SIDE)
+    gap = (side[:, None] - cloud(model).T[:, None, :]).square() / (2 * sd**2)  # (2, SIDE, CLOUD)
+    across, up = (-gap).exp()
+    return up @ across.T / (CLOUD * 2 * math.pi * sd**2)
+
+
+@torch.no_grad()
+def brute_force(model: GAN, x: Tensor, sd: float, betas: Sequence[float]) -> tuple[list[float], list[float]]:
+    """log Z_β and its standard error of MANY draws, at each β."""
+    fits = ais.log_likelihood(model.decode, x[None], draws(model, MANY, 2)[:, None], sd)  # (MANY, 1)
+    found = [ais.estimated(beta * fits.double()) for beta in betas]
+    return [float(value) for value, _ in found], [float(error) for _, error in found]
+
+
+def run(model: GAN, x: Tensor, sd: float, chains: int, count: int, seed: int) -> Run:
+    """AIS at x (2,)."""
+    generator = torch.Generator().manual_seed(seed)
+    rungs = list(
+        ais.anneal(model.decode, x[None], model.latent_dim, sd, chains=chains, count=count, step=STEP,
+                   steps=STEPS, generator=generator)
+    )  # fmt: skip
+    with torch.no_grad():
+        made = torch.stack([model.decode(rung.z[:, 0]) for rung in rungs])
+        plain, plain_error = ais.estimated(ais.log_likelihood(model.decode, x[None], rungs[0].z, sd))
+    found = [ais.estimated(rung.weights) for rung in rungs]
+    betas = [rung.beta for rung in rungs]
+    brute, brute_error = brute_force(model, x, sd, betas)
+    moved = [rung.moved for rung in rungs if rung.moved is not None]
+    return Run(
+        betas, made, [float(v) for v, _ in found], [float(e) for _, e in found], brute, brute_error,
+        float(plain), float(plain_error), sum(moved) / len(moved) if moved else None,
+        float(rungs[-1].weights.softmax(0).max()),
+    )  # fmt: skip
+
+
+def captions(found: Run) -> list[str]:
+    """A sentence for every β."""
+    return [
+        f"β = {beta:.3f}: log Z is {value:.2f} ± {error:.2f} by the chains, {brute:.2f} ± {off:.2f} by brute "
+        "force."
+        for beta, value, error, brute, off in zip(
+            found.betas, found.log_z, found.error, found.brute, found.brute_error, strict=True
+        )
+    ]
+
+
+def equations(found: Run) -> list[str]:
+    """What each β adds, LaTeX."""
+    said = [r"\log Z_0=\log\int p(z)\,dz=0"]
+    for before, beta, last, value in zip(
+        found.betas, found.betas[1:], found.log_z, found.log_z[1:], strict=False
+    ):
+        said.append(rf"\log Z_{{{beta:.3f}}}=\log Z_{{{before:.3f}}}+({value - last:.3f})={value:.3f}")
+    return said
+
+
+def verdict(found: Run) -> str:
+    """Whether AIS lies within two of its standard errors of brute force."""
+    both = math.hypot(found.error[-1], found.brute_error[-1])
+    return "yes" if abs(found.log_z[-1] - found.brute[-1]) <= 2 * both else "no"
+
+
+def point(x: float, y: float) -> Tensor:
+    """(2,)."""
+    return torch.tensor([x, y])
+
+
+def notice(found: Run, chains: int, sd: float) -> str:
+    """What holds of this run."""
+    moved = f"{found.moved:.0%} of their moves were accepted; " if found.moved is not None else ""
+    return (
+        f"A generator has no density of its own: p(x) is that of its points blurred by {sd:g}, and another "
+        f"blur is another density. Brute force averages {MANY:,} draws, which a plane allows and pictures "
+        f"do not. {chains} chains climb from the prior to the posterior; {moved}the heaviest has "
+        f"{found.share:.0%} of all weight. A standard error knows only what some chain has found."
+    )
