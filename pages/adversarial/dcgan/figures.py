@@ -24,7 +24,7 @@ def parameters(found: lens.Look, at: int) -> go.Figure:
     fig = go.Figure(
         go.Scatter(
             x=[at], y=[30], mode="markers", showlegend=False, hoverinfo="skip",
-            marker={"symbol": "triangle-up", "size": 14, "color": theme.ATTENTION},
+            marker={"symbol": "triangle-up", "size": 14, "color": theme.text()},
         )
     )  # fmt: skip
     series = [("convolutions", [row.parameters for row in rows], theme.OUTPUT)]
