@@ -13,7 +13,7 @@ CENTRE = {"x": 0.0, "y": 0.0}
 stage = ui.stage("Likelihood of a GAN", "Blur what it makes; chains from the prior to x then weigh p(x).")
 stage.scenes(
     {
-        "Between modes": ui.scene("The chains come near x; the draws that they begin at miss by over 3 nats."),
+        "Between modes": ui.scene("The chains come near x; the draws they begin at miss by over 3 nats."),
         "No ladder": ui.scene("One temperature: draws alone, nothing moves. Off by more than 2 errors.",
                               count=1),
         "On a mode": ui.scene("Many draws lie near x anyway: both agree with brute force.",
