@@ -1,0 +1,195 @@
+"""A diffusion model as a VAE: codes x_1 … x_T of the data's own size, an encoder without parameters; its
+bound beside a VAE's on the same digit, and on Gaussian data, where everything is known.
+
+Both decoders give masses of the 17 grey levels, so that both bounds are bits of the same picture. A density's
+nats could not be compared with them.
+
+Shapes: pictures (1, 1, 8, 8) in [0, 1]; F values of T.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from modules.diffusion import bound
+from modules.diffusion.learned import Diffusion
+from modules.diffusion.schedule import Schedule, linear
+from modules.latent.vae import VAE
+from pages.diffusion.bound_terms import lens as terms
+
+STEPS = [10, 20, 50, 100, 250]
+RUNGS = 5
+BEST, BETA, POSTERIOR = VARIANCES = ("best", "beta", "posterior")
+MEAN, VARIANCE = 1.0, 0.25  # of the Gaussian data
+ENTROPY = 0.5 * math.log(2 * math.pi * math.e * VARIANCE)
+DRAWS = 500  # of z
+NEAR = 0.01  # nats
+
+# --- A digit ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Parts:
+    """−ELBO in bits: the picture given the code next to it, the codes given those above, the last code."""
+
+    picture: float
+    codes: float
+    last: float
+
+    @property
+    def total(self) -> float:
+        return self.picture + self.codes + self.last
+
+
+def diffusion(model: Diffusion, T: int, variance: str, x: Tensor) -> Parts:
+    """L_0, Σ L_{t−1} and L_T of a picture by a chain of T steps, one draw of noise for each."""
+    made = terms.chain("linear", T)
+    square = terms.variance(model, made, "fitted" if variance == BEST else variance)
+    found = terms.terms(model, made, x, square)
+    return Parts(float(found.terms[0]), float(found.terms[1:].sum()), found.prior)
+
+
+@dataclass(frozen=True)
+class Autoencoded:
+    """
+    Attributes:
+        parts: `codes` is 0: one code has none above it, and its KL to the prior is `last`.
+        mean, deviation: (K,) of q(z | x). again: (8, 8) decoded from the mean.
+    """
+
+    parts: Parts
+    mean: Tensor
+    deviation: Tensor
+    again: Tensor
+
+
+@torch.no_grad()
+def autoencoded(model: VAE, x: Tensor) -> Autoencoded:
+    """−ELBO of a picture by a VAE with a Gaussian decoder, of which the mass of each grey level counts."""
+    found = model.elbo_parts(x.flatten(1), DRAWS, torch.Generator().manual_seed(0))
+    mean, sigma = model.outputs(found.z)[:, 0], float((0.5 * model.decoder_log_var).exp())
+    inside = 2 * x.flatten(1) - 1  # bins are those of [−1, 1], where σ is twice as large
+    mass = bound.log_bin(inside.expand_as(mean), 2 * mean - 1, 2 * sigma, terms.LEVELS).sum(-1)
+    parts = Parts(-float(mass.mean()) / math.log(2), 0.0, float(found.kl.sum()) / math.log(2))
+    again = model.decode(found.mean).reshape(8, 8)
+    return Autoencoded(parts, found.mean[0], (0.5 * found.log_var[0]).exp(), again)
+
+
+def ladder(model: Diffusion, T: int, x: Tensor, seed: int = 0) -> Tensor:
+    """One way up the chain, (RUNGS + 1, 8, 8) at t = 0, T/5, …, T, in [0, 1] to be drawn."""
+    made, generator = terms.chain("linear", T), torch.Generator().manual_seed(seed)
+    now, kept = model.inside(x), [x]
+    for t in range(1, T + 1):
+        noise = torch.randn(now.shape, generator=generator)
+        beta = float(made.beta[t])
+        now = math.sqrt(1 - beta) * now + math.sqrt(beta) * noise
+        if t % (T // RUNGS) == 0:
+            kept.append(model.outside(now))
+    return torch.cat(kept).squeeze(1).clamp(0, 1)
+
+
+@dataclass(frozen=True)
+class Digit:
+    """
+    Attributes:
+        ladders: (F, RUNGS + 1, 8, 8). diffusion: by T.
+    """
+
+    ladders: Tensor
+    diffusion: list[Parts]
+    vae: Autoencoded
+
+
+def digit(model: Diffusion, vae: VAE, name: str, variance: str) -> Digit:
+    """Both models on a picture of `bound_terms`, for every T."""
+    x = terms.picture(name)
+    return Digit(
+        torch.stack([ladder(model, T, x) for T in STEPS]),
+        [diffusion(model, T, variance, x) for T in STEPS],
+        autoencoded(vae, x),
+    )
+
+
+def fewer(found: Digit, at: int) -> str:
+    """Whose bound is lower."""
+    return "diffusion" if found.diffusion[at].total < found.vae.parts.total else "VAE"
+
+
+def captions(found: Digit) -> list[str]:
+    """Bits of both, T by T."""
+    return [
+        f"T = {T}: the chain's bound is {parts.total:.1f} bits, the VAE's {found.vae.parts.total:.1f}."
+        for T, parts in zip(STEPS, found.diffusion, strict=True)
+    ]
+
+
+def equations(found: Digit) -> list[str]:
+    """The sum of the chain's terms."""
+    return [
+        rf"L_0 + \sum_{{t=2}}^{{{T}}} L_{{t-1}} + L_T = {p.picture:.2f} + {p.codes:.2f} + {p.last:.4f} "
+        rf"= {p.total:.2f}\ \text{{bits}}"
+        for T, p in zip(STEPS, found.diffusion, strict=True)
+    ]
+
+
+# --- A Gaussian ---------------------------------------------------------------------------------
+
+
+def left(schedule: Schedule) -> Tensor:
+    """Var(x_0 | x_t) of the data N(1, ¼), (T + 1,)."""
+    a = schedule.alpha_bar
+    return VARIANCE * (1 - a) / (a * VARIANCE + 1 - a)
+
+
+def expected(T: int, variance: str) -> Parts:
+    """The exact denoiser's bound, averaged over the data, in nats of a density, closed form."""
+    made = linear(T)
+    t, error, a = torch.arange(2, T + 1), left(made), float(made.alpha_bar[-1])
+    if variance == BEST:
+        steps, first = bound.best_variance(made, t, error[t]), float(error[1])
+    else:
+        table = bound.variances(made, variance)  # type: ignore[arg-type]
+        steps, first = table[t], float(table[1])
+    prior = 0.5 * (a * (MEAN**2 + VARIANCE) - a - math.log1p(-a))
+    picture = 0.5 * math.log(2 * math.pi * first) + float(error[1]) / (2 * first)
+    return Parts(picture, float(bound.step_kl(made, t, error[t], 1, steps).sum()), prior)
+
+
+def missed(T: int) -> float:
+    """KL(q(x_T) ‖ N(0, 1)), what is left of the data at the end, nats."""
+    a = float(linear(T).alpha_bar[-1])
+    off = a * (VARIANCE - 1)  # q(x_T) has the variance 1 + off
+    return 0.5 * (off + a * MEAN**2 - math.log1p(off))
+
+
+def gaussian(variance: str) -> list[Parts]:
+    """By T."""
+    return [expected(T, variance) for T in STEPS]
+
+
+def gaps() -> dict[str, Tensor]:
+    """Bound less entropy by T, (F,), and what N(0, 1) misses of q(x_T)."""
+    found = {
+        name: torch.tensor([p.total - ENTROPY for p in gaussian(name)], dtype=torch.float64)
+        for name in VARIANCES
+    }
+    return {**found, "KL at T": torch.tensor([missed(T) for T in STEPS], dtype=torch.float64)}
+
+
+def gaussian_captions(found: list[Parts]) -> list[str]:
+    """How far above the entropy."""
+    return [
+        f"T = {T}: the bound is {p.total:.6f} nats, the entropy {ENTROPY:.6f}."
+        for T, p in zip(STEPS, found, strict=True)
+    ]
+
+
+def gaussian_equations(found: list[Parts]) -> list[str]:
+    """Terms, and the gap."""
+    return [
+        rf"L_0 + \sum_{{t=2}}^{{{T}}} L_{{t-1}} + L_T = {p.picture:.4f} + {p.codes:.4f} + {p.last:.6f} "
+        rf"= {p.total:.4f}"
+        for T, p in zip(STEPS, found, strict=True)
+    ]

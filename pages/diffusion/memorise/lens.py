@@ -1,0 +1,173 @@
+r"""Copies or new: samples by the exact score of n training points and by a network, and how far each lies
+from the nearest of those points.
+
+    E[x_0 | x_t] = Σ_k r_k x_k,   r_k ∝ exp(−‖x_t − √ᾱ x_k‖² / 2(1 − ᾱ))
+
+is the best denoiser there is on n points alone: nothing is left to learn, and it draws the points themselves.
+
+Shapes: points (n, D) and samples (N, D) in data units; D = 2 or 64; F moments of a walk.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from datamodules.digits import Digits
+from datamodules.points import Points
+from lab.lenses.diffusion import stops
+from modules.diffusion import samplers
+from modules.diffusion.exact import Denoiser
+from modules.diffusion.learned import Diffusion
+from modules.diffusion.schedule import Schedule
+from pages.diffusion.denoise_digit.lens import SHOWN
+
+PLANE, DIGITS = DATA = ("plane", "digits")
+EXACT, NETWORK, HELD = NAMES = ("exact score", "network", "held-out data")
+MODELS = {PLANE: "ddpm-eight", DIGITS: "ddpm-digits"}
+SIZES = [10, 50, 200, 1297]  # training points; the last are all the digits there are
+COUNT = {PLANE: 400, DIGITS: 48}  # samples
+STEPS, BINS, TRAILS = 40, 16, 24
+COPY = 1 / 3  # of the distance to the second nearest: Yoon et al.
+
+
+@cache
+def splits(data: str) -> tuple[Tensor, Tensor]:
+    """The network's own training points, and others of the same law that it has not seen; (·, D) float64."""
+    made = Points(name="eight_gaussians", num_train=200_000) if data == PLANE else Digits()
+    made.setup()
+    train, held = (
+        split[torch.arange(min(len(split), 2000))][0].flatten(1).double()
+        for split in (made.train_set, made.test_set)
+    )
+    return train, held
+
+
+def points(data: str, n: int) -> Tensor:
+    """The first n training points, (n, D)."""
+    return splits(data)[0][:n]
+
+
+def best(schedule: Schedule, training: Tensor) -> Denoiser:
+    """The exact denoiser of the empirical law of `training` (n, D), in a model's units: x̂_0 and ε̂."""
+
+    def predict(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+        a = schedule.alpha_bar[t][:, None]
+        flat = x.flatten(1)
+        off = torch.cdist(flat, a[0].sqrt() * training, compute_mode="donot_use_mm_for_euclid_dist").square()
+        clean = (-off / (2 * (1 - a))).softmax(1) @ training
+        return clean.view_as(x), ((flat - a.sqrt() * clean) / (1 - a).sqrt()).view_as(x)
+
+    return predict
+
+
+@dataclass(frozen=True)
+class Walk:
+    """
+    Attributes:
+        times: t of each frame.
+        x, guess: (F, N, D) samples on their way and x̂_0, data units; of pictures the first SHOWN alone. At
+            the first frame nothing has been asked yet: x̂_0 is the mean of the data.
+        ends: (N, D) samples.
+    """
+
+    times: list[int]
+    x: Tensor
+    guess: Tensor
+    ends: Tensor
+
+
+def times(T: int) -> list[int]:
+    """From T to 1 by squares, and 0: the last hops are short, as the exact score turns sharply there."""
+    return sorted({0, *(1 + round((T - 1) * (i / STEPS) ** 2) for i in range(STEPS + 1))}, reverse=True)
+
+
+@torch.no_grad()
+def walk(model: Diffusion, data: str, n: int | None, seed: int) -> Walk:
+    """DDIM from a seed's noise with the exact score of the first n training points, or None: with the
+    network. The noise is the same for both."""
+    count, schedule = COUNT[data], model.schedule
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(count, *model.event_shape, dtype=torch.float64, generator=generator)
+    predict = single(model) if n is None else best(schedule, model.inside(points(data, n)))
+    moments = list(samplers.ddim(predict, schedule, x, times(schedule.T), clip=model.clip))
+    shown = slice(None) if data == PLANE else slice(SHOWN)
+    kept = [moments[i] for i in stops(len(moments))]
+    nothing = splits(data)[0].mean(0).expand(count, -1)
+    guess = [nothing if m.x0 is None else model.outside(m.x0).flatten(1) for m in kept]
+    way = [model.outside(m.x).flatten(1) for m in kept]
+    return Walk([m.t for m in kept], torch.stack(way)[:, shown], torch.stack(guess)[:, shown], way[-1])
+
+
+def single(model: Diffusion) -> Denoiser:
+    """The network, asked in its own precision."""
+    found = model.denoiser()
+
+    def predict(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+        clean, noise = found(x.float(), t)
+        return clean.double(), noise.double()
+
+    return predict
+
+
+def nearest(x: Tensor, training: Tensor) -> tuple[Tensor, Tensor]:
+    """Distances of x (..., N, D) from its two nearest training points, (..., N, 2), and which is nearest."""
+    found = torch.cdist(x, training, compute_mode="donot_use_mm_for_euclid_dist").topk(2, -1, largest=False)
+    return found.values, found.indices[..., 0]
+
+
+@dataclass(frozen=True)
+class Found:
+    """
+    Attributes:
+        distance: by name, (N,) from the nearest training point. copies: by name, the share that is a copy.
+    """
+
+    distance: dict[str, Tensor]
+    copies: dict[str, float]
+
+    def middle(self, name: str) -> float:
+        """Median distance."""
+        return float(self.distance[name].median())
+
+
+def judged(ends: dict[str, Tensor], training: Tensor) -> Found:
+    """Of samples and data by their names, (N, D) each."""
+    near = {name: nearest(x, training)[0] for name, x in ends.items()}
+    return Found(
+        {name: d[:, 0] for name, d in near.items()},
+        {name: float((d[:, 0] < COPY * d[:, 1]).double().mean()) for name, d in near.items()},
+    )
+
+
+def compared(exact: Walk, network: Walk, data: str, n: int) -> Found:
+    """The ends of both walks, and as many held-out data, against the first n training points."""
+    held = splits(data)[1][: COUNT[data]]
+    return judged({EXACT: exact.ends, NETWORK: network.ends, HELD: held}, points(data, n))
+
+
+def histogram(found: Found) -> tuple[Tensor, dict[str, Tensor]]:
+    """Edges (BINS + 1,), and by name the share of distances in each bin, (BINS,)."""
+    top = float(max(d.quantile(0.98) for d in found.distance.values()))
+    edges = torch.linspace(0, max(top, 1e-6), BINS + 1, dtype=torch.float64)
+    share = {
+        name: torch.histc(d.clamp(max=float(edges[-1])), BINS, 0.0, float(edges[-1])) / len(d)
+        for name, d in found.distance.items()
+    }
+    return edges, share
+
+
+def beside(found: Walk, training: Tensor) -> Tensor:
+    """The training points nearest to each frame's guess, (F, SHOWN, D)."""
+    return training[nearest(found.guess, training)[1]]
+
+
+def captions(found: Walk, training: Tensor) -> list[str]:
+    """How far the guesses are from the training points."""
+    near = nearest(found.guess, training)[0][..., 0].median(-1).values
+    first = [f"t = {found.times[0]}: noise; nothing has been asked yet."]
+    return first + [
+        f"t = {t}: half of the guesses x̂₀ lie within {float(d):.3g} of a training point."
+        for t, d in zip(found.times[1:], near[1:], strict=True)
+    ]
