@@ -16,7 +16,7 @@ import torch
 from streamlit.proto.Element_pb2 import Element
 
 from lab import bench
-from lab.bench import flow, gcn, gpt, hmm, recording, server, timing
+from lab.bench import diffusion, flow, gcn, gpt, hmm, recording, server, timing
 from lab.bench.timing import Row
 from lab.errors import UserError
 from lab.ui.speaking import Answer, Control
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
-    "name", ["generation", "recording", "made", "nade", "pixelcnn", "bpe", "ngram", "gcn", "mixture"]
+    "name", ["generation", "recording", "made", "nade", "pixelcnn", "bpe", "ngram", "gcn", "mixture", "gan"]
 )
 def test_bench_measures_positive_ratios(name: str) -> None:
     rows = importlib.import_module(bench.BENCHES[name][0]).measure(quick=True)
@@ -89,6 +89,13 @@ def test_flow_bench_measures_or_says_how_to_install_a_peer() -> None:
     assert {row.note.split(": ")[-1] for row in rows[4:] if row.met is not None} <= {"zuko", "normflows"}
     for row in rows[4:]:
         assert row.ours > 0 and (row.ratio > 0 or row.note.endswith(flow.INSTALL))
+
+
+def test_diffusion_bench_measures_or_says_how_to_install_a_peer() -> None:
+    rows = diffusion.measure(quick=True)
+    assert len(rows) == 2
+    for row in rows:
+        assert row.ours > 0 and (row.ratio > 0 or row.note == diffusion.INSTALL)
 
 
 def test_hmm_bench_measures_or_says_how_to_install_the_peer() -> None:
