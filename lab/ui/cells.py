@@ -13,7 +13,7 @@ import streamlit as st
 from lab.figures import theme
 from lab.figures.basic import array
 from lab.ui import state, wire
-from lab.ui.components import component
+from lab.ui.components import component, told_by
 from lab.ui.figures import selected_cell
 from lab.ui.films import Film
 
@@ -109,7 +109,7 @@ def cells(
     slot = f"cells-{key}"
 
     def pointed() -> None:
-        told = st.session_state[slot]["point"]
+        told = told_by(slot, "point")
         if isinstance(told, Mapping):
             cell = int(told.get("y", -1)), int(told.get("x", -1))
             if not (0 <= cell[0] < R and 0 <= cell[1] < C):
@@ -122,7 +122,7 @@ def cells(
                     state.put(film.key, str(cell[0] // band))
 
     def turned() -> None:
-        told = st.session_state[slot]["map"]
+        told = told_by(slot, "map")
         if maps and isinstance(told, Mapping) and 0 <= int(told.get("at", -1)) < down * across:
             l, h = divmod(int(told["at"]), across)
             st.session_state[f"_seq:{maps}"] = int(told.get("seq") or 0)

@@ -32,3 +32,11 @@ def component(name: str, html: str, css: str | None = None) -> Any:
     `css` reaches the page."""
     js = STUB % (json.dumps(PLOTLY), name, json.dumps(ALONE))
     return st.components.v2.component(f"lectern_{name}", html=html, css=css, js=js, isolate_styles=False)
+
+
+def told_by(name: str, field: str) -> Any:
+    """What a component has told; None where the page was left before its word arrived."""
+    try:
+        return st.session_state[name][field]
+    except KeyError:
+        return None

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from lab.ui import access, state
-from lab.ui.components import component
+from lab.ui.components import component, told_by
 from lab.ui.ranges import in_range, parse
 
 mount_slider = component(
@@ -46,7 +46,7 @@ def slider(
     name = f"{key}-slider"
 
     def moved() -> None:
-        told = st.session_state[name]["moved"]
+        told = told_by(name, "moved")
         if isinstance(told, Mapping) and in_range(low, high, whole)(told.get("value")):
             st.session_state[f"_seq:{key}"] = int(told.get("seq") or 0)
             state.put(key, state.spell(int(told["value"]) if whole else float(told["value"])))

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from lab.ui import state
+from lab.ui.components import told_by
 
 LEVELS = 15  # grey levels of a pixel: 4 bits, so that a drawing fits into a link
 INK = "ink."  # a link's value that starts so is a drawing; any other is the name of an example
@@ -48,7 +49,7 @@ def draw(label: str, *, key: str, size: int = 28, examples: Sequence[tuple[str, 
     name = f"{key}-pad"
 
     def drawn() -> None:
-        message = st.session_state[name]["drawing"]
+        message = told_by(name, "drawing")
         if isinstance(message, dict):
             st.session_state[f"_seq:{key}"] = int(message.get("seq") or 0)
             ink = unpack_bytes(message.get("pixels"), size)

@@ -14,7 +14,7 @@ import streamlit as st
 from lab.figures import theme
 from lab.figures.basic import array
 from lab.ui import state, wire
-from lab.ui.components import component
+from lab.ui.components import component, told_by
 from lab.ui.films import Film
 
 Figure = Any  # plotly's go.Figure; plotly is imported in lab.figures alone
@@ -89,7 +89,7 @@ def draw(
     chart = f"figure-{key}"
 
     def clicked() -> None:
-        point = st.session_state[chart]["point"]
+        point = told_by(chart, "point")
         if on_click is not None and isinstance(point, Mapping):
             on_click(point.get("x", ""), point.get("y", ""))
 

@@ -18,7 +18,7 @@ from typing import Any
 import streamlit as st
 
 from lab.ui import state, wire
-from lab.ui.components import component
+from lab.ui.components import component, told_by
 
 HTML = """
 <div class="lectern-film">
@@ -92,7 +92,7 @@ class Film:
         slot = f"{self.key}-film"
 
         def rested() -> None:
-            told = st.session_state[slot]["rest"]
+            told = told_by(slot, "rest")
             if isinstance(told, Mapping) and told.get("stamp") == stamp(self.key):
                 at = max(0, min(self.count - 1, int(told.get("at", 0))))
                 state.put(self.key, state.spell(at if self.values is None else self.values[at]))

@@ -17,7 +17,7 @@ from PIL import Image
 from lab.figures import theme
 from lab.figures.basic import array
 from lab.ui import state
-from lab.ui.components import component
+from lab.ui.components import component, told_by
 from lab.ui.figures import Table, to_csv
 
 LEVELS = 63  # shades of ink in the sheet
@@ -91,7 +91,7 @@ def plane(
     name = f"{key}-plane"
 
     def placed() -> None:
-        message = st.session_state[name]["place"]
+        message = told_by(name, "place")
         if isinstance(message, dict):
             st.session_state[f"_seq:{key}"] = int(message.get("seq") or 0)
             where = message.get("place")

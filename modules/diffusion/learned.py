@@ -152,9 +152,9 @@ class Diffusion(Module):
             u = (torch.arange(n, device=u.device) + u) / n
         return 1 + (u * self.schedule.T).long().clamp(max=self.schedule.T - 1)
 
-    def without_some(self, y: Tensor) -> Tensor:
+    def without_some(self, y: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """Labels (B,), a share of them "none"."""
-        dropped = torch.rand(len(y)).to(y.device) < self.drop_label
+        dropped = torch.rand(len(y), generator=generator).to(y.device) < self.drop_label
         return torch.where(dropped, self.num_classes, y)
 
     def step(self, batch: Any, split: Split) -> Tensor:

@@ -270,7 +270,7 @@ WHOLE = {  # what reads a number, where it is not read without
 NUMBERS = [
     (c, name)
     for c in CLASSES
-    if c.__name__ not in ("DataModule", "Drawn", "OneGraph", "ImageData")
+    if c.__name__ not in ("DataModule", "Drawn", "OneGraph", "ImageData", "Pairs")
     for name, parameter in inspect.signature(c.__init__).parameters.items()
     if "int" in str(parameter.annotation) and name != "batch_size"  # more than there are is all of them
 ]

@@ -62,6 +62,7 @@ export default function ({data, parentElement: root, setStateValue}) {
   const end = () => {
     const clock = film(state.spec.key);
     clock.stop();
+    clearTimeout(clock.timer); // nobody is there to hear where it rests
     films.delete(state.spec.key);
     if (window.lecternFilm === clock) window.lecternFilm = null;
   };

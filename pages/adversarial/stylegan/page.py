@@ -58,7 +58,7 @@ names = lens.layers(model)
 with stage.rail:
     show = ui.choice("Show", ["Mixing", "Noise", "Truncation", "Layers"], key="show", as_list=True)
     seed = ui.number("Seed", 0, 999, 0, key="seed")
-    at = ui.slider("Layer", 1, len(names), len(names), key="at") if show == "Layers" else 1
+    at = ui.slider("Layer", 1, len(names), len(names), key="layer") if show == "Layers" else 1
 
 # --- Mixing -------------------------------------------------------------------------------------
 

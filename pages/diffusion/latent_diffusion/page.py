@@ -14,7 +14,7 @@ REFERENCES = [
 ]
 LATENT, PIXELS, REFEREE = "ldm-digits", "ddpm-digits", "cnn-digits"
 VIEWS = ("Digits", "Codes", "Judged")
-KNOBS = {"steps": "Steps S", "eta": "Noise η", "guidance": "Guidance w"}
+KNOBS = {"Steps S": "steps", "Noise η": "eta", "Guidance w": "guidance"}
 
 stage = ui.stage("Latent diffusion", "Let an autoencoder make digits small, and diffuse in its codes.",
                  lenses=("sampling", "latent"))  # fmt: skip
@@ -28,9 +28,9 @@ stage.scenes(
         "Arrived": ui.scene("At t = 0 diffusion's codes lie nearer to the digits' than N(0, I) does.",
                             view=VIEWS[1]),
         "More guidance": ui.scene("A little w makes the class sure; the distance only grows with w.",
-                                  view=VIEWS[2], vary="guidance"),
+                                  view=VIEWS[2], vary="Guidance w"),
         "More steps": ui.scene("Ten steps or fifty: in the codes there is little between them.",
-                               view=VIEWS[2], vary="steps"),
+                               view=VIEWS[2], vary="Steps S"),
     }
 )  # fmt: skip
 
@@ -148,9 +148,8 @@ def draw_judged() -> None:
     """What judges say, by steps, noise or guidance."""
     with stage.rail:
         name = ui.choice("Model", [LATENT, PIXELS], key="model", as_list=True)
-        vary = ui.choice("Vary", list(KNOBS), key="vary", default="guidance", format=KNOBS.__getitem__,
-                         as_list=True)  # fmt: skip
-    label = KNOBS[vary]
+        label = ui.choice("Vary", list(KNOBS), key="vary", default="Guidance w", as_list=True)
+    vary = KNOBS[label]
 
     def shown(found: lens.Table) -> None:
         left, right = ui.columns(2)
