@@ -34,7 +34,7 @@ mount_menu, mount_map = (
 # The order in which a course meets the topics of a family; those not named come after, by name.
 COURSE = {
     "adversarial": (
-        "toy_gan", "gan_bench", "dcgan", "divergences", "optimal_discriminator", "vanishing",
+        "toy_gan", "gan_bench", "dcgan", "growing", "divergences", "optimal_discriminator", "vanishing",
         "earth_mover", "critic", "conditional_bench", "judge", "birthday", "latent_pad", "translate",
         "unpaired", "super_resolution", "stylegan", "inversion", "ais", "property_table",
     ),

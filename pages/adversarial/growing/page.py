@@ -1,0 +1,137 @@
+"""Growing: a game of 4 × 4 pixels first, then of 8 × 8, faded in so that nothing breaks."""
+
+from lab import ui
+from modules.adversarial import growing
+from pages.adversarial.dcgan.figures import sheet, sheets
+from pages.adversarial.growing import figures, lens
+
+REFERENCES = ["Karras et al. 2018, arXiv:1710.10196", "[UDL] §15.3, figs 15.9, 15.11"]
+
+stage = ui.stage("Growing", "Learn small pictures first; fade each finer level in, and nothing jumps.")
+stage.scenes(
+    {
+        "Nothing changes": ui.scene("α = 0: the grown networks answer as before, to the bit."),
+        "Half faded": ui.scene("α = ½: each pixel lies between the two ways, strokes begin.", alpha=0.5),
+        "Grown": ui.scene("α = 1: the new way alone, 8 × 8 pixels.", alpha=1.0),
+        "As it goes": ui.scene("A game of 800 turns, the same z: pixels come, content drifts, no jump.",
+                               view="Training", phase=lens.PHASES[1]),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def faded(seed: int):
+    return lens.fade(ui.load(lens.NAME), seed)
+
+
+with stage.rail:
+    view = ui.choice("Show", ["Fade", "Training"], key="view")
+    if view == "Training":
+        phase = ui.choice("Turns of a phase", lens.PHASES, key="phase")
+    seed = ui.number("Seed", 0, 999, 0, key="seed")
+
+# --- The fade -----------------------------------------------------------------------------------
+
+if view == "Fade":
+    found = faded(seed)
+    film = ui.film(len(lens.ALPHAS), key="alpha", values=lens.ALPHAS, default=0.0, label="α", seconds=0.15)
+    with stage.picture:
+        left, right = ui.columns([3, 2])
+        with left:
+            ui.figure(
+                sheet(found.pictures[film.at]), key="sheet", share=1.0, film=film,
+                frames={"data.0.z": sheets(found.pictures)}, alt="Draws at this α, always of the same z",
+            )  # fmt: skip
+        with right:
+            ui.figure(
+                figures.fade(found, film.at), key="course", share=1.0, film=film,
+                frames=figures.fade_points(found),
+                alt="Difference from the doubled small picture, and of the halved one, against α",
+                data={"alpha": lens.ALPHAS, "detail": found.detail, "content": found.content},
+            )  # fmt: skip
+    with stage.foot:
+        film.bar(captions=lens.fade_captions(found), equations=lens.fade_equations(found))
+    stage.metrics(
+        {
+            "α = 0, pixels change by": f"{found.same[0]:g}",
+            "D's answers by": f"{found.same[1]:g}",
+        }
+    )
+
+# --- The growth as it goes ----------------------------------------------------------------------
+
+else:
+
+    def draw(looks: list[lens.Look], at: int, film=None) -> None:
+        """The game at a look."""
+        left, right = ui.columns([3, 2])
+        with left:
+            pictures = [one.pictures for one in looks]
+            ui.figure(
+                sheet(pictures[at]), key="sheet", share=1.0, film=film,
+                frames={"data.0.z": sheets(pictures)} if film else None,
+                alt="Draws at this turn, always of the same z",
+            )  # fmt: skip
+        with right:
+            for what, says in (("distance", "Distance to held-out digits along the game"),
+                               ("kept", "Correlation with the last small pictures")):  # fmt: skip
+                ui.figure(
+                    figures.course(looks, phase, at, what), key=what, share=0.5, film=film, alt=says,
+                    frames=figures.course_points(looks, what) if film else None,
+                    data={"turns": [one.turns for one in looks],
+                          what: [getattr(one, what) for one in looks]},
+                )  # fmt: skip
+
+    with stage.picture:
+        looks = ui.found(
+            "Grow", lambda: lens.playing(phase, seed), key="grow", of=(phase, seed), quick=False,
+            show=lambda so_far: draw(so_far, len(so_far) - 1), says="The film is there when it has grown.",
+        )  # fmt: skip
+        film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Look", seconds=0.2)
+        draw(looks, film.at, film)
+    with stage.foot:
+        film.bar(captions=lens.look_captions(looks), equations=lens.look_equations(looks, phase))
+
+# --- Words --------------------------------------------------------------------------------------
+
+shows: object
+with stage.below:
+    if view == "Fade":
+        ui.notice(
+            f"{lens.NAME} has learned at 4 × 4 pixels, then through the fade, then at 8 × 8 alone. The "
+            "small pictures are made by the old way to pixels, which was taught until the fade ended, while "
+            "the layers before it went on learning: what it shows is not what it showed then, and the halves "
+            "of the grown pictures differ from it. How much is kept while the game goes, the training here "
+            "tells. That growing changes nothing at α = 0 holds of any weights: the mean of "
+            "four equal pixels is the pixel."
+        )
+        ui.check(
+            "To which are the pictures of this α nearer?",
+            ["the grown one", "the doubled small one"], lens.half_way(found, film.at),
+            f"α = {film.value:g}.", veils=("course", "equation"),
+        )  # fmt: skip
+        program = f"lens.fade(weights.load({lens.NAME!r}), {seed}).detail[{film.at}]"
+        shows = found.detail[film.at]
+    else:
+        last = looks[-1]
+        ui.notice(
+            "The pictures of one z stay alike through the growth as far as the game lets them: both networks "
+            "go on learning, and the small pictures move too. Correlation is that of the pictures made small "
+            "again with those of the last turn at 4 × 4, over 500 draws, their mean taken off."
+        )
+        ui.check(
+            "How large is that correlation at the end?", lens.OPTIONS, lens.kept(looks),
+            f"{last.kept:.2f}.", veils=("picture", "equation"),
+        )  # fmt: skip
+        program = f"(lambda one: [one.distance, one.kept])([*lens.playing({phase}, {seed})][-1][1][-1])"
+        shows = [last.distance, last.kept]
+    ui.program(
+        f"""
+        from lab import weights
+        from pages.adversarial.growing import lens
+
+        result = {program}
+        """,
+        shows=shows,
+    )
+    ui.source(growing.fade, growing.GrowingGenerator, growing.GrowingJudge, references=REFERENCES)

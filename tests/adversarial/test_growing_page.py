@@ -1,0 +1,130 @@
+"""The page "Growing": the fade of a trained game, the growth as it goes, and what its scenes say."""
+
+import copy
+from functools import cache
+from itertools import pairwise
+
+import pytest
+import torch
+from opening import figure, film, metrics, open_page, run_page, scenes
+from torch import Tensor
+
+from lab import weights
+from modules.adversarial.growing import ProgressiveGAN, halve, up
+from pages.adversarial.growing import lens
+
+
+def model() -> ProgressiveGAN:
+    return weights.load(lens.NAME)  # type: ignore[return-value]
+
+
+@cache
+def found(seed: int = 0) -> lens.Fade:
+    return lens.fade(model(), seed)
+
+
+@cache
+def looks(phase: int) -> list[lens.Look]:
+    *_, (share, seen) = lens.playing(phase, 0)
+    assert share == 1
+    return seen
+
+
+def small(seed: int = 0) -> Tensor:
+    """What the model makes at 4 × 4, in [0, 1], on its own."""
+    alone = copy.deepcopy(model())
+    alone.set(0)
+    z = alone.noise(lens.DRAWN, torch.Generator().manual_seed(seed))
+    with torch.no_grad():
+        return (alone.averaged(z) + 1) / 2
+
+
+@pytest.mark.parametrize("seed", [0, 1, 999])
+def test_growing_changes_nothing_at_first(seed: int) -> None:
+    assert found(seed).same == (0.0, 0.0)
+    assert torch.equal(found(seed).pictures[0], up(small(seed))[: lens.SHEET, 0])
+    assert found(seed).detail[0] == found(seed).content[0] == 0
+
+
+def test_the_end_of_the_fade_is_what_the_model_makes() -> None:
+    z = model().noise(lens.DRAWN, torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        x = model().decode(z)
+    assert torch.equal(found().pictures[-1], x[: lens.SHEET, 0])
+    assert found().detail[-1] == pytest.approx(float((x - up(small())).square().mean().sqrt()))
+    assert found().content[-1] == pytest.approx(float((halve(x) - small()).square().mean().sqrt()))
+    assert found().content[-1] < found().detail[-1]  # the mean of four changes less than the four
+
+
+def test_a_pixel_is_what_its_equation_says() -> None:
+    old, new = found().ways
+    row, column = lens.PIXEL
+    for alpha, pictures in zip(lens.ALPHAS, found().pictures, strict=True):
+        ink = (1 + torch.tensor((1 - alpha) * old + alpha * new).tanh()) / 2
+        torch.testing.assert_close(pictures[0, row, column], ink, atol=1e-5, rtol=0)
+
+
+def test_readers_share_a_model_that_stays_as_it_is() -> None:
+    shared = model()
+    shared.set(1, 1.0)
+    lens.fade(shared, 0)
+    assert (shared.averaged.level, shared.averaged.alpha) == (1, 1.0)
+    assert (shared.discriminator.level, shared.discriminator.alpha) == (1, 1.0)
+
+
+def test_correlation() -> None:
+    x = torch.randn(50, 1, 4, 4, generator=torch.Generator().manual_seed(0))
+    assert lens.correlation(x, 3 * x + 7) == pytest.approx(1)
+    assert lens.correlation(x, -x) == pytest.approx(-1)
+    assert abs(lens.correlation(x, x.roll(1, 0))) < 0.15
+    assert lens.correlation(torch.zeros(5, 3), x[:5, 0, 0, :3]) == 0
+
+
+def test_a_short_growth() -> None:
+    seen = looks(10)
+    assert [one.turns for one in seen] == list(range(41))
+    assert [one.level for one in seen] == [0] * 10 + [1] * 31
+    assert [one.alpha for one in seen[10:]] == pytest.approx([min(1.0, i / 10) for i in range(31)])
+    assert all(one.kept is None for one in seen[:10]) and seen[10].kept == pytest.approx(1)
+    for one in seen[:11]:  # each pixel four times: at α = 0 too
+        assert torch.equal(one.pictures, up(halve(one.pictures[:, None]))[:, 0])
+    assert not torch.equal(seen[12].pictures, up(halve(seen[12].pictures[:, None]))[:, 0])
+
+
+def test_what_the_scenes_of_the_fade_say() -> None:
+    half = lens.ALPHAS.index(0.5)
+    assert found().same == (0.0, 0.0)
+    ends = found().pictures[0], found().pictures[-1]
+    low, high = torch.minimum(*ends), torch.maximum(*ends)
+    now = found().pictures[half]
+    assert bool(((now >= low - 1e-6) & (now <= high + 1e-6)).all())
+    assert found().detail == sorted(found().detail)
+    last = found().pictures[-1]
+    assert not torch.equal(last, up(halve(last[:, None]))[:, 0])
+
+
+@pytest.mark.heavy
+def test_what_the_scene_of_the_growth_says() -> None:
+    """From look to look the content drifts, never jumps; finer pixels bring the pictures nearer to digits."""
+    seen = looks(lens.PHASES[1])
+    assert seen[-1].turns == 800
+    fading = [one for one in seen if one.level and one.turns <= 400]
+    said = [one.kept or 0.0 for one in seen if one.level]
+    assert said[0] == pytest.approx(1) and said[10] > 0.5
+    assert max(abs(b - a) for a, b in pairwise(said)) < 0.12
+    assert fading[-1].alpha == 1 and fading[-1].distance < fading[0].distance / 2
+
+
+def test_the_page() -> None:
+    page = open_page("adversarial/growing")
+    assert film(page, "alpha")["captions"] == lens.fade_captions(found())
+    _, arrays = figure(page, "sheet")
+    assert len(arrays["data.0.z"]) == len(lens.ALPHAS)
+    assert set(metrics(page).values()) == {"0"}
+    assert 2 <= len(scenes(page)) <= 9
+    assert film(open_page("adversarial/growing", alpha="0.5"), "alpha")["at"] == lens.ALPHAS.index(0.5)
+
+
+def test_nonsense_in_the_link() -> None:
+    for link in ({"alpha": "🦊"}, {"view": "x", "seed": "-1"}, {"view": "Training", "phase": "1e9"}):
+        assert not run_page("adversarial/growing", **link).exception
