@@ -335,10 +335,10 @@ def fully_connected(model: DCGAN) -> nn.Sequential:
         *mlp([model.latent_dim, *[h] * (depth - 1), outputs], nn.ReLU),
         nn.Unflatten(1, model.event_shape), nn.Tanh(),
     )  # fmt: skip
-    return made.apply(he)
+    return made.apply(initialize_he)
 
 
-def he(module: nn.Module) -> None:
+def initialize_he(module: nn.Module) -> None:
     """He's first weights: without batch norm small ones would leave hardly anything of z."""
     if isinstance(module, nn.Linear):
         nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
