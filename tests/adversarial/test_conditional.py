@@ -48,6 +48,19 @@ def test_the_class_of_made_examples_counts_for_both_players(monkeypatch: Any) ->
     torch.testing.assert_close(model.generator_loss(X, y=Y), fooled + of_class[1])
 
 
+def test_a_head_of_logits_learns_one_batch_by_heart() -> None:
+    """GA-O4: with the classes of real and made examples below 0.05, where probabilities would stop at 3.9."""
+    model = game("auxiliary", init_sd=None)
+    fake = model.generator(model.joined(model.noise(12, torch.Generator().manual_seed(1)), y=Y)).detach()
+    optimizer = torch.optim.Adam(model.discriminator.parameters(), 0.03)
+    for _ in range(150):
+        optimizer.zero_grad()
+        loss = model.of_discriminator(X, fake, y=Y)
+        loss.backward()
+        optimizer.step()
+    assert loss < 0.05
+
+
 def test_a_projection_of_zero_knows_no_class() -> None:
     model = game("projection", init_sd=None).eval()
     free = model.discriminator(X)

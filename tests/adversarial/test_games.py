@@ -192,6 +192,20 @@ def test_both_players_of_every_game_learn_with_all_their_weights(loss: str) -> N
             assert parameter.grad is not None and (key in dead or parameter.grad.abs().max() > 0), key
 
 
+def test_a_discriminator_of_logits_learns_one_batch_by_heart() -> None:
+    """GA-O4: below 0.05, where probabilities in the place of logits would stop at 1.006."""
+    torch.manual_seed(0)
+    model = GAN((2,), 2, [32, 32])
+    x, fake = (torch.randn(8, 2, generator=torch.Generator().manual_seed(s)) for s in (0, 1))
+    optimizer = torch.optim.Adam(model.discriminator.parameters(), 0.05)
+    for _ in range(200):
+        optimizer.zero_grad()
+        loss = model.of_discriminator(x, fake)
+        loss.backward()
+        optimizer.step()
+    assert loss < 0.05
+
+
 def test_evaluations_draw_the_same_noise_and_only_the_average() -> None:
     model = GAN((2,), 2, [4], modes=[[0, 0], [1, 1]], mode_sd=0.3).eval()
     x = torch.randn(8, 2)

@@ -1,5 +1,7 @@
 """The page of the judges: its numbers, what spoils them, and what each judge does not see."""
 
+import copy
+
 import pytest
 import torch
 from opening import film, open_page
@@ -39,6 +41,18 @@ def test_what_each_judge_sees(bench, change: lens.Change) -> None:
         assert lens.fallen(floor, now) == "precision"
     else:
         assert now.repeated >= 0.9 and floor.score - now.score < 1 and floor.recall - now.recall < 0.1
+
+
+def test_the_inception_score_reads_probabilities_and_the_distance_features(bench) -> None:
+    """GA-E14: a head that is less sure changes the one and not the other."""
+    network, known, real, floor = bench
+    unsure = copy.deepcopy(network)
+    with torch.no_grad():
+        for parameter in unsure.layers[-1].parameters():
+            parameter.mul_(0.05)
+    now = lens.judge(unsure, known, real, 3)
+    assert now.score < floor.score - 3
+    assert (now.frechet, now.precision, now.recall) == (floor.frechet, floor.precision, floor.recall)
 
 
 def test_nothing_changes_nothing(bench) -> None:

@@ -9,6 +9,8 @@ from torch import Tensor
 
 from modules.adversarial import judges
 from modules.adversarial.transport import assignment
+from modules.diffusion.bound import log_normal
+from modules.diffusion.exact import Mixture
 
 
 def f64(*values: float) -> Tensor:
@@ -133,6 +135,33 @@ def test_nearest_pairs_are_those_of_all_pairs() -> None:
     best = every.flatten().sort()
     assert torch.allclose(distance, best.values[:4])
     assert (places[:, 0] * 30 + places[:, 1]).tolist() == best.indices[:4].tolist()
+
+
+# --- Likelihood ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("h", "train", "test"),
+    [(1.0, -1.138009, -1.043939), (0.3, -0.404254, -1.103855), (0.1, 0.690499, -11.116353),
+     (0.01, 2.993084, -1246.3138)],
+)  # fmt: skip
+def test_the_likelihood_of_training_data_rewards_learning_by_heart(
+    h: float, train: float, test: float
+) -> None:
+    """GA-O41: a kernel density of two points, at those and half-way between."""
+    data = f64(0, 1)[:, None]
+    kernels = Mixture(data, h**2)
+    assert kernels.log_prob(data).mean().item() == pytest.approx(train, abs=1e-6)
+    assert kernels.log_prob(f64(0.5)[:, None]).item() == pytest.approx(test, rel=1e-7, abs=1e-6)
+
+
+def test_a_threshold_on_the_likelihood_lets_the_mode_pass() -> None:
+    """GA-O41: at 0, where no draw of 100 dimensions comes near, log p is higher than at any draw."""
+    draws = normal(5000, 100)
+    of_draws, of_mode = (log_normal(x, torch.zeros_like(x), 1.0) for x in (draws, f64(*[0] * 100)[None]))
+    assert of_mode.item() == pytest.approx(-91.8939, abs=1e-4)
+    assert of_draws.mean().item() == pytest.approx(-141.8939, abs=4 * math.sqrt(50 / 5000))
+    assert of_mode > of_draws.max() and draws.norm(dim=1).min() > 6
 
 
 # --- Modes --------------------------------------------------------------------------------------------

@@ -59,6 +59,8 @@ def test_shapes_and_sides() -> None:
     model = small()
     z, noise = model.noise(3, seeded(0)).split([5, model.noise_dim], 1)
     assert model.generator.sides == [4, 4, 8, 8] and model.noise_dim == 160
+    # two numbers a channel, fewer where there are fewer channels ([UDL] prints 2 × 512 throughout)
+    assert [layer.affine.out_features for layer in model.generator.layers] == [12, 12, 8, 8]
     seen = model.generator.maps(model.styles(z), noise)
     assert [tuple(h.shape[1:]) for h in seen] == [(6, 4, 4), (6, 4, 4), (4, 8, 8), (4, 8, 8)]
     assert model.sample(2, seed=0).shape == (2, 1, 8, 8)
