@@ -6,7 +6,7 @@ from torch import Tensor
 
 from datamodules.digits import Digits
 
-BEYOND = "Beyond the texts, which only name this family: [GM] §3.12; [UDL] §14.3, fig. 14.3"
+BEYOND = "Beyond the texts, which only name this family: title of [BB]; [GM] §3.12; [UDL] §14.3, fig. 14.3"
 SAID = "The texts only name this family; what is here goes beyond them."
 
 

@@ -11,7 +11,9 @@ largest of four and G repeats each pixel, with convolutions of 3 × 3.
 Shapes: z (B, K), x (B, C, H, W) in [0, 1] for the data, in [−1, 1] for both networks; f (B,).
 
 References: Radford et al. 2016, arXiv:1511.06434; Ioffe & Szegedy 2015, arXiv:1502.03167; [UDL] §15.1.3,
-§15.1.4, figs 15.3–15.5.
+§15.1.4, figs 15.3–15.5. Only mentioned: self-attention in both networks (Zhang et al. 2019,
+arXiv:1805.08318); a game on top of quantised codes with a transformer for prior, VQ-GAN (Esser et al. 2021,
+arXiv:2012.09841); data that are no pictures, such as molecules (De Cao & Kipf 2018, arXiv:1805.11973).
 """
 
 from collections.abc import Sequence

@@ -12,7 +12,9 @@ doubling. At α = 1 the old way to pixels has no part any more, and gets no grad
 
 Shapes: z (B, K); at level l x is (B, C, 4 · 2^l, 4 · 2^l).
 
-References: Karras et al. 2018, arXiv:1710.10196; [UDL] §15.3, figs 15.9, 15.11, notes (minibatch std).
+References: Karras et al. 2018, arXiv:1710.10196; [UDL] §15.3, figs 15.9, 15.11, notes (minibatch std). Only
+mentioned: games at several resolutions at once, LAPGAN (Denton et al. 2015, arXiv:1506.05751), StackGAN
+(Zhang et al. 2017, arXiv:1612.03242), several D at different scales (Wang et al. 2018, arXiv:1711.11585).
 """
 
 from collections.abc import Sequence

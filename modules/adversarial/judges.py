@@ -18,7 +18,9 @@ Shapes: features (N, D); class probabilities (N, C).
 
 References: Salimans et al. 2016 (inception score), arXiv:1606.03498; Heusel et al. 2017 (Fréchet),
 arXiv:1706.08500; Kynkäänniemi et al. 2019 (precision, recall), arXiv:1904.06991; Arora & Zhang 2017
-(birthday), arXiv:1706.08224; Srivastava et al. 2017 (modes), arXiv:1705.07761; [UDL] §14.3, §15 notes.
+(birthday), arXiv:1706.08224; Srivastava et al. 2017 (modes), arXiv:1705.07761; [UDL] §14.3, §15 notes. Only
+mentioned: a Fréchet distance of earlier, spatial features (Nash et al. 2021, arXiv:2103.03841); what is wrong
+with such scores (Barratt & Sharma 2018, arXiv:1801.01973; Borji 2018, arXiv:1802.03446).
 """
 
 import math

@@ -23,7 +23,11 @@ Shapes: f (B,); x (B, ...); a loss is a scalar, the mean over the batch, or the 
 References: Goodfellow et al. 2014, arXiv:1406.2661; Mao et al. 2017, arXiv:1611.04076; Lim & Ye 2017 (hinge),
 arXiv:1705.02894; Jolicoeur-Martineau 2019, arXiv:1807.00734; Zhao et al. 2017 (energy), arXiv:1609.03126;
 Nowozin et al. 2016, arXiv:1606.00709; Arjovsky et al. 2017, arXiv:1701.07875; Gulrajani et al. 2017,
-arXiv:1704.00028; Miyato et al. 2018, arXiv:1802.05957; [UDL] §15.1.1–15.1.2, §15.2.6, notes.
+arXiv:1704.00028; Miyato et al. 2018, arXiv:1802.05957; [UDL] §15.1.1–15.1.2, §15.2.6, notes. Only mentioned
+there: Wasserstein divergence (Wu et al. 2018, arXiv:1712.01026), Cramér and Banach critics (Bellemare et al.
+2017, arXiv:1705.10743; Adler & Lunz 2018, arXiv:1806.06621), unrolled D (Metz et al. 2017, arXiv:1611.02163),
+loss-sensitive GAN (Qi 2017, arXiv:1701.06264); comparisons (Lucic et al. 2018, arXiv:1711.10337; Kurach et
+al. 2019, arXiv:1807.04720).
 """
 
 from collections.abc import Callable

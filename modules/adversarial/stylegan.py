@@ -17,7 +17,9 @@ Shapes: z (B, K); styles (B, L, K); noise (B, Σ HW), zeros for none; x (B, 1, S
 
 References: Karras et al. 2019, arXiv:1812.04948; Huang & Belongie 2017 (AdaIN), arXiv:1703.06868; Mescheder
 et al. 2018 (R₁), arXiv:1801.04406; Karras et al. 2020 (R₁ at times), arXiv:1912.04958; [UDL] §15.6, figs
-15.19–15.20.
+15.19–15.20. Only mentioned there: StyleGAN2's other normalisation (the same paper), D on changed pictures
+where data are few (Karras et al. 2020, arXiv:2006.06676), StyleGAN3 without aliases (Karras et al. 2021,
+arXiv:2106.12423).
 """
 
 from collections.abc import Sequence

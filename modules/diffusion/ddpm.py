@@ -13,7 +13,11 @@ EMAWeightAveraging.
 Shapes: x (B, *event_shape), t (B,) from 1 to T, y (B,) int64.
 References: Ho, Jain, Abbeel 2020, arXiv:2006.11239; Salimans & Ho 2022, arXiv:2202.00512 (v); Hang et al.
 2023, arXiv:2303.09556; Ho & Salimans 2022, arXiv:2207.12598. The texts only name this family ([GM] 3.12,
-[UDL] 14.3).
+[UDL] 14.3; the title of [BB] announces it). Not built: preconditioned networks (Karras et al. 2022,
+arXiv:2206.00364), consistency models (Song et al. 2023, arXiv:2303.01469), progressive distillation (with v,
+above), transformers in the U-Net's place (Peebles & Xie 2023, arXiv:2212.09748), discrete noise (Austin et
+al. 2021, arXiv:2107.03006), other damage than noise (Bansal et al. 2023, arXiv:2208.09392), ControlNet (Zhang
+et al. 2023, arXiv:2302.05543).
 """
 
 from collections.abc import Sequence

@@ -11,7 +11,8 @@ its steps: `last` keeps the end, `trace` keeps all.
 
 Shapes: x (B, ...), z ~ N(0, I).
 References: Ho et al. 2020, arXiv:2006.11239; Song, Meng, Ermon 2021, arXiv:2010.02502 (DDIM); Karras et al.
-2022, arXiv:2206.00364 (Heun); Lu et al. 2022, arXiv:2211.01095 (DPM-Solver++). Beyond the texts.
+2022, arXiv:2206.00364 (Heun); Lu et al. 2022, arXiv:2211.01095 (DPM-Solver++); bounds on x̂_0 that move with
+it (Saharia et al. 2022, arXiv:2205.11487) are only named here. Beyond the texts.
 """
 
 import math
