@@ -187,10 +187,15 @@ def learned_score(sde: SDE, predict: Denoiser, schedule: Schedule) -> Score:
 
 def first_time(sde: SDE, schedule: Schedule) -> float:
     """Where log SNR is that of the chain's first step: nearer to the data no denoiser has learned."""
-    low, high, wanted = 0.0, 1.0, float(schedule.alpha_bar[1])
+    return time_of(sde, float(schedule.alpha_bar[1]))
+
+
+def time_of(sde: SDE, alpha_bar: float) -> float:
+    """t in [0, 1] whose log SNR is that of ᾱ in a chain."""
+    low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if float(radius(sde, middle)[1]) > wanted else (low, middle)
+        low, high = (middle, high) if float(radius(sde, middle)[1]) > alpha_bar else (low, middle)
     return high
 
 

@@ -6,6 +6,7 @@ import torch
 from opening import component, open_page
 
 from lab import weights
+from lab.ui import pages
 from pages.adversarial.judge import lens as judge
 from pages.adversarial.property_table import lens
 
@@ -30,6 +31,18 @@ def test_agreement_with_the_text() -> None:
     assert all(len(said) == len(lens.CRITERIA) for said in lens.TEXT.values())
 
 
+def test_every_cell_has_a_room_that_is_there() -> None:
+    topics = {page.topic for page in pages()}
+    rooms = {(family, name): lens.room(family, name) for family in lens.MODELS for name in lens.CRITERIA}
+    assert set(rooms.values()) <= topics and set(lens.OWN) <= set(rooms)
+    assert rooms["diffusion", "likelihood"] == "ode_likelihood" and rooms["VAE", "quality"] == "judge"
+
+
+def test_what_the_models_have_to_say_of_log_p() -> None:
+    said = {family: lens.told(weights.load(name)) for family, name in lens.MODELS.items()}
+    assert list(said.values()) == ["none", "bound", "exact", "by ODE", "exact"]
+
+
 def test_pixels_cost_more_than_one_pass() -> None:
     """64 of them, each of which asks only what has changed."""
     pixelcnn, vae = (weights.load(lens.MODELS[name]) for name in ("autoregressive", "VAE"))
@@ -44,3 +57,7 @@ def test_the_page() -> None:
     heat = component(page, "figure-table")[0]["figure"]["data"][0]
     assert heat["text"][1][1] == f"{said.precision:.2f}"
     assert heat["text"][0][5] == "none" and heat["text"][2][5] == "exact"
+    # DF-57, DF-E1, DF-E2: slow, its codes joined with long steps, and not a bound alone
+    slow, _, _, jump, *_ = heat["text"][3]
+    assert float(slow.strip("×").replace(",", "")) > 100 and lens.SMOOTH < float(jump) < 5
+    assert heat["text"][3][4:] == ["–", "by ODE"] and [heat["z"][3][j] for j in (0, 3, 4, 5)] == [1, 1, 0, 2]

@@ -3,7 +3,7 @@
     fast          multiplications and additions of one sample, beside those of the GAN
     quality       precision, coverage: recall, as the judges have them, beside held-out digits
     smooth        the longest step on the way between two samples, beside the mean one, in pixels
-    likelihood    which of log_prob and elbo the model offers
+    likelihood    log_prob, or elbo, or a denoiser whose probability-flow ODE has a log p of its own
 
 [UDL] fig. 14.3 gives the verdicts of the text; the rows of autoregressive models are not in it.
 Shapes: pictures (N, 8, 8); codes z (N, K).
@@ -18,6 +18,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from lab.seeding import seeded
 from modules.diffusion.inversion import slerp
+from modules.diffusion.learned import Diffusion
 from pages.adversarial.judge.lens import Verdict
 
 MODELS = {
@@ -32,9 +33,16 @@ ENOUGH = 0.9  # of what held-out digits reach
 FAST = 10.0  # times the work of the GAN
 SMOOTH = 3.0  # times the mean step
 PAIRS, STEPS = 4, 16
-PAGES = {
+PAGES = {  # where a cell's promise is looked into: by criterion, and where a family has a room of its own
     "fast sampling": "sharing", "quality": "judge", "coverage": "judge", "smooth latent": "interpolation",
     "disentangled": "disentanglement", "likelihood": "flow_bench",
+}  # fmt: skip
+OWN = {
+    ("GAN", "smooth latent"): "latent_pad", ("GAN", "likelihood"): "ais",
+    ("VAE", "likelihood"): "importance",
+    ("flow", "fast sampling"): "maf_iaf", ("flow", "smooth latent"): "image_interpolation",
+    ("diffusion", "fast sampling"): "latent_diffusion", ("diffusion", "smooth latent"): "latent_noise",
+    ("diffusion", "likelihood"): "ode_likelihood", ("autoregressive", "likelihood"): "density",
 }  # fmt: skip
 
 
@@ -46,7 +54,7 @@ class Measured:
         work: multiplications and additions of one sample.
         precision, recall: of the judges.
         jump: longest step between two samples over the mean one; None without a latent space.
-        likelihood: "exact", "bound" or "none".
+        likelihood: "exact", "by ODE", "bound" or "none".
     """
 
     work: int
@@ -58,8 +66,21 @@ class Measured:
 
 def measure(model: Any, verdict: Verdict, **settings: Any) -> Measured:
     """All six, but what only rendered pictures with known causes can tell; `settings` are of `sample`."""
-    kind = "exact" if hasattr(model, "log_prob") else "bound" if hasattr(model, "elbo") else "none"
-    return Measured(work(model, **settings), verdict.precision, verdict.recall, jump(model), kind)
+    return Measured(work(model, **settings), verdict.precision, verdict.recall, jump(model), told(model))
+
+
+def told(model: Any) -> str:
+    """What a model has to say of log p(x)."""
+    if hasattr(model, "log_prob"):
+        return "exact"
+    if isinstance(model, Diffusion):  # elbo bounds the chain; `ode_likelihood` asks the same network
+        return "by ODE"
+    return "bound" if hasattr(model, "elbo") else "none"
+
+
+def room(family: str, criterion: str) -> str:
+    """The page that looks into a cell."""
+    return OWN.get((family, criterion), PAGES[criterion])
 
 
 def work(model: Any, **settings: Any) -> int:
@@ -91,7 +112,7 @@ def held(found: Measured, gan: Measured, floor: Verdict) -> list[bool | None]:
         found.recall >= ENOUGH * floor.recall,
         False if found.jump is None else found.jump <= SMOOTH,
         None,
-        found.likelihood == "exact",
+        found.likelihood in ("exact", "by ODE"),
     ]
 
 
@@ -131,6 +152,7 @@ def sentence(row: str, column: int, found: Measured, gan: Measured, floor: Verdi
         f"{SMOOTH:g} is smooth.",
         "Small digits have no known causes: see the page for models of rendered pictures.",
         {"exact": "The model gives log p(x) itself.", "bound": "The model gives a bound on log p(x).",
+         "by ODE": "Its chain gives a bound; the ODE of the same network gives log p(x) itself.",
          "none": "The model gives no density at all."}[found.likelihood],
     )  # fmt: skip
     text = {"y": "The text says yes.", "n": "The text says no.", "?": "The text leaves it open."}

@@ -22,6 +22,8 @@ stage.scenes(
                          criterion="fast sampling"),
         "Codes of diffusion": ui.scene("DDIM makes the noise a code: how long is its longest step?",
                                        family="diffusion", criterion="smooth latent"),
+        "Its likelihood": ui.scene("Said to have a bound only; the same network's ODE has log p itself.",
+                                   family="diffusion", criterion="likelihood"),
         "A density": ui.scene("Not in the text's table: an autoregressive model gives log p(x) itself.",
                               family="autoregressive", criterion="likelihood"),
     }
@@ -43,7 +45,7 @@ def table(names: tuple[str, ...]):
 with stage.rail:
     family = ui.choice("Family", ROWS, key="family", as_list=True)
     criterion = ui.choice("Promise", list(lens.CRITERIA), key="criterion", default="coverage", as_list=True)
-    topic = lens.PAGES[criterion]
+    topic = lens.room(family, criterion)
     ui.page_link(next(page for page in ui.pages() if page.topic == topic))
 measured, floor = table(tuple(lens.MODELS.values()))
 gan = measured[0]
