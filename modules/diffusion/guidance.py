@@ -48,9 +48,9 @@ def by_classifier(
     predict: Callable[[Tensor, Tensor], Tensor],
     log_class: Callable[[Tensor, Tensor], Tensor],
     schedule: Schedule,
-    weight: float,
+    weight: float | Tensor,
 ) -> Denoiser:
-    """ε̂ leaned by a classifier.
+    """ε̂ leaned by a classifier; `weight` may be (B,). Of an unconditional ε̂ this is s = 1 + w.
 
     Args:
         predict: ε̂(x, t).
@@ -61,6 +61,7 @@ def by_classifier(
         with torch.enable_grad():
             point = x.detach().requires_grad_()
             (slope,) = torch.autograd.grad(log_class(point, t).sum(), point)
-        return predict(x, t) - weight * schedule.sigma(t, x) * slope
+        strength = weight.to(x).reshape(-1, *[1] * (x.ndim - 1)) if isinstance(weight, Tensor) else weight
+        return predict(x, t) - strength * schedule.sigma(t, x) * slope
 
     return guided

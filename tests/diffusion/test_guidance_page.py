@@ -1,10 +1,12 @@
 """The page "Guidance": DF-O25 on the page, what its scenes say."""
 
-from functools import partial
+from functools import cache, partial
 
 import pytest
+import torch
 from opening import figure, film, metrics, open_page
 
+from lab import weights
 from pages.diffusion.guidance import lens
 
 opened = partial(open_page, "diffusion/guidance")
@@ -31,6 +33,47 @@ def test_what_the_scenes_say() -> None:
     assert float(found.sd[lens.WEIGHTS.index(3.0)]) < 0.06
     few = lens.laws(1.0, 0.5, 5)
     assert abs(float(few.sd[lens.WEIGHTS.index(0.0)]) - 0.5) > 0.03
+
+
+def test_a_classifier_of_noisy_data_leads_to_the_same_law() -> None:
+    """DF-O23 for every weight and sample: its slope is what the two opinions differ by."""
+    for m, s in ((1.0, 0.5), (0.4, 0.9)):
+        one, other = lens.laws(m, s, 20), lens.laws(m, s, 20, lens.NOISY)
+        assert torch.allclose(one.mean, other.mean, atol=1e-9)
+        assert torch.allclose(one.sd, other.sd, atol=1e-9)
+
+
+def test_a_classifier_of_clean_data_is_too_sure() -> None:
+    """Experiment 9, where all is known: at w = 0 the class itself is wanted, N(1, 0.25)."""
+    found, at = lens.laws(1.0, 0.5, 200, lens.CLEAN), lens.WEIGHTS.index(0.0)
+    assert float(found.sd[at]) < 1e-3 and float(found.mean[at]) == pytest.approx(1.303, abs=0.01)
+    assert float(found.sd[0]) > 1  # at w = −1 no classifier is asked
+    page = opened(led=lens.CLEAN, w=0)
+    assert metrics(page)["Sampled sd"] == "0.0000"
+
+
+@cache
+def digits(seed: int = 0) -> lens.Drawn:
+    *_, (done, found) = lens.drawing(weights.load("ddpm-digits"), weights.load("cnn-digits"), seed)
+    assert done == 1
+    return found
+
+
+def test_what_the_scene_of_digits_says() -> None:
+    none, plain, _, _, two, _ = range(len(lens.LEANS))
+    found = digits()
+    assert found.right[none] < 0.25 and found.right[plain] > 0.9 and found.right[two] >= found.right[plain]
+    assert found.spread[none] > found.spread[plain] > found.spread[two]
+    assert lens.right(found, none) == lens.RIGHT[0] and lens.right(found, two) == lens.RIGHT[2]
+
+
+def test_the_digits_are_the_models_own() -> None:
+    x = weights.load("ddpm-digits").sample(lens.COUNT, steps=lens.STEPS, guidance=2.0, seed=0)  # type: ignore[operator]
+    torch.testing.assert_close(digits().pictures[4], x[:, 0].clamp(0, 1))
+    page = opened(view="Digits", lean=2.0)
+    assert film(page, "lean")["captions"] == lens.digit_captions(digits())
+    _, arrays = figure(page, "digits")
+    assert arrays["data.0.z"].shape[0] == len(lens.LEANS)
 
 
 def test_film_and_curves_agree() -> None:

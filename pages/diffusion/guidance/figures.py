@@ -1,10 +1,11 @@
-"""Densities of the toy, and mean and spread against the weight."""
+"""Densities of the toy, digits by the weight, and numbers against it."""
 
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import basic, theme
 from lab.figures.basic import array
 
 
@@ -24,6 +25,30 @@ def toy(x: Any, sampled: Any, tilted: Any, every: Any, at: int) -> tuple[go.Figu
     fig.update_xaxes(title="x", range=[float(axis[0]), float(axis[-1])], tickvals=[-3, -2, -1, 0, 1, 2, 3])
     fig.update_yaxes(title="density", range=[0, 3])
     return fig, {"data.1.y": q, "data.2.y": p}
+
+
+def digits(pictures: Any) -> tuple[go.Figure, np.ndarray]:
+    """A column a class (N, 8, 8), and the picture alone."""
+    fig = basic.images(pictures, columns=10, zmin=0.0, zmax=1.0)
+    return fig, array(fig.data[0].z)
+
+
+def by_weight(
+    weights: Any, values: Any, at: int, ylabel: str, top: float
+) -> tuple[go.Figure, dict[str, Any]]:
+    """A number against w, with the point at a frame (trace 1)."""
+    w, p = array(weights), array(values)
+    fig = go.Figure(
+        [
+            go.Scatter(x=w, y=p, mode="lines+markers", line={"width": 4, "color": theme.OUTPUT}),
+            go.Scatter(x=[w[at]], y=[p[at]], mode="markers", hoverinfo="skip",
+                       marker={"size": 15, "color": theme.VERMILLION}),
+        ]
+    )  # fmt: skip
+    fig.update_xaxes(title="w", tickvals=[-1, 0, 1, 2, 3, 4])
+    fig.update_yaxes(title=ylabel, range=[0, top], nticks=5)
+    fig.update_layout(showlegend=False)
+    return fig, {"data.1.x": w[:, None], "data.1.y": p[:, None]}
 
 
 def against(

@@ -1,20 +1,32 @@
-"""Guidance where everything is Gaussian: the law that guided sampling reaches, and the one it is said to.
+"""Guidance where everything is Gaussian: the law that guided sampling reaches, and the one it is said to;
+and digits by the weight.
 
 p(x) = N(0, 1 + s²),  p(x | y = m) = N(m, s²)        tilted: p(x|y)^{1+w} p(x)^{−w}, a Gaussian too
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from modules.convolution.classifier import Classifier
 from modules.diffusion import exact, guidance, samplers
+from modules.diffusion.learned import Diffusion
 from modules.diffusion.schedule import linear
 
 MADE = linear()
 REACH, POINTS = 4.0, 401
 WEIGHTS = [round(-1 + 0.25 * i, 2) for i in range(21)]  # −1 … 4
+OPINIONS, NOISY, CLEAN = LEDS = [
+    "its two opinions",
+    "a classifier of noisy data",
+    "a classifier of clean data",
+]
+LEANS = [-1.0, 0.0, 0.5, 1.0, 2.0, 4.0]
+COUNT, STEPS = 40, 10  # digits, four a class, and DDIM's steps
+RIGHT = ["fewer than 20", "20 to 36", "more than 36"]
 
 
 @dataclass(frozen=True)
@@ -27,8 +39,11 @@ class Laws:
     tilted_sd: Tensor
 
 
-def laws(m: float, s: float, steps: int) -> Laws:
-    """The flow of the guided denoiser from N(0, 1) is affine, so two starts a weight tell its law."""
+def laws(m: float, s: float, steps: int, led: str = OPINIONS) -> Laws:
+    """The flow of the guided denoiser from N(0, 1) is affine, so two starts a weight tell its law.
+
+    A classifier leads the unconditional denoiser, 1 + w times; that of CLEAN data takes x_t for a datum.
+    """
     one, every = exact.Mixture(torch.tensor([[m]]), s**2), exact.Mixture(torch.tensor([[0.0]]), 1 + s**2)
     w = torch.tensor(WEIGHTS, dtype=torch.float64).repeat_interleave(2)
 
@@ -39,6 +54,12 @@ def laws(m: float, s: float, steps: int) -> Laws:
     def predict(x: Tensor, t: Tensor) -> Tensor:
         return guidance.classifier_free(net, x, t, torch.zeros(len(x), dtype=torch.long), 1, w)
 
+    def log_class(x: Tensor, t: Tensor) -> Tensor:  # by Bayes, but for a constant
+        a = 1.0 if led == CLEAN else MADE.alpha_bar[t]
+        return one.log_prob(x, a) - every.log_prob(x, a)
+
+    if led != OPINIONS:
+        predict = guidance.by_classifier(every.denoiser(MADE), log_class, MADE, 1 + w)  # type: ignore[arg-type, assignment]
     start = torch.tensor([[0.0], [1.0]], dtype=torch.float64).repeat(len(WEIGHTS), 1)
     ends = samplers.last(samplers.heun(predict, MADE, start, MADE.times(steps))).reshape(-1, 2)
     w = w[::2]
@@ -68,9 +89,90 @@ def captions(found: Laws) -> list[str]:
     ]
 
 
-def equations() -> list[str]:
+def equations(led: str) -> list[str]:
     """ε̃ with its numbers."""
+    if led != OPINIONS:
+        seen = "x_t" if led == NOISY else "x_0 = x_t"
+        return [
+            rf"\tilde\epsilon = \hat\epsilon(x_t, \varnothing) - {1 + w:g} \sqrt{{1 - \bar\alpha_t}}\, "
+            rf"\nabla \log p(y \mid {seen})"
+            for w in WEIGHTS
+        ]
     return [
         rf"\tilde\epsilon = {1 + w:g}\,\hat\epsilon(x_t, y) {-w:+g}\,\hat\epsilon(x_t, \varnothing)"
         for w in WEIGHTS
+    ]
+
+
+def notice(found: Laws, at: int, led: str) -> str:
+    """What the law at a weight shows of this way to lead."""
+    here = (
+        f"its sd is {float(found.sd[at]):.3f} where the tilted density has {float(found.tilted_sd[at]):.3f}. "
+    )
+    if led == CLEAN:
+        return (
+            "A classifier that has seen clean data alone takes noise for data: far from all data it is far "
+            f"too sure, and pulls too hard. Here {here}It takes the 200 steps."
+        )
+    same = (
+        "The classifier knows noisy data, so by Bayes its slope is what the two opinions differ by: the same "
+        "law. " if led == NOISY else ""
+    )  # fmt: skip
+    return (
+        f"{same}At one noise level the leaned denoiser belongs to p(x|y)^(1+w) p(x)^(−w) of that level, but "
+        f"these laws are no diffusion of one another, so the samples follow another. Here {here}"
+    )
+
+
+# --- Digits -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """By weight, from the same noise.
+
+    Attributes:
+        pictures: (L, COUNT, 8, 8), the classes in turn.
+        right: (L,) share that the judge takes for the class asked for.
+        spread: (L,) standard deviation of a pixel among the digits of a class, the mean.
+    """
+
+    pictures: Tensor
+    right: Tensor
+    spread: Tensor
+
+
+@torch.no_grad()
+def drawing(model: Diffusion, judge: Classifier, seed: int) -> Iterator[tuple[float, Drawn]]:
+    """COUNT digits for each of LEANS."""
+    wanted = torch.arange(COUNT) % 10
+    rows: list[tuple[Tensor, Tensor, Tensor]] = []
+    for done, w in enumerate(LEANS, 1):
+        x = model.sample(COUNT, steps=STEPS, guidance=w, seed=seed).clamp(0, 1)
+        right = (judge.predict(x).argmax(1) == wanted).double().mean()
+        spread = torch.stack([x[wanted == k].std(0).mean() for k in range(10)]).mean()
+        rows.append((x[:, 0], right, spread))
+        yield done / len(LEANS), Drawn(*map(torch.stack, zip(*rows, strict=True)))  # type: ignore[arg-type]
+
+
+def right(found: Drawn, at: int) -> str:
+    """Which of RIGHT is so."""
+    count = round(COUNT * float(found.right[at]))
+    return RIGHT[0] if count < 20 else RIGHT[1] if count <= 36 else RIGHT[2]
+
+
+def digit_captions(found: Drawn) -> list[str]:
+    """Faith and spread, weight by weight."""
+    return [
+        f"w = {w:g}: {round(COUNT * float(r))} of {COUNT} are judged of the class asked for; a pixel's sd "
+        f"within a class is {float(s):.3f}."
+        for w, r, s in zip(LEANS, found.right, found.spread, strict=True)
+    ]
+
+
+def digit_equations() -> list[str]:
+    """ε̃ with its numbers."""
+    return [
+        rf"\tilde\epsilon = {1 + w:g}\,\hat\epsilon(x_t, y) {-w:+g}\,\hat\epsilon(x_t, \varnothing)"
+        for w in LEANS
     ]

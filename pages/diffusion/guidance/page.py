@@ -1,4 +1,4 @@
-"""Guidance: a denoiser leaned towards a class, where the exact answer is known."""
+"""Guidance: a denoiser leaned towards a class, where the exact answer is known, and on digits."""
 
 from lab import ui
 from lab.lenses.diffusion import BEYOND, SAID
@@ -12,6 +12,9 @@ REFERENCES = [
     BEYOND,
 ]
 
+MODEL, JUDGE = "ddpm-digits", "cnn-digits"
+VIEWS = ["Gaussians", "Digits"]
+
 stage = ui.stage("Guidance", "Leaning towards a class trades spread for faith.",
                  lenses=("sampling",))  # fmt: skip
 stage.scenes(
@@ -24,70 +27,132 @@ stage.scenes(
         "Few steps": ui.scene("Five steps have an error of their own: even w = 0 misses the class.", steps=5,
                               w=0.0),
         "Wide class": ui.scene("A wide class is told from all data by its mean alone.", s=0.9, w=2.0),
+        "A classifier": ui.scene("A classifier of noisy data, asked 1 + w times, leads to the same law.",
+                                 led=lens.NOISY),
+        "Clean data alone": ui.scene("One that knows no noise is far too sure: at w = 0 all samples are one.",
+                                     led=lens.CLEAN, w=0.0),
+        "Digits": ui.scene("From w = −1 to 2: from any digit to the one asked for, and more alike.",
+                           view=VIEWS[1], lean=2.0),
     }
 )  # fmt: skip
 
 
 @ui.cached
-def solved(m: float, s: float, steps: int) -> lens.Laws:
-    return lens.laws(m, s, steps)
+def solved(m: float, s: float, steps: int, led: str) -> lens.Laws:
+    return lens.laws(m, s, steps, led)
+
+
+def draw_toy() -> None:
+    """Two laws of one dimension, weight by weight."""
+    with stage.rail:
+        m = ui.slider("Mean of the class", 0.2, 2.0, 1.0, key="m", step=0.1)
+        s = ui.slider("Spread of the class", 0.3, 0.9, 0.5, key="s", step=0.1)
+        led = ui.choice("Led by", lens.LEDS, key="led", as_list=True)
+        steps = 200 if led == lens.CLEAN else ui.choice("Steps of the solver", [5, 20, 200], key="steps",
+                                                        default=200)  # fmt: skip
+    found = solved(m, s, steps, led)
+    film = ui.film(len(lens.WEIGHTS), key="w", values=lens.WEIGHTS, default=1.0, label="w =", seconds=0.3)
+    every = lens.bells(found.mean[:1] * 0, (found.sd[:1] * 0 + 1 + s**2).sqrt())[0]
+    fig, moves = figures.toy(lens.grid(), lens.bells(found.mean, found.sd.clamp(min=0.01)),
+                             lens.bells(found.tilted_mean, found.tilted_sd), every, film.at)  # fmt: skip
+    with stage.picture:
+        left, right = ui.columns([3, 2])
+        with left:
+            ui.figure(fig, alt="Densities: all data, the tilted law, and what guided sampling reaches",
+                      key="toy", share=1.0, film=film, frames=moves)  # fmt: skip
+        with right:
+            for key, mine, theirs, label in (
+                ("mean", found.mean, found.tilted_mean, "mean"), ("sd", found.sd, found.tilted_sd, "sd"),
+            ):  # fmt: skip
+                side, moved = figures.against(lens.WEIGHTS, mine, theirs, film.at, label)
+                ui.figure(
+                    side, alt=f"{label} of both laws against the weight", key=key, share=0.5, film=film,
+                    frames=moved, data={"w": lens.WEIGHTS, "sampled": mine, "tilted": theirs},
+                )  # fmt: skip
+    with stage.foot:
+        film.bar(captions=lens.captions(found), equations=lens.equations(led))
+    at, w = film.at, lens.WEIGHTS[film.at]
+    gap = float(found.tilted_sd[at] - found.sd[at])
+    stage.metrics(
+        {
+            "Sampled mean": f"{float(found.mean[at]):.4f}",
+            "Sampled sd": f"{float(found.sd[at]):.4f}",
+            "Tilted mean": f"{float(found.tilted_mean[at]):.4f}",
+            "Tilted sd": f"{float(found.tilted_sd[at]):.4f}",
+        }
+    )
+    answer = "the same" if abs(gap) < 0.02 else "narrower" if gap > 0 else "wider"
+    with stage.below:
+        ui.notice(f"{lens.notice(found, at, led)}{SAID}")
+        ui.check(
+            f"At w = {w:g}, how is the sampled bell against the tilted one?",
+            ["narrower", "the same", "wider"],
+            answer,
+            f"Its sd is {float(found.sd[at]):.3f}, the tilted one's {float(found.tilted_sd[at]):.3f}.",
+            veils=("picture", "equation", "numbers", "notice"),
+        )
+        ui.program(
+            f"""
+            from pages.diffusion.guidance import lens
+            found = lens.laws({m}, {s}, {steps}, {led!r})
+            result = [float(found.mean[{at}]), float(found.sd[{at}]), float(found.tilted_sd[{at}])]
+            """,
+            shows=[float(found.mean[at]), float(found.sd[at]), float(found.tilted_sd[at])],
+        )
+        ui.source(guidance.classifier_free, guidance.by_classifier, lens.laws, references=REFERENCES)
+
+
+def draw_digits() -> None:
+    """Digits of every class from the same noise, weight by weight."""
+    with stage.rail:
+        seed = ui.number("Seed", 0, 999, 0, key="seed")
+    with stage.picture:
+        found = ui.found(
+            "Draw", lambda: lens.drawing(ui.load(MODEL), ui.load(JUDGE), seed), key="drawing", of=seed,
+            quick=True, says="Forty digits for each weight, when they are drawn.",
+        )  # fmt: skip
+        film = ui.film(len(lens.LEANS), key="lean", values=lens.LEANS, default=0.0, label="w =", seconds=1.0)
+        left, right = ui.columns([3, 2])
+        sheets = [figures.digits(one) for one in found.pictures]
+        with left:
+            ui.figure(sheets[film.at][0], alt="Forty digits, a column a class, at this weight", key="digits",
+                      share=1.0, film=film, frames={"data.0.z": [z for _, z in sheets]})  # fmt: skip
+        with right:
+            for key, values, label, top in (
+                ("right", found.right, "of the class asked for", 1.05),
+                ("spread", found.spread, "sd within a class", 0.25),
+            ):
+                fig, moves = figures.by_weight(lens.LEANS, values, film.at, label, top)
+                ui.figure(fig, alt=f"{label} against the weight", key=key, share=0.5, film=film, frames=moves,
+                          data={"w": lens.LEANS, label: values})  # fmt: skip
+    with stage.foot:
+        film.bar(captions=lens.digit_captions(found), equations=lens.digit_equations())
+    at = film.at
+    with stage.below:
+        ui.notice(
+            f"{MODEL} in {lens.STEPS} steps; {JUDGE}, which it has never met, is the judge. From w = −1, "
+            f"which forgets the class, to w = 0 the share of the class asked for goes from "
+            f"{float(found.right[0]):.0%} to {float(found.right[1]):.0%}, and a pixel's sd within a class "
+            f"from {float(found.spread[0]):.3f} to {float(found.spread[1]):.3f}; at w = 4 they are "
+            f"{float(found.right[-1]):.0%} and {float(found.spread[-1]):.3f}. {SAID}"
+        )
+        ui.check(
+            f"At w = {lens.LEANS[at]:g}, how many of the {lens.COUNT} are judged of the class asked for?",
+            lens.RIGHT, lens.right(found, at), f"{round(lens.COUNT * float(found.right[at]))}.",
+            veils=("picture", "equation", "notice"),
+        )  # fmt: skip
+        ui.program(
+            f"""
+            from lab import weights
+            from pages.diffusion.guidance import lens
+            *_, (_, found) = lens.drawing(weights.load({MODEL!r}), weights.load({JUDGE!r}), {seed})
+            result = [float(found.right[{at}]), float(found.spread[{at}])]
+            """,
+            shows=[float(found.right[at]), float(found.spread[at])],
+        )
+        ui.source(guidance.classifier_free, lens.drawing, references=REFERENCES)
 
 
 with stage.rail:
-    m = ui.slider("Mean of the class", 0.2, 2.0, 1.0, key="m", step=0.1)
-    s = ui.slider("Spread of the class", 0.3, 0.9, 0.5, key="s", step=0.1)
-    steps = ui.choice("Steps of the solver", [5, 20, 200], key="steps", default=200)
-found = solved(m, s, steps)
-film = ui.film(len(lens.WEIGHTS), key="w", values=lens.WEIGHTS, default=1.0, label="w =", seconds=0.3)
-every = lens.bells(found.mean[:1] * 0, (found.sd[:1] * 0 + 1 + s**2).sqrt())[0]
-fig, moves = figures.toy(lens.grid(), lens.bells(found.mean, found.sd.clamp(min=1e-3)),
-                         lens.bells(found.tilted_mean, found.tilted_sd), every, film.at)  # fmt: skip
-
-with stage.picture:
-    left, right = ui.columns([3, 2])
-    with left:
-        ui.figure(fig, alt="Densities: all data, the tilted law, and what guided sampling reaches", key="toy",
-                  share=1.0, film=film, frames=moves)  # fmt: skip
-    with right:
-        for key, mine, theirs, label in (
-            ("mean", found.mean, found.tilted_mean, "mean"), ("sd", found.sd, found.tilted_sd, "sd"),
-        ):  # fmt: skip
-            side, moved = figures.against(lens.WEIGHTS, mine, theirs, film.at, label)
-            ui.figure(side, alt=f"{label} of both laws against the weight", key=key, share=0.5, film=film,
-                      frames=moved, data={"w": lens.WEIGHTS, "sampled": mine, "tilted": theirs})  # fmt: skip
-with stage.foot:
-    film.bar(captions=lens.captions(found), equations=lens.equations())
-at, w = film.at, lens.WEIGHTS[film.at]
-gap = float(found.tilted_sd[at] - found.sd[at])
-stage.metrics(
-    {
-        "Sampled mean": f"{float(found.mean[at]):.4f}",
-        "Sampled sd": f"{float(found.sd[at]):.4f}",
-        "Tilted mean": f"{float(found.tilted_mean[at]):.4f}",
-        "Tilted sd": f"{float(found.tilted_sd[at]):.4f}",
-    }
-)
-answer = "the same" if abs(gap) < 0.02 else "narrower" if gap > 0 else "wider"
-with stage.below:
-    ui.notice(
-        "At one noise level the leaned denoiser belongs to p(x|y)^(1+w) p(x)^(−w) of that level, but these "
-        "laws are no diffusion of one another, so the samples follow another. Here its sd is "
-        f"{float(found.sd[at]):.3f} where the tilted density has {float(found.tilted_sd[at]):.3f}. {SAID}"
-    )
-    ui.check(
-        f"At w = {w:g}, how is the sampled bell against the tilted one?",
-        ["narrower", "the same", "wider"],
-        answer,
-        f"Its sd is {float(found.sd[at]):.3f}, the tilted one's {float(found.tilted_sd[at]):.3f}.",
-        veils=("picture", "equation", "numbers", "notice"),
-    )
-    ui.program(
-        f"""
-        from pages.diffusion.guidance import lens
-
-        found = lens.laws({m}, {s}, {steps})
-        result = [float(found.mean[{at}]), float(found.sd[{at}]), float(found.tilted_sd[{at}])]
-        """,
-        shows=[float(found.mean[at]), float(found.sd[at]), float(found.tilted_sd[at])],
-    )
-    ui.source(guidance.classifier_free, guidance.by_classifier, lens.laws, references=REFERENCES)
+    view = ui.choice("Show", VIEWS, key="view")
+draw_toy() if view == VIEWS[0] else draw_digits()
