@@ -6,18 +6,22 @@ A plain coupling leaves two blocks of its triangular Jacobian diagonal; here the
 number is changed by all before it, as in an autoregressive layer. To generate, all networks read what came
 in; to normalize, D − 1 of them wait for each other. ladj is the sum of that of all the g.
 
-Shapes: (..., D); a tree of D − 1 networks. Number 1 is never changed: permute between layers.
+Shapes: (..., D); a tree of D − 1 networks. Number 1 is never changed: permute between layers. With D = 2
+it is a plain coupling.
 References: Kruse et al. 2021, arXiv:1905.10687; [UDL] notes to chapter 16.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from modules.base import require
 from modules.flow.coupling import MLP, halves
-from modules.flow.layer import FlowLayer, Mapped
+from modules.flow.flow import Flow
+from modules.flow.layer import FlowLayer, FlowStack, Mapped
+from modules.flow.linear import Permutation
 from modules.flow.monotone import Affine, Monotone
 
 
@@ -61,3 +65,30 @@ class RecursiveCoupling(FlowLayer):
         h2, slope = self.monotone.normalize(h2, self.conditioner(h1, context))
         h2, ladj2 = self.second.normalize(h2, context) if self.second else (h2, 0.0)
         return torch.cat([h1, h2], -1), slope.sum(-1) + ladj1 + ladj2
+
+
+class HINT(Flow):
+    """L recursive couplings of affine maps, a frozen random permutation before every one but the first.
+
+    Args:
+        layers: L.
+        hidden: widths of every network.
+        seed: of the permutations.
+    """
+
+    def __init__(
+        self,
+        event_shape: Sequence[int] = (4,),
+        layers: int = 4,
+        hidden: Sequence[int] = (64,),
+        seed: int = 0,
+        **training: Any,
+    ) -> None:
+        super().__init__(event_shape, **training)
+        require(1, layers=layers)
+        stack: list[FlowLayer] = []
+        for number in range(layers):
+            if number:
+                stack.append(Permutation(self.event_dim, seed=seed + number))
+            stack.append(RecursiveCoupling(self.event_dim, Affine, hidden, self.context_features))
+        self.stack = FlowStack(stack)

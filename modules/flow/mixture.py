@@ -25,6 +25,7 @@ from modules.flow.layer import Mapped
 from modules.flow.monotone import Monotone, softly
 
 STEEPEST = 8 * math.sqrt(3) / 9  # |c| d / a at which the nonlinear square is flat somewhere
+WIDEST = 2.0  # logarithm of a component's scale, at most; the narrowest is its inverse
 
 
 class LogisticMixture(Monotone):
@@ -44,9 +45,12 @@ class LogisticMixture(Monotone):
 
     def generate(self, z: Tensor, theta: Tensor) -> Mapped:
         logits, means, log_sigmas, last = theta.split([self.components] * 3 + [2], -1)
-        # scales are bounded: far out a conditioner's answers are large, and e to them no number any more
-        y, slope = logistic_mixture(z, logits.log_softmax(-1), means + self.starts, softly(log_sigmas))
-        shift, log_scale = last[..., 0], softly(last[..., 1])
+        # scales are bounded: far out a conditioner's answers are large, and e to them no number any more; and
+        # between components much narrower than their distance F is flat to the last digit: no way back
+        y, slope = logistic_mixture(
+            z, logits.log_softmax(-1), means + self.starts, softly(log_sigmas, WIDEST)
+        )
+        shift, log_scale = last[..., 0], softly(last[..., 1], WIDEST)
         return y * log_scale.exp() + shift, slope + log_scale
 
 

@@ -7,18 +7,24 @@ rises. One such layer alone is a mixture of logistics, with scales 1/a and means
 them. All weights are θ: a masked network gives them, which makes this the transformer of NAF.
 
 θ: K² + 5 K numbers: a, b, W; c, d, w. The hidden units start apart; y is no identity at θ = 0.
-Shapes: h (...), θ (..., k). Inverse: solved.
+`NeuralFlow` takes the closed form from data to noise, which training asks for; to sample it is solved.
+Shapes: h (...), θ (..., k).
 References: Huang et al. 2018, Neural autoregressive flows, arXiv:1804.00779 ("deep sigmoidal flow"); [UDL]
 notes to chapter 16.
 """
+
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from modules.base import require
-from modules.flow.layer import Mapped
-from modules.flow.monotone import Monotone, softly
+from modules.flow.flow import Flow
+from modules.flow.layer import FlowStack, Mapped
+from modules.flow.maf import MAF
+from modules.flow.monotone import Flipped, Monotone, softly
 
 
 class NeuralMonotone(Monotone):
@@ -58,3 +64,31 @@ def mixed(h: Tensor, log_a: Tensor, b: Tensor, logits: Tensor, slope: Tensor | N
     if slope is not None:
         inner = inner + slope[..., None, :]
     return below - above, inner.logsumexp(-1) - below - above
+
+
+class NeuralFlow(Flow):
+    """L masked layers of neural maps, the order reversed in every other one: NAF.
+
+    Args:
+        layers: L; one can bend each number's law at will, given those before it.
+        hidden: widths of every masked network.
+        units: K.
+    """
+
+    def __init__(
+        self,
+        event_shape: Sequence[int] = (2,),
+        layers: int = 2,
+        hidden: Sequence[int] = (64, 64),
+        units: int = 4,
+        **training: Any,
+    ) -> None:
+        super().__init__(event_shape, **training)
+        require(1, layers=layers)
+        self.stack = FlowStack(
+            [
+                MAF(self.event_dim, Flipped(NeuralMonotone(units)), hidden, number % 2 == 1,
+                    self.context_features)
+                for number in range(layers)
+            ]
+        )  # fmt: skip

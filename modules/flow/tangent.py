@@ -70,7 +70,8 @@ def operator_vector(forward: Push, adjoint: Push, start: Tensor, steps: int) -> 
 
 def conv_norm(kernel: Tensor, size: Sequence[int], steps: int = 200, padding: int = 1) -> Tensor:
     """Largest singular value of a zero-padded convolution (C_out, C_in, k, k) on images of that size."""
-    start = torch.ones(1, kernel.shape[1], *size, dtype=kernel.dtype, device=kernel.device)
+    # noise, of no symmetry: from a constant the iteration never sees the waves that mirror to their negatives
+    start = torch.randn(1, kernel.shape[1], *size, generator=torch.Generator().manual_seed(0)).to(kernel)
     with torch.no_grad():  # u is a singular vector: the gradient of ‖K u‖ with u held is that of the norm
         u = operator_vector(
             lambda v: F.conv2d(v, kernel, padding=padding),
