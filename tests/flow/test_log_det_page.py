@@ -8,7 +8,7 @@ import torch
 from opening import film, metrics, open_page, prose, run_page, spoken, warnings
 
 from modules.flow.iresnet import roulette, series
-from pages.flow.log_det import lens
+from pages.flow.log_det import conv, lens
 
 opened = partial(open_page, "flow/log_det")
 J = lens.matrix([[0.3, 0.2], [-0.1, 0.4]])
@@ -97,3 +97,55 @@ def test_a_bad_matrix_is_named(J: str, said: str) -> None:
     assert said in warnings(run_page("flow/log_det", J=J))
     if said != "'9'":
         assert said in warnings(run_page("flow/log_det", view="Invertible", M=J))
+
+
+def dense(kernel: torch.Tensor, side: int) -> torch.Tensor:
+    """The padded convolution as a matrix, entry by entry."""
+    made = torch.zeros(side, side, side, side, dtype=kernel.dtype)
+    for i, j, a, b in torch.cartesian_prod(*[torch.arange(side)] * 2, *[torch.arange(3)] * 2).tolist():
+        if 0 <= i + a - 1 < side and 0 <= j + b - 1 < side:
+            made[i, j, i + a - 1, j + b - 1] = kernel[a, b]
+    return made.view(side**2, side**2)
+
+
+@pytest.mark.parametrize("rows", [[[1.0] * 3] * 3, [[0.0, -1, 0], [-1, 4, -1], [0, -1, 0]],
+                                  [[1.0, 2, 3], [0, -1, 4], [2, 0, 1]]])  # fmt: skip
+def test_two_norms_of_a_convolution_and_the_way_back(rows: list[list[float]]) -> None:
+    kernel, found = lens.matrix(rows), conv.looked(rows, 0.9)
+    for number, side in enumerate(conv.SIDES[:6]):
+        matrix = dense(kernel, side)
+        norm = float(torch.linalg.matrix_norm(matrix, 2))
+        assert float(found.whole[number]) == pytest.approx(norm, rel=2e-3)
+        assert found.scaled[number].tolist() == pytest.approx(
+            [norm * min(1, 0.9 / found.flat), min(norm, 0.9)], rel=2e-3
+        )
+        x = torch.randn(side**2, dtype=matrix.dtype, generator=torch.Generator().manual_seed(0))
+        K = matrix * min(1, 0.9 / found.flat)
+        h = z = x + K @ x
+        for _ in range(conv.STEPS):
+            h = z - K @ h
+        share = float((h - x).norm() / x.norm())
+        assert float(found.errors[number, 0, -1]) == pytest.approx(share, rel=1e-6, abs=1e-12)
+        ratio = found.errors[number, 1, 1:] / found.errors[number, 1, :-1]
+        assert float(ratio.nan_to_num().max()) < 0.902  # a contraction
+    assert bool((found.whole.diff() >= -1e-3).all())  # it grows with the pictures
+
+
+def test_what_the_scenes_of_the_convolution_say() -> None:
+    flat, one = conv.looked([[1.0] * 3] * 3, 0.9), conv.looked([[0.0] * 3, [0, 1, 0], [0.0] * 3], 0.9)
+    assert flat.scaled[conv.SHOWN, 0] == pytest.approx(2.49, abs=0.005)
+    assert flat.errors[conv.SHOWN, 0, -1] > 1e6 and flat.errors[conv.SHOWN, 1, -1] < 0.02
+    torch.testing.assert_close(one.scaled, torch.full_like(one.scaled, 0.9))
+    assert bool((one.errors.diff(dim=-1) < 0).all())
+    small = conv.looked([[0.0] * 3, [0, 0.1, 0], [0.0] * 3], 0.9)  # is left as it is
+    torch.testing.assert_close(small.scaled, torch.full_like(small.scaled, 0.1))
+    page = opened(view="Convolution")
+    bar = film(page, "side")
+    assert bar["at"] == conv.SHOWN and "of norm 2.487" in bar["captions"][conv.SHOWN]
+    assert spoken(bar["equations"][conv.SHOWN])[0] == pytest.approx(8.2909, abs=1e-3)
+
+
+@pytest.mark.parametrize("K", ["1 1; 1 1", "0 0 0; 0 0 0; 0 0 0", "1 1 x; 1 1 1; 1 1 1", ""])
+def test_a_bad_kernel_is_one_sentence(K: str) -> None:
+    page = run_page("flow/log_det", view="Convolution", K=K)
+    assert warnings(page) and not page.exception

@@ -1,5 +1,6 @@
 """Partial sums against the exact value; estimates with their scatter; a map along a line; singular values."""
 
+import math
 from typing import Any
 
 import plotly.graph_objects as go
@@ -81,3 +82,40 @@ def values(before: Any, after: Any, eigen: Any) -> go.Figure:
     rule(fig, y=1, line={"color": theme.text(), "width": 2, "dash": "dot"})
     fig.update_yaxes(type="log", range=[-4, 1.9], exponentformat="power", dtick=1)
     return fig
+
+
+def norms(sides: Any, scaled: Any, at: int) -> go.Figure:
+    """Norm of the map of pictures by their side, for both rules; trace 2 is the side now."""
+    s, y = array(sides), array(scaled)
+    fig = go.Figure()
+    for i, (name, color) in enumerate(
+        (("by the flat kernel", theme.VERMILLION), ("by the map", theme.OUTPUT))
+    ):
+        line = {"width": 4, "color": color}
+        fig.add_trace(go.Scatter(x=s, y=y[:, i], mode="lines+markers", name=name, line=line,
+                                 marker={"size": 8}))  # fmt: skip
+    fig.add_trace(go.Scatter(x=[s[at]] * 2, y=y[at], mode="markers", showlegend=False, hoverinfo="skip",
+                             name="now", marker={"size": 17, "color": theme.text(),
+                                                 "symbol": "circle-open", "line": {"width": 3}}))  # fmt: skip
+    rule(fig, y=1, line={"color": theme.text(), "width": 2, "dash": "dot"})
+    fig.update_xaxes(title="side of the pictures", range=[0, s[-1] + 1], nticks=6,
+                     ticklabelposition="outside right")  # fmt: skip
+    return fig.update_yaxes(title="norm of the map", range=[0, max(1.25, 1.15 * float(y.max()))])
+
+
+def way_back(errors: Any, at: int, least: float, most: float) -> tuple[go.Figure, dict[str, Any]]:
+    """Errors over the steps at frame `at`, on a logarithmic axis, and what moves: traces 0 and 1."""
+    e = array(errors).clip(least, most)  # (F, 2, steps)
+    fig = go.Figure()
+    for i, (name, color) in enumerate(
+        (("by the flat kernel", theme.VERMILLION), ("by the map", theme.OUTPUT))
+    ):
+        line = {"width": 4, "color": color}
+        fig.add_trace(go.Scatter(x=list(range(e.shape[-1])), y=e[at, i], mode="lines+markers", name=name,
+                                 line=line, marker={"size": 8}))  # fmt: skip
+    fig.update_xaxes(title="step", nticks=6, range=[-1, e.shape[-1]])
+    low, high = (math.log10(v) for v in (least, most))
+    fig.update_yaxes(
+        title="error", type="log", range=[low - 0.3, high + 0.3], exponentformat="power", dtick=2
+    )
+    return fig, {f"data.{i}.y": e[:, i] for i in range(2)}

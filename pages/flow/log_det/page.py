@@ -3,15 +3,15 @@
 from lab import ui
 from lab.errors import UserError
 from lab.lenses import typed
-from modules.flow import iresnet, tangent
-from pages.flow.log_det import figures, lens
+from modules.flow import conv_residual, iresnet, tangent
+from pages.flow.log_det import conv, figures, lens
 
 REFERENCES = [
     "Behrmann et al. 2019, Invertible residual networks, arXiv:1811.00995",
     "Chen et al. 2019, Residual flows, arXiv:1906.02735",
 ]
-VIEWS = ["Estimates", "Invertible"]
-J0, M0 = "0.3 0.2; -0.1 0.4", "0.5 10; 0 0.5"
+VIEWS = ["Estimates", "Invertible", "Convolution"]
+J0, M0, K0 = "0.3 0.2; -0.1 0.4", "0.5 10; 0 0.5", "1 1 1; 1 1 1; 1 1 1"
 
 stage = ui.stage("i-ResNet log-det", "A series of traces stands for the determinant of I + J.")
 stage.scenes(
@@ -27,6 +27,10 @@ stage.scenes(
                                     view="Invertible"),
         "Eigenvalues": ui.scene("Eigenvalues are below 1 already, and three points go to 0.",
                                 view="Invertible", rule="eigenvalue"),
+        "Flat kernel": ui.scene("Laid flat its norm is 0.9, as a map of pictures 2.49: the way back is lost.",
+                                view="Convolution"),
+        "One pixel": ui.scene("A kernel of one number: both norms agree, and each step brings x nearer.",
+                              view="Convolution", K="0 0 0; 0 1 0; 0 0 0"),
     }
 )  # fmt: skip
 
@@ -162,6 +166,65 @@ def invertible() -> None:
         ui.source(tangent.Lipschitz, lens.applied, lens.zeros, references=REFERENCES)
 
 
+@ui.cached
+def normed(rows: list[list[float]], c: float) -> conv.Norms:
+    return conv.looked(rows, c)
+
+
+def convolution() -> None:
+    with stage.rail:
+        text = ui.text("Kernel, rows between semicolons", K0, key="K", max_chars=80)
+        try:
+            rows = typed.square(text, 20, 3)
+        except UserError as error:
+            ui.stop(str(error))
+        if len(rows) != 3 or not any(v for row in rows for v in row):
+            ui.stop("A kernel has three rows of three numbers, not all of them 0.")
+        c = ui.slider("Scaled to at most c", 0.1, 0.99, 0.9, key="c", step=0.01)
+    found = normed(rows, c)
+    film = ui.film(len(conv.SIDES), key="side", values=conv.SIDES, default=8, label="Side", seconds=0.8)
+    with stage.picture:
+        left, right = ui.columns(2)
+        with left:
+            ui.figure(
+                figures.norms(conv.SIDES, found.scaled, film.at), key="norms", share=1.0, film=film,
+                alt="Norm of the scaled convolution as a map of pictures, by their side, under both rules",
+                frames={"data.2.x": [[side] * 2 for side in conv.SIDES], "data.2.y": found.scaled},
+                data={"side": conv.SIDES, **dict(zip(conv.RULES, found.scaled.T, strict=True))},
+            )  # fmt: skip
+        with right:
+            fig, moves = figures.way_back(found.errors, film.at, conv.LEAST, conv.MOST)
+            ui.figure(fig, key="back", share=1.0, film=film, frames=moves,
+                      alt="Error of the way back, step by step, under both rules",
+                      data=dict(zip(conv.RULES, found.errors[film.at], strict=True)))  # fmt: skip
+    with stage.foot:
+        film.bar(captions=conv.captions(found), equations=conv.equations(found, c))
+    by_flat = float(found.scaled[film.at, 0])
+    with stage.below:
+        ui.notice(
+            "A padded convolution adds up to nine shifted pictures, and its norm grows with their size up to "
+            "the largest gain of any wave. The flat kernel's norm knows nothing of it: of nine equal numbers "
+            "it may be a third. The project's residual convolutions are scaled by the norm of the map. A "
+            "norm below 1 is enough for the way back, not needed: some longer maps can be undone too."
+        )
+        ui.check(
+            "Scaled by the norm of the flat kernel: is the convolution a contraction of these pictures?",
+            ["yes", "no"], "yes" if by_flat < 1 else "no", f"As a map its norm is {by_flat:.4f}.",
+            veils=("picture", "equation"),
+        )  # fmt: skip
+        ui.program(
+            f"""
+            import torch
+            from modules.flow.tangent import conv_norm
+
+            kernel = torch.tensor({rows}, dtype=torch.float64)
+            result = [float(conv_norm(kernel[None, None], (side, side))) for side in (2, 8, 16)]
+            """,
+            shows=[float(found.whole[conv.SIDES.index(side)]) for side in (2, 8, 16)],
+        )
+        ui.source(tangent.conv_norm, conv_residual.ConvResidual, conv.looked, references=REFERENCES)
+
+
 with stage.rail:
     view = ui.choice("View", VIEWS, key="view")
-{"Estimates": estimates, "Invertible": invertible}[view]()
+{"Estimates": estimates, "Invertible": invertible, "Convolution": convolution}[view]()
