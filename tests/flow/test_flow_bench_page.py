@@ -60,3 +60,10 @@ def test_four_spline_layers_serve_as_well_as_eight_affine_ones() -> None:
     nll = {name: weights.read_card(ZOO / name)["metrics"]["test/nll"] for name in names}
     assert nll["spline-moons"] < nll["realnvp-moons"] + 0.01
     assert [len(weights.load(name).layers) for name in nll] == [5, 8]  # the spline flow's last is a scaling
+
+
+def test_three_neural_layers_serve_better_than_five_affine_masked_ones() -> None:
+    names = "naf-moons", "maf-moons"
+    nll = {name: weights.read_card(ZOO / name)["metrics"]["test/nll"] for name in names}
+    assert nll["naf-moons"] < nll["maf-moons"]
+    assert [len(weights.load(name).layers) for name in nll] == [3, 5]

@@ -98,6 +98,14 @@ def test_the_entropy_of_a_drawing_is_what_no_density_beats() -> None:
     assert lens.gaussian_nll(law) > law.entropy + 0.3
 
 
+@pytest.mark.parametrize("kind", list(lens.KINDS))
+def test_every_kind_is_built_trains_and_stays_a_density(kind: str) -> None:
+    run = rewind.Store().run(lens.FlowRecipe(lens.Law("moons"), kind, 2, 8, 0), (segment(0.01),))
+    run.advance(2, 1e9)
+    before, *_, after = run.frames()
+    assert float(after["nll"]) < float(before["nll"]) and 0.9 < float(after["mass"]) < 1.01
+
+
 def course_of(kind: str, law: str, frames: int, *parts: rewind.Segment, layers: int = 8) -> np.ndarray:
     run = rewind.Store().run(lens.FlowRecipe(lens.Law(law), kind, layers, 32, 0), parts)
     run.advance(frames, 1e9)
@@ -115,12 +123,12 @@ def test_linear_layers_end_at_the_best_gaussian() -> None:
 
 @pytest.mark.heavy
 def test_what_the_scenes_say_of_the_other_layers() -> None:
-    layers = {"additive": 8, "affine": 8, "spline": 4}
+    layers = {"additive": 8, "affine": 8, "spline": 4, "logistics": 4}
     gap = {
         kind: float(course_of(kind, "moons", 60, segment(0.01), layers=n)[-5:].mean())
         for kind, n in layers.items()
     }
-    assert gap["additive"] > gap["affine"] > gap["spline"]
+    assert gap["additive"] > gap["affine"] > gap["spline"] and gap["affine"] > gap["logistics"]
     fast, then = course_of("affine", "moons", 60, segment(0.05)), course_of(
         "affine", "moons", 60, segment(0.05), segment(0.005, 40)
     )  # fmt: skip

@@ -23,6 +23,8 @@ stage.scenes(
         "Additive": ui.scene("Additive layers shear: their bars are 0, only the scaling at the end is not.",
                              model="nice-moons"),
         "Spline": ui.scene("Four spline layers serve as well as eight affine ones.", model="spline-moons"),
+        "Neural": ui.scene("Three masked layers of neural maps do what takes five of affine ones.",
+                           model="naf-moons"),
         "Eight hills": ui.scene("One cloud becomes eight; thin bridges stay between them.",
                                 model="realnvp-eight", points="3 0"),
         "Off the data": ui.scene("Between the moons' arms: log p is far below that of a point on an arm.",

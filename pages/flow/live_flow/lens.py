@@ -17,15 +17,23 @@ from torch import Tensor
 
 from datamodules import points
 from lab.lenses import ink
-from modules.flow.coupling import NICE, LinearFlow, RealNVP, SplineFlow
+from modules.flow.coupling import NICE, LinearFlow, LogisticFlow, RealNVP, SplineFlow
 from modules.flow.flow import Flow
+from modules.flow.neural import NeuralFlow
 
 REACH = 4.0  # the window shown is [-REACH, REACH]²
 CELLS = 64  # of the window, a side
 LOWEST = -8.0  # log p that is drawn as 0
 DRAWN = 300  # samples
 TRAIN, TEST = 10_000, 2_000
-KINDS = {"linear": LinearFlow, "additive": NICE, "affine": RealNVP, "spline": SplineFlow}
+KINDS = {
+    "linear": LinearFlow,
+    "additive": NICE,
+    "affine": RealNVP,
+    "spline": SplineFlow,
+    "logistics": LogisticFlow,  # of Flow++
+    "neural": NeuralFlow,  # masked, not couplings
+}
 OWN = "own drawing"
 SHAPES = ("moons", "eight_gaussians", "rings", "spirals", "checkerboard", "pinwheel", OWN)
 

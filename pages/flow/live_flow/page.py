@@ -14,6 +14,8 @@ PAD = 20
 REFERENCES = [
     "Dinh et al. 2017, Density estimation using Real NVP, arXiv:1605.08803",
     "Durkan et al. 2019, Neural spline flows, arXiv:1906.04032",
+    "Ho et al. 2019, Flow++, arXiv:1902.00275 (logistics)",
+    "Huang et al. 2018, Neural autoregressive flows, arXiv:1804.00779",
     "[UDL] §16.1.3, §16.3, §16.5.1",
 ]
 EIGHT = {"law": "eight_gaussians"}
@@ -28,8 +30,10 @@ stage.scenes(
                              kind="additive", until=60),
         "Affine": ui.scene("Affine couplings stretch too; bridges of density join the eight hills.",
                            until=60, **EIGHT),
-        "Spline": ui.scene("Half as many spline layers: closest to the entropy's line.",
+        "Spline": ui.scene("Half as many spline layers come nearer to the entropy's line.",
                            kind="spline", layers=4, until=60),
+        "Flow++": ui.scene("Four couplings by mixtures of logistics: nearer than eight affine ones.",
+                           kind="logistics", layers=4, until=60),
         "Too fast": ui.scene("At a rate of 0.05 the curve shakes and never comes to rest.",
                              rate=0.05, until=40),
         "Then slow": ui.scene("Where the line stands the rate falls to a tenth: the shaking ends.",
