@@ -48,6 +48,38 @@ def test_what_the_reflow_mends() -> None:
     assert lens.enough(after, chance) == "1" and lens.enough(before, chance) in ("4", "8 or more")
 
 
+def test_lines_that_cross_by_brute_force() -> None:
+    """Three lines by hand, then of many each pair by the ends' sides of the other line."""
+    x0 = torch.tensor([[0.0, 0.0], [0.0, 1.0], [5.0, 5.0]]).double()
+    x1 = torch.tensor([[1.0, 1.0], [1.0, 0.0], [6.0, 5.0]]).double()
+    assert lens.crossing(x0, x1) == pytest.approx(1 / 3)
+    assert lens.crossing(x0, x0 + 1) == 0  # parallel
+    a, b = torch.randn(2, 30, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+
+    def side(p: torch.Tensor, q: torch.Tensor, r: torch.Tensor) -> float:
+        return float((q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]))
+
+    met = [
+        side(a[i], b[i], a[j]) * side(a[i], b[i], b[j]) < 0 > side(a[j], b[j], a[i]) * side(a[j], b[j], b[i])
+        for i in range(30) for j in range(i)
+    ]  # fmt: skip
+    assert lens.crossing(a, b) == pytest.approx(sum(met) / len(met))
+
+
+def test_what_the_scenes_of_pairs_say() -> None:
+    found, at = lens.pairs(64, 2.0, 0), lens.BATCHES.index(64)
+    random, best = (found.crossed[name][at] for name in lens.COUPLINGS)
+    assert 0.2 < random < 0.3 and best < 0.01
+    assert lens.how_many(random) == lens.CROSSED[2] and lens.how_many(best) == lens.CROSSED[0]
+    ends = [found.lines[name] for name in lens.COUPLINGS]
+    assert torch.equal(ends[0][0], ends[1][0])  # one noise, and one set of data
+    assert torch.equal(*(line[-1].sort(0).values for line in ends))
+    squares = [float((line[-1] - line[0]).square().sum()) for line in ends]
+    assert squares[1] < 0.3 * squares[0]
+    page = open_page("diffusion/flow_matching", view="Pairs", pairs=lens.COUPLINGS[1], batch=64)
+    assert f"{best:.1%} of all pairs" in film(page, "t")["captions"][-1]
+
+
 def test_the_page() -> None:
     page = open_page("diffusion/flow_matching", flow="after reflow", N=2)
     run = lens.ride(model(), "after reflow", 2, 0)

@@ -1,4 +1,4 @@
-"""Distance from the data against the number of steps."""
+"""Distance from the data against the number of steps, and crossing lines against the batch."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,3 +21,12 @@ def against_steps(
     fig.update_xaxes(tickmode="array", tickvals=list(steps))
     fig.update_yaxes(nticks=5, exponentformat="power", dtick=1)
     return fig
+
+
+def against_batch(crossed: Mapping[str, Sequence[float]], batches: Sequence[int], at: int) -> go.Figure:
+    """Shares of lines that cross, by coupling."""
+    colors = dict(zip(crossed, (theme.HIDDEN, theme.OUTPUT), strict=True))
+    fig = curves(crossed, batches, log_x=True, markers=True, mark=at, xlabel="pairs in a batch",
+                 ylabel="share that cross", colors=colors)  # fmt: skip
+    fig.update_xaxes(tickmode="array", tickvals=list(batches))
+    return fig.update_yaxes(rangemode="tozero", nticks=5)

@@ -23,6 +23,9 @@ STEPS = [1, 2, 4, 8, 16, 50]
 Flow = Literal["first round", "after reflow", "exact"]
 FLOWS: tuple[Flow, ...] = ("first round", "after reflow", "exact")
 OPTIONS = ["1", "2", "4", "8 or more"]
+COUPLINGS = ["at random", "by the best assignment"]
+BATCHES = [8, 16, 32, 64, 128, 256]
+CROSSED = ["under 2 %", "2 to 10 %", "over 10 %"]
 
 
 @dataclass(frozen=True)
@@ -109,3 +112,88 @@ def enough(found: Sequence[float], best: float) -> str:
     """Which of OPTIONS steps are the fewest whose distance is at most twice `best`."""
     least = next((n for n, d in zip(STEPS, found, strict=True) if d <= 2 * best), STEPS[-1])
     return str(least) if least < 8 else OPTIONS[-1]
+
+
+# --- Pairs ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Training pairs of a batch, by COUPLINGS.
+
+    Attributes:
+        lines: name -> (F, n, 2) points of every line at MOMENTS, data units.
+        crossed: name -> share of all pairs of lines that cross, for each of BATCHES.
+        length: name -> mean length of a line, data units, for each of BATCHES.
+    """
+
+    lines: dict[str, Tensor]
+    crossed: dict[str, list[float]]
+    length: dict[str, list[float]]
+
+
+def pairs(n: int, scale: float, seed: int) -> Pairs:
+    """The first n points of noise and of data, and which goes to which; `scale` of the model's units."""
+    t = torch.tensor(MOMENTS, dtype=torch.float64)[:, None, None]
+    lines: dict[str, Tensor] = {}
+    crossed: dict[str, list[float]] = {name: [] for name in COUPLINGS}
+    length: dict[str, list[float]] = {name: [] for name in COUPLINGS}
+    for size in BATCHES:
+        x0, x1 = scale * start(seed)[:size], data(seed)[:size]
+        for name, ends in zip(COUPLINGS, (x1, flow_matching.optimal_pairs(x0, x1)), strict=True):
+            crossed[name].append(crossing(x0, ends))
+            length[name].append(float((ends - x0).norm(dim=1).mean()))
+            if size == n:
+                lines[name] = (1 - t) * x0 + t * ends
+    return Pairs(lines, crossed, length)
+
+
+def crossing(x0: Tensor, x1: Tensor) -> float:
+    """The share of pairs of the lines x0 → x1 (n, 2) that cross: x0_i + s d_i = x0_j + u d_j within both."""
+    d, between = x1 - x0, x0[None] - x0[:, None]
+
+    def cross(a: Tensor, b: Tensor) -> Tensor:
+        return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+
+    apart = cross(d[:, None], d[None])  # 0 of parallel lines, which then divide to no number within (0, 1)
+    s, u = cross(between, d[None]) / apart, cross(between, d[:, None]) / apart
+    met = (s > 0) & (s < 1) & (u > 0) & (u < 1)
+    n = len(x0)
+    return float(met.triu(1).sum()) / (n * (n - 1) / 2)
+
+
+def pair_captions(found: Pairs, name: str, n: int) -> list[str]:
+    """How the lines of a batch lie."""
+    i = BATCHES.index(n)
+    said = (
+        f"{found.crossed[name][i]:.1%} of all pairs of lines cross, mean length {found.length[name][i]:.2f}"
+    )
+    return [f"t = {t:g}: {said}." for t in MOMENTS]
+
+
+def pair_notice(found: Pairs, n: int) -> str:
+    """What the assignment changes."""
+    i = BATCHES.index(n)
+    (random, best), (far, short) = ([x[name][i] for name in COUPLINGS] for x in (found.crossed, found.length))
+    return (
+        "Each line is an example: at x_t the network is to say x₁ − x₀. Where two lines pass one place at "
+        "one time it cannot say both, and learns their mean; that bends the paths. The best assignment in a "
+        "batch, by squared length, leaves the laws of x₀ and x₁ as they are. Counted over the whole plane, "
+        f"whatever the time, {best:.1%} of all pairs of {n} lines cross then, at random {random:.1%}; a line "
+        f"is {short:.2f} long in the mean instead of {far:.2f}."
+    )
+
+
+def pair_equations(found: Pairs, name: str) -> list[str]:
+    """A point on its line, and the velocity that is to be learned there, LaTeX."""
+    line = found.lines[name][:, 0]
+    a, b = (line[-1] - line[0]).tolist()
+    return [
+        rf"x_{{{t:g}}}=(1-t)\,x_0+t\,x_1=({p:.2f},\,{q:.2f}),\qquad x_1-x_0=({a:.2f},\,{b:.2f})"
+        for t, (p, q) in zip(MOMENTS, line.tolist(), strict=True)
+    ]
+
+
+def how_many(share: float) -> str:
+    """Which of CROSSED is so."""
+    return CROSSED[0] if share < 0.02 else CROSSED[1] if share <= 0.1 else CROSSED[2]

@@ -10,9 +10,11 @@ from pages.diffusion.reverse.lens import NEAR, REACH, SD, TRAILS
 REFERENCES = [
     "Lipman et al. 2023, arXiv:2210.02747; Albergo and Vanden-Eijnden 2023, arXiv:2209.15571",
     "Liu et al. 2023, Rectified flow, arXiv:2209.03003",
+    "Tong et al. 2023, arXiv:2302.00482 (pairs by assignment within a batch)",
     BEYOND,
 ]
 MODEL = "reflow-eight"
+VIEWS = ["Flow", "Pairs"]
 
 stage = ui.stage("Flow matching", "Learn the velocity of straight lines from noise to data, and follow it.",
                  lenses=("sampling",))  # fmt: skip
@@ -27,6 +29,10 @@ stage.scenes(
         "Paths bend": ui.scene("Lines of pairs cross, paths cannot: they bend and share out the modes.",
                                N=50, t=0.7),
         "Straight": ui.scene("After the reflow paths are nearly lines.", flow="after reflow", N=50),
+        "Lines cross": ui.scene("What is trained on: pairs at random, and a quarter of all lines cross.",
+                                view=VIEWS[1]),
+        "Best pairs": ui.scene("The same points, paired by the best assignment: next to none cross.",
+                               view=VIEWS[1], pairs=lens.COUPLINGS[1]),
     }
 )  # fmt: skip
 
@@ -47,71 +53,116 @@ def table(seed: int) -> tuple[dict[str, list[float]], dict[str, float], float]:
     )
 
 
-# --- Controls -----------------------------------------------------------------------------------
+@ui.cached
+def paired(n: int, seed: int) -> lens.Pairs:
+    return lens.pairs(n, ui.load(MODEL).scale, seed)
+
+
+def draw_flow() -> None:
+    """A cloud on its way."""
+    with stage.rail:
+        flow = ui.choice("Velocity", lens.FLOWS, key="flow")
+        steps = ui.choice("Euler steps N", lens.STEPS, key="N", default=8)
+        seed = ui.number("Seed", 0, 9999, 0, key="seed")
+    run = run_of(flow, steps, seed)
+    found, straight, floor = table(seed)
+    distance = dict(zip(lens.STEPS, found[flow], strict=True))[steps]
+    film = ui.film(len(lens.MOMENTS), key="t", values=lens.MOMENTS, default=1.0, label="Time t", seconds=0.08)
+    with stage.picture:
+        left, right = ui.columns([3, 2])
+        with left:
+            fig, moves = clouds.clouds(run.cloud, TRAILS, exact.eight().means, NEAR * SD, REACH, film.at)
+            ui.figure(fig, alt="The cloud on its way from noise to data, with the paths of some points",
+                      key="cloud", share=1.0, film=film, frames=moves)  # fmt: skip
+        with right:
+            ui.figure(
+                figures.against_steps(found, lens.STEPS, steps, floor), key="steps", share=1.0,
+                alt="Energy distance from the data against the number of Euler steps",
+                data={"N": lens.STEPS} | found,
+            )  # fmt: skip
+    with stage.foot:
+        film.bar(captions=lens.captions(run, steps), equations=lens.equations(run, steps))
+    stage.metrics(
+        {
+            "Energy distance": f"{distance:.4f}",
+            "Of chance alone": f"{floor:.4f}",
+            "Path / straight line": f"{run.bends:.3f}",
+            "∫ ‖pair − v‖²": f"{straight[flow]:.4f}",
+        }
+    )
+    best = max(found[flow][-1], floor)
+    with stage.below:
+        ui.notice(
+            "Each training example is a line from a random point of noise to a random point of data; where "
+            "lines cross, the best velocity is their mean. So one step from noise goes to the mean of all "
+            "data, and paths bend. A reflow trains on the flow's own pairs, whose lines cross less. Time "
+            "runs from 0, noise, to 1, data: the other way round than in diffusion. Distances far below "
+            "chance are drawn at a tenth of it. " + SAID
+        )
+        ui.check(
+            "How few steps come within twice the distance that fifty steps of this velocity have?",
+            lens.OPTIONS, lens.enough(found[flow], best),
+            "Distances: "
+            + ", ".join(f"{d:.4f} at N = {n}" for n, d in zip(lens.STEPS, found[flow], strict=True)) + ".",
+            veils=("steps", "numbers"),
+        )  # fmt: skip
+        ui.program(
+            f"""
+            from lab import weights
+            from pages.diffusion.flow_matching import lens
+            model = lens.double(weights.load({MODEL!r}))
+            run = lens.ride(model, {flow!r}, {steps}, {seed})
+            straight = lens.straightness(model, {flow!r}, {seed})
+            result = [*lens.distances(model, {flow!r}, {seed}), run.bends, straight]
+            """,
+            shows=[*found[flow], run.bends, straight[flow]],
+        )
+        ui.source(flow_matching.FlowMatching, flow_matching.follow, flow_matching.exact_velocity,
+                  references=REFERENCES)  # fmt: skip
+
+
+def draw_pairs() -> None:
+    """The lines that a velocity is learned from."""
+    with stage.rail:
+        name = ui.choice("Pairs", lens.COUPLINGS, key="pairs", as_list=True)
+        n = ui.choice("Batch", lens.BATCHES, key="batch", default=64, as_list=True)
+        seed = ui.number("Seed", 0, 9999, 0, key="seed")
+    found = paired(n, seed)
+    film = ui.film(len(lens.MOMENTS), key="t", values=lens.MOMENTS, default=1.0, label="Time t", seconds=0.08)
+    with stage.picture:
+        left, right = ui.columns([3, 2])
+        with left:
+            fig, moves = clouds.clouds(found.lines[name], n, exact.eight().means, NEAR * SD, REACH, film.at)
+            ui.figure(fig, alt="The lines of a batch from noise to data", key="cloud", share=1.0, film=film,
+                      frames=moves)  # fmt: skip
+        with right:
+            ui.figure(
+                figures.against_batch(found.crossed, lens.BATCHES, n), key="crossed", share=1.0,
+                alt="Share of pairs of lines that cross, against the batch",
+                data={"pairs": lens.BATCHES} | found.crossed,
+            )  # fmt: skip
+    with stage.foot:
+        film.bar(captions=lens.pair_captions(found, name, n), equations=lens.pair_equations(found, name))
+    i = lens.BATCHES.index(n)
+    share = found.crossed[name][i]
+    with stage.below:
+        ui.notice(f"{lens.pair_notice(found, n)} {SAID}")
+        ui.check(
+            "What share of all pairs of these lines cross?", lens.CROSSED, lens.how_many(share),
+            f"{share:.1%}.", veils=("crossed", "equation", "notice"),
+        )  # fmt: skip
+        ui.program(
+            f"""
+            from lab import weights
+            from pages.diffusion.flow_matching import lens
+            found = lens.pairs({n}, weights.load({MODEL!r}).scale, {seed})
+            result = [found.crossed[{name!r}][{i}], found.length[{name!r}][{i}]]
+            """,
+            shows=[share, found.length[name][i]],
+        )
+        ui.source(flow_matching.optimal_pairs, lens.crossing, references=REFERENCES)
+
 
 with stage.rail:
-    flow = ui.choice("Velocity", lens.FLOWS, key="flow")
-    steps = ui.choice("Euler steps N", lens.STEPS, key="N", default=8)
-    seed = ui.number("Seed", 0, 9999, 0, key="seed")
-run = run_of(flow, steps, seed)
-found, straight, floor = table(seed)
-distance = dict(zip(lens.STEPS, found[flow], strict=True))[steps]
-film = ui.film(len(lens.MOMENTS), key="t", values=lens.MOMENTS, default=1.0, label="Time t", seconds=0.08)
-
-# --- Picture ------------------------------------------------------------------------------------
-
-with stage.picture:
-    left, right = ui.columns([3, 2])
-    with left:
-        fig, moves = clouds.clouds(run.cloud, TRAILS, exact.eight().means, NEAR * SD, REACH, film.at)
-        ui.figure(fig, alt="The cloud on its way from noise to data, with the paths of some points",
-                  key="cloud", share=1.0, film=film, frames=moves)  # fmt: skip
-    with right:
-        ui.figure(
-            figures.against_steps(found, lens.STEPS, steps, floor), key="steps", share=1.0,
-            alt="Energy distance from the data against the number of Euler steps",
-            data={"N": lens.STEPS} | found,
-        )  # fmt: skip
-with stage.foot:
-    film.bar(captions=lens.captions(run, steps), equations=lens.equations(run, steps))
-stage.metrics(
-    {
-        "Energy distance": f"{distance:.4f}",
-        "Of chance alone": f"{floor:.4f}",
-        "Path / straight line": f"{run.bends:.3f}",
-        "∫ ‖pair − v‖²": f"{straight[flow]:.4f}",
-    }
-)
-
-# --- Words --------------------------------------------------------------------------------------
-
-best = max(found[flow][-1], floor)
-with stage.below:
-    ui.notice(
-        "Each training example is a line from a random point of noise to a random point of data; where lines "
-        "cross, the best velocity is their mean. So one step from noise goes to the mean of all data, and "
-        "paths bend. A reflow trains on the flow's own pairs, whose lines cross less. Time runs from 0, "
-        "noise, to 1, data: the other way round than in diffusion. Distances far below chance are drawn at a "
-        "tenth of it. " + SAID
-    )
-    ui.check(
-        "How few steps come within twice the distance that fifty steps of this velocity have?",
-        lens.OPTIONS, lens.enough(found[flow], best),
-        "Distances: " + ", ".join(f"{d:.4f} at N = {n}" for n, d in zip(lens.STEPS, found[flow], strict=True))
-        + ".",
-        veils=("steps", "numbers"),
-    )  # fmt: skip
-    ui.program(
-        f"""
-        from lab import weights
-        from pages.diffusion.flow_matching import lens
-
-        model = lens.double(weights.load({MODEL!r}))
-        run = lens.ride(model, {flow!r}, {steps}, {seed})
-        straight = lens.straightness(model, {flow!r}, {seed})
-        result = [*lens.distances(model, {flow!r}, {seed}), run.bends, straight]
-        """,
-        shows=[*found[flow], run.bends, straight[flow]],
-    )
-    ui.source(flow_matching.FlowMatching, flow_matching.follow, flow_matching.exact_velocity,
-              references=REFERENCES)  # fmt: skip
+    view = ui.choice("Show", VIEWS, key="view")
+draw_flow() if view == VIEWS[0] else draw_pairs()
