@@ -69,7 +69,7 @@ def test_lines_that_cross_by_brute_force() -> None:
 def test_what_the_scenes_of_pairs_say() -> None:
     found, at = lens.pairs(64, 2.0, 0), lens.BATCHES.index(64)
     random, best = (found.crossed[name][at] for name in lens.COUPLINGS)
-    assert 0.2 < random < 0.3 and best < 0.01
+    assert 0.25 < random < 0.3 and best < 0.01
     assert lens.how_many(random) == lens.CROSSED[2] and lens.how_many(best) == lens.CROSSED[0]
     ends = [found.lines[name] for name in lens.COUPLINGS]
     assert torch.equal(ends[0][0], ends[1][0])  # one noise, and one set of data

@@ -29,7 +29,7 @@ stage.scenes(
         "Paths bend": ui.scene("Lines of pairs cross, paths cannot: they bend and share out the modes.",
                                N=50, t=0.7),
         "Straight": ui.scene("After the reflow paths are nearly lines.", flow="after reflow", N=50),
-        "Lines cross": ui.scene("Paired at random, as in training: over a quarter of all pairs cross.",
+        "Lines cross": ui.scene("Paired at random, as in training: two lines cross over one time in four.",
                                 view=VIEWS[1]),
         "Best pairs": ui.scene("The same points, paired by the best assignment: next to none cross.",
                                view=VIEWS[1], pairs=lens.COUPLINGS[1]),
