@@ -2,8 +2,11 @@
 
 from functools import partial
 
-from opening import film, metrics, open_page, prose, spoken
+import pytest
+import torch
+from opening import film, metrics, open_page, open_warned, prose, spoken
 
+from lab.errors import UserError
 from modules.diffusion.schedule import linear
 from pages.diffusion.schedules import lens
 
@@ -28,5 +31,30 @@ def test_what_the_scenes_say() -> None:
     assert float(lens.made("linear", 1000, 0.004, 0.008, False).alpha_bar[-1]) > 0.1
     end = lens.made("linear", 1000, 0.02, 0.008, True)
     assert float(end.alpha_bar[-1]) == 0 and bool(lens.log_snr(end)[-1].isnan())
-    for number in range(1, 7):
+    bars = [float(word) for word in lens.OWN.split()]
+    own = lens.made("own", 1000, 0.02, 0.008, False, bars)
+    fall = torch.tensor([1.0, *bars]).log().diff().argmin()
+    assert int(own.beta.argmax()) in range(200 * int(fall) + 1, 200 * int(fall) + 201)
+    for number in range(1, 8):
         opened(scene=number)
+
+
+@pytest.mark.parametrize("T", [10, 1000])
+def test_an_own_schedule_goes_through_what_is_typed(T: int) -> None:
+    bars = [0.9, 0.4, 0.01]
+    own = lens.through(bars, T)
+    assert own.T == T and float(own.alpha_bar[-1]) == pytest.approx(0.01)
+    if T == 1000:
+        assert float(own.alpha_bar[333]) == pytest.approx(0.9, abs=1e-3)
+        assert own.beta[1:334].max() - own.beta[1:334].min() < 1e-12  # one β a stretch
+    page = opened(kind="own", bars="0.9 0.4 0.01", T=T)
+    assert metrics(page)["ᾱ at T"] == "0.01"
+    assert float(lens.made("own", T, 0.02, 0.008, True, bars).alpha_bar[-1]) == 0
+
+
+def test_what_is_no_schedule_is_said() -> None:
+    for words, said in (("0.5 0.7", "0.7 must lie under 0.5"), ("", "numbers between 0 and 1"), ("x", "x")):
+        page = open_warned("diffusion/schedules", kind="own", bars=words)
+        assert said in " ".join(one.value for one in [*page.warning, *page.error, *page.info])
+    with pytest.raises(UserError, match="1 must lie under 1"):
+        lens.falling([1.0])

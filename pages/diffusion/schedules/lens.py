@@ -1,20 +1,49 @@
 """A noise schedule and what it leaves of the data at every t."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
+from lab.errors import UserError
 from lab.lenses.attention import number
 from lab.lenses.diffusion import stops
 from modules.diffusion import schedule
 from modules.diffusion.schedule import Schedule
 
 GONE = 0.01  # SNR under which next to nothing of the data is left
+OWN, MOST = "0.98 0.95 0.5 0.05 0.02", 10  # ᾱ to begin with, and how many of them at most
 
 
-def made(kind: str, T: int, top: float, s: float, zero: bool) -> Schedule:
-    """The schedule of the controls; `top` is β at T = 1000, `s` the cosine's offset."""
-    found = schedule.linear(T, last=top) if kind == "linear" else schedule.cosine(T, s)
+def made(kind: str, T: int, top: float, s: float, zero: bool, bars: Sequence[float] = ()) -> Schedule:
+    """The schedule of the controls; `top` is β at T = 1000, `s` the cosine's offset, `bars` of one's own."""
+    if kind == "own":
+        found = through(bars, T)
+    else:
+        found = schedule.linear(T, last=top) if kind == "linear" else schedule.cosine(T, s)
     return schedule.zero_terminal(found) if zero else found
+
+
+def falling(bars: Sequence[float]) -> list[float]:
+    """Typed ᾱ, as they are.
+
+    Raises:
+        UserError: there are none, or one does not lie under the one before.
+    """
+    for before, bar in zip([1.0, *bars], bars, strict=False):
+        if bar > 0.9999 * before:
+            raise UserError(f"ᾱ falls from 1 on: {bar:g} must lie under {before:g}, so type a smaller one.")
+    if not bars:
+        raise UserError(f"Give 1 to {MOST} numbers between 0 and 1 that fall, such as {OWN}.")
+    return list(bars)
+
+
+def through(bars: Sequence[float], T: int) -> Schedule:
+    """One β over each of as many equal stretches as there are `bars`, after which ᾱ is what they say."""
+    place = torch.arange(T + 1, dtype=torch.float64) * len(bars) / T
+    before = place.floor().long().clamp(max=len(bars) - 1)
+    logs = torch.tensor([1.0, *bars], dtype=torch.float64).log()
+    return Schedule((logs[before] + (place - before) * logs.diff()[before]).exp())
 
 
 def times(found: Schedule) -> list[int]:

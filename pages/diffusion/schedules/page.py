@@ -1,6 +1,8 @@
 """Schedules: how fast the data drown, by β, by ᾱ and by the signal-to-noise ratio."""
 
 from lab import ui
+from lab.errors import UserError
+from lab.lenses import typed
 from lab.lenses.diffusion import BEYOND, SAID
 from modules.diffusion import schedule
 from pages.diffusion.schedules import figures, lens
@@ -25,16 +27,28 @@ stage.scenes(
                            step=40),
         "Zero at the end": ui.scene("Rescaled, nothing is left at T: there ε says nothing of the data.",
                                     zero=True, step=40),
+        "Your own": ui.scene("Type what is left after equal stretches: β is largest where it falls most.",
+                             kind="own", step=20),
     }
 )  # fmt: skip
 
 with stage.rail:
-    kind = ui.choice("Schedule", ["linear", "cosine"], key="kind")
+    kind = ui.choice("Schedule", ["linear", "cosine", "own"], key="kind")
     T = ui.choice("Steps T", [10, 100, 1000], key="T", default=1000)
     top = ui.slider("Last β at T = 1000", 0.002, 0.04, 0.02, key="top", step=0.002, disabled=kind != "linear")
     s = ui.slider("Offset s", 0.0, 0.1, 0.008, key="s", step=0.004, disabled=kind != "cosine")
+    bars: list[float] = []
+    if kind == "own":
+        words = ui.text("ᾱ after each of equal stretches", lens.OWN, key="bars", max_chars=80)
+        bars, wrong = typed.named(words, lens.MOST, 1e-9, 1.0)
+        if wrong:
+            ui.warning(wrong)
+        try:
+            bars = lens.falling(bars)
+        except UserError as error:
+            ui.stop(str(error))
     zero = ui.toggle("Zero SNR at T", False, key="zero")
-own = lens.made(kind, T, top, s, zero)
+own = lens.made(kind, T, top, s, zero, bars)
 other_kind = "cosine" if kind == "linear" else "linear"
 other = lens.made(other_kind, T, 0.02, 0.008, False)
 times = lens.times(own)
@@ -87,7 +101,7 @@ with stage.below:
         f"""
         from pages.diffusion.schedules import lens
 
-        own = lens.made({kind!r}, {T}, {top}, {s}, {zero})
+        own = lens.made({kind!r}, {T}, {top}, {s}, {zero}, {bars})
         result = [float(own.alpha_bar[{t}]), float(own.snr[{t}])]
         """,
         shows=[float(own.alpha_bar[t]), float(own.snr[t])],
