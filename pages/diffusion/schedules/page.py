@@ -27,7 +27,7 @@ stage.scenes(
                            step=40),
         "Zero at the end": ui.scene("Rescaled, nothing is left at T: there ε says nothing of the data.",
                                     zero=True, step=40),
-        "Your own": ui.scene("Type what is left after equal stretches: β is largest where it falls most.",
+        "Your own": ui.scene("Type what is left after equal stretches: where it falls tenfold, β is largest.",
                              kind="own", step=20),
     }
 )  # fmt: skip
