@@ -1,11 +1,15 @@
 """A drawing as a density of the plane: even within every pixel, in proportion to its ink."""
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from datamodules import points
+
 REACH = 3.0  # the drawing pad covers [-REACH, REACH]²
+OWN = "own drawing"
 
 
 def scattered(picture: Tensor, count: int, seed: int = 0) -> Tensor:
@@ -42,3 +46,26 @@ def entropy(picture: Tensor) -> float:
     share = (picture / picture.sum()).flatten().double()
     area = (2 * REACH / len(picture)) ** 2
     return float(torch.special.entr(share).sum()) + math.log(area)
+
+
+@dataclass(frozen=True)
+class Law:
+    """Where the points come from: a shape by name, or a drawing, rows of ink in [0, 1]."""
+
+    name: str
+    drawing: tuple[tuple[float, ...], ...] = ()
+
+    def sample(self, count: int, seed: int) -> Tensor:
+        """(count, 2)
+
+        Raises:
+            ValueError: nothing is drawn.
+        """
+        if self.name == OWN:
+            return scattered(torch.tensor(self.drawing), count, seed)
+        return points.sample(self.name, count, seed)[0]  # type: ignore[arg-type]
+
+    @property
+    def entropy(self) -> float | None:
+        """In nats; None where it is not known."""
+        return entropy(torch.tensor(self.drawing)) if self.name == OWN else points.ENTROPY.get(self.name)

@@ -2,7 +2,7 @@
 
 A recipe says what is trained; a history says which values the knobs had from which frame on. Both together
 fix every bit: the noise of step t comes from a generator of its own, seeded by (seed, t), so a state of the
-training is no more than the weights and what the optimizer remembers. Of these some are kept, ever fewer as
+training is no more than the weights and what its optimizers remember. Of these some are kept, ever fewer as
 the run grows, and any other is trained again from the nearest one before it.
 
     run = store.run(recipe, history)
@@ -37,7 +37,8 @@ CLIP = 5.0  # the most that the norm of a gradient may be
 
 Knobs = tuple[tuple[str, float], ...]
 Frame = Mapping[str, np.ndarray]
-State = tuple[dict[str, Any], dict[str, Any]]  # of the model, of the optimizer
+Optimizers = Mapping[str, torch.optim.Optimizer]  # by the player whose weights each moves
+State = tuple[dict[str, Any], dict[str, dict[str, Any]]]  # of the model, of each optimizer
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ History = tuple[Segment, ...]  # in rising order; the first starts at frame 0
 
 
 class Recipe(Protocol):
-    """What is trained. Hashable: equal recipes train alike.
+    """What is trained. Hashable: equal recipes train alike. What has one loss is an `OfOneLoss`.
 
     Attributes:
         seed: of the first weights and of every draw, below 10,000.
@@ -68,11 +69,44 @@ class Recipe(Protocol):
     def build(self) -> nn.Module:
         """The untrained network; called where torch's generator is seeded."""
 
-    def loss(self, model: Any, knobs: Mapping[str, float], generator: torch.Generator) -> Tensor:
-        """The loss of the next batch, a scalar; every draw from `generator`. `knobs["rate"]` is Adam's."""
+    def optimizers(self, model: Any) -> Optimizers:
+        """One for each player, new."""
+
+    def step(
+        self, model: Any, optimizers: Any, knobs: Mapping[str, float], generator: torch.Generator
+    ) -> None:
+        """Train for a step, at the knobs' rates; every draw from `generator`."""
 
     def look(self, model: Any, knobs: Mapping[str, float]) -> Frame:
         """What is drawn of the model as it is, and its numbers."""
+
+
+class OfOneLoss:
+    """Base of recipes that lower one loss, by Adam."""
+
+    def loss(self, model: Any, knobs: Mapping[str, float], generator: torch.Generator) -> Tensor:
+        """The loss of the next batch, a scalar; every draw from `generator`. `knobs["rate"]` is Adam's."""
+        raise NotImplementedError
+
+    def optimizers(self, model: nn.Module) -> Optimizers:
+        return {"all": torch.optim.Adam(model.parameters(), fused=True)}
+
+    def step(
+        self, model: nn.Module, optimizers: Optimizers, knobs: Mapping[str, float], generator: torch.Generator
+    ) -> None:
+        optimizer = optimizers["all"]
+        set_rate(optimizer, knobs["rate"])
+        loss = self.loss(model, knobs, generator)
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        optimizer.step()
+
+
+def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    """The learning rate from now on."""
+    for group in optimizer.param_groups:
+        group["lr"] = rate
 
 
 # --- Histories ----------------------------------------------------------------------------------
@@ -98,11 +132,11 @@ def spell(history: History) -> str:
     )
 
 
-def parse(text: str, names: Sequence[str], most: int) -> History:
+def parse(text: str, within: Mapping[str, tuple[float, float]], most: int) -> History:
     """The history that a text spells.
 
     Args:
-        names: of the knobs that each part must name.
+        within: the knobs that each part must name, with the least and the most that each may be.
         most: the last frame that a run may reach.
 
     Raises:
@@ -113,9 +147,15 @@ def parse(text: str, names: Sequence[str], most: int) -> History:
         start, _, rest = piece.partition(":")
         pairs = [re.fullmatch(r"(\w+)=(-?\d+(?:\.\d+)?(?:e-?\d+)?)", word) for word in rest.split(",")]
         named = {pair[1]: float(pair[2]) for pair in pairs if pair}
-        if not start.isdecimal() or not all(pairs) or set(named) != set(names):
-            wants = ",".join(f"{name}=…" for name in sorted(names))
+        if not start.isdecimal() or not all(pairs) or set(named) != set(within):
+            wants = ",".join(f"{name}=…" for name in sorted(within))
             raise UserError(f"Part {number} of the course reads {piece[:40]!r}: it should be 0:{wants}.")
+        for name, value in named.items():
+            low, high = within[name]
+            if not low <= value <= high:
+                raise UserError(
+                    f"Part {number} of the course says {name}={value:g}: it runs from {low:g} to {high:g}."
+                )
         parts.append(Segment(int(start), knobs_of(named)))
     starts = [part.start for part in parts]
     if starts[0] != 0 or sorted(set(starts)) != starts or starts[-1] > most:
@@ -142,7 +182,7 @@ class Run:
         self.own: list[Frame] = []
         self.kept: dict[int, State] = {}
         self.spacing = 1
-        self.head: tuple[nn.Module, torch.optim.Adam] | None = None  # as it is at the newest frame
+        self.head: tuple[nn.Module, Optimizers] | None = None  # as it is at the newest frame
 
     @property
     def count(self) -> int:
@@ -175,27 +215,21 @@ class Run:
         at = self.count
         if self.head is None:
             self.head = self.trained(max(at - 1, 0))
-        model, optimizer = self.head
+        model, optimizers = self.head
         if at > 0:
-            self.train(model, optimizer, at - 1, at)
+            self.train(model, optimizers, at - 1, at)
         with torch.no_grad():
             self.own.append(self.recipe.look(model.eval(), self.knobs))
-        self.keep(at, model, optimizer)
+        self.keep(at, model, optimizers)
 
-    def train(self, model: nn.Module, optimizer: torch.optim.Adam, start: int, end: int) -> None:
+    def train(self, model: nn.Module, optimizers: Optimizers, start: int, end: int) -> None:
         """Train from frame `start` of this part of the history to frame `end`."""
         stride = self.recipe.stride
         model.train()
-        for group in optimizer.param_groups:
-            group["lr"] = self.knobs["rate"]
         for step in range(start * stride, end * stride):
             generator = torch.Generator().manual_seed(self.recipe.seed * 100_003 + step)
             with torch.enable_grad():
-                loss = self.recipe.loss(model, self.knobs, generator)
-                optimizer.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-            optimizer.step()
+                self.recipe.step(model, optimizers, self.knobs, generator)
 
     def restore(self, frame: int) -> nn.Module:
         """The model as it was at a frame that is there, in evaluation mode; yours to change.
@@ -207,35 +241,37 @@ class Run:
             raise ValueError(f"frame is {frame}: there are {self.count}.")
         return self.trained(frame)[0].eval()
 
-    def trained(self, frame: int) -> tuple[nn.Module, torch.optim.Adam]:
-        """Model and optimizer at a frame: the nearest state before it that is kept, and trained on."""
+    def trained(self, frame: int) -> tuple[nn.Module, Optimizers]:
+        """Model and optimizers at a frame: the nearest state before it that is kept, and trained on."""
         with self.lock:
             if self.parent is not None and frame <= self.first:
                 return self.parent.trained(frame)
             start = max((f for f in self.kept if f <= frame), default=self.first)
             if start in self.kept:
-                model, optimizer = self.fresh()
-                of_model, of_optimizer = self.kept[start]
+                model, optimizers = self.fresh()
+                of_model, of_optimizers = self.kept[start]
                 model.load_state_dict(of_model)
-                optimizer.load_state_dict(deepcopy(of_optimizer))  # it takes the tensors that it is given
+                for name, state in of_optimizers.items():
+                    optimizers[name].load_state_dict(deepcopy(state))  # it takes the tensors that it is given
             elif self.parent is not None:
-                model, optimizer = self.parent.trained(start)
+                model, optimizers = self.parent.trained(start)
             else:
-                model, optimizer = self.fresh()
-            self.train(model, optimizer, start, frame)
-            return model, optimizer
+                model, optimizers = self.fresh()
+            self.train(model, optimizers, start, frame)
+            return model, optimizers
 
-    def fresh(self) -> tuple[nn.Module, torch.optim.Adam]:
+    def fresh(self) -> tuple[nn.Module, Optimizers]:
         model = seeded(self.recipe.build, self.recipe.seed)
-        return model, torch.optim.Adam(model.parameters(), fused=True)
+        return model, self.recipe.optimizers(model)
 
     # --- What is kept -------------------------------------------------------------------------------
 
-    def keep(self, frame: int, model: nn.Module, optimizer: torch.optim.Adam) -> None:
+    def keep(self, frame: int, model: nn.Module, optimizers: Optimizers) -> None:
         """Keep the state of every `spacing`-th frame; where they get too many, of every other one of them."""
         if frame % self.spacing:
             return
-        self.kept[frame] = deepcopy((model.state_dict(), optimizer.state_dict()))
+        of_each = {name: optimizer.state_dict() for name, optimizer in optimizers.items()}
+        self.kept[frame] = deepcopy((model.state_dict(), of_each))
         while self.kept and states_size(self.kept.values()) > MOST_KEPT - self.inherited():
             self.spacing *= 2
             self.kept = {f: state for f, state in self.kept.items() if f % self.spacing == 0}

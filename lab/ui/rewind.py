@@ -1,6 +1,7 @@
 """Training that a page shows as it goes: begun, paused, wound back, gone on with other knobs.
 
-    live = ui.rewind(recipe, {"rate": rate, "batch": batch}, most=100)      # its buttons: in the rail
+    within = {"rate": (0.001, 0.1), "batch": (32, 256)}
+    live = ui.rewind(recipe, {"rate": rate, "batch": batch}, within=within, most=100)  # buttons: in the rail
     with stage.picture:
         live.show(draw)                            # draw(live): figures and live.film.bar(...)
 
@@ -22,6 +23,7 @@ from lab.ui.watching import live
 CHUNK = 0.3  # seconds of training between two drawings
 AGAIN = 6  # frames before the new ones that are sent once more, should a drawing have been skipped
 COURSE, UNTIL, STEP = "course", "until", "step"
+Within = Mapping[str, tuple[float, float]]
 SENT = "_rewind:sent"  # which reel the browser has, how many frames of it, and whether it was live
 
 
@@ -93,18 +95,21 @@ class Rewind:
         st.session_state[SENT] = self.reel, last + 1, self.training
 
 
-def rewind(recipe: runs.Recipe, knobs: Mapping[str, float], *, most: int, start: int = 0) -> Rewind:
+def rewind(
+    recipe: runs.Recipe, knobs: Mapping[str, float], *, within: Within, most: int, start: int = 0
+) -> Rewind:
     """The training of a recipe, with its buttons drawn here.
 
     Args:
-        knobs: their values as the controls stand, "rate" among them.
+        knobs: their values as the controls stand, those that the recipe asks for.
+        within: the least and the most that each may be in a link.
         most: the last frame.
         start: the frame that it trains up to at first.
     """
     now = runs.knobs_of(knobs)
     until = state.number(UNTIL, start, 0, most, whole=True)
     state.show_warning(UNTIL, until == start)
-    history = held(now, list(knobs), most)
+    history = held(now, within, most)
     run = store().run(recipe, history)
     if history[-1].knobs != now:
         newest = min(run.count - 1, until)
@@ -126,14 +131,14 @@ def rewind(recipe: runs.Recipe, knobs: Mapping[str, float], *, most: int, start:
     return live
 
 
-def held(now: runs.Knobs, names: list[str], most: int) -> runs.History:
+def held(now: runs.Knobs, within: Within, most: int) -> runs.History:
     """The history so far, in the session or in the link; one that cannot be read gets a sentence."""
     state.register(COURSE, "text", "")
     raw = state.get(COURSE)
     if not raw:
         return (runs.Segment(0, now),)
     try:
-        return runs.parse(raw, names, most)
+        return runs.parse(raw, within, most)
     except UserError as error:
         st.warning(f"{error} It begins anew.", icon=":material/link_off:")
         return (runs.Segment(0, now),)

@@ -85,6 +85,8 @@ def test_a_knob_that_is_turned_counts_from_the_frame_that_is_looked_at() -> None
 def test_a_course_that_cannot_be_read_is_one_sentence() -> None:
     page = open_warned("flow/live_flow", course="0:rate=fast")
     assert "Part 1 of the course reads '0:rate=fast'" in warnings(page)
+    page = open_warned("flow/live_flow", course="0:batch=256,rate=0.01;3:batch=-5,rate=0.01")
+    assert "Part 2 of the course says batch=-5: it runs from 32 to 512." in warnings(page)
     empty = ink.examples(20)[0][1] * 0
     page = open_warned("flow/live_flow", law=lens.OWN, ink=ui.ink(empty))
     assert "nothing on the pad" in warnings(page)

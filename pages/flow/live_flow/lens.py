@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from datamodules import points
-from lab.lenses import ink
+from lab.lenses import rewind
+from lab.lenses.ink import OWN, Law
 from modules.flow.coupling import NICE, LinearFlow, LogisticFlow, RealNVP, SplineFlow
 from modules.flow.flow import Flow
 from modules.flow.neural import NeuralFlow
@@ -34,31 +34,7 @@ KINDS = {
     "logistics": LogisticFlow,  # of Flow++
     "neural": NeuralFlow,  # masked, not couplings
 }
-OWN = "own drawing"
 SHAPES = ("moons", "eight_gaussians", "rings", "spirals", "checkerboard", "pinwheel", OWN)
-
-
-@dataclass(frozen=True)
-class Law:
-    """Where the points come from: a shape by name, or a drawing, rows of ink in [0, 1]."""
-
-    name: str
-    drawing: tuple[tuple[float, ...], ...] = ()
-
-    def sample(self, count: int, seed: int) -> Tensor:
-        """(count, 2)
-
-        Raises:
-            ValueError: nothing is drawn.
-        """
-        if self.name == OWN:
-            return ink.scattered(torch.tensor(self.drawing), count, seed)
-        return points.sample(self.name, count, seed)[0]  # type: ignore[arg-type]
-
-    @property
-    def entropy(self) -> float | None:
-        """In nats; None where it is not known."""
-        return ink.entropy(torch.tensor(self.drawing)) if self.name == OWN else points.ENTROPY.get(self.name)
 
 
 @lru_cache(maxsize=16)
@@ -83,7 +59,7 @@ def span(law: Law) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class FlowRecipe:
+class FlowRecipe(rewind.OfOneLoss):
     """A flow of `layers` layers, its conditioners two layers of `width` units."""
 
     law: Law

@@ -11,6 +11,8 @@ from pages.flow.live_flow import lens
 
 MOST = 100
 PAD = 20
+RATES = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05]
+BATCHES = [32, 64, 128, 256, 512]
 REFERENCES = [
     "Dinh et al. 2017, Density estimation using Real NVP, arXiv:1605.08803",
     "Durkan et al. 2019, Neural spline flows, arXiv:1906.04032",
@@ -56,13 +58,13 @@ with stage.rail:
     kind = ui.choice("Layers are", list(lens.KINDS), key="kind", default="affine", as_list=True)
     layers = ui.slider("Layers, L", 1, 10, 8, key="layers")
     width = ui.slider("Width", 8, 64, 32, key="width", step=8, disabled=kind == "linear")
-    rate = ui.choice("Rate", [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05], key="rate", default=0.01,
-                     as_list=True)  # fmt: skip
-    batch = ui.choice("Batch", [32, 64, 128, 256, 512], key="batch", default=256, as_list=True)
+    rate = ui.choice("Rate", RATES, key="rate", default=0.01, as_list=True)
+    batch = ui.choice("Batch", BATCHES, key="batch", default=256, as_list=True)
     seed = ui.number("Seed", 0, 999, 0, key="seed")
     law = lens.Law(name, () if picture is None else tuple(map(tuple, picture.tolist())))
     recipe = lens.FlowRecipe(law, kind, layers, width, seed)
-    live = ui.rewind(recipe, {"rate": rate, "batch": batch}, most=MOST)
+    within = {"rate": (RATES[0], RATES[-1]), "batch": (BATCHES[0], BATCHES[-1])}
+    live = ui.rewind(recipe, {"rate": rate, "batch": batch}, within=within, most=MOST)
 
 # --- Picture ------------------------------------------------------------------------------------
 

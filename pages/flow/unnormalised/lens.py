@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from lab.lenses import rewind
 from modules.flow import reverse_kl
 from modules.flow.coupling import RealNVP
 from modules.flow.flow import Flow
@@ -100,7 +101,7 @@ def grid() -> Tensor:
 
 
 @dataclass(frozen=True)
-class TargetRecipe:
+class TargetRecipe(rewind.OfOneLoss):
     """A flow of `layers` layers and the divergence that it is trained by."""
 
     target: Target

@@ -10,6 +10,7 @@ from modules.flow import reverse_kl
 from pages.flow.unnormalised import figures, lens
 
 MOST = 100
+RATES = [0.001, 0.002, 0.005, 0.01, 0.02]
 REFERENCES = [
     "Rezende, Mohamed 2015, Variational inference with normalizing flows, arXiv:1505.05770",
     "Noé et al. 2019, Boltzmann generators, arXiv:1812.01729",
@@ -48,11 +49,12 @@ with stage.rail:
     kind = ui.choice("Layers are", kinds, key="kind", default="IAF", as_list=True)
     layers = ui.slider("Layers, L", 1, 16, 4, key="layers")
     kappa = ui.slider("log₁₀ κ, a factor on q", -3.0, 3.0, 0.0, key="kappa", step=0.5)
-    rate = ui.choice("Rate", [0.001, 0.002, 0.005, 0.01, 0.02], key="rate", default=0.005, as_list=True)
+    rate = ui.choice("Rate", RATES, key="rate", default=0.005, as_list=True)
     seed = ui.number("Seed", 0, 99, 0, key="seed")
     target = lens.Target(name, () if picture is None else tuple(map(tuple, picture.tolist())))
     recipe = lens.TargetRecipe(target, kind, layers, direction == "forward", seed)
-    live = ui.rewind(recipe, {"rate": rate, "batch": 256}, most=MOST)
+    within = {"rate": (RATES[0], RATES[-1]), "batch": (256, 256)}
+    live = ui.rewind(recipe, {"rate": rate, "batch": 256}, within=within, most=MOST)
 
 # --- Picture ------------------------------------------------------------------------------------
 

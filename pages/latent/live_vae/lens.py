@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from datamodules import points
+from lab.lenses import rewind
 from modules.latent.vae import VAE
 
 REACH, CELLS, LOWEST = 4.0, 48, -8.0
@@ -31,7 +32,7 @@ def split(shape: points.Shape, part: int) -> tuple[Tensor, Tensor]:
 
 
 @dataclass(frozen=True)
-class VAERecipe:
+class VAERecipe(rewind.OfOneLoss):
     """A VAE with `k` latent numbers and two hidden layers of `width` units each way."""
 
     shape: points.Shape

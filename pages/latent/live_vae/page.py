@@ -8,6 +8,7 @@ from modules.latent.vae import VAE
 from pages.latent.live_vae import figures, lens
 
 MOST = 90
+WITHIN = {"rate": (0.0005, 0.02), "batch": (256, 256), "beta": (0, 8), "var": (0.02, 1)}
 REFERENCES = [
     "Kingma and Welling 2014, Auto-Encoding Variational Bayes, arXiv:1312.6114",
     "Higgins et al. 2017, beta-VAE",
@@ -47,7 +48,7 @@ with stage.rail:
                      as_list=True)  # fmt: skip
     seed = ui.number("Seed", 0, 999, 0, key="seed")
     recipe = lens.VAERecipe(shape, k, width, seed)
-    live = ui.rewind(recipe, {"rate": rate, "batch": 256, "beta": beta, "var": var}, most=MOST)
+    live = ui.rewind(recipe, {"rate": rate, "batch": 256, "beta": beta, "var": var}, within=WITHIN, most=MOST)
 
 # --- Picture ------------------------------------------------------------------------------------
 
