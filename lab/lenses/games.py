@@ -3,15 +3,17 @@
 Two layers of 128 units, Adam at 10⁻³ with β₁ = ½, 256 examples a batch, no averaging.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from lab.lenses.rewind import Optimizers, set_rate
 from lab.seeding import seeded
 from modules.adversarial.game import Game
 from modules.adversarial.gan import GAN
+from modules.adversarial.players import Turn
 
 RATE, BATCH = 1e-3, 256
 PENALISED = {"loss": "Wasserstein", "penalty": 1.0}
@@ -49,18 +51,37 @@ def playing(
         size: examples a batch.
     """
     settings = dict(settings)
-    rates = {"generator": settings.pop("rate", RATE), "discriminator": RATE}
-    model = seeded(lambda: GAN(hidden=(128, 128), ema=0.0, **settings), seed)
-    optimizers = {
-        name: torch.optim.Adam(parameters, lr=rates[name], betas=(0.5, 0.999), fused=True)
-        for name, parameters in model.players().items()
-    }
+    rate = settings.pop("rate", RATE)
+    model = seeded(lambda: network(settings), seed)
+    optimizers = adams(model)
+    set_rate(optimizers["generator"], rate)
     for done, generator in moves(model, optimizers, x, batches, seed, every, size):
         yield done, model, generator
 
 
+def network(settings: Mapping[str, Any]) -> GAN:
+    """The protocol's two networks, untrained; called where torch's generator is seeded."""
+    return GAN(hidden=(128, 128), ema=0.0, **settings)
+
+
+def adams(model: Game) -> dict[str, torch.optim.Optimizer]:
+    """The protocol's optimizer for each player, new."""
+    return {
+        name: torch.optim.Adam(parameters, lr=RATE, betas=(0.5, 0.999), fused=True)
+        for name, parameters in model.players().items()
+    }
+
+
+def take(turns: Iterable[Turn], players: Mapping[str, list[nn.Parameter]], optimizers: Optimizers) -> None:
+    """Take turns one after the other; each moves the weights of one player alone."""
+    for whose, loss in turns:
+        optimizers[whose].zero_grad()
+        loss.backward(inputs=players[whose])  # type: ignore[no-untyped-call]
+        optimizers[whose].step()
+
+
 def moves(
-    model: Game, optimizers: Mapping[str, torch.optim.Optimizer], x: Tensor, batches: int, seed: int,
+    model: Game, optimizers: Optimizers, x: Tensor, batches: int, seed: int,
     every: int, size: int,
 ) -> Iterator[tuple[int, torch.Generator]]:  # fmt: skip
     """Train any game on examples x (N, ...), an optimizer for each player: batches so far and the generator
@@ -71,9 +92,6 @@ def moves(
     for done in range(1, batches + 1):
         model.train()
         batch, given = model.unpack(x[torch.randint(len(x), (size,), generator=generator)])
-        for whose, loss in model.turns(batch, generator, **given):
-            optimizers[whose].zero_grad()
-            loss.backward(inputs=players[whose])  # type: ignore[no-untyped-call]
-            optimizers[whose].step()
+        take(model.turns(batch, generator, **given), players, optimizers)
         if done % every == 0 or done == batches:
             yield done, generator

@@ -189,15 +189,27 @@ class Game(Players):
         return self.game.generator(of_fake, self.judge(x, **given) if self.game.in_pairs else of_fake)
 
     def turns(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Iterator[Turn]:
+        yield from self.turn_of_discriminator(x, generator, **given)
+        if self.played[0] % self.d_steps == 0:
+            for _ in range(self.g_steps):
+                yield from self.turn_of_generator(x, generator, **given)
+
+    def turn_of_discriminator(
+        self, x: Tensor, generator: torch.Generator | None = None, **given: Any
+    ) -> Iterator[Turn]:
+        """One turn, and what follows it."""
         yield "discriminator", self.discriminator_loss(x, generator, **given)
         if self.clip is not None:
             clip_weights(self.discriminator, self.clip)
         self.played[0] += 1
-        if self.played[0] % self.d_steps == 0:
-            for _ in range(self.g_steps):
-                yield "generator", self.generator_loss(x, generator, **given)
-                self.played[1] += 1
-                self.average()
+
+    def turn_of_generator(
+        self, x: Tensor, generator: torch.Generator | None = None, **given: Any
+    ) -> Iterator[Turn]:
+        """One turn, and what follows it."""
+        yield "generator", self.generator_loss(x, generator, **given)
+        self.played[1] += 1
+        self.average()
 
     @torch.no_grad()
     def average(self) -> None:
