@@ -21,6 +21,7 @@ from lab.ui import films, state
 from lab.ui.watching import live
 
 CHUNK = 0.3  # seconds of training between two drawings
+SECONDS = 0.07  # between two frames of the film
 AGAIN = 6  # frames before the new ones that are sent once more, should a drawing have been skipped
 COURSE, UNTIL, STEP = "course", "until", "step"
 Within = Mapping[str, tuple[float, float]]
@@ -89,10 +90,24 @@ class Rewind:
         follows = reel == self.reel and (was_live or self.training)
         if follows and state.get(STEP) is None:
             st.session_state[f"_told:{STEP}"] = last  # the browser goes there by itself, frame by frame
-        self.film = films.film(last + 1, key=STEP, default=last, label="Frame", seconds=0.07)
+        self.film = self.on_the_way(last) or films.film(
+            last + 1, key=STEP, default=last, label="Frame", seconds=SECONDS
+        )
         since = max(0, min(sent, last + 1) - AGAIN) if follows and self.training else 0
         self.film.grows(self.reel, since, self.training)
         st.session_state[SENT] = self.reel, last + 1, self.training
+
+    def on_the_way(self, last: int) -> films.Film | None:
+        """The film at its newest frame where a link or a scene asks for one that is still to come; the state
+        keeps what they ask for."""
+        wanted = state.get(STEP) or ""
+        if not (self.training and wanted.isdecimal() and last < int(wanted) <= self.until):
+            return None
+        state.register(STEP, "number", last, (0, self.until))
+        state.put(STEP, wanted)
+        state.publish(STEP)
+        st.session_state[f"_told:{STEP}"] = last
+        return films.Film(last + 1, STEP, last, SECONDS, "Frame")
 
 
 def rewind(

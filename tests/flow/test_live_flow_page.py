@@ -1,6 +1,7 @@
 """The page "Train live": the course of a flow on the page is that of a training by hand."""
 
 import math
+import sys
 from functools import partial
 
 import numpy as np
@@ -80,6 +81,15 @@ def test_a_knob_that_is_turned_counts_from_the_frame_that_is_looked_at() -> None
     assert page.query_params["course"] in (COURSE, [COURSE])
     page.button(key="anew").click().run()
     assert film(page)["count"] == 1 and "course" not in page.query_params
+
+
+def test_a_frame_that_is_asked_for_is_shown_as_soon_as_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["lab.ui.rewind"], "CHUNK", 0.0)  # a frame each time
+    page = open_page("flow/live_flow", until="6", step="3", seed="77", **SMALL)
+    for at in (0, 1, 2, 3, 3, 3, 3):
+        assert film(page)["at"] == at
+        page.run()
+    assert film(page)["count"] == 7 and page.query_params["step"] in ("3", ["3"]) and not page.warning
 
 
 def test_a_course_that_cannot_be_read_is_one_sentence() -> None:
