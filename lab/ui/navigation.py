@@ -34,9 +34,9 @@ mount_menu, mount_map = (
 # The order in which a course meets the topics of a family; those not named come after, by name.
 COURSE = {
     "adversarial": (
-        "toy_gan", "gan_bench", "dcgan", "growing", "divergences", "optimal_discriminator", "vanishing",
-        "earth_mover", "critic", "conditional_bench", "judge", "birthday", "latent_pad", "translate",
-        "unpaired", "super_resolution", "stylegan", "inversion", "ais", "property_table",
+        "toy_gan", "gan_bench", "live_gan", "dcgan", "growing", "divergences", "optimal_discriminator",
+        "vanishing", "earth_mover", "critic", "conditional_bench", "judge", "birthday", "latent_pad",
+        "translate", "unpaired", "super_resolution", "stylegan", "inversion", "ais", "property_table",
     ),
     "autoregressive": (
         "parameters", "chains", "gaussian_chain", "fvsbn", "inspector", "sharing", "density", "autoencoder",

@@ -1,0 +1,64 @@
+"""The curves of a game as it goes: three panels, one above the other, over the same rounds."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from lab.figures import theme
+from lab.figures.basic import array
+from pages.adversarial.live_gan.lens import Panel
+
+COLORS = {
+    "L_D": theme.INPUT, "L_G": theme.OUTPUT, "of histograms": theme.GREEN, "log 2 − L_D/2": theme.INPUT,
+    "modes reached": theme.ATTENTION, "points near one": theme.SKY, "W₁": theme.OUTPUT,
+}  # fmt: skip
+GAP = 0.12  # between two panels, of the height; its words stand there
+
+
+def panels(parts: Sequence[Panel], rounds: Any, turned: Sequence[float], at: float, last: int) -> go.Figure:
+    """Shape i of the layout is a line in panel i at the frame that is shown.
+
+    Args:
+        turned: rounds at which knobs were turned.
+        last: end of the abscissa.
+    """
+    fig = go.Figure()
+    axes = ["y", *(f"y{number}" for number in range(2, len(parts) + 1))]
+    ruled = [(at, theme.text(), "dot"), *((place, theme.VERMILLION, "solid") for place in turned)]
+    for place, color, dash in ruled:
+        for axis in axes:
+            fig.add_shape(type="line", xref="x", yref=f"{axis} domain", x0=place, x1=place, y0=0, y1=1,
+                          line={"color": color, "width": 2, "dash": dash})  # fmt: skip
+    high = (1 - GAP * (len(parts) - 1)) / len(parts)
+    for number, (axis, part) in enumerate(zip(axes, parts, strict=True)):
+        for name, values in part.lines.items():
+            fig.add_trace(
+                go.Scatter(
+                    x=array(rounds), y=array(values), name=name, yaxis=axis, hoverinfo="x+y+name",
+                    mode="lines" if len(values) > 1 else "markers", marker={"size": 8},
+                    line={"width": 3, "color": COLORS[name]},
+                )
+            )  # fmt: skip
+        words = "  ".join(f'<span style="color:{COLORS[name]}">▬</span> {name}' for name in part.lines)
+        fig.add_annotation(
+            x=0, xref="x domain", y=1, yref=f"{axis} domain", xanchor="left", yanchor="bottom",
+            showarrow=False, text=f"{part.title} {words}".strip(), font={"size": theme.FONT_SIZE},
+        )  # fmt: skip
+        if part.level is not None:
+            fig.add_shape(type="line", xref="x domain", x0=0, x1=1, yref=axis, y0=part.level, y1=part.level,
+                          line={"color": theme.text(), "width": 2, "dash": "dot"})  # fmt: skip
+        top = 1 - number * (high + GAP)
+        side = {"domain": [max(0.0, top - high), top], "nticks": 4, "anchor": "x", "zeroline": False}
+        fig.update_layout({f"yaxis{axis[1:]}": side | ({"range": list(part.span)} if part.span else {})})
+    fig.update_layout(
+        showlegend=False, margin={"t": 36},
+        xaxis={"range": [0, last], "anchor": axes[-1], "nticks": 5, "title": {"text": "rounds"},
+               "ticklabelposition": "outside right"},
+    )  # fmt: skip
+    return fig
+
+
+def moves(count: int, rounds: Sequence[float]) -> dict[str, Sequence[float]]:
+    """What turns in `panels`, of which there are `count`."""
+    return {f"layout.shapes.{number}.x{end}": rounds for number in range(count) for end in (0, 1)}

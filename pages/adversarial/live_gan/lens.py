@@ -1,0 +1,252 @@
+r"""A game of two networks in training, round by round, and what tells how far it is.
+
+A round: n_D turns of D, then n_G turns of G, each on a batch of its own; 0 lets a player stand still.
+
+    D_JS(p, q) ≥ log 2 − L_D / 2      for any D, of L_D = −E log D(x) − E log(1 − D(x*)); = for the best D
+
+so D's loss on new points tells a distance that D has found, and a histogram another: p and q are counted in
+square cells, whose Jensen–Shannon divergence is at most that of the points.
+
+Shapes: see `pages.adversarial.gan_bench.lens`. Nats.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lab.lenses import games, rewind
+from lab.lenses.ink import OWN, Law
+from modules.adversarial.divergences import LOG2, jensen_shannon
+from modules.adversarial.gan import GAN
+from modules.adversarial.losses import LOSSES, Saturating
+from modules.adversarial.players import Turn
+from pages.adversarial.gan_bench import lens as bench
+from pages.adversarial.gan_bench.lens import REACH, Look
+
+TARGETS = ("ring8", "grid25", "moons", "spirals", OWN)
+TURNS = {  # of D and of G in a round
+    "1 and 1": (1, 1), "2 and 1": (2, 1), "5 and 1": (5, 1), "1 and 2": (1, 2), "1 and 5": (1, 5),
+    "D alone": (1, 0), "G alone": (0, 1),
+}  # fmt: skip
+RATES = (0.0001, 0.0003, 0.001, 0.003, 0.01)
+BATCHES = (16, 64, 256)
+WITHIN = {  # what the knobs of a link may be
+    "d": (0, 5), "g": (0, 5), "d_rate": (RATES[0], RATES[-1]), "g_rate": (RATES[0], RATES[-1]),
+    "batch": (BATCHES[0], BATCHES[-1]),
+}  # fmt: skip
+CELLS = 46  # of the histogram, a side
+SIDE = 2 * REACH / CELLS  # of a cell
+TRAIN, TEST, COUNTED, DRAWN = 20_000, 5_000, 200_000, 10_000
+
+
+@lru_cache(maxsize=8)
+def split(law: Law, part: int) -> Tensor:
+    """The points of a law to train on (part 1), and new ones (part 3)."""
+    return law.sample(TRAIN if part == 1 else TEST, seed=part)
+
+
+@lru_cache(maxsize=8)
+def shares(law: Law) -> Tensor:
+    """Of a law in each cell of the histogram, CELLS² + 1."""
+    return histogram(law.sample(COUNTED, seed=2))
+
+
+def histogram(x: Tensor) -> Tensor:
+    """Share of points (N, 2) in each cell, float64; the last cell is all that lies outside the window."""
+    cell = ((x + REACH) / SIDE).floor().long()
+    inside = ((cell >= 0) & (cell < CELLS)).all(1)
+    number = torch.where(inside, cell[:, 1] * CELLS + cell[:, 0], CELLS**2)
+    return number.bincount(minlength=CELLS**2 + 1).double() / len(x)
+
+
+def knobs(
+    turns: str = "1 and 1", d_rate: float = games.RATE, g_rate: float = games.RATE, batch: int = games.BATCH
+) -> dict[str, float]:
+    """By the names that stand in the link."""
+    d, g = TURNS[turns]
+    return {"d": d, "g": g, "d_rate": d_rate, "g_rate": g_rate, "batch": batch}
+
+
+def course(parts: Mapping[int, Mapping[str, Any]]) -> str:
+    """A history as a link spells it: frame -> the knobs from there on, where they are not the first ones."""
+    return rewind.spell(
+        tuple(rewind.Segment(start, rewind.knobs_of(knobs(**given))) for start, given in parts.items())
+    )
+
+
+@dataclass(frozen=True)
+class GameRecipe:
+    """The bench's game with one of its losses, on the points of a law."""
+
+    law: Law
+    loss: str
+    seed: int
+    stride: int = 20
+
+    def build(self) -> GAN:
+        return games.network(games.LOSSES[self.loss])
+
+    def optimizers(self, model: GAN) -> dict[str, torch.optim.Optimizer]:
+        return games.adams(model)
+
+    def step(
+        self, model: GAN, optimizers: rewind.Optimizers, knobs: Mapping[str, float],
+        generator: torch.Generator,
+    ) -> None:  # fmt: skip
+        """A round."""
+        rewind.set_rate(optimizers["generator"], knobs["g_rate"])
+        rewind.set_rate(optimizers["discriminator"], knobs["d_rate"])
+        games.take(self.round(model, knobs, generator), model.players(), optimizers)
+
+    def round(self, model: GAN, knobs: Mapping[str, float], generator: torch.Generator) -> Iterator[Turn]:
+        x = split(self.law, 1)
+
+        def batch() -> Tensor:
+            return x[torch.randint(len(x), (int(knobs["batch"]),), generator=generator)]
+
+        for _ in range(int(knobs["d"])):
+            yield from model.turn_of_discriminator(batch(), generator)
+        for _ in range(int(knobs["g"])):
+            yield from model.turn_of_generator(batch(), generator)
+
+    def look(self, model: GAN, knobs: Mapping[str, float]) -> dict[str, np.ndarray]:
+        """made, surface (a byte a place), arrows, w1, modes, quality as of the bench's `Look`; losses (2,) of
+        D and G on new points; js, of the histograms. NaN where the game has run away."""
+        x = split(self.law, 3)
+        made = model.generator(model.noise(DRAWN, torch.Generator().manual_seed(self.seed)))
+        real, fake = model.judge(x), model.judge(made[: len(x)])
+        losses = torch.stack([model.game.discriminator(real, fake), model.game.generator(fake, real)])
+        if not (made.isfinite().all() and losses.isfinite().all()):
+            return ruined()
+        with torch.enable_grad():  # the arrows are a slope
+            seen = bench.look(model, x, self.law.name, 0)
+        return {
+            "made": seen.made.numpy(),
+            "surface": (255 * seen.surface).round().to(torch.uint8).numpy(),
+            "arrows": seen.arrows.numpy(),
+            "w1": np.array(seen.w1, np.float32),
+            "modes": np.array(math.nan if seen.modes is None else seen.modes, np.float32),
+            "quality": np.array(math.nan if seen.quality is None else seen.quality, np.float32),
+            "losses": losses.numpy(),
+            "js": jensen_shannon(shares(self.law), histogram(made)).float().numpy(),
+        }
+
+    @property
+    def tells(self) -> bool:
+        """Whether D's loss bounds the Jensen–Shannon divergence."""
+        return issubclass(LOSSES[games.LOSSES[self.loss]["loss"]], Saturating)  # type: ignore[arg-type]
+
+
+def ruined() -> dict[str, np.ndarray]:
+    """The frame of a game whose numbers have run away."""
+    lost = np.array(math.nan, np.float32)
+    return {
+        "made": np.full((bench.SHOWN, 2), lost), "surface": np.zeros((bench.SIDE, bench.SIDE), np.uint8),
+        "arrows": np.full((bench.ARROWS, 2), lost), "w1": lost, "modes": lost, "quality": lost,
+        "losses": np.full(2, lost), "js": lost,
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves that share an ordinate.
+
+    Attributes:
+        title: in front of the lines' names.
+        lines: name -> (F,) values.
+        span: of the ordinate; None fits it to the lines.
+        level: height of a dotted line.
+    """
+
+    title: str
+    lines: Mapping[str, Sequence[float]]
+    span: tuple[float, float] | None = None
+    level: float | None = None
+
+
+def panels(frames: Sequence[rewind.Frame], tells: bool, count: int) -> list[Panel]:
+    """The measures of a game; `count` modes of the data are known."""
+    losses = rewind.stacked(frames, "losses")
+    distance = {"of histograms": rewind.stacked(frames, "js").tolist()}
+    if tells:
+        distance["log 2 − L_D/2"] = told(frames)
+    w1 = rewind.stacked(frames, "w1").tolist()
+    shares = {
+        "modes reached": [float(frame["modes"]) / max(1, count) for frame in frames],
+        "points near one": [float(frame["quality"]) for frame in frames],
+    }
+    return [
+        Panel("losses:", {"L_D": losses[:, 0].tolist(), "L_G": losses[:, 1].tolist()}),
+        Panel("JS:", distance, (-0.15, 0.78), LOG2),
+        Panel("shares:", shares, (-0.05, 1.08))
+        if count else Panel("", {"W₁": w1}, (0.0, 1.1 * float(np.nanmax(w1)))),
+    ]  # fmt: skip
+
+
+def looks(frames: Sequence[rewind.Frame], stride: int) -> list[Look]:
+    """The frames as the bench draws them."""
+    return [
+        Look(
+            number * stride, torch.from_numpy(frame["made"]), torch.from_numpy(frame["surface"]) / 255,
+            torch.from_numpy(frame["arrows"]), float(frame["w1"]), *counts(frame),
+        )
+        for number, frame in enumerate(frames)
+    ]  # fmt: skip
+
+
+def counts(frame: rewind.Frame) -> tuple[int | None, float | None]:
+    """Modes that are reached, and the share of samples near one; None where no modes are known."""
+    modes = float(frame["modes"])
+    return (None, None) if math.isnan(modes) else (int(modes), float(frame["quality"]))
+
+
+def told(frames: Sequence[rewind.Frame]) -> list[float]:
+    """log 2 − L_D / 2 at every frame."""
+    return [LOG2 - float(frame["losses"][0]) / 2 for frame in frames]
+
+
+def moved(knobs: Mapping[str, float]) -> str:
+    """Who has moved on the way to a frame."""
+    d, g = int(knobs["d"]), int(knobs["g"])
+    if not d or not g:
+        return "D alone moves" if d else "G alone moves" if g else "both stand still"
+    return f"D {d}, G {g} a round"
+
+
+def captions(frames: Sequence[rewind.Frame], knobs: Sequence[Mapping[str, float]], stride: int) -> list[str]:
+    """What each frame says."""
+    said = []
+    for number, (frame, turned) in enumerate(zip(frames, knobs, strict=True)):
+        w1, (modes, quality) = float(frame["w1"]), counts(frame)
+        if math.isnan(w1):
+            said.append(f"Round {number * stride:,}: the game has run away; wind back, turn the rates down.")
+            continue
+        said.append(
+            f"Round {number * stride:,}, {moved(turned)}: W₁ {spelled(w1)}"
+            + ("." if modes is None else f", modes reached {modes}, {quality:.0%} near one.")
+        )
+    return said
+
+
+def spelled(value: float) -> str:
+    """A number for a sentence, however large."""
+    return f"{value:.3f}" if abs(value) < 1000 or math.isnan(value) else f"{value:,.0f}"
+
+
+def equations(frames: Sequence[rewind.Frame], tells: bool) -> list[str]:
+    """What D's loss tells of the distance at each frame, LaTeX."""
+    said = []
+    for frame, found in zip(frames, told(frames), strict=True):
+        d, g = (spelled(float(loss)) for loss in frame["losses"])
+        tells_of = rf"\log\,2 - \tfrac12 L_D = {spelled(found)} \;\le\; D_{{JS}}"
+        said.append(
+            (tells_of if tells else rf"L_D = {d},\quad L_G = {g}")
+            + rf",\qquad \text{{of histograms }} D_{{JS}} = {spelled(float(frame['js']))} \;\le\; \log\,2"
+        )
+    return said
