@@ -123,10 +123,24 @@ def test_validation_measures_the_training_bound():
         assert bound < model.meters["val_elbo"].compute().item()
 
 
+def test_the_elbo_comes_first(monkeypatch):
+    """Before `elbo_epochs` training sees −L_1 with its KL in closed form, from then on −L_K."""
+    model = small(elbo_epochs=2)
+    noise = torch.randn(4, 3, 2, dtype=torch.float64, generator=seeded())
+    parts = model.elbo_parts(BITS, noise=noise[:1])
+    monkeypatch.setattr(model, "_noise", lambda shape, generator: noise)
+    bound = model.bound_loss(BITS, noise).item()
+    for epoch, loss in ((0, -parts.elbo().mean().item()), (1, -parts.elbo().mean().item()), (2, bound)):
+        monkeypatch.setattr(IWAE, "current_epoch", epoch)
+        assert model.objective(BITS, parts).item() == pytest.approx(loss, abs=1e-12), epoch
+
+
 def test_bad_settings_say_what_to_change():
     with pytest.raises(ValueError, match="choose plain or doubly"):
         IWAE(gradient="triply")
     with pytest.raises(ValueError, match="goes with gradient doubly"):
         IWAE(resampled=3)
-    with pytest.raises(ValueError, match="no beta and no warm-up"):
-        IWAE(beta=2.0)
+    for settings in ({"beta": 2.0}, {"warmup_epochs": 2}, {"warmup_epochs": 2, "elbo_epochs": 1}):
+        with pytest.raises(ValueError, match="no beta and no warm-up"):
+            IWAE(**settings)
+    assert IWAE(warmup_epochs=2, elbo_epochs=2).current_weight == 0
