@@ -93,6 +93,8 @@ class UNet(nn.Module):
         heads: of attention.
         embedding: E of τ; 0 takes none.
         outputs: channels of the output, where they are not C.
+        patch: side P of a patch, whose pixels are read and written as channels: the full grid is then one of
+            patches, its convolutions P² times as cheap (Luhman & Luhman 2022, arXiv:2207.04316).
     """
 
     def __init__(
@@ -104,14 +106,15 @@ class UNet(nn.Module):
         heads: int = 4,
         embedding: int = 0,
         outputs: int | None = None,
+        patch: int = 1,
     ) -> None:
         super().__init__()
         outputs = channels if outputs is None else outputs
-        require(1, outputs=outputs)
+        require(1, outputs=outputs, patch=patch)
         require(1, channels=channels, widths=widths, blocks=blocks, heads=heads)
         require(0, embedding=embedding)
-        self.divisor = 2 ** (len(widths) - 1)
-        self.first = nn.Conv2d(channels, widths[0], 3, padding=1)
+        self.patch, self.divisor = patch, patch * 2 ** (len(widths) - 1)
+        self.first = nn.Conv2d(channels * patch**2, widths[0], 3, padding=1)
         self.down, self.shrink = nn.ModuleList(), nn.ModuleList()
         self.up, self.grow = nn.ModuleList(), nn.ModuleList()
         now, kept = widths[0], [widths[0]]
@@ -130,7 +133,7 @@ class UNet(nn.Module):
             if level:
                 self.grow.append(nn.Conv2d(now, now, 3, padding=1))
         self.join = norm(now + kept[0])
-        self.last = nn.Conv2d(now + kept[0], outputs, 3, padding=1)
+        self.last = nn.Conv2d(now + kept[0], outputs * patch**2, 3, padding=1)
         nn.init.zeros_(self.last.weight)
         nn.init.zeros_(self.last.bias)  # type: ignore[arg-type]
         self.blocks = blocks
@@ -145,11 +148,12 @@ class UNet(nn.Module):
             ValueError: the grid cannot be halved that often, or τ is missing.
         """
         if x.shape[-1] % self.divisor or x.shape[-2] % self.divisor:
+            patches = f" in patches of {self.patch}" if self.patch > 1 else ""
             raise ValueError(
-                f"An image of {x.shape[-2]}×{x.shape[-1]} cannot be halved {len(self.shrink)} times: "
+                f"An image of {x.shape[-2]}×{x.shape[-1]}{patches} cannot be halved {len(self.shrink)} times: "
                 f"its sides must be multiples of {self.divisor}."
             )
-        first = h = watch("first", self.first(x))
+        first = h = watch("first", self.first(F.pixel_unshuffle(x, self.patch)))
         kept = []
         for number, level in enumerate(self.down):
             h = watch(f"down {number + 1}", level(h, tau))
@@ -163,4 +167,5 @@ class UNet(nn.Module):
             h = watch(f"up {number + 1}", level(torch.cat([h, skip], 1), tau))
             if (number + 1) % self.blocks == 0 and number + 1 < len(self.up):
                 h = self.grow[number // self.blocks](F.interpolate(h, scale_factor=2.0))
-        return self.last(F.silu(self.join(torch.cat([h, watch("skip 0", first)], 1))))
+        said = self.last(F.silu(self.join(torch.cat([h, watch("skip 0", first)], 1))))
+        return F.pixel_shuffle(said, self.patch)

@@ -63,7 +63,7 @@ class ImageDDPM(Diffusion):
     """Images in [0, 1]: a U-Net; 28×28 pixels take two levels or three.
 
     Args:
-        widths, blocks, attention, heads: see `UNet`. embedding: see `TimeEmbedding`.
+        widths, blocks, attention, heads, patch: see `UNet`. embedding: see `TimeEmbedding`.
         levels: grey levels of the data.
     """
 
@@ -72,11 +72,11 @@ class ImageDDPM(Diffusion):
     def __init__(
         self, image_shape: Sequence[int] = (1, 8, 8), widths: Sequence[int] = (32, 64), blocks: int = 1,
         attention: Sequence[int] = (), heads: int = 4, embedding: int = 128, levels: int = 256,
-        num_classes: int | None = None, **training: Any,
+        num_classes: int | None = None, patch: int = 1, **training: Any,
     ) -> None:  # fmt: skip
         super().__init__(
             image_shape, num_classes=num_classes, levels=levels, shift=0.5, scale=0.5, clip=1.0, **training
         )
         outputs = image_shape[0] * self.channels_said
-        unet = UNet(image_shape[0], widths, blocks, attention, heads, embedding, outputs)
+        unet = UNet(image_shape[0], widths, blocks, attention, heads, embedding, outputs, patch)
         self.net = TimedUNet(unet, embedding, self.num_classes)

@@ -80,6 +80,33 @@ def test_skips_are_joined_and_a_recorder_sees_the_middle() -> None:
         UNet(1, (8,), embedding=4)(x)
 
 
+def test_patches_are_read_and_written_as_channels() -> None:
+    """A picture of 28×28 runs on a grid of 14×14, and every pixel comes back to its place."""
+    torch.manual_seed(0)
+    net = UNet(1, (8, 16), heads=2, patch=2)
+    seen: dict[str, Tensor] = {}
+
+    def watch(name: str, h: Tensor) -> Tensor:
+        seen[name] = h
+        return h
+
+    x = torch.randn(3, 1, 28, 28)
+    assert net(x, watch=watch).shape == x.shape and seen["first"].shape == (3, 8, 14, 14)
+    with torch.no_grad():  # a net whose features are the pixels themselves gives the picture back
+        net.last.weight.zero_(), net.first.weight.zero_(), net.first.bias.zero_()  # type: ignore[union-attr]
+        for i in range(4):
+            net.first.weight[i, i, 1, 1] = net.last.weight[i, 8 + i, 1, 1] = 1.0
+        net.join = torch.nn.Identity()  # type: ignore[assignment]
+        assert torch.allclose(net(x), torch.nn.functional.silu(x), atol=1e-6)
+    assert UNet(1, (8, 16), outputs=2, patch=2)(x).shape == (3, 2, 28, 28)
+    with pytest.raises(
+        ValueError, match=r"26×28 in patches of 2 cannot be halved 1 times: .* multiples of 4"
+    ):
+        net(torch.zeros(1, 1, 26, 28))
+    with pytest.raises(ValueError, match="patch"):
+        UNet(1, (8,), patch=0)
+
+
 def test_times_are_of_each_example_and_uniform() -> None:
     seen: list[Tensor] = []
 
