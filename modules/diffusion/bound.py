@@ -127,6 +127,7 @@ def bound(
     levels: int | None = None,
     draws: int | None = None,
     generator: torch.Generator | None = None,
+    clip: float | None = None,
 ) -> Bound:
     """The terms at x_0, one draw of noise for each.
 
@@ -135,6 +136,8 @@ def bound(
         draws: take so many of the T − 1 steps, by importance, counted up to the whole sum; None takes all.
         predict: answers x̂_0 and ε̂, or ε̂.
         variance: a kind, or a function that answers σ² by number.
+        clip: x̂_0 is clamped to [−clip, clip], as the model is that samples so: where data lie inside, no KL
+            grows by it.
     """
     kind: Variance = "beta" if callable(variance) else variance
     square, B, size = variances(schedule, kind), len(x0), x0[0].numel()
@@ -147,6 +150,7 @@ def bound(
             if isinstance(found, tuple)
             else (xt - schedule.sigma(t, xt) * found) / schedule.root(t, xt)
         )
+        clear = clear if clip is None else clear.clamp(-clip, clip)
         return clear, variance(xt, t).double() if callable(variance) else square[t.cpu()].to(x0.device)
 
     every = torch.arange(2, schedule.T + 1)

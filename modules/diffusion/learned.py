@@ -187,10 +187,11 @@ class Diffusion(Module):
         y: Tensor | None = None,
         draws: int | None = None,
         generator: torch.Generator | None = None,
+        clip: float | None = None,
     ) -> Bound:
         """Terms of −ELBO of x in the model's units; `draws` steps of T − 1, None takes all."""
         spread = self.step_variance(y) if self.variance == "learned" else self.variance
-        return bound(self.denoiser(y), self.schedule, x, spread, self.levels, draws, generator)
+        return bound(self.denoiser(y), self.schedule, x, spread, self.levels, draws, generator, clip)
 
     def step_variance(self, y: Tensor | None = None) -> Spread:
         """The learned σ_t² of (x_t, t), by number."""
@@ -249,6 +250,30 @@ class Diffusion(Module):
             raise ValueError(f"steps is {steps}: it must be from 1 to {start}.")
         times = self.schedule.times(steps, start)
         return samplers.ddim(self.denoiser(y, guidance), self.schedule, x, times, eta, self.clip, generator)
+
+    def chain(
+        self, x: Tensor, steps: int = 1000, y: Tensor | None = None, guidance: float = 0.0,
+        generator: torch.Generator | None = None,
+    ) -> samplers.Walk:  # fmt: skip
+        """The chain backwards from x at T, with σ² of the model's own: learned, it lies between β and β̃ of each
+        hop by the network's share, however many are left out (Nichol & Dhariwal 2021, §4)."""
+        own: samplers.Variance | samplers.Hop
+        own = self.hop_variance(y) if self.variance == "learned" else self.variance  # type: ignore[assignment]
+        times = self.schedule.times(min(steps, self.schedule.T))
+        predict = self.denoiser(y, guidance)
+        return samplers.ancestral(predict, self.schedule, x, times, own, self.clip, generator)
+
+    def hop_variance(self, y: Tensor | None = None) -> samplers.Hop:
+        """The learned σ² of a hop from x_t at t to p > 0, by number."""
+
+        def answer(x: Tensor, t: int, p: int) -> Tensor:
+            share = self.split(self.net(x, torch.full((len(x),), t, device=x.device), y))[1]
+            assert share is not None
+            tilde = float(self.schedule.posterior_weights(torch.tensor(t), torch.tensor(p))[2])
+            beta = 1 - float(self.schedule.alpha_bar[t] / self.schedule.alpha_bar[p])
+            return (share * math.log(beta) + (1 - share) * math.log(max(tilde, 1e-20))).exp()
+
+        return answer
 
     def noised(self, x: Tensor, t: int, generator: torch.Generator | None = None) -> Tensor:
         """Data x as it is at time t, in the model's units: where a walk may start that is to keep some of x

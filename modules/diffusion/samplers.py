@@ -30,7 +30,7 @@ from modules.diffusion.schedule import Schedule
 from modules.trace import Step, Trace
 
 Variance = Literal["beta", "posterior"]
-Clip = Callable[[Tensor], Tensor]
+Hop = Callable[[Tensor, int, int], float | Tensor]  # σ² of the hop from x_t at t to p
 
 
 @dataclass(frozen=True)
@@ -108,29 +108,31 @@ def ancestral(
     schedule: Schedule,
     x: Tensor,
     times: Sequence[int],
-    variance: Variance | Callable[[int, int], float] = "posterior",
+    variance: Variance | Hop = "posterior",
     clip: float | None = None,
     generator: torch.Generator | None = None,
 ) -> Walk:
     """The chain backwards: the posterior's mean at x̂_0, and noise of the variance asked for; none at the end.
 
-    `variance` may be a function of (t, p), for the optimal one.
+    `variance` may be a function of (x_t, t, p): the optimal one, or a network's, number by number.
     """
     yield Moment(times[0], x, alpha_bar=float(schedule.alpha_bar[times[0]]))
     for t, p in pairs(times):
         x0, eps = guess(predict, schedule, x, t, clip)
         c0, ct, tilde = (float(w) for w in schedule.posterior_weights(torch.tensor(t), torch.tensor(p)))
         ahead = float(schedule.alpha_bar[p])
+        square: float | Tensor
         if callable(variance):
-            square = variance(t, p)
+            square = variance(x, t, p)
         elif variance in ("beta", "posterior"):
             square = tilde if variance == "posterior" else 1 - float(schedule.alpha_bar[t]) / ahead
         else:
             raise ValueError(f"variance is {variance!r}: it must be beta, posterior, or a function.")
+        sigma = torch.as_tensor(square, dtype=x.dtype, device=x.device).sqrt() if p else x.new_zeros(())
         x = c0 * x0 + ct * x
         if p > 0:
-            x = x + math.sqrt(square) * gaussian(x, generator)
-        yield Moment(p, x, x0, eps, math.sqrt(square) if p else 0.0, ahead)
+            x = x + sigma * gaussian(x, generator)
+        yield Moment(p, x, x0, eps, float(sigma.square().mean().sqrt()), ahead)
 
 
 def heun(

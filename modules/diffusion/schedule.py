@@ -128,13 +128,26 @@ class Schedule:
         c0, ct, variance = self.posterior_weights(t, p)
         return rows(c0, xt) * x0 + rows(ct, xt) * xt, rows(variance, xt)
 
-    def times(self, steps: int, start: int | None = None) -> list[int]:
-        """A walk from `start` (T without) to 0 in `steps` hops: round(linspace(1, start, steps)), then 0."""
+    def times(
+        self, steps: int, start: int | None = None, spacing: Literal["time", "snr"] = "time"
+    ) -> list[int]:
+        """A walk from `start` (T without) to 0 in `steps` hops, the last one from t = 1.
+
+        Evenly in time: round(linspace(1, start, steps)), then 0. Evenly in log SNR, as solvers of high order
+        ask for: the times nearest to that; where several fall on one t the walk has fewer hops.
+        """
         start = self.T if start is None else start
         require(1, self.T + 1, start=start)
         require(1, start + 1, steps=steps)
+        if spacing not in ("time", "snr"):
+            raise ValueError(f"spacing is {spacing!r}: it must be time or snr.")
         if steps == 1:
             return [start, 0]
+        if spacing == "snr":
+            ends = self.snr[[start, 1]].clamp(min=1e-30).log()
+            wanted = torch.linspace(float(ends[0]), float(ends[1]), steps, dtype=torch.float64).sigmoid()
+            among = self.time_of(wanted).round().long().clamp(1, start).unique()
+            return [*reversed(among.tolist()), 0]
         grid = torch.linspace(1, start, steps, dtype=torch.float64).round().long()
         return [*reversed(grid.tolist()), 0]
 

@@ -57,6 +57,26 @@ def test_terms_are_those_of_the_bound(variance: bound.Variance) -> None:
     assert found.prior == pytest.approx(float(wanted.prior) / math.log(2), rel=1e-6)
 
 
+def test_a_guess_kept_in_range_costs_less_where_it_leaves_it() -> None:
+    """The clamped terms are those of `bound.bound` clamped; the cosine's last hop falls below a bit."""
+    made, x = lens.chain("cosine", 250), lens.picture("3")
+    free, kept = spent(), lens.terms(model(), made, x, lens.variance(model(), made, "beta"), clip=True)
+    assert bool((kept.terms[1:] <= free.terms[1:] + 1e-9).all())  # L_0 may grow: outer bins reach to infinity
+    assert float(free.terms[-1]) > 10 * float(kept.terms[-1])
+    page = opened(clip=True, step=40)
+    assert float(metrics(page)["Bits per pixel"]) == pytest.approx(kept.total / 64, abs=6e-4)
+    made = lens.chain("cosine", 10)
+    own = model().denoiser()
+
+    def predict(x: torch.Tensor, t: torch.Tensor):  # type: ignore[no-untyped-def]
+        return own(x, model().schedule.time_of(made.alpha_bar[t]).to(x))
+
+    generator = torch.Generator().manual_seed(0)
+    wanted = bound.bound(predict, made, model().inside(x), "beta", 17, generator=generator, clip=1.0)
+    found = lens.terms(model(), made, x, bound.variances(made, "beta"), clip=True)
+    assert torch.allclose(found.terms[1:], wanted.steps[:, 0] / math.log(2), rtol=2e-3, atol=1e-3)
+
+
 def test_the_networks_own_chain_asks_at_whole_times() -> None:
     made = lens.chain("cosine", 1000)
     t = torch.tensor([1, 7, 500, 999])

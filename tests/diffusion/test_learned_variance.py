@@ -8,7 +8,7 @@ from torch import Tensor
 
 from datamodules import points
 from lab import weights
-from modules.diffusion import bound, exact
+from modules.diffusion import bound, exact, samplers
 from modules.diffusion.ddpm import DDPM, ImageDDPM
 from modules.diffusion.schedule import linear
 
@@ -130,6 +130,27 @@ def test_terms_of_a_batch_are_those_of_the_bound() -> None:
     elbo = model.elbo(x, generator=torch.Generator().manual_seed(0))
     assert elbo.shape == (8,) and bool(elbo.isfinite().all())
     assert model.sample(4, steps=5, seed=0).shape == (4, 3)
+
+
+@pytest.mark.parametrize(("share", "kind"), [(50.0, "beta"), (-50.0, "posterior")])
+@pytest.mark.parametrize("steps", [50, 7])
+def test_the_chain_runs_with_the_learned_variance(share: float, kind: Any, steps: int) -> None:
+    """A network that says β, or β̃, of every hop walks as the sampler with that variance, on the same noise."""
+
+    class Net(torch.nn.Module):
+        def forward(self, x: Tensor, t: Tensor, y: Tensor | None = None) -> Tensor:
+            return torch.cat([0.5 * x, torch.full_like(x, share)], 1)
+
+    model = DDPM(event_shape=(2,), noise_steps=50, variance="learned")
+    model.net = Net()
+    x = torch.randn(200, 2, generator=torch.Generator().manual_seed(0))
+    seeds = [torch.Generator().manual_seed(1) for _ in range(2)]
+    found = samplers.last(model.chain(x, steps, generator=seeds[0]))
+    times = model.schedule.times(steps)
+    wanted = samplers.last(
+        samplers.ancestral(model.denoiser(), model.schedule, x, times, kind, None, seeds[1])
+    )
+    assert torch.allclose(found, wanted, atol=1e-5)
 
 
 def test_what_cannot_be_is_said() -> None:

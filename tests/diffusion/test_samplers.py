@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Literal
 
 import contracts
 import pytest
@@ -132,6 +133,19 @@ def test_solvers_converge_with_their_order(sampler: Callable[..., samplers.Walk]
     rates = [math.log2(x / y) for x, y in pairwise(errors)]
     assert all(order - 0.35 < rate < order + 0.6 for rate in rates), rates
     assert errors[-1] < (5e-3 if order == 1 else 2e-4)
+
+
+def test_the_solver_of_high_order_asks_for_even_log_snr() -> None:
+    """DPM++(2M) in 20 hops against the fine ODE: nearer than evenly in time, and than DDIM on the same times."""
+    predict, start = exact.eight(1.5, 0.15).denoiser(MADE), noise(300, 2)
+    fine = samplers.last(samplers.ddim(predict, MADE, start, MADE.times(1000)))
+
+    def off(walk: Callable[..., samplers.Walk], spacing: Literal["time", "snr"]) -> float:
+        end = samplers.last(walk(predict, MADE, start, MADE.times(20, spacing=spacing)))
+        return float((end - fine).norm(dim=1).median())
+
+    assert off(samplers.dpm_solver, "snr") < 0.5 * off(samplers.dpm_solver, "time")
+    assert off(samplers.dpm_solver, "snr") < 0.5 * off(samplers.ddim, "snr")
 
 
 def test_heun_is_nearer_with_as_many_calls() -> None:

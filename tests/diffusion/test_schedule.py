@@ -177,6 +177,23 @@ def test_zero_terminal_snr() -> None:
         samplers.last(samplers.ddim(lambda x, t: x, after, x, [1000, 0]))
 
 
+@pytest.mark.parametrize("made", [linear(), cosine(), linear(10)], ids=["linear", "cosine", "ten"])
+def test_times_even_in_log_snr(made: Schedule) -> None:
+    steps = min(20, made.T)
+    times = made.times(steps, spacing="snr")
+    assert times[0] == made.T and times[-2:] == [1, 0] and times == sorted(set(times), reverse=True)
+    lam = made.snr[times[:-1]].log().diff()
+    near = made.snr.log()[1:].diff().abs()  # a whole t is off by up to half the neighbours' distance
+    even = float((made.snr[1] / made.snr[made.T]).log()) / (steps - 1)
+    apart = [t for t in range(len(lam)) if times[t] - times[t + 1] > 1]  # where no t was taken twice
+    assert all(
+        abs(float(lam[i]) - even) <= float(near[times[i + 1] - 1 : times[i]].max()) + 1e-9 for i in apart
+    )
+    assert made.times(1, spacing="snr") == [made.T, 0]
+    with pytest.raises(ValueError, match="time or snr"):
+        made.times(5, spacing="even")  # type: ignore[arg-type]
+
+
 def test_what_is_no_schedule_is_refused() -> None:
     with pytest.raises(ValueError, match="must start at 1"):
         Schedule(torch.tensor([1.0, 0.5, 0.5], dtype=torch.float64))

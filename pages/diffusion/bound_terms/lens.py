@@ -42,19 +42,21 @@ def chain(kind: schedule.Kind, T: int) -> Schedule:
 
 
 @torch.no_grad()
-def guesses(model: Diffusion, made: Schedule, x: Tensor, t: Tensor, seed: int) -> tuple[Tensor, Tensor]:
+def guesses(
+    model: Diffusion, made: Schedule, x: Tensor, t: Tensor, seed: int, clip: bool = False
+) -> tuple[Tensor, Tensor]:
     """x_t and x̂_0 (N, 1, 8, 8), in the model's units, of pictures x (N or 1, 1, 8, 8) at times t (N,) of any
-    chain: the network is asked at its own time of the same noise."""
+    chain: the network is asked at its own time of the same noise. `clip` keeps x̂_0 where greys lie."""
     inside = model.inside(x).expand(len(t), -1, -1, -1)
     eps = samplers.gaussian(inside, torch.Generator().manual_seed(seed))
     noisy = made.noised(inside, t, eps)
     own = model.schedule.time_of(made.alpha_bar[t])
     found = model.denoiser()(noisy, own.to(noisy))
     assert isinstance(found, tuple)
-    return noisy, found[0]
+    return noisy, found[0].clamp(-1, 1) if clip else found[0]
 
 
-def fitted(model: Diffusion, made: Schedule) -> Tensor:
+def fitted(model: Diffusion, made: Schedule, clip: bool = False) -> Tensor:
     """β̃ + c_0² E‖x_0 − x̂_0‖²/D by t, (T + 1,): the σ² of least bound, were these pictures all there are.
 
     The error is taken at 24 times from FITTED other held-out digits; between them ‖ε − ε̂‖², which runs from
@@ -63,7 +65,7 @@ def fitted(model: Diffusion, made: Schedule) -> Tensor:
     x = digits()[0][-FITTED:]
     at = torch.linspace(0, math.log(made.T), 24).exp().round().long().unique()
     many = at.repeat_interleave(len(x))
-    _, clean = guesses(model, made, x.repeat(len(at), 1, 1, 1), many, 1)
+    _, clean = guesses(model, made, x.repeat(len(at), 1, 1, 1), many, 1, clip)
     off = clean - model.inside(x).repeat(len(at), 1, 1, 1)
     error = off.double().square().mean((1, 2, 3)).reshape(len(at), -1).mean(1) * made.snr[at]
     t = torch.arange(1, made.T + 1)
@@ -74,9 +76,9 @@ def fitted(model: Diffusion, made: Schedule) -> Tensor:
     return torch.cat([torch.zeros(1).double(), tilde + c0.square() * between])
 
 
-def variance(model: Diffusion, made: Schedule, kind: str) -> Tensor:
+def variance(model: Diffusion, made: Schedule, kind: str, clip: bool = False) -> Tensor:
     """σ_t² by t, (T + 1,)."""
-    return fitted(model, made) if kind == "fitted" else bound.variances(made, kind)  # type: ignore[arg-type]
+    return fitted(model, made, clip) if kind == "fitted" else bound.variances(made, kind)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -109,12 +111,14 @@ class Bits:
         return int((self.so_far < 0.5 * self.total).sum()) + 1
 
 
-def terms(model: Diffusion, made: Schedule, x: Tensor, square: Tensor, seed: int = 0) -> Bits:
+def terms(
+    model: Diffusion, made: Schedule, x: Tensor, square: Tensor, seed: int = 0, clip: bool = False
+) -> Bits:
     """Every term of the bound of one picture (1, 1, 8, 8), one draw of noise for each."""
     order = torch.cat(
         [torch.arange(2, made.T + 1), torch.ones(1, dtype=torch.long)]
     )  # as `bound.bound` draws
-    noisy, clean = guesses(model, made, x, order, seed)
+    noisy, clean = guesses(model, made, x, order, seed, clip)
     noisy, clean = (torch.cat([part[-1:], part[:-1]]) for part in (noisy, clean))  # from t = 1
     inside, t = model.inside(x), torch.arange(2, made.T + 1)
     error = (clean[1:] - inside).double().square().flatten(1).sum(1)

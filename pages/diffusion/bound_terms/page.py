@@ -27,6 +27,8 @@ stage.scenes(
                               step=0),
         "Last step": ui.scene("The cosine's last β is capped at 0.999: there ε's error weighs 1,000 times.",
                               step=40),
+        "Kept in range": ui.scene("x̂₀ clamped to grey levels, as sampling does it: that step costs little.",
+                                  step=40, clip=True),
         "Linear": ui.scene("The linear chain has no such last step: fewer bits in all.", kind="linear",
                            step=40),
         "No digit": ui.scene("Random greys cost several times as many bits as a digit.",
@@ -38,10 +40,11 @@ stage.scenes(
 
 
 @ui.cached
-def spent(kind: str, T: int, name: str, seed: int) -> dict[str, lens.Bits]:
+def spent(kind: str, T: int, name: str, seed: int, clip: bool) -> dict[str, lens.Bits]:
     model, made, x = ui.load(MODEL), lens.chain(kind, T), lens.picture(name)  # type: ignore[arg-type]
     return {
-        which: lens.terms(model, made, x, lens.variance(model, made, which), seed) for which in lens.VARIANCES
+        which: lens.terms(model, made, x, lens.variance(model, made, which, clip), seed, clip)
+        for which in lens.VARIANCES
     }
 
 
@@ -50,8 +53,9 @@ with stage.rail:
     variance = ui.choice("σ²", lens.VARIANCES, key="variance")
     kind = ui.choice("Schedule", ["cosine", "linear"], key="kind")
     T = ui.choice("Steps T", [10, 50, 250, 1000], key="T", default=250)
+    clip = ui.toggle("Clamp x̂₀ to [−1, 1]", False, key="clip")
     seed = ui.number("Seed", 0, 9999, 0, key="seed")
-every = spent(kind, T, name, seed)
+every = spent(kind, T, name, seed, clip)
 found = every[variance]
 count = len(found.times)
 film = ui.film(count, key="step", values=range(count), default=8, label="Frame", seconds=0.2)
@@ -107,8 +111,8 @@ with stage.below:
         from pages.diffusion.bound_terms import lens
 
         model, made = weights.load({MODEL!r}), lens.chain({kind!r}, {T})
-        x, square = lens.picture({name!r}), lens.variance(model, made, {variance!r})
-        bits = lens.terms(model, made, x, square, {seed})
+        x, square = lens.picture({name!r}), lens.variance(model, made, {variance!r}, {clip})
+        bits = lens.terms(model, made, x, square, {seed}, {clip})
         result = [bits.total, bits.prior, float(bits.terms[0])]
         """,
         shows=[found.total, found.prior, first],
