@@ -17,7 +17,7 @@ from datamodules.karate import Karate
 from lab.errors import UserError
 from lab.lenses import receptive_field
 from modules.graph.gcn import GCN
-from pages.graph.messages import figures, lens
+from pages.graph.messages import depth, editing, figures, hearing, lens
 
 opened = partial(open_page, "graph/messages")
 PROPAGATIONS = ("sum", "mean", "symmetric", "gcn", "average")
@@ -40,7 +40,7 @@ def test_what_a_node_hears_adds_up_to_its_state(propagation: str) -> None:
     states = model.embeddings(x, edges)
     for layer in (1, 2, 3):
         for node in (0, 4, 8):  # node 8 is isolated
-            heard = lens.hear(model, x, edges, node, layer)
+            heard = hearing.hear(model, x, edges, node, layer)
             neighbours = sorted(edges[0][edges[1] == node].tolist())
             assert heard.senders.tolist() == [*neighbours, node]
             omega = model.layers[layer - 1].weight
@@ -57,9 +57,9 @@ def test_what_a_node_hears_adds_up_to_its_state(propagation: str) -> None:
 def test_each_step_of_the_sum_shows_numbers_that_make_its_result() -> None:
     model, x, edges = model_of(), features(8), both_ways(G4)
     for layer in (1, 3):
-        heard = lens.hear(model, x, edges, 4, layer)
+        heard = hearing.hear(model, x, edges, 4, layer)
         for unit in range(4):
-            trace = contracts.trace_replays(lambda _, h=heard, u=unit: lens.listen(h, u))
+            trace = contracts.trace_replays(lambda _, h=heard, u=unit: hearing.listen(h, u))
             assert len(trace) == len(heard.senders) + (1 if heard.last else 2)
             before = 0.0
             for i, step in enumerate(trace):
@@ -83,7 +83,7 @@ def test_each_step_of_the_sum_shows_numbers_that_make_its_result() -> None:
 def test_recording_leaves_the_model_alone() -> None:
     model, x, edges = model_of(), features(8), both_ways(G4)
     before = model(x, edges)
-    lens.hear(model, x, edges, 4, 1)
+    hearing.hear(model, x, edges, 4, 1)
     assert torch.equal(model(x, edges), before)
     assert not model.layers[0]._message_forward_hooks
 
@@ -91,15 +91,15 @@ def test_recording_leaves_the_model_alone() -> None:
 def test_unknown_nodes_and_layers_are_one_sentence() -> None:
     model, x, edges = model_of(), features(8), both_ways(G4)
     with pytest.raises(UserError, match="no node 8: the nodes run from 0 to 7"):
-        lens.hear(model, x, edges, 8, 1)
+        hearing.hear(model, x, edges, 8, 1)
     with pytest.raises(UserError, match="no layer 4: this model has layers 1 to 3"):
-        lens.hear(model, x, edges, 0, 4)
+        hearing.hear(model, x, edges, 0, 4)
 
 
 @pytest.mark.parametrize("value, text", [(-0.0001, "0.000"), (1.23456, "1.235"), (-2.0, "-2.000")])
 def test_numbers_are_spelled_without_a_negative_zero(value: float, text: str) -> None:
-    assert lens.spell(value) == text
-    assert lens.factor(value) == (f"({text})" if text.startswith("-") else text)
+    assert hearing.spell(value) == text
+    assert hearing.factor(value) == (f"({text})" if text.startswith("-") else text)
 
 
 # --- Editing --------------------------------------------------------------------------------------
@@ -107,15 +107,15 @@ def test_numbers_are_spelled_without_a_negative_zero(value: float, text: str) ->
 
 def test_edits_join_and_cut_both_ways() -> None:
     edges = both_ways(G4)
-    edited = lens.edit(edges, 8, "+0-6, -1-0 +7-2")
+    edited = editing.edit(edges, 8, "+0-6, -1-0 +7-2")
     a = adjacency(edges, 8)
     a[0, 6] = a[6, 0] = a[2, 7] = a[7, 2] = 1
     a[0, 1] = a[1, 0] = 0
     assert torch.equal(adjacency(edited.edge_index, 8), a)
     assert edited.edge_index.shape[1] == int(a.sum())
     assert edited.added == [(0, 6), (2, 7)] and edited.removed == [(0, 1)]
-    assert torch.equal(lens.edit(edges, 8, "").edge_index, edges)
-    undone = lens.edit(edges, 8, "-0-1 +0-1")
+    assert torch.equal(editing.edit(edges, 8, "").edge_index, edges)
+    undone = editing.edit(edges, 8, "-0-1 +0-1")
     assert not undone.added and not undone.removed
 
 
@@ -136,22 +136,22 @@ def test_edits_join_and_cut_both_ways() -> None:
 )
 def test_a_bad_edit_is_one_sentence(edits: str, sentence: str) -> None:
     with pytest.raises(UserError, match=sentence) as error:
-        lens.edit(both_ways(G4), 8, edits)
+        editing.edit(both_ways(G4), 8, edits)
     assert "\n" not in str(error.value) and str(error.value).endswith(".")
 
 
 def test_a_click_joins_cuts_and_takes_back() -> None:
     edges = both_ways(G4)
-    assert lens.toggle(edges, 8, "", 6, 0) == "+0-6"
-    assert lens.toggle(edges, 8, "+0-6", 0, 1) == "+0-6 -0-1"
-    assert lens.toggle(edges, 8, "+0-6 -0-1", 0, 6) == "-0-1"
-    assert lens.toggle(edges, 8, "-0-1", 1, 0) == ""
+    assert editing.toggle(edges, 8, "", 6, 0) == "+0-6"
+    assert editing.toggle(edges, 8, "+0-6", 0, 1) == "+0-6 -0-1"
+    assert editing.toggle(edges, 8, "+0-6 -0-1", 0, 6) == "-0-1"
+    assert editing.toggle(edges, 8, "-0-1", 1, 0) == ""
 
 
 def test_an_edge_cut_changes_only_who_can_hear_of_it() -> None:
     model, edges = model_of(hidden=(5,)), both_ways(G10)
     x = features(23)
-    before, after = (lens.predict(model, x, e) for e in (edges, lens.edit(edges, 23, "-19-20").edge_index))
+    before, after = (lens.predict(model, x, e) for e in (edges, editing.edit(edges, 23, "-19-20").edge_index))
     # a weight changes where an end's degree does: at both ends and their neighbours, heard one hop on
     near = k_hop_subgraph([19, 20], 2, edges, num_nodes=23)[0]
     changed = (before - after).abs().amax(1) > 1e-12
@@ -221,7 +221,7 @@ def test_the_neighbourhood_drawn_is_the_nearest_nodes() -> None:
 
 
 def test_smoothing_follows_the_second_eigenvalue() -> None:
-    smooth = lens.smoothing(both_ways(G4), 8, "average", 64)
+    smooth = depth.smoothing(both_ways(G4), 8, "average", 64)
     assert smooth.rate == pytest.approx(0.81915, abs=1e-5)
     assert (smooth.distance[64] / smooth.distance[63]).item() == pytest.approx(0.81915, abs=1e-4)
     assert torch.allclose(smooth.expected[-3:], smooth.distance[-3:], rtol=1e-3)
@@ -243,7 +243,7 @@ def test_smoothing_follows_the_second_eigenvalue() -> None:
 
 def test_the_published_operators_energy_has_a_floor_but_its_distance_has_none() -> None:
     """Its limit is √(deg + 1), not a constant: plain variance would not fall to 0."""
-    smooth = lens.smoothing(both_ways(G4), 8, "gcn", 200)
+    smooth = depth.smoothing(both_ways(G4), 8, "gcn", 200)
     assert smooth.energy[-1].item() == pytest.approx(0.0843, abs=5e-5)
     assert smooth.distance[-1] < 1e-12
 
@@ -263,10 +263,10 @@ def test_energies_of_the_average_from_a_ramp() -> None:
 
 def test_separate_components_keep_a_state_each() -> None:
     """Two triangles: the dominant eigenspace has two dimensions, and nothing mixes across."""
-    smooth = lens.smoothing(both_ways([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]), 6, "gcn", 3)
+    smooth = depth.smoothing(both_ways([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]), 6, "gcn", 3)
     assert smooth.distance[1].item() == pytest.approx(0, abs=1e-12)  # a triangle's average is complete
     assert not smooth.similarity[3][:3, 3:].any()
-    ring = lens.smoothing(both_ways(RING), 6, "symmetric", 3)
+    ring = depth.smoothing(both_ways(RING), 6, "symmetric", 3)
     assert ring.rate == pytest.approx((1 + 0.5) / 2)  # cos(2π/6) = 1/2
 
 
@@ -274,9 +274,9 @@ def test_deep_nets_test_worse_than_shallow_ones() -> None:
     module = Karate()
     module.setup()
     results = {
-        depth: (train, test) for depth, train, test in lens.train_depths(module.data, "gcn", (2, 16), 0)
+        layers: (train, test) for layers, train, test in depth.train_depths(module.data, "gcn", (2, 16), 0)
     }
-    assert results[2] == lens.train_depths(module.data, "gcn", (2,), 0)[0][1:]
+    assert results[2] == depth.train_depths(module.data, "gcn", (2,), 0)[0][1:]
     assert results[2][0] == 1.0 and results[2][1] > 0.7
     assert results[16][1] < results[2][1] - 0.2
 
@@ -331,7 +331,7 @@ def test_the_pages_sum_is_the_models(karate: tuple[GCN, Any]) -> None:
     model, data = karate
     node, layer, unit = 2, 1, 3
     for edits in ("", "-2-32 +2-11"):
-        edges = lens.edit(data.edge_index, 34, edits).edge_index
+        edges = editing.edit(data.edge_index, 34, edits).edge_index
         step = len(edges[0][edges[1] == node]) + 2  # the activation: neighbours, itself, β come before
         app = opened(node=node, layer=layer, unit=unit, edits=edits, step=step)
         shown = numbers(app.latex[0].value)[-1]
@@ -387,14 +387,14 @@ def test_what_the_scenes_say(karate: tuple[GCN, Any]) -> None:
     model, data = karate
     found = scenes(opened())
     wrong = found["Wrong, until an edge is cut"].values
-    edges = lens.edit(data.edge_index, 34, wrong["edits"]).edge_index
+    edges = editing.edit(data.edge_index, 34, wrong["edits"]).edge_index
     before, after = (int(lens.predict(model, data.x, e)[2].argmax()) for e in (data.edge_index, edges))
     assert before != int(data.y[2]) == after
-    heard = lens.hear(model, data.x, data.edge_index, 0, 1)
+    heard = hearing.hear(model, data.x, data.edge_index, 0, 1)
     assert len(heard.senders) == 17  # sixteen neighbours and itself
-    lonely = lens.hear(model, data.x, data.edge_index, 11, 1)
+    lonely = hearing.hear(model, data.x, data.edge_index, 11, 1)
     assert lonely.senders.tolist() == [0, 11] and lonely.weights[1] > lonely.weights[0]
-    smooth = lens.smoothing(data.edge_index, 34, model.propagation, 32)
+    smooth = depth.smoothing(data.edge_index, 34, model.propagation, 32)
     assert smooth.similarity[32].min() > 0.99
 
 

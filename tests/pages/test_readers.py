@@ -18,6 +18,7 @@ from lab.lenses import attention
 from pages.autoregressive.autoencoder import lens as autoencoder
 from pages.autoregressive.density import own_points
 from pages.autoregressive.sharing import lens as sharing
+from pages.graph.messages import depth
 from pages.graph.messages import lens as messages
 
 READERS = 8
@@ -86,7 +87,7 @@ def test_networks_trained_on_pages_do_not_know_of_each_other(monkeypatch: pytest
             lambda: last(sharing.train("NADE", 20, 4, 1, steps=10))[1],
             lambda: last(sharing.train("untied", 20, 4, 2, steps=10))[1],
             lambda: last(own_points.fit(x, 2, hidden=4, steps=10, seed=3))[1].losses,
-            lambda: messages.train_depths(ring, "gcn", (2, 3), 4, steps=2),
+            lambda: depth.train_depths(ring, "gcn", (2, 3), 4, steps=2),
             lambda: [p.detach() for p in autoencoder.train(3, 5)[2].parameters()],
         ]
     )

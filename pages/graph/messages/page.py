@@ -8,7 +8,7 @@ from lab.errors import UserError
 from lab.figures import basic
 from lab.lenses import receptive_field
 from modules.graph.gcn import GCN, GraphConvolution, Propagation, edge_weights
-from pages.graph.messages import figures, lens
+from pages.graph.messages import depth, editing, figures, hearing, lens
 
 DRAWN = 36  # nodes of a large graph that are drawn: the nearest to the selected one
 DEPTHS = (1, 2, 4, 8, 16)
@@ -17,12 +17,12 @@ ROUNDS = list(range(33))
 
 @ui.cached
 def depths(model: str, propagation: Propagation, seed: int) -> list[tuple[int, float, float]]:
-    return lens.train_depths(lens.graph(ui.card(model)).data, propagation, DEPTHS, seed)
+    return depth.train_depths(lens.graph(ui.card(model)).data, propagation, DEPTHS, seed)
 
 
 @ui.cached
-def smoothing(edges: Any, n: int, propagation: Propagation) -> lens.Smoothing:
-    return lens.smoothing(edges, n, propagation, ROUNDS[-1])
+def smoothing(edges: Any, n: int, propagation: Propagation) -> depth.Smoothing:
+    return depth.smoothing(edges, n, propagation, ROUNDS[-1])
 
 
 stage = ui.stage(
@@ -54,8 +54,7 @@ with stage.rail:
         module = lens.graph(card)
     except MissingData as error:
         ui.stop(str(error))
-    data, classes = module.data, module.classes
-    n_nodes = data.num_nodes
+    data, classes, n_nodes = module.data, module.classes, module.data.num_nodes
     node = ui.number("Node", 0, n_nodes - 1, 0, key="node", help="Or click one in the picture.")
     if view != "Depth":
         layer = int(ui.choice("Layer", lens.layers(model), key="layer", default=str(len(model.layers))))
@@ -66,7 +65,7 @@ with stage.rail:
     edits = ui.text("Edits", "", key="edits", max_chars=200,
                     help="+0-9 joins nodes 0 and 9, -0-1 cuts the edge between 0 and 1.")  # fmt: skip
     try:
-        edited = lens.edit(data.edge_index, n_nodes, edits)
+        edited = editing.edit(data.edge_index, n_nodes, edits)
     except UserError as error:
         ui.stop(str(error))
 
@@ -84,14 +83,15 @@ def pressed(x: float, y: float) -> dict[str, Any]:
     clicked = int(shown[figures.node_at(positions, x, y)])
     if click == "selects":
         return {"node": clicked}
-    return {} if clicked == node else {"edits": lens.toggle(data.edge_index, n_nodes, edits, node, clicked)}
+    same = clicked == node
+    return {} if same else {"edits": editing.toggle(data.edge_index, n_nodes, edits, node, clicked)}
 
 
 before = lens.predict(model, data.x, data.edge_index)
 now = lens.predict(model, data.x, edited.edge_index)
 scene = {"positions": positions, **lens.scene(edited, data, shown, node)}
 drawn = "all nodes" if whole else f"the {len(shown)} nearest to node {node}"
-told = lens.prediction(before, now, data, node, classes, edits)
+told = hearing.prediction(before, now, data, node, classes, edits)
 notice = (
     "Two layers mix a node with its surroundings; thirty mix everything with everything. In the long run "
 )
@@ -100,20 +100,20 @@ notice += "the distance shrinks by |λ₂/λ₁| in each layer; trained nets sho
 # --- Pictures and their numbers -----------------------------------------------------------------
 
 if view == "Messages":
-    heard = lens.hear(model, data.x, edited.edge_index, node, layer)
+    heard = hearing.hear(model, data.x, edited.edge_index, node, layer)
     units = heard.total.shape[0]
     with stage.rail:
         unit = ui.slider("Unit", 0, units - 1, 0, key="unit", help="Which of the state's numbers is shown.")
-    trace = lens.listen(heard, unit)
+    trace = hearing.listen(heard, unit)
     film = ui.film(len(trace), key="step", label="Message", seconds=0.6)
     kept = [i for i, m in enumerate(heard.senders.tolist()) if m in place]
-    table = lens.terms(heard, unit)
+    table = hearing.terms(heard, unit)
     names, terms = table["sender"], table["term"]
     senders = [place[int(heard.senders[i])] for i in kept]
     arriving = [place.get(step.values["sender"]) for step in trace]
     net = figures.network(
         **scene, classes=now.argmax(1)[shown], names=classes, senders=senders, weights=heard.weights[kept],
-        hover=lens.verdicts(now, data, shown, classes),
+        hover=hearing.verdicts(now, data, shown, classes),
     )  # fmt: skip
     with stage.picture:
         left, right = ui.columns([3, 2])
@@ -197,7 +197,7 @@ else:
                       "energy": smooth.energy},
             )  # fmt: skip
     with stage.foot:
-        film.bar(equations=[lens.distance_equation(smooth, k) for k in ROUNDS])
+        film.bar(equations=[depth.distance_equation(smooth, k) for k in ROUNDS])
         ui.caption(
             f"Computed on {drawn}. P projects on the dominant eigenspace of S, where all nodes are alike up "
             "to their degree; the states start one-hot and meet no Ω, β or ReLU: only the graph acts."
@@ -207,7 +207,8 @@ else:
 
 with stage.below:
     if view == "Messages":
-        ui.equation(lens.summary(heard, unit), f"{lens.RULES[model.propagation]} Ω: {units} × {heard.width}.")
+        rule = f"{lens.RULES[model.propagation]} Ω: {units} × {heard.width}."
+        ui.equation(hearing.summary(heard, unit), rule)
     elif view == "Depth" and ui.toggle("Train a net of each depth now (a few seconds)", False, key="train"):
         if n_nodes > 100:
             ui.stop("Training here is for small graphs: choose gcn-karate, or use the page Train.")
@@ -217,9 +218,9 @@ with stage.below:
                   alt="Training and test accuracy of nets with 1 to 16 layers")  # fmt: skip
     ui.notice(lens.NOTICES[view])
     if view == "Messages":
-        strongest = [names[i] for i in lens.strongest(terms, 3)]
+        strongest = [names[i] for i in hearing.strongest(terms, 3)]
         ui.check(f"Which term moves unit {unit} of node {node} most?", sorted(strongest), strongest[0],
-                 f"Its term is {lens.spell(max(terms, key=abs))}.", veils=("picture",))  # fmt: skip
+                 f"Its term is {hearing.spell(max(terms, key=abs))}.", veils=("picture",))  # fmt: skip
     elif view == "Reach":
         more = counts[layer + 1]
         wrong = {counts[layer], n_nodes, min(n_nodes, more + counts[1] - 1), max(1, more - 1)} - {more}
@@ -229,22 +230,21 @@ with stage.below:
     else:
         rate = round(smooth.rate, 3)
         ui.check("By which factor does the distance shrink in the last of 32 layers?",
-                 [lens.spell(v) for v in sorted({round(rate**2, 3), rate, 1.0})], lens.spell(rate),
-                 f"Measured: {lens.spell(smooth.distance[32] / smooth.distance[31])}; theory: |λ₂/λ₁|.",
+                 [hearing.spell(v) for v in sorted({round(rate**2, 3), rate, 1.0})], hearing.spell(rate),
+                 f"Measured: {hearing.spell(smooth.distance[32] / smooth.distance[31])}; theory: |λ₂/λ₁|.",
                  veils=("picture", "equation"))  # fmt: skip
     ui.program(
         f"""
         from lab import experiments, weights
-        from pages.graph.messages import lens
-
+        from pages.graph.messages import editing, lens
         experiment = experiments.find({name.partition("/")[0]!r})
         model, data = weights.load(experiment.weights), lens.graph(experiment.card).data
-        edges = lens.edit(data.edge_index, data.num_nodes, {edits!r}).edge_index
+        edges = editing.edit(data.edge_index, data.num_nodes, {edits!r}).edge_index
         result = model(data.x, edges).softmax(1)[{node}]
         """,
         shows=now[node],
     )
-    ui.source(GraphConvolution, edge_weights, GCN.embeddings, lens.hear, lens.smoothing, references=[
+    ui.source(GraphConvolution, edge_weights, GCN.embeddings, hearing.hear, depth.smoothing, references=[
         "Kipf & Welling 2017, arXiv:1609.02907", "Li, Han & Wu 2018 (over-smoothing), arXiv:1801.07606",
         "[UDL] §13.4, §13.8.4",
     ])  # fmt: skip
