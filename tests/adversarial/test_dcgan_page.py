@@ -8,8 +8,9 @@ from opening import figure, film, open_page, run_page, scenes
 from torch import nn
 
 from lab import weights
+from lab.lenses.games import moves
 from modules.adversarial.dcgan import DCGAN
-from pages.adversarial.dcgan import lens
+from pages.adversarial.dcgan import lens, recipe
 
 
 def model(name: str = "dcgan-mnist") -> DCGAN:
@@ -75,45 +76,45 @@ def test_equal_size_means_equal() -> None:
             assert (count(network) <= 10 * total) == under
     plain = lens.connected(64, (1, 28, 28), 3, 237_345)
     assert 0.98 * 237_345 < sum(plain) <= 237_345 and len(plain) == 3
-    made = lens.game(lens.CONNECTED, 0)[0].generator
-    whole = lens.game(lens.PLAIN, 0)[0].generator
+    made = recipe.game(recipe.CONNECTED, 0)[0].generator
+    whole = recipe.game(recipe.PLAIN, 0)[0].generator
     assert 0.97 * count(whole) < count(made) <= count(whole)
 
 
 def test_every_switch_changes_its_line_alone() -> None:
-    names = {name: [str(m) for m in lens.game(name, 0)[0].modules()] for name in lens.SWITCHES}
+    names = {name: [str(m) for m in recipe.game(name, 0)[0].modules()] for name in recipe.SWITCHES}
     assert not any("BatchNorm" in m for m in names["no batch norm"])
     assert any("negative_slope=0.0" in m for m in names["ReLU in D, not leaky"])
     assert any("MaxPool" in m for m in names["pooling, not strides"])
-    assert not any("ConvTranspose" in m for m in names[lens.CONNECTED])
-    assert names["β₁ = 0.9"] == names[lens.PLAIN] == names["torch's first weights"]
-    for name in lens.SWITCHES:
-        momentum = lens.game(name, 0)[1]["generator"].defaults["betas"][0]
+    assert not any("ConvTranspose" in m for m in names[recipe.CONNECTED])
+    assert names["β₁ = 0.9"] == names[recipe.PLAIN] == names["torch's first weights"]
+    for name in recipe.SWITCHES:
+        momentum = recipe.game(name, 0)[1]["generator"].defaults["betas"][0]
         assert momentum == (0.9 if name == "β₁ = 0.9" else 0.5)
     spread = [
-        float(lens.game(name, 0)[0].players()["generator"][0].detach().std())
-        for name in (lens.PLAIN, "torch's first weights")
+        float(recipe.game(name, 0)[0].players()["generator"][0].detach().std())
+        for name in (recipe.PLAIN, "torch's first weights")
     ]
     assert spread[0] == pytest.approx(0.02, rel=0.1) and spread[1] > 3 * spread[0]
 
 
 def test_one_game_beside_itself_is_the_same_and_repeats() -> None:
-    *_, (share, rounds) = lens.playing(lens.PLAIN, 5, 0)
+    *_, (share, rounds) = recipe.playing(recipe.PLAIN, 5, 0)
     assert share == 1 and [one.batches for one in rounds] == [0, 1, 2, 3, 4, 5]
     assert torch.equal(rounds[-1].whole, rounds[-1].other)
-    *_, (_, again) = lens.playing("no batch norm", 5, 0)
+    *_, (_, again) = recipe.playing("no batch norm", 5, 0)
     assert torch.equal(again[-1].whole, rounds[-1].whole)
     assert not torch.equal(again[-1].whole, again[-1].other)
-    assert rounds[0].distances[0] > 5 * lens.floor()
+    assert rounds[0].distances[0] > 5 * recipe.floor()
 
 
 def test_looks_leave_a_game_alone() -> None:
-    *_, (_, rounds) = lens.playing(lens.PLAIN, 6, 1)
-    known, held = lens.digits()
-    assert len(held) == lens.MEASURED
-    alone, optimizers = lens.game(lens.PLAIN, 1)
-    *_, _ = lens.moves(alone, optimizers, known, 6, 1, 6, lens.BATCH)
-    assert torch.equal(lens.measured(alone, held)[0], rounds[-1].other)
+    *_, (_, rounds) = recipe.playing(recipe.PLAIN, 6, 1)
+    known, held = recipe.digits()
+    assert len(held) == recipe.MEASURED
+    alone, optimizers = recipe.game(recipe.PLAIN, 1)
+    *_, _ = moves(alone, optimizers, known, 6, 1, 6, recipe.BATCH)
+    assert torch.equal(recipe.measured(alone, held)[0], rounds[-1].other)
 
 
 def test_one_number_of_z() -> None:
@@ -141,12 +142,12 @@ def test_what_the_scenes_say() -> None:
 @pytest.mark.heavy
 def test_what_the_scenes_of_the_recipe_say() -> None:
     said = {}
-    for switch in ("no batch norm", "β₁ = 0.9", "pooling, not strides", lens.CONNECTED):
-        *_, (_, rounds) = lens.playing(switch, 400, 0)
+    for switch in ("no batch norm", "β₁ = 0.9", "pooling, not strides", recipe.CONNECTED):
+        *_, (_, rounds) = recipe.playing(switch, 400, 0)
         assert rounds[-1].distances[0] < rounds[0].distances[0] / 4
         said[switch] = rounds[-1].distances[1] / rounds[-1].distances[0]
     assert said["no batch norm"] > 3 and said["β₁ = 0.9"] > 2
-    assert 0.5 < said["pooling, not strides"] < 2 and said[lens.CONNECTED] < 1.2
+    assert 0.5 < said["pooling, not strides"] < 2 and said[recipe.CONNECTED] < 1.2
 
 
 def test_the_page() -> None:

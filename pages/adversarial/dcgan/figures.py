@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from lab.figures import basic, theme
 from lab.figures.basic import array
-from pages.adversarial.dcgan import lens
+from pages.adversarial.dcgan import lens, recipe
 
 
 def maps(frame: Any) -> go.Figure:
@@ -95,11 +95,11 @@ def change_points(seen: Any) -> dict[str, list[list[float]]]:
     return {"data.1.x": [[v] for v in lens.VALUES], "data.1.y": [[c] for c in lens.changes(seen)]}
 
 
-def distances(rounds: Sequence[lens.Round], at: int, floor: float, switch: str) -> go.Figure:
+def distances(rounds: Sequence[recipe.Round], at: int, floor: float, switch: str) -> go.Figure:
     """Both games' distance to held-out digits along the batches; traces 3 and 4 move."""
     x = [one.batches for one in rounds]
     lines = [[one.distances[i] for one in rounds] for i in range(2)]
-    looks = ((lens.PLAIN, theme.OUTPUT), (switch if switch != lens.PLAIN else "the same", theme.HIDDEN))
+    looks = ((recipe.PLAIN, theme.OUTPUT), (switch if switch != recipe.PLAIN else "the same", theme.HIDDEN))
     fig = go.Figure()
     for (name, color), y in zip(looks, lines, strict=True):
         fig.add_scatter(x=x, y=y, mode="lines", name=name, line={"color": color, "width": 3})
@@ -117,7 +117,7 @@ def distances(rounds: Sequence[lens.Round], at: int, floor: float, switch: str) 
     return fig
 
 
-def distance_points(rounds: Sequence[lens.Round]) -> dict[str, list[list[float]]]:
+def distance_points(rounds: Sequence[recipe.Round]) -> dict[str, list[list[float]]]:
     """Where the points of `distances` stand at each frame."""
     x = [[float(one.batches)] for one in rounds]
     return {

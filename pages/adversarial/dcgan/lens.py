@@ -1,10 +1,10 @@
-"""A DCGAN's layers and their weights, one number of z turned, and its recipe with a line left out.
+"""A DCGAN's layers and their weights, and one number of z turned.
 
 Shapes: z (N, K); maps (C, H, W); pictures (N, S, S).
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -13,12 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from datamodules.digits import Digits
-from lab.lenses.games import moves
-from lab.seeding import seeded
 from modules.adversarial.dcgan import DCGAN, ConvJudge, generator_of
-from modules.adversarial.judges import frechet
-from modules.latent.vae import mlp
 
 # --- Layers -------------------------------------------------------------------------------------
 
@@ -221,6 +216,26 @@ def by_length(text: str) -> tuple[int, str]:
     return len(text), text
 
 
+def layer_notice(found: Look) -> str:
+    """What holds of the layers."""
+    most = max(found.rows, key=lambda row: row.parameters)
+    total = sum(row.parameters for row in found.rows)
+    said = (
+        f"{total:,} parameters in all, {most.parameters / total:.0%} of them in one layer: "
+        f"{most.kind} to {most.title}. "
+    )
+    if found.plain:
+        said += (
+            f"A fully connected generator of as many layers has {sum(found.plain):,} with hidden layers as "
+            f"wide as equal size allows; most of them, {max(found.plain) / sum(found.plain):.0%}, are then "
+            "in its largest layer. "
+        )
+    if found.frames is None:
+        said += "The text prints 1024 maps of 4 × 4 and 64 × 64 pixels; kernels of 4 × 4 and halved widths "
+        said += "between are ours, and nothing was trained at this size."
+    return said
+
+
 # --- One number of z ----------------------------------------------------------------------------
 
 SHEET = 24
@@ -274,174 +289,3 @@ def value_equations(number: int, seen: Tensor) -> list[str]:
         rf"{change / apart:.3f}\cdot {apart:.4f}"
         for value, change in zip(VALUES, changes(seen), strict=True)
     ]
-
-
-# --- The recipe ---------------------------------------------------------------------------------
-
-PLAIN = "all of it"
-CONNECTED = "G fully connected, of equal size"
-BOTH = "no batch norm, torch's first weights"
-SWITCHES: dict[str, dict[str, Any]] = {
-    PLAIN: {}, "no batch norm": {"batch_norm": False}, "ReLU in D, not leaky": {"slope": 0.0},
-    "pooling, not strides": {"strided": False}, "torch's first weights": {"init_sd": None},
-    BOTH: {"batch_norm": False, "init_sd": None},
-    "β₁ = 0.9": {"momentum": 0.9}, CONNECTED: {"connected": True},
-}  # fmt: skip
-LATENT, CHANNELS, RATE, BATCH = 32, (32, 16), 1e-3, 64
-LOOKS, MEASURED, TURNS = 20, 500, (100, 400, 1000)
-
-
-@dataclass(frozen=True)
-class Round:
-    """Both games at one look.
-
-    Attributes:
-        batches: so far. whole, other: pictures (SHEET, 8, 8) of the whole recipe and without a line.
-        distances: of both to held-out digits.
-    """
-
-    batches: int
-    whole: Tensor
-    other: Tensor
-    distances: tuple[float, float]
-
-
-def game(switch: str, seed: int) -> tuple[DCGAN, dict[str, torch.optim.Optimizer]]:
-    """A game of small digits with a line of the recipe changed, and its optimizers."""
-    settings = dict(SWITCHES[switch])
-    momentum, plain = settings.pop("momentum", 0.5), settings.pop("connected", False)
-
-    def build() -> DCGAN:
-        model = DCGAN((1, 8, 8), LATENT, CHANNELS, ema=0.0, **settings)
-        if plain:
-            model.enter(fully_connected(model), model.discriminator)
-        return model
-
-    model = seeded(build, seed)
-    optimizers: dict[str, torch.optim.Optimizer] = {
-        name: torch.optim.Adam(parameters, lr=RATE, betas=(momentum, 0.999), fused=True)
-        for name, parameters in model.players().items()
-    }
-    return model, optimizers
-
-
-def fully_connected(model: DCGAN) -> nn.Sequential:
-    """A generator of as many layers and about as many parameters as the model's, first weights alike."""
-    depth = len(stages(model.generator))
-    total = sum(p.numel() for p in model.generator.parameters())
-    outputs = math.prod(model.event_shape)
-    h = width(model.latent_dim, outputs, depth, total)
-    made = nn.Sequential(
-        *mlp([model.latent_dim, *[h] * (depth - 1), outputs], nn.ReLU),
-        nn.Unflatten(1, model.event_shape), nn.Tanh(),
-    )  # fmt: skip
-    return made.apply(initialize_he)
-
-
-def initialize_he(module: nn.Module) -> None:
-    """He's first weights: without batch norm small ones would leave hardly anything of z."""
-    if isinstance(module, nn.Linear):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-        nn.init.zeros_(module.bias)
-
-
-def digits() -> tuple[Tensor, Tensor]:
-    """Small digits to train on, and MEASURED held-out ones: (N, 1, 8, 8) each."""
-    data = Digits()
-    data.setup()
-    known, held, test = (
-        part[torch.arange(len(part))][0] for part in (data.train_set, data.val_set, data.test_set)
-    )
-    return known, torch.cat([held, test])
-
-
-def playing(switch: str, batches: int, seed: int) -> Iterator[tuple[float, list[Round]]]:
-    """Both games, batch by batch: the share done, and all looks so far."""
-    known, held = digits()
-    pairs = [game(name, seed) for name in (PLAIN, switch)]
-    every = max(1, batches // LOOKS)
-    games = [moves(model, optimizers, known, batches, seed, every, BATCH) for model, optimizers in pairs]
-    rounds = list[Round]()
-    for (done, _), _ in zip(*games, strict=True):
-        (one, a), (other, b) = (measured(model, held) for model, _ in pairs)
-        rounds = [*rounds, Round(done, one, other, (a, b))]
-        yield done / batches, rounds
-
-
-@torch.no_grad()
-def measured(model: DCGAN, held: Tensor) -> tuple[Tensor, float]:
-    """Pictures (SHEET, 8, 8), and the Fréchet distance of the pixels of as many as are held out."""
-    model.eval()
-    made = model.decode(model.noise(len(held), torch.Generator().manual_seed(7)))
-    return made[:SHEET, 0], float(frechet(made.flatten(1), held.flatten(1)))
-
-
-def floor() -> float:
-    """The distance between as many digits of training and those held out: what no game need go below."""
-    known, held = digits()
-    order = torch.randperm(len(known), generator=torch.Generator().manual_seed(0))
-    return float(frechet(known[order[: len(held)]].flatten(1), held.flatten(1)))
-
-
-def round_captions(rounds: Sequence[Round], switch: str) -> list[str]:
-    """A sentence for every look."""
-    return [
-        f"After {one.batches:,} batches: distance {one.distances[0]:.2f} with all of it, "
-        f"{one.distances[1]:.2f} with: {switch}."
-        for one in rounds
-    ]
-
-
-def round_equations(rounds: Sequence[Round]) -> list[str]:
-    """The distance, LaTeX."""
-    return [
-        rf"\|\mu-\mu^*\|^2+\mathrm{{tr}}(S+S^*-2(SS^*)^{{1/2}})={a:.3f},\qquad {b:.3f}"
-        for a, b in (one.distances for one in rounds)
-    ]
-
-
-OUTCOMES = ["less than half", "within a factor of 2", "more than twice"]
-
-
-def outcome(last: Round) -> str:
-    """How the other game's distance is to the whole recipe's."""
-    ratio = last.distances[1] / last.distances[0]
-    return OUTCOMES[0] if ratio < 0.5 else OUTCOMES[2] if ratio > 2 else OUTCOMES[1]
-
-
-# --- Words --------------------------------------------------------------------------------------
-
-BESIDE = "no batch norm"  # what stands beside the whole recipe at first
-
-
-def layer_notice(found: Look) -> str:
-    """What holds of the layers."""
-    most = max(found.rows, key=lambda row: row.parameters)
-    total = sum(row.parameters for row in found.rows)
-    said = (
-        f"{total:,} parameters in all, {most.parameters / total:.0%} of them in one layer: "
-        f"{most.kind} to {most.title}. "
-    )
-    if found.plain:
-        said += (
-            f"A fully connected generator of as many layers has {sum(found.plain):,} with hidden layers as "
-            f"wide as equal size allows; most of them, {max(found.plain) / sum(found.plain):.0%}, are then "
-            "in its largest layer. "
-        )
-    if found.frames is None:
-        said += "The text prints 1024 maps of 4 × 4 and 64 × 64 pixels; kernels of 4 × 4 and halved widths "
-        said += "between are ours, and nothing was trained at this size."
-    return said
-
-
-def recipe_notice(switch: str, least: float) -> str:
-    """What the recipe's games have in common."""
-    model, _ = game(switch, 0)
-    made = sum(p.numel() for p in model.generator.parameters())
-    return (
-        "Two games on the same batches of small digits and the same seed, one with the whole recipe, one "
-        f"with: {switch} (its G has {made:,} parameters). Fréchet distance of the pixels to "
-        f"{MEASURED} held-out digits; as many digits of training come to {least:.2f}. With seeds 0 and 1, "
-        "400 batches, batch norm and a small β₁ decide; strides, leaky ReLU and convolutions do not matter "
-        "by this distance at this size. The distance knows means and covariances alone."
-    )

@@ -2,7 +2,7 @@
 
 from lab import ui
 from modules.adversarial import dcgan
-from pages.adversarial.dcgan import figures, lens
+from pages.adversarial.dcgan import figures, lens, recipe
 
 REFERENCES = [
     "Radford et al. 2016, arXiv:1511.06434; Ioffe & Szegedy 2015, arXiv:1502.03167",
@@ -26,7 +26,7 @@ stage.scenes(
         "Pooling": ui.scene("Pooling and resizing for strides: of 8 × 8 pixels about as good.",
                             view="Recipe", switch="pooling, not strides"),
         "No convolutions": ui.scene("As many parameters, fully connected: of 8 × 8 pixels no worse.",
-                                    view="Recipe", switch=lens.CONNECTED),
+                                    view="Recipe", switch=recipe.CONNECTED),
     }
 )  # fmt: skip
 
@@ -43,7 +43,7 @@ def turning(name: str, seed: int, number: int):
 
 @ui.cached
 def floor():
-    return lens.floor()
+    return recipe.floor()
 
 
 # --- Controls -----------------------------------------------------------------------------------
@@ -57,8 +57,10 @@ with stage.rail:
         name = ui.choice("Model", lens.SHIPPED, key="model", as_list=True)
         number = ui.slider("Number of z", 1, ui.load(name).latent_dim, 1, key="number")
     else:
-        switch = ui.choice("Beside it", list(lens.SWITCHES), key="switch", default=lens.BESIDE, as_list=True)
-        batches = ui.choice("Batches", lens.TURNS, key="batches", default=lens.TURNS[1])
+        switch = ui.choice(
+            "Beside it", list(recipe.SWITCHES), key="switch", default=recipe.BESIDE, as_list=True
+        )
+        batches = ui.choice("Batches", recipe.TURNS, key="batches", default=recipe.TURNS[1])
     seed = ui.number("Seed", 0, 999, 0, key="seed")
 
 # --- Layers -------------------------------------------------------------------------------------
@@ -117,11 +119,11 @@ elif view == "Samples":
 
 else:
 
-    def draw(rounds: list[lens.Round], at: int, film=None) -> None:
+    def draw(rounds: list[recipe.Round], at: int, film=None) -> None:
         """Both games at a look."""
         left, middle, right = ui.columns([2, 2, 3])
         for place, pictures, key, title in (
-            (left, [r.whole for r in rounds], "whole", lens.PLAIN),
+            (left, [r.whole for r in rounds], "whole", recipe.PLAIN),
             (middle, [r.other for r in rounds], "other", switch),
         ):
             with place:
@@ -141,14 +143,14 @@ else:
 
     with stage.picture:
         rounds = ui.found(
-            "Play", lambda: lens.playing(switch, batches, seed), key="play", of=(switch, batches, seed),
+            "Play", lambda: recipe.playing(switch, batches, seed), key="play", of=(switch, batches, seed),
             quick=False, show=lambda so_far: draw(so_far, len(so_far) - 1),
             says="The film is there when both games are over.",
         )  # fmt: skip
         film = ui.film(len(rounds), key="look", default=len(rounds) - 1, label="Look", seconds=0.25)
         draw(rounds, film.at, film)
     with stage.foot:
-        film.bar(captions=lens.round_captions(rounds, switch), equations=lens.round_equations(rounds))
+        film.bar(captions=recipe.round_captions(rounds, switch), equations=recipe.round_equations(rounds))
 
 # --- Words --------------------------------------------------------------------------------------
 
@@ -180,18 +182,18 @@ with stage.below:
         program = f"lens.changes(lens.turning(weights.load({name!r}), {seed}, {number}))[{film.at}]"
         shows = changes[film.at]
     else:
-        ui.notice(lens.recipe_notice(switch, floor()))
+        ui.notice(recipe.recipe_notice(switch, floor()))
         ends = rounds[-1].distances
         ui.check(
-            "At the end, how is the right game's distance to that of the whole recipe?", lens.OUTCOMES,
-            lens.outcome(rounds[-1]), f"{ends[1]:.2f} beside {ends[0]:.2f}.", veils=("picture", "equation"),
+            "At the end, how is the right game's distance to that of the whole recipe?", recipe.OUTCOMES,
+            recipe.outcome(rounds[-1]), f"{ends[1]:.2f} beside {ends[0]:.2f}.", veils=("picture", "equation"),
         )  # fmt: skip
-        program = f"[*[*lens.playing({switch!r}, {batches}, {seed})][-1][1][-1].distances]"
+        program = f"[*[*recipe.playing({switch!r}, {batches}, {seed})][-1][1][-1].distances]"
         shows = [*ends]
     ui.program(
         f"""
         from lab import weights
-        from pages.adversarial.dcgan import lens
+        from pages.adversarial.dcgan import lens, recipe
 
         result = {program}
         """,
