@@ -1,14 +1,18 @@
-"""Diffusion against its peers: likelihood by ODE against torchdiffeq's solver, DDIM against diffusers'."""
+"""Diffusion against its peers: likelihood by ODE against torchdiffeq's solver, DDIM and a step of training
+against diffusers'."""
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from lab.bench.timing import NAN, Row, interleaved, paired_row
 from modules.diffusion import exact, ode_likelihood, samplers, sde
+from modules.diffusion.ddpm import ImageDDPM
 from modules.diffusion.denoisers import MLPDenoiser
 from modules.diffusion.schedule import linear
 
@@ -17,7 +21,7 @@ INSTALL = "no peer here: pip install -c constraints.txt -e '.[peers]'"
 
 def measure(quick: bool = False) -> list[Row]:
     """Ratios ours / peer; where a peer is missing, ours alone."""
-    return [*likelihoods(quick), *sampling(quick)]
+    return [*likelihoods(quick), *sampling(quick), *training(quick)]
 
 
 def row(case: str, mine: Callable[[], Any], peer: Callable[[], Any] | None, target: str, note: str,
@@ -119,3 +123,67 @@ def diffusers_ddim(net: MLPDenoiser, start: Tensor, steps: int) -> Callable[[], 
         return x
 
     return sample
+
+
+def training(quick: bool) -> list[Row]:
+    """A training step on pictures of 28 × 28: against diffusers' loop on the same network, and its own."""
+    torch.manual_seed(0)
+    model = ImageDDPM((1, 28, 28), widths=(32, 64), noise_schedule="linear", num_classes=None)
+    x = torch.rand(4 if quick else 64, 1, 28, 28, generator=torch.Generator().manual_seed(0))
+    rows = []
+    for case, net in (("the same U-Net", copy.deepcopy(model.net)), ("its U-Net", diffusers_unet())):
+        sizes = [sum(p.numel() for p in each.parameters()) for each in (model.net, net) if each is not None]
+        note = f"parameters: {' and '.join(f'{n:,}' for n in sizes)}"
+        peer = None if net is None else diffusers_step(net, x)
+        name = f"DDPM training step, {len(x)} pictures, {case}"
+        rows.append(row(name, our_step(model, x), peer, "≤ 1.05", note, 1 if quick else 15))
+    return rows
+
+
+def our_step(model: ImageDDPM, x: Tensor) -> Callable[[], None]:
+    """As in training, but for what is logged."""
+    model = copy.deepcopy(model)
+    adam = torch.optim.AdamW(model.parameters(), lr=1e-3)
+
+    def step() -> None:
+        data = model.inside(x)
+        loss, _ = model.losses(data, model.drawn_times(len(x), "train", None), samplers.gaussian(data))
+        adam.zero_grad()
+        loss.mean().backward()  # type: ignore[no-untyped-call]
+        adam.step()
+
+    return step
+
+
+def diffusers_unet() -> nn.Module | None:
+    """Diffusers' U-Net of nearly as many parameters: it has a block more a level on the way up."""
+    try:
+        from diffusers import UNet2DModel
+    except ImportError:
+        return None
+    return UNet2DModel(
+        28, 1, 1, down_block_types=("DownBlock2D", "DownBlock2D"), up_block_types=("UpBlock2D", "UpBlock2D"),
+        block_out_channels=(32, 56), layers_per_block=1, norm_num_groups=8, attention_head_dim=14,
+    )  # fmt: skip
+
+
+def diffusers_step(net: nn.Module, x: Tensor) -> Callable[[], None] | None:
+    """The step of diffusers' training script; None where it is not installed."""
+    try:
+        from diffusers import DDPMScheduler
+    except ImportError:
+        return None
+    scheduler = DDPMScheduler(1000, 1e-4, 0.02, "linear")
+    adam = torch.optim.AdamW(net.parameters(), lr=1e-3)
+
+    def step() -> None:
+        data = 2 * x - 1
+        noise = torch.randn_like(data)
+        t = torch.randint(0, 1000, (len(x),))
+        said = net(scheduler.add_noise(data, noise, t), t)
+        loss = F.mse_loss(said if isinstance(said, Tensor) else said.sample, noise)
+        adam.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        adam.step()
+
+    return step
