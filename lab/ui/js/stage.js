@@ -103,14 +103,19 @@ function choose(i) {
 function stage(on, tell = true) {
   root.toggleAttribute("data-stage", on);
   if (tell) now?.setStateValue("stage", on);
-  fit();
+  fit(true);
   window.dispatchEvent(new Event("lectern:stage"));
   window.dispatchEvent(new Event("resize"));
 }
 
 // The picture gets the height that is left on the first screen: so much that the foot ends at its lower edge.
-const MARGIN = 10;
-function fit() {
+// Once the reader has touched the page, a few lines less in the foot leave the picture as it is: captions and
+// equations are now longer, now shorter, and every figure would be drawn anew at each step of a film.
+const MARGIN = 10, LINES = 48;
+let page = {path: null, touched: false};
+for (const kind of ["keydown", "pointerdown"])
+  window.addEventListener(kind, () => { page.touched = true; }, {capture: true});
+function fit(exactly = false) {
   const stand = document.querySelector(".st-key-stand"), main = document.querySelector("[data-testid=stMain]");
   if (!stand || !main) return;
   const now = parseFloat(root.style.getPropertyValue("--picture")) || 420;
@@ -120,7 +125,9 @@ function fit() {
     height = now + innerHeight - MARGIN - (top + stand.offsetHeight);
   }
   height = Math.round(Math.max(240, height));
-  if (Math.abs(height - now) < 2) return;
+  if (page.path !== location.pathname) page = {path: location.pathname, touched: false};
+  const steady = page.touched && !exactly;
+  if (Math.abs(height - now) < 2 || (steady && height > now && height - now < LINES)) return;
   root.style.setProperty("--picture", `${height}px`);
   requestAnimationFrame(() => window.dispatchEvent(new Event("lectern:size")));
 }
@@ -131,7 +138,7 @@ function watch() {
   for (const selector of [".st-key-stand", ".st-key-scenes", ".lectern-head"])
     for (const node of document.querySelectorAll(selector)) sizes.observe(node);
 }
-window.addEventListener("resize", () => fit());
+window.addEventListener("resize", () => fit(true));
 
 // On a phone the controls are a drawer under the picture.
 function drawer() {

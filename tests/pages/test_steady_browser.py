@@ -1,0 +1,32 @@
+"""The picture's height: the room that is left on the first screen, but not another at each step of a film."""
+
+from typing import Any
+
+import pytest
+from browsing import Visit
+
+pytestmark = pytest.mark.browser
+
+HEIGHT = "() => parseFloat(document.documentElement.style.getPropertyValue('--picture'))"
+RESTS = "(at) => window.lecternFilm?.at === at && !window.lecternFilm.turning"
+# Pixels between the foot's lower edge and that of the screen.
+LEFT = """() => innerHeight - document.querySelector('.st-key-stand').getBoundingClientRect().bottom
+  - document.querySelector('[data-testid=stMain]').scrollTop"""
+
+
+def test_longer_and_shorter_captions_do_not_move_the_picture(walker: Visit) -> None:
+    tab: Any = walker.walk("latent-mixture?step=0")
+    heights, feet = [], set()
+    for at in [*range(1, 9), *reversed(range(8))]:
+        tab.keyboard.press("ArrowRight" if at > len(heights) else "ArrowLeft")
+        tab.wait_for_function(RESTS, arg=at)
+        tab.wait_for_timeout(60)  # for the observer of sizes
+        heights.append(tab.evaluate(HEIGHT))
+        feet.add(tab.evaluate("() => document.querySelector('.st-key-foot').offsetHeight"))
+    assert len(feet) > 1  # its captions do differ in lines
+    assert heights == sorted(heights, reverse=True)  # room is made where it is needed, and kept
+    assert len(set(heights[8:])) == 1
+    assert tab.evaluate(LEFT) > 0
+    tab.set_viewport_size({"width": 1280, "height": 760})  # a new size is used to the last line
+    tab.wait_for_function(f"(before) => ({HEIGHT})() > before + 30", arg=heights[-1])
+    tab.wait_for_function(f"() => Math.abs(({LEFT})() - 10) <= 3")
