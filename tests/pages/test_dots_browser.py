@@ -57,3 +57,42 @@ def test_a_saved_picture_has_the_dots_too(walker: Visit) -> None:
         figure.get_by_role("button", name="SVG").click()
     points = Path(saved.value.path()).read_text(encoding="utf-8").count('class="point"')
     assert points >= 600 and not figure.locator(".point").count()
+
+
+# Where the first plot with a painted mark has it: by its pixels, and where Plotly itself draws the shape.
+MARKED = """
+async () => {
+  const marked = (box) => box.querySelector('.dots') && box.lectern.spec.figure.layout.shapes;
+  const box = [...document.querySelectorAll('.lectern-figure')].find(marked);
+  const plot = box.querySelector('.js-plotly-plot'), canvas = plot.querySelector('.dots');
+  const sharp = canvas.width / plot.clientWidth;
+  const {yaxis} = plot._fullLayout, row = Math.round(yaxis._offset * sharp), rows = 40, across = canvas.width;
+  const seen = canvas.getContext('2d').getImageData(0, row, across, rows).data; // of a dotted line too
+  const filled = Array.from({length: across}, (_, i) => i)
+    .filter((i) => Array.from({length: rows}, (_, j) => seen[4 * (j * across + i) + 3]).some((a) => a > 100));
+  await Plotly.relayout(plot, {'shapes[0].visible': true});
+  const [, x] = /^M([\\d.]+),/.exec(plot.querySelector('.shapelayer path').getAttribute('d'));
+  return {painted: (filled.at(0) + filled.at(-1) + 1) / 2 / sharp, width: filled.length / sharp, drawn: +x};
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "page", ["adversarial-unpaired", "adversarial-optimal-discriminator", "adversarial-gan-bench"]
+)
+def test_a_mark_is_painted_where_plotly_would_draw_it(walker: Visit, page: str) -> None:
+    """Over linear axes and logarithmic ones."""
+    tab = walker.walk(page)
+    found = tab.evaluate(MARKED)
+    assert abs(found["painted"] - found["drawn"]) < 1.01 and 0 < found["width"] <= 4
+
+
+def test_a_mark_moves_without_plotly(walker: Visit) -> None:
+    tab = walker.walk("adversarial-unpaired")
+    tab.evaluate(COUNTED)
+    marks = "() => [...document.querySelectorAll('.dots')].map((c) => c.toDataURL())"
+    before, at = tab.evaluate(marks), tab.evaluate("() => window.lecternFilm.at")
+    tab.keyboard.press("ArrowRight")
+    tab.wait_for_function(f"() => window.lecternFilm.at === {at + 1} && !window.lecternFilm.turning")
+    assert all(a != b for a, b in zip(before, tab.evaluate(marks), strict=True)) and len(before) == 2
+    assert tab.evaluate("() => window.reacts.length") == 0

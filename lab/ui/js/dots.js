@@ -1,4 +1,5 @@
-// Clouds of dots on a canvas: Plotly draws each dot as an element of its own, and a film moves hundreds.
+// What a film moves most, on a canvas: clouds of dots, of which Plotly draws each as an element of its own, and
+// the lines across a plot that mark a place, for which it would go through the whole figure.
 //
 // Painted are the last traces of a figure, from the first cloud on, where all of them are plain dots and lines
 // that nothing is asked of by the pointer, on axes whose range is given. Plotly keeps their names for the legend.
@@ -62,21 +63,32 @@ export function cloud({figure: {data, layout}, frames = [], arrays}) {
   return data.some(many) ? first : Infinity;
 }
 
+// -> numbers of the shapes that are straight lines and move
+const SHAPE = /^layout\.shapes\.(\d+)\.[xy][01]$/;
+export function marks({figure: {layout}, frames = []}) {
+  const moved = new Set(frames.map((path) => SHAPE.exec(path)?.[1]).filter(Boolean).map(Number));
+  return [...moved].filter((i) => {
+    const {type, line = {}, visible = true, label} = layout.shapes?.[i] ?? {};
+    return type === "line" && typeof line.color === "string" && (line.dash ?? "solid") in DASHES && visible === true && !label;
+  });
+}
+
 // Does Plotly have nothing to draw while these paths move?
-export const alone = (paths, first) => paths.every((path) => {
+export const alone = (paths, first, marked) => paths.every((path) => {
   const [, number] = /^data\.(\d+)\.(?:x|y|opacity|line\.color|marker\.(?:color|size|opacity|line\.color))$/.exec(path) ?? [];
-  return number >= first;
+  return number >= first || marked.includes(+(SHAPE.exec(path)?.[1] ?? NaN));
 });
 
 // The figure without what is painted here.
-export function hollow({data, layout}, first) {
-  return {layout, data: data.map((trace, i) => (i < first || invisible(trace) ? trace
+export function hollow({data, layout}, first, marked) {
+  const shapes = layout.shapes?.map((shape, i) => (marked.includes(i) ? {...shape, visible: false} : shape));
+  return {layout: shapes ? {...layout, shapes} : layout, data: data.map((trace, i) => (i < first || invisible(trace) ? trace
     : {...trace, x: [null], y: [null], marker: {...trace.marker, color: [trace.marker?.color].flat()[0]}}))};
 }
 
-export function paint(plot, {data}, first) {
+export function paint(plot, {data, layout}, first, marked) {
   const home = plot.querySelector(".gl-container"), old = home?.querySelector(".dots");
-  if (first === Infinity) { old?.remove(); return; }
+  if (first === Infinity && !marked.length) { old?.remove(); return; }
   const canvas = old ?? home.appendChild(Object.assign(document.createElement("canvas"), {className: "dots"}));
   const {clientWidth: width, clientHeight: height} = plot, sharp = devicePixelRatio || 1, drawn = plot._fullLayout;
   Object.assign(canvas, {width: Math.round(width * sharp), height: Math.round(height * sharp)});
@@ -101,6 +113,26 @@ export function paint(plot, {data}, first) {
     if (/markers/.test(trace.mode)) dots(context, trace, x, y);
     context.restore();
   });
+  for (const i of marked) {
+    context.save();
+    context.scale(sharp, sharp);
+    mark(context, layout.shapes[i], drawn);
+    context.restore();
+  }
+}
+
+// A line whose ends lie on axes, on shares of an axis ("y domain"), or of the whole ("paper").
+function mark(context, {line, xref = "x", yref = "y", x0, x1, y0, y1, opacity = 1}, drawn) {
+  const size = drawn._size, of = (ref, letter) => drawn[ref === "paper" ? `${letter}axis` : `${letter}axis${/\d*/.exec(ref.slice(1))[0]}`];
+  const across = of(xref, "x"), up = of(yref, "y");
+  const x = (v) => (xref === "paper" ? size.l + v * size.w : across._offset + (/domain/.test(xref) ? v * across._length : across.d2p(v)));
+  const y = (v) => (yref === "paper" ? size.t + (1 - v) * size.h : up._offset + (/domain/.test(yref) ? (1 - v) * up._length : up.d2p(v)));
+  context.beginPath();
+  context.rect(across._offset, up._offset, across._length, up._length);
+  context.clip();
+  context.globalAlpha = opacity;
+  const ends = {x: [x0, x1].map(x), y: [y0, y1].map(y), line};
+  stroke(context, ends, (v) => v, (v) => v);
 }
 
 function stroke(context, {x: xs, y: ys, line}, x, y) {

@@ -7,7 +7,7 @@
 import {unpack, frame, same, plotly, painted} from "./wire.js";
 import {film} from "./film.js";
 import {tools} from "./tools.js";
-import {cloud, alone, hollow, paint} from "./dots.js";
+import {cloud, marks, alone, hollow, paint} from "./dots.js";
 
 const CONFIG = {displayModeBar: false, scrollZoom: false, doubleClick: false};
 export const drawing = (window.lecternDrawing ??= new Set()); // promises of what is being drawn now
@@ -37,16 +37,17 @@ async function show(box, state) {
   state.leave = null;
   const library = await plotly();
   if (state.spec !== spec) return; // a newer figure has come meanwhile
-  const first = cloud(spec), still = alone([...(spec.frames ?? []), ...Object.keys(spec.texts ?? {})], first);
+  const first = cloud(spec), marked = marks(spec);
+  const still = alone([...(spec.frames ?? []), ...Object.keys(spec.texts ?? {})], first, marked);
   state.draw = async (at, turns = false) => {
     state.at = at;
     state.factor = textFactor(plot.clientWidth);
     const figure = scaled(spec, state);
     if (!(turns && still)) {
-      const {data, layout} = hollow(figure, first);
+      const {data, layout} = hollow(figure, first, marked);
       await library.react(plot, data, layout, CONFIG);
     }
-    state.dots = () => paint(plot, figure, first);
+    state.dots = () => paint(plot, figure, first, marked);
     state.dots();
   };
   if (spec.film) {
@@ -63,7 +64,7 @@ async function show(box, state) {
     new ResizeObserver(() => resized(plot, state, library)).observe(plot);
   }
   await fit(plot, state, library);
-  await painted();
+  window.lecternPainted = await painted(); // for those who take the time
 }
 
 // Frames of a film that grows: those that were sent before, then the new ones. What was lost on the way looks

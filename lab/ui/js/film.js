@@ -46,9 +46,12 @@ class Film {
     this.changed?.();
     if (this.at >= this.count - 1) this.at = -1;
     for (let due = performance.now(); this.playing && this.at < this.count - 1; ) {
+      const painted = new Promise(requestAnimationFrame); // asked for before: a slow frame does not wait for one more
       await this.go(this.at + 1);
+      await painted;
       due = Math.max(due + this.seconds * 1000, performance.now());
-      await new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve), due - performance.now()));
+      const early = due - performance.now();
+      if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
     }
     this.stop();
     return this.go(this.at);

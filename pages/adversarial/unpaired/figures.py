@@ -1,6 +1,7 @@
 """Both domains, points of the same colour belonging together; and what each turn costs."""
 
 import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
 
 from lab.figures import theme
 from lab.figures.basic import array, curves
@@ -12,8 +13,8 @@ WHEEL = [[0, "#0072B2"], [0.25, "#E69F00"], [0.5, "#D55E00"], [0.75, "#009E73"],
 
 def plane(found: Look, at: int) -> go.Figure:
     """Traces: 0 the first domain, 1 the second (the hidden partners), 2 what is made of the first."""
-    a, made, hue = array(found.a), array(found.made[at]), array(found.hue)
-    colour = {"color": hue, "colorscale": WHEEL, "cmin": 0, "cmax": 1}
+    a, made = array(found.a), array(found.made[at])
+    colour = {"color": sample_colorscale(WHEEL, array(found.hue).tolist())}
     fig = go.Figure(
         [
             go.Scatter(x=a[:, 0], y=a[:, 1], mode="markers", name="first domain", hoverinfo="skip",
