@@ -82,7 +82,8 @@ WATCH = """
     const look = () => {
       const now = performance.now(), busy = window.lecternDrawing?.size > 0;
       listen();
-      if (drawing && !busy && ran) picture = now; // a canvas tells no observer
+      if (drawing && !busy && ran) // a canvas tells no observer
+        picture = Math.max(picture, window.lecternPainted ?? now);
       drawing = busy;
       const rests = ran && wire.heard >= wire.asked && !busy && app.dataset.testScriptState === 'notRunning';
       quiet = rests && now - Math.max(picture, page, start) > 120 ? quiet + 1 : 0;
