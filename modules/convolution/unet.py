@@ -150,8 +150,8 @@ class UNet(nn.Module):
         if x.shape[-1] % self.divisor or x.shape[-2] % self.divisor:
             patches = f" in patches of {self.patch}" if self.patch > 1 else ""
             raise ValueError(
-                f"An image of {x.shape[-2]}×{x.shape[-1]}{patches} cannot be halved {len(self.shrink)} times: "
-                f"its sides must be multiples of {self.divisor}."
+                f"An image of {x.shape[-2]}×{x.shape[-1]}{patches} cannot be halved "
+                f"{len(self.shrink)} times: its sides must be multiples of {self.divisor}."
             )
         first = h = watch("first", self.first(F.pixel_unshuffle(x, self.patch)))
         kept = []

@@ -255,8 +255,8 @@ class Diffusion(Module):
         self, x: Tensor, steps: int = 1000, y: Tensor | None = None, guidance: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> samplers.Walk:  # fmt: skip
-        """The chain backwards from x at T, with σ² of the model's own: learned, it lies between β and β̃ of each
-        hop by the network's share, however many are left out (Nichol & Dhariwal 2021, §4)."""
+        """The chain backwards from x at T, with σ² of the model's own: learned, it lies between β and β̃ of
+        each hop by the network's share, however many are left out (Nichol & Dhariwal 2021, §4)."""
         own: samplers.Variance | samplers.Hop
         own = self.hop_variance(y) if self.variance == "learned" else self.variance  # type: ignore[assignment]
         times = self.schedule.times(min(steps, self.schedule.T))

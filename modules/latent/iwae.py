@@ -91,8 +91,8 @@ class IWAE(VAE):
             )
         if self.beta != 1 or self.warmup_epochs > elbo_epochs:
             raise ValueError(
-                "The importance weighted bound has no beta and no warm-up: leave them out, or end the warm-up "
-                "within elbo_epochs."
+                "The importance weighted bound has no beta and no warm-up: leave them out, or end the "
+                "warm-up within elbo_epochs."
             )
         self.train_samples, self.gradient, self.resampled = train_samples, gradient, resampled
         self.elbo_epochs = elbo_epochs

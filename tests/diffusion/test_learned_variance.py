@@ -135,7 +135,7 @@ def test_terms_of_a_batch_are_those_of_the_bound() -> None:
 @pytest.mark.parametrize(("share", "kind"), [(50.0, "beta"), (-50.0, "posterior")])
 @pytest.mark.parametrize("steps", [50, 7])
 def test_the_chain_runs_with_the_learned_variance(share: float, kind: Any, steps: int) -> None:
-    """A network that says β, or β̃, of every hop walks as the sampler with that variance, on the same noise."""
+    """A network that says β, or β̃, of every hop walks as the sampler with that variance does."""
 
     class Net(torch.nn.Module):
         def forward(self, x: Tensor, t: Tensor, y: Tensor | None = None) -> Tensor:

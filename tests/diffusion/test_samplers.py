@@ -136,7 +136,7 @@ def test_solvers_converge_with_their_order(sampler: Callable[..., samplers.Walk]
 
 
 def test_the_solver_of_high_order_asks_for_even_log_snr() -> None:
-    """DPM++(2M) in 20 hops against the fine ODE: nearer than evenly in time, and than DDIM on the same times."""
+    """DPM++(2M) in 20 hops against the fine ODE: nearer than evenly in time, and than DDIM there."""
     predict, start = exact.eight(1.5, 0.15).denoiser(MADE), noise(300, 2)
     fine = samplers.last(samplers.ddim(predict, MADE, start, MADE.times(1000)))
 

@@ -15,7 +15,8 @@ from lab.lenses.games import moves
 from lab.seeding import seeded
 from modules.adversarial.growing import ProgressiveGAN, halve, up
 from modules.adversarial.judges import frechet
-from pages.adversarial.dcgan.lens import differ, digits
+from pages.adversarial.dcgan.lens import differ
+from pages.adversarial.dcgan.recipe import digits
 
 NAME = "progressive-digits"
 SHEET, DRAWN = 24, 500
