@@ -37,6 +37,7 @@ def test_what_the_scenes_say() -> None:
     assert shares("DDIM", 5)[0] < 0.6
     assert abs(shares("DDIM", 100, 1.0)[1] - shares("DDIM", 100)[1]) < 0.03
     assert shares("Heun", 40)[1] > shares("DDIM", 40)[1]
+    assert all(a > b for a, b in zip(shares("corrected", 10), shares("DDIM", 10, 1.0), strict=True))
     model = lens.double(weights.load("ddpm-eight"))  # type: ignore[arg-type]
     runs = {eta: lens.both(model, "DDIM", 100, eta, 0)["network"] for eta in (0.0, 1.0)}
     assert lens.turns(runs[1.0]) > 1.5 * lens.turns(runs[0.0])
@@ -50,5 +51,6 @@ def test_the_datas_own_share() -> None:
     assert float(lens.near(x)) == pytest.approx(lens.data(), abs=4e-3)
 
 
-def test_heun_asks_twice_a_step() -> None:
-    assert metrics(opened(sampler="Heun", S=10))["Calls of the denoiser"] == "19"
+@pytest.mark.parametrize("sampler", ["Heun", "corrected"])
+def test_some_ask_twice_a_step(sampler: str) -> None:
+    assert metrics(opened(sampler=sampler, S=10))["Calls of the denoiser"] == "19"

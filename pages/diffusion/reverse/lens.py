@@ -8,14 +8,15 @@ import torch
 from torch import Tensor
 
 from lab.lenses.diffusion import stops
-from modules.diffusion import exact, samplers
+from modules.diffusion import exact, langevin, samplers
 from modules.diffusion.exact import Denoiser
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.schedule import Schedule
 
 RADIUS, SD, NEAR = 3.0, 0.25, 3
 REACH, CLOUD, TRAILS = 5.0, 600, 24
-SAMPLERS = ["DDIM", "Heun", "DPM++"]
+SAMPLERS = ["DDIM", "Heun", "DPM++", "corrected"]
+MEND = 0.2  # of the corrector: Langevin's step over 1 − ᾱ
 
 
 def double(model: Diffusion) -> Diffusion:
@@ -67,12 +68,14 @@ def ride(
         calls += 1
         return predict(x, t)
 
+    generator = torch.Generator().manual_seed(seed + 1)
     if sampler == "Heun":
         walk = samplers.heun(counted, schedule, x, times)
     elif sampler == "DPM++":
         walk = samplers.dpm_solver(counted, schedule, x, times)
+    elif sampler == "corrected":
+        walk = langevin.predictor_corrector(counted, schedule, x, times, 1, MEND, generator)
     else:
-        generator = torch.Generator().manual_seed(seed + 1)
         walk = samplers.ddim(counted, schedule, x, times, eta, generator=generator)
     moments = list(walk)
     kept = [moments[i] for i in stops(len(moments))]

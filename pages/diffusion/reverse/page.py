@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.lenses.diffusion import BEYOND, SAID
-from modules.diffusion import samplers
+from modules.diffusion import langevin, samplers
 from pages.diffusion.reverse import figures, lens
 
 REFERENCES = [
@@ -24,6 +24,8 @@ stage.scenes(
         "Noisy": ui.scene("With η = 1 paths jitter, and the end is as good.", eta=1.0, S=100),
         "Heun": ui.scene("Heun asks twice a step: after 40 steps more points are home than with DDIM.",
                          sampler="Heun"),
+        "Corrected": ui.scene("Ten noisy hops, each mended by a Langevin step: more come home than without.",
+                              sampler="corrected", S=10),
         "Half-way": ui.scene("Half-way the cloud is still nearly round: shape comes late.", step=20),
     }
 )  # fmt: skip
@@ -96,4 +98,5 @@ with stage.below:
         """,
         shows=[shares["exact"], shares["network"]],
     )
-    ui.source(samplers.ddim, samplers.heun, samplers.dpm_solver, lens.ride, references=REFERENCES)
+    ui.source(samplers.ddim, samplers.heun, samplers.dpm_solver, langevin.predictor_corrector, lens.ride,
+              references=REFERENCES)  # fmt: skip
