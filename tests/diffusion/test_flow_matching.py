@@ -77,6 +77,9 @@ def test_optimal_pairs_are_the_best_of_all_permutations() -> None:
     found = float((x0 - flow_matching.optimal_pairs(x0, x1)).square().sum())
     best = min(float((x0 - x1[list(p)]).square().sum()) for p in itertools.permutations(range(6)))
     assert found == pytest.approx(best, rel=1e-5) and found < float((x0 - x1).square().sum())
+    # of squares: by plain distances one would stay and the other go all the way, 2.0025 against 2.0050
+    x0, x1 = torch.tensor([[0.0, 0.0], [1.0, 0.0]]), torch.tensor([[1.0, 0.0], [2.0, 0.1]])
+    assert torch.equal(flow_matching.optimal_pairs(x0, x1), x1)
 
 
 def test_energy_distance() -> None:
