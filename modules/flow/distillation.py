@@ -15,6 +15,12 @@ gradient leads out. So it begins wide, against a bridge
 Or it is shown samples of the teacher first, and fits them by maximum likelihood, which is dearest where the
 student is not. They cost D calls each, once, and D of its own whenever it scores them.
 
+Or each of its layers first copies the teacher's, fed what the teacher's is fed (D calls a layer, no inverse):
+
+    Σ_l E ‖f_l(h_{l−1}) − h_l‖²,    h_0 = z,  h_l = teacher's f_l(h_{l−1})
+
+A MAF layer's x_<i are functions of z_<i, so an IAF layer with networks large enough does the same exactly.
+
 Without ladj the minimum is the highest point of q.
 
 Calls are counted where they happen: a network's answer to one variable, or to all at once, is one.
@@ -30,6 +36,7 @@ from copy import deepcopy
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from modules.flow.flow import Flow
 from modules.flow.maf import MAF
@@ -49,6 +56,7 @@ def distil(
     with_ladj: bool = True,
     seed: int = 0,
     shown: int = 0,
+    copied: int = 0,
 ) -> Iterator[float]:
     """Train the student on its own samples, by Adam with a cosine rate; yields the loss of every step.
 
@@ -56,13 +64,19 @@ def distil(
         teacher: gets no gradient, and stays as it is.
         bridge: steps before log q stands alone; 0 begins with it.
         shown: so many of the steps come first, on samples of the teacher.
+        copied: so many come first, in which every layer copies the teacher's.
         with_ladj: False leaves the log-determinant out, to show the collapse.
 
     Raises:
-        ValueError: the two have other event shapes.
+        ValueError: the two have other event shapes; or layers are to be copied, and there are other numbers
+            of them; or both `shown` and `copied` are given.
     """
     if student.event_shape != teacher.event_shape:
         raise ValueError(f"The student has shape {student.event_shape}, the teacher {teacher.event_shape}.")
+    if copied and len(student.layers) != len(teacher.layers):
+        raise ValueError(f"The student has {len(student.layers)} layers, the teacher {len(teacher.layers)}.")
+    if copied and shown:
+        raise ValueError("Give one of shown and copied: both say what comes first.")
     frozen = deepcopy(teacher).eval().requires_grad_(False)
 
     def target(step: int) -> LogDensity:
@@ -71,9 +85,26 @@ def distil(
             return frozen.log_prob
         return lambda x: t * frozen.log_prob(x) - (1 - t) * x.square().flatten(1).sum(1) / (2 * WIDE**2)
 
-    with torch.no_grad():
-        data = frozen.sample(SHOWN, seed=seed + 5) if shown else None
-    yield from fitting(student, target, steps, batch, lr, with_ladj, seed, data, shown)
+    data = frozen.sample(SHOWN, seed=seed + 5) if shown else torch.empty(0)
+
+    def likelihood(generator: torch.Generator) -> Tensor:
+        return -student.log_prob(data[torch.randint(len(data), (batch,), generator=generator)]).mean()
+
+    def likeness(generator: torch.Generator) -> Tensor:
+        return copying(student, frozen, student.noise(batch, generator=generator))
+
+    before = likeness if copied else likelihood
+    yield from fitting(student, target, steps, batch, lr, with_ladj, seed, before, copied or shown)
+
+
+def copying(student: Flow, teacher: Flow, z: Tensor) -> Tensor:
+    """Mean squared distance of what each layer of the two makes of what the teacher's is fed, summed over
+    layers; z (B, D)."""
+    total = z.new_zeros(())
+    for mine, (h, _) in zip(student.layers, teacher.generating(z), strict=True):
+        total = total + (mine.generate(z)[0] - h).square().sum(-1).mean()
+        z = h
+    return total
 
 
 def share(step: int, bridge: int) -> float:

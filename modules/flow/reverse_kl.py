@@ -96,22 +96,21 @@ def fitting(
     lr: float,
     with_ladj: bool = True,
     seed: int = 0,
-    data: Tensor | None = None,
-    shown: int = 0,
+    before: Callable[[torch.Generator], Tensor] | None = None,
+    first: int = 0,
 ) -> Iterator[float]:
     """Adam on `reverse_kl` against `target(step)` with a cosine rate; yields the loss of every step.
 
     Args:
-        data: samples of the target (N, D), fitted by maximum likelihood for the first `shown` steps.
+        before: another loss, for the first `first` steps.
     """
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(flow.parameters(), lr=lr)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for number in range(steps):
         with torch.enable_grad():
-            if data is not None and number < shown:
-                x = data[torch.randint(len(data), (batch,), generator=generator)]
-                loss = -flow.log_prob(x).mean()
+            if before is not None and number < first:
+                loss = before(generator)
             else:
                 z = flow.noise(batch, generator=generator)
                 loss = reverse_kl(flow.stack, z, target(number), with_ladj=with_ladj).mean()

@@ -23,6 +23,9 @@ TEACHERS = {"wave": "maf-sine", "moons": "maf-moons", "eight": "maf-eight"}
 START = "wave"  # seconds, and kept for all readers; the others are watched as they go
 LAYERS, WIDTHS = 5, (64, 64)  # of the student, and of the teachers that ship
 STEPS, EVERY, OFTEN = 1500, 50, 10  # a frame every so many steps; progress every so many
+# what comes first, and for which share of the steps; what copies layers ends at a small rate
+BEGINNINGS = {"bridge": 2 / 3, "samples": 2 / 3, "layers": 5 / 6, "nothing": 0.0}
+WORDS = {"bridge": "bridge", "samples": "shown", "layers": "copied"}  # as `distillation.distil` has them
 SHOWN = 600  # samples that are drawn
 SIZES = (2, 16, 64, 256)  # D of the table
 GOAL = 0.1  # nats
@@ -47,15 +50,14 @@ class Course:
 
 
 def distil(
-    teacher: Flow, bridge: bool, with_ladj: bool, seed: int, steps: int = STEPS
+    teacher: Flow, start: str, with_ladj: bool, seed: int, steps: int = STEPS
 ) -> Iterator[tuple[float, Course]]:
-    """Train a student; yields the share done and its course so far."""
+    """Train a student that begins in one of BEGINNINGS; yields the share done and its course so far."""
     student = seeded(lambda: InverseFlow((2,), LAYERS, WIDTHS), seed)
     noise = student.noise(SHOWN, generator=torch.Generator().manual_seed(7))
     found = look(Course([], torch.empty(0, SHOWN, 2), [], []), student, teacher, noise, 0)
-    way = distillation.distil(
-        student, teacher, steps, bridge=2 * steps // 3 if bridge else 0, with_ladj=with_ladj, seed=seed
-    )
+    first = {"bridge": 0} | ({WORDS[start]: round(BEGINNINGS[start] * steps)} if start in WORDS else {})
+    way = distillation.distil(student, teacher, steps, with_ladj=with_ladj, seed=seed, **first)
     yield 0.0, found
     for done, _ in enumerate(way, start=1):
         if done % EVERY == 0 or done == steps:
@@ -94,6 +96,14 @@ def captions(found: Course) -> list[str]:
         f"spread {float(drawn.std(0)[0]):.2f} by {float(drawn.std(0)[1]):.2f}."
         for step, kl, error, drawn in zip(found.steps, found.kl, found.error, found.samples, strict=True)
     ]
+
+
+def met(start: str) -> str:
+    """What the student was given beside its own samples."""
+    return {
+        "samples": f"It has seen {distillation.SHOWN:,} samples of its teacher, and no data.",
+        "layers": "Its layers have been shown what the teacher's make of noise: D calls of each a sample.",
+    }.get(start, "It has seen no data.")
 
 
 def least(covered: float) -> float:

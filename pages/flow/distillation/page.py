@@ -17,11 +17,16 @@ stage.scenes(
         "Untaught": ui.scene("Before the first step: noise, and a KL off the scale.", step=0),
         "Wide first": ui.scene("On the bridge: log q counts for a part, so that no end is given up.",
                                step=300),
-        "At once": ui.scene("Without the bridge an end of the wave is cut off, and stays so.", bridge=False),
+        "At once": ui.scene("Without the bridge an end of the wave is cut off, and stays so.",
+                            start="nothing"),
         "No log-det": ui.scene("Without ladj nothing holds the samples apart: they run to the peak.",
-                               ladj=False, bridge=False),
+                               ladj=False, start="nothing"),
         "Two moons": ui.scene("Harder: two pieces. The bridge keeps both, at a fifth of a nat.",
                               teacher="moons"),
+        "Samples first": ui.scene("Shown the teacher's samples first, it comes closer: a tenth.",
+                                  teacher="moons", start="samples"),
+        "Layer by layer": ui.scene("Each layer first copies the teacher's: eight hills, well below a tenth.",
+                                   teacher="eight", start="layers"),
     }
 )  # fmt: skip
 
@@ -38,7 +43,7 @@ def calls_of(dims: int) -> tuple[int, int]:
 
 with stage.rail:
     shape = ui.choice("Teacher", list(lens.TEACHERS), key="teacher")
-    bridge = ui.toggle("Begin wide, by a bridge", True, key="bridge")
+    start = ui.choice("Begin with", list(lens.BEGINNINGS), key="start", as_list=True)
     with_ladj = ui.toggle("With ladj", True, key="ladj")
     seed = ui.number("Seed", 0, 99, 0, key="seed")
 name = lens.TEACHERS[shape]
@@ -53,8 +58,8 @@ def so_far(found: lens.Course) -> None:
 
 with stage.picture:
     found = ui.found(
-        "Distil", lambda: lens.distil(teacher, bridge, with_ladj, seed), key="distil",
-        of=(name, bridge, with_ladj, seed), quick=shape == lens.START, show=so_far,
+        "Distil", lambda: lens.distil(teacher, start, with_ladj, seed), key="distil",
+        of=(name, start, with_ladj, seed), quick=shape == lens.START, show=so_far,
         says="The student's samples over its training, when it has learned.",
     )  # fmt: skip
 film = ui.film(len(found.steps), key="step", values=found.steps, default=found.steps[-1], label="Step",
@@ -92,7 +97,7 @@ with stage.below:
         f"teacher where it samples. Of the teacher's samples it finds {found.covered:.0%} no less likely "
         "than all but a hundredth of its own: 99 % if both were one law. The KL is taken where the student "
         "is: a student that copies a part of mass m and leaves the rest has −log m, here "
-        f"{lens.least(found.covered):.3f} from the mass covered alone. It has seen no data."
+        f"{lens.least(found.covered):.3f} from the mass covered alone. {lens.met(start)}"
     )
     rows = [calls_of(d) for d in lens.SIZES]
     ui.table(
@@ -114,5 +119,5 @@ with stage.below:
         """,
         shows=teacher_calls,
     )
-    ui.source(distillation.distil, reverse_kl.reverse_kl, distillation.divergence, distillation.covered,
-              references=REFERENCES)  # fmt: skip
+    ui.source(distillation.distil, distillation.copying, reverse_kl.reverse_kl, distillation.divergence,
+              distillation.covered, references=REFERENCES)  # fmt: skip
