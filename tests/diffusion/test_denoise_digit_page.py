@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from opening import figure, film, metrics, open_page
+from opening import figure, film, metrics, open_page, prose
 
 from lab import weights
 from lab.lenses.diffusion import digits
@@ -41,6 +41,19 @@ def test_what_the_scenes_say() -> None:
     assert float(metrics(opened(digit="3", w=3))["Spread among them"]) == pytest.approx(
         lens.spread(led), abs=2e-3
     )
+
+
+def test_a_guess_that_is_not_clipped() -> None:
+    """DF-21: at t = T √ᾱ divides the error, and no later step mends it."""
+    model, judge = weights.load("ddpm-digits"), weights.load("cnn-digits")
+    free, kept = (lens.run(model, None, 0.0, 10, 0.0, 0, clip=clip) for clip in (False, True))  # type: ignore[arg-type]
+    assert float(free.guess.abs().max()) > 1000 and float(kept.guess.min()) >= 0 and kept.guess.max() <= 1
+    right = [
+        float((judge.predict(run.noisy[-1][:, None]).argmax(1) == torch.arange(12) % 10).double().mean())  # type: ignore[operator]
+        for run in (free, kept)
+    ]
+    assert right[0] < 0.5 and right[1] > 0.9
+    assert "white and black are 0 and 1" in prose(opened(clip="false", S=5))
 
 
 def test_a_start_from_a_drawing() -> None:

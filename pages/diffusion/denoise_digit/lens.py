@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from lab.lenses.diffusion import stops
+from modules.diffusion import samplers
 from modules.diffusion.learned import Diffusion
 
 ROWS, COLUMNS = 4, 3
@@ -32,22 +33,32 @@ class Run:
 @torch.no_grad()
 def run(
     model: Diffusion, digit: Wanted, weight: float, steps: int, eta: float, seed: int,
-    picture: Tensor | None = None, level: int = 1000,
+    picture: Tensor | None = None, level: int = 1000, clip: bool = True,
 ) -> Run:  # fmt: skip
     """SHOWN digits of a class, of each in turn (None) or of any, from a seed's noise; or from a `picture`
-    (8, 8) in [0, 1] under the noise of time `level`, each its own. At most 41 moments."""
+    (8, 8) in [0, 1] under the noise of time `level`, each its own. At most 41 moments. `clip` keeps each
+    guess within black and white."""
     generator = torch.Generator().manual_seed(seed)
     y = None if digit == ANY else model.classes(SHOWN, digit, weight)
     if picture is None:
         x, level = model.start(SHOWN, generator), model.schedule.T
     else:
         x = model.noised(picture.expand(SHOWN, 1, 8, 8), level, generator)
-    moments = list(model.walk(x, min(steps, level), eta, y, weight, generator, level))
+    times, bound = model.schedule.times(min(steps, level), level), model.clip if clip else None
+    moments = list(samplers.ddim(model.denoiser(y, weight), model.schedule, x, times, eta, bound, generator))
     kept = [moments[i] for i in stops(len(moments))]
     noisy = model.outside(torch.stack([m.x for m in kept])).clamp(0, 1)
     grey = torch.zeros_like(kept[0].x)
     guess = model.outside(torch.stack([grey if m.x0 is None else m.x0 for m in kept]))
     return Run([m.t for m in kept], noisy.squeeze(2), guess.squeeze(2))
+
+
+def unbound(found: Run) -> str:
+    """What an unclipped guess comes to."""
+    return (
+        f"Not clipped, a guess goes to ±{float(found.guess.abs().max()):,.4g}; white and black are 0 and 1. "
+        "Under much noise √ᾱ divides its error, and what that adds to xₜ stays. "
+    )
 
 
 def left_of(found: Run, picture: Tensor) -> float:

@@ -24,7 +24,8 @@ stage.scenes(
         "First guess": ui.scene("Under pure noise small errors grow large: the guess is no digit.", step=1),
         "Half-way": ui.scene("The guess has its shape already while the left is still mostly noise.",
                              step=20),
-        "Threes": ui.scene("Threes from different noises.", digit="3"),
+        "No clip": ui.scene("Nothing bounds the first guess, which is a thousand off: the end is blots.",
+                            clip=False),
         "Guided": ui.scene("With w = 3 the threes are surer, and more alike.", digit="3", w=3.0),
         "Five steps": ui.scene("Five steps already give digits.", S=5, step=5),
         "Noisy": ui.scene("η = 1 adds fresh noise at every step but the last.", eta=1.0),
@@ -38,9 +39,10 @@ stage.scenes(
 
 @ui.cached
 def drawn(
-    digit: lens.Wanted, weight: float, steps: int, eta: float, seed: int, picture=None, level: int = 1000
-) -> lens.Run:
-    return lens.run(ui.load(MODEL), digit, weight, steps, eta, seed, picture, level)
+    digit: lens.Wanted, weight: float, steps: int, eta: float, seed: int, picture=None, level: int = 1000,
+    clip: bool = True,
+) -> lens.Run:  # fmt: skip
+    return lens.run(ui.load(MODEL), digit, weight, steps, eta, seed, picture, level, clip)
 
 
 with stage.rail:
@@ -52,11 +54,14 @@ with stage.rail:
     weight = ui.slider("Guidance w", 0.0, 4.0, 0.0, key="w", step=0.5)
     steps = ui.choice("Steps S", [5, 10, 40], key="S", default=40)
     eta = ui.slider("Noise η", 0.0, 1.0, 0.0, key="eta", step=0.25)
+    clip = ui.toggle(
+        "Clip the guess", True, key="clip", help="Keep each guess of x₀ between white and black."
+    )
     seed = ui.number("Seed", 0, 9999, 0, key="seed")
     if start == DRAWING:
         picture = ui.draw("Your drawing", key="drawing", size=8, examples=digits())
 digit = None if said == "each" else lens.ANY if said == "any" else int(said)
-found, model = drawn(digit, weight, steps, eta, seed, picture, level), ui.load(MODEL)
+found, model = drawn(digit, weight, steps, eta, seed, picture, level, clip), ui.load(MODEL)
 count = len(found.times)
 film = ui.film(count, key="step", values=range(count), default=count - 1, label="Step", seconds=0.2)
 
@@ -86,7 +91,7 @@ with stage.below:
         f"From t = {found.times[early]} on the guess differs from the end by less than a tenth a pixel; "
         "the detail comes later. Guidance leans every guess towards the class; with more of it the "
         "digits of a class are more alike. A drawing under noise can be a start too: what the noise hides is "
-        f"drawn anew, what it leaves is kept. {SAID}"
+        f"drawn anew, what it leaves is kept. {lens.unbound(found) if not clip else ''}{SAID}"
     )
     ui.check(
         "When does the guess come within 0.1 a pixel of the end?",
@@ -104,7 +109,7 @@ with stage.below:
 
         picture = {shelf}
         model = weights.load({MODEL!r})
-        found = lens.run(model, {digit!r}, {weight}, {steps}, {eta}, {seed}, picture, {level})
+        found = lens.run(model, {digit!r}, {weight}, {steps}, {eta}, {seed}, picture, {level}, {clip})
         result = lens.spread(found)
         """,
         shows=lens.spread(found),
