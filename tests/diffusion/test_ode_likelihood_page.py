@@ -4,6 +4,7 @@ import math
 from functools import cache, partial
 
 import pytest
+import torch
 from opening import figure, film, metrics, open_page, prose
 
 from lab import weights
@@ -61,6 +62,17 @@ def test_what_the_scenes_say() -> None:
     assert abs(network.log_prob - network.truth) < 0.1
     between, arm = (found("moons, network", 20.0, *p) for p in ((-2.0, 0.25), (-1.0, 1.5)))
     assert between.log_prob < arm.log_prob - 5
+
+
+def test_another_noise_has_the_same_likelihood() -> None:
+    """DF-45: sub-VP ends elsewhere, with another integral, at the same log p; the network's to a tenth."""
+    for name, point, near in (("two modes", (-1.5, 0.5), 0.01), ("eight, network", (3.0, 0.25), 0.1)):
+        model = weights.load(lens.NETWORKS[name]) if name in lens.NETWORKS else None  # type: ignore[arg-type]
+        runs = [lens.run(lens.source(name, 20.0, model, kind), point, 1e-3, 0) for kind in lens.EQUATIONS]  # type: ignore[arg-type]
+        assert all(abs(run.log_prob - run.truth) < near for run in runs)
+        assert abs(runs[0].log_prob - runs[1].log_prob) < near
+        assert abs(runs[0].sums[-1] - runs[1].sums[-1]) > 1e-3
+        assert not torch.allclose(runs[0].path[10], runs[1].path[10], atol=0.05)
 
 
 def test_units_of_the_network_are_those_of_the_data() -> None:

@@ -14,6 +14,7 @@ from modules.diffusion.learned import Diffusion
 REACH, CELLS, CLOUD, FRAMES = 4.5, 61, 500, 31
 NETWORKS = {"eight, network": "ddpm-eight", "moons, network": "ddpm-moons"}
 SOURCES = ["two modes", "eight modes", *NETWORKS]
+EQUATIONS = ["VP", "sub-VP"]
 GRID = 41  # cells of the integral, each way
 
 
@@ -41,9 +42,9 @@ def two() -> exact.Mixture:
     return exact.Mixture(torch.tensor([[-1.5, -0.5], [1.5, 0.5]]), shape, [0.6, 0.4])
 
 
-def source(name: str, last: float, model: Diffusion | None = None) -> Source:
+def source(name: str, last: float, model: Diffusion | None = None, kind: str = EQUATIONS[0]) -> Source:
     """A score by the name of its source; `last` is β at the end, `model` the network's."""
-    equation = sde.VP(last=last)
+    equation = sde.VP(last=last, sub=kind == EQUATIONS[1])
     if model is None:
         truth = two() if name == "two modes" else exact.eight()
         return Source(equation, sde.exact_score(equation, truth), truth, 1.0, 0.0, torch.float64)

@@ -24,6 +24,8 @@ stage.scenes(
                                  tolerance=0.1, source="eight modes", x1=3.0, x2=0.5),
         "Probes": ui.scene("One random probe for the divergence is off; the mean of many comes near.",
                            probes=32),
+        "Other noise": ui.scene("sub-VP noises less on the way: another path, and nearly the same log p.",
+                                kind="sub-VP"),
         "Network": ui.scene("A trained network's own log p, next to the data's.", source="eight, network",
                             x1=3.0, x2=0.25),
         "Between moons": ui.scene("Between the arms the network's log p is far below that on an arm.",
@@ -32,14 +34,16 @@ stage.scenes(
 )  # fmt: skip
 
 
-def made(name: str, last: float) -> lens.Source:
+def made(name: str, last: float, kind: str) -> lens.Source:
     model = ui.load(lens.NETWORKS[name]) if name in lens.NETWORKS else None
-    return lens.source(name, last, model)
+    return lens.source(name, last, model, kind)
 
 
 @ui.cached
-def found(name: str, last: float, point: tuple[float, float], tolerance: float, probes: int):
-    told = made(name, last)
+def found(
+    name: str, last: float, kind: str, point: tuple[float, float], tolerance: float, probes: int
+):  # fmt: skip
+    told = made(name, last, kind)
     run = lens.run(told, point, tolerance, probes)
     maps = lens.maps(told, run.times)
     return run, maps, lens.clouds(name, told, run.times) if maps is None else None
@@ -52,10 +56,11 @@ with stage.rail:
     x1 = ui.number("x₁", -4.0, 4.0, -1.5, key="x1", step=0.25)
     x2 = ui.number("x₂", -4.0, 4.0, 0.5, key="x2", step=0.25)
     last = ui.choice("β at the end", [2.0, 5.0, 20.0], key="last", default=20.0, format="{:g}".format)
+    kind = ui.choice("Noising", lens.EQUATIONS, key="kind")
     tolerance = ui.choice("Tolerance", [0.1, 1e-3, 1e-5], key="tolerance", default=1e-3, format="{:g}".format)
     probes = ui.slider("Hutchinson probes", 0, 64, 0, key="probes", step=4)
 try:
-    run, maps, clouds = found(name, last, (x1, x2), tolerance, probes)
+    run, maps, clouds = found(name, last, kind, (x1, x2), tolerance, probes)
 except ValueError as error:
     ui.stop(str(error))
 count = len(run.times)
@@ -108,8 +113,8 @@ with stage.below:
         f"(crosses), few where the way is straight.{learned} {SAID}"
     )
     whole = ui.job(
-        "Integrate over the window", lambda: lens.integral(made(name, last), 1e-3), key="integral",
-        of=(name, last),
+        "Integrate over the window", lambda: lens.integral(made(name, last, kind), 1e-3), key="integral",
+        of=(name, last, kind),
     )  # fmt: skip
     if whole is not None:
         ui.markdown(f"The density integrates to **{whole:.4f}** over the window: it is one.")
@@ -126,7 +131,7 @@ with stage.below:
         from lab import weights
         from pages.diffusion.ode_likelihood import lens
 
-        made = lens.source({name!r}, {last}, {model})
+        made = lens.source({name!r}, {last}, {model}, {kind!r})
         run = lens.run(made, ({x1}, {x2}), {tolerance}, 0)
         result = [run.prior, run.sums[-1], run.log_prob]
         """,
