@@ -125,6 +125,11 @@ def turned(history: History, at: int, knobs: Knobs) -> History:
     return (*before, Segment(at, knobs)) if before else (Segment(0, knobs),)
 
 
+def leading(history: History, at: int) -> Knobs:
+    """The knobs that lead on from frame `at`."""
+    return [part.knobs for part in history if part.start <= at][-1]
+
+
 def spell(history: History) -> str:
     """A history as text: "0:batch=256,rate=0.01;30:batch=256,rate=0.001"."""
     return ";".join(

@@ -12,6 +12,7 @@ trains to the same bits; readers with the same recipe and course share one compu
 
 import hashlib
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -24,7 +25,9 @@ CHUNK = 0.3  # seconds of training between two drawings
 SECONDS = 0.07  # between two frames of the film
 AGAIN = 6  # frames before the new ones that are sent once more, should a drawing have been skipped
 COURSE, UNTIL, STEP = "course", "until", "step"
+AHEAD = "_rewind:ahead"  # frames that a button asks for
 Within = Mapping[str, tuple[float, float]]
+Steps = Mapping[str, Mapping[str, Any]]
 SENT = "_rewind:sent"  # which reel the browser has, how many frames of it, and whether it was live
 
 
@@ -111,8 +114,9 @@ class Rewind:
 
 
 def rewind(
-    recipe: runs.Recipe, knobs: Mapping[str, float], *, within: Within, most: int, start: int = 0
-) -> Rewind:
+    recipe: runs.Recipe, knobs: Mapping[str, float], *, within: Within, most: int, start: int = 0,
+    steps: Steps | None = None,
+) -> Rewind:  # fmt: skip
     """The training of a recipe, with its buttons drawn here.
 
     Args:
@@ -120,29 +124,35 @@ def rewind(
         within: the least and the most that each may be in a link.
         most: the last frame.
         start: the frame that it trains up to at first.
+        steps: buttons for one frame more: label -> where they put controls first.
     """
     now = runs.knobs_of(knobs)
     until = state.number(UNTIL, start, 0, most, whole=True)
     state.show_warning(UNTIL, until == start)
     history = held(now, within, most)
     run = store().run(recipe, history)
-    if history[-1].knobs != now:
-        newest = min(run.count - 1, until)
-        running = run.count <= until
-        at = newest if running else min(newest, at_rest(newest))
+    ahead = st.session_state.pop(AHEAD, 0)
+    newest = min(run.count - 1, until)
+    running = run.count <= until
+    at = newest if running else min(newest, at_rest(newest))
+    elsewhere = ahead and at < newest and runs.leading(history, max(at, 0)) != now
+    if history[-1].knobs != now or (elsewhere and not running):
         history = runs.turned(history, max(at, 0), now)
         run = store().run(recipe, history)
         if not running:
-            until = max(at, 0)
-            state.put(UNTIL, str(until))
-            state.publish(UNTIL, str(start))
+            until = min(max(at, 0) + ahead, most)
         state.put(STEP, None)
+    elif ahead and not running:
+        until = max(until, min(at + ahead, most))
+        state.put(STEP, str(at + ahead) if at < newest else None)
+    state.put(UNTIL, str(until))
+    state.publish(UNTIL, str(start))
     text, plain = runs.spell(history), runs.spell((runs.Segment(0, now),))
     state.put(COURSE, text)
     state.register(COURSE, "text", plain)
     state.publish(COURSE, plain)
     live = Rewind(run, until, most)
-    buttons(live)
+    buttons(live, steps or {})
     return live
 
 
@@ -165,8 +175,8 @@ def at_rest(last: int) -> int:
     return min(int(raw), last) if raw.isdecimal() else last
 
 
-def buttons(live: Rewind) -> None:
-    """Train or pause; from the start."""
+def buttons(live: Rewind, steps: Steps) -> None:
+    """Train or pause; from the start; one frame with controls put somewhere."""
 
     def go_until(frame: int) -> None:
         state.put(UNTIL, str(frame))
@@ -180,6 +190,10 @@ def buttons(live: Rewind) -> None:
         go_until(0)
         state.put(COURSE, None)
 
+    def one(controls: Mapping[str, Any]) -> None:
+        state.set_values(controls)
+        st.session_state[AHEAD] = 1
+
     with st.container(horizontal=True, gap="small"):
         if live.training:
             st.button("Pause", key="pause", on_click=pause, type="primary", icon=":material/pause:")
@@ -189,3 +203,5 @@ def buttons(live: Rewind) -> None:
                 icon=":material/play_arrow:", disabled=live.until >= live.most,
             )  # fmt: skip
         st.button("Start anew", key="anew", on_click=again, icon=":material/restart_alt:")
+        for label, controls in steps.items():
+            st.button(label, key=f"one-{label}", on_click=one, args=(controls,), disabled=live.training)

@@ -145,6 +145,30 @@ def test_the_page_says_what_the_untrained_game_is() -> None:
     assert "modes" not in film(opened(law="moons"))["captions"][0]
 
 
+def test_one_player_steps_and_the_other_stands_still() -> None:
+    """D, D, G; then back at the first frame G: what had come after is forgotten."""
+    page = opened(seed=5)
+    for count, label in enumerate(("Step D", "Step D", "Step G"), 2):
+        page.button(key=f"one-{label}").click().run()
+        page.run()
+        assert film(page)["count"] == count and film(page)["at"] == count - 1
+    assert [said.split(":")[0].split(", ", 1)[1] for said in film(page)["captions"][1:]] == [
+        "D alone moves", "D alone moves", "G alone moves"
+    ]  # fmt: skip
+    course = "".join(page.query_params["course"])
+    run = trained(lens.GameRecipe(RING.law, RING.loss, 5), 3, course)
+    d, g = (
+        [weights_of(getattr(run.restore(frame), who)) for frame in range(4)]
+        for who in ("discriminator", "generator")
+    )
+    assert torch.equal(g[0], g[2]) and not torch.equal(g[2], g[3])
+    assert torch.equal(d[2], d[3]) and not torch.equal(d[0], d[1])
+    page.session_state["_held:step"] = "0"
+    page.button(key="one-Step G").click().run()
+    assert film(page.run())["count"] == 2 and "G alone moves" in film(page)["captions"][1]
+    assert "".join(page.query_params["until"]) == "1"
+
+
 def test_what_cannot_be_is_one_sentence() -> None:
     bad = lens.course({0: {}, 3: {}}).replace("batch=256", "batch=1e9", 1)
     page = open_warned("adversarial/live_gan", course=bad)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from lab.errors import UserError
 from lab.lenses import rewind
-from lab.lenses.rewind import Segment, Store, knobs_of, parse, spell, turned
+from lab.lenses.rewind import Segment, Store, knobs_of, leading, parse, spell, turned
 
 SLOW, FAST = knobs_of({"rate": 0.001, "weight": 1}), knobs_of({"rate": 0.05, "weight": 2})
 PLAIN = (Segment(0, SLOW),)
@@ -188,6 +188,7 @@ def test_courses_are_spelled_and_read() -> None:
     assert spell(BRANCH) == "0:rate=0.001,weight=1;5:rate=0.05,weight=2"
     assert parse(spell(BRANCH), WITHIN, most=10) == BRANCH
     assert turned(BRANCH, 3, FAST) == (Segment(0, SLOW), Segment(3, FAST))
+    assert [leading(BRANCH, at) for at in (0, 4, 5, 9)] == [SLOW, SLOW, FAST, FAST]
     assert turned(BRANCH, 5, SLOW) == PLAIN and turned(BRANCH, 0, FAST) == (Segment(0, FAST),)
     for text, says in {
         "0:rate=0.1": "Part 1", "0:rate=0.1,weight=1;x": "Part 2", "0:rate=a,weight=1": "Part 1",

@@ -11,7 +11,7 @@ from pages.adversarial.live_gan.lens import Panel
 
 COLORS = {
     "L_D": theme.INPUT, "L_G": theme.OUTPUT, "of histograms": theme.GREEN, "log 2 − L_D/2": theme.INPUT,
-    "modes reached": theme.ATTENTION, "points near one": theme.SKY, "W₁": theme.OUTPUT,
+    "modes": theme.ATTENTION, "near one": theme.SKY, "W₁": theme.OUTPUT,
 }  # fmt: skip
 GAP = 0.12  # between two panels, of the height; its words stand there
 

@@ -178,8 +178,8 @@ def panels(frames: Sequence[rewind.Frame], tells: bool, count: int) -> list[Pane
         distance["log 2 − L_D/2"] = told(frames)
     w1 = rewind.stacked(frames, "w1").tolist()
     shares = {
-        "modes reached": [float(frame["modes"]) / max(1, count) for frame in frames],
-        "points near one": [float(frame["quality"]) for frame in frames],
+        "modes": [float(frame["modes"]) / max(1, count) for frame in frames],
+        "near one": [float(frame["quality"]) for frame in frames],
     }
     return [
         Panel("losses:", {"L_D": losses[:, 0].tolist(), "L_G": losses[:, 1].tolist()}),

@@ -26,7 +26,7 @@ stage.scenes(
         "Trained": ui.scene("A thousand rounds: all eight modes are reached.", until=50),
         "G alone": ui.scene("Where the line stands D stops: all points run to the place it likes best.",
                             turns="G alone", until=50, course=lens.course({0: {}, 20: {"turns": "G alone"}})),
-        "D alone": ui.scene("Where the line stands G stops: D's loss falls, and it tells the distance.",
+        "D alone": ui.scene("Where the line stands G stops: D finds ever more of the distance.",
                             turns="D alone", until=50, course=lens.course({0: {}, 20: {"turns": "D alone"}})),
         "Too fast": ui.scene("G's rate is ten times higher from the start: modes come and go.",
                              until=60, g_rate=FAST, course=lens.course({0: {"g_rate": FAST}})),
@@ -50,14 +50,18 @@ with stage.rail:
             ui.stop("There is nothing on the pad: draw where the points should lie.")
     loss = ui.choice("Loss", list(games.LOSSES), key="loss", default="non-saturating", as_list=True)
     turns = ui.choice("Turns of D and G", list(lens.TURNS), key="turns", as_list=True)
-    d_rate = ui.choice("Rate of D", lens.RATES, key="d_rate", default=games.RATE, as_list=True)
-    g_rate = ui.choice("Rate of G", lens.RATES, key="g_rate", default=games.RATE, as_list=True)
-    batch = ui.choice("Batch", lens.BATCHES, key="batch", default=games.BATCH, as_list=True)
+    rates = dict(zip("DG", ui.columns(2), strict=True))
+    with rates["D"]:
+        d_rate = ui.choice("Rate of D", lens.RATES, key="d_rate", default=games.RATE, as_list=True)
+    with rates["G"]:
+        g_rate = ui.choice("Rate of G", lens.RATES, key="g_rate", default=games.RATE, as_list=True)
+    batch = ui.choice("Batch", lens.BATCHES, key="batch", default=games.BATCH)
     seed = ui.number("Seed", 0, 999, 0, key="seed")
     law = ink.Law(name, () if picture is None else tuple(map(tuple, picture.tolist())))
     recipe = lens.GameRecipe(law, loss, seed)
     knobs = lens.knobs(turns, d_rate, g_rate, batch)
-    live = ui.rewind(recipe, knobs, within=lens.WITHIN, most=MOST)
+    alone = {f"Step {player}": {"turns": f"{player} alone"} for player in "DG"}
+    live = ui.rewind(recipe, knobs, within=lens.WITHIN, most=MOST, steps=alone)
 
 # --- Picture ------------------------------------------------------------------------------------
 
@@ -103,7 +107,8 @@ with stage.below:
         f"Jensen–Shannon divergence counts points in cells {lens.SIDE:g} wide: it is at most the true one, "
         "but for the scatter of 10,000 made points. "
         + (f"What D has found of it, {found:.3f}, is less the worse D is. " if tells else "")
-        + "A knob that is turned while it pauses counts from the frame that you look at. The same link plays "
+        + f"Step D and Step G move one player alone for {recipe.stride} turns. "
+        "A knob that is turned while it pauses counts from the frame that you look at. The same link plays "
         f"the same game, to the bit; this history takes {live.run.size() / 2**20:.1f} MB."
     )
     if tells:
