@@ -52,6 +52,32 @@ def test_layers_agree_with_their_stack(kind: str, turns: str, features: int) -> 
     assert bool(found[-1].changed.all()) is (turns != "never") or turns == "random order"
 
 
+@pytest.mark.parametrize("kind", lens.KINDS)
+def test_halves_within_halves_fill_the_triangle(kind: str) -> None:
+    """HINT: 1 alone is copied, each hears all before it; of two halves some do not."""
+    stack = lens.layers(kind, lens.NETS[1], lens.HINT, 4, 2, 0)
+    first, second = lens.looks(H, stack)
+    below = torch.ones(4, 4).tril(-1).bool()
+    assert bool((first.jacobian[below] != 0).all()) and not bool(first.jacobian.triu(1).any())
+    assert first.copied.tolist() == [True, False, False, False] and bool(second.changed.any())
+    (plain, *_) = lens.looks(H, lens.layers(kind, lens.NETS[1], lens.TURNS[0], 4, 1, 0))
+    assert int((plain.jacobian[below] != 0).sum()) < int(below.sum())
+    values, points = lens.maps([first, second], [layer for _, layer in stack])
+    assert values.shape == (2, 3, 81) and bool((values.diff(dim=-1) > 0).all())
+    for k in range(3):  # the curve of number k + 2 by hand, the others held
+        moved = H.clone()
+        moved[k + 1] = lens.places()[20]
+        by_hand = float(stack[0][1].generate(moved)[0][k + 1])
+        assert float(values[0, k, 20]) == pytest.approx(by_hand, abs=1e-12)
+        assert points[0, k].tolist() == [float(H[k + 1]), float(first.after[k + 1])]
+
+
+def test_the_page_tells_of_halves_within_halves() -> None:
+    page = opened(turns=lens.HINT)
+    assert "the triangle of the Jacobian is full" in prose(page)
+    assert "copies 1 and changes 2, 3, 4" in film(page, "layer")["captions"][0]
+
+
 def test_a_curve_passes_through_its_point() -> None:
     stack = lens.layers("spline", lens.NETS[1], lens.TURNS[0], 3, 2, 0)
     found = list(lens.looks(H[:3], stack))
@@ -61,7 +87,7 @@ def test_a_curve_passes_through_its_point() -> None:
     for frame, k in ((0, 0), (0, 1), (1, 0)):
         x, y = points[frame, k]
         right = int(torch.searchsorted(at, x))
-        assert values[frame, k, right - 1] <= y <= values[frame, k, right]
+        assert values[frame, k, right - 1] - 1e-9 <= y <= values[frame, k, right] + 1e-9
 
 
 def test_the_law_of_the_outputs() -> None:

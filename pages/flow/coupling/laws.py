@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from modules.flow.coupling import Coupling
 from modules.flow.linear import Permutation
-from pages.flow.coupling.lens import named
+from pages.flow.coupling.lens import Layer, named
 
 SAMPLES, BINS, WINDOW = 4000, 50, 5.0
 
@@ -32,7 +31,7 @@ class Outputs:
     same: Tensor
 
 
-def outputs(stack: list[tuple[Permutation | None, Coupling]], features: int, seed: int) -> Outputs:
+def outputs(stack: list[tuple[Permutation | None, Layer]], features: int, seed: int) -> Outputs:
     generator = torch.Generator().manual_seed(seed)
     h = torch.randn(SAMPLES, features, generator=generator, dtype=torch.float64)
     base, seen = h, [h]

@@ -1,6 +1,6 @@
 """Couplings followed number by number.
 
-    h1' = h1,    h2' = g(h2; φ(h1))
+    h1' = h1,    h2' = g(h2; φ(h1))          HINT: either half is first mapped by couplings of its own
 
 Shapes: h (D,); L layers.
 """
@@ -14,16 +14,19 @@ from torch import Tensor, nn
 
 from lab.seeding import seeded
 from modules.flow.coupling import MLP, Coupling, halves
+from modules.flow.hint import RecursiveCoupling
 from modules.flow.layer import FlowLayer
 from modules.flow.linear import Permutation
 from modules.flow.monotone import Additive, Affine, Monotone
 from modules.flow.spline import RationalQuadratic
 
 KINDS = ("additive", "affine", "spline")
-TURNS = ("halves in turn", "random order", "never")
+HINT = "halves within halves"
+TURNS = ("halves in turn", "random order", "never", HINT)
 NETS = ("s = tanh h₁, t = h₁²", "random network")
 LEAST, MOST = 2, 6  # numbers
 REACH = 4.0  # typed numbers, and the spline's bound
+Layer = Coupling | RecursiveCoupling
 
 
 class ByHand(nn.Module):
@@ -51,24 +54,40 @@ def coupling(kind: str, net: str, features: int, flip: bool, seed: int) -> Coupl
     if net == NETS[0]:
         return Coupling(features, g, ByHand(changed, g.count), flip)
 
-    def initialise() -> MLP:
-        made = MLP(kept, changed, g.count, (16,))
-        for parameter in made.parameters():
-            parameter.data.normal_(0, 0.3 if kind == "spline" else 0.5)
+    random = seeded(
+        lambda: initialise(MLP(kept, changed, g.count, (16,)), 0.3 if kind == "spline" else 0.5), seed
+    )
+    return Coupling(features, g, random, flip).double().eval().requires_grad_(False)
+
+
+def initialise(made: nn.Module, spread: float) -> nn.Module:
+    """The same with weights that do something."""
+    for parameter in made.parameters():
+        parameter.data.normal_(0, spread)
+    return made
+
+
+def recursive(kind: str, features: int, seed: int) -> RecursiveCoupling:
+    """Couplings within couplings in double precision, their networks' weights random."""
+
+    def build() -> RecursiveCoupling:
+        made = RecursiveCoupling(features, lambda: monotone(kind, False), (16,))
+        initialise(made, 0.3)  # maps follow each other: larger ones would run away
         return made
 
-    return Coupling(features, g, seeded(initialise, seed), flip).double().eval().requires_grad_(False)
+    return seeded(build, seed).double().eval().requires_grad_(False)
 
 
 def layers(
     kind: str, net: str, turns: str, features: int, count: int, seed: int
-) -> list[tuple[Permutation | None, Coupling]]:
+) -> list[tuple[Permutation | None, Layer]]:
     """L couplings, each with what changes the order before it, if anything does."""
-    made: list[tuple[Permutation | None, Coupling]] = []
+    made: list[tuple[Permutation | None, Layer]] = []
     for number in range(count):
-        order = Permutation(features, seed=seed + number) if turns == TURNS[1] and number else None
-        flip = turns == TURNS[0] and number % 2 == 1
-        made.append((order, coupling(kind, net, features, flip, 100 * number + seed)))
+        order = Permutation(features, seed=seed + number) if turns in (TURNS[1], HINT) and number else None
+        flip, own = turns == TURNS[0] and number % 2 == 1, 100 * number + seed
+        layer = recursive(kind, features, own) if turns == HINT else coupling(kind, net, features, flip, own)
+        made.append((order, layer))
     return made
 
 
@@ -110,7 +129,7 @@ def column(values: list[float]) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 
-def looks(h: Tensor, stack: list[tuple[Permutation | None, Coupling]]) -> Iterator[Look]:
+def looks(h: Tensor, stack: list[tuple[Permutation | None, Layer]]) -> Iterator[Look]:
     """Each layer at work on the numbers h."""
     through = torch.eye(len(h), dtype=h.dtype)
     came_from, changed = torch.arange(len(h)), torch.zeros(len(h), dtype=torch.bool)
@@ -118,22 +137,31 @@ def looks(h: Tensor, stack: list[tuple[Permutation | None, Coupling]]) -> Iterat
         if order is not None:
             h, through = h[order.order], through[order.order]
             came_from, changed = came_from[order.order], changed[order.order]
-        kept, rest = layer.apart(h)
-        theta = layer.conditioner(kept)
-        slope = layer.monotone.generate(rest, theta)[1]
-        shift = theta[..., 0] if layer.monotone.count <= 2 else None
-        nothing = torch.full_like(kept, math.nan)
         after, ladj = layer.generate(h)
-        copied = layer.together(torch.ones_like(kept), torch.zeros_like(rest)).bool()
-        changed = changed | ~copied
         own = jacobian(layer, h)
         through = own @ through
-        yield Look(
-            h, after, layer.together(nothing, slope),
-            None if shift is None else layer.together(nothing, shift), came_from.tolist(), copied, changed,
-            float(ladj), own, through,
-        )  # fmt: skip
+        copied, slope, shift = parts(layer, h, own)
+        changed = changed | ~copied
+        yield Look(h, after, slope, shift, came_from.tolist(), copied, changed, float(ladj), own, through)
         h = after
+
+
+def parts(layer: Layer, h: Tensor, own: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+    """What is copied, log g′ and t, each (D,), NaN where a number is copied; a chain of g has no one t.
+
+    Args:
+        own: the layer's Jacobian at h.
+    """
+    if isinstance(layer, RecursiveCoupling):
+        copied = torch.arange(len(h)) == 0
+        return copied, own.diagonal().log().masked_fill(copied, math.nan), None
+    kept, rest = layer.apart(h)
+    theta = layer.conditioner(kept)
+    slope = layer.monotone.generate(rest, theta)[1]
+    nothing = torch.full_like(kept, math.nan)
+    shift = layer.together(nothing, theta[..., 0]) if layer.monotone.count <= 2 else None
+    copied = layer.together(torch.ones_like(kept), torch.zeros_like(rest)).bool()
+    return copied, layer.together(nothing, slope), shift
 
 
 def jacobian(layer: FlowLayer, h: Tensor) -> Tensor:
@@ -144,7 +172,7 @@ def jacobian(layer: FlowLayer, h: Tensor) -> Tensor:
     return found
 
 
-def round_trip(h: Tensor, stack: list[tuple[Permutation | None, Coupling]]) -> float:
+def round_trip(h: Tensor, stack: list[tuple[Permutation | None, Layer]]) -> float:
     """The largest error of the way there and back."""
     path = [layer for pair in stack for layer in pair if layer is not None]
     x = h
@@ -170,7 +198,7 @@ def places(count: int = 81) -> Tensor:
     return torch.linspace(-REACH - 1, REACH + 1, count, dtype=torch.float64)
 
 
-def maps(found: list[Look], stack: list[Coupling]) -> tuple[Tensor, Tensor]:
+def maps(found: list[Look], stack: list[Layer]) -> tuple[Tensor, Tensor]:
     """The maps g of the changed numbers, (L, K, P), and their points, (L, K, 2); NaN where a layer changes
     fewer than K."""
     at = places()
@@ -178,14 +206,33 @@ def maps(found: list[Look], stack: list[Coupling]) -> tuple[Tensor, Tensor]:
     values = at.new_full((len(found), most, len(at)), math.nan)
     points = at.new_full((len(found), most, 2), math.nan)
     for number, (look, layer) in enumerate(zip(found, stack, strict=True)):
-        kept, rest = layer.apart(look.before)
-        theta = layer.conditioner(kept)[:, None].expand(-1, len(at), -1)
-        values[number, : len(rest)] = layer.monotone.generate(at.expand(len(rest), -1), theta)[0]
-        points[number, : len(rest)] = torch.stack([rest, layer.apart(look.after)[1]], -1)
+        moved = (~look.copied).nonzero()[:, 0]  # each in turn takes every place, the others stay
+        varied = look.before.expand(len(moved), len(at), -1).clone()
+        varied[torch.arange(len(moved)), :, moved] = at
+        made = layer.generate(varied)[0]
+        values[number, : len(moved)] = made[torch.arange(len(moved)), :, moved]
+        points[number, : len(moved)] = torch.stack([look.before[moved], look.after[moved]], -1)
     return values, points
 
 
 # --- Words ----------------------------------------------------------------------------------------
+
+
+def why(turns: str) -> str:
+    """Why a layer can be undone, and its determinant read off."""
+    if turns == HINT:
+        return (
+            "A network reads the first half and maps the second, which has been mapped by a smaller coupling "
+            "of its own; so has the first. Every number hears all before it, so the triangle of the Jacobian "
+            "is full, as of an autoregressive layer; the determinant is the product of its diagonal. To go "
+            "back, D − 1 networks wait for each other. "
+        )
+    return (
+        "The conditioner is never inverted: on the way back it sees the same half and answers the same s "
+        "and t. In the Jacobian of a layer the rows of copied numbers are those of the identity; the other "
+        "rows hold the slope of g on the diagonal, and anything below the copied half: block-triangular, so "
+        "the determinant is the product of the slopes. "
+    )
 
 
 def named(which: Tensor) -> str:

@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.lenses import typed
-from modules.flow import coupling, monotone
+from modules.flow import coupling, hint, monotone
 from pages.flow.coupling import figures, laws, lens, picture
 
 VIEWS = ["layers", "laws", "picture"]
@@ -10,6 +10,7 @@ REFERENCES = [
     "Dinh et al. 2015, NICE, arXiv:1410.8516",
     "Dinh et al. 2017, Density estimation using Real NVP, arXiv:1605.08803",
     "Durkan et al. 2019, Neural spline flows, arXiv:1906.04032",
+    "Kruse et al. 2021, HINT, arXiv:1905.10687",
     "[UDL] §16.3.3 (its Jacobian is called diagonal: it is block-triangular); [GM] §3.12.3",
 ]
 
@@ -30,7 +31,8 @@ stage.scenes(
                                  view="picture"),
         "By channels": ui.scene("Layer 3: squeezed, half of each 2×2 block is copied.", view="picture",
                                 layer=3),
-        "Spline": ui.scene("g bends: its slope depends on h₂ too.", kind="spline"),
+        "HINT": ui.scene("Either half is coupled within itself: the triangle is full, 1 alone is copied.",
+                         turns=lens.HINT),
     }
 )  # fmt: skip
 
@@ -53,7 +55,7 @@ with stage.rail:
     depth = ui.slider("Layers", 1, 8, 4, key="depth")
     turns = ui.choice("Who is copied", lens.TURNS, key="turns", as_list=True)
     net = lens.NETS[1]
-    if kind != "spline":
+    if kind != "spline" and turns != lens.HINT:
         net = ui.choice("Conditioner", lens.NETS, key="net", default=lens.NETS[1], as_list=True)
     seed = ui.number("Seed", 0, 99, 0, key="seed")
 
@@ -108,10 +110,7 @@ else:
 waiting = int((~found[-1].changed).sum())
 with stage.below:
     ui.notice(
-        "The conditioner is never inverted: on the way back it sees the same half and answers the same s "
-        "and t. In the Jacobian of a layer the rows of copied numbers are those of the identity; the other "
-        "rows hold the slope of g on the diagonal, and anything below the copied half: block-triangular, so "
-        "the determinant is the product of the slopes. "
+        lens.why(turns)
         + (f"After {depth} layers {waiting} of {D} inputs have never been changed." if waiting else
            f"Within {depth} layers every input has been changed.")
     )  # fmt: skip
@@ -134,4 +133,5 @@ with stage.below:
         """,
         shows=[look.ladj for look in found] + found[-1].after.tolist(),
     )
-    ui.source(coupling.Coupling, monotone.Affine, lens.looks, references=REFERENCES)
+    layer = hint.RecursiveCoupling if turns == lens.HINT else coupling.Coupling
+    ui.source(layer, monotone.Affine, lens.looks, references=REFERENCES)
