@@ -87,11 +87,26 @@ def log_base(h: Tensor) -> Tensor:
     return -0.5 * h.square().sum(-1) - 1.8378770664093453
 
 
-def ride(made: nn.Module, solver: Solver, steps: int, time: float, point: tuple[float, float]) -> Ride:
+def frames(time: float) -> Tensor:
+    """The times of the frames, (FRAMES,)."""
+    return torch.linspace(0, time, FRAMES, dtype=torch.float64)
+
+
+def ride(
+    made: nn.Module,
+    solver: Solver,
+    steps: int,
+    time: float,
+    point: tuple[float, float],
+    maps: Tensor | None = None,
+) -> Ride:
     """Paths with the chosen solver (its state after whole steps lies between frames: each frame is solved
     from 0), the density with a fine one.
+
+    Args:
+        maps: the `densities`, where they are known.
     """
-    times = torch.linspace(0, time, FRAMES, dtype=torch.float64)
+    times = frames(time)
     starts = torch.cat([torch.tensor([point], dtype=torch.float64), ring()])
     paths, ladjs = [starts], [starts.new_zeros(())]
     for t in times[1:].tolist():
@@ -101,7 +116,7 @@ def ride(made: nn.Module, solver: Solver, steps: int, time: float, point: tuple[
     end, calls = layer(made, solver, steps, time).flow(starts, 0.0, time)
     back = layer(made, solver, steps, time).flow(end[0], time, 0.0)[0][0]
     seen = torch.stack(paths)
-    maps = densities(made, times)
+    maps = densities(made, times) if maps is None else maps
     mass = maps.sum((1, 2)) * (2 * REACH / CELLS) ** 2
     error = float((back - starts).abs().max())
     return Ride(times, seen[:, 1:], seen[:, 0], maps, mass, torch.stack(ladjs), error, calls)
@@ -137,10 +152,12 @@ class Cost:
     errors: list[float]
 
 
-def costs(made: nn.Module, time: float, point: tuple[float, float]) -> dict[str, Cost]:
-    """Every solver against RK4 in FINE steps."""
+def costs(
+    made: nn.Module, time: float, point: tuple[float, float], truth: Tensor | None = None
+) -> dict[str, Cost]:
+    """Every solver against RK4 in FINE steps, or against the `truth`, the `end` where it is known."""
     start = torch.tensor([point], dtype=torch.float64)
-    truth = layer(made, "rk4", FINE, time).flow(start, 0.0, time)[0][0]
+    truth = end(made, time, point) if truth is None else truth
     found = {}
     for name in ("euler", "rk4"):
         runs = [layer(made, name, n, time).flow(start, 0.0, time) for n in COUNTS]  # type: ignore[arg-type]

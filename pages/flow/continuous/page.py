@@ -32,8 +32,19 @@ stage.scenes(
 
 @ui.cached
 def ridden(name: str, rows: list[list[float]], solver: str, steps: int, time: float, at: tuple[float, float]):
+    return lens.ride(lens.field(name, rows), solver, steps, time, at, moved(name, rows, time))  # type: ignore[arg-type]
+
+
+@ui.cached
+def moved(name: str, rows: list[list[float]], time: float):
+    return lens.densities(lens.field(name, rows), lens.frames(time))
+
+
+@ui.cached
+def priced(name: str, rows: list[list[float]], time: float, at: tuple[float, float]):
     made = lens.field(name, rows)
-    return lens.ride(made, solver, steps, time, at), lens.costs(made, time, at)  # type: ignore[arg-type]
+    truth = lens.end(made, time, at)
+    return truth, lens.costs(made, time, at, truth)
 
 
 # --- Controls -----------------------------------------------------------------------------------
@@ -54,12 +65,13 @@ with stage.rail:
     time = ui.slider("T", 0.2, 4.0, 1.0, key="T", step=0.1)
     h1 = ui.slider("Marked h₁", -2.0, 2.0, 1.0, key="h1", step=0.1)
     h2 = ui.slider("Marked h₂", -2.0, 2.0, 0.5, key="h2", step=0.1)
-run, cost = ridden(name, rows, solver, steps, time, (h1, h2))
+run = ridden(name, rows, solver, steps, time, (h1, h2))
+truth, cost = priced(name, rows, time, (h1, h2))
 film = ui.film(lens.FRAMES, key="step", values=range(lens.FRAMES), default=14, label="Frame", seconds=0.15)
 
 # --- Picture ------------------------------------------------------------------------------------
 
-missed = lens.off(run.marked[-1], lens.end(lens.field(name, rows), time, (h1, h2)))
+missed = lens.off(run.marked[-1], truth)
 fig, moves = figures.stream(run.density, run.paths, run.marked, lens.REACH, film.at)
 with stage.picture:
     left, right = ui.columns([3, 2])
