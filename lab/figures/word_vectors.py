@@ -89,9 +89,12 @@ def parallelogram(points: Any, words: Sequence[str], right: bool) -> go.Figure:
             line={"color": theme.HIDDEN, "dash": "dot", "width": 2}, showlegend=False,
         )  # fmt: skip
     fig.add_scatter(
-        x=[p[3, 0]], y=[p[3, 1]], mode="markers+text", text=[f"{words[1]} − {words[0]} + {words[2]}"],
-        textposition="bottom center", showlegend=False, hoverinfo="skip",
+        x=[p[3, 0]], y=[p[3, 1]], mode="markers", showlegend=False, hoverinfo="skip",
         marker={"symbol": "x", "size": 13, "color": theme.GREEN if right else theme.VERMILLION},
+    )  # fmt: skip
+    fig.add_annotation(  # an arrow may run there: the words lie on paper
+        x=p[3, 0], y=p[3, 1], text=f"{words[1]} − {words[0]} + {words[2]}", showarrow=False,
+        yanchor="top", yshift=-9, borderpad=1, bgcolor=theme.fade(theme.paper(), 0.85),
     )  # fmt: skip
     return fig
 
