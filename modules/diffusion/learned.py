@@ -43,7 +43,8 @@ class Diffusion(Module):
         min_snr: γ of the weights; None weighs all t alike.
         conditional: learn p(x | y) too. num_classes: of y. drop_label: share of labels left out.
         shift, scale: the model's x is (data − shift) / scale.
-        clip: bound on |x̂_0| while sampling, in the model's units; None has none.
+        clip: bound on |x̂_0| while sampling, in the model's units; None has none. clip_bound: in the reported
+            bound too; else a schedule that ends in nearly pure noise pays there for what no sample sees.
         levels: grey levels of the bound's decoder; None takes densities.
         variance: σ_t² of the bound, "beta" or "posterior"; "learned" by number, between the two: then the net
             says twice as many numbers, and the loss has `hybrid` times the bound added, which moves σ² alone.
@@ -67,6 +68,7 @@ class Diffusion(Module):
         shift: float = 0.0,
         scale: float = 1.0,
         clip: float | None = None,
+        clip_bound: bool = False,
         levels: int | None = None,
         variance: Variance | Literal["learned"] = "beta",
         hybrid: float = 1e-3,
@@ -95,7 +97,7 @@ class Diffusion(Module):
         require(0, hybrid=hybrid)
         self.variance, self.hybrid = variance, hybrid
         self.channels_said = 2 if variance == "learned" else 1
-        self.bound_draws = bound_draws
+        self.bound_draws, self.clip_bound = bound_draws, clip_bound
         self.register_buffer("anchor", torch.zeros(()), persistent=False)  # knows device and precision
 
     # --- Training -----------------------------------------------------------------------------------
@@ -187,9 +189,9 @@ class Diffusion(Module):
         y: Tensor | None = None,
         draws: int | None = None,
         generator: torch.Generator | None = None,
-        clip: float | None = None,
     ) -> Bound:
         """Terms of −ELBO of x in the model's units; `draws` steps of T − 1, None takes all."""
+        clip = self.clip if self.clip_bound else None
         spread = self.step_variance(y) if self.variance == "learned" else self.variance
         return bound(self.denoiser(y), self.schedule, x, spread, self.levels, draws, generator, clip)
 

@@ -107,6 +107,18 @@ def test_patches_are_read_and_written_as_channels() -> None:
         UNet(1, (8,), patch=0)
 
 
+def test_the_bound_is_clamped_as_samples_are() -> None:
+    """A network that says nothing guesses huge numbers under the last noise; clamped they cost little."""
+    free, kept = (
+        ImageDDPM((1, 4, 4), widths=(4,), noise_schedule="cosine", noise_steps=20, clip_bound=clip)
+        for clip in (False, True)
+    )
+    kept.load_state_dict(free.state_dict())
+    x = torch.rand(3, 1, 4, 4, generator=torch.Generator().manual_seed(0)) * 2 - 1
+    terms = [model.bound(x, generator=torch.Generator().manual_seed(1)).steps for model in (free, kept)]
+    assert bool((terms[1] <= terms[0] + 1e-9).all()) and bool((terms[1][-1] < 0.01 * terms[0][-1]).all())
+
+
 def test_times_are_of_each_example_and_uniform() -> None:
     seen: list[Tensor] = []
 
