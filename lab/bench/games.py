@@ -4,8 +4,8 @@ One protocol for all: two layers of 128 units, Adam at 10⁻³ with β₁ = ½, 
 A mode is reached that has 20 of 2,500 samples within three deviations; quality is the share of all samples
 that are so near to some mode.
 
-Then dcgan-mnist before the judges: 5,000 samples beside 5,000 training digits, by the 64 means of the last
-maps of cnn-mnist (right of 99.4 % of the test digits); test digits before the same judges are the floor.
+Then generators of MNIST before the judges: 5,000 samples beside 5,000 training digits, by the 64 means of the
+last maps of cnn-mnist (right of 99.4 % of the test digits); test digits before the same judges are the floor.
 """
 
 from collections import deque
@@ -59,17 +59,23 @@ def measure(quick: bool = False) -> list[Row]:
     return rows if quick else rows + judged()
 
 
+# name of a generator of MNIST -> knobs of its samples
+JUDGED: list[tuple[str, dict[str, Any]]] = [
+    ("dcgan-mnist", {}),
+    *(("ddpm-mnist", {"steps": steps, "eta": eta}) for steps in (10, 20, 50) for eta in (0.0, 1.0)),
+]
+
+
 def judged(count: int = 5000) -> list[Row]:
-    """Precision, recall, Fréchet distance and the rarest and commonest class of dcgan-mnist's samples."""
-    data, network, model = MNIST(binarize="none"), weights.load("cnn-mnist"), weights.load("dcgan-mnist")
+    """Precision, recall, Fréchet distance and the rarest and commonest class of each generator's samples."""
+    data, network = MNIST(binarize="none"), weights.load("cnn-mnist")
     data.setup("fit")
     data.setup("test")
     first = torch.arange(count)
-    generator = torch.Generator().manual_seed(0)
-    parts = [len(part) for part in first.split(1000)]
-    with torch.no_grad():
-        made = torch.cat([model.sample(part, generator=generator) for part in parts])  # type: ignore[operator]
-    seen = {"floor": data.test_set[first][0], "dcgan-mnist": made}
+    seen = {"floor": data.test_set[first][0]}
+    for name, knobs in JUDGED:
+        told = ", ".join(f"{knob} {value:g}" for knob, value in knobs.items())
+        seen[f"{name} {told}".strip()] = samples(weights.load(name), count, knobs)
     known, rows = features(network, data.train_set[first][0])[1], []
     for name, pictures in seen.items():
         logits, found = features(network, pictures)
@@ -81,6 +87,14 @@ def judged(count: int = 5000) -> list[Row]:
         )
         rows.append(Row("games", f"mnist: {name}", float(precision), unit="precision", note=note))
     return rows
+
+
+@torch.no_grad()
+def samples(model: Any, count: int, knobs: dict[str, Any]) -> Tensor:
+    """Pictures (count, 1, 28, 28) of one seed."""
+    generator = torch.Generator().manual_seed(0)
+    parts = [len(part) for part in torch.arange(count).split(1000)]
+    return torch.cat([model.sample(part, generator=generator, **knobs) for part in parts])
 
 
 @torch.no_grad()

@@ -21,9 +21,24 @@ def test_the_page_shows_the_models_own_samples() -> None:
     model = weights.load("ddpm-digits").eval().requires_grad_(False)
     want = model.sample(12, steps=40, seed=0)[:, 0]  # type: ignore[operator]
     for k, (top, left) in enumerate((9 * (i // 3), 9 * (i % 3)) for i in range(12)):
-        seen = torch.tensor(arrays["data.0.z"][40][top : top + 8, left : left + 8])
+        seen = torch.tensor(arrays["data.0.z"][40][top : top + 8, left : left + 8]) / 255
         assert (seen - want[k]).abs().max() < 0.01
     assert metrics(page)["Calls of the network"] == "40"
+
+
+def test_mnist_has_the_same_room() -> None:
+    page = opened(model="ddpm-mnist", S=10)
+    _, arrays = figure(page, "guess")
+    assert arrays["data.0.z"].shape == (11, 4 * 29 - 1, 3 * 29 - 1)
+    model: Any = weights.load("ddpm-mnist").eval().requires_grad_(False)
+    want = model.sample(12, steps=10, seed=0)[:, 0].clamp(0, 1)
+    seen = torch.tensor(arrays["data.0.z"][10][:28, :28]) / 255
+    assert (seen - want[0]).abs().max() < 0.01
+    network: Any = weights.load("cnn-mnist").eval()
+    guided = model.sample(40, steps=20, guidance=1.0, seed=0)
+    assert (network.predict(guided).argmax(1) == torch.arange(40) % 10).float().mean() > 0.9
+    page = opened(model="ddpm-mnist", start="a drawing", S=5, drawing28=3, level=300)
+    assert "Distance from the drawing" in metrics(page)
 
 
 def test_what_the_scenes_say() -> None:

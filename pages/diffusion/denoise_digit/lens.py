@@ -21,8 +21,8 @@ class Run:
     """
     Attributes:
         times: t of each frame.
-        noisy: (F, SHOWN, 8, 8), in units of the data, clamped to [0, 1] to be drawn.
-        guess: (F, SHOWN, 8, 8) x̂_0; at the first frame, where nothing was asked yet, grey.
+        noisy: (F, SHOWN, S, S), in units of the data, clamped to [0, 1] to be drawn.
+        guess: (F, SHOWN, S, S) x̂_0; at the first frame, where nothing was asked yet, grey.
     """
 
     times: list[int]
@@ -36,14 +36,14 @@ def run(
     picture: Tensor | None = None, level: int = 1000, clip: bool = True,
 ) -> Run:  # fmt: skip
     """SHOWN digits of a class, of each in turn (None) or of any, from a seed's noise; or from a `picture`
-    (8, 8) in [0, 1] under the noise of time `level`, each its own. At most 41 moments. `clip` keeps each
+    (S, S) in [0, 1] under the noise of time `level`, each its own. At most 41 moments. `clip` keeps each
     guess within black and white."""
     generator = torch.Generator().manual_seed(seed)
     y = None if digit == ANY else model.classes(SHOWN, digit, weight)
     if picture is None:
         x, level = model.start(SHOWN, generator), model.schedule.T
     else:
-        x = model.noised(picture.expand(SHOWN, 1, 8, 8), level, generator)
+        x = model.noised(picture.expand(SHOWN, *model.event_shape), level, generator)
     times, bound = model.schedule.times(min(steps, level), level), model.clip if clip else None
     moments = list(samplers.ddim(model.denoiser(y, weight), model.schedule, x, times, eta, bound, generator))
     kept = [moments[i] for i in stops(len(moments))]
@@ -73,11 +73,13 @@ def first_half(found: Run) -> str:
 
 
 def sheet(pictures: Tensor) -> Tensor:
-    """(F, SHOWN, 8, 8) as one picture a frame, gaps of one pixel: (F, 35, 26)."""
-    padded = torch.nn.functional.pad(pictures, (0, 1, 0, 1))
-    frames = len(padded)
-    rows = padded.reshape(frames, ROWS, COLUMNS, 9, 9).permute(0, 1, 3, 2, 4)  # (F, row, 9, column, 9)
-    return rows.reshape(frames, 9 * ROWS, 9 * COLUMNS)[:, :-1, :-1]
+    """(F, SHOWN, S, S) in [0, 1] as one picture a frame, gaps of one pixel: greys from 0 to 255,
+    (F, ROWS (S + 1) − 1, COLUMNS (S + 1) − 1)."""
+    padded = torch.nn.functional.pad(pictures.clamp(0, 1), (0, 1, 0, 1))
+    frames, side = len(padded), padded.shape[-1]
+    rows = padded.reshape(frames, ROWS, COLUMNS, side, side).permute(0, 1, 3, 2, 4)  # (F, row, S + 1, …)
+    whole = rows.reshape(frames, side * ROWS, side * COLUMNS)[:, :-1, :-1]
+    return (255 * whole).round().to(torch.uint8)
 
 
 def settled(found: Run) -> int:

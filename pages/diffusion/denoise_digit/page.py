@@ -2,6 +2,7 @@
 
 from lab import ui
 from lab.figures import basic
+from lab.lenses import drawing
 from lab.lenses.diffusion import BEYOND, SAID, digits
 from modules.diffusion.guidance import classifier_free
 from modules.diffusion.learned import Diffusion
@@ -13,7 +14,7 @@ REFERENCES = [
     "Meng et al. 2022, arXiv:2108.01073 (SDEdit: starting from a drawing)",
     BEYOND,
 ]
-MODEL = "ddpm-digits"
+MODELS = ("ddpm-digits", "ddpm-mnist")
 NOISE, DRAWING = STARTS = ("noise", "a drawing")
 
 stage = ui.stage("Digits out of noise", "Take away a little noise, guess again: a digit comes forth.",
@@ -26,26 +27,29 @@ stage.scenes(
                              step=20),
         "No clip": ui.scene("Nothing bounds the first guess, which is a thousand off: the end is blots.",
                             clip=False),
+        "MNIST": ui.scene("28 × 28 pixels, twelve times as many numbers: the strokes come first here too.",
+                          model="ddpm-mnist", step=25),
         "Guided": ui.scene("With w = 3 the threes are surer, and more alike.", digit="3", w=3.0),
         "Five steps": ui.scene("Five steps already give digits.", S=5, step=5),
         "Noisy": ui.scene("η = 1 adds fresh noise at every step but the last.", eta=1.0),
         "From a drawing": ui.scene("A 3 under noise, led to 8: eights nearer to the 3 than from noise alone.",
                                    start=DRAWING, level=600, digit="8", w=2.0, drawing="3"),
-        "Hardly noised": ui.scene("Under little noise nearly all of the drawing stays.", start=DRAWING,
-                                  level=100, digit="any", drawing="3"),
     }
 )  # fmt: skip
 
 
 @ui.cached
 def drawn(
-    digit: lens.Wanted, weight: float, steps: int, eta: float, seed: int, picture=None, level: int = 1000,
-    clip: bool = True,
+    name: str, digit: lens.Wanted, weight: float, steps: int, eta: float, seed: int, picture=None,
+    level: int = 1000, clip: bool = True,
 ) -> lens.Run:  # fmt: skip
-    return lens.run(ui.load(MODEL), digit, weight, steps, eta, seed, picture, level, clip)
+    return lens.run(ui.load(name), digit, weight, steps, eta, seed, picture, level, clip)
 
 
 with stage.rail:
+    name = ui.choice("Model", MODELS, key="model")
+    model = ui.load(name)
+    side = model.event_shape[-1]
     start = ui.choice("Start from", STARTS, key="start")
     picture, level = None, 1000
     if start == DRAWING:
@@ -59,9 +63,11 @@ with stage.rail:
     )
     seed = ui.number("Seed", 0, 9999, 0, key="seed")
     if start == DRAWING:
-        picture = ui.draw("Your drawing", key="drawing", size=8, examples=digits())
+        small = side == 8
+        picture = ui.draw("Your drawing", key="drawing" if small else "drawing28", size=side,
+                          examples=digits() if small else drawing.examples(side))  # fmt: skip
 digit = None if said == "each" else lens.ANY if said == "any" else int(said)
-found, model = drawn(digit, weight, steps, eta, seed, picture, level, clip), ui.load(MODEL)
+found = drawn(name, digit, weight, steps, eta, seed, picture, level, clip)
 count = len(found.times)
 film = ui.film(count, key="step", values=range(count), default=count - 1, label="Step", seconds=0.2)
 
@@ -72,7 +78,7 @@ with stage.picture:
         sheet = lens.sheet(pictures)
         with column:
             ui.figure(
-                basic.image(sheet[film.at], title=title, zmin=0, zmax=1), key=key, share=1.0, film=film,
+                basic.image(sheet[film.at], title=title, zmin=0, zmax=255), key=key, share=1.0, film=film,
                 alt=f"The digits at this step: {title}", frames={"data.0.z": sheet},
             )  # fmt: skip
 with stage.foot:
@@ -100,15 +106,15 @@ with stage.below:
         f"At step {early} of {count - 1}.",
         veils=("guess", "equation", "numbers", "notice"),
     )
-    shelf = f"drawing.read({ui.ink(picture)!r}, {{}}, 8) / drawing.LEVELS" if picture is not None else None
+    ink = f"drawing.read({ui.ink(picture)!r}, {{}}, {side}) / drawing.LEVELS" if picture is not None else None
     ui.program(
         f"""
         from lab import weights
         from lab.ui import drawing
         from pages.diffusion.denoise_digit import lens
 
-        picture = {shelf}
-        model = weights.load({MODEL!r})
+        picture = {ink}
+        model = weights.load({name!r})
         found = lens.run(model, {digit!r}, {weight}, {steps}, {eta}, {seed}, picture, {level}, {clip})
         result = lens.spread(found)
         """,
