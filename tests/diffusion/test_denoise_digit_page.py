@@ -37,6 +37,9 @@ def test_mnist_has_the_same_room() -> None:
     network: Any = weights.load("cnn-mnist").eval()
     guided = model.sample(40, steps=20, guidance=1.0, seed=0)
     assert (network.predict(guided).argmax(1) == torch.arange(40) % 10).float().mean() > 0.9
+    each = lens.run(model, None, 0.0, 40, 0.0, 0)  # the strokes come first
+    off = [float((frames[25] - each.guess[-1]).abs().mean()) for frames in (each.guess, each.noisy)]
+    assert off[0] < 0.5 * off[1]
     page = opened(model="ddpm-mnist", start="a drawing", S=5, drawing28=3, level=300)
     assert "Distance from the drawing" in metrics(page)
 
