@@ -9,6 +9,7 @@ last maps of cnn-mnist (right of 99.4 % of the test digits); test digits before 
 """
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -66,14 +67,14 @@ JUDGED: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def judged(count: int = 5000) -> list[Row]:
+def judged(count: int = 5000, generators: Sequence[tuple[str, dict[str, Any]]] = JUDGED) -> list[Row]:
     """Precision, recall, Fréchet distance and the rarest and commonest class of each generator's samples."""
     data, network = MNIST(binarize="none"), weights.load("cnn-mnist")
     data.setup("fit")
     data.setup("test")
     first = torch.arange(count)
     seen = {"floor": data.test_set[first][0]}
-    for name, knobs in JUDGED:
+    for name, knobs in generators:
         told = ", ".join(f"{knob} {value:g}" for knob, value in knobs.items())
         seen[f"{name} {told}".strip()] = samples(weights.load(name), count, knobs)
     known, rows = features(network, data.train_set[first][0])[1], []

@@ -75,7 +75,7 @@ with stage.picture:
     for column, pictures, key, title in zip(
         ui.columns([1, 1]), (found.noisy, found.guess), ("noisy", "guess"), ("xₜ", "guess of x₀"), strict=True
     ):
-        sheet = lens.sheet(pictures)
+        sheet = lens.greys(pictures)
         with column:
             ui.figure(
                 basic.image(sheet[film.at], title=title, zmin=0, zmax=255), key=key, share=1.0, film=film,

@@ -35,7 +35,7 @@ def stage(z: Any, reach: float = 3.0) -> go.Figure:
     fig = basic.image(z, scale="diverging", zmin=-reach, zmax=reach)
     fig.update_traces(hoverinfo="skip", showscale=True, colorbar={"thickness": 14, "outlinewidth": 0},
                       selector={"type": "heatmap"})  # fmt: skip
-    return fig
+    return fig.update_layout(margin={"r": 84})  # for the scale's numbers, in a large hall too
 
 
 def sums(ladj: Sequence[float], base: Sequence[float], at: int) -> go.Figure:
