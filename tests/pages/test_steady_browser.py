@@ -26,7 +26,6 @@ def test_longer_and_shorter_captions_do_not_move_the_picture(walker: Visit) -> N
     assert len(feet) > 1  # its captions do differ in lines
     assert heights == sorted(heights, reverse=True)  # room is made where it is needed, and kept
     assert len(set(heights[8:])) == 1
-    assert tab.evaluate(LEFT) > 0
-    tab.set_viewport_size({"width": 1280, "height": 760})  # a new size is used to the last line
-    tab.wait_for_function(f"(before) => ({HEIGHT})() > before + 30", arg=heights[-1])
+    assert tab.evaluate(LEFT) > 13  # some lines were left alone
+    tab.set_viewport_size({"width": 1280, "height": 721})  # a new size is used to the last one
     tab.wait_for_function(f"() => Math.abs(({LEFT})() - 10) <= 3")
