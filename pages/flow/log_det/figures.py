@@ -8,6 +8,8 @@ import plotly.graph_objects as go
 from lab.figures import theme
 from lab.figures.basic import array, rule
 
+SCALED = (("by the flat kernel", theme.VERMILLION), ("by the map", theme.OUTPUT))  # ways to scale a kernel
+
 
 def sums(exact: float, right: Any, without: Any, powers: Any, at: int) -> go.Figure:
     """Traces: 0 exact, 1 the series, 2 without 1/k, 3 powers of the trace, 4 the sum now."""
@@ -88,9 +90,7 @@ def norms(sides: Any, scaled: Any, at: int) -> go.Figure:
     """Norm of the map of pictures by their side, for both rules; trace 2 is the side now."""
     s, y = array(sides), array(scaled)
     fig = go.Figure()
-    for i, (name, color) in enumerate(
-        (("by the flat kernel", theme.VERMILLION), ("by the map", theme.OUTPUT))
-    ):
+    for i, (name, color) in enumerate(SCALED):
         line = {"width": 4, "color": color}
         fig.add_trace(go.Scatter(x=s, y=y[:, i], mode="lines+markers", name=name, line=line,
                                  marker={"size": 8}))  # fmt: skip
@@ -107,9 +107,7 @@ def way_back(errors: Any, at: int, least: float, most: float) -> tuple[go.Figure
     """Errors over the steps at frame `at`, on a logarithmic axis, and what moves: traces 0 and 1."""
     e = array(errors).clip(least, most)  # (F, 2, steps)
     fig = go.Figure()
-    for i, (name, color) in enumerate(
-        (("by the flat kernel", theme.VERMILLION), ("by the map", theme.OUTPUT))
-    ):
+    for i, (name, color) in enumerate(SCALED):
         line = {"width": 4, "color": color}
         fig.add_trace(go.Scatter(x=list(range(e.shape[-1])), y=e[at, i], mode="lines+markers", name=name,
                                  line=line, marker={"size": 8}))  # fmt: skip
