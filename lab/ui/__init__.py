@@ -22,6 +22,7 @@ from lab.ui.controls import choice, number, slider, text, toggle, upload
 from lab.ui.drawing import draw, ink
 from lab.ui.figures import button_figure, clickable, figure, selected_cell, selection, table
 from lab.ui.films import film
+from lab.ui.idle import ahead
 from lab.ui.language import beginning, language_model, language_models, next_token_model
 from lab.ui.models import cached, card, experiment, history, load, read_history, spelled, trained
 from lab.ui.navigation import course_map, navigation, page_link, pages, tile
@@ -39,7 +40,8 @@ button, metric, write, divider, code, json = st.button, st.metric, st.write, st.
 rerun, warning = st.rerun, st.warning
 
 __all__ = [
-    "Beside", "Rewind", "action", "ask_password", "beginning", "browser_keys", "button", "button_figure",
+    "Beside", "Rewind", "action", "ahead", "ask_password", "beginning", "browser_keys", "button",
+    "button_figure",
     "cached", "caption", "card", "cells", "check", "choice", "clickable", "code", "columns", "container",
     "course_map", "divider", "draw", "equation", "expander", "experiment", "figure", "film", "found", "gate",
     "guard", "held_text", "history", "ink", "job", "json", "language_model", "language_models",

@@ -1,5 +1,6 @@
 """Every page on disk, run without a browser: at its start, and after each of its controls was moved."""
 
+import inspect
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from lab import runs, ui
+from lab.ui import idle
 from lab.ui.navigation import COURSE, knows
 from lab.ui.state import Control
 
@@ -147,8 +149,12 @@ def test_every_control_moved_once(topic: str) -> None:
     """Also those that appear only after another was moved: three options of every choice are visited. At the
     quick level one is, of those that a fresh page shows, and all move together. Before that, a bad link is
     opened beside the fresh page."""
+    idle.calls.clear()
     page = run_page(topic)
     assert not failures(page), failures(page)
+    for function, arguments in idle.calls:
+        assert hasattr(function, "__wrapped__"), f"{function} keeps nothing"
+        inspect.signature(function).bind(*arguments)
     assert not page.warning, f"a fresh page complains: {[w.value for w in page.warning]}"
     refuses_nonsense(topic, page)
     assert not [key for key in registered(page) if not knows(page_path(topic), key)]

@@ -1,0 +1,70 @@
+"""What a reader may ask for next, computed while nobody asks for anything.
+
+    ui.ahead(lens.trained, *((name,) for name in NAMES))
+
+A page names calls of cached functions: the other options of a choice, the states of its scenes, the next step
+of a slider. One thread of the server makes them, those named last first. It begins a call only while no page
+runs, so that an answer shares the processor with one of them at most. Without a server, in a test or a
+program, they are only noted.
+"""
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from streamlit.runtime.scriptrunner_utils.exceptions import ScriptControlException
+
+KEPT = 32  # calls that wait; older ones, of pages that were left, are forgotten
+QUIET = 0.2  # seconds without a running page before a call begins
+RUNS = "ScriptRunner"  # how Streamlit names the thread of a page that runs
+NAME = "idle"  # of the thread that works here
+SHOWS = "streamlit.runtime.scriptrunner_utils.script_run_context"
+
+calls: deque[tuple[Callable[..., Any], tuple[Any, ...]]] = deque(maxlen=KEPT)
+named = threading.Semaphore(0)  # counts up with every naming
+
+
+def ahead(function: Callable[..., Any], *arguments: tuple[Any, ...]) -> None:
+    """Name calls of a function that `ui.cached` has made, the likeliest first; what is kept costs nothing.
+
+    Args:
+        arguments: of each call, in their order; a call should take a second at most.
+    """
+    for each in reversed(arguments):
+        calls.appendleft((function, each))
+    if arguments:
+        named.release()
+
+
+def start() -> None:
+    """Begin to make the calls that pages name."""
+    # a cached function would show that it computes, and there is no page to show it
+    logging.getLogger(SHOWS).addFilter(lambda record: record.threadName != NAME)
+    threading.Thread(target=work, name=NAME, daemon=True).start()
+
+
+def work() -> None:
+    while named.acquire():
+        while calls:
+            wait_until_quiet()
+            with suppress(IndexError):
+                make(*calls.popleft())
+
+
+def make(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    """Call, and leave what fails to the reader who asks for it: that answer has the sentence."""
+    with suppress(Exception, ScriptControlException):
+        function(*arguments)
+
+
+def wait_until_quiet() -> None:
+    """Return when no page has run for `QUIET` seconds."""
+    quiet = time.monotonic()
+    while time.monotonic() - quiet < QUIET:
+        time.sleep(QUIET / 4)
+        if any(thread.name.startswith(RUNS) for thread in threading.enumerate()):
+            quiet = time.monotonic()

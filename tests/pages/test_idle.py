@@ -1,0 +1,69 @@
+"""What is computed while nobody asks."""
+
+import inspect
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from lab import ui
+from lab.ui import idle
+
+
+@pytest.fixture(autouse=True)
+def nothing_waits() -> Iterator[None]:
+    idle.calls.clear()
+    yield
+    idle.calls.clear()
+
+
+def until(happens: object, seconds: float = 10) -> bool:
+    end = time.monotonic() + seconds
+    while not happens() and time.monotonic() < end:  # type: ignore[operator]
+        time.sleep(0.01)
+    return bool(happens())  # type: ignore[operator]
+
+
+def test_named_calls_are_made_the_latest_first_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, int]] = []
+
+    @ui.cached
+    def square(name: str, n: int) -> int:
+        made.append((name, n))
+        if n == 3:
+            raise ValueError("three is refused")
+        return n * n
+
+    monkeypatch.setattr(idle, "named", threading.Semaphore(0))
+    ui.ahead(square, ("old", 1), ("old", 2))
+    ui.ahead(square, ("new", 3), ("new", 4))
+    assert not made  # nothing works here yet
+    runs = threading.Event()
+    page = threading.Thread(target=runs.wait, name="ScriptRunner.scriptThread")
+    page.start()  # a page runs
+    idle.start()
+    time.sleep(3 * idle.QUIET)
+    assert not made
+    runs.set()
+    page.join()
+    assert until(lambda: len(made) == 4)
+    assert made == [("new", 3), ("new", 4), ("old", 1), ("old", 2)]
+    assert square("new", 4) == 16 and len(made) == 4  # a reader finds it done
+    with pytest.raises(ValueError, match="three"):
+        square("new", 3)  # and gets the sentence of what fails
+    ui.ahead(square, ("later", 5))
+    assert until(lambda: ("later", 5) in made)
+
+
+def test_few_calls_wait() -> None:
+    function = ui.cached(lambda n: n)
+    for n in range(3 * idle.KEPT):
+        ui.ahead(function, (n,))
+    assert [n for _, (n,) in idle.calls] == [*range(3 * idle.KEPT)][: -idle.KEPT - 1 : -1]
+
+
+def test_the_thread_of_a_page_is_named_so() -> None:
+    from streamlit.runtime.scriptrunner import script_runner
+
+    assert f'name="{idle.RUNS}.' in inspect.getsource(script_runner)
