@@ -75,6 +75,7 @@ def heatmap(
     colorbar: bool = True,
     height: int | None = None,
     square: bool = False,
+    hover: bool = True,
 ) -> go.Figure:
     """A matrix as colours; row 0 at the top.
 
@@ -85,22 +86,20 @@ def heatmap(
         clickable: a click reports x = column, y = row (numbers), customdata = [row, column, value].
         numbers: write each value into its cell; a string is its format (".2f").
         square: cells as wide as high.
+        hover: a cell says its labels and its value.
     """
     z = array(values).astype(float)
     rows, columns = z.shape
     if zmin is None or zmax is None:
         low, high = scale_range(z, scale)
         zmin, zmax = low if zmin is None else zmin, high if zmax is None else zmax
-    names_x, names_y = [[str(v) for v in (labels if labels is not None else range(n))]
-                        for labels, n in ((x, columns), (y, rows))]  # fmt: skip
-    cells = [[f"{names_y[i]} → {names_x[j]}: {z[i, j]:.4g}" for j in range(columns)] for i in range(rows)]
-    hover = np.array(cells, dtype=object).reshape(rows, columns)  # plotly is slow to read nested lists
+    said = cell_names(z, x, y) if hover else None
     across = {"title": xlabel, "showgrid": False, "zeroline": False, "range": [-0.5, columns - 0.5]}
     down = {"title": ylabel, "showgrid": False, "zeroline": False, "range": [rows - 0.5, -0.5]}
     fig = go.Figure(
         go.Heatmap(
             z=z, zmin=zmin, zmax=zmax, colorscale=theme.scale(scale), showscale=colorbar,
-            hovertext=hover, hoverinfo="skip" if clickable else "text",
+            hovertext=said, hoverinfo="text" if hover and not clickable else "skip",
             xgap=1 if columns <= 40 else 0, ygap=1 if rows <= 40 else 0,
             texttemplate=f"%{{z:{numbers if isinstance(numbers, str) else '.2f'}}}" if numbers else None,
             colorbar={"thickness": 14, "outlinewidth": 0, "len": 0.9},
@@ -114,9 +113,19 @@ def heatmap(
     )  # fmt: skip
     if clickable:
         i, j = (index.ravel() for index in np.indices((rows, columns)))
-        fig.add_trace(click_targets(j, i, np.column_stack([i, j, z.ravel()]), hover[i, j]))
+        told = None if said is None else said.ravel()
+        fig.add_trace(click_targets(j, i, np.column_stack([i, j, z.ravel()]), told))
         fig.layout.hoverdistance = -1  # anywhere in a cell counts as its centre
     return fig
+
+
+def cell_names(z: np.ndarray, x: Labels | None, y: Labels | None) -> np.ndarray:
+    """Labels and value of every cell of (H, W), as texts: plotly is slow to read nested lists."""
+    rows, columns = z.shape
+    names_x, names_y = [[str(v) for v in (labels if labels is not None else range(n))]
+                        for labels, n in ((x, columns), (y, rows))]  # fmt: skip
+    cells = [[f"{names_y[i]} → {names_x[j]}: {z[i, j]:.4g}" for j in range(columns)] for i in range(rows)]
+    return np.array(cells, dtype=object).reshape(rows, columns)
 
 
 def scale_range(z: np.ndarray, scale: theme.Scale) -> tuple[float, float]:
@@ -205,6 +214,7 @@ def image(
     zmin: float | None = None,
     zmax: float | None = None,
     height: int = 360,
+    hover: bool = True,
 ) -> go.Figure:
     """One picture, (H, W) or (1, H, W) as ink on paper, (3, H, W) in colour; no axes."""
     z = array(values)
@@ -216,13 +226,39 @@ def image(
             fig.add_trace(click_targets(j, i, np.column_stack([i, j])))
     else:
         fig = heatmap(
-            z.reshape(z.shape[-2:]), scale=scale, clickable=clickable, zmin=zmin, zmax=zmax, colorbar=False
-        )
+            z.reshape(z.shape[-2:]), scale=scale, clickable=clickable, zmin=zmin, zmax=zmax, colorbar=False,
+            hover=hover,
+        )  # fmt: skip
         fig.update_traces(xgap=0, ygap=0, selector={"type": "heatmap"})
     fig.update_xaxes(visible=False, constrain="domain")
     fig.update_yaxes(visible=False, scaleanchor="x", constrain="domain")
     fig.update_layout(title=title, height=height)
     return fig
+
+
+def mosaic(grid: Any, columns: int | None = None, gap: int = 1) -> np.ndarray:
+    """Many pictures side by side, NaN between them, (H, W) or in colour (3, H, W); arguments as of `images`.
+    The frames of a film of sheets: the figure itself is made once."""
+    z = array(grid).astype(float)
+    color = z.ndim == 4 and z.shape[1] == 3
+    z = z if color else z.reshape(len(z), 1, *z.shape[-2:])  # (N, C, H, W)
+    n, channels, h, w = z.shape
+    columns, rows = table_of(n, columns)
+    sheet = np.full((channels, rows * (h + gap) - gap, columns * (w + gap) - gap), np.nan)
+    for picture, (top, left) in zip(z, corners(n, columns, h + gap, w + gap), strict=True):
+        sheet[:, top : top + h, left : left + w] = picture
+    return sheet if color else sheet[0]
+
+
+def table_of(n: int, columns: int | None) -> tuple[int, int]:
+    """Columns and rows of a sheet of n pictures, about square where the columns are not given."""
+    columns = columns or int(np.ceil(np.sqrt(n)))
+    return columns, -(-n // columns)
+
+
+def corners(n: int, columns: int, high: int, wide: int) -> list[tuple[int, int]]:
+    """Top and left of every picture of a sheet."""
+    return [(i // columns * high, i % columns * wide) for i in range(n)]
 
 
 def images(
@@ -245,28 +281,22 @@ def images(
         labels: one short text a picture, written above it.
         gap: pixels between pictures.
     """
-    z = array(grid).astype(float)
-    color = z.ndim == 4 and z.shape[1] == 3
-    z = z if color else z.reshape(len(z), 1, *z.shape[-2:])  # (N, C, H, W)
-    n, channels, h, w = z.shape
-    columns = columns or int(np.ceil(np.sqrt(n)))
-    rows = -(-n // columns)
-    sheet = np.full((channels, rows * (h + gap) - gap, columns * (w + gap) - gap), np.nan)
-    corners = [(i // columns * (h + gap), i % columns * (w + gap)) for i in range(n)]
-    for picture, (top, left) in zip(z, corners, strict=True):
-        sheet[:, top : top + h, left : left + w] = picture
+    z, sheet = array(grid), mosaic(grid, columns, gap)
+    color, (h, w) = sheet.ndim == 3, z.shape[-2:]
+    columns, rows = table_of(len(z), columns)
     height = height or int(min(720, max(160, 760 * rows * (h + gap) / (columns * (w + gap)))))
     if color:
         fig = image(np.nan_to_num(sheet, nan=1.0), height=height)
     else:
-        low, high = scale_range(z, scale)
-        fig = image(sheet[0], scale=scale, zmin=low if zmin is None else zmin,
-                    zmax=high if zmax is None else zmax, height=height)  # fmt: skip
+        low, high = scale_range(z.astype(float), scale)
+        fig = image(sheet, scale=scale, zmin=low if zmin is None else zmin,
+                    zmax=high if zmax is None else zmax, height=height, hover=False)  # fmt: skip
     fig.update_traces(hoverinfo="skip")
-    for label, (top, left) in zip(labels or [], corners, strict=False):
+    places = corners(len(z), columns, h + gap, w + gap)
+    for label, (top, left) in zip(labels or [], places, strict=False):
         fig.add_annotation(x=left + (w - 1) / 2, y=top - 0.5, text=label, showarrow=False, yanchor="bottom")
     if labels:
-        fig.update_yaxes(range=[sheet.shape[1] - 0.5, -0.5 - 0.2 * h])
+        fig.update_yaxes(range=[sheet.shape[-2] - 0.5, -0.5 - 0.2 * h])
     fig.update_layout(title=title)
     return fig
 

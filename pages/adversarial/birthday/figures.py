@@ -17,7 +17,7 @@ def sheet(found: list[Found], at: int) -> go.Figure:
 
 def sheets(found: list[Found]) -> np.ndarray:
     """The frames of `sheet`."""
-    return np.stack([array(sheet(found, i).data[0].z) for i in range(len(found))])
+    return np.stack([basic.mosaic(one.sheet, 4) for one in found])
 
 
 def chances(found: list[Found], at: int, support: int) -> go.Figure:

@@ -15,7 +15,7 @@ def sheet(frame: Frame) -> go.Figure:
 
 def sheets(frames: list[Frame]) -> np.ndarray:
     """The frames of `sheet`."""
-    return np.stack([array(sheet(one).data[0].z) for one in frames])
+    return np.stack([basic.mosaic(one.sheet, COLUMNS) for one in frames])
 
 
 def table(frame: Frame) -> go.Figure:

@@ -7,7 +7,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import basic, theme
-from lab.figures.basic import array
 from pages.adversarial.dcgan import lens, recipe
 
 
@@ -66,7 +65,7 @@ def sheet(pictures: Any, title: str = "", columns: int = 6) -> go.Figure:
 
 def sheets(seen: Sequence[Any], columns: int = 6) -> np.ndarray:
     """The frames of `sheet`."""
-    return np.stack([array(sheet(pictures, columns=columns).data[0].z) for pictures in seen])
+    return np.stack([basic.mosaic(pictures, columns) for pictures in seen])
 
 
 def change(seen: Any, at: int) -> go.Figure:

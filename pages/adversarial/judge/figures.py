@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import basic, theme
-from lab.figures.basic import array, rule
+from lab.figures.basic import rule
 from pages.adversarial.judge.lens import REAL, Verdict
 
 
@@ -46,4 +46,4 @@ def sheet(pictures: Any) -> go.Figure:
 
 def sheets(pictures: Sequence[Any]) -> np.ndarray:
     """The frames of `sheet`."""
-    return np.stack([array(sheet(some).data[0].z) for some in pictures])
+    return np.stack([basic.mosaic(some, 8) for some in pictures])

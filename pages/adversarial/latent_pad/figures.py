@@ -7,7 +7,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import basic, theme
-from lab.figures.basic import array
 from pages.adversarial.judge.lens import Verdict
 from pages.adversarial.latent_pad.lens import Cut
 
@@ -47,4 +46,4 @@ def sheet(pictures: Any) -> go.Figure:
 
 def sheets(seen: Sequence[Cut]) -> np.ndarray:
     """The frames of `sheet`."""
-    return np.stack([array(sheet(c.pictures).data[0].z) for c in seen])
+    return np.stack([basic.mosaic(c.pictures, 8) for c in seen])

@@ -64,7 +64,7 @@ def redraws(pictures: Any) -> go.Figure:
 
 def frames(seen: Sequence[Any]) -> np.ndarray:
     """The frames of `redraws`."""
-    return np.stack([array(redraws(pictures).data[0].z) for pictures in seen])
+    return np.stack([basic.mosaic(array(pictures)[:12], 4) for pictures in seen])
 
 
 def spread(map_: Any, top: float) -> go.Figure:
@@ -82,7 +82,7 @@ def sheet(pictures: Any) -> go.Figure:
 
 def sheets(seen: Sequence[Any]) -> np.ndarray:
     """The frames of `sheet`."""
-    return np.stack([array(sheet(pictures).data[0].z) for pictures in seen])
+    return np.stack([basic.mosaic(pictures, 8) for pictures in seen])
 
 
 def against(sure: Sequence[float], spread: Sequence[float], at: int) -> go.Figure:

@@ -27,10 +27,14 @@ def toy(x: Any, sampled: Any, tilted: Any, every: Any, at: int) -> tuple[go.Figu
     return fig, {"data.1.y": q, "data.2.y": p}
 
 
-def digits(pictures: Any) -> tuple[go.Figure, np.ndarray]:
-    """A column a class (N, 8, 8), and the picture alone."""
-    fig = basic.images(pictures, columns=10, zmin=0.0, zmax=1.0)
-    return fig, array(fig.data[0].z)
+def digits(pictures: Any) -> go.Figure:
+    """A column a class (N, 8, 8)."""
+    return basic.images(pictures, columns=10, zmin=0.0, zmax=1.0)
+
+
+def sheets(found: Any) -> np.ndarray:
+    """The frames of `digits`."""
+    return np.stack([basic.mosaic(pictures, 10) for pictures in found])
 
 
 def by_weight(

@@ -113,10 +113,12 @@ def draw_digits() -> None:
         )  # fmt: skip
         film = ui.film(len(lens.LEANS), key="lean", values=lens.LEANS, default=0.0, label="w =", seconds=1.0)
         left, right = ui.columns([3, 2])
-        sheets = [figures.digits(one) for one in found.pictures]
         with left:
-            ui.figure(sheets[film.at][0], alt="Forty digits, a column a class, at this weight", key="digits",
-                      share=1.0, film=film, frames={"data.0.z": [z for _, z in sheets]})  # fmt: skip
+            ui.figure(
+                figures.digits(found.pictures[film.at]), key="digits", share=1.0, film=film,
+                frames={"data.0.z": figures.sheets(found.pictures)},
+                alt="Forty digits, a column a class, at this weight",
+            )  # fmt: skip
         with right:
             for key, values, label, top in (
                 ("right", found.right, "of the class asked for", 1.05),

@@ -67,7 +67,7 @@ def sheet(pictures: Any, rows: Sequence[str], top: float, columns: Sequence[str]
 
 def sheets(pictures: Any, top: float) -> np.ndarray:
     """The frames of `sheet`: (F, R, C, H, W) -> (F, rows, columns) of pixels."""
-    return np.stack([array(sheet(one, [""] * len(one), top).data[0].z) for one in array(pictures)])
+    return np.stack([basic.mosaic(one.reshape(-1, *one.shape[2:]), one.shape[1]) for one in array(pictures)])
 
 
 def frame(fig: go.Figure, at: int, side: int, rows: int) -> go.Figure:
