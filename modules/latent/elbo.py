@@ -62,10 +62,10 @@ class LinearGaussianPosterior:
         return covariance @ (self.loadings.T @ x) / self.variance, covariance
 
     def log_prob(self, x: Tensor) -> Tensor:
-        """log p(x)."""
+        """log p(x) of x (..., D): (...,)."""
         w = self.loadings
         marginal = w @ w.T + self.variance * torch.eye(len(w)).to(w)
-        return MultivariateNormal(torch.zeros_like(x), marginal).log_prob(x)
+        return MultivariateNormal(x.new_zeros(len(w)), marginal).log_prob(x)
 
     def reconstruction(self, x: Tensor, mean: Tensor, covariance: Tensor) -> Tensor:
         """E_q log p(x|z) = −½ D log 2πσ² − (‖x − W m‖² + tr W V Wᵀ) / 2σ²."""
