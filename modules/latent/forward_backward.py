@@ -107,12 +107,11 @@ def forward_sweep(
     """
     alpha, c = torch.empty_like(b), b.new_empty(len(b), b.shape[2])
     forth = transition.T.contiguous()
-    for t in range(len(b)):
-        now, total = alpha[t], c[t]
+    for frame, now, total in zip(b.unbind(), alpha.unbind(), c.unbind(), strict=True):
         if before is None:
-            torch.mul(b[t], start[:, None], out=now)  # type: ignore[index]
+            torch.mul(frame, start[:, None], out=now)  # type: ignore[index]
         else:
-            torch.mm(forth, before, out=now).mul_(b[t])
+            torch.mm(forth, before, out=now).mul_(frame)
         torch.sum(now, 0, out=total)
         now.div_(total)
         before = now
@@ -123,10 +122,11 @@ def backward_sweep(last: Tensor, transition: Tensor, b: Tensor, c: Tensor) -> tu
     """Scaled β (T, K, B), given that of the last frame (K, B); and b β / c, what a step arrives with."""
     beta, arriving = torch.empty_like(b), b / c[:, None]
     beta[-1] = last
-    for t in range(len(b) - 1, -1, -1):
-        arriving[t].mul_(beta[t])
-        if t:
-            torch.mm(transition, arriving[t], out=beta[t - 1])
+    rows, moved = beta.unbind()[::-1], arriving.unbind()[::-1]
+    for now, arrives, before in zip(rows, moved, (*rows[1:], None), strict=True):
+        arrives.mul_(now)
+        if before is not None:
+            torch.mm(transition, arrives, out=before)
     return beta, arriving
 
 

@@ -70,6 +70,7 @@ class Run:
         return "".join(letters.ALPHABET[i] for i in (best & shown).nonzero().flatten().tolist())
 
 
+@torch.inference_mode()
 def learn(x: Tensor, states: int, seed: int, steps: int = STEPS) -> Run:
     """Baum–Welch from the start of this seed."""
     model, count = HMM(states, "categorical", vocab_size=len(letters.ALPHABET)), int((x >= 0).sum())
