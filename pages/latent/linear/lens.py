@@ -3,6 +3,7 @@ into another; and one point's posterior as σ² goes to 0."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import torch
@@ -43,6 +44,7 @@ def spectrum(values: Sequence[float] = (4.0, 1.0, 0.25), count: int = 200) -> Te
     return torch.linalg.solve_triangular(root, x.T, upper=False).T * torch.tensor(values).double().sqrt()
 
 
+@cache
 def irises() -> Tensor:
     """Four measurements of 150 irises, cm, (150, 4)."""
     return torch.as_tensor(load_iris().data, dtype=torch.float64)
@@ -53,11 +55,6 @@ DATA: dict[str, tuple[list[str], Callable[[], Tensor]]] = {
     "Spectrum 4, 1, ¼": (["x1", "x2", "x3"], spectrum),
     "Irises": (["sepal l.", "sepal w.", "petal l.", "petal w."], irises),
 }
-
-
-def tensor(rows: Sequence[Sequence[float]]) -> Tensor:
-    """(N, D) float64."""
-    return torch.tensor(rows, dtype=torch.float64)
 
 
 # --- A column changes -----------------------------------------------------------------------------
@@ -138,6 +135,7 @@ def fits(x: Tensor, factors: int) -> Fits:
     )
 
 
+@torch.inference_mode()
 def sweep(x: Tensor, change: Change, column: int, factors: int) -> list[Fits]:
     """Both models at every value of the film."""
     return [fits(changed(x, change, column, value), factors) for value in VALUES[change]]
@@ -205,18 +203,22 @@ def pca(x: Tensor, factors: int) -> PCA:
 
 def with_variance(x: Tensor, factors: int, variance: float) -> PPCA:
     """PPCA of a table with this σ²: W = U (Λ − σ²)^½, the best there is for it."""
-    plane = pca(x, factors)
-    model = PPCA((x.shape[1],), factors)
-    lengths = (plane.variances[:factors] - variance).clamp(min=0).sqrt()
+    return put(PPCA((x.shape[1],), factors), pca(x, factors), variance)
+
+
+def put(model: PPCA, plane: PCA, variance: float) -> PPCA:
+    """The model at this σ², in the plane of its table."""
+    lengths = (plane.variances[: model.factors] - variance).clamp(min=0).sqrt()
     model.put(plane.components.T * lengths, variance, plane.mean)
     return model
 
 
 def beliefs(x: Tensor, factors: int, point: int) -> list[Beliefs]:
     """One row of the table under PPCA with σ² from near 0 to its maximum of likelihood."""
-    best, found = float(ppca(x, factors).noise[0]), []
+    model, plane = ppca(x, factors), pca(x, factors)
+    best, found = float(model.noise[0]), []
     for share in SHARES:
-        model = with_variance(x, factors, share * best)
+        put(model, plane, share * best)
         posterior = model.posterior(x[point : point + 1])
         mean, covariance = posterior.mean[0], posterior.covariance_matrix[0]
         angle = torch.linspace(0, 2 * torch.pi, 49, dtype=torch.float64)

@@ -38,8 +38,8 @@ stage.scenes(
 
 
 @ui.cached
-def swept(rows: list[list[float]], change: lens.Change, column: int, factors: int) -> list[lens.Fits]:
-    return lens.sweep(lens.tensor(rows), change, column, factors)
+def swept(x, change: lens.Change, column: int, factors: int) -> list[lens.Fits]:
+    return lens.sweep(x, change, column, factors)
 
 
 SAYS = {
@@ -57,7 +57,14 @@ def models_view() -> None:
     other = column - 1 if column else 1
     key, label, default, words = SAYS[change]
     values = lens.VALUES[change]
-    films = swept(x.tolist(), change, column, k)
+    films = swept(x, change, column, k)
+    ui.ahead(
+        swept,
+        *((x, each, column, k) for each in SAYS if each != change),
+        *((x, change, each, k) for each in range(len(names)) if each != column),
+        *((x, change, column, each) for each in (k - 1, k + 1) if 1 <= each < len(names)),
+        *((rows(), change, len(own) - 1, 1) for own, rows in lens.DATA.values()),
+    )
     film = ui.film(len(values), key=key, values=values, default=default, label=label, seconds=0.5)
     turns = lens.turns(films, change, column)
     pair, order = (other, column), ("PPCA", "FA")
