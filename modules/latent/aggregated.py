@@ -70,7 +70,8 @@ class AggregatedPosterior:
         z = self.mean[chosen] + (0.5 * self.log_var[chosen]).exp() * noise.to(self.mean)
         squares = (z - self.mean[chosen]).square() * (-self.log_var[chosen]).exp()
         own = -0.5 * (LOG_2PI + self.log_var[chosen] + squares).sum(1)
-        joint, margins = self.log_prob(z), self.log_margins(z)
+        each = self.each(z)
+        joint, margins = (part.logsumexp(1) - math.log(len(self.mean)) for part in (each.sum(2), each))
         prior = -0.5 * (LOG_2PI + z.square())
         return {
             "information": (own - joint).mean(),

@@ -107,16 +107,34 @@ def read(model: VAE, x: Tensor, reading: str) -> Tensor:
     return reparameterize(mean, log_var, torch.randn(mean.shape, generator=torch.Generator().manual_seed(0)))
 
 
+@dataclass(frozen=True)
+class Price:
+    """What of a model's scores is the same however its codes are read; see `Scores`."""
+
+    order: list[int]
+    kl: Tensor
+    entropies: Tensor
+    tc: float
+    distortion: float
+
+
 @torch.no_grad()
-def scores(model: VAE, reading: str) -> Scores:
+def price(model: VAE) -> Price:
     """Over all pictures."""
     x, factors = everything()
     mean, log_var = model.encode_parameters(x)
     kl = gaussian_kl(mean, log_var).mean(0)
     order = kl.argsort(descending=True).tolist()
     entropies = torch.stack([entropy(f.bincount().double() / len(f)) for f in factors.T])
-    shares = information_table(read(model, x, reading), factors, BINS)[order] / entropies
-    return Scores(order, kl[order], shares, entropies, total_correlation(mean, log_var), distortion(model))
+    return Price(order, kl[order], entropies, total_correlation(mean, log_var), distortion(model))
+
+
+def scores(model: VAE, reading: str, known: Price | None = None) -> Scores:
+    """Over all pictures; `known` is the price of the model, where it is there."""
+    known = known or price(model)
+    x, factors = everything()
+    shares = information_table(read(model, x, reading), factors, BINS)[known.order] / known.entropies
+    return Scores(known.order, known.kl, shares, known.entropies, known.tc, known.distortion)
 
 
 def total_correlation(mean: Tensor, log_var: Tensor) -> float:

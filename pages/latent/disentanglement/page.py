@@ -42,8 +42,13 @@ stage.scenes(
 
 
 @ui.cached
+def price(name: str) -> lens.Price:
+    return lens.price(ui.load(name))
+
+
+@ui.cached
 def measured(name: str, reading: str) -> lens.Scores:
-    return lens.scores(ui.load(name), reading)
+    return lens.scores(ui.load(name), reading, price(name))
 
 
 with stage.rail:
@@ -196,6 +201,8 @@ def comparison() -> None:
         )
 
 
+others = ui.trained("latent", lens.fits)
+ui.ahead(measured, *((one, each) for each in sorted(lens.READINGS, key=reading.__ne__) for one in others))
 dict(zip(VIEWS, (traversals, comparison), strict=True))[view]()
 with stage.below:
     ui.source(
