@@ -62,23 +62,28 @@ def frechet(x: Tensor, y: Tensor) -> Tensor:
     return frechet_distance(x.mean(0), torch.atleast_2d(x.T.cov()), y.mean(0), torch.atleast_2d(y.T.cov()))
 
 
-def radii(x: Tensor, k: int) -> Tensor:
-    """Distance of each point to its k-th neighbour, itself left out: (N, D) -> (N,)."""
-    require(1, below=len(x), k=k)
-    # the nearest of all is the point itself; exact distances, as duplicates must be at 0
-    near = torch.cdist(x, x, compute_mode="donot_use_mm_for_euclid_dist").topk(k + 1, largest=False)
-    return near.values[:, k]
+def distances(x: Tensor, y: Tensor) -> Tensor:
+    """(M, D), (N, D) -> (M, N); exact, as duplicates must be at 0."""
+    return torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist")
 
 
-def share_within(points: Tensor, centres: Tensor, k: int) -> Tensor:
-    """Share of `points` (M, D) in at least one ball around `centres` (N, D) up to its k-th neighbour."""
-    distance = torch.cdist(points, centres, compute_mode="donot_use_mm_for_euclid_dist")  # (M, N)
-    return (distance <= radii(centres, k)).any(1).double().mean()
+def radii(distance: Tensor, k: int) -> Tensor:
+    """Distances between points (N, N) -> of each to its nearest k, itself left out, (k, N)."""
+    require(1, below=len(distance), k=k)
+    return distance.topk(k + 1, largest=False).values[:, 1:].T  # the nearest of all is the point itself
+
+
+def share_within(distance: Tensor, radius: Tensor) -> Tensor:
+    """Share of points in at least one ball: distances to the centres (M, N), radii (k, N) -> (k,)."""
+    return (distance <= radius[:, None]).any(2).double().mean(1)
 
 
 def precision_recall(data: Tensor, samples: Tensor, k: int = 3) -> tuple[Tensor, Tensor]:
-    """Share of samples in the data's manifold, and of data in the samples'."""
-    return share_within(samples, data, k), share_within(data, samples, k)
+    """Share of samples in the data's manifold, and of data in the samples': balls reach to the k-th
+    neighbour."""
+    of_data, of_samples = (radii(distances(x, x), k)[-1:] for x in (data, samples))
+    between = distances(data, samples)
+    return share_within(between.T, of_data)[0], share_within(between, of_samples)[0]
 
 
 # --- Duplicates -------------------------------------------------------------------------------------

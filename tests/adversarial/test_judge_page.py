@@ -55,6 +55,20 @@ def test_the_inception_score_reads_probabilities_and_the_distance_features(bench
     assert (now.frechet, now.precision, now.recall) == (floor.frechet, floor.precision, floor.recall)
 
 
+@pytest.mark.parametrize("change", ["nothing", "classes missing", "junk", "copies"])
+def test_a_story_says_what_the_judges_say_one_by_one(bench, change: lens.Change) -> None:
+    """What sets of pictures share is computed once, and nothing else changes by it."""
+    network, reference, real, _ = bench
+    told = lens.story(network, lens.known(network, reference), real, change, 3)
+    for at, k in ((2, 1), (9, 3), (5, lens.MOST)):
+        pictures = lens.changed(network, real, change, lens.SHARES[at], 3)
+        one, said = lens.judge(network, reference, pictures, k), told.said[k - 1][at]
+        assert torch.equal(told.sheets[at], pictures[torch.arange(lens.SHEET) % len(pictures)])
+        assert torch.equal(one.classes, said.classes)
+        for measure in ("score", "frechet", "precision", "recall", "repeated"):
+            assert getattr(one, measure) == pytest.approx(getattr(said, measure), abs=1e-5), measure
+
+
 def test_nothing_changes_nothing(bench) -> None:
     network, _, real, _ = bench
     assert lens.changed(network, real, "nothing", 0.5, 0) is real
@@ -78,8 +92,13 @@ def test_the_page() -> None:
 
 
 def test_one_after_the_other(bench) -> None:
-    network, known, _, floor = bench
-    steps = list(lens.judging(network, known, [lens.REAL, "made-digits"], 3, 0))
+    network, reference, _, floor = bench
+    known = lens.known(network, reference)
+
+    def said_of(name: str) -> list[lens.Verdict]:
+        return [v[0] for v in lens.story(network, known, lens.drawn_by(name, 0), "nothing", 0).said]
+
+    steps = list(lens.judging([lens.REAL, "made-digits"], 3, said_of))
     assert [share for share, _ in steps] == [0.5, 1.0]
     assert steps[0][1] == {lens.REAL: steps[-1][1][lens.REAL]}
     assert steps[-1][1][lens.REAL].recall == floor.recall

@@ -83,7 +83,7 @@ def test_precision_is_of_samples_and_recall_of_data() -> None:
     assert [v.item() for v in judges.precision_recall(data, samples, 1)] == [0.5, 1.0]
     assert [v.item() for v in judges.precision_recall(samples, data, 1)] == [1.0, 0.5]
     assert [v.item() for v in judges.precision_recall(data, data, 1)] == [1.0, 1.0]
-    assert judges.radii(data, 2).tolist() == [2, 1, 1, 2]
+    assert judges.radii(judges.distances(data, data), 2)[1].tolist() == [2, 1, 1, 2]
     with pytest.raises(ValueError, match="k is 2"):
         judges.precision_recall(data, samples, 2)
 

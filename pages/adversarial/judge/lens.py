@@ -10,7 +10,7 @@ cnn-digits; what it says of held-out digits beside those of training is the floo
 Shapes: pictures (N, 8, 8) of 0 and 1; features (N, 64).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,6 +31,7 @@ CUT = Digits.cut  # ink above it is black
 SHEET = 40  # pictures shown
 SETTINGS: dict[str, dict[str, Any]] = {"ddpm-digits": {"steps": 20}}  # of `sample`, where not its own
 LEAST = 50  # pictures that can be judged
+MOST = 10  # neighbours that a ball reaches to
 OPTIONS = ["precision", "recall", "neither: the two are within 0.1"]
 LOWER = ["precision", "recall", "neither, within 0.05"]
 Change = Literal["nothing", "classes missing", "junk", "copies"]
@@ -90,7 +91,7 @@ def black_and_white(card: Mapping[str, Any], x: Tensor) -> Tensor:
     return (x.reshape(len(x), 8, 8) > CUT * top).float()
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def look(network: Classifier, pictures: Tensor) -> tuple[Tensor, Tensor]:
     """Class probabilities (N, 10) and the means of the last feature maps (N, 64), float64."""
     flatten = next(i for i, layer in enumerate(network.layers) if isinstance(layer, torch.nn.Flatten))
@@ -98,17 +99,64 @@ def look(network: Classifier, pictures: Tensor) -> tuple[Tensor, Tensor]:
     return network.layers[flatten:](maps).double().softmax(1), maps.double().mean((2, 3))
 
 
-def judge(network: Classifier, reference: Tensor, pictures: Tensor, k: int) -> Verdict:
-    """`pictures` beside as many training digits."""
+@dataclass(frozen=True)
+class Known:
+    """Training digits as the judges see them: features (R, 64), and radii (MOST, R) of balls around them."""
+
+    features: Tensor
+    radii: Tensor
+
+
+def known(network: Classifier, reference: Tensor) -> Known:
+    """Of pictures (R, 8, 8)."""
+    _, features = look(network, reference)
+    return Known(features, judges.radii(judges.distances(features, features), MOST))
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Pictures (P, 8, 8) of which several sets are judged: what two of them share is computed once.
+
+    Attributes:
+        probabilities, features: (P, ·), as the network says. same: (P,) equal where pictures are.
+        apart: (P, P) distances between them; far: (R, P) from training digits.
+    """
+
+    known: Known
+    probabilities: Tensor
+    features: Tensor
+    same: Tensor
+    apart: Tensor
+    far: Tensor
+
+
+def pool(network: Classifier, given: Known, pictures: Tensor) -> Pool:
+    """Before any of them is judged."""
     probabilities, features = look(network, pictures)
-    _, known = look(network, reference)
-    precision, recall = judges.precision_recall(known, features, k)
-    _, where, count = pictures.flatten(1).unique(dim=0, return_inverse=True, return_counts=True)
-    return Verdict(
-        float(judges.inception_score(probabilities)), float(judges.frechet(known, features)),
-        float(precision), float(recall), probabilities.argmax(1).bincount(minlength=10) / len(pictures),
-        float((count[where] > 1).double().mean()),
-    )  # fmt: skip
+    _, same = pictures.flatten(1).unique(dim=0, return_inverse=True)
+    apart, far = judges.distances(features, features), judges.distances(given.features, features)
+    return Pool(given, probabilities, features, same, apart, far)
+
+
+def judge_all(given: Pool, rows: Tensor, most: int = MOST) -> list[Verdict]:
+    """The verdicts on the pictures at `rows` (N,) of a pool, by balls to the 1st … `most`-th neighbour."""
+    probabilities, features, far = given.probabilities[rows], given.features[rows], given.far[:, rows]
+    precision = judges.share_within(far.T, given.known.radii[:most])
+    recall = judges.share_within(far, judges.radii(given.apart[rows][:, rows], most))
+    score = float(judges.inception_score(probabilities))
+    frechet = float(judges.frechet(given.known.features, features))
+    classes = probabilities.argmax(1).bincount(minlength=10) / len(rows)
+    repeated = float((given.same[rows].bincount()[given.same[rows]] > 1).double().mean())
+    return [
+        Verdict(score, frechet, p, r, classes, repeated)
+        for p, r in zip(precision.tolist(), recall.tolist(), strict=True)
+    ]
+
+
+def judge(network: Classifier, reference: Tensor | Known, pictures: Tensor, k: int) -> Verdict:
+    """`pictures` beside training digits."""
+    given = reference if isinstance(reference, Known) else known(network, reference)
+    return judge_all(pool(network, given, pictures), torch.arange(len(pictures)), k)[-1]
 
 
 def changed(network: Classifier, pictures: Tensor, change: Change, share: float, seed: int) -> Tensor:
@@ -119,39 +167,73 @@ def changed(network: Classifier, pictures: Tensor, change: Change, share: float,
     """
     if change == "nothing" or share == 0:
         return pictures
-    generator = torch.Generator().manual_seed(seed)
     labels = look(network, pictures)[0].argmax(1)
+    return with_junk(pictures, change, seed)[spoiled(labels, change, share, seed)]
+
+
+def with_junk(pictures: Tensor, change: Change, seed: int) -> Tensor:
+    """The pictures, and after them the noise that may take their place."""
+    if change != "junk":
+        return pictures
+    generator = torch.Generator().manual_seed(seed)
+    torch.randperm(len(pictures), generator=generator)  # as `spoiled` draws first
+    count = round(max(SHARES) * len(pictures))
+    noise = torch.rand((count, *pictures.shape[1:]), generator=generator)
+    return torch.cat([pictures, (noise < pictures.mean()).float()])
+
+
+def spoiled(labels: Tensor, change: Change, share: float, seed: int) -> Tensor:
+    """The rows of `with_junk` that are left, or come, when a share is spoiled: labels (N,) -> (≤ N,)."""
+    rows = torch.arange(len(labels))
+    if change == "nothing" or share == 0:
+        return rows
     if change == "classes missing":
         kept = labels >= round(10 * share)
-        return pictures[kept] if kept.sum() > LEAST else pictures
-    spoiled = torch.randperm(len(pictures), generator=generator)[: round(share * len(pictures))]
-    out = pictures.clone()
+        return rows[kept] if kept.sum() > LEAST else rows
+    generator = torch.Generator().manual_seed(seed)
+    hit = torch.randperm(len(rows), generator=generator)[: round(share * len(rows))]
     if change == "junk":
-        noise = torch.rand((len(spoiled), *pictures.shape[1:]), generator=generator)
-        out[spoiled] = (noise < pictures.mean()).float()
+        rows[hit] = len(rows) + torch.arange(len(hit))
     else:
         ones = torch.stack([(labels == c).double().argmax() for c in labels.unique()])
-        out[spoiled] = pictures[ones[torch.arange(len(spoiled)) % len(ones)]]
-    return out
+        rows[hit] = ones[torch.arange(len(hit)) % len(ones)]
+    return rows
 
 
 def judging(
-    network: Classifier, reference: Tensor, names: Sequence[str], k: int, seed: int
+    names: Sequence[str], k: int, said_of: Callable[[str], list[Verdict]]
 ) -> Iterator[tuple[float, dict[str, Verdict]]]:
-    """All generators one after the other: the share done, and what is said so far."""
+    """All generators one after the other: the share done, and what is said so far.
+
+    Args:
+        said_of: name -> its verdicts by k = 1 … MOST.
+    """
     said: dict[str, Verdict] = {}
     for done, name in enumerate(names, 1):
-        said = said | {name: judge(network, reference, drawn_by(name, seed), k)}
+        said = said | {name: said_of(name)[k - 1]}
         yield done / len(names), said
 
 
-def story(
-    network: Classifier, reference: Tensor, pictures: Tensor, change: Change, k: int, seed: int
-) -> tuple[list[Tensor], list[Verdict]]:
-    """The pictures, and what is said of them, at each of SHARES."""
-    spoiled = [changed(network, pictures, change, share, seed) for share in SHARES]
-    sheet = [some[torch.arange(SHEET) % len(some)] for some in spoiled]
-    return sheet, [judge(network, reference, some, k) for some in spoiled]
+@dataclass(frozen=True)
+class Story:
+    """Pictures (SHEET, 8, 8) at each of SHARES, and what is said of them: a verdict each in `said[k - 1]`."""
+
+    sheets: list[Tensor]
+    said: list[list[Verdict]]
+
+
+def story(network: Classifier, given: Known, pictures: Tensor, change: Change, seed: int) -> Story:
+    """What is seen and said as more and more is spoiled."""
+    whole = with_junk(pictures, change, seed)
+    seen = pool(network, given, whole)
+    labels = seen.probabilities[: len(pictures)].argmax(1)
+    rows = [spoiled(labels, change, share, seed) for share in SHARES]
+    if change == "nothing":
+        said = [judge_all(seen, rows[0])] * len(SHARES)
+    else:
+        said = [judge_all(seen, some) for some in rows]
+    sheets = [whole[some[torch.arange(SHEET) % len(some)]] for some in rows]
+    return Story(sheets, [list(by_share) for by_share in zip(*said, strict=True)])
 
 
 def captions(verdicts: list[Verdict], change: Change, floor: Verdict) -> list[str]:

@@ -39,18 +39,17 @@ def drawn(name: str, seed: int):
 
 
 @ui.cached
-def reference():
-    return lens.digits("train")
+def known() -> lens.Known:
+    return lens.known(ui.load(lens.NETWORK), lens.digits("train"))
 
 
 @ui.cached
-def verdict(name: str, k: int, seed: int) -> lens.Verdict:
-    return lens.judge(ui.load(lens.NETWORK), reference(), drawn(name, seed), k)
+def told_of(name: str, change: lens.Change, seed: int) -> lens.Story:
+    return lens.story(ui.load(lens.NETWORK), known(), drawn(name, seed), change, seed)
 
 
-@ui.cached
-def told_of(name: str, change: lens.Change, k: int, seed: int):
-    return lens.story(ui.load(lens.NETWORK), reference(), drawn(name, seed), change, k, seed)
+def as_drawn(name: str, seed: int) -> list[lens.Verdict]:
+    return [verdicts[0] for verdicts in told_of(name, "nothing", seed).said]
 
 
 @ui.cached
@@ -66,16 +65,16 @@ with stage.rail:
     name = ui.choice("Generator", names, key="model", as_list=True)
     change = ui.choice("Spoil it by", ["nothing", "classes missing", "junk", "copies"], key="change",
                        as_list=True)  # fmt: skip
-    k = ui.slider("k-th neighbour", 1, 10, 3, key="k")
+    k = ui.slider("k-th neighbour", 1, lens.MOST, 3, key="k")
     seed = ui.number("Seed", 0, 999, 0, key="seed")
-    everyone = {lens.REAL: verdict(lens.REAL, k, seed), name: verdict(name, k, seed)}
+    everyone = {lens.REAL: as_drawn(lens.REAL, seed)[k - 1], name: as_drawn(name, seed)[k - 1]}
     if ui.toggle("All generators", False, key="all"):
-        network = ui.load(lens.NETWORK)
         everyone |= ui.job(
-            "Judge all", lambda: lens.judging(network, reference(), names, k, seed), key="judging",
+            "Judge all", lambda: lens.judging(names, k, lambda one: as_drawn(one, seed)), key="judging",
             of=(names, k, seed), at_once=True,
         ) or {}  # fmt: skip
-pictures, said = told_of(name, change, k, seed)
+told = told_of(name, change, seed)
+pictures, said = told.sheets, told.said[k - 1]
 floor = everyone[lens.REAL]
 film = ui.film(len(lens.SHARES), key="share", values=lens.SHARES, default=0.0, label="Share", seconds=0.5)
 now = said[film.at]

@@ -121,7 +121,7 @@ class Cut:
 
 
 @torch.no_grad()
-def cut(model: Any, network: Any, reference: Tensor, tau: float, seed: int) -> Cut:
+def cut(model: Any, network: Any, reference: Tensor | judge.Known, tau: float, seed: int) -> Cut:
     """What the judge says of draws cut off at τ."""
     generator = torch.Generator().manual_seed(seed)
     draw = truncation.truncated(judge.DRAWN, model.latent_dim, tau, generator)
@@ -131,7 +131,7 @@ def cut(model: Any, network: Any, reference: Tensor, tau: float, seed: int) -> C
     return Cut(tau, x[:SHEET], verdict, draw.drawn, len(whole.z))
 
 
-def cuts(model: Any, network: Any, reference: Tensor, seed: int) -> list[Cut]:
+def cuts(model: Any, network: Any, reference: Tensor | judge.Known, seed: int) -> list[Cut]:
     """At each of TAUS."""
     return [cut(model, network, reference, tau, seed) for tau in TAUS]
 

@@ -44,7 +44,8 @@ def tiles(name: str, a: int, b: int):
 
 @ui.cached
 def cuts(seed: int):
-    network, known = ui.load(judge.NETWORK), judge.digits("train")
+    network = ui.load(judge.NETWORK)
+    known = judge.known(network, judge.digits("train"))
     floor = judge.judge(network, known, judge.digits("held out"), 3)
     return lens.cuts(ui.load(lens.JUDGED), network, known, seed), floor
 

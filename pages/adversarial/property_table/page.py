@@ -33,7 +33,8 @@ stage.scenes(
 @ui.cached
 def table(names: tuple[str, ...]):
     """Every model as measured, and what held-out digits reach."""
-    network, known = ui.load(judge.NETWORK), judge.digits("train")
+    network = ui.load(judge.NETWORK)
+    known = judge.known(network, judge.digits("train"))
     verdicts = [judge.judge(network, known, judge.drawn_by(name, 0), 3) for name in (judge.REAL, *names)]
     found = [lens.measure(ui.load(name), said, **judge.SETTINGS.get(name, {}))
              for name, said in zip(names, verdicts[1:], strict=True)]  # fmt: skip

@@ -157,7 +157,7 @@ class Table:
 @torch.no_grad()
 def measured(model: Diffusion, network: Classifier, vary: str) -> Iterator[tuple[float, Table]]:
     """SEEDS times DRAWN digits for every value of one knob; the others are S = 20, η = 0, w = 0."""
-    known, values = judge.digits("train"), VARY[vary]
+    known, values = judge.known(network, judge.digits("train")), VARY[vary]
     wanted = torch.arange(DRAWN) % 10
     rows: list[Tensor] = []
     for value in values:
