@@ -21,6 +21,7 @@ References: Jordan, Ghahramani, Jaakkola, Saul 1999; [GM] §3.4.3–4; [UDL] §1
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -132,11 +133,11 @@ class Grid:
         z = torch.linspace(low, high, points, dtype=torch.float64)
         return Grid(z, log_joint(z))
 
-    @property
+    @cached_property
     def width(self) -> Tensor:
         return self.z[1] - self.z[0]
 
-    @property
+    @cached_property
     def log_prob(self) -> Tensor:
         """log p(x) = log ∫ p(x, z) dz."""
         return self.log_joint.logsumexp(0) + self.width.log()

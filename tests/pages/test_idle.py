@@ -67,3 +67,8 @@ def test_the_thread_of_a_page_is_named_so() -> None:
     from streamlit.runtime.scriptrunner import script_runner
 
     assert f'name="{idle.RUNS}.' in inspect.getsource(script_runner)
+
+
+def test_what_a_slider_comes_to_next() -> None:
+    assert ui.near(0.3, 0.1, 0.9, 0.1) == [0.4, 0.2] and ui.near(0.9, 0.1, 0.9, 0.1) == [0.8]
+    assert ui.near(2, 2, 4, 1) == [3] and all(isinstance(v, int) for v in ui.near(3, 2, 4, 1))

@@ -65,6 +65,12 @@ with stage.rail:
         width = ui.slider("σ of the right mode", 0.4, 2.0, 1.0, key="width", step=0.2)
         components = []
         told, places = separated(weight, width, side), lens.SEPARATIONS
+        ui.ahead(
+            separated,
+            *((each, width, side) for each in ui.near(weight, 0.1, 0.9, 0.1)),
+            *((weight, each, side) for each in ui.near(width, 0.4, 2.0, 0.2)),
+            *((weight, width, each) for each in lens.SIDES if each != side),
+        )
         film = ui.film(len(places), key="d", values=places, default=3.0, label="Modes at ±", seconds=0.3)
         at = film.value
         components = [(weight, -at, 1.0), (1 - weight, at, width)]
