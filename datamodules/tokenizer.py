@@ -49,7 +49,7 @@ class Tokenizer(ABC):
         Raises:
             ValueError: a number is not in the vocabulary.
         """
-        numbers = [int(i) for i in ids]
+        numbers = ids.tolist() if isinstance(ids, Tensor) else [int(i) for i in ids]
         for i in numbers:
             if not 0 <= i < len(self):
                 raise ValueError(f"Token {i} is not in the vocabulary of {len(self)} tokens.")

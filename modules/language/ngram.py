@@ -62,11 +62,20 @@ class Level:
     back: Tensor
     discounts: Tensor
 
+    def followers(self, context: Tensor, seen: Tensor) -> tuple[Tensor, Tensor]:
+        """The n-grams that begin with each of B contexts, as `find` gives them: for all of them together the
+        row of the context and the place in `keys`, both (N',)."""
+        first = self.starts.take(context)
+        size = (self.starts.take(context + 1) - first) * seen
+        row = torch.arange(len(size), device=size.device).repeat_interleave(size)
+        shift = first - (size.cumsum(0) - size)  # from a place in the answer to one in `keys`
+        return row, shift.take(row) + torch.arange(len(row), device=size.device)
+
 
 def find(keys: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
     """Where `wanted` stands in the sorted `keys`, and whether it stands there at all."""
     place = torch.searchsorted(keys, wanted).clamp(max=max(len(keys) - 1, 0))
-    return place, (keys[place] == wanted) if len(keys) else torch.zeros_like(wanted, dtype=torch.bool)
+    return place, (keys.take(place) == wanted) if len(keys) else torch.zeros_like(wanted, dtype=torch.bool)
 
 
 def estimate_discounts(counts: Tensor, modified: bool) -> Tensor:
@@ -283,36 +292,55 @@ class NGram(CountModel):
         """
         if padding is not None:
             prefix = prefix.masked_fill(padding, self.pad)
-        return self._mix(prefix)[-1].log()
+        B, V, h = len(prefix), self.vocab_size, self._history(prefix)
+        # the recursion unrolled: P_n = Σ_m p_m(hw) Π_{j > m} back_j, and last P_0 = 1/V
+        weight = torch.ones(B, dtype=torch.float64, device=h.device)  # Π back, of what is left to lower orders
+        cells, parts = [], []
+        for level in self.levels:
+            context, seen = self._contexts(level, h)
+            if not len(level.keys):
+                continue  # nothing was counted
+            row, place = level.followers(context, seen)
+            cells.append(row * V + level.keys.take(place) % self.base)
+            parts.append(level.p.take(place) * weight.take(row))
+            weight = torch.where(seen, weight * level.back.take(context), weight)
+        p = (weight * self._lowest())[:, None].repeat(1, V)
+        if self.bos is not None:
+            p[:, self.bos] = 0
+        if cells:
+            p.view(-1).index_add_(0, torch.cat(cells), torch.cat(parts))
+        return p.log()
 
-    def _mix(self, prefix: Tensor) -> list[Tensor]:
-        """P_0, P_1, …, P_n after each prefix: probabilities (B, V) each."""
-        B, V = len(prefix), self.vocab_size
+    def _history(self, prefix: Tensor) -> Tensor:
+        """The last n - 1 tokens of each prefix (B, T) as a number, (B,)."""
         start = self.order - 1 - prefix.shape[1]
         last = F.pad(prefix, (start, 0), value=self.pad) if start >= 0 else prefix[:, -start:]
         weights = self.base ** torch.arange(self.order - 2, -1, -1, device=prefix.device)
-        h = (last * weights).sum(1)  # (B,)
+        return (last * weights).sum(1)
+
+    def _contexts(self, level: Level, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Which context of a level each history (B,) ends in, and whether it was ever seen."""
+        context, seen = find(level.contexts, h % self.base ** (level.order - 1))
+        if self.smoothing == "none" and not seen.all():
+            raise ValueError(
+                "This context was never seen: maximum likelihood has no distribution after it; "
+                "choose a smoothing or a lower order."
+            )
+        return context, seen
+
+    def _mix(self, prefix: Tensor) -> list[Tensor]:
+        """P_0, P_1, …, P_n after each prefix: probabilities (B, V) each."""
+        B, V, h = len(prefix), self.vocab_size, self._history(prefix)
         p = torch.full((B, V), self._lowest(), dtype=torch.float64, device=prefix.device)
         if self.bos is not None:
             p[:, self.bos] = 0
         mixed = [p]
         for level in reversed(self.levels):
-            context, seen = find(level.contexts, h % self.base ** (level.order - 1))
-            if self.smoothing == "none" and not seen.all():
-                raise ValueError(
-                    "This context was never seen: maximum likelihood has no distribution after it; "
-                    "choose a smoothing or a lower order."
-                )
-            rows = seen.nonzero().flatten()
-            p = p.clone()
-            if len(rows):
-                at = context[rows]
-                p[rows] *= level.back[at, None]
-                size = level.starts[at + 1] - level.starts[at]  # n-grams that begin with each context
-                row = rows.repeat_interleave(size)
-                first = (level.starts[at] - (size.cumsum(0) - size)).repeat_interleave(size)
-                place = first + torch.arange(int(size.sum()), device=p.device)
-                p[row, level.keys[place] % self.base] += level.p[place]
+            context, seen = self._contexts(level, h)
+            if len(level.keys):
+                row, place = level.followers(context, seen)
+                p = torch.where(seen, level.back.take(context), 1.0)[:, None] * p
+                p[row, level.keys.take(place) % self.base] += level.p.take(place)
             mixed.append(p)
         return mixed
 
