@@ -50,9 +50,9 @@ class Tokenizer(ABC):
             ValueError: a number is not in the vocabulary.
         """
         numbers = ids.tolist() if isinstance(ids, Tensor) else [int(i) for i in ids]
-        for i in numbers:
-            if not 0 <= i < len(self):
-                raise ValueError(f"Token {i} is not in the vocabulary of {len(self)} tokens.")
+        if numbers and not 0 <= min(numbers) <= max(numbers) < len(self):
+            bad = next(i for i in numbers if not 0 <= i < len(self))
+            raise ValueError(f"Token {bad} is not in the vocabulary of {len(self)} tokens.")
         return self._text(numbers)
 
     @abstractmethod

@@ -16,6 +16,7 @@ from datamodules.fetch import MissingData
 from datamodules.text import Text
 from lab.lenses import text as texts
 from modules.base import NextToken
+from modules.language.ngram import NGram
 from modules.language.truncation import SamplingParams, draw
 from modules.transformer.gpt import GPT
 
@@ -56,6 +57,17 @@ def continuing(
         nats.append(-log_p.gather(-1, token[..., None])[..., 0])
         text = torch.cat([text, token.reshape(S * R, 1)], 1)
         yield text.reshape(S, R, -1)[..., start:], torch.stack(nats, -1)
+
+
+def scoring(model: NextToken, text: Tensor, start: int) -> Iterator[Tensor]:
+    """What texts cost under a model, from their token `start` ≥ 1 on: (R, N) -> −log P (R, t) after some t of
+    the N − start tokens, at last all. Counts look up all at once; other models are asked token by token."""
+    if isinstance(model, NGram):
+        yield -model.token_log_probs(text[:, :-1], text[:, 1:])[:, start - 1 :]
+        return
+    given = text[:, start:]
+    for _, nats in continuing(model, text[None, :, :start], given.shape[1], [given]):
+        yield nats[0]
 
 
 class Remembering:

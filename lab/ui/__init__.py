@@ -32,7 +32,7 @@ from lab.ui.rewind import Rewind, rewind
 from lab.ui.stage import guard, scene, stage
 from lab.ui.state import held_text, select, set_values
 from lab.ui.watching import action, live, samples, setting
-from lab.ui.working import found, job
+from lab.ui.working import found, found_ahead, job
 
 columns, tabs, expander, container, caption, markdown = (
     st.columns, st.tabs, st.expander, st.container, st.caption, st.markdown,
@@ -44,7 +44,8 @@ __all__ = [
     "Beside", "Rewind", "action", "ahead", "ask_password", "beginning", "browser_keys", "button",
     "button_figure",
     "cached", "caption", "card", "cells", "check", "choice", "clickable", "code", "columns", "container",
-    "course_map", "divider", "draw", "equation", "expander", "experiment", "figure", "film", "found", "gate",
+    "course_map", "divider", "draw", "equation", "expander", "experiment", "figure", "film", "found",
+    "found_ahead", "gate",
     "guard", "held_text", "history", "ink", "job", "json", "language_model", "language_models",
     "live", "load", "markdown", "metric", "navigation", "near", "next_token_model", "notice", "number",
     "page_link", "pages", "program", "read_history", "rerun", "rewind", "samples", "scene", "select",

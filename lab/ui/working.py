@@ -10,6 +10,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from lab.errors import UserError
+from lab.ui.idle import ahead
 from lab.ui.models import cached
 from lab.ui.page import stop, wait
 from lab.ui.watching import live
@@ -138,3 +139,9 @@ def found(
     if whole is None:
         wait(says)
     return whole
+
+
+def found_ahead(key: str, *asked: tuple[Any, Callable[[], Work]]) -> None:
+    """Compute while the server is idle what `found` may be asked for next under this key, where it is quick:
+    (of, start) of each, as it takes them, the likeliest first."""
+    ahead(all_of, *((key, of, start) for of, start in asked))

@@ -263,3 +263,22 @@ def test_the_page_lets_a_model_go_on_alone(monkeypatch):
     assert said == (not found.told) == (abs(growth) < 2 * error)
     gap = found.own - found.true
     assert f"{float(gap[:3].mean()):.3f}" in page.latex[0].value
+
+
+def test_a_pen_goes_on_where_it_stopped():
+    model, prompt = counted(), torch.tensor([1, 2])
+    pen = all_strategies.Pen(model, prompt, texts=2, seed=3)
+    short = pen.first(5)
+    assert pen.done == 5
+    whole = all_strategies.Pen(model, prompt, texts=2, seed=3).first(12)
+    for part, goes_on, at_once in zip(short, pen.first(12), whole, strict=True):
+        assert torch.equal(goes_on, at_once) and torch.equal(part, at_once[..., :5])
+    assert torch.equal(pen.first(5)[0], short[0]) and pen.done == 12
+
+
+def test_scoring_at_once_and_token_by_token_agree():
+    model, text = counted(), torch.randint(5, (4, 15), generator=torch.Generator().manual_seed(2))
+    (at_once,) = lens.scoring(model, text, 3)
+    *_, last = lens.scoring(lens.Remembering(model), text, 3)  # no counts, as far as it is known
+    torch.testing.assert_close(at_once, last)
+    assert at_once.shape == (4, 12)

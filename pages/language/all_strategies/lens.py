@@ -11,12 +11,14 @@ Reference: Holtzman et al. 2019, arXiv:1904.09751.
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from threading import Lock
 
 import torch
 from torch import Tensor
 
 from datamodules.tokenizer import Tokenizer
-from lab.lenses.strategies import GRAM, continuing, last
+from lab.lenses import strategies
+from lab.lenses.strategies import GRAM, continuing, last, scoring
 from modules.base import NextToken
 from modules.language.truncation import SamplingParams
 
@@ -24,6 +26,7 @@ HUMAN = "people"
 
 
 TEXTS = 3  # of each strategy
+LONGEST = 2000  # tokens that a text may have
 
 
 STRATEGIES: dict[str, SamplingParams] = {
@@ -63,6 +66,41 @@ def distinct(tokens: Tensor, n: int = GRAM) -> float:
     return len(set(map(tuple, grams.tolist()))) / len(grams)
 
 
+class Pen:
+    """Writes R texts by each of STRATEGIES behind one prompt, and goes on where it stopped when longer ones
+    are asked for: what is written stays, since a longer draw begins with the shorter one of the same seed.
+
+    Args:
+        prompt: (T₀,). texts: R.
+    """
+
+    def __init__(self, model: NextToken, prompt: Tensor, texts: int = TEXTS, seed: int = 0) -> None:
+        self.model, self.prompt, self.texts = model, prompt, texts
+        prefix = prompt.expand(len(STRATEGIES), texts, -1)
+        self.stream = continuing(model, prefix, LONGEST, list(STRATEGIES.values()), seed)
+        self.written = prefix[..., :0], torch.zeros(len(STRATEGIES), texts, 0)
+        self.lock = Lock()  # readers share what is written
+
+    @property
+    def done(self) -> int:
+        """How many tokens of each text are written."""
+        return self.written[0].shape[-1]
+
+    def first(self, length: int) -> tuple[Tensor, Tensor]:
+        """The first `length` tokens of all texts (S, R, length), and −log P of each under the model."""
+        with self.lock:
+            while self.done < length:
+                self.written = next(self.stream)
+            tokens, nats = self.written
+        return tokens[..., :length], nats[..., :length]
+
+
+def quick(pen: Pen, length: int) -> bool:
+    """Whether texts of `length` tokens are written in about a second: by `strategies.quick`, what is still to
+    write."""
+    return strategies.quick(pen.model, length - pen.done)
+
+
 def compare(
     model: NextToken,
     coder: Tokenizer,
@@ -79,22 +117,27 @@ def compare(
         human: at least texts · (T₀ + length) tokens that the model has not been trained on.
         vocabulary: the words of the training text.
     """
-    _, (tokens, nats) = last(writing(model, prompt, length, texts, human, seed))
-    return measure(coder, tokens, nats, vocabulary)
+    _, found = last(writing(Pen(model, prompt, texts, seed), length, human))
+    assert found is not None
+    return measure(coder, *found, vocabulary)
 
 
 def writing(
-    model: NextToken, prompt: Tensor, length: int, texts: int, human: Tensor | None, seed: int
-) -> Iterator[tuple[float, tuple[Tensor, Tensor]]]:
-    """`compare` as it goes: the share done, and tokens (S, R, t) with their surprisal (S, R, t) so far."""
-    how = list[SamplingParams | Tensor](STRATEGIES.values())
-    prefix = prompt.expand(len(how), texts, -1)
+    pen: Pen, length: int, human: Tensor | None = None
+) -> Iterator[tuple[float, tuple[Tensor, Tensor] | None]]:
+    """`compare` as it goes: the share done, and tokens (S, R, t) with their surprisal (S, R, t) so far; None
+    while the text of people is read."""
+    given, paid = torch.zeros(0), torch.zeros(0)
     if human is not None:
-        given = human[: texts * (len(prompt) + length)].reshape(texts, -1)
-        how = [*how, given[:, len(prompt) :]]
-        prefix = torch.cat([prefix, given[None, :, : len(prompt)]])
-    for t, found in enumerate(continuing(model, prefix, length, how, seed), start=1):
-        yield t / length, found
+        given = human[: pen.texts * (len(pen.prompt) + length)].reshape(pen.texts, -1)
+        for paid in scoring(pen.model, given, len(pen.prompt)):
+            yield 0.1 * paid.shape[1] / length, None
+        given = given[:, len(pen.prompt) :]
+    for t in range(1, length + 1):
+        tokens, nats = pen.first(t)
+        if human is not None:
+            tokens, nats = torch.cat([tokens, given[None, :, :t]]), torch.cat([nats, paid[None, :, :t]])
+        yield 0.1 + 0.9 * t / length, (tokens, nats)
 
 
 def measure(

@@ -39,7 +39,7 @@ stage.scenes(
 with stage.rail:
     name = ui.language_model("ngram-shakespeare")
     prompt, _ = ui.beginning(name)
-    length = ui.slider("New tokens", 50, 2000, 150, key="each", step=50)
+    length = ui.slider("New tokens", 50, lens.LONGEST, 150, key="each", step=50)
     seed = ui.number("Seed", 0, 9999, 0, key="seed")
 model, coder = ui.next_token_model(name), texts.tokenizer(ui.card(name))
 
@@ -51,6 +51,11 @@ def people(name):
 
 
 human, words = people(name)
+
+
+@ui.cached
+def pen(name, prompt, seed):
+    return lens.Pen(ui.next_token_model(name), prompt, seed=seed)
 
 
 @ui.cached
@@ -87,13 +92,21 @@ def show(found):
         draw([lens.measure(coder, tokens, nats, words)], 0)
 
 
+def asked(length):
+    """What the texts of so many tokens depend on, and what begins to write them."""
+    return (name, prompt.tolist(), length, seed), lambda: lens.writing(pen(name, prompt, seed), length, human)
+
+
 with stage.picture:
+    of, start = asked(length)
     found = ui.found(
-        "Write with every strategy",
-        lambda: lens.writing(ui.next_token_model(name), prompt, length, lens.TEXTS, human, seed),
-        key="write", of=(name, prompt.tolist(), length, seed), quick=strategies.quick(model, length),
-        show=show, says="The strategies are compared in full when all texts are written.",
+        "Write with every strategy", start, key="write", of=of, show=show,
+        quick=lens.quick(pen(name, prompt, seed), length),
+        says="The strategies are compared in full when all texts are written.",
     )  # fmt: skip
+    longer = min(length + 50, lens.LONGEST)
+    if lens.quick(pen(name, prompt, seed), longer):
+        ui.found_ahead("write", asked(longer))
     story = measured(name, *found)
     film = ui.film(
         len(story), key="step", seconds=0.2, default=length, label="Tokens", values=lens.frames(length)

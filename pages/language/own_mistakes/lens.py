@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lab.lenses.strategies import continuing, last
+from lab.lenses.strategies import continuing, last, scoring
 from modules.base import NextToken
 from modules.language.truncation import SamplingParams
 
@@ -74,6 +74,8 @@ def drifting(
     for t, (tokens, _) in enumerate(continuing(writer, prefix, length, [SamplingParams()], seed), start=1):
         own = tokens[0]
         yield t / work, None
-    both = continuing(judge, prefix.expand(2, -1, -1), length, [true, own])
-    for t, (_, nats) in enumerate(both, start=1):
-        yield (length + 2 * t) / work, Drift(nats[0].mean(0), nats[1].mean(0), nats[1] - nats[0])
+    both = torch.cat([windows, torch.cat([windows[:, :start], own], 1)])  # (2R, T₀ + T)
+    for paid in scoring(judge, both, start):
+        nats = paid.unflatten(0, (2, texts))
+        share = (length + 2 * paid.shape[1]) / work
+        yield share, Drift(nats[0].mean(0), nats[1].mean(0), nats[1] - nats[0])

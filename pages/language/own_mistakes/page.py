@@ -1,5 +1,7 @@
 """Own mistakes: a model goes on after true tokens, and after its own."""
 
+from functools import partial
+
 from lab import ui
 from lab.lenses import strategies
 from lab.lenses import text as texts
@@ -7,6 +9,7 @@ from pages.language.own_mistakes import figures, lens
 
 ITSELF = "itself"
 START = 10  # true tokens before each place
+SIZES = (9, 60), (50, 1000)  # how many tokens and places there may be
 REFERENCES = [
     "Ranzato et al. 2015, Sequence level training with recurrent neural networks, arXiv:1511.06732",
     "Holtzman et al. 2019, The curious case of neural text degeneration, arXiv:1904.09751",
@@ -47,8 +50,8 @@ with stage.rail:
     judges = [n for n in ui.language_models() if texts.tokenizer(ui.card(n)).tokens == same]
     judge = ui.choice("Judged by", [ITSELF, *judges], key="judge", as_list=True)
     judge = name if judge == ITSELF else judge
-    length = ui.slider("Tokens", 9, 60, 30, key="far", step=3)
-    places = ui.slider("Places in the text", 50, 1000, 200, key="places", step=50)
+    length = ui.slider("Tokens", *SIZES[0], 30, key="far", step=3)
+    places = ui.slider("Places in the text", *SIZES[1], 200, key="places", step=50)
     seed = ui.number("Seed", 0, 99, 0, key="seed")
 text, _ = people(name)
 if text is None:
@@ -76,18 +79,33 @@ def show(found):
     )  # fmt: skip
 
 
-writer, critic = ui.next_token_model(name), ui.next_token_model(judge)
+def models():
+    """Writer and judge."""
+    return ui.next_token_model(name), ui.next_token_model(judge)
+
+
+def asked(length, places):
+    """What so many tokens at so many places depend on, and what begins the work."""
+    writer, critic = models()
+    work = partial(lens.drifting, writer, critic, corpus, START, length, places, seed)
+    return (name, judge, length, places, seed), work
+
+
+def quick(length, places):
+    """Whether it is done at once."""
+    return all(strategies.quick(model, length * places // 100) for model in models())
+
+
 with stage.picture:
+    of, start = asked(length, places)
     found = ui.found(
-        "Let the model go on alone",
-        lambda: lens.drifting(
-            ui.next_token_model(name), ui.next_token_model(judge), corpus, START, length, places, seed
-        ),
-        key="alone", of=(name, judge, length, places, seed), show=show,
-        quick=all(strategies.quick(model, length * places // 100) for model in (writer, critic)),
+        "Let the model go on alone", start, quick=quick(length, places), key="alone", of=of, show=show,
         says="The two texts are compared when the writer has written and the judge has judged.",
     )  # fmt: skip
     show(found)
+near = [(length + 3, places), (length - 3, places), (length, places + 50), (length, places - 50)]
+fits = [all(low <= v <= high for v, (low, high) in zip(size, SIZES, strict=True)) for size in near]
+ui.found_ahead("alone", *(asked(*size) for size, fit in zip(near, fits, strict=True) if fit and quick(*size)))
 
 gap = found.own - found.true
 third = length // 3
