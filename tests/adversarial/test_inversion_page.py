@@ -8,7 +8,7 @@ from opening import film, open_page, run_page
 
 from lab import weights
 from modules.adversarial.stylegan import StyleGAN
-from pages.adversarial.inversion import lens
+from pages.adversarial.inversion import lens, words
 
 
 @cache
@@ -61,7 +61,8 @@ def test_tuning_leaves_nothing_and_keeps_the_shipped_weights() -> None:
 
 
 def test_an_edit_moves_what_it_names() -> None:
-    pictures, values = lens.edited(model(), "W", found("5", "W"), "ink")
+    step = lens.direction(lens.draws(model()), "W", "ink")
+    pictures, values = lens.edited(model(), "W", found("5", "W"), "ink", step)
     assert pictures.shape == (5, 16, 16)
     assert values[2] - values[0] > 0.02 < values[-1] - values[2]
     torch.testing.assert_close(pictures[2], found("5", "W").steps[-1].picture, atol=1e-5, rtol=1e-4)
@@ -78,7 +79,7 @@ def test_slant_is_the_slope_of_the_ink() -> None:
 
 def test_the_page() -> None:
     page = open_page("adversarial/inversion", x="5")
-    assert film(page, "step")["captions"] == lens.captions(found("5", "W"), "W", False)
+    assert film(page, "step")["captions"] == words.captions(found("5", "W"), "W", False)
     open_page("adversarial/inversion", space="Z", edit="slant", encoder="true")
     blank = run_page("adversarial/inversion", x="ink.")
     assert not blank.exception

@@ -24,7 +24,6 @@ STEPS, TUNED, EVERY = 80, 40, 4  # of the search, of the tuning; a frame each so
 RATE, TUNE_RATE = 0.1, 3e-3
 FITTED, KEPT = 2000, 16  # draws for encoder and direction; codes whose pictures should stay
 EDITS = [-1.0, -0.5, 0.0, 0.5, 1.0]  # standard deviations of the quantity
-OPTIONS = ["below 0.005", "from 0.005 to 0.02", "above 0.02"]
 
 
 @dataclass(frozen=True)
@@ -47,12 +46,25 @@ class Search:
     moved: float  # mean squared change of other pictures by the tuning
 
 
+@dataclass(frozen=True)
+class Draws:
+    """Codes z, w (n, K) and their pictures (n, 1, S, S)."""
+
+    z: Tensor
+    w: Tensor
+    pictures: Tensor
+
+    def codes(self, space: Space) -> Tensor:
+        """Of W+ one style for all layers."""
+        return self.z if space == "Z" else self.w
+
+
 @torch.no_grad()
-def draws(model: StyleGAN, space: Space, n: int = FITTED, seed: int = 7) -> tuple[Tensor, Tensor]:
-    """Codes (n, K) of z or of w, and their pictures (n, 1, S, S)."""
+def draws(model: StyleGAN, n: int = FITTED, seed: int = 7) -> Draws:
+    """What the encoder and the directions are fitted to."""
     z = model.noise(n, torch.Generator().manual_seed(seed))[:, : model.latent_dim]
     w = model.styles(z)
-    return (z if space == "Z" else w[:, 0]), model.pictures(w)
+    return Draws(z, w[:, 0], model.pictures(w))
 
 
 def run(model: StyleGAN, space: Space) -> Callable[[Any, Tensor], Tensor]:
@@ -68,11 +80,13 @@ def run(model: StyleGAN, space: Space) -> Callable[[Any, Tensor], Tensor]:
 
 
 @torch.no_grad()
-def start(model: StyleGAN, space: Space, x: Tensor, encoded: bool, seed: int) -> Tensor:
-    """The code (1, ...) that the search starts at."""
+def start(
+    model: StyleGAN, space: Space, x: Tensor, encoded: bool, seed: int, drawn: Draws | None = None
+) -> Tensor:
+    """The code (1, ...) that the search starts at; `drawn` are `draws` where they are known."""
     if encoded:
-        codes, pictures = draws(model, space)
-        code = inversion.LinearEncoder(pictures, codes)(x)
+        drawn = drawn or draws(model)
+        code = inversion.LinearEncoder(drawn.pictures, drawn.codes(space))(x)
     elif space == "Z":
         code = model.noise(1, torch.Generator().manual_seed(seed))[:, : model.latent_dim]
     else:
@@ -81,19 +95,20 @@ def start(model: StyleGAN, space: Space, x: Tensor, encoded: bool, seed: int) ->
 
 
 def searching(
-    model: StyleGAN, space: Space, x: Tensor, encoded: bool, tuned: bool, seed: int
-) -> Iterator[tuple[float, Search]]:
+    model: StyleGAN, space: Space, x: Tensor, encoded: bool, tuned: bool, seed: int,
+    drawn: Draws | None = None,
+) -> Iterator[tuple[float, Search]]:  # fmt: skip
     """The share done, and the search so far: x (1, 1, S, S)."""
     make, network = run(model, space), model.network
     total, steps = STEPS + TUNED * tuned, []
-    for found in inversion.invert(lambda c: make(network, c), x, start(model, space, x, encoded, seed),
-                                  STEPS, RATE):  # fmt: skip
+    begin = start(model, space, x, encoded, seed, drawn)
+    for found in inversion.invert(lambda c: make(network, c), x, begin, STEPS, RATE):
         if found.step % EVERY == 0:
             steps.append(Step(found.step, float(found.error), found.picture[0, 0], False))
             yield found.step / total, Search(list(steps), found.code, network, 0.0)
     if not tuned:
         return
-    code, others = found.code, draws(model, "W", KEPT, 11)[0]
+    code, others = found.code, draws(model, KEPT, 11).w
     others = others[:, None].expand(-1, len(model.generator.layers), -1)
 
     def both(net: Any, given: Tensor) -> Tensor:  # the pivot in its own space, the others as styles
@@ -109,9 +124,12 @@ def searching(
             yield (STEPS + i) / total, Search(list(steps), code, net, moved)
 
 
-def found(model: StyleGAN, space: Space, x: Tensor, encoded: bool, tuned: bool, seed: int) -> Search:
+def found(
+    model: StyleGAN, space: Space, x: Tensor, encoded: bool, tuned: bool, seed: int,
+    drawn: Draws | None = None,
+) -> Search:  # fmt: skip
     """The whole search."""
-    *_, (_, search) = searching(model, space, x, encoded, tuned, seed)
+    *_, (_, search) = searching(model, space, x, encoded, tuned, seed, drawn)
     return search
 
 
@@ -139,12 +157,17 @@ QUANTITIES: dict[str, Callable[[Tensor], Tensor]] = {"ink": amount, "slant": sla
 
 
 @torch.no_grad()
-def edited(model: StyleGAN, space: Space, search: Search, quantity: str) -> tuple[Tensor, Tensor]:
-    """Pictures (len(EDITS), S, S) along the direction of a quantity, a standard deviation a step; and what is
-    measured of each."""
-    codes, pictures = draws(model, space)
-    values = QUANTITIES[quantity](pictures)
-    step = inversion.direction(codes, values) * values.std()
+def direction(drawn: Draws, space: Space, quantity: str) -> Tensor:
+    """A step of codes (K,) for one standard deviation of a quantity."""
+    values = QUANTITIES[quantity](drawn.pictures)
+    return inversion.direction(drawn.codes(space), values) * values.std()
+
+
+@torch.no_grad()
+def edited(
+    model: StyleGAN, space: Space, search: Search, quantity: str, step: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Pictures (len(EDITS), S, S) along the `direction` of a quantity; and what is measured of each."""
     moved = torch.cat([search.code + s * step for s in EDITS])
     made = run(model, space)(search.network, moved)
     return made[:, 0], QUANTITIES[quantity](made)
@@ -157,7 +180,7 @@ def edited(model: StyleGAN, space: Space, search: Search, quantity: str) -> tupl
 def targets(model: StyleGAN, painter: Any, reader: Any) -> list[tuple[str, Tensor]]:
     """Pictures (S, S) to look for: two that the model makes, digits of another model, and no digits."""
     side = model.event_shape[-1]
-    own = draws(model, "Z", 2, 0)[1][:, 0].flip(0)
+    own = draws(model, 2, 0).pictures[:, 0].flip(0)
     drawn, labels = latent.drawn_digits(painter, reader, 60)
     small = latent.as_input(model, drawn)[:, 0]
     chosen = [(str(c), small[labels == c][0]) for c in (3, 5, 8)]
@@ -167,60 +190,6 @@ def targets(model: StyleGAN, painter: Any, reader: Any) -> list[tuple[str, Tenso
     ring[4:12, 4:12] = 0.0
     cross = ((line[:, None].abs() - line[None].abs()).abs() < 0.16).float()
     return [("made", own[0]), ("made too", own[1]), *chosen, ("box", ring), ("cross", cross)]
-
-
-def captions(search: Search, space: Space, encoded: bool) -> list[str]:
-    """A sentence for every frame."""
-    begins = "from the encoder's answer" if encoded else "from a draw" if space == "Z" else "from the mean"
-    return [
-        f"{'Generator tuned' if s.tuned else 'Search in ' + space}, {begins}, step {s.number}: mean squared "
-        f"error {s.error:.5f}." + (f" Other pictures have moved by {search.moved:.5f}." if s.tuned else "")
-        for s in search.steps
-    ]
-
-
-def equations(search: Search, space: Space) -> list[str]:
-    """The error of every frame, LaTeX."""
-    theta = {False: "", True: r"_{\theta'}"}
-    name = {"Z": "z", "W": "w", "W+": "w_1,\\dots,w_L"}[space]
-    return [rf"\tfrac1D\lVert g{theta[s.tuned]}({name})-x\rVert^2={s.error:.5f}" for s in search.steps]
-
-
-def notice(search: Search, space: Space, quantity: str, values: Tensor) -> str:
-    """What holds of this search, and of the edit."""
-    first, last = search.steps[0].error, search.steps[-1].error
-    said = (
-        f"The error falls from {first:.4f} to {last:.5f}. Z has as many numbers as W, but a search there "
-        "often gets stuck, and where depends on its start: other seeds end elsewhere. W+ has a style "
-        "for each layer, six times the numbers, and comes nearer, also to what is no digit. "
-    )
-    if search.steps[-1].tuned:
-        said += (
-            "Tuning moves the generator itself, so that nothing need be left; "
-            f"{KEPT} other pictures, which it was asked to keep, have moved by {search.moved:.5f}. "
-        )
-    return said + (
-        f"The edit follows how codes of {FITTED:,} draws go with their {quantity}, by up to one standard "
-        f"deviation: measured it goes from {values[0]:.3f} to {values[-1]:.3f}."
-    )
-
-
-def bracket(error: float) -> str:
-    """Which of OPTIONS it is."""
-    return OPTIONS[0] if error < 0.005 else OPTIONS[1] if error <= 0.02 else OPTIONS[2]
-
-
-def program_of(space: Space, x: str, encoded: bool, tuned: bool, seed: int) -> str:
-    """The program that searches again; `x` is the drawing, spelled."""
-    return f"""
-    from lab import weights
-    from lab.ui import drawing
-    from pages.adversarial.inversion import lens
-
-    model = weights.load({NAME!r})
-    x = (drawing.read({x!r}, {{}}, {SIDE}) / drawing.LEVELS)[None, None]
-    result = [step.error for step in lens.found(model, {space!r}, x, {encoded}, {tuned}, {seed}).steps]
-    """
 
 
 def views(x: Tensor, steps: Sequence[Step]) -> Tensor:

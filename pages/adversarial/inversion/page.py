@@ -2,7 +2,7 @@
 
 from lab import ui
 from modules.adversarial import inversion
-from pages.adversarial.inversion import figures, lens
+from pages.adversarial.inversion import figures, lens, words
 
 REFERENCES = [
     "Zhu et al. 2016, arXiv:1609.03552; Abdal et al. 2019 (W+), arXiv:1904.03189; Roich et al. 2021 (pivotal "
@@ -32,6 +32,21 @@ def targets():
     return lens.targets(ui.load(lens.NAME), ui.load(lens.PAINTER), ui.load(lens.READER))
 
 
+@ui.cached
+def draws():
+    return lens.draws(ui.load(lens.NAME))
+
+
+@ui.cached
+def direction(space: lens.Space, quantity: str):
+    return lens.direction(draws(), space, quantity)
+
+
+@ui.cached
+def searched(space: lens.Space, x, encoded: bool, seed: int) -> lens.Search:
+    return lens.found(ui.load(lens.NAME), space, x, encoded, False, seed, draws() if encoded else None)
+
+
 # --- Controls -----------------------------------------------------------------------------------
 
 model = ui.load(lens.NAME)
@@ -44,14 +59,14 @@ with stage.rail:
     seed = ui.number("Seed of a start in Z", 0, 999, 0, key="seed")
 x = picture[None, None]
 with stage.picture:
-    search = ui.found(
-        "Search", lambda: lens.searching(ui.load(lens.NAME), space, x, encoded, tuned, seed), key="searching",
-        of=(space, ui.ink(picture), encoded, tuned, seed), quick=not tuned,
+    search = searched(space, x, encoded, seed) if not tuned else ui.found(
+        "Search", lambda: lens.searching(model, space, x, encoded, tuned, seed), key="searching",
+        of=(space, ui.ink(picture), encoded, tuned, seed), quick=False,
         says="The search, then the tuning, frame by frame.",
     )  # fmt: skip
 steps = search.steps
 film = ui.film(len(steps), key="step", default=len(steps) - 1, label="Frame", seconds=0.2)
-made, values = lens.edited(model, space, search, quantity)
+made, values = lens.edited(model, space, search, quantity, direction(space, quantity))
 views = lens.views(picture, steps)
 
 # --- Picture ------------------------------------------------------------------------------------
@@ -76,15 +91,19 @@ with stage.picture:
             data={"step": [s.number for s in steps], "error": [s.error for s in steps]},
         )  # fmt: skip
 with stage.foot:
-    film.bar(captions=lens.captions(search, space, encoded), equations=lens.equations(search, space))
+    film.bar(captions=words.captions(search, space, encoded), equations=words.equations(search, space))
 
 # --- Words --------------------------------------------------------------------------------------
 
 with stage.below:
-    ui.notice(lens.notice(search, space, quantity, values))
+    ui.notice(words.notice(search, space, quantity, values))
     ui.check(
-        "Where does the error end?", lens.OPTIONS, lens.bracket(steps[-1].error),
+        "Where does the error end?", words.OPTIONS, words.bracket(steps[-1].error),
         f"It is {steps[-1].error:.5f}.", veils=("errors", "equation", "notice"),
     )  # fmt: skip
-    ui.program(lens.program_of(space, ui.ink(picture), encoded, tuned, seed), shows=[s.error for s in steps])
+    ui.program(words.program_of(space, ui.ink(picture), encoded, tuned, seed), shows=[s.error for s in steps])
     ui.source(inversion.invert, inversion.LinearEncoder, inversion.tune, references=REFERENCES)
+if not tuned:
+    others = [(each, x, encoded, seed) for each in ("W", "W+", "Z") if each != space]
+    ui.ahead(searched, *others, (space, x, not encoded, seed))
+    ui.ahead(direction, *((space, each) for each in lens.QUANTITIES if each != quantity))
