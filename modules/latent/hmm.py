@@ -204,10 +204,11 @@ class HMM(EMDensity):
         length = self.length if length is None else length
         require(1, length=length)
         u = uniform(n, length, like=self.initial, generator=generator)
-        path = [pick(self.initial.expand(n, -1), u[:, 0])]
-        for t in range(1, length):
-            path.append(pick(self.transition[path[-1]], u[:, t]))
-        z = torch.stack(path, 1)
+        after = pick(self.transition, u[:, 1:, None])  # (n, T − 1, K): where each state would go on to
+        path = [pick(self.initial.expand(n, -1), u[:, 0])[:, None]]
+        for to in after.unbind(1):
+            path.append(to.gather(1, path[-1]))
+        z = torch.cat(path, 1)
         x = self.emission.draw(z.flatten(), generator)
         return z, x.reshape(n, length, *x.shape[1:])
 
