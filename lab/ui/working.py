@@ -3,7 +3,7 @@ where it is short."""
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -122,6 +122,7 @@ def found(
     quick: bool,
     says: str,
     show: Callable[[Any], None] | None = None,
+    soon: Iterable[tuple[Any, Callable[[], Work]]] = (),
 ) -> Any:
     """What a computation has found: at once where it is `quick`, else by a job that begins by itself; the
     page ends here until it is done, or with the sentence of what it cannot do.
@@ -129,7 +130,9 @@ def found(
     Args:
         start, of, show: as of `job`.
         says: what will be shown when it is done.
+        soon: `of` and `start` of quick computations that may be asked for next, the likeliest first.
     """
+    ahead(all_of, *((key, *each) for each in soon))
     try:
         whole = (
             all_of(key, of, start) if quick else job(label, start, key=key, of=of, show=show, at_once=True)

@@ -35,8 +35,9 @@ def target(form: Sequence[float], x: float, sigma: float) -> Toy:
     c = [*form, *[0.0] * (6 - len(form))]
 
     def g(z: Tensor) -> Tensor:
-        a, b = z[..., 0], z[..., 1]
-        return c[0] + c[1] * a + c[2] * b + c[3] * a * a + c[4] * b * b + c[5] * a * b
+        a, b = z.unbind(-1)
+        terms = {1: lambda: a, 2: lambda: b, 3: lambda: a * a, 4: lambda: b * b, 5: lambda: a * b}
+        return sum((c[i] * term() for i, term in terms.items() if c[i]), torch.full_like(a, c[0]))
 
     return Toy(g, x, sigma)
 
@@ -86,7 +87,8 @@ def training(toy: Toy, kind: str, layers: int, anneal: bool, seed: int) -> Itera
     """Adam on −ELBO; with `anneal` log p(x, z) counts from 1 % to fully over the first half."""
     generator = torch.Generator().manual_seed(seed)
     flow, total = family(kind, layers, seed), STEPS[kind]
-    optimizer = torch.optim.Adam(flow.parameters(), lr=0.03 if kind != "flow" else 5e-3)
+    parameters = list(flow.parameters())
+    optimizer = torch.optim.Adam(parameters, lr=0.03 if kind != "flow" else 5e-3)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total)
     judges = torch.randn(JUDGES, 2, generator=torch.Generator().manual_seed(1))
     log_p, kept = toy.log_evidence(7.0, 701), []
@@ -114,7 +116,7 @@ def training(toy: Toy, kind: str, layers: int, anneal: bool, seed: int) -> Itera
         loss = reverse_kl(flow.stack, z, tempered).mean()
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(flow.parameters(), 5.0)
+        torch.nn.utils.clip_grad_norm_(parameters, 5.0)
         optimizer.step()
         schedule.step()
 

@@ -57,11 +57,23 @@ with stage.rail:
     show = ui.choice("Film", ["training", "layers"], key="show")
     seed = ui.number("Seed", 0, 99, 0, key="seed")
 density, rho = exact(form, x, sigma)
-settings = (form, x, sigma, kind, layers if kind == "flow" else 1, anneal, seed)
 
 
-def start_training() -> Iterator[tuple[float, lens.Found]]:
-    return lens.training(lens.target(form, x, sigma), kind, layers, anneal, seed)
+def settings(form=form, x=x, sigma=sigma, kind=kind, anneal=anneal):
+    """What a training depends on, and how it starts."""
+
+    def start() -> Iterator[tuple[float, lens.Found]]:
+        return lens.training(lens.target(form, x, sigma), kind, layers, anneal, seed)
+
+    return (form, x, sigma, kind, layers if kind == "flow" else 1, anneal, seed), start
+
+
+soon = [settings(kind=each) for each in ("diagonal", "full") if each != kind]
+if kind != "flow":  # a flow trains longer, and only when it is asked for
+    soon += [settings(x=each) for each in ui.near(x, -1.0, 3.0, 0.1)]
+    soon += [settings(sigma=each) for each in ui.near(sigma, 0.2, 1.0, 0.1)]
+    soon += [settings(each, lens.observation(key)) for key, each in lens.FORMS.items() if key != name]
+of, start_training = settings()
 
 
 def so_far(found: lens.Found) -> None:
@@ -71,7 +83,7 @@ def so_far(found: lens.Found) -> None:
 
 with stage.picture:
     found = ui.found(
-        "Train", start_training, key="train", of=settings, quick=kind != "flow", show=so_far,
+        "Train", start_training, key="train", of=of, quick=kind != "flow", show=so_far, soon=soon,
         says="The climb of the bound and the draws of q, when the flow has trained.",
     )  # fmt: skip
 layered = show == "layers"
