@@ -3,7 +3,7 @@
 References: Vijayakumar et al. 2016, arXiv:1610.02424; [UDL] §12.7.3.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -50,6 +50,13 @@ def len_of(found: Hypothesis) -> int:
 SIZES = (1, 2, 4, 8)
 
 
+def beams(
+    model: NextToken, prompts: Sequence[Tensor], length: int, size: int, eos: int | None = None
+) -> list[list[Hypothesis]]:
+    """The texts of a beam of `size` behind each of `prompts` (T₀,), best first."""
+    return [beam(model, prompt, length, size, eos)[:size] for prompt in prompts]
+
+
 def widening(
     model: NextToken,
     prompts: Sequence[Tensor],
@@ -58,25 +65,36 @@ def widening(
     eos: int | None = None,
     alpha: float = 1.0,
     strength: float = 1.0,
+    known: Callable[[int], list[list[Hypothesis]]] | None = None,
 ) -> Iterator[tuple[float, list[Width]]]:
     """Beam search behind each of `prompts` (T₀,), at every width: the share done, and the widths that are
-    searched."""
+    searched.
+
+    Args:
+        known: of a width the `beams`, where they are at hand: neither α nor the strength λ changes them.
+    """
     model = Remembering(model)
     rows: list[Width] = []
     before: list[float] | None = None
-    work = len(prompts) * sum(sizes)
+    n, most, spread = len(prompts), max(sizes), list[list[list[Hypothesis]]]()
+    work, done = n * (most + sum(sizes)), 0
+    for prompt in prompts:
+        # a group heeds only those before it, so the first B groups are a search of B groups
+        spread.append(diverse_beam(model, prompt, length, most, 1, strength, eos))
+        done += most
+        yield done / work, []
     for size in sizes:
-        plain, normal, groups = [], [], []
-        for n, prompt in enumerate(prompts, start=1):
-            plain.append(beam(model, prompt, length, size, eos)[:size])
+        groups = [[group[0] for group in found[:size]] for found in spread]
+        plain, normal = [] if known is None else known(size), []
+        for i, prompt in enumerate(prompts):
+            if known is None:
+                plain += beams(model, [prompt], length, size, eos)
             # texts that cannot end are all equally long: their lengths divide nothing apart
-            normal.append(plain[-1][0] if eos is None else beam(model, prompt, length, size, eos, alpha)[0])
-            found = diverse_beam(model, prompt, length, size, 1, strength, eos)
-            groups.append([group[0] for group in found])
-            yield (len(prompts) * sum(r.width for r in rows) + n * size) / work, list(rows)
+            normal.append(plain[i][0] if eos is None else beam(model, prompt, length, size, eos, alpha)[0])
+            done += size
+            yield done / work, list(rows)
         best = [found[0].log_prob for found in plain]
         better = sum(b >= a - 1e-9 for a, b in zip(before or best, best, strict=True))
-        n = len(prompts)
         short, long = (sum(map(len_of, found)) / n for found in ([p[0] for p in plain], normal))
         same, apart = (sum(map(pairs, found)) / n for found in (plain, groups))
         rows.append(Width(size, sum(best) / n, better, short, long, same, apart, plain, groups))

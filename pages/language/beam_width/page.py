@@ -1,5 +1,7 @@
 """Width of a beam: is wider better, shorter, or more of the same?"""
 
+from functools import partial
+
 from lab import ui
 from lab.lenses import strategies
 from lab.lenses import text as texts
@@ -12,6 +14,7 @@ BEGINNINGS = {
     "pydocs": ("Return a ", "for i in ", "The ", "If "),
     "shakespeare": ("ROMEO:\n", "To be, or ", "the ", "KING"),
 }
+MOST = 20  # new tokens
 REFERENCES = [
     "[UDL] §12.7.3 (where beam search finds 'the overall most likely' text: it need not)",
     "Vijayakumar et al. 2016, Diverse beam search, arXiv:1610.02424",
@@ -52,16 +55,29 @@ with stage.rail:
         "Length power α", 0.0, 1.5, 1.0, key="power", step=0.1, disabled=eos is None,
         help="Texts of this model cannot end: all are equally long." if eos is None else None,
     )  # fmt: skip
-    length = ui.slider("At most new tokens", 4, 20, 12, key="most")
+    length = ui.slider("At most new tokens", 4, MOST, 12, key="most")
 
 
-def search(name, alpha, strength, length):
-    """The widths, one after the other."""
-    model = ui.next_token_model(name)
-    prompts = [texts.read(coder, text) for text in chosen]
-    return lens.widening(
-        model, prompts, length, eos=getattr(model, "eos", None), alpha=alpha, strength=strength
-    )
+def prompts():
+    """The four beginnings as tokens."""
+    return [texts.read(coder, text) for text in chosen]
+
+
+@ui.cached
+def beams(name, length, size):
+    return lens.beams(ui.next_token_model(name), prompts(), length, size, eos)
+
+
+def asked(strength, length):
+    """What the search depends on, and what begins it."""
+    known = partial(beams, name, length) if quick(length) else None
+    start = partial(lens.widening, model, prompts(), length, lens.SIZES, eos, alpha, strength, known)
+    return (name, alpha, strength, length), start
+
+
+def quick(length):
+    """Whether it is done at once."""
+    return strategies.quick(model, 10 * length)
 
 
 # --- Picture ------------------------------------------------------------------------------------
@@ -105,12 +121,15 @@ def show(rows):
 
 film = ui.film(len(lens.SIZES), key="width", seconds=1.0, label="B =", values=lens.SIZES, default=1)
 with stage.picture:
+    of, start = asked(strength, length)
     rows = ui.found(
-        "Search with 1, 2, 4 and 8", lambda: search(name, alpha, strength, length), key="search",
-        of=(name, alpha, strength, length), quick=strategies.quick(model, 10 * length), show=show,
+        "Search with 1, 2, 4 and 8", start, key="search", of=of, quick=quick(length), show=show,
         says="The widths are compared when all are searched.",
     )  # fmt: skip
     draw(rows, film)
+if quick(length + 1):
+    near = [(round(strength + 0.1, 10), length), (round(strength - 0.1, 10), length), (strength, length + 1)]
+    ui.found_ahead("search", *(asked(*each) for each in near if 0 <= each[0] <= 4 and each[1] <= MOST))
 with stage.foot:
     film.bar(
         captions=[

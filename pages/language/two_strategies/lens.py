@@ -13,7 +13,7 @@ from torch import Tensor
 
 from datamodules.tokenizer import Tokenizer
 from lab.errors import UserError
-from lab.lenses.strategies import GRAM
+from lab.lenses.strategies import GRAM, Remembering
 from modules.base import NextToken
 from modules.language import decoding
 from modules.language.beam import beam_trace
@@ -41,6 +41,7 @@ class Result:
         nats: (T,), −log P of each under the unfiltered model. entropy: (T,), of what it was drawn among.
         repeated: (T,) bool, part of a sequence of 8 tokens that has come before.
         distinct: share of different sequences of 8 tokens.
+        state: of the generator of the draws behind them, so that a longer text can go on; None of a beam.
     """
 
     tokens: Tensor
@@ -48,10 +49,21 @@ class Result:
     entropy: Tensor
     repeated: Tensor
     distinct: float
+    state: Tensor | None = None
 
 
-def run(model: NextToken, prompt: Tensor, strategy: str, length: int, seed: int = 0) -> Result:
+def grows(strategy: str) -> bool:
+    """Whether a longer text begins with the shorter one of the same seed: a beam's need not."""
+    return isinstance(STRATEGIES[strategy], SamplingParams)
+
+
+def run(
+    model: NextToken, prompt: Tensor, strategy: str, length: int, seed: int = 0, before: Result | None = None
+) -> Result:
     """Continue `prompt` (T,) by one of STRATEGIES.
+
+    Args:
+        before: a shorter result with the same arguments, of a strategy that `grows`: it is written on.
 
     Raises:
         UserError: the model has no distribution after some context.
@@ -59,15 +71,25 @@ def run(model: NextToken, prompt: Tensor, strategy: str, length: int, seed: int 
     params = STRATEGIES[strategy]
     try:
         if isinstance(params, int):
-            best = beam_trace(model, prompt, length, params).result[0]
-            return measured(model, prompt, torch.tensor(best.tokens))
-        trace = decoding.sample_trace(model, prompt, length, params, seed=seed)
+            remembering = Remembering(model)  # the best text was looked at on the way
+            best = beam_trace(remembering, prompt, length, params).result[0]
+            return measured(remembering, prompt, torch.tensor(best.tokens))
+        generator = torch.Generator().manual_seed(seed)
+        empty = torch.zeros(0)
+        tokens, nats, entropy = prompt[:0], empty, empty
+        if before is not None and before.state is not None:
+            generator.set_state(before.state)
+            tokens, nats, entropy = before.tokens, before.nats, before.entropy
+        text = torch.cat([prompt, tokens])[None]
+        steps = [*decoding.stream(model, text, length - len(tokens), params, generator=generator)]
     except ValueError as error:
         raise UserError(str(error)) from None
-    tokens = trace.result[0, len(prompt) :]
-    nats = torch.tensor([-step.values["log_prob"] for step in trace])
-    entropy = torch.tensor([step.values["entropy"] for step in trace])
-    return Result(tokens, nats, entropy, repeats(tokens), decoding.distinct(tokens, GRAM))
+    log_p, drawn = (torch.cat(each) for each in zip(*steps, strict=True))  # (T, V), (T,)
+    tokens = torch.cat([tokens, drawn])
+    nats = torch.cat([nats, -log_p.gather(1, drawn[:, None])[:, 0].float()])
+    entropy = torch.cat([entropy, torch.special.entr(log_p.exp()).sum(1).float()])
+    distinct = decoding.distinct(tokens, GRAM)
+    return Result(tokens, nats, entropy, repeats(tokens), distinct, generator.get_state())
 
 
 @torch.no_grad()

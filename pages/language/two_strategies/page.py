@@ -6,6 +6,7 @@ from lab.lenses import text as texts
 from modules.language.decoding import stream
 from pages.language.two_strategies import figures, lens
 
+STEP = 20  # tokens
 TEMPERATURES = [0.0, 0.4, 0.8, 1.0, 1.3, 2.0]
 REFERENCES = [
     "Holtzman et al. 2019, The curious case of neural text degeneration, arXiv:1904.09751",
@@ -48,14 +49,17 @@ with stage.rail:
     right = ui.choice("Other", list(lens.STRATEGIES), key="other", default="nucleus 0.9", as_list=True)
     prompt, names = ui.beginning(name)
     most = lens.most_tokens(coder)
-    length = ui.slider("New tokens", 20, most, min(60, most), key="tokens", step=20)
+    length = ui.slider("New tokens", STEP, most, min(60, most), key="tokens", step=STEP)
     seed = ui.number("Seed", 0, 9999, 0, key="seed")
     sweep = ui.toggle("Temperatures from 0 to 2", False, key="sweep", help="takes seconds")
 
 
 @ui.cached
 def continued(name, prompt, strategy, length, seed):
-    return lens.run(ui.next_token_model(name), prompt, strategy, length, seed)
+    shorter = None
+    if lens.grows(strategy) and length > STEP:
+        shorter = continued(name, prompt, strategy, length - STEP, seed)
+    return lens.run(ui.next_token_model(name), prompt, strategy, length, seed, shorter)
 
 
 try:
@@ -63,6 +67,11 @@ try:
 except UserError as error:
     ui.stop(str(error))
 human = ui.card(name)["metrics"].get("test/nll")
+longer, others = min(length + STEP, most), [how for how in lens.STRATEGIES if how not in (left, right)]
+ui.ahead(
+    continued, *((name, prompt, how, longer, seed) for how in (left, right)),
+    *((name, prompt, how, length, seed) for how in others),
+)  # fmt: skip
 
 # --- Picture ------------------------------------------------------------------------------------
 
