@@ -11,12 +11,13 @@ from lab import experiments, weights
 from lab.lenses import strategies as lens
 from lab.lenses import text as texts
 from modules.language import decoding
-from modules.language.beam import beam
+from modules.language.beam import beam, diverse_beam
 from modules.language.ngram import NGram
 from modules.language.truncation import SamplingParams
 from pages.language.all_strategies import lens as all_strategies
 from pages.language.beam_width import lens as beam_width
 from pages.language.own_mistakes import lens as own_mistakes
+from pages.language.two_strategies import lens as two_strategies
 from tests.language.toys import ENDS, NOT_MONOTONE, Coin
 
 
@@ -282,3 +283,28 @@ def test_scoring_at_once_and_token_by_token_agree():
     *_, last = lens.scoring(lens.Remembering(model), text, 3)  # no counts, as far as it is known
     torch.testing.assert_close(at_once, last)
     assert at_once.shape == (4, 12)
+
+
+def test_groups_of_the_widest_search_are_those_of_narrower_ones():
+    model, prompt = counted(), torch.tensor([1, 2])
+    for row in widths(model, [prompt], 8, (1, 2, 5), strength=0.7):
+        alone = diverse_beam(model, prompt, 8, row.width, 1, 0.7)
+        assert [h.tokens for h in row.spread[0]] == [group[0].tokens for group in alone]
+
+
+def test_known_beams_are_not_searched_again():
+    model, prompts = counted(), [torch.tensor([1, 2])]
+    known = beam_width.beams(model, prompts, 8, (1, 4))
+    assert widths(model, prompts, 8, (1, 4), known=known) == widths(model, prompts, 8, (1, 4))
+
+
+def test_a_longer_text_goes_on_where_the_shorter_one_ended():
+    model, prompt = counted(), torch.tensor([1, 2])
+    for strategy in filter(two_strategies.grows, two_strategies.STRATEGIES):
+        short = two_strategies.run(model, prompt, strategy, 20, 5)
+        longer, whole = (two_strategies.run(model, prompt, strategy, 40, 5, part) for part in (short, None))
+        for name in ("tokens", "nats", "entropy", "repeated", "state"):
+            assert torch.equal(getattr(longer, name), getattr(whole, name))
+        alone = decoding.sample_trace(model, prompt, 40, two_strategies.STRATEGIES[strategy], seed=5)
+        assert torch.equal(alone.result[0, 2:], whole.tokens) and longer.distinct == whole.distinct
+    assert not two_strategies.grows("beam of 4")

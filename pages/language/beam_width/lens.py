@@ -3,7 +3,7 @@
 References: Vijayakumar et al. 2016, arXiv:1610.02424; [UDL] §12.7.3.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -51,10 +51,11 @@ SIZES = (1, 2, 4, 8)
 
 
 def beams(
-    model: NextToken, prompts: Sequence[Tensor], length: int, size: int, eos: int | None = None
-) -> list[list[Hypothesis]]:
-    """The texts of a beam of `size` behind each of `prompts` (T₀,), best first."""
-    return [beam(model, prompt, length, size, eos)[:size] for prompt in prompts]
+    model: NextToken, prompts: Sequence[Tensor], length: int, sizes: Sequence[int], eos: int | None = None
+) -> dict[int, list[list[Hypothesis]]]:
+    """Of each width the texts of its beam behind each of `prompts` (T₀,), best first."""
+    model = Remembering(model)
+    return {size: [beam(model, p, length, size, eos)[:size] for p in prompts] for size in sizes}
 
 
 def widening(
@@ -65,13 +66,13 @@ def widening(
     eos: int | None = None,
     alpha: float = 1.0,
     strength: float = 1.0,
-    known: Callable[[int], list[list[Hypothesis]]] | None = None,
+    known: Mapping[int, list[list[Hypothesis]]] | None = None,
 ) -> Iterator[tuple[float, list[Width]]]:
     """Beam search behind each of `prompts` (T₀,), at every width: the share done, and the widths that are
     searched.
 
     Args:
-        known: of a width the `beams`, where they are at hand: neither α nor the strength λ changes them.
+        known: the `beams`, where they are at hand: neither α nor the strength λ changes them.
     """
     model = Remembering(model)
     rows: list[Width] = []
@@ -85,10 +86,10 @@ def widening(
         yield done / work, []
     for size in sizes:
         groups = [[group[0] for group in found[:size]] for found in spread]
-        plain, normal = [] if known is None else known(size), []
+        plain, normal = [] if known is None else known[size], []
         for i, prompt in enumerate(prompts):
             if known is None:
-                plain += beams(model, [prompt], length, size, eos)
+                plain.append(beam(model, prompt, length, size, eos)[:size])
             # texts that cannot end are all equally long: their lengths divide nothing apart
             normal.append(plain[i][0] if eos is None else beam(model, prompt, length, size, eos, alpha)[0])
             done += size

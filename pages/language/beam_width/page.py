@@ -1,7 +1,5 @@
 """Width of a beam: is wider better, shorter, or more of the same?"""
 
-from functools import partial
-
 from lab import ui
 from lab.lenses import strategies
 from lab.lenses import text as texts
@@ -64,14 +62,17 @@ def prompts():
 
 
 @ui.cached
-def beams(name, length, size):
-    return lens.beams(ui.next_token_model(name), prompts(), length, size, eos)
+def beams(name, length):
+    return lens.beams(ui.next_token_model(name), prompts(), length, lens.SIZES, eos)
 
 
 def asked(strength, length):
     """What the search depends on, and what begins it."""
-    known = partial(beams, name, length) if quick(length) else None
-    start = partial(lens.widening, model, prompts(), length, lens.SIZES, eos, alpha, strength, known)
+
+    def start():
+        known = beams(name, length) if quick(length) else None
+        return lens.widening(model, prompts(), length, lens.SIZES, eos, alpha, strength, known)
+
     return (name, alpha, strength, length), start
 
 
