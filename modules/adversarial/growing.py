@@ -75,14 +75,22 @@ class GrowingGenerator(nn.Module):
         self.to_pixels = nn.ModuleList(nn.Conv2d(width, colours, 1) for width in channels)
         self.level, self.alpha = 0, 1.0
 
-    def forward(self, z: Tensor) -> Tensor:
-        h = self.blocks[0](self.first(z))
-        before = h
+    def maps(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        """Of the level below (at the first: its own) and of the present one."""
+        before = h = self.blocks[0](self.first(z))
         for level in range(1, self.level + 1):
             before, h = h, self.blocks[level](up(h))
-        x = self.to_pixels[self.level](h)
+        return before, h
+
+    def ways(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        """Pixels before tanh by the old way and by the new one, where the level is not the first."""
+        before, h = self.maps(z)
+        return up(self.to_pixels[self.level - 1](before)), self.to_pixels[self.level](h)
+
+    def forward(self, z: Tensor) -> Tensor:
         if self.level and self.alpha < 1:
-            x = fade(up(self.to_pixels[self.level - 1](before)), x, self.alpha)
+            return fade(*self.ways(z), self.alpha).tanh()
+        x: Tensor = self.to_pixels[self.level](self.maps(z)[1])
         return x.tanh()
 
 

@@ -14,6 +14,7 @@ from torch import Tensor
 from lab.lenses.games import moves
 from lab.seeding import seeded
 from modules.adversarial.growing import ProgressiveGAN, halve, up
+from modules.adversarial.growing import fade as fading
 from modules.adversarial.judges import frechet
 from pages.adversarial.dcgan.lens import differ
 from pages.adversarial.dcgan.recipe import digits
@@ -61,12 +62,13 @@ def fade(model: ProgressiveGAN, seed: int) -> Fade:
     z = model.noise(DRAWN, torch.Generator().manual_seed(seed))
     made, judge, level = model.maker(), model.discriminator, model.levels - 1
     small = at(made, level - 1, 1.0)(z)
-    grown = [at(made, level, alpha)(z) for alpha in ALPHAS]
+    old, new = at(made, level, 0.0).ways(z)  # all that lies between is made of these two
+    grown = [fading(old, new, alpha).tanh() for alpha in ALPHAS]
     before, after = at(judge, level - 1, 1.0)(small), at(judge, level, 0.0)(up(small))
     same = float((grown[0] - up(small)).abs().max()), float((after - before).abs().max())
     row, column = PIXEL
-    ends = [at(made, level, alpha).double()(z[:1].double()).atanh() for alpha in (0.0, 1.0)]
-    old, new = (float(x[0, 0, row, column]) for x in ends)
+    ends = at(made, level, 0.0).double().ways(z[:1].double())
+    ways = tuple(float(x[0, 0, row, column]) for x in ends)
     small = inked(small)
     pictures = [inked(x) for x in grown]
     return Fade(
@@ -75,7 +77,7 @@ def fade(model: ProgressiveGAN, seed: int) -> Fade:
         [differ(halve(x), small) for x in pictures],
         differ(small, small.roll(1, 0)),
         same,
-        (old, new),
+        (ways[0], ways[1]),
     )
 
 
