@@ -46,8 +46,11 @@ def paid(weight: float, steps: int) -> list[int]:
 
 
 @ui.cached
-def clouded(steps: int, seed: int) -> lens.Clouds:
-    return lens.clouds(ui.load(LATENT), steps, seed)
+def clouded(steps: int, seed: int) -> tuple[lens.Clouds, list[float], float]:
+    """The clouds, how far the walk's are from the digits' codes, and how far the prior's."""
+    found = lens.clouds(ui.load(LATENT), steps, seed)
+    off = [lens.distance(found.data, cloud) for cloud in found.walk]
+    return found, off, lens.distance(found.data, found.prior)
 
 
 def draw_digits() -> None:
@@ -104,7 +107,7 @@ def draw_codes() -> None:
         j = ui.slider("Dimension up", 1, 8, 2, key="j") - 1
         steps = ui.choice("Steps S", [5, 10, 20], key="S", default=20)
         seed = ui.number("Seed", 0, 9999, 0, key="seed")
-    found = clouded(steps, seed)
+    found, off, prior = clouded(steps, seed)
     count = len(found.times)
     film = ui.film(count, key="at_t", values=range(count), default=count - 1, label="Step", seconds=0.2)
     fig = figures.clouds(found.data, found.prior, found.walk[film.at], i, j, 4.0)
@@ -112,8 +115,6 @@ def draw_codes() -> None:
         ui.figure(fig, key="clouds", share=1.0, film=film, alt="Codes of digits, of N(0, I) and of diffusion",
                   frames={"data.2.x": found.walk[:, :, i], "data.2.y": found.walk[:, :, j]},
                   data={"x": found.walk[film.at, :, i], "y": found.walk[film.at, :, j]})  # fmt: skip
-    off = [lens.distance(found.data, cloud) for cloud in found.walk]
-    prior = lens.distance(found.data, found.prior)
     with stage.foot:
         film.bar(
             captions=[f"t = {t}: energy distance to the digits' codes {o:.3f}; of N(0, I) {prior:.3f}."
