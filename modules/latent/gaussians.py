@@ -24,6 +24,7 @@ from modules.latent.em import Collapse
 from modules.latent.kmeans import plus_plus, squared_distances
 
 Covariance = Literal["full", "diag", "spherical", "tied"]
+FEW = 8  # features
 LOG_2PI = math.log(2 * math.pi)
 
 
@@ -106,10 +107,10 @@ class Gaussians(nn.Module):
         inverse = torch.linalg.solve_triangular(cholesky, torch.eye(self.features).to(cholesky), upper=False)
         factor = inverse.mT.expand(self.components, -1, -1)
         log_det = factor.diagonal(dim1=-2, dim2=-1).log().sum(1)
-        wide = factor.permute(1, 0, 2).reshape(self.features, -1)  # (D, K·D): all in one product
+        wide = factor.permute(1, 2, 0).reshape(self.features, -1)  # (D, D·K): all in one product
         y, m = self._about(x)
-        white = (y @ wide).sub_(torch.einsum("kd,kde->ke", m, factor).reshape(-1))
-        distance = white.square_().reshape(len(x), self.components, self.features).sum(-1)
+        white = (y @ wide).sub_(torch.einsum("kd,kde->ek", m, factor).reshape(-1))
+        distance = white.square_().reshape(len(x), self.features, self.components).sum(1)
         return -0.5 * (constant + distance) + log_det
 
     def _about(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -127,10 +128,14 @@ class Gaussians(nn.Module):
             y, m = self._about(x)
             square = r.T @ y.square() - 2 * m * (r.T @ y) + members[:, None] * m.square()
         else:
-            square = x.new_empty(self.components, self.features, self.features)
-            for k in range(self.components):
-                centred = x - self.means[k]
-                square[k] = (centred * r[:, k, None]).T @ centred
+            each = (
+                1 if self.features > FEW else self.components
+            )  # wide ones gain nothing by being taken at once
+            squares = []
+            for means, shares in zip(self.means.split(each), r.T.split(each), strict=True):
+                centred = x - means[:, None]  # (K, N, D)
+                squares.append((centred * shares[..., None]).mT @ centred)
+            square = torch.cat(squares)
         return {"members": members, "first": first, "square": square}
 
     def maximize(self, stats: dict[str, Tensor], prior: Tensor | float = 0.0, warn: bool = True) -> None:

@@ -82,10 +82,11 @@ class GTM(EMDensity):
 
     def log_joint(self, x: Tensor) -> Tensor:
         """log p(x, z_g), (B, G)."""
-        x, f = self._flat(x), self.line
-        squares = x.square().sum(1)[:, None] - 2 * x @ f.T + f.square().sum(1)
-        constant = 0.5 * self.n * (math.log(2 * math.pi) + self.variance.log()) + math.log(self.places)
-        return -squares / (2 * self.variance) - constant
+        x, f, v = self._flat(x), self.line, self.variance
+        constant = 0.5 * self.n * (math.log(2 * math.pi) + v.log()) + math.log(self.places)
+        # −‖x − f‖²/2v with the squares of x and of f apart: one product, and one sum over its entries
+        products = torch.addmm(-f.square().sum(1) / (2 * v) - constant, x, f.T / v)
+        return products.sub_((x.square().sum(1) / (2 * v))[:, None])
 
     def log_prob(self, x: Tensor) -> Tensor:
         return self.log_joint(x).logsumexp(1)

@@ -1,6 +1,7 @@
 """The corners of a cube: 2^d Gaussians, or d binary latents."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -24,6 +25,11 @@ def data(d: int, sigma: float, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     return lens.cube(COUNT, d, sigma, seed), lens.cube(lens.HELD, d, sigma, seed + 100)
 
 
+def fitted(*of: Any) -> Any:
+    """How the mixtures of `data`'s settings are fitted."""
+    return lens.fits(*data(*of), SIZES, "spherical")
+
+
 def view(stage: Any, references: Sequence[str]) -> None:
     """Mixtures of spherical Gaussians on the corners, by K, and the code of bits beside them."""
     film = ui.film(len(SIZES), key="components", values=SIZES, default=8, label="K =", seconds=0.7)
@@ -31,11 +37,18 @@ def view(stage: Any, references: Sequence[str]) -> None:
         d = ui.slider("Dimensions d", 2, 6, 3, key="d")
         sigma = ui.choice("Noise σ", NOISES, key="noise", default=0.1)
         seed = ui.number("Seed", 0, 99, 0, key="seed")
-    x, held_out = data(d, sigma, seed)
+    soon = [
+        *((each, sigma, seed) for each in ui.near(d, 2, 6, 1)),
+        *((d, each, seed) for each in NOISES if each != sigma),
+        (d, sigma, min(99, seed + 1)),
+    ]
+    ui.ahead(by_bits, *soon)
     found = ui.found(
-        "Fit", lambda: lens.fits(x, held_out, SIZES, "spherical"), key="cube", of=(d, sigma, seed),
-        quick=True, says="Mixtures of up to 64 Gaussians are fitted.",
+        "Fit", partial(fitted, d, sigma, seed), key="cube", of=(d, sigma, seed), quick=True,
+        soon=((each, partial(fitted, *each)) for each in soon),
+        says="Mixtures of up to 64 Gaussians are fitted.",
     )  # fmt: skip
+    x, _ = data(d, sigma, seed)
     numbers, coded = by_bits(d, sigma, seed)
     best, plain = -lens.cube_entropy(sigma), lens.gaussian_log_prob(1 + sigma**2)
     each = found.held_out / d

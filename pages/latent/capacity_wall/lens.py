@@ -115,6 +115,7 @@ def mixture(x: Tensor, size: int, covariance: Covariance = "full") -> GaussianMi
     return model
 
 
+@torch.inference_mode()
 def fits(
     x: Tensor, held_out: Tensor, sizes: list[int], covariance: Covariance = "full"
 ) -> Iterator[tuple[float, Fits | None]]:
@@ -147,6 +148,8 @@ def window() -> Tensor:
 
 def shadow(model: GaussianMixture) -> Tensor:
     """The density of the first two coordinates on the window, (CELLS, CELLS)."""
+    if model.n == 2:
+        return model.log_prob(window()).exp().reshape(CELLS, CELLS)
     flat = GaussianMixture((2,), model.components)
     flat.put(model.weights, model.gaussians.means[:, :2], model.gaussians.matrices[:, :2, :2])
     return flat.log_prob(window()).exp().reshape(CELLS, CELLS)
@@ -181,6 +184,7 @@ class Course:
     densities: Tensor
 
 
+@torch.inference_mode()
 def course(x: Tensor, held_out: Tensor, bumps: int, seed: int) -> Course:
     """EM of a curve, from the likeliest of STARTS starts after TRIAL steps; step 0 is that start."""
     model = GTM((2,), bumps, PLACES)

@@ -1,5 +1,7 @@
 """Capacity wall: what a ring and a cube cost in components, and what one bent latent makes of the ring."""
 
+from functools import partial
+
 from lab import ui
 from lab.figures import theme
 from lab.lenses import ink
@@ -36,7 +38,8 @@ stage.scenes(
 
 
 def points_of_view() -> tuple:
-    """What is fitted: the data's settings, points, new points, −H, and a program's words for both."""
+    """What is fitted: the data's settings, points, new points, −H, and a program's words for both; settings
+    that may come next, each with how to make its points."""
     with stage.rail:
         data = ui.choice("Data", [RING, DRAWING], key="data")
         if data == RING:
@@ -57,22 +60,35 @@ def points_of_view() -> tuple:
         make = lambda n, s: lens.drawn(picture, n, s)  # noqa: E731
         pad = f"drawing.read({ui.ink(picture)!r}, {{{{}}}}, {lens.PAD}) / drawing.LEVELS"
         words, spelled = (data, ui.ink(picture)), f"lens.drawn({pad}, {{}}, {{}})"
-    of = (*words, count, seed)
+    both = lambda n, s, make=make: (make(n, s), make(lens.HELD, s + 100))  # noqa: E731
+    soon = [((*words, count, min(99, seed + 1)), partial(both, count, min(99, seed + 1)))]
+    soon += [((*words, each, seed), partial(both, each, seed)) for each in COUNTS[:2] if each != count]
+    if data == RING:
+        rings = {each: lambda n, s, each=each: lens.ring(n, each, s) for each in NOISES if each != sigma}
+        soon += [((RING, each, count, seed), partial(both, count, seed, rings[each])) for each in rings]
     program = spelled.format(count, seed), spelled.format(lens.HELD, seed + 100)
-    return of, make(count, seed), make(lens.HELD, seed + 100), level, program
+    return (*words, count, seed), *both(count, seed), level, program, soon
 
 
-def fitted(of: tuple, x, held_out) -> lens.Fits:
-    return ui.found("Fit", lambda: lens.fits(x, held_out, lens.SIZES), key="fits", of=of,
-                    quick=of[-2] <= 1000, says="Mixtures of up to 32 Gaussians are fitted.")  # fmt: skip
+def quick(of: tuple) -> bool:
+    return of[-2] <= 1000
 
 
-def bent(of: tuple, x, held_out, bumps: int) -> lens.Course:
-    def start():
-        yield 1.0, lens.course(x, held_out, bumps, of[-1])
+def fitted(of: tuple, x, held_out, soon: list) -> lens.Fits:
+    return ui.found("Fit", lambda: lens.fits(x, held_out, lens.SIZES), key="fits", of=of, quick=quick(of),
+                    soon=[(then, lambda both=both: lens.fits(*both(), lens.SIZES))
+                          for then, both in soon if quick(then)],
+                    says="Mixtures of up to 32 Gaussians are fitted.")  # fmt: skip
 
-    return ui.found("Bend", start, key="bend", of=(*of, bumps), quick=of[-2] <= 1000,
-                    says="A line is bent through the points.")  # fmt: skip
+
+def bent(of: tuple, x, held_out, bumps: int, soon: list) -> lens.Course:
+    def start(both, seed: int):
+        yield 1.0, lens.course(*both(), bumps, seed)
+
+    return ui.found("Bend", partial(start, lambda: (x, held_out), of[-1]), key="bend", of=(*of, bumps),
+                    soon=[((*then, bumps), partial(start, both, then[-1]))
+                          for then, both in soon if quick(then)],
+                    quick=quick(of), says="A line is bent through the points.")  # fmt: skip
 
 
 def pictured(
@@ -104,8 +120,8 @@ def pictured(
 
 def mixture_view() -> None:
     film = ui.film(len(lens.SIZES), key="k", values=lens.SIZES, default=8, label="K =", seconds=0.6)
-    of, x, held_out, level, (these, new) = points_of_view()
-    found, curve = fitted(of, x, held_out), bent(of, x, held_out, 6)
+    of, x, held_out, level, (these, new), soon = points_of_view()
+    found, curve = fitted(of, x, held_out, soon), bent(of, x, held_out, 6, soon)
     best = int(found.held_out.argmax())
     rival = float(curve.held_out[-1])
     levels = {"−H": (level, theme.GREEN), "curve": (rival, theme.ATTENTION)}
@@ -152,11 +168,11 @@ def mixture_view() -> None:
 def curve_view() -> None:
     steps = lens.SHOWN
     film = ui.film(len(steps), key="step", values=steps, default=steps[-1], label="EM step", seconds=0.4)
-    of, x, held_out, level, (these, new) = points_of_view()
+    of, x, held_out, level, (these, new), soon = points_of_view()
     with stage.rail:
         bumps = ui.choice("Bumps", [3, 4, 6, 8, 12], key="bumps", default=6,
                           help="how many features of z the line is a weighted sum of")  # fmt: skip
-    found, mixtures = bent(of, x, held_out, bumps), fitted(of, x, held_out)
+    found, mixtures = bent(of, x, held_out, bumps, soon), fitted(of, x, held_out, soon)
     rival, best = float(mixtures.held_out.max()), mixtures.sizes[int(mixtures.held_out.argmax())]
     levels = {"−H": (level, theme.GREEN), "best mixture": (rival, theme.INPUT)}
     pictured(film, x, found, found.lines, -1, levels, steps, "EM step", log=False)
