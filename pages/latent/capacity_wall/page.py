@@ -75,15 +75,19 @@ def quick(of: tuple) -> bool:
 
 
 def fitted(of: tuple, x, held_out, soon: list) -> lens.Fits:
-    return ui.found("Fit", lambda: lens.fits(x, held_out, lens.SIZES), key="fits", of=of, quick=quick(of),
-                    soon=[(then, lambda both=both: lens.fits(*both(), lens.SIZES))
-                          for then, both in soon if quick(then)],
+    def start(both):
+        these, new = both()
+        return lens.fits(these, new, lens.SIZES)
+
+    return ui.found("Fit", partial(start, lambda: (x, held_out)), key="fits", of=of, quick=quick(of),
+                    soon=[(then, partial(start, both)) for then, both in soon if quick(then)],
                     says="Mixtures of up to 32 Gaussians are fitted.")  # fmt: skip
 
 
 def bent(of: tuple, x, held_out, bumps: int, soon: list) -> lens.Course:
     def start(both, seed: int):
-        yield 1.0, lens.course(*both(), bumps, seed)
+        these, new = both()
+        yield 1.0, lens.course(these, new, bumps, seed)
 
     return ui.found("Bend", partial(start, lambda: (x, held_out), of[-1]), key="bend", of=(*of, bumps),
                     soon=[((*then, bumps), partial(start, both, then[-1]))
