@@ -132,7 +132,7 @@ def bits_per_pixel(nats: float, n: int) -> float:
 def bit_strings(pictures: Tensor) -> list[str]:
     """(N, ...) bits as strings, a picture each; of more values with blanks between."""
     between = "" if pictures.max() <= 1 else " "
-    return [between.join(str(int(b)) for b in picture.flatten()) for picture in pictures]
+    return [between.join(map(str, picture)) for picture in pictures.flatten(1).int().tolist()]
 
 
 def samples(model: Autoregressive, count: int, seed: int) -> Tensor:

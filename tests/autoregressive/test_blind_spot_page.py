@@ -13,11 +13,11 @@ from opening import captions, equation, film, numbers, open_page, open_warned, s
 from datamodules.binary_images import BinaryImages
 from lab import experiments, weights
 from modules.autoregressive.bayesnet import BayesNet
-from pages.autoregressive.blind_spot import figures, lens
+from pages.autoregressive.blind_spot import cost, figures, lens
 
 opened = partial(open_page, "autoregressive/blind_spot")
 PUBLISHED = [(3, 3, 78), (7, 3, 55), (5, 5, 36), (7, 7, 22)]
-ONE, TWO, LEAK = lens.TRAINED.values()
+ONE, TWO, LEAK = cost.TRAINED.values()
 
 
 # --- Lens: reach ----------------------------------------------------------------------------------
@@ -97,24 +97,24 @@ def test_least_costs_are_those_of_counted_tables() -> None:
         model = BayesNet((1, 4, 4), parents, smoothing=0.0)
         model.count((data.patterns,))
         each = -model.log_conditionals(data.patterns).double().mean(0).flatten()
-        torch.testing.assert_close(lens.least_costs(data.patterns, shape), each, rtol=0, atol=1e-6)
+        torch.testing.assert_close(cost.least_costs(data.patterns, shape), each, rtol=0, atol=1e-6)
 
 
 def test_one_stack_of_3x3_masks_cannot_beat_fair_coins() -> None:
-    patterns = lens.stripes(ONE).patterns
+    patterns = cost.stripes(ONE).patterns
     free = 5 + 2 * 4
-    blind = lens.least_costs(patterns, lens.Shape(layers=20, side=5))
+    blind = cost.least_costs(patterns, lens.Shape(layers=20, side=5))
     torch.testing.assert_close(blind, torch.full((25,), math.log(2), dtype=torch.float64))
-    assert lens.coins(patterns) == pytest.approx(25 * math.log(2))
+    assert cost.coins(patterns) == pytest.approx(25 * math.log(2))
     for shape in (lens.Shape(True, layers=2, side=5), lens.Shape(first_kernel=5, layers=3, side=5)):
-        assert lens.least_costs(patterns, shape).sum() == pytest.approx(free * math.log(2))
+        assert cost.least_costs(patterns, shape).sum() == pytest.approx(free * math.log(2))
 
 
 def test_a_copy_stands_above_to_the_right() -> None:
     x = BinaryImages(kind="stripes", side=5, shift=2).patterns.flatten(1)
     copies = 0
     for pixel in range(25):
-        source = lens.source_of(pixel, 5, 2)
+        source = cost.source_of(pixel, 5, 2)
         if source is not None:
             copies += 1
             assert torch.equal(x[:, pixel], x[:, source])
@@ -123,10 +123,10 @@ def test_a_copy_stands_above_to_the_right() -> None:
 
 def test_share_of_stripes() -> None:
     patterns = BinaryImages(kind="stripes", side=4, shift=2).patterns
-    assert lens.share_of_stripes(patterns, 2) == 1
+    assert cost.share_of_stripes(patterns, 2) == 1
     spoiled = patterns.clone()
     spoiled[: len(spoiled) // 4, 0, 1, 0] = 1 - spoiled[: len(spoiled) // 4, 0, 1, 0]
-    assert lens.share_of_stripes(spoiled, 2) == 0.75
+    assert cost.share_of_stripes(spoiled, 2) == 0.75
 
 
 # --- The trained models ---------------------------------------------------------------------------
@@ -134,16 +134,16 @@ def test_share_of_stripes() -> None:
 
 def test_blindness_costs_what_the_theory_says() -> None:
     plain, gated, leaky = (weights.load(name) for name in (ONE, TWO, LEAK))
-    data = lens.stripes(ONE)
-    assert all(lens.stripes(name).describe() == data.describe() for name in (TWO, LEAK))
+    data = cost.stripes(ONE)
+    assert all(cost.stripes(name).describe() == data.describe() for name in (TWO, LEAK))
     assert abs(plain.num_parameters / gated.num_parameters - 1) < 0.01
-    cost = {
-        name: lens.costs(m, data.patterns).sum() for name, m in [("A", plain), ("B", leaky), ("G", gated)]
+    paid = {
+        name: cost.costs(m, data.patterns).sum() for name, m in [("A", plain), ("B", leaky), ("G", gated)]
     }
-    assert 25 * math.log(2) <= cost["A"] < 25 * math.log(2) + 0.001
-    assert data.least_nll <= cost["G"] < data.least_nll + 0.005
-    assert cost["B"] < 0.01  # below the floor of every density
-    for name, total in zip((ONE, LEAK, TWO), cost.values(), strict=True):
+    assert 25 * math.log(2) <= paid["A"] < 25 * math.log(2) + 0.001
+    assert data.least_nll <= paid["G"] < data.least_nll + 0.005
+    assert paid["B"] < 0.01  # below the floor of every density
+    for name, total in zip((ONE, LEAK, TWO), paid.values(), strict=True):
         card = weights.read_card(experiments.ZOO / name)
         assert card["metrics"]["test/nll"] == pytest.approx(float(total), abs=1e-4)
 
@@ -153,9 +153,9 @@ def test_only_the_gated_model_draws_stripes() -> None:
         name: weights.load(name).sample(200, generator=torch.Generator().manual_seed(1))  # type: ignore[operator]
         for name in (ONE, TWO, LEAK)
     }
-    assert lens.share_of_stripes(samples[TWO], 2) > 0.95 and lens.kinds(samples[TWO]) > 150
-    assert lens.share_of_stripes(samples[ONE], 2) < 0.05 and lens.kinds(samples[ONE]) > 150
-    assert lens.kinds(samples[LEAK]) < 5 and samples[LEAK].mean() < 0.01  # it copies the empty sheet
+    assert cost.share_of_stripes(samples[TWO], 2) > 0.95 and cost.kinds(samples[TWO]) > 150
+    assert cost.share_of_stripes(samples[ONE], 2) < 0.05 and cost.kinds(samples[ONE]) > 150
+    assert cost.kinds(samples[LEAK]) < 5 and samples[LEAK].mean() < 0.01  # it copies the empty sheet
 
 
 def test_the_leaky_model_is_no_density() -> None:
@@ -209,7 +209,7 @@ def test_the_scenes_land_where_they_say() -> None:
 
 def test_page_shows_what_each_model_says_of_the_pixel() -> None:
     page = opened(show="Stripes", pattern="77", cell="0,2")
-    picture = lens.stripes(ONE).patterns[77]
+    picture = cost.stripes(ONE).patterns[77]
     expected = [
         -weights.load(name).log_conditionals(picture[None])[0, 0, 2, 0].item()  # type: ignore[operator]
         for name in (ONE, TWO)

@@ -6,8 +6,7 @@ the first layer and 2h + 1 ≤ 2h₁ + 1 in all others, a plain stack reads i ro
     reach(i) = i·h + h₁ - h        columns to the right
 
 however deep it is: what lies beyond stays unread. Two stacks have no such wedge. Measured, the gradient of
-the logit, all weights positive and equal, so that nothing cancels. The price comes from the data: no
-network pays less for x_i than H(x_i | the pixels that it reads).
+the logit, all weights positive and equal, so that nothing cancels. What it costs: `cost`.
 
 References: van den Oord et al. 2016, arXiv:1606.05328, §2.3.
 """
@@ -19,8 +18,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from datamodules.binary_images import BinaryImages
-from lab import experiments
 from lab.lenses.receptive_field import measured
 from lab.seeding import seeded
 from modules.autoregressive.gated_pixelcnn import GatedPixelCNN
@@ -28,11 +25,6 @@ from modules.autoregressive.pixelcnn import MaskedConv2d, PixelCNN, PixelModel, 
 
 DEEPEST = 30  # layers after the first that a page offers
 ONE, TWO = "one stack", "two stacks"
-TRAINED = {
-    ONE: "pixelcnn-stripes",
-    TWO: "gatedpixelcnn-stripes",
-    "B mask first": "leakypixelcnn-stripes",
-}
 
 
 @dataclass(frozen=True)
@@ -172,82 +164,3 @@ def gradient(shape: Shape, pixel: int) -> Tensor:
     model = network(shape)
     grey = torch.full((1, model.n), 0.5, dtype=torch.float64)
     return measured(model.logits, grey, (0, pixel)).view(shape.side, shape.side)
-
-
-# --- Stripes: what it costs ---------------------------------------------------------------------
-
-
-def shape_of(model: PixelModel) -> Shape:
-    """The shape of a trained model of square pictures."""
-    known = model.hparams
-    return Shape(
-        isinstance(model, GatedPixelCNN), known["first_kernel"], known["kernel"], known["layers"],
-        model.height, known.get("first_mask", "A"),
-    )  # fmt: skip
-
-
-def stripes(name: str) -> BinaryImages:
-    """The data that experiment `name` is trained on."""
-    return BinaryImages(**experiments.find(name).config["data"]["init_args"])
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """What a model says of one pixel of one picture: p(x_i = 1 | x_<i), and -log p of what x_i is, nats."""
-
-    p: float
-    cost: float
-
-
-@torch.no_grad()
-def prediction(model: PixelModel, picture: Tensor, pixel: int) -> Prediction:
-    """Of `pixel` of a picture (1, H, W) of bits."""
-    p = float(model.conditionals(picture[None])[0].flatten()[pixel])
-    return Prediction(p, -float(model.log_conditionals(picture[None])[0].flatten()[pixel]))
-
-
-def entropy(codes: Tensor) -> float:
-    """Of the distribution that draws each of the integers `codes` (N,) equally often, nats."""
-    p = codes.unique(return_counts=True)[1].double() / len(codes)
-    return float(-torch.special.xlogy(p, p).sum())
-
-
-def least_costs(patterns: Tensor, shape: Shape) -> Tensor:
-    """H(x_i | the earlier pixels that `shape` reads) with all `patterns` equally likely, nats, (n,)."""
-    x = patterns.flatten(1).long()
-    place = 2 ** torch.arange(x.shape[1])
-    costs = []
-    for pixel in range(x.shape[1]):
-        seen = layers_read(shape, pixel)[-1].flatten()
-        seen[pixel:] = False
-        codes = x @ (place * seen)
-        costs.append(entropy(2 * codes + x[:, pixel]) - entropy(codes))
-    return torch.tensor(costs, dtype=torch.float64)
-
-
-def costs(model: PixelModel, patterns: Tensor) -> Tensor:
-    """-log p(x_i | x_<i) of the model, mean over all patterns, nats, (n,)."""
-    with torch.no_grad():
-        parts = [model.log_conditionals(part) for part in patterns.split(2048)]
-        return -torch.cat(parts).double().mean(0).flatten()
-
-
-def coins(patterns: Tensor) -> float:
-    """The cost of pixels that know nothing of each other: Σ_i H(x_i), nats a picture."""
-    return sum(entropy(pixel) for pixel in patterns.flatten(1).t())
-
-
-def source_of(pixel: int, side: int, shift: int) -> int | None:
-    """The pixel that `pixel` copies; None where it is a fresh coin."""
-    row, column = divmod(pixel, side)
-    return (row - 1) * side + column + shift if row and column + shift < side else None
-
-
-def share_of_stripes(pictures: Tensor, shift: int) -> float:
-    """How many of the pictures (N, 1, H, W) are stripes."""
-    return float((pictures[..., 1:, :-shift] == pictures[..., :-1, shift:]).flatten(1).all(1).float().mean())
-
-
-def kinds(pictures: Tensor) -> int:
-    """How many of the pictures (N, 1, H, W) differ from one another."""
-    return len(pictures.flatten(1).unique(dim=0))

@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-from torch import Tensor
-
 from lab import ui
 from modules.autoregressive import gated_pixelcnn, pixelcnn
 from pages.autoregressive.blind_spot import figures, lens, stripes
@@ -18,7 +16,7 @@ DEPTHS = list(range(lens.DEEPEST + 1))
 
 
 @ui.cached
-def paths(shape: lens.Shape, pixel: int) -> Tensor:
+def paths(shape: lens.Shape, pixel: int):
     return lens.layers_paths(shape, pixel)
 
 
@@ -154,5 +152,6 @@ with stage.rail:
     view = ui.choice("Show", ["Reach", "Stripes"], key="show")
 if view == "Reach":
     reach_view()
+    stripes.ahead()
 else:
     stripes.view(stage)

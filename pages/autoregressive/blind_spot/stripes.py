@@ -8,21 +8,34 @@ from lab import ui
 from lab.figures import basic
 from lab.lenses import drawing
 from modules.autoregressive import gated_pixelcnn
-from pages.autoregressive.blind_spot import figures, lens
+from pages.autoregressive.blind_spot import cost, figures, lens
 from pages.autoregressive.blind_spot.lens import ONE, TWO
 
 SAMPLES = 200
+PLAIN = cost.TRAINED[ONE]
+ALL, WIDER = "all", "one stack with a first kernel of 5"  # who else reads, for the least cost
 REFERENCES = ["van den Oord et al. 2016, Gated PixelCNN, arXiv:1606.05328", "[GM] §3.11.1"]
 
 
 @ui.cached
-def costs(name: str) -> torch.Tensor:
-    return lens.costs(ui.load(name), lens.stripes(name).patterns)
+def coins() -> float:
+    return cost.coins(cost.stripes(PLAIN).patterns)
 
 
 @ui.cached
-def least(shape: lens.Shape, name: str) -> torch.Tensor:
-    return lens.least_costs(lens.stripes(name).patterns, shape)
+def costs(name: str) -> torch.Tensor:
+    return cost.costs(ui.load(name), cost.stripes(name).patterns)
+
+
+@ui.cached
+def least(reader: str) -> torch.Tensor:
+    data, one = cost.stripes(PLAIN), cost.shape_of(ui.load(PLAIN))
+    shapes = {
+        ALL: lens.Shape(True, 3, 3, 2 * data.side, data.side),
+        ONE: one,
+        WIDER: lens.Shape(False, 5, 3, one.layers, data.side),
+    }
+    return cost.least_costs(data.patterns, shapes[reader])
 
 
 @ui.cached
@@ -30,23 +43,29 @@ def drawn(name: str, count: int, seed: int) -> torch.Tensor:
     return drawing.samples(ui.load(name), count, seed)
 
 
+def ahead() -> None:
+    """Compute what this view will show while nobody asks for it."""
+    ui.ahead(coins, ())
+    ui.ahead(least, *((reader,) for reader in (ALL, ONE, WIDER)))
+    ui.ahead(drawn, *((name, SAMPLES, 0) for name in cost.TRAINED.values()))
+    ui.ahead(costs, *((name,) for name in cost.TRAINED.values()))
+
+
 def view(stage: Any) -> None:
     """Three models of stripes: what each pixel costs them, and what they draw."""
-    plain = lens.TRAINED[ONE]
-    data = lens.stripes(plain)
+    data = cost.stripes(PLAIN)
     side, shift, count = data.side, data.shift, len(data.patterns)
     with stage.rail:
         number = ui.number("Pattern", 0, count - 1, 2788, key="pattern")
     row, column = ui.selected_cell("cell", side, side) or (1, 1)
     pixel = row * side + column
-    source, picture = lens.source_of(pixel, side, shift), data.patterns[number]
-    each = {label: costs(name) for label, name in lens.TRAINED.items()}
+    source, picture = cost.source_of(pixel, side, shift), data.patterns[number]
+    each = {label: costs(name) for label, name in cost.TRAINED.items()}
     total = {label: float(cost.sum()) for label, cost in each.items()}
-    coins = lens.coins(data.patterns)
-    shapes = {label: lens.shape_of(ui.load(name)) for label, name in lens.TRAINED.items()}
+    fair = coins()
     maps = {
-        "floor": least(lens.Shape(True, 3, 3, 2 * side, side), plain),
-        "one: floor": least(shapes[ONE], plain),
+        "floor": least(ALL),
+        "one: floor": least(ONE),
         "one": each[ONE],
         "two": each[TWO],
     }
@@ -60,7 +79,7 @@ def view(stage: Any) -> None:
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.against(total, data.least_nll, coins, "−log p of a picture"), share=0.5,
+                figures.against(total, data.least_nll, fair, "−log p of a picture"), share=0.5,
                 alt="Cost of a picture under the three models, the least any density can pay, and fair coins",
                 data={"model": list(total), "nats": list(total.values())},
             )  # fmt: skip
@@ -72,7 +91,7 @@ def view(stage: Any) -> None:
                 alt="Mean cost of each pixel: what is possible, and what the models reach", share=0.5,
                 data={"pixel": range(side * side), **maps},
             )  # fmt: skip
-    says = {label: lens.prediction(ui.load(name), picture, pixel) for label, name in lens.TRAINED.items()}
+    says = {label: cost.prediction(ui.load(name), picture, pixel) for label, name in cost.TRAINED.items()}
     bit = int(picture.flatten()[pixel])
     stage.equation(
         rf"-\log p(x_{{{pixel}}}{{=}}{bit} \mid \cdot):\;\; \text{{one stack }} {says[ONE].cost:.4f},\; "
@@ -84,9 +103,9 @@ def view(stage: Any) -> None:
     with stage.below:
         ui.caption(
             f"{count:,} pictures, equally likely: no density pays less than ln {count:,} = "
-            f"{data.least_nll:.4f} nats on average; {side * side} fair coins cost {coins:.4f}."
+            f"{data.least_nll:.4f} nats on average; {side * side} fair coins cost {fair:.4f}."
         )
-        for place, (label, name) in zip(ui.columns(3), lens.TRAINED.items(), strict=True):
+        for place, (label, name) in zip(ui.columns(3), cost.TRAINED.items(), strict=True):
             with place:
                 samples = drawn(name, SAMPLES, 0)
                 ui.figure(
@@ -94,14 +113,14 @@ def view(stage: Any) -> None:
                     alt=f"16 samples of {name}",
                     data={"picture": drawing.bit_strings(samples)},
                 )
-                share, kinds = lens.share_of_stripes(samples, shift), lens.kinds(samples)
+                share, kinds = cost.share_of_stripes(samples, shift), cost.kinds(samples)
                 ui.caption(f"Of {SAMPLES} draws {share:.0%} are stripes; number of different ones: {kinds}.")
         ui.notice(
             "What a pixel copies stands above it, two to the right. One row up 3×3 masks reach one to the "
             "right: the stack learns nothing at all. Two stacks of as many parameters pay the floor. "
             "The B mask pays far less than any density can, and draws empty sheets: it copies what is there."
         )
-        wider = least(lens.Shape(False, 5, 3, shapes[ONE].layers, side), plain)
+        wider = least(WIDER)
         known = float(maps["floor"][pixel]) < 1e-6
         ui.check(
             f"Could one stack know pixel ({row}, {column}) if its first kernel were 5×5?",
@@ -117,10 +136,10 @@ def view(stage: Any) -> None:
             from lab import experiments, weights
 
             x = BinaryImages(kind="{data.kind}", side={side}, shift={shift}).patterns[{number}][None]
-            names = {[lens.TRAINED[label] for label in (ONE, TWO)]}
+            names = {[cost.TRAINED[label] for label in (ONE, TWO)]}
             models = [weights.load(experiments.ZOO / name) for name in names]
             result = [-m.log_conditionals(x).flatten()[{pixel}].item() for m in models]
             """,
             shows=[says[ONE].cost, says[TWO].cost],
         )
-        ui.source(lens.least_costs, lens.costs, gated_pixelcnn.GatedPixelCNN, references=REFERENCES)
+        ui.source(cost.least_costs, cost.costs, gated_pixelcnn.GatedPixelCNN, references=REFERENCES)
