@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from modules.flow.cnf import Continuous, Solver
+from modules.flow.cnf import Continuous, Solver, solve
 from modules.flow.tangent import units
 
 FRAMES = 21
@@ -24,8 +24,11 @@ class Linear(nn.Module):
         super().__init__()
         self.J = J
 
+    def forward(self, t: float, h: Tensor) -> Tensor:
+        return h @ self.J.T
+
     def divergence(self, t: float, h: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        return h @ self.J.T, ((v @ self.J.T) * v).sum((-2, -1))
+        return self(t, h), ((v @ self.J.T) * v).sum((-2, -1))
 
 
 class Curved(nn.Module):
@@ -34,6 +37,10 @@ class Curved(nn.Module):
     def __init__(self, turn: float, pull: float) -> None:
         super().__init__()
         self.turn, self.pull = turn, pull
+
+    def forward(self, t: float, h: Tensor) -> Tensor:
+        x, y = h.unbind(-1)
+        return torch.stack([self.turn * y.sin() + self.pull * (2 * x).tanh(), self.turn * x.sin()], -1)
 
     def divergence(self, t: float, h: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         x, y = h.unbind(-1)
@@ -92,6 +99,7 @@ def frames(time: float) -> Tensor:
     return torch.linspace(0, time, FRAMES, dtype=torch.float64)
 
 
+@torch.inference_mode()
 def ride(
     made: nn.Module,
     solver: Solver,
@@ -129,6 +137,7 @@ def ring(count: int = 16) -> Tensor:
     return torch.cat([0.7 * circle, 1.5 * circle])
 
 
+@torch.inference_mode()
 def densities(made: nn.Module, times: Tensor) -> Tensor:
     """p_t on the window: the base at where each cell came from, less what the way has stretched."""
     axis = (torch.arange(CELLS, dtype=torch.float64) + 0.5) * (2 * REACH / CELLS) - REACH
@@ -152,6 +161,7 @@ class Cost:
     errors: list[float]
 
 
+@torch.inference_mode()
 def costs(
     made: nn.Module, time: float, point: tuple[float, float], truth: Tensor | None = None
 ) -> dict[str, Cost]:
@@ -160,8 +170,8 @@ def costs(
     truth = end(made, time, point) if truth is None else truth
     found = {}
     for name in ("euler", "rk4"):
-        runs = [layer(made, name, n, time).flow(start, 0.0, time) for n in COUNTS]  # type: ignore[arg-type]
-        found[name] = Cost([c for _, c in runs], [off(r[0], truth) for r, _ in runs])
+        arrived = [arrive(made, start, name, n, time) for n in COUNTS]  # type: ignore[arg-type]
+        found[name] = Cost([c for _, c in arrived], [off(h, truth) for h, _ in arrived])
     runs = [layer(made, "dopri5", 1, time, 10.0**-k).flow(start, 0.0, time) for k in (2, 3, 4, 5, 6, 7, 8)]
     found["dopri5"] = Cost([c for _, c in runs], [off(r[0], truth) for r, _ in runs])
     return found
@@ -194,7 +204,13 @@ def equations(run: Ride) -> list[str]:
     return [rf"\log p_t = {start:.4f} - ({float(d):.4f}) = {start - float(d):.4f}" for d in run.ladj]
 
 
+@torch.inference_mode()
 def end(made: nn.Module, time: float, point: tuple[float, float]) -> Tensor:
     """Where a point is at T, by RK4 in FINE steps, (2,)."""
-    start = torch.tensor([point], dtype=torch.float64)
-    return layer(made, "rk4", FINE, time).flow(start, 0.0, time)[0][0][0]
+    return arrive(made, torch.tensor([point], dtype=torch.float64), "rk4", FINE, time)[0][0]
+
+
+def arrive(made: nn.Module, h: Tensor, solver: Solver, steps: int, time: float) -> tuple[Tensor, int]:
+    """Where fixed steps take points h (N, 2) by T, without their densities; and the calls of the field."""
+    (found,), calls = solve(lambda t, state: (made(t, state[0]),), (h,), 0.0, time, solver, steps)
+    return found, calls

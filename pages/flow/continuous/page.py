@@ -65,6 +65,12 @@ with stage.rail:
     time = ui.slider("T", 0.2, 4.0, 1.0, key="T", step=0.1)
     h1 = ui.slider("Marked h₁", -2.0, 2.0, 1.0, key="h1", step=0.1)
     h2 = ui.slider("Marked h₂", -2.0, 2.0, 0.5, key="h2", step=0.1)
+near = [(time, (a, h2)) for a in ui.near(h1, -2.0, 2.0, 0.1)]
+near += [(time, (h1, b)) for b in ui.near(h2, -2.0, 2.0, 0.1)]
+near += [(t, (h1, h2)) for t in ui.near(time, 0.2, 4.0, 0.1)]
+ui.ahead(priced, *((name, rows, *each) for each in near))
+ui.ahead(ridden, *((name, rows, solver, steps, *each) for each in near),
+         *((name, rows, solver, n, time, (h1, h2)) for n in ui.near(steps, 1, 32, 1)))  # fmt: skip
 run = ridden(name, rows, solver, steps, time, (h1, h2))
 truth, cost = priced(name, rows, time, (h1, h2))
 film = ui.film(lens.FRAMES, key="step", values=range(lens.FRAMES), default=14, label="Frame", seconds=0.15)
