@@ -18,6 +18,7 @@ arXiv:1310.1757 (order-agnostic training); [GM] 1.5.4; [UDL] 16.3.4 (as masked c
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -61,6 +62,14 @@ def make_masks(rank: Tensor, degrees: Sequence[Tensor], direct: bool) -> list[Te
     if direct:
         masks.append(rank[:, None] > rank[None, :])
     return masks
+
+
+@lru_cache(maxsize=4096)
+def mixed(*numbers: int) -> int:
+    """Several numbers as one seed: torch's CPU generator reads 32 bits of it, and a SeedSequence mixes all of
+    them into these."""
+    (state,) = np.random.SeedSequence(numbers).generate_state(1)
+    return int(state)
 
 
 class MaskedLinear(nn.Linear):
@@ -197,10 +206,8 @@ class MADE(Autoregressive):
         return draw_degrees(self.n, self.hidden, cast(str, self.degrees), self._generator(index, 2))
 
     def _generator(self, index: int, purpose: int) -> torch.Generator:
-        # a function of (seed, purpose, index) alone: a resumed run and every process see the same orders;
-        # torch's CPU generator reads 32 bits of a seed, and a SeedSequence mixes all three into them
-        (state,) = np.random.SeedSequence((self.seed, purpose, index)).generate_state(1)
-        return torch.Generator().manual_seed(int(state))
+        # a function of (seed, purpose, index) alone: a resumed run and every process see the same orders
+        return torch.Generator().manual_seed(mixed(self.seed, purpose, index))
 
     def masks(self, order: Tensor | None = None, index: int = 0) -> list[Tensor]:
         """Masks (out, in) of every layer, in the weights' dtype; of pair `index`, or of `order`."""

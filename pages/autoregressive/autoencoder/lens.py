@@ -9,7 +9,7 @@ References: [GM] 1.5.3-1.5.4; Germain et al. 2015, arXiv:1502.03509.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 
 import torch
 import torch.nn.functional as F
@@ -68,18 +68,19 @@ def train(width: int, seed: int) -> tuple[list[Step], Autoencoder, MADE]:
         seed,
     )
     models: dict[str, Autoencoder | MADE] = {"ae": ae, "made": made}
-    trainings = [
-        training_steps(
-            partial(mean_loss, m),
-            torch.optim.Adam(m.parameters(), lr=RATE),
-            PASSES,
-        )
-        for m in models.values()
-    ]
+    losses: dict[str, float] = {}
+
+    def both() -> Tensor:
+        """Neither model's loss depends on the other's parameters, so one sum trains each for itself."""
+        each = {name: mean_loss(model) for name, model in models.items()}
+        losses.update({name: loss.item() for name, loss in each.items()})
+        return each["ae"] + each["made"]
+
+    adam = torch.optim.Adam([*ae.parameters(), *made.parameters()], lr=RATE, fused=True)
     steps: list[Step] = []
-    for (done, loss_ae), (_, loss_made) in zip(*trainings, strict=True):
+    for done, _ in training_steps(both, adam, PASSES):
         if done % EVERY == 0:
-            steps.append(look(done, models, {"ae": loss_ae, "made": loss_made}))
+            steps.append(look(done, models, dict(losses)))
     return steps, ae.eval(), made.eval()
 
 
@@ -119,7 +120,11 @@ def look(done: int, models: dict[str, Autoencoder | MADE], losses: dict[str, flo
 
 def reads(model: Autoencoder | MADE) -> Tensor:
     """∂ logit_i / ∂ x_j, mean over the patterns, (9, 9): at one of them all units may be shut."""
-    each = torch.autograd.functional.jacobian(lambda x: model.logits(x).sum(0), images())  # (9, 14, 9)
+    with torch.enable_grad():
+        x = images().clone().requires_grad_()
+        total = model.logits(x).sum(0)  # (9,): each row of x moves its own logits alone
+        rows = torch.eye(len(total), dtype=x.dtype)
+        (each,) = torch.autograd.grad(total, x, rows, is_grads_batched=True)  # (9, 14, 9)
     return each.mean(1)
 
 

@@ -13,6 +13,7 @@ REFERENCES = [
 FOIL, DENSITY = "autoencoder-digits", "made-digits"
 NAMES = {"ae": "Autoencoder", "made": "MADE"}
 COUNT = 200
+WIDEST = 32  # hidden units
 
 
 @ui.cached
@@ -27,9 +28,10 @@ def digits() -> list:
 
 def live() -> None:
     with stage.rail:
-        width = ui.slider("Hidden units of each", 1, 32, 16, key="width")
+        width = ui.slider("Hidden units of each", 1, WIDEST, 16, key="width")
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     trace = race(width, seed)
+    ui.ahead(race, *((near, seed) for near in (width + 1, width - 1) if 1 <= near <= WIDEST))
     film = ui.film(len(trace), key="step", default=len(trace) - 1, seconds=0.15)
     now, drawn = trace[film.at], trace.result
 
