@@ -33,6 +33,11 @@ def cost(name: str, n: int, k: int, d: int) -> lens.Cost:
 
 
 @ui.cached
+def all_costs(n: int, k: int, d: int) -> dict[str, lens.Cost]:
+    return {name: cost(*lens.depends(name, n, k, d)) for name in lens.MODELS}
+
+
+@ui.cached
 def raced() -> list[race.Racer]:
     return race.race({name: (ui.load(one), ui.card(one)) for name, one in race.RACERS.items()})
 
@@ -45,7 +50,9 @@ def counts_mode() -> None:
         name = ui.choice("Model", list(lens.MODELS), key="model", default="NADE", as_list=True)
     sizes = list(range(1, MOST + 1))
     lines = {other: lens.curve(other, sizes, k, d) for other in lens.MODELS}
-    costs = {other: cost(*lens.depends(other, n, k, d)) for other in lens.MODELS}
+    costs = all_costs(n, k, d)
+    ui.ahead(all_costs, (min(n + 1, MOST), k, d), (max(n - 1, 2), k, d), (n, k, min(d + 1, 64)))
+    ui.ahead(raced, ())
     with stage.picture:
         left, right = ui.columns([5, 4])
         with left:

@@ -29,9 +29,16 @@ with stage.rail:
 
 @ui.cached
 def inflated(written, docs):
-    return lens.inflation(*(lens.lines_of_pydocs() if docs else lens.split(written)))
+    return lens.inflation(*(documentation() if docs else lens.split(written)))
 
 
+@ui.cached
+def documentation():
+    return lens.lines_of_pydocs()
+
+
+ui.ahead(inflated, (PETS, True))
+ui.ahead(documentation, ())
 if not docs and not written.strip():
     ui.stop("There is no text to count: type at least one word.")
 rows = inflated(written, docs)

@@ -7,7 +7,7 @@ per token rises, while bits per byte tell which model knows the text better.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,18 +58,33 @@ def count(tokenizer: Tokenizer, training: str, test: str, order: int) -> Counted
 
 
 def comparing(
-    training: str, test: str, sizes: Sequence[int] = SIZES, order: int = 4
+    training: str,
+    test: str,
+    sizes: Sequence[int] = SIZES,
+    order: int = 4,
+    largest: Callable[[], BPETokenizer] | None = None,
+    counted: Callable[[int], Counted] | None = None,
 ) -> Iterator[tuple[float, list[Counted]]]:
     """The same text over bytes (256) and byte pairs, all vocabularies beginnings of the largest: the share
-    done, and what is counted so far."""
+    done, and what is counted so far.
+
+    Args:
+        largest, counted: where the largest vocabulary and what is counted with the first so many of its
+            tokens are kept; else both are made here.
+    """
     found: list[Counted] = []
     yield 0.0, found
-    largest = BPETokenizer.train(training, max(sizes))
-    sizes = sorted({min(size, len(largest)) for size in sizes})
+    coder = BPETokenizer.train(training, max(sizes)) if largest is None else largest()
+    sizes = sorted({min(size, len(coder)) for size in sizes})
     for size in sizes:
-        coder = ByteTokenizer() if size == 256 else largest.first(size)
-        found = [*found, count(coder, training, test, order)]
+        one = count(first(coder, size), training, test, order) if counted is None else counted(size)
+        found = [*found, one]
         yield len(found) / len(sizes), found
+
+
+def first(largest: BPETokenizer, size: int) -> Tokenizer:
+    """The vocabulary of its first tokens, of bytes alone where these are 256."""
+    return ByteTokenizer() if size == 256 else largest.first(size)
 
 
 def embedded() -> tuple[str, str]:

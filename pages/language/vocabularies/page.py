@@ -26,6 +26,25 @@ with stage.rail:
                       help="Over the Python documentation; takes some seconds")  # fmt: skip
 
 
+@ui.cached
+def embedded():
+    return lens.embedded()
+
+
+@ui.cached
+def largest():
+    return lens.BPETokenizer.train(embedded()[0], max(lens.SIZES))
+
+
+@ui.cached
+def of_size(size):
+    return lens.count(lens.first(largest(), size), *embedded(), 4)
+
+
+ui.ahead(of_size, *((size,) for size in lens.SIZES))
+ui.ahead(largest, ())
+ui.ahead(embedded, ())
+
 rows = {}
 for name in ui.trained("language", lambda e: e.module.endswith(".NGram")):
     if (corpus == "all" or name.endswith(corpus)) and (row := lens.shipped(ui.card(name))):
@@ -69,7 +88,8 @@ found = []
 with stage.picture:
     if count:
         found = ui.found(
-            "Count eight vocabularies", lambda: lens.comparing(*lens.embedded()), key="count", of="embedded",
+            "Count eight vocabularies", key="count", of="embedded",
+            start=lambda: lens.comparing(*embedded(), largest=largest, counted=of_size),
             quick=False, show=counted, says="The curves are whole when all eight are counted.",
         )  # fmt: skip
         counted(found)
