@@ -84,12 +84,17 @@ def shipped():
     draw(columns)
 
 
+def start():
+    training, test = embedded()
+    return lens.comparing(training, test, largest=largest, counted=of_size)
+
+
 found = []
 with stage.picture:
     if count:
         found = ui.found(
             "Count eight vocabularies", key="count", of="embedded",
-            start=lambda: lens.comparing(*embedded(), largest=largest, counted=of_size),
+            start=start,
             quick=False, show=counted, says="The curves are whole when all eight are counted.",
         )  # fmt: skip
         counted(found)
