@@ -38,7 +38,8 @@ def largest():
 
 @ui.cached
 def of_size(size):
-    return lens.count(lens.first(largest(), size), *embedded(), 4)
+    training, test = embedded()
+    return lens.count(lens.first(largest(), size), training, test, 4)
 
 
 ui.ahead(of_size, *((size,) for size in lens.SIZES))
