@@ -2,7 +2,6 @@
 
 import functools
 import importlib
-import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -82,37 +81,32 @@ def draws(
     path: str, stamp: int, size: int, inode: int, experiment: str, n: int
 ) -> torch.Tensor | list[str] | None:
     """Pictures (n, 1, H, W), up to four texts, or None where the model draws neither."""
-    checkpoint = weights.read_checkpoint(Path(path))
-    model = rebuild(checkpoint)
+    model, hparams = rebuild(Path(path))
     if not isinstance(model, Sampler):
         return None
-    hparams = checkpoint["hyper_parameters"]
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         if hparams.get("vocab_size"):
             tokenizer = datamodule(experiment).tokenizer
             return [tokenizer.decode(row) for row in model.sample(min(n, 4), generator=generator).tolist()]
-        shape = hparams.get("image_shape")
+        shape = hparams.get("image_shape") or getattr(datamodule(experiment), "sizes", {}).get("image_shape")
         return model.sample(n, generator=generator).reshape(n, *shape) if shape else None
 
 
-def rebuild(checkpoint: Mapping[str, Any]) -> Module:
-    """The model of a Lightning checkpoint with its weights, in evaluation mode.
+def rebuild(path: Path) -> tuple[Module, dict[str, Any]]:
+    """The model of a run's checkpoint with its weights, in evaluation mode, and its arguments. The checkpoint
+    has the arguments, also those that came from the data; the run's `config.yaml` names the class.
 
     Raises:
-        WeightsError: the checkpoint names no model of this project, or does not fit it.
+        UserError: the run names no model of this project, or the checkpoint does not fit it.
     """
+    checkpoint = weights.read_checkpoint(path)
+    config = path.parents[1] / "config.yaml"
+    name = experiments.class_path(experiments.read_yaml(config), "model", config)
     hparams = dict(checkpoint.get("hyper_parameters", {}))
-    name = str(hparams.get("_class_path"))
-    taken: set[str] = set(hparams)
-    if weights.CLASS_PATH.fullmatch(name):
-        module, _, cls = name.rpartition(".")
-        ancestors = inspect.getmro(getattr(importlib.import_module(module), cls))
-        taken = {p for c in ancestors if c is not Module for p in inspect.signature(c.__init__).parameters}  # type: ignore[misc]
-    init_args = {k: v for k, v in hparams.items() if k in taken}
-    model = weights.build({"config": {"model": {"class_path": name, "init_args": init_args}}}, "checkpoint")
+    model = weights.build({"config": {"model": {"class_path": name, "init_args": hparams}}}, "checkpoint")
     model.load_state_dict(checkpoint["state_dict"])
-    return model.eval()
+    return model.eval(), hparams
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
