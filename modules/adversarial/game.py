@@ -259,7 +259,8 @@ class Game(Players):
         """Measure what the averaged generator has made of z."""
         for name in ("w1", "fd"):
             if f"{split}_{name}" in self.meters:
-                self.log_metric(split, name, self.shown(x), self.shown(fake))
+                # in full precision, which a training in half would round the number to
+                self.log_metric(split, name, self.shown(x).float(), self.shown(fake).float())
         for name in ("modes", "quality", "kl"):
             if f"{split}_{name}" in self.meters:
                 self.log_metric(split, name, self.shown(fake))
