@@ -34,8 +34,8 @@ mount_menu, mount_map = (
 # The order in which a course meets the topics of a family; those not named come after, by name.
 COURSE = {
     "adversarial": (
-        "toy_gan", "gan_bench", "live_gan", "dcgan", "growing", "divergences", "optimal_discriminator",
-        "vanishing", "earth_mover", "critic", "conditional_bench", "judge", "birthday", "latent_pad",
+        "toy_gan", "gan_bench", "live_gan", "clinic", "dcgan", "growing", "divergences",
+        "optimal_discriminator", "vanishing", "earth_mover", "critic", "conditional_bench", "judge", "birthday", "latent_pad",
         "translate", "unpaired", "super_resolution", "stylegan", "inversion", "ais", "property_table",
     ),
     "autoregressive": (

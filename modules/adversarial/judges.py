@@ -140,6 +140,9 @@ def nearest_modes(x: Tensor, modes: Tensor) -> tuple[Tensor, Tensor]:
     return mode, distance
 
 
+Measure = Literal["modes", "quality", "kl"]
+
+
 class ModeCoverage(Metric):
     """How samples lie on the modes of a mixture that is known.
 
@@ -157,7 +160,7 @@ class ModeCoverage(Metric):
         self,
         modes: Sequence[Sequence[float]],
         sd: float,
-        measure: Literal["modes", "quality", "kl"],
+        measure: Measure,
         share: float = 0.008,
     ) -> None:
         super().__init__()
@@ -173,10 +176,14 @@ class ModeCoverage(Metric):
         self.near += mode[distance <= 3 * self.sd].bincount(minlength=len(self.modes))
 
     def compute(self) -> Tensor:
+        return self.of(self.measure)
+
+    def of(self, measure: Measure) -> Tensor:
+        """Any of the measures of what was seen so far."""
         total = self.count.sum()
-        if self.measure == "modes":
+        if measure == "modes":
             return (self.near >= self.share * total).sum().float()
-        if self.measure == "quality":
+        if measure == "quality":
             return self.near.sum() / total
         found = self.count.double() / total
         return kl(found, torch.full_like(found, 1 / len(found))).float()

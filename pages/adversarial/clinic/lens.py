@@ -1,0 +1,113 @@
+"""The same game twice, once with a cure: which modes each holds, look by look.
+
+Both begin with the same seed. Shares are of 2,500 samples: each belongs to its nearest mode, however far;
+near one are those within three deviations.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from datamodules import points
+from lab.lenses.games import CURES, FAILURES, playing
+from modules.adversarial.gan import GAN
+from modules.adversarial.judges import ModeCoverage
+
+TARGETS = ("ring8", "grid25")
+NOTHING = "nothing"
+BATCHES, EVERY = 600, 20
+SHOWN, SAMPLES = 400, 2500
+OPTIONS = ("the spoiled game", "the game with the cure", "both the same")
+
+
+@dataclass(frozen=True)
+class Look:
+    """
+    Attributes:
+        batches: so far. made: (SHOWN, 2). shares: (K,) of all samples, by nearest mode.
+        modes: that are reached; quality: share near any; kl: of the shares from even ones, nats.
+    """
+
+    batches: int
+    made: Tensor
+    shares: Tensor
+    modes: int
+    quality: float
+    kl: float
+
+    @property
+    def even(self) -> float:
+        """As many modes, held evenly, have this KL: K e^−KL."""
+        return len(self.shares) * math.exp(-self.kl)
+
+
+def sample(name: str) -> Tensor:
+    """Points of the data, (20,000, 2)."""
+    return points.sample(name, 20_000, seed=1)[0]  # type: ignore[arg-type]
+
+
+Pair = tuple[Look, Look]  # the spoiled game, and the one with the cure
+
+
+def watching(name: str, failure: str, cure: str, seed: int) -> Iterator[tuple[float, list[Pair]]]:
+    """Both games as they go: the share done, and all looks so far."""
+    spoiled = FAILURES.get(failure, {})
+    looks: list[Pair] = []
+    for pair in zip(lane(name, spoiled, seed), lane(name, spoiled | CURES[cure], seed), strict=True):
+        looks = [*looks, pair]
+        yield pair[0].batches / BATCHES, looks
+
+
+def lane(name: str, settings: Mapping[str, Any], seed: int, batches: int = BATCHES) -> Iterator[Look]:
+    """One game, look by look."""
+    for done, model, _ in playing(sample(name), settings, batches, seed, EVERY):
+        yield look(model, name, done)
+
+
+@torch.no_grad()
+def look(model: GAN, name: str, done: int) -> Look:
+    """What a game holds now; its own random numbers are left alone."""
+    made = model.generator(model.noise(SAMPLES, torch.Generator().manual_seed(7)))
+    centres, sd = points.MIXTURES[name]
+    seen = ModeCoverage(centres.tolist(), sd, "modes")
+    seen.update(made)
+    return Look(
+        done,
+        made[:SHOWN],
+        seen.count / SAMPLES,
+        int(seen.of("modes")),
+        float(seen.of("quality")),
+        float(seen.of("kl")),
+    )
+
+
+def captions(looks: list[Pair]) -> list[str]:
+    """What every look says of both."""
+    return [
+        f"After {one.batches} batches: {held(one)}, {one.quality:.0%} near one; with the cure {held(other)}, "
+        f"{other.quality:.0%} near one."
+        for one, other in looks
+    ]
+
+
+def held(one: Look) -> str:
+    """How many modes it holds, in words."""
+    return f"{one.even:.1f} modes' worth"
+
+
+def equations(looks: list[Pair]) -> list[str]:
+    """How unevenly the modes are held, LaTeX."""
+    return [
+        rf"\mathrm{{KL}}(\hat p\,\|\,\tfrac1K)={one.kl:.3f},\qquad\text{{with the cure }}{other.kl:.3f}"
+        for one, other in looks
+    ]
+
+
+def evener(pair: Pair) -> str:
+    """Which of OPTIONS holds the modes more evenly; the same where their KL are within 0.1 nats."""
+    one, other = pair
+    return OPTIONS[2] if abs(one.kl - other.kl) < 0.1 else OPTIONS[other.kl < one.kl]

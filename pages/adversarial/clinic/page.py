@@ -1,0 +1,94 @@
+"""Collapse clinic: a game that is spoiled beside the same game with a cure, mode by mode."""
+
+from lab import ui
+from lab.lenses import games
+from modules.adversarial.diversity import MinibatchStd, packed
+from modules.adversarial.judges import ModeCoverage
+from pages.adversarial.clinic import figures, lens
+
+REFERENCES = [
+    "Lin et al. 2018, PacGAN, arXiv:1712.04086; Karras et al. 2018, arXiv:1710.10196 (minibatch std)",
+    "Srivastava et al. 2017, arXiv:1705.07761 (modes and high-quality share)",
+    "[UDL] §15.1.3, §15.2.3 (mode dropping and collapse)",
+]
+
+stage = ui.stage("Collapse clinic", "A spoiled game holds few modes; beside it the same game, with a cure.")
+stage.scenes(
+    {
+        "Too greedy": ui.scene("One heap that wanders; who judges four points at once sees it."),
+        "Spread of a batch": ui.scene("Minibatch std: the heap opens later, and opens.",
+                                      cure="minibatch std"),
+        "No help": ui.scene("A penalty on D's slope does not cure greed: the heap stays.", cure="penalty"),
+        "Too fast": ui.scene("Ten times G's rate: few modes at a time; packs spread them.",
+                             failure="G's rate × 10"),
+        "A weak judge": ui.scene("Eight units draw no eight modes: spread is not the trouble, place is.",
+                                 failure="D of 8 units"),
+        "Twenty-five": ui.scene("The same greed on a grid.", target="grid25"),
+    }
+)  # fmt: skip
+
+with stage.rail:
+    name = ui.choice("Data", list(lens.TARGETS), key="target")
+    failure = ui.choice("Spoil it by", [*games.FAILURES, lens.NOTHING], key="failure", as_list=True,
+                        default="5 turns of G")  # fmt: skip
+    cure = ui.choice("Cure", list(games.CURES), key="cure", as_list=True, default="packs of 4")
+    seed = ui.number("Seed", 0, 999, 0, key="seed")
+
+
+@ui.cached
+def data(name: str):
+    return lens.sample(name)[: lens.SHOWN]
+
+
+def draw(looks: list[lens.Pair], at: int, film=None) -> None:
+    """Both games at a look."""
+    titles = f"{failure}" if failure != lens.NOTHING else "as it is", f"with {cure}"
+    for side, column in enumerate(ui.columns(2)):
+        lane, key = [pair[side] for pair in looks], ("spoiled", "cured")[side]
+        with column:
+            ui.figure(
+                figures.plane(data(name), lane[at], titles[side]), key=key, share=0.62, film=film,
+                frames=figures.moves(lane) if film else None,
+                alt=f"The data, and what the game makes of {'noise' if side == 0 else 'noise with the cure'}",
+            )  # fmt: skip
+            ui.figure(
+                figures.shares(lane[at]), key=f"shares-{key}", share=0.38, film=film,
+                frames={"data.0.y": [one.shares for one in lane]} if film else None,
+                alt="Share of the samples whose nearest mode is this one, beside an even share",
+                data={"mode": list(range(1, len(lane[at].shares) + 1)), "share": lane[at].shares},
+            )  # fmt: skip
+
+
+with stage.picture:
+    looks = ui.found(
+        "Play both", lambda: lens.watching(name, failure, cure, seed), key="play",
+        of=(name, failure, cure, seed), quick=False, show=lambda found: draw(found, len(found) - 1),
+        says="The film is there when both games are over.",
+    )  # fmt: skip
+    film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Look", seconds=0.2)
+    draw(looks, film.at, film)
+with stage.foot:
+    film.bar(captions=lens.captions(looks), equations=lens.equations(looks))
+
+one, other = looks[-1]
+with stage.below:
+    ui.notice(
+        "Both games begin with the same weights and see the same data. A collapse is seen in the shares: of "
+        "one heap all points have one nearest mode. A game can hold all modes and still place few points on "
+        f"them: at the end {one.quality:.0%} lie within three deviations of one, with the cure "
+        f"{other.quality:.0%}. One seed is one story: the benches play five."
+    )
+    ui.check(
+        "Which holds the modes more evenly at the end?", lens.OPTIONS, lens.evener(looks[-1]),
+        f"KL {one.kl:.3f} and {other.kl:.3f} nats.", veils=("picture", "equation"),
+    )  # fmt: skip
+    ui.program(
+        f"""
+        from pages.adversarial.clinic import lens
+
+        *_, (_, looks) = lens.watching({name!r}, {failure!r}, {cure!r}, {seed})
+        result = [[look.kl, look.quality] for look in looks[-1]]
+        """,
+        shows=[[look.kl, look.quality] for look in looks[-1]],
+    )
+    ui.source(MinibatchStd, packed, ModeCoverage.of, games.playing, references=REFERENCES)

@@ -1,0 +1,86 @@
+"""The page "Collapse clinic": both games, and what its scenes say."""
+
+import math
+from collections import deque
+from functools import cache
+
+import pytest
+import torch
+
+from datamodules import points
+from lab.lenses.games import CURES, FAILURES, playing
+from modules.adversarial.judges import ModeCoverage
+from pages.adversarial.clinic import lens
+
+
+@cache
+def played(failure: str, cure: str = "", name: str = "ring8") -> list[lens.Look]:
+    """One lane of the page, of its default seed."""
+    return list(lens.lane(name, FAILURES[failure] | CURES.get(cure, {}), 0))
+
+
+def test_a_lane_is_the_game_of_the_protocol() -> None:
+    settings = FAILURES["D of 8 units"] | CURES["packs of 4"]
+    looks = list(lens.lane("ring8", settings, 3, batches=50))
+    assert [one.batches for one in looks] == [0, 20, 40, 50]
+    ((_, model, _),) = deque(playing(lens.sample("ring8"), settings, 50, 3, 50), maxlen=1)
+    with torch.no_grad():
+        made = model.generator(model.noise(lens.SAMPLES, torch.Generator().manual_seed(7)))
+    end = looks[-1]
+    torch.testing.assert_close(end.made, made[: lens.SHOWN])
+    centres, sd = points.MIXTURES["ring8"]
+    nearest = (made[:, None] - centres).norm(dim=2).min(1)
+    assert end.quality == pytest.approx(float((nearest.values <= 3 * sd).float().mean()))
+    share = nearest.indices.bincount(minlength=8) / len(made)
+    torch.testing.assert_close(end.shares, share)
+    positive = share[share > 0]
+    assert end.kl == pytest.approx(float((positive * (8 * positive).log()).sum()), abs=1e-5)
+
+
+def test_the_page_plays_both_lanes_from_one_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lens, "BATCHES", 40)
+    monkeypatch.setattr(lens.lane, "__defaults__", (40,))
+    told = list(lens.watching("ring8", "D of 8 units", "packs of 4", 5))
+    assert [share for share, _ in told] == [0, 0.5, 1]
+    for side, cure in enumerate(("", "packs of 4")):
+        alone = list(lens.lane("ring8", FAILURES["D of 8 units"] | CURES.get(cure, {}), 5))
+        assert [pair[side].kl for pair in told[-1][1]] == [one.kl for one in alone]
+
+
+def test_a_heap_counts_for_one_mode_and_evenness_for_all() -> None:
+    even = lens.Look(0, torch.zeros(1, 2), torch.full((8,), 1 / 8), 8, 1.0, 0.0)
+    heap = lens.Look(0, torch.zeros(1, 2), torch.eye(8)[0], 1, 1.0, math.log(8))
+    assert even.even == 8 and heap.even == pytest.approx(1)
+    assert lens.evener((heap, even)) == lens.OPTIONS[1] and lens.evener((even, heap)) == lens.OPTIONS[0]
+    assert lens.evener((even, even)) == lens.OPTIONS[2]
+
+
+def test_any_measure_of_a_coverage() -> None:
+    centres, sd = points.MIXTURES["ring8"]
+    seen = ModeCoverage(centres.tolist(), sd, "kl")
+    seen.update(centres[:2])
+    assert seen.of("modes") == 2 and seen.of("quality") == 1
+    assert seen.compute() == seen.of("kl") == pytest.approx(math.log(4))
+
+
+@pytest.mark.parametrize("cure", ["packs of 4", "minibatch std"])
+def test_greed_leaves_a_heap_and_a_batch_that_is_seen_together_opens_it(cure: str) -> None:
+    spoiled, cured = played("5 turns of G"), played("5 turns of G", cure)
+    assert sum(one.kl > 1 for one in spoiled[10:]) > 0.9 * len(spoiled[10:])  # a heap, wherever it is
+    assert cured[-1].kl < spoiled[-1].kl - 1
+    assert (cured[len(cured) // 2].kl < 0.5) == (cure == "packs of 4")  # the spread of a batch helps later
+
+
+def test_a_penalty_does_not_cure_greed() -> None:
+    assert all(one.kl > 1 for one in played("5 turns of G", "penalty")[15:])
+
+
+@pytest.mark.parametrize("failure", ["G's rate × 10", "D of 8 units"])
+def test_packs_spread_a_game_that_is_too_fast_and_a_weak_judges(failure: str) -> None:
+    cured = played(failure, "packs of 4")[-1]
+    assert cured.kl < played(failure)[-1].kl - 1 and cured.quality < 0.1  # even, and not in place
+
+
+def test_on_a_grid() -> None:
+    cured = played("5 turns of G", "packs of 4", "grid25")[-1]
+    assert cured.kl < played("5 turns of G", name="grid25")[-1].kl - 1
