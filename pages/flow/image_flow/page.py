@@ -45,6 +45,8 @@ def redrawn(name: str, x, seed: int) -> list:
     return [lens.anew(ui.load(name), x, COUNT, t, seed) for t in TEMPERATURES]
 
 
+if small:
+    ui.ahead(redrawn, *((name, own.x, each) for each in dict.fromkeys((seed, min(999, seed + 1)))))
 stages, side = way(name, own.x), len(own.picture)
 end = stages[-1]
 pieces = " + ".join(f"{c} × {h} × {w}" for c, h, w in model.scales.pieces)

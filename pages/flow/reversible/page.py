@@ -164,4 +164,5 @@ def memory() -> None:
 
 with stage.rail:
     view = ui.choice("View", VIEWS, key="view")
+ui.ahead(measured, ())
 {"Plane": plane, "Blocks": blocks, "Memory": memory}[view]()

@@ -56,6 +56,7 @@ def judge(name: str, x) -> float:
     return lens.own_score(ui.load(name), x)
 
 
+ui.ahead(unseen.table_of, (lens.UNSEEN,))
 if view == "a class":
     unseen.view(stage, REFERENCES)
     ui.wait("")

@@ -58,6 +58,7 @@ def two_digits() -> None:
         a = common.digit("Digit A", "a", 3)
         b = common.digit("Digit B", "b", 9)
     film = ui.film(lens.STEPS, key="t", values=AT, default=0.5, label="t =", seconds=0.25)
+    ui.ahead(measured, (FIRST, name))
     vae, flow = travelled(FIRST, name, a.x, b.x)
     with stage.picture:
         left, right = ui.columns([3, 2])

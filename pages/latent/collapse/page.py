@@ -231,6 +231,8 @@ def by_dimension() -> None:
     dimensions.view(stage, names, split(data, "test")[0], data)
 
 
+ui.ahead(used, *((name, data) for name in names))
+ui.ahead(dimensions.measured, *((name, split(data, "test")[0]) for name in names))
 dict(zip(VIEWS, (training, swapping, by_dimension), strict=True))[view]()
 with stage.below:
     ui.source(free_bits, kl_weight, AutoregressiveVAE.pixel_log_likelihood, lens.use, references=REFERENCES)

@@ -108,6 +108,13 @@ def kinds(side: int) -> list[str]:
     return [DRAWN, DIGITS, *([IMAGES] if here else [])] if side == 28 else [DIGITS]
 
 
+@ui.cached
+def readied(name: str, kind: str) -> latent.Overview:
+    """The overview that a page of this model asks for first, if the examples are now of this kind."""
+    here = kinds(latent.side_of(ui.load(name)))
+    return overview(name, kind if kind in here else here[0])
+
+
 def shelf(name: str) -> Shelf:
     """The reader's choice of examples, in the rail."""
     side = latent.side_of(ui.load(name))
@@ -121,6 +128,8 @@ def shelf(name: str) -> Shelf:
         "data is; scikit-learn's small digits are strange to a model of MNIST: upright and thick.",
     )
     pictures, labels = examples(kind, side)
+    others = [(other, kind) for other in ui.trained("latent", fits) if other != name]
+    ui.ahead(readied, *((name, other) for other in kinds(side) if other != kind), *others)
     return Shelf(side, kind, pictures, labels, overview(name, kind), latent.examples(pictures, labels))
 
 

@@ -58,6 +58,13 @@ def steps_view(x: Tensor, own: str, code: str) -> None:
     except ValueError as error:
         common.refused(stage, x, own, str(error))
         return
+    ui.ahead(
+        climbed,
+        *((x, each, covariance, floor, start, seed) for each in ui.near(k, 1, 8, 1)),
+        *((x, k, each, floor, start, seed) for each in common.COVARIANCES if each != covariance),
+        *((x, k, covariance, floor, each, seed) for each in lens.STARTS if each != start),
+        (x, k, covariance, floor, start, min(999, seed + 1)),
+    )
     film = ui.film(len(halves), key="step", default=19, label="Half-step", seconds=0.35)
     now = halves[film.at]
     n = lens.undecided(halves)

@@ -8,6 +8,7 @@ from pages.latent.outliers import figures, lens
 
 SHARES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3]
 MODELS = ["vae-bits-digits", "iwae-digits"]
+DRAWS = [1, 5, 50, 500]
 SETS = ["other symbols", "noise", "shuffled", "inverted", "plain bars"]
 SHORT = dict(zip(lens.SCORES, ("log p̂", "error"), strict=True))
 REFERENCES = [
@@ -38,12 +39,17 @@ def judged(name: str, draws: int) -> lens.Judged:
 
 with stage.rail:
     kind = ui.choice("Digits against", SETS, key="set", as_list=True)
-    draws = ui.choice("Draws N", [1, 5, 50, 500], key="draws", default=50)
+    draws = ui.choice("Draws N", DRAWS, key="draws", default=50)
     digits = latent.examples(*common.examples(common.DIGITS, lens.SIDE))
     shelf = [("plus", lens.symbol("plus")), ("bar", lens.bar()), ("box", lens.symbol("box")), *digits[:-1]]
     picture = ui.draw("Your picture", key="x", size=lens.SIDE, examples=shelf)
     name = ui.choice("Model", MODELS, key="model", as_list=True)
 x = (picture > 0.5).float().reshape(1, -1)
+ui.ahead(
+    judged,
+    *((name, each) for each in DRAWS if each != draws),
+    *((each, draws) for each in MODELS if each != name),
+)
 found, mine = judged(name, draws), lens.scores(ui.load(name), x, draws)
 own = {score: float(value) for score, value in mine.items()}
 film = ui.film(len(SHARES), key="share", values=SHARES, default=0.05, label="Flag of digits:", seconds=0.6)

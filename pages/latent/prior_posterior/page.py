@@ -59,6 +59,12 @@ def sure_of(name: str, seed: int) -> list[float]:
     return lens.sureness(ui.load("cnn-digits"), model, lens.spread(model, SPREADS, DOTS, seed), seed)
 
 
+@ui.cached
+def shown(name: str, seed: int) -> tuple:
+    """All that the page asks of a model."""
+    return missed(name), judged(name, seed), sure_of(name, seed)
+
+
 with stage.rail:
     view = ui.choice("View", ["Sheets", "Clouds"], key="view")
     name = ui.experiment("Model", family="latent", key="model", default="vae-bits-digits", only=lens.fits)
@@ -107,6 +113,7 @@ with stage.foot:
         ]
     )
 scores, (gap, error) = judged(name, seed), missed(name)
+ui.ahead(shown, (name, min(999, seed + 1)), *((each, seed) for each in ui.trained("latent", lens.fits)))
 prior, posterior, real = (scores[n] for n in (*lens.SOURCES, "digits held out"))
 stage.equation(
     rf"\mathrm{{KL}}(q(z)\,\|\,p(z))={gap:.3f}\pm{error:.3f},\qquad "
