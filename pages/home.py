@@ -60,7 +60,7 @@ def examples() -> list:
 def neighbourhood() -> tuple:
     """Digits held out from training, their labels and their places."""
     pictures, labels = strip.digits()
-    encoder = ui.load(PLACER)
+    encoder, _ = ui.load(PLACER), ui.load(READER)  # what a digit is shown to, ready with its neighbours
     return pictures, labels, latent.codes(encoder, latent.as_input(encoder, pictures))
 
 
@@ -184,6 +184,8 @@ with stage.rail:
 with stage.picture:
     if ask == WORD:
         words(typed)
+        ui.ahead(neighbourhood, ())
+        ui.ahead(examples, ())
     else:
         digits(drawn)
 with stage.foot:

@@ -15,6 +15,7 @@ DOCS = {"Code": "for i in range(", "Prose": "Return a list of ", "Nonsense": "zz
 VIEWS = ["This step", "Draw 1,000", "Cache"]
 BARS = 20  # tokens drawn as bars, by rank
 SEEDS = 200
+HOTTEST, LONGEST = 3.0, 120  # temperature, new tokens
 
 stage = ui.stage(
     "Text sampling", "Every token of the vocabulary gets a probability; one is drawn, and it starts again."
@@ -44,11 +45,11 @@ with stage.rail:
     coder = texts.tokenizer(card)
     examples = DOCS if texts.corpus(card) == "pydocs" else EXAMPLES
     prompt, _ = ui.beginning(name, model.context, examples, max_chars=2000)
-    temperature = ui.slider("Temperature", 0.0, 3.0, 1.0, key="t", step=0.05,
+    temperature = ui.slider("Temperature", 0.0, HOTTEST, 1.0, key="t", step=0.05,
                             help="0 always takes the most probable token")  # fmt: skip
     top_k = ui.slider("Top-k", 0, 100, 0, key="k", help="0 keeps all tokens") or None
     top_p = ui.slider("Top-p", 0.01, 1.0, 1.0, key="p", step=0.01, help="1 keeps all tokens")
-    length = ui.slider("New tokens", 1, 120, 60, key="length")
+    length = ui.slider("New tokens", 1, LONGEST, 60, key="length")
     seed = ui.number("Seed", 0, 9999, 0, key="seed")
     count = view != "Cache" or ui.toggle("Run it both ways and count", True, key="count")
 
@@ -68,6 +69,15 @@ def cost(name, prompt, length, cache, seed):
 
 
 trace = run(name, prompt, length, temperature, top_k, top_p, seed)
+hotter, colder = (round(temperature + step, 10) for step in (0.05, -0.05))
+ui.ahead(
+    run,
+    (name, prompt, length, min(hotter, HOTTEST), top_k, top_p, seed),
+    (name, prompt, length, max(colder, 0.0), top_k, top_p, seed),
+    (name, prompt, min(length + 1, LONGEST), temperature, top_k, top_p, seed),
+    (name, prompt, length, temperature, min((top_k or 0) + 1, 100), top_p, seed),
+    (name, prompt, length, temperature, top_k, max(round(top_p - 0.01, 10), 0.01), seed),
+)
 settings = SamplingParams(temperature, top_k, top_p)
 film = ui.film(len(trace), key="step", label="Token", seconds=0.3)
 now = trace[film.at].values
