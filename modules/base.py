@@ -5,7 +5,6 @@ A model is one class: it holds the parameters, offers its surfaces (`log_prob`, 
 """
 
 import inspect
-import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol, cast, runtime_checkable
@@ -216,8 +215,13 @@ class Module(L.LightningModule):
     @property  # type: ignore[misc]  # Lightning's own has a setter, which only refuses
     def dtype(self) -> torch.dtype:
         """Of the first floating tensor, parameters first; Lightning's knows nothing of a table's buffers."""
-        tensors = itertools.chain(self.parameters(), self.buffers())
-        return next((t.dtype for t in tensors if t.is_floating_point()), torch.get_default_dtype())
+        # the walk of `parameters()` takes as long as a step of a small game, which asks at every draw
+        for held in ("_parameters", "_buffers"):
+            for module in self.modules():
+                for t in getattr(module, held).values():
+                    if t is not None and t.is_floating_point():
+                        return cast(torch.dtype, t.dtype)
+        return torch.get_default_dtype()
 
     @property
     def num_parameters(self) -> int:
