@@ -69,15 +69,24 @@ def density(model: GAN, sd: float) -> Tensor:
 
 
 @torch.no_grad()
-def brute_force(model: GAN, x: Tensor, sd: float, betas: Sequence[float]) -> tuple[list[float], list[float]]:
-    """log Z_β and its standard error of MANY draws, at each β."""
-    fits = ais.log_likelihood(model.decode, x[None], draws(model, MANY, 2)[:, None], sd)  # (MANY, 1)
+def crowd(model: GAN) -> Tensor:
+    """MANY made points (MANY, 2), for brute force."""
+    return model.decode(draws(model, MANY, 2))
+
+
+def brute_force(
+    made: Tensor, x: Tensor, sd: float, betas: Sequence[float]
+) -> tuple[list[float], list[float]]:
+    """log Z_β and its standard error of a `crowd`, at each β."""
+    fits = ais.log_likelihood(lambda known: known, x[None], made[:, None], sd)  # (MANY, 1)
     found = [ais.estimated(beta * fits.double()) for beta in betas]
     return [float(value) for value, _ in found], [float(error) for _, error in found]
 
 
-def run(model: GAN, x: Tensor, sd: float, chains: int, count: int, seed: int) -> Run:
-    """AIS at x (2,)."""
+def run(
+    model: GAN, x: Tensor, sd: float, chains: int, count: int, seed: int, many: Tensor | None = None
+) -> Run:
+    """AIS at x (2,); `many` is `crowd` where it is known."""
     generator = torch.Generator().manual_seed(seed)
     rungs = list(
         ais.anneal(model.decode, x[None], model.latent_dim, sd, chains=chains, count=count, step=STEP,
@@ -88,7 +97,7 @@ def run(model: GAN, x: Tensor, sd: float, chains: int, count: int, seed: int) ->
         plain, plain_error = ais.estimated(ais.log_likelihood(model.decode, x[None], rungs[0].z, sd))
     found = [ais.estimated(rung.weights) for rung in rungs]
     betas = [rung.beta for rung in rungs]
-    brute, brute_error = brute_force(model, x, sd, betas)
+    brute, brute_error = brute_force(crowd(model) if many is None else many, x, sd, betas)
     moved = [rung.moved for rung in rungs if rung.moved is not None]
     return Run(
         betas, made, [float(v) for v, _ in found], [float(e) for _, e in found], brute, brute_error,

@@ -32,8 +32,13 @@ def density(sd: float):
 
 
 @ui.cached
+def crowd():
+    return lens.crowd(ui.load(lens.NAME))
+
+
+@ui.cached
 def ran(x: float, y: float, sd: float, chains: int, count: int, seed: int):
-    return lens.run(ui.load(lens.NAME), lens.point(x, y), sd, chains, count, seed)
+    return lens.run(ui.load(lens.NAME), lens.point(x, y), sd, chains, count, seed, crowd())
 
 
 with stage.rail:
