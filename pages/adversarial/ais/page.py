@@ -49,6 +49,10 @@ with stage.rail:
     count = ui.choice("Temperatures", lens.COUNTS, key="count", default=20)
     seed = ui.number("Seed", 0, 999, 0, key="seed")
 found = ran(x, y, sd, chains, count, seed)
+ui.ahead(ran, *((each, y, sd, chains, count, seed) for each in ui.near(x, -4.0, 4.0, 0.1)),
+         *((x, each, sd, chains, count, seed) for each in ui.near(y, -4.0, 4.0, 0.1)),
+         *((x, y, each, chains, count, seed) for each in lens.BLURS if each != sd),
+         *((x, y, sd, each, count, seed) for each in lens.CHAINS if each != chains))  # fmt: skip
 film = ui.film(len(found.betas), key="rung", default=len(found.betas) - 1, label="Temperature", seconds=0.2)
 
 with stage.picture:

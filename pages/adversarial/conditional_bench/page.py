@@ -55,6 +55,10 @@ with stage.rail:
     seed = ui.number("Seed", 0, 999, 0, key="seed")
     ui.caption(f"D is told by {lens.MODELS[name]}." if not coding else "Codes, no labels.")
 frames = told(name, target, turned, seed)
+if coding:
+    ui.ahead(told, (name, target, 1 - turned, seed))
+else:
+    ui.ahead(told, *((name, each, turned, seed) for each in ui.near(target, 0, 9, 1)))
 film = ui.film(len(frames), key="turn", default=5 if coding else 0, label="Stop", seconds=0.4)
 now = frames[film.at]
 

@@ -12,7 +12,7 @@ Shapes: pictures (N, 8, 8) of 0 and 1; features (N, 64).
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor
@@ -35,6 +35,7 @@ MOST = 10  # neighbours that a ball reaches to
 OPTIONS = ["precision", "recall", "neither: the two are within 0.1"]
 LOWER = ["precision", "recall", "neither, within 0.05"]
 Change = Literal["nothing", "classes missing", "junk", "copies"]
+CHANGES: tuple[Change, ...] = get_args(Change)
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ shipped = set(ui.trained(None, lambda entry: entry.name in GENERATORS))
 names = tuple(name for name in GENERATORS if name == lens.REAL or name in shipped)
 with stage.rail:
     name = ui.choice("Generator", names, key="model", as_list=True)
-    change = ui.choice("Spoil it by", ["nothing", "classes missing", "junk", "copies"], key="change",
+    change = ui.choice("Spoil it by", lens.CHANGES, key="change",
                        as_list=True)  # fmt: skip
     k = ui.slider("k-th neighbour", 1, lens.MOST, 3, key="k")
     seed = ui.number("Seed", 0, 999, 0, key="seed")
@@ -75,6 +75,7 @@ with stage.rail:
         ) or {}  # fmt: skip
 told = told_of(name, change, seed)
 pictures, said = told.sheets, told.said[k - 1]
+ui.ahead(told_of, *((name, other, seed) for other in lens.CHANGES if other != change))
 floor = everyone[lens.REAL]
 film = ui.film(len(lens.SHARES), key="share", values=lens.SHARES, default=0.0, label="Share", seconds=0.5)
 now = said[film.at]

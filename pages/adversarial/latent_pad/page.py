@@ -58,6 +58,7 @@ with stage.rail:
         name = ui.choice("Model", lens.MODELS, key="model", as_list=True)
         a = ui.number("Draw A, by its seed", 0, 999, 0, key="a")
         b = ui.number("Draw B, by its seed", 0, 999, 1, key="b")
+        ui.ahead(cuts, (0,))
         reach = ui.slider("Walk as far as t =", 0.25, 3.0, 1.0, step=0.25, key="reach")
     else:
         seed = ui.number("Seed", 0, 999, 0, key="seed")

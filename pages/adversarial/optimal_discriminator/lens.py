@@ -27,6 +27,7 @@ LOW, HIGH, CELLS = -12.0, 18.0, 3001
 SHOWN = slice(500, 2901, 8)  # x from −7 to 17
 FRAMES = [0, 1, 2, 4, 7, 11, 16, 23, 32, 45, 62, 85, 115, 155, 210, 280, 370, 480, 600]  # steps
 EXAMPLES = 2000  # of each law
+RATES = [0.001, 0.003, 0.01, 0.03]
 OPTIONS = ["below 0.05", "0.05 to 0.3", "above 0.3"]
 
 

@@ -8,6 +8,7 @@ REFERENCES = [
     "Goodfellow et al. 2014, Generative adversarial networks, arXiv:1406.2661",
     "[UDL] §15.2.1, eqs 15.6–15.9",
 ]
+FAR, SHARE, UNITS = (0.0, 12.0, 0.5), (0.05, 0.95, 0.05), (2, 32, 1)  # sliders: from, to, step
 
 stage = ui.stage(
     "Optimal discriminator", "The best D is p/(p + q), and its loss measures how far q is from p."
@@ -38,16 +39,23 @@ def told_of(pair: lens.Pair, hidden: int, rate: float, seed: int) -> lens.Story:
 with stage.rail:
     laws = ui.choice("Laws", ["two hills", "two modes"], key="laws")
     if laws == "two hills":
-        d = ui.slider("Distance of the means", 0.0, 12.0, 4.5, key="d", step=0.5)
+        d = ui.slider("Distance of the means", *FAR[:2], 4.5, key="d", step=FAR[2])
         pair, words = lens.hills(d), f"lens.hills({d!r})"
     else:
-        w = ui.slider("Generator's weight of the left mode", 0.05, 0.95, 0.9, key="w", step=0.05)
+        w = ui.slider("Generator's weight of the left mode", *SHARE[:2], 0.9, key="w", step=SHARE[2])
         pair, words = lens.modes(w), f"lens.modes({w!r})"
     show = ui.choice("Below", ["parts", *(["slopes"] if laws == "two modes" else [])], key="show")
-    hidden = ui.slider("Units a layer of D", 2, 32, 16, key="hidden")
-    rate = ui.choice("Learning rate", [0.001, 0.003, 0.01, 0.03], key="lr", default=0.01)
+    hidden = ui.slider("Units a layer of D", *UNITS[:2], 16, key="hidden")
+    rate = ui.choice("Learning rate", lens.RATES, key="lr", default=0.01)
     seed = ui.number("Seed", 0, 999, 0, key="seed")
 told = told_of(pair, hidden, rate, seed)
+others = [lens.hills(each) for each in ui.near(d, *FAR)] if laws == "two hills" else [
+    lens.modes(each) for each in ui.near(w, *SHARE)
+]  # fmt: skip
+ui.ahead(told_of, *((each, hidden, rate, seed) for each in others),
+         *((pair, each, rate, seed) for each in ui.near(hidden, *UNITS)),
+         *((pair, hidden, each, seed) for each in lens.RATES if each != rate),
+         (lens.modes(0.9) if laws == "two hills" else lens.hills(4.5), hidden, rate, seed))  # fmt: skip
 last = len(lens.FRAMES) - 1
 film = ui.film(len(lens.FRAMES), key="step", default=last, label="Look", seconds=0.25)
 

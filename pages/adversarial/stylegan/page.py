@@ -53,6 +53,7 @@ def facts():
 
 # --- Controls -----------------------------------------------------------------------------------
 
+ui.ahead(facts, ())
 model = ui.load(lens.NAME)
 names = lens.layers(model)
 with stage.rail:

@@ -1,5 +1,7 @@
 """The smallest game: noise that is shifted, against a logistic regression, round by round."""
 
+from dataclasses import replace
+
 from lab import ui
 from modules.adversarial.game import Game
 from modules.adversarial.losses import NonSaturating, Saturating
@@ -49,6 +51,11 @@ with stage.rail:
     seed = ui.number("Seed", 0, 999, 0, key="seed")
 rules = lens.Rules(loss, start, real, d_steps, g_steps, d_rate, g_rate, batch, seed)
 course = lens.play(rules)
+ui.ahead(lens.play, *((replace(rules, start=v),) for v in ui.near(start, -3.0, 12.0, 0.5)),
+         *((replace(rules, real=v),) for v in ui.near(real, 0.0, 10.0, 0.5)),
+         *((replace(rules, d_steps=v),) for v in ui.near(d_steps, 1, 10, 1)),
+         *((replace(rules, g_steps=v),) for v in ui.near(g_steps, 1, 5, 1)),
+         *((replace(rules, batch=v),) for v in (2, 10, 100) if v != batch))  # fmt: skip
 film = ui.film(lens.ROUNDS + 1, key="step", default=20, label="Round", seconds=0.06)
 
 # --- Picture ------------------------------------------------------------------------------------

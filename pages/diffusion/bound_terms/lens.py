@@ -15,6 +15,7 @@ from modules.diffusion.schedule import Schedule
 LEVELS = 17  # grey levels of the pictures
 PICTURES = [*map(str, range(10)), "blank", "random greys"]
 VARIANCES = ["beta", "posterior", "fitted"]
+KINDS, LENGTHS = ["cosine", "linear"], [10, 50, 250, 1000]  # of schedules
 FITTED = 16  # pictures whose mean error fits σ²
 
 

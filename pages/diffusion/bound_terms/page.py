@@ -51,12 +51,16 @@ def spent(kind: str, T: int, name: str, seed: int, clip: bool) -> dict[str, lens
 with stage.rail:
     name = ui.choice("Picture", lens.PICTURES, key="image", default="3", as_list=True)
     variance = ui.choice("σ²", lens.VARIANCES, key="variance")
-    kind = ui.choice("Schedule", ["cosine", "linear"], key="kind")
-    T = ui.choice("Steps T", [10, 50, 250, 1000], key="T", default=250)
+    kind = ui.choice("Schedule", lens.KINDS, key="kind")
+    T = ui.choice("Steps T", lens.LENGTHS, key="T", default=250)
     clip = ui.toggle("Clamp x̂₀ to [−1, 1]", False, key="clip")
     seed = ui.number("Seed", 0, 9999, 0, key="seed")
 every = spent(kind, T, name, seed, clip)
 found = every[variance]
+ui.ahead(spent, *((each, T, name, seed, clip) for each in lens.KINDS if each != kind),
+         *((kind, each, name, seed, clip) for each in lens.LENGTHS[:-1] if each != T),
+         (kind, T, name, seed, not clip),
+         *((kind, T, each, seed, clip) for each in lens.PICTURES if each != name))  # fmt: skip
 count = len(found.times)
 film = ui.film(count, key="step", values=range(count), default=8, label="Frame", seconds=0.2)
 D = 64

@@ -62,6 +62,10 @@ def draw_digits() -> None:
         seed = ui.number("Seed", 0, 9999, 0, key="seed")
     digit = None if said == "each" else int(said)
     found, cost = drawn(digit, weight, steps, seed), paid(weight, steps)
+    near = [(each, steps) for each in ui.near(weight, 0.0, 4.0, 0.5)]
+    near += [(weight, each) for each in (5, 10, 20) if each != steps]
+    ui.ahead(paid, *near)
+    ui.ahead(drawn, *((digit, *each, seed) for each in near))
     count = len(found.times)
     film = ui.film(count, key="step", values=range(count), default=count - 1, label="Step", seconds=0.2)
     with stage.picture:
@@ -108,6 +112,7 @@ def draw_codes() -> None:
         steps = ui.choice("Steps S", [5, 10, 20], key="S", default=20)
         seed = ui.number("Seed", 0, 9999, 0, key="seed")
     found, off, prior = clouded(steps, seed)
+    ui.ahead(clouded, *((each, seed) for each in (5, 10, 20) if each != steps))
     count = len(found.times)
     film = ui.film(count, key="at_t", values=range(count), default=count - 1, label="Step", seconds=0.2)
     fig = figures.clouds(found.data, found.prior, found.walk[film.at], i, j, 4.0)

@@ -8,7 +8,7 @@ Shapes: pictures (8, 8) in [0, 1]; codes (W, 1, 8, 8); walks of W = 11 places.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -43,29 +43,44 @@ def shares() -> Tensor:
     return torch.linspace(0, 1, PLACES)
 
 
-@torch.no_grad()
 def walks(model: Diffusion, a: Tensor, b: Tensor, steps: int, level: int, seed: int) -> Walks:
     """From picture a to b (8, 8) by three ways."""
+    return with_mix(coded(model, a, b, steps), mixed(model, a, b, steps, level, seed))
+
+
+def with_mix(found: Walks, mix: Tensor) -> Walks:
+    """`coded` with the third way (W, 8, 8) beside the two."""
+    return replace(found, pictures=torch.cat([found.pictures, mix[None]]))
+
+
+@torch.no_grad()
+def coded(model: Diffusion, a: Tensor, b: Tensor, steps: int) -> Walks:
+    """The two ways through codes alone: no level and no seed is in them."""
     ends = torch.stack([a, b])[:, None]
     z, s = model.encode(ends, steps), shares()
     first, second = (z[i : i + 1].expand(PLACES, 1, 8, 8) for i in (0, 1))
     share = s[:, None, None, None]
     arc, line = inversion.slerp(first, second, s), torch.lerp(first, second, share)
     decoded = model.decode(torch.cat([arc, line]), steps).unflatten(0, (2, PLACES))
-    generator = torch.Generator().manual_seed(seed)
-    pixels = torch.lerp(ends[:1], ends[1:], share)
-    noise = samplers.gaussian(ends[:1], generator).expand_as(pixels)  # one for all: what differs is the mix
-    start = model.schedule.noised(model.inside(pixels), torch.full((PLACES,), level), noise)
-    walk = model.walk(start, min(steps, level), 1.0, None, 0.0, generator, level)
-    mixed = model.outside(samplers.last(walk))
     u, v = z.flatten(1)
     cosine = torch.nn.functional.cosine_similarity(u, v, dim=0).clamp(-1, 1)
     return Walks(
-        torch.cat([decoded, mixed[None]])[:, :, 0].clamp(0, 1),
+        decoded[:, :, 0].clamp(0, 1),
         {"linear": line.flatten(1).norm(dim=1), "spherical": arc.flatten(1).norm(dim=1)},
         float(cosine.acos()),
         float((decoded[0, [0, -1]] - ends).abs().mean()),
     )
+
+
+@torch.no_grad()
+def mixed(model: Diffusion, a: Tensor, b: Tensor, steps: int, level: int, seed: int) -> Tensor:
+    """Pixels mixed, put under noise of a level and denoised again: (W, 8, 8)."""
+    pixels = torch.lerp(a[None, None], b[None, None], shares()[:, None, None, None])
+    generator = torch.Generator().manual_seed(seed)
+    noise = samplers.gaussian(pixels[:1], generator).expand_as(pixels)  # one for all: what differs is the mix
+    start = model.schedule.noised(model.inside(pixels), torch.full((PLACES,), level), noise)
+    walk = model.walk(start, min(steps, level), 1.0, None, 0.0, generator, level)
+    return model.outside(samplers.last(walk))[:, 0].clamp(0, 1)
 
 
 def contrast(pictures: Tensor) -> Tensor:

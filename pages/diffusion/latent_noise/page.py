@@ -37,8 +37,13 @@ stage.scenes(
 
 
 @ui.cached
-def walked(a, b, steps: int, level: int, seed: int) -> lens.Walks:
-    return lens.walks(ui.load(MODEL), a, b, steps, level, seed)
+def coded(a, b, steps: int) -> lens.Walks:
+    return lens.coded(ui.load(MODEL), a, b, steps)
+
+
+@ui.cached
+def mixed(a, b, steps: int, level: int, seed: int):
+    return lens.mixed(ui.load(MODEL), a, b, steps, level, seed)
 
 
 with stage.rail:
@@ -63,7 +68,12 @@ program = f"""
 
 def draw_walk() -> None:
     """Three ways from A to B."""
-    found = walked(a, b, steps, level, seed)
+    found = lens.with_mix(coded(a, b, steps), mixed(a, b, steps, level, seed))
+    ui.ahead(mixed, *((a, b, steps, each, seed) for each in ui.near(level, 50, 1000, 50)))
+    for each in (10, 20, 40):
+        if each != steps:
+            ui.ahead(coded, (a, b, each))
+            ui.ahead(mixed, (a, b, each, level, seed))
     film = ui.film(lens.PLACES, key="place", default=lens.PLACES // 2, label="Place", seconds=0.3)
     ts = lens.shares().tolist()
     with stage.picture:

@@ -49,6 +49,9 @@ with stage.rail:
     source = ui.choice("Samples by", [lens.EXACT, lens.NETWORK], key="source")
     seed = ui.number("Seed", 0, 9999, 0, key="seed")
 walks = {lens.EXACT: drawn(data, n, seed), lens.NETWORK: drawn(data, None, seed)}
+ui.ahead(drawn, *((data, each, seed) for each in lens.SIZES if each != n),
+         *((other, each, seed) for other in lens.DATA if other != data for each in (n, None)),
+         (data, n, seed + 1), (data, None, seed + 1))  # fmt: skip
 training, run = lens.points(data, n), walks[source]
 found = lens.compared(walks[lens.EXACT], walks[lens.NETWORK], data, n)
 edges, shares = lens.histogram(found)

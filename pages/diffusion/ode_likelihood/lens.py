@@ -15,6 +15,7 @@ REACH, CELLS, CLOUD, FRAMES = 4.5, 61, 500, 31
 NETWORKS = {"eight, network": "ddpm-eight", "moons, network": "ddpm-moons"}
 SOURCES = ["two modes", "eight modes", *NETWORKS]
 EQUATIONS = ["VP", "sub-VP"]
+ENDS, TOLERANCES = [2.0, 5.0, 20.0], [0.1, 1e-3, 1e-5]  # of β, of the solver
 GRID = 41  # cells of the integral, each way
 
 

@@ -55,14 +55,19 @@ with stage.rail:
     name = ui.choice("Score of", lens.SOURCES, key="source", as_list=True)
     x1 = ui.number("x₁", -4.0, 4.0, -1.5, key="x1", step=0.25)
     x2 = ui.number("x₂", -4.0, 4.0, 0.5, key="x2", step=0.25)
-    last = ui.choice("β at the end", [2.0, 5.0, 20.0], key="last", default=20.0, format="{:g}".format)
+    last = ui.choice("β at the end", lens.ENDS, key="last", default=20.0, format="{:g}".format)
     kind = ui.choice("Noising", lens.EQUATIONS, key="kind")
-    tolerance = ui.choice("Tolerance", [0.1, 1e-3, 1e-5], key="tolerance", default=1e-3, format="{:g}".format)
+    tolerance = ui.choice("Tolerance", lens.TOLERANCES, key="tolerance", default=1e-3, format="{:g}".format)
     probes = ui.slider("Hutchinson probes", 0, 64, 0, key="probes", step=4)
 try:
     run, maps, clouds = found(name, last, kind, (x1, x2), tolerance, probes)
 except ValueError as error:
     ui.stop(str(error))
+others = [(each, kind, tolerance, probes) for each in lens.ENDS if each != last]
+others += [(last, each, tolerance, probes) for each in lens.EQUATIONS if each != kind]
+others += [(last, kind, each, probes) for each in lens.TOLERANCES if each != tolerance]
+others += [(last, kind, tolerance, each) for each in ui.near(probes, 0, 64, 4)]
+ui.ahead(found, *((name, a, b, (x1, x2), c, d) for a, b, c, d in others))
 count = len(run.times)
 film = ui.film(count, key="step", values=range(count), default=6, label="Frame", seconds=0.15)
 
