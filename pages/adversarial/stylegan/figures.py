@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from lab.figures import basic, theme
 from lab.figures.basic import array
-from pages.adversarial.stylegan import lens
+from pages.adversarial.stylegan import truncation
 from pages.latent.latent_space.figures import sheet as laid
 
 
@@ -90,7 +90,7 @@ def against(sure: Sequence[float], spread: Sequence[float], at: int) -> go.Figur
     fig = shares([(a, b / spread[-1]) for a, b in zip(sure, spread, strict=True)], at)
     for trace, name in zip(fig.data, ("reader's certainty", "spread"), strict=False):
         trace.name = name
-    fig.update_xaxes(title="ψ", tickvals=list(range(11)), ticktext=[f"{c:g}" for c in lens.CUTS])
+    fig.update_xaxes(title="ψ", tickvals=list(range(11)), ticktext=[f"{c:g}" for c in truncation.CUTS])
     fig.update_yaxes(title="certainty; spread, of that at 1")
     return fig
 

@@ -4,7 +4,7 @@ Shapes: z (K,), w (K,), styles (B, L, K), pictures (..., S, S).
 """
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -14,11 +14,8 @@ from lab.lenses.latent import lerp, slerp
 from modules.adversarial.stylegan import StyleGAN
 
 NAME = "stylegan-mnist"
-READER, READS = "cnn-mnist", 28  # the network that names digits, and its pixels a side
 ROWS, COLUMNS, MANY = 4, 8, 16
 DRAWS = 24  # of noise
-CUTS = [round(0.1 * i, 1) for i in range(11)]  # ψ
-SHEET, JUDGED = 40, 400
 OPTIONS = ["the row's style", "the column's style", "neither has more than half"]
 
 
@@ -157,61 +154,6 @@ def noise_equations(seen: Sequence[Tensor], of_style: float) -> list[str]:
         rf"\overline{{\mathrm{{sd}}}}_{{\mathrm{{noise}}}}={float(spread(x).mean()):.4f},\qquad "
         rf"\overline{{\mathrm{{sd}}}}_{{\mathrm{{style}}}}={of_style:.4f}"
         for x in seen
-    ]
-
-
-# --- Truncation -----------------------------------------------------------------------------------
-
-
-@torch.no_grad()
-def read(reader: Any, pictures: Tensor) -> Tensor:
-    """Probabilities (N, 10) that the reader gives to pictures (N, S, S), enlarged to its own size."""
-    large = F.interpolate(pictures[:, None], (READS, READS), mode="bilinear", antialias=True)
-    return cast(Tensor, reader.predict(large).softmax(1))
-
-
-def named(reader: Any, pictures: Tensor) -> Tensor:
-    """The class that the reader gives to each picture, (N,)."""
-    return read(reader, pictures).argmax(1)
-
-
-def sure(reader: Any, pictures: Tensor) -> float:
-    """How sure the reader is of pictures (N, S, S), on average."""
-    return float(read(reader, pictures).max(1).values.mean())
-
-
-@torch.no_grad()
-def cut(model: StyleGAN, seed: int, psi: float) -> Tensor:
-    """Pictures (JUDGED, S, S) of styles cut off at ψ, with noise."""
-    noise = model.noise(JUDGED, torch.Generator().manual_seed(seed))
-    z, of_layers = noise[:, : model.latent_dim], noise[:, model.latent_dim :]
-    return model.pictures(model.styles(z, psi), of_layers)[:, 0]
-
-
-def cuts(model: StyleGAN, reader: Any, seed: int) -> tuple[list[Tensor], list[float], list[float]]:
-    """At each ψ: pictures (SHEET, S, S), how sure the reader is, and how far they spread (sd of a pixel)."""
-    pictures = [cut(model, seed, psi) for psi in CUTS]
-    return (
-        [some[:SHEET] for some in pictures],
-        [sure(reader, some) for some in pictures],
-        [float(spread(some).mean()) for some in pictures],
-    )
-
-
-def cut_captions(certain: Sequence[float], spreads: Sequence[float]) -> list[str]:
-    """A sentence for each ψ."""
-    return [
-        f"ψ = {psi:g}: {READER} is sure of its class at {sure:.2f} on average; a pixel differs by {sd:.3f} "
-        f"between pictures, at ψ = 1 by {spreads[-1]:.3f}."
-        for psi, sure, sd in zip(CUTS, certain, spreads, strict=True)
-    ]
-
-
-def cut_equations(spreads: Sequence[float]) -> list[str]:
-    """What is cut off, LaTeX."""
-    return [
-        rf"w'=\bar w+{psi:g}\,(w-\bar w),\qquad \overline{{\mathrm{{sd}}}}={sd:.4f}"
-        for psi, sd in zip(CUTS, spreads, strict=True)
     ]
 
 

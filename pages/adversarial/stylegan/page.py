@@ -2,7 +2,7 @@
 
 from lab import ui
 from modules.adversarial import stylegan
-from pages.adversarial.stylegan import figures, lens
+from pages.adversarial.stylegan import figures, lens, truncation
 
 REFERENCES = [
     "Karras et al. 2019, arXiv:1812.04948; Huang & Belongie 2017 (AdaIN), arXiv:1703.06868",
@@ -41,8 +41,8 @@ def noised(seed: int):
 
 
 @ui.cached
-def cut(seed: int):
-    return lens.cuts(ui.load(lens.NAME), ui.load(lens.READER), seed)
+def cut(seed: int, psi: float):
+    return truncation.judged(ui.load(lens.NAME), ui.load(truncation.READER), seed, psi)
 
 
 @ui.cached
@@ -53,13 +53,17 @@ def facts():
 
 # --- Controls -----------------------------------------------------------------------------------
 
-ui.ahead(facts, ())
 model = ui.load(lens.NAME)
 names = lens.layers(model)
 with stage.rail:
     show = ui.choice("Show", ["Mixing", "Noise", "Truncation", "Layers"], key="show", as_list=True)
     seed = ui.number("Seed", 0, 999, 0, key="seed")
     at = ui.slider("Layer", 1, len(names), len(names), key="layer") if show == "Layers" else 1
+ui.ahead(facts, ())
+for view, function in {"Mixing": mixed, "Noise": noised}.items():
+    ui.ahead(function, (seed,) if view != show else (min(999, seed + 1),))
+if show != "Truncation":
+    ui.ahead(cut, *((seed, psi) for psi in truncation.CUTS))
 
 # --- Mixing -------------------------------------------------------------------------------------
 
@@ -114,8 +118,9 @@ elif show == "Noise":
 # --- Truncation ---------------------------------------------------------------------------------
 
 elif show == "Truncation":
-    seen, certain, spreads = cut(seed)
-    film = ui.film(len(seen), key="psi", values=lens.CUTS, default=1.0, label="ψ", seconds=0.6)
+    seen, certain, spreads = (list(each) for each in zip(*(cut(seed, psi) for psi in truncation.CUTS),
+                                                          strict=True))  # fmt: skip
+    film = ui.film(len(seen), key="psi", values=truncation.CUTS, default=1.0, label="ψ", seconds=0.6)
     pairs = [(a, b / spreads[-1]) for a, b in zip(certain, spreads, strict=True)]
     with stage.picture:
         left, right = ui.columns(2)
@@ -129,10 +134,11 @@ elif show == "Truncation":
                 figures.against(certain, spreads, film.at), key="curves", share=1.0, film=film,
                 frames=figures.points(pairs),
                 alt="Certainty of a reader and spread of the pictures against ψ",
-                data={"psi": lens.CUTS, "certainty": certain, "spread": spreads},
+                data={"psi": truncation.CUTS, "certainty": certain, "spread": spreads},
             )  # fmt: skip
     with stage.foot:
-        film.bar(captions=lens.cut_captions(certain, spreads), equations=lens.cut_equations(spreads))
+        film.bar(captions=truncation.cut_captions(certain, spreads),
+                 equations=truncation.cut_equations(spreads))  # fmt: skip
 
 # --- Layers -------------------------------------------------------------------------------------
 
@@ -175,7 +181,7 @@ with stage.below:
             "yes" if pairs[film.at][1] > 0.5 else "no", f"{pairs[film.at][1]:.0%} as far.",
             veils=("picture", "equation"),
         )  # fmt: skip
-        program = f"float(lens.spread(lens.cut(model, {seed}, {film.value!r})).mean())"
+        program = f"float(lens.spread(truncation.cut(model, {seed}, {film.value!r})).mean())"
         shows = spreads[film.at]
     else:
         ui.check(
@@ -187,7 +193,7 @@ with stage.below:
     ui.program(
         f"""
         from lab import weights
-        from pages.adversarial.stylegan import lens
+        from pages.adversarial.stylegan import lens, truncation
 
         model = weights.load({lens.NAME!r})
         result = {program}

@@ -1,0 +1,72 @@
+"""Styles cut off at their mean: how sure a reader is of what they make, and how far it spreads.
+
+Shapes: as of the lens.
+"""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from modules.adversarial.stylegan import StyleGAN
+from pages.adversarial.stylegan import lens
+
+READER, READS = "cnn-mnist", 28  # the network that names digits, and its pixels a side
+CUTS = [round(0.1 * i, 1) for i in range(11)]  # ψ
+SHEET, JUDGED = 40, 400
+
+
+@torch.no_grad()
+def read(reader: Any, pictures: Tensor) -> Tensor:
+    """Probabilities (N, 10) that the reader gives to pictures (N, S, S), enlarged to its own size."""
+    large = F.interpolate(pictures[:, None], (READS, READS), mode="bilinear", antialias=True)
+    return cast(Tensor, reader.predict(large).softmax(1))
+
+
+def named(reader: Any, pictures: Tensor) -> Tensor:
+    """The class that the reader gives to each picture, (N,)."""
+    return read(reader, pictures).argmax(1)
+
+
+def sure(reader: Any, pictures: Tensor) -> float:
+    """How sure the reader is of pictures (N, S, S), on average."""
+    return float(read(reader, pictures).max(1).values.mean())
+
+
+@torch.no_grad()
+def cut(model: StyleGAN, seed: int, psi: float) -> Tensor:
+    """Pictures (JUDGED, S, S) of styles cut off at ψ, with noise."""
+    noise = model.noise(JUDGED, torch.Generator().manual_seed(seed))
+    z, of_layers = noise[:, : model.latent_dim], noise[:, model.latent_dim :]
+    return model.pictures(model.styles(z, psi), of_layers)[:, 0]
+
+
+def judged(model: StyleGAN, reader: Any, seed: int, psi: float) -> tuple[Tensor, float, float]:
+    """At one ψ: pictures (SHEET, S, S), how sure the reader is, and how far they spread (sd of a pixel)."""
+    pictures = cut(model, seed, psi)
+    return pictures[:SHEET], sure(reader, pictures), float(lens.spread(pictures).mean())
+
+
+def cuts(model: StyleGAN, reader: Any, seed: int) -> tuple[list[Tensor], list[float], list[float]]:
+    """`judged` at each ψ."""
+    seen, certain, spreads = zip(*(judged(model, reader, seed, psi) for psi in CUTS), strict=True)
+    return list(seen), list(certain), list(spreads)
+
+
+def cut_captions(certain: Sequence[float], spreads: Sequence[float]) -> list[str]:
+    """A sentence for each ψ."""
+    return [
+        f"ψ = {psi:g}: {READER} is sure of its class at {sure:.2f} on average; a pixel differs by {sd:.3f} "
+        f"between pictures, at ψ = 1 by {spreads[-1]:.3f}."
+        for psi, sure, sd in zip(CUTS, certain, spreads, strict=True)
+    ]
+
+
+def cut_equations(spreads: Sequence[float]) -> list[str]:
+    """What is cut off, LaTeX."""
+    return [
+        rf"w'=\bar w+{psi:g}\,(w-\bar w),\qquad \overline{{\mathrm{{sd}}}}={sd:.4f}"
+        for psi, sd in zip(CUTS, spreads, strict=True)
+    ]
