@@ -99,6 +99,26 @@ def test_diffusion_bench_measures_or_says_how_to_install_a_peer() -> None:
         assert row.ours > 0 and (row.ratio > 0 or row.note == diffusion.INSTALL)
 
 
+def test_denoising_bench_tells_densities_and_distances_of_all_that_is_asked() -> None:
+    from lab.bench import denoising
+    from modules.diffusion.flow_matching import FlowMatching
+
+    *rows, floor = denoising.measure(quick=True)
+    assert [row.case for row in rows] == [f"moons: {name}" for name in denoising.ASKED]
+    assert all(math.isfinite(row.ours) and "energy distance" in row.note for row in rows)
+    assert ["bound" in row.note for row in rows] == [True] * 4 + [False] * 2 and "floor" in floor.case
+    still = FlowMatching(scale=2.0)  # it does not move: the noise itself, twice as wide
+    x = torch.tensor([[0.0, 0.0], [1.0, -2.0]])
+    expected = torch.distributions.Normal(0.0, 2.0).log_prob(x).sum(1)
+    torch.testing.assert_close(denoising.log_prob(still, x), expected)
+    model = FlowMatching(scale=2.0)
+    denoising.trained(model, torch.randn(100, 2, generator=torch.Generator().manual_seed(0)), 3)
+    assert not torch.allclose(denoising.log_prob(model, x), expected, atol=1e-6)
+    side = torch.linspace(-12, 12, 61)
+    mass = denoising.log_prob(model, torch.cartesian_prod(side, side)).double().exp().sum() * 0.4**2
+    assert float(mass) == pytest.approx(1, abs=2e-3)
+
+
 def test_hmm_bench_measures_or_says_how_to_install_the_peer() -> None:
     rows = hmm.measure(quick=True)
     assert len(rows) == 2
