@@ -113,6 +113,12 @@ def all_of(key: str, of: Any, _start: Callable[[], Work]) -> Any:
     return found
 
 
+@cached
+def shelf(key: str, of: Any) -> dict[str, Any]:
+    """Where a shared job puts what it has found: one place for all readers."""
+    return {}
+
+
 def found(
     label: str,
     start: Callable[[], Work],
@@ -123,6 +129,7 @@ def found(
     says: str,
     show: Callable[[Any], None] | None = None,
     soon: Iterable[tuple[Any, Callable[[], Work]]] = (),
+    shared: bool = False,
 ) -> Any:
     """What a computation has found: at once where it is `quick`, else by a job that begins by itself; the
     page ends here until it is done, or with the sentence of what it cannot do.
@@ -131,8 +138,13 @@ def found(
         start, of, show: as of `job`.
         says: what will be shown when it is done.
         soon: `of` and `start` of quick computations that may be asked for next, the likeliest first.
+        shared: what a job has found is kept for all readers: `of` is all it depends on, and no weights that
+            a reader could train anew.
     """
     ahead(all_of, *((key, *each) for each in soon))
+    known = shelf(key, of) if shared and not quick else {}
+    if "whole" in known:
+        return known["whole"]
     try:
         whole = (
             all_of(key, of, start) if quick else job(label, start, key=key, of=of, show=show, at_once=True)
@@ -141,6 +153,7 @@ def found(
         stop(str(error))
     if whole is None:
         wait(says)
+    known["whole"] = whole
     return whole
 
 

@@ -105,7 +105,9 @@ def fitting(
         before: another loss, for the first `first` steps.
     """
     generator = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(flow.parameters(), lr=lr)
+    parameters = list(flow.parameters())
+    fused = all(p.device.type == "cpu" for p in parameters)  # they are small: what costs is the calls
+    optimizer = torch.optim.Adam(parameters, lr=lr, fused=fused)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for number in range(steps):
         with torch.enable_grad():
@@ -116,7 +118,7 @@ def fitting(
                 loss = reverse_kl(flow.stack, z, target(number), with_ladj=with_ladj).mean()
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(flow.parameters(), 5.0)
+        torch.nn.utils.clip_grad_norm_(parameters, 5.0)
         optimizer.step()
         scheduler.step()
         yield float(loss.detach())

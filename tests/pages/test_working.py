@@ -71,3 +71,37 @@ def test_frames_are_short_and_failures_end_a_job(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ValueError, match="no more"):
         job.advance(10)
     assert job.state == "cancelled" and job.found == 4
+
+
+def shared() -> None:
+    import time
+
+    from lab import ui
+
+    ui.stage("A page", "It computes.")
+    begun = ui.toggle("Begun", False, key="begun")
+
+    def count():
+        for i in range(1, 9):
+            time.sleep(0.05)
+            yield i / 8, i
+
+    for quick in (False, True):
+        soon = [(("then", quick), count)]
+        of = ("shared", begun, quick)
+        found = ui.found("Count", count, key="test", of=of, quick=quick, shared=True, says="…", soon=soon)
+        ui.write(f"found {found}")
+
+
+def test_what_a_shared_job_finds_is_there_for_the_next_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    named: list[tuple[object, ...]] = []
+    monkeypatch.setattr(working, "ahead", lambda _, *arguments: named.extend(arguments))
+    app = run_page(shared)
+    assert "found" not in said(app)
+    for _ in range(10):
+        app.run()
+        if "found 8" in said(app):
+            break
+    assert said(app).count("found 8") == 2 and ("test", ("then", True)) in [call[:2] for call in named]
+    assert said(run_page(shared)).count("found 8") == 2  # at once
+    assert "found" not in said(run_page(shared, begun="true"))  # another question
