@@ -106,8 +106,7 @@ def fitting(
     """
     generator = torch.Generator().manual_seed(seed)
     parameters = list(flow.parameters())
-    fused = all(p.device.type == "cpu" for p in parameters)  # they are small: what costs is the calls
-    optimizer = torch.optim.Adam(parameters, lr=lr, fused=fused)
+    optimizer = torch.optim.Adam(parameters, lr=lr)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for number in range(steps):
         with torch.enable_grad():

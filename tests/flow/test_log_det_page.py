@@ -78,9 +78,9 @@ def test_what_the_page_shows() -> None:
     bar = film(page, "n")
     assert spoken(bar["equations"][4])[-2:] == pytest.approx([0.609422, 0.609766])
     assert "off by -0.0003" in bar["captions"][4] and "+0.0902" in bar["captions"][0]
-    shown = metrics(opened(view="Invertible", rule="eigenvalue"))
+    shown = metrics(opened(view="Inverse", rule="eigenvalue"))
     assert shown["Points that go to 0"] == "3" and shown["Largest |eigenvalue|"] == "0.5000"
-    assert "cannot be inverted" in prose(opened(view="Invertible", rule="none"))
+    assert "cannot be inverted" in prose(opened(view="Inverse", rule="none"))
 
 
 def test_numbers_of_the_scenes() -> None:
@@ -96,7 +96,7 @@ def test_numbers_of_the_scenes() -> None:
 def test_a_bad_matrix_is_named(J: str, said: str) -> None:
     assert said in warnings(run_page("flow/log_det", J=J))
     if said != "'9'":
-        assert said in warnings(run_page("flow/log_det", view="Invertible", M=J))
+        assert said in warnings(run_page("flow/log_det", view="Inverse", M=J))
 
 
 def dense(kernel: torch.Tensor, side: int) -> torch.Tensor:
@@ -139,7 +139,7 @@ def test_what_the_scenes_of_the_convolution_say() -> None:
     assert bool((one.errors.diff(dim=-1) < 0).all())
     small = conv.looked([[0.0] * 3, [0, 0.1, 0], [0.0] * 3], 0.9)  # is left as it is
     torch.testing.assert_close(small.scaled, torch.full_like(small.scaled, 0.1))
-    page = opened(view="Convolution")
+    page = opened(view="Kernel")
     bar = film(page, "side")
     assert bar["at"] == conv.SHOWN and "of norm 2.487" in bar["captions"][conv.SHOWN]
     assert spoken(bar["equations"][conv.SHOWN])[0] == pytest.approx(8.2909, abs=1e-3)
@@ -147,5 +147,5 @@ def test_what_the_scenes_of_the_convolution_say() -> None:
 
 @pytest.mark.parametrize("K", ["1 1; 1 1", "0 0 0; 0 0 0; 0 0 0", "1 1 x; 1 1 1; 1 1 1", ""])
 def test_a_bad_kernel_is_one_sentence(K: str) -> None:
-    page = run_page("flow/log_det", view="Convolution", K=K)
+    page = run_page("flow/log_det", view="Kernel", K=K)
     assert warnings(page) and not page.exception

@@ -76,6 +76,12 @@ class Spread:
 
 def spread(J: Tensor, noise: str, p: float, seed: int) -> Spread:
     """Hutchinson's estimate with several numbers of probes, measured; the roulette's, exact."""
+    return with_roulette(probed(J, noise, seed), J, p)
+
+
+@torch.inference_mode()
+def probed(J: Tensor, noise: str, seed: int) -> Spread:
+    """The estimates by probes alone."""
     generator = torch.Generator().manual_seed(seed)
     v = probes(torch.zeros(SETS, len(J), dtype=J.dtype), max(PROBES), noise, generator)  # (SETS, I, D)
     means, sds = [], []
@@ -84,12 +90,14 @@ def spread(J: Tensor, noise: str, p: float, seed: int) -> Spread:
         estimates = torch.stack([values[:, :count].mean(1) for values in one])  # (TERMS, SETS)
         means.append(estimates.mean(1))
         sds.append(estimates.std(1))
-    mean, sd = roulette_moments(J, p)
-    means.append(torch.full((TERMS,), mean, dtype=J.dtype))
-    sds.append(torch.full((TERMS,), sd, dtype=J.dtype))
-    return Spread(
-        [*(f"{n} probe{'s' * (n > 1)}" for n in PROBES), "roulette"], torch.stack(means), torch.stack(sds)
-    )
+    return Spread([f"{n} probe{'s' * (n > 1)}" for n in PROBES], torch.stack(means), torch.stack(sds))
+
+
+def with_roulette(found: Spread, J: Tensor, p: float) -> Spread:
+    """The same and the roulette, which stops with probability p."""
+    moments = [torch.full((1, TERMS), value, dtype=J.dtype) for value in roulette_moments(J, p)]
+    means, sds = (torch.cat(rows) for rows in zip((found.means, found.sds), moments, strict=True))
+    return Spread([*found.names, "roulette"], means, sds)
 
 
 def roulette_values(J: Tensor, p: float, most: int) -> Tensor:

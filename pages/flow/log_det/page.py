@@ -10,7 +10,8 @@ REFERENCES = [
     "Behrmann et al. 2019, Invertible residual networks, arXiv:1811.00995",
     "Chen et al. 2019, Residual flows, arXiv:1906.02735",
 ]
-VIEWS = ["Estimates", "Invertible", "Convolution"]
+VIEWS = ["Series", "Inverse", "Kernel"]
+PROBES = ["rademacher", "gaussian"]
 J0, M0, K0 = "0.3 0.2; -0.1 0.4", "0.5 10; 0 0.5", "1 1 1; 1 1 1; 1 1 1"
 
 stage = ui.stage("i-ResNet log-det", "A series of traces stands for the determinant of I + J.")
@@ -24,21 +25,31 @@ stage.scenes(
         "Nearly 1": ui.scene("Eigenvalues near 1: a slow series, and a roulette without a finite variance.",
                              J="0.9 0.2; 0 0.85", n=5),
         "Singular values": ui.scene("Largest singular value below 1: one zero, so the block can be inverted.",
-                                    view="Invertible"),
+                                    view="Inverse"),
         "Eigenvalues": ui.scene("Eigenvalues are below 1 already, and three points go to 0.",
-                                view="Invertible", rule="eigenvalue"),
+                                view="Inverse", rule="eigenvalue"),
         "Flat kernel": ui.scene("Laid flat its norm is 0.9, as a map of pictures 2.49: the way back is lost.",
-                                view="Convolution"),
+                                view="Kernel"),
         "One pixel": ui.scene("A kernel of one number: both norms agree, and each step brings x nearer.",
-                              view="Convolution", K="0 0 0; 0 1 0; 0 0 0"),
+                              view="Kernel", K="0 0 0; 0 1 0; 0 0 0"),
     }
 )  # fmt: skip
 
 
 @ui.cached
-def computed(rows: list[list[float]], noise: str, p: float, seed: int) -> tuple[lens.Sums, lens.Spread]:
-    J = lens.matrix(rows)
-    return lens.sums(J), lens.spread(J, noise, p, seed)
+def known(rows: list[list[float]]) -> lens.Sums:
+    return lens.sums(lens.matrix(rows))
+
+
+@ui.cached
+def probed(rows: list[list[float]], noise: str, seed: int) -> lens.Spread:
+    return lens.probed(lens.matrix(rows), noise, seed)
+
+
+def estimated(rows: list[list[float]], noise: str, p: float, seed: int) -> lens.Spread:
+    """All estimates; those by probes do not know of p."""
+    ui.ahead(probed, *((rows, each, seed) for each in PROBES if each != noise), (rows, noise, seed + 1))
+    return lens.with_roulette(probed(rows, noise, seed), lens.matrix(rows), p)
 
 
 def estimates() -> None:
@@ -48,10 +59,10 @@ def estimates() -> None:
             rows = typed.square(text, 1.5, 4)
         except UserError as error:
             ui.stop(str(error))
-        noise = ui.choice("Probes", ["rademacher", "gaussian"], key="noise", as_list=True)
+        noise = ui.choice("Probes", PROBES, key="noise", as_list=True)
         p = ui.slider("Roulette stops with p", 0.1, 0.9, 0.5, key="p", step=0.05)
         seed = ui.number("Seed of the probes", 0, 999, 0, key="seed")
-    found, spread = computed(rows, noise, p, seed)
+    found, spread = known(rows), estimated(rows, noise, p, seed)
     counts = range(1, lens.TERMS + 1)
     film = ui.film(lens.TERMS, key="n", values=counts, default=3, label="Terms", seconds=0.8)
     with stage.picture:
@@ -227,4 +238,4 @@ def convolution() -> None:
 
 with stage.rail:
     view = ui.choice("View", VIEWS, key="view")
-{"Estimates": estimates, "Invertible": invertible, "Convolution": convolution}[view]()
+dict(zip(VIEWS, (estimates, invertible, convolution), strict=True))[view]()
