@@ -1,5 +1,7 @@
 """Critic constraint: what holds a critic's slope, and how far its value is from W₁."""
 
+from functools import partial
+
 from lab import ui
 from modules.adversarial import losses
 from pages.adversarial.critic import figures, lens
@@ -51,6 +53,14 @@ with stage.rail:
     steps = ui.choice("Steps", [lens.QUICK, 1000], key="steps")
     seed = ui.number("Seed", 0, 999, 0, key="seed")
 of = (cloud, distance, hold, strength, rule, moving, steps, seed)
+others = [(cloud, distance, hold, strength, rule, not moving, steps, seed)]
+if cloud != lens.RING:
+    others += [(cloud, each, *of[2:]) for each in ui.near(distance, 0.5, 4.0, 0.5)]
+if hold == lens.PENALTY:
+    others += [(*of[:3], float(each), *of[4:]) for each in (1, 10, 100) if each != strength]
+    others += [(*of[:4], each, *of[5:]) for each in lens.RULES if each != rule]
+elif hold == lens.CLIP:
+    others += [(*of[:3], each, *of[4:]) for each in (0.01, 0.03, 0.1) if each != strength]
 real = lens.clouds(cloud, distance)[0]
 
 
@@ -80,6 +90,7 @@ with stage.picture:
     looks = ui.found(
         "Learn", lambda: lens.watching(*of), key="learning", of=of, quick=steps <= lens.QUICK,
         show=lambda found: draw(found, len(found) - 1), says="The film is there when the critic has learnt.",
+        soon=[(each, partial(lens.watching, *each)) for each in others if steps <= lens.QUICK],
     )  # fmt: skip
     film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Look", seconds=0.2)
     draw(looks, film.at, film)

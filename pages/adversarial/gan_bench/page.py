@@ -48,8 +48,14 @@ with stage.rail:
     cure = ui.choice("Cure", ["none", "minibatch std", "packs of 4"], key="cure", as_list=True)
     batches = ui.choice("Batches", [lens.QUICK, 1000, 3000], key="batches")
     seed = ui.number("Seed", 0, 999, 0, key="seed")
-chosen = lens.settings(loss, failure, cure)
 strokes = ink.examples(PAD)[0][1] if picture is None else picture
+
+
+def game(loss: str, failure: str, cure: str, seed: int):
+    """All that a game depends on, and how it begins."""
+    chosen = lens.settings(loss, failure, cure)
+    of = (name, strokes.tolist(), loss, failure, cure, batches, seed)
+    return of, lambda: lens.watching(name, strokes, chosen, batches, seed)
 
 
 @ui.cached
@@ -85,11 +91,15 @@ def draw(looks: list[lens.Look], at: int, film=None) -> None:
 # --- Picture ------------------------------------------------------------------------------------
 
 count = lens.modes_of(name)
+of, start = game(loss, failure, cure, seed)
+others = [(each, failure, cure, seed) for each in games.LOSSES if each != loss]
+others = [(loss, failure, cure, min(999, seed + 1)), *others[:6]]
+others += [(loss, each, cure, seed) for each in games.FAILURES if each != failure]
+quick = batches <= lens.QUICK
 with stage.picture:
     looks = ui.found(
-        "Play", lambda: lens.watching(name, strokes, chosen, batches, seed), key="play",
-        of=(name, strokes.tolist(), loss, failure, cure, batches, seed), quick=batches <= lens.QUICK,
-        show=lambda found: draw(found, len(found) - 1), says="The film is there when the game is over.",
+        "Play", start, key="play", of=of, quick=quick, show=lambda found: draw(found, len(found) - 1),
+        says="The film is there when the game is over.", soon=[game(*each) for each in others if quick],
     )  # fmt: skip
     film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Look", seconds=0.2)
     draw(looks, film.at, film)

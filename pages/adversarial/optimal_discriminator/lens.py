@@ -132,16 +132,16 @@ def train(pair: Pair, x: Tensor, hidden: int, rate: float, seed: int) -> Tensor:
     """Logits on the grid after each of FRAMES steps of Adam, (F, G) float64."""
     generator = torch.Generator().manual_seed(seed)
     real = pair.sample(pair.data_weight, EXAMPLES, generator)
-    fake = pair.sample(pair.weight, EXAMPLES, generator)
+    both = torch.cat([real, pair.sample(pair.weight, EXAMPLES, generator)])
     judge = seeded(lambda: Judge(1, [hidden, hidden], pack=1, minibatch_std=False, energy=False), seed)
-    loss, optimizer = Saturating(), torch.optim.Adam(judge.parameters(), lr=rate)
+    loss, optimizer = Saturating(), torch.optim.Adam(judge.parameters(), lr=rate, fused=True)
     seen = []
     for step in range(FRAMES[-1] + 1):
         if step in FRAMES:
             with torch.no_grad():
                 seen.append(judge(x.float()[:, None]).double())
         optimizer.zero_grad()
-        loss.discriminator(judge(real), judge(fake)).backward()
+        loss.discriminator(*judge(both).split(EXAMPLES)).backward()
         optimizer.step()
     return torch.stack(seen)
 

@@ -1,5 +1,7 @@
 """Vanishing gradient: the generator stops, the discriminator learns on, and little is left to learn from."""
 
+from functools import partial
+
 from lab import ui
 from modules.adversarial.losses import NonSaturating, Saturating, Wasserstein
 from pages.adversarial.vanishing import figures, lens
@@ -36,6 +38,14 @@ with stage.rail:
     noise = ui.slider("Noise on D's input", 0.0, 1.0, 0.0, key="noise", step=0.25)
     seed = ui.number("Seed", 0, 999, 0, key="seed")
 of = (turns, steps, width, noise, seed)
+others = [(turns, steps, width, each, seed) for each in ui.near(noise, 0.0, 1.0, 0.25)]
+others += [(each, steps, width, noise, seed) for each in (10, lens.QUICK) if each != turns]
+others += [(turns, steps, each, noise, seed) for each in (8, 32, 128) if each != width]
+
+
+def quick(turns: int, steps: int, *_) -> bool:
+    """Whether it takes a second."""
+    return turns + steps <= 2 * lens.QUICK
 
 
 def draw(looks: list[lens.Look], at: int, film=None) -> None:
@@ -61,8 +71,9 @@ def draw(looks: list[lens.Look], at: int, film=None) -> None:
 
 with stage.picture:
     looks = ui.found(
-        "Play", lambda: lens.watching(*of), key="alone", of=of, quick=turns + steps <= 2 * lens.QUICK,
+        "Play", lambda: lens.watching(*of), key="alone", of=of, quick=quick(*of),
         show=lambda found: draw(found, len(found) - 1), says="The film is there when D has learnt.",
+        soon=[(each, partial(lens.watching, *each)) for each in others if quick(*each)],
     )  # fmt: skip
     film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Look", seconds=0.2)
     draw(looks, film.at, film)
