@@ -29,3 +29,17 @@ def test_longer_and_shorter_captions_do_not_move_the_picture(walker: Visit) -> N
     assert tab.evaluate(LEFT) > 13  # some lines were left alone
     tab.set_viewport_size({"width": 1280, "height": 721})  # a new size is used to the last one
     tab.wait_for_function(f"() => Math.abs(({LEFT})() - 10) <= 3")
+
+
+def test_a_film_turns_no_figure_that_has_left_the_page(walker: Visit) -> None:
+    tab: Any = walker.walk("autoregressive-gaussian-chain")
+    members = "() => [lecternFilm.members.size, document.querySelectorAll('.lectern-figure').length]"
+    for view in ("Your path", "Chain", "Your path", "Chain"):
+        tab.get_by_role("radio", name=view, exact=True).click()
+        tab.wait_for_function(
+            "(count) => window.lecternFilm?.count === count && !window.lecternDrawing?.size",
+            arg=5 if view == "Your path" else 30,
+        )
+        tab.wait_for_timeout(500)
+        followers, figures = tab.evaluate(members)
+        assert followers == figures + 1  # and the words of the bar

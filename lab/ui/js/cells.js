@@ -24,7 +24,7 @@ export default function (component) {
     state.bytes = component.data.slice();
     show(box, state);
   }
-  return () => { window.lecternTurn = null; };
+  return () => { window.lecternTurn = null; state.leave?.(); }; // off the page: its film must not draw it on
 }
 
 function show(box, state) {

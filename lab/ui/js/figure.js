@@ -16,10 +16,13 @@ export default function (component) {
   const root = component.parentElement, box = root.querySelector(".lectern-figure");
   const state = (box.lectern ??= {});
   state.report = component.setStateValue;
-  if (same(state.bytes, component.data)) return;
+  state.gone = false;
+  const end = () => { state.gone = true; state.leave?.(); }; // off the page: its film must not draw it on
+  if (same(state.bytes, component.data)) return end;
   state.bytes = component.data.slice();
   const work = (state.work = show(box, state)).finally(() => drawing.delete(work));
   drawing.add(work);
+  return end;
 }
 
 async function show(box, state) {
@@ -36,7 +39,7 @@ async function show(box, state) {
   state.leave?.();
   state.leave = null;
   const library = await plotly();
-  if (state.spec !== spec) return; // a newer figure has come meanwhile
+  if (state.spec !== spec || state.gone) return; // a newer figure has come meanwhile, or none
   const first = cloud(spec), marked = marks(spec);
   const still = alone([...(spec.frames ?? []), ...Object.keys(spec.texts ?? {})], first, marked);
   state.draw = async (at, turns = false) => {
@@ -52,8 +55,12 @@ async function show(box, state) {
   };
   if (spec.film) {
     const clock = film(spec.film);
-    await state.draw(Math.min(clock.at ?? spec.at, spec.count - 1));
-    state.leave = clock.join((at) => state.draw(Math.min(at, spec.count - 1), true));
+    const now = () => Math.min(clock.at ?? spec.at, spec.count - 1);
+    const turn = () => (now() === state.at ? null : state.draw(now(), true)); // the bar of a new film tells where it stands
+    await state.draw(now());
+    if (state.gone) return;
+    state.leave = clock.join(turn);
+    await turn(); // it may have turned meanwhile
   } else {
     await state.draw(0);
   }
@@ -121,10 +128,13 @@ function scaled(spec, state) {
   return figure;
 }
 
-// A change of size redraws, after what is being drawn: two drawings at once would share their margins.
+// A change of size redraws, after what is being drawn: two drawings at once would share their margins. Where
+// the view changes, its columns come before its figures: the old one is not drawn once more for them.
 function resized(plot, state, library) {
   if (!plot.clientWidth) return;
-  state.work = state.work.catch(() => {}).then(() => fit(plot, state, library));
+  const spec = state.spec, paints = () => new Promise(requestAnimationFrame);
+  state.work = state.work.catch(() => {}).then(paints).then(paints)
+    .then(() => state.spec === spec && !state.gone && fit(plot, state, library));
   const work = state.work.catch(() => {}).finally(() => drawing.delete(work));
   drawing.add(work);
 }
