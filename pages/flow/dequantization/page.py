@@ -1,6 +1,7 @@
 """Dequantization: a density of whole numbers has no bound until noise fills the gaps."""
 
 import math
+from functools import partial
 
 from lab import ui
 from modules.flow import dequantize
@@ -32,10 +33,14 @@ with stage.rail:
     weights, left = lens.weights_of(text)
     if left:
         ui.warning(left, icon=":material/info:")
+first = [(lens.weights_of(each)[0], seed) for each in SHELF.values()]
+soon = [((tuple(levels), each), partial(lens.fit, levels, seed=each))
+        for levels, each in ((weights, min(999, seed + 1)), *first) if len(levels) <= 5]  # fmt: skip
 with stage.picture:
     course = ui.found(
         "Train", lambda: lens.fit(weights, seed=seed), key="train", of=(tuple(weights), seed),
-        quick=len(weights) <= 5, says="Three flows are trained: with no, uniform and learned noise.",
+        quick=len(weights) <= 5, soon=soon,
+        says="Three flows are trained: with no, uniform and learned noise.",
     )  # fmt: skip
 steps, H = course.steps, course.entropy
 film = ui.film(len(steps), key="step", default=len(steps) - 1, seconds=0.12)

@@ -1,7 +1,5 @@
 """Flow bench: a grid and a cloud through every layer of a trained flow, and log p taken apart."""
 
-from torch import Tensor
-
 from lab import ui
 from lab.errors import UserError
 from lab.figures import basic
@@ -34,17 +32,17 @@ stage.scenes(
 
 
 @ui.cached
-def account(name: str, x: Tensor) -> lens.Account:
+def account(name: str, x) -> lens.Account:
     return lens.account(lens.exact(ui.load(name)), x)
 
 
 @ui.cached
-def paths(name: str, z: Tensor) -> Tensor:
+def paths(name: str, z):
     return lens.path(lens.exact(ui.load(name)), z)
 
 
 @ui.cached
-def density(name: str) -> tuple[Tensor, float]:
+def density(name: str):
     return lens.density(lens.exact(ui.load(name)))
 
 

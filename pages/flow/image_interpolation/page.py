@@ -6,6 +6,7 @@ from modules.flow.flow import Flow
 from pages.flow.image_flow import common, figures
 from pages.flow.image_interpolation import lens
 
+WALKS = ["linear", "spherical"]
 TOP = 17
 REFERENCES = ["Kingma, Dhariwal 2018, Glow, arXiv:1807.03039", "[UDL] §16.5.2, §17.8.3"]
 
@@ -28,7 +29,7 @@ with stage.rail:
     a = common.digit("Digit A", "a", 3)
     if view == "two digits":
         b = common.digit("Digit B", "b", 9)
-        walk = ui.choice("Path in z", ["linear", "spherical"], key="walk")
+        walk = ui.choice("Path in z", WALKS, key="walk")
     else:
         minus = ui.choice("Less", list(range(10)), key="minus", default=3)
         plus = ui.choice("More", list(range(10)), key="plus", default=9)
@@ -48,9 +49,13 @@ def attributed(name: str, x, minus: int, plus: int) -> lens.Path:
 if view == "two digits":
     knob, label = [i / (lens.STEPS - 1) for i in range(lens.STEPS)], "t"
     found = dict(zip((walk, "pixels"), between(name, a.x, b.x, walk), strict=True))
+    ui.ahead(between, *((name, a.x, b.x, each) for each in WALKS if each != walk))
+    ui.ahead(attributed, (name, a.x, 3, 9))
 else:
     knob, label = lens.STRENGTHS, "s"
     found = {"z + s arrow": attributed(name, a.x, minus, plus)}
+    ui.ahead(attributed, *((name, a.x, minus, each) for each in ui.near(plus, 0, 9, 1)),
+             *((name, a.x, each, plus) for each in ui.near(minus, 0, 9, 1)))  # fmt: skip
 film = ui.film(len(knob), key=label, values=knob, default=0.5 if label == "t" else 0.0, label=f"{label} =",
                seconds=0.25)  # fmt: skip
 sheet = latent.stacked([path.pictures for path in found.values()])

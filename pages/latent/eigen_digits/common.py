@@ -62,6 +62,14 @@ def losses(name: str, side: int) -> torch.Tensor:
 
 
 @ui.cached
+def readied(kind: str, data: str, side: int) -> torch.Tensor:
+    """What a page of other pictures, or of another model, asks for first."""
+    latent.examples(*common.examples(kind_of(side), side))
+    tail(data)
+    return losses(f"{MODELS[kind]}-{data}", side)
+
+
+@ui.cached
 def tail(data: str) -> torch.Tensor:
     model = ui.load(f"pca-{data}")
     assert isinstance(model, PCA)

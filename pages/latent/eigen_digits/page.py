@@ -39,6 +39,11 @@ def sums_view() -> None:
         kind = ui.choice("Model", list(common.MODELS), key="model")
         own = common.digit(side)
     name = f"{common.MODELS[kind]}-{data}"
+    ui.ahead(
+        common.readied,
+        *((kind, *each) for each in common.SETS.values() if each != (data, side)),
+        *((each, data, side) for each in common.MODELS if each != kind),
+    )
     basis, average, tail = common.basis(name), common.losses(name, side), common.tail(data)
     steps = list(range(len(average)))
     film = ui.film(len(steps), key="k", values=steps, default=5, label="k =", seconds=0.35)
