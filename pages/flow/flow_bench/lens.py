@@ -5,6 +5,7 @@
 Everything in double precision. Shapes: points (N, 2); paths (L + 1, N, 2), from the base to the data.
 """
 
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -13,11 +14,16 @@ from torch import Tensor
 
 from lab.errors import UserError
 from lab.experiments import Experiment
+from modules.flow.cnf import Continuous
 from modules.flow.flow import Flow
+from modules.flow.iresnet import Residual
+from modules.flow.neural import NeuralMonotone
 
 REACH, CELLS = 4.0, 160
 LINES, DOTS, SPAN = 11, 61, 2.5  # of the grid on the base: each way, points a line, half its width
 CLOUD, MOST = 500, 50
+PIECE, ROWS = 500, 20  # points, and rows of the window, between two words of progress
+SOON = ("linear-moons", "nice-moons", "spline-moons", "realnvp-eight", "realnvp-moons")  # of the scenes
 
 
 def of_the_plane(experiment: Experiment) -> bool:
@@ -93,13 +99,54 @@ def account(model: Flow, x: Tensor) -> Account:
     return Account(z, model.log_base(z), ladj, float((back - x).abs().max()), float(difference.abs().max()))
 
 
-@torch.no_grad()
-def density(model: Flow, cells: int = CELLS) -> tuple[Tensor, float]:
-    """p over [-REACH, REACH]², (cells, cells), row = x_2 upwards; and its mass."""
-    axis = (torch.arange(cells, dtype=torch.float64) + 0.5) * (2 * REACH / cells) - REACH
+def window() -> Tensor:
+    """Middles of the cells of [-REACH, REACH]², (CELLS, CELLS, 2), row = x_2 upwards."""
+    axis = (torch.arange(CELLS, dtype=torch.float64) + 0.5) * (2 * REACH / CELLS) - REACH
     x2, x1 = torch.meshgrid(axis, axis, indexing="ij")
-    log_p = model.log_prob(torch.stack([x1.flatten(), x2.flatten()], 1)).view(cells, cells)
-    return log_p, float(log_p.exp().sum() * (2 * REACH / cells) ** 2)
+    return torch.stack([x1, x2], -1)
+
+
+@torch.no_grad()
+def log_density(model: Flow, x: Tensor) -> Tensor:
+    """log p of x (R, C, 2), (R, C)."""
+    return model.log_prob(x.flatten(0, 1)).view(x.shape[:2])
+
+
+def mass_of(log_p: Tensor) -> float:
+    """Of a density over the window's cells, (CELLS, CELLS)."""
+    return float(log_p.exp().sum() * (2 * REACH / len(log_p)) ** 2)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What does not depend on the reader's points: the `path`s of `grid_lines` and `cloud`, and log p over
+    the `window`, (CELLS, CELLS), with its mass."""
+
+    grid: Tensor
+    cloud: Tensor
+    log_p: Tensor
+    mass: float
+
+
+def ground(model: Flow) -> Iterator[tuple[float, Ground | None]]:
+    """Piece by piece; yields the share done, and last the whole."""
+    lines, draws = grid_lines().split(PIECE), cloud().split(PIECE)
+    parts = []
+    for number, z in enumerate((*lines, *draws), start=1):
+        parts.append(path(model, z))
+        yield 0.6 * number / (len(lines) + len(draws)), None
+    rows = []
+    for number, x in enumerate(window().split(ROWS), start=1):
+        rows.append(log_density(model, x))
+        yield 0.6 + 0.4 * number * ROWS / CELLS, None
+    log_p = torch.cat(rows)
+    grid, drawn = (torch.cat(part, 1) for part in (parts[: len(lines)], parts[len(lines) :]))
+    yield 1.0, Ground(grid, drawn, log_p, mass_of(log_p))
+
+
+def quick(model: Flow) -> bool:
+    """Whether its ground takes a moment: neither an equation is integrated nor a root searched for long."""
+    return not any(isinstance(part, Continuous | Residual | NeuralMonotone) for part in model.modules())
 
 
 def read_points(text: str) -> tuple[Tensor, str]:

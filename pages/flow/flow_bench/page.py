@@ -1,5 +1,7 @@
 """Flow bench: a grid and a cloud through every layer of a trained flow, and log p taken apart."""
 
+from functools import partial
+
 from lab import ui
 from lab.errors import UserError
 from lab.figures import basic
@@ -41,9 +43,8 @@ def paths(name: str, z):
     return lens.path(lens.exact(ui.load(name)), z)
 
 
-@ui.cached
-def density(name: str):
-    return lens.density(lens.exact(ui.load(name)))
+def ground(name: str):
+    return lens.ground(lens.exact(ui.load(name)))
 
 
 with stage.rail:
@@ -58,7 +59,14 @@ with stage.rail:
     if wrong:
         ui.warning(wrong)
 told = account(name, x)
-states = [paths(name, z) for z in (lens.grid_lines(), lens.cloud(), told.z)]
+ui.ahead(account, *((each, x) for each in lens.SOON))
+with stage.picture:
+    found = ui.found(
+        "Follow", partial(ground, name), key="ground", of=name, quick=lens.quick(ui.load(name)),
+        soon=[(each, partial(ground, each)) for each in lens.SOON], shared="/" not in name,
+        says="Where the grid and the cloud go, and the density, when they are computed.",
+    )  # fmt: skip
+states = [found.grid, found.cloud, paths(name, told.z)]
 count = len(states[0])
 order = list(range(count)) if way == "generate" else list(range(count))[::-1]
 film = ui.film(
@@ -70,7 +78,6 @@ film = ui.film(
     values=range(count),
 )
 now = order[film.at]
-log_p, mass = density(name)
 layer_names = [ui.load(name).layer_name(i) for i in range(count - 1)]
 
 with stage.picture:
@@ -84,7 +91,7 @@ with stage.picture:
         )  # fmt: skip
     with right:
         ui.button_figure(
-            figures.heat(log_p, x, lens.REACH), key="heat", share=0.6, whole=False,
+            figures.heat(found.log_p, x, lens.REACH), key="heat", share=0.6, whole=False,
             alt="Log-density of the flow; a click puts the point there",
             on_press=lambda a, b: {"points": f"{a:g} {b:g}"},
         )  # fmt: skip
@@ -110,7 +117,7 @@ stage.metrics(
         f"log p({x[0, 0]:g}, {x[0, 1]:g})": f"{float(told.log_prob[0]):.4f}",
         "Round trip": f"{told.round_trip:.1e}",
         "ladj − autograd": f"{told.autograd:.1e}",
-        "Mass": f"{mass:.4f}",
+        "Mass": f"{found.mass:.4f}",
     }
 )
 with stage.below:
