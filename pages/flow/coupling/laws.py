@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from modules.flow.linear import Permutation
-from pages.flow.coupling.lens import Layer, named
+from pages.flow.coupling.lens import Layer
+from pages.flow.coupling.words import named
 
 SAMPLES, BINS, WINDOW = 4000, 50, 5.0
 

@@ -3,7 +3,7 @@
 from lab import ui
 from lab.lenses import typed
 from modules.flow import coupling, hint, monotone
-from pages.flow.coupling import figures, laws, lens, picture
+from pages.flow.coupling import figures, laws, lens, picture, words
 
 VIEWS = ["layers", "laws", "picture"]
 REFERENCES = [
@@ -86,7 +86,7 @@ if view == "layers":
             ui.figure(fig, alt="Jacobians of this layer and of all so far; below, the maps g",
                       key="details", share=1.0, film=film, frames=moves)  # fmt: skip
     with stage.foot:
-        film.bar(captions=lens.captions(found), equations=lens.equations(found, kind))
+        film.bar(captions=words.captions(found), equations=words.equations(found, kind))
     now = found[film.at]
     stage.metrics(
         {
@@ -110,7 +110,7 @@ else:
 waiting = int((~found[-1].changed).sum())
 with stage.below:
     ui.notice(
-        lens.why(turns)
+        words.why(turns)
         + (f"After {depth} layers {waiting} of {D} inputs have never been changed." if waiting else
            f"Within {depth} layers every input has been changed.")
     )  # fmt: skip

@@ -3,7 +3,8 @@
 from lab import ui
 from lab.lenses import latent
 from modules.latent.vae import VAE
-from pages.latent.latent_space import common, figures
+from pages.latent.importance import figures
+from pages.latent.latent_space import common
 from pages.latent.latent_space.common import subscript
 
 SIZES = [1, 2, 5, 10, 20, 50, 100, 500]
