@@ -8,7 +8,7 @@ import torch
 from opening import captions, figure, film, metrics, move, open_page, prose
 from scipy.stats import multivariate_normal, norm
 
-from pages.autoregressive.gaussian_chain import lens
+from pages.autoregressive.gaussian_chain import lens, walks
 
 opened = partial(open_page, "autoregressive/gaussian_chain")
 
@@ -59,7 +59,7 @@ def test_a_path_that_is_none_is_refused(text: str, said: str) -> None:
 
 def test_the_coin_walk_against_every_way() -> None:
     """1, 4, 6, 4, 1 sixteenths: by listing all walks, and in the draws."""
-    found = lens.coin_walk(4, 20_000, seed=0)
+    found = walks.coin_walk(4, 20_000, seed=0)
     ends = [sum(way) for way in itertools.product([-1, 1], repeat=4)]
     assert found.places.tolist() == [-4, -2, 0, 2, 4]
     assert found.ways == [ends.count(place) for place in (-4, -2, 0, 2, 4)] == [1, 4, 6, 4, 1]
@@ -73,7 +73,7 @@ def test_the_coin_walk_against_every_way() -> None:
 
 
 def test_the_gaussian_walk_spreads_as_the_coins_does() -> None:
-    drawn, spread = lens.gauss_walk(9, 20_000, seed=0)
+    drawn, spread = walks.gauss_walk(9, 20_000, seed=0)
     assert spread.tolist() == pytest.approx([t**0.5 for t in range(10)])
     assert drawn.std(0).tolist() == pytest.approx(spread.tolist(), rel=0.03)
 
@@ -132,7 +132,7 @@ def test_the_film_of_a_path_shows_it_as_far_as_it_has_come() -> None:
 def test_the_page_shows_the_coins_distribution() -> None:
     page = opened(show="±1 walk")
     bar = film(page, "steps")
-    found = lens.coin_walk(4, 4000, 0)
+    found = walks.coin_walk(4, 4000, 0)
     assert (bar["at"], bar["names"][3]) == (3, "4") and f"{found.variance:.3f}" in bar["equations"][3]
     _, arrays = figure(page, "places")
     assert arrays["data.0.y"][3][36:45].tolist() == pytest.approx(
@@ -140,6 +140,6 @@ def test_the_page_shows_the_coins_distribution() -> None:
     )
     assert arrays["data.1.y"].sum(1).tolist() == pytest.approx([1] * 40)
     move(page, "steps", 7)
-    assert film(page, "steps")["at"] == 6 and "(1, 7, \\dots, 1)" in lens.walk_equation(
-        lens.coin_walk(7, 9, 0)
+    assert film(page, "steps")["at"] == 6 and "(1, 7, \\dots, 1)" in walks.walk_equation(
+        walks.coin_walk(7, 9, 0)
     )

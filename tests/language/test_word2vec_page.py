@@ -10,7 +10,7 @@ from opening import captions, figure, film, metrics, open_page
 
 from lab.errors import UserError
 from modules.language.word2vec import CBOW, SkipGram
-from pages.language.word2vec import lens
+from pages.language.word2vec import lens, live
 
 opened = partial(open_page, "language/word2vec")
 COFFEE = "I drank hot coffee this morning"
@@ -129,31 +129,31 @@ def test_what_is_shown():
 
 @pytest.mark.parametrize("method", ["skip-gram", "CBOW"])
 def test_two_losses_train_from_one_start(method):
-    runs = [lens.train(CATS, 2, 3, 0.5, method, loss, 5) for loss in ("softmax", "negative")]
+    runs = [live.train(CATS, 2, 3, 0.5, method, loss, 5) for loss in ("softmax", "negative")]
     start = lens.model(lens.read(CATS, 2), 3, method)
     floor = lens.read(CATS, 2).floor(method)
     for run in runs:
         assert torch.equal(run.v[0], start.v) and torch.equal(run.u[0], start.u)
-        assert len(run.nll) == lens.EPOCHS // lens.EVERY + 1
+        assert len(run.nll) == live.EPOCHS // live.EVERY + 1
         assert run.nll[0] > run.nll[-1] + 0.2 and run.nll[-1] >= floor
         made = lens.model(lens.read(CATS, 2), 3, method)
     softmax = runs[0]
     made.v.copy_(softmax.v[7])
     made.u.copy_(softmax.u[7])
     assert lens.loss(made, lens.read(CATS, 2)) == pytest.approx(float(softmax.nll[7]))
-    again = lens.train(CATS, 2, 3, 0.5, method, "negative", 5)
+    again = live.train(CATS, 2, 3, 0.5, method, "negative", 5)
     assert torch.equal(again.v, runs[1].v)  # from its seed
 
 
 def test_trails_follow_the_words():
     points = torch.arange(24.0).reshape(6, 2, 2)
-    lines = lens.trails(points).reshape(6, 2, lens.TRAIL + 1, 2)
+    lines = live.trails(points).reshape(6, 2, live.TRAIL + 1, 2)
     assert lines[..., -1, :].isnan().all()
     for t in range(6):
-        for back in range(lens.TRAIL):
+        for back in range(live.TRAIL):
             assert torch.equal(lines[t, :, back], points[max(0, t - back)])
     tables = [torch.randn(4, 5, 3, generator=torch.Generator().manual_seed(s)) for s in (0, 1)]
-    drawn = lens.lanes(tables)
+    drawn = live.lanes(tables)
     assert drawn.shape == (2, 4, 5, 2)
     S = torch.linalg.svdvals(torch.cat([t[-1] for t in tables]))
     assert drawn[:, -1].square().sum().item() == pytest.approx(float(S[:2].square().sum()), rel=1e-5)
@@ -161,7 +161,7 @@ def test_trails_follow_the_words():
 
 def test_the_training_is_shown():
     page = opened(view="Training", epoch="80", text=COFFEE, lanes="tables")
-    run = lens.train(COFFEE, 2, 2, 0.5, "skip-gram", "softmax", 5)
+    run = live.train(COFFEE, 2, 2, 0.5, "skip-gram", "softmax", 5)
     shown = film(page, "epoch")
     assert shown["at"] == 40 and shown["names"][40] == "80"
     assert f"Full softmax {run.nll[40]:.3f} nats" in shown["captions"][40]

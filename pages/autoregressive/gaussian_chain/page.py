@@ -3,7 +3,7 @@
 from lab import ui
 from lab.figures import basic
 from modules.autoregressive import gaussian_chain
-from pages.autoregressive.gaussian_chain import figures, lens
+from pages.autoregressive.gaussian_chain import figures, lens, walks
 
 REFERENCES = [
     "[BB] §5.1, examples 5.10.1-2",
@@ -36,8 +36,8 @@ stage.scenes(
 
 
 @ui.cached
-def walked(draws: int, seed: int) -> list[lens.Walk]:
-    return lens.coin_walks(draws, seed)
+def walked(draws: int, seed: int) -> list[walks.Walk]:
+    return walks.coin_walks(draws, seed)
 
 
 def numbers() -> tuple[float, float, bool]:
@@ -187,15 +187,15 @@ def walk_mode() -> None:
     with stage.rail:
         draws = ui.slider("Walks drawn", 100, 20_000, 4000, key="draws", step=100)
         seed = ui.number("Seed", 0, 9999, 0, key="seed")
-    walks, steps = walked(draws, seed), list(range(1, lens.STEPS + 1))
+    made, steps = walked(draws, seed), list(range(1, walks.STEPS + 1))
     film = ui.film(len(steps), key="steps", values=steps, default=4, label="Steps", seconds=0.2)
-    drawn, spread = lens.gauss_walk(lens.STEPS, 12, seed)
+    drawn, spread = walks.gauss_walk(walks.STEPS, 12, seed)
     edges = figures.widening(steps)
     with stage.picture:
         left, right = ui.columns(2)
         with left:
             for key, sheet, title in (
-                ("coins", walks[-1].paths[:12], "Steps of −1 or +1"),
+                ("coins", made[-1].paths[:12], "Steps of −1 or +1"),
                 ("normal", drawn, "Gaussian steps, a = 1, s = 1"),
             ):
                 fig = figures.paths(sheet, spread, title=title, first=0).update_layout(showlegend=False)
@@ -205,9 +205,9 @@ def walk_mode() -> None:
                     film=film, frames={"data.1.y": figures.prefixes(sheet, first=2), **edges},
                 )  # fmt: skip
         with right:
-            exact, shares = (lens.on_line(walks, what) for what in ("distribution", "frequencies"))
-            edges, now = figures.reached(steps), walks[film.at]
-            fig = figures.places(range(-lens.STEPS, lens.STEPS + 1), exact[film.at], shares[film.at])
+            exact, shares = (walks.on_line(made, what) for what in ("distribution", "frequencies"))
+            edges, now = figures.reached(steps), made[film.at]
+            fig = figures.places(range(-walks.STEPS, walks.STEPS + 1), exact[film.at], shares[film.at])
             ui.figure(
                 figures.turned(fig, edges, film.at),
                 alt="Exact distribution of the walk and the frequencies drawn",
@@ -218,7 +218,7 @@ def walk_mode() -> None:
     with stage.foot:
         film.bar(
             captions=[f"After {t} steps: of the {2**t:,} ways, as many end at each place." for t in steps],
-            equations=[lens.walk_equation(walk) for walk in walks],
+            equations=[walks.walk_equation(walk) for walk in made],
         )
     with stage.below:
         ui.notice(
@@ -241,7 +241,7 @@ def walk_mode() -> None:
             """,
             shows=now.distribution.tolist(),
         )
-        ui.source(gaussian_chain.walk_distribution, lens.coin_walks, references=REFERENCES)
+        ui.source(gaussian_chain.walk_distribution, walks.coin_walks, references=REFERENCES)
 
 
 modes = {"Chain": chain_mode, "Your path": path_mode, "±1 walk": walk_mode}

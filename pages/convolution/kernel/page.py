@@ -5,8 +5,8 @@ from typing import Any
 from lab import ui
 from lab.lenses import receptive_field
 from modules.convolution.mlp import as_linear
-from pages.convolution.kernel import lens
-from pages.convolution.receptive_field import figures
+from pages.convolution.kernel import figures, lens
+from pages.convolution.receptive_field.figures import product
 
 SIGNAL = "5.2 5.3 5.4 5.1 10.1 10.3 9.9 10.3 3.2 3.4 3.3 3.1"  # [UDL] notebook 10.1
 MEAN = "0.33 0.33 0.33"
@@ -73,7 +73,7 @@ with stage.foot:
 
 n, k = x.shape[1], len(taps)
 with stage.below:
-    ui.figure(figures.product(now["patch"], now["kernel"]), key="taps-product", alt="Patch times kernel",
+    ui.figure(product(now["patch"], now["kernel"]), key="taps-product", alt="Patch times kernel",
               data={"patch": now["patch"], "kernel": now["kernel"], "product": now["products"]})  # fmt: skip
     ui.equation(
         r"n_{out} = \left\lfloor \frac{n + 2p - d(K-1) - 1}{s} \right\rfloor + 1 = "

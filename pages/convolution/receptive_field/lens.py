@@ -124,6 +124,17 @@ def strongest(grid: Tensor) -> tuple[int, int]:
     return divmod(int(grid.nan_to_num(float("-inf")).argmax()), grid.shape[1])
 
 
+def strongest_channel(maps: Tensor) -> int:
+    """Of maps (C, H, W) that with the largest value."""
+    return int(maps.flatten(1).amax(1).argmax())
+
+
+def prediction(layers: Sequence[Layer]) -> tuple[Tensor, int]:
+    """Probabilities of the classes (K,) by the last layer's logits, and the likeliest class."""
+    p = layers[-1].output.softmax(0)
+    return p, int(p.argmax())
+
+
 def filled(row: Tensor) -> int:
     """How many units a row (W,) of a map has: what the last row of a dense layer lacks is NaN."""
     return int((~row.isnan()).sum())

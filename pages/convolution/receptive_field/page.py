@@ -83,7 +83,7 @@ h = layer.output
 units_of: Callable[[int, int], tuple[int, ...]]
 if h.ndim == 3:  # one map a channel: choose one, then a unit of it
     with stage.rail:
-        channel = ui.slider("Channel", 0, len(h) - 1, int(h.flatten(1).amax(1).argmax()), key="channel",
+        channel = ui.slider("Channel", 0, len(h) - 1, lens.strongest_channel(h), key="channel",
                             help="Starts at the strongest.")  # fmt: skip
     grid, units_of = h[channel], lambda row, column: (channel, row, column)
     alt = f"Channel {channel} of layer {title}; click a unit"
@@ -127,8 +127,7 @@ channels = arithmetic.arithmetic(layer, unit)
 
 # --- Words --------------------------------------------------------------------------------------
 
-p = layers[-1].output.softmax(0)
-guess = int(p.argmax())
+p, guess = lens.prediction(layers)
 with stage.below:
     if formula := receptive_field.field_equation(layer, unit):
         ui.equation(*formula)

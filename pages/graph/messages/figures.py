@@ -1,6 +1,6 @@
 """Figures of graphs: nodes and edges, with one node's messages, hops or gradients on them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -10,9 +10,8 @@ import torch
 from torch import Tensor
 
 from lab.figures import basic, theme
-from lab.figures.basic import array, rule
+from lab.figures.basic import array
 
-ACCURACIES = ("layers", "training accuracy", "test accuracy")
 APART = 0.15  # least distance of two drawn nodes, on a picture about 2 wide
 
 
@@ -62,29 +61,6 @@ def _ink(color: str) -> str:
 def hop_colors(reach: int) -> list[str]:
     """Of the classes 0..reach hops, from dark violet to pale, and grey for what is farther."""
     return [*("#4F1238", "#9A3F76", "#CC79A7", "#DDA3C3", "#F3DEEA")[: reach + 1], theme.HIDDEN]
-
-
-def similarity(values: Any, classes: Any, height: int = 480) -> go.Figure:
-    """Cosines between nodes sorted by class, the classes numbered on the axes and kept apart by lines.
-
-    Args:
-        values: (N, N), rows and columns in the order of `classes`.
-        classes: (N,) ascending.
-    """
-    c = array(classes).astype(int)
-    fig = basic.heatmap(values, scale="probability", square=True, height=height)
-    present = np.unique(c)
-    ticks = {
-        "tickvals": [float(np.flatnonzero(c == k).mean()) for k in present],
-        "ticktext": [str(k) for k in present],
-    }
-    fig.update_xaxes(title="class", **ticks)
-    fig.update_yaxes(title="class", **ticks)
-    for k in present[1:]:
-        at = float(np.flatnonzero(c == k)[0]) - 0.5
-        rule(fig, y=at, line={"color": theme.OUTPUT, "width": 2})
-        rule(fig, x=at, line={"color": theme.OUTPUT, "width": 2})
-    return fig
 
 
 def network(
@@ -223,60 +199,3 @@ def message_frames(
         f"data.{index}.line.color": [full if now in (None, m) else pale for now in arriving]
         for index, m in zip(drawn, others, strict=True)
     }
-
-
-def term_frames(values: Sequence[float], count: int) -> dict[str, list[list[str]]]:
-    """The colours of `contributions` at every step: what has not yet arrived is pale."""
-    return {"data.0.marker.color": [term_colors(values, step) for step in range(count)]}
-
-
-def term_colors(values: Sequence[float], step: int) -> list[str]:
-    return [
-        theme.fade(theme.POSITIVE if x >= 0 else theme.NEGATIVE, 1 if i <= step else 0.25)
-        for i, x in enumerate(values)
-    ]
-
-
-def prediction(classes: Sequence[str], now: Any, before: Any = None) -> go.Figure:
-    """Class probabilities of a node, (C,), beside those before the edits."""
-    fig = basic.bars(
-        classes, now, highlight=int(array(now).argmax()), baseline=before, names=("edited", "original"),
-        probability=True, horizontal=True,
-    )  # fmt: skip
-    fig.update_xaxes(tickvals=[0, 0.5, 1])
-    return fig
-
-
-def accuracies(columns: Mapping[str, Sequence[float]]) -> go.Figure:
-    """Training and test accuracy against the number of layers."""
-    lines = {name: values for name, values in columns.items() if name != "layers"}
-    return basic.curves(lines, x=columns["layers"], markers=True, xlabel="layers", ylabel="accuracy")
-
-
-def contributions(values: Any, names: Sequence[str], step: int, total: float, height: int = 380) -> go.Figure:
-    """What each sender, then the bias, adds to one unit: a waterfall up to the present step.
-
-    Args:
-        values: (M,) the terms in order.
-        names: of the terms.
-        step: terms up to this one have arrived; later ones are pale.
-        total: the sum of all terms.
-    """
-    v = array(values).astype(float)
-    base = np.concatenate([[0.0], np.cumsum(v)[:-1]])
-    colors = term_colors(v.tolist(), step)
-    fig = go.Figure(
-        go.Bar(
-            x=list(range(len(v))), y=v, base=base, marker={"color": colors, "line_width": 0},
-            hovertext=[f"{name}: {x:+.4g}" for name, x in zip(names, v, strict=True)], hoverinfo="text",
-        )
-    )  # fmt: skip
-    rule(fig, y=total, line={"color": theme.OUTPUT, "width": 3})
-    each = max(1, -(-len(v) // 9))  # as many names as have room; the bias is always named
-    named = sorted({*range(0, len(v) - each, each), len(v) - 1})
-    fig.update_xaxes(
-        showgrid=False, zeroline=False, tickvals=named, ticktext=[names[i] for i in named], tickangle=0,
-        title="sender",
-    )  # fmt: skip
-    fig.update_layout(height=height, bargap=0.2, showlegend=False)
-    return fig

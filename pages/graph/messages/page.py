@@ -8,7 +8,7 @@ from lab.errors import UserError
 from lab.figures import basic
 from lab.lenses import receptive_field
 from modules.graph.gcn import GCN, GraphConvolution, Propagation, edge_weights
-from pages.graph.messages import depth, editing, figures, hearing, lens
+from pages.graph.messages import charts, depth, editing, figures, hearing, lens
 
 DRAWN = 36  # nodes of a large graph that are drawn: the nearest to the selected one
 DEPTHS = (1, 2, 4, 8, 16)
@@ -127,13 +127,13 @@ if view == "Messages":
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.contributions(terms, names, film.at, float(heard.total[unit])),
-                key="terms", share=0.58, film=film, frames=figures.term_frames(terms, len(trace)),
+                charts.contributions(terms, names, film.at, float(heard.total[unit])),
+                key="terms", share=0.58, film=film, frames=charts.term_frames(terms, len(trace)),
                 alt=f"Waterfall of the {len(terms)} terms of unit {unit}; the line is their sum",
                 data=table,
             )  # fmt: skip
             ui.figure(
-                figures.prediction(classes, now[node], before[node] if edits.strip() else None),
+                charts.prediction(classes, now[node], before[node] if edits.strip() else None),
                 alt=f"Class probabilities of node {node}", key="prediction", share=0.42,
                 data={"class": classes, "edited graph": now[node], "original graph": before[node]},
             )  # fmt: skip
@@ -180,7 +180,7 @@ else:
         left, right = ui.columns(2)
         with left:
             ui.figure(
-                figures.similarity(similar[film.at], data.y[shown][order]), key="similar", share=1.0,
+                charts.similarity(similar[film.at], data.y[shown][order]), key="similar", share=1.0,
                 film=film, frames={"data.0.z": similar},
                 alt="Cosine of every two nodes' states after so many layers, sorted by class",
             )  # fmt: skip
@@ -213,8 +213,8 @@ with stage.below:
         if n_nodes > 100:
             ui.stop("Training here is for small graphs: choose gcn-karate, or use the page Train.")
         results = depths(name, model.propagation, ui.number("Seed", 0, 99, 0, key="seed"))
-        columns = dict(zip(figures.ACCURACIES, zip(*results, strict=True), strict=True))
-        ui.figure(figures.accuracies(columns), data=columns,
+        columns = dict(zip(charts.ACCURACIES, zip(*results, strict=True), strict=True))
+        ui.figure(charts.accuracies(columns), data=columns,
                   alt="Training and test accuracy of nets with 1 to 16 layers")  # fmt: skip
     ui.notice(lens.NOTICES[view])
     if view == "Messages":

@@ -5,7 +5,7 @@ from lab.errors import UserError
 from lab.figures import basic, theme
 from lab.figures import word_vectors as figures
 from modules.language.word2vec import CBOW, SkipGram
-from pages.language.word2vec import lens
+from pages.language.word2vec import lens, live
 
 TEXTS = {
     "Coffee": "I drank hot coffee this morning. She drank hot tea this morning. He drank cold tea today.",
@@ -64,7 +64,7 @@ def by_size(text, k, method):
 
 @ui.cached
 def trained(text, k, d, rate, method, loss, negatives):
-    return lens.train(text, k, d, rate, method, loss, negatives)
+    return live.train(text, k, d, rate, method, loss, negatives)
 
 
 try:
@@ -134,18 +134,18 @@ def show_training():
         pair = ui.choice("Lanes", ["losses", "tables"], key="lanes")
         K = ui.slider("Noise words K", 1, 15, 5, key="K")
     runs = {loss: trained(text, k, d, rate, method, loss, K) for loss in LOSSES}
-    epochs = range(0, lens.EPOCHS + 1, lens.EVERY)
+    epochs = range(0, live.EPOCHS + 1, live.EVERY)
     film = ui.film(len(epochs), key="epoch", seconds=0.06, label="Epoch", values=epochs)
     if pair == "losses":
         tables = {LOSSES[loss]: (run.v, theme.INPUT) for loss, run in runs.items()}
     else:
         run = runs["softmax"]
         tables = {"v, given": (run.v, theme.INPUT), "u, predicted": (run.u, theme.OUTPUT)}
-    drawn = lens.lanes([table for table, _ in tables.values()])
+    drawn = live.lanes([table for table, _ in tables.values()])
     with stage.picture:
         for column, points, (name, (_, color)) in zip(ui.columns(2), drawn, tables.items(), strict=True):
             with column:
-                fig, frames = figures.lane(points, lens.trails(points), vocabulary, film.at, color, name)
+                fig, frames = figures.lane(points, live.trails(points), vocabulary, film.at, color, name)
                 ui.figure(
                     fig, alt=f"The vectors of all words during training, with their trails: {name}",
                     data={"word": vocabulary, "x": points[film.at, :, 0], "y": points[film.at, :, 1]},
@@ -165,7 +165,7 @@ def show_training():
             "of the softmax that it estimates."
         )
         ui.check(
-            f"Which loss stands nearer to the floor after {lens.EPOCHS} epochs?",
+            f"Which loss stands nearer to the floor after {live.EPOCHS} epochs?",
             list(LOSSES.values()),
             LOSSES["softmax" if one[-1] <= other[-1] else "negative"],
             f"Full softmax {one[-1]:.4f}, negative sampling {other[-1]:.4f}, floor {floor:.4f} nats.",
@@ -173,12 +173,12 @@ def show_training():
         )
         ui.program(
             f"""
-            from pages.language.word2vec import lens
+            from pages.language.word2vec import live
 
             text = {text!r}
             result = []
             for loss in ("softmax", "negative"):
-                run = lens.train(text, {k}, {d}, {rate:g}, {method!r}, loss, negatives={K})
+                run = live.train(text, {k}, {d}, {rate:g}, {method!r}, loss, negatives={K})
                 result.append(float(run.nll[-1]))
             """,
             shows=[one[-1], other[-1]],
