@@ -95,6 +95,15 @@ def linear() -> None:
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     film = ui.film(len(lens.INNER), key="n", values=lens.INNER, label="Steps", seconds=0.8)
     told = story(loadings, variance, count, rank, spread, seed)
+    ui.ahead(shelf, ("vae-digits",))
+    ui.ahead(
+        story,
+        *((loadings, variance, count, each, spread, seed) for each in ui.near(rank, 0, 2, 1)),
+        *((loadings, variance, count, rank, each, seed) for each in ui.near(spread, 0.05, 1.0, 0.05)),
+        *((loadings, each, count, rank, spread, seed) for each in ui.near(variance, 0.1, 2.0, 0.1)),
+        *((loadings, variance, each, rank, spread, seed) for each in ui.near(count, 2, 16, 1)),
+        (loadings, variance, count, rank, spread, min(999, seed + 1)),
+    )
     with stage.picture:
         left, right = ui.columns(2)
         with left:
