@@ -177,14 +177,18 @@ def run_folders(name: str) -> list[Path]:
 
 def catalog() -> dict[str, Experiment]:
     """All experiments by name, in the order of the families."""
-    stamps = tuple(place.stat().st_mtime_ns for place in CONFIGS.iterdir() if place.is_dir())
-    return {path.stem: Experiment(path.stem, path.parent.name, path) for path in _configs(CONFIGS, stamps)}
+    return {name: Experiment(name, path.parent.name, path) for name, path in recipes().items()}
+
+
+def recipes() -> dict[str, Path]:
+    """The files of the shipped experiments by name, in the order of the families."""
+    return _recipes(CONFIGS, tuple(place.stat().st_mtime_ns for place in CONFIGS.iterdir() if place.is_dir()))
 
 
 @lru_cache(maxsize=8)
-def _configs(place: Path, stamps: tuple[int, ...]) -> list[Path]:
-    """The shipped recipes; a folder's stamp is news when a file has come or gone."""
-    return [path for family in FAMILIES for path in sorted((place / family).glob("*.yaml"))]
+def _recipes(place: Path, stamps: tuple[int, ...]) -> dict[str, Path]:
+    """A folder's stamp is news when a file has come or gone."""
+    return {path.stem: path for family in FAMILIES for path in sorted((place / family).glob("*.yaml"))}
 
 
 def find(name: str) -> Experiment:
@@ -193,9 +197,9 @@ def find(name: str) -> Experiment:
     Raises:
         UserError: no such experiment; the sentence suggests the nearest names.
     """
-    known = catalog()
+    known = recipes()
     if name in known:
-        return known[name]
+        return Experiment(name, known[name].parent.name, known[name])
     if name.endswith((".yaml", ".yml")) or "/" in name or os.sep in name:
         path = Path(name)
         experiment = Experiment(path.stem, "own", path)
