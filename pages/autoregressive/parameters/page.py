@@ -51,7 +51,8 @@ def counts_mode() -> None:
     sizes = list(range(1, MOST + 1))
     lines = {other: lens.curve(other, sizes, k, d) for other in lens.MODELS}
     costs = all_costs(n, k, d)
-    ui.ahead(all_costs, (min(n + 1, MOST), k, d), (max(n - 1, 2), k, d), (n, k, min(d + 1, 64)))
+    near = [*((v, k, d) for v in ui.near(n, 2, MOST, 1)), *((n, k, v) for v in ui.near(d, 1, 64, 1))]
+    ui.ahead(all_costs, *near)
     ui.ahead(raced, ())
     with stage.picture:
         left, right = ui.columns([5, 4])

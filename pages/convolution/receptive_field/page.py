@@ -101,6 +101,7 @@ with stage.rail:
 across = lens.filled(grid[row])
 film = ui.film(across, key="column", default=first[1], label="Unit", seconds=0.15)
 run = swept(name, index, [units_of(row, column) for column in range(across)], x, others, kind)
+ui.ahead(swept, *((name, index, run.units, x, others, each) for each in lens.FIELDS if each != kind))
 unit, found, box = run.units[film.at], run.found[film.at], run.boxes[film.at]
 
 # --- Pictures -----------------------------------------------------------------------------------

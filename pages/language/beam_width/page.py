@@ -128,9 +128,9 @@ with stage.picture:
         says="The widths are compared when all are searched.",
     )  # fmt: skip
     draw(rows, film)
-if quick(length + 1):
-    near = [(round(strength + 0.1, 10), length), (round(strength - 0.1, 10), length), (strength, length + 1)]
-    ui.found_ahead("search", *(asked(*each) for each in near if 0 <= each[0] <= 4 and each[1] <= MOST))
+near = [*((v, length) for v in ui.near(strength, 0.0, 4.0, 0.1)),
+        *((strength, v) for v in ui.near(length, 4, MOST, 1))]  # fmt: skip
+ui.found_ahead("search", *(asked(*each) for each in near if quick(each[1])))
 with stage.foot:
     film.bar(
         captions=[

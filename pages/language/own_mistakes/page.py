@@ -103,9 +103,9 @@ with stage.picture:
         says="The two texts are compared when the writer has written and the judge has judged.",
     )  # fmt: skip
     show(found)
-near = [(length + 3, places), (length - 3, places), (length, places + 50), (length, places - 50)]
-fits = [all(low <= v <= high for v, (low, high) in zip(size, SIZES, strict=True)) for size in near]
-ui.found_ahead("alone", *(asked(*size) for size, fit in zip(near, fits, strict=True) if fit and quick(*size)))
+near = [*((v, places) for v in ui.near(length, *SIZES[0], 3)),
+        *((length, v) for v in ui.near(places, *SIZES[1], 50))]  # fmt: skip
+ui.found_ahead("alone", *(asked(*size) for size in near if quick(*size)))
 
 gap = found.own - found.true
 third = length // 3

@@ -49,6 +49,7 @@ def constructed():
     return lens.construction()
 
 
+ui.ahead(constructed, ())
 epsilon = cos(radians(angle))
 found = drawn(n, M, epsilon, seed)
 room = lens.room(found.probability)

@@ -69,14 +69,12 @@ def cost(name, prompt, length, cache, seed):
 
 
 trace = run(name, prompt, length, temperature, top_k, top_p, seed)
-hotter, colder = (round(temperature + step, 10) for step in (0.05, -0.05))
 ui.ahead(
     run,
-    (name, prompt, length, min(hotter, HOTTEST), top_k, top_p, seed),
-    (name, prompt, length, max(colder, 0.0), top_k, top_p, seed),
-    (name, prompt, min(length + 1, LONGEST), temperature, top_k, top_p, seed),
+    *((name, prompt, length, v, top_k, top_p, seed) for v in ui.near(temperature, 0.0, HOTTEST, 0.05)),
+    *((name, prompt, v, temperature, top_k, top_p, seed) for v in ui.near(length, 1, LONGEST, 1)),
     (name, prompt, length, temperature, min((top_k or 0) + 1, 100), top_p, seed),
-    (name, prompt, length, temperature, top_k, max(round(top_p - 0.01, 10), 0.01), seed),
+    *((name, prompt, length, temperature, top_k, v, seed) for v in ui.near(top_p, 0.01, 1.0, 0.01)),
 )
 settings = SamplingParams(temperature, top_k, top_p)
 film = ui.film(len(trace), key="step", label="Token", seconds=0.3)
