@@ -10,7 +10,7 @@ from torch import nn
 from lab import weights
 from lab.lenses.games import moves
 from modules.adversarial.dcgan import DCGAN
-from pages.adversarial.dcgan import lens, recipe
+from pages.adversarial.dcgan import lens, one_number, recipe
 
 
 def model(name: str = "dcgan-mnist") -> DCGAN:
@@ -118,14 +118,14 @@ def test_looks_leave_a_game_alone() -> None:
 
 
 def test_one_number_of_z() -> None:
-    seen = lens.turning(model(), 0, 1)
-    z = model().noise(lens.SHEET, torch.Generator().manual_seed(0))
+    seen = one_number.turning(model(), 0, 1)
+    z = model().noise(one_number.SHEET, torch.Generator().manual_seed(0))
     z[:, 0] = 3
     with torch.no_grad():
         torch.testing.assert_close(seen[-1], model().decode(z)[:, 0])
-    said = lens.changes(seen)
-    assert said[lens.VALUES.index(0.0)] == 0 and said[-1] > said[7] > 0
-    assert torch.equal(seen[6], lens.turned(model(), 0, 1, 0.0))
+    said = one_number.changes(seen)
+    assert said[one_number.VALUES.index(0.0)] == 0 and said[-1] > said[7] > 0
+    assert torch.equal(seen[6], one_number.turned(model(), 0, 1, 0.0))
 
 
 def test_what_the_scenes_say() -> None:
@@ -135,8 +135,8 @@ def test_what_the_scenes_say() -> None:
     assert [row.shape for row in down] == [(32, 14, 14), (64, 7, 7), (1, 1, 1)]
     total = sum(row.parameters for row in whole)
     assert round(total / 1e6, 1) == 12.7 and 0.64 < whole[1].parameters / total < 0.69
-    seen = lens.turning(model(), 0, 1)
-    assert lens.changes(seen)[-1] < lens.between(seen)
+    seen = one_number.turning(model(), 0, 1)
+    assert one_number.changes(seen)[-1] < one_number.between(seen)
 
 
 @pytest.mark.heavy

@@ -13,7 +13,7 @@ from lab.lenses import games, ink, rewind
 from lab.seeding import seeded
 from modules.adversarial.gan import GAN
 from pages.adversarial.gan_bench import lens as bench
-from pages.adversarial.live_gan import lens
+from pages.adversarial.live_gan import lens, words
 
 opened = partial(open_page, "adversarial/live_gan")
 RING = lens.GameRecipe(ink.Law("ring8"), "non-saturating", 0)
@@ -122,9 +122,9 @@ def test_a_game_that_has_run_away_is_a_sentence() -> None:
     fine = trained(RING, 0, lens.course({0: {}})).frames()[0]
     kinds = [{name: (values.shape, values.dtype) for name, values in one.items()} for one in (frame, fine)]
     assert kinds[0] == kinds[1]
-    said = lens.captions([fine, frame], [lens.knobs()] * 2, 20)
+    said = words.captions([fine, frame], [lens.knobs()] * 2, 20)
     assert "run away" in said[1] and "run away" not in said[0]
-    assert len(lens.equations([fine, frame], True)) == 2 and len(lens.panels([fine, frame], True, 0)) == 3
+    assert len(words.equations([fine, frame], True)) == 2 and len(lens.panels([fine, frame], True, 0)) == 3
     assert lens.looks([fine, frame], 20)[1].modes is None
 
 

@@ -111,3 +111,12 @@ def test_a_mark_moves_without_plotly(walker: Visit) -> None:
     tab.wait_for_function(f"() => window.lecternFilm.at === {at + 1} && !window.lecternFilm.turning")
     assert all(a != b for a, b in zip(before, tab.evaluate(marks), strict=True)) and len(before) == 2
     assert tab.evaluate("() => window.reacts.length") == 0
+
+
+def test_a_dot_that_moves_on_a_curve_turns_without_plotly(walker: Visit) -> None:
+    tab = walker.walk("diffusion-schedules?step=0")
+    tab.evaluate(COUNTED)
+    before = picture(tab)
+    turn(tab)
+    assert picture(tab) != before
+    assert not tab.evaluate("() => window.reacts.length")

@@ -1,7 +1,7 @@
 // What a film moves most, on a canvas: clouds of dots, of which Plotly draws each as an element of its own, and
-// the lines across a plot that mark a place, for which it would go through the whole figure.
+// what marks a place, a dot on a curve or a line across a plot, for which it would go through the whole figure.
 //
-// Painted are the last traces of a figure, from the first cloud on, where all of them are plain dots and lines
+// Painted are the last traces of a figure, where one is a cloud or a dot that moves, and all are plain dots and lines
 // that nothing is asked of by the pointer, on axes whose range is given. Plotly keeps their names for the legend.
 
 import {ARRAYS} from "./wire.js";
@@ -40,7 +40,7 @@ function plain(trace, layout) {
   const lines = !/lines/.test(mode) || (colored(line.color) && (line.shape ?? "linear") === "linear" && (line.dash ?? "solid") in DASHES);
   return known && dots && lines && ["x", "y"].every((letter) => {
     const {range, type} = layout[axis(trace, letter)] ?? {};
-    return range && typeof range[0] === "number" && (type ?? "linear") === "linear";
+    return range && typeof range[0] === "number" && ["linear", "log"].includes(type ?? "linear");
   });
 }
 
@@ -54,12 +54,12 @@ function opened(trace) {
 }
 
 // -> number of the first trace that is painted here; Infinity: none
-export function cloud({figure: {data, layout}, frames = [], arrays}) {
+export function cloud({figure: {data, layout}, frames = []}) {
   let first = data.length;
   while (first > 0 && (plain(data[first - 1], layout) || invisible(data[first - 1]))) first -= 1;
   data.slice(first).forEach(opened);
-  const moving = (i) => (frames.includes(`data.${i}.x`) ? arrays[`data.${i}.x`].shape[1] : 0);
-  const many = (trace, i) => i >= first && /markers/.test(trace.mode ?? "") && Math.max(trace.x?.length ?? 0, moving(i)) >= MANY;
+  const moves = (i) => frames.includes(`data.${i}.x`) || frames.includes(`data.${i}.y`);
+  const many = (trace, i) => i >= first && /markers/.test(trace.mode ?? "") && (moves(i) || trace.x?.length >= MANY);
   return data.some(many) ? first : Infinity;
 }
 
@@ -99,8 +99,8 @@ export function paint(plot, {data, layout}, first, marked) {
     if (i < first || invisible(trace) || trace.visible === false) return;
     const across = drawn[axis(trace, "x")], up = drawn[axis(trace, "y")];
     const place = (axis, start, length) => {
-      const [a, b] = axis.range;
-      return (v) => (v === null || v === undefined ? NaN : start + ((v - a) / (b - a)) * length);
+      const [a, b] = axis.range, at = axis.type === "log" ? Math.log10 : (v) => v;
+      return (v) => (v === null || v === undefined ? NaN : start + ((at(v) - a) / (b - a)) * length);
     };
     const x = place(across, across._offset, across._length), y = place(up, up._offset + up._length, -up._length);
     context.save();

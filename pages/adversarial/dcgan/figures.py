@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import basic, theme
-from pages.adversarial.dcgan import lens, recipe
+from pages.adversarial.dcgan import lens, one_number, recipe
 
 
 def maps(frame: Any) -> go.Figure:
@@ -70,15 +70,15 @@ def sheets(seen: Sequence[Any], columns: int = 6) -> np.ndarray:
 
 def change(seen: Any, at: int) -> go.Figure:
     """How far pictures are from those at 0, beside how far draws are from each other; trace 1 moves."""
-    y = lens.changes(seen)
-    apart = lens.between(seen)
-    ends = [lens.VALUES[0], lens.VALUES[-1]]
+    y = one_number.changes(seen)
+    apart = one_number.between(seen)
+    ends = [one_number.VALUES[0], one_number.VALUES[-1]]
     fig = go.Figure(
         [
-            go.Scatter(x=lens.VALUES, y=y, mode="lines", name="this number alone",
+            go.Scatter(x=one_number.VALUES, y=y, mode="lines", name="this number alone",
                        line={"color": theme.INPUT, "width": 3}),
-            go.Scatter(x=[lens.VALUES[at]], y=[y[at]], mode="markers", showlegend=False, hoverinfo="skip",
-                       marker={"size": 15, "color": theme.INPUT,
+            go.Scatter(x=[one_number.VALUES[at]], y=[y[at]], mode="markers", showlegend=False,
+                       hoverinfo="skip", marker={"size": 15, "color": theme.INPUT,
                                "line": {"width": 2, "color": theme.text()}}),
             go.Scatter(x=ends, y=[apart] * 2, mode="lines", name="between two draws",
                        line={"color": theme.text(), "width": 2, "dash": "dot"}),
@@ -91,7 +91,7 @@ def change(seen: Any, at: int) -> go.Figure:
 
 def change_points(seen: Any) -> dict[str, list[list[float]]]:
     """Where the point of `change` stands at each frame."""
-    return {"data.1.x": [[v] for v in lens.VALUES], "data.1.y": [[c] for c in lens.changes(seen)]}
+    return {"data.1.x": [[v] for v in one_number.VALUES], "data.1.y": [[c] for c in one_number.changes(seen)]}
 
 
 def distances(rounds: Sequence[recipe.Round], at: int, floor: float, switch: str) -> go.Figure:

@@ -1,6 +1,6 @@
-"""A DCGAN's layers and their weights, and one number of z turned.
+"""A DCGAN's layers and their weights.
 
-Shapes: z (N, K); maps (C, H, W); pictures (N, S, S).
+Shapes: z (N, K); maps (C, H, W).
 """
 
 import math
@@ -14,8 +14,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.adversarial.dcgan import DCGAN, ConvJudge, generator_of
-
-# --- Layers -------------------------------------------------------------------------------------
 
 SHIPPED = ("dcgan-mnist", "dcgan-digits")
 PRINTED = "64 × 64, as printed"
@@ -234,58 +232,3 @@ def layer_notice(found: Look) -> str:
         said += "The text prints 1024 maps of 4 × 4 and 64 × 64 pixels; kernels of 4 × 4 and halved widths "
         said += "between are ours, and nothing was trained at this size."
     return said
-
-
-# --- One number of z ----------------------------------------------------------------------------
-
-SHEET = 24
-VALUES = [round(-3 + 0.5 * i, 1) for i in range(13)]
-
-
-@torch.no_grad()
-def turned(model: DCGAN, seed: int, number: int, value: float) -> Tensor:
-    """SHEET draws with z's number (from 1) put to a value, (SHEET, S, S)."""
-    z = model.noise(SHEET, torch.Generator().manual_seed(seed))
-    z[:, number - 1] = value
-    return model.decode(z)[:, 0]
-
-
-def turning(model: DCGAN, seed: int, number: int) -> Tensor:
-    """`turned` at each of VALUES, (V, SHEET, S, S)."""
-    return torch.stack([turned(model, seed, number, value) for value in VALUES])
-
-
-def differ(x: Tensor, y: Tensor) -> float:
-    """Root of the mean squared difference of pixels."""
-    return float((x - y).square().mean().sqrt())
-
-
-def changes(seen: Tensor) -> list[float]:
-    """How far pictures are from those at 0, at each value."""
-    return [differ(pictures, seen[VALUES.index(0.0)]) for pictures in seen]
-
-
-def between(seen: Tensor) -> float:
-    """How far two draws are from each other at 0."""
-    pictures = seen[VALUES.index(0.0)]
-    return differ(pictures, pictures.roll(1, 0))
-
-
-def value_captions(number: int, seen: Tensor) -> list[str]:
-    """A sentence for every value."""
-    apart = between(seen)
-    return [
-        f"z's number {number} is {value:g} in all {SHEET}: a pixel is {change:.3f} from where 0 has it; two "
-        f"draws differ by {apart:.3f}."
-        for value, change in zip(VALUES, changes(seen), strict=True)
-    ]
-
-
-def value_equations(number: int, seen: Tensor) -> list[str]:
-    """The same, LaTeX."""
-    apart = between(seen)
-    return [
-        rf"\mathrm{{rms}}\,(g(z_{{{number}}}={value:g})-g(z_{{{number}}}=0))={change:.4f}="
-        rf"{change / apart:.3f}\cdot {apart:.4f}"
-        for value, change in zip(VALUES, changes(seen), strict=True)
-    ]

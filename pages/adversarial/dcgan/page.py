@@ -2,7 +2,7 @@
 
 from lab import ui
 from modules.adversarial import dcgan
-from pages.adversarial.dcgan import figures, lens, recipe
+from pages.adversarial.dcgan import figures, lens, one_number, recipe
 
 REFERENCES = [
     "Radford et al. 2016, arXiv:1511.06434; Ioffe & Szegedy 2015, arXiv:1502.03167",
@@ -38,7 +38,7 @@ def looked(name: str, player: str, seed: int):
 
 @ui.cached
 def turning(name: str, seed: int, number: int):
-    return lens.turning(ui.load(name), seed, number)
+    return one_number.turning(ui.load(name), seed, number)
 
 
 @ui.cached
@@ -97,7 +97,7 @@ if view == "Layers":
 
 elif view == "Samples":
     seen = turning(name, seed, number)
-    film = ui.film(len(seen), key="value", values=lens.VALUES, default=0.0, label="Value", seconds=0.3)
+    film = ui.film(len(seen), key="value", values=one_number.VALUES, default=0.0, label="Value", seconds=0.3)
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
@@ -110,10 +110,13 @@ elif view == "Samples":
                 figures.change(seen, film.at), key="change", share=1.0, film=film,
                 frames=figures.change_points(seen),
                 alt="How far the pictures are from those at 0, and two draws from each other",
-                data={"value": lens.VALUES, "rms": lens.changes(seen)},
+                data={"value": one_number.VALUES, "rms": one_number.changes(seen)},
             )  # fmt: skip
     with stage.foot:
-        film.bar(captions=lens.value_captions(number, seen), equations=lens.value_equations(number, seen))
+        film.bar(
+            captions=one_number.value_captions(number, seen),
+            equations=one_number.value_equations(number, seen),
+        )
 
 # --- The recipe ---------------------------------------------------------------------------------
 
@@ -169,17 +172,19 @@ with stage.below:
         shows = [row.parameters for row in found.rows]
     elif view == "Samples":
         ui.notice(
-            f"{lens.SHEET} draws, alike but for one number of z. No number has a meaning of its own: each "
-            "changes different things in different draws, as nothing in the game asks for more. Turn the "
-            "seed for other draws."
+            f"{one_number.SHEET} draws, alike but for one number of z. No number has a meaning of its own: "
+            "each changes different things in different draws, as nothing in the game asks for more. Turn "
+            "the seed for other draws."
         )
-        changes, apart = lens.changes(seen), lens.between(seen)
+        changes, apart = one_number.changes(seen), one_number.between(seen)
         ui.check(
             "Do the pictures at this value differ from those at 0 more than half as much as two draws do?",
             ["yes", "no"], "yes" if changes[film.at] > apart / 2 else "no",
             f"By {changes[film.at]:.3f}, two draws by {apart:.3f}.", veils=("change", "equation"),
         )  # fmt: skip
-        program = f"lens.changes(lens.turning(weights.load({name!r}), {seed}, {number}))[{film.at}]"
+        program = (
+            f"one_number.changes(one_number.turning(weights.load({name!r}), {seed}, {number}))[{film.at}]"
+        )
         shows = changes[film.at]
     else:
         ui.notice(recipe.recipe_notice(switch, floor()))
@@ -193,7 +198,7 @@ with stage.below:
     ui.program(
         f"""
         from lab import weights
-        from pages.adversarial.dcgan import lens, recipe
+        from pages.adversarial.dcgan import lens, one_number, recipe
 
         result = {program}
         """,

@@ -17,7 +17,8 @@ from lab.seeding import seeded
 from modules.adversarial.dcgan import DCGAN
 from modules.adversarial.judges import frechet
 from modules.latent.vae import mlp
-from pages.adversarial.dcgan.lens import SHEET, stages, width
+from pages.adversarial.dcgan.lens import stages, width
+from pages.adversarial.dcgan.one_number import SHEET
 
 PLAIN = "all of it"
 CONNECTED = "G fully connected, of equal size"

@@ -16,7 +16,7 @@ from lab.seeding import seeded
 from modules.adversarial.growing import ProgressiveGAN, halve, up
 from modules.adversarial.growing import fade as fading
 from modules.adversarial.judges import frechet
-from pages.adversarial.dcgan.lens import differ
+from pages.adversarial.dcgan.one_number import differ
 from pages.adversarial.dcgan.recipe import digits
 
 NAME = "progressive-digits"

@@ -7,7 +7,7 @@ from modules.adversarial.divergences import jensen_shannon
 from modules.adversarial.game import Game
 from pages.adversarial.gan_bench import figures as plane
 from pages.adversarial.gan_bench.lens import SHOWN, modes_of
-from pages.adversarial.live_gan import figures, lens
+from pages.adversarial.live_gan import figures, lens, words
 
 MOST = 60
 PAD = 20
@@ -88,7 +88,7 @@ def draw(now: ui.Rewind) -> None:
             data={"round": rounds, **{name: line for part in parts for name, line in part.lines.items()}},
             alt="Losses of both players, the distance of what is made from the data, and modes, by round",
         )  # fmt: skip
-    film.bar(captions=lens.captions(frames, now.knobs, stride), equations=lens.equations(frames, tells))
+    film.bar(captions=words.captions(frames, now.knobs, stride), equations=words.equations(frames, tells))
 
 
 with stage.picture:

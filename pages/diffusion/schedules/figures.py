@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
@@ -18,5 +19,8 @@ def pair(own: Any, other: Any, names: tuple[str, str], at: tuple[float, float], 
     fig.add_trace(go.Scatter(x=[at[0]], y=[at[1]], mode="markers", showlegend=False, hoverinfo="skip",
                              marker={"size": 15, "color": theme.VERMILLION}))  # fmt: skip
     fig.update_xaxes(title="t / T", range=[0, 1.02])
-    fig.update_yaxes(title=ylabel)
+    both = np.concatenate([array(own), array(other)])
+    low, high = (float(end) for end in (both[np.isfinite(both)].min(), both[np.isfinite(both)].max()))
+    edge = 0.06 * (high - low)  # a range that is given lets the film move its point alone
+    fig.update_yaxes(title=ylabel, range=[low - edge, high + edge])
     return fig

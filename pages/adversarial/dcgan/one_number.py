@@ -1,0 +1,61 @@
+"""One number of a DCGAN's z turned, all others as they were drawn.
+
+Shapes: z (N, K); pictures (N, S, S).
+"""
+
+import torch
+from torch import Tensor
+
+from modules.adversarial.dcgan import DCGAN
+
+SHEET = 24
+VALUES = [round(-3 + 0.5 * i, 1) for i in range(13)]
+
+
+@torch.no_grad()
+def turned(model: DCGAN, seed: int, number: int, value: float) -> Tensor:
+    """SHEET draws with z's number (from 1) put to a value, (SHEET, S, S)."""
+    z = model.noise(SHEET, torch.Generator().manual_seed(seed))
+    z[:, number - 1] = value
+    return model.decode(z)[:, 0]
+
+
+def turning(model: DCGAN, seed: int, number: int) -> Tensor:
+    """`turned` at each of VALUES, (V, SHEET, S, S)."""
+    return torch.stack([turned(model, seed, number, value) for value in VALUES])
+
+
+def differ(x: Tensor, y: Tensor) -> float:
+    """Root of the mean squared difference of pixels."""
+    return float((x - y).square().mean().sqrt())
+
+
+def changes(seen: Tensor) -> list[float]:
+    """How far pictures are from those at 0, at each value."""
+    return [differ(pictures, seen[VALUES.index(0.0)]) for pictures in seen]
+
+
+def between(seen: Tensor) -> float:
+    """How far two draws are from each other at 0."""
+    pictures = seen[VALUES.index(0.0)]
+    return differ(pictures, pictures.roll(1, 0))
+
+
+def value_captions(number: int, seen: Tensor) -> list[str]:
+    """A sentence for every value."""
+    apart = between(seen)
+    return [
+        f"z's number {number} is {value:g} in all {SHEET}: a pixel is {change:.3f} from where 0 has it; two "
+        f"draws differ by {apart:.3f}."
+        for value, change in zip(VALUES, changes(seen), strict=True)
+    ]
+
+
+def value_equations(number: int, seen: Tensor) -> list[str]:
+    """The same, LaTeX."""
+    apart = between(seen)
+    return [
+        rf"\mathrm{{rms}}\,(g(z_{{{number}}}={value:g})-g(z_{{{number}}}=0))={change:.4f}="
+        rf"{change / apart:.3f}\cdot {apart:.4f}"
+        for value, change in zip(VALUES, changes(seen), strict=True)
+    ]
