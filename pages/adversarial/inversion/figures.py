@@ -38,7 +38,10 @@ def errors(steps: Sequence[Step], at: int) -> go.Figure:
         marker={"size": 15, "color": theme.INPUT, "line": {"width": 2, "color": theme.text()}},
     )  # fmt: skip
     fig.update_xaxes(title="step")
-    fig.update_yaxes(type="log", title="mean squared error", dtick=1, exponentformat="power")
+    # powers of ten alone would leave most searches without one
+    ticks = [m * 10.0**power for power in range(-6, 1) for m in (1, 2, 5)]
+    names = [np.format_float_positional(v, trim="-") for v in ticks]
+    fig.update_yaxes(type="log", title="mean squared error", tickvals=ticks, ticktext=names)
     fig.update_yaxes(ticklabelposition="outside right")
     return fig
 
