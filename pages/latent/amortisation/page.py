@@ -50,6 +50,13 @@ def shelf(name: str):
     return refined(name, deep.latent.as_input(ui.load(name), deep.latent.stacked(pictures)))
 
 
+@ui.cached
+def first(name: str):
+    """What the other view shows first: the shelf, and the box as the reader's digit."""
+    box = deep.latent.examples(*common.examples(common.DIGITS, 8))[-1][1]
+    return shelf(name), refined(name, deep.latent.as_input(ui.load(name), box))
+
+
 def show(told: lens.Story, film, names=None) -> None:
     """The gaps of every datum, and under the bar what they are in the mean."""
     ui.figure(
@@ -95,7 +102,7 @@ def linear() -> None:
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     film = ui.film(len(lens.INNER), key="n", values=lens.INNER, label="Steps", seconds=0.8)
     told = story(loadings, variance, count, rank, spread, seed)
-    ui.ahead(shelf, ("vae-digits",))
+    ui.ahead(first, ("vae-digits",))
     ui.ahead(
         story,
         *((loadings, variance, count, each, spread, seed) for each in ui.near(rank, 0, 2, 1)),

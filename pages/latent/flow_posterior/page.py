@@ -59,7 +59,7 @@ with stage.rail:
 density, rho = exact(form, x, sigma)
 
 
-def settings(form=form, x=x, sigma=sigma, kind=kind, anneal=anneal):
+def settings(form=form, x=x, sigma=sigma, kind=kind, anneal=anneal, seed=seed):
     """What a training depends on, and how it starts."""
 
     def start() -> Iterator[tuple[float, lens.Found]]:
@@ -70,6 +70,7 @@ def settings(form=form, x=x, sigma=sigma, kind=kind, anneal=anneal):
 
 soon = [settings(kind=each) for each in ("diagonal", "full") if each != kind]
 if kind != "flow":  # a flow trains longer, and only when it is asked for
+    soon += [settings(anneal=not anneal), settings(seed=min(99, seed + 1))]
     soon += [settings(x=each) for each in ui.near(x, -1.0, 3.0, 0.1)]
     soon += [settings(sigma=each) for each in ui.near(sigma, 0.2, 1.0, 0.1)]
     soon += [settings(each, lens.observation(key)) for key, each in lens.FORMS.items() if key != name]

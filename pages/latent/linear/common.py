@@ -36,6 +36,11 @@ def table(stage: Any) -> tuple[list[str], Tensor, str]:
     return names, x, f"torch.tensor({x.tolist()})"
 
 
+def tables_of() -> list[Tensor]:
+    """Every table that a reader may choose, as it stands at first."""
+    return [*(rows() for _, rows in lens.DATA.values()), tables.typed_table(TYPED)[1]]
+
+
 def column_and_factors(names: list[str]) -> tuple[int, int]:
     """The column that matters, from 0, and k."""
     column = ui.slider("Column", 1, len(names), len(names), key="column", help=", ".join(names)) - 1

@@ -63,7 +63,7 @@ def models_view() -> None:
         *((x, each, column, k) for each in SAYS if each != change),
         *((x, change, each, k) for each in range(len(names)) if each != column),
         *((x, change, column, each) for each in (k - 1, k + 1) if 1 <= each < len(names)),
-        *((rows(), change, len(own) - 1, 1) for own, rows in lens.DATA.values()),
+        *((rows, change, rows.shape[1] - 1, 1) for rows in common.tables_of()),
     )
     film = ui.film(len(values), key=key, values=values, default=default, label=label, seconds=0.5)
     turns = lens.turns(films, change, column)

@@ -64,7 +64,10 @@ def steps_view(x: Tensor, own: str, code: str) -> None:
         *((x, k, each, floor, start, seed) for each in common.COVARIANCES if each != covariance),
         *((x, k, covariance, floor, each, seed) for each in lens.STARTS if each != start),
         (x, k, covariance, floor, start, min(999, seed + 1)),
+        *((points.together(each, mine), k, covariance, floor, start, seed) for each in list(points.SETS)[:6]),
     )
+    ui.ahead(size_view.chosen, (*points.halved(name, mine), covariance, 1e-3))
+    ui.ahead(width_view.limited, (x, k, seed))
     film = ui.film(len(halves), key="step", default=19, label="Half-step", seconds=0.35)
     now = halves[film.at]
     n = lens.undecided(halves)
