@@ -72,6 +72,9 @@ others = [(digit, each, steps, eta) for each in ui.near(weight, 0.0, 4.0, 0.5)]
 others += [(digit, weight, each, eta) for each in (5, 10, 40) if each != steps]
 others += [(digit, weight, steps, each) for each in ui.near(eta, 0.0, 1.0, 0.25)]
 others += [(each, weight, steps, eta) for each in (None, lens.ANY, 3, 8) if each != digit]
+if picture is None:
+    ui.ahead(drawn, *((each, digit, weight, steps, eta, seed, None, level, clip)
+                      for each in MODELS if each != name))  # fmt: skip
 ui.ahead(drawn, *((name, *each, seed, picture, level, clip) for each in others))
 count = len(found.times)
 film = ui.film(count, key="step", values=range(count), default=count - 1, label="Step", seconds=0.2)

@@ -43,14 +43,15 @@ def run_of(flow: lens.Flow, steps: int, seed: int) -> lens.Ride:
 
 
 @ui.cached
-def table(seed: int) -> tuple[dict[str, list[float]], dict[str, float], float]:
-    """Distances against steps and straightness of every flow, and what chance makes of the first."""
+def measured(flow: lens.Flow, seed: int) -> tuple[list[float], float]:
+    """Distances against steps, and straightness."""
     model = lens.double(ui.load(MODEL))
-    return (
-        {flow: lens.distances(model, flow, seed) for flow in lens.FLOWS},
-        {flow: lens.straightness(model, flow, seed) for flow in lens.FLOWS},
-        lens.floor(seed),
-    )
+    return lens.distances(model, flow, seed), lens.straightness(model, flow, seed)
+
+
+@ui.cached
+def floor_of(seed: int) -> float:
+    return lens.floor(seed)
 
 
 @ui.cached
@@ -65,7 +66,12 @@ def draw_flow() -> None:
         steps = ui.choice("Euler steps N", lens.STEPS, key="N", default=8)
         seed = ui.number("Seed", 0, 9999, 0, key="seed")
     run = run_of(flow, steps, seed)
-    found, straight, floor = table(seed)
+    found: dict[str, list[float]] = {each: measured(each, seed)[0] for each in lens.FLOWS}
+    straight: dict[str, float] = {each: measured(each, seed)[1] for each in lens.FLOWS}
+    floor = floor_of(seed)
+    ui.ahead(run_of, *((each, steps, seed) for each in lens.FLOWS if each != flow),
+             *((flow, each, seed) for each in lens.STEPS if each != steps))  # fmt: skip
+    ui.ahead(measured, *((each, min(9999, seed + 1)) for each in lens.FLOWS))
     distance = dict(zip(lens.STEPS, found[flow], strict=True))[steps]
     film = ui.film(len(lens.MOMENTS), key="t", values=lens.MOMENTS, default=1.0, label="Time t", seconds=0.08)
     with stage.picture:

@@ -96,11 +96,21 @@ def draw_digit() -> None:
         steps = ui.choice("Steps S", [10, 20], key="S")
         seed = ui.number("Seed", 0, 9999, 0, key="seed")
     model = ui.load(MODEL)
+
+    def begun(steps: int, passes: int, seed: int):
+        """All that a completion depends on, and how it begins."""
+        of = (spelled(picture), spelled(missing), steps, passes, seed)
+        return of, lambda: lens.complete(model, picture, missing, steps, passes, seed)
+
+    of, start = begun(steps, passes, seed)
+    others = [(steps, each, seed) for each in (1, 2, 5, 10) if each != passes]
+    others += [(each, passes, seed) for each in (10, 20) if each != steps]
+    others += [(steps, passes, min(9999, seed + 1))]
     with stage.picture:
         found = ui.found(
-            "Complete", lambda: lens.complete(model, picture, missing, steps, passes, seed), key="complete",
-            of=(spelled(picture), spelled(missing), steps, passes, seed),
-            quick=steps * passes <= 100, says="Twelve completions, when they are drawn.",
+            "Complete", start, key="complete", of=of, quick=steps * passes <= 100,
+            says="Twelve completions, when they are drawn.",
+            soon=[begun(*each) for each in others if each[0] * each[1] <= 100],
         )  # fmt: skip
     film = ui.film(len(found.times), key="step", values=range(len(found.times)),
                    default=len(found.times) - 1, label="Step", seconds=0.4)  # fmt: skip

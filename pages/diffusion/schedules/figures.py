@@ -14,7 +14,7 @@ def pair(own: Any, other: Any, names: tuple[str, str], at: tuple[float, float], 
     fig = go.Figure()
     for values, name, color in ((other, names[1], theme.HIDDEN), (own, names[0], theme.OUTPUT)):
         y = array(values)
-        x = [(i + 1) / len(y) for i in range(len(y))]
+        x = (np.arange(len(y)) + 1) / len(y)
         fig.add_trace(go.Scatter(x=x, y=y, name=name, mode="lines", line={"width": 3, "color": color}))
     fig.add_trace(go.Scatter(x=[at[0]], y=[at[1]], mode="markers", showlegend=False, hoverinfo="skip",
                              marker={"size": 15, "color": theme.VERMILLION}))  # fmt: skip
