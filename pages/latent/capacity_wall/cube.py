@@ -1,7 +1,6 @@
 """The corners of a cube: 2^d Gaussians, or d binary latents."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -25,9 +24,13 @@ def data(d: int, sigma: float, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     return lens.cube(COUNT, d, sigma, seed), lens.cube(lens.HELD, d, sigma, seed + 100)
 
 
-def fitted(*of: Any) -> Any:
-    """How the mixtures of `data`'s settings are fitted."""
-    return lens.fits(*data(*of), SIZES, "spherical")
+@ui.cached
+def fitted(d: int, sigma: float, seed: int) -> lens.Fits:
+    """Mixtures of all SIZES."""
+    x, held_out = data(d, sigma, seed)
+    *_, (_, found) = lens.fits(x, held_out, SIZES, "spherical")
+    assert found is not None
+    return found
 
 
 def view(stage: Any, references: Sequence[str]) -> None:
@@ -43,11 +46,8 @@ def view(stage: Any, references: Sequence[str]) -> None:
         (d, sigma, min(99, seed + 1)),
     ]
     ui.ahead(by_bits, *soon)
-    found = ui.found(
-        "Fit", partial(fitted, d, sigma, seed), key="cube", of=(d, sigma, seed), quick=True,
-        soon=((each, partial(fitted, *each)) for each in soon),
-        says="Mixtures of up to 64 Gaussians are fitted.",
-    )  # fmt: skip
+    ui.ahead(fitted, *soon)
+    found = fitted(d, sigma, seed)
     x, _ = data(d, sigma, seed)
     numbers, coded = by_bits(d, sigma, seed)
     best, plain = -lens.cube_entropy(sigma), lens.gaussian_log_prob(1 + sigma**2)

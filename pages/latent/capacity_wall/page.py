@@ -5,6 +5,7 @@ from functools import partial
 from lab import ui
 from lab.figures import theme
 from lab.lenses import ink
+from lab.ui import drawing
 from modules.latent.gtm import GTM
 from modules.latent.mixture import GaussianMixture
 from pages.latent.capacity_wall import cube, figures, lens
@@ -66,6 +67,9 @@ def points_of_view() -> tuple:
     if data == RING:
         rings = {each: lambda n, s, each=each: lens.ring(n, each, s) for each in NOISES if each != sigma}
         soon += [((RING, each, count, seed), partial(both, count, seed, rings[each])) for each in rings]
+        first = drawing.quantise(ink.examples(lens.PAD)[0][1], lens.PAD).float() / drawing.LEVELS
+        points = lambda n, s: lens.drawn(first, n, s)  # noqa: E731
+        soon.append(((DRAWING, ui.ink(first), count, seed), partial(both, count, seed, points)))
     program = spelled.format(count, seed), spelled.format(lens.HELD, seed + 100)
     return (*words, count, seed), *both(count, seed), level, program, soon
 
@@ -220,6 +224,8 @@ def curve_view() -> None:
         ui.source(GTM, lens.course, references=REFERENCES)
 
 
+ui.ahead(cube.fitted, (3, 0.1, 0))
+ui.ahead(cube.by_bits, (3, 0.1, 0))
 VIEWS = {"Mixture": mixture_view, "Curve": curve_view, "Cube": lambda: cube.view(stage, REFERENCES)}
 with stage.rail:
     view = ui.choice("View", list(VIEWS), key="view")
