@@ -1,13 +1,15 @@
 """The page of the judges: its numbers, what spoils them, and what each judge does not see."""
 
 import copy
+from typing import Any
 
 import pytest
 import torch
-from opening import film, open_page
+from opening import failures, film, open_page, run_page
 
 from lab import weights
-from pages.adversarial.judge import lens
+from lab.experiments import ZOO
+from pages.adversarial.judge import lens, words
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +37,10 @@ def test_what_each_judge_sees(bench, change: lens.Change) -> None:
     assert now.frechet > 3 * floor.frechet
     if change == "classes missing":
         assert floor.recall - now.recall > 0.2 > abs(floor.precision - now.precision) * 2
-        assert now.classes[:5].sum() == 0 and lens.fallen(floor, now) == "recall"
+        assert now.classes[:5].sum() == 0 and words.fallen(floor, now) == "recall"
     elif change == "junk":
         assert floor.precision - now.precision > 0.2 and abs(floor.recall - now.recall) < 0.1
-        assert lens.fallen(floor, now) == "precision"
+        assert words.fallen(floor, now) == "precision"
     else:
         assert now.repeated >= 0.9 and floor.score - now.score < 1 and floor.recall - now.recall < 0.1
 
@@ -102,3 +104,17 @@ def test_one_after_the_other(bench) -> None:
     assert [share for share, _ in steps] == [0.5, 1.0]
     assert steps[0][1] == {lens.REAL: steps[-1][1][lens.REAL]}
     assert steps[-1][1][lens.REAL].recall == floor.recall
+
+
+def test_drawn_hop_by_hop_as_the_model_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lens, "DRAWN", 6)
+    name = "ddpm-digits"
+    model: Any = weights.load(name)
+    x = model.sample(6, generator=torch.Generator().manual_seed(4), **lens.SETTINGS[name])
+    *_, (share, last) = lens.drawing(name, 4)
+    assert share == 1.0 and torch.equal(last, lens.black_and_white(weights.read_card(ZOO / name), x))
+
+
+def test_what_takes_seconds_can_be_cancelled() -> None:
+    page = run_page("adversarial/judge", model=lens.SLOW[0])
+    assert not failures(page) and "Cancel" in [button.label for button in page.button]

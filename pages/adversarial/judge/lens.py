@@ -22,6 +22,7 @@ from lab import weights
 from lab.experiments import ZOO
 from modules.adversarial import judges
 from modules.convolution.classifier import Classifier
+from modules.diffusion.learned import Diffusion
 
 REAL = "held-out digits"
 NETWORK = "cnn-digits"
@@ -29,11 +30,10 @@ DRAWN = 500  # pictures before the judges
 SHARES = [round(0.1 * i, 1) for i in range(10)]
 CUT = Digits.cut  # ink above it is black
 SHEET = 40  # pictures shown
+SLOW = ("ddpm-digits",)  # takes seconds
 SETTINGS: dict[str, dict[str, Any]] = {"ddpm-digits": {"steps": 20}}  # of `sample`, where not its own
 LEAST = 50  # pictures that can be judged
 MOST = 10  # neighbours that a ball reaches to
-OPTIONS = ["precision", "recall", "neither: the two are within 0.1"]
-LOWER = ["precision", "recall", "neither, within 0.05"]
 Change = Literal["nothing", "classes missing", "junk", "copies"]
 CHANGES: tuple[Change, ...] = get_args(Change)
 
@@ -77,13 +77,26 @@ def accuracy(network: Classifier) -> float:
 
 def drawn_by(name: str, seed: int) -> Tensor:
     """DRAWN pictures of a shipped generator, black and white; of REAL the held-out digits."""
+    *_, (_, pictures) = drawing(name, seed)
+    return pictures
+
+
+def drawing(name: str, seed: int) -> Iterator[tuple[float, Tensor]]:
+    """The same hop by hop where there are any: the share done, and the pictures as far as they are."""
     if name == REAL:
-        return digits("held out")
-    model, card = weights.load(name), weights.read_card(ZOO / name)
+        yield 1.0, digits("held out")
+        return
+    model: Any = weights.load(name).requires_grad_(False)
+    card, settings = weights.read_card(ZOO / name), SETTINGS.get(name, {})
     generator = torch.Generator().manual_seed(seed)
+    if isinstance(model, Diffusion):  # as it samples
+        y, steps = model.classes(DRAWN, None, 0.0), settings["steps"]
+        walk = model.walk(model.start(DRAWN, generator), y=y, generator=generator, **settings)
+        for done, moment in enumerate(walk):
+            yield done / steps, black_and_white(card, model.outside(moment.x))
+        return
     with torch.no_grad():
-        x = model.sample(DRAWN, generator=generator, **SETTINGS.get(name, {}))  # type: ignore[operator]
-    return black_and_white(card, x)
+        yield 1.0, black_and_white(card, model.sample(DRAWN, generator=generator, **settings))
 
 
 def black_and_white(card: Mapping[str, Any], x: Tensor) -> Tensor:
@@ -235,35 +248,3 @@ def story(network: Classifier, given: Known, pictures: Tensor, change: Change, s
         said = [judge_all(seen, some) for some in rows]
     sheets = [whole[some[torch.arange(SHEET) % len(some)]] for some in rows]
     return Story(sheets, [list(by_share) for by_share in zip(*said, strict=True)])
-
-
-def captions(verdicts: list[Verdict], change: Change, floor: Verdict) -> list[str]:
-    """A sentence for every share."""
-    what = {"classes missing": "of the classes missing", "junk": "junk", "copies": "copies"}
-    return [
-        ("As drawn" if change == "nothing" else f"{share:.0%} {what[change]}")
-        + f": precision {v.precision:.2f}, recall {v.recall:.2f} (held-out digits {floor.precision:.2f}, "
-        f"{floor.recall:.2f}); {v.repeated:.0%} of the pictures occur more than once."
-        for share, v in zip(SHARES, verdicts, strict=True)
-    ]
-
-
-def equations(verdicts: list[Verdict], floor: Verdict) -> list[str]:
-    """The two scores with the floor, LaTeX."""
-    return [
-        rf"\mathrm{{FD}}={v.frechet:.3f}\ (\text{{floor }}{floor.frechet:.3f}),\qquad "
-        rf"\mathrm{{IS}}=e^{{H(\bar p)-\overline{{H}}}}={v.score:.2f}\ (\text{{floor }}{floor.score:.2f})"
-        for v in verdicts
-    ]
-
-
-def fallen(first: Verdict, now: Verdict) -> str:
-    """Which of OPTIONS has fallen further."""
-    a, b = first.precision - now.precision, first.recall - now.recall
-    return OPTIONS[2] if abs(a - b) <= 0.1 else OPTIONS[0] if a > b else OPTIONS[1]
-
-
-def lower(now: Verdict) -> str:
-    """Which of LOWER is so."""
-    gap = now.precision - now.recall
-    return LOWER[2] if abs(gap) <= 0.05 else LOWER[0] if gap < 0 else LOWER[1]

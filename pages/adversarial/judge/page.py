@@ -2,7 +2,7 @@
 
 from lab import ui
 from modules.adversarial import judges
-from pages.adversarial.judge import figures, lens
+from pages.adversarial.judge import figures, lens, words
 
 REFERENCES = [
     "Salimans et al. 2016, arXiv:1606.03498; Heusel et al. 2017, arXiv:1706.08500; "
@@ -44,12 +44,13 @@ def known() -> lens.Known:
 
 
 @ui.cached
-def told_of(name: str, change: lens.Change, seed: int) -> lens.Story:
-    return lens.story(ui.load(lens.NETWORK), known(), drawn(name, seed), change, seed)
+def told_of(name: str, change: lens.Change, seed: int, _drawn=None) -> lens.Story:
+    pictures = drawn(name, seed) if _drawn is None else _drawn
+    return lens.story(ui.load(lens.NETWORK), known(), pictures, change, seed)
 
 
-def as_drawn(name: str, seed: int) -> list[lens.Verdict]:
-    return [verdicts[0] for verdicts in told_of(name, "nothing", seed).said]
+def as_drawn(name: str, seed: int, _drawn=None) -> list[lens.Verdict]:
+    return [verdicts[0] for verdicts in told_of(name, "nothing", seed, _drawn).said]
 
 
 @ui.cached
@@ -63,19 +64,26 @@ shipped = set(ui.trained(None, lambda entry: entry.name in GENERATORS))
 names = tuple(name for name in GENERATORS if name == lens.REAL or name in shipped)
 with stage.rail:
     name = ui.choice("Generator", names, key="model", as_list=True)
-    change = ui.choice("Spoil it by", lens.CHANGES, key="change",
-                       as_list=True)  # fmt: skip
+    change = ui.choice("Spoil it by", lens.CHANGES, key="change", as_list=True)
     k = ui.slider("k-th neighbour", 1, lens.MOST, 3, key="k")
     seed = ui.number("Seed", 0, 999, 0, key="seed")
-    everyone = {lens.REAL: as_drawn(lens.REAL, seed)[k - 1], name: as_drawn(name, seed)[k - 1]}
+given = None
+if name in lens.SLOW:
+    with stage.picture:
+        given = ui.found(
+            "Draw", lambda: lens.drawing(name, seed), key="drawing", of=(name, seed), quick=False,
+            says="Forty of five hundred digits, when they are drawn.",
+        )  # fmt: skip
+told = told_of(name, change, seed, given)
+with stage.rail:
+    everyone = {lens.REAL: as_drawn(lens.REAL, seed)[k - 1], name: as_drawn(name, seed, given)[k - 1]}
     if ui.toggle("All generators", False, key="all"):
         everyone |= ui.job(
             "Judge all", lambda: lens.judging(names, k, lambda one: as_drawn(one, seed)), key="judging",
             of=(names, k, seed), at_once=True,
         ) or {}  # fmt: skip
-told = told_of(name, change, seed)
 pictures, said = told.sheets, told.said[k - 1]
-ui.ahead(told_of, *((name, other, seed) for other in lens.CHANGES if other != change))
+ui.ahead(told_of, *((name, other, seed, given) for other in lens.CHANGES if other != change))
 floor = everyone[lens.REAL]
 film = ui.film(len(lens.SHARES), key="share", values=lens.SHARES, default=0.0, label="Share", seconds=0.5)
 now = said[film.at]
@@ -103,7 +111,7 @@ with stage.picture:
                                                   for m in ("precision", "recall", "frechet", "score")}},
         )  # fmt: skip
 with stage.foot:
-    film.bar(captions=lens.captions(said, change, floor), equations=lens.equations(said, floor))
+    film.bar(captions=words.captions(said, change, floor), equations=words.equations(said, floor))
 
 # --- Words --------------------------------------------------------------------------------------
 
@@ -128,8 +136,8 @@ with stage.below:
     spoiled = change != "nothing" and film.at > 0
     ui.check(
         "Which has fallen further by what was done to it?" if spoiled else "Which of the two is lower here?",
-        lens.OPTIONS if spoiled else lens.LOWER,
-        lens.fallen(said[0], now) if spoiled else lens.lower(now),
+        words.OPTIONS if spoiled else words.LOWER,
+        words.fallen(said[0], now) if spoiled else words.lower(now),
         f"Precision is {now.precision:.3f}, recall {now.recall:.3f}; unspoiled they are "
         f"{said[0].precision:.3f} and {said[0].recall:.3f}.",
         veils=("picture", "equation", "table"),

@@ -1,0 +1,38 @@
+"""What the page of the judges says of a story."""
+
+from pages.adversarial.judge import lens
+
+OPTIONS = ["precision", "recall", "neither: the two are within 0.1"]
+LOWER = ["precision", "recall", "neither, within 0.05"]
+
+
+def captions(verdicts: list[lens.Verdict], change: lens.Change, floor: lens.Verdict) -> list[str]:
+    """A sentence for every share."""
+    what = {"classes missing": "of the classes missing", "junk": "junk", "copies": "copies"}
+    return [
+        ("As drawn" if change == "nothing" else f"{share:.0%} {what[change]}")
+        + f": precision {v.precision:.2f}, recall {v.recall:.2f} (held-out digits {floor.precision:.2f}, "
+        f"{floor.recall:.2f}); {v.repeated:.0%} of the pictures occur more than once."
+        for share, v in zip(lens.SHARES, verdicts, strict=True)
+    ]
+
+
+def equations(verdicts: list[lens.Verdict], floor: lens.Verdict) -> list[str]:
+    """The two scores with the floor, LaTeX."""
+    return [
+        rf"\mathrm{{FD}}={v.frechet:.3f}\ (\text{{floor }}{floor.frechet:.3f}),\qquad "
+        rf"\mathrm{{IS}}=e^{{H(\bar p)-\overline{{H}}}}={v.score:.2f}\ (\text{{floor }}{floor.score:.2f})"
+        for v in verdicts
+    ]
+
+
+def fallen(first: lens.Verdict, now: lens.Verdict) -> str:
+    """Which of OPTIONS has fallen further."""
+    a, b = first.precision - now.precision, first.recall - now.recall
+    return OPTIONS[2] if abs(a - b) <= 0.1 else OPTIONS[0] if a > b else OPTIONS[1]
+
+
+def lower(now: lens.Verdict) -> str:
+    """Which of LOWER is so."""
+    gap = now.precision - now.recall
+    return LOWER[2] if abs(gap) <= 0.05 else LOWER[0] if gap < 0 else LOWER[1]
