@@ -88,7 +88,7 @@ def training(toy: Toy, kind: str, layers: int, anneal: bool, seed: int) -> Itera
     generator = torch.Generator().manual_seed(seed)
     flow, total = family(kind, layers, seed), STEPS[kind]
     parameters = list(flow.parameters())
-    optimizer = torch.optim.Adam(parameters, lr=0.03 if kind != "flow" else 5e-3)
+    optimizer = torch.optim.Adam(parameters, lr=0.03 if kind != "flow" else 5e-3, fused=kind != "flow")
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total)
     judges = torch.randn(JUDGES, 2, generator=torch.Generator().manual_seed(1))
     log_p, kept = toy.log_evidence(7.0, 701), []

@@ -68,12 +68,13 @@ def settings(form=form, x=x, sigma=sigma, kind=kind, anneal=anneal, seed=seed):
     return (form, x, sigma, kind, layers if kind == "flow" else 1, anneal, seed), start
 
 
-soon = [settings(kind=each) for each in ("diagonal", "full") if each != kind]
+soon = []
 if kind != "flow":  # a flow trains longer, and only when it is asked for
-    soon += [settings(anneal=not anneal), settings(seed=min(99, seed + 1))]
     soon += [settings(x=each) for each in ui.near(x, -1.0, 3.0, 0.1)]
     soon += [settings(sigma=each) for each in ui.near(sigma, 0.2, 1.0, 0.1)]
     soon += [settings(each, lens.observation(key)) for key, each in lens.FORMS.items() if key != name]
+    soon += [settings(anneal=not anneal), settings(seed=min(99, seed + 1))]
+soon += [settings(kind=each) for each in ("diagonal", "full") if each != kind]
 of, start_training = settings()
 
 
