@@ -220,6 +220,12 @@ def find(fig: Figure, point: Mapping[str, Any] | None) -> dict[str, Any] | None:
                     "y": plain(y),
                     "customdata": None if data is None else array(data).tolist(),
                 }
+    for plane in fig.data:  # of `click_plane`: any of its columns with any of its rows
+        if plane.type == "heatmap" and plane.name == "click":
+            xs, ys = ([plain(v) for v in line if same(v, point[axis])]
+                      for axis, line in (("x", plane.x), ("y", plane.y)))  # fmt: skip
+            if xs and ys:
+                return {"x": xs[0], "y": ys[0], "customdata": None}
     return None
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, click_targets, curves, image, images, rule
+from lab.figures.basic import array, click_plane, curves, image, images, rule
 from lab.figures.raster import ring
 
 DECADES = 8  # of the number of paths, from the palest blue to full blue
@@ -45,9 +45,9 @@ def reach(paths: Any, pixel: int, at: int = 0) -> tuple[go.Figure, dict[str, Any
                         xgap=1, ygap=1)  # fmt: skip
         fig.add_scatter(x=[None], y=[None], mode="markers", name=counts[at],
                         marker={"symbol": "square", "size": 16, "color": color})  # fmt: skip
-    i, j = (index.ravel() for index in np.indices((side, side)))
-    hover = [f"row {a}, column {b}" for a, b in zip(i, j, strict=True)]
-    fig.add_trace(click_targets(j, i, np.column_stack([i, j]), hover, size=max(10, 400 // side)))
+    said = [f"row {i}, column {j}" for i, j in np.ndindex(side, side)]
+    places = np.arange(side)
+    fig.add_trace(click_plane(places, places, np.array(said, dtype=object).reshape(side, side)))
     fig.add_trace(ring(pixel % side, pixel // side, side))
     fig.update_layout(
         hoverdistance=-1, showlegend=True, plot_bgcolor=theme.grid(),

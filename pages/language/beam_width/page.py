@@ -40,13 +40,19 @@ stage.scenes(
     }
 )  # fmt: skip
 
+
+def beginnings(card):
+    """Four of what the model has read."""
+    return BEGINNINGS.get(texts.corpus(card), BEGINNINGS["shakespeare"])
+
+
 # --- Controls -----------------------------------------------------------------------------------
 
 with stage.rail:
     name = ui.language_model("ngram-shakespeare")
     card, model = ui.card(name), ui.next_token_model(name)
     coder, eos = texts.tokenizer(card), getattr(model, "eos", None)
-    chosen = BEGINNINGS.get(texts.corpus(card), BEGINNINGS["shakespeare"])
+    chosen = beginnings(card)
     shown = ui.choice("Texts behind", chosen, key="behind", as_list=True, format=lambda t: t.strip())
     strength = ui.slider("Diversity λ of the groups", 0.0, 4.0, 1.0, key="spread", step=0.1)
     alpha = ui.slider(
@@ -56,14 +62,16 @@ with stage.rail:
     length = ui.slider("At most new tokens", 4, MOST, 12, key="most")
 
 
-def prompts():
+def prompts(name):
     """The four beginnings as tokens."""
-    return [texts.read(coder, text) for text in chosen]
+    card = ui.card(name)
+    return [texts.read(texts.tokenizer(card), text) for text in beginnings(card)]
 
 
 @ui.cached
 def beams(name, length):
-    return lens.beams(ui.next_token_model(name), prompts(), length, lens.SIZES, eos)
+    model = ui.next_token_model(name)
+    return lens.beams(model, prompts(name), length, lens.SIZES, getattr(model, "eos", None))
 
 
 def asked(strength, length):
@@ -71,7 +79,7 @@ def asked(strength, length):
 
     def start():
         known = beams(name, length) if quick(length) else None
-        return lens.widening(model, prompts(), length, lens.SIZES, eos, alpha, strength, known)
+        return lens.widening(model, prompts(name), length, lens.SIZES, eos, alpha, strength, known)
 
     return (name, alpha, strength, length), start
 
