@@ -67,3 +67,20 @@ def test_three_neural_layers_serve_better_than_five_affine_masked_ones() -> None
     nll = {name: weights.read_card(ZOO / name)["metrics"]["test/nll"] for name in names}
     assert nll["naf-moons"] < nll["maf-moons"]
     assert [len(weights.load(name).layers) for name in nll] == [3, 5]
+
+
+def test_the_ground_grows_piece_by_piece_to_what_one_pass_gives() -> None:
+    model = lens.exact(weights.load("spline-moons"))
+    pieces = list(lens.ground(model))
+    assert [len(found.grid[0]) for _, found in pieces[:3]] == [500, 1000, len(lens.grid_lines())]
+    share, whole = pieces[-1]
+    assert share == 1 and torch.isnan(torch.tensor(pieces[0][1].mass))
+    torch.testing.assert_close(whole.grid, lens.path(model, lens.grid_lines()), equal_nan=True)
+    torch.testing.assert_close(whole.log_p, lens.log_density(model, lens.window()))
+    assert whole.mass == pytest.approx(1, abs=0.01)
+
+
+def test_only_slow_flows_are_watched() -> None:
+    slow = [name for name in ("cnf-moons", "naf-moons", "maf-moons", *lens.SOON)
+            if not lens.quick(weights.load(name))]  # fmt: skip
+    assert slow == ["cnf-moons", "naf-moons"] and not lens.quick(weights.load("iresnet-moons"))

@@ -5,6 +5,7 @@
 Everything in double precision. Shapes: points (N, 2); paths (L + 1, N, 2), from the base to the data.
 """
 
+import math
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
@@ -128,20 +129,17 @@ class Ground:
     mass: float
 
 
-def ground(model: Flow) -> Iterator[tuple[float, Ground | None]]:
-    """Piece by piece; yields the share done, and last the whole."""
-    lines, draws = grid_lines().split(PIECE), cloud().split(PIECE)
-    parts = []
-    for number, z in enumerate((*lines, *draws), start=1):
-        parts.append(path(model, z))
-        yield 0.6 * number / (len(lines) + len(draws)), None
-    rows = []
-    for number, x in enumerate(window().split(ROWS), start=1):
-        rows.append(log_density(model, x))
-        yield 0.6 + 0.4 * number * ROWS / CELLS, None
-    log_p = torch.cat(rows)
-    grid, drawn = (torch.cat(part, 1) for part in (parts[: len(lines)], parts[len(lines) :]))
-    yield 1.0, Ground(grid, drawn, log_p, mass_of(log_p))
+def ground(model: Flow) -> Iterator[tuple[float, Ground]]:
+    """Piece by piece: the cloud, the grid as far as it has come, and last the density, NaN before."""
+    pieces, grid = grid_lines().split(PIECE), []
+    drawn, log_p = path(model, cloud()), torch.full((CELLS, CELLS), torch.nan, dtype=torch.float64)
+    for number, z in enumerate(pieces, start=1):
+        grid.append(path(model, z))
+        yield 0.6 * number / len(pieces), Ground(torch.cat(grid, 1), drawn, log_p, math.nan)
+    places = window()
+    for first in range(0, CELLS, ROWS):
+        log_p[first : first + ROWS] = log_density(model, places[first : first + ROWS])
+        yield 0.6 + 0.4 * (first + ROWS) / CELLS, Ground(torch.cat(grid, 1), drawn, log_p, mass_of(log_p))
 
 
 def quick(model: Flow) -> bool:

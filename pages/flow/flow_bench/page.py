@@ -60,9 +60,16 @@ with stage.rail:
         ui.warning(wrong)
 told = account(name, x)
 ui.ahead(account, *((each, x) for each in lens.SOON))
+
+
+def so_far(found: lens.Ground) -> None:
+    ui.figure(figures.warp([found.grid[-1], found.cloud[-1], x], lens.REACH), key="so-far", share=0.8,
+              alt="Where the cloud and the grid go, as far as they are computed")  # fmt: skip
+
+
 with stage.picture:
     found = ui.found(
-        "Follow", partial(ground, name), key="ground", of=name, quick=lens.quick(ui.load(name)),
+        "Follow", partial(ground, name), show=so_far, key="ground", of=name, quick=lens.quick(ui.load(name)),
         soon=[(each, partial(ground, each)) for each in lens.SOON], shared="/" not in name,
         says="Where the grid and the cloud go, and the density, when they are computed.",
     )  # fmt: skip
