@@ -227,9 +227,11 @@ def image(
     else:
         fig = heatmap(
             z.reshape(z.shape[-2:]), scale=scale, clickable=clickable, zmin=zmin, zmax=zmax, colorbar=False,
-            hover=hover,
+            hover=hover and clickable,
         )  # fmt: skip
         fig.update_traces(xgap=0, ygap=0, selector={"type": "heatmap"})
+        if hover and not clickable:  # a template says what a film shows now, without a text for each pixel
+            fig.update_traces(hovertemplate="%{y} → %{x}: %{z:.4~g}<extra></extra>", hoverinfo=None)
     fig.update_xaxes(visible=False, constrain="domain")
     fig.update_yaxes(visible=False, scaleanchor="x", constrain="domain")
     fig.update_layout(title=title, height=height)

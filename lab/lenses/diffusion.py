@@ -1,6 +1,8 @@
 """What the rooms of diffusion share: the note on the texts, the stops of a long walk, and digits to begin
 with."""
 
+from functools import lru_cache
+
 import torch
 from torch import Tensor
 
@@ -17,6 +19,7 @@ def stops(count: int, most: int = 41) -> list[int]:
     return [round(i * (count - 1) / (most - 1)) for i in range(most)]
 
 
+@lru_cache(maxsize=1)
 def digits() -> list[tuple[str, Tensor]]:
     """A test digit of each class, (8, 8) in [0, 1]."""
     data = Digits(binarize="none")

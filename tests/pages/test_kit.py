@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import streamlit as st
 import torch
@@ -667,3 +668,15 @@ def test_no_control_has_the_key_of_a_lecture() -> None:
     for key in sorted(state.KEPT):
         with pytest.raises(ValueError, match="a link says something else"):
             state.register(key, "text")
+
+
+def test_pictures_carry_no_text_for_each_pixel() -> None:
+    """A film says the value of the frame that it shows; a sheet of pictures says nothing."""
+    grid = torch.rand(5, 2, 3)
+    (one,), (many,) = (basic.image(grid[0]).data, basic.images(grid, columns=2).data)
+    assert one.hovertext is None and "%{z" in one.hovertemplate
+    assert many.hovertext is None and many.hoverinfo == "skip" and many.hovertemplate is None
+    np.testing.assert_array_equal(basic.mosaic(grid, 2), many.z)
+    sheet = basic.mosaic(grid, 2)
+    assert sheet.shape == (8, 7) and np.isnan(sheet[2]).all() and np.isnan(sheet[6:, 4:]).all()
+    np.testing.assert_allclose(sheet[3:5, 4:7], grid[3])

@@ -42,6 +42,8 @@ with stage.rail:
     scale = ui.slider("Scale s", 0.25, 1.5, 1.0, key="scale", step=0.25)
     undoes = ui.toggle("Back undoes all of it", True, key="undoes", help="Else it undoes the shift alone.")
 found = looked(name, picture, mirror, scale, undoes)
+ui.ahead(looked, *((name, picture, mirror, each, undoes) for each in ui.near(scale, 0.25, 1.5, 0.25)),
+         (name, picture, not mirror, scale, undoes), (name, picture, mirror, scale, not undoes))  # fmt: skip
 film = ui.film(lens.TURNS, key="turn", label="Turn", seconds=0.2)
 
 with stage.picture:

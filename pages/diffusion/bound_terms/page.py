@@ -59,8 +59,7 @@ every = spent(kind, T, name, seed, clip)
 found = every[variance]
 ui.ahead(spent, *((each, T, name, seed, clip) for each in lens.KINDS if each != kind),
          *((kind, each, name, seed, clip) for each in lens.LENGTHS[:-1] if each != T),
-         (kind, T, name, seed, not clip),
-         *((kind, T, each, seed, clip) for each in lens.PICTURES if each != name))  # fmt: skip
+         (kind, T, name, seed, not clip))  # fmt: skip
 count = len(found.times)
 film = ui.film(count, key="step", values=range(count), default=8, label="Frame", seconds=0.2)
 D = 64
