@@ -49,6 +49,14 @@ def axes_of(name: str, kind: str, side: int):
 
 
 @ui.cached
+def readied(name: str):
+    """The axes of a model with the examples that its page begins with."""
+    side = latent.side_of(ui.load(name))
+    sprites = lens.sprites.fits(experiments.find(name.partition("/")[0]))
+    return axes_of(name, "" if sprites else common.kinds(side)[0], side)
+
+
+@ui.cached
 def code_of(name: str, x, best: bool):
     return lens.code(ui.load(name), x, best)
 
@@ -81,6 +89,8 @@ with stage.rail:
 film = ui.film(len(lens.STRENGTHS), key="s", values=lens.STRENGTHS, default=1.0, label="s =", seconds=0.35)
 x = latent.as_input(model, picture)
 z = code_of(name, x, which == "MAP")
+ui.ahead(readied, *((each,) for each in ui.trained("latent", lens.fits) if each != name))
+ui.ahead(code_of, (name, x, which != "MAP"))
 a, b = axes[first], axes[second]
 found = grid_of(name, z, a, b)
 cos = lens.cosine(a, b)
