@@ -1,7 +1,9 @@
 """The page "Translate": its pictures, and what its scenes say."""
 
+import base64
 from functools import cache, partial
 
+import numpy as np
 import pytest
 import torch
 from opening import figure, film, metrics, open_page, run_page
@@ -30,9 +32,9 @@ def found(name: str = "5", patch: int = 16, judged: str = lens.GAME, at: int = 0
 def test_the_page_shows_what_the_generators_make() -> None:
     page, look = opened(digit="7"), found("7")
     for key, expected in (("game", look.game), ("alone", look.alone)):
-        said = figure(page, key)[0]["figure"]["data"][0]["hovertext"]  # "row → column: value"
-        drawn = torch.tensor([[float(cell.rpartition(": ")[2]) for cell in row] for row in said])
-        torch.testing.assert_close(drawn, expected, atol=1e-3, rtol=0)
+        z = figure(page, key)[0]["figure"]["data"][0]["z"]  # as Plotly writes arrays
+        drawn = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(expected.shape)
+        assert drawn == pytest.approx(expected.numpy(), abs=1e-3)
     assert figure(page, "truth")[1]["data.0.z"] == pytest.approx(look.truths.numpy(), abs=2e-3)
     assert film(page, "phase")["captions"] == lens.captions(look)
     assert metrics(page)["D's mean verdict"] == f"{look.verdict.mean():.3f}"
