@@ -5,6 +5,7 @@ from lab.lenses import typed
 from modules.latent import variational
 from pages.latent.which_kl import figures, lens
 
+OWN = "0.5 -3 1, 0.5 3 1"
 REFERENCES = [
     "[UDL] §17.5; [GM] §3.4.2, which gives P to the posterior in KL(P‖Q) and then minimises KL(Q‖P)",
     "Minka 2005, Divergence measures and message passing",
@@ -50,7 +51,7 @@ def started(components) -> lens.Story:
 with stage.rail:
     target = ui.choice("Target", ["two modes", "own"], key="target")
     if target == "own":
-        text = ui.text("weight, mean, σ of each component", "0.5 -3 1, 0.5 3 1", key="own", max_chars=120)
+        text = ui.text("weight, mean, σ of each component", OWN, key="own", max_chars=120)
         values, complaint = typed.named(text, 15, -7, 7)
         components, more = lens.components_of(values)
         if complaint or more:
@@ -65,6 +66,7 @@ with stage.rail:
         width = ui.slider("σ of the right mode", 0.4, 2.0, 1.0, key="width", step=0.2)
         components = []
         told, places = separated(weight, width, side), lens.SEPARATIONS
+        ui.ahead(started, (lens.components_of(typed.named(OWN, 15, -7, 7)[0])[0],))
         ui.ahead(
             separated,
             *((each, width, side) for each in ui.near(weight, 0.1, 0.9, 0.1)),
