@@ -243,3 +243,4 @@ def show_rare():
 
 
 {"Map": show_map, "Methods": show_methods, "Rare words": show_rare}[view]()
+ui.ahead(scores, (corpus, True), (corpus, False))
