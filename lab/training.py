@@ -45,6 +45,7 @@ from modules.base import CountModel, Density, Module, Predictor
 
 RUN_FOLDER = "LECTERN_RUN_FOLDER"  # environment: the folder of this very run
 SaveDtype = Literal["float16", "bfloat16", "float32", "float64"]
+LAST = "last"  # as the monitor: the last epoch ships, as of games that no metric judges
 PARSERS: dict[Callable, tuple] = {}  # of each method of the trainer that this process has run
 LINKED = ("event_shape", "image_shape", "num_features", "num_classes", "vocab_size", "modes", "mode_sd")
 
@@ -171,7 +172,7 @@ class LabCLI(LightningCLI):
 
     def add_arguments_to_parser(self, parser: LightningArgumentParser) -> None:
         parser.add_argument(
-            "--monitor", type=str, default="val/nll", help="the metric that picks the best epoch"
+            "--monitor", type=str, default="val/nll", help=f"the metric that picks the best epoch, or {LAST}"
         )
         parser.add_argument("--mode", type=Literal["min", "max"], default="min", help="of the metric")
         parser.add_argument("--save_dtype", type=SaveDtype, default="float32", help="of the saved weights")
@@ -226,14 +227,15 @@ class LabCLI(LightningCLI):
             "dirpath": self.folder / "checkpoints",
             "enable_version_counter": False,
         }
-        self.best = Checkpoint(
-            **checkpoints,
-            filename="best",
-            monitor=config.monitor,
-            mode=config.mode,
-            save_on_train_epoch_end=True,
-        )
-        self.last = Checkpoint(**checkpoints, filename="last", save_on_train_epoch_end=True)
+        self.best = self.last = Checkpoint(**checkpoints, filename="last", save_on_train_epoch_end=True)
+        if config.monitor != LAST:
+            self.best = Checkpoint(
+                **checkpoints,
+                filename="best",
+                monitor=config.monitor,
+                mode=config.mode,
+                save_on_train_epoch_end=True,
+            )
         own = self.config_init[self.subcommand].trainer.callbacks or []
         plugins = self.config_init[self.subcommand].trainer.plugins or []
         plugins = plugins if isinstance(plugins, list) else [plugins]
@@ -246,7 +248,7 @@ class LabCLI(LightningCLI):
 
                 logger = TensorBoardLogger(self.folder, name="", version="tensorboard")
         return super().instantiate_trainer(
-            callbacks=[*own, seed, StopOnNaN(), self.record, self.best, self.last],
+            callbacks=[*own, seed, StopOnNaN(), self.record, *dict.fromkeys((self.best, self.last))],
             plugins=[*plugins, SealedIO()],
             logger=logger,
             default_root_dir=str(self.folder),
@@ -257,7 +259,7 @@ class LabCLI(LightningCLI):
 
     def before_fit(self) -> None:
         config = self.config["fit"]
-        if config.monitor not in (names := self.model.metric_names("val")):
+        if config.monitor not in (names := [*self.model.metric_names("val"), LAST]):
             raise UserError(
                 f"There is no metric {config.monitor!r} to monitor: choose one of {', '.join(names)}."
             )

@@ -196,6 +196,20 @@ def test_a_run_that_was_moved_keeps_its_best_epoch(
     assert card(folder)["config"]["model"]["init_args"]["hidden"] == [8]  # its settings came along
 
 
+def test_the_last_epoch_ships_where_it_is_asked_for(own_runs: Path) -> None:
+    """`mode` max would make the first epoch the best; a run that goes on has a later last epoch."""
+    assert main(["fit", "made-digits", *SMALL, "--mode=max", "--monitor=last"]) == 0
+    for epochs in (1, 3):
+        folder = run_of(own_runs)
+        assert card(folder)["epochs"] == epochs
+        assert card(folder)["best"] == {"monitor": "last", "value": None}
+        checkpoint = read_checkpoint(folder / "checkpoints" / "last.ckpt")
+        assert checkpoint["epoch"] == epochs - 1 and not (folder / "checkpoints" / "best.ckpt").exists()
+        for name, tensor in load(folder).state_dict().items():
+            torch.testing.assert_close(tensor, checkpoint["state_dict"][name], atol=1e-3, rtol=1e-3)
+        assert main([*RESUME, "--trainer.max_epochs=3"]) == 0
+
+
 def test_a_resumed_run_keeps_its_settings_and_names_the_new(trained: Path, capsys: Any) -> None:
     capsys.readouterr()
     assert main([*RESUME, "--trainer.max_epochs=2"]) == 0
