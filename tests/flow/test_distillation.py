@@ -153,11 +153,12 @@ def test_a_student_of_eight_hills_whose_layers_copied_their_teachers() -> None:
 
 @pytest.mark.heavy
 def test_samples_first_come_closer_to_two_moons_than_the_bridge() -> None:
+    """How far the bridge stays away hangs by a hair: .20 nats, and .66 with sums in another order."""
     teacher = weights.load("maf-moons")
     (*_, (_, shown)), (*_, (_, wide)) = (
         lens.distil(teacher, start, True, 0) for start in ("samples", "bridge")
     )
-    assert shown.kl[-1] == pytest.approx(0.1, abs=0.04) and wide.kl[-1] == pytest.approx(0.2, abs=0.06)
+    assert wide.kl[-1] > lens.GOAL + 3 * wide.error[-1]
     assert shown.kl[-1] + 3 * shown.error[-1] < wide.kl[-1] and shown.covered > 0.95
 
 
