@@ -21,7 +21,7 @@ stage.scenes(
                             start="nothing"),
         "No log-det": ui.scene("Without ladj nothing holds the samples apart: they run to the peak.",
                                ladj=False, start="nothing"),
-        "Two moons": ui.scene("Harder: two pieces. The bridge keeps both, and stays above a tenth.",
+        "Two moons": ui.scene("Harder: two pieces. Even on the bridge it stays above a tenth of a nat.",
                               teacher="moons"),
         "Samples first": ui.scene("Shown the teacher's samples first, it comes closer.",
                                   teacher="moons", start="samples"),
