@@ -42,10 +42,11 @@ with stage.rail:
     steps = ui.choice("Steps S", [5, 10, 40, 100], key="S", default=40)
     eta = ui.slider("Noise η", 0.0, 1.0, 0.0, key="eta", step=0.25, disabled=sampler != "DDIM")
     seed = ui.number("Seed", 0, 9999, 0, key="seed")
-found = rides(sampler, steps, eta if sampler == "DDIM" else 0.0, seed)
+eta = eta if sampler == "DDIM" else 0.0
+found = rides(sampler, steps, eta, seed)
 if sampler == "DDIM":
     ui.ahead(rides, *((sampler, steps, each, seed) for each in ui.near(eta, 0.0, 1.0, 0.25)))
-ui.ahead(rides, *((sampler, each, 0.0, seed) for each in (5, 10, 40) if each != steps))
+ui.ahead(rides, *((sampler, each, eta, seed) for each in (5, 10, 40) if each != steps))
 run, model = found[source], ui.load(MODEL)
 count = len(run.times)
 film = ui.film(count, key="step", values=range(count), default=count - 1, label="Step", seconds=0.15)
