@@ -70,10 +70,9 @@ def draw_walk() -> None:
     """Three ways from A to B."""
     found = lens.with_mix(coded(a, b, steps), mixed(a, b, steps, level, seed))
     ui.ahead(mixed, *((a, b, steps, each, seed) for each in ui.near(level, 50, 1000, 50)))
-    for each in (10, 20, 40):
-        if each != steps:
-            ui.ahead(coded, (a, b, each))
-            ui.ahead(mixed, (a, b, each, level, seed))
+    others = [count for count in (10, 20, 40) if count != steps]
+    ui.ahead(coded, *((a, b, count) for count in others))
+    ui.ahead(mixed, *((a, b, count, level, seed) for count in others))
     film = ui.film(lens.PLACES, key="place", default=lens.PLACES // 2, label="Place", seconds=0.3)
     ts = lens.shares().tolist()
     with stage.picture:
