@@ -4,7 +4,8 @@ flow.
 One protocol: the same residual network (a spline flow has its own), 3,000 steps of 512 points, Adam with a
 cosine to 0, weights averaged. Told are the mean −log p of test points by the probability-flow ODE, of
 densities that integrate to 1; the bound, which is what a chain promises; and the energy distance of samples
-in 100 steps, whose floor is that of other points of the data.
+in 100 steps of DDIM, whose floor is that of other points of the data. No x̂₀ is clipped: the cosine's last
+step has next to no signal, and what ε̂ misses there, x̂₀ magnifies; v̂ does not.
 """
 
 import math
@@ -37,6 +38,7 @@ ASKED: dict[str, Callable[[float], Module]] = {
     "data x₀": lambda scale: DDPM(scale=scale, target="x0"),
     "velocity v": lambda scale: DDPM(scale=scale, target="v"),
     "noise ε, cosine": lambda scale: DDPM(scale=scale, noise_schedule="cosine"),
+    "velocity v, cosine": lambda scale: DDPM(scale=scale, noise_schedule="cosine", target="v"),
     "straight lines": lambda scale: FlowMatching(scale=scale),
     "no diffusion: splines": lambda scale: SplineFlow(layers=4, hidden=[64, 64], bins=8, bound=4.0),
 }
@@ -63,7 +65,7 @@ def of_shape(shape: points.Shape, steps: int, count: int) -> Iterator[Row]:
         made = model.sample(count, generator=generator, **knobs)  # type: ignore[operator]
         note = f"± {error:.3f}, energy distance {1000 * float(energy_distance(made, test)):.1f}e-3"
         if isinstance(model, Diffusion):
-            bound = model.bound(model.inside(test[:500]), draws=100, generator=generator).total
+            bound = model.bound(model.inside(test[:200]), generator=generator).total  # of all steps
             note += f", bound {float(bound.mean()) - model.log_unit:.3f}"
         yield Row("denoising", f"{shape}: {name}", float(nll.mean()), unit="nats", note=note)
     floor = 1000 * float(energy_distance(other, test))

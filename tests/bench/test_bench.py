@@ -106,7 +106,7 @@ def test_denoising_bench_tells_densities_and_distances_of_all_that_is_asked() ->
     *rows, floor = denoising.measure(quick=True)
     assert [row.case for row in rows] == [f"moons: {name}" for name in denoising.ASKED]
     assert all(math.isfinite(row.ours) and "energy distance" in row.note for row in rows)
-    assert ["bound" in row.note for row in rows] == [True] * 4 + [False] * 2 and "floor" in floor.case
+    assert ["bound" in row.note for row in rows] == [True] * 5 + [False] * 2 and "floor" in floor.case
     still = FlowMatching(scale=2.0)  # it does not move: the noise itself, twice as wide
     x = torch.tensor([[0.0, 0.0], [1.0, -2.0]])
     expected = torch.distributions.Normal(0.0, 2.0).log_prob(x).sum(1)
