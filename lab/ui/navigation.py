@@ -36,8 +36,8 @@ COURSE = {
     "adversarial": (
         "toy_gan", "gan_bench", "live_gan", "clinic", "dcgan", "growing", "divergences",
         "optimal_discriminator", "vanishing", "earth_mover", "critic", "conditional_bench", "judge",
-        "birthday", "latent_pad", "translate", "unpaired", "super_resolution", "stylegan", "inversion", "ais",
-        "property_table",
+        "birthday", "latent_pad", "translate", "cycle", "unpaired", "super_resolution", "stylegan",
+        "inversion", "ais", "property_table",
     ),
     "autoregressive": (
         "parameters", "chains", "gaussian_chain", "fvsbn", "inspector", "sharing", "density", "autoencoder",

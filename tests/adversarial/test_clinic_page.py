@@ -3,9 +3,11 @@
 import math
 from collections import deque
 from functools import cache
+from typing import Any
 
 import pytest
 import torch
+from opening import figure, film, run_page
 
 from datamodules import points
 from lab.lenses.games import CURES, FAILURES, playing
@@ -45,6 +47,25 @@ def test_the_page_plays_both_lanes_from_one_seed(monkeypatch: pytest.MonkeyPatch
     for side, cure in enumerate(("", "packs of 4")):
         alone = list(lens.lane("ring8", FAILURES["D of 8 units"] | CURES.get(cure, {}), 5))
         assert [pair[side].kl for pair in told[-1][1]] == [one.kl for one in alone]
+
+
+def test_the_page_to_the_end_of_both_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lens, "BATCHES", 40)
+    monkeypatch.setattr(lens.lane, "__defaults__", (40,))
+    page = run_page("adversarial/clinic", failure="D of 8 units", cure="minibatch std", seed="2")
+    for _ in range(60):
+        if "_program" in page.session_state:
+            break
+        page.run()
+    source, shows = page.session_state["_program"]
+    space: dict[str, Any] = {}
+    exec(source, space)
+    assert space["result"] == pytest.approx(shows) and len(shows) == 4
+    *_, (_, looks) = lens.watching("ring8", "D of 8 units", "minibatch std", 2)
+    assert film(page, "look")["captions"] == lens.captions(looks)
+    for side, key in enumerate(("shares-spoiled", "shares-cured")):
+        shares = torch.stack([pair[side].shares for pair in looks])
+        assert figure(page, key)[1]["data.0.y"] == pytest.approx(shares.numpy(), abs=1e-3)
 
 
 def test_a_heap_counts_for_one_mode_and_evenness_for_all() -> None:

@@ -87,8 +87,8 @@ with stage.below:
         from pages.adversarial.clinic import lens
 
         *_, (_, looks) = lens.watching({name!r}, {failure!r}, {cure!r}, {seed})
-        result = [[look.kl, look.quality] for look in looks[-1]]
+        result = [number for look in looks[-1] for number in (look.kl, look.quality)]
         """,
-        shows=[[look.kl, look.quality] for look in looks[-1]],
+        shows=[number for look in looks[-1] for number in (look.kl, look.quality)],
     )
     ui.source(MinibatchStd, packed, ModeCoverage.of, games.playing, references=REFERENCES)

@@ -1,0 +1,25 @@
+"""A picture on its way, what D says of its patches, and what each training would cost it."""
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+
+from lab.figures.basic import bars, heatmap
+from pages.adversarial.cycle.lens import Trip
+
+
+def verdict(found: Trip) -> go.Figure:
+    """D's outputs of all patches, 0 for made and 1 for real."""
+    fig = heatmap(found.verdict, square=True, title="D, by patch", zmin=0, zmax=1)
+    fig.update_traces(xgap=0, ygap=0, selector={"type": "heatmap"})
+    return fig.update_xaxes(visible=False).update_yaxes(visible=False)
+
+
+def costs(trips: Mapping[str, Trip], name: str) -> go.Figure:
+    """Of every training: how far it ends from the partner, and how far around from where it began."""
+    fig = bars(
+        list(trips), [t.to_partner for t in trips.values()], list(trips).index(name),
+        baseline=[t.cycle for t in trips.values()], names=("to the partner", "there and back"),
+        horizontal=True, xlabel="mean |difference|",
+    )  # fmt: skip
+    return fig.update_xaxes(nticks=4, rangemode="tozero")

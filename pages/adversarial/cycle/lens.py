@@ -1,0 +1,90 @@
+"""Digits and their outlines, learned without a pair: there, back, and the partner that nobody has shown.
+
+Two of the trainings dropped a term of the loss; all saw one half of the digits as they are and the outlines
+of the other half.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from datamodules.pairs import outline
+from lab import experiments, weights
+from modules.adversarial.cyclegan import CycleGAN
+
+SIDE = 32
+ALL, NO_CONTENT, NO_CYCLE = "all terms", "no content", "no cycle"
+TRAININGS = {
+    ALL: "cyclegan-digits",
+    NO_CONTENT: "cyclegan-nocontent-digits",
+    NO_CYCLE: "cyclegan-nocycle-digits",
+}
+OUTLINES, DIGITS = "digit → outline", "outline → digit"
+WAYS = (OUTLINES, DIGITS)
+
+
+@dataclass(frozen=True)
+class Trip:
+    """One picture on its way, all SIDE × SIDE in [0, 1].
+
+    Attributes:
+        source: where it starts. made: in the other domain. around: and back again.
+        partner: the true picture of the other domain.
+        verdict: what the other domain's D says of `made`, (h, w); 1 is real, 0 is made.
+    """
+
+    source: Tensor
+    made: Tensor
+    around: Tensor
+    partner: Tensor
+    verdict: Tensor
+
+    @property
+    def cycle(self) -> float:
+        """mean |back(there(a)) − a|."""
+        return float((self.around - self.source).abs().mean())
+
+    @property
+    def to_partner(self) -> float:
+        """mean |there(a) − its partner|, which no loss asks for."""
+        return float((self.made - self.partner).abs().mean())
+
+    @property
+    def copied(self) -> float:
+        """mean |a − its partner|: what copying the picture would cost."""
+        return float((self.source - self.partner).abs().mean())
+
+
+@torch.no_grad()
+def trip(model: CycleGAN, digit: Tensor, way: str) -> Trip:
+    """The way of a digit (SIDE, SIDE), or of its outline, there and back."""
+    a, b = digit[None, None], outline(digit)[None, None]
+    if way == OUTLINES:
+        made = model.translate(a)
+        around, said = model.translate_back(made), model.judge_b(2 * made - 1)
+        return Trip(digit, made[0, 0], around[0, 0], b[0, 0], said[0, 0])
+    made = model.translate_back(b)
+    around, said = model.translate(made), model.judge_a(2 * made - 1)
+    return Trip(b[0, 0], made[0, 0], around[0, 0], digit, said[0, 0])
+
+
+def trips(models: Mapping[str, CycleGAN], digit: Tensor, way: str) -> dict[str, Trip]:
+    """By training."""
+    return {name: trip(model, digit, way) for name, model in models.items()}
+
+
+def measured(name: str, way: str) -> tuple[float, float]:
+    """Of the test digits: mean |there(a) − partner| and the mean of both cycles, as the training's card has
+    them."""
+    metrics = weights.read_card(experiments.ZOO / TRAININGS[name])["metrics"]
+    return metrics[f"test/l1_{'there' if way == OUTLINES else 'back'}"], metrics["test/cycle"]
+
+
+def equation(found: Trip) -> str:
+    """Cycle, partner and copy, LaTeX."""
+    return (
+        rf"\tfrac1n\|g'(g(a))-a\|_1={found.cycle:.3f},\quad "
+        rf"\tfrac1n\|g(a)-b\|_1={found.to_partner:.3f},\quad \tfrac1n\|a-b\|_1={found.copied:.3f}"
+    )
