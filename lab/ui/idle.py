@@ -49,9 +49,11 @@ def start() -> None:
 
 def work() -> None:
     while named.acquire():
+        wait_until_quiet()
         while calls:
-            wait_until_quiet()
-            with suppress(IndexError):
+            if busy():
+                wait_until_quiet()
+            with suppress(IndexError):  # another naming may have pushed the last one out
                 make(*calls.popleft())
 
 
@@ -61,10 +63,15 @@ def make(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         function(*arguments)
 
 
+def busy() -> bool:
+    """Whether a page runs."""
+    return any(thread.name.startswith(RUNS) for thread in threading.enumerate())
+
+
 def wait_until_quiet() -> None:
     """Return when no page has run for `QUIET` seconds."""
     quiet = time.monotonic()
     while time.monotonic() - quiet < QUIET:
         time.sleep(QUIET / 4)
-        if any(thread.name.startswith(RUNS) for thread in threading.enumerate()):
+        if busy():
             quiet = time.monotonic()

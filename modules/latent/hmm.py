@@ -33,6 +33,7 @@ from modules.latent.gaussians import Gaussians
 from modules.noise import pick, uniform
 from modules.trace import Step, Trace
 
+COMPARED = 2**22  # chances that a sample looks at in one go
 Shows = Literal["categorical", "gaussian", "gaussian-full", "bernoulli"]
 
 
@@ -204,10 +205,12 @@ class HMM(EMDensity):
         length = self.length if length is None else length
         require(1, length=length)
         u = uniform(n, length, like=self.initial, generator=generator)
-        after = pick(self.transition, u[:, 1:, None])  # (n, T − 1, K): where each state would go on to
         path = [pick(self.initial.expand(n, -1), u[:, 0])[:, None]]
-        for to in after.unbind(1):
-            path.append(to.gather(1, path[-1]))
+        at_once = max(1, COMPARED // max(1, n * self.transition.numel()))
+        for frames in u[:, 1:].split(at_once, 1):
+            after = pick(self.transition, frames[..., None])  # (n, t, K): where each state would go on to
+            for to in after.unbind(1):
+                path.append(to.gather(1, path[-1]))
         z = torch.cat(path, 1)
         x = self.emission.draw(z.flatten(), generator)
         return z, x.reshape(n, length, *x.shape[1:])

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from datamodules import chains, letters
-from modules.latent import forward_backward
+from modules.latent import forward_backward, hmm
 from modules.latent.hmm import HMM
 from modules.latent.mixture import GaussianMixture
 
@@ -317,6 +317,18 @@ def test_numbers_of_parameters() -> None:
     assert HMM(2, "categorical", vocab_size=3).num_parameters == 7
     assert HMM(3, "gaussian-full", num_features=2).num_parameters == 2 + 6 + 6 + 9
     assert HMM(2, "bernoulli", num_features=4).num_parameters == 1 + 2 + 8
+
+
+@pytest.mark.parametrize("at_once", [1, 3 * 25 * 50])
+def test_a_sample_is_the_same_however_much_is_looked_at_in_one_go(
+    monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    model = HMM(states=5, vocab_size=7)
+    whole = model.sample_states(50, 20, generator=seeded())
+    monkeypatch.setattr(hmm, "COMPARED", at_once)
+    assert all(
+        torch.equal(a, b) for a, b in zip(whole, model.sample_states(50, 20, generator=seeded()), strict=True)
+    )
 
 
 def test_samples_and_trace() -> None:
