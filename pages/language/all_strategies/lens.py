@@ -75,11 +75,20 @@ class Pen:
     """
 
     def __init__(self, model: NextToken, prompt: Tensor, texts: int = TEXTS, seed: int = 0) -> None:
-        self.model, self.prompt, self.texts = model, prompt, texts
+        self.model, self.prompt, self.texts, self.seed = model, prompt, texts, seed
         prefix = prompt.expand(len(STRATEGIES), texts, -1)
         self.stream = continuing(model, prefix, LONGEST, list(STRATEGIES.values()), seed)
         self.written = prefix[..., :0], torch.zeros(len(STRATEGIES), texts, 0)
         self.lock = Lock()  # readers share what is written
+
+    def __eq__(self, other: object) -> bool:
+        """Two pens that write the same, however far they have got."""
+        return isinstance(other, Pen) and (
+            (self.model is other.model and torch.equal(self.prompt, other.prompt))
+            and (self.texts, self.seed) == (other.texts, other.seed)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
     @property
     def done(self) -> int:
