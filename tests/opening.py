@@ -62,6 +62,13 @@ def open_warned(topic: str, /, **parameters: Any) -> AppTest:
     return app
 
 
+def finish(page: AppTest) -> AppTest:
+    """Run a page until the work that it began by itself is done."""
+    while any(button.label == "Cancel" for button in page.button):
+        page.run()
+    return page
+
+
 def metrics(page: AppTest) -> dict[str, str]:
     """What the page shows as metrics, by their labels."""
     return {m.label: m.value for m in page.metric}

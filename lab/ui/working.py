@@ -113,7 +113,7 @@ def all_of(key: str, of: Any, _start: Callable[[], Work]) -> Any:
     return found
 
 
-@cached
+@st.cache_resource(show_spinner=False, max_entries=128)  # a spinner would take the job's place for a moment
 def shelf(key: str, of: Any) -> dict[str, Any]:
     """Where a shared job puts what it has found: one place for all readers."""
     return {}

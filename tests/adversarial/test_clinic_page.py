@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from opening import figure, film, run_page
+from opening import figure, film, finish, run_page
 
 from datamodules import points
 from lab.lenses.games import CURES, FAILURES, playing
@@ -52,11 +52,7 @@ def test_the_page_plays_both_lanes_from_one_seed(monkeypatch: pytest.MonkeyPatch
 def test_the_page_to_the_end_of_both_games(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lens, "BATCHES", 40)
     monkeypatch.setattr(lens.lane, "__defaults__", (40,))
-    page = run_page("adversarial/clinic", failure="D of 8 units", cure="minibatch std", seed="2")
-    for _ in range(60):
-        if "_program" in page.session_state:
-            break
-        page.run()
+    page = finish(run_page("adversarial/clinic", failure="D of 8 units", cure="minibatch std", seed="2"))
     source, shows = page.session_state["_program"]
     space: dict[str, Any] = {}
     exec(source, space)
