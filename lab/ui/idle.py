@@ -19,7 +19,7 @@ from typing import Any
 from streamlit.runtime.scriptrunner_utils.exceptions import ScriptControlException
 
 KEPT = 32  # calls that wait; older ones, of pages that were left, are forgotten
-QUIET = 0.2  # seconds without a running page before a call begins
+QUIET = 0.8  # seconds without a running page before calls begin: who moves on at once is not held up
 RUNS = "ScriptRunner"  # how Streamlit names the thread of a page that runs
 NAME = "idle"  # of the thread that works here
 SHOWS = "streamlit.runtime.scriptrunner_utils.script_run_context"
