@@ -42,13 +42,12 @@ rerun, warning = st.rerun, st.warning
 
 __all__ = [
     "Beside", "Rewind", "action", "ahead", "ask_password", "beginning", "browser_keys", "button",
-    "button_figure",
-    "cached", "caption", "card", "cells", "check", "choice", "clickable", "code", "columns", "container",
-    "course_map", "divider", "draw", "equation", "expander", "experiment", "figure", "film", "found",
-    "found_ahead", "gate",
-    "guard", "held_text", "history", "ink", "job", "json", "language_model", "language_models",
-    "live", "load", "markdown", "metric", "navigation", "near", "next_token_model", "notice", "number",
-    "page_link", "pages", "program", "read_history", "rerun", "rewind", "samples", "scene", "select",
-    "selected_cell", "selection", "set_values", "setting", "slider", "source", "spelled", "stage", "stop",
-    "table", "tabs", "text", "tile", "toggle", "trained", "unlocked", "upload", "wait", "warning", "write",
+    "button_figure", "cached", "caption", "card", "cells", "check", "choice", "clickable", "code",
+    "columns", "container", "course_map", "divider", "draw", "equation", "expander", "experiment", "figure",
+    "film", "found", "found_ahead", "gate", "guard", "held_text", "history", "ink", "job", "json",
+    "language_model", "language_models", "live", "load", "markdown", "metric", "navigation", "near",
+    "next_token_model", "notice", "number", "page_link", "pages", "program", "read_history", "rerun",
+    "rewind", "samples", "scene", "select", "selected_cell", "selection", "set_values", "setting", "slider",
+    "source", "spelled", "stage", "stop", "table", "tabs", "text", "tile", "toggle", "trained", "unlocked",
+    "upload", "wait", "warning", "write",
 ]  # fmt: skip

@@ -293,10 +293,8 @@ class NGram(CountModel):
         if padding is not None:
             prefix = prefix.masked_fill(padding, self.pad)
         B, V, h = len(prefix), self.vocab_size, self._history(prefix)
-        # the recursion unrolled: P_n = Σ_m p_m(hw) Π_{j > m} back_j, and last P_0 = 1/V
-        weight = torch.ones(
-            B, dtype=torch.float64, device=h.device
-        )  # Π back, of what is left to lower orders
+        # the recursion unrolled: P_n = Σ_m p_m(hw) Π_{j > m} back_j, and last P_0 = 1/V; `weight` is Π back
+        weight = torch.ones(B, dtype=torch.float64, device=h.device)
         cells, parts = [], []
         for level in self.levels:
             context, seen = self._contexts(level, h)

@@ -128,9 +128,8 @@ class Gaussians(nn.Module):
             y, m = self._about(x)
             square = r.T @ y.square() - 2 * m * (r.T @ y) + members[:, None] * m.square()
         else:
-            each = (
-                1 if self.features > FEW else self.components
-            )  # wide ones gain nothing by being taken at once
+            # wide ones gain nothing by being taken at once
+            each = 1 if self.features > FEW else self.components
             squares = []
             for means, shares in zip(self.means.split(each), r.T.split(each), strict=True):
                 centred = x - means[:, None]  # (K, N, D)

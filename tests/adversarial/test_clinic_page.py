@@ -65,8 +65,8 @@ def test_the_page_to_the_end_of_both_games(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_heap_counts_for_one_mode_and_evenness_for_all() -> None:
-    even = lens.Look(0, torch.zeros(1, 2), torch.full((8,), 1 / 8), 8, 1.0, 0.0)
-    heap = lens.Look(0, torch.zeros(1, 2), torch.eye(8)[0], 1, 1.0, math.log(8))
+    even = lens.Look(0, torch.zeros(1, 2), torch.full((8,), 1 / 8), 1.0, 0.0)
+    heap = lens.Look(0, torch.zeros(1, 2), torch.eye(8)[0], 1.0, math.log(8))
     assert even.even == 8 and heap.even == pytest.approx(1)
     assert lens.evener((heap, even)) == lens.OPTIONS[1] and lens.evener((even, heap)) == lens.OPTIONS[0]
     assert lens.evener((even, even)) == lens.OPTIONS[2]

@@ -29,13 +29,12 @@ class Look:
     """
     Attributes:
         batches: so far. made: (SHOWN, 2). shares: (K,) of all samples, by nearest mode.
-        modes: that are reached; quality: share near any; kl: of the shares from even ones, nats.
+        quality: share near any mode; kl: of the shares from even ones, nats.
     """
 
     batches: int
     made: Tensor
     shares: Tensor
-    modes: int
     quality: float
     kl: float
 
@@ -73,13 +72,12 @@ def look(model: GAN, name: str, done: int) -> Look:
     """What a game holds now; its own random numbers are left alone."""
     made = model.generator(model.noise(SAMPLES, torch.Generator().manual_seed(7)))
     centres, sd = points.MIXTURES[name]
-    seen = ModeCoverage(centres.tolist(), sd, "modes")
+    seen = ModeCoverage(centres.tolist(), sd, "kl")
     seen.update(made)
     return Look(
         done,
         made[:SHOWN],
         seen.count / SAMPLES,
-        int(seen.of("modes")),
         float(seen.of("quality")),
         float(seen.of("kl")),
     )
