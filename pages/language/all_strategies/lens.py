@@ -66,29 +66,25 @@ def distinct(tokens: Tensor, n: int = GRAM) -> float:
     return len(set(map(tuple, grams.tolist()))) / len(grams)
 
 
+@dataclass(eq=False)
 class Pen:
     """Writes R texts by each of STRATEGIES behind one prompt, and goes on where it stopped when longer ones
     are asked for: what is written stays, since a longer draw begins with the shorter one of the same seed.
 
-    Args:
+    Attributes:
         prompt: (T₀,). texts: R.
     """
 
-    def __init__(self, model: NextToken, prompt: Tensor, texts: int = TEXTS, seed: int = 0) -> None:
-        self.model, self.prompt, self.texts, self.seed = model, prompt, texts, seed
-        prefix = prompt.expand(len(STRATEGIES), texts, -1)
-        self.stream = continuing(model, prefix, LONGEST, list(STRATEGIES.values()), seed)
-        self.written = prefix[..., :0], torch.zeros(len(STRATEGIES), texts, 0)
+    model: NextToken
+    prompt: Tensor
+    texts: int = TEXTS
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        prefix = self.prompt.expand(len(STRATEGIES), self.texts, -1)
+        self.stream = continuing(self.model, prefix, LONGEST, list(STRATEGIES.values()), self.seed)
+        self.written = prefix[..., :0], torch.zeros(len(STRATEGIES), self.texts, 0)
         self.lock = Lock()  # readers share what is written
-
-    def __eq__(self, other: object) -> bool:
-        """Two pens that write the same, however far they have got."""
-        return isinstance(other, Pen) and (
-            (self.model is other.model and torch.equal(self.prompt, other.prompt))
-            and (self.texts, self.seed) == (other.texts, other.seed)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
     @property
     def done(self) -> int:
