@@ -1,0 +1,166 @@
+"""Eight Gaussians under three equations of noise, forwards and both ways back, with the exact score.
+
+The data have variance 1 a coordinate. The way forwards is exact, whatever the steps: with m and v of the
+kernel, x_{t+h} = a x_t + √(v_{t+h} − a² v_t) z, a = m_{t+h}/m_t. Seen in its own unit, x/√(m² + v), the cloud
+of each equation runs through the same laws as that of every other, at other times.
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from lab.lenses.attention import number
+from lab.lenses.diffusion import stops
+from modules.diffusion import exact, samplers, sde
+from modules.diffusion.sde import SDE
+
+RADIUS, SD, NEAR = 3.0, 0.25, 3
+UNIT = math.sqrt(RADIUS**2 / 2 + SD**2)  # what makes a coordinate's variance 1
+LAW = exact.eight(RADIUS / UNIT, SD / UNIT)
+KINDS = ["VP", "sub-VP", "VE"]
+NOISING, SDE_BACK, ODE_BACK = WAYS = ["noising", "back, SDE", "back, ODE"]
+STEPS, ENDS = [10, 20, 50, 100, 200], [2, 5, 10, 50]
+FIRST, UNTIL = 0.01, 1e-3  # VE's σ at t = 0; where the ways back end
+CLOUD, TRAILS, REACH = 600, 8, 3.0
+GRID = torch.linspace(UNTIL, 1, 201, dtype=torch.float64)
+OFF = 0.01  # of the width at t = 1
+
+
+def equation(kind: str, end: float) -> SDE:
+    """VP and sub-VP with the paper's β; VE from FIRST up to σ = `end`."""
+    return sde.VE(FIRST, end) if kind == "VE" else sde.VP(sub=kind == "sub-VP")
+
+
+@dataclass(frozen=True)
+class Run:
+    """
+    Attributes:
+        times: of each frame. cloud: (F, CLOUD, 2). share: (F,) of it within NEAR sds of a mode.
+    """
+
+    times: list[float]
+    cloud: Tensor
+    share: Tensor
+
+
+def near(x: Tensor) -> Tensor:
+    """Share of points (..., N, 2) within NEAR sds of a mode."""
+    return (torch.cdist(x, LAW.means).amin(-1) < NEAR * SD / UNIT).double().mean(-1)
+
+
+def run(kind: str, way: str, steps: int, end: float, seed: int) -> Run:
+    """A walk of so many steps, at most 41 moments of it.
+
+    Raises:
+        ValueError: no such way.
+    """
+    if way not in WAYS:
+        raise ValueError(f"way is {way!r}: it must be one of {', '.join(WAYS)}.")
+    made, generator = equation(kind, end), torch.Generator().manual_seed(seed)
+    if way == NOISING:
+        times = torch.linspace(0, 1, steps + 1, dtype=torch.float64)
+        walk = drowned(made, LAW.draw(CLOUD, generator)[0], times, generator)
+    else:
+        times = torch.linspace(1, UNTIL, steps + 1, dtype=torch.float64)
+        x, score = sde.start(made, torch.zeros(CLOUD, 2, dtype=torch.float64), generator), score_of(made)
+        if way == SDE_BACK:
+            walk = [moment.x for moment in sde.reverse(made, score, x, steps, UNTIL, generator)]
+        else:
+            walk = along_flow(made, score, x, times)
+    kept = stops(len(walk))
+    cloud = torch.stack([walk[i] for i in kept])
+    return Run([float(times[i]) for i in kept], cloud, near(cloud))
+
+
+def score_of(made: SDE) -> sde.Score:
+    """The exact score under this equation."""
+    return sde.exact_score(made, LAW)
+
+
+def drowned(made: SDE, x: Tensor, times: Tensor, generator: torch.Generator) -> list[Tensor]:
+    """x (N, 2) at each of `times`, from t = 0 on: draws of the exact kernel from each to the next."""
+    walk = [x]
+    for t, p in pairwise(times):
+        kept = made.mean(p) / made.mean(t)
+        noise = (made.variance(p) - kept**2 * made.variance(t)).sqrt()
+        x = kept * x + noise * samplers.gaussian(x, generator)
+        walk.append(x)
+    return walk
+
+
+def along_flow(made: SDE, score: sde.Score, x: Tensor, times: Tensor) -> list[Tensor]:
+    """x (N, 2) at each of `times`, from t = 1 down: Euler's steps on the probability-flow ODE."""
+    walk = [x]
+    for t, p in pairwise(times.tolist()):
+        x = x - (t - p) * sde.flow_field(made, score, x, t)
+        walk.append(x)
+    return walk
+
+
+def width(made: SDE, t: float) -> float:
+    """√(m² + v): standard deviation of a coordinate at time t."""
+    return sde.radius(made, t)[0]
+
+
+def widths(end: float) -> dict[str, Tensor]:
+    """Of every equation over GRID."""
+    made = {kind: equation(kind, end) for kind in KINDS}
+    return {kind: torch.tensor([width(one, float(t)) for t in GRID]) for kind, one in made.items()}
+
+
+def log_snr(end: float) -> dict[str, Tensor]:
+    """log₁₀ m²/v of every equation over GRID."""
+    made = {kind: equation(kind, end) for kind in KINDS}
+    return {kind: (one.mean(GRID).square() / one.variance(GRID)).log10() for kind, one in made.items()}
+
+
+def shares(way: str, steps: int, end: float, seed: int) -> dict[str, float]:
+    """Of every equation, at the end of a way."""
+    return {kind: float(run(kind, way, steps, end, seed).share[-1]) for kind in KINDS}
+
+
+def data() -> float:
+    """Share of the data themselves within NEAR sds: 1 − e^{−NEAR²/2}, the modes being far apart."""
+    return 1 - math.exp(-(NEAR**2) / 2)
+
+
+def seen(found: Run, made: SDE, own_unit: bool) -> tuple[Tensor, Tensor]:
+    """The cloud (F, CLOUD, 2) and the eight means (F, 8, 2), as they are or in the cloud's own unit."""
+    times = torch.tensor(found.times, dtype=torch.float64)
+    unit = torch.tensor([width(made, t) if own_unit else 1.0 for t in found.times], dtype=torch.float64)
+    means = made.mean(times)[:, None, None] * LAW.means
+    return found.cloud / unit[:, None, None], means / unit[:, None, None]
+
+
+def reach(made: SDE, own_unit: bool) -> float:
+    """How far the plane is shown."""
+    return REACH * (1.0 if own_unit else max(width(made, t) for t in (0.0, 1.0)))
+
+
+def short(made: SDE) -> float:
+    """By what share the noise that the way back starts from is narrower than the cloud at t = 1, if it is."""
+    return max(0.0, 1 - math.sqrt(made.prior_variance) / width(made, 1.0))
+
+
+def captions(found: Run) -> list[str]:
+    """How wide the cloud is, and how much of it is home."""
+    return [
+        f"t = {t:.3f}: a coordinate's deviation is {float(x.std()):.3g}; {float(s):.1%} lie within {NEAR} sd "
+        "of a mode."
+        for t, x, s in zip(found.times, found.cloud, found.share, strict=True)
+    ]
+
+
+def equations(found: Run, made: SDE) -> list[str]:
+    """The kernel with its numbers, LaTeX."""
+    told = []
+    for t in found.times:
+        now = torch.tensor(t, dtype=torch.float64)
+        m, noise = float(made.mean(now)), float(made.variance(now).sqrt())
+        told.append(
+            rf"x_{{{t:.3f}}} = m x_0 + \sqrt v\,\epsilon = {number(m)}\,x_0 + {number(noise)}\,\epsilon"
+        )
+    return told
