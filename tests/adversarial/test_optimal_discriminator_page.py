@@ -6,6 +6,9 @@ import pytest
 import torch
 from opening import component, film, open_page, open_warned
 
+from lab.seeding import seeded
+from modules.adversarial.gan import Judge
+from modules.adversarial.losses import Saturating
 from pages.adversarial.optimal_discriminator import lens
 
 
@@ -50,3 +53,20 @@ def test_the_page() -> None:
     spec = component(page, "figure-slopes")[0]
     assert [trace["type"] for trace in spec["figure"]["data"]] == ["bar"]
     assert "slopes" in open_warned("adversarial/optimal_discriminator", show="slopes").warning[0].value
+
+
+def test_the_gradients_written_out_are_those_of_autograd() -> None:
+    """Also of cells against the examples themselves: the loss of both is nearly the same."""
+    pair, generator = lens.hills(4.5), torch.Generator().manual_seed(0)
+    real, made = (pair.sample(w, lens.EXAMPLES, generator) for w in (pair.data_weight, pair.weight))
+    judge = seeded(lambda: Judge(1, [7, 7], pack=1, minibatch_std=False, energy=False), 1)
+    places, p, q = lens.counted(real, made)
+    assert float(p.sum()) == pytest.approx(1) == pytest.approx(float(q.sum()))
+    loss = lens.value(p, q, judge(places))
+    loss.backward()
+    theta = list(judge.parameters())
+    for parameter, slope in zip(theta, lens.gradients(theta, places, p, q), strict=True):
+        torch.testing.assert_close(slope, parameter.grad)
+    with torch.no_grad():
+        exact = Saturating().discriminator(judge(real), judge(made))
+    assert float(exact) == pytest.approx(loss.item(), rel=1e-3)
