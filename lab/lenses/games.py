@@ -89,9 +89,10 @@ def moves(
     players = model.players()
     generator = torch.Generator().manual_seed(seed)
     yield 0, generator
+    model.train()
     for done in range(1, batches + 1):
-        model.train()
         batch, given = model.unpack(x[torch.randint(len(x), (size,), generator=generator)])
         take(model.turns(batch, generator, **given), players, optimizers)
         if done % every == 0 or done == batches:
             yield done, generator
+            model.train()  # whoever looks may have asked it for its running statistics

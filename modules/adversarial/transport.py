@@ -124,6 +124,8 @@ def assignment(x: Tensor, y: Tensor, power: float = 1.0) -> tuple[Tensor, Tensor
         x, y: (N, D)
     """
     cost = torch.cdist(x.double(), y.double(), compute_mode="donot_use_mm_for_euclid_dist") ** power
-    row, column = linear_sum_assignment(cost.detach().numpy())
+    spared = cost.detach() - cost.detach().min(0).values  # prices that change no order of the plans,
+    spared = spared - spared.min(1, keepdim=True).values  # and spare a third of the search
+    row, column = linear_sum_assignment(spared.numpy())
     order = torch.from_numpy(column)
     return order, cost[torch.from_numpy(row), order].mean()
