@@ -42,6 +42,16 @@ def test_what_the_scenes_of_mixing_say() -> None:
     assert (named == ends[1][None]).double().mean() < 0.3
 
 
+def test_crossed_styles_make_the_pictures_of_the_model() -> None:
+    first, second = lens.styles(model(), 3, 5), lens.styles(model(), 4, 6)
+    for crossing in range(len(model().generator.layers) + 1):
+        found = lens.crossed(model(), first, second, crossing)
+        assert found.shape == (3, 4, 16, 16)
+        for r, c in ((0, 0), (2, 1), (1, 3)):
+            one = model().mixed(first[r : r + 1], second[c : c + 1], crossing)
+            torch.testing.assert_close(found[r, c], model().pictures(one)[0, 0], atol=1e-5, rtol=0)
+
+
 def test_edges_are_the_sources() -> None:
     seen = lens.mixing(model(), 0)
     assert len(seen) == 7 and seen[0].shape == (5, 9, 16, 16)

@@ -33,11 +33,21 @@ def styles(model: StyleGAN, n: int, seed: int, truncation: float = 1.0) -> Tenso
 
 @torch.no_grad()
 def crossed(model: StyleGAN, first: Tensor, second: Tensor, crossing: int) -> Tensor:
-    """(R, C, S, S): row r's styles up to `crossing`, column c's from it on, without noise."""
-    rows = first[:, None].expand(-1, len(second), -1, -1).flatten(0, 1)
-    columns = second[None].expand(len(first), -1, -1, -1).flatten(0, 1)
-    made = model.pictures(model.mixed(rows, columns, crossing))
-    return made[:, 0].unflatten(0, (len(first), len(second)))
+    """(R, C, S, S): row r's styles up to `crossing`, column c's from it on, without noise.
+
+    What rows share is made once: R maps up to the crossing, R × C from it on.
+    """
+    network = model.network
+    if crossing == 0:
+        return model.pictures(second)[:, 0].expand(len(first), -1, -1, -1)
+    h = network.constant.expand(len(first), -1, -1, -1)
+    for at, layer in enumerate(network.layers):
+        if at == crossing:
+            h = h.repeat_interleave(len(second), 0)
+        w = first[:, at] if at < crossing else second[:, at].repeat(len(first), 1)
+        h = layer(h, w, h.new_zeros(1))
+    made = model.shown(network.colour(h).tanh())[:, 0].unflatten(0, (len(first), -1))
+    return made.expand(-1, len(second), -1, -1)
 
 
 def shares(pictures: Tensor) -> tuple[float, float]:

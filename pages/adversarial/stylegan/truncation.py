@@ -15,7 +15,7 @@ from pages.adversarial.stylegan import lens
 
 READER, READS = "cnn-mnist", 28  # the network that names digits, and its pixels a side
 CUTS = [round(0.1 * i, 1) for i in range(11)]  # ψ
-SHEET, JUDGED = 40, 400
+SHEET, JUDGED = 40, 100
 
 
 @torch.no_grad()
