@@ -13,6 +13,7 @@ import streamlit as st
 
 from lab.errors import UserError
 from lab.ui.idle import ahead
+from lab.ui.models import cached
 from lab.ui.page import stop
 from lab.ui.working import Job, Work, found, shelf
 
@@ -44,8 +45,9 @@ class Begun(Job):
         super().advance(seconds)
 
 
+@cached
 def whole(key: str, of: Any, _start: Callable[[], Work]) -> None:
-    """Compute to the end, unless it is known."""
+    """Compute to the end and put it on its shelf, unless it is there."""
     kept = shelf(key, of)
     if "whole" not in kept:
         job = Begun(of, _start())
