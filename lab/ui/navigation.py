@@ -45,9 +45,9 @@ COURSE = {
     ),
     "convolution": ("kernel", "own_stack", "receptive_field"),
     "diffusion": (
-        "noising", "schedules", "posterior", "reverse", "equations", "four_views", "denoise_digit",
-        "latent_noise", "latent_diffusion", "inpainting", "score_field", "memorise", "bound_terms",
-        "diffusion_as_vae", "ode_likelihood", "guidance", "flow_matching",
+        "noising", "schedules", "posterior", "reverse", "equations", "four_views", "averaging",
+        "denoise_digit", "latent_noise", "latent_diffusion", "inpainting", "score_field", "memorise",
+        "bound_terms", "diffusion_as_vae", "ode_likelihood", "guidance", "flow_matching",
     ),
     "flow": (
         "change_of_variables", "monotone", "linear_flow", "coupling", "flow_bench", "live_flow", "maf_iaf",
