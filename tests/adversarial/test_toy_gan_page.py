@@ -6,6 +6,7 @@ import pytest
 import torch
 from opening import figure, film, open_page
 
+from modules.adversarial.toy import ToyGAN
 from pages.adversarial.toy_gan import lens
 
 opened = partial(open_page, "adversarial/toy_gan")
@@ -41,6 +42,26 @@ def test_the_course_is_that_of_a_game_by_hand() -> None:
     assert f"θ = {theta:.3f}" in bar["captions"][20]
     _, frames = figure(page, "line")
     assert frames["data.3.x"].shape == (lens.ROUNDS + 1, lens.SHOWN)
+
+
+@pytest.mark.parametrize("loss", lens.KINDS)
+def test_the_course_is_that_of_the_model(loss: str) -> None:
+    """Every turn of `ToyGAN`, by autograd."""
+    rules = lens.Rules(loss=loss, d_steps=3, g_steps=2, d_rate=0.02, batch=16, seed=2)
+    model = ToyGAN(rules.start, loss=loss, d_steps=3, g_steps=2).double()
+    generator = torch.Generator().manual_seed(2)
+    rates = {"discriminator": rules.d_rate, "generator": rules.g_rate}
+    course = lens.play(rules)
+    for r in range(1, 9):
+        for _ in range(rules.d_steps):
+            x = rules.real + torch.randn(16, 1, generator=generator, dtype=torch.float64)
+            for whose, value in model.turns(x, generator):
+                (weight,) = model.players()[whose]
+                (slope,) = torch.autograd.grad(value, weight)
+                with torch.no_grad():
+                    weight -= rates[whose] * slope
+        assert course.theta[r].item() == pytest.approx(model.generator.theta.item(), abs=1e-12)
+        assert course.phi[r].tolist() == pytest.approx(model.discriminator.phi.tolist(), abs=1e-12)
 
 
 def test_the_best_judge_is_the_ratio_of_both_laws() -> None:

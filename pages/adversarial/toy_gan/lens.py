@@ -3,13 +3,17 @@
 A round is n_D batches, one turn of D each, and then n_G turns of G, all by plain gradient descent.
 """
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
 import torch
+from scipy.special import expit
 from torch import Tensor
 
-from modules.adversarial.toy import ToyGAN
+Slope = Callable[[np.ndarray], np.ndarray]
 
 ROUNDS = 160
 SHOWN = 10  # examples of each kind that are drawn
@@ -58,26 +62,42 @@ class Course:
         return (self.theta - self.rules.real).abs()
 
 
+# How each loss falls: D's with f of a real example and of a made one, G's with f of a made one.
+SLOPES: dict[str, tuple[Slope, Slope, Slope]] = {
+    "saturating": (lambda f: expit(f) - 1, expit, lambda f: -expit(f)),
+    "non-saturating": (lambda f: expit(f) - 1, expit, lambda f: expit(f) - 1),
+    "least squares": (lambda f: f - 1, lambda f: f, lambda f: f - 1),
+    "Wasserstein": (lambda f: 0 * f - 1, lambda f: 0 * f + 1, lambda f: 0 * f - 1),
+}
+
+
 @lru_cache(maxsize=64)
 def play(rules: Rules) -> Course:
-    """The whole game; stops to move where it has run away."""
-    model = ToyGAN(rules.start, loss=rules.loss, d_steps=rules.d_steps, g_steps=rules.g_steps).double()
+    """The whole game, as `ToyGAN` plays it, gradients written out; stops to move where it has run away."""
     generator = torch.Generator().manual_seed(rules.seed)
     shown = torch.randn(2, SHOWN, generator=torch.Generator().manual_seed(1)).double()
-    rates = {"discriminator": rules.d_rate, "generator": rules.g_rate}
-    players = {name: weights[0] for name, weights in model.players().items()}
-    theta, phi = [rules.start], [players["discriminator"].detach().clone()]
+    of_real, of_made, of_g = SLOPES[rules.loss]
+    t, (a, b) = rules.start, (0.0, 0.0)
+    theta, phi = [t], [(a, b)]
+
+    def draw() -> np.ndarray:
+        return torch.randn(rules.batch, 1, generator=generator, dtype=torch.float64)[:, 0].numpy()
+
+    def moved(weight: float, by: float) -> float:
+        return max(-RUNAWAY, min(RUNAWAY, weight - by)) if math.isfinite(by) else 0.0
+
     for _ in range(ROUNDS):
         for _ in range(rules.d_steps):
-            x = rules.real + torch.randn(rules.batch, 1, generator=generator, dtype=torch.float64)
-            for whose, loss in model.turns(x, generator):
-                weight = players[whose]
-                (gradient,) = torch.autograd.grad(loss, weight)
-                with torch.no_grad():
-                    weight.sub_(rates[whose] * gradient).nan_to_num_(0).clamp_(-RUNAWAY, RUNAWAY)
-        theta.append(players["generator"].item())
-        phi.append(players["discriminator"].detach().clone())
-    return Course(rules, torch.tensor(theta).double(), torch.stack(phi), rules.real + shown[0], shown[1])
+            x, made = rules.real + draw(), t + draw()
+            real, fake = of_real(a + b * x), of_made(a + b * made)
+            slope = float((real * x + fake * made).mean())
+            a, b = moved(a, rules.d_rate * float((real + fake).mean())), moved(b, rules.d_rate * slope)
+        for _ in range(rules.g_steps):
+            t = moved(t, rules.g_rate * b * float(of_g(a + b * (t + draw())).mean()))
+        theta.append(t)
+        phi.append((a, b))
+    place = torch.tensor(theta, dtype=torch.float64)
+    return Course(rules, place, torch.tensor(phi, dtype=torch.float64), rules.real + shown[0], shown[1])
 
 
 def window(course: Course) -> tuple[float, float]:

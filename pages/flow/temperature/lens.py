@@ -20,7 +20,7 @@ from modules.flow.glow import Glow
 from pages.flow.image_flow.lens import pictures
 
 TEMPERATURES = [i / 10 for i in range(16)]  # 0 … 1.5
-MANY = 200  # pictures behind the curves
+MANY = 100  # pictures behind the curves
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,10 @@ def sweep(model: Glow, train: Tensor, count: int, which: str, seed: int) -> Swee
     noise = torch.randn(MANY, model.event_dim, generator=torch.Generator().manual_seed(seed))
     first = math.prod(model.scales.pieces[0])
     part = {"all": slice(None), "1": slice(None, first), "2": slice(first, None)}[which]
-    shown, spread, distance = [], [], []
-    for temperature in TEMPERATURES:
-        z = noise.clone()
-        z[:, part] *= temperature
-        x = pictures(model, z)
-        shown.append(x[:count])
-        spread.append(spread_of(x))
-        distance.append(distance_of(x, train))
-    return Sweep(torch.stack(shown), spread, distance)
+    z = noise.repeat(len(TEMPERATURES), 1, 1)  # (F, MANY, D)
+    z[..., part] *= torch.tensor(TEMPERATURES)[:, None, None]
+    made = pictures(model, z)
+    return Sweep(made[:, :count], [spread_of(x) for x in made], [distance_of(x, train) for x in made])
 
 
 def spread_of(x: Tensor) -> float:
