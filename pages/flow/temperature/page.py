@@ -102,7 +102,7 @@ with stage.below:
         from lab import experiments, weights
 
         model = weights.load({ui.spelled(name)})
-        noise = torch.randn(200, 64, generator=torch.Generator().manual_seed({seed}))
+        noise = torch.randn({lens.MANY}, 64, generator=torch.Generator().manual_seed({seed}))
         x = model.decode(noise).detach().floor().clamp(0, 16)  # at T = 1
         result = float(x.flatten(1).std(0).mean())
         """,
