@@ -55,6 +55,11 @@ def whole(key: str, of: Any, _start: Callable[[], Work]) -> None:
         kept["whole"] = job.found
 
 
+def prepare(key: str, asked: Iterable[Asked]) -> None:
+    """Compute while the server is idle what `promptly` may be asked for next, the likeliest first."""
+    ahead(whole, *((key, *each) for each in asked))
+
+
 def promptly(
     label: str,
     start: Callable[[], Work],
@@ -75,7 +80,7 @@ def promptly(
         show: draws what is found so far.
         soon: what may be asked for next, the likeliest first.
     """
-    ahead(whole, *((key, *each) for each in soon))
+    prepare(key, soon)
     slot = f"_job:{key}"
     now: Job | None = st.session_state.get(slot)
     kept = shelf(key, of)

@@ -1,6 +1,7 @@
 """The corners of a cube: 2^d Gaussians, or d binary latents."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -9,6 +10,7 @@ from lab import ui
 from lab.figures import theme
 from lab.figures.basic import rule
 from pages.latent.capacity_wall import figures, lens
+from pages.latent.capacity_wall.progress import so_far
 
 SIZES, COUNT = [1, 2, 4, 8, 16, 32, 64], 2000
 NOISES = [0.1, 0.2, 0.4]
@@ -24,13 +26,9 @@ def data(d: int, sigma: float, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     return lens.cube(COUNT, d, sigma, seed), lens.cube(lens.HELD, d, sigma, seed + 100)
 
 
-@ui.cached
-def fitted(d: int, sigma: float, seed: int) -> lens.Fits:
-    """Mixtures of all SIZES."""
-    x, held_out = data(d, sigma, seed)
-    *_, (_, found) = lens.fits(x, held_out, SIZES, "spherical")
-    assert found is not None
-    return found
+def asked(d: int, sigma: float, seed: int) -> tuple[Any, Callable[[], Any]]:
+    """Mixtures of all SIZES: what they depend on, and how they are begun."""
+    return (d, sigma, seed), lambda: lens.fits(*data(d, sigma, seed), SIZES, "spherical")
 
 
 def view(stage: Any, references: Sequence[str]) -> None:
@@ -46,9 +44,13 @@ def view(stage: Any, references: Sequence[str]) -> None:
         (d, sigma, min(99, seed + 1)),
     ]
     ui.ahead(by_bits, *soon)
-    ui.ahead(fitted, *soon)
-    found = fitted(d, sigma, seed)
     x, _ = data(d, sigma, seed)
+    of, start = asked(d, sigma, seed)
+    with stage.picture:
+        found = ui.promptly(
+            "Fit", start, key="cube", of=of, quick=True, soon=[asked(*each) for each in soon],
+            show=partial(so_far, x, SIZES), says="Mixtures of up to 64 Gaussians are fitted.",
+        )  # fmt: skip
     numbers, coded = by_bits(d, sigma, seed)
     best, plain = -lens.cube_entropy(sigma), lens.gaussian_log_prob(1 + sigma**2)
     each = found.held_out / d

@@ -118,26 +118,21 @@ def mixture(x: Tensor, size: int, covariance: Covariance = "full") -> GaussianMi
 @torch.inference_mode()
 def fits(
     x: Tensor, held_out: Tensor, sizes: list[int], covariance: Covariance = "full"
-) -> Iterator[tuple[float, Fits | None]]:
+) -> Iterator[tuple[float, Fits]]:
     """Mixtures of all sizes; yields the share done and those so far."""
     models: list[GaussianMixture] = []
-    for i, size in enumerate(sizes, start=1):
+    parts: list[tuple[Tensor, ...]] = []
+    for size in sizes:
         models.append(mixture(x, size, covariance))
-        if i < len(sizes):
-            yield i / len(sizes), None
-    yield 1.0, gathered(models, x, held_out)
+        parts.append(seen(models[-1], x, held_out, max(sizes)))
+        done, numbers = [m.components for m in models], [m.num_parameters for m in models]
+        yield sum(done) / sum(sizes), Fits(done, numbers, *map(torch.stack, zip(*parts, strict=True)))
 
 
-def gathered(models: list[GaussianMixture], x: Tensor, held_out: Tensor) -> Fits:
-    most = max(model.components for model in models)
-    return Fits(
-        [model.components for model in models],
-        [model.num_parameters for model in models],
-        torch.stack([model.log_prob(x).mean() for model in models]),
-        torch.stack([model.log_prob(held_out).mean() for model in models]),
-        torch.stack([shadow(model) for model in models]),
-        torch.stack([outlines(model, most) for model in models]),
-    )
+def seen(model: GaussianMixture, x: Tensor, held_out: Tensor, most: int) -> tuple[Tensor, ...]:
+    """What `Fits` keeps of a mixture: both likelihoods, its density and its ellipses."""
+    likely = model.log_prob(x).mean(), model.log_prob(held_out).mean()
+    return *likely, shadow(model), outlines(model, most)
 
 
 def window() -> Tensor:

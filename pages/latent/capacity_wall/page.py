@@ -9,6 +9,7 @@ from lab.ui import drawing
 from modules.latent.gtm import GTM
 from modules.latent.mixture import GaussianMixture
 from pages.latent.capacity_wall import cube, figures, lens
+from pages.latent.capacity_wall.progress import so_far
 
 REFERENCES = [
     "Bishop, Svensén, Williams 1998, GTM: the generative topographic mapping",
@@ -83,9 +84,12 @@ def fitted(of: tuple, x, held_out, soon: list) -> lens.Fits:
         these, new = both()
         return lens.fits(these, new, lens.SIZES)
 
-    return ui.found("Fit", partial(start, lambda: (x, held_out)), key="fits", of=of, quick=quick(of),
-                    soon=[(then, partial(start, both)) for then, both in soon if quick(then)],
-                    says="Mixtures of up to 32 Gaussians are fitted.")  # fmt: skip
+    with stage.picture:
+        return ui.promptly(
+            "Fit", partial(start, lambda: (x, held_out)), key="fits", of=of, quick=quick(of),
+            soon=[(then, partial(start, both)) for then, both in soon if quick(then)],
+            show=partial(so_far, x, lens.SIZES), says="Mixtures of up to 32 Gaussians are fitted.",
+        )  # fmt: skip
 
 
 def bent(of: tuple, x, held_out, bumps: int, soon: list) -> lens.Course:
@@ -93,10 +97,12 @@ def bent(of: tuple, x, held_out, bumps: int, soon: list) -> lens.Course:
         these, new = both()
         yield 1.0, lens.course(these, new, bumps, seed)
 
-    return ui.found("Bend", partial(start, lambda: (x, held_out), of[-1]), key="bend", of=(*of, bumps),
-                    soon=[((*then, bumps), partial(start, both, then[-1]))
-                          for then, both in soon if quick(then)],
-                    quick=quick(of), says="A line is bent through the points.")  # fmt: skip
+    with stage.picture:
+        return ui.promptly(
+            "Bend", partial(start, lambda: (x, held_out), of[-1]), key="bend", of=(*of, bumps),
+            soon=[((*then, bumps), partial(start, both, then[-1])) for then, both in soon if quick(then)],
+            quick=quick(of), says="A line is bent through the points.",
+        )  # fmt: skip
 
 
 def pictured(
@@ -224,7 +230,7 @@ def curve_view() -> None:
         ui.source(GTM, lens.course, references=REFERENCES)
 
 
-ui.ahead(cube.fitted, (3, 0.1, 0))
+ui.prepare("cube", [cube.asked(3, 0.1, 0)])
 ui.ahead(cube.by_bits, (3, 0.1, 0))
 VIEWS = {"Mixture": mixture_view, "Curve": curve_view, "Cube": lambda: cube.view(stage, REFERENCES)}
 with stage.rail:
