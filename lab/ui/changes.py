@@ -11,7 +11,6 @@ import asyncio
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.RootContainer_pb2 import RootContainer
@@ -170,10 +169,15 @@ def install() -> None:
         shown.alarm = None
         tell(session, shown.release())
 
-    def clearing(session: AppSession, *args: Any, **options: Any) -> None:
+    def clearing(session: AppSession, fragment_ids_this_run: list[str] | None = None) -> None:
+        if fragment_ids_this_run is not None:
+            # A run of a part makes Streamlit drop what the run before has drawn there and the browser has
+            # not got yet: nothing was seen of a job that goes on at once. It stays, before what comes.
+            session._browser_queue._delta_index_map.clear()
+            return
         if shown := sessions.get(session):
             shown.lose(session._browser_queue._queue)
-        clear(session, *args, **options)
+        clear(session)
 
     AppSession._enqueue_forward_msg = enqueue  # type: ignore[method-assign,assignment]
     AppSession._clear_queue = clearing  # type: ignore[method-assign,assignment]

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import torch
-from opening import component, open_page
+from opening import component, finish, open_page
 
 from lab import weights
 from lab.ui import pages
@@ -50,7 +50,7 @@ def test_pixels_cost_more_than_one_pass() -> None:
 
 
 def test_the_page() -> None:
-    page = open_page("adversarial/property_table", family="VAE", criterion="quality")
+    page = finish(open_page("adversarial/property_table", family="VAE", criterion="quality"))
     network, known = weights.load(judge.NETWORK), judge.digits("train")
     said = judge.judge(network, known, judge.drawn_by(lens.MODELS["VAE"], 0), 3)
     assert any(f"VAE, quality: Precision {said.precision:.3f}" in caption.value for caption in page.caption)

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 import torch
-from opening import figure, film, metrics, open_page, prose, spoken, table_with
+from opening import figure, film, finish, metrics, open_page, prose, spoken, table_with
 from torch import Tensor
 
 from lab import weights
@@ -189,7 +189,7 @@ def test_a_student_reaches_its_teacher_by_the_bridge_and_loses_an_end_without() 
 
 @pytest.mark.heavy
 def test_the_page_shows_the_course() -> None:
-    page = open_page("flow/distillation")
+    page = finish(open_page("flow/distillation"))
     *_, (_, found) = lens.distil(weights.load("maf-sine"), "bridge", True, 0)
     said, (_, frames) = film(page), figure(page, "cloud")
     assert said["at"] == len(found.steps) - 1 and frames["data.2.x"].shape == (len(found.steps), lens.SHOWN)

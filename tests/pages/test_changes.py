@@ -2,13 +2,17 @@
 
 import re
 from collections.abc import Iterable
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from browsing import Visit
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_cache import create_reference_msg, populate_hash_if_needed
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
-from lab.ui.changes import Shown, spans
+from lab.ui.changes import Shown, install, spans
 
 PAGE = ("page",)
 
@@ -205,6 +209,24 @@ def test_a_part_inside_the_page_answers_alone() -> None:
     for message in (*later, ended(), status(False)):
         shown.hear(message)
     assert news(run(shown, drawn, "page")) == ["epoch 1"]
+
+
+def test_what_waits_for_the_browser_outlives_the_next_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit drops it: a job that begins with its page runs again before its first picture is sent."""
+    for name in ("_enqueue_forward_msg", "_clear_queue"):
+        monkeypatch.setattr(AppSession, name, getattr(AppSession, name))  # put back what `install` changes
+    install()
+    session: Any = Mock(_browser_queue=ForwardMsgQueue())
+    first, second = text((0, 0), "a", "job"), text((0, 0), "b", "job")
+    for message in (first, ended()):
+        session._browser_queue.enqueue(message)
+    AppSession._clear_queue(session, ["job"])
+    for message in (begun("job"), second):
+        session._browser_queue.enqueue(message)
+    waiting = session._browser_queue._queue
+    assert waiting == [first, ended(), begun("job"), second]  # the second did not take the first one's place
+    AppSession._clear_queue(session)  # a run of all of the page draws everything again
+    assert kinds(session._browser_queue._queue) == ["script_finished", "new_session"]
 
 
 @pytest.mark.browser

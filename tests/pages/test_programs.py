@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from opening import TOPICS, open_page, run_page, scenes
+from opening import TOPICS, finish, open_page, run_page, scenes
 
 from lab.ui.navigation import pages
 
@@ -27,7 +27,7 @@ def check(page: Any) -> None:
 
 @pytest.mark.parametrize("topic", PAGES)
 def test_the_program_of_a_page_gives_what_the_page_shows(topic: str) -> None:
-    page = open_page(topic)
+    page = finish(open_page(topic))
     if "_program" not in page.session_state:
         pytest.skip("the page offers no code yet")
     check(page)

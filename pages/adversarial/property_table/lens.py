@@ -9,16 +9,18 @@
 Shapes: pictures (N, 8, 8); codes z (N, K).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from lab import weights
 from lab.seeding import seeded
 from modules.diffusion.inversion import slerp
 from modules.diffusion.learned import Diffusion
+from pages.adversarial.judge import lens as judge
 from pages.adversarial.judge.lens import Verdict
 
 MODELS = {
@@ -67,6 +69,20 @@ class Measured:
 def measure(model: Any, verdict: Verdict, **settings: Any) -> Measured:
     """All six, but what only rendered pictures with known causes can tell; `settings` are of `sample`."""
     return Measured(work(model, **settings), verdict.precision, verdict.recall, jump(model), told(model))
+
+
+def measuring(models: Mapping[str, Any]) -> Iterator[tuple[float, tuple[Verdict, list[Measured]]]]:
+    """The share done, what held-out digits reach, and the models (by their names) measured so far."""
+    network: Any = weights.load(judge.NETWORK)
+    known = judge.known(network, judge.digits("train"))
+
+    def verdict(name: str) -> Verdict:
+        return judge.judge(network, known, judge.drawn_by(name, 0), 3)
+
+    floor, found = verdict(judge.REAL), list[Measured]()
+    for name, model in models.items():
+        found = [*found, measure(model, verdict(name), **judge.SETTINGS.get(name, {}))]
+        yield len(found) / len(models), (floor, found)
 
 
 def told(model: Any) -> str:
@@ -136,6 +152,15 @@ def agreement(said: str, holds: Sequence[bool | None]) -> list[int]:
         0 if word not in "yn" or fact is None else 1 if (word == "y") == fact else 2
         for word, fact in zip(said, holds, strict=True)
     ]
+
+
+def cells(measured: Sequence[Measured], floor: Verdict) -> tuple[list[list[str]], list[list[int]]]:
+    """The words of the table and the `agreement` of each of its cells; of rows not yet measured dots."""
+    words, agree = [["…"] * len(CRITERIA) for _ in MODELS], [[0] * len(CRITERIA) for _ in MODELS]
+    for row, (said, found) in enumerate(zip(TEXT.values(), measured, strict=False)):
+        words[row] = numbers(found, measured[0])
+        agree[row] = agreement(said, held(found, measured[0], floor))
+    return words, agree
 
 
 def sentence(row: str, column: int, found: Measured, gan: Measured, floor: Verdict) -> str:

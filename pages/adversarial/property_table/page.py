@@ -1,7 +1,6 @@
 """Property table: six promises of five families, beside what was measured on trained models."""
 
 from lab import ui
-from pages.adversarial.judge import lens as judge
 from pages.adversarial.property_table import figures, lens
 
 REFERENCES = [
@@ -30,17 +29,6 @@ stage.scenes(
 )  # fmt: skip
 
 
-@ui.cached
-def table(names: tuple[str, ...]):
-    """Every model as measured, and what held-out digits reach."""
-    network = ui.load(judge.NETWORK)
-    known = judge.known(network, judge.digits("train"))
-    verdicts = [judge.judge(network, known, judge.drawn_by(name, 0), 3) for name in (judge.REAL, *names)]
-    found = [lens.measure(ui.load(name), said, **judge.SETTINGS.get(name, {}))
-             for name, said in zip(names, verdicts[1:], strict=True)]  # fmt: skip
-    return found, verdicts[0]
-
-
 # --- Controls -----------------------------------------------------------------------------------
 
 with stage.rail:
@@ -48,27 +36,36 @@ with stage.rail:
     criterion = ui.choice("Promise", list(lens.CRITERIA), key="criterion", default="coverage", as_list=True)
     topic = lens.room(family, criterion)
     ui.page_link(next(page for page in ui.pages() if page.topic == topic))
-measured, floor = table(tuple(lens.MODELS.values()))
-gan = measured[0]
 row, column = ROWS.index(family), lens.CRITERIA.index(criterion)
-facts = [lens.held(one, gan, floor) for one in measured]
-agree = [lens.agreement(lens.TEXT[name], fact) for name, fact in zip(ROWS, facts, strict=True)]
-words = [lens.numbers(one, gan) for one in measured]
+models = {name: ui.load(name) for name in lens.MODELS.values()}
 
 # --- Picture ------------------------------------------------------------------------------------
 
-with stage.picture:
+
+def draw(found) -> None:
+    """The table, as far as it is measured."""
+    words, agree = lens.cells(found[1], found[0])
     ui.button_figure(
         figures.table(ROWS, lens.CRITERIA, words, agree, row, column), key="table", share=1.0,
         alt="Six promises of five families: what was measured, and whether the text agrees",
         on_press=lambda x, y: {"family": ROWS[y], "criterion": lens.CRITERIA[x]},
         data={"family": ROWS, **{name: [line[j] for line in words] for j, name in enumerate(lens.CRITERIA)}},
     )  # fmt: skip
+
+
+with stage.picture:
+    floor, measured = ui.found(
+        "Measure", lambda: lens.measuring(models), key="measure", of=tuple(models), quick=False, shared=True,
+        show=draw, says="Each promise as it was measured, when all models are.",
+    )  # fmt: skip
+    draw((floor, measured))
+gan = measured[0]
 with stage.foot:
     ui.caption(lens.sentence(family, column, measured[row], gan, floor))
 
 # --- Words --------------------------------------------------------------------------------------
 
+agree = lens.cells(measured, floor)[1]
 wrong = [f"{name}: {lens.CRITERIA[j]}" for name, line in zip(ROWS, agree, strict=True)
          for j, state in enumerate(line) if state == 2]  # fmt: skip
 with stage.below:

@@ -20,7 +20,6 @@ from modules.flow.maf import InverseFlow, MaskedFlow
 from pages.flow.unnormalised.lens import CELLS, grid, levels
 
 TEACHERS = {"wave": "maf-sine", "moons": "maf-moons", "eight": "maf-eight"}
-FIRST = "wave", "bridge", True, 0  # computed at once; the others are watched as they go
 LAYERS, WIDTHS = 5, (64, 64)  # of the student, and of the teachers that ship
 STEPS, EVERY, OFTEN = 1500, 50, 10  # a frame every so many steps; progress every so many
 # what comes first, and for which share of the steps; what copies layers ends at a small rate
