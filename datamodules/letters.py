@@ -30,6 +30,32 @@ def numbers(text: str) -> Tensor:
     return torch.tensor([ALPHABET.index(letter) for letter in spelled(text)], dtype=torch.int64)
 
 
+def known(corpus: str) -> None:
+    """Raises:
+    ValueError: there is no such corpus.
+    """
+    if corpus not in ("pydocs", "shakespeare"):
+        raise ValueError(f"corpus is {corpus!r}: it must be pydocs or shakespeare.")
+
+
+def prepare(corpus: str) -> None:
+    """Fetch what `text_of` reads, where it is not embedded."""
+    if corpus == "shakespeare":
+        fetch.fetch("tinyshakespeare")
+
+
+def text_of(corpus: str) -> str:
+    """A whole corpus.
+
+    Raises:
+        MissingData: tiny Shakespeare is not on disk and cannot be fetched.
+    """
+    if corpus == "pydocs":
+        return pydocs.text()
+    source = fetch.SOURCES["tinyshakespeare"]
+    return fetch.content(source, source.files[0]).decode()
+
+
 class Letters(DataModule):
     """The beginning of a corpus, in sequences of `length`; validation and test come after training.
 
@@ -49,8 +75,7 @@ class Letters(DataModule):
         num_test: int = 100, batch_size: int = 100, seed: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(batch_size, seed)
-        if corpus not in ("pydocs", "shakespeare"):
-            raise ValueError(f"corpus is {corpus!r}: it must be pydocs or shakespeare.")
+        known(corpus)
         within(2, 10_000, length=length)
         within(1, 10_000, num_train=num_train, num_val=num_val, num_test=num_test)
         self.corpus, self.length = corpus, length
@@ -58,17 +83,12 @@ class Letters(DataModule):
         self.embedded = corpus == "pydocs"
 
     def prepare_data(self) -> None:
-        if self.corpus == "shakespeare":
-            fetch.fetch("tinyshakespeare")
+        prepare(self.corpus)
 
     @cached_property
     def text(self) -> str:
         """As much of the corpus as the splits need."""
-        if self.corpus == "pydocs":
-            text = pydocs.text()
-        else:
-            source = fetch.SOURCES["tinyshakespeare"]
-            text = fetch.content(source, source.files[0]).decode()
+        text = text_of(self.corpus)
         needed = sum(self.counts.values()) * self.length
         found = spelled(text[: 3 * needed])  # of runs of other characters one is left
         if len(found) < needed:

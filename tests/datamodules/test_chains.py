@@ -1,10 +1,11 @@
-"""Chains have the laws they are drawn from; letters are what is left of a text."""
+"""Chains have the laws they are drawn from; letters and lines are what is left of a text."""
 
 import pytest
 import torch
 
 from datamodules.chains import TRUTH, Chains, sample
 from datamodules.letters import ALPHABET, Letters, numbers, spelled
+from datamodules.lines import END, Lines, tokens
 
 
 @pytest.mark.parametrize("kind", TRUTH)
@@ -61,3 +62,29 @@ def test_letters() -> None:
         Letters("bible")
     with pytest.raises(ValueError, match="take fewer"):
         _ = Letters(length=10_000, num_train=10_000).text
+
+
+def test_lines() -> None:
+    assert tokens(["ab", "abcd", "a"], 3).tolist() == [[1, 2, END], [1, 2, 3], [1, END, END]]
+    data = Lines(length=12, shortest=5, num_val=30, num_test=20, batch_size=8)
+    data.setup()
+    assert sum(data.counts.values()) == len(data.lines) and min(map(len, data.lines)) == 5
+    parts = [s[torch.arange(len(s))][0] for s in (data.train_set, data.val_set, data.test_set)]
+    assert [len(p) for p in parts] == list(data.counts.values()) == [len(data.lines) - 50, 30, 20]
+    assert torch.equal(torch.cat(parts), tokens(data.lines, 12))  # in the order of the corpus
+    for row, line in zip(parts[2], data.lines[-20:], strict=True):
+        assert "".join(ALPHABET[i] for i in row if i < END) == line[:12] and (row[len(line) :] == END).all()
+    assert data.sizes == {"event_shape": (12,), "vocab_size": 28} and data.embedded
+    assert data.describe()["tokenizer"]["tokens"][END] == "\n"
+    with pytest.raises(ValueError, match="pydocs or shakespeare"):
+        Lines("bible")
+    with pytest.raises(ValueError, match="length is 0"):
+        Lines(length=0)
+    with pytest.raises(ValueError, match="hold fewer of them out"):
+        _ = Lines(num_test=10**6).lines
+
+
+def test_lines_of_shakespeare(real_data) -> None:
+    real_data("tinyshakespeare")
+    data = Lines("shakespeare", num_val=10, num_test=10)
+    assert data.lines[0] == "first citizen" and not data.embedded
