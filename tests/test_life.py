@@ -332,6 +332,13 @@ SMALL: dict[str, list[Small]] = {
         coder(VECTOR | CODES | {"kind": kind, "components": 3}) for kind in ("mixture", "vamp")
     ],
     "modules.latent.tcvae.TCVAE": [coder(VECTOR | CODES | {"data_size": 8})],
+    "modules.latent.text_vae.TextVAE": [
+        coder(
+            {"event_shape": (6,), "vocab_size": 3, "embedding": 2, "width": 3, "latent_dim": 2}
+            | {"iwae_samples": 2},
+            TEXTS,
+        )
+    ],
     "modules.latent.vae.VAE": [coder(VECTOR | CODES)],
     "modules.latent.variance.VarianceVAE": [
         coder(VECTOR | CODES | {"variance": variance}) for variance in ("pixel", "network")
