@@ -15,12 +15,16 @@ from pages.latent.collapse.lens import Course, Dimensions
 FLOOR = 1e-4  # of the logarithmic axis
 
 
-def kl_curves(courses: Mapping[str, Course], at: int) -> go.Figure:
+def kl_curves(courses: Mapping[str, Course], at: int, log: bool = False) -> go.Figure:
     """KL of every model over the epochs, counted from 1; a line (shape 0) at the present one."""
     lines = {name: (list(range(1, len(c.kl) + 1)), c.kl) for name, c in courses.items()}
     fig = basic.curves(lines, mark=at + 1, xlabel="epoch", ylabel="KL, nats")
-    fig.update_yaxes(rangemode="tozero")
-    return fig
+    if not log:
+        return fig.update_yaxes(rangemode="tozero")
+    most = math.ceil(math.log10(max(max(c.kl) for c in courses.values())))
+    ticks = {"tickvals": [10.0**k for k in range(-3, most + 1)],
+             "ticktext": [f"{10.0**k:g}" for k in range(-3, most + 1)]}  # fmt: skip
+    return fig.update_yaxes(type="log", range=[-3, most], **ticks)
 
 
 def paid_and_saved(

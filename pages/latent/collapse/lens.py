@@ -17,13 +17,14 @@ from datamodules.two_chains import TwoChains
 from lab.experiments import Experiment
 from lab.lenses import latent
 from modules.latent.autoregressive_decoder import AutoregressiveVAE
-from modules.latent.vae import VAE, reparameterize
+from modules.latent.vae import VAE, ElboParts, reparameterize
 from pages.latent.conditional.lens import floor, probe
 
 __all__ = [
     "DATA",
     "Course",
     "Dimensions",
+    "Swap",
     "TwoChains",
     "Use",
     "beside",
@@ -34,6 +35,7 @@ __all__ = [
     "fits",
     "floor",
     "short",
+    "swap",
     "told",
     "typed",
     "use",
@@ -87,22 +89,19 @@ def typed(text: str) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Use:
+class Swap:
     """How a model uses its code, means over held-out data in nats.
 
     Attributes:
         own: −E log p(x|z) with the example's own code; other: with another example's.
         kl: (K,) of each dimension.
         active: dimensions whose mean moves with x.
-        from_mean, from_draw: share of the classes that a line reads from μ, and from a draw of z.
     """
 
     own: float
     other: float
     kl: Tensor
     active: int
-    from_mean: float
-    from_draw: float
 
     @property
     def paid(self) -> float:
@@ -119,19 +118,33 @@ class Use:
         return self.own + self.paid
 
 
+@dataclass(frozen=True)
+class Use(Swap):
+    """As `Swap`; `from_mean`, `from_draw` are shares of the classes that a line reads from μ, and from a draw
+    of z."""
+
+    from_mean: float
+    from_draw: float
+
+
+def swap(model: VAE, x: Tensor, generator: torch.Generator) -> tuple[Swap, ElboParts]:
+    """Over x (N, D), each with one draw of its code, and with its neighbour's: the data have no order."""
+    parts = model.elbo_parts(x, generator=generator)
+    shuffled = parts.z.roll(1, dims=1)
+    own, other = (-model.log_likelihood(x, z).mean().item() for z in (parts.z, shuffled))
+    return Swap(own, other, parts.kl.mean(0), int(latent.active_units(parts.mean).sum())), parts
+
+
 @torch.no_grad()
 def use(model: VAE, x: Tensor, y: Tensor, train_x: Tensor, train_y: Tensor, seed: int = 0) -> Use:
     """Over x (N, D) and their classes y (N,); the probes are fitted on the train_ ones."""
     generator = torch.Generator().manual_seed(seed)
-    parts = model.elbo_parts(x, generator=generator)
-    shuffled = parts.z.roll(1, dims=1)  # the neighbour's: the data have no order
-    own, other = (-model.log_likelihood(x, z).mean().item() for z in (parts.z, shuffled))
+    found, parts = swap(model, x, generator)
     mean, log_var = model.encode_parameters(train_x)
     noise = torch.randn(mean.shape, generator=generator)
     read = [probe(a, train_y, b, y) for a, b in
             ((mean, parts.mean), (reparameterize(mean, log_var, noise), parts.z[0]))]  # fmt: skip
-    active = int(latent.active_units(parts.mean).sum())
-    return Use(own, other, parts.kl.mean(0), active, *read)
+    return Use(found.own, found.other, found.kl, found.active, *read)
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,8 @@ from lab.figures import basic
 from lab.lenses import drawing
 from modules.latent.autoregressive_decoder import AutoregressiveVAE
 from modules.latent.collapse import free_bits, kl_weight
-from pages.latent.collapse import dimensions, figures, lens
+from pages.latent.collapse import course, dimensions, figures, lens
 from pages.latent.latent_space import common
-from pages.latent.latent_space import figures as sheets
 
 VIEWS = ("Training", "Codes swapped", "Dimensions")
 SHOWN = 20
@@ -65,74 +64,12 @@ truth = lens.TwoChains(length=lens.LENGTH) if data == "Two chains" else None
 
 def training() -> None:
     """The bound split, and the KL, epoch by epoch."""
-    courses = {}
-    for name, label in zip(names, short, strict=True):
-        curve = ui.history(name)
-        if curve.get("val/rec"):
-            courses[label] = lens.Course(curve["val/rec"], curve["val/kl"])
-    if not courses:
-        ui.stop("No model here has kept its learning curves: train one with `lab fit gru-chains`.")
-    epochs = max(len(c.rec) for c in courses.values())
-    film = ui.film(
-        epochs, key="epoch", values=range(1, epochs + 1), default=epochs, label="Epoch", seconds=0.25
-    )
-    rows = [[c.at(e) for c in courses.values()] for e in range(epochs)]  # epochs × models × 2
-    rec, kl = ([[pair[part] for pair in row] for row in rows] for part in (0, 1))
-    reach = (0.0, 1.05 * max(r + k for row in rows for r, k in row))
-    with stage.picture:
-        left, right = ui.columns(2)
-        with left:
-            ui.figure(
-                sheets.costs(list(courses), rec[film.at], kl[film.at], reach), key="costs", share=1.0,
-                film=film,
-                frames={"data.0.x": rec, "data.1.x": kl},
-                alt="−ELBO of every model at this epoch, split into reconstruction and KL",
-                data={"model": list(courses), "reconstruction": rec[film.at], "KL": kl[film.at]},
-            )  # fmt: skip
-        with right:
-            places = list(range(1, epochs + 1))
-            ui.figure(
-                figures.kl_curves(courses, film.at), key="curves", share=1.0, film=film,
-                frames={"layout.shapes.0.x0": places, "layout.shapes.0.x1": places},
-                alt="KL of every model over the epochs of its training",
-            )  # fmt: skip
-    sums = [[r + k for r, k in row] for row in rows]
-    with stage.foot:
-        film.bar(
-            captions=[
-                f"Epoch {e + 1}: the bounds lie between {min(sums[e]):.2f} and {max(sums[e]):.2f} nats, "
-                f"the KLs between {min(kl[e]):.2f} and {max(kl[e]):.2f}."
-                for e in range(epochs)
-            ]
-        )
+    course.view(stage, dict(zip(short, names, strict=True)), "gru-chains")
     if truth is not None:
         stage.equation(
             rf"-\mathrm{{ELBO}}\ge H(x)={truth.least_nll:.3f},\qquad "
             rf"I(x;\mathrm{{chain}})={truth.information:.3f}",
             "Nats, exact; a code of the chain can hold no more than that.",
-        )
-    least, most = (pick(courses, key=lambda n: courses[n].kl[-1]) for pick in (min, max))
-    with stage.below:
-        ui.notice(
-            f"Validation, at full price. At the end {least} has a KL of {courses[least].kl[-1]:.3f} nats and "
-            f"{most} one of {courses[most].kl[-1]:.3f}, and their bounds are "
-            f"{sum(rows[-1][short.index(least)]):.2f} and {sum(rows[-1][short.index(most)]):.2f}. The bound "
-            "does not say whether the code is in use: look at the KL, or swap the codes."
-        )
-        ui.check(
-            "Which model's code costs least at the end?", list(courses), least,
-            f"Its KL is {courses[least].kl[-1]:.3f} nats.", veils=("picture", "equation", "notice"),
-        )  # fmt: skip
-        ui.program(
-            f"""
-            import csv
-            from lab import experiments
-
-            folder = {ui.spelled(names[short.index(most)])}
-            rows = list(csv.DictReader(open(folder / "metrics.csv")))
-            result = [float(rows[-1]["val/rec"]), float(rows[-1]["val/kl"])]
-            """,
-            shows=[courses[most].rec[-1], courses[most].kl[-1]],
         )
 
 
