@@ -1,0 +1,175 @@
+"""Lines from codes: walks between two own lines, what a code saves letter by letter, and in all.
+
+    walk       z_t = (1 − t) z_A + t z_B, and what is written from z_t: the likeliest letter each time, or all
+               letters drawn with one luck, so that lines differ by their codes alone
+    told       −log p(x_i|x_<i, z) of each letter with the line's own code, and with others'
+    I_q        E log q(z|x) − log q(z): what codes tell of the lines, at most log N of N lines
+
+References: Bowman et al. 2016, arXiv:1511.06349; [GM] §3.11.1.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from datamodules import lines
+from datamodules.letters import spelled
+from lab.experiments import Experiment
+from lab.lenses.latent import gaussian_kl, lerp
+from modules.latent.aggregated import AggregatedPosterior
+from modules.latent.text_vae import TextVAE
+from pages.latent.collapse.lens import Course, Swap, swap
+
+__all__ = ["STEPS", "Course", "Swap", "Told", "Used", "Walk", "fits", "held_out", "read", "short", "told",
+           "typed", "used", "walk"]  # fmt: skip
+
+STEPS, SHOWN = 11, 500  # codes of a walk; test lines that are measured
+MODULE = "modules.latent.text_vae.TextVAE"
+TS = [i / (STEPS - 1) for i in range(STEPS)]
+
+
+def fits(entry: Experiment) -> bool:
+    """Whether an experiment trains a VAE of lines in the 27 symbols."""
+    return entry.module == MODULE and entry.datamodule == "datamodules.lines.Lines"
+
+
+def short(name: str) -> str:
+    """ "textvae-annealed-pydocs" is "annealed", "textvae-pydocs" "plain"; a run keeps its time."""
+    base, _, run = name.partition("/")
+    words = [word for word in base.split("-") if word not in ("textvae", "pydocs")]
+    return "-".join(words or ["plain"]) + (f"/{run}" if run else "")
+
+
+def typed(text: str, length: int) -> tuple[Tensor, str]:
+    """A reader's line as tokens (1, length), and as it was read.
+
+    Raises:
+        ValueError: it has no letter a to z.
+    """
+    line = spelled(text).strip()[:length]
+    if not line.strip():
+        raise ValueError("There is no letter a to z in that line: the example is shown instead.")
+    return lines.tokens([line], length), line
+
+
+def read(x: Tensor) -> list[str]:
+    """Tokens (N, T) as lines, without what stands behind the end."""
+    return ["".join(lines.ALPHABET[i] for i in row).split("\n")[0] for row in x.tolist()]
+
+
+def held_out(count: int = SHOWN) -> Tensor:
+    """Test lines (count, 40): every so many of them."""
+    data = lines.Lines()
+    data.setup("test")
+    return data.test_set[torch.arange(0, data.num_test, data.num_test // count)][0]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What is written between two lines.
+
+    Attributes:
+        lines: of each of the STEPS codes.
+        lengths: of the codes.
+        moved: letters that differ from the first line's, place by place.
+    """
+
+    lines: list[str]
+    lengths: list[float]
+    moved: list[int]
+
+    @property
+    def different(self) -> int:
+        """How many different lines there are."""
+        return len(set(self.lines))
+
+
+def one_luck(seed: int) -> Iterator[float]:
+    """Uniform numbers, the next for each letter of a line."""
+    generator = torch.Generator().manual_seed(seed)
+    while True:
+        yield torch.rand((), generator=generator).item()
+
+
+@torch.no_grad()
+def walk(model: TextVAE, a: Tensor, b: Tensor, seed: int | None = None) -> Walk:
+    """From the code of line a (1, T) to that of b; all letters drawn with the luck of `seed`, None: the
+    likeliest."""
+    ends = model.encode(torch.cat([a, b]))
+    codes = lerp(ends[0], ends[1], torch.tensor(TS))
+    luck = None if seed is None else one_luck(seed)
+
+    def choose(p: Tensor) -> Tensor:
+        if luck is None:
+            return p.argmax(-1)
+        return (p.cumsum(-1) < next(luck)).sum(-1).clamp(max=p.shape[-1] - 1)
+
+    x = model.write(codes, choose)
+    return Walk(read(x), codes.norm(dim=1).tolist(), (x != x[0]).sum(1).tolist())
+
+
+@dataclass(frozen=True)
+class Used:
+    """What a model's code costs, saves and tells: `swap` in nats a line, `information` I_q."""
+
+    swap: Swap
+    information: float
+
+
+@torch.no_grad()
+def used(model: TextVAE, x: Tensor, seed: int = 0) -> Used:
+    """Over test lines x (N, T)."""
+    generator = torch.Generator().manual_seed(seed)
+    found, parts = swap(model, x, generator)
+    q = AggregatedPosterior(parts.mean, parts.log_var)
+    return Used(found, q.decomposition(2000, generator)["information"].item())
+
+
+@dataclass(frozen=True)
+class Told:
+    """One line, letter by letter, nats.
+
+    Attributes:
+        letters: as shown; the end is "⏎", a space "␣".
+        own: with its own mean code; other: the mean over other lines' codes.
+        kl: what its own code costs.
+    """
+
+    letters: list[str]
+    own: list[float]
+    other: list[float]
+    kl: float
+
+    @property
+    def saved(self) -> float:
+        return sum(self.other) - sum(self.own)
+
+
+@torch.no_grad()
+def told(model: TextVAE, x: Tensor, others: Tensor) -> Told:
+    """Of a line x (1, T), with the codes of `others` (N, T) beside its own."""
+    mean, log_var = model.encode_parameters(x)
+    codes = torch.cat([mean, model.encode(others)])[:, None]  # (1 + N, 1, K)
+    costs = -model.pixel_log_likelihood(x, codes)[:, 0]  # (1 + N, T)
+    line = read(x)[0]
+    shown = [*line.replace(" ", "␣"), *(["⏎"] if len(line) < model.length else [])]
+    own, other = costs[0], costs[1:].mean(0)
+    return Told(
+        shown,
+        own[: len(shown)].tolist(),
+        other[: len(shown)].tolist(),
+        gaussian_kl(mean, log_var).sum().item(),
+    )
+
+
+def gains(told: Told, first: int = 5) -> tuple[float, float]:
+    """What the own code saves in the first letters, and in the others."""
+    each = [other - own for own, other in zip(told.own, told.other, strict=True)]
+    return sum(each[:first]), sum(each[first:])
+
+
+def least(values: Sequence[float]) -> int:
+    """Where the least of them stands."""
+    return min(range(len(values)), key=lambda i: values[i])
