@@ -39,6 +39,7 @@ BENCHES = {
         "lab.bench.diffusion",
         "diffusion: likelihood by the ODE against torchdiffeq, DDIM against diffusers",
     ),
+    "latents": ("lab.bench.latents", "latent variables on MNIST: the specification's numbers beside ours"),
     "denoising": ("lab.bench.denoising", "diffusion in the plane: targets, schedules, lines, at one budget"),
     "dashboard": ("lab.bench.dashboard", "dashboard: picture, answer and film of every page in a browser"),
     "server": ("lab.bench.server", "server: 20 readers without browsers: answers, errors, memory"),
