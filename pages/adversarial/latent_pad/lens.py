@@ -7,7 +7,7 @@ Shapes: z (K,), walks (2, S, K), pictures (..., H, W).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,9 +131,12 @@ def cut(model: Any, network: Any, reference: Tensor | judge.Known, tau: float, s
     return Cut(tau, x[:SHEET], verdict, draw.drawn, len(whole.z))
 
 
-def cuts(model: Any, network: Any, reference: Tensor | judge.Known, seed: int) -> list[Cut]:
-    """At each of TAUS."""
-    return [cut(model, network, reference, tau, seed) for tau in TAUS]
+def cuts(model: Any, network: Any, reference: judge.Known, seed: int) -> Iterator[tuple[float, list[Cut]]]:
+    """At each of TAUS: the share done, and all so far."""
+    seen = list[Cut]()
+    for tau in TAUS:
+        seen = [*seen, cut(model, network, reference, tau, seed)]
+        yield len(seen) / len(TAUS), seen
 
 
 def cut_captions(seen: Sequence[Cut], k: int) -> list[str]:

@@ -43,11 +43,35 @@ def tiles(name: str, a: int, b: int):
 
 
 @ui.cached
-def cuts(seed: int):
+def judged():
+    """Training digits as the judge knows them, and its verdict on held-out ones."""
     network = ui.load(judge.NETWORK)
     known = judge.known(network, judge.digits("train"))
-    floor = judge.judge(network, known, judge.digits("held out"), 3)
-    return lens.cuts(ui.load(lens.JUDGED), network, known, seed), floor
+    return known, judge.judge(network, known, judge.digits("held out"), 3)
+
+
+def cuts(seed: int):
+    """What the film depends on, and how it begins."""
+    return seed, lambda: lens.cuts(ui.load(lens.JUDGED), ui.load(judge.NETWORK), judged()[0], seed)
+
+
+def draw_cuts(seen, at: int, film=None) -> None:
+    """The pictures at one τ, and what the judge says of all."""
+    left, right = ui.columns(2)
+    with left:
+        ui.figure(
+            figures.sheet(seen[at].pictures), key="sheet", share=1.0, film=film,
+            frames={"data.0.z": figures.sheets(seen)} if film else None,
+            alt="Forty pictures of draws cut off at τ",
+        )  # fmt: skip
+    with right:
+        ui.figure(
+            figures.curves(seen, at, judged()[1]), key="curves", share=1.0, film=film,
+            frames=figures.marks(seen) if film else None,
+            alt="Precision and recall against τ; dotted: of held-out digits",
+            data={"tau": [c.tau for c in seen], **{m: [getattr(c.verdict, m) for c in seen]
+                                                   for m in ("precision", "recall", "frechet")}},
+        )  # fmt: skip
 
 
 # --- Controls -----------------------------------------------------------------------------------
@@ -58,7 +82,7 @@ with stage.rail:
         name = ui.choice("Model", lens.MODELS, key="model", as_list=True)
         a = ui.number("Draw A, by its seed", 0, 999, 0, key="a")
         b = ui.number("Draw B, by its seed", 0, 999, 1, key="b")
-        ui.ahead(cuts, (0,))
+        ui.prepare("cuts", [cuts(0)])
         reach = ui.slider("Walk as far as t =", 0.25, 3.0, 1.0, step=0.25, key="reach")
     else:
         seed = ui.number("Seed", 0, 999, 0, key="seed")
@@ -101,24 +125,16 @@ if view == "Pad":
 # --- Truncation ---------------------------------------------------------------------------------
 
 else:
-    seen, floor = cuts(seed)
+    of, start = cuts(seed)
+    with stage.picture:
+        seen = ui.promptly(
+            "Cut", start, key="cuts", of=of, quick=True, show=lambda found: draw_cuts(found, -1),
+            says="The film is there when all are judged.", soon=[cuts(min(999, seed + 1))],
+        )  # fmt: skip
     film = ui.film(len(seen), key="tau", values=lens.TAUS, default=2.0, label="τ", seconds=0.6)
     now, k = seen[film.at], ui.load(lens.JUDGED).latent_dim
     with stage.picture:
-        left, right = ui.columns(2)
-        with left:
-            ui.figure(
-                figures.sheet(now.pictures), key="sheet", share=1.0, film=film,
-                frames={"data.0.z": figures.sheets(seen)}, alt="Forty pictures of draws cut off at τ",
-            )  # fmt: skip
-        with right:
-            ui.figure(
-                figures.curves(seen, film.at, floor), key="curves", share=1.0, film=film,
-                frames=figures.marks(seen),
-                alt="Precision and recall against τ; dotted: of held-out digits",
-                data={"tau": lens.TAUS, **{m: [getattr(c.verdict, m) for c in seen]
-                                           for m in ("precision", "recall", "frechet")}},
-            )  # fmt: skip
+        draw_cuts(seen, film.at, film)
     with stage.foot:
         film.bar(captions=lens.cut_captions(seen, k), equations=lens.cut_equations(k))
 

@@ -49,7 +49,7 @@ def by_weight(
                        marker={"size": 15, "color": theme.VERMILLION}),
         ]
     )  # fmt: skip
-    fig.update_xaxes(title="w", tickvals=[-1, 0, 1, 2, 3, 4])
+    fig.update_xaxes(title="w", tickvals=[-1, 0, 1, 2, 3, 4], range=[-1.35, 4.35])
     fig.update_yaxes(title=ylabel, range=[0, top], nticks=5)
     fig.update_layout(showlegend=False)
     return fig, {"data.1.x": w[:, None], "data.1.y": p[:, None]}

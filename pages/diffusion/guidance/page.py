@@ -102,31 +102,44 @@ def draw_toy() -> None:
         ui.source(guidance.classifier_free, guidance.by_classifier, lens.laws, references=REFERENCES)
 
 
+def drawing(seed: int):
+    """What the digits depend on, and how they are begun."""
+    return seed, lambda: lens.drawing(ui.load(MODEL), ui.load(JUDGE), seed)
+
+
+def show_digits(found: lens.Drawn, at: int, film=None) -> None:
+    """The sheet of one weight, and both measures of all."""
+    leans = lens.LEANS[: len(found.right)]
+    left, right = ui.columns([3, 2])
+    with left:
+        ui.figure(
+            figures.digits(found.pictures[at]), key="digits", share=1.0, film=film,
+            frames={"data.0.z": figures.sheets(found.pictures)} if film else None,
+            alt="Forty digits, a column a class, at this weight",
+        )  # fmt: skip
+    with right:
+        for key, values, label, top in (
+            ("right", found.right, "of the class asked for", 1.05),
+            ("spread", found.spread, "sd within a class", 0.25),
+        ):
+            fig, moves = figures.by_weight(leans, values, at, label, top)
+            ui.figure(fig, alt=f"{label} against the weight", key=key, share=0.5, film=film,
+                      frames=moves if film else None, data={"w": leans, label: values})  # fmt: skip
+
+
 def draw_digits() -> None:
     """Digits of every class from the same noise, weight by weight."""
     with stage.rail:
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     with stage.picture:
-        found = ui.found(
-            "Draw", lambda: lens.drawing(ui.load(MODEL), ui.load(JUDGE), seed), key="drawing", of=seed,
-            quick=True, says="Forty digits for each weight, when they are drawn.",
+        of, start = drawing(seed)
+        found = ui.promptly(
+            "Draw", start, key="drawing", of=of, quick=True, soon=[drawing(min(999, seed + 1))],
+            show=lambda so_far: show_digits(so_far, -1),
+            says="Forty digits for each weight, when they are drawn.",
         )  # fmt: skip
         film = ui.film(len(lens.LEANS), key="lean", values=lens.LEANS, default=0.0, label="w =", seconds=1.0)
-        left, right = ui.columns([3, 2])
-        with left:
-            ui.figure(
-                figures.digits(found.pictures[film.at]), key="digits", share=1.0, film=film,
-                frames={"data.0.z": figures.sheets(found.pictures)},
-                alt="Forty digits, a column a class, at this weight",
-            )  # fmt: skip
-        with right:
-            for key, values, label, top in (
-                ("right", found.right, "of the class asked for", 1.05),
-                ("spread", found.spread, "sd within a class", 0.25),
-            ):
-                fig, moves = figures.by_weight(lens.LEANS, values, film.at, label, top)
-                ui.figure(fig, alt=f"{label} against the weight", key=key, share=0.5, film=film, frames=moves,
-                          data={"w": lens.LEANS, label: values})  # fmt: skip
+        show_digits(found, film.at, film)
     with stage.foot:
         film.bar(captions=lens.digit_captions(found), equations=lens.digit_equations())
     at = film.at
