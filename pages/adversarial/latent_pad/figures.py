@@ -24,7 +24,8 @@ def curves(seen: Sequence[Cut], at: int, floor: Verdict) -> go.Figure:
     for name, color in (("precision", theme.OUTPUT), ("recall", theme.INPUT)):
         fig.add_scatter(
             x=[places[at]], y=[getattr(seen[at].verdict, name)], mode="markers", showlegend=False,
-            hoverinfo="skip", marker={"size": 15, "color": color, "line": {"width": 2, "color": theme.text()}},
+            marker={"size": 15, "color": color, "line": {"width": 2, "color": theme.text()}},
+            hoverinfo="skip",
         )  # fmt: skip
     fig.update_xaxes(title="τ", tickvals=places, ticktext=[f"{c.tau:g}" for c in seen], range=[-0.4, 9.4])
     fig.update_yaxes(range=[-0.05, 1.05], tickvals=[0.2, 0.4, 0.6, 0.8, 1])
