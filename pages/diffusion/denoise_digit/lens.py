@@ -1,7 +1,8 @@
 """Digits out of noise: what stands at every step, and what the network then thinks the digit will be."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -31,13 +32,13 @@ class Run:
 
 
 @torch.no_grad()
-def run(
+def running(
     model: Diffusion, digit: Wanted, weight: float, steps: int, eta: float, seed: int,
     picture: Tensor | None = None, level: int = 1000, clip: bool = True,
-) -> Run:  # fmt: skip
+) -> Iterator[tuple[float, Run]]:  # fmt: skip
     """SHOWN digits of a class, of each in turn (None) or of any, from a seed's noise; or from a `picture`
-    (S, S) in [0, 1] under the noise of time `level`, each its own. At most 41 moments. `clip` keeps each
-    guess within black and white."""
+    (S, S) in [0, 1] under the noise of time `level`, each its own: the share done, and the moments so far, at
+    most 41 at the end. `clip` keeps each guess within black and white."""
     generator = torch.Generator().manual_seed(seed)
     y = None if digit == ANY else model.classes(SHOWN, digit, weight)
     if picture is None:
@@ -45,12 +46,26 @@ def run(
     else:
         x = model.noised(picture.expand(SHOWN, *model.event_shape), level, generator)
     times, bound = model.schedule.times(min(steps, level), level), model.clip if clip else None
-    moments = list(samplers.ddim(model.denoiser(y, weight), model.schedule, x, times, eta, bound, generator))
-    kept = [moments[i] for i in stops(len(moments))]
+    walk = samplers.ddim(model.denoiser(y, weight), model.schedule, x, times, eta, bound, generator)
+    kept, shown = [], set(stops(len(times)))
+    for i, moment in enumerate(walk):
+        if i in shown:
+            kept.append(moment)
+            yield (i + 1) / len(times), of_moments(model, kept)
+
+
+def of_moments(model: Diffusion, kept: Sequence[samplers.Moment]) -> Run:
+    """What is drawn of them, in the data's units."""
     noisy = model.outside(torch.stack([m.x for m in kept])).clamp(0, 1)
     grey = torch.zeros_like(kept[0].x)
     guess = model.outside(torch.stack([grey if m.x0 is None else m.x0 for m in kept]))
     return Run([m.t for m in kept], noisy.squeeze(2), guess.squeeze(2))
+
+
+def run(model: Diffusion, *settings: Any, **more: Any) -> Run:
+    """`running` to its end."""
+    *_, (_, found) = running(model, *settings, **more)
+    return found
 
 
 def unbound(found: Run) -> str:

@@ -38,12 +38,29 @@ stage.scenes(
 )  # fmt: skip
 
 
-@ui.cached
-def drawn(
+def asked(
     name: str, digit: lens.Wanted, weight: float, steps: int, eta: float, seed: int, picture=None,
     level: int = 1000, clip: bool = True,
-) -> lens.Run:  # fmt: skip
-    return lens.run(ui.load(name), digit, weight, steps, eta, seed, picture, level, clip)
+):  # fmt: skip
+    """What the digits depend on, and how they are begun."""
+    drawing = None if picture is None else ui.ink(picture)
+    return (name, digit, weight, steps, eta, seed, drawing, level, clip), lambda: lens.running(
+        ui.load(name), digit, weight, steps, eta, seed, picture, level, clip
+    )
+
+
+def show_digits(found: lens.Run, at: int, film=None) -> None:
+    """x_t and the guess at a step."""
+    for column, pictures, key, title in zip(
+        ui.columns([1, 1]), (found.noisy, found.guess), ("noisy", "guess"), ("xₜ", "guess of x₀"), strict=True
+    ):
+        sheet = lens.greys(pictures if film else pictures[at:][:1])
+        with column:
+            ui.figure(
+                basic.image(sheet[at if film else 0], title=title, zmin=0, zmax=255), key=key, share=1.0,
+                film=film, frames={"data.0.z": sheet} if film else None,
+                alt=f"The digits at this step: {title}",
+            )  # fmt: skip
 
 
 with stage.rail:
@@ -67,28 +84,24 @@ with stage.rail:
         picture = ui.draw("Your drawing", key="drawing" if small else "drawing28", size=side,
                           examples=digits() if small else drawing.examples(side))  # fmt: skip
 digit = None if said == "each" else lens.ANY if said == "any" else int(said)
-found = drawn(name, digit, weight, steps, eta, seed, picture, level, clip)
 others = [(digit, each, steps, eta) for each in ui.near(weight, 0.0, 4.0, 0.5)]
 others += [(digit, weight, each, eta) for each in (5, 10, 40) if each != steps]
 others += [(digit, weight, steps, each) for each in ui.near(eta, 0.0, 1.0, 0.25)]
 others += [(each, weight, steps, eta) for each in (None, lens.ANY, 3, 8) if each != digit]
-if picture is None:
-    ui.ahead(drawn, *((each, digit, weight, steps, eta, seed, None, level, clip)
-                      for each in MODELS if each != name))  # fmt: skip
-ui.ahead(drawn, *((name, *each, seed, picture, level, clip) for each in others))
+soon = [asked(each, digit, weight, steps, eta, seed, None, level, clip)
+        for each in MODELS if picture is None and each != name]  # fmt: skip
+soon = [asked(name, *each, seed, picture, level, clip) for each in others] + soon
+of, begin = asked(name, digit, weight, steps, eta, seed, picture, level, clip)
+with stage.picture:
+    found = ui.promptly(
+        "Draw", begin, key="digits", of=of, quick=True, soon=soon, says="Digits, when they are out of noise.",
+        show=lambda so_far: show_digits(so_far, -1),
+    )  # fmt: skip
 count = len(found.times)
 film = ui.film(count, key="step", values=range(count), default=count - 1, label="Step", seconds=0.2)
 
 with stage.picture:
-    for column, pictures, key, title in zip(
-        ui.columns([1, 1]), (found.noisy, found.guess), ("noisy", "guess"), ("xₜ", "guess of x₀"), strict=True
-    ):
-        sheet = lens.greys(pictures)
-        with column:
-            ui.figure(
-                basic.image(sheet[film.at], title=title, zmin=0, zmax=255), key=key, share=1.0, film=film,
-                alt=f"The digits at this step: {title}", frames={"data.0.z": sheet},
-            )  # fmt: skip
+    show_digits(found, film.at, film)
 with stage.foot:
     film.bar(captions=lens.captions(found), equations=lens.equations(found, model))
 early = lens.settled(found)
