@@ -14,8 +14,9 @@ import streamlit as st
 from lab.errors import UserError
 from lab.ui.idle import ahead
 from lab.ui.models import cached
-from lab.ui.page import stop
-from lab.ui.working import Job, Work, found, shelf
+from lab.ui.page import stop, wait
+from lab.ui.watching import live
+from lab.ui.working import FRAME, Job, Work, found, shelf
 
 PATIENCE = 0.25  # seconds that a reader of a server waits for the whole
 Asked = tuple[Any, Callable[[], Work]]  # all that a computation depends on, and how it begins
@@ -87,13 +88,36 @@ def promptly(
     if quick and "whole" not in kept and (now is None or now.of != of):
         if now is not None:
             now.cancel()
-        job = Begun(of, start())
+        now = st.session_state[slot] = Begun(of, start())
         try:
-            job.begin(patience)
+            now.begin(patience)
         except (UserError, ValueError) as error:
             stop(str(error))
-        if job.state == "done":
-            kept["whole"] = job.found
-        else:
-            st.session_state[slot] = job
+    if isinstance(now, Begun) and now.of == of and "whole" not in kept:
+        if now.state == "running":
+            go_on(now, key, show)
+            wait(says)
+        elif now.state == "done":
+            kept["whole"] = now.found
     return found(label, start, key=key, of=of, quick=False, shared=True, says=says, show=show)
+
+
+def go_on(job: Begun, key: str, show: Callable[[Any], None] | None) -> None:
+    """Draw what there is so far where the whole will stand, with progress below it, and work on."""
+
+    @live(every=0.1)
+    def frame() -> None:
+        if job.state != "running":
+            st.rerun()
+        job.advance(FRAME)
+        if job.state == "done":
+            st.rerun()
+        if show is not None and job.found is not None:
+            show(job.found)
+        bar, button = st.columns([6, 1], vertical_alignment="center")
+        with bar:
+            st.progress(min(1.0, job.share), f"{100 * job.share:.0f} %")
+        with button:
+            st.button("Cancel", key=f"{key}-cancel", on_click=job.cancel)
+
+    frame()

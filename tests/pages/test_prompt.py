@@ -61,8 +61,12 @@ def test_another_question_ends_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "at " not in said(app) and app.button(key="prompt")  # it waits for the button now
 
 
-def test_what_takes_long_begins_as_a_job() -> None:
+def test_what_takes_long_begins_as_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "found" not in said(run_page(page, top=40))
+    monkeypatch.setattr(prompt, "patience", 0.05)
+    app = run_page(page, top=30)  # also after a quick one that has not ended, or has
+    assert "found" not in said(move(app, "top", 40)) and app.session_state["_job:prompt"].of == 40
+    assert "found" not in said(move(run_page(page, top=2), "top", 40))
 
 
 def test_what_is_asked_next_is_computed_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
