@@ -13,7 +13,10 @@ from lab.lenses.rewind import Optimizers, set_rate
 from lab.seeding import seeded
 from modules.adversarial.game import Game
 from modules.adversarial.gan import GAN
+from modules.adversarial.madgan import MADGAN
 from modules.adversarial.players import Turn
+from modules.adversarial.tricks import TrickGAN
+from modules.adversarial.veegan import VEEGAN
 
 RATE, BATCH = 1e-3, 256
 PENALISED = {"loss": "Wasserstein", "penalty": 1.0}
@@ -38,6 +41,18 @@ FAILURES: dict[str, dict[str, Any]] = {
 CURES: dict[str, dict[str, Any]] = {
     "minibatch std": {"minibatch_std": True}, "packs of 4": {"pack": 4}, "penalty": PENALISED,
 }  # fmt: skip
+# what else is said to help: name -> settings, "kind" among them where it is another game than `GAN`
+TRICKS: dict[str, dict[str, Any]] = {
+    "4 generators": {"kind": "MADGAN", "generators": 4},
+    "noise found again": {"kind": "VEEGAN"},
+    "mode seeking": {"kind": "tricks", "seeking": 1.0},
+    "best half": {"kind": "tricks", "best": 0.5},
+    "labels of 0.9": {"kind": "tricks", "smoothing": 0.9},
+    "old fakes too": {"kind": "tricks", "history": 2048},
+    "noise on D's input": {"kind": "tricks", "noise": 0.3},
+    "orthogonal G": {"kind": "tricks", "orthogonal": 1e-3},
+}
+KINDS: dict[str, type[GAN]] = {"GAN": GAN, "MADGAN": MADGAN, "VEEGAN": VEEGAN, "tricks": TrickGAN}
 
 
 def playing(
@@ -61,7 +76,8 @@ def playing(
 
 def network(settings: Mapping[str, Any]) -> GAN:
     """The protocol's two networks, untrained; called where torch's generator is seeded."""
-    return GAN(hidden=(128, 128), ema=0.0, **settings)
+    given = {name: value for name, value in settings.items() if name != "kind"}
+    return KINDS[settings.get("kind", "GAN")](hidden=(128, 128), ema=0.0, **given)
 
 
 def adams(model: Game) -> dict[str, torch.optim.Optimizer]:

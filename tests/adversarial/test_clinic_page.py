@@ -10,7 +10,7 @@ import torch
 from opening import figure, film, finish, run_page
 
 from datamodules import points
-from lab.lenses.games import CURES, FAILURES, playing
+from lab.lenses.games import CURES, FAILURES, TRICKS, playing
 from modules.adversarial.judges import ModeCoverage
 from pages.adversarial.clinic import lens
 
@@ -18,7 +18,7 @@ from pages.adversarial.clinic import lens
 @cache
 def played(failure: str, cure: str = "", name: str = "ring8") -> list[lens.Look]:
     """One lane of the page, of its default seed."""
-    return list(lens.lane(name, FAILURES[failure] | CURES.get(cure, {}), 0))
+    return list(lens.lane(name, FAILURES[failure] | lens.HELP.get(cure, {}), 0))
 
 
 def test_a_lane_is_the_game_of_the_protocol() -> None:
@@ -90,6 +90,23 @@ def test_greed_leaves_a_heap_and_a_batch_that_is_seen_together_opens_it(cure: st
 
 def test_a_penalty_does_not_cure_greed() -> None:
     assert all(one.kl > 1 for one in played("5 turns of G", "penalty")[15:])
+
+
+def test_variety_that_is_paid_for_and_noise_that_is_found_again() -> None:
+    spoiled, paid, back = (played("5 turns of G", cure) for cure in ("", "mode seeking", "noise found again"))
+    assert paid[-1].kl < 0.05 and paid[-1].quality > 0.5 > spoiled[-1].quality
+    assert all(one.kl < 0.5 for one in back[15:]) and back[-1].quality < 0.1
+
+
+def test_softer_labels_leave_greed_its_heap() -> None:
+    assert all(one.kl > 1 for one in played("5 turns of G", "labels of 0.9")[15:])
+
+
+@pytest.mark.parametrize("cure", list(TRICKS))
+def test_every_trick_is_played(cure: str) -> None:
+    looks = list(lens.lane("ring8", TRICKS[cure], 1, batches=3))
+    assert [one.batches for one in looks] == [0, 3] and bool(looks[-1].made.isfinite().all())
+    assert set(CURES) | set(TRICKS) == set(lens.HELP) and not set(CURES) & set(TRICKS)
 
 
 @pytest.mark.parametrize("failure", ["G's rate × 10", "D of 8 units"])

@@ -13,12 +13,13 @@ import torch
 from torch import Tensor
 
 from datamodules import points
-from lab.lenses.games import CURES, FAILURES, playing
+from lab.lenses.games import CURES, FAILURES, TRICKS, playing
 from modules.adversarial.gan import GAN
 from modules.adversarial.judges import ModeCoverage
 
 TARGETS = ("ring8", "grid25")
 NOTHING = "nothing"
+HELP = CURES | TRICKS
 BATCHES, EVERY = 600, 20
 SHOWN, SAMPLES = 400, 2500
 OPTIONS = ("the spoiled game", "the game with the cure", "both the same")
@@ -56,7 +57,7 @@ def watching(name: str, failure: str, cure: str, seed: int) -> Iterator[tuple[fl
     """Both games as they go: the share done, and all looks so far."""
     spoiled = FAILURES.get(failure, {})
     looks: list[Pair] = []
-    for pair in zip(lane(name, spoiled, seed), lane(name, spoiled | CURES[cure], seed), strict=True):
+    for pair in zip(lane(name, spoiled, seed), lane(name, spoiled | HELP[cure], seed), strict=True):
         looks = [*looks, pair]
         yield pair[0].batches / BATCHES, looks
 

@@ -4,12 +4,18 @@ from lab import ui
 from lab.lenses import games
 from modules.adversarial.diversity import MinibatchStd, packed
 from modules.adversarial.judges import ModeCoverage
+from modules.adversarial.madgan import MADGAN
+from modules.adversarial.tricks import TrickGAN
+from modules.adversarial.veegan import VEEGAN
 from pages.adversarial.clinic import figures, lens
 
 REFERENCES = [
     "Lin et al. 2018, PacGAN, arXiv:1712.04086; Karras et al. 2018, arXiv:1710.10196 (minibatch std)",
     "Srivastava et al. 2017, arXiv:1705.07761 (modes and high-quality share)",
-    "[UDL] §15.1.3, §15.2.3 (mode dropping and collapse)",
+    "Mao et al. 2019, arXiv:1903.05628 (mode seeking); Srivastava et al. 2017 (noise found again: VEEGAN)",
+    "Ghosh et al. 2018, arXiv:1704.02906 (several generators: MAD-GAN); Sinha et al. 2020, arXiv:2002.06224",
+    "Salimans et al. 2016, arXiv:1606.03498 (smoothed labels); Shrivastava et al. 2017, arXiv:1612.07828",
+    "[UDL] §15.1.3, §15.2.3 (mode dropping and collapse), notes",
 ]
 
 stage = ui.stage("Collapse clinic", "A spoiled game holds few modes; beside it the same game, with a cure.")
@@ -23,6 +29,12 @@ stage.scenes(
                              failure="G's rate × 10"),
         "A weak judge": ui.scene("Eight units draw no eight modes: spread is not the trouble, place is.",
                                  failure="D of 8 units"),
+        "Paid for variety": ui.scene("Mode seeking pays G to keep samples apart: all eight, most in place.",
+                                     cure="mode seeking"),
+        "A way back": ui.scene("Noise that must be found again keeps the eight apart, but not in place.",
+                               cure="noise found again"),
+        "Softer labels": ui.scene("Labels of 0.9 keep D from certainty; the greedy heap stays a heap.",
+                                  cure="labels of 0.9"),
         "Twenty-five": ui.scene("The same greed on a grid.", target="grid25"),
     }
 )  # fmt: skip
@@ -31,7 +43,7 @@ with stage.rail:
     name = ui.choice("Data", list(lens.TARGETS), key="target")
     failure = ui.choice("Spoil it by", [*games.FAILURES, lens.NOTHING], key="failure", as_list=True,
                         default="5 turns of G")  # fmt: skip
-    cure = ui.choice("Cure", list(games.CURES), key="cure", as_list=True, default="packs of 4")
+    cure = ui.choice("Cure", list(lens.HELP), key="cure", as_list=True, default="packs of 4")
     seed = ui.number("Seed", 0, 999, 0, key="seed")
 
 
@@ -91,4 +103,5 @@ with stage.below:
         """,
         shows=[number for look in looks[-1] for number in (look.kl, look.quality)],
     )
-    ui.source(MinibatchStd, packed, ModeCoverage.of, games.playing, references=REFERENCES)
+    ui.source(MinibatchStd, packed, TrickGAN, MADGAN, VEEGAN, ModeCoverage.of, games.playing,
+              references=REFERENCES)  # fmt: skip
