@@ -61,6 +61,37 @@ def test_games_bench_judges_generators_of_mnist_beside_test_digits(real_data) ->
         assert row.unit == "precision" and "recall 0." in row.note and "FD of cnn-mnist" in row.note
 
 
+def test_claims_bench_has_a_row_for_every_case() -> None:
+    from lab.bench import claims
+    from lab.lenses import recipe
+
+    rows = claims.measure(quick=True)
+    names = [row.case.partition(":")[0] for row in rows]
+    assert {name: names.count(name) for name in names} == {
+        "recipe": len(recipe.SWITCHES), "truncation": 1 + len(claims.TRUNCATIONS), "noise": 1,
+        "birthday": 1 + len(claims.GENERATORS), "tricks": 1 + len(claims.HELP),
+    }  # fmt: skip
+    for row in rows:
+        assert row.bench == "claims" and math.isfinite(row.ours) and row.ours >= 0 and row.note
+    assert claims.of_seeds([1.0, 3.0]) == (2.0, "2.00 ± 1.41") and claims.of_seeds([2.0])[1] == "2.00 ± 0.00"
+
+
+def test_claims_of_one_noise_know_a_picture_that_ignores_it() -> None:
+    from lab.bench import claims
+
+    class Told:
+        def __init__(self, share: float) -> None:
+            self.share = share
+
+        def translate(self, c: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+            return c + self.share * torch.randn(c.shape, generator=generator)
+
+    outlines = torch.zeros(6, 1, 4, 4)
+    assert claims.spread_over_noise(Told(0.0), outlines) == (0.0, 0.0)  # type: ignore[arg-type]
+    over, _ = claims.spread_over_noise(Told(0.5), outlines, 200)  # type: ignore[arg-type]
+    assert over == pytest.approx(0.5, rel=0.05)
+
+
 def test_gpt_bench_measures_or_says_how_to_install_the_peer() -> None:
     rows = gpt.measure(quick=True)
     assert len(rows) == 2

@@ -11,26 +11,18 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from datamodules.digits import Digits
+from lab.lenses import recipe
 from lab.lenses.games import moves
-from lab.seeding import seeded
+from lab.lenses.recipe import BATCH, PLAIN, digits
 from modules.adversarial.dcgan import DCGAN
 from modules.adversarial.judges import frechet
 from modules.latent.vae import mlp
 from pages.adversarial.dcgan.lens import stages, width
 from pages.adversarial.dcgan.one_number import SHEET
 
-PLAIN = "all of it"
 CONNECTED = "G fully connected, of equal size"
-BOTH = "no batch norm, torch's first weights"
-SWITCHES: dict[str, dict[str, Any]] = {
-    PLAIN: {}, "no batch norm": {"batch_norm": False}, "ReLU in D, not leaky": {"slope": 0.0},
-    "pooling, not strides": {"strided": False}, "torch's first weights": {"init_sd": None},
-    BOTH: {"batch_norm": False, "init_sd": None},
-    "β₁ = 0.9": {"momentum": 0.9}, CONNECTED: {"connected": True},
-}  # fmt: skip
+SWITCHES: dict[str, dict[str, Any]] = recipe.SWITCHES | {CONNECTED: {}}
 BESIDE = "no batch norm"  # what stands beside the whole recipe at first
-LATENT, CHANNELS, RATE, BATCH = 32, (32, 16), 1e-3, 64
 LOOKS, MEASURED, TURNS = 20, 500, (100, 400, 1000)
 
 
@@ -51,21 +43,7 @@ class Round:
 
 def game(switch: str, seed: int) -> tuple[DCGAN, dict[str, torch.optim.Optimizer]]:
     """A game of small digits with a line of the recipe changed, and its optimizers."""
-    settings = dict(SWITCHES[switch])
-    momentum, plain = settings.pop("momentum", 0.5), settings.pop("connected", False)
-
-    def build() -> DCGAN:
-        model = DCGAN((1, 8, 8), LATENT, CHANNELS, ema=0.0, **settings)
-        if plain:
-            model.enter(fully_connected(model), model.discriminator)
-        return model
-
-    model = seeded(build, seed)
-    optimizers: dict[str, torch.optim.Optimizer] = {
-        name: torch.optim.Adam(parameters, lr=RATE, betas=(momentum, 0.999), fused=True)
-        for name, parameters in model.players().items()
-    }
-    return model, optimizers
+    return recipe.game(SWITCHES[switch], seed, fully_connected if switch == CONNECTED else None)
 
 
 def fully_connected(model: DCGAN) -> nn.Sequential:
@@ -86,16 +64,6 @@ def initialize_he(module: nn.Module) -> None:
     if isinstance(module, nn.Linear):
         nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
         nn.init.zeros_(module.bias)
-
-
-def digits() -> tuple[Tensor, Tensor]:
-    """Small digits to train on, and MEASURED held-out ones: (N, 1, 8, 8) each."""
-    data = Digits()
-    data.setup()
-    known, held, test = (
-        part[torch.arange(len(part))][0] for part in (data.train_set, data.val_set, data.test_set)
-    )
-    return known, torch.cat([held, test])
 
 
 def playing(switch: str, batches: int, seed: int) -> Iterator[tuple[float, list[Round]]]:

@@ -1,0 +1,170 @@
+"""What the texts say of GANs and is soon measured: each case a game or a shipped generator, and a number.
+
+recipe       small digits, a line of DCGAN's recipe left out: Fréchet distance of the pixels to held-out
+             digits after 400 batches
+truncation   `dcgan-digits` with z kept within τ: precision and recall (k = 3) in the 64 means of the last
+             maps of `cnn-digits`; held-out digits before the same judges are the floor
+noise        Pix2Pix that gets noise beside the outline: the output's deviation over the noise, beside that
+             of the stripes over their phase, which the outline leaves open
+birthday     pairs among 400 draws that are the same: nearer than those of 400 training digits are, but for
+             one in a thousand
+tricks       eight modes, five turns of G for one of D, 600 batches: what is said to help
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from datamodules import points
+from datamodules.pairs import DARK, PALE, DigitPairs
+from lab import weights
+from lab.bench.games import features
+from lab.bench.timing import Row
+from lab.lenses import recipe
+from lab.lenses.games import CURES, SLOW, TRICKS, moves, playing, take
+from lab.seeding import seeded
+from modules.adversarial import judges
+from modules.adversarial.judges import ModeCoverage
+from modules.adversarial.translation import Pix2Pix
+
+TRUNCATIONS = (None, 2.0, 1.0, 0.5, 0.04)
+GENERATORS = ("dcgan-digits", "acgan-digits", "infogan-digits")
+DRAWS, SHARE = 400, 1e-3  # of a birthday test; of the training digits' pairs that count as the same
+HELP = CURES | TRICKS
+
+
+def measure(quick: bool = False) -> list[Row]:
+    """One row a case; mean ± standard deviation where there are seeds."""
+    return [*ablated(quick), *truncated(quick), noise_ignored(quick), *birthdays(quick), *helped(quick)]
+
+
+def of_seeds(values: list[float]) -> tuple[float, str]:
+    """Mean, and mean ± standard deviation in words."""
+    found = torch.tensor(values)
+    spread = float(found.std()) if len(values) > 1 else 0.0
+    return float(found.mean()), f"{float(found.mean()):.2f} ± {spread:.2f}"
+
+
+# --- The recipe -----------------------------------------------------------------------------------
+
+
+def ablated(quick: bool) -> Iterator[Row]:
+    """Distance to held-out digits, lower is better, for each line left out."""
+    seeds, batches = (1, 2) if quick else (3, 400)
+    known, held = recipe.digits()
+    for name, settings in recipe.SWITCHES.items():
+        distances = []
+        for seed in range(seeds):
+            model, optimizers = recipe.game(settings, seed)
+            deque(moves(model, optimizers, known, batches, seed, batches, recipe.BATCH), maxlen=0)
+            with torch.no_grad():
+                made = model.eval().decode(model.noise(len(held), torch.Generator().manual_seed(7)))
+            distances.append(float(judges.frechet(made.flatten(1), held.flatten(1))))
+        mean, said = of_seeds(distances)
+        yield Row("claims", f"recipe: {name}", mean, unit="distance", note=f"{said}, {seeds} seeds")
+
+
+# --- Truncation -----------------------------------------------------------------------------------
+
+
+def truncated(quick: bool) -> Iterator[Row]:
+    """Precision of each τ, and recall in the note, against as many training digits as are held out."""
+    known, held = recipe.digits()
+    count = 60 if quick else len(held)
+    order = torch.randperm(len(known), generator=torch.Generator().manual_seed(0))[:count]
+    network, model = weights.load("cnn-digits"), weights.load("dcgan-digits")
+    data = features(network, known[order])[1]
+    shown = {"held-out digits": held[:count]}
+    for bound in TRUNCATIONS:
+        with torch.no_grad():
+            made = model.sample(  # type: ignore[operator]
+                count, generator=torch.Generator().manual_seed(0), truncation=bound
+            )
+        shown[f"τ = {bound:g}" if bound else "all of z"] = made
+    for name, pictures in shown.items():
+        precision, recall = judges.precision_recall(data, features(network, pictures)[1], 3)
+        note = f"recall {recall:.3f}, {count} each"
+        yield Row("claims", f"truncation: {name}", float(precision), unit="precision", note=note)
+
+
+# --- Noise that is ignored ------------------------------------------------------------------------
+
+
+def noise_ignored(quick: bool) -> Row:
+    """Deviation of a pixel over noise, of a Pix2Pix that is trained with a map of it."""
+    data = DigitPairs(task="hatched", batch_size=16, train_size=1297)
+    for stage in ("fit", "test"):
+        data.setup(stage)
+    c, x, *_ = data.train_set[torch.arange(len(data.train_set))]
+    model = seeded(lambda: Pix2Pix(widths=(16, 32, 32, 32), content=30.0, noise=1), 0)
+    optimizers: dict[str, torch.optim.Optimizer] = {
+        name: torch.optim.Adam(parameters, 1e-3, betas=(0.5, 0.999), fused=True)
+        for name, parameters in model.players().items()
+    }
+    generator, turns = torch.Generator().manual_seed(0), 2 if quick else 200
+    for _ in range(turns):
+        i = torch.randint(len(c), (16,), generator=generator)
+        pictures, given = model.unpack((c[i], x[i]))
+        take(model.turns(pictures, generator, **given), model.players(), optimizers)
+    outlines = data.test_set[torch.arange(64)][0]
+    over_noise, over_outlines = spread_over_noise(model.eval(), outlines)
+    stripes = (DARK - PALE) / 8**0.5  # of a sine between the two, over its phase
+    note = f"over outlines {over_outlines:.3f}; stripes of any phase {stripes:.3f}; {turns} turns, 1 seed"
+    return Row("claims", "noise: Pix2Pix beside the outline", over_noise, unit="of a pixel", note=note)
+
+
+@torch.no_grad()
+def spread_over_noise(model: Pix2Pix, outlines: Tensor, draws: int = 8) -> tuple[float, float]:
+    """Mean deviation of a pixel over the noise at one outline, and over outlines (N, 1, H, W)."""
+    made = torch.stack([model.translate(outlines, torch.Generator().manual_seed(n)) for n in range(draws)])
+    return float(made.std(0).mean()), float(made.mean(0).std(0).mean())
+
+
+# --- Birthdays ------------------------------------------------------------------------------------
+
+
+def birthdays(quick: bool) -> Iterator[Row]:
+    """Pairs that are the same among DRAWS draws, and the support that so many tell of."""
+    draws = 40 if quick else DRAWS
+    known, _ = recipe.digits()
+    order = torch.randperm(len(known), generator=torch.Generator().manual_seed(0))[:draws]
+    every = draws * (draws - 1) // 2
+    near = judges.nearest_pairs(known[order].flatten(1), every)[1]
+    same = float(near[max(0, round(SHARE * every) - 1)])  # all training digits are different ones
+    shown = {"training digits": known[order]}
+    for name in GENERATORS:
+        with torch.no_grad():
+            shown[name] = weights.load(name).sample(  # type: ignore[operator]
+                draws, generator=torch.Generator().manual_seed(0)
+            )
+    for name, pictures in shown.items():
+        distances = judges.nearest_pairs(pictures.flatten(1), every)[1]
+        pairs = int((distances <= same).sum())
+        note = f"of {every:,}: as of {every / max(1, pairs):,.0f} different ones"
+        yield Row("claims", f"birthday: {name}", pairs, unit="pairs", note=note)
+
+
+# --- What is said to help -------------------------------------------------------------------------
+
+
+def helped(quick: bool) -> Iterator[Row]:
+    """Modes that are held as evenly, K e^−KL, of eight; the share near one in the note."""
+    seeds, batches = (1, 2) if quick else (3, 600)
+    x = points.sample("ring8", 20_000, seed=1)[0]
+    centres, sd = points.MIXTURES["ring8"]
+    cases: dict[str, dict[str, Any]] = {"nothing": {}} | HELP
+    for name, settings in cases.items():
+        even, near = [], []
+        for seed in range(seeds):
+            ((_, model, _),) = deque(playing(x, SLOW | settings, batches, seed, batches), maxlen=1)
+            seen = ModeCoverage(centres.tolist(), sd, "kl")
+            with torch.no_grad():
+                seen.update(model.generator(model.noise(2500, torch.Generator().manual_seed(7))))
+            even.append(len(centres) * float((-seen.of("kl")).exp()))
+            near.append(float(seen.of("quality")))
+        mean, said = of_seeds(even)
+        note = f"{said}, quality {of_seeds(near)[1]}, {seeds} seeds"
+        yield Row("claims", f"tricks: {name}", mean, unit="modes' worth", note=note)
