@@ -1,14 +1,14 @@
 """What the server answers besides Streamlit: Plotly.js out of its package, what the menu's search looks
-through, our own modules, short links, and lectures that are followed."""
+through, our own modules, short links, lectures that are followed, and addresses with steps in them."""
 
 from importlib.resources import files
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lab.ui import follow, search, short
 from lab.ui.components import JS, PLOTLY
@@ -32,6 +32,28 @@ class Modules(StaticFiles):
         response = await super().get_response(path, scope)
         response.headers["Cache-Control"] = "no-cache"
         return response
+
+
+class OneStep:
+    """Middleware: a page's address has one step. Under a deeper one Streamlit answers with a page whose files
+    are not there, and the reader sees nothing: /flow/log_det leads to /flow-log-det instead."""
+
+    TAKEN = ("_stcore", "app", "component", "media", "static", "lectern", "l", "f")  # Streamlit's, and ROUTES
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        steps = [step for step in scope.get("path", "").split("/") if step]
+        if len(steps) < 2 or steps[0] in self.TAKEN or scope.get("method") != "GET":
+            return await self.app(scope, receive, send)
+        asked = Request(scope)
+        if "text/html" not in asked.headers.get(
+            "accept", ""
+        ):  # Streamlit looks for its own files below a page
+            return await self.app(scope, receive, send)
+        to = asked.url.replace(path="/" + "-".join(steps).replace("_", "-"))
+        await RedirectResponse(f"{to.path}?{to.query}".rstrip("?"))(scope, receive, send)
 
 
 ROUTES: list[BaseRoute] = [

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
@@ -49,3 +50,18 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     served = TestClient(Starlette(routes=[Mount("/", routes.Modules(directory=tmp_path))]))
     assert served.get("/in.js").text == "1"
     assert served.get("/out.js").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("address", "leads"),
+    [("/flow/log_det?view=Series", "/flow-log-det?view=Series"), ("/a//b/c", "/a-b-c"),
+     ("/flow/%2e%2e%2fx", "/flow-..-x"), ("/flow-log-det", None), ("/lectern/search.json", None),
+     ("/_stcore/health", None), ("/static/js/index.js", None), ("/", None)],
+)  # fmt: skip
+def test_a_page_is_one_step_away(address: str, leads: str | None) -> None:
+    """Deeper addresses, as of the folders, lead to it; what the server itself has there stays."""
+    served = TestClient(routes.OneStep(PlainTextResponse("as it is")), follow_redirects=False)
+    assert "location" not in served.get(address).headers  # no reader: Streamlit's own look for its server
+    answer = served.get(address, headers={"accept": "text/html,*/*"})
+    assert answer.headers.get("location") == leads
+    assert (answer.text == "as it is") == (leads is None)
