@@ -8,7 +8,7 @@ from sklearn.decomposition import PCA
 from sklearn.decomposition import FactorAnalysis as Reference
 
 from lab.lenses import tables
-from pages.latent.linear import lens
+from pages.latent.linear import lens, point
 
 
 def test_the_noisy_gauge_turns_pca_and_not_the_factor() -> None:
@@ -46,20 +46,20 @@ def test_shrinking_by_hand() -> None:
     assert spoken(said["equations"][-1])[-1] == pytest.approx(0.84375, abs=1e-5)
     assert said["captions"][-1].startswith("σ² = 0.6250") and "-4.480 nats" in said["captions"][-1]
     x = lens.spectrum()
-    point = torch.tensor([[2.0, 1.0, 1.0]], dtype=torch.float64)
+    row = torch.tensor([[2.0, 1.0, 1.0]], dtype=torch.float64)
     for variance, answer in ((0.25, [1.875, 0.75, 0.0]), (0.01, [1.995, 0.99, 0.0])):
-        model = lens.with_variance(x, 2, variance)
+        model = point.with_variance(x, 2, variance)
         torch.testing.assert_close(
-            model.decode(model.encode(point))[0], torch.tensor(answer).double(), rtol=0, atol=1e-6
+            model.decode(model.encode(row))[0], torch.tensor(answer).double(), rtol=0, atol=1e-6
         )
 
 
 def test_a_clicked_point_is_the_one_that_is_shown() -> None:
     x = lens.spectrum()
     place = f"{x[7, 0]:.6g},{x[7, 1]:.6g}"
-    assert lens.nearest(x, (0, 1), {"x": float(x[7, 0]), "y": float(x[7, 1])}) == 7
+    assert point.nearest(x, (0, 1), {"x": float(x[7, 0]), "y": float(x[7, 1])}) == 7
     page = open_page("latent/linear", view="One point", data="Spectrum 4, 1, ¼", column=2, point=place)
-    expected = lens.with_variance(x, 1, 0.625).encode(x[7:8])[0, 0]
+    expected = point.with_variance(x, 1, 0.625).encode(x[7:8])[0, 0]
     assert spoken(film(page, "variance")["equations"][-1])[0] == pytest.approx(float(expected), abs=1e-3)
 
 
@@ -75,7 +75,7 @@ def test_own_table_names_what_it_leaves_out() -> None:
 
 
 def test_two_factors_have_a_disc() -> None:
-    story = lens.beliefs(lens.spectrum(), 2, 0)
+    story = point.beliefs(lens.spectrum(), 2, 0)
     assert story[-1].variance == pytest.approx(0.25) and story[-1].covariance.shape == (2, 2)
     for one in story:
         expected = one.variance / torch.tensor([4.0, 1.0]).double()

@@ -1,7 +1,5 @@
 """RNADE density: a mixture of Gaussians that moves as x₁ moves; one Gaussian cannot be in two places."""
 
-from torch import Tensor
-
 from lab import ui
 from lab.figures import basic
 from lab.lenses import drawing, ink
@@ -54,7 +52,7 @@ def shipped_sections(name: str) -> list[lens.Section]:
 
 
 @ui.cached
-def drawn(name: str, seed: int) -> Tensor:
+def drawn(name: str, seed: int):
     return drawing.samples(ui.load(name), POINTS, seed)
 
 

@@ -1,7 +1,5 @@
 """Sharing: networks of their own for every pixel against one set of columns, on few digits and on many."""
 
-from torch import Tensor
-
 from lab import ui
 from lab.figures import basic
 from lab.lenses import drawing
@@ -41,12 +39,12 @@ def shipped(name: str, size: int) -> lens.Shipped:
 
 
 @ui.cached
-def sheets(experiment: str) -> Tensor:
+def sheets(experiment: str):
     return lens.sheets(lens.columns(ui.load(experiment), UNITS))
 
 
 @ui.cached
-def drawn(experiment: str, seed: int) -> Tensor:
+def drawn(experiment: str, seed: int):
     return drawing.squares(drawing.samples(ui.load(experiment), SAMPLES, seed))
 
 

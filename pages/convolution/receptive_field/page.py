@@ -3,8 +3,6 @@
 import math
 from collections.abc import Callable
 
-from torch import Tensor
-
 from lab import ui
 from lab.figures import basic
 from lab.lenses import drawing, receptive_field, signals
@@ -72,7 +70,7 @@ with stage.rail:
 
 
 @ui.cached
-def swept(name: str, index: int, units: list, x: Tensor, others: Tensor, kind: str) -> lens.Sweep:
+def swept(name: str, index: int, units: list, x, others, kind: str) -> lens.Sweep:
     model = ui.load(name)
     return lens.sweep(model, receptive_field.walk(model, x), index, units, x, others, kind)
 

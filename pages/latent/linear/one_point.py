@@ -5,7 +5,7 @@ from typing import Any
 from lab import ui
 from modules.latent.linear_gaussian import LinearGaussian
 from modules.latent.ppca import PPCA
-from pages.latent.linear import common, figures, lens
+from pages.latent.linear import common, figures, lens, point
 
 
 def view(stage: Any) -> None:
@@ -14,8 +14,8 @@ def view(stage: Any) -> None:
     with stage.rail:
         column, k = common.column_and_factors(names)
     pair = (0, column) if column else (0, 1)
-    chosen = lens.nearest(x, pair, ui.selection("point"))
-    story, plane = lens.beliefs(x, k, chosen), lens.pca(x, k)
+    chosen = point.nearest(x, pair, ui.selection("point"))
+    story, plane = point.beliefs(x, k, chosen), point.pca(x, k)
     projection = plane.decode(plane.encode(x[chosen : chosen + 1]))[0]
     values = [round(one.variance, 6) for one in story]
     film = ui.film(len(values), key="variance", values=values, default=values[-1], label="σ² =", seconds=0.4)
@@ -51,7 +51,7 @@ def view(stage: Any) -> None:
                 for one in story
             ],
             equations=[
-                rf"\mathrm{{E}}[z|x]=({lens.spelled(one.mean)}),\qquad "
+                rf"\mathrm{{E}}[z|x]=({point.spelled(one.mean)}),\qquad "
                 rf"\frac{{\lambda_1-\sigma^2}}{{\lambda_1}}=\frac{{{first:.4f}-{one.variance:.4f}}}"
                 rf"{{{first:.4f}}}={1 - one.variance / first:.5f}"
                 for one in story
@@ -75,12 +75,12 @@ def view(stage: Any) -> None:
         ui.program(
             f"""
             import torch
-            from pages.latent.linear import lens
+            from pages.latent.linear import lens, point
 
             x = {source}
-            model = lens.with_variance(x, {k}, {now.variance!r})
+            model = point.with_variance(x, {k}, {now.variance!r})
             result = model.encode(x[{chosen}:{chosen + 1}])[0]
             """,
             shows=now.mean.tolist(),
         )
-        ui.source(LinearGaussian._posterior, PPCA, lens.with_variance, references=common.REFERENCES)
+        ui.source(LinearGaussian._posterior, PPCA, point.with_variance, references=common.REFERENCES)

@@ -2,8 +2,6 @@
 
 import math
 
-from torch import Tensor
-
 from lab import ui
 from lab.figures import theme
 from modules.latent import gaussians, mixture
@@ -37,7 +35,7 @@ stage.scenes(
 
 @ui.cached
 def climbed(
-    x: Tensor, k: int, covariance: gaussians.Covariance, floor: float, start: str, seed: int
+    x, k: int, covariance: gaussians.Covariance, floor: float, start: str, seed: int
 ) -> list[lens.Half]:
     return lens.em(x, k, covariance, floor, start, seed)
 
@@ -45,7 +43,7 @@ def climbed(
 restarted = ui.cached(lens.restarts)
 
 
-def steps_view(x: Tensor, own: str, code: str) -> None:
+def steps_view(x, own: str, code: str) -> None:
     with stage.rail:
         k = ui.slider("Gaussians, K", 1, 8, 3, key="k")
         covariance = ui.choice("Covariance", common.COVARIANCES, key="cov", as_list=True)
