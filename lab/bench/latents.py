@@ -188,7 +188,10 @@ def before(reader: Any, x: Tensor, train: Tensor) -> dict[str, float]:
 
 @torch.no_grad()
 def midpoints(model: VAE, reader: Any, x: Tensor, y: Tensor, pairs: int) -> dict[str, tuple[float, float]]:
-    """Mean length and share of sure decoded pictures: of the `ends`, of `lerp` and of `slerp` at one half."""
+    """Mean length and share of sure decoded pictures: of the `ends`, of `lerp` and of `slerp` at one half.
+
+    Between nearly opposite codes, which two dimensions have many of, an arc's middle may be long.
+    """
     z = model.encode(x)
     one, two = (torch.randint(len(x), (4 * pairs,), generator=seeded(seed)) for seed in (0, 1))
     kept = (y[one] != y[two]).nonzero().squeeze(1)[:pairs]

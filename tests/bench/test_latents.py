@@ -51,6 +51,15 @@ def test_the_signal_falls_with_k_and_the_doubly_reparametrised_rises() -> None:
     assert wide[0] != pytest.approx(plain[0], rel=0.05)
 
 
+def test_no_signal_is_none() -> None:
+    """At the posterior the gradient's mean is 0: what few draws leave of it is taken off."""
+    model, x = linear(40)
+    with torch.no_grad():
+        model.encoder[0].bias.copy_(torch.tensor([0.75, math.log(0.5)]))
+    found = latents.signal(model, x, (1,), "plain", repeats=200)
+    assert found[0] < 0.045 < 1 / math.sqrt(200)
+
+
 def test_slope() -> None:
     assert latents.slope((1, 4, 16), (3.0, 1.5, 0.75)) == pytest.approx(-0.5)
 
