@@ -23,6 +23,7 @@ from lab.lenses.training import training_steps
 from modules.latent.vae import VAE, gaussian_kl, reparameterize
 
 Walk = Literal["linear", "spherical"]
+RIDGE = 1e-3  # of a probe
 MOVES = 0.01  # variance of a posterior mean from which its dimension counts as active
 
 
@@ -285,6 +286,26 @@ def neighbours(z: Tensor, point: Tensor, count: int) -> tuple[Tensor, Tensor]:
 def active_units(means: Tensor, threshold: float = MOVES) -> Tensor:
     """(K,) bool: dimensions whose posterior mean moves with x, Var_x μ_j(x) > threshold ([GM] §3.11.1)."""
     return means.var(0, unbiased=False) > threshold
+
+
+def probe(z: Tensor, y: Tensor, held_z: Tensor, held_y: Tensor, ridge: float = RIDGE) -> float:
+    """Share of held-out labels that a linear map reads from codes, fitted by least squares on the others.
+
+    Args:
+        z, y: (N, K) codes and (N,) labels to fit on; held_z, held_y: to score on.
+        ridge: times N on the diagonal.
+    """
+    scale = z.std(0).clamp(min=1e-6)
+    one, held = (F.pad(part / scale, (0, 1), value=1.0).double() for part in (z, held_z))
+    hot = F.one_hot(y, int(y.max()) + 1).double()
+    gram = one.T @ one + ridge * len(one) * torch.eye(one.shape[1], dtype=torch.float64)
+    weights = torch.linalg.solve(gram, one.T @ hot)
+    return ((held @ weights).argmax(1) == held_y).double().mean().item()
+
+
+def floor(y: Tensor, held_y: Tensor) -> float:
+    """What always answering the commonest label of y reads of the held-out ones."""
+    return (held_y == y.bincount().argmax()).double().mean().item()
 
 
 # --- The bound of one input -----------------------------------------------------------------------

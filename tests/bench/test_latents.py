@@ -78,11 +78,12 @@ def test_the_bench_has_a_row_for_every_experiment(real_data) -> None:
     real_data("MNIST")
     rows = latents.measure(quick=True)
     assert {row.case.split(",")[0].split(":")[0].split(" of ")[0] for row in rows} >= {
-        "evidence", "gaps", "signal", "ranks", "samples", "midpoints",
+        "evidence", "gaps", "signal", "ranks", "samples", "probes", "midpoints",
     }  # fmt: skip
     told = {row.case: row.ours for row in rows}
     assert told["evidence, prior, N = 10"] < told["evidence, encoder, N = 10"] < 0
     assert told["gaps: encoder"] < told["gaps: best"] < told["gaps: log_p"]
+    assert told["probes: vae-bits-digits"] > 0.8 > 0.5 > told["probes: cvae-digits"] > told["probes: floor"]
     assert told["samples: aggregated"] < told["samples: prior"]
     for way in ("ends", "slerp"):
         assert told["midpoints of vae-mnist: lerp"] < told[f"midpoints of vae-mnist: {way}"]

@@ -16,9 +16,9 @@ from torch import Tensor
 from datamodules.two_chains import TwoChains
 from lab.experiments import Experiment
 from lab.lenses import latent
+from lab.lenses.latent import floor, probe
 from modules.latent.autoregressive_decoder import AutoregressiveVAE
 from modules.latent.vae import VAE, ElboParts, reparameterize
-from pages.latent.conditional.lens import floor, probe
 
 __all__ = [
     "DATA",

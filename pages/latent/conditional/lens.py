@@ -5,17 +5,18 @@ arXiv:1406.5298; [UDL] notes of ch. 17.
 """
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from lab.experiments import Experiment
 from lab.lenses import latent
+from lab.lenses.latent import floor, probe
 from modules.latent.conditional import CVAE
 from modules.latent.vae import VAE
 
+__all__ = ["CLASSES", "DRAWS", "costs", "every_class", "fits", "floor", "means", "probe", "read", "styles"]
+
 CLASSES = 10
 DRAWS = 50  # of L_S for each class
-RIDGE = 1e-3
 
 
 def fits(entry: Experiment) -> bool:
@@ -56,23 +57,3 @@ def costs(model: CVAE, x: Tensor, seed: int = 0) -> tuple[Tensor, Tensor]:
     """−L_S of log p(x|c) for each class (C,), nats, and p(c|x) of equally likely classes (C,): x (1, D)."""
     each = model.class_log_weights(x, DRAWS, torch.Generator().manual_seed(seed))[0]
     return -each, each.softmax(0)
-
-
-def probe(z: Tensor, y: Tensor, held_z: Tensor, held_y: Tensor, ridge: float = RIDGE) -> float:
-    """Share of held-out labels that a linear map reads from codes, fitted by least squares on the others.
-
-    Args:
-        z, y: (N, K) codes and (N,) labels to fit on; held_z, held_y: to score on.
-        ridge: times N on the diagonal.
-    """
-    scale = z.std(0).clamp(min=1e-6)
-    one, held = (F.pad(part / scale, (0, 1), value=1.0).double() for part in (z, held_z))
-    hot = F.one_hot(y, int(y.max()) + 1).double()
-    gram = one.T @ one + ridge * len(one) * torch.eye(one.shape[1], dtype=torch.float64)
-    weights = torch.linalg.solve(gram, one.T @ hot)
-    return ((held @ weights).argmax(1) == held_y).double().mean().item()
-
-
-def floor(y: Tensor, held_y: Tensor) -> float:
-    """What always answering the commonest label of y reads of the held-out ones."""
-    return (held_y == y.bincount().argmax()).double().mean().item()
