@@ -94,7 +94,7 @@ def write_texts(tokens: Tensor, card: dict[str, Any], out: Path | None) -> None:
     from datamodules.tokenizer import Tokenizer
 
     tokenizer = Tokenizer.from_dict(card["data"]["tokenizer"])
-    text = f"\n{'-' * 40}\n".join(tokenizer.decode(row) for row in tokens)
+    text = f"\n{'-' * 40}\n".join(tokenizer.decode(row).rstrip("\n") for row in tokens)
     if out is None:
         print(text)
         return

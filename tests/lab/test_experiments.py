@@ -216,6 +216,12 @@ def test_sample_writes_text(tmp_path: Path) -> None:
     assert len(texts) == 2 and all(text.strip() for text in texts)
 
 
+def test_a_line_is_written_without_what_fills_it_up(capsys) -> None:
+    assert main(["sample", "textvae-freebits-pydocs", "-n", "3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5 and lines[1] == lines[3] == "-" * 40 and all(lines)
+
+
 def test_lab_test_repeats_the_cards_number(capsys) -> None:
     assert main(["test", "made-digits"]) == 0
     shown = re.search(r"test/nll\W+([\d.]+)", capsys.readouterr().out)
