@@ -18,6 +18,7 @@ from lab.lenses import text as texts
 from modules.base import NextToken
 from modules.language.ngram import NGram
 from modules.language.truncation import SamplingParams, draw
+from modules.transformer.attention import KVCache
 from modules.transformer.gpt import GPT
 
 T = TypeVar("T")
@@ -72,11 +73,14 @@ def scoring(model: NextToken, text: Tensor, start: int) -> Iterator[Tensor]:
 
 class Remembering:
     """A model that answers what it has been asked before from memory: searches ask for the same beginnings
-    over and over."""
+    over and over. Of a GPT the keys and values of the beginnings asked last are kept, so that those that are
+    one token longer cost one token each."""
 
     def __init__(self, model: NextToken) -> None:
         self.model = model
         self.known: dict[tuple[int, ...], Tensor] = {}
+        self.read: list[tuple[int, ...]] = []
+        self.store: list[KVCache] = []
 
     def next_log_probs(self, prefix: Tensor, padding: Tensor | None = None) -> Tensor:
         """As the model's: (B, T) -> (B, V). Prefixes with padding are not remembered."""
@@ -85,9 +89,26 @@ class Remembering:
         asked = [tuple(row) for row in prefix.tolist()]
         new = {row: i for i, row in enumerate(asked) if row not in self.known}
         if new:
-            answers = self.model.next_log_probs(prefix[list(new.values())])
+            answers = self.answers(list(new), prefix[list(new.values())])
             self.known.update(zip(new, answers, strict=True))
         return torch.stack([self.known[row] for row in asked])
+
+    @torch.no_grad()
+    def answers(self, rows: list[tuple[int, ...]], prefix: Tensor) -> Tensor:
+        """Of the model, for rows that are new: `prefix` (B, T) has the same."""
+        model, length = self.model, prefix.shape[1]
+        if not isinstance(model, GPT) or not model.causal or length + 1 > model.context:
+            return model.next_log_probs(prefix)
+        places = {row: i for i, row in enumerate(self.read)}
+        parents = [places.get(row[:-1], -1) for row in rows] if length else [-1]
+        if min(parents) >= 0:
+            tokens, store = prefix[:, -1:], [layer.taken(torch.tensor(parents)) for layer in self.store]
+        else:
+            bos = prefix.new_full((len(prefix), 1), model.bos)
+            tokens, store = torch.cat([bos, prefix], 1), model.new_cache(len(prefix))
+        logits = model.logits(model.hidden(tokens, store)[:, -1])
+        self.read, self.store = rows, store
+        return logits.log_softmax(-1)
 
 
 def last(steps: Iterator[T]) -> T:

@@ -15,6 +15,7 @@ References:
     [UDL] §12.2, §12.3 (tokens as columns: the transpose of what is here).
 """
 
+import copy
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -169,6 +170,12 @@ class KVCache:
         self.values[:, :, self.length : end] = v
         self.length = end
         return self.keys[:, :, :end], self.values[:, :, :end]
+
+    def taken(self, rows: Tensor) -> "KVCache":
+        """A cache of its own for these rows (B',) of the batch; a row may be taken more than once."""
+        other = copy.copy(self)
+        other.keys, other.values = self.keys[rows], self.values[rows]
+        return other
 
     def clear(self) -> None:
         """Forget all tokens, keep the memory."""
