@@ -41,8 +41,8 @@ def noised(seed: int):
 
 
 @ui.cached
-def cut(seed: int, psi: float):
-    return truncation.judged(ui.load(lens.NAME), ui.load(truncation.READER), seed, psi)
+def cut(seed: int):
+    return truncation.cuts(ui.load(lens.NAME), ui.load(truncation.READER), seed)
 
 
 @ui.cached
@@ -60,10 +60,8 @@ with stage.rail:
     seed = ui.number("Seed", 0, 999, 0, key="seed")
     at = ui.slider("Layer", 1, len(names), len(names), key="layer") if show == "Layers" else 1
 ui.ahead(facts, ())
-for view, function in {"Mixing": mixed, "Noise": noised}.items():
+for view, function in {"Mixing": mixed, "Noise": noised, "Truncation": cut}.items():
     ui.ahead(function, (seed,) if view != show else (min(999, seed + 1),))
-if show != "Truncation":
-    ui.ahead(cut, *((seed, psi) for psi in truncation.CUTS))
 
 # --- Mixing -------------------------------------------------------------------------------------
 
@@ -118,8 +116,7 @@ elif show == "Noise":
 # --- Truncation ---------------------------------------------------------------------------------
 
 elif show == "Truncation":
-    seen, certain, spreads = (list(each) for each in zip(*(cut(seed, psi) for psi in truncation.CUTS),
-                                                          strict=True))  # fmt: skip
+    seen, certain, spreads = cut(seed)
     film = ui.film(len(seen), key="psi", values=truncation.CUTS, default=1.0, label="ψ", seconds=0.6)
     pairs = [(a, b / spreads[-1]) for a, b in zip(certain, spreads, strict=True)]
     with stage.picture:

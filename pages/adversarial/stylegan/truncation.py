@@ -3,7 +3,7 @@
 Shapes: as of the lens.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import torch
@@ -36,23 +36,30 @@ def sure(reader: Any, pictures: Tensor) -> float:
 
 
 @torch.no_grad()
-def cut(model: StyleGAN, seed: int, psi: float) -> Tensor:
-    """Pictures (JUDGED, S, S) of styles cut off at ψ, with noise."""
+def drawn(model: StyleGAN, seed: int, cuts: Sequence[float]) -> Iterator[Tensor]:
+    """Pictures (JUDGED, S, S) of the same styles cut off at each ψ, with noise."""
     noise = model.noise(JUDGED, torch.Generator().manual_seed(seed))
     z, of_layers = noise[:, : model.latent_dim], noise[:, model.latent_dim :]
-    return model.pictures(model.styles(z, psi), of_layers)[:, 0]
+    styles, mean = model.styles(z), model.mean_style()
+    for psi in cuts:
+        yield model.pictures(mean.lerp(styles, psi), of_layers)[:, 0]
 
 
-def judged(model: StyleGAN, reader: Any, seed: int, psi: float) -> tuple[Tensor, float, float]:
-    """At one ψ: pictures (SHEET, S, S), how sure the reader is, and how far they spread (sd of a pixel)."""
-    pictures = cut(model, seed, psi)
-    return pictures[:SHEET], sure(reader, pictures), float(lens.spread(pictures).mean())
+def cut(model: StyleGAN, seed: int, psi: float) -> Tensor:
+    """Those at one ψ."""
+    (pictures,) = drawn(model, seed, [psi])
+    return pictures
 
 
 def cuts(model: StyleGAN, reader: Any, seed: int) -> tuple[list[Tensor], list[float], list[float]]:
-    """`judged` at each ψ."""
-    seen, certain, spreads = zip(*(judged(model, reader, seed, psi) for psi in CUTS), strict=True)
-    return list(seen), list(certain), list(spreads)
+    """At each of CUTS: pictures (SHEET, S, S), how sure the reader is, and how far they spread (sd of a
+    pixel)."""
+    seen, certain, spreads = [], [], []
+    for pictures in drawn(model, seed, CUTS):
+        seen.append(pictures[:SHEET])
+        certain.append(sure(reader, pictures))
+        spreads.append(float(lens.spread(pictures).mean()))
+    return seen, certain, spreads
 
 
 def cut_captions(certain: Sequence[float], spreads: Sequence[float]) -> list[str]:
