@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from lab.figures import basic, theme
 from pages.adversarial.judge.lens import Verdict
-from pages.adversarial.latent_pad.lens import Cut
+from pages.adversarial.latent_pad.lens import TAUS, Cut
 
 
 def curves(seen: Sequence[Cut], at: int, floor: Verdict) -> go.Figure:
@@ -27,7 +27,8 @@ def curves(seen: Sequence[Cut], at: int, floor: Verdict) -> go.Figure:
             marker={"size": 15, "color": color, "line": {"width": 2, "color": theme.text()}},
             hoverinfo="skip",
         )  # fmt: skip
-    fig.update_xaxes(title="τ", tickvals=places, ticktext=[f"{c.tau:g}" for c in seen], range=[-0.4, 9.4])
+    fig.update_xaxes(title="τ", tickvals=list(range(len(TAUS))), ticktext=[f"{t:g}" for t in TAUS])
+    fig.update_xaxes(range=[-0.4, len(TAUS) - 0.6])
     fig.update_yaxes(range=[-0.05, 1.05], tickvals=[0.2, 0.4, 0.6, 0.8, 1])
     return fig
 

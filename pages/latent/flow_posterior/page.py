@@ -79,8 +79,12 @@ of, start_training = settings()
 
 
 def so_far(found: lens.Found) -> None:
-    ui.figure(figures.plane(density, found.draws[-1]), key="so-far", share=0.8,
-              alt="The posterior and the draws of q so far")  # fmt: skip
+    left, right = ui.columns(2)
+    with left:
+        ui.figure(figures.plane(density, found.draws[-1]), key="plane", share=1.0,
+                  alt="The posterior and the draws of q so far")  # fmt: skip
+    with right:
+        ui.figure(figures.climb(found, None), key="climb", share=1.0, alt="The ELBO so far, under log p(x)")
 
 
 with stage.picture:
