@@ -2,8 +2,8 @@
 
 recipe       small digits, a line of DCGAN's recipe left out: Fréchet distance of the pixels to held-out
              digits after 400 batches
-truncation   `dcgan-digits` with z kept within τ: precision and recall (k = 3) in the 64 means of the last
-             maps of `cnn-digits`; held-out digits before the same judges are the floor
+truncation   `dcgan-digits` and `dcgan-mnist` with z kept within τ: precision and recall (k = 3) in the means
+             of the last maps of `cnn-digits` and `cnn-mnist`; held-out digits are the floor
 noise        Pix2Pix that gets noise beside the outline: the output's deviation over the noise, beside that
              of the stripes over their phase, which the outline leaves open
 birthday     pairs among 400 draws that are the same: nearer than those of 400 training digits are, but for
@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from datamodules import points
+from datamodules.mnist import MNIST
 from datamodules.pairs import DARK, PALE, DigitPairs
 from lab import weights
 from lab.bench.games import features
@@ -71,23 +72,32 @@ def ablated(quick: bool) -> Iterator[Row]:
 
 
 def truncated(quick: bool) -> Iterator[Row]:
-    """Precision of each τ, and recall in the note, against as many training digits as are held out."""
+    """Small digits, and MNIST's, of which as many are taken as held-out small ones, three times."""
     known, held = recipe.digits()
     count = 60 if quick else len(held)
     order = torch.randperm(len(known), generator=torch.Generator().manual_seed(0))[:count]
-    network, model = weights.load("cnn-digits"), weights.load("dcgan-digits")
-    data = features(network, known[order])[1]
-    shown = {"held-out digits": held[:count]}
+    yield from cut("digits", known[order], held[:count])
+    if not quick:
+        data, first = MNIST(binarize="none"), torch.arange(3 * count)
+        data.setup("fit")
+        data.setup("test")
+        yield from cut("mnist", data.train_set[first][0], data.test_set[first][0])
+
+
+def cut(name: str, known: Tensor, held: Tensor) -> Iterator[Row]:
+    """Precision of a DCGAN at each τ, and recall in the note, against as many digits of training."""
+    network, model = weights.load(f"cnn-{name}"), weights.load(f"dcgan-{name}")
+    data, shown = features(network, known)[1], {"held-out digits": held}
     for bound in TRUNCATIONS:
         with torch.no_grad():
             made = model.sample(  # type: ignore[operator]
-                count, generator=torch.Generator().manual_seed(0), truncation=bound
+                len(held), generator=torch.Generator().manual_seed(0), truncation=bound
             )
         shown[f"τ = {bound:g}" if bound else "all of z"] = made
-    for name, pictures in shown.items():
+    for which, pictures in shown.items():
         precision, recall = judges.precision_recall(data, features(network, pictures)[1], 3)
-        note = f"recall {recall:.3f}, {count} each"
-        yield Row("claims", f"truncation: {name}", float(precision), unit="precision", note=note)
+        note = f"recall {recall:.3f}, {len(held)} each"
+        yield Row("claims", f"truncation: {name}, {which}", float(precision), unit="precision", note=note)
 
 
 # --- Noise that is ignored ------------------------------------------------------------------------

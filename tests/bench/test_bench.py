@@ -130,6 +130,31 @@ def test_diffusion_bench_measures_or_says_how_to_install_a_peer() -> None:
         assert row.ours > 0 and (row.ratio > 0 or row.note == diffusion.INSTALL)
 
 
+def test_parts_bench_leaves_out_what_it_says() -> None:
+    from lab.bench import denoiser_parts as parts
+
+    *rows, floor = parts.measure(quick=True)
+    assert [row.case.partition(": ")[2] for row in rows] == [
+        "whole, last weights", "whole, averaged weights", "no attention, averaged weights",
+        "no skips, averaged weights",
+    ]  # fmt: skip
+    assert all(0 < row.ours < 2 and "FD of cnn-digits" in row.note for row in rows) and floor.ours > 0
+    x, t = torch.randn(2, 1, 8, 8, generator=torch.Generator().manual_seed(0)), torch.tensor([5, 900])
+    said = {}
+    for part in parts.PARTS:
+        torch.manual_seed(0)
+        model = parts.built(part)
+        torch.nn.init.normal_(model.net.unet.last.weight, std=0.1)  # type: ignore[union-attr, arg-type]
+        with torch.no_grad():
+            said[part] = model.net(x, t)
+        assert any(m for m in model.net.unet.modules() if "Attention" in type(m).__name__) == (  # type: ignore[union-attr]
+            part != "no attention"
+        )
+    assert len({float(one.sum()) for one in said.values()}) == 3
+    h = torch.ones(1)
+    assert not parts.no_skip("skip 0", h).any() and parts.no_skip("down 1", h) is h
+
+
 def test_denoising_bench_tells_densities_and_distances_of_all_that_is_asked() -> None:
     from lab.bench import denoising
     from modules.diffusion.flow_matching import FlowMatching
