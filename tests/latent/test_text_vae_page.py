@@ -1,6 +1,7 @@
 """Text from a code: what each scene says, walks, swaps and letters against the model's own, typed lines."""
 
 import math
+import re
 
 import pytest
 import torch
@@ -125,8 +126,14 @@ def test_the_walk_on_the_page(shipped: dict[str, TextVAE], ends: tuple) -> None:
     assert f"{walk.different} different lines" in prose(page)
     assert figure(page, "sheet")[1]["layout.shapes.0.y0"][7] == 7.5
     drawn = figures.sheet(A, B, walk.lines, 7).data[0]
-    written = "".join(t for t, y in zip(drawn.text, drawn.y, strict=True) if y == 8)
-    assert written == walk.lines[7].replace(" ", "")
+    assert re.sub("<[^>]*>", "", drawn.text[7]) == walk.lines[7]
+    assert list(drawn.y) == list(range(1, 12))
+
+
+def test_letters_that_the_line_above_does_not_have_are_marked() -> None:
+    said = figures.marked("the list is", "the last")
+    assert re.sub("<span[^>]*>", "[", said).replace("</span>", "]") == "the l[i]st [is]"
+    assert figures.marked("same", "same") == "same"
 
 
 def test_the_swap_in_numbers(found: dict[str, lens.Used]) -> None:

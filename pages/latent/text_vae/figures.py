@@ -1,6 +1,7 @@
 """Figures of lines from codes: a walk as a sheet of text, how far it goes, and a line letter by letter."""
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import plotly.graph_objects as go
@@ -10,38 +11,32 @@ from lab.figures import basic, theme
 LEFT, WIDE = -3.5, 40  # columns of the sheet: room for the names of the ends, and letters
 
 
+def marked(line: str, above: str) -> str:
+    """A line in which every letter that the one above does not have there is orange."""
+    padded = above.ljust(len(line))
+    parts = []
+    for same, run in groupby(zip(line, padded, strict=False), lambda pair: pair[0] == pair[1]):
+        text = "".join(letter for letter, _ in run)
+        parts.append(text if same else f'<span style="color:{theme.VERMILLION}">{text}</span>')
+    return "".join(parts)
+
+
 def sheet(a: str, b: str, written: Sequence[str], at: int) -> go.Figure:
     """The line A, what is written on the way, and the line B; letters are orange where a line differs from
     the one above it. The present one is framed (shape 0)."""
+    last = len(written) + 1
+    # one text a line: with one a letter the film turns a third as fast
+    lines = [marked(line, before) for line, before in zip(written, [*written[:1], *written], strict=False)]
     fig = go.Figure()
-    rows = [a, *written, b]
-    last = len(rows) - 1
-    x: list[float] = []
-    y, letters, colors = [], [], []
-    for row, line in enumerate(rows):
-        above = rows[row - 1] if 1 < row < last else None
-        for column, letter in enumerate(line):
-            if letter == " ":
-                continue
-            same = above is not None and column < len(above) and above[column] == letter
-            x.append(column)
-            y.append(row)
-            letters.append(letter)
-            colors.append(
-                theme.INPUT
-                if row in (0, last)
-                else theme.text()
-                if above is None or same
-                else theme.VERMILLION
-            )
-    x += [LEFT + 1.5] * 2
-    y += [0, last]
-    letters += ["<b>A</b>", "<b>B</b>"]
-    colors += [theme.INPUT] * 2
-    fig.add_scatter(
-        x=x, y=y, text=letters, mode="text", hoverinfo="skip", showlegend=False,
-        textfont={"family": "monospace", "size": theme.FONT_SIZE, "color": colors},
-    )  # fmt: skip
+    for x, y, text, color in (
+        ([0] * len(lines), list(range(1, last)), lines, theme.text()),
+        ([0, 0], [0, last], [a, b], theme.INPUT),
+        ([LEFT + 1] * 2, [0, last], ["<b>A</b>", "<b>B</b>"], theme.INPUT),
+    ):
+        fig.add_scatter(
+            x=x, y=y, text=text, mode="text", textposition="middle right", hoverinfo="skip", showlegend=False,
+            textfont={"family": "monospace", "size": theme.FONT_SIZE, "color": color},
+        )  # fmt: skip
     fig.add_shape(
         type="rect", x0=-0.8, x1=WIDE - 0.2, y0=at + 0.5, y1=at + 1.5,
         line={"color": theme.VERMILLION, "width": 3},
