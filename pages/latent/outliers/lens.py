@@ -9,6 +9,7 @@ Shapes: pictures x (M, 64) of 0 and 1; scores (M,).
 References: [UDL] 14.1; [GM] §3.4; Nalisnick et al. 2019, arXiv:1810.09136.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -103,9 +104,19 @@ class Judged:
         return low - slack, high + slack
 
 
+def judging(model: VAE, known: Tensor, digits: Tensor, draws: int) -> Iterator[tuple[float, Judged]]:
+    """One set after the other: the share done, and the sets so far."""
+    sets, of_known = {"digits": digits, **others(digits)}, scores(model, known, draws)
+    seen: dict[str, dict[str, Tensor]] = {}
+    for name, x in sets.items():
+        seen = {**seen, name: scores(model, x, draws)}
+        yield len(seen) / len(sets), Judged(of_known, seen)
+
+
 def judged(model: VAE, known: Tensor, digits: Tensor, draws: int) -> Judged:
-    sets = {"digits": digits, **others(digits)}
-    return Judged(scores(model, known, draws), {name: scores(model, x, draws) for name, x in sets.items()})
+    """All sets."""
+    *_, (_, found) = judging(model, known, digits, draws)
+    return found
 
 
 def histogram(values: Tensor, low: float, high: float) -> Tensor:

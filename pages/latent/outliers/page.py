@@ -31,10 +31,30 @@ stage.scenes(
 )  # fmt: skip
 
 
-@ui.cached
-def judged(name: str, draws: int) -> lens.Judged:
-    known, digits = (common.small_bits(split)[0] for split in ("val", "test"))
-    return lens.judged(ui.load(name), known, digits, draws)
+def judging(name: str, draws: int):
+    """What the scores of all sets depend on, and how they are begun."""
+
+    def start():
+        known, digits = (common.small_bits(split)[0] for split in ("val", "test"))
+        return lens.judging(ui.load(name), known, digits, draws)
+
+    return (name, draws), start
+
+
+def show_gauges(found: lens.Judged, at: int, film=None) -> None:
+    """Both scores of the digits, of the other set and of the reader's picture."""
+    if kind not in found.sets:  # not yet
+        return
+    for score, column, unit in zip(lens.SCORES, ui.columns(2), ("log p̂(x), nats", "‖x − x̂‖²"), strict=True):
+        line = [found.threshold(score, share) for share in SHARES]
+        low, high = found.ends(kind, score, own[score])
+        shares = {n: lens.histogram(found.sets[n][score], low, high) for n in ("digits", kind)}
+        with column:
+            ui.figure(
+                figures.gauge(shares, low, high, line[at], own[score], unit), key=score, share=1.0, film=film,
+                frames={"layout.shapes.0.x0": line, "layout.shapes.0.x1": line} if film else None,
+                data=shares, alt=f"{score} of test digits and another set, the threshold, and your picture",
+            )  # fmt: skip
 
 
 with stage.rail:
@@ -45,29 +65,24 @@ with stage.rail:
     picture = ui.draw("Your picture", key="x", size=lens.SIDE, examples=shelf)
     name = ui.choice("Model", MODELS, key="model", as_list=True)
 x = (picture > 0.5).float().reshape(1, -1)
-ui.ahead(
-    judged,
-    *((name, each) for each in DRAWS if each != draws),
-    *((each, draws) for each in MODELS if each != name),
-)
-found, mine = judged(name, draws), lens.scores(ui.load(name), x, draws)
+soon = [judging(name, each) for each in DRAWS if each != draws]
+soon += [judging(each, draws) for each in MODELS if each != name]
+mine = lens.scores(ui.load(name), x, draws)
 own = {score: float(value) for score, value in mine.items()}
+of, start = judging(name, draws)
+with stage.picture:
+    found = ui.promptly(
+        "Judge", start, key="judged", of=of, quick=True, soon=soon,
+        show=lambda so_far: show_gauges(so_far, SHARES.index(0.05)),
+        says="The film is there when all are judged.",
+    )  # fmt: skip
 film = ui.film(len(SHARES), key="share", values=SHARES, default=0.05, label="Flag of digits:", seconds=0.6)
 lines = {score: [found.threshold(score, share) for share in SHARES] for score in lens.SCORES}
 
 # --- Pictures -----------------------------------------------------------------------------------
 
 with stage.picture:
-    for score, column, unit in zip(lens.SCORES, ui.columns(2), ("log p̂(x), nats", "‖x − x̂‖²"), strict=True):
-        low, high = found.ends(kind, score, own[score])
-        shares = {n: lens.histogram(found.sets[n][score], low, high) for n in ("digits", kind)}
-        with column:
-            ui.figure(
-                figures.gauge(shares, low, high, lines[score][film.at], own[score], unit), key=score,
-                share=1.0, film=film,
-                frames={"layout.shapes.0.x0": lines[score], "layout.shapes.0.x1": lines[score]},
-                data=shares, alt=f"{score} of test digits and another set, the threshold, and your picture",
-            )  # fmt: skip
+    show_gauges(found, film.at, film)
 with stage.foot:
     film.bar(
         captions=[
