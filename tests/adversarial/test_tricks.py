@@ -1,6 +1,7 @@
 """Switches against unsteadiness and collapse: what each changes in a loss, and games of other shapes."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import contracts
@@ -152,6 +153,13 @@ def test_a_turn_of_each_moves_its_own_weights_and_samples_replay(model: Any) -> 
         moved = torch.autograd.grad(loss, players[whose], allow_unused=True)
         assert all(g is not None and bool(g.isfinite().all()) for g in moved)
     contracts.reproducible(lambda n: game.sample(5, seed=n))
+
+
+@pytest.mark.parametrize("kind", [TrickGAN, MADGAN, VEEGAN])
+def test_each_survives_a_life(kind: type[GAN], tmp_path: Path) -> None:
+    model = made(kind)
+    labels = torch.zeros(len(X), dtype=torch.int64)
+    contracts.survives_a_life(model, (X, labels), lambda one: one.sample(3, seed=0), tmp_path)
 
 
 @pytest.mark.parametrize(
