@@ -27,7 +27,6 @@ from lab.ui.language import beginning, language_model, language_models, next_tok
 from lab.ui.models import cached, card, experiment, history, load, read_history, spelled, trained
 from lab.ui.navigation import course_map, navigation, page_link, pages, tile
 from lab.ui.page import check, equation, notice, program, source, stop, wait
-from lab.ui.prompt import prepare, promptly
 from lab.ui.ranges import near
 from lab.ui.rewind import Rewind, rewind
 from lab.ui.stage import guard, scene, stage
@@ -47,7 +46,7 @@ __all__ = [
     "columns", "container", "course_map", "divider", "draw", "equation", "expander", "experiment", "figure",
     "film", "found", "found_ahead", "gate", "guard", "held_text", "history", "ink", "job", "json",
     "language_model", "language_models", "live", "load", "markdown", "metric", "navigation", "near",
-    "next_token_model", "notice", "number", "page_link", "pages", "prepare", "program", "promptly",
+    "next_token_model", "notice", "number", "page_link", "pages", "program",
     "read_history", "rerun", "rewind", "samples", "scene", "select", "selected_cell", "selection",
     "set_values", "setting", "slider", "source", "spelled", "stage", "stop", "table", "tabs", "text", "tile",
     "toggle", "trained", "unlocked", "upload", "wait", "warning", "write",

@@ -2,7 +2,8 @@
 
 import csv
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, wraps
 from pathlib import Path
@@ -101,6 +102,22 @@ def note(read: Mapping[Path, str]) -> None:
         known.update(read)
 
 
+def unchanged(read: Mapping[Path, str]) -> bool:
+    """Whether all weights that were read are still the same."""
+    return all(state(place) == then for place, then in read.items())
+
+
+@contextmanager
+def reading(read: dict[Path, str]) -> Iterator[None]:
+    """Note in `read` which weights are looked at meanwhile, and how they are."""
+    token = _read.set(read)
+    try:
+        yield
+    finally:
+        _read.reset(token)
+        note(read)
+
+
 def load(name: str) -> Any:
     """The trained model, of the class its card names; loaded once per process, in evaluation mode. Do not
     change it."""
@@ -142,6 +159,9 @@ def digest(tensor: torch.Tensor) -> bytes:
     return hashlib.sha256(f"{t.dtype}{tuple(t.shape)}".encode() + t.numpy().tobytes()).digest()
 
 
+HASHES: dict[str | type[Any], Callable[[Any], Any]] = {torch.Tensor: digest}
+
+
 def cached(function: F) -> F:
     """Keep results of a heavy function, keyed by its arguments (numbers, texts, tensors) and by the weights
     that it loads: a run that is written anew is seen.
@@ -149,22 +169,19 @@ def cached(function: F) -> F:
     All readers get the same object: do not change it. Give it the model's name rather than the model; an
     argument whose name starts with `_` is no part of the key.
     """
-    hashes: dict[str | type[Any], Callable[[Any], Any]] = {torch.Tensor: digest}
 
     @wraps(function)
     def noted(*args: Any, **kwargs: Any) -> tuple[Any, dict[Path, str]]:
-        token = _read.set({})
-        try:
-            return function(*args, **kwargs), _read.get() or {}
-        finally:
-            _read.reset(token)
+        read: dict[Path, str] = {}
+        with reading(read):
+            return function(*args, **kwargs), read
 
-    kept = st.cache_resource(show_spinner="Computing …", max_entries=128, hash_funcs=hashes)(noted)
+    kept = st.cache_resource(show_spinner="Computing …", max_entries=128, hash_funcs=HASHES)(noted)
 
     @wraps(function)
     def current(*args: Any, **kwargs: Any) -> Any:
         found, read = kept(*args, **kwargs)
-        if any(state(place) != then for place, then in read.items()):
+        if not unchanged(read):
             kept.clear(*args, **kwargs)
             found, read = kept(*args, **kwargs)
         note(read)

@@ -15,7 +15,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import bootstrap, cli
 
 from lab.figures import basic, theme
-from lab.ui import access, changes, idle, prompt
+from lab.ui import access, changes, idle, working
 
 PATIENCE = 60  # seconds until the server answers
 ASGI = Path(__file__).parent / "asgi.py"
@@ -37,7 +37,7 @@ def run(args: Sequence[str] = (), page: str = "") -> int:
     PagesManager.uses_pages_directory = False
     changes.install()
     idle.start()
-    prompt.start()
+    working.start()
     # What is loaded now stays: no collection looks at it again. None runs after every answer (167 ms each).
     gc.collect()
     gc.freeze()

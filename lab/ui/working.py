@@ -1,42 +1,64 @@
 """A longer computation on a page: started by a button, with progress, and cancelled by another; or at once,
-where it is short."""
+kept for all readers, and whole without a word where a moment is enough."""
 
+import math
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
 
 from lab.errors import UserError
 from lab.ui.idle import ahead
-from lab.ui.models import cached
+from lab.ui.models import HASHES, note, reading, unchanged
 from lab.ui.page import stop, wait
 from lab.ui.watching import live
 
 FRAME = 0.3  # seconds of work between two drawings
+PATIENCE = (
+    0.25  # seconds that a reader of a server waits for what is quick, before what there is so far is drawn
+)
 
 # Yields the share done, from 0 to 1, and what is found so far; what it yields last is whole.
 Work = Iterator[tuple[float, Any]]
+Asked = tuple[Any, Callable[[], Work]]  # all that a computation depends on, and what begins it
+
+patience = math.inf  # of this process: where nobody serves, in a test or a program, the whole is waited for
+
+
+def start() -> None:
+    """There are readers from now on, who are shown what there is after `PATIENCE`."""
+    global patience
+    patience = PATIENCE
 
 
 @dataclass
 class Job:
-    """A computation that a reader has started. `of` is all it depends on."""
+    """A computation that a reader has started. `of` is all it depends on, with the weights in `read`."""
 
     of: Any
     work: Work
     share: float = 0.0
     found: Any = None
     state: Literal["running", "done", "cancelled"] = "running"
+    drawn: bool = True  # what is found so far is on the page
+    read: dict[Path, str] = field(default_factory=dict)
+
+    @classmethod
+    def begin(cls, of: Any, start: Callable[[], Work]) -> "Job":
+        read: dict[Path, str] = {}
+        with reading(read):
+            return cls(of, start(), read=read)
 
     def advance(self, seconds: float) -> None:
         """Work on for so long, or to the end; what fails ends the job."""
         end = time.monotonic() + seconds
         try:
-            while self.state == "running" and time.monotonic() < end:
-                self.share, self.found = next(self.work)
+            with reading(self.read):
+                while self.state == "running" and time.monotonic() < end:
+                    self.share, self.found = next(self.work)
         except StopIteration:
             self.state = "done"
         except BaseException:
@@ -66,17 +88,38 @@ def job(
         before: draws what stands there until something is found.
         at_once: begin without being asked; what was cancelled waits for the button.
     """
+    done = attend(label, start, key, of, show, before, FRAME if at_once else None)
+    return done.found if done else None
+
+
+def attend(
+    label: str,
+    start: Callable[[], Work],
+    key: str,
+    of: Any,
+    show: Callable[[Any], None] | None,
+    before: Callable[[], None] | None,
+    first: float | None,
+) -> Job | None:
+    """A job as it stands on the page; returned once it is done.
+
+    Args:
+        first: seconds of work before the first drawing of a job that begins by itself.
+    """
     slot = f"_job:{key}"
     now: Job | None = st.session_state.get(slot)
-    if now is not None and now.of != of:
+    if now is not None and (now.of != of or not unchanged(now.read)):
         now.cancel()
         now = st.session_state[slot] = None
-    if now is None and at_once:
-        now = st.session_state[slot] = Job(of, start())
+    if now is None and first is not None:
+        now = Job.begin(of, start)
+        now.advance(first)
+        now.drawn = False
+        st.session_state[slot] = now
     if now is None or now.state == "cancelled":
 
         def begin() -> None:
-            st.session_state[slot] = Job(of, start())
+            st.session_state[slot] = Job.begin(of, start)
 
         st.button(label, key=key, on_click=begin, type="primary", icon=":material/play_arrow:")
         if now is not None:
@@ -84,39 +127,66 @@ def job(
         if before is not None:
             before()
         return None
-    if now.state == "running":
-        mine = now
+    if now.state == "done":
+        return now
+    running = now
 
-        @live(every=0.1)
-        def frame() -> None:
-            if mine.state != "running":
-                st.rerun()
-            mine.advance(FRAME)
-            if mine.state == "done":
-                st.rerun()
-            st.progress(min(1.0, mine.share), f"{100 * mine.share:.0f} %")
-            st.button("Cancel", key=f"{key}-cancel", on_click=mine.cancel, icon=":material/close:")
-            if show is not None and mine.found is not None:
-                show(mine.found)
-            elif before is not None:
-                before()
+    @live(every=0.1)
+    def frame() -> None:
+        if running.state != "running":
+            st.rerun()
+        if running.drawn:  # what the first moment has found is drawn before the work goes on
+            running.advance(FRAME)
+        running.drawn = True
+        if running.state == "done":
+            st.rerun()
+        if show is not None and running.found is not None:  # where the whole will stand
+            show(running.found)
+        elif before is not None:
+            before()
+        bar, button = st.columns([6, 1], vertical_alignment="center")
+        with bar:
+            st.progress(min(1.0, running.share), f"{100 * running.share:.0f} %")
+        with button:
+            st.button("Cancel", key=f"{key}-cancel", on_click=running.cancel)
 
-        frame()
-        return None
-    return now.found
-
-
-@cached
-def all_of(key: str, of: Any, _start: Callable[[], Work]) -> Any:
-    """What the work of a page yields last; kept by its key and by all that it depends on."""
-    ((_, found),) = deque(_start(), maxlen=1)
-    return found
+    frame()
+    return None
 
 
-@st.cache_resource(show_spinner=False, max_entries=128)  # a spinner would take the job's place for a moment
-def shelf(key: str, of: Any) -> dict[str, Any]:
-    """Where a shared job puts what it has found: one place for all readers."""
-    return {}
+@dataclass
+class Place:
+    """Where all readers find what a job has found, and the weights that it has read."""
+
+    whole: Any = None
+    read: dict[Path, str] | None = None
+
+    @property
+    def filled(self) -> bool:
+        return self.read is not None and unchanged(self.read)
+
+    def put(self, job: Job) -> None:
+        self.whole, self.read = job.found, job.read
+
+
+@st.cache_resource(show_spinner=False, max_entries=64, hash_funcs=HASHES)
+def place(key: str, of: Any) -> Place:
+    """The place of what depends on `of` alone."""
+    return Place()
+
+
+def compute(key: str, of: Any, start: Callable[[], Work]) -> None:
+    """Fill a place, unless it is."""
+    if not (kept := place(key, of)).filled:
+        job = Job.begin(of, start)
+        job.advance(math.inf)
+        kept.put(job)
+
+
+def found_ahead(key: str, *asked: Asked) -> None:
+    """Compute while the server is idle what `found` may be asked for next under this key, where it is quick:
+    (of, start) of each, as it takes them, the likeliest first."""
+    ahead(compute, *((key, *each) for each in asked))
 
 
 def found(
@@ -128,36 +198,27 @@ def found(
     quick: bool,
     says: str,
     show: Callable[[Any], None] | None = None,
-    soon: Iterable[tuple[Any, Callable[[], Work]]] = (),
-    shared: bool = False,
+    soon: Iterable[Asked] = (),
 ) -> Any:
-    """What a computation has found: at once where it is `quick`, else by a job that begins by itself; the
-    page ends here until it is done, or with the sentence of what it cannot do.
+    """What a computation has found, kept for all readers. It begins by itself; where it takes longer than a
+    moment, the page shows what there is so far and progress, and ends here until it is done, or with the
+    sentence of what it cannot do.
 
     Args:
-        start, of, show: as of `job`.
+        start, of, show: as of `job`; whether weights that it reads have changed is looked after.
+        quick: it takes a second or two: without a server the whole is waited for.
         says: what will be shown when it is done.
         soon: `of` and `start` of quick computations that may be asked for next, the likeliest first.
-        shared: what a job has found is kept for all readers: `of` is all it depends on, and no weights that
-            a reader could train anew.
     """
-    ahead(all_of, *((key, *each) for each in soon))
-    known = shelf(key, of) if shared and not quick else {}
-    if "whole" in known:
-        return known["whole"]
-    try:
-        whole = (
-            all_of(key, of, start) if quick else job(label, start, key=key, of=of, show=show, at_once=True)
-        )
-    except (UserError, ValueError) as error:
-        stop(str(error))
-    if whole is None:
-        wait(says)
-    known["whole"] = whole
-    return whole
-
-
-def found_ahead(key: str, *asked: tuple[Any, Callable[[], Work]]) -> None:
-    """Compute while the server is idle what `found` may be asked for next under this key, where it is quick:
-    (of, start) of each, as it takes them, the likeliest first."""
-    ahead(all_of, *((key, of, start) for of, start in asked))
+    found_ahead(key, *soon)
+    kept = place(key, of)
+    if not kept.filled:
+        try:
+            done = attend(label, start, key, of, show, None, patience if quick else FRAME)
+        except (UserError, ValueError) as error:
+            stop(str(error))
+        if done is None:
+            wait(says)
+        kept.put(done)
+    note(kept.read or {})
+    return kept.whole

@@ -1,10 +1,12 @@
 """The longer computation of a page: begun, shown while it goes on, finished, cancelled, forgotten."""
 
+from pathlib import Path
+
 import pytest
-from opening import captions, move, prose, run_page
+from opening import captions, finish, move, prose, run_page
 from streamlit.testing.v1 import AppTest
 
-from lab.ui import working
+from lab.ui import models, working
 from lab.ui.working import Job
 
 
@@ -73,35 +75,116 @@ def test_frames_are_short_and_failures_end_a_job(monkeypatch: pytest.MonkeyPatch
     assert job.state == "cancelled" and job.found == 4
 
 
-def shared() -> None:
+def asking() -> None:
     import time
 
     from lab import ui
 
     ui.stage("A page", "It computes.")
-    begun = ui.toggle("Begun", False, key="begun")
+    top = ui.slider("Count to", 2, 40, 12, key="top")
 
-    def count():
-        for i in range(1, 9):
-            time.sleep(0.05)
-            yield i / 8, i
+    def count(top: int):
+        for i in range(1, top + 1):
+            time.sleep(0.02)
+            yield i / top, i
 
-    for quick in (False, True):
-        soon = [(("then", quick), count)]
-        of = ("shared", begun, quick)
-        found = ui.found("Count", count, key="test", of=of, quick=quick, shared=True, says="…", soon=soon)
-        ui.write(f"found {found}")
+    found = ui.found(
+        "Count", lambda: count(top), key="asked", of=top, quick=top < 40, says="…",
+        show=lambda n: ui.write(f"at {n}"), soon=[(39, lambda: count(39))],
+    )  # fmt: skip
+    ui.write(f"found {found}")
 
 
-def test_what_a_shared_job_finds_is_there_for_the_next_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def forgotten() -> None:
+    working.place.clear()
+
+
+def test_without_a_server_the_whole_is_waited_for(forgotten: None) -> None:
+    assert "found 12" in said(run_page(asking))
+
+
+def test_with_one_what_there_is_so_far_is_shown(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(working, "patience", 0.1)
+    app = run_page(asking)
+    first = next(int(line[3:]) for line in said(app).split("\n") if line.startswith("at "))
+    assert first < 12 and "found" not in said(app)  # no frame of the job went by before the first drawing
+    assert "found 12" in said(finish(app))
+    assert "found 12" in said(run_page(asking))  # for the next reader too
+    assert "found 2" in said(move(app, "top", 2))  # quick enough
+
+
+def test_another_question_ends_the_job(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(working, "patience", 0.05)
+    app = run_page(asking, top=30)
+    job = app.session_state["_job:asked"]
+    move(app, "top", 20)
+    assert job.state == "cancelled" and app.session_state["_job:asked"].of == 20
+    app.button(key="asked-cancel").click().run()
+    assert "at " not in said(app) and app.button(key="asked")  # it waits for the button now
+
+
+def test_what_takes_long_begins_as_a_job(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "found" not in said(run_page(asking, top=40))
+    monkeypatch.setattr(working, "patience", 0.05)
+    app = run_page(asking, top=30)  # also after a quick one that has not ended, or has
+    assert "found" not in said(move(app, "top", 40)) and app.session_state["_job:asked"].of == 40
+    app = move(run_page(asking, top=2), "top", 40)
+    assert "found" not in said(app) and "found 40" in said(finish(app))
+    assert "found 40" in said(run_page(asking, top=40))  # there at once for the next reader
+
+
+def test_what_is_asked_next_is_computed_ahead(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
     named: list[tuple[object, ...]] = []
     monkeypatch.setattr(working, "ahead", lambda _, *arguments: named.extend(arguments))
-    app = run_page(shared)
-    assert "found" not in said(app)
-    for _ in range(10):
-        app.run()
-        if "found 8" in said(app):
-            break
-    assert said(app).count("found 8") == 2 and ("test", ("then", True)) in [call[:2] for call in named]
-    assert said(run_page(shared)).count("found 8") == 2  # at once
-    assert "found" not in said(run_page(shared, begun="true"))  # another question
+    run_page(asking)
+    key, of, start = named[0]
+    working.compute(key, of, start)  # type: ignore[arg-type]
+    assert working.place("asked", 39).whole == 39
+    working.compute(key, of, lambda: pytest.fail("it is known"))  # type: ignore[arg-type]
+
+
+def test_what_fails_is_said_each_time(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing() -> None:
+        from lab import ui
+
+        ui.stage("A page", "It fails.")
+        ui.slider("Other", 1, 9, 1, key="other")
+
+        def work():
+            yield 0.5, 1
+            raise ValueError("The points lie on a line: add one.")
+
+        ui.found("Go", work, key="fails", of=1, quick=True, says="…")
+
+    app = run_page(failing)
+    for other in (2, 3):
+        assert "The points lie on a line" in "".join(e.value for e in [*app.error, *app.warning, *app.info])
+        move(app, "other", other)
+
+
+def test_weights_that_are_written_anew_are_read_anew(
+    forgotten: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the work reads them when it is begun or while it goes on."""
+    now = {Path("one"): "a", Path("two"): "a"}
+    monkeypatch.setattr(models, "state", lambda place: now[place])
+    begun: list[int] = []
+
+    def start() -> working.Work:
+        models.note({Path("one"): now[Path("one")]})
+
+        def work() -> working.Work:
+            models.note({Path("two"): now[Path("two")]})
+            begun.append(1)
+            yield 1.0, "whole"
+
+        return work()
+
+    for changed in ("one", "two"):
+        working.compute("read", 1, start)
+        working.compute("read", 1, start)
+        known = len(begun)
+        now[Path(changed)] = "b"
+        working.compute("read", 1, start)
+        assert len(begun) == known + 1

@@ -87,7 +87,7 @@ def draw(looks: list[lens.Look], at: int, film=None) -> None:
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
-    looks = ui.promptly(
+    looks = ui.found(
         "Learn", lambda: lens.watching(*of), key="learning", of=of, quick=steps <= lens.QUICK,
         show=lambda found: draw(found, len(found) - 1), says="The film is there when the critic has learnt.",
         soon=[(each, partial(lens.watching, *each)) for each in others if steps <= lens.QUICK],

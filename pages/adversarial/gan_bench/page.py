@@ -97,7 +97,7 @@ others = [(loss, failure, cure, min(999, seed + 1)), *others[:6]]
 others += [(loss, each, cure, seed) for each in games.FAILURES if each != failure]
 quick = batches <= lens.QUICK
 with stage.picture:
-    looks = ui.promptly(
+    looks = ui.found(
         "Play", start, key="play", of=of, quick=quick, show=lambda found: draw(found, len(found) - 1),
         says="The film is there when the game is over.", soon=[game(*each) for each in others if quick],
     )  # fmt: skip

@@ -82,7 +82,7 @@ with stage.rail:
         name = ui.choice("Model", lens.MODELS, key="model", as_list=True)
         a = ui.number("Draw A, by its seed", 0, 999, 0, key="a")
         b = ui.number("Draw B, by its seed", 0, 999, 1, key="b")
-        ui.prepare("cuts", [cuts(0)])
+        ui.found_ahead("cuts", cuts(0))
         reach = ui.slider("Walk as far as t =", 0.25, 3.0, 1.0, step=0.25, key="reach")
     else:
         seed = ui.number("Seed", 0, 999, 0, key="seed")
@@ -127,7 +127,7 @@ if view == "Pad":
 else:
     of, start = cuts(seed)
     with stage.picture:
-        seen = ui.promptly(
+        seen = ui.found(
             "Cut", start, key="cuts", of=of, quick=True, show=lambda found: draw_cuts(found, -1),
             says="The film is there when all are judged.", soon=[cuts(min(999, seed + 1))],
         )  # fmt: skip

@@ -55,7 +55,7 @@ def draw(found) -> None:
 
 with stage.picture:
     floor, measured = ui.found(
-        "Measure", lambda: lens.measuring(models), key="measure", of=tuple(models), quick=False, shared=True,
+        "Measure", lambda: lens.measuring(models), key="measure", of=tuple(models), quick=False,
         show=draw, says="Each promise as it was measured, when all models are.",
     )  # fmt: skip
     draw((floor, measured))

@@ -70,7 +70,7 @@ def draw(looks: list[lens.Look], at: int, film=None) -> None:
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
-    looks = ui.promptly(
+    looks = ui.found(
         "Play", lambda: lens.watching(*of), key="alone", of=of, quick=quick(*of),
         show=lambda found: draw(found, len(found) - 1), says="The film is there when D has learnt.",
         soon=[(each, partial(lens.watching, *each)) for each in others if quick(*each)],

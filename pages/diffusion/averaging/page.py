@@ -75,7 +75,6 @@ with stage.picture:
     looks = ui.found(
         "Train", partial(lens.training, recipe), key="train", of=recipe, quick=steps == lens.QUICK,
         show=lambda found: draw(found, len(found) - 1), says="The film is there when the training is over.",
-        shared=True,
     )  # fmt: skip
     film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Look", seconds=0.25)
     draw(looks, film.at, film)

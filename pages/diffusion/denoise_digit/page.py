@@ -93,7 +93,7 @@ soon = [asked(each, digit, weight, steps, eta, seed, None, level, clip)
 soon = [asked(name, *each, seed, picture, level, clip) for each in others] + soon
 of, begin = asked(name, digit, weight, steps, eta, seed, picture, level, clip)
 with stage.picture:
-    found = ui.promptly(
+    found = ui.found(
         "Draw", begin, key="digits", of=of, quick=True, soon=soon, says="Digits, when they are out of noise.",
         show=lambda so_far: show_digits(so_far, -1),
     )  # fmt: skip

@@ -133,7 +133,7 @@ def draw_digits() -> None:
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     with stage.picture:
         of, start = drawing(seed)
-        found = ui.promptly(
+        found = ui.found(
             "Draw", start, key="drawing", of=of, quick=True, soon=[drawing(min(999, seed + 1))],
             show=lambda so_far: show_digits(so_far, -1),
             says="Forty digits for each weight, when they are drawn.",

@@ -59,7 +59,7 @@ def so_far(found: lens.Course) -> None:
 with stage.picture:
     found = ui.found(
         "Distil", lambda: lens.distil(teacher, start, with_ladj, seed), key="distil",
-        of=(name, start, with_ladj, seed), quick=False, shared=True, show=so_far,
+        of=(name, start, with_ladj, seed), quick=False, show=so_far,
         says="The student's samples over its training, when it has learned.",
     )  # fmt: skip
 film = ui.film(len(found.steps), key="step", values=found.steps, default=found.steps[-1], label="Step",

@@ -70,7 +70,7 @@ def so_far(found: lens.Ground) -> None:
 with stage.picture:
     found = ui.found(
         "Follow", partial(ground, name), show=so_far, key="ground", of=name, quick=lens.quick(ui.load(name)),
-        soon=[(each, partial(ground, each)) for each in lens.SOON], shared="/" not in name,
+        soon=[(each, partial(ground, each)) for each in lens.SOON],
         says="Where the grid and the cloud go, and the density, when they are computed.",
     )  # fmt: skip
 states = [found.grid, found.cloud, paths(name, told.z)]

@@ -47,7 +47,7 @@ def view(stage: Any, references: Sequence[str]) -> None:
     x, _ = data(d, sigma, seed)
     of, start = asked(d, sigma, seed)
     with stage.picture:
-        found = ui.promptly(
+        found = ui.found(
             "Fit", start, key="cube", of=of, quick=True, soon=[asked(*each) for each in soon],
             show=partial(so_far, x, SIZES), says="Mixtures of up to 64 Gaussians are fitted.",
         )  # fmt: skip

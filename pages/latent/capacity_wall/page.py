@@ -85,7 +85,7 @@ def fitted(of: tuple, x, held_out, soon: list) -> lens.Fits:
         return lens.fits(these, new, lens.SIZES)
 
     with stage.picture:
-        return ui.promptly(
+        return ui.found(
             "Fit", partial(start, lambda: (x, held_out)), key="fits", of=of, quick=quick(of),
             soon=[(then, partial(start, both)) for then, both in soon if quick(then)],
             show=partial(so_far, x, lens.SIZES), says="Mixtures of up to 32 Gaussians are fitted.",
@@ -98,7 +98,7 @@ def bent(of: tuple, x, held_out, bumps: int, soon: list) -> lens.Course:
         yield 1.0, lens.course(these, new, bumps, seed)
 
     with stage.picture:
-        return ui.promptly(
+        return ui.found(
             "Bend", partial(start, lambda: (x, held_out), of[-1]), key="bend", of=(*of, bumps),
             soon=[((*then, bumps), partial(start, both, then[-1])) for then, both in soon if quick(then)],
             quick=quick(of), says="A line is bent through the points.",
@@ -230,7 +230,7 @@ def curve_view() -> None:
         ui.source(GTM, lens.course, references=REFERENCES)
 
 
-ui.prepare("cube", [cube.asked(3, 0.1, 0)])
+ui.found_ahead("cube", cube.asked(3, 0.1, 0))
 ui.ahead(cube.by_bits, (3, 0.1, 0))
 VIEWS = {"Mixture": mixture_view, "Curve": curve_view, "Cube": lambda: cube.view(stage, REFERENCES)}
 with stage.rail:

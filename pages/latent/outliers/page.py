@@ -71,7 +71,7 @@ mine = lens.scores(ui.load(name), x, draws)
 own = {score: float(value) for score, value in mine.items()}
 of, start = judging(name, draws)
 with stage.picture:
-    found = ui.promptly(
+    found = ui.found(
         "Judge", start, key="judged", of=of, quick=True, soon=soon,
         show=lambda so_far: show_gauges(so_far, SHARES.index(0.05)),
         says="The film is there when all are judged.",
