@@ -61,6 +61,16 @@ def used(name: str) -> lens.Used:
     return lens.used(ui.load(name), held_out())
 
 
+def measured():
+    """Every model's `used`, one after the other: reading the corpus is most of it."""
+    yield 0.0, None
+    held_out()
+    for i, _ in enumerate(names):
+        yield (2 + i) / (2 + len(names)), None
+        used(names[i])
+    yield 1.0, [used(name) for name in names]
+
+
 def chosen() -> tuple[str, int]:
     with stage.rail:
         name = ui.choice("Model", names, key="model", default="textvae-pydocs", as_list=True)
@@ -158,7 +168,10 @@ def swapping() -> None:
     name, at = chosen()
     with stage.rail:
         x, said = line("Your line", A, "a")
-    found = [used(each) for each in names]
+    found = ui.found(
+        f"Measure the codes of {lens.SHOWN} lines", measured, key="measured", of=tuple(names),
+        quick=lens.at_hand(), says="What every model pays for its code, what the code saves, and where.",
+    )  # fmt: skip
     swaps = [one.swap for one in found]
     now, told = swaps[at], lens.told(ui.load(name), x, held_out()[:100])
     with stage.picture:
