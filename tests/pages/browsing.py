@@ -23,6 +23,7 @@ DRAWN = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScri
        (p) => p.querySelector('.main-svg') || !p.checkVisibility())
   && [...document.querySelectorAll('.lectern-figure')].every((f) => f.querySelector('.main-svg'))
   && !window.lecternDrawing?.size"""
+WORKS = "[class*=st-key-][class*=-cancel]"  # the button of a job that goes on
 FLAGS = ["--no-sandbox", "--no-proxy-server", "--disable-gpu"]
 
 
@@ -106,10 +107,12 @@ class Visit:
         return tab
 
     def walk(self, path: str) -> Any:
-        """Go to another page as the menu does, without loading the dashboard anew."""
+        """Go to another page as the menu does, without loading the dashboard anew, and wait until the work
+        that it begins by itself is done."""
         tab = self.tab
         if not tab.url.startswith(self.dashboard):
-            return self.open(path)
+            self.open(path)
+            return self.worked()
         before = tab.locator("h1").first.inner_text()
         tab.evaluate(
             "(to) => { history.pushState({}, '', to); dispatchEvent(new PopStateEvent('popstate')); }",
@@ -120,7 +123,14 @@ class Visit:
             arg=before,
         )
         self.settle()
-        return tab
+        return self.worked()
+
+    def worked(self) -> Any:
+        """Wait until no job goes on."""
+        if self.tab.locator(WORKS).count():
+            self.tab.wait_for_selector(WORKS, state="detached")
+            self.settle()
+        return self.tab
 
     def settle(self, tab: Any = None) -> None:
         """Wait until the script has run to its end and every figure is drawn."""

@@ -27,7 +27,6 @@ OURS = [
 AXE = """(ours) => axe.run({include: ours.filter((s) => document.querySelector(s)).map((s) => [s])})
   .then(({violations}) => violations.filter((v) => ["serious", "critical"].includes(v.impact))
     .map((v) => `${v.id}: ${v.nodes.length} of ${v.nodes[0].html.slice(0, 120)}`))"""
-WORKS = "[class*=st-key-][class*=-cancel]"  # the button of a job that goes on
 LIGHT = {"width": 1280, "height": 720, "scheme": "light"}
 DARK = {"width": 1280, "height": 720, "scheme": "dark"}
 STAGE = {"width": 1920, "height": 1080, "scheme": "light"}
@@ -44,9 +43,6 @@ def brightness(tab: Any) -> float:
 def open_stage(visit: Visit, path: str) -> Any:
     """The page, if it is a stage; without an error."""
     tab = visit.walk(path)
-    if tab.locator(WORKS).count():
-        tab.wait_for_selector(WORKS, state="detached")
-        visit.settle()
     assert not tab.locator("[data-testid=stException], [data-testid=stAlertContentError]").count()
     assert not tab.locator("[data-testid=stAlert]").count(), "a fresh page complains"
     if not tab.locator(".lectern-head").count():
