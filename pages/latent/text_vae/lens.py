@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from datamodules import lines, pydocs
+from datamodules import lines
 from datamodules.letters import spelled
 from lab.experiments import Experiment
 from lab.lenses.latent import gaussian_kl, lerp
@@ -22,7 +22,7 @@ from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.text_vae import TextVAE
 from pages.latent.collapse.lens import Course, Swap, swap
 
-__all__ = ["STEPS", "Course", "Swap", "Told", "Used", "Walk", "at_hand", "fits", "held_out", "read", "short",
+__all__ = ["STEPS", "Course", "Swap", "Told", "Used", "Walk", "fits", "held_out", "read", "short",
            "told", "typed", "used", "walk"]  # fmt: skip
 
 STEPS, SHOWN = 11, 500  # codes of a walk; test lines that are measured
@@ -64,11 +64,6 @@ def held_out(count: int = SHOWN) -> Tensor:
     data = lines.Lines()
     data.setup("test")
     return data.test_set[torch.arange(0, data.num_test, data.num_test // count)][0]
-
-
-def at_hand() -> bool:
-    """Whether this process has read the corpus."""
-    return pydocs.text.cache_info().currsize > 0
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,7 @@ def swapping() -> None:
         x, said = line("Your line", A, "a")
     found = ui.found(
         f"Measure the codes of {lens.SHOWN} lines", measured, key="measured", of=tuple(names),
-        quick=lens.at_hand(), says="What every model pays for its code, what the code saves, and where.",
+        quick=True, says="What every model pays for its code, what the code saves, and where.",
     )  # fmt: skip
     swaps = [one.swap for one in found]
     now, told = swaps[at], lens.told(ui.load(name), x, held_out()[:100])
