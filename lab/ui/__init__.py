@@ -46,8 +46,8 @@ __all__ = [
     "columns", "container", "course_map", "divider", "draw", "equation", "expander", "experiment", "figure",
     "film", "found", "found_ahead", "gate", "guard", "held_text", "history", "ink", "job", "json",
     "language_model", "language_models", "live", "load", "markdown", "metric", "navigation", "near",
-    "next_token_model", "notice", "number", "page_link", "pages", "program",
-    "read_history", "rerun", "rewind", "samples", "scene", "select", "selected_cell", "selection",
-    "set_values", "setting", "slider", "source", "spelled", "stage", "stop", "table", "tabs", "text", "tile",
-    "toggle", "trained", "unlocked", "upload", "wait", "warning", "write",
+    "next_token_model", "notice", "number", "page_link", "pages", "program", "read_history", "rerun",
+    "rewind", "samples", "scene", "select", "selected_cell", "selection", "set_values", "setting", "slider",
+    "source", "spelled", "stage", "stop", "table", "tabs", "text", "tile", "toggle", "trained", "unlocked",
+    "upload", "wait", "warning", "write",
 ]  # fmt: skip

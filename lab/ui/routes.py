@@ -48,9 +48,7 @@ class OneStep:
         if len(steps) < 2 or steps[0] in self.TAKEN or scope.get("method") != "GET":
             return await self.app(scope, receive, send)
         asked = Request(scope)
-        if "text/html" not in asked.headers.get(
-            "accept", ""
-        ):  # Streamlit looks for its own files below a page
+        if "text/html" not in asked.headers.get("accept", ""):  # Streamlit looks for files below a page
             return await self.app(scope, receive, send)
         to = asked.url.replace(path="/" + "-".join(steps).replace("_", "-"))
         await RedirectResponse(f"{to.path}?{to.query}".rstrip("?"))(scope, receive, send)

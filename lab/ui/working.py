@@ -17,9 +17,7 @@ from lab.ui.page import stop, wait
 from lab.ui.watching import live
 
 FRAME = 0.3  # seconds of work between two drawings
-PATIENCE = (
-    0.25  # seconds that a reader of a server waits for what is quick, before what there is so far is drawn
-)
+PATIENCE = 0.25  # seconds of work on what is quick before what there is so far is drawn
 
 # Yields the share done, from 0 to 1, and what is found so far; what it yields last is whole.
 Work = Iterator[tuple[float, Any]]
