@@ -127,7 +127,7 @@ class Visit:
 
     def worked(self) -> Any:
         """Wait until no job goes on."""
-        if self.tab.locator(WORKS).count():
+        while self.tab.locator(WORKS).count():
             self.tab.wait_for_selector(WORKS, state="detached")
             self.settle()
         return self.tab

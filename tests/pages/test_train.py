@@ -14,7 +14,7 @@ from streamlit.web import cli
 
 from lab import runs
 from lab.errors import UserError
-from lab.ui import access, serve
+from lab.ui import access, changes, idle, serve, working
 
 opened = partial(run_page, "train")
 
@@ -228,7 +228,16 @@ def test_which_addresses_are_of_this_machine_alone(address: str | None, other: b
 
 
 @pytest.fixture
-def start_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Any]:
+def unserved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The start of the dashboard leaves this process, and with it the tests to come, as it was."""
+    for module, name in ((changes, "install"), (idle, "start"), (working, "start")):
+        monkeypatch.setattr(module, name, lambda: None)
+
+
+@pytest.fixture
+def start_line(
+    unserved: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Any]:
     """What the start of the dashboard prints before it serves."""
     monkeypatch.setattr(cli, "main", lambda args, standalone_mode: None)
 
@@ -262,7 +271,7 @@ def test_the_start_says_what_is_closed(
     assert "closed" in start_line()
 
 
-def test_wrong_options_and_help_of_the_start(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_wrong_options_and_help_of_the_start(unserved: None, capsys: Any) -> None:
     assert serve.run(["--nonsense"]) == 2
     assert "lab app: No such option" in capsys.readouterr().err
     assert serve.run(["--help"]) == 0
