@@ -33,9 +33,9 @@ def canvas(values: Any, left: Sequence[Any], side: int) -> np.ndarray:
 def stage(z: Any, reach: float = 3.0) -> go.Figure:
     """A canvas, on the diverging scale."""
     fig = basic.image(z, scale="diverging", zmin=-reach, zmax=reach)
-    fig.update_traces(hoverinfo="skip", showscale=True, colorbar={"thickness": 14, "outlinewidth": 0},
-                      selector={"type": "heatmap"})  # fmt: skip
-    return fig.update_layout(margin={"r": 84})  # for the scale's numbers, in a large hall too
+    scale = {"thickness": 14, "outlinewidth": 0, "x": 1.0, "xpad": 6}
+    fig.update_traces(hoverinfo="skip", showscale=True, colorbar=scale, selector={"type": "heatmap"})
+    return fig.update_layout(margin={"r": 84})  # enough for the scale's numbers in a large hall, too
 
 
 def sums(ladj: Sequence[float], base: Sequence[float], at: int) -> go.Figure:
