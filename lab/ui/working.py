@@ -17,6 +17,7 @@ from lab.ui.page import stop, wait
 from lab.ui.watching import live
 
 FRAME = 0.3  # seconds of work between two drawings
+LAST = 1.0  # the same of what is quick: the next drawing is mostly the last
 PATIENCE = 0.25  # seconds of work on what is quick before what there is so far is drawn
 
 # Yields the share done, from 0 to 1, and what is found so far; what it yields last is whole.
@@ -42,6 +43,7 @@ class Job:
     found: Any = None
     state: Literal["running", "done", "cancelled"] = "running"
     drawn: bool = True  # what is found so far is on the page
+    frame: float = FRAME
     read: dict[Path, str] = field(default_factory=dict)
 
     @classmethod
@@ -86,7 +88,7 @@ def job(
         before: draws what stands there until something is found.
         at_once: begin without being asked; what was cancelled waits for the button.
     """
-    done = attend(label, start, key, of, show, before, FRAME if at_once else None)
+    done = attend(label, start, key, of, show, before, (FRAME if at_once else None, FRAME))
     return done.found if done else None
 
 
@@ -97,13 +99,14 @@ def attend(
     of: Any,
     show: Callable[[Any], None] | None,
     before: Callable[[], None] | None,
-    first: float | None,
+    pace: tuple[float | None, float],
 ) -> Job | None:
     """A job as it stands on the page; returned once it is done.
 
     Args:
-        first: seconds of work before the first drawing of a job that begins by itself.
+        pace: seconds of work before the first drawing of a job that begins by itself, and between others.
     """
+    first, frame = pace
     slot = f"_job:{key}"
     now: Job | None = st.session_state.get(slot)
     if now is not None and (now.of != of or not unchanged(now.read)):
@@ -112,7 +115,7 @@ def attend(
     if now is None and first is not None:
         now = Job.begin(of, start)
         now.advance(first)
-        now.drawn = False
+        now.drawn, now.frame = False, frame
         st.session_state[slot] = now
     if now is None or now.state == "cancelled":
 
@@ -130,11 +133,11 @@ def attend(
     running = now
 
     @live(every=0.1)
-    def frame() -> None:
+    def draw() -> None:
         if running.state != "running":
             st.rerun()
         if running.drawn:  # what the first moment has found is drawn before the work goes on
-            running.advance(FRAME)
+            running.advance(running.frame)
         running.drawn = True
         if running.state == "done":
             st.rerun()
@@ -148,7 +151,7 @@ def attend(
         with button:
             st.button("Cancel", key=f"{key}-cancel", on_click=running.cancel)
 
-    frame()
+    draw()
     return None
 
 
@@ -212,7 +215,8 @@ def found(
     kept = place(key, of)
     if not kept.filled:
         try:
-            done = attend(label, start, key, of, show, None, patience if quick else FRAME)
+            pace = (patience, LAST) if quick else (FRAME, FRAME)
+            done = attend(label, start, key, of, show, None, pace)
         except (UserError, ValueError) as error:
             stop(str(error))
         if done is None:
