@@ -3,7 +3,9 @@
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 
+from lab.figures import theme
 from lab.figures.basic import array
 
 
@@ -16,3 +18,16 @@ def trails(paths: Any) -> tuple[np.ndarray, np.ndarray]:
     shown = np.pad(shown, ((0, 0), (0, 0), (0, 1), (0, 0)), constant_values=np.nan)
     flat = shown.reshape(frames, -1, 2)
     return flat[..., 0], flat[..., 1]
+
+
+def walking(points: np.ndarray, shown: int, at: int) -> tuple[list[go.Scatter], dict[str, Any]]:
+    """Points (F, N, 2) at a frame on the paths of the first `shown`: the first two traces of a figure, and
+    what a film moves in them."""
+    x, y = trails(points[:, :shown])
+    traces = [
+        go.Scatter(x=x[at], y=y[at], mode="lines", hoverinfo="skip",
+                   line={"color": theme.fade(theme.HIDDEN, 0.8), "width": 1.5}),
+        go.Scatter(x=points[at, :, 0], y=points[at, :, 1], mode="markers", hoverinfo="skip",
+                   marker={"size": 4, "color": theme.OUTPUT}),
+    ]  # fmt: skip
+    return traces, {"data.0.x": x, "data.0.y": y, "data.1.x": points[..., 0], "data.1.y": points[..., 1]}

@@ -7,19 +7,16 @@ import plotly.graph_objects as go
 
 from lab.figures import theme
 from lab.figures.basic import array, rule
-from lab.figures.trails import trails
+from lab.figures.trails import walking
 
 
 def plane(cloud: Any, means: Any, shown: int, reach: float, at: int) -> tuple[go.Figure, dict[str, Any]]:
     """Points (F, N, 2) at a frame, the paths of the first `shown`, and means (F, K, 2); what moves."""
     p, c = array(cloud), array(means)
-    x, y = trails(p[:, :shown])
+    traces, moves = walking(p, shown, at)
     fig = go.Figure(
         [
-            go.Scatter(x=x[at], y=y[at], mode="lines", hoverinfo="skip",
-                       line={"color": theme.fade(theme.HIDDEN, 0.8), "width": 1.5}),
-            go.Scatter(x=p[at, :, 0], y=p[at, :, 1], mode="markers", hoverinfo="skip",
-                       marker={"size": 4, "color": theme.OUTPUT}),
+            *traces,
             go.Scatter(x=c[at, :, 0], y=c[at, :, 1], mode="markers", hoverinfo="skip",
                        marker={"size": 14, "color": theme.INPUT, "symbol": "cross-thin",
                                "line": {"color": theme.INPUT, "width": 3}}),
@@ -30,10 +27,7 @@ def plane(cloud: Any, means: Any, shown: int, reach: float, at: int) -> tuple[go
     for axis in (fig.update_xaxes, fig.update_yaxes):
         axis(range=[-reach, reach], constrain="domain", tickvals=[-inner, 0, inner], zeroline=False)
     fig.update_yaxes(scaleanchor="x")
-    return fig, {
-        "data.0.x": x, "data.0.y": y, "data.1.x": p[..., 0], "data.1.y": p[..., 1],
-        "data.2.x": c[..., 0], "data.2.y": c[..., 1],
-    }  # fmt: skip
+    return fig, moves | {"data.2.x": c[..., 0], "data.2.y": c[..., 1]}
 
 
 def over_time(

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from lab.figures import theme
 from lab.figures.basic import array, rule
-from lab.figures.trails import trails
+from lab.figures.trails import walking
 
 
 def clouds(
@@ -15,24 +15,15 @@ def clouds(
 ) -> tuple[go.Figure, dict[str, Any]]:
     """Points (F, N, 2) at a frame, the paths of the first `shown`, circles around the modes; what moves."""
     p, m = array(cloud), array(modes)
-    x, y = trails(p[:, :shown])
-    fig = go.Figure(
-        [
-            go.Scatter(x=x[at], y=y[at], mode="lines", hoverinfo="skip",
-                       line={"color": theme.fade(theme.HIDDEN, 0.8), "width": 1.5}),
-            go.Scatter(x=p[at, :, 0], y=p[at, :, 1], mode="markers", hoverinfo="skip",
-                       marker={"size": 4, "color": theme.OUTPUT}),
-        ]
-    )  # fmt: skip
+    traces, moves = walking(p, shown, at)
+    fig = go.Figure(traces)
     for a, b in m:
         fig.add_shape(type="circle", x0=a - radius, x1=a + radius, y0=b - radius, y1=b + radius,
                       line={"color": theme.INPUT, "width": 2})  # fmt: skip
     fig.update_xaxes(range=[-reach, reach], constrain="domain", tickvals=[-3, 0, 3], zeroline=False)
     fig.update_yaxes(range=[-reach, reach], scaleanchor="x", constrain="domain", tickvals=[-3, 0, 3],
                      zeroline=False)  # fmt: skip
-    return fig.update_layout(showlegend=False), {
-        "data.0.x": x, "data.0.y": y, "data.1.x": p[..., 0], "data.1.y": p[..., 1],
-    }  # fmt: skip
+    return fig.update_layout(showlegend=False), moves
 
 
 def arrived(names: Sequence[str], shares: Sequence[float], truth: float) -> go.Figure:
