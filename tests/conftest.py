@@ -7,10 +7,13 @@ skipped where they are not, and fails there when `LECTERN_REQUIRE_DATA=1` or
 
 import importlib.util
 import ipaddress
+import math
 import os
 import resource
 import shutil
 import socket
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -110,6 +113,18 @@ def real_data() -> Callable[[str], Path]:
         return root
 
     return folder
+
+
+@pytest.fixture(autouse=True)
+def not_served() -> Iterator[None]:
+    """A test leaves no dashboard behind in its process, which would answer the pages of the tests to come
+    before their work is done."""
+    yield
+    if "lab.ui" in sys.modules:
+        from lab.ui import idle, working
+
+        assert working.patience == math.inf, "the test has started the dashboard in its own process"
+        assert not any(t.name == idle.NAME for t in threading.enumerate()), "and its thread goes on"
 
 
 @pytest.fixture

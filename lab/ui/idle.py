@@ -24,7 +24,9 @@ RUNS = "ScriptRunner"  # how Streamlit names the thread of a page that runs
 NAME = "idle"  # of the thread that works here
 SHOWS = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
-calls: deque[tuple[Callable[..., Any], tuple[Any, ...]]] = deque(maxlen=KEPT)
+Calls = deque[tuple[Callable[..., Any], tuple[Any, ...]]]
+
+calls: Calls = deque(maxlen=KEPT)
 named = threading.Semaphore(0)  # counts up with every naming
 
 
@@ -44,10 +46,10 @@ def start() -> None:
     """Begin to make the calls that pages name."""
     # a cached function would show that it computes, and there is no page to show it
     logging.getLogger(SHOWS).addFilter(lambda record: record.threadName != NAME)
-    threading.Thread(target=work, name=NAME, daemon=True).start()
+    threading.Thread(target=work, args=(named, calls), name=NAME, daemon=True).start()
 
 
-def work() -> None:
+def work(named: threading.Semaphore, calls: Calls) -> None:
     while named.acquire():
         wait_until_quiet()
         while calls:

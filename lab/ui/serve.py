@@ -35,15 +35,15 @@ def run(args: Sequence[str] = (), page: str = "") -> int:
     # Until a script of the process has called st.navigation, Streamlit takes a folder `pages` for
     # its old kind of menu, and the first link to any page would be "not found".
     PagesManager.uses_pages_directory = False
-    changes.install()
-    idle.start()
-    working.start()
-    # What is loaded now stays: no collection looks at it again. None runs after every answer (167 ms each).
-    gc.collect()
-    gc.freeze()
     try:
-        options = cli.main_run.make_context("lab app", [str(ASGI), *args]).params
+        options = cli.main_run.make_context("lab app", [str(ASGI), *args]).params  # --help ends here
         bootstrap.load_config_options({k: v for k, v in options.items() if k not in ("target", "args")})
+        changes.install()
+        idle.start()
+        working.start()
+        # What is loaded now stays: no collection looks at it again, after every answer (167 ms each).
+        gc.collect()
+        gc.freeze()
         if sentence := access.at_start():
             print(sentence, flush=True)
         if page:
