@@ -137,6 +137,7 @@ class ImageData(DataModule):
     Args:
         binarize: "none", "threshold", "static", "dynamic", "levels" or "dequantize".
         image_size: pixels along a side; other than the native size is resampled before binarization.
+        padding: black pixels on each side of that, for models whose sides are powers of two.
         batch_size: examples per optimizer step over all processes together.
         seed: of the validation split, the order of each epoch and the dynamic draws.
         val_size: examples of validation, taken from the training split.
@@ -161,12 +162,15 @@ class ImageData(DataModule):
         seed: int = 0,
         val_size: int = 10_000,
         num_categories: int | None = None,
+        padding: int = 0,
     ) -> None:
         super().__init__(batch_size, seed)
         if binarize not in get_args(Binarize):
             raise ValueError(f"binarize is {binarize!r}: it must be one of {', '.join(get_args(Binarize))}.")
         if not 2 <= image_size <= 256:
             raise ValueError(f"image_size is {image_size}: it must be between 2 and 256 pixels.")
+        if not 0 <= padding <= 64:
+            raise ValueError(f"padding is {padding}: it must be between 0 and 64 pixels.")
         if not 1 <= val_size < self.num_train:
             raise ValueError(f"val_size is {val_size}: it must be between 1 and {self.num_train - 1}.")
         if num_categories is not None and binarize not in ("levels", "dequantize"):
@@ -178,6 +182,7 @@ class ImageData(DataModule):
                 f"num_categories is {num_categories}: it must be between 2 and {self.levels + 1} grey levels."
             )
         self.binarize, self.image_size, self.val_size = binarize, image_size, val_size
+        self.padding = padding
         self.num_categories = num_categories or self.levels + 1
 
     def read(self, split: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
@@ -208,6 +213,8 @@ class ImageData(DataModule):
         images = images[:, None]  # (N, H, W) -> (N, 1, H, W)
         if self.image_size != self.native_size:
             images = resize(images.float() / self.levels, self.image_size)
+        if self.padding:
+            images = F.pad(images, [self.padding] * 4)
         return images, labels.long()
 
     def _scale(self, images: Tensor) -> float:
@@ -235,7 +242,7 @@ class ImageData(DataModule):
 
     @property
     def sizes(self) -> dict[str, Any]:
-        side = self.image_size
+        side = self.image_size + 2 * self.padding
         return {"event_shape": (side * side,), "image_shape": (1, side, side), "num_classes": 10}
 
     def describe(self) -> dict[str, Any]:
@@ -243,6 +250,7 @@ class ImageData(DataModule):
             "name": type(self).__name__,
             "binarize": self.binarize,
             "image_size": self.image_size,
+            **({"padding": self.padding} if self.padding else {}),
             **({"num_categories": self.num_categories} if self.binarize in ("levels", "dequantize") else {}),
             "splits": {
                 "train": self.train_size or self.num_train - self.val_size,
@@ -283,8 +291,9 @@ class MNIST(ImageData):
         seed: int = 0,
         val_size: int = 10_000,
         num_categories: int | None = None,
+        padding: int = 0,
     ) -> None:
-        super().__init__(binarize, image_size, batch_size, seed, val_size, num_categories)
+        super().__init__(binarize, image_size, batch_size, seed, val_size, num_categories, padding)
 
     def prepare_data(self) -> None:
         fetch.fetch("MNIST")

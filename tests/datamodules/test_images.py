@@ -262,6 +262,12 @@ def test_bad_arguments(knobs: dict[str, Any], match: str) -> None:
         Digits(**knobs)
 
 
+@pytest.mark.parametrize("padding", [-1, 65])
+def test_bad_padding(padding: int) -> None:
+    with pytest.raises(ValueError, match="between 0 and 64 pixels"):
+        MNIST(padding=padding)
+
+
 # --- MNIST from files of our own ---------------------------------------------------------------
 
 
@@ -360,6 +366,17 @@ def test_mnist_pooled(mnist: type[MNIST]) -> None:
     small.setup("test")
     x, z = full.test_set[torch.arange(50)][0], small.test_set[torch.arange(50)][0]
     assert torch.allclose(z, x.view(50, 1, 14, 2, 14, 2).mean((3, 5)), atol=1e-6)
+
+
+@pytest.mark.real_data
+def test_mnist_padded(mnist: type[MNIST]) -> None:
+    plain, framed = mnist(), mnist(padding=2)
+    assert framed.sizes["image_shape"] == (1, 32, 32) and framed.sizes["event_shape"] == (1024,)
+    assert framed.describe()["padding"] == 2 and "padding" not in plain.describe()
+    plain.setup("test")
+    framed.setup("test")
+    x, z = plain.test_set[torch.arange(50)][0], framed.test_set[torch.arange(50)][0]
+    assert torch.equal(z[..., 2:-2, 2:-2], x) and z.count_nonzero() == x.count_nonzero()
 
 
 def test_missing_mnist_names_file_folder_and_sister(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
