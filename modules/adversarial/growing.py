@@ -124,6 +124,7 @@ class ProgressiveGAN(Game):
         latent_dim: K.
         channels: of each level's maps, from 4 × 4 on.
         phase: turns of D at rest at a level, and of a fade; the last level stays until the end.
+        first_level: where the game begins; the last one, and nothing grows: the control.
         game: as of `Game`.
 
     Raises:
@@ -137,23 +138,25 @@ class ProgressiveGAN(Game):
 
     def __init__(
         self, image_shape: Sequence[int] = (1, 16, 16), latent_dim: int = 32,
-        channels: Sequence[int] = (32, 32, 16), phase: int = 600, **game: Any,
+        channels: Sequence[int] = (32, 32, 16), phase: int = 600, first_level: int = 0, **game: Any,
     ) -> None:  # fmt: skip
         require(1, channels=channels, phase=phase)
+        require(0, below=len(channels), first_level=first_level)
         side = FIRST << (len(channels) - 1)
         if tuple(image_shape[1:]) != (side, side):
             raise ValueError(f"{len(channels)} levels make {side} × {side} pixels, not {[*image_shape[1:]]}.")
         super().__init__(event_shape=image_shape, latent_dim=latent_dim, **game)
-        self.phase, self.levels = phase, len(channels)
+        self.phase, self.levels, self.first_level = phase, len(channels), first_level
         made = GrowingGenerator(latent_dim, image_shape[0], channels)
         judge = GrowingJudge(image_shape[0], channels)
         for network in (made, judge):
             network.apply(initialise)
         self.enter(made, judge)
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # two thirds of the time
 
     def stage(self) -> tuple[int, float]:
         """Level and α after the turns of D so far: at rest, then a fade, then at rest, …"""
-        passed = int(self.played[0])
+        passed = int(self.played[0]) + 2 * self.phase * self.first_level
         level, into = divmod(passed + self.phase, 2 * self.phase)
         if level >= self.levels:
             return self.levels - 1, 1.0

@@ -88,6 +88,19 @@ def test_the_schedule_rests_fades_and_stays() -> None:
     ]  # fmt: skip
 
 
+def test_a_game_may_begin_at_any_level() -> None:
+    model = ProgressiveGAN((1, 16, 16), 4, (4, 4, 4), phase=10, first_level=1)
+    said = []
+    for turn in (0, 9, 10, 15, 20, 1000):
+        model.played[0] = turn
+        said.append(model.stage())
+    assert said == [(1, 1.0), (1, 1.0), (2, 0.0), (2, 0.5), (2, 1.0), (2, 1.0)]
+    control = ProgressiveGAN((1, 16, 16), 4, (4, 4, 4), phase=10, first_level=2)
+    for turn in (0, 5, 10, 1000):
+        control.played[0] = turn
+        assert control.stage() == (2, 1.0)
+
+
 @torch.no_grad()
 def test_real_pictures_fade_too() -> None:
     model = ProgressiveGAN((1, 16, 16), 4, (4, 4, 4), phase=10)
@@ -129,7 +142,15 @@ def halve_to(x: Tensor, side: int) -> Tensor:
 
 
 @pytest.mark.parametrize(
-    "bad", [{"image_shape": (1, 28, 28)}, {"channels": ()}, {"phase": 0}, {"latent_dim": 0}]
+    "bad",
+    [
+        {"image_shape": (1, 28, 28)},
+        {"channels": ()},
+        {"phase": 0},
+        {"latent_dim": 0},
+        {"first_level": 3},
+        {"first_level": -1},
+    ],
 )
 def test_hostile_settings(bad: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"\."):
