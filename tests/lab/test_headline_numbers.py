@@ -35,6 +35,7 @@ def iwae(model: Any, x: Tensor, y: Tensor) -> Tensor:
         ("gatedpixelcnn-mnist", nll, 80),
         ("gatedpixelcnn-mnist", nll_given_class, 250),
         ("vae-mnist", iwae, 125),
+        ("iwae-mnist", iwae, 125),
     ],
 )
 def test_a_slice_of_the_test_split_reaches_the_number_of_the_card(
