@@ -28,6 +28,22 @@ from modules.base import require
 from modules.latent.conv_vae import small_side
 
 
+def sides(image_shape: Sequence[int], halvings: int) -> list[tuple[int, int]]:
+    """Rows and columns of a picture and after each halving, an odd side rounded up: 28, 14, 7, 4.
+
+    Raises:
+        ValueError: `image_shape` is no (C, H, W), or a side of one pixel is left to be halved.
+    """
+    found = [small_side(image_shape, 0)]
+    for _ in range(halvings):
+        height, width = found[-1]
+        if min(height, width) < 2:
+            full = " × ".join(map(str, found[0]))
+            raise ValueError(f"{full} pixels cannot be halved {halvings} times: take fewer layers.")
+        found.append(((height + 1) // 2, (width + 1) // 2))
+    return found
+
+
 def up(inputs: int, outputs: int, kernel: int, strided: bool, bias: bool) -> nn.Module:
     """Maps (B, inputs, H, W) -> (B, outputs, 2H, 2W)."""
     if strided:  # an odd kernel leaves the last row and column to be padded
@@ -43,19 +59,26 @@ def down(inputs: int, outputs: int, kernel: int, strided: bool, bias: bool) -> n
     return nn.Sequential(nn.Conv2d(inputs, outputs, 3, padding=1, bias=bias), nn.MaxPool2d(2))
 
 
+def odd(height: int, width: int, change: int) -> list[nn.Module]:
+    """A row and a column more (1) or less (−1), where that side is odd."""
+    if height % 2 + width % 2 == 0:
+        return []
+    return [nn.ZeroPad2d((0, change * (width % 2), 0, change * (height % 2)))]
+
+
 def generator_of(
     latent_dim: int, image_shape: Sequence[int], channels: Sequence[int], kernel: int = 4,
     strided: bool = True, batch_norm: bool = True, bias: bool = True,
 ) -> nn.Sequential:  # fmt: skip
     """z (B, K) -> x (B, C, H, W) in [−1, 1]; `channels` from the smallest maps to those before the last."""
-    height, width = small_side(image_shape, len(channels))
+    (height, width), *larger = sides(image_shape, len(channels))[::-1]
     layers: list[nn.Module] = [
         nn.Linear(latent_dim, channels[0] * height * width, bias=bias),
         nn.Unflatten(1, (channels[0], height, width)),
     ]
-    for inputs, outputs in pairwise([*channels, image_shape[0]]):
+    for (inputs, outputs), (height, width) in zip(pairwise([*channels, image_shape[0]]), larger, strict=True):
         layers += [nn.BatchNorm2d(inputs)] if batch_norm else []
-        layers += [nn.ReLU(), up(inputs, outputs, kernel, strided, bias)]
+        layers += [nn.ReLU(), up(inputs, outputs, kernel, strided, bias), *odd(height, width, -1)]
     return nn.Sequential(*layers, nn.Tanh())
 
 
@@ -70,13 +93,14 @@ class ConvJudge(nn.Module):
         super().__init__()
         self.pack = pack
         layers: list[nn.Module] = []
-        for i, (inputs, width) in enumerate(pairwise([image_shape[0] * pack, *channels])):
-            layers.append(down(inputs, width, kernel, strided, bias))
+        *larger, side = sides(image_shape, len(channels))
+        widths = pairwise([image_shape[0] * pack, *channels])
+        for i, ((inputs, width), here) in enumerate(zip(widths, larger, strict=True)):
+            layers += [*odd(*here, 1), down(inputs, width, kernel, strided, bias)]
             layers += [nn.BatchNorm2d(width)] if batch_norm and i else []
             layers.append(nn.LeakyReLU(slope))
         layers += [MinibatchStd()] if minibatch_std else []
         self.trunk = nn.Sequential(*layers)
-        side = small_side(image_shape, len(channels))
         self.head = nn.Conv2d(channels[-1] + minibatch_std, outputs, side, bias=bias)
 
     def maps(self, x: Tensor) -> Tensor:
@@ -91,7 +115,7 @@ class DCGAN(Game):
     """A convolutional game of pictures.
 
     Args:
-        image_shape: (C, H, W); the sides must halve as often as there are `channels`. From the data.
+        image_shape: (C, H, W), halved once for each of `channels`, odd sides rounded up. From the data.
         latent_dim: K.
         channels: of G's maps, from the smallest ones on; D has the same from the largest ones on.
         kernel: 4 or 5.
@@ -101,7 +125,7 @@ class DCGAN(Game):
         game: as of `Game`.
 
     Raises:
-        ValueError: a size is out of range, or the sides do not halve so often.
+        ValueError: a size is out of range, or the sides cannot be halved so often.
     """
 
     FIXED = ("event_shape",)
@@ -122,7 +146,8 @@ class DCGAN(Game):
         made = generator_of(self.inputs(), image_shape, channels, kernel, strided, batch_norm, bias)
         seen = (image_shape[0] + self.planes(), *image_shape[1:])
         back, outputs = [*channels][::-1], self.outputs()
-        judge = ConvJudge(seen, back, kernel, strided, batch_norm, slope, bias, outputs, pack, minibatch_std)
+        normed = batch_norm and not self.spectral  # a batch norm would undo the bound on D's slope
+        judge = ConvJudge(seen, back, kernel, strided, normed, slope, bias, outputs, pack, minibatch_std)
         if init_sd is not None:
             for network in (made, judge):
                 network.apply(lambda module: initialise(module, init_sd))

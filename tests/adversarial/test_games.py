@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from modules.adversarial.dcgan import DCGAN, ConvJudge, generator_of
+from modules.adversarial.dcgan import DCGAN, ConvJudge, generator_of, sides
 from modules.adversarial.gan import GAN
 from modules.adversarial.judges import judges_of
 from modules.adversarial.losses import LOSSES, NonSaturating, Saturating
@@ -250,6 +250,26 @@ def test_the_small_networks_have_their_sizes() -> None:
     x = model.sample(3, seed=0)
     assert x.shape == (3, 1, 28, 28) and x.min() >= 0 and x.max() <= 1
     assert model.judge(x).shape == (3,)
+
+
+def test_odd_sides_are_halved_upwards() -> None:
+    """28 → 14 → 7 → 4 and back; what is left out on the way is the last row and column alone."""
+    assert sides((1, 28, 20), 3) == [(28, 20), (14, 10), (7, 5), (4, 3)]
+    for shape in ((1, 28, 28), (2, 7, 10), (1, 5, 5)):
+        for strided in (True, False):
+            made, judge = (
+                generator_of(3, shape, [4, 3], strided=strided),
+                ConvJudge(shape, [3, 4], strided=strided),
+            )
+            x = made.eval()(torch.zeros(2, 3))
+            assert x.shape == (2, *shape) and judge(x).shape == (2,)
+            blank = judge.eval()(torch.zeros(1, *shape))
+            for corner in ((0, 0), (-1, -1)):  # D sees all of it
+                dot = torch.zeros(1, *shape)
+                dot[0, 0, *corner] = 5.0
+                assert not torch.equal(judge(dot), blank)
+    with pytest.raises(ValueError, match="5 × 5 pixels cannot be halved 4 times"):
+        generator_of(3, (1, 5, 5), [2] * 4)
 
 
 def test_every_switch_of_the_recipe_changes_the_networks() -> None:
