@@ -27,6 +27,8 @@ from modules.adversarial.game import Game
 from modules.base import require
 from modules.latent.conv_vae import small_side
 
+BatchNorm = nn.BatchNorm1d | nn.BatchNorm2d
+
 
 def sides(image_shape: Sequence[int], halvings: int) -> list[tuple[int, int]]:
     """Rows and columns of a picture and after each halving, an odd side rounded up: 28, 14, 7, 4.
@@ -68,12 +70,17 @@ def odd(height: int, width: int, change: int) -> list[nn.Module]:
 
 def generator_of(
     latent_dim: int, image_shape: Sequence[int], channels: Sequence[int], kernel: int = 4,
-    strided: bool = True, batch_norm: bool = True, bias: bool = True,
+    strided: bool = True, batch_norm: bool = True, bias: bool = True, hidden: int = 0,
 ) -> nn.Sequential:  # fmt: skip
     """z (B, K) -> x (B, C, H, W) in [−1, 1]; `channels` from the smallest maps to those before the last."""
     (height, width), *larger = sides(image_shape, len(channels))[::-1]
-    layers: list[nn.Module] = [
-        nn.Linear(latent_dim, channels[0] * height * width, bias=bias),
+    layers: list[nn.Module] = []
+    if hidden:
+        layers += [nn.Linear(latent_dim, hidden, bias=bias)]
+        layers += [nn.BatchNorm1d(hidden)] if batch_norm else []
+        layers += [nn.ReLU()]
+    layers += [
+        nn.Linear(hidden or latent_dim, channels[0] * height * width, bias=bias),
         nn.Unflatten(1, (channels[0], height, width)),
     ]
     for (inputs, outputs), (height, width) in zip(pairwise([*channels, image_shape[0]]), larger, strict=True):
@@ -88,7 +95,7 @@ class ConvJudge(nn.Module):
     def __init__(
         self, image_shape: Sequence[int], channels: Sequence[int], kernel: int = 4, strided: bool = True,
         batch_norm: bool = True, slope: float = 0.2, bias: bool = True, outputs: int = 1, pack: int = 1,
-        minibatch_std: bool = False,
+        minibatch_std: bool = False, hidden: int = 0,
     ) -> None:  # fmt: skip
         super().__init__()
         self.pack = pack
@@ -100,8 +107,14 @@ class ConvJudge(nn.Module):
             layers += [nn.BatchNorm2d(width)] if batch_norm and i else []
             layers.append(nn.LeakyReLU(slope))
         layers += [MinibatchStd()] if minibatch_std else []
+        features = channels[-1] + minibatch_std
+        if hidden:  # one more layer over all of the maps, (B, hidden, 1, 1)
+            layers.append(nn.Conv2d(features, hidden, side, bias=bias))
+            layers += [nn.BatchNorm2d(hidden)] if batch_norm else []
+            layers.append(nn.LeakyReLU(slope))
+            features, side = hidden, (1, 1)
         self.trunk = nn.Sequential(*layers)
-        self.head = nn.Conv2d(channels[-1] + minibatch_std, outputs, side, bias=bias)
+        self.head = nn.Conv2d(features, outputs, side, bias=bias)
 
     def maps(self, x: Tensor) -> Tensor:
         """(B, C, H, W) -> (B, outputs, 1, 1)."""
@@ -122,6 +135,7 @@ class DCGAN(Game):
         strided, batch_norm, slope, init_sd, bias: the recipe; slope 0 is a plain ReLU in D, without init_sd
             the first weights are torch's own.
         pack, minibatch_std: D's cures against collapse.
+        hidden: units of one more layer next to the smallest maps of both networks; 0 for none.
         game: as of `Game`.
 
     Raises:
@@ -135,19 +149,21 @@ class DCGAN(Game):
         self, image_shape: Sequence[int] = (1, 28, 28), latent_dim: int = 64,
         channels: Sequence[int] = (64, 32), kernel: int = 4, strided: bool = True, batch_norm: bool = True,
         slope: float = 0.2, init_sd: float | None = 0.02, bias: bool = True, pack: int = 1,
-        minibatch_std: bool = False, **game: Any,
+        minibatch_std: bool = False, hidden: int = 0, **game: Any,
     ) -> None:  # fmt: skip
         require(1, channels=channels, pack=pack)
-        require(0, slope=slope, init_sd=init_sd or 0)
+        require(0, slope=slope, init_sd=init_sd or 0, hidden=hidden)
         require(4, below=6, kernel=kernel)
         super().__init__(event_shape=image_shape, latent_dim=latent_dim, **game)
         if self.penalty and (batch_norm or pack > 1):
             raise ValueError("A penalty judges examples one by one: take batch_norm false and pack 1.")
-        made = generator_of(self.inputs(), image_shape, channels, kernel, strided, batch_norm, bias)
+        made = generator_of(self.inputs(), image_shape, channels, kernel, strided, batch_norm, bias, hidden)
         seen = (image_shape[0] + self.planes(), *image_shape[1:])
         back, outputs = [*channels][::-1], self.outputs()
         normed = batch_norm and not self.spectral  # a batch norm would undo the bound on D's slope
-        judge = ConvJudge(seen, back, kernel, strided, normed, slope, bias, outputs, pack, minibatch_std)
+        judge = ConvJudge(
+            seen, back, kernel, strided, normed, slope, bias, outputs, pack, minibatch_std, hidden
+        )
         if init_sd is not None:
             for network in (made, judge):
                 network.apply(lambda module: initialise(module, init_sd))
@@ -175,7 +191,7 @@ class DCGAN(Game):
 
 def initialise(module: nn.Module, sd: float) -> None:
     """First weights of a layer: N(0, sd²), of a batch norm N(1, sd²), and no bias."""
-    if isinstance(module, nn.Linear | nn.Conv2d | nn.ConvTranspose2d | nn.BatchNorm2d):
-        nn.init.normal_(module.weight, float(isinstance(module, nn.BatchNorm2d)), sd)
+    if isinstance(module, nn.Linear | nn.Conv2d | nn.ConvTranspose2d | BatchNorm):
+        nn.init.normal_(module.weight, float(isinstance(module, BatchNorm)), sd)
         if module.bias is not None:
             nn.init.zeros_(module.bias)

@@ -8,6 +8,9 @@ squared error over 2 s², up to log s √2π. At s = 1, half the squared error, 
 gains but ⅙ of a nat, at s = 0.3 it gains 1.85, beside log C of the discrete code. The bound is tight where Q
 is the posterior. No label is ever seen: with λ = 0 nothing asks c to mean anything.
 
+Where D raises the bound too, its maps learn to read whatever sign G hides in the picture. A Q with a `reader`
+of its own stands on maps that learn to tell made from real alone, and is moved in G's turn, with G.
+
 Shapes: z (B, K + C + n), the codes last; Q's answer (B, C + n).
 
 References: Chen et al. 2016, arXiv:1606.03657 (Lemma 5.1: the bound); [UDL] §15.4.3, fig. 15.15.
@@ -19,9 +22,9 @@ from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-from modules.adversarial.dcgan import DCGAN
+from modules.adversarial.dcgan import DCGAN, initialise
 from modules.base import Split, require
 from modules.latent.information import entropy
 
@@ -38,6 +41,7 @@ class InfoGAN(DCGAN):
         codes: C, values of the discrete code; 0 for none. numbers: n, continuous codes.
         weight: λ of the bound, which is measured as `info`, nats.
         number_sd: s of the continuous codes.
+        reader: units of a layer of Q's own, on D's maps; 0 lets Q be more of D's outputs.
         model: as of `DCGAN`.
     """
 
@@ -45,23 +49,32 @@ class InfoGAN(DCGAN):
 
     def __init__(
         self, image_shape: Sequence[int] = (1, 28, 28), latent_dim: int = 32, codes: int = 10,
-        numbers: int = 2, weight: float = 1.0, number_sd: float = 1.0, **model: Any,
+        numbers: int = 2, weight: float = 1.0, number_sd: float = 1.0, reader: int = 0, **model: Any,
     ) -> None:  # fmt: skip
-        require(0, codes=codes, numbers=numbers, weight=weight)
+        require(0, codes=codes, numbers=numbers, weight=weight, reader=reader)
         require(1e-6, number_sd=number_sd)
         if codes + numbers == 0:
             raise ValueError("codes and numbers are both 0: give the generator something to be read from it.")
         if model.get("pack", 1) > 1:
             raise ValueError("A code belongs to one example: take pack 1.")
         self.codes, self.numbers, self.weight = codes, numbers, weight
-        self.number_sd = number_sd
+        self.number_sd, self.reader = number_sd, reader
         super().__init__(image_shape=image_shape, latent_dim=latent_dim, **model)
+        if reader:
+            head, sd = self.discriminator.head, model.get("init_sd", 0.02)
+            first = nn.Conv2d(head.in_channels, reader, head.kernel_size)
+            q = nn.Sequential(first, nn.LeakyReLU(0.1), nn.Conv2d(reader, codes + numbers, 1))
+            self.q = q if sd is None else q.apply(lambda module: initialise(module, sd))
 
     def inputs(self) -> int:
         return self.latent_dim + self.codes + self.numbers
 
     def outputs(self) -> int:
-        return 1 + self.codes + self.numbers
+        return 1 if self.reader else 1 + self.codes + self.numbers
+
+    def players(self) -> dict[str, list[nn.Parameter]]:
+        every = super().players()
+        return every | {"generator": [*every["generator"], *self.q.parameters()]} if self.reader else every
 
     def noise(self, n: int, generator: torch.Generator | None = None) -> Tensor:
         """n draws of noise and codes, (n, K + C + n)."""
@@ -76,7 +89,8 @@ class InfoGAN(DCGAN):
 
     def read(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Q's logits of the discrete code (B, C) and means of the continuous ones (B, n)."""
-        answer = cast(Tensor, self.discriminator.maps(x)[:, 1:, 0, 0])
+        answer = self.q(self.discriminator.trunk(x)) if self.reader else self.discriminator.maps(x)[:, 1:]
+        answer = cast(Tensor, answer[:, :, 0, 0])
         return answer[:, : self.codes], answer[:, self.codes :]
 
     def bound(self, z: Tensor, fake: Tensor) -> Tensor:
@@ -92,7 +106,8 @@ class InfoGAN(DCGAN):
         z = self.noise(len(x), generator)
         with torch.no_grad():  # the generator is held fixed
             fake = self.generator(z)
-        return self.of_discriminator(x, fake, generator) - self.weight * self.bound(z, fake)
+        loss = self.of_discriminator(x, fake, generator)
+        return loss if self.reader else loss - self.weight * self.bound(z, fake)
 
     def generator_loss(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Tensor:
         z = self.noise(len(x), generator)

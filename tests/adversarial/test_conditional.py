@@ -155,3 +155,36 @@ def test_codes_may_be_of_one_kind_but_not_of_none() -> None:
     with pytest.raises(ValueError, match="number_sd"):
         info(number_sd=0.0)
     assert "val/info" in info().metric_names("val")
+
+
+def test_a_reader_of_its_own_is_moved_with_the_generator_and_leaves_d_its_game() -> None:
+    model = info(codes=4, numbers=1, reader=5, hidden=7)
+    model.train()
+    players = model.players()
+    assert model.outputs() == 1 and model.discriminator.head.out_channels == 1
+    assert {id(p) for p in model.q.parameters()} <= {id(p) for p in players["generator"]}
+    assert not {id(p) for p in model.q.parameters()} & {id(p) for p in players["discriminator"]}
+    z = model.noise(6, torch.Generator().manual_seed(1))
+    logits, means = model.read(2 * X - 1)
+    assert logits.shape == (12, 4) and means.shape == (12, 1)
+    asked = torch.autograd.grad(
+        model.discriminator_loss(X, torch.Generator().manual_seed(2)), list(model.q.parameters()),
+        allow_unused=True,
+    )  # fmt: skip
+    assert all(gradient is None for gradient in asked)
+    bound = model.bound(z, model.generator(z))
+    whole = torch.autograd.grad(bound, players["generator"], allow_unused=True)
+    assert all(gradient is not None and gradient.abs().sum() > 0 for gradient in whole[-2:])
+
+
+def test_one_more_layer_in_both_networks() -> None:
+    model = info(hidden=7)
+    kinds = [type(layer).__name__ for layer in model.generator]
+    assert kinds[:4] == ["Linear", "BatchNorm1d", "ReLU", "Linear"]
+    assert model.discriminator.trunk(X).shape == (12, 7, 1, 1)
+    assert model.discriminator.head.kernel_size == (1, 1)
+    assert model.sample(3, seed=0).shape == (3, 1, 8, 8)
+    with pytest.raises(ValueError, match="hidden"):
+        info(hidden=-1)
+    with pytest.raises(ValueError, match="reader"):
+        info(reader=-1)
