@@ -34,7 +34,10 @@ BENCHES = {
     "hmm": ("lab.bench.hmm", "HMM: forward–backward against hmmlearn's scaling implementation"),
     "mixture": ("lab.bench.mixture", "Gaussian mixtures: EM on 100,000 points against scikit-learn"),
     "games": ("lab.bench.games", "games of small modes: modes reached and quality by loss, five seeds each"),
-    "claims": ("lab.bench.claims", "GANs: recipe, truncation, ignored noise, birthdays, tricks, measured"),
+    "claims": (
+        "lab.bench.claims",
+        "GANs: recipe, truncation, noise, birthdays, tricks, losses, codes, measured",
+    ),
     "gan": ("lab.bench.gan", "GAN: a turn of each network against a plain torch loop"),
     "diffusion": (
         "lab.bench.diffusion",

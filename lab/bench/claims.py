@@ -9,6 +9,9 @@ noise        Pix2Pix that gets noise beside the outline: the output's deviation 
 birthday     pairs among 400 draws that are the same: nearer than those of 400 training digits are, but for
              one in a thousand
 tricks       eight modes, five turns of G for one of D, 600 batches: what is said to help
+codes        InfoGANs that ship: how much their codes are the classes that they never saw, and what their two
+             numbers turn
+orthogonal, support, loss    small digits: see `lab.bench.digit_games`
 """
 
 from collections import deque
@@ -19,12 +22,16 @@ import torch
 from torch import Tensor
 
 from datamodules import points
+from datamodules.digits import Digits
 from datamodules.mnist import MNIST
 from datamodules.pairs import DARK, PALE, DigitPairs
 from lab import weights
+from lab.bench import digit_games
+from lab.bench.digit_games import DRAWS, of_seeds, pairs_within, same
 from lab.bench.games import features
 from lab.bench.timing import Row
 from lab.lenses import recipe
+from lab.lenses.codes import error_of_made, error_of_read, meanings
 from lab.lenses.games import CURES, SLOW, TRICKS, moves, playing, take
 from lab.seeding import seeded
 from modules.adversarial import judges
@@ -33,20 +40,13 @@ from modules.adversarial.translation import Pix2Pix
 
 TRUNCATIONS = (None, 2.0, 1.0, 0.5, 0.04)
 GENERATORS = ("dcgan-digits", "acgan-digits", "infogan-digits")
-DRAWS, SHARE = 400, 1e-3  # of a birthday test; of the training digits' pairs that count as the same
 HELP = CURES | TRICKS
 
 
 def measure(quick: bool = False) -> list[Row]:
     """One row a case; mean ± standard deviation where there are seeds."""
-    return [*ablated(quick), *truncated(quick), noise_ignored(quick), *birthdays(quick), *helped(quick)]
-
-
-def of_seeds(values: list[float]) -> tuple[float, str]:
-    """Mean, and mean ± standard deviation in words."""
-    found = torch.tensor(values)
-    spread = float(found.std()) if len(values) > 1 else 0.0
-    return float(found.mean()), f"{float(found.mean()):.2f} ± {spread:.2f}"
+    return [*ablated(quick), *truncated(quick), noise_ignored(quick), *birthdays(quick), *helped(quick),
+            *digit_games.measure(quick), *coded(quick)]  # fmt: skip
 
 
 # --- The recipe -----------------------------------------------------------------------------------
@@ -141,9 +141,7 @@ def birthdays(quick: bool) -> Iterator[Row]:
     draws = 40 if quick else DRAWS
     known, _ = recipe.digits()
     order = torch.randperm(len(known), generator=torch.Generator().manual_seed(0))[:draws]
-    every = draws * (draws - 1) // 2
-    near = judges.nearest_pairs(known[order].flatten(1), every)[1]
-    same = float(near[max(0, round(SHARE * every) - 1)])  # all training digits are different ones
+    every, near = draws * (draws - 1) // 2, same(known, draws)
     shown = {"training digits": known[order]}
     for name in GENERATORS:
         with torch.no_grad():
@@ -151,8 +149,7 @@ def birthdays(quick: bool) -> Iterator[Row]:
                 draws, generator=torch.Generator().manual_seed(0)
             )
     for name, pictures in shown.items():
-        distances = judges.nearest_pairs(pictures.flatten(1), every)[1]
-        pairs = int((distances <= same).sum())
+        pairs = pairs_within(pictures, near)
         note = f"of {every:,}: as of {every / max(1, pairs):,.0f} different ones"
         yield Row("claims", f"birthday: {name}", pairs, unit="pairs", note=note)
 
@@ -178,3 +175,23 @@ def helped(quick: bool) -> Iterator[Row]:
         mean, said = of_seeds(even)
         note = f"{said}, quality {of_seeds(near)[1]}, {seeds} seeds"
         yield Row("claims", f"tricks: {name}", mean, unit="modes' worth", note=note)
+
+
+# --- What codes came to mean ----------------------------------------------------------------------
+
+
+def coded(quick: bool) -> Iterator[Row]:
+    """Error of the best assignment of codes to classes, and what the numbers go with."""
+    shown = {"digits": Digits()}
+    for name, data in shown.items():
+        model, network = weights.load(f"infogan-{name}"), weights.load(f"cnn-{name}")
+        data.setup("test")
+        x, y = data.test_set[torch.arange(len(data.test_set))]
+        made = error_of_made(model, network)  # type: ignore[arg-type]
+        read = error_of_read(model, x, y)  # type: ignore[arg-type]
+        said = "; ".join(
+            f"c{'₂₃'[i]} with slant {slant:.2f}, with thickness {thickness:.2f}"
+            for i, (slant, thickness) in enumerate(meanings(model).tolist())  # type: ignore[arg-type]
+        )
+        note = f"of what is made; of test digits as Q reads them {read:.3f}; {said}"
+        yield Row("claims", f"codes: infogan-{name}", made, unit="error", note=note)

@@ -17,24 +17,6 @@ def told(name: str, turned: int = 0) -> list[lens.Frame]:
     return lens.story(weights.load(name), weights.load(lens.NETWORK), 8, turned, 0)
 
 
-def test_the_slant_of_a_sheared_bar() -> None:
-    """A bar that goes one column to the right for each row up leans by 1, one upright by 0, faint or not."""
-    bar = torch.zeros(3, 8, 8)
-    bar[0, :, 3] = 1
-    for i in range(8):
-        bar[1, 7 - i, i] = 1
-        bar[2, i, i] = 0.3
-    assert lens.slants(bar).tolist() == pytest.approx([0, 1, -1], abs=1e-5)
-
-
-def test_tables_and_their_fit() -> None:
-    asked, answer = torch.tensor([0, 0, 3]), torch.tensor([0, 7, 3])
-    counts = lens.table(asked, answer)
-    assert counts.sum() == 3 and counts[0, 7] == counts[0, 0] == counts[3, 3] == 1
-    order = torch.randperm(10, generator=torch.Generator().manual_seed(0))
-    assert torch.equal(lens.fitting(10 * torch.eye(10)[order] + 1), order)
-
-
 def test_no_share_is_the_plain_class_and_the_whole_the_other() -> None:
     model = weights.load("acgan-digits")
     z, y = model.noise(4, torch.Generator().manual_seed(0)), torch.tensor([0, 3, 5, 9])

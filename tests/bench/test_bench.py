@@ -62,18 +62,40 @@ def test_games_bench_judges_generators_of_mnist_beside_test_digits(real_data) ->
 
 
 def test_claims_bench_has_a_row_for_every_case() -> None:
-    from lab.bench import claims
+    from lab.bench import claims, digit_games
     from lab.lenses import recipe
+    from lab.lenses.games import LOSSES
 
     rows = claims.measure(quick=True)
     names = [row.case.partition(":")[0] for row in rows]
     assert {name: names.count(name) for name in names} == {
         "recipe": len(recipe.SWITCHES), "truncation": 1 + len(claims.TRUNCATIONS), "noise": 1,
         "birthday": 1 + len(claims.GENERATORS), "tricks": 1 + len(claims.HELP),
+        "orthogonal": len(digit_games.BETAS) * len(digit_games.BOUNDS), "support": len(digit_games.WIDTHS),
+        "loss": 1 + len(LOSSES), "codes": 1,
     }  # fmt: skip
     for row in rows:
         assert row.bench == "claims" and math.isfinite(row.ours) and row.ours >= 0 and row.note
     assert claims.of_seeds([1.0, 3.0]) == (2.0, "2.00 ± 1.41") and claims.of_seeds([2.0])[1] == "2.00 ± 0.00"
+
+
+def test_a_d_of_another_kind_and_a_penalty_of_every_layer_but_the_last() -> None:
+    """An energy is never below 0; the columns that are held apart are those of each input."""
+    from lab.bench import digit_games
+    from lab.lenses import recipe
+    from modules.adversarial.diversity import orthogonal_penalty
+
+    known = recipe.digits()[0][:64]
+    energy = digit_games.trained(known, 0, 1, judge=digit_games.Errs, loss="energy")
+    assert (energy.judge(2 * known - 1) >= 0).all()
+    model, _ = recipe.game({}, 0)
+    linear, first = model.generator[0].weight, model.generator[4].weight  # type: ignore[union-attr]
+    assert linear.shape[1] == recipe.LATENT and first.shape[0] == recipe.CHANNELS[0]
+    wanted = orthogonal_penalty(linear) + orthogonal_penalty(first.flatten(1).T)  # type: ignore[arg-type,operator]
+    torch.testing.assert_close(digit_games.penalty_of(model), wanted)
+    plain, held = (digit_games.trained(known, 0, 20, beta) for beta in (0.0, 1.0))
+    assert digit_games.penalty_of(held) < 0.5 * digit_games.penalty_of(plain)
+    assert digit_games.pairs_within(torch.zeros(5, 1, 8, 8), 0.1) == 10
 
 
 def test_claims_of_one_noise_know_a_picture_that_ignores_it() -> None:

@@ -21,10 +21,10 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from datamodules.digits import Digits
+from lab.lenses.codes import code_of, fitting, slants, table
 from modules.adversarial.infogan import InfoGAN
 
 MODELS = {
@@ -68,16 +68,6 @@ def real() -> tuple[Tensor, Tensor]:
     return x[:, 0], y
 
 
-def slants(x: Tensor) -> Tensor:
-    """Of pictures (N, H, W): 1 leans to the right by as much as it is high; 0 stands. (N,)"""
-    share = x / x.sum((1, 2), keepdim=True).clamp(min=1e-6)
-    column, row = torch.arange(x.shape[2]).to(x), torch.arange(x.shape[1]).to(x)[:, None]
-    dx = column - (share * column).sum((1, 2), keepdim=True)
-    dy = row - (share * row).sum((1, 2), keepdim=True)
-    spread = (share * dy.square()).sum((1, 2)).clamp(min=1e-6)
-    return -(share * dx * dy).sum((1, 2)) / spread
-
-
 def variety(x: Tensor, y: Tensor) -> float:
     """Mean over classes of the mean deviation of a pixel within one."""
     return float(torch.stack([x[y == c].flatten(1).std(0).mean() for c in y.unique()]).mean())
@@ -106,22 +96,11 @@ def coded(model: InfoGAN, z: Tensor, codes: Tensor, turned: int, value: float) -
     return model.decode(z)[:, 0]
 
 
-def fitting(counts: Tensor) -> Tensor:
-    """The class of each code, one to one, so that most pictures are named right: counts (10, 10) -> (10,)."""
-    return torch.from_numpy(linear_sum_assignment(-counts.numpy())[1])
-
-
-def table(asked: Tensor, answer: Tensor) -> Tensor:
-    """Counts (10, 10) of what was asked × what is named."""
-    return (CLASSES * asked + answer).bincount(minlength=CLASSES**2).view(CLASSES, CLASSES)
-
-
 def codes_of(model: InfoGAN, network: Any) -> Tensor:
     """The code of each class (10,), by what the network says of 2,000 pictures of another seed."""
     z = model.noise(2000, torch.Generator().manual_seed(99))
-    code = z[:, model.latent_dim : model.latent_dim + model.codes].argmax(1)
     with torch.no_grad():
-        counts = table(code, named(network, model.decode(z)[:, 0]))
+        counts = table(code_of(model, z), named(network, model.decode(z)[:, 0]))
     return fitting(counts).argsort()
 
 

@@ -1,0 +1,62 @@
+"""What is measured of an InfoGAN's codes: slant and thickness of strokes, and errors of known tables."""
+
+import pytest
+import torch
+
+from lab import weights
+from lab.lenses import codes
+from modules.adversarial.infogan import InfoGAN
+
+
+def test_the_slant_of_a_sheared_bar() -> None:
+    """A bar that goes one column to the right for each row up leans by 1, one upright by 0, faint or not."""
+    bar = torch.zeros(3, 8, 8)
+    bar[0, :, 3] = 1
+    for i in range(8):
+        bar[1, 7 - i, i] = 1
+        bar[2, i, i] = 0.3
+    assert codes.slants(bar).tolist() == pytest.approx([0, 1, -1], abs=1e-5)
+
+
+def test_tables_and_their_fit() -> None:
+    asked, answer = torch.tensor([0, 0, 3]), torch.tensor([0, 7, 3])
+    counts = codes.table(asked, answer)
+    assert counts.sum() == 3 and counts[0, 7] == counts[0, 0] == counts[3, 3] == 1
+    order = torch.randperm(10, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(codes.fitting(10 * torch.eye(10)[order] + 1), order)
+
+
+@pytest.mark.parametrize("width", [1, 3, 6])
+def test_the_thickness_of_a_bar_however_faint(width: int) -> None:
+    """Of a bar of 200 × w pixels, but for its two ends and the corner where both differences meet."""
+    bar = torch.zeros(2, 202, 12)
+    bar[0, 1:-1, 2 : 2 + width] = 1
+    bar[1] = 0.4 * bar[0]
+    assert codes.thicknesses(bar).tolist() == pytest.approx([width] * 2, rel=0.04)
+    edge = torch.zeros(1, 200, 12)
+    edge[0, :, :width] = 1  # nothing is drawn beyond the edge
+    assert codes.thicknesses(edge).item() == pytest.approx(width, rel=0.04)
+
+
+def test_errors_of_codes() -> None:
+    y = torch.arange(1000) % 10
+    order = torch.randperm(10, generator=torch.Generator().manual_seed(1))
+    assert codes.error(order[y], y) == 0
+    assert codes.error(torch.zeros_like(y), y) == pytest.approx(0.9)
+    some = order[y].clone()
+    some[:100] = (some[:100] + 1) % 10
+    assert codes.error(some, y) == pytest.approx(0.1)
+    assert codes.error(order[y // 2], y) == pytest.approx(0.5)  # two classes a code
+
+
+def test_codes_that_ship_are_read_and_named() -> None:
+    """Both errors of the small one, and its first code in what it gets."""
+    model, network = weights.load("infogan-digits"), weights.load("cnn-digits")
+    assert isinstance(model, InfoGAN)
+    z = model.noise(50, torch.Generator().manual_seed(3))
+    assert torch.equal(torch.eye(10)[codes.code_of(model, z)], z[:, 32:42])
+    assert codes.error_of_made(model, network) == pytest.approx(0.29, abs=0.03)
+    with torch.no_grad():
+        made = model.decode(z)
+    assert codes.error_of_read(model, made, codes.code_of(model, z)) < 0.05
+    assert codes.meanings(model).shape == (2, 2) and codes.meanings(model).abs().max() <= 1
