@@ -4,8 +4,8 @@ orthogonal   a DCGAN with and without β Σ ‖WᵀW ⊙ (1 − I)‖² of G's l
              of a layer: precision and recall (k = 3) of z kept within τ, beside held-out digits
 support      the same G against D of more and more maps: pairs of 400 draws that are the same, as of how many
              different ones
-loss         the DCGAN with each loss of `lab bench games`; an energy is an autoencoder's error; a penalty goes
-             without batch norm, spectral norm without D's
+loss         the DCGAN with each loss of `lab bench games`; an energy is an autoencoder's error; a penalty
+             goes without batch norm, spectral norm without D's
 
 Distances, precision and recall are those of the means of the last maps of `cnn-digits`; 500 held-out digits.
 """
