@@ -60,9 +60,11 @@ def measure(quick: bool = False) -> list[Row]:
     return rows if quick else rows + judged()
 
 
+SIDE = MNIST.native_size
 # name of a generator of MNIST -> knobs of its samples
 JUDGED: list[tuple[str, dict[str, Any]]] = [
     ("dcgan-mnist", {}),
+    ("progressive-mnist", {}),
     *(("ddpm-mnist", {"steps": steps, "eta": eta}) for steps in (10, 20, 50) for eta in (0.0, 1.0)),
 ]
 
@@ -92,10 +94,12 @@ def judged(count: int = 5000, generators: Sequence[tuple[str, dict[str, Any]]] =
 
 @torch.no_grad()
 def samples(model: Any, count: int, knobs: dict[str, Any]) -> Tensor:
-    """Pictures (count, 1, 28, 28) of one seed."""
+    """Pictures (count, 1, 28, 28) of one seed: the middle of larger ones, whose border is black."""
     generator = torch.Generator().manual_seed(0)
     parts = [len(part) for part in torch.arange(count).split(1000)]
-    return torch.cat([model.sample(part, generator=generator, **knobs) for part in parts])
+    made = torch.cat([model.sample(part, generator=generator, **knobs) for part in parts])
+    border = (made.shape[-1] - SIDE) // 2
+    return made[..., border : border + SIDE, border : border + SIDE]
 
 
 @torch.no_grad()

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lab import weights
 from modules.adversarial.growing import ProgressiveGAN, halve, up
-from pages.adversarial.growing import lens
+from pages.adversarial.growing import lens, levels
 
 
 def model() -> ProgressiveGAN:
@@ -58,10 +58,62 @@ def test_the_end_of_the_fade_is_what_the_model_makes() -> None:
 
 def test_a_pixel_is_what_its_equation_says() -> None:
     old, new = found().ways
-    row, column = lens.PIXEL
     for alpha, pictures in zip(lens.ALPHAS, found().pictures, strict=True):
         ink = (1 + torch.tensor((1 - alpha) * old + alpha * new).tanh()) / 2
-        torch.testing.assert_close(pictures[0, row, column], ink, atol=1e-5, rtol=0)
+        torch.testing.assert_close(pictures[0, 4, 4], ink, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("side", [8, 16, 32])
+def test_every_growth_of_mnist_changes_nothing_at_first(side: int) -> None:
+    grown = lens.fade(weights.load(lens.MNIST), 0, side)  # type: ignore[arg-type]
+    assert grown.same == (0.0, 0.0) and grown.detail[0] == 0
+    assert grown.pictures.shape == (len(lens.ALPHAS), lens.SHEET, side, side)
+    assert torch.equal(grown.pictures[0], up(halve(grown.pictures[0][:, None]))[:, 0])
+
+
+@cache
+def through(name: str) -> levels.Levels:
+    return levels.through(weights.load(name), 0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", [lens.NAME, lens.MNIST])
+def test_levels_are_what_the_game_makes_there(name: str) -> None:
+    game, seen = weights.load(name), through(name)
+    z = game.noise(lens.DRAWN, torch.Generator().manual_seed(0))
+    for level, side in enumerate(lens.sides(game)):  # type: ignore[arg-type]
+        frame = seen.places.index(level)
+        x = lens.inked(lens.at(game.maker(), level, 1.0)(z[: lens.SHEET]))
+        assert x.shape[-1] == side == seen.sides[frame]
+        torch.testing.assert_close(seen.pictures[frame], levels.grown(x, seen.pictures.shape[-1])[:, 0])
+    half = seen.places.index(0.5)
+    assert seen.sides[half] == 8 and seen.alpha(half) == 0.5 and seen.alpha(0) == 1
+    assert seen.there[-1] == pytest.approx(1) and seen.room[-1] == pytest.approx(1)
+    # block means are the projection on pictures of so few pixels: none of these is nearer
+    assert all(there <= room + 1e-6 for there, room in zip(seen.there, seen.room, strict=True))
+
+
+def test_what_the_scenes_of_the_levels_say() -> None:
+    seen = through(lens.MNIST)
+    assert seen.sides[0] == 4 and seen.sides[-1] == 32
+    rests = [seen.places.index(level) for level in range(4)]
+    there = [seen.there[i] for i in rests]
+    assert there == sorted(there)
+    assert 0.9 * seen.room[rests[2]] < there[2] < seen.room[rests[2]]
+    assert there[1] < 0.9 * seen.room[rests[1]]
+    *before, last = (
+        lens.fade(weights.load(lens.MNIST), 0, side)  # type: ignore[arg-type]
+        for side in (8, 16, 32)
+    )
+    assert all(last.content[-1] < one.content[-1] / 2 and last.detail[-1] < one.detail[-1] for one in before)
+    small, large = last.pictures[0][:, None], last.pictures[-1][:, None]
+    moved = (halve(large) - halve(small)).abs()
+    assert (moved < 0.05).double().mean() > 0.5
+
+
+def test_answers() -> None:
+    assert [lens.much(value) for value in (None, -1.0, 0.49, 0.5, 0.8, 0.81)] == [
+        *[lens.OPTIONS[0]] * 3, *[lens.OPTIONS[1]] * 2, lens.OPTIONS[2]
+    ]  # fmt: skip
 
 
 def test_readers_share_a_model_that_stays_as_it_is() -> None:
@@ -125,6 +177,22 @@ def test_the_page() -> None:
     assert film(open_page("adversarial/growing", alpha="0.5"), "alpha")["at"] == lens.ALPHAS.index(0.5)
 
 
+def test_the_page_of_the_levels() -> None:
+    page = open_page("adversarial/growing", view="Levels")
+    assert film(page, "place")["captions"] == levels.captions(through(lens.MNIST))
+    _, arrays = figure(page, "sheet")
+    assert len(arrays["data.0.z"]) == len(levels.places(4)) == 13
+    small = open_page("adversarial/growing", view="Levels", model=lens.NAME)
+    assert film(small, "place")["captions"] == levels.captions(through(lens.NAME))
+    fade = open_page("adversarial/growing", model=lens.MNIST, side="16", alpha="1")
+    _, arrays = figure(fade, "sheet")
+    assert arrays["data.0.z"].nbytes < 2e6
+    assert film(fade, "alpha")["captions"] == lens.fade_captions(
+        lens.fade(weights.load(lens.MNIST), 0, 16)  # type: ignore[arg-type]
+    )
+
+
 def test_nonsense_in_the_link() -> None:
-    for link in ({"alpha": "🦊"}, {"view": "x", "seed": "-1"}, {"view": "Training", "phase": "1e9"}):
+    for link in ({"alpha": "🦊"}, {"view": "x", "seed": "-1"}, {"view": "Training", "phase": "1e9"},
+                 {"side": "7", "model": "progressive-cats"}, {"view": "Levels", "place": "nan"}):  # fmt: skip
         assert not run_page("adversarial/growing", **link).exception

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from lab.figures import theme
 from pages.adversarial.growing import lens
+from pages.adversarial.growing.levels import Levels, size
 
 
 def point(x: float, y: float, color: str) -> go.Scatter:
@@ -69,3 +70,34 @@ def course_points(looks: Sequence[lens.Look], what: str) -> dict[str, list[list[
         "data.1.x": [[float(one.turns)] for one in looks],
         "data.1.y": [[math.nan if (value := getattr(one, what)) is None else value] for one in looks],
     }
+
+
+def levels(found: Levels, at: int) -> go.Figure:
+    """Correlation with the finished pictures, and the most that so few pixels hold; traces 2 and 3 move."""
+    fig = go.Figure()
+    lines = (("the finished picture, so small", found.room, theme.HIDDEN, "vh"),
+             ("this picture", found.there, theme.OUTPUT, "linear"))  # fmt: skip
+    for name, y, color, shape in lines:
+        fig.add_scatter(x=found.places, y=y, mode="lines", name=name,
+                        line={"color": color, "width": 3, "shape": shape})  # fmt: skip
+    for _, y, color, _ in lines:
+        fig.add_trace(point(found.places[at], y[at], color))
+    rests = [i for i in range(len(found.places)) if found.alpha(i) == 1]
+    last = found.places[-1]
+    fig.update_xaxes(
+        tickvals=[found.places[i] for i in rests], ticktext=[size(found.sides[i]) for i in rests],
+        range=[-0.12 * last, 1.12 * last], title="pixels; a fade between two sizes",
+    )  # fmt: skip
+    low = min(0.0, *found.there)
+    fig.update_yaxes(title="correlation with the finished pictures", range=[low - 0.02, 1.05],
+                     tickvals=[0.25, 0.5, 0.75])  # fmt: skip
+    return fig
+
+
+def level_points(found: Levels) -> dict[str, list[list[float]]]:
+    """Where the points of `levels` stand at each frame."""
+    x = [[place] for place in found.places]
+    return {
+        "data.2.x": x, "data.3.x": x,
+        "data.2.y": [[v] for v in found.room], "data.3.y": [[v] for v in found.there],
+    }  # fmt: skip

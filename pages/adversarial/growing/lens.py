@@ -1,6 +1,6 @@
-"""A game that grows from 4 × 4 to 8 × 8 pixels: the fade of a trained one, and the growth as it goes.
+"""A game that grows from 4 × 4 pixels on: a fade of a trained one, and the growth to 8 × 8 as it goes.
 
-Shapes: pictures (N, 8, 8), those of 4 × 4 with each pixel doubled where they are shown.
+Shapes: pictures (N, S, S), those of half the size with each pixel doubled where they are shown.
 """
 
 import copy
@@ -16,13 +16,13 @@ from lab.seeding import seeded
 from modules.adversarial.growing import ProgressiveGAN, halve, up
 from modules.adversarial.growing import fade as fading
 from modules.adversarial.judges import frechet
+from modules.adversarial.stylegan import FIRST
 from pages.adversarial.dcgan.one_number import differ
 from pages.adversarial.dcgan.recipe import digits
 
-NAME = "progressive-digits"
+NAME, MNIST = "progressive-digits", "progressive-mnist"
 SHEET, DRAWN = 24, 500
 ALPHAS = [round(0.05 * i, 2) for i in range(21)]
-PIXEL = (4, 4)  # whose arithmetic is shown, of the first picture
 
 
 # --- The fade -----------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ def at(network: Any, level: int, alpha: float) -> Any:
 
 @dataclass(frozen=True)
 class Fade:
-    """A trained game between its last two levels.
+    """A trained game between two levels.
 
     Attributes:
         pictures: (A, SHEET, S, S) at each of ALPHAS.
@@ -45,7 +45,7 @@ class Fade:
             small ones; both root mean squares over DRAWN pictures, (A,).
         between: how far two small pictures are from each other.
         same: largest change of a pixel and of D's answer that growing makes at α = 0.
-        ways: of PIXEL before tanh, by the old way and by the new one.
+        ways: of the pixel in the middle of the first picture before tanh, by the old way and by the new one.
     """
 
     pictures: Tensor
@@ -57,18 +57,18 @@ class Fade:
 
 
 @torch.no_grad()
-def fade(model: ProgressiveGAN, seed: int) -> Fade:
-    """The last fade of a model, at draws of one seed."""
+def fade(model: ProgressiveGAN, seed: int, side: int | None = None) -> Fade:
+    """A model's fade to pictures of this side, at draws of one seed; None is its last."""
     z = model.noise(DRAWN, torch.Generator().manual_seed(seed))
-    made, judge, level = model.maker(), model.discriminator, model.levels - 1
+    made, judge = model.maker(), model.discriminator
+    level = model.levels - 1 if side is None else sides(model).index(side)
     small = at(made, level - 1, 1.0)(z)
     old, new = at(made, level, 0.0).ways(z)  # all that lies between is made of these two
     grown = [fading(old, new, alpha).tanh() for alpha in ALPHAS]
     before, after = at(judge, level - 1, 1.0)(small), at(judge, level, 0.0)(up(small))
     same = float((grown[0] - up(small)).abs().max()), float((after - before).abs().max())
-    row, column = PIXEL
     ends = at(made, level, 0.0).double().ways(z[:1].double())
-    ways = tuple(float(x[0, 0, row, column]) for x in ends)
+    ways = tuple(middle(x[0, 0]) for x in ends)
     small = inked(small)
     pictures = [inked(x) for x in grown]
     return Fade(
@@ -79,6 +79,16 @@ def fade(model: ProgressiveGAN, seed: int) -> Fade:
         same,
         (ways[0], ways[1]),
     )
+
+
+def sides(model: ProgressiveGAN) -> list[int]:
+    """Pixels along a side at each level."""
+    return [FIRST << level for level in range(model.levels)]
+
+
+def middle(x: Tensor) -> float:
+    """The pixel of (S, S) whose arithmetic is shown."""
+    return float(x[len(x) // 2, len(x) // 2])
 
 
 def inked(x: Tensor) -> Tensor:
@@ -98,10 +108,9 @@ def fade_captions(found: Fade) -> list[str]:
 def fade_equations(found: Fade) -> list[str]:
     """The arithmetic of one pixel, LaTeX."""
     old, new = found.ways
-    row, column = PIXEL
     said = []
     for alpha, pictures in zip(ALPHAS, found.pictures, strict=True):
-        ink = float(pictures[0, row, column])
+        ink = middle(pictures[0])
         said.append(
             rf"\tfrac12\left(1+\tanh\left({1 - alpha:.2f}\cdot({old:.3f})+{alpha:.2f}\cdot({new:.3f})\right)"
             rf"\right)={ink:.3f}"
@@ -201,7 +210,7 @@ def look_equations(looks: Sequence[Look], phase: int) -> list[str]:
 OPTIONS = ["below 0.5", "0.5 to 0.8", "above 0.8"]
 
 
-def kept(looks: Sequence[Look]) -> str:
-    """Which of OPTIONS the correlation is at the end."""
-    value = looks[-1].kept or 0.0
+def much(value: float | None) -> str:
+    """Which of OPTIONS a correlation is."""
+    value = value or 0.0
     return OPTIONS[0] if value < 0.5 else OPTIONS[1] if value <= 0.8 else OPTIONS[2]

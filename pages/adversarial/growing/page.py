@@ -1,9 +1,9 @@
-"""Growing: a game of 4 × 4 pixels first, then of 8 × 8, faded in so that nothing breaks."""
+"""Growing: a game of 4 × 4 pixels first, then of twice as many a side, faded in so that nothing breaks."""
 
 from lab import ui
 from modules.adversarial import growing
 from pages.adversarial.dcgan.figures import sheet, sheets
-from pages.adversarial.growing import figures, lens
+from pages.adversarial.growing import figures, lens, levels
 
 REFERENCES = ["Karras et al. 2018, arXiv:1710.10196", "[UDL] §15.3, figs 15.9, 15.11"]
 
@@ -13,6 +13,12 @@ stage.scenes(
         "Nothing changes": ui.scene("α = 0: the grown networks answer as before, to the bit."),
         "Half faded": ui.scene("α = ½: each pixel lies between the two ways, strokes begin.", alpha=0.5),
         "Grown": ui.scene("α = 1: the new way alone, 8 × 8 pixels.", alpha=1.0),
+        "From 4 to 32": ui.scene("The same z from 4 × 4 pixels to 32 × 32: play it.",
+                                 view="Levels", model=lens.MNIST),
+        "At 16 × 16": ui.scene("Strokes stand: over nine tenths of the most that so few pixels can have.",
+                               view="Levels", model=lens.MNIST, place=2.0),
+        "To 32 × 32": ui.scene("The last fade changes least: halved again, most pixels are as before.",
+                               model=lens.MNIST, alpha=1.0),
         "As it goes": ui.scene("A game of 800 turns, the same z: pixels come, content drifts, no jump.",
                                view="Training", phase=lens.PHASES[1]),
     }
@@ -20,20 +26,33 @@ stage.scenes(
 
 
 @ui.cached
-def faded(seed: int):
-    return lens.fade(ui.load(lens.NAME), seed)
+def faded(name: str, side: int, seed: int):
+    return lens.fade(ui.load(name), seed, side)
 
 
+@ui.cached
+def shown(name: str, seed: int):
+    return levels.through(ui.load(name), seed)
+
+
+side = 0
 with stage.rail:
-    view = ui.choice("Show", ["Fade", "Training"], key="view")
+    view = ui.choice("Show", ["Fade", "Levels", "Training"], key="view")
     if view == "Training":
         phase = ui.choice("Turns of a phase", lens.PHASES, key="phase")
+    else:
+        name = ui.choice("Model", [lens.NAME, lens.MNIST], key="model", as_list=True,
+                         default=lens.MNIST if view == "Levels" else lens.NAME)  # fmt: skip
+    if view == "Fade":
+        larger = lens.sides(ui.load(name))[1:]
+        side = ui.choice("Pixels along a side", larger, key="side", default=larger[-1])
     seed = ui.number("Seed", 0, 999, 0, key="seed")
 
 # --- The fade -----------------------------------------------------------------------------------
 
 if view == "Fade":
-    found = faded(seed)
+    ui.ahead(faded, *((name, each, seed) for each in larger if each != side))
+    found = faded(name, side, seed)
     film = ui.film(len(lens.ALPHAS), key="alpha", values=lens.ALPHAS, default=0.0, label="α", seconds=0.15)
     with stage.picture:
         left, right = ui.columns([3, 2])
@@ -57,6 +76,29 @@ if view == "Fade":
             "D's answers by": f"{found.same[1]:g}",
         }
     )
+
+# --- All levels ---------------------------------------------------------------------------------
+
+elif view == "Levels":
+    through = shown(name, seed)
+    film = ui.film(len(through.places), key="place", values=through.places, default=0.0, label="Levels",
+                   seconds=0.4)  # fmt: skip
+    with stage.picture:
+        left, right = ui.columns([3, 2])
+        with left:
+            ui.figure(
+                sheet(through.pictures[film.at]), key="sheet", share=1.0, film=film,
+                frames={"data.0.z": sheets(through.pictures)}, alt="Draws at this size, always of the same z",
+            )  # fmt: skip
+        with right:
+            ui.figure(
+                figures.levels(through, film.at), key="course", share=1.0, film=film,
+                frames=figures.level_points(through),
+                alt="Correlation with the finished pictures against the level",
+                data={"place": through.places, "there": through.there, "room": through.room},
+            )  # fmt: skip
+    with stage.foot:
+        film.bar(captions=levels.captions(through), equations=levels.equations(through))
 
 # --- The growth as it goes ----------------------------------------------------------------------
 
@@ -98,8 +140,8 @@ shows: object
 with stage.below:
     if view == "Fade":
         ui.notice(
-            f"{lens.NAME} has learned at 4 × 4 pixels, then through the fade, then at 8 × 8 alone. The "
-            "small pictures are made by the old way to pixels, which was taught until the fade ended, while "
+            f"{name} has learned at 4 × 4 pixels, then through each fade, and last at its full size alone. "
+            "The small pictures are made by the old way to pixels, taught until the fade ended, while "
             "the layers before it went on learning: what it shows is not what it showed then, and the halves "
             "of the grown pictures differ from it. How much is kept while the game goes, the training here "
             "tells. That growing changes nothing at α = 0 holds of any weights: the mean of "
@@ -110,8 +152,23 @@ with stage.below:
             ["the grown one", "the doubled small one"], lens.half_way(found, film.at),
             f"α = {film.value:g}.", veils=("course", "equation"),
         )  # fmt: skip
-        program = f"lens.fade(weights.load({lens.NAME!r}), {seed}).detail[{film.at}]"
+        program = f"lens.fade(weights.load({name!r}), {seed}, {side}).detail[{film.at}]"
         shows = found.detail[film.at]
+    elif view == "Levels":
+        ui.notice(
+            "Every frame is of the trained game's last weights, with the way to pixels that its level had. "
+            "Orange is the correlation with the finished pictures, their mean taken off, over "
+            f"{lens.DRAWN} draws. Grey is that of the finished pictures themselves, made so small: no other "
+            "pictures of so few pixels come nearer to them. The gap is what a level says otherwise than the "
+            "finished picture: later levels move strokes too."
+        )
+        ui.check(
+            "How large is the correlation of this picture with the finished one?",
+            lens.OPTIONS, lens.much(through.there[film.at]), f"{through.there[film.at]:.2f}.",
+            veils=("course", "equation"),
+        )  # fmt: skip
+        program = f"levels.through(weights.load({name!r}), {seed}).there[{film.at}]"
+        shows = through.there[film.at]
     else:
         last = looks[-1]
         ui.notice(
@@ -120,7 +177,7 @@ with stage.below:
             "again with those of the last turn at 4 × 4, over 500 draws, their mean taken off."
         )
         ui.check(
-            "How large is that correlation at the end?", lens.OPTIONS, lens.kept(looks),
+            "How large is that correlation at the end?", lens.OPTIONS, lens.much(last.kept),
             f"{last.kept:.2f}.", veils=("picture", "equation"),
         )  # fmt: skip
         program = f"(lambda one: [one.distance, one.kept])([*lens.playing({phase}, {seed})][-1][1][-1])"
@@ -128,7 +185,7 @@ with stage.below:
     ui.program(
         f"""
         from lab import weights
-        from pages.adversarial.growing import lens
+        from pages.adversarial.growing import lens, levels
 
         result = {program}
         """,

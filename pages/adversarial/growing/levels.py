@@ -1,0 +1,107 @@
+"""The same draws at every level of a trained game: what of the finished pictures is there already.
+
+Shapes: pictures (N, S, S) with S of the last level; smaller ones have each pixel repeated.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from modules.adversarial.growing import ProgressiveGAN, halve, up
+from modules.adversarial.growing import fade as fading
+from modules.adversarial.stylegan import FIRST
+from pages.adversarial.growing.lens import DRAWN, SHEET, at, correlation, inked
+
+PARTS = 4  # frames of a fade
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A trained game from its first level to its last.
+
+    Attributes:
+        places: levels, with α behind the point: 1.25 is a quarter of the second fade; (F,).
+        pictures: (F, SHEET, S, S).
+        there: correlation over DRAWN draws with the finished pictures, (F,).
+        room: the same of the finished pictures themselves, made as small as those and doubled again, (F,).
+        sides: pixels along a side at each place, (F,).
+    """
+
+    places: list[float]
+    pictures: Tensor
+    there: list[float]
+    room: list[float]
+    sides: list[int]
+
+    def alpha(self, frame: int) -> float:
+        """Of this frame; 1 where a level rests."""
+        return self.places[frame] % 1 or 1.0
+
+
+def places(levels: int) -> list[float]:
+    """Where the film of so many levels stands."""
+    return [i / PARTS for i in range(PARTS * (levels - 1) + 1)]
+
+
+@torch.no_grad()
+def through(model: ProgressiveGAN, seed: int) -> Levels:
+    """All levels of a model, at draws of one seed."""
+    z = model.noise(DRAWN, torch.Generator().manual_seed(seed))
+    made, last = model.maker(), model.levels - 1
+    seen = [inked(at(made, 0, 1.0)(z))]
+    for level in range(1, last + 1):
+        old, new = at(made, level, 0.0).ways(z)  # a fade is made of these two
+        seen += [inked(fading(old, new, (part + 1) / PARTS).tanh()) for part in range(PARTS)]
+    finished = seen[-1]
+    side, spaces = finished.shape[-1], places(model.levels)
+    best = [finished]  # at each level, the smallest first
+    for _ in range(last):
+        best.insert(0, halve(best[0]))
+    room = [correlation(grown(x, side), finished) for x in best]
+    seen = [grown(x, side) for x in seen]
+    own = [math.ceil(place) for place in spaces]  # the level that is fading in, or rests
+    return Levels(
+        spaces,
+        torch.stack([x[:SHEET, 0] for x in seen]),
+        [correlation(x, finished) for x in seen],
+        [room[level] for level in own],
+        [FIRST << level for level in own],
+    )
+
+
+def grown(x: Tensor, side: int) -> Tensor:
+    """Pixels repeated until there are so many along a side."""
+    while x.shape[-1] < side:
+        x = up(x)
+    return x
+
+
+def captions(found: Levels) -> list[str]:
+    """A sentence for every frame."""
+    said = []
+    for i, (side, there, room) in enumerate(zip(found.sides, found.there, found.room, strict=True)):
+        alpha = found.alpha(i)
+        state = f"{side} × {side} pixels" + (f" faded in, α = {alpha:g}" if alpha < 1 else "")
+        said.append(
+            f"{state}: correlation with the finished picture {there:.2f}; "
+            f"the finished picture itself in so few pixels has {room:.2f}."
+        )
+    return said
+
+
+def equations(found: Levels) -> list[str]:
+    """How a frame is made, LaTeX: h before tanh by each level's own way to pixels."""
+    said = []
+    for i, side in enumerate(found.sides):
+        alpha = found.alpha(i)
+        new = rf"h_{{{side}}}"
+        both = rf"{1 - alpha:g}\,\mathrm{{up}}(h_{{{side // 2}}})+{alpha:g}\,{new}" if alpha < 1 else new
+        said.append(rf"x=\tanh\left({both}\right)")
+    return said
+
+
+def size(side: int) -> str:
+    """4 × 4, …"""
+    return f"{side} × {side}"
