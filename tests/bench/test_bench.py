@@ -54,8 +54,8 @@ def test_games_bench_judges_generators_of_mnist_beside_test_digits(real_data) ->
     from lab.bench import games
 
     real_data("MNIST")
-    floor, *made = games.judged(200, games.JUDGED[:2])
-    assert len(made) == 2 and "steps 10, eta 0" in made[1].case
+    floor, *made = games.judged(200, games.JUDGED[:3])
+    assert len(made) == 3 and "progressive-mnist" in made[1].case and "steps 10, eta 0" in made[2].case
     for row in (floor, *made):
         assert 0.3 < row.ours < floor.ours + 0.1 <= 1.1
         assert row.unit == "precision" and "recall 0." in row.note and "FD of cnn-mnist" in row.note
