@@ -58,15 +58,18 @@ def test_made_digits_are_of_every_class_and_near_to_real_ones(name: str) -> None
 
 
 @torch.no_grad()
-@pytest.mark.parametrize(("name", "quality"), [("gan-ring", 0.85), ("wgan-gp-ring", 0.7)])
-def test_both_rings_have_all_their_modes(name: str, quality: float) -> None:
+@pytest.mark.parametrize(
+    ("name", "data", "quality"),
+    [("gan-ring", "ring8", 0.85), ("wgan-gp-ring", "ring8", 0.7), ("gan-grid", "grid25", 0.75)],
+)
+def test_rings_and_grid_have_all_their_modes(name: str, data: str, quality: float) -> None:
     model, found = load(name), {}
-    assert torch.equal(torch.tensor(model.hparams["modes"]), MIXTURES["ring8"][0])
+    assert torch.equal(torch.tensor(model.hparams["modes"]), MIXTURES[data][0])
     for measure in ("modes", "quality", "kl"):
         metric = judges.ModeCoverage(model.hparams["modes"], model.hparams["mode_sd"], measure)  # type: ignore[arg-type]
         metric.update(model.sample(2500, seed=0))
         found[measure] = metric.compute().item()
-    assert found["modes"] == 8 and found["quality"] > quality and found["kl"] < 0.05
+    assert found["modes"] == len(MIXTURES[data][0]) and found["quality"] > quality and found["kl"] < 0.05
 
 
 @pytest.mark.heavy
