@@ -20,6 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lab.lenses.training import training_steps
+from modules.latent import vae
 from modules.latent.vae import VAE, gaussian_kl, reparameterize
 
 Walk = Literal["linear", "spherical"]
@@ -514,7 +515,7 @@ def scatter(log_weights: Tensor, sizes: Sequence[int], bins: int, exact: float |
 
 def effective_sample_size(log_weights: Tensor) -> float:
     """(Σ w)² / Σ w²: how many equal weights would be as good. log_weights (S,)."""
-    return (2 * log_weights.logsumexp(0) - (2 * log_weights).logsumexp(0)).exp().item()
+    return vae.effective_sample_size(log_weights).item()
 
 
 def error(log_weights: Tensor) -> float:
