@@ -59,7 +59,7 @@ def test_what_the_scenes_say() -> None:
     assert float(lens.probability(115_260)[-1]) == pytest.approx(0.5, abs=1e-3)
     few, many = (lens.half(told(lens.KNOWN, size)[0].measured) for size in (365, 1000))
     assert few == 23 and many is not None and 1.4 < many / few < 1.7
-    assert told("dcgan-mnist")[AT[0.3]].pairs == 0
+    assert told("dcgan-mnist")[AT[0.3]].pairs < gan[AT[0.3]].pairs / 4
 
 
 def test_the_page() -> None:

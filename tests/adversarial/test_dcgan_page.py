@@ -37,11 +37,18 @@ def test_sizes_of_the_printed_network() -> None:
 
 
 def test_counts_of_the_shipped_networks() -> None:
-    for name, g, d in (("dcgan-mnist", 237_345, 36_641), ("dcgan-digits", 41_953, 33_761)):
+    for name, g, d in (("dcgan-mnist", 298_017, 167_009), ("dcgan-digits", 41_953, 33_761)):
         made, judge = (lens.look(model(name), who, 0) for who in (lens.MADE, lens.JUDGING))
         assert (sum(r.parameters for r in made.rows), sum(r.parameters for r in judge.rows)) == (g, d)
         assert (count(model(name).generator), count(model(name).discriminator)) == (g, d)
         assert made.frames is not None and len(made.frames) == len(made.rows) + 1
+    ups, downs = (lens.look(model(), who, 0).rows for who in (lens.MADE, lens.JUDGING))
+    assert [row.shape[1] for row in ups] == [4, 7, 14, 28] and [row.shape[1] for row in downs] == [
+        14,
+        7,
+        4,
+        1,
+    ]
 
 
 def test_the_last_frame_is_the_picture_and_ds_is_its_answer() -> None:
@@ -131,8 +138,8 @@ def test_one_number_of_z() -> None:
 def test_what_the_scenes_say() -> None:
     up, down, whole = (lens.look(m, who, 0).rows for m, who in (
         (model(), "G"), (model(), "D"), (None, "G")))  # fmt: skip
-    assert [row.shape for row in up] == [(64, 7, 7), (32, 14, 14), (1, 28, 28)]
-    assert [row.shape for row in down] == [(32, 14, 14), (64, 7, 7), (1, 1, 1)]
+    assert [row.shape for row in up] == [(128, 4, 4), (64, 7, 7), (32, 14, 14), (1, 28, 28)]
+    assert [row.shape for row in down] == [(32, 14, 14), (64, 7, 7), (128, 4, 4), (1, 1, 1)]
     total = sum(row.parameters for row in whole)
     assert round(total / 1e6, 1) == 12.7 and 0.64 < whole[1].parameters / total < 0.69
     seen = one_number.turning(model(), 0, 1)
@@ -155,7 +162,7 @@ def test_the_page() -> None:
     look = lens.look(model(), lens.MADE, 0)
     assert film(page, "layer")["captions"] == lens.layer_captions(look, lens.MADE, 64)
     _, arrays = figure(page, "maps")
-    assert arrays["data.0.z"].shape == (4, 115, 115)
+    assert arrays["data.0.z"].shape == (5, 115, 115)
     for name in (*lens.SHIPPED, lens.PRINTED):
         for player in (lens.MADE, lens.JUDGING):
             open_page("adversarial/dcgan", model=name, player=player)

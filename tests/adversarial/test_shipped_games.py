@@ -8,8 +8,10 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from datamodules.digits import Digits
+from datamodules.mnist import MNIST
 from datamodules.points import MIXTURES
 from lab.__main__ import main
+from lab.bench.games import features
 from lab.weights import load, read_checkpoint
 from modules.adversarial import judges
 
@@ -34,6 +36,22 @@ def test_acgan_makes_the_class_that_it_is_asked_for() -> None:
     for digit in range(10):  # and not one picture of each
         spread = made[y == digit].flatten(1).std(0).mean()
         assert spread > 0.05, digit
+
+
+@pytest.mark.heavy
+def test_dcgan_is_near_the_real_digits_and_covers_them(real_data) -> None:
+    """Precision and recall (k = 3) are 0.85 of those of test digits at least; every class has its share."""
+    real_data("MNIST")
+    data, network, first = MNIST(binarize="none"), load("cnn-mnist"), torch.arange(2000)
+    data.setup("fit")
+    data.setup("test")
+    known = features(network, data.train_set[first][0])[1]
+    logits, seen = features(network, load("dcgan-mnist").sample(2000, torch.Generator().manual_seed(0)))
+    floor = judges.precision_recall(known, features(network, data.test_set[first][0])[1], 3)
+    for ours, real_digits in zip(judges.precision_recall(known, seen, 3), floor, strict=True):
+        assert ours > 0.85 * real_digits
+    shares = logits.argmax(1).bincount(minlength=10) / 2000
+    assert shares.min() > 0.06 and shares.max() < 0.14
 
 
 @torch.no_grad()

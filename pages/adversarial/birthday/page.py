@@ -25,7 +25,7 @@ stage.scenes(
                                model=lens.KNOWN, size=1000, threshold=0.0, support=1000),
         "400 draws": ui.scene("Grey: of 400,000 things 18 % at 400 draws, not half.", support=400_000),
         "115,260": ui.scene("Grey: half at 400 draws needs as few as 115,260 things.", support=115_260),
-        "28 × 28": ui.scene("Larger pictures have more ways to differ: no pair is within 0.3.",
+        "28 × 28": ui.scene("Larger pictures have more ways to differ: far fewer pairs are within 0.3.",
                             model="dcgan-mnist"),
     }
 )  # fmt: skip

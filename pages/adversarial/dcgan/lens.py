@@ -55,9 +55,12 @@ def printed(kernel: int = 4) -> tuple[nn.Sequential, ConvJudge]:
 
 
 def stages(network: Any) -> list[nn.Sequential]:
-    """A network in parts: each begins with a layer that has weights, batch norms aside."""
-    layers = [*network.trunk, network.head] if isinstance(network, ConvJudge) else [*network]
-    starts = [i for i, layer in enumerate(layers) if any(isinstance(m, LAYERS) for m in layer.modules())]
+    """A network in parts: each begins with a layer that has weights, batch norms aside, in D with the rows
+    and columns that it needs more."""
+    judging = isinstance(network, ConvJudge)
+    layers = [*network.trunk, network.head] if judging else [*network]
+    learnt = [i for i, layer in enumerate(layers) if any(isinstance(m, LAYERS) for m in layer.modules())]
+    starts = [i - (judging and isinstance(layers[i - 1], nn.ZeroPad2d)) for i in learnt]
     return [nn.Sequential(*layers[a:b]) for a, b in pairwise([*starts, len(layers)])]
 
 

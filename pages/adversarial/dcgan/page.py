@@ -12,8 +12,8 @@ REFERENCES = [
 stage = ui.stage("DCGAN", "Convolutions without pooling: up from z to a picture, and down to one number.")
 stage.scenes(
     {
-        "Up": ui.scene("From 64 numbers to maps of 7 × 7, of 14 × 14, and to a picture."),
-        "Down": ui.scene("The mirror: D halves the picture twice, and one convolution sees all of it.",
+        "Up": ui.scene("From 64 numbers to maps of 4 × 4, 7 × 7 and 14 × 14, and to a picture."),
+        "Down": ui.scene("The mirror: D halves the picture three times, and one convolution sees all of it.",
                          player=lens.JUDGING),
         "As printed": ui.scene("12.7 million parameters; two thirds are in the step from 4 × 4 to 8 × 8.",
                                model=lens.PRINTED, layer=2),

@@ -146,8 +146,8 @@ with stage.below:
         ui.notice(
             f"A draw of {k} numbers has length {typical:.2f} on average, the grey circle; {omega:.2f} "
             f"radians lie between A and B. In the middle of this walk the line's code has length "
-            f"{middle[0]:.2f}, the arc's {middle[1]:.2f}. The plane goes through the origin, where the "
-            "picture is pale: no draw of training lay near it."
+            f"{middle[0]:.2f}, the arc's {middle[1]:.2f}. The plane goes through the origin: no draw "
+            "of training lay near it, so what stands there need be no digit."
         )
         ui.check(
             "Along which walk do the pictures change more in all, as distances from step to step add up?",
