@@ -35,7 +35,7 @@ def parameters(found: lens.Look, at: int) -> go.Figure:
             textposition="outside", cliponaxis=False, showlegend=len(series) > 1,
         )  # fmt: skip
     fig.update_xaxes(
-        tickvals=places, ticktext=[f"{row.kind}<br>{row.title}" for row in rows],
+        tickvals=places, ticktext=[below(row) for row in rows],
         range=[-0.4, len(rows) + 0.6], tickangle=0,
     )  # fmt: skip
     powers = range(2, int(np.log10(max(top))) + 2)
@@ -44,6 +44,11 @@ def parameters(found: lens.Look, at: int) -> go.Figure:
         tickvals=[10**p for p in powers], ticktext=[power_of_ten(p) for p in powers],
     )  # fmt: skip
     return fig
+
+
+def below(row: lens.Row) -> str:
+    """What stands below a layer's bars, no wider than five of them have room for."""
+    return f"{row.kind.replace(' all', '<br>all')}<br>{row.title.replace(' ', '')}"
 
 
 def power_of_ten(power: int) -> str:
