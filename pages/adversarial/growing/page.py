@@ -48,6 +48,13 @@ with stage.rail:
         side = ui.choice("Pixels along a side", larger, key="side", default=larger[-1])
     seed = ui.number("Seed", 0, 999, 0, key="seed")
 
+
+def drawn(pictures, at: int, film, alt: str) -> None:
+    """Pictures (F, N, S, S) at a frame, as one sheet."""
+    frames = {"data.0.z": sheets(pictures)} if film else None
+    ui.figure(sheet(pictures[at]), key="sheet", share=1.0, film=film, frames=frames, alt=alt)
+
+
 # --- The fade -----------------------------------------------------------------------------------
 
 if view == "Fade":
@@ -57,10 +64,7 @@ if view == "Fade":
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
-            ui.figure(
-                sheet(found.pictures[film.at]), key="sheet", share=1.0, film=film,
-                frames={"data.0.z": sheets(found.pictures)}, alt="Draws at this α, always of the same z",
-            )  # fmt: skip
+            drawn(found.pictures, film.at, film, "Draws at this α, always of the same z")
         with right:
             ui.figure(
                 figures.fade(found, film.at), key="course", share=1.0, film=film,
@@ -86,10 +90,7 @@ elif view == "Levels":
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
-            ui.figure(
-                sheet(through.pictures[film.at]), key="sheet", share=1.0, film=film,
-                frames={"data.0.z": sheets(through.pictures)}, alt="Draws at this size, always of the same z",
-            )  # fmt: skip
+            drawn(through.pictures, film.at, film, "Draws at this size, always of the same z")
         with right:
             ui.figure(
                 figures.levels(through, film.at), key="course", share=1.0, film=film,
@@ -108,12 +109,7 @@ else:
         """The game at a look."""
         left, right = ui.columns([3, 2])
         with left:
-            pictures = [one.pictures for one in looks]
-            ui.figure(
-                sheet(pictures[at]), key="sheet", share=1.0, film=film,
-                frames={"data.0.z": sheets(pictures)} if film else None,
-                alt="Draws at this turn, always of the same z",
-            )  # fmt: skip
+            drawn([one.pictures for one in looks], at, film, "Draws at this turn, always of the same z")
         with right:
             for what, says in (("distance", "Distance to held-out digits along the game"),
                                ("kept", "Correlation with the last small pictures")):  # fmt: skip
