@@ -155,7 +155,8 @@ SMALL: dict[str, list[Small]] = {
         for more in ({"halvings": 0}, {"adversarial": 0.0})
     ],
     "modules.adversarial.infogan.InfoGAN": [
-        game({"image_shape": (1, 4, 4), "channels": [3], "codes": 2, "numbers": 1})
+        game({"image_shape": (1, 4, 4), "channels": [3], "codes": 2, "numbers": 1, **more})
+        for more in ({}, {"reader": 2, "jitter": 0.2})
     ],
     "modules.adversarial.growing.ProgressiveGAN": [
         game({"image_shape": (1, 4, 4), "channels": [3], "phase": 2})

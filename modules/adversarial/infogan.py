@@ -11,9 +11,14 @@ is the posterior. No label is ever seen: with λ = 0 nothing asks c to mean anyt
 Where D raises the bound too, its maps learn to read whatever sign G hides in the picture. A Q with a `reader`
 of its own stands on maps that learn to tell made from real alone, and is moved in G's turn, with G.
 
+Ten heaps of pictures can be read off by their slants as well as by their digits. With `jitter` Q reads the
+discrete code through a random affine map, which changes slant, size and place but not what digit it is; the
+continuous ones it reads from the picture itself. The bound holds: I(c; bent x*) ≤ I(c; x*).
+
 Shapes: z (B, K + C + n), the codes last; Q's answer (B, C + n).
 
-References: Chen et al. 2016, arXiv:1606.03657 (Lemma 5.1: the bound); [UDL] §15.4.3, fig. 15.15.
+References: Chen et al. 2016, arXiv:1606.03657 (Lemma 5.1: the bound); Ojha et al. 2020, arXiv:1910.01112
+(codes that outlive a change which keeps the class); [UDL] §15.4.3, fig. 15.15.
 """
 
 import math
@@ -34,6 +39,15 @@ def information_bound(joint: Tensor, posterior: Tensor) -> Tensor:
     return torch.xlogy(joint, posterior).sum((-2, -1)) + entropy(joint.sum(-1))
 
 
+def jittered(x: Tensor, most: float, generator: torch.Generator | None = None) -> Tensor:
+    """Pictures (B, C, H, W) in [−1, 1], each through an affine map of its own, whose six numbers are off by
+    up to `most`, half a side for unit. What lies beyond the edge is −1."""
+    like: dict[str, Any] = {"device": x.device, "dtype": x.dtype}
+    noise = 2 * torch.rand(len(x), 2, 3, generator=generator, **like) - 1
+    grid = F.affine_grid(torch.eye(2, 3, **like) + most * noise, list(x.shape), align_corners=False)
+    return F.grid_sample(x + 1, grid, align_corners=False) - 1
+
+
 class InfoGAN(DCGAN):
     """A `DCGAN` with readable codes.
 
@@ -42,6 +56,7 @@ class InfoGAN(DCGAN):
         weight: λ of the bound, which is measured as `info`, nats.
         number_sd: s of the continuous codes.
         reader: units of a layer of Q's own, on D's maps; 0 lets Q be more of D's outputs.
+        jitter: by how much each number of the affine map is off through which the discrete code is read.
         model: as of `DCGAN`.
     """
 
@@ -49,16 +64,17 @@ class InfoGAN(DCGAN):
 
     def __init__(
         self, image_shape: Sequence[int] = (1, 28, 28), latent_dim: int = 32, codes: int = 10,
-        numbers: int = 2, weight: float = 1.0, number_sd: float = 1.0, reader: int = 0, **model: Any,
+        numbers: int = 2, weight: float = 1.0, number_sd: float = 1.0, reader: int = 0,
+        jitter: float = 0.0, **model: Any,
     ) -> None:  # fmt: skip
-        require(0, codes=codes, numbers=numbers, weight=weight, reader=reader)
+        require(0, codes=codes, numbers=numbers, weight=weight, reader=reader, jitter=jitter)
         require(1e-6, number_sd=number_sd)
         if codes + numbers == 0:
             raise ValueError("codes and numbers are both 0: give the generator something to be read from it.")
         if model.get("pack", 1) > 1:
             raise ValueError("A code belongs to one example: take pack 1.")
         self.codes, self.numbers, self.weight = codes, numbers, weight
-        self.number_sd, self.reader = number_sd, reader
+        self.number_sd, self.reader, self.jitter = number_sd, reader, jitter
         super().__init__(image_shape=image_shape, latent_dim=latent_dim, **model)
         if reader:
             head, sd = self.discriminator.head, model.get("init_sd", 0.02)
@@ -93,9 +109,13 @@ class InfoGAN(DCGAN):
         answer = cast(Tensor, answer[:, :, 0, 0])
         return answer[:, : self.codes], answer[:, self.codes :]
 
-    def bound(self, z: Tensor, fake: Tensor) -> Tensor:
+    def bound(
+        self, z: Tensor, fake: Tensor, jitter: float = 0.0, generator: torch.Generator | None = None
+    ) -> Tensor:
         """Mean of log Q(c|x*) + H(c) over a batch, nats, a scalar."""
         logits, means = self.read(fake)
+        if jitter:
+            logits, _ = self.read(jittered(fake, jitter, generator))
         hot, numbers = z[:, self.latent_dim :].split([self.codes, self.numbers], 1)
         discrete = (hot * logits.log_softmax(1)).sum(1).mean() + math.log(max(self.codes, 1))
         error = ((numbers - means) / self.number_sd).square().sum(1).mean() / 2
@@ -107,12 +127,12 @@ class InfoGAN(DCGAN):
         with torch.no_grad():  # the generator is held fixed
             fake = self.generator(z)
         loss = self.of_discriminator(x, fake, generator)
-        return loss if self.reader else loss - self.weight * self.bound(z, fake)
+        return loss if self.reader else loss - self.weight * self.bound(z, fake, self.jitter, generator)
 
     def generator_loss(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Tensor:
         z = self.noise(len(x), generator)
         fake = self.generator(z)
-        return self.of_generator(fake, x) - self.weight * self.bound(z, fake)
+        return self.of_generator(fake, x) - self.weight * self.bound(z, fake, self.jitter, generator)
 
     def look(self, split: Split, z: Tensor, x: Tensor, fake: Tensor) -> None:
         super().look(split, z, x, fake)

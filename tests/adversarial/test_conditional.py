@@ -3,13 +3,15 @@
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from scipy import ndimage
 from torch import Tensor
 
 from modules.adversarial.conditional import ConditionalGAN
-from modules.adversarial.infogan import InfoGAN, information_bound
+from modules.adversarial.infogan import InfoGAN, information_bound, jittered
 from modules.latent.information import mutual_information
 
 X = torch.rand(12, 1, 8, 8, generator=torch.Generator().manual_seed(0))
@@ -175,6 +177,43 @@ def test_a_reader_of_its_own_is_moved_with_the_generator_and_leaves_d_its_game()
     bound = model.bound(z, model.generator(z))
     whole = torch.autograd.grad(bound, players["generator"], allow_unused=True)
     assert all(gradient is not None and gradient.abs().sum() > 0 for gradient in whole[-2:])
+
+
+def test_bent_pictures_are_those_of_scipy() -> None:
+    """Each by a map of its own, bilinear, dark beyond the edge; by none they stay what they are."""
+    x = 2 * torch.rand(3, 1, 6, 8, generator=torch.Generator().manual_seed(1)) - 1
+    torch.testing.assert_close(jittered(x, 0.0), x)
+    off = 2 * torch.rand(3, 2, 3, generator=torch.Generator().manual_seed(2)) - 1
+    bent = jittered(x, 0.4, torch.Generator().manual_seed(2))
+    half = np.array([3.0, 4.0])  # rows before columns, where torch has x before y
+    for picture, map_, found in zip(x[:, 0].double().numpy(), off.double().numpy(), bent[:, 0], strict=True):
+        linear = np.eye(2) + 0.4 * map_[::-1, 1::-1]
+        matrix = half[:, None] * linear / half
+        middle = half - 0.5
+        shift = middle - matrix @ middle + 0.4 * half * map_[::-1, 2]
+        expected = ndimage.affine_transform(picture + 1, matrix, shift, order=1, mode="grid-constant") - 1
+        torch.testing.assert_close(found, torch.from_numpy(expected).float(), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("reader", [0, 5])
+def test_the_discrete_code_is_read_from_what_is_bent_and_numbers_from_what_is_made(reader: int) -> None:
+    model = info(reader=reader, jitter=0.3, init_sd=None).eval()
+    for name, loss in (("discriminator", model.discriminator_loss), ("generator", model.generator_loss)):
+        value = loss(X, torch.Generator().manual_seed(1))
+        draws = torch.Generator().manual_seed(1)
+        z = model.noise(12, draws)
+        fake = model.generator(z)
+        real, made = model.judge(X), model.judge(fake)
+        plain = getattr(model.game, name)(*((real, made) if name == "discriminator" else (made, real)))
+        logits = model.read(jittered(fake, 0.3, draws))[0].log_softmax(1)
+        half = (z[:, 13:] - model.read(fake)[1]).square().sum(1).mean() / 2
+        bound = (z[:, 3:13] * logits).sum(1).mean() + math.log(10) - half + 2 * math.log(2)
+        bound = bound - math.log(2 * math.pi)
+        told = 0.0 if reader and name == "discriminator" else bound
+        torch.testing.assert_close(value, plain - told)
+    assert model.bound(z, fake) != model.bound(z, fake, 0.3)
+    with pytest.raises(ValueError, match="jitter"):
+        info(jitter=-0.1)
 
 
 def test_one_more_layer_in_both_networks() -> None:
