@@ -182,7 +182,7 @@ def helped(quick: bool) -> Iterator[Row]:
 
 def coded(quick: bool) -> Iterator[Row]:
     """Error of the best assignment of codes to classes, and what the numbers go with."""
-    shown = {"digits": Digits()}
+    shown = {"digits": Digits()} if quick else {"digits": Digits(), "mnist": MNIST(binarize="none")}
     for name, data in shown.items():
         model, network = weights.load(f"infogan-{name}"), weights.load(f"cnn-{name}")
         data.setup("test")

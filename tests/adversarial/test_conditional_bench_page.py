@@ -9,12 +9,12 @@ from opening import figure, film, open_page
 from lab import weights
 from pages.adversarial.conditional_bench import lens
 
-INFO = "infogan-digits"
+SMALL, LARGE = "infogan-digits", "infogan-mnist"
 
 
 @cache
 def told(name: str, turned: int = 0) -> list[lens.Frame]:
-    return lens.story(weights.load(name), weights.load(lens.NETWORK), 8, turned, 0)
+    return lens.story(weights.load(name), weights.load(lens.network_of(name)), 8, turned, 0)
 
 
 def test_no_share_is_the_plain_class_and_the_whole_the_other() -> None:
@@ -26,8 +26,9 @@ def test_no_share_is_the_plain_class_and_the_whole_the_other() -> None:
     torch.testing.assert_close(lens.made(model, z, y, 1.0, 8), eights)
 
 
-def test_a_code_and_a_number_are_set() -> None:
-    model = weights.load(INFO)
+@pytest.mark.parametrize("name", [SMALL, LARGE])
+def test_a_code_and_a_number_are_set(name: str) -> None:
+    model = weights.load(name)
     z = model.noise(10, torch.Generator().manual_seed(0))
     k = model.latent_dim
     again = z.clone()
@@ -44,8 +45,9 @@ def test_what_the_scenes_say() -> None:
     assert acgan[0].variety < cgan[0].variety and acgan[0].variety > 0.7
     assert 0.5 < cgan[5].obeyed < 0.9
     assert float(cgan[-1].table[:, 8].mean()) > 0.95
-    info = told(INFO)[5]
-    assert 0.6 < info.obeyed < 1
+    for name in (SMALL, LARGE):
+        info = told(name)[5]
+        assert 0.8 < info.obeyed < 1 and info.variety > 0.5
 
 
 def test_the_page() -> None:
@@ -53,5 +55,5 @@ def test_the_page() -> None:
     assert film(page, "turn")["captions"] == lens.captions(told("cgan-digits"), False, 8, 0)
     _, arrays = figure(page, "table")
     assert arrays["data.0.z"][0] == pytest.approx(told("cgan-digits")[0].table.numpy(), abs=1e-3)
-    info = open_page("adversarial/conditional_bench", model=INFO)
+    info = open_page("adversarial/conditional_bench", model=LARGE)
     assert film(info, "turn")["captions"][5].startswith("c₂ = 0")

@@ -62,7 +62,7 @@ def test_infogans_code_is_read_back_and_follows_the_classes_that_it_never_saw() 
     assert (model.read(2 * made - 1)[0].argmax(1) == code).double().mean() > 0.98
     table = torch.zeros(10, 10).index_put((code, named(made)), torch.ones(2000), accumulate=True)
     rows, columns = linear_sum_assignment(-table.numpy())
-    assert table[rows, columns].sum() / 2000 > 0.6  # 71 %; a tenth by chance
+    assert table[rows, columns].sum() / 2000 > 0.9  # 96 %; a tenth by chance
 
 
 @torch.no_grad()

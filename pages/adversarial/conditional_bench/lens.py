@@ -9,7 +9,7 @@ variety   mean deviation of a pixel within a class, beside that of real digits
 slant     −Σ ink·dx·dy / Σ ink·dy² about a picture's centre, columns to the right a row upwards
 ink       mean of a picture, which thick strokes raise
 
-Shapes: pictures (N, 8, 8); tables (10, 10), asked × named.
+Shapes: pictures (N, H, H), H 8 or 28; tables (10, 10), asked × named.
 
 References: Mirza & Osindero 2014, arXiv:1411.1784; Odena et al. 2017, arXiv:1610.09585; Miyato & Koyama 2018,
 arXiv:1802.05637; Chen et al. 2016, arXiv:1606.03657; [UDL] §15.4.
@@ -24,15 +24,17 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from datamodules.digits import Digits
+from datamodules.mnist import MNIST
+from lab.lenses import strip
 from lab.lenses.codes import code_of, fitting, slants, table
 from modules.adversarial.infogan import InfoGAN
 
 MODELS = {
     "cgan-digits": "a channel", "projectiongan-digits": "a projection", "acgan-digits": "extra logits",
-    "infogan-digits": "codes, no labels",
+    "infogan-digits": "codes, no labels", "infogan-mnist": "codes, no labels",
 }  # fmt: skip
-NETWORK = "cnn-digits"
-CLASSES, COLUMNS, EACH = 10, 8, 60  # of a class are named
+CLASSES, COLUMNS = 10, 8
+EACH = {8: 60, 28: 20}  # of a class are named, by the side of a picture
 STOPS = [round(0.1 * i, 1) for i in range(11)]  # of the share m
 TURNS = [round(-1 + 0.2 * i, 1) for i in range(11)]  # of c₂ or c₃
 OPTIONS = ["at least 95 of 100", "80 to 94 of 100", "fewer than 80 of 100"]
@@ -43,7 +45,7 @@ class Frame:
     """What is made at one stop of the film.
 
     Attributes:
-        sheet: (CLASSES · COLUMNS, 8, 8), row by row.
+        sheet: (CLASSES · COLUMNS, H, H), row by row.
         table: (10, 10), share of each class that is named as each.
         variety, slant, ink: as above, over all rows.
     """
@@ -60,8 +62,15 @@ class Frame:
         return float(self.table.diagonal().mean())
 
 
-def real() -> tuple[Tensor, Tensor]:
-    """Training digits (N, 8, 8) and their classes."""
+def network_of(name: str) -> str:
+    """The network that names what a model makes."""
+    return f"cnn-{name.split('-')[1]}"
+
+
+def real(side: int) -> tuple[Tensor, Tensor]:
+    """Digits (N, side, side) that the models did not make, and their classes."""
+    if side == MNIST.native_size:
+        return strip.digits()
     data = Digits()
     data.setup("fit")
     x, y = data.train_set[torch.arange(len(data.train_set))]
@@ -75,20 +84,20 @@ def variety(x: Tensor, y: Tensor) -> float:
 
 @torch.no_grad()
 def named(network: Any, x: Tensor) -> Tensor:
-    """The class that the network gives to each of (N, 8, 8)."""
+    """The class that the network gives to each of (N, H, H)."""
     return torch.as_tensor(network.predict(x[:, None]).argmax(1))
 
 
 @torch.no_grad()
 def made(model: Any, z: Tensor, classes: Tensor, share: float, target: int) -> Tensor:
-    """g(z, c) of a conditional model at the mixed class, (N, 8, 8)."""
+    """g(z, c) of a conditional model at the mixed class, (N, H, H)."""
     c = (1 - share) * F.one_hot(classes, CLASSES) + share * F.one_hot(torch.tensor(target), CLASSES)
     return torch.as_tensor(model.shown(model.maker()(torch.cat([z, c.to(z)], 1)))[:, 0])
 
 
 @torch.no_grad()
 def coded(model: InfoGAN, z: Tensor, codes: Tensor, turned: int, value: float) -> Tensor:
-    """g(z, c₁, c₂, c₃) of an InfoGAN with number `turned`, 0 or 1, at `value`: (N, 8, 8)."""
+    """g(z, c₁, c₂, c₃) of an InfoGAN with number `turned`, 0 or 1, at `value`: (N, H, H)."""
     z = z.clone()
     k = model.latent_dim
     z[:, k : k + model.codes] = F.one_hot(codes, model.codes).to(z)
@@ -106,19 +115,21 @@ def codes_of(model: InfoGAN, network: Any) -> Tensor:
 
 def story(model: Any, network: Any, target: int, turned: int, seed: int) -> list[Frame]:
     """Every stop of the film, at the same noise; the first COLUMNS of each class are shown."""
-    z = model.noise(EACH, torch.Generator().manual_seed(seed)).repeat(CLASSES, 1)  # the same for every class
-    y = torch.arange(CLASSES).repeat_interleave(EACH)
+    side = model.event_shape[-1]
+    each = EACH[side]
+    z = model.noise(each, torch.Generator().manual_seed(seed)).repeat(CLASSES, 1)  # the same for every class
+    y = torch.arange(CLASSES).repeat_interleave(each)
     coding = isinstance(model, InfoGAN)
     rows = codes_of(model, network)[y] if coding else y
     make = partial(coded, turned=turned) if coding else partial(made, target=target)
     key, stops = ("value", TURNS) if coding else ("share", STOPS)
-    known = variety(*real())
+    known = variety(*real(side))
     frames = []
     for stop in stops:
         x = make(model, z, rows, **{key: stop})
-        shown = x.unflatten(0, (CLASSES, EACH))[:, :COLUMNS].flatten(0, 1)
+        shown = x.unflatten(0, (CLASSES, each))[:, :COLUMNS].flatten(0, 1)
         frames.append(
-            Frame(shown, table(y, named(network, x)).double() / EACH, variety(x, y) / known,
+            Frame(shown, table(y, named(network, x)).double() / each, variety(x, y) / known,
                   float(slants(x).mean()), float(x.mean()))
         )  # fmt: skip
     return frames

@@ -10,7 +10,7 @@ REFERENCES = [
     "Miyato & Koyama 2018, arXiv:1802.05637; Chen et al. 2016, arXiv:1606.03657",
     "[UDL] §15.4.1–15.4.3, figs 15.13–15.15",
 ]
-INFO = "infogan-digits"
+INFO = "infogan-mnist"
 
 stage = ui.stage(
     "Conditional bench", "Rows are classes, columns noise: does the generator make what is asked for?"
@@ -33,7 +33,7 @@ stage.scenes(
 
 @ui.cached
 def told(name: str, target: int, turned: int, seed: int):
-    return lens.story(ui.load(name), ui.load(lens.NETWORK), target, turned, seed)
+    return lens.story(ui.load(name), ui.load(lens.network_of(name)), target, turned, seed)
 
 
 @ui.cached
@@ -46,7 +46,7 @@ def read(name: str):
 shipped = set(ui.trained(None, lambda entry: entry.name in lens.MODELS))
 with stage.rail:
     name = ui.choice("Model", [m for m in lens.MODELS if m in shipped], key="model", as_list=True)
-    coding = name == INFO
+    coding = name.startswith("infogan")
     target, turned = 8, 0
     if coding:
         turned = ["c₂", "c₃"].index(ui.choice("Number", ["c₂", "c₃"], key="number"))
@@ -54,6 +54,7 @@ with stage.rail:
         target = ui.slider("Mix with class", 0, 9, 8, key="target")
     seed = ui.number("Seed", 0, 999, 0, key="seed")
     ui.caption(f"D is told by {lens.MODELS[name]}." if not coding else "Codes, no labels.")
+network, each = lens.network_of(name), lens.EACH[ui.load(name).event_shape[-1]]
 frames = told(name, target, turned, seed)
 if coding:
     ui.ahead(told, (name, target, 1 - turned, seed))
@@ -97,8 +98,8 @@ with stage.below:
     else:
         said = "A mixed class was never asked for in training; what it makes is between the two."
     ui.notice(
-        f"The names are those of {lens.NETWORK}, which took no part in the game, on {lens.EACH} pictures of "
-        f"each class with the same {lens.EACH} draws of the noise. {said}"
+        f"The names are those of {network}, which took no part in the game, on {each} pictures of "
+        f"each class with the same {each} draws of the noise. {said}"
     )
     ui.check(
         "Of 100 pictures, how many are named as asked here?", lens.OPTIONS, lens.answer(now),
@@ -109,7 +110,7 @@ with stage.below:
         from lab import weights
         from pages.adversarial.conditional_bench import lens
 
-        model, network = weights.load({name!r}), weights.load(lens.NETWORK)
+        model, network = weights.load({name!r}), weights.load({network!r})
         frame = lens.story(model, network, {target}, {turned}, {seed})[{film.at}]
         result = [frame.obeyed, frame.variety, frame.slant, frame.ink]
         """,
