@@ -4,9 +4,9 @@ One protocol for all: two layers of 128 units, Adam at 10⁻³ with β₁ = ½, 
 A mode is reached that has 20 of 2,500 samples within three deviations; quality is the share of all samples
 that are so near to some mode.
 
-Then generators of MNIST before the judges: 5,000 samples beside 5,000 training digits (as many of each class,
-where one is asked for), by the 64 means of the
-last maps of cnn-mnist (right of 99.4 % of the test digits); test digits before the same judges are the floor.
+Then generators of MNIST before the judges: 5,000 samples beside 5,000 training digits (as many of each
+class, where one is asked for), by the 64 means of the last maps of cnn-mnist (right of 99.4 % of the test
+digits); test digits before the same judges are the floor.
 """
 
 from collections import deque

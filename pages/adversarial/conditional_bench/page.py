@@ -60,6 +60,7 @@ if coding:
     ui.ahead(told, (name, target, 1 - turned, seed))
 else:
     ui.ahead(told, *((name, each, turned, seed) for each in ui.near(target, 0, 9, 1)))
+ui.ahead(told, *((other, target, 0, seed) for other in lens.MODELS if other in shipped and other != name))
 film = ui.film(len(frames), key="turn", default=5 if coding else 0, label="Stop", seconds=0.4)
 now = frames[film.at]
 
