@@ -28,7 +28,7 @@ stage.scenes(
                                failure="5 turns of G", **LONG),
         "Packs": ui.scene("The cure: D sees four points at a time; modes are back, and come and go.",
                           failure="5 turns of G", cure="packs of 4", **LONG),
-        "A weak judge": ui.scene("D of eight units cannot draw eight modes: at most one or two are touched.",
+        "A weak judge": ui.scene("D of one layer of eight units: at most one or two modes are touched.",
                                  failure="D of 8 units", **LONG),
         "Moons": ui.scene("No modes, two arms: W₁ falls.", target="moons", **LONG),
         "Your drawing": ui.scene("The data are your ink.", target=lens.OWN, **LONG),
