@@ -49,7 +49,7 @@ def of_seeds(values: list[float], digits: int = 2) -> tuple[float, str]:
 
 
 def drawn(model: Any, count: int, **knobs: Any) -> Tensor:
-    """Pictures (count, 1, 8, 8) of one seed, in [0, 1]."""
+    """Pictures (count, 1, H, W) of one seed, in [0, 1]."""
     made = model.eval().sample(count, torch.Generator().manual_seed(7), **knobs)
     return torch.as_tensor(made).clamp(0, 1)
 

@@ -21,12 +21,13 @@ SWITCHES: dict[str, dict[str, Any]] = {
     "β₁ = 0.9": {"momentum": 0.9},
 }  # fmt: skip
 LATENT, CHANNELS, RATE, BATCH = 32, (32, 16), 1e-3, 64
+NETWORKS: dict[str, Any] = {"image_shape": (1, 8, 8), "latent_dim": LATENT, "channels": CHANNELS}
 
 
 def game(
     settings: dict[str, Any], seed: int, remake: Callable[[DCGAN], nn.Module] | None = None
 ) -> tuple[DCGAN, dict[str, torch.optim.Optimizer]]:
-    """A game of small digits with other settings than the recipe's, and its optimizers.
+    """A game, of small digits unless said, with other settings than the recipe's, and its optimizers.
 
     Args:
         settings: of DCGAN, and "momentum", Adam's β₁.
@@ -36,7 +37,7 @@ def game(
     momentum = settings.pop("momentum", 0.5)
 
     def build() -> DCGAN:
-        model = DCGAN((1, 8, 8), LATENT, CHANNELS, ema=0.0, **settings)
+        model = DCGAN(**NETWORKS | {"ema": 0.0} | settings)
         if remake is not None:
             model.enter(remake(model), model.discriminator)
         return model

@@ -79,6 +79,17 @@ def test_claims_bench_has_a_row_for_every_case() -> None:
     assert claims.of_seeds([1.0, 3.0]) == (2.0, "2.00 ± 1.41") and claims.of_seeds([2.0])[1] == "2.00 ± 0.00"
 
 
+def test_claims_bench_leaves_lines_of_the_recipe_out_on_mnist(real_data) -> None:
+    """After one batch nothing is near the digits: each line's game is far above the floor, and is another."""
+    from lab.bench import claims
+
+    real_data("MNIST")
+    floor, *lines = claims.ablated_mnist(seeds=1, batches=1, count=70)
+    assert [row.case.removeprefix("recipe, mnist: ") for row in lines] == list(claims.LINES)
+    assert 0 < floor.ours < 0.3 < min(row.ours for row in lines)
+    assert len({row.ours for row in lines}) == len(lines)
+
+
 def test_a_d_of_another_kind_and_a_penalty_of_every_layer_but_the_last() -> None:
     """An energy is never below 0; the columns that are held apart are those of each input."""
     from lab.bench import digit_games
