@@ -9,6 +9,7 @@ from torch import nn
 
 from lab import weights
 from lab.lenses.games import moves
+from lab.lenses.recipe import CONNECTED, width
 from modules.adversarial.dcgan import DCGAN
 from pages.adversarial.dcgan import lens, one_number, recipe
 
@@ -77,13 +78,13 @@ def test_every_map_stands_in_its_place() -> None:
 
 def test_equal_size_means_equal() -> None:
     for total in (9_000, 41_953, 237_345):
-        h = lens.width(64, 784, 3, 10 * total)
+        h = width(64, 784, 3, 10 * total)
         for units, under in ((h, True), (h + 1, False)):
             network = nn.Sequential(*(nn.Linear(a, b) for a, b in pairwise([64, units, units, 784])))
             assert (count(network) <= 10 * total) == under
     plain = lens.connected(64, (1, 28, 28), 3, 237_345)
     assert 0.98 * 237_345 < sum(plain) <= 237_345 and len(plain) == 3
-    made = recipe.game(recipe.CONNECTED, 0)[0].generator
+    made = recipe.game(CONNECTED, 0)[0].generator
     whole = recipe.game(recipe.PLAIN, 0)[0].generator
     assert 0.97 * count(whole) < count(made) <= count(whole)
 
@@ -93,7 +94,7 @@ def test_every_switch_changes_its_line_alone() -> None:
     assert not any("BatchNorm" in m for m in names["no batch norm"])
     assert any("negative_slope=0.0" in m for m in names["ReLU in D, not leaky"])
     assert any("MaxPool" in m for m in names["pooling, not strides"])
-    assert not any("ConvTranspose" in m for m in names[recipe.CONNECTED])
+    assert not any("ConvTranspose" in m for m in names[CONNECTED])
     assert names["β₁ = 0.9"] == names[recipe.PLAIN] == names["torch's first weights"]
     for name in recipe.SWITCHES:
         momentum = recipe.game(name, 0)[1]["generator"].defaults["betas"][0]
@@ -149,12 +150,12 @@ def test_what_the_scenes_say() -> None:
 @pytest.mark.heavy
 def test_what_the_scenes_of_the_recipe_say() -> None:
     said = {}
-    for switch in ("no batch norm", "β₁ = 0.9", "pooling, not strides", recipe.CONNECTED):
+    for switch in ("no batch norm", "β₁ = 0.9", "pooling, not strides", CONNECTED):
         *_, (_, rounds) = recipe.playing(switch, 400, 0)
         assert rounds[-1].distances[0] < rounds[0].distances[0] / 4
         said[switch] = rounds[-1].distances[1] / rounds[-1].distances[0]
     assert said["no batch norm"] > 3 and said["β₁ = 0.9"] > 2
-    assert 0.5 < said["pooling, not strides"] < 2 and said[recipe.CONNECTED] < 1.2
+    assert 0.5 < said["pooling, not strides"] < 2 and said[CONNECTED] < 1.2
 
 
 def test_the_page() -> None:

@@ -13,6 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from lab.lenses.recipe import width
 from modules.adversarial.dcgan import DCGAN, ConvJudge, generator_of
 
 SHIPPED = ("dcgan-mnist", "dcgan-digits")
@@ -92,20 +93,6 @@ def product(layer: nn.Module) -> str:
     assert isinstance(layer, nn.Conv2d | nn.ConvTranspose2d)
     side = layer.kernel_size[0]
     return rf"{layer.in_channels}\cdot {layer.out_channels}\cdot {side}\cdot {side}"
-
-
-def width(inputs: int, outputs: int, depth: int, parameters: int) -> int:
-    """Units of each hidden layer of a fully connected network of `depth` layers that has as many parameters,
-    or a little fewer."""
-
-    def size(h: int) -> int:
-        sizes = [inputs, *[h] * (depth - 1), outputs]
-        return sum((a + 1) * b for a, b in pairwise(sizes))
-
-    h = 1
-    while size(h + 1) <= parameters:
-        h += 1
-    return h
 
 
 def connected(latent_dim: int, shape: Sequence[int], depth: int, parameters: int) -> list[int]:

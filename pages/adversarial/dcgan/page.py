@@ -1,6 +1,7 @@
 """DCGAN: convolutions that grow a picture out of z, their sizes, and the recipe with a line left out."""
 
 from lab import ui
+from lab.lenses.recipe import CONNECTED
 from modules.adversarial import dcgan
 from pages.adversarial.dcgan import figures, lens, one_number, recipe
 
@@ -26,7 +27,7 @@ stage.scenes(
         "Pooling": ui.scene("Pooling and resizing for strides: of 8 × 8 pixels about as good.",
                             view="Recipe", switch="pooling, not strides"),
         "No convolutions": ui.scene("As many parameters, fully connected: of 8 × 8 pixels no worse.",
-                                    view="Recipe", switch=recipe.CONNECTED),
+                                    view="Recipe", switch=CONNECTED),
     }
 )  # fmt: skip
 

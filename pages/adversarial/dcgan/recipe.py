@@ -3,25 +3,19 @@
 Shapes: pictures (N, 8, 8); what a game trains on (N, 1, 8, 8).
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from lab.lenses import recipe
 from lab.lenses.games import moves
-from lab.lenses.recipe import BATCH, PLAIN, digits
+from lab.lenses.recipe import BATCH, PLAIN, SWITCHES, digits
 from modules.adversarial.dcgan import DCGAN
 from modules.adversarial.judges import frechet
-from modules.latent.vae import mlp
-from pages.adversarial.dcgan.lens import stages, width
 from pages.adversarial.dcgan.one_number import SHEET
 
-CONNECTED = "G fully connected, of equal size"
-SWITCHES: dict[str, dict[str, Any]] = recipe.SWITCHES | {CONNECTED: {}}
 BESIDE = "no batch norm"  # what stands beside the whole recipe at first
 LOOKS, MEASURED, TURNS = 20, 500, (100, 400, 1000)
 
@@ -43,27 +37,7 @@ class Round:
 
 def game(switch: str, seed: int) -> tuple[DCGAN, dict[str, torch.optim.Optimizer]]:
     """A game of small digits with a line of the recipe changed, and its optimizers."""
-    return recipe.game(SWITCHES[switch], seed, fully_connected if switch == CONNECTED else None)
-
-
-def fully_connected(model: DCGAN) -> nn.Sequential:
-    """A generator of as many layers and about as many parameters as the model's, first weights alike."""
-    depth = len(stages(model.generator))
-    total = sum(p.numel() for p in model.generator.parameters())
-    outputs = math.prod(model.event_shape)
-    h = width(model.latent_dim, outputs, depth, total)
-    made = nn.Sequential(
-        *mlp([model.latent_dim, *[h] * (depth - 1), outputs], nn.ReLU),
-        nn.Unflatten(1, model.event_shape), nn.Tanh(),
-    )  # fmt: skip
-    return made.apply(initialize_he)
-
-
-def initialize_he(module: nn.Module) -> None:
-    """He's first weights: without batch norm small ones would leave hardly anything of z."""
-    if isinstance(module, nn.Linear):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-        nn.init.zeros_(module.bias)
+    return recipe.game(SWITCHES[switch], seed)
 
 
 def playing(switch: str, batches: int, seed: int) -> Iterator[tuple[float, list[Round]]]:
