@@ -8,8 +8,9 @@ b_t(k) = p(x_t | z_t = k). α falls like e^{−T}: after some hundred steps it i
 
 - scaled: every α_t is divided by its sum c_t, and log p(x) = Σ log c_t. Fast; every frame's b may be divided
   by its largest entry first.
-- log domain: sums become logsumexp. Slower; right also where the state that a frame likes best cannot be
-  reached and all others underflow. `posterior` falls back on it where a c_t is 0.
+- log domain: sums become logsumexp. Slower; right also where scaling is not: a state's share of α underflows,
+  no transition brings it back, and later frames like that state alone. `posterior` falls back on it wherever
+  a state that can be reached has left the range of numbers, and transitions do not refill it.
 
 One long sequence is cut into blocks whose K×K transfer matrices are multiplied side by side (a parallel scan
 with two levels); then all blocks run at once from their exact first states.
@@ -29,6 +30,7 @@ from torch import Tensor
 
 LONG = 1000  # steps from which few sequences are cut into blocks
 FEW = 16
+PAIRS = 2**22  # entries of ξ that the log domain looks at in one go
 
 
 class Posterior(NamedTuple):
@@ -55,41 +57,37 @@ class Posterior(NamedTuple):
 
 
 def posterior(start: Tensor, transition: Tensor, log_b: Tensor, inside: Tensor | None = None) -> Posterior:
-    """All of it, scaled; in the log domain where that underflows.
+    """All of it, scaled; in the log domain where that loses precision.
 
     Args:
         inside: (B, T), which frames are of the sequence and not padding behind its end: transitions are
             counted up to its last frame. None takes all.
     """
-    found = scaled(start, transition, log_b, inside)
-    if bool(found.log_steps.isfinite().all()):
-        return found
-    return in_logs(start, transition, log_b, inside)
+    found, kept = attempted(start, transition, log_b, inside)
+    return found if kept else in_logs(start, transition, log_b, inside)
 
 
 def forward(start: Tensor, transition: Tensor, log_b: Tensor) -> tuple[Tensor, Tensor]:
     """The forward pass alone: p(z_t | x_1..t) (B, T, K) and log p(x_t | x_1..t−1) (B, T)."""
     b, peak = frames(log_b)
     alpha, c = forward_sweep(b, transition, start)
-    log_steps = c.log().T + peak
-    if bool(log_steps.isfinite().all()):
-        return alpha.permute(2, 0, 1), log_steps
-    log_alpha = log_forward(start, transition, log_b)
-    return normalised(log_alpha)
+    if precise(start, transition, log_b, alpha, c):
+        return alpha.permute(2, 0, 1), c.log().T + peak
+    return normalised(log_forward(start, transition, log_b))
 
 
 # --- scaled ---------------------------------------------------------------------------------------
 # Here sequences stand in the last axis, (T, K, B): a step is one matrix product and sums of long rows.
 
-SAFE = 600.0  # e^±600 is a number
+SAFE = -200.0, 40.0  # log b within these is left as it is: see `precise`
 
 
 def frames(log_b: Tensor) -> tuple[Tensor, Tensor]:
-    """b (T, K, B) and what log b of each frame was lowered by, (B, T): its largest entry, where e^log b would
-    be no number, else 0."""
+    """b (T, K, B) and what log b of each frame was lowered by, (B, T): its largest entry, where some log b is
+    far from 0, else 0."""
     low, high = log_b.aminmax()
     b = log_b.permute(1, 2, 0)
-    if low > -SAFE and high < SAFE:
+    if low > SAFE[0] and high < SAFE[1]:
         return b.exp().contiguous(), log_b.new_zeros(log_b.shape[:2])
     peak = log_b.amax(-1)
     peak = torch.where(peak.isfinite(), peak, 0.0)  # nobody can emit this
@@ -130,8 +128,42 @@ def backward_sweep(last: Tensor, transition: Tensor, b: Tensor, c: Tensor) -> tu
     return beta, arriving
 
 
+def precise(start: Tensor, transition: Tensor, log_b: Tensor, alpha: Tensor, c: Tensor) -> bool:
+    """Whether scaled α (T, K, B) and c (T, B) have lost nothing that counts.
+
+    A product b_t(k) Σ_j α_{t−1}(j) A_jk that falls below the least number with all its digits is lost. That is
+    harmless if every transition refills every state, for then no state's β exceeds another's by more than
+    1 / min A. If not, all paths through that state are gone, and later frames may like them alone. A state
+    that no path reaches is 0 by right.
+    """
+    info = torch.finfo(alpha.dtype)
+    least = info.tiny / info.eps**2  # with room for b up to e^SAFE
+    if not bool(((c >= least) & c.isfinite()).all()):
+        return False
+    if float(transition.min()) >= math.sqrt(info.tiny):
+        return True
+    lost = alpha * c[:, None] < least
+    if not bool(lost.any()):
+        return True
+    joined, shown = (transition.T > 0).to(alpha), log_b.permute(1, 2, 0) > -math.inf
+    reached = shown[0] & (start > 0)[:, None]
+    for t in range(len(alpha)):
+        if t:
+            reached = shown[t] & (joined @ reached.to(joined) > 0)
+        if bool((reached & lost[t]).any()):
+            return False
+    return True
+
+
 def scaled(start: Tensor, transition: Tensor, log_b: Tensor, inside: Tensor | None = None) -> Posterior:
-    """Forward and backward with every α_t scaled to sum 1; NaN or −inf where all underflows."""
+    """Forward and backward with every α_t scaled to sum 1, whatever is lost by it."""
+    return attempted(start, transition, log_b, inside)[0]
+
+
+def attempted(
+    start: Tensor, transition: Tensor, log_b: Tensor, inside: Tensor | None = None
+) -> tuple[Posterior, bool]:
+    """Forward and backward with every α_t scaled to sum 1, and whether that is right (`precise`)."""
     batch, length, _ = log_b.shape
     b, peak = frames(log_b)
     if length >= LONG and batch <= FEW:
@@ -142,8 +174,13 @@ def scaled(start: Tensor, transition: Tensor, log_b: Tensor, inside: Tensor | No
     # Σ_t ξ_t = A ∘ Σ_t α_{t−1} (b_t β_t / c_t)ᵀ
     arriving = arriving[1:] if inside is None else arriving[1:] * inside.T[1:, None]
     pairs = torch.bmm(alpha[:-1], arriving.mT).sum(0)
-    filtered, backward, smoothed = (part.permute(2, 0, 1) for part in (alpha, beta, alpha * beta))
-    return Posterior(filtered, backward, smoothed, pairs * transition, c.log().T + peak)
+    smooth, moves = alpha * beta, pairs * transition
+    # β of a state that cannot be reached has no bound: where it overflows it takes the others with it
+    kept = bool(smooth.isfinite().all() & moves.isfinite().all()) and precise(
+        start, transition, log_b, alpha, c
+    )
+    filtered, backward, smoothed = (part.permute(2, 0, 1) for part in (alpha, beta, smooth))
+    return Posterior(filtered, backward, smoothed, moves, c.log().T + peak), kept
 
 
 def blocked(start: Tensor, transition: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -220,7 +257,7 @@ def log_backward(transition: Tensor, log_b: Tensor) -> Tensor:
 def normalised(log_alpha: Tensor) -> tuple[Tensor, Tensor]:
     """p(z_t | x_1..t) and log p(x_t | x_1..t−1) from log α."""
     totals = log_alpha.logsumexp(2)  # log p(x_1..t)
-    steps = torch.cat([totals[:, :1], totals.diff(dim=1)], 1)
+    steps = torch.cat([totals[:, :1], totals.diff(dim=1)], 1).nan_to_num(nan=-math.inf, neginf=-math.inf)
     return (log_alpha - totals[..., None]).exp(), steps
 
 
@@ -230,11 +267,16 @@ def in_logs(start: Tensor, transition: Tensor, log_b: Tensor, inside: Tensor | N
     filtered, log_steps = normalised(log_alpha)
     log_p = log_alpha[:, -1].logsumexp(1)[:, None, None]
     smoothed = (log_alpha + log_beta - log_p).exp()
-    pairs = expected_transitions(log_alpha, log_beta, transition, log_b, log_p)
-    if inside is not None:
-        pairs = pairs * inside[:, 1:, None, None]
     backward = (log_alpha.logsumexp(2, keepdim=True) + log_beta - log_p).exp()
-    return Posterior(filtered, backward, smoothed, pairs.sum((0, 1)), log_steps)
+    moves = torch.zeros_like(transition)
+    at_once = max(1, PAIRS // (len(log_b) * transition.numel()))
+    for begin in range(0, log_b.shape[1] - 1, at_once):
+        span = slice(begin, begin + at_once + 1)
+        pairs = expected_transitions(log_alpha[:, span], log_beta[:, span], transition, log_b[:, span], log_p)
+        if inside is not None:
+            pairs = pairs * inside[:, span][:, 1:, None, None]
+        moves += pairs.sum((0, 1))
+    return Posterior(filtered, backward, smoothed, moves, log_steps)
 
 
 def expected_transitions(
@@ -248,18 +290,29 @@ def expected_transitions(
 # --- the likeliest path ---------------------------------------------------------------------------
 
 
-def viterbi(start: Tensor, transition: Tensor, log_b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def viterbi(
+    start: Tensor, transition: Tensor, log_b: Tensor, inside: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
     """The path with the highest p(x, z): (B, T) int64, its log p(x, z) (B,), and all δ (B, T, K).
 
     δ_t(k) = log b_t(k) + max_j (δ_{t−1}(j) + log A_jk). It need not go through the likeliest state of every
     single frame (the largest γ): these can even be states that no transition joins.
+
+    Args:
+        inside: (B, T), which frames are of the sequence and not padding behind its end, where the path stays
+            in its last state and nothing is paid for it. None takes all.
     """
     log_a = transition.log()
+    stay = torch.arange(len(transition), device=log_b.device)
     delta = [start.log() + log_b[:, 0]]
     pointers = []
     for t in range(1, log_b.shape[1]):
         best, arg = (delta[-1][:, :, None] + log_a).max(1)
-        delta.append(log_b[:, t] + best)
+        best = log_b[:, t] + best
+        if inside is not None:
+            here = inside[:, t, None]
+            best, arg = torch.where(here, best, delta[-1]), torch.where(here, arg, stay)
+        delta.append(best)
         pointers.append(arg)
     log_p, state = delta[-1].max(1)
     path = [state]

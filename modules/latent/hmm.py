@@ -121,12 +121,17 @@ class HMM(EMDensity):
         log_b = self.emission.log_prob(frames).reshape(*there.shape, self.states)
         return log_b if bool(there.all()) else torch.where(there[..., None], log_b, 0.0)
 
+    def inside(self, x: Tensor) -> Tensor | None:
+        """(B, T), the frames up to the last one that is there: what comes behind it is padding. None if
+        there is no padding."""
+        there = self.observed(x)[1]
+        return None if bool(there[:, -1].all()) else there.flip(1).cummax(1).values.flip(1)
+
     def posterior(self, x: Tensor) -> Posterior:
         """Filtered and smoothed states, expected transitions, log p(x_t | past)."""
-        there = self.observed(x)[1]
-        # up to the last frame that is there: what comes behind it is padding
-        inside = None if bool(there[:, -1].all()) else there.flip(1).cummax(1).values.flip(1)
-        return forward_backward.posterior(self.initial, self.transition, self.log_emissions(x), inside)
+        return forward_backward.posterior(
+            self.initial, self.transition, self.log_emissions(x), self.inside(x)
+        )
 
     def filtered(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """p(z_t | x_1..t), (B, T, K), and log p(x_t | x_1..t−1), (B, T)."""
@@ -136,23 +141,32 @@ class HMM(EMDensity):
         return self.filtered(x)[1].sum(1)
 
     def viterbi(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """The likeliest path, (B, T) int64, and its log p(x, z), (B,)."""
-        path, log_p, _ = forward_backward.viterbi(self.initial, self.transition, self.log_emissions(x))
+        """The likeliest path, (B, T) int64, and its log p(x, z), (B,). Behind the last frame that is there
+        the path stays where it ended."""
+        path, log_p, _ = forward_backward.viterbi(
+            self.initial, self.transition, self.log_emissions(x), self.inside(x)
+        )
         return path, log_p
 
     def ahead(self, x: Tensor, steps: int = 1) -> Tensor:
-        """p(z_{T+h} | x), (B, K), h = `steps` after the last frame."""
-        last = self.filtered(x)[0][:, -1]
+        """p(z_{T+h} | x), (B, K), h = `steps` after the last frame that is there."""
+        filtered, inside = self.filtered(x)[0], self.inside(x)
+        last = filtered[:, -1]
+        if inside is not None:
+            ends = (inside.sum(1) - 1).clamp(min=0)
+            last = filtered[torch.arange(len(ends), device=ends.device), ends]
         return last @ torch.linalg.matrix_power(self.transition, steps)
 
     def log_joint(self, x: Tensor, z: Tensor) -> Tensor:
-        """log p(x, z) of a path z (B, T), (B,)."""
+        """log p(x, z) of a path z (B, T), (B,), up to the last frame that is there."""
         shown = self.log_emissions(x).gather(2, z[..., None])[..., 0].sum(1)
-        moves = self.transition.log()[z[:, :-1], z[:, 1:]].sum(1)
-        return self.initial.log()[z[:, 0]] + moves + shown
+        moves, inside = self.transition.log()[z[:, :-1], z[:, 1:]], self.inside(x)
+        if inside is not None:
+            moves = torch.where(inside[:, 1:], moves, 0.0)
+        return self.initial.log()[z[:, 0]] + moves.sum(1) + shown
 
     def encode(self, x: Tensor) -> Tensor:
-        """The likeliest path, (B, T) int64."""
+        """The likeliest path, (B, T) int64: see `viterbi`."""
         return self.viterbi(x)[0]
 
     # --- EM ---
@@ -168,11 +182,18 @@ class HMM(EMDensity):
     def expectations(self, x: Tensor) -> Stats:
         found = self.posterior(x)
         frames, there = self.observed(x)
+        impossible = int((found.log_prob == -torch.inf).sum())
+        if impossible:
+            raise ValueError(
+                f"{impossible} of {len(x)} sequences have probability 0 under the present parameters: EM cannot "
+                "go on from here. Begin where every transition and every symbol is possible."
+            )
+        begun = there.any(1, keepdim=True)  # a sequence of padding alone has no first state
         weights = torch.where(there[..., None], found.smoothed, 0.0).reshape(-1, self.states)
         return {
             "loglik": found.log_prob.sum(),
             "count": weights.new_tensor(len(x)),
-            "starts": found.smoothed[:, 0].sum(0),
+            "starts": (found.smoothed[:, 0] * begun).sum(0),
             "moves": found.transitions,
             **self.emission.moments(frames, weights),
         }
@@ -181,7 +202,8 @@ class HMM(EMDensity):
         moves = stats["moves"]
         total = moves.sum(1, keepdim=True)
         self.transition.copy_(torch.where(total > 0, moves / total.clamp(min=1e-300), self.transition))
-        self.initial.copy_(stats["starts"] / stats["starts"].sum())
+        starts = stats["starts"].sum()
+        self.initial.copy_(torch.where(starts > 0, stats["starts"] / starts.clamp(min=1e-300), self.initial))
         self.emission.maximize(dict(stats))
 
     @torch.no_grad()

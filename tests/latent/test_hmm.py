@@ -375,3 +375,139 @@ def test_equals_hmmlearn() -> None:
     close(model.emission.means, torch.tensor(peer.means_), 1e-6)
     _, states = peer.decode(flat, lengths)
     assert model.encode(x).flatten().tolist() == states.tolist()
+
+
+# --- the edges: barred transitions, narrow emissions, padding ---------------------------------------
+
+
+def narrow(start: Tensor, transition: Tensor, means: Tensor, variance: float = 0.0025) -> HMM:
+    model = HMM(len(start), "gaussian", num_features=1)
+    model.put(start, transition)
+    model.emission.put(means[:, None], torch.full((len(start), 1), variance))
+    return model
+
+
+def enumerated(model: HMM, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """log p(x), γ (T, K) and Σ ξ (K, K) of one sequence x (1, T), path by path."""
+    z, log_joint = paths(model, x)
+    log_p = log_joint.logsumexp(0)
+    weights, one_hot = (log_joint - log_p).exp(), torch.nn.functional.one_hot(z, model.states).double()
+    pairs = torch.einsum("p,ptj,ptk->jk", weights, one_hot[:, :-1], one_hot[:, 1:])
+    return log_p, torch.einsum("p,ptk->tk", weights, one_hot), pairs
+
+
+def chains_with_bars(states: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """π and A of which about half the entries are 0; every row has one that is not."""
+    a = torch.rand(states + 1, states, generator=generator, dtype=torch.float64)
+    a = torch.where(torch.rand(a.shape, generator=generator) < 0.5, 0.0, a)
+    a[torch.arange(states + 1), torch.randint(states, (states + 1,), generator=generator)] += 0.1
+    a = a / a.sum(1, keepdim=True)
+    return a[0], a[1:]
+
+
+def test_a_state_that_scaling_has_lost_comes_back() -> None:
+    """At the first frame state 2 is e^−800 times less likely; no transition refills it, and it alone shows
+    the rest."""
+    model = narrow(f64(0.5, 0.5), torch.eye(2), f64(0.0, 2.0))
+    x = f64([[0.0, 1.85, 1.85]])
+    log_p, gamma, pairs = enumerated(model, x)
+    assert log_p.item() == pytest.approx(-803.46, abs=0.01)
+    assert model.log_prob(x).item() == pytest.approx(log_p.item(), abs=1e-9)
+    found = model.posterior(x)
+    assert found.log_prob.item() == pytest.approx(log_p.item(), abs=1e-9)
+    close(found.smoothed[0], gamma, 1e-12)
+    close(found.transitions, pairs, 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_barred_transitions_and_narrow_emissions_equal_enumeration(seed: int) -> None:
+    """Over 40 chains: scaled sweeps or logs, whichever is taken, give what all paths give."""
+    generator = seeded(seed)
+    states, length = 2 + seed % 3, 6
+    start, transition = chains_with_bars(states, generator)
+    means = torch.arange(states, dtype=torch.float64)
+    variance = 10.0 ** -(1 + 3 * float(torch.rand((), generator=generator)))
+    model = narrow(start, transition, means, variance)
+    x = means[torch.randint(states, (1, length), generator=generator)]
+    x = x + 0.2 * torch.randn(x.shape, generator=generator, dtype=torch.float64)
+    log_p, gamma, pairs = enumerated(model, x)
+    found = model.posterior(x)
+    for ours in (found.log_prob[0], model.log_prob(x)[0]):
+        torch.testing.assert_close(ours, log_p, rtol=1e-9, atol=1e-9)
+    if log_p > -math.inf:
+        close(found.smoothed[0], gamma, 1e-8)
+        close(found.transitions, pairs, 1e-8)
+
+
+@pytest.mark.parametrize("length", [40, 1200])
+def test_a_left_right_chain_is_learned(length: int) -> None:
+    """The frames hurry on, the chain has to pass every state: β of states that cannot be reached yet
+    overflows; γ and EM are finite all the same."""
+    states = 6
+    transition = 0.9 * torch.eye(states) + 0.1 * torch.eye(states).roll(1, 1)
+    transition[-1] = torch.eye(states)[-1]
+    means = 2.0 * torch.arange(states)
+    model = narrow(torch.eye(states)[0], transition, means, 0.1)
+    z = (torch.arange(length) >= 3) * (states - 1)
+    x = (means[z] + 0.3 * torch.randn(length, generator=seeded(), dtype=torch.float64))[None]
+    found = model.posterior(x)
+    close(found.smoothed.sum(2), torch.ones(1, length, dtype=torch.float64), 1e-9)
+    close(found.transitions.sum(), f64(length - 1.0), 1e-6)
+    assert found.smoothed[0, 8:].argmax(1).eq(states - 1).all()
+    totals = f64(*model.fit(x, 3))
+    assert totals.isfinite().all() and totals.diff().min() > -1e-9
+    close(model.initial, torch.eye(states, dtype=torch.float64)[0], 1e-9)
+    assert not model.transition.tril(-1).any() and model.transition.isfinite().all()
+
+
+def test_log_domain_counts_transitions_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, x = random_model("categorical")
+    arguments = model.initial, model.transition, model.log_emissions(x)
+    inside = torch.tensor([[True] * 5, [True] * 3 + [False] * 2, [True, False, False, False, False]])
+    whole = forward_backward.in_logs(*arguments, inside)
+    close(forward_backward.scaled(*arguments, inside).transitions, whole.transitions, 1e-10)
+    monkeypatch.setattr(forward_backward, "PAIRS", 1)
+    close(forward_backward.in_logs(*arguments, inside).transitions, whole.transitions, 1e-12)
+
+
+def test_what_is_impossible_has_log_probability_minus_infinity() -> None:
+    model = weather()
+    model.emission.probs[:, 2] = 0.0
+    assert model.log_prob(DAYS).item() == -math.inf
+    assert model.log_prob(torch.tensor([[2, 0, 1]])).item() == -math.inf
+    with pytest.raises(ValueError, match="1 of 2 sequences have probability 0"):
+        model.fit(torch.tensor([[0, 1, 2], [0, 1, 1]]), 1)
+
+
+@pytest.mark.parametrize("shows", SHOWS)
+def test_padding_changes_nothing(shows: str) -> None:
+    """Every answer about a sequence is the same alone and behind a batch's padding; so is a hole inside."""
+    model, x = random_model(shows)
+    model.put(f64(0.6, 0.4, 0.0), f64([[0.3, 0.7, 0.0], [0.0, 0.2, 0.8], [0.5, 0.1, 0.4]]))
+    missing = -1 if shows == "categorical" else math.nan
+    x[:, 1] = missing
+    for length in (1, 3, 4):
+        short = x[:, :length]
+        padded = x.clone()
+        padded[:, length:] = missing
+        path, log_best = model.viterbi(short)
+        longer, log_longer = model.viterbi(padded)
+        assert torch.equal(longer[:, :length], path) and torch.equal(model.encode(padded), longer)
+        close(log_longer, log_best, 1e-12)
+        close(model.log_joint(padded, longer), log_longer, 1e-12)
+        close(model.log_prob(padded), model.log_prob(short), 1e-12)
+        close(model.ahead(padded, 2), model.ahead(short, 2), 1e-12)
+        alone, behind = model.posterior(short), model.posterior(padded)
+        close(behind.smoothed[:, :length], alone.smoothed, 1e-12)
+        close(behind.transitions, alone.transitions, 1e-12)
+        for name, total in model.expectations(short).items():
+            close(model.expectations(padded)[name], total, 1e-12)
+
+
+def test_a_sequence_of_padding_alone_says_nothing_of_the_start() -> None:
+    empty = torch.tensor([[0, 1, 2], [-1, -1, -1]])
+    one, both = weather(), weather()
+    one.fit(DAYS, 2)
+    both.fit(empty, 2)
+    close(both.initial, one.initial, 1e-12)
+    close(both.transition, one.transition, 1e-12)
