@@ -131,8 +131,8 @@ def backward_sweep(last: Tensor, transition: Tensor, b: Tensor, c: Tensor) -> tu
 def precise(start: Tensor, transition: Tensor, log_b: Tensor, alpha: Tensor, c: Tensor) -> bool:
     """Whether scaled α (T, K, B) and c (T, B) have lost nothing that counts.
 
-    A product b_t(k) Σ_j α_{t−1}(j) A_jk that falls below the least number with all its digits is lost. That is
-    harmless if every transition refills every state, for then no state's β exceeds another's by more than
+    A product b_t(k) Σ_j α_{t−1}(j) A_jk that falls below the least number with all its digits is lost. That
+    is harmless if every transition refills every state, for then no state's β exceeds another's by more than
     1 / min A. If not, all paths through that state are gone, and later frames may like them alone. A state
     that no path reaches is 0 by right.
     """

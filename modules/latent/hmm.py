@@ -185,8 +185,8 @@ class HMM(EMDensity):
         impossible = int((found.log_prob == -torch.inf).sum())
         if impossible:
             raise ValueError(
-                f"{impossible} of {len(x)} sequences have probability 0 under the present parameters: EM cannot "
-                "go on from here. Begin where every transition and every symbol is possible."
+                f"{impossible} of {len(x)} sequences have probability 0 under the present parameters: EM "
+                "cannot go on from here. Begin where every transition and every symbol is possible."
             )
         begun = there.any(1, keepdim=True)  # a sequence of padding alone has no first state
         weights = torch.where(there[..., None], found.smoothed, 0.0).reshape(-1, self.states)
