@@ -492,6 +492,57 @@ def survives_saving(model: Any, call: Callable[[Any], Tensor], folder: Path) -> 
     return loaded
 
 
+def loader(batch: Any, times: int = 2) -> Any:
+    """Epochs of one batch, `times` over."""
+    batches: Any = [batch] * times
+    # of its own, as a datamodule's: it draws when it begins, and a resume begins it at another moment
+    return torch.utils.data.DataLoader(batches, batch_size=None, generator=torch.Generator())
+
+
+def trainer(epochs: int = 1, **options: Any) -> L.Trainer:
+    """What trains a small model here, seeded as `lab fit` is."""
+    from lab.training import EpochSeed
+
+    return L.Trainer(
+        accelerator="cpu", devices=1, max_epochs=epochs, logger=False, enable_progress_bar=False,
+        enable_model_summary=False, num_sanity_val_steps=0,
+        **{"callbacks": [EpochSeed(0)], "enable_checkpointing": False} | options,
+    )  # fmt: skip
+
+
+def fitted(model: Any, batch: Any, epochs: int = 1, ckpt_path: Path | None = None, **options: Any) -> Any:
+    """The model after some epochs of two equal batches, validated after each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of few workers and of short epochs
+        trainer(epochs, **options).fit(
+            model, loader(batch), loader(batch), ckpt_path=ckpt_path, weights_only=True if ckpt_path else None
+        )
+    return model
+
+
+def resumes(make: Callable[[], Any], batch: Any, folder: Path, epochs: int = 4) -> None:
+    """`epochs` at once are half of them and, in another object, the rest from the checkpoint: the same bits
+    in the weights, the optimizers and whatever else a model keeps."""
+    from lab.checkpoints import Checkpoint, SealedIO
+    from lab.training import EpochSeed
+
+    half = Checkpoint(dirpath=folder, filename="half", every_n_epochs=epochs // 2, save_top_k=-1,
+        save_on_train_epoch_end=True,
+    )  # fmt: skip
+    keep: dict[str, Any] = {
+        "callbacks": [EpochSeed(0), half], "enable_checkpointing": True, "plugins": [SealedIO()],
+    }  # fmt: skip
+    whole = fitted(make(), batch, epochs, **keep)
+    (path,) = (p for p in folder.glob("half*.ckpt") if torch.load(p)["epoch"] == epochs // 2 - 1)
+    rest = fitted(make(), batch, epochs, path, plugins=[SealedIO()])
+    for kept in ("parameters", "buffers"):
+        ours, theirs = (dict(getattr(m, f"named_{kept}")()) for m in (whole, rest))
+        for name in ours:
+            assert torch.equal(ours[name].nan_to_num(), theirs[name].nan_to_num()), (
+                f"resumed, {name} is not what it is after {epochs} epochs at once."
+            )
+
+
 def survives_a_life(model: Any, batch: Any, call: Callable[[Any], Tensor], folder: Path) -> None:
     """Tested, then fitted, then copied, pickled, saved and turned to another precision, all caches warm.
 
@@ -499,16 +550,10 @@ def survives_a_life(model: Any, batch: Any, call: Callable[[Any], Tensor], folde
     the test made under inference mode must serve the training after it, and what is kept in one precision
     must not be taken for another.
     """
-    batches: Any = [batch, batch]
-    loader: Any = torch.utils.data.DataLoader(batches, batch_size=None)
-    trainer = L.Trainer(
-        accelerator="cpu", devices=1, max_epochs=1, logger=False, enable_checkpointing=False,
-        enable_progress_bar=False, enable_model_summary=False, inference_mode=True,
-    )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of few workers and of short epochs
-        trainer.test(model, loader, verbose=False)
-        trainer.fit(model, loader, loader)
+        trainer().test(model, loader(batch), verbose=False)
+    fitted(model, batch)
     model.eval()
     with torch.inference_mode():
         call(model)

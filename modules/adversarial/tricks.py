@@ -77,6 +77,14 @@ class TrickGAN(GAN):
         self.kept[place] = fake[: len(place)]
         return torch.cat([fake[: len(fake) - len(place)], old])
 
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        checkpoint["history"] = self.kept.clone(), self.filled
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        if "history" in checkpoint:
+            kept, self.filled = checkpoint["history"]
+            self.kept.copy_(kept)
+
     def discriminator_loss(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Tensor:
         with torch.no_grad():
             fake = self.generator(self.noise(len(x), generator))

@@ -1,0 +1,489 @@
+"""Every model class with a row: small arguments, a batch, and a question that it answers.
+
+From this table every contract runs for every class. A class of `modules` that is trained and has no row
+here fails `test_members.py`.
+"""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import lightning as L
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+import modules
+from modules.base import Density, Latent, NextToken, Predictor, Sampler
+
+
+def drawn(high: int, *shape: int) -> Tensor:
+    return torch.randint(high, shape, generator=torch.Generator().manual_seed(0))
+
+
+def to(model: Any, x: Any) -> Any:
+    """x in the precision of the model."""
+    return x.to(next((p.dtype for p in model.parameters()), x.dtype))
+
+
+class Member(NamedTuple):
+    """Settings of a small model, a batch for it, and a question that it answers.
+
+    Attributes:
+        offers: its surfaces.
+        given: what `encode` and `decode` want beside x and z.
+        mass: over what its density sums to one: "bits", "texts" or "plane"; None where a test of its own
+            says so, or where it has none.
+        still: how the names of those parameters begin that no gradient reaches, by construction.
+    """
+
+    settings: dict[str, Any]
+    batch: Any
+    call: Callable[[Any], Tensor]
+    offers: tuple[type, ...] = ()
+    given: dict[str, Tensor] = {}  # noqa: RUF012  # of a tuple: never changed
+    mass: str | None = None
+    still: tuple[str, ...] = ()
+
+
+PICTURES = drawn(2, 8, 1, 2, 3).float(), drawn(3, 8)
+SQUARES = drawn(256, 8, 1, 4, 4).float(), drawn(3, 8)
+CLOUDS = (torch.randn(8, 6, generator=torch.Generator().manual_seed(1)),)
+POINTS = (CLOUDS[0][:, :2], PICTURES[1])
+CURVES = drawn(9, 8, 1, 40).float() / 4 - 1, drawn(10, 8)
+FOURS = drawn(2, 8, 1, 4, 4).float(), drawn(3, 8)
+TEXTS = drawn(3, 8, 6), drawn(3, 8, 6)
+CONTEXTS = drawn(3, 8, 2), drawn(3, 8)
+WINDOWS = drawn(3, 8), drawn(3, 8, 4)
+COUNTS = (drawn(9, 5, 5).float(),)
+EDGES = torch.tensor([[0, 1, 2, 3, 4, 5, 0], [1, 2, 3, 4, 5, 0, 3]])
+EVERY = torch.ones(6, dtype=torch.bool)
+GRAPH = Data(
+    x=drawn(2, 6, 4).float(),
+    edge_index=EDGES,
+    y=drawn(3, 6),
+    train_mask=EVERY,
+    val_mask=EVERY,
+    test_mask=EVERY,
+)
+
+VECTOR, IMAGE = {"event_shape": (1, 2, 3)}, {"image_shape": (1, 2, 3)}
+PIXELS = IMAGE | {"channels": 4, "layers": 1}
+WORDS = {"vocab_size": 3, "dim": 4}
+GPT = {"vocab_size": 3, "context": 6, "layers": 1, "heads": 2, "width": 8}
+
+
+def density(
+    settings: dict[str, Any], mass: str | None = "bits", offers: tuple[type, ...] = (Density, Sampler)
+) -> Member:
+    return Member(settings, PICTURES, lambda model: model.log_prob(to(model, PICTURES[0])), offers, mass=mass)
+
+
+def flow(settings: dict[str, Any]) -> Member:
+    return density(VECTOR | settings, "plane", (Density, Sampler, Latent))
+
+
+def coded(settings: dict[str, Any], mass: str | None = None, offers: tuple[type, ...] = ()) -> Member:
+    return Member(
+        VECTOR | settings,
+        PICTURES,
+        lambda model: model.decode(model.encode(to(model, PICTURES[0]))),
+        offers,
+        mass=mass,
+    )
+
+
+def language(settings: dict[str, Any], batch: Any = TEXTS, next_token: bool = True) -> Member:
+    offers = (Density, Sampler, NextToken) if next_token else (Density, Sampler)
+    return Member(settings, batch, lambda model: model.log_prob(TEXTS[0]), offers, mass="texts")
+
+
+def vectors(settings: dict[str, Any], batch: Any = WINDOWS) -> Member:
+    return Member(settings, batch, lambda model: model.vectors)
+
+
+def classifier(settings: dict[str, Any], batch: tuple[Tensor, Tensor]) -> Member:
+    return Member(settings, batch, lambda model: model.predict(to(model, batch[0])), (Predictor,))
+
+
+def coder(settings: dict[str, Any], batch: tuple[Tensor, Tensor] = PICTURES, **given: Tensor) -> Member:
+    """Encodes and decodes."""
+
+    def call(model: Any) -> Tensor:
+        return model.decode(model.encode(to(model, batch[0]), **given), **given)
+
+    return Member(settings, batch, call, (Sampler, Latent), given)
+
+
+def game(
+    settings: dict[str, Any], batch: tuple[Tensor, Tensor] = FOURS, still: tuple[str, ...] = ()
+) -> Member:
+    """Draws, and judges what is given."""
+
+    def call(model: Any) -> Tensor:
+        x = to(model, batch[0])
+        return torch.cat([model.sample(len(x), seed=0).flatten(1), model.judge(x)[:, None]], 1)
+
+    return Member({"latent_dim": 3} | settings, batch, call, (Sampler,), still=still)
+
+
+def conditional_game(settings: dict[str, Any]) -> Member:
+    def call(model: Any) -> Tensor:
+        x = to(model, FOURS[0])
+        made = model.sample(len(x), seed=0, y=FOURS[1])
+        return torch.cat([made.flatten(1), model.judge(x, y=FOURS[1])[:, None]], 1)
+
+    sizes = {"image_shape": (1, 4, 4), "channels": [3], "latent_dim": 3, "num_classes": 3}
+    return Member(sizes | settings, FOURS, call, (Sampler,))
+
+
+def pictures_of(model: Any, x: Tensor) -> Tensor:
+    """What a model of pictures makes of some, both ways where it has two."""
+    return torch.cat(
+        [way(to(model, x)) for way in (model.translate, getattr(model, "translate_back", model.translate))]
+    )
+
+
+EIGHTS = drawn(2, 8, 1, 8, 8).float(), drawn(2, 8, 1, 8, 8).flip(0).float()
+CODES = {"latent_dim": 2, "hidden": [4], "iwae_samples": 2}
+
+# Of each class the small models, one or, where they keep different things, several.
+MEMBERS: dict[str, list[Member]] = {
+    "modules.adversarial.conditional.ConditionalGAN": [
+        conditional_game({"condition": kind}) for kind in ("channel", "projection", "auxiliary")
+    ],
+    "modules.adversarial.cyclegan.CycleGAN": [
+        Member(
+            {"image_shape": (1, 8, 8), "width": 2, "blocks": 1, "judge_width": 2, "halvings": 0, **more},
+            EIGHTS,
+            lambda model: pictures_of(model, EIGHTS[0]),
+        )
+        for more in ({"history": 5}, {"content": "before", "history": 0})
+    ],
+    "modules.adversarial.super_resolution.SuperResolution": [
+        Member(
+            {
+                "image_shape": (1, 4, 4),
+                "num_classes": 3,
+                "width": 2,
+                "blocks": 1,
+                "judge": (2,),
+                "classifier": (2, 3),
+                "warmup": 1,
+            },
+            FOURS,
+            lambda model: model.enlarge(to(model, FOURS[0])),
+        )
+    ],
+    "modules.adversarial.translation.Pix2Pix": [
+        Member(
+            {"image_shape": (1, 8, 8), "widths": (2, 3), "judge_width": 2, **more},
+            EIGHTS,
+            lambda model: pictures_of(model, EIGHTS[0]),
+            still=still,
+        )
+        for more, still in (({"halvings": 0}, ()), ({"adversarial": 0.0}, ("discriminator",)))
+    ],
+    "modules.adversarial.infogan.InfoGAN": [
+        game({"image_shape": (1, 4, 4), "channels": [3], "codes": 2, "numbers": 1, **more})
+        for more in ({}, {"reader": 2, "jitter": 0.2})
+    ],
+    "modules.adversarial.growing.ProgressiveGAN": [
+        game({"image_shape": (1, 4, 4), "channels": [3], "phase": 2})
+    ],
+    "modules.adversarial.stylegan.StyleGAN": [
+        game({"image_shape": (1, 4, 4), "channels": [3], "mapping_layers": 2, "judge_channels": [3]})
+    ],
+    "modules.adversarial.dcgan.DCGAN": [
+        game({"image_shape": (1, 4, 4), "channels": [3]}),
+        game(
+            {"image_shape": (1, 4, 4), "channels": [3], "batch_norm": False, "loss": "Wasserstein"}
+            | {"penalty": 10.0},
+            still=("discriminator.head.bias",),  # it moves no gap of two means
+        ),
+    ],
+    "modules.adversarial.gan.GAN": [
+        game({"hidden": [4], **more}, POINTS)
+        for more in ({"modes": [[0, 0], [1, 1]], "mode_sd": 0.5}, {"minibatch_std": True, "ema": 0.0})
+    ],
+    "modules.autoregressive.autoencoder.Autoencoder": [
+        Member(VECTOR | {"hidden": 4}, PICTURES, lambda model: model.reconstruct(to(model, PICTURES[0])))
+    ],
+    "modules.autoregressive.bayesnet.BayesNet": [
+        density(VECTOR | {"parents": [[], [0], [0, 1], [], [3], [2]]})
+    ],
+    "modules.autoregressive.bayesnet.NeighbourNet": [density(IMAGE)],
+    "modules.autoregressive.fvsbn.FVSBN": [density(VECTOR)],
+    "modules.autoregressive.gated_pixelcnn.GatedPixelCNN": [
+        density(PIXELS),
+        density(PIXELS | {"conditional": True, "num_classes": 3}),
+    ],
+    "modules.autoregressive.gaussian_chain.GaussianChain": [density(VECTOR, "plane")],
+    "modules.autoregressive.made.MADE": [
+        density(VECTOR | {"hidden": [8]}),
+        density(VECTOR | {"hidden": [8], "degrees": "random", "num_masks": 3, "direct": True}),
+        density(VECTOR | {"hidden": [8], "num_orders": 0, "ensemble": 3}),
+        density(VECTOR | {"hidden": [3], "degrees": [[1, 4, 2]]}),
+    ],
+    "modules.autoregressive.markov.MarkovChain": [density(VECTOR)],
+    "modules.autoregressive.nade.NADE": [density(VECTOR | {"hidden": 4})],
+    "modules.autoregressive.pixelcnn.PixelCNN": [density(PIXELS | {"positions": True})],
+    "modules.autoregressive.rnade.RNADE": [density(VECTOR | {"hidden": 4, "components": 2}, "plane")],
+    "modules.autoregressive.tables.ChainRuleTable": [density(VECTOR)],
+    "modules.autoregressive.tables.JointTable": [density(VECTOR)],
+    "modules.autoregressive.untied.Untied": [density(VECTOR | {"hidden": 2})],
+    "modules.convolution.cnn1d.CNN1d": [classifier({}, CURVES)],
+    "modules.convolution.cnn2d.CNN2d": [
+        classifier(
+            {"image_shape": (1, 12, 12), "channels": (2, 3)}, (drawn(2, 8, 1, 12, 12).float(), drawn(10, 8))
+        )
+    ],
+    "modules.convolution.mlp.MLP": [classifier({"hidden": (6,)}, CURVES)],
+    "modules.diffusion.ddpm.DDPM": [
+        Member(
+            {"event_shape": (6,), "width": 8, "blocks": 1, "embedding": 4} | more,
+            CLOUDS,
+            lambda model: model.sample(3, steps=3, seed=0),
+            (Sampler, Latent),
+        )
+        for more in (
+            {},
+            {"target": "v", "noise_schedule": "cosine-zero", "min_snr": 5.0},
+            {"variance": "learned"},
+        )
+    ],
+    "modules.diffusion.flow_matching.FlowMatching": [
+        Member(
+            {"event_shape": (6,), "width": 8, "blocks": 1, "embedding": 4, "pairs": 16} | more,
+            CLOUDS,
+            lambda model: model.sample(3, steps=3, seed=0),
+            (Sampler,),
+        )
+        for more in ({}, {"reflow_epoch": 1, "coupling": "optimal"})
+    ],
+    "modules.diffusion.latent.LatentDDPM": [
+        Member(
+            {"event_shape": (6,), "latent_dim": 2, "hidden": [4], "width": 8, "blocks": 1, "embedding": 4}
+            | {"autoencoder_epochs": epochs},
+            CLOUDS,
+            lambda model: model.sample(3, steps=3, seed=0),
+            (Sampler, Latent),
+            still=("net",) if epochs > 3 else (),  # while the autoencoder alone is trained
+        )
+        for epochs in (1, 5)
+    ],
+    "modules.diffusion.score_matching.ScoreModel": [
+        Member(
+            {"event_shape": (6,), "width": 8, "blocks": 1, "embedding": 4, "levels": 3, "objective": how},
+            CLOUDS,
+            lambda model: model.sample(3, steps=2, seed=0),
+        )
+        for how in ("denoising", "sliced", "implicit")
+    ],
+    "modules.diffusion.ddpm.ImageDDPM": [
+        Member(
+            {
+                "image_shape": (1, 4, 4),
+                "widths": (4, 4),
+                "heads": 2,
+                "embedding": 4,
+                "levels": 17,
+                "conditional": True,
+                "num_classes": 3,
+            },
+            FOURS,
+            lambda model: model.sample(3, steps=3, guidance=1.0, seed=0),
+            (Sampler, Latent),
+        )
+    ],
+    **{
+        f"modules.flow.{name}": [flow(settings)]
+        for name, settings in {
+            "coupling.LinearFlow": {},
+            "coupling.NICE": {"layers": 2, "hidden": [4]},
+            "coupling.RealNVP": {"layers": 2, "hidden": [4], "permute": True},
+            "coupling.SplineFlow": {"layers": 2, "hidden": [4], "bins": 3},
+            "coupling.LogisticFlow": {"layers": 2, "hidden": [4], "components": 3},
+            "hint.HINT": {"layers": 2, "hidden": [8]},
+            "neural.NeuralFlow": {"layers": 2, "hidden": [4], "units": 2},
+            "cnf.CNF": {"hidden": [4], "steps": 2},
+            "iresnet.IResNet": {"blocks": 2, "hidden": [4]},
+            "maf.MaskedFlow": {"layers": 2, "hidden": [8]},
+            "planar.PlanarFlow": {"layers": 2},
+        }.items()
+    },
+    "modules.flow.glow.Glow": [
+        Member(
+            {"image_shape": (1, 4, 4), "levels": 1, "steps": 1, "width": 3, **more},
+            SQUARES,
+            lambda model: model.log_prob(to(model, SQUARES[0])),
+            (Density, Sampler, Latent),
+        )
+        for more in ({}, {"dequantize": "variational"}, {"margins": True})
+    ],
+    "modules.graph.gcn.GCN": [
+        Member(
+            {"num_features": 4, "num_classes": 3},
+            GRAPH,
+            lambda model: model(to(model, GRAPH.x), EDGES),
+            (Predictor,),
+        )
+    ],
+    "modules.language.bengio.Bengio": [language(WORDS | {"context": 2, "hidden": 4}, CONTEXTS)],
+    "modules.language.count_vectors.CountSVD": [vectors({"vocab_size": 5, "dim": 2}, COUNTS)],
+    "modules.language.ngram.NGram": [language({"vocab_size": 3, "order": 2})],
+    "modules.language.word2vec.CBOW": [vectors(WORDS), vectors(WORDS | {"loss": "negative"})],
+    "modules.language.word2vec.SkipGram": [vectors(WORDS)],
+    "modules.latent.factor_analysis.FactorAnalysis": [
+        coded({"factors": 2}, "plane", (Density, Sampler, Latent))
+    ],
+    "modules.latent.flow_posterior.FlowPosteriorVAE": [
+        coder(VECTOR | CODES | {"flow": flow, "flow_hidden": [4], "context": 3}) for flow in ("iaf", "planar")
+    ],
+    "modules.latent.gtm.GTM": [
+        density(VECTOR | {"bumps": 2, "places": 5, "floor": 0.01, "restarts": 2}, "plane", (Density,))
+    ],
+    "modules.latent.hmm.HMM": [
+        language({"states": 2, "emission": "categorical", "vocab_size": 3, "restarts": 2}, next_token=False),
+        Member(
+            {"states": 2, "emission": "gaussian", "num_features": 1},
+            CLOUDS,
+            lambda model: model.log_prob(CLOUDS[0]),
+            (Density, Sampler),
+            mass="plane",
+        ),
+    ],
+    "modules.latent.kmeans.KMeans": [coded({"components": 2})],
+    "modules.latent.mixture.GaussianMixture": [
+        density(
+            VECTOR | {"components": 2, "covariance": kind, "floor": 0.01, "restarts": 2},
+            "plane",
+            (Density, Sampler, Latent),
+        )
+        for kind in ("full", "diag", "spherical", "tied")
+    ],
+    "modules.latent.pca.PCA": [coded({"factors": 2})],
+    "modules.latent.ppca.PPCA": [
+        coded({"factors": 2, "closed_form": closed}, "plane", (Density, Sampler, Latent))
+        for closed in (False, True)
+    ],
+    "modules.latent.autoregressive_decoder.AutoregressiveVAE": [
+        coder(VECTOR | CODES | {"kind": kind}) for kind in ("order1", "made", "gru")
+    ]
+    + [coder({"event_shape": (1, 4, 4), "kind": "pixelcnn", "channels": 2, "blocks": 1} | CODES, FOURS)],
+    "modules.latent.conditional.CVAE": [coder(VECTOR | CODES | {"num_classes": 3}, y=PICTURES[1])],
+    "modules.latent.conv_vae.ConvVAE": [
+        coder({"image_shape": (1, 4, 4), "channels": [3], "latent_dim": 2, "iwae_samples": 2}, FOURS)
+    ],
+    "modules.latent.denoising.DenoisingAutoencoder": [
+        coded({"latent_dim": 2, "hidden": [4], "kind": kind}) for kind in ("mask", "flip", "noise")
+    ],
+    "modules.latent.factor_vae.FactorVAE": [coder(VECTOR | CODES | {"discriminator": [4]})],
+    "modules.latent.iwae.IWAE": [
+        coder(VECTOR | CODES | {"train_samples": 3}),
+        coder(VECTOR | CODES | {"train_samples": 3, "gradient": "doubly", "resampled": 2}),
+    ],
+    "modules.latent.ladder.LadderVAE": [
+        coder(VECTOR | {"latent_dims": [2, 1], "widths": [4, 3], "iwae_samples": 2, "inference": way})
+        for way in ("top-down", "bottom-up")
+    ],
+    "modules.latent.priors.LearnedPriorVAE": [
+        coder(VECTOR | CODES | {"kind": kind, "components": 3}) for kind in ("mixture", "vamp")
+    ],
+    "modules.latent.tcvae.TCVAE": [coder(VECTOR | CODES | {"data_size": 8})],
+    "modules.latent.text_vae.TextVAE": [
+        coder(
+            {"event_shape": (6,), "vocab_size": 3, "embedding": 2, "width": 3, "latent_dim": 2}
+            | {"iwae_samples": 2},
+            TEXTS,
+        )
+    ],
+    "modules.latent.vae.VAE": [coder(VECTOR | CODES)],
+    "modules.latent.variance.VarianceVAE": [
+        coder(VECTOR | CODES | {"variance": variance}) for variance in ("pixel", "network")
+    ],
+    "modules.latent.vq_vae.VQVAE": [
+        coder(
+            {
+                "image_shape": (1, 4, 4),
+                "channels": [3],
+                "codes": 3,
+                "code_dim": 2,
+                "prior_hidden": 3,
+                "ema": ema,
+            },
+            FOURS,
+        )
+        for ema in (None, 0.9)
+    ],
+    "modules.transformer.gpt.GPT": [
+        language(GPT | {"positions": positions}) for positions in ("learned", "sinusoidal", "rotary")
+    ],
+    "modules.adversarial.madgan.MADGAN": [
+        game({"hidden": [4], "generators": 2}, POINTS),
+    ],
+    "modules.adversarial.toy.ToyGAN": [
+        Member(
+            {},
+            (CLOUDS[0][:, :1],),
+            lambda model: torch.cat(
+                [model.sample(8, seed=0), model.judge(to(model, CLOUDS[0][:, :1]))[:, None]]
+            ),
+            (Sampler,),
+        )
+    ],
+    "modules.adversarial.tricks.TrickGAN": [
+        game({"hidden": [4], **more}, POINTS)
+        for more in ({}, {"history": 12}, {"smoothing": 0.9, "noise": 0.1, "best": 0.5, "seeking": 0.1})
+    ],
+    "modules.adversarial.veegan.VEEGAN": [game({"hidden": [4]}, POINTS)],
+    "modules.flow.maf.InverseFlow": [flow({"layers": 2, "hidden": [8]})],
+    "modules.flow.planar.RadialFlow": [flow({"layers": 2})],
+}
+
+# Classes that others are built on: each has a row through what is made of it.
+BASES = [
+    "modules.adversarial.game.Game",
+    "modules.adversarial.players.Players",
+    "modules.autoregressive.base.Autoregressive",
+    "modules.autoregressive.nade.NADEBase",
+    "modules.autoregressive.pixelcnn.PixelModel",
+    "modules.autoregressive.tables.Counted",
+    "modules.autoregressive.tables.Counts",
+    "modules.base.CountModel",
+    "modules.base.Module",
+    "modules.convolution.classifier.Classifier",
+    "modules.diffusion.learned.Diffusion",
+    "modules.flow.coupling.CouplingFlow",
+    "modules.flow.flow.Flow",
+    "modules.language.word2vec.Word2Vec",
+    "modules.latent.em.EMDensity",
+    "modules.latent.em.EMModel",
+    "modules.latent.linear_gaussian.LinearGaussian",
+]
+ROWS = [(name, number) for name in sorted(MEMBERS) for number in range(len(MEMBERS[name]))]
+IDS = [f"{name.rpartition('.')[2]}-{number}" for name, number in ROWS]
+
+
+def found(name: str) -> Any:
+    """The class of that dotted name."""
+    module, _, cls = name.rpartition(".")
+    return getattr(importlib.import_module(module), cls)
+
+
+def classes() -> dict[str, type[L.LightningModule]]:
+    """Every LightningModule that `modules` has, by its dotted name."""
+    made: dict[str, type[L.LightningModule]] = {}
+    for place in pkgutil.walk_packages(modules.__path__, "modules."):
+        for value in vars(importlib.import_module(place.name)).values():
+            if inspect.isclass(value) and issubclass(value, L.LightningModule):
+                made[f"{value.__module__}.{value.__qualname__}"] = value
+    return {name: cls for name, cls in sorted(made.items()) if name.startswith("modules.")}
+
+
+def make(name: str, number: int = 0, **other: Any) -> Any:
+    """A fresh small model of seed 0."""
+    torch.manual_seed(0)
+    return found(name)(**MEMBERS[name][number].settings | other)
