@@ -1,13 +1,17 @@
 """`lab size`: how many components, factors or states? BIC and the held-out likelihood answer.
 
-    lab size gmm --path my.csv --most 6
+    lab size gmm --path my.csv --columns height,mass --most 6
+    lab size hmm --path my.csv --length 20
+    lab size maf --path my.csv
 
-The model of an experiment is fitted at every size up to `--most` on the training split, by EM from its own
-starts; BIC is of that split, the held-out nats of the validation split. The test split is left alone.
+The model of an experiment is fitted at every size up to `--most` on the training split: by EM from its own
+starts, a flow of 1, 2, … layers by gradient steps at the experiment's rate. BIC is of that split, the
+held-out nats of the validation split. The test split is left alone.
 """
 
 import importlib
 import inspect
+import math
 import warnings
 from typing import Any
 
@@ -15,27 +19,31 @@ import torch
 from torch import Tensor
 
 from datamodules.fetch import MissingData
+from datamodules.table import Table
 from lab import settings
 from lab.errors import UserError
 from lab.experiments import find
 from lab.parser import Parser
+from modules.flow.flow import Flow
 from modules.latent.em import EMDensity, choose
 
-SIZES = ("components", "factors", "states")
+SIZES = ("components", "factors", "states", "layers")
 MOST = 50
 
 
 def run(args: list[str]) -> None:
-    """Parse `lab size <experiment> [--path FILE] [--most 8] [--steps 100] [--seed 0]` and print a table.
+    """Parse `lab size <experiment> [--path FILE] [--columns a,b] [--length 50] ...` and print a table.
 
     Raises:
         UserError: a model without a size or a density, data that cannot be read, an option out of range.
     """
     parser = Parser(prog="lab size", description="Fit a model at several sizes; BIC and held-out likelihood.")
-    parser.add_argument("experiment", help="such as gmm, fa or hmm")
+    parser.add_argument("experiment", help="such as gmm, fa, hmm or maf")
     parser.add_argument("--path", help="your own CSV, where the experiment reads one")
+    parser.add_argument("--columns", help="of it, by name or number, with commas between")
+    parser.add_argument("--length", type=int, help="rows of an example of a time series")
     parser.add_argument("--most", type=int, default=8, help="the largest size")
-    parser.add_argument("--steps", type=int, default=100, help="of EM")
+    parser.add_argument("--steps", type=int, default=100, help="of EM, or of the gradient")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(args)
     for name, most in (("most", MOST), ("steps", 10_000)):
@@ -48,31 +56,45 @@ def run(args: list[str]) -> None:
     torch.manual_seed(options.seed)
     try:
         with settings.constructors():
-            rows = table(options.experiment, options.path, options.most, options.steps)
+            own = {"path": options.path, "columns": options.columns, "length": options.length}
+            rows = table(options.experiment, own, options.most, options.steps)
     except MissingData as error:
         raise UserError(str(error)) from None
     show(rows)
 
 
-def table(name: str, path: str | None, most: int, steps: int) -> list[dict[str, Any]]:
-    """A row of `modules.latent.em.choose` for each size; a size that cannot be is left out."""
+def table(name: str, own: dict[str, Any], most: int, steps: int) -> list[dict[str, Any]]:
+    """A row of `modules.latent.em.choose` for each size; a size that cannot be is left out.
+
+    Args:
+        own: path, columns and length of the reader's table, as far as they are said.
+    """
     experiment = find(name)
     model_class, model_args = described(experiment.config["model"])
     data_class, data_args = described(experiment.config["data"])
     size = next((s for s in SIZES if s in inspect.signature(model_class).parameters), None)
-    if size is None or not issubclass(model_class, EMDensity):
+    flow = issubclass(model_class, Flow)
+    if size is None or not (flow or issubclass(model_class, EMDensity)):
         raise UserError(
-            f"{name} is a {model_class.__name__}, whose size nothing chooses: take gmm, fa or hmm."
+            f"{name} is a {model_class.__name__}, whose size nothing chooses: take gmm, fa, hmm or maf."
         )
-    if path is not None:
-        if "path" not in inspect.signature(data_class).parameters:
-            raise UserError(f"{name} reads no table of yours: leave --path out, or take gmm, fa or hmm.")
-        data_args = {**data_args, "path": path}
+    for option, value in own.items():
+        if value is not None:
+            reads = data_class if option != "path" or issubclass(data_class, Table) else None
+            if reads is None or option not in inspect.signature(reads).parameters:
+                what = "no series" if option == "length" else "no table of yours"
+                raise UserError(
+                    f"{name} reads {what}: leave --{option} out, or take "
+                    f"{'hmm' if option == 'length' else 'gmm, fa, hmm or maf'}."
+                )
+            data_args = {**data_args, option: value}
     data = data_class(**data_args)
+    for note in getattr(data, "notes", []):
+        print(note)
     data.prepare_data()
     data.setup("fit")
     sizes = {k: v for k, v in data.sizes.items() if k in inspect.signature(model_class).parameters}
-    models: dict[int, EMDensity] = {}
+    models: dict[int, Any] = {}
     for k in range(1, most + 1):
         try:
             models[k] = model_class(**{**model_args, **sizes, size: k})
@@ -80,9 +102,50 @@ def table(name: str, path: str | None, most: int, steps: int) -> list[dict[str, 
             if not models:
                 raise
             break  # more factors than numbers
+    if flow:
+        rate = described_rate(experiment.config["model"])
+        return [
+            grown(k, model, whole(data.train_set), whole(data.val_set), steps, rate)
+            for k, model in models.items()
+        ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that a large model collapses, its likelihood tells
         return choose(models, whole(data.train_set), whole(data.val_set), steps)
+
+
+def grown(size: int, flow: Flow, x: Tensor, held_out: Tensor, steps: int, rate: float) -> dict[str, Any]:
+    """A flow of so many layers, fitted to x (N, D) by Adam on all of it; the row of `choose`, with the
+    parameters of the step that was best on `held_out`."""
+    optimizer = torch.optim.Adam(flow.parameters(), rate)
+    best, row = math.inf, {}
+    parameters = sum(p.numel() for p in flow.parameters())
+    for _ in range(steps + 1):
+        nll = -flow.log_prob(x).mean()
+        with torch.no_grad():
+            held = -float(flow.log_prob(held_out).mean())
+        if not math.isfinite(held):
+            break
+        if held < best:
+            best = held
+            bic = parameters * math.log(len(x)) + 2 * len(x) * float(nll.detach())
+            row = {
+                "size": size,
+                "parameters": parameters,
+                "nll": float(nll.detach()),
+                "held_out": held,
+                "bic": bic,
+            }
+        optimizer.zero_grad()
+        nll.backward()
+        torch.nn.utils.clip_grad_norm_(flow.parameters(), 5.0)
+        optimizer.step()
+    return row
+
+
+def described_rate(config: dict[str, Any]) -> float:
+    """The learning rate that a YAML names."""
+    optimizer = (config.get("init_args") or {}).get("optimizer") or {}
+    return float((optimizer.get("init_args") or {}).get("lr", 1e-3))
 
 
 def described(config: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

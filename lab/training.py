@@ -218,6 +218,8 @@ class LabCLI(LightningCLI):
         explain = settings.constructors(lambda error: one_sentence(error, self.experiment))
         with explain, memory.Bounded(memory.available()):
             super().instantiate_classes()
+        for note in getattr(self.datamodule, "notes", []) if self.trainer.is_global_zero else []:
+            print(note, flush=True)
 
     def instantiate_trainer(self, **kwargs: Any) -> L.Trainer:
         config = self.config[self.subcommand]

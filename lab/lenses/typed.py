@@ -2,13 +2,14 @@
 
 import math
 
+from datamodules import cells, sheet
 from lab.errors import UserError
 
 
-def numbers(text: str, reach: float, most: int) -> tuple[list[float], list[str]]:
-    """Up to `most` numbers in [−reach, reach] of a text, and the words in it that are none."""
+def fitting(words: list[str], reach: float) -> tuple[list[float], list[str]]:
+    """The words that are numbers in [−reach, reach], and those that are not."""
     values, strange = [], []
-    for word in text.replace(",", " ").replace(";", " ").replace("−", "-").split():
+    for word in words:
         try:
             value = float(word)
         except ValueError:
@@ -17,18 +18,20 @@ def numbers(text: str, reach: float, most: int) -> tuple[list[float], list[str]]
             values.append(value)
         else:
             strange.append(word)
-    return values[:most], strange
+    return values, strange
 
 
 def square(text: str, reach: float, most: int) -> list[list[float]]:
-    """A square matrix: rows between semicolons or on lines of their own.
+    """A square matrix: rows between semicolons or on lines of their own, of whose commas the shape decides
+    whether they are decimal marks.
 
     Raises:
         UserError: a word is no number, or the rows do not make a square.
     """
+    words, _ = cells.rows(text, lambda widths: all(width == len(widths) for width in widths))
     rows = []
-    for line in (part for part in text.replace("\n", ";").split(";") if part.strip()):
-        row, strange = numbers(line, reach, most + 1)
+    for line in words:
+        row, strange = fitting(line, reach)
         if strange:
             raise UserError(f"{strange[0]!r} is no number from −{reach:g} to {reach:g}: correct it.")
         rows.append(row)
@@ -42,8 +45,10 @@ def square(text: str, reach: float, most: int) -> list[list[float]]:
 
 
 def named(text: str, most: int, low: float = -100.0, high: float = 100.0) -> tuple[list[float], str]:
-    """Up to `most` numbers in [low, high] of a text, and a sentence on what is left out, "" if nothing is."""
-    values, strange = numbers(text, max(abs(low), abs(high)), len(text))
+    """Up to `most` numbers in [low, high] of a text, and a sentence on what is left out or was decided about
+    its commas, "" if nothing."""
+    words, decided = cells.words(text, one=most == 1)
+    values, strange = fitting(words, max(abs(low), abs(high)))
     kept = [value for value in values if low <= value <= high]
     bad = [*strange, *(f"{value:g}" for value in values if not low <= value <= high)]
     said = ""
@@ -52,7 +57,63 @@ def named(text: str, most: int, low: float = -100.0, high: float = 100.0) -> tup
         said = f"“{bad[0][:20]}”{more} is left out: numbers from {low:g} to {high:g} can be used."
     elif len(kept) > most:
         said = f"There are {len(kept)} numbers: the first {most} are used."
-    return kept[:most], said
+    return kept[:most], f"{decided} {said}".strip()
+
+
+def points(
+    text: str, reach: float, most: int, missing: bool = False, lines: bool = True
+) -> tuple[list[list[float]], str]:
+    """Points that are typed, or the first two columns of a table that is pasted, and a sentence on what is
+    left out or was decided, "" if nothing.
+
+    Args:
+        missing: "?" is a point that is missing, two NaN.
+        lines: see `datamodules.cells.pairs`.
+    """
+    found: list[list[float]] = []
+    parts, decided = cells.pairs(text, lines)
+    wide, bad, hole = False, "", ", or ?" if missing else ""
+    for at, (line, part, point) in enumerate(parts):
+        values = [cells.number(cell) for cell in point[:2]]
+        wide = wide or len([cell for cell in point if cell]) > 2
+        if missing and part == "?":
+            found.append([math.nan] * 2)
+        elif len(values) == 2 and all(v is not None and abs(v) <= reach for v in values):
+            found.append([float(v) for v in values if v is not None])
+        elif at > 0 or any(v is not None for v in values):  # a first line of names is passed over
+            bad = bad or (
+                f"Line {line}: {part[:30]!r} is no point and is left out: write two numbers up to "
+                f"±{reach:g}, like 1.2, 0.5{hole}."
+            )
+    several = ";" in text and len(text.split("\n")) > 1
+    said = [decided, bad or ("There are more than two columns: the first two are used." if wide else "")]
+    if not decided and (bad or wide or several):
+        columns, notes, comma = two_columns(text, reach, missing)
+        if (comma and several) or (columns and len(columns) >= len(found) + (not wide)):
+            found, said = columns, notes
+    if len(found) > most:
+        said.append(f"These are {len(found)} points: the first {most} are used.")
+    return found[:most], " ".join(filter(None, said))
+
+
+def two_columns(text: str, reach: float, missing: bool) -> tuple[list[list[float]], list[str], bool]:
+    """The first two columns of a table, what is said of it, and whether commas are decimal; [] for none."""
+    try:
+        known = sheet.sheet(text)
+        names, rows, notes = known.numbers()
+    except ValueError:
+        return [], [], False
+    if len(names) < 2:
+        return [], [], False
+    said = [*known.notes, *notes]
+    if len(names) > 2:
+        said.append(f"The first two columns of numbers are used: {names[0]} and {names[1]}.")
+    good = [all(abs(v) <= reach for v in row[:2]) for row in rows]
+    if not all(good):
+        line = known.lines[good.index(False)]
+        said.append(f"{good.count(False)} rows have no point up to ±{reach:g}, first line {line}.")
+    kept = [row[:2] if fits else [math.nan] * 2 for row, fits in zip(rows, good, strict=True)]
+    return [row for row, fits in zip(kept, good, strict=True) if fits or missing], said, known.decimal == ","
 
 
 def distribution(text: str, most: int) -> tuple[list[float], str]:

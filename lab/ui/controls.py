@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from datamodules import sheet
 from lab.ui import access, state
 from lab.ui.components import component, told_by
 from lab.ui.ranges import in_range, parse
@@ -169,7 +170,7 @@ def text(
     """  # fmt: skip
     fits = lambda value: isinstance(value, str) and len(value) <= max_chars  # noqa: E731
     if isinstance(st.session_state.get(key), str) and not fits(st.session_state[key]):
-        st.session_state[key] = st.session_state[key][:max_chars]
+        st.session_state[key] = st.session_state[f"_cut:{key}"] = cut(st.session_state[key], max_chars)
         state.set_warning(
             key, f"The text is longer than {max_chars:,} characters; only its beginning is used."
         )
@@ -185,10 +186,17 @@ def text(
                 st.button(
                     name, key=f"{key}-example-{name}", on_click=state.set_values, args=({key: example},)
                 )
-    state.show_warning(key, value == default or len(value) == max_chars)
+    state.show_warning(key, value in (default, st.session_state.get(f"_cut:{key}")))
     if len(value) > max_chars:
         st.warning(f"The text is longer than {max_chars:,} characters; only its beginning is used.")
-    return value[:max_chars]
+    return cut(value, max_chars)
+
+
+def cut(text: str, most: int) -> str:
+    """The beginning of a text: its whole lines, so that no number is cut in two, where it has several."""
+    if len(text) <= most:
+        return text
+    return text[: max(text.rfind("\n", 0, most + 1), 0)] or text[:most]
 
 
 def upload(label: str, *, into: str) -> None:
@@ -204,11 +212,15 @@ def upload(label: str, *, into: str) -> None:
         if file is None:
             return
         try:
-            text = file.getvalue().decode("utf-8-sig").replace("\r\n", "\n")
-        except UnicodeDecodeError as error:
-            state.set_warning(key, f"{file.name} is not UTF-8 text (byte {error.start}): save it as UTF-8.")
+            text, notes = sheet.decode(file.getvalue(), file.name)
+        except ValueError as error:
+            state.set_warning(key, str(error))
             return
-        state.set_values({into: text})  # the control itself cuts what is too long, and says so
+        if notes:
+            state.set_warning(key, " ".join(notes))
+        state.set_values(
+            {into: text.replace("\r\n", "\n")}
+        )  # the control itself cuts what is too long, and says so
 
     st.file_uploader(label, type=["txt", "md", "csv"], key=key, on_change=read)
     state.show_warning(key, True)

@@ -9,7 +9,7 @@ import torch
 from opening import figure, film, metrics, open_page, open_warned, prose, run_page, spoken, warnings
 from scipy.optimize import brentq
 
-from lab.lenses.typed import numbers
+from lab.lenses.typed import named
 from pages.flow.contraction import lens
 
 opened = partial(open_page, "flow/contraction")
@@ -61,13 +61,14 @@ def test_typed_slopes() -> None:
     f = lens.piecewise([1.0, -2.0, 0.5, 3.0])  # on [−4, −2], [−2, 0], [0, 2], [2, 4]
     z = torch.tensor([-5.0, -3.0, -1.0, 0.0, 1.0, 3.0, 5.0], dtype=torch.float64)
     assert f(z).tolist() == pytest.approx([1.0, 3.0, 2.0, 0.0, 0.5, 4.0, 10.0])
-    slopes, strange = numbers("0.5; −0.25, x 9 nan", 5, 12)
-    assert slopes == [0.5, -0.25] and strange == ["x", "9", "nan"]
+    slopes, said = named("0.5; −0.25, x 9 nan", 12, -5, 5)
+    assert slopes == [0.5, -0.25] and "“x” and 2 more is left out" in said
+    assert named("0,5 −0,25", 12, -5, 5)[0] == [0.5, -0.25]
 
 
 def test_what_is_no_slope_is_named_and_the_rest_is_used() -> None:
     page = open_warned("flow/contraction", f="typed slopes", slopes="0.5 x 0.9")
-    assert "'x' is no slope" in warnings(page) and metrics(page)["Largest slope"] == "0.90"
+    assert "“x” is left out" in warnings(page) and metrics(page)["Largest slope"] == "0.90"
     assert "Type at least one slope" in warnings(run_page("flow/contraction", f="typed slopes", slopes="x"))
 
 

@@ -66,7 +66,7 @@ def test_arrows_lead_from_earlier_numbers_alone() -> None:
 
 def test_what_is_no_number_is_named() -> None:
     page = open_warned("flow/maf_iaf", values="0.5 x -1")
-    assert "'x' is no number" in warnings(page) and metrics(page)["MAF calls"] == "2"
+    assert "“x” is left out" in warnings(page) and metrics(page)["MAF calls"] == "2"
     assert "Type at least two numbers" in warnings(run_page("flow/maf_iaf", values="1"))
 
 

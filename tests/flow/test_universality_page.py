@@ -64,4 +64,4 @@ def test_a_bad_order_and_a_bad_number_are_named() -> None:
         lens.typed_order("1 1 2 3", 4)
     assert "names each of 1 to 4" in warnings(run_page("flow/universality", order="own", own="1 2"))
     page = open_warned("flow/universality", values="0.5 ? -1")
-    assert "'?' is no number" in warnings(page) and film(page)["count"] == 3
+    assert "“?” is left out" in warnings(page) and film(page)["count"] == 3

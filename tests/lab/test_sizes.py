@@ -20,7 +20,7 @@ def three_heaps(path: Path) -> str:
 
 def test_both_criteria_find_three_heaps(tmp_path: Path) -> None:
     torch.manual_seed(0)
-    rows = sizes.table("gmm", three_heaps(tmp_path / "heaps.csv"), most=4, steps=30)
+    rows = sizes.table("gmm", {"path": three_heaps(tmp_path / "heaps.csv")}, most=4, steps=30)
     assert [row["size"] for row in rows] == [1, 2, 3, 4]
     assert min(rows, key=lambda row: row["bic"])["size"] == 3
     assert rows[2]["held_out"] < rows[1]["held_out"] - 0.1 < rows[0]["held_out"] - 0.1
@@ -28,7 +28,7 @@ def test_both_criteria_find_three_heaps(tmp_path: Path) -> None:
 
 def test_a_factor_model_stops_where_there_are_no_more_numbers() -> None:
     torch.manual_seed(0)
-    assert [row["size"] for row in sizes.table("fa", None, most=9, steps=5)] == [1, 2, 3, 4]
+    assert [row["size"] for row in sizes.table("fa", {}, most=9, steps=5)] == [1, 2, 3, 4]
 
 
 def test_command_prints_and_names_the_best(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,6 +39,29 @@ def test_command_prints_and_names_the_best(tmp_path: Path, capsys: pytest.Captur
     assert main(["size", "hmm", "--most", "1", "--steps", "1"]) == 0
 
 
+def months(path: Path) -> str:
+    """A dated series with decimal commas: a yearly swing, one cell empty."""
+    lines = (f"{1949 + i // 12}-{1 + i % 12:02};{i % 12},5;{'' if i == 7 else i % 5}\n" for i in range(144))
+    path.write_text("Monat;Grad;Regen\n" + "".join(lines))
+    return str(path)
+
+
+def test_own_series_and_columns_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = months(tmp_path / "months.csv")
+    assert main(["size", "hmm", "--path", path, "--length", "12", "--most", "2", "--steps", "3"]) == 0
+    shown = capsys.readouterr().out
+    assert "decimal marks" in shown and "Monat (dates)" in shown and "best by" in shown
+    assert main(["size", "gmm", "--path", path, "--columns", "Grad", "--most", "2", "--steps", "3"]) == 0
+    assert "Regen" not in capsys.readouterr().out
+
+
+def test_flows_are_compared_by_their_layers(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    rows = sizes.table("maf", {"path": three_heaps(tmp_path / "heaps.csv")}, most=2, steps=60)
+    assert [row["size"] for row in rows] == [1, 2] and rows[1]["parameters"] == 2 * rows[0]["parameters"]
+    assert all(row["held_out"] < 2.8 for row in rows)  # N(0, I) has 2.84 on columns of variance 1
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [
@@ -46,6 +69,9 @@ def test_command_prints_and_names_the_best(tmp_path: Path, capsys: pytest.Captur
         (["size", "kmeans-digits"], "a KMeans"),
         (["size", "gmm-moons", "--path", "x.csv"], "reads no table"),
         (["size", "gmm", "--path", "none.csv"], "no such file"),
+        (["size", "gmm", "--length", "5"], "reads no series"),
+        (["size", "gmm", "--columns", "x"], "no column 'x'"),
+        (["size", "hmm", "--length", "0"], "length is 0"),
         (["size", "gmm", "--most", "0"], "from 1 to 50"),
         (["size", "gmm", "--seed", "-1"], "--seed is -1"),
         (["size"], "experiment"),

@@ -143,8 +143,8 @@ def test_a_file_takes_the_place_of_the_text():
     page = opened()
     page.get("file_uploader")[0].upload("own.txt", b"hot tea\r\ncold tea", "text/plain").run()
     assert not page.exception and page.metric[0].value == "4, 3"
-    page.get("file_uploader")[0].upload("bad.txt", b"caf\xe9", "text/plain").run()
-    assert "bad.txt is not UTF-8 text (byte 3)" in page.warning[0].value
+    page.get("file_uploader")[0].upload("old.txt", b"hot caf\xe9\ncold tea", "text/plain").run()
+    assert "not UTF-8: read as Windows-1252" in page.warning[0].value and page.metric[0].value == "4, 4"
 
 
 def test_refusals():

@@ -94,7 +94,7 @@ def test_films_show_frames_in_their_order() -> None:
 
 def test_typed_frames() -> None:
     x, bad = lens.typed("1, 2; ?; 3, four; 5, 6", 2)
-    assert x[[0, 2]].tolist() == [[1, 2], [5, 6]] and x[1].isnan().all() and "'3, four' is left out" in bad
+    assert x[[0, 2]].tolist() == [[1, 2], [5, 6]] and x[1].isnan().all() and "'3, four' is no point" in bad
     numbers, none = lens.typed("1 0,\n? 2.5", 1)
     assert numbers[[0, 1, 3], 0].tolist() == [1, 0, 2.5] and not none
     with pytest.raises(ValueError, match="two frames"):

@@ -66,7 +66,7 @@ def test_a_clicked_point_is_the_one_that_is_shown() -> None:
 def test_own_table_names_what_it_leaves_out() -> None:
     text = "a;b;c\n1;2;3\n2;x;1\n3;1;2\n5;4;4\n0;1;0"
     page = open_page("latent/linear", data="Own table", table=text)
-    assert "line 3 has 'x', no number" in captions(page)
+    assert "Line 3 has 'x' in 'b'" in captions(page)
     names, rows, _ = tables.typed_table(text)
     assert names == ["a", "b", "c"] and rows.shape == (4, 3)
     bad = run_page("latent/linear", data="Own table", table="1 2\n3 x")

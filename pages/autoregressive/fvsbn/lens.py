@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from datamodules import cells
 from datamodules.binary_images import strings
 from modules.autoregressive.fvsbn import FVSBN
 
@@ -25,7 +26,10 @@ def typed_rows(text: str) -> list[list[float]]:
         ValueError: other numbers of rows or entries, or something that is no number.
     """
     try:
-        rows = [[float(v) for v in part.replace(",", " ").split()] for part in text.split(";")]
+        rows = [
+            [float(v) for v in row]
+            for row in cells.rows(text, lambda widths: widths == list(range(1, BITS + 1)))[0]
+        ]
     except ValueError:
         raise ValueError("A takes numbers such as 0.5 or -1, rows apart by ;.") from None
     if [len(row) for row in rows] != list(range(1, BITS + 1)):

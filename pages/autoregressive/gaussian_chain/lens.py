@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.distributions import MultivariateNormal
 
+from datamodules import cells
 from modules.autoregressive.gaussian_chain import GaussianChain
 from modules.trace import Trace
 
@@ -107,7 +108,7 @@ def typed_path(text: str) -> Tensor:
     Raises:
         ValueError: something is no number, or the path is too short or too long.
     """
-    words = text.replace(",", " ").replace(";", " ").replace("−", "-").split()
+    words = cells.words(text)[0]
     values = []
     for word in words:
         try:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from datamodules import cells
 from lab.lenses.receptive_field import Window, walk, windows
 from modules.trace import Step, Trace
 from pages.convolution.own_stack.lens import stack
@@ -64,7 +65,7 @@ def numbers_of(text: str, most: int) -> list[float]:
     Raises:
         ValueError: a word is no number, there is none, or there are more than `most`.
     """
-    words = text.replace(",", " ").replace(";", " ").split()
+    words = cells.words(text)[0]
     try:
         values = [float(word) for word in words]
     except ValueError:

@@ -1,7 +1,7 @@
 """Contraction: the fixed-point iteration that inverts a residual block, step by step."""
 
 from lab import ui
-from lab.lenses.typed import numbers
+from lab.lenses.typed import named
 from modules.flow import iresnet
 from pages.flow.contraction import figures, lens
 
@@ -38,9 +38,9 @@ with stage.rail:
     slopes = [0.5]
     if name == "typed slopes":
         typed = ui.text("Slopes, left to right", "0.5 -0.8 0.9", key="slopes", max_chars=80)
-        slopes, strange = numbers(typed, 5, 12)
-        if strange:
-            ui.warning(f"{strange[0]!r} is no slope from −5 to 5: it is left out.")
+        slopes, said = named(typed, 12, -5, 5)
+        if said:
+            ui.warning(said)
         if not slopes:
             ui.stop("Type at least one slope, such as 0.5.")
         beta = max(abs(s) for s in slopes)

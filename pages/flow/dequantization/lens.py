@@ -12,7 +12,6 @@ References: Theis et al. 2016, arXiv:1511.01844; Ho et al. 2019, arXiv:1902.0027
 """
 
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -20,6 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from datamodules import cells
 from lab.lenses.training import training_steps
 from modules.flow.layer import FlowStack
 from modules.flow.linear import Diagonal
@@ -38,7 +38,8 @@ def weights_of(text: str) -> tuple[list[float], str]:
     """The reader's weights of the levels 0, 1, …, and a sentence about what could not be read, or ""."""
     good: list[float] = []
     bad: list[str] = []
-    for word in re.split(r"[\s,;]+", text.strip()):
+    words, decided = cells.words(text)
+    for word in words:
         try:
             value = float(word)
         except ValueError:
@@ -50,7 +51,7 @@ def weights_of(text: str) -> tuple[list[float], str]:
     left = f"{bad[0]!r} is no weight of 0 or more and is left out." if bad and text.strip() else ""
     if len(good) > MOST:
         left = f"There are {len(good)} weights; the first {MOST} are used."
-    return good[:MOST], left
+    return good[:MOST], f"{decided} {left}".strip()
 
 
 class Noise(nn.Module):

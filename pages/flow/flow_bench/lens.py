@@ -15,6 +15,7 @@ from torch import Tensor
 
 from lab.errors import UserError
 from lab.experiments import Experiment
+from lab.lenses import typed
 from modules.flow.cnf import Continuous
 from modules.flow.flow import Flow
 from modules.flow.iresnet import Residual
@@ -148,25 +149,12 @@ def quick(model: Flow) -> bool:
 
 
 def read_points(text: str) -> tuple[Tensor, str]:
-    """Points of a text, two numbers a line, (N, 2), and a sentence on the first line that is none, else "".
+    """Points of a text, two numbers a line, (N, 2), and a sentence on what is left out, else "".
 
     Raises:
         UserError: no line is a point.
     """
-    points, wrong = [], ""
-    for number, line in enumerate(text.replace(";", "\n").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            x1, x2 = (float(word) for word in line.replace(",", " ").split())
-            if not (abs(x1) <= REACH and abs(x2) <= REACH):
-                raise ValueError
-            points.append((x1, x2))
-        except ValueError:
-            wrong = wrong or (
-                f"Line {number} reads {line.strip()[:30]!r}: a point is two numbers from −4 to 4; "
-                "the others are shown."
-            )
+    points, wrong = typed.points(text, REACH, MOST)
     if not points:
         raise UserError(wrong or "There is no point: type two numbers a line.")
-    return torch.tensor(points[:MOST], dtype=torch.float64), wrong
+    return torch.tensor(points, dtype=torch.float64), wrong

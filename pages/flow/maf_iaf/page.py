@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.lenses import masked_layer
-from lab.lenses.typed import numbers
+from lab.lenses.typed import named
 from modules.flow import maf
 from pages.flow.maf_iaf import figures, lens
 
@@ -35,9 +35,9 @@ def reading() -> None:
         way = ui.choice("Direction", ["sample", "score"], key="way")
         sampling = way == "sample"
         typed = ui.text("Numbers to start from", "0.5 -1 1.5 -0.3 0.8", key="values", max_chars=100)
-        values, strange = numbers(typed, 5, lens.LARGEST)
-        if strange:
-            ui.warning(f"{strange[0]!r} is no number from −5 to 5: it is left out.")
+        values, said = named(typed, lens.LARGEST, -5, 5)
+        if said:
+            ui.warning(said)
         if len(values) < 2:
             ui.stop("Type at least two numbers, such as 0.5 −1.")
         seed = ui.number("Seed of the network", 0, 999, 0, key="seed")

@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.errors import UserError
-from lab.lenses.typed import numbers
+from lab.lenses.typed import named
 from modules.flow import universality
 from pages.flow.universality import figures, lens
 
@@ -33,9 +33,9 @@ stage.scenes(
 with stage.rail:
     order_name = ui.choice("Order of the couplings", ORDERS, key="order")
     typed = ui.text("Numbers", "0.5 -1 1.5 -0.3", key="values", max_chars=80)
-    values, strange = numbers(typed, 5, lens.LARGEST)
-    if strange:
-        ui.warning(f"{strange[0]!r} is no number from −5 to 5: it is left out.")
+    values, said = named(typed, lens.LARGEST, -5, 5)
+    if said:
+        ui.warning(said)
     if len(values) < 2:
         ui.stop("Type at least two numbers, such as 0.5 −1.")
     D = len(values)

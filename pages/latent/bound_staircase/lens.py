@@ -16,6 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from lab.lenses.typed import named
 from modules.latent import exponential_gaussian as eg
 from modules.latent.elbo import log_normal
 
@@ -180,16 +181,10 @@ def equations(moves: list[Move]) -> list[str]:
     ]
 
 
-def typed(text: str) -> tuple[list[float], str]:
-    """Numbers of a text, and a sentence that names the first that is none."""
-    found, bad = [], ""
-    for word in text.replace(",", " ").replace(";", " ").replace("−", "-").split():
-        try:
-            value = float(word)
-        except ValueError:
-            value = math.nan
-        if abs(value) <= 20:
-            found.append(value)
-        else:
-            bad = bad or f"{word[:20]!r} is no number from -20 to 20: it is left out."
-    return found[:40], bad or ("" if len(found) <= 40 else "The first 40 points are used.")
+def typed(text: str, most: int = 40) -> tuple[list[float], str]:
+    """Numbers of a text, and a sentence on what is left out, "" for nothing.
+
+    Args:
+        most: 1 where a single number is due, so that 0,5 is one.
+    """
+    return named(text, most, -20, 20)

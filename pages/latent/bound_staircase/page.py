@@ -44,7 +44,7 @@ with stage.rail:
     else:
         guess = ui.slider("φ of q at the start", 0.2, 3.8, 1.0, key="phi", step=0.02)
         text = ui.text("One point x > 0", "1", key="one", max_chars=20)
-found, bad = lens.typed(text)
+found, bad = lens.typed(text, 40 if mix else 1)
 if bad:
     stage.top.warning(bad)
 if not found or (not mix and found[0] <= 0):

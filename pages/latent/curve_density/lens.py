@@ -13,7 +13,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from datamodules.table import number
+from lab.lenses import typed as read
 from modules.latent.elbo import Grid, log_normal
 
 REACH = 4.5  # the window is [-REACH, REACH]²
@@ -60,16 +60,8 @@ CURVES: dict[str, tuple[Curve, tuple[float, float]]] = {
 
 def typed(text: str) -> tuple[Tensor, str]:
     """Corners (N, 2) of "1, 2; 3, 0", and a sentence that names the first that is none."""
-    found, bad = [], ""
-    for part in text.replace("\n", ";").split(";"):
-        values = [number(cell) for cell in part.split(",")]
-        if not part.strip():
-            continue
-        if len(values) == 2 and all(v is not None and abs(v) <= REACH for v in values):
-            found.append(values)
-        else:
-            bad = bad or f"{part.strip()[:30]!r} is no point: write two numbers from -{REACH:g} to {REACH:g}."
-    return torch.tensor(found[:30], dtype=torch.float64).reshape(-1, 2), bad
+    found, said = read.points(text, REACH, 30, lines=False)
+    return torch.tensor(found, dtype=torch.float64).reshape(-1, 2), said
 
 
 def polyline(corners: Tensor) -> Curve:

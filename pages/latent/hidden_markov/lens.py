@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from datamodules import chains, letters
+from datamodules import cells, chains, letters
 from modules.latent import forward_backward
 from modules.latent.hmm import HMM
 
@@ -87,7 +87,7 @@ def with_transitions(model: HMM, typed: str) -> HMM:
     Raises:
         ValueError: they are no K rows of K numbers that are not negative; one sentence.
     """
-    rows = [row.replace(",", " ").split() for row in typed.split(";") if row.strip()]
+    rows = cells.rows(typed, lambda widths: all(width == len(widths) for width in widths))[0]
     k = model.states
     for row in rows:
         for word in row:

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from datamodules.table import number
+from datamodules import cells
+from lab.lenses import typed as read
 from modules.latent.kalman import LinearDynamicalSystem, conditioned, scalar
 
 STEPS, MOST, REACH = 30, 60, 100.0
@@ -89,22 +90,21 @@ def typed(text: str, columns: int) -> tuple[Tensor, str]:
     Raises:
         ValueError: fewer than two frames, or nothing seen at all.
     """
-    pieces = text.replace("\n", ";").split(";")
-    if columns == 1:
-        pieces = text.replace(",", " ").replace(";", " ").split()
-    found: list[list[float]] = []
-    bad = ""
-    for piece in (part.strip() for part in pieces if part.strip()):
-        values = [number(cell) for cell in piece.split(",")]
-        if piece == MISSING:
-            found.append([math.nan] * columns)
-        elif len(values) == columns and all(v is not None and abs(v) <= REACH for v in values):
-            found.append([float(v) for v in values if v is not None])
-        else:
-            wanted = "a number" if columns == 1 else "a point like 1.2, 0.5"
-            bad = bad or f"{piece[:30]!r} is left out: write {wanted}, up to ±{REACH:g}, or {MISSING}."
-    if len(found) > MOST:
-        bad = bad or f"There are {len(found)} frames: the first {MOST} are used."
+    if columns == 2:
+        found, bad = read.points(text, REACH, MOST, missing=True, lines=False)
+    else:
+        words, decided = cells.words(text)
+        known = [math.nan if word == MISSING else cells.number(word) for word in words]
+        good = [v is not None and not abs(v) > REACH for v in known]
+        found = [[float(v)] for v, fits in zip(known, good, strict=True) if fits and v is not None]
+        strange = [word for word, fits in zip(words, good, strict=True) if not fits]
+        left = (
+            f"{strange[0][:30]!r} is left out: write a number, up to ±{REACH:g}, or {MISSING}."
+            if strange
+            else ""
+        )
+        many = f"There are {len(found)} frames: the first {MOST} are used." if len(found) > MOST else ""
+        bad = " ".join(filter(None, (decided, left or many)))
     x = torch.tensor(found[:MOST], dtype=torch.float64).reshape(-1, columns)
     if len(x) < 2 or bool(x.isnan().all()):
         raise ValueError(f"{bad} At least two frames are needed, one of them seen.".strip())

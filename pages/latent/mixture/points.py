@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from datamodules import points as shapes
-from datamodules.table import number
+from lab.lenses import typed as read
 from modules.latent.mixture import GaussianMixture
 
 COUNT = 150  # points of a set
@@ -49,25 +49,12 @@ SETS: dict[str, Callable[[int, int], Tensor]] = {
 
 
 def typed(text: str) -> tuple[Tensor, str]:
-    """Points (N, 2) of lines "1.2, 0.5", and a sentence that names the first that is none ("" if all are).
+    """Points (N, 2) of lines "1.2, 0.5" or of a table, and a sentence on what is left out ("" for nothing).
 
     A first line of names is passed over; of more than two columns the first two count.
     """
-    found, bad, wide = [], "", False
-    for i, line in enumerate(text.replace(";", ",").replace("\t", ",").splitlines(), start=1):
-        if not line.strip():
-            continue
-        values = [number(cell) for cell in line.split(",")[:2]]
-        wide = wide or len(line.rstrip(", ").split(",")) > 2
-        if len(values) == 2 and all(v is not None and abs(v) <= FARTHEST for v in values):
-            found.append(values)
-        elif i > 1 or any(v is not None for v in values):
-            bad = bad or f"Line {i}, {line.strip()[:30]!r}, is no point: write two numbers, like 1.2, 0.5."
-    if len(found) > MOST:
-        bad, found = f"These are {len(found)} points: the first {MOST} are used.", found[:MOST]
-    if wide and not bad:
-        bad = "There are more than two columns: the first two are used."
-    return torch.tensor(found, dtype=torch.float64).reshape(-1, 2), bad
+    found, said = read.points(text, FARTHEST, MOST)
+    return torch.tensor(found, dtype=torch.float64).reshape(-1, 2), said
 
 
 def window(x: Tensor) -> tuple[tuple[float, float], tuple[float, float]]:

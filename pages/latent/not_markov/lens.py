@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from datamodules import cells
 from modules.latent.hmm import HMM
 
 PRINTED = [
@@ -67,7 +68,7 @@ def typed_chain(typed: str, shown: str) -> HMM:
     Raises:
         ValueError: they cannot be read, or do not fit; one sentence.
     """
-    rows = [row.replace(",", " ").split() for row in typed.split(";") if row.strip()]
+    rows = cells.rows(typed, lambda widths: all(width == len(widths) for width in widths))[0]
     k = len(rows)
     bad = next((w for row in rows for w in row if not re.fullmatch(r"\d*\.?\d+", w)), None)
     if bad is not None:

@@ -1,0 +1,74 @@
+"""What a reader types: commas are decimal marks in every box of numbers or points, or they part them."""
+
+import pytest
+
+from lab.errors import UserError
+from lab.lenses import tables, typed
+from lab.ui.controls import cut
+from pages.autoregressive.chains import lens as chains
+from pages.autoregressive.fvsbn import lens as fvsbn
+from pages.autoregressive.gaussian_chain import lens as gaussian_chain
+from pages.convolution.kernel import lens as kernel
+from pages.flow.dequantization import lens as dequantization
+from pages.flow.flow_bench import lens as flow_bench
+from pages.latent.bound_staircase import lens as staircase
+from pages.latent.curve_density import lens as curve
+from pages.latent.hidden_markov import lens as hidden_markov
+from pages.latent.kalman import lens as kalman
+from pages.latent.mixture import points as mixture
+from pages.latent.not_markov import lens as not_markov
+
+LINES, POINTS = "1,5;2,5\n3;0,25\n", [[1.5, 2.5], [3.0, 0.25]]
+LAST = len("3;0,25\n")
+
+
+def test_decimal_commas_in_every_box_of_points() -> None:
+    for text in (LINES, LINES.replace(";", "\t"), LINES.replace(";", " "), "x;y\n" + LINES):
+        for x, said in (
+            mixture.typed(text), flow_bench.read_points(text), curve.typed(text), kalman.typed(text, 2),
+        ):  # fmt: skip
+            assert x.tolist() == POINTS and "decimal marks" in said
+        _, rows, said = tables.typed_table(text + text[-LAST:])
+        assert rows.tolist() == [*POINTS, POINTS[1]] and "decimal marks" in said
+    for x, said in (mixture.typed("1,5;2,5"), flow_bench.read_points("1,5;2,5")):
+        assert x.tolist() == [[1.5, 2.5]] and "1.5 and 2.5" in said
+
+
+def test_points_with_a_point_stay_what_they_were() -> None:
+    assert curve.typed("0,0;1,1;2,0")[0].tolist() == [[0, 0], [1, 1], [2, 0]]
+    assert curve.typed("0,0;1,1")[0].tolist() == [[0, 0], [1, 1]]
+    assert mixture.typed("1.5;2.5\n3,4")[0].tolist() == [[1.5, 2.5], [3, 4]]
+
+
+def test_a_pasted_table_gives_its_first_two_columns_of_numbers() -> None:
+    text = '"","eruptions","waiting"\n"1",3.6,79\n"2",1.8,54\n'
+    x, said = mixture.typed(text)
+    assert x.tolist() == [[3.6, 79], [1.8, 54]] and "row numbers" in said
+    x, said = mixture.typed("Tag;a;b;c\n1.1.2020;1,5;2;3\n2.1.2020;2,5;3;4\n")
+    assert x.tolist() == [[1.5, 2], [2.5, 3]] and "a and b" in said
+
+
+def test_decimal_commas_in_every_list_and_matrix() -> None:
+    assert typed.named("0,5 -0,25", 5)[0] == [0.5, -0.25] and "decimal" in typed.named("0,5 -0,25", 5)[1]
+    assert typed.named("0,5", 1) == ([0.5], "Commas are read as decimal marks: 0.5.")
+    assert typed.distribution("0,5 0,25 0,25", 4)[0] == [0.5, 0.25, 0.25]
+    assert typed.square("0,3 0,2; -0,1 0,4", 3, 2) == [[0.3, 0.2], [-0.1, 0.4]]
+    assert typed.square("1,2;2,1", 3, 2) == [[1, 2], [2, 1]]
+    with pytest.raises(UserError, match="square matrix"):
+        typed.square("1,2,3;1", 3, 2)
+    assert kernel.numbers_of("0,5 1", 5) == [0.5, 1]
+    assert gaussian_chain.typed_path("0,5; 1,5").tolist() == [0.5, 1.5]
+    weights, said = dequantization.weights_of("0,5 1")
+    assert weights == [0.5, 1] and "decimal" in said
+    assert staircase.typed("0,5 1,5")[0] == [0.5, 1.5] and staircase.typed("0,5", 1)[0] == [0.5]
+    assert chains.typed_matrix("0,5 0,5; 0,25 0,75").tolist() == [[0.5, 0.5], [0.25, 0.75]]
+    assert fvsbn.typed_rows("0,5; 1 1; 0 0 0; 1 1 1 1,5")[3] == [1, 1, 1, 1.5]
+    law = hidden_markov.with_transitions(hidden_markov.world("Casino").model, "0,5 0,5; 0,25 0,75").transition
+    assert law.tolist() == [[0.5, 0.5], [0.25, 0.75]]
+    assert not_markov.typed_chain("0,5 0,5; 0,25 0,75", "12").transition.tolist() == law.tolist()
+    assert kalman.typed("0,5 1,5 ?", 1)[0][:2, 0].tolist() == [0.5, 1.5]
+
+
+def test_what_is_too_long_is_cut_at_a_line() -> None:
+    assert cut("1,2\n34,56\n7,8", 8) == "1,2" and cut("1,2\n3,4", 7) == "1,2\n3,4"
+    assert cut("abcdef", 3) == "abc"
