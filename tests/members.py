@@ -307,7 +307,7 @@ MEMBERS: dict[str, list[Member]] = {
             "coupling.SplineFlow": {"layers": 2, "hidden": [4], "bins": 3},
             "coupling.LogisticFlow": {"layers": 2, "hidden": [4], "components": 3},
             "hint.HINT": {"layers": 2, "hidden": [8]},
-            "neural.NeuralFlow": {"layers": 2, "hidden": [4], "units": 2},
+            "neural.NeuralFlow": {"layers": 2, "hidden": [8], "units": 2},
             "cnf.CNF": {"hidden": [4], "steps": 2},
             "iresnet.IResNet": {"blocks": 2, "hidden": [4]},
             "maf.MaskedFlow": {"layers": 2, "hidden": [8]},

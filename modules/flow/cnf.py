@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import require
@@ -125,23 +126,28 @@ def adaptive(
 
 
 class Field(nn.Module):
-    """f(h, t): a network of h and t."""
+    """f(h, t, c): a network of h, t and a context of E numbers, where there is one."""
 
-    def __init__(self, features: int, hidden: Sequence[int] = (64, 64)) -> None:
+    def __init__(self, features: int, hidden: Sequence[int] = (64, 64), context: int = 0) -> None:
         super().__init__()
         require(1, features=features)
-        self.net = TangentMLP([features + 1, *hidden, features])
+        require(0, context=context)
+        self.net = TangentMLP([features + 1 + context, *hidden, features])
 
-    def forward(self, t: float, h: Tensor) -> Tensor:
-        return self.net(self.with_time(t, h))
+    def forward(self, t: float, h: Tensor, context: Tensor | None = None) -> Tensor:
+        return self.net(self.with_time(t, h, context))
 
-    def with_time(self, t: float, h: Tensor) -> Tensor:
-        return torch.cat([h, torch.full_like(h[..., :1], t)], -1)
+    def with_time(self, t: float, h: Tensor, context: Tensor | None = None) -> Tensor:
+        given = [] if context is None else [context.expand(*h.shape[:-1], -1)]
+        return torch.cat([h, torch.full_like(h[..., :1], t), *given], -1)
 
-    def divergence(self, t: float, h: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    def divergence(
+        self, t: float, h: Tensor, v: Tensor, context: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """f (B, D) and Σ_n v_nᵀ J v_n (B,) for tangents v (B, n, D)."""
-        value, push = self.net.linearise(self.with_time(t, h))
-        padded = torch.cat([v, torch.zeros_like(v[..., :1])], -1)  # time is held
+        inputs = self.with_time(t, h, context)
+        value, push = self.net.linearise(inputs)
+        padded = F.pad(v, (0, inputs.shape[-1] - h.shape[-1]))  # time and context are held
         return value, (push(padded) * v).sum((-2, -1))
 
 
@@ -173,18 +179,19 @@ class Continuous(FlowLayer):
         self.time, self.trace = time, trace
 
     def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
-        return self.flow(z, 0.0, self.time)[0]
+        return self.flow(z, 0.0, self.time, context)[0]
 
     def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
-        return self.flow(x, self.time, 0.0)[0]
+        return self.flow(x, self.time, 0.0, context)[0]
 
-    def flow(self, h: Tensor, start: float, end: float) -> tuple[Mapped, int]:
+    def flow(self, h: Tensor, start: float, end: float, context: Tensor | None = None) -> tuple[Mapped, int]:
         """Value and ladj after moving from time `start` to `end`, and the calls of the field."""
         random = self.trace == "hutchinson" and self.training
         v = probes(h, 1, "rademacher") if random else units(h)  # one ε for the whole solve
+        given = () if context is None else (context,)
 
         def derivative(t: float, state: State) -> State:
-            return self.field.divergence(t, state[0], v)  # type: ignore[operator]
+            return self.field.divergence(t, state[0], v, *given)  # type: ignore[operator]
 
         state = (h, h.new_zeros(h.shape[:-1]))
         (h, ladj), calls = solve(derivative, state, start, end, self.solver, self.steps, self.tolerance)
@@ -248,5 +255,6 @@ class CNF(Flow):
         **training: Any,
     ) -> None:
         super().__init__(event_shape, **training)
-        layer = Continuous(Field(self.event_dim, hidden), solver, steps, tolerance, trace=trace)
+        field = Field(self.event_dim, hidden, self.context_features)
+        layer = Continuous(field, solver, steps, tolerance, trace=trace)
         self.stack = FlowStack([layer, Diagonal(self.event_dim)])

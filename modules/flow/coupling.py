@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from modules.base import require
 from modules.flow.flow import Flow
 from modules.flow.layer import FlowLayer, FlowStack, Mapped
-from modules.flow.linear import Diagonal, Permutation
+from modules.flow.linear import LU, Diagonal, OfContext, Permutation
 from modules.flow.mixture import LogisticMixture
 from modules.flow.monotone import Additive, Affine, Flipped, Monotone
 from modules.flow.spline import RationalQuadratic
@@ -280,11 +280,14 @@ class LogisticFlow(CouplingFlow):
 
 
 class LinearFlow(Flow):
-    """L linear layers in LU form: Gaussian, however many there are."""
+    """L linear layers in LU form: Gaussian, however many. A context scales and shifts before each."""
 
     def __init__(self, event_shape: Sequence[int] = (2,), layers: int = 3, **training: Any) -> None:
-        from modules.flow.linear import LU
-
         super().__init__(event_shape, **training)
         require(1, layers=layers)
-        self.stack = FlowStack([LU(self.event_dim, seed=number) for number in range(layers)])
+        stack: list[FlowLayer] = []
+        for number in range(layers):
+            if self.context_features:
+                stack.append(OfContext(self.event_dim, self.context_features))
+            stack.append(LU(self.event_dim, seed=number))
+        self.stack = FlowStack(stack)

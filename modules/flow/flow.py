@@ -34,6 +34,7 @@ class Flow(Module):
         event_shape: shape of one x.
         conditional: learn p(x | y), y a class; its one-hot vector is the context.
         num_classes: classes of y; None where the data have none.
+        context: E, numbers of a context that is no class: what a batch has beside x is (B, E); 0 has none.
         training: optimizer, lr_scheduler, ... of `modules.base.Module`.
 
     Attributes:
@@ -49,10 +50,14 @@ class Flow(Module):
         /,
         conditional: bool = False,
         num_classes: int | None = None,
+        context: int = 0,
         **training: Any,
     ) -> None:
         super().__init__(**training)
         require(1, event_shape=event_shape, num_classes=num_classes or 1)
+        require(0, context=context)
+        if conditional and context:
+            raise ValueError("context and conditional are both given: a flow is told a class or numbers.")
         if conditional and not num_classes:
             raise ValueError("conditional is true, but the data have no classes: leave it out.")
         self.event_shape, self.conditional, self.num_classes = (
@@ -61,7 +66,7 @@ class Flow(Module):
             num_classes or 0,
         )
         self.event_dim = math.prod(self.event_shape)
-        self.context_features = self.num_classes if conditional else 0
+        self.context_features = self.num_classes if conditional else context
         self.register_buffer("anchor", torch.zeros(()), persistent=False)  # knows device and precision
 
     # --- Latent -------------------------------------------------------------------------------------
@@ -74,7 +79,7 @@ class Flow(Module):
 
     def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
         """z (B, D) -> x (B, *event_shape), log |det ∂x/∂z| (B,)."""
-        x, ladj = self.stack.generate(z, context)
+        x, ladj = self.stack.generate(z, self.checked(context))
         return x.reshape(*z.shape[:-1], *self.event_shape), ladj
 
     def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
@@ -83,8 +88,26 @@ class Flow(Module):
             raise ValueError(
                 f"x has {x[0].numel()} numbers an example, the model {self.event_dim} {self.event_shape}."
             )
-        z, ladj = self.stack.normalize(self.shaped(x), context)
+        z, ladj = self.stack.normalize(self.shaped(x), self.checked(context))
         return z.reshape(len(x), self.event_dim), ladj
+
+    def checked(self, context: Tensor | None) -> Tensor | None:
+        """The context, if it is what the flow is conditioned on.
+
+        Raises:
+            ValueError: it is missing, of another width, or there where none is due.
+        """
+        if context is None and not self.context_features:
+            return None
+        if context is None:
+            raise ValueError("This flow is conditional: give it a context.")
+        if not self.context_features:
+            raise ValueError("This flow is not conditional: leave the context out.")
+        if context.shape[-1] != self.context_features:
+            raise ValueError(
+                f"The context has {context.shape[-1]} numbers an example, the model {self.context_features}."
+            )
+        return context
 
     def shaped(self, x: Tensor) -> Tensor:
         """x as the stack reads it: vectors (B, D)."""
@@ -110,8 +133,10 @@ class Flow(Module):
         return self.log_base(z) + ladj
 
     def context_of(self, y: Tensor) -> Tensor | None:
-        """Classes y (B,) as context (B, E); None where the model has none."""
-        return F.one_hot(y, self.num_classes).to(self.anchor) if self.conditional else None
+        """What a batch has beside x as context (B, E): classes y (B,), or numbers; None where it has none."""
+        if self.conditional:
+            return F.one_hot(y, self.num_classes).to(self.anchor)
+        return y.reshape(len(y), -1).to(self.anchor) if self.context_features else None
 
     def distribution(self, context: Tensor | None = None) -> "FlowDistribution":
         """p(x) or p(x | context) as torch's own kind of object, with `rsample` and `log_prob`."""
@@ -119,7 +144,7 @@ class Flow(Module):
 
     def step(self, batch: Any, split: Split) -> Tensor:
         x, *rest = batch if isinstance(batch, list | tuple) else (batch,)
-        nll = -self.log_prob(x, self.context_of(rest[0]) if self.conditional else None)
+        nll = -self.log_prob(x, self.context_of(rest[0]) if self.context_features else None)
         self.log_metric(split, "nll", nll.detach())
         return nll.mean()
 
@@ -139,22 +164,25 @@ class Flow(Module):
         label: int | None = None,
         generator: torch.Generator | None = None,
         seed: int | None = None,
+        context: Tensor | None = None,
     ) -> Tensor:
         """n draws of x, (n, *event_shape).
 
         `temperature` scales the base's standard deviation; `label` is the class of a conditional model,
-        each class in turn without.
+        each class in turn without; `context` (E,) or (n, E) is that of a model told numbers.
         """
         if seed is not None:
             generator = torch.Generator().manual_seed(seed)
-        return self.decode(self.noise(n, temperature, generator), self.context_for(n, label))
+        return self.decode(self.noise(n, temperature, generator), self.context_for(n, label, context))
 
-    def context_for(self, n: int, label: int | None) -> Tensor | None:
-        """Context of n draws of class `label`, or of each class in turn.
+    def context_for(self, n: int, label: int | None, context: Tensor | None = None) -> Tensor | None:
+        """Context of n draws: that given, that of class `label`, or of each class in turn.
 
         Raises:
             ValueError: no such class, or a model without classes.
         """
+        if context is not None:
+            return context.to(self.anchor).expand(n, -1)
         if not self.conditional:
             if label is not None:
                 raise ValueError("label is given, but the model is not conditional: leave it out.")
@@ -166,15 +194,16 @@ class Flow(Module):
 
     @torch.no_grad()
     def sample_trace(
-        self, n: int = 1, temperature: float = 1.0, label: int | None = None, seed: int = 0
-    ) -> Trace:
+        self, n: int = 1, temperature: float = 1.0, label: int | None = None, seed: int = 0,
+        context: Tensor | None = None,
+    ) -> Trace:  # fmt: skip
         """`sample` as steps, one a layer: values `h` (n, ...), `ladj` (n,) and the running `log_prob`."""
         z = self.noise(n, temperature, torch.Generator().manual_seed(seed))
         total = self.log_base(z)
         steps = [Step(f"Draw {self.event_dim} numbers from the base.", {"h": z, "log_prob": total},
                       rf"\log p_Z(z) = {float(total[0]):.3f}")]  # fmt: skip
         h = z
-        for number, (h, ladj) in enumerate(self.generating(z, self.context_for(n, label)), 1):
+        for number, (h, ladj) in enumerate(self.generating(z, self.context_for(n, label, context)), 1):
             before, total = total, total - ladj
             steps.append(
                 Step(
@@ -210,12 +239,14 @@ class Flow(Module):
 
     def generating(self, z: Tensor, context: Tensor | None = None) -> Iterator[Mapped]:
         """z (B, D) after every layer, with that layer's ladj (B,)."""
+        context = self.checked(context)
         for layer in self.layers:
             z, ladj = layer.generate(z, context)
             yield z, ladj
 
     def normalizing(self, x: Tensor, context: Tensor | None = None) -> Iterator[Mapped]:
         """x, as the stack reads it, back through every layer, with that layer's ladj (B,)."""
+        context = self.checked(context)
         for layer in reversed(self.layers):
             x, ladj = layer.normalize(x, context)
             yield x, ladj

@@ -157,7 +157,7 @@ class Glow(Flow):
 
     def step(self, batch: Any, split: Split) -> Tensor:
         x, *rest = batch if isinstance(batch, list | tuple) else (batch,)
-        context = self.context_of(rest[0]) if self.conditional else None
+        context = self.context_of(rest[0]) if self.context_features else None
         elbo = self.elbo(x.to(self.anchor.dtype), context)
         bpd = bits_per_dim(elbo, self.event_dim)
         self.log_metric(split, "nll", -elbo.detach())
@@ -176,7 +176,8 @@ class Glow(Flow):
         label: int | None = None,
         generator: torch.Generator | None = None,
         seed: int | None = None,
+        context: Tensor | None = None,
     ) -> Tensor:
         """n pictures (n, C, H, W) of whole numbers, 0 … K − 1."""
-        y = super().sample(n, temperature, label, generator, seed)
+        y = super().sample(n, temperature, label, generator, seed, context)
         return y.floor().clamp(0, self.num_categories - 1)

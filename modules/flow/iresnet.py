@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from modules.base import require
@@ -89,6 +90,7 @@ class Residual(FlowLayer):
         estimator: of the log-determinant in training; evaluation is exact.
         terms, probes: of the series, and random vectors of its traces.
         stop: p of the roulette.
+        context: E; f reads it beside x, within the same bound.
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class Residual(FlowLayer):
         terms: int = 8,
         probes: int = 1,
         stop: float = 0.5,
+        context: int = 0,
     ) -> None:
         super().__init__()
         if estimator not in get_args(Estimator):
@@ -108,7 +111,8 @@ class Residual(FlowLayer):
             )
         require(1, features=features, terms=terms, probes=probes)
         require(1e-6, below=1, stop=stop)
-        self.f = TangentMLP([features, *hidden, features], coefficient, "elu")
+        require(0, context=context)
+        self.f = TangentMLP([features + context, *hidden, features], coefficient, "elu")
         self.estimator, self.terms, self.probes, self.stop = estimator, terms, probes, stop
 
     def ladj(self, h: Tensor, push: Push) -> Tensor:
@@ -124,22 +128,31 @@ class Residual(FlowLayer):
             weights = roulette(terms, self.stop)
         return series(push, v, terms, weights).mean(-1)
 
+    def linearise(
+        self, h: Tensor, context: Tensor | None, matrices: list[tuple[Tensor, Tensor]] | None = None
+    ) -> tuple[Tensor, Push]:
+        """f(h, c) and the map v → J v, the context held."""
+        if context is None:
+            return self.f.linearise(h, matrices)
+        value, push = self.f.linearise(torch.cat([h, context.expand(*h.shape[:-1], -1)], -1), matrices)
+        return value, lambda v: push(F.pad(v, (0, context.shape[-1])))
+
     def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
-        value, push = self.f.linearise(x)
+        value, push = self.linearise(x, context)
         return x + value, self.ladj(x, push)
 
     def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
         kept = self.f.matrices()  # once: in training each use would go on with the power iteration
         with torch.no_grad():
             tolerance = 20 * torch.finfo(z.dtype).eps
-            x, _ = fixed_point(lambda h: z - self.f.linearise(h, kept)[0], z, tolerance)
-        value, push = self.f.linearise(x, kept)
+            x, _ = fixed_point(lambda h: z - self.linearise(h, context, kept)[0], z, tolerance)
+        value, push = self.linearise(x, context, kept)
         if torch.is_grad_enabled():
             # one step of Newton: it moves nothing, and has the implicit gradient (I + J)⁻¹ (dz − ∂_θ f)
             eye = units(x)
             slope = (eye + push(eye)).transpose(-1, -2).detach()
             x = x + torch.linalg.solve(slope, (z - value - x)[..., None])[..., 0]
-            _, push = self.f.linearise(x, kept)
+            _, push = self.linearise(x, context, kept)
         return x, -self.ladj(x, push)
 
 
@@ -164,6 +177,9 @@ class IResNet(Flow):
         super().__init__(event_shape, **training)
         require(1, blocks=blocks)
         made: list[FlowLayer] = [
-            Residual(self.event_dim, hidden, coefficient, estimator, terms, probes) for _ in range(blocks)
+            Residual(
+                self.event_dim, hidden, coefficient, estimator, terms, probes, context=self.context_features
+            )
+            for _ in range(blocks)
         ]
         self.stack = FlowStack([*made, Diagonal(self.event_dim)])

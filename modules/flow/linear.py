@@ -82,6 +82,32 @@ class Diagonal(Linear):
         return h / self.scale
 
 
+class OfContext(FlowLayer):
+    """x = β(c) + exp(s(c)) ⊙ z, β and s linear in the context c. Starts as the identity."""
+
+    def __init__(self, features: int, context: int) -> None:
+        super().__init__()
+        require(1, features=features, context=context)
+        self.theta = nn.Linear(context, 2 * features)
+        for end in self.theta.parameters():
+            nn.init.zeros_(end)
+
+    def parts(self, context: Tensor | None) -> tuple[Tensor, Tensor]:
+        """s and β, (..., D) each."""
+        if context is None:
+            raise ValueError("This flow is conditional: give it a context.")
+        log_scale, bias = self.theta(context).chunk(2, -1)
+        return log_scale, bias
+
+    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+        log_scale, bias = self.parts(context)
+        return bias + log_scale.exp() * z, log_scale.sum(-1).expand(z.shape[:-1])
+
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+        log_scale, bias = self.parts(context)
+        return (x - bias) * (-log_scale).exp(), -log_scale.sum(-1).expand(x.shape[:-1])
+
+
 class Triangular(Diagonal):
     """Ω lower triangular: the scales on its diagonal, free numbers below (above with `upper`)."""
 

@@ -72,14 +72,18 @@ class Planar(FlowLayer):
 
 
 class Radial(FlowLayer):
-    """D + 2 numbers: the centre z0, and raw α and β."""
+    """D + 2 numbers: the centre z0, and raw α and β. With a context they depend linearly on it."""
 
-    def __init__(self, features: int) -> None:
+    def __init__(self, features: int, context: int = 0) -> None:
         super().__init__()
         require(1, features=features)
+        require(0, context=context)
         self.centre = nn.Parameter(0.1 * torch.randn(features))
         self.raw_alpha = nn.Parameter(torch.tensor(math.log(math.e - 1)))  # α = 1
         self.raw_beta = nn.Parameter(torch.tensor(math.log(math.e - 1)))  # β = 0
+        self.of_context = nn.Linear(context, features + 2, bias=False) if context else None
+        if self.of_context is not None:
+            nn.init.zeros_(self.of_context.weight)
 
     @property
     def alpha(self) -> Tensor:
@@ -89,20 +93,31 @@ class Radial(FlowLayer):
     def beta(self) -> Tensor:
         return F.softplus(self.raw_beta) - self.alpha
 
+    def parts(self, context: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+        """α (...), β (...) and z0 (..., D)."""
+        if self.of_context is None or context is None:
+            return self.alpha, self.beta, self.centre
+        moved = self.of_context(context)
+        alpha = F.softplus(self.raw_alpha + moved[..., -2])
+        beta = F.softplus(self.raw_beta + moved[..., -1]) - alpha
+        return alpha, beta, self.centre + moved[..., :-2]
+
     def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
-        alpha, beta, away = self.alpha, self.beta, z - self.centre
+        alpha, beta, centre = self.parts(context)
+        away = z - centre
         near = 1 / (alpha + length(away))
         ladj = (away.shape[-1] - 1) * (beta * near).log1p() + (alpha * beta * near**2).log1p()
-        return z + beta * near[..., None] * away, ladj
+        return z + (beta * near)[..., None] * away, ladj
 
     def preimage(self, x: Tensor, context: Tensor | None = None) -> Tensor:
-        alpha, beta, away = self.alpha, self.beta, x - self.centre
+        alpha, beta, centre = self.parts(context)
+        away = x - centre
         big = length(away)
         half = alpha + beta - big
         root = (half**2 + 4 * alpha * big).sqrt()
         # both forms are the same number; the second does not subtract two that are nearly equal
         r = torch.where(half > 0, 2 * alpha * big / (half + root), (root - half) / 2)
-        return self.centre + away / (1 + beta / (alpha + r))[..., None]
+        return centre + away / (1 + beta / (alpha + r))[..., None]
 
 
 def length(h: Tensor) -> Tensor:
@@ -125,7 +140,7 @@ class PlanarFlow(Flow):
     ) -> None:
         super().__init__(event_shape, **training)
         require(1, layers=layers)
-        made = [self.layer(self.event_dim) for _ in range(layers)]
+        made = [self.layer(self.event_dim, self.context_features) for _ in range(layers)]
         self.stack = FlowStack([Inverse(layer) for layer in made] if fit_data else made)
 
 
