@@ -1,7 +1,9 @@
 """The commands behind `lab`, one function each; arguments in, exit code out."""
 
+import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -82,11 +84,43 @@ def size(args: list[str]) -> None:
     sizes.run(args)
 
 
+APP_OPTIONS = """\
+options of the server:
+  --server.address ADDRESS      where it listens: localhost (default) answers this machine alone, 0.0.0.0
+                                others too; Train and own files are then closed without LECTERN_PASSWORD
+  --server.port PORT            8501 unless told
+  --server.baseUrlPath PATH     serve below this path, as a proxy wants it: http://hall.example/PATH/
+  --server.headless true        open no browser
+  Others are those of Streamlit: https://docs.streamlit.io/develop/api-reference/configuration/config.toml
+
+Readers are answered by names that are this dashboard's: localhost, and where it listens for others, the
+machine's addresses and host name. Any other name, such as that of a proxy, is told by --host.
+"""
+
+
 def app(args: list[str], page: str = "") -> int:
-    parser = Parser(prog="lab app", add_help=False, allow_abbrev=False)  # the rest is streamlit's
-    parser.add_argument("--processes", type=int, default=1)
+    parser = Parser(
+        prog="lab app",
+        usage="lab app [--processes N] [--host NAME ...] [options of the server]",
+        description="Open the dashboard.",
+        epilog=APP_OPTIONS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--processes", type=int, default=1, metavar="N",
+        help="serve by N processes behind nginx, for a class: one a core",
+    )  # fmt: skip
+    parser.add_argument(
+        "--host", action="append", default=[], metavar="NAME", type=host,
+        help="a name by which readers come, through a proxy too; may be said several times",
+    )  # fmt: skip
     options, args = parser.parse_known_args(args)
-    if options.processes != 1 and "--help" not in args:
+    if options.host:
+        from lab.hall import NAMES
+
+        os.environ[NAMES] = ",".join([*filter(None, [os.environ.get(NAMES)]), *options.host])
+    if options.processes != 1:
         return hall(options.processes, args, page)
     if not (script := Path(__file__).parent.parent / "app.py").is_file():
         raise UserError(f"There is no {script}: install Lectern again.")
@@ -99,6 +133,15 @@ def app(args: list[str], page: str = "") -> int:
     from lab.ui import serve
 
     return serve.run(args, page)
+
+
+def host(name: str) -> str:
+    """A name of `--host`, or an address."""
+    if not re.fullmatch(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:]+", name):
+        raise argparse.ArgumentTypeError(
+            f"{name[:60]!r} is no name of a host: say it alone, such as hall.example"
+        )
+    return name
 
 
 def lecture(args: list[str]) -> int | None:
@@ -127,15 +170,18 @@ def lecture(args: list[str]) -> int | None:
 
 def hall(count: int, args: list[str], page: str) -> int:
     """The dashboard by `count` processes behind nginx; `args` are streamlit's options for each of them."""
-    from lab.hall import Hall
+    from lab.hall import Hall, base_path
 
     parser = Parser(prog="lab app", add_help=False, allow_abbrev=False)
     parser.add_argument("--server.address", dest="address", default="localhost")
     parser.add_argument("--server.port", dest="port", type=int, default=8501)
+    parser.add_argument(
+        "--server.baseUrlPath", dest="base", default=os.environ.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
+    )
     options, args = parser.parse_known_args(args)
     if not 1 <= count <= 64:
         raise UserError(f"--processes runs from 1 to 64, not {count}: one a core is right.")
-    Hall(count, options.address, options.port, args).serve(page)
+    Hall(count, options.address, options.port, args, base_path(options.base)).serve(page)
     return 0
 
 

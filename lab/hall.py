@@ -6,6 +6,7 @@ and the password is in the environment, so it holds whichever process answers.
 """
 
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -23,6 +24,7 @@ from lab.experiments import runs_folder
 DOOR = (
     "LECTERN_DOOR"  # names the address that the door listens at: the processes themselves listen here alone
 )
+NAMES = "LECTERN_NAMES"  # names by which readers come, through a proxy too: `lab app --host` adds to them
 NGINX = "`lab app --processes` needs nginx before the processes: `apt install nginx` or `brew install nginx`."
 START_LIMIT = 180.0  # seconds that a process may take until it answers
 STOP_LIMIT = 10.0  # seconds that it may take to end
@@ -92,7 +94,7 @@ http {{
             proxy_pass http://$lectern;
             add_header Set-Cookie $news always;
         }}
-        location ~ ^/(static/|lectern/plotly-) {{
+        location ~ ^{base}/(static/|lectern/plotly-) {{
             proxy_pass http://any;
             proxy_cache files;
             proxy_cache_valid 200 1h;
@@ -103,13 +105,14 @@ http {{
 """
 
 
-def settings(folder: Path, ports: Sequence[int], address: str, port: int) -> str:
+def settings(folder: Path, ports: Sequence[int], address: str, port: int, base: str = "") -> str:
     """nginx's settings.
 
     Args:
         folder: for its own files.
         ports: of the processes, on this machine.
         address, port: where readers come.
+        base: the path below which the processes serve, "/lab".
     """
     numbered = list(enumerate(ports))
 
@@ -124,6 +127,7 @@ def settings(folder: Path, ports: Sequence[int], address: str, port: int) -> str
     return SETTINGS.format(
         count=len(ports),
         folder=folder,
+        base=re.escape(base),
         user="user root root;\n" if os.geteuid() == 0 else "",  # who started it reads and writes the folder
         servers=lines(*(f"server 127.0.0.1:{p} fail_timeout=1s;" for p in ports), indent=8),
         upstreams="\n".join(upstream(n) for n, _ in numbered),
@@ -132,6 +136,18 @@ def settings(folder: Path, ports: Sequence[int], address: str, port: int) -> str
         known=lines(*(f'"{n} {n}" "";' for n, _ in numbered), indent=8),
         listen=lines(*(f"listen {place};" for place in places(address, port)), indent=8),
     )
+
+
+def base_path(said: str) -> str:
+    """What `--server.baseUrlPath` says, as addresses have it: "/lab"; "" where it says nothing.
+
+    Raises:
+        UserError: it is no path of letters, digits, ".", "_", "~" and "-".
+    """
+    steps = said.strip("/").split("/") if said.strip("/") else []
+    if not all(re.fullmatch(r"[\w.~-]+", step, re.ASCII) and step.strip(".") for step in steps):
+        raise UserError(f"--server.baseUrlPath is a path such as hall/lectern, not {said[:60]!r}.")
+    return "".join(f"/{step}" for step in steps)
 
 
 def places(address: str, port: int) -> list[str]:
@@ -158,10 +174,11 @@ def can_bind(address: str, port: int) -> bool:
 class Hall:
     """N processes and their door; `serve` returns when they have ended."""
 
-    def __init__(self, count: int, address: str, port: int, args: Sequence[str]) -> None:
+    def __init__(self, count: int, address: str, port: int, args: Sequence[str], base: str = "") -> None:
         """
         Args:
             args: options of streamlit for each process.
+            base: the path below which all is served, "/lab".
 
         Raises:
             UserError: nginx is missing, or the port is taken.
@@ -171,7 +188,7 @@ class Hall:
             raise UserError(NGINX)
         if not can_bind("127.0.0.1" if address == "localhost" else address.strip("[]"), port):
             raise UserError(f"Port {port} at {address} is taken, or not ours: choose another --server.port.")
-        self.address, self.port, self.args = address, port, list(args)
+        self.address, self.port, self.args, self.base = address, port, list(args), base
         self.folder = runs_folder() / ".hall" / str(port)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.ports = free_ports(count)
@@ -210,6 +227,7 @@ class Hall:
                 *(sys.executable, "-m", "lab", "app", *self.args),
                 *("--server.address", "127.0.0.1", "--server.port", str(self.ports[number])),
                 *("--server.headless", "true", "--logger.hideWelcomeMessage", "true"),
+                *(("--server.baseUrlPath", self.base) if self.base else ()),
             ],
             env={
                 "OMP_NUM_THREADS": str(threads),
@@ -227,7 +245,7 @@ class Hall:
             UserError: the process has ended, or does not answer within `START_LIMIT`.
         """
         end = time.monotonic() + START_LIMIT
-        while not healthy(self.ports[number]):
+        while not healthy(self.ports[number], base=self.base):
             if self.processes[number].poll() is not None or time.monotonic() > end:
                 raise UserError(
                     f"Process {number} of {len(self.ports)} did not start; its sentences stand above."
@@ -237,16 +255,18 @@ class Hall:
 
     def open_door(self, page: str) -> None:
         path = self.folder / "nginx.conf"
-        path.write_text(settings(self.folder, self.ports, self.address, self.port), encoding="utf-8")
+        text = settings(self.folder, self.ports, self.address, self.port, self.base)
+        path.write_text(text, encoding="utf-8")
         self.door = subprocess.Popen(
             [str(self.nginx), "-e", "stderr", "-p", str(self.folder), "-c", str(path)]
         )
         shown = "localhost" if self.address in ("0.0.0.0", "::", "localhost") else self.address
-        while not healthy(self.port, "127.0.0.1" if shown == "localhost" else shown):
+        while not healthy(self.port, "127.0.0.1" if shown == "localhost" else shown, self.base):
             self.watch()
             time.sleep(0.1)
         print(
-            f"Lectern is served by {len(self.ports)} processes at http://{shown}:{self.port}/{page}",
+            f"Lectern is served by {len(self.ports)} processes at "
+            f"http://{shown}:{self.port}{self.base}/{page}",
             flush=True,
         )
         print(f"nginx stands before them, as {path} says.", flush=True)
@@ -292,9 +312,9 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def healthy(port: int, host: str = "127.0.0.1") -> bool:
+def healthy(port: int, host: str = "127.0.0.1", base: str = "") -> bool:
     try:
-        with urllib.request.urlopen(f"http://{host}:{port}/_stcore/health", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://{host}:{port}{base}/_stcore/health", timeout=5) as answer:
             return bool(answer.status == 200)
     except OSError:
         return False

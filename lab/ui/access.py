@@ -1,24 +1,30 @@
-"""Who may do what: the password, and the browser that started a run.
+"""Who may do what: the names that readers come by, the password, and the browser that started a run.
 
-Served to this machine alone, everything is open. Beyond it, training and files of one's own are closed
-unless $LECTERN_PASSWORD is set; then whoever types it has them for as long as the page is open.
+Served to this machine alone, everything is open, and only names of its loopback are answered. Beyond it,
+training and files of one's own are closed unless $LECTERN_PASSWORD is set; then whoever types it has them for
+as long as the page is open.
 """
 
 import hmac
 import ipaddress
 import os
+import re
 import secrets
+import socket
 import time
+from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 import filelock
 import streamlit as st
+from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lab.experiments import runs_folder
-from lab.hall import DOOR
+from lab.hall import DOOR, NAMES, base_path
 
 SERVED = "Lectern is served beyond this machine: training and files of one's own are closed"
 SLOW = 0.5  # seconds that a wrong password takes, one after the other for all readers
@@ -37,16 +43,108 @@ export default function ({data, setStateValue}) {
 mount = st.components.v2.component("lectern_browser", html="<span></span>", js=REMEMBER)
 
 
-def beyond() -> bool:
-    """Whether the dashboard is served to other machines: its address is none of this machine alone.
+HOST = re.compile(r"[A-Za-z0-9._-]+(:\d{1,5})?|\[[0-9A-Fa-f:.]+\](:\d{1,5})?")
 
-    Behind a door (`lab app --processes`) what counts is where the door listens.
-    """
-    address = os.environ.get(DOOR) or config.get_option("server.address") or ""
+
+def address() -> str:
+    """Where the dashboard listens; behind a door (`lab app --processes`) what counts is where that does."""
+    return os.environ.get(DOOR) or config.get_option("server.address") or ""
+
+
+def base() -> str:
+    """The path that the dashboard is served below, "/lab" (`--server.baseUrlPath`); "" is none."""
+    return base_path(config.get_option("server.baseUrlPath") or "")
+
+
+def beyond() -> bool:
+    """Whether the dashboard is served to other machines: its address is none of this machine alone, or it was
+    told a name by which others come (through a proxy)."""
+    return not loopback(address().strip("[]")) or bool(told())
+
+
+def loopback(name: str) -> bool:
+    """Whether it is a name or an address of this machine that no other one reaches."""
     try:
-        return not ipaddress.ip_address(address.strip("[]")).is_loopback
+        return ipaddress.ip_address(name).is_loopback
     except ValueError:
-        return address != "localhost"
+        return name == "localhost"
+
+
+# --- The names --------------------------------------------------------------------------------------
+#
+# Any site may let its own name lead to this machine once its page is open (DNS rebinding); to the browser
+# that page then is one of ours. What tells them apart is the name: the dashboard is not served by it.
+
+
+def told() -> set[str]:
+    """The names of `lab app --host` and `--browser.serverAddress`."""
+    names = [*os.environ.get(NAMES, "").split(","), config.get_option("browser.serverAddress") or ""]
+    return {name.lower() for name in names if name and not loopback(name)}
+
+
+def host_name(host: str) -> str | None:
+    """The name or address in a Host header, without brackets and port; None where it is no such header."""
+    if not HOST.fullmatch(host):
+        return None
+    return (urlsplit(f"//{host}").hostname or "").removesuffix(".")
+
+
+def ours(host: str) -> bool:
+    """Whether this dashboard is served by that Host: to this machine alone by names of its loopback, and
+    beyond by its addresses, its own name, and what it was told."""
+    name = host_name(host)
+    if name is None or loopback(name):
+        return name is not None
+    if name in told():
+        return True
+    bound = address().strip("[]").lower()
+    if loopback(bound):
+        return False
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        own = socket.gethostname().lower()
+        return name in {bound, own, own.partition(".")[0], f"{own.partition('.')[0]}.local"}
+    return True  # nobody can let an address lead to another machine
+
+
+def own_page(headers: Mapping[str, str]) -> bool:
+    """Whether a page of this dashboard asks, or no page of any site."""
+    hosts = [headers.get("host", ""), *forwarded(headers)]
+    return "origin" not in headers or urlsplit(headers["origin"]).netloc in hosts
+
+
+def forwarded(headers: Mapping[str, str]) -> list[str]:
+    """The hosts that proxies say they were asked for, the first one's first."""
+    return [host.strip() for host in headers.get("x-forwarded-host", "").split(",") if host.strip()]
+
+
+class OwnNames:
+    """Middleware: answers pages and WebSockets by the names that are ours, and no other site's scripts."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            return await self.app(scope, receive, send)
+        headers = Headers(scope=scope)
+        strange = next((h for h in (headers.get("host", ""), *forwarded(headers)) if not ours(h)), None)
+        if strange is None and (scope["type"] == "http" or own_page(headers)):
+            return await self.app(scope, receive, send)
+        if scope["type"] == "websocket":
+            return await send({"type": "websocket.close", "code": 1008})  # policy violation
+        await PlainTextResponse(refusal(strange or ""), 403)(scope, receive, send)
+
+
+def refusal(host: str) -> str:
+    name = host_name(host)
+    if name is None:
+        return "This dashboard answers nobody who does not say by which name it was asked."
+    return f"This dashboard is not served as {name}; `lab app --host {name}` serves it by that name too."
+
+
+# --- The password -----------------------------------------------------------------------------------
 
 
 def password() -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from lab.experiments import runs_folder
 from lab.ui import short
@@ -116,7 +116,7 @@ async def code(request: Request) -> Response:
     return short.drawn(request, f"f/{name}") if scene(name) is not None else short.NO_CODE
 
 
-ROUTES: list[BaseRoute] = [
+ROUTES = [
     Route("/lectern/follow", speak, methods=["POST"]),
     Route("/lectern/follow/{name}.svg", code),
     Route("/lectern/follow/{name}", listen),

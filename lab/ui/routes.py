@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lab.ui import follow, search, short
+from lab.ui import access, follow, search, short
 from lab.ui.components import JS, PLOTLY
 
 PLOTLY_JS = Path(str(files("plotly") / "package_data" / "plotly.min.js"))
@@ -44,20 +44,33 @@ class OneStep:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        steps = [step for step in scope.get("path", "").split("/") if step]
+        path = scope.get("path", "")
+        if not path.startswith(f"{access.base()}/"):  # below it Streamlit serves nothing either
+            return await self.app(scope, receive, send)
+        steps = [step for step in path.removeprefix(access.base()).split("/") if step]
         if len(steps) < 2 or steps[0] in self.TAKEN or scope.get("method") != "GET":
             return await self.app(scope, receive, send)
         asked = Request(scope)
         if "text/html" not in asked.headers.get("accept", ""):  # Streamlit looks for files below a page
             return await self.app(scope, receive, send)
-        to = asked.url.replace(path="/" + "-".join(steps).replace("_", "-"))
+        to = asked.url.replace(path=f"{access.base()}/{'-'.join(steps).replace('_', '-')}")
         await RedirectResponse(f"{to.path}?{to.query}".rstrip("?"))(scope, receive, send)
 
 
-ROUTES: list[BaseRoute] = [
+ROUTES: list[Route | Mount] = [
     Route(f"/{PLOTLY}", plotly),
     Route("/lectern/search.json", search_json),
     Mount("/lectern/js", Modules(directory=JS)),
     *short.ROUTES,
     *follow.ROUTES,
 ]
+
+
+def below(base: str) -> list[BaseRoute]:
+    """ROUTES where the dashboard is served below a path, "/lab"."""
+    return [
+        Mount(base + route.path, route.app)
+        if isinstance(route, Mount)
+        else Route(base + route.path, route.endpoint, methods=list(route.methods or ()))
+        for route in ROUTES
+    ]

@@ -36,8 +36,9 @@ def run(args: Sequence[str] = (), page: str = "") -> int:
     # its old kind of menu, and the first link to any page would be "not found".
     PagesManager.uses_pages_directory = False
     try:
-        options = cli.main_run.make_context("lab app", [str(ASGI), *args]).params  # --help ends here
+        options = cli.main_run.make_context("lab app", [str(ASGI), *args]).params
         bootstrap.load_config_options({k: v for k, v in options.items() if k not in ("target", "args")})
+        access.base()  # refuses what is no path
         changes.install()
         idle.start()
         working.start()
@@ -52,8 +53,6 @@ def run(args: Sequence[str] = (), page: str = "") -> int:
                 threading.Thread(target=open_browser, args=(page,), daemon=True).start()
                 args = [*args, "--server.headless=true"]  # Streamlit would open Home
         cli.main(["run", str(ASGI), *args], standalone_mode=False)
-    except cli.click.exceptions.Exit as done:  # --help
-        return done.exit_code
     except cli.click.ClickException as error:
         print(f"lab app: {error.format_message()}", file=sys.stderr)
         return 2
@@ -62,7 +61,7 @@ def run(args: Sequence[str] = (), page: str = "") -> int:
 
 def first(page: str) -> str:
     """The address of a page on this machine."""
-    return f"http://localhost:{config.get_option('server.port')}/{page}"
+    return f"http://localhost:{config.get_option('server.port')}{access.base()}/{page}"
 
 
 def open_browser(page: str) -> None:

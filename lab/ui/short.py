@@ -6,7 +6,6 @@
 
 import base64
 import hashlib
-import ipaddress
 import os
 import re
 import socket
@@ -16,7 +15,7 @@ from urllib.parse import urlsplit
 import segno
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from lab.experiments import runs_folder
 from lab.ui import access
@@ -25,7 +24,6 @@ from lab.ui.navigation import MOVED, pages
 LONGEST = 8192  # bytes of a link
 MOST = 10_000  # links that are kept: the oldest go first
 NAME = re.compile(r"[a-z2-7]{8}")
-HOST = re.compile(r"[A-Za-z0-9._-]+(:\d{1,5})?|\[[0-9A-Fa-f:.]+\](:\d{1,5})?")
 FRESH = {"Cache-Control": "no-store"}
 ALONE = (
     "This dashboard answers this machine alone: serve it to others with `lab app --server.address 0.0.0.0`."
@@ -116,30 +114,27 @@ def reached(request: Request) -> str | None:
     """Where other machines reach this dashboard, "http://192.0.2.7:8501"; None if it is served to this
     machine alone."""
     scheme, host = told(request)
-    if not HOST.fullmatch(host):
+    if (name := access.host_name(host)) is None:
         return None
-    name, port = urlsplit(f"//{host}").hostname or "", urlsplit(f"//{host}").port
-    if not loopback(name):
-        return f"{scheme}://{host}"
+    if not here(name):
+        return f"{scheme}://{host}{access.base()}"
     if not access.beyond() or (own := network_address()) is None:
         return None
-    return f"{scheme}://{own}" + (f":{port}" if port else "")
+    port = urlsplit(f"//{host}").port
+    return f"{scheme}://{own}" + (f":{port}" if port else "") + access.base()
 
 
 def told(request: Request) -> tuple[str, str]:
     """Scheme and host as the reader's browser has them, through proxies too."""
     headers = request.headers
     scheme = headers.get("x-forwarded-proto", request.url.scheme).split(",")[0].strip().lower()
-    host = headers.get("x-forwarded-host", headers.get("host", "")).split(",")[0].strip()
+    host = (access.forwarded(headers) or [headers.get("host", "")])[0]
     return scheme if scheme in ("http", "https") else "http", host
 
 
-def loopback(name: str) -> bool:
-    try:
-        address = ipaddress.ip_address(name)
-    except ValueError:
-        return name == "localhost" or name.endswith(".localhost")
-    return address.is_loopback or address.is_unspecified
+def here(name: str) -> bool:
+    """Whether this machine alone is reached by it: no other one's code may show it."""
+    return access.loopback(name) or name.strip("0.:") == ""  # 0.0.0.0 and ::
 
 
 def network_address() -> str | None:
@@ -150,7 +145,7 @@ def network_address() -> str | None:
             own = str(probe.getsockname()[0])
         except OSError:
             return None
-    return None if loopback(own) else own
+    return None if here(own) else own
 
 
 # --- The routes ---------------------------------------------------------------------------------------
@@ -162,8 +157,7 @@ async def said(request: Request, longest: int) -> str:
     Raises:
         NotOurs: another site does, or it is too long, or has letters beyond ASCII.
     """
-    origin = request.headers.get("origin")
-    if origin and urlsplit(origin).netloc not in (told(request)[1], request.headers.get("host")):
+    if not access.own_page(request.headers):
         raise NotOurs("Only pages of this dashboard keep links here.", 403)
     body = b""
     async for chunk in request.stream():
@@ -219,7 +213,7 @@ def drawn(request: Request, path: str) -> Response:
     return Response(svg, media_type="image/svg+xml", headers=FRESH)
 
 
-ROUTES: list[BaseRoute] = [
+ROUTES = [
     Route("/lectern/short", shorten, methods=["POST"]),
     Route("/lectern/qr/{name}.svg", code),
     Route("/l/{name}", lead),

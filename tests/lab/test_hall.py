@@ -91,7 +91,7 @@ def test_told_to_end_while_a_process_starts_it_knows_that_process(
 ) -> None:
     monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
     monkeypatch.setattr(hall.shutil, "which", lambda *_, **__: "/bin/true")
-    monkeypatch.setattr(hall, "healthy", lambda *_: False)
+    monkeypatch.setattr(hall, "healthy", lambda *_, **__: False)
     begun = []
 
     def start(*_: object, **__: object) -> Mock:

@@ -271,7 +271,6 @@ def test_the_start_says_what_is_closed(
     assert "closed" in start_line()
 
 
-def test_wrong_options_and_help_of_the_start(unserved: None, capsys: Any) -> None:
+def test_a_wrong_option_of_the_start(unserved: None, capsys: Any) -> None:
     assert serve.run(["--nonsense"]) == 2
     assert "lab app: No such option" in capsys.readouterr().err
-    assert serve.run(["--help"]) == 0
