@@ -28,6 +28,7 @@ from typing import Any, cast
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.distributions import Distribution, Independent, OneHotCategorical, Uniform
 
 from modules.adversarial.dcgan import DCGAN, initialise
 from modules.base import Split, require
@@ -46,6 +47,21 @@ def jittered(x: Tensor, most: float, generator: torch.Generator | None = None) -
     noise = 2 * torch.rand(len(x), 2, 3, generator=generator, **like) - 1
     grid = F.affine_grid(torch.eye(2, 3, **like) + most * noise, list(x.shape), align_corners=False)
     return F.grid_sample(x + 1, grid, align_corners=False) - 1
+
+
+class SideBySide(Distribution):
+    """Independent vectors as one, (…, sum of their sizes)."""
+
+    def __init__(self, *parts: Distribution) -> None:
+        self.parts, self.sizes = parts, [part.event_shape[0] for part in parts]
+        super().__init__(event_shape=torch.Size([sum(self.sizes)]), validate_args=False)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        return torch.cat([part.sample(sample_shape) for part in self.parts], -1)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        said = zip(self.parts, value.split(self.sizes, -1), strict=True)
+        return torch.stack([part.log_prob(v) for part, v in said]).sum(0)
 
 
 class InfoGAN(DCGAN):
@@ -102,6 +118,17 @@ class InfoGAN(DCGAN):
         if self.numbers:
             parts.append(2 * torch.rand(n, self.numbers, generator=generator, **like) - 1)
         return torch.cat(parts, 1)
+
+    @property
+    def prior(self) -> Distribution:
+        """p of noise and codes, the codes last; of the discrete one a mass."""
+        one = torch.ones(self.numbers, device=self.device, dtype=self.dtype)
+        parts = [super().prior]
+        if self.codes:
+            parts.append(OneHotCategorical(logits=one.new_zeros(self.codes)))
+        if self.numbers:
+            parts.append(Independent(Uniform(-one, one), 1))
+        return SideBySide(*parts)
 
     def read(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Q's logits of the discrete code (B, C) and means of the continuous ones (B, n)."""

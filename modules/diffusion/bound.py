@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 from modules.diffusion.exact import Denoiser
-from modules.diffusion.samplers import gaussian
+from modules.diffusion.samplers import Draws, gaussian, uniform
 from modules.diffusion.schedule import Schedule, rows
 
 Variance = Literal["beta", "posterior"]
@@ -34,7 +34,11 @@ Spread = Callable[[Tensor, Tensor], Tensor]  # x_t (B, ...) and t (B,) -> σ_t²
 
 @dataclass(frozen=True)
 class Bound:
-    """−ELBO in parts, nats: prior L_T (B,), steps L_{t−1} (T − 1, B) from t = 2 on, decoder L_0 (B,)."""
+    """−ELBO in parts, nats: prior L_T (B,), steps L_{t−1} (T − 1, B) from t = 2 on, decoder L_0 (B,).
+
+    Where t was drawn, `steps` are the draws, each over its expected number, and L_{T−1} last: their sum has
+    the whole sum's mean.
+    """
 
     prior: Tensor
     steps: Tensor
@@ -90,6 +94,43 @@ def spread_kl(schedule: Schedule, t: Tensor, error: Tensor, variance: Tensor) ->
     return 0.5 * (ratio - 1 - ratio.log() + c0.square() * error / variance).flatten(1).sum(1)
 
 
+def term(
+    schedule: Schedule, x0: Tensor, guess: Tensor, variance: Tensor, t: Tensor, levels: int | None = None
+) -> Tensor:
+    """L_{t−1}, or L_0 where t = 1, in nats, (B,) float64.
+
+    Args:
+        guess: x̂_0 (B, ...). variance: σ² by number, or a factor of x. levels: see `bound`.
+    """
+    x0, guess, variance = x0.double(), guess.double(), variance.double().expand_as(x0)
+    error = (x0 - guess).square()
+    found = spread_kl(schedule, t.clamp(min=min(2, schedule.T)), error, variance)
+    first = t == 1
+    if bool(first.any()):
+        known, said, square = x0[first], guess[first], variance[first]
+        if levels is None:
+            zero = -log_normal(known, said, square)
+        else:
+            zero = -log_bin(known, said, square.sqrt(), levels).flatten(1).sum(1)
+        found = found.masked_scatter(first, zero)
+    return found
+
+
+def proposal(schedule: Schedule, variance: Tensor) -> Tensor:
+    """How often each t from 1 to T is drawn, (T + 1,) float64, summing to 1; `variance` is σ² by t.
+
+    A t is drawn as often as its term would be large of data N(0, I), of which E‖x_0 − x̂_0‖² = D/(1 + SNR):
+    about D/SNR under little noise and no more than D under much, so that no weight is large. (D/SNR alone
+    grows without end, and the pure noise of t = T takes nearly all draws.) A tenth is spread evenly.
+    L_0 counts as L_1.
+    """
+    t = torch.arange(2, schedule.T + 1)
+    least = step_kl(schedule, t, 1 / (1 + schedule.snr[t]), 1, variance[t])
+    least = torch.cat([least[:1] if len(least) else torch.ones(1).double(), least])
+    share = 0.9 * least / least.sum() + 0.1 / schedule.T
+    return torch.cat([share.new_zeros(1), share])
+
+
 def prior_kl(schedule: Schedule, x0: Tensor) -> Tensor:
     """L_T, (B,)."""
     a = float(schedule.alpha_bar[-1])
@@ -126,23 +167,25 @@ def bound(
     variance: Variance | Spread = "beta",
     levels: int | None = None,
     draws: int | None = None,
-    generator: torch.Generator | None = None,
+    generator: Draws = None,
     clip: float | None = None,
 ) -> Bound:
     """The terms at x_0, one draw of noise for each.
 
     Args:
         levels: grey levels of a discretised decoder; None is the density's.
-        draws: take so many of the T − 1 steps, by importance, counted up to the whole sum; None takes all.
+        draws: take so many of the T − 1 steps by `proposal`, counted up to the whole sum, and the last one
+            besides; None takes all.
+        generator: of all examples, or one of each, which then draws the same in any batch.
         predict: answers x̂_0 and ε̂, or ε̂.
         variance: a kind, or a function that answers σ² by number.
         clip: x̂_0 is clamped to [−clip, clip], as the model is that samples so: where data lie inside, no KL
             grows by it.
     """
     kind: Variance = "beta" if callable(variance) else variance
-    square, B, size = variances(schedule, kind), len(x0), x0[0].numel()
+    square, B = variances(schedule, kind), len(x0)
 
-    def clean(t: Tensor) -> tuple[Tensor, Tensor]:  # x̂_0 and σ², by number
+    def each(t: Tensor) -> Tensor:
         xt = schedule.noised(x0, t, gaussian(x0, generator))
         found = predict(xt, t)
         clear = (
@@ -151,33 +194,23 @@ def bound(
             else (xt - schedule.sigma(t, xt) * found) / schedule.root(t, xt)
         )
         clear = clear if clip is None else clear.clamp(-clip, clip)
-        return clear, variance(xt, t).double() if callable(variance) else square[t.cpu()].to(x0.device)
+        spread = variance(xt, t) if callable(variance) else rows(square[t.cpu()], x0.double())
+        return term(schedule, x0, clear, spread, t, levels)
 
-    every = torch.arange(2, schedule.T + 1)
-    if draws is None:
-        times, chance = every[:, None].expand(-1, B), torch.ones(schedule.T + 1, dtype=torch.float64)
-    else:
-        # a t is drawn as often as its term would be large if ε̂ were nothing; else one rare t decides all
-        weight = step_kl(schedule, every, size / schedule.snr[every], size, square[every])
-        share = torch.cat([weight.new_zeros(2), weight / weight.sum()])
-        u = torch.rand(draws, B, generator=generator, dtype=torch.float64)
-        even = (torch.arange(draws)[:, None] + u) / draws  # of each example one draw in each even part
-        times = torch.searchsorted(share.cumsum(0), even, right=True).clamp(2, schedule.T)
+    times = torch.arange(2, schedule.T + 1)[:, None].expand(-1, B)
+    chance = torch.ones(schedule.T + 1, dtype=torch.float64)
+    if draws is not None and draws < schedule.T - 2:  # else all are no more
+        share = proposal(schedule, square)
+        share[[1, schedule.T]] = 0
+        share = share / share.sum()
+        even = (
+            torch.arange(draws)[:, None] + uniform((draws, B), generator)
+        ) / draws  # one in each even part
+        drawn = torch.searchsorted(share.cumsum(0), even, right=True).clamp(2, schedule.T - 1)
+        times = torch.cat([drawn, torch.full((1, B), schedule.T)])
         chance = share * draws
-    steps = []
-    for t in times.to(x0.device):
-        guess, spread = clean(t)
-        error = (guess - x0).double().square()
-        if callable(variance):
-            term = spread_kl(schedule, t, error, spread)
-        else:
-            term = step_kl(schedule, t, error.flatten(1).sum(1), size, spread)
-        steps.append(term / chance[t.cpu()].to(error))
-    one = torch.ones(B, dtype=torch.long, device=x0.device)
-    mean, spread = clean(one)
-    first = spread if callable(variance) else float(square[1])
-    if levels is None:
-        decoder = -log_normal(x0, mean, first)
-    else:
-        decoder = -log_bin(x0, mean, first**0.5, levels).flatten(1).sum(1)
-    return Bound(prior_kl(schedule, x0), torch.stack(steps) if steps else x0.new_zeros(0, B), decoder)
+        chance[schedule.T] = 1
+    steps = [each(t) / chance[t.cpu()].to(x0.device) for t in times.to(x0.device)]
+    decoder = each(torch.ones(B, dtype=torch.long, device=x0.device))
+    none = x0.new_zeros(0, B, dtype=torch.float64)
+    return Bound(prior_kl(schedule, x0), torch.stack(steps) if steps else none, decoder)

@@ -26,7 +26,7 @@ from torch import Tensor
 from modules.base import Mean, Module, Split, require
 from modules.diffusion.denoisers import MLPDenoiser
 from modules.diffusion.exact import Mixture
-from modules.diffusion.samplers import gaussian
+from modules.diffusion.samplers import gaussian, of_each, uniform
 from modules.flow.cnf import Solver, solve
 from modules.trace import Step, Trace
 
@@ -158,29 +158,39 @@ class FlowMatching(Module):
 
     @property
     def reflowing(self) -> bool:
-        return self.reflow_epoch is not None and self.current_epoch >= self.reflow_epoch
+        """Whether pairs are those of the teacher: from its epoch on, and of weights that are judged later."""
+        if self.reflow_epoch is None:
+            return False
+        judged = self._trainer is not None and self.trainer.state.fn in ("validate", "test")
+        return judged or self.current_epoch >= self.reflow_epoch
+
+    @torch.no_grad()
+    def carried(self, x0: Tensor) -> Tensor:
+        """Where the teacher takes noise (N, D)."""
+        return follow(self.first_velocity, x0, 20, solver="rk4")
 
     @torch.no_grad()
     def pool(self) -> tuple[Tensor, Tensor]:
         """Noise and where the teacher takes it, (pairs, D) each; the same for every call."""
         if self._pool is None:
             x0 = self.noise(self.pairs, torch.Generator().manual_seed(0))
-            ends = [follow(self.first_velocity, part, 20, solver="rk4") for part in x0.split(10_000)]
-            self._pool = x0, torch.cat(ends)
+            self._pool = x0, torch.cat([self.carried(part) for part in x0.split(10_000)])
         return self._pool
 
     def step(self, batch: Any, split: Split) -> Tensor:
-        x1 = (batch[0] if isinstance(batch, list | tuple) else batch) / self.scale
-        generator = None if split == "train" else torch.Generator().manual_seed(0)
-        if self.reflowing:
+        x = batch[0] if isinstance(batch, list | tuple) else batch
+        x1, generator = x / self.scale, None if split == "train" else of_each(x)
+        if self.reflowing and split == "train":
             start, end = self.pool()
-            chosen = torch.randint(len(start), (len(x1),), generator=generator).to(x1.device)
+            chosen = torch.randint(len(start), (len(x1),)).to(x1.device)
             x0, x1 = start[chosen], end[chosen]
         else:
             x0 = gaussian(x1, generator)
-            if self.coupling == "optimal":
+            if self.reflowing:  # pairs that no training has seen
+                x1 = self.carried(x0)
+            elif self.coupling == "optimal":
                 x1 = optimal_pairs(x0, x1)
-        t = torch.rand(len(x1), generator=generator).to(x1)
+        t = uniform((len(x1),), generator).to(x1)
         xt = (1 - t)[:, None] * x0 + t[:, None] * x1
         loss = (self.velocity(xt, t) - (x1 - x0)).square().mean(1)
         self.log_metric(split, "mse", loss.detach())

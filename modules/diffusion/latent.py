@@ -25,7 +25,7 @@ from torch import Tensor
 from modules.base import Split, require
 from modules.diffusion.denoisers import MLPDenoiser
 from modules.diffusion.learned import Diffusion
-from modules.diffusion.samplers import gaussian
+from modules.diffusion.samplers import Draws, gaussian, of_each
 from modules.latent.vae import VAE
 from modules.trace import Trace
 
@@ -55,6 +55,7 @@ class LatentDDPM(Diffusion):
         self.autoencoder = VAE(
             event_shape, latent_dim, hidden, "silu", "gaussian", sigma=0.3, learn_sigma=True, beta=beta
         )
+        self.event_shape, self.event_dim = self.autoencoder.event_shape, self.autoencoder.event_dim
         self.autoencoder_epochs = autoencoder_epochs
         outputs = latent_dim * self.channels_said
         self.net = MLPDenoiser(latent_dim, width, blocks, embedding, self.num_classes, outputs)
@@ -80,7 +81,7 @@ class LatentDDPM(Diffusion):
 
     def step(self, batch: Any, split: Split) -> Tensor:
         x, *rest = batch if isinstance(batch, list | tuple) else (batch,)
-        generator = None if split == "train" else torch.Generator().manual_seed(0)
+        generator = None if split == "train" else of_each(x)
         if split == "train" and self.compressing:
             parts = self.autoencoder.elbo_parts(x)
             z = parts.z[0].detach()
@@ -97,15 +98,15 @@ class LatentDDPM(Diffusion):
         loss, _ = self.losses(u, t, gaussian(u, generator), seen)
         self.log_metric(split, "mse", loss.detach())
         if split != "train":
-            self.log_metric(split, "elbo", -self.elbo(x, y, generator, self.bound_draws))
+            self.log_metric(split, "elbo", -self.elbo(x, y, generator, self.draws[split]))
         return loss.mean()
 
     @torch.no_grad()
     def elbo(
-        self, x: Tensor, y: Tensor | None = None, generator: torch.Generator | None = None,
+        self, x: Tensor, y: Tensor | None = None, generator: Draws = None,
         draws: int | None = None,
     ) -> Tensor:  # fmt: skip
-        """A lower bound on log p(x), nats, (B,), from one code; `draws` steps of T − 1, None takes all."""
+        """A lower bound on log p(x), nats, (B,), from one code; `draws` as in `bound`."""
         guess = self.autoencoder.guess(x, self.start(len(x), generator)[None])
         z = guess.z[0]
         log_q = self.autoencoder.posterior(x).log_prob(z)

@@ -1,6 +1,7 @@
 r"""What the learned denoisers share: the loss, the bound, sampling and codes; `ddpm.py` has the members.
 
     L = E w_t ‖target − net(x_t, t, y)‖² / D,     t and ε of each example its own
+    L = E L_{t−1} / (p_t D),  t ~ p_t             where it is the bound that is trained
 
 A member sets `net`, (x, t, y or None) -> a prediction of noise, data or velocity. Everything else follows
 from that and a schedule.
@@ -24,9 +25,9 @@ from modules.diffusion.bound import (
     Variance,
     bound,
     learned_variance,
-    log_bin,
-    log_normal,
-    spread_kl,
+    proposal,
+    term,
+    variances,
 )
 from modules.diffusion.exact import Denoiser
 from modules.diffusion.guidance import classifier_free
@@ -48,7 +49,10 @@ class Diffusion(Module):
         levels: grey levels of the bound's decoder; None takes densities.
         variance: σ_t² of the bound, "beta" or "posterior"; "learned" by number, between the two: then the net
             says twice as many numbers, and the loss has `hybrid` times the bound added, which moves σ² alone.
-        bound_draws: steps of the bound that an evaluation draws for each example.
+        objective: "simple", the weighted squared error; or "vlb", the bound itself, with t drawn by
+            `proposal`: fewer bits, and samples that look worse.
+        bound_draws: steps of the bound that validation draws for each example, besides its first and its last
+            term; None takes all. test_draws: those that the test draws.
     """
 
     net: nn.Module
@@ -72,21 +76,29 @@ class Diffusion(Module):
         levels: int | None = None,
         variance: Variance | Literal["learned"] = "beta",
         hybrid: float = 1e-3,
-        bound_draws: int = 8,
+        objective: Literal["simple", "vlb"] = "simple",
+        bound_draws: int | None = 8,
+        test_draws: int | None = None,
         **training: Any,
     ) -> None:
         names = ["mse", "elbo", *(["bpd"] if levels else [])]
         super().__init__(metrics={name: Mean() for name in names}, **training)
-        require(1, event_shape=event_shape, bound_draws=bound_draws, num_classes=num_classes or 1)
+        require(1, event_shape=event_shape, num_classes=num_classes or 1)
+        require(1, bound_draws=bound_draws or 1, test_draws=test_draws or 1)
         require(2, noise_steps=noise_steps, levels=levels or 2)
         require(0, 1, drop_label=drop_label)
         require(1e-9, scale=scale, clip=clip or 1, min_snr=min_snr or 1)
         parameterisation.check(target)
-        if target == "eps" and noise_schedule.endswith("-zero"):
-            raise ValueError("A schedule that ends in pure noise hides x_0 from ε: set target to v or x0.")
+        if target in ("eps", "score") and noise_schedule.endswith("-zero"):
+            raise ValueError(
+                f"A schedule that ends in pure noise hides x_0 from {target}: set target to v or x0."
+            )
+        if objective not in ("simple", "vlb"):
+            raise ValueError(f"objective is {objective!r}: it must be simple or vlb.")
         if conditional and not num_classes:
             raise ValueError("conditional is true, but the data have no classes: leave it out.")
         self.event_shape, self.event_dim = tuple(event_shape), math.prod(event_shape)
+        self.code_shape = self.event_shape  # of what is diffused
         self.schedule = schedule.named(noise_schedule, noise_steps)
         self.target: parameterisation.Kind = target
         self.min_snr, self.drop_label = min_snr, drop_label
@@ -97,7 +109,13 @@ class Diffusion(Module):
         require(0, hybrid=hybrid)
         self.variance, self.hybrid = variance, hybrid
         self.channels_said = 2 if variance == "learned" else 1
-        self.bound_draws, self.clip_bound = bound_draws, clip_bound
+        self.objective = objective
+        self.draws = {"val": bound_draws, "test": test_draws}
+        self.clip_bound = clip_bound
+        share = proposal(
+            self.schedule, variances(self.schedule, "beta" if variance == "learned" else variance)
+        )
+        self.share = share if objective == "vlb" else torch.cat([share[:1], 0 * share[1:] + 1 / noise_steps])
         self.register_buffer("anchor", torch.zeros(()), persistent=False)  # knows device and precision
 
     # --- Training -----------------------------------------------------------------------------------
@@ -118,10 +136,14 @@ class Diffusion(Module):
         error = (said - wanted).square().flatten(1).mean(1)
         weight = parameterisation.loss_weight(self.schedule.snr[t.cpu()], self.target, self.min_snr)
         loss = error * weight.to(error)
-        if share is not None:
-            guess = parameterisation.clean_and_noise(said.detach(), xt, a, self.target)[0]
-            loss = loss + self.hybrid * self.schedule.T * self.term(x, guess, share, t) / self.event_dim
-        return loss, error
+        if self.objective == "simple" and share is None:
+            return loss, error
+        guess = parameterisation.clean_and_noise(said, xt, a, self.target)[0]
+        if self.objective == "simple":
+            nats = self.hybrid * self.term(x, guess.detach(), share, t)
+            return loss + self.schedule.T * nats / x[0].numel(), error
+        chance = self.share[t.cpu()].to(error)
+        return self.term(x, guess, share, t) / (chance * x[0].numel()), error
 
     def split(self, said: Tensor) -> tuple[Tensor, Tensor | None]:
         """The prediction, and the share v of σ² where it is learned; (B, *event_shape) each."""
@@ -134,25 +156,23 @@ class Diffusion(Module):
         """The prediction alone."""
         return self.split(self.net(x, t, y))[0]
 
-    def term(self, x: Tensor, guess: Tensor, share: Tensor, t: Tensor) -> Tensor:
+    def term(self, x: Tensor, guess: Tensor, share: Tensor | None, t: Tensor) -> Tensor:
         """L_{t−1}, or L_0 at t = 1, of x̂_0 and v in nats, (B,)."""
-        square = learned_variance(self.schedule, share, t)
-        first = t == 1
-        later = spread_kl(self.schedule, t.clamp(min=2), (x - guess).square(), square)
-        if not bool(first.any()):
-            return later
-        if self.levels:
-            zero = -log_bin(x, guess, square.sqrt(), self.levels).flatten(1).sum(1)
+        if share is not None:
+            square = learned_variance(self.schedule, share, t)
         else:
-            zero = -log_normal(x, guess, square)
-        return torch.where(first, zero.to(later), later)
+            assert self.variance != "learned"
+            square = schedule.rows(variances(self.schedule, self.variance)[t.cpu()], x.double())
+        return term(self.schedule, x, guess, square, t, self.levels).to(x)
 
-    def drawn_times(self, n: int, split: Split, generator: torch.Generator | None) -> Tensor:
-        """t (n,) of each example its own, uniform in 1 … T."""
-        u = torch.rand(n, generator=generator).to(self.anchor.device)
-        if split != "train":  # evenly spread: less noise in what is compared between epochs
-            u = (torch.arange(n, device=u.device) + u) / n
-        return 1 + (u * self.schedule.T).long().clamp(max=self.schedule.T - 1)
+    def drawn_times(self, n: int, split: Split, generator: samplers.Draws = None) -> Tensor:
+        """t (n,) of each example its own: uniform in 1 … T, or in training on the bound by its proposal."""
+        u = samplers.uniform((n,), generator)
+        if split == "train" and self.objective == "vlb":
+            t = torch.searchsorted(self.share.cumsum(0), u.double(), right=True)
+        else:
+            t = 1 + (u * self.schedule.T).long()
+        return t.clamp(1, self.schedule.T).to(self.anchor.device)
 
     def without_some(self, y: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """Labels (B,), a share of them "none"."""
@@ -161,15 +181,15 @@ class Diffusion(Module):
 
     def step(self, batch: Any, split: Split) -> Tensor:
         x, *rest = batch if isinstance(batch, list | tuple) else (batch,)
+        generator = None if split == "train" else samplers.of_each(x)
         x = self.inside(x)
-        generator = None if split == "train" else torch.Generator().manual_seed(0)
         t = self.drawn_times(len(x), split, generator)
         y = rest[0] if self.num_classes else None
         y = y if y is None or split != "train" else self.without_some(y)
-        loss, _ = self.losses(x, t, samplers.gaussian(x, generator), y)
-        self.log_metric(split, "mse", loss.detach())
+        loss, error = self.losses(x, t, samplers.gaussian(x, generator), y)
+        self.log_metric(split, "mse", (error if self.objective == "vlb" else loss).detach())
         if split != "train":
-            nats = self.bound(x, y, self.bound_draws, generator).total - self.log_unit
+            nats = self.bound(x, y, self.draws[split], generator).total - self.log_unit
             self.log_metric(split, "elbo", nats)
             if self.levels:
                 self.log_metric(split, "bpd", nats / (self.event_dim * math.log(2)))
@@ -188,9 +208,9 @@ class Diffusion(Module):
         x: Tensor,
         y: Tensor | None = None,
         draws: int | None = None,
-        generator: torch.Generator | None = None,
+        generator: samplers.Draws = None,
     ) -> Bound:
-        """Terms of −ELBO of x in the model's units; `draws` steps of T − 1, None takes all."""
+        """Terms of −ELBO of x in the model's units; `draws` steps and the last, None takes all."""
         clip = self.clip if self.clip_bound else None
         spread = self.step_variance(y) if self.variance == "learned" else self.variance
         return bound(self.denoiser(y), self.schedule, x, spread, self.levels, draws, generator, clip)
@@ -205,7 +225,7 @@ class Diffusion(Module):
 
         return answer
 
-    def elbo(self, x: Tensor, y: Tensor | None = None, generator: torch.Generator | None = None) -> Tensor:
+    def elbo(self, x: Tensor, y: Tensor | None = None, generator: samplers.Draws = None) -> Tensor:
         """A lower bound on log p(x), data units, nats, (B,); one draw of noise for each of the T terms."""
         return self.log_unit - self.bound(self.inside(x), y, None, generator).total
 
@@ -223,9 +243,9 @@ class Diffusion(Module):
 
         return predict
 
-    def start(self, n: int, generator: torch.Generator | None = None) -> Tensor:
-        """x_T ~ N(0, I), (n, *event_shape)."""
-        return samplers.gaussian(self.anchor.expand(n, *self.event_shape), generator)
+    def start(self, n: int, generator: samplers.Draws = None) -> Tensor:
+        """x_T ~ N(0, I), (n, *code_shape)."""
+        return samplers.gaussian(self.anchor.expand(n, *self.code_shape), generator)
 
     def classes(self, n: int, label: int | None, guidance: float) -> Tensor | None:
         """Classes (n,) of n draws: `label`, or each in turn.
@@ -321,8 +341,8 @@ class Diffusion(Module):
     @property
     def prior(self) -> Independent:
         """N(0, I) over codes."""
-        zeros = self.anchor.expand(self.event_shape)
-        return Independent(Normal(zeros, zeros + 1, validate_args=False), len(self.event_shape), False)
+        zeros = self.anchor.expand(self.code_shape)
+        return Independent(Normal(zeros, zeros + 1, validate_args=False), len(self.code_shape), False)
 
     def code_times(self, steps: int) -> list[int]:
         """From T to 0, leaving out what has ᾱ < 0.001: there x̂_0 magnifies what ε̂ misses 1/√ᾱ times."""

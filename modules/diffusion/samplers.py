@@ -16,6 +16,7 @@ it (Saharia et al. 2022, arXiv:2205.11487) are only named here. Beyond the texts
 """
 
 import math
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from modules.trace import Step, Trace
 
 Variance = Literal["beta", "posterior"]
 Hop = Callable[[Tensor, int, int], float | Tensor]  # σ² of the hop from x_t at t to p
+Draws = torch.Generator | Sequence[torch.Generator] | None  # of all examples, or one of each
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,28 @@ class Moment:
 Walk = Iterator[Moment]
 
 
-def gaussian(x: Tensor, generator: torch.Generator | None = None) -> Tensor:
+def gaussian(x: Tensor, generator: Draws = None) -> Tensor:
     """N(0, I) of the shape of x; drawn on the generator's own device, so that a seed means the same."""
+    if isinstance(generator, Sequence):
+        each = [torch.randn(x.shape[1:], generator=g, dtype=x.dtype) for g in generator]
+        return torch.stack(each).to(x.device) if each else x
     device = generator.device if generator is not None else x.device
     return torch.randn(x.shape, generator=generator, dtype=x.dtype, device=device).to(x.device)
+
+
+def uniform(shape: tuple[int, ...], generator: Draws = None) -> Tensor:
+    """Uniform in [0, 1), on the CPU; where examples have generators of their own they are the last size."""
+    if isinstance(generator, Sequence):
+        each = [torch.rand(shape[:-1], generator=g) for g in generator]
+        return torch.stack(each, -1) if each else torch.zeros(shape)
+    return torch.rand(shape, generator=generator)
+
+
+def of_each(x: Tensor, seed: int = 0) -> list[torch.Generator]:
+    """A generator for each example of x (B, ...), seeded by what it holds: an evaluation then draws the same
+    for it in whatever batch, and on whatever process, it comes."""
+    rows_ = x.detach().cpu().contiguous().numpy()
+    return [torch.Generator().manual_seed(zlib.crc32(row.tobytes(), seed)) for row in rows_]
 
 
 def guess(
@@ -138,12 +158,16 @@ def ancestral(
 def heun(
     predict: Denoiser, schedule: Schedule, x: Tensor, times: Sequence[int], clip: float | None = None
 ) -> Walk:
-    """Second order on the probability-flow ODE: two evaluations a hop, one in the last."""
+    """Second order on the probability-flow ODE: two evaluations a hop, one in the last and from ᾱ = 0."""
     yield Moment(times[0], x, alpha_bar=float(schedule.alpha_bar[times[0]]))
     for t, p in pairs(times):
         now, ahead = float(schedule.alpha_bar[t]), float(schedule.alpha_bar[p])
-        kappa, kappa_p = (math.sqrt((1 - a) / a) for a in (now, ahead))
         x0, eps = guess(predict, schedule, x, t, clip)
+        if not now:  # κ is infinite: DDIM's hop, which needs none
+            x = math.sqrt(ahead) * x0 + math.sqrt(1 - ahead) * eps
+            yield Moment(p, x, x0, eps, 0.0, ahead)
+            continue
+        kappa, kappa_p = (math.sqrt((1 - a) / a) for a in (now, ahead))
         y = x / math.sqrt(now)
         x = math.sqrt(ahead) * (y + (kappa_p - kappa) * eps)
         if p > 0:
@@ -164,7 +188,7 @@ def dpm_solver(
         if p == 0:
             yield Moment(p, x0, x0, eps, 0.0, ahead)
             return
-        lam, lam_p = (0.5 * math.log(a / (1 - a)) for a in (now, ahead))
+        lam, lam_p = (0.5 * math.log(a / (1 - a)) if a else -math.inf for a in (now, ahead))
         h = lam_p - lam
         data = x0
         if before is not None:

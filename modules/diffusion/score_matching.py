@@ -24,7 +24,7 @@ from torch import Tensor
 from modules.base import Mean, Module, Split, require
 from modules.diffusion.denoisers import MLPDenoiser
 from modules.diffusion.langevin import annealed_langevin
-from modules.diffusion.samplers import gaussian, last
+from modules.diffusion.samplers import gaussian, last, of_each, uniform
 from modules.diffusion.schedule import rows
 
 Objective = Literal["implicit", "sliced", "denoising"]
@@ -115,8 +115,8 @@ class ScoreModel(Module):
 
     def step(self, batch: Any, split: Split) -> Tensor:
         x = batch[0] if isinstance(batch, list | tuple) else batch
-        generator = None if split == "train" else torch.Generator().manual_seed(0)
-        level = torch.randint(len(self.sigmas), (len(x),), generator=generator).to(x.device)
+        generator = None if split == "train" else of_each(x)
+        level = (uniform((len(x),), generator) * len(self.sigmas)).long().to(x.device)
         sigma, eps = self.sigmas[level], gaussian(x, generator)
         field: Field = lambda y: self.score(y, sigma)  # noqa: E731
         noisy = x + sigma[:, None] * eps

@@ -227,3 +227,15 @@ def test_one_more_layer_in_both_networks() -> None:
         info(hidden=-1)
     with pytest.raises(ValueError, match="reader"):
         info(reader=-1)
+
+
+@pytest.mark.parametrize(("codes", "numbers"), [(4, 2), (0, 2), (3, 0)])
+def test_what_the_prior_of_codes_draws_is_decoded(codes: int, numbers: int) -> None:
+    model = InfoGAN((1, 8, 8), latent_dim=5, codes=codes, numbers=numbers, channels=(6, 4))
+    z = model.prior.sample((7,))
+    assert z.shape == (7, 5 + codes + numbers) and model.decode(z).shape == (7, 1, 8, 8)
+    hot, told = z[:, 5:].split([codes, numbers], 1)
+    assert bool((hot.sum(1) == (codes > 0)).all()) and bool((told.abs() <= 1).all())
+    normal = torch.distributions.Normal(0.0, 1.0).log_prob(z[:, :5]).sum(1)
+    known = -math.log(max(codes, 1)) - numbers * math.log(2)  # a mass, and the density of [−1, 1]
+    torch.testing.assert_close(model.prior.log_prob(z), normal + known)

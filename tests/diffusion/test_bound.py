@@ -105,7 +105,7 @@ def test_drawn_bound_has_the_expected_value(kind: bound.Variance, draws: int | N
     truth = exact.Mixture(torch.tensor([[MEAN]]), VAR)
     x, _ = truth.draw(n, generator)
     found = bound.bound(truth.denoiser(made), made, x, kind, draws=draws, generator=generator)
-    assert len(found.steps) == (99 if draws is None else 10) and found.total.shape == (n,)
+    assert len(found.steps) == (99 if draws is None else 11) and found.total.shape == (n,)  # and the last
     assert abs(float(found.total.mean()) - expected(made, kind)) < 4 * float(found.total.std()) / math.sqrt(n)
 
 

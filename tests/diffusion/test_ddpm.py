@@ -136,8 +136,9 @@ def test_times_are_of_each_example_and_uniform() -> None:
     counts = torch.histc(t.float(), 10, 1, 1000)
     assert float(((counts - 400) ** 2 / 400).sum()) < 33  # χ² of 9 degrees, 1 in 10,000
     seen.clear()
-    model.step((torch.randn(1000, 2),), "val")
-    assert seen[0].tolist() == list(range(1, 1001))  # evaluations spread them evenly
+    model.step((torch.randn(4000, 2),), "val")
+    counts = torch.histc(seen[0].float(), 10, 1, 1000)
+    assert float(((counts - 400) ** 2 / 400).sum()) < 33
 
 
 def test_of_data_at_zero_the_best_answer_has_no_loss() -> None:

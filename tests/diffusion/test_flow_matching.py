@@ -4,6 +4,7 @@ import itertools
 import math
 
 import contracts
+import lightning as L
 import pytest
 import torch
 from torch import Tensor
@@ -132,3 +133,22 @@ def test_a_reflow_trains_on_the_flows_own_pairs(monkeypatch: pytest.MonkeyPatch)
     assert not torch.equal(model.net.last.weight, model.teacher.last.weight)
     with pytest.raises(ValueError, match="trained once"):
         small().first_velocity(x0, torch.zeros(len(x0)))
+
+
+def test_a_reflowed_flow_is_judged_on_pairs_that_no_training_saw() -> None:
+    """In the fit's own test and in one of the weights alone, by the same pairs, whatever the data."""
+    model = small(reflow_epoch=1, pairs=32)
+    for p in model.parameters():
+        p.data += 0.05 * torch.randn(p.shape, generator=torch.Generator().manual_seed(0))
+    data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(50, 2)), batch_size=16)
+    knobs = {"accelerator": "cpu", "logger": False, "enable_checkpointing": False,
+             "enable_progress_bar": False, "enable_model_summary": False}  # fmt: skip
+    trainer = L.Trainer(max_epochs=2, **knobs)  # type: ignore[arg-type]
+    trainer.fit(model, data)
+    own = trainer.test(model, data, verbose=False)[0]["test/mse"]
+    pool = model.pool()[0]
+    again = small(reflow_epoch=1, pairs=32)
+    again.load_state_dict(model.state_dict())
+    assert L.Trainer(**knobs).test(again, data, verbose=False)[0]["test/mse"] == own  # type: ignore[arg-type]
+    assert again._pool is None and len(pool) == 32
+    assert own < 0.3  # of the data it would be about 2
