@@ -57,11 +57,11 @@ COURSE = {
     ),
     "latent": (
         "linear", "eigen_digits", "hidden_markov", "letters", "not_markov", "kalman", "taxonomy",
-        "curve_density", "bound_staircase", "mixture", "capacity_wall", "latent_space", "interpolation",
-        "traversal", "arithmetic", "bound", "importance", "beta", "collapse", "text_vae", "conditional",
-        "two_level", "codebook", "prior_posterior", "live_vae", "disentanglement", "attributes", "denoising",
-        "information", "elbo_bars", "which_kl", "exponential_gaussian", "two_kls", "gradients", "iwae",
-        "amortisation", "flow_posterior", "outliers",
+        "curve_density", "bound_staircase", "mixture", "own_table", "capacity_wall", "latent_space",
+        "interpolation", "traversal", "arithmetic", "bound", "importance", "beta", "collapse", "text_vae",
+        "conditional", "two_level", "codebook", "prior_posterior", "live_vae", "disentanglement",
+        "attributes", "denoising", "information", "elbo_bars", "which_kl", "exponential_gaussian",
+        "two_kls", "gradients", "iwae", "amortisation", "flow_posterior", "outliers",
     ),
     "language": (
         "tokenizer_workbench", "vocabularies", "perplexity", "entropy_floor", "ngrams", "rare_words",

@@ -1,0 +1,169 @@
+"""Your own data: a reader's table, four models fitted before them, and which size two criteria choose."""
+
+from lab import ui
+from lab.ui import access
+from modules.latent import em
+from pages.latent.own_table import figures, lens
+
+OWN = "Own table"
+TYPED = lens.geyser()[:520].rpartition("\n")[0]
+UNITS = {"HMM": "an example"}
+REFERENCES = [
+    "Schwarz 1978, Estimating the dimension of a model (BIC)",
+    "Dempster, Laird, Rubin 1977, Maximum likelihood from incomplete data via the EM algorithm",
+    "Azzalini, Bowman 1990, A look at some data on the Old Faithful geyser",
+    "[GM] §3.2; [UDL] §16 (flows), §17.1.1 (mixtures)",
+]
+
+stage = ui.stage("Your own data", "A table of yours, four models, and how large each of them should be.")
+stage.scenes(
+    {
+        "Two clusters": ui.scene("Two components hold both clusters of eruptions: BIC turns up after them."),
+        "One Gaussian": ui.scene("A single Gaussian puts its top where few eruptions are.", size=1),
+        "Too many": ui.scene("Six components: the fitted curve falls on, BIC has long turned up.", size=6),
+        "A flow": ui.scene("Layers bend one Gaussian; they cost hundreds of parameters, and BIC minds.",
+                           model="flow", size=3, most=4),
+        "One factor": ui.scene("Irises: the colour is the posterior mean of a factor that flowers share.",
+                               data="irises", model="factor analysis", size=1),
+        "Kinds": ui.scene("Irises without their names: the colours are the components' posterior.",
+                          data="irises", size=3),
+        "Storms": ui.scene("A chain of two states finds the storms in the hours of a harbour.",
+                           data="harbour", model="HMM", size=2, most=4),
+        "Your table": ui.scene("Paste or upload your own CSV below the picture, then press Fit.",
+                               data=OWN),
+    }
+)  # fmt: skip
+
+
+@ui.cached
+def table(text: str, columns: str, kind: str) -> lens.Data:
+    return lens.read(text, columns, kind)
+
+
+def draw(found: lens.Compared, at: int, film=None) -> None:
+    """The rows under the model of one size, and the curves over sizes."""
+    if not found.rows:
+        return
+    at = min(at, len(found.rows))
+    left, right = ui.columns(2)
+    names, two = data.names, len(data.names) == 2 and kind != "HMM"
+    with left:
+        if two:
+            x, y = lens.plane(data)
+            grounds = [lens.density(model, data) for model in found.models]
+            top = float(max(p.max() for p in grounds[:2]))
+            fig = figures.ground(data.rows, x, y, grounds[at - 1], names, top)
+            moves: dict[str, list] = {"data.0.z": grounds}
+            alt = "Rows of the table on the density of the model"
+        else:
+            said = [lens.belief(model, kind, data) for model in found.models]
+            discrete = kind in ("mixture", "HMM")
+            colours = [figures.classes(v) if discrete else v.tolist() for v in said]
+            across, up, axes = lens.places(data)
+            fig = figures.beliefs(across, up, colours[at - 1], axes, bool(data.length), not discrete)
+            moves = {"data.0.marker.color": colours}
+            alt = f"Rows of the table, coloured by {lens.COLOURS[kind]}"
+        ui.figure(fig, key="rows", share=1.0, film=film, frames=moves if film else None, alt=alt,
+                  data={name: data.rows[:, i] for i, name in enumerate(names)})  # fmt: skip
+    with right:
+        sizes = range(1, len(found.rows) + 1)
+        ui.figure(
+            figures.sizes(found.rows, len(data.train), at, unit, lens.MODELS[kind]), key="sizes", share=1.0,
+            film=film, frames={f"layout.shapes.0.x{end}": list(sizes) for end in (0, 1)} if film else None,
+            data={"size": sizes, **{k: [row[k] for row in found.rows] for k in found.rows[0]}},
+            alt="Fitted and held-out nats and BIC over the size of the model",
+        )  # fmt: skip
+
+
+def rows_alone() -> None:
+    """The table before anything is fitted to it."""
+    across, up, axes = lens.places(data)
+    fig = figures.beliefs(across, up, [figures.PLAIN] * len(up), axes, bool(data.length), False)
+    ui.figure(fig, key="rows", share=0.8, alt="Rows of the table",
+              data={name: data.rows[:, i] for i, name in enumerate(data.names)})  # fmt: skip
+
+
+with stage.rail:
+    source = ui.choice("Data", [*lens.EXAMPLES, OWN], key="data", as_list=True)
+    kind = ui.choice("Model", list(lens.MODELS), key="model", as_list=True)
+    wanted = ui.text("Columns, with commas between", "", key="columns", max_chars=200, area=False,
+                     help="By name or number. Empty: all columns of numbers.")  # fmt: skip
+    most = ui.slider("Largest size", 1, 8, 6, key="most")
+with stage.below:
+    if source == OWN:
+        text = ui.text("Your table: a row a line, names first if it has any", TYPED, key="table",
+                       max_chars=200_000, area=True)  # fmt: skip
+        ui.upload("CSV", into="table")
+    else:
+        text = lens.EXAMPLES[source]()
+try:
+    data = table(text, wanted.strip(), kind)
+except ValueError as error:
+    ui.stop(str(error))
+unit = UNITS.get(kind, "a row")
+if data.said:
+    with stage.rail:
+        ui.caption(" ".join(data.said))
+of = (text, wanted, kind, most)
+with stage.picture:
+    if source == OWN:  # a reader's own stays in the reader's session
+        found = ui.job("Fit", lambda: lens.compared(data, kind, most), key="fit", of=of,
+                       show=lambda so_far: draw(so_far, len(so_far.rows)), before=rows_alone)  # fmt: skip
+        if found is None:
+            ui.wait("The picture is there when the sizes are fitted.")
+    else:
+        found = ui.found(
+            "Fit", lambda: lens.compared(data, kind, most), key="example", of=of, quick=True,
+            show=lambda so_far: draw(so_far, len(so_far.rows)), says="The film is there when all are fitted.",
+        )  # fmt: skip
+count = len(found.rows)
+film = ui.film(count, key="size", values=range(1, count + 1), default=min(2, count),
+               label=lens.MODELS[kind].capitalize(), seconds=0.8)  # fmt: skip
+bic, held = found.best("bic"), found.best("held")
+with stage.picture:
+    draw(found, film.at + 1, film)
+with stage.foot:
+    film.bar(captions=lens.captions(found, kind, unit), equations=lens.equations(found, len(data.train)))
+stage.metrics(
+    {
+        "Fitted on": f"{len(data.train)} × {data.length} rows" if data.length else f"{len(data.train)} rows",
+        "Held out": f"{len(data.held)} × {data.length} rows" if data.length else f"{len(data.held)} rows",
+        "Best by BIC": str(bic),
+        "Best held out": str(held),
+    }
+)
+
+with stage.below:
+    close = found.rows[bic - 1]["held"] - found.rows[held - 1]["held"]
+    ui.notice(
+        f"BIC chooses {bic}, the held-out likelihood {held}"
+        + ("." if bic == held else f", which is {close:.3f} nats {unit} better there.")
+        + f" Few examples are held out ({len(data.held)}), so small differences are luck. BIC counts "
+        "parameters: p ln N is its price for them; a network's many parameters do not all serve, so BIC is "
+        "hard on flows"
+        + (", and the step of a flow is chosen on what is held out." if kind == "flow" else ".")
+        + f" The picture's colours are {lens.COLOURS[kind]}." * (kind == "HMM" or len(data.names) != 2)
+    )
+    ui.check(
+        "Which size does BIC choose?", [str(k) for k in range(1, count + 1)], str(bic),
+        f"BIC is least at {bic}: {found.rows[bic - 1]['bic']:,.1f}.", veils=("sizes", "notice", "numbers"),
+    )  # fmt: skip
+    if source == OWN:
+        if access.closed():
+            ui.caption("Saving a run is closed here.")
+        elif ui.button("Save this size as a run", key="save"):
+            folder = lens.save(data, kind, film.at + 1, found)
+            ui.caption(f"Saved as {folder.parent.name}/{folder.name}: Models lists it, and pages that fit.")
+    else:
+        ui.program(
+            f"""
+            from pages.latent.own_table import lens
+
+            data = lens.read(lens.EXAMPLES[{source!r}](), {wanted.strip()!r}, {kind!r})
+            *_, (_, found) = lens.compared(data, {kind!r}, {most})
+            row = found.rows[{film.at}]
+            result = [row["bic"], row["held"]]
+            """,
+            shows=[found.rows[film.at]["bic"], found.rows[film.at]["held"]],
+        )
+    ui.source(em.EMDensity.bic, em.EMModel.fit, lens.compared, references=REFERENCES)
