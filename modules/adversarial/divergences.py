@@ -48,7 +48,9 @@ def smoothed_discriminator(p: Tensor, q: Tensor, real: float, fake: float = 0.0)
 
 def game_value(p: Tensor, q: Tensor, discriminator: Tensor) -> Tensor:
     """−E_p log D − E_q log(1 − D), which the discriminator makes small: (...)."""
-    return -torch.xlogy(p, discriminator).sum(-1) - torch.xlogy(q, 1 - discriminator).sum(-1)
+    # a bin that both leave empty has no D, and counts for nothing
+    of_p, of_q = torch.where(p > 0, discriminator, 1.0), torch.where(q > 0, 1 - discriminator, 1.0)
+    return -torch.xlogy(p, of_p).sum(-1) - torch.xlogy(q, of_q).sum(-1)
 
 
 def jensen_shannon_parts(p: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
@@ -87,50 +89,69 @@ class FDivergence(NamedTuple):
         f: convex, f(1) = 0 but for the game of the original GAN.
         slope: f′, which turns the ratio p/q into the best T.
         conjugate: f*(t) = sup_u ut − f(u).
-        bring: any real number into the domain of f*, rising: what a network's last layer needs.
+        bring: T(v), any real number into the domain of f*, rising: what a network's last layer needs.
+        of_brought: f*(T(v)) in closed form, for T(v) rounds to the end of the domain long before f* is large.
     """
 
     f: Callable[[Tensor], Tensor]
     slope: Callable[[Tensor], Tensor]
     conjugate: Callable[[Tensor], Tensor]
     bring: Callable[[Tensor], Tensor]
+    of_brought: Callable[[Tensor], Tensor]
 
     def divergence(self, p: Tensor, q: Tensor) -> Tensor:
-        """Σ q f(p/q) for q > 0: (...)."""
-        return (q * self.f(p / q)).sum(-1)
+        """Σ q f(p/q) for q > 0, or both 0: (...)."""
+        empty = (p == 0) & (q == 0)
+        return torch.where(empty, 0.0, q * self.f(torch.where(empty, 1.0, p / q))).sum(-1)
 
     def bound(self, p: Tensor, q: Tensor, t: Tensor) -> Tensor:
         """E_p T − E_q f*(T), at most the divergence."""
         return (p * t - q * self.conjugate(t)).sum(-1)
 
 
+# torch's softplus is cut off at 20, its logsigmoid is not: sp(v) is −logsigmoid(−v)
 F_DIVERGENCES: dict[str, FDivergence] = {
     "KL": FDivergence(
-        lambda u: torch.xlogy(u, u), lambda u: 1 + u.log(), lambda t: (t - 1).exp(), lambda v: v
+        lambda u: torch.xlogy(u, u),
+        lambda u: 1 + u.log(),
+        lambda t: (t - 1).exp(),
+        lambda v: v,
+        lambda v: (v - 1).exp(),
     ),
     "reverse KL": FDivergence(
-        lambda u: -u.log(), lambda u: -1 / u, lambda t: -1 - (-t).log(), lambda v: -(-v).exp()
+        lambda u: -u.log(),
+        lambda u: -1 / u,
+        lambda t: -1 - (-t).log(),
+        lambda v: -(-v).exp(),
+        lambda v: v - 1,
     ),
     "Pearson": FDivergence(
-        lambda u: (u - 1).square(), lambda u: 2 * (u - 1), lambda t: t.square() / 4 + t, lambda v: v
+        lambda u: (u - 1).square(),
+        lambda u: 2 * (u - 1),
+        lambda t: t.square() / 4 + t,
+        lambda v: v,
+        lambda v: v.square() / 4 + v,
     ),
     "squared Hellinger": FDivergence(
         lambda u: (u.sqrt() - 1).square(),
         lambda u: 1 - u.rsqrt(),
         lambda t: t / (1 - t),
-        lambda v: 1 - (-v).exp(),
+        lambda v: -(-v).expm1(),
+        lambda v: v.expm1(),
     ),
     "JS": FDivergence(  # 2 D_JS
         lambda u: torch.xlogy(u, u) - (u + 1) * ((1 + u) / 2).log(),
         lambda u: (2 * u / (1 + u)).log(),
         lambda t: -(2 - t.exp()).log(),
-        lambda v: LOG2 - F.softplus(-v),
+        lambda v: LOG2 + F.logsigmoid(v),
+        lambda v: -F.logsigmoid(-v) - LOG2,
     ),
     "GAN": FDivergence(  # 2 D_JS − 2 log 2
         lambda u: torch.xlogy(u, u) - (u + 1) * (1 + u).log(),
         lambda u: (u / (1 + u)).log(),
         lambda t: -(-t.expm1()).log(),
-        lambda v: -F.softplus(-v),
+        F.logsigmoid,
+        lambda v: -F.logsigmoid(-v),
     ),
 }
 
@@ -181,18 +202,21 @@ def gaussian_w2_squared(mean: Tensor, sd: Tensor, mean2: Tensor, sd2: Tensor) ->
 def gaussian_js(
     mean: Tensor, sd: Tensor, mean2: Tensor, sd2: Tensor, cells: int = 4001, reach: float = 12.0
 ) -> Tensor:
-    """D_JS of two Gaussians, which has no closed form: the rectangle rule over `reach` deviations."""
-    mean, sd, mean2, sd2 = torch.broadcast_tensors(*(v.double() for v in (mean, sd, mean2, sd2)))
-    low = torch.minimum(mean - reach * sd, mean2 - reach * sd2)
-    high = torch.maximum(mean + reach * sd, mean2 + reach * sd2)
-    x = low[..., None] + (high - low)[..., None] * torch.linspace(0, 1, cells, dtype=torch.float64)
-    log_p, log_q = (
-        gaussian_log_density(x, m[..., None], s[..., None]) for m, s in ((mean, sd), (mean2, sd2))
-    )
-    gap = log_p - log_q
-    # log p/m = log 2 − log(1 + q/p): nothing underflows where one density is 0
-    terms = log_p.exp() * (LOG2 - F.softplus(-gap)) + log_q.exp() * (LOG2 - F.softplus(gap))
-    return terms.sum(-1) * (high - low) / (cells - 1) / 2
+    """D_JS of two Gaussians, which has no closed form: the rectangle rule over `reach` deviations of each,
+    for its own half, so that the grid is as fine as what it is to see."""
+    mean, sd, mean2, sd2 = (v[..., None] for v in torch.broadcast_tensors(
+        *(v.double() for v in (mean, sd, mean2, sd2))
+    ))  # fmt: skip
+    t = torch.linspace(-reach, reach, cells, dtype=torch.float64)
+    weights = (-0.5 * t.square()).exp()
+    weights = weights / weights.sum()
+    halves = []
+    for m, s, m2, s2 in ((mean, sd, mean2, sd2), (mean2, sd2, mean, sd)):
+        x = m + s * t
+        gap = gaussian_log_density(x, m, s) - gaussian_log_density(x, m2, s2)
+        # log p/m = log 2 − log(1 + q/p): nothing underflows where one density is 0
+        halves.append((weights * (LOG2 + F.logsigmoid(gap))).sum(-1))
+    return (sum(halves) / 2).clamp(max=LOG2)
 
 
 def gaussian_log_density(x: Tensor, mean: Tensor, sd: Tensor) -> Tensor:

@@ -40,7 +40,12 @@ class MinibatchStd(nn.Module):
 
 
 def packed(x: Tensor, size: int) -> Tensor:
-    """`size` examples joined as one: (B, C, ...) -> (B // size, size · C, ...); a rest is left out."""
+    """`size` examples joined as one: (B, C, ...) -> (B // size, size · C, ...); a rest is left out.
+
+    A batch that is smaller than a pack makes one, its examples repeated in turns: real and made ones alike.
+    """
+    if 0 < len(x) < size:
+        x = x[torch.arange(size, device=x.device) % len(x)]
     whole = len(x) // size * size
     return x[:whole].unflatten(0, (-1, size)).flatten(1, 2)
 

@@ -27,6 +27,7 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution, Independent, Normal, Uniform
 
+from modules.adversarial.diversity import MinibatchStd
 from modules.adversarial.judges import judges_of
 from modules.adversarial.losses import LOSSES, clip_weights, gradient_penalty, with_spectral_norm
 from modules.adversarial.players import Players, Turn
@@ -80,7 +81,13 @@ class Game(Players):
         self.looked = 0  # batches of this evaluation
 
     def enter(self, generator: nn.Module, discriminator: nn.Module) -> None:
-        """Take both networks: z (B, K) -> x (B, ...), and x (B, ...) -> (B,)."""
+        """Take both networks: z (B, K) -> x (B, ...), and x (B, ...) -> (B,).
+
+        Raises:
+            ValueError: a penalty on a D that sees how much its batch varies.
+        """
+        if self.penalty and any(isinstance(module, MinibatchStd) for module in discriminator.modules()):
+            raise ValueError("A penalty judges examples one by one: take no minibatch std, or no penalty.")
         self.generator = generator
         self.discriminator = with_spectral_norm(discriminator) if self.spectral else discriminator
         self.averaged = copy.deepcopy(generator).requires_grad_(False) if self.ema else None
@@ -187,6 +194,14 @@ class Game(Players):
         """The game's loss of what G has made."""
         of_fake = self.judge(fake, **given)
         return self.game.generator(of_fake, self.judge(x, **given) if self.game.in_pairs else of_fake)
+
+    def checked(self, loss: Tensor) -> Tensor:
+        if not self.game.bounded and not bool(loss.detach().isfinite()):
+            raise ValueError(
+                f"The f-divergence's loss is {float(loss):g}: D's output is beyond what {loss.dtype} can "
+                "take e to the power of. Lower the rate, or take JS, GAN or Pearson, which grow slowly."
+            )
+        return loss
 
     def turns(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Iterator[Turn]:
         yield from self.turn_of_discriminator(x, generator, **given)

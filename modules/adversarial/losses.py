@@ -55,9 +55,11 @@ class GameLoss:
 
     Attributes:
         in_pairs: whether the generator's loss depends on real examples.
+        bounded: whether it is a number for every output of D that is one.
     """
 
     in_pairs: ClassVar[bool] = False
+    bounded: ClassVar[bool] = True
 
     def __init__(self, reduction: Reduction = "mean") -> None:
         if reduction not in ("mean", "sum"):
@@ -142,7 +144,12 @@ class Energy(GameLoss):
 
 
 class FGame(GameLoss):
-    """The variational bound of an f-divergence; f is brought into the domain of its conjugate."""
+    """The variational bound of an f-divergence; f is brought into the domain of its conjugate.
+
+    Some of its terms grow like e^|f|: beyond the dtype's range they are +∞, see `Game.checked`.
+    """
+
+    bounded = False
 
     def __init__(self, reduction: Reduction = "mean", divergence: str = "KL") -> None:
         super().__init__(reduction)
@@ -151,11 +158,10 @@ class FGame(GameLoss):
         self.row = F_DIVERGENCES[divergence]
 
     def discriminator(self, real: Tensor, fake: Tensor) -> Tensor:
-        conjugate = self.row.conjugate(self.row.bring(fake))
-        return self.reduce(conjugate) - self.reduce(self.row.bring(real))
+        return self.reduce(self.row.of_brought(fake)) - self.reduce(self.row.bring(real))
 
     def generator(self, fake: Tensor, real: Tensor) -> Tensor:
-        return -self.reduce(self.row.conjugate(self.row.bring(fake)))
+        return -self.reduce(self.row.of_brought(fake))
 
 
 class Wasserstein(GameLoss):

@@ -41,13 +41,17 @@ class Players(Module):
         next is asked for."""
         raise NotImplementedError
 
+    def checked(self, loss: Tensor) -> Tensor:
+        """The loss of a turn, as it is lowered; a game refuses what is no number."""
+        return loss
+
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         (x, given), players = self.unpack(batch), self.players()
         optimizers = dict(zip(players, cast(list, self.optimizers()), strict=True))
         shown: Tensor | None = None
         for whose, loss in self.turns(x, **given):
             optimizers[whose].zero_grad()
-            self.manual_backward(loss, inputs=players[whose])
+            self.manual_backward(self.checked(loss), inputs=players[whose])
             optimizers[whose].step()
             self.log_metric("train", whose[0], loss.detach())
             if whose == "discriminator" or shown is None:

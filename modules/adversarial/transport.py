@@ -61,12 +61,31 @@ def _solved(result: object, what: str) -> object:
     return result
 
 
+def _balanced(p: Tensor, q: Tensor) -> None:
+    """Refuse two heaps between which nothing can be moved.
+
+    Raises:
+        ValueError: they have different sums or numbers of bins, or a negative entry.
+    """
+    if p.shape[-1] != q.shape[-1]:
+        raise ValueError(f"p has {p.shape[-1]} bins, q {q.shape[-1]}: both need the same.")
+    p, q = p.detach(), q.detach()
+    masses = p.double().sum(-1), q.double().sum(-1)
+    room = 1e-5 if torch.float32 in (p.dtype, q.dtype) else 1e-7
+    if (
+        not bool(((masses[0] - masses[1]).abs() <= room * masses[0].abs()).all())
+        or min((float(t.min()) for t in (p, q) if t.numel()), default=0.0) < -room
+    ):
+        raise ValueError("p and q must be at least 0 and have the same sum, or nothing can be moved.")
+
+
 def primal(p: Tensor, q: Tensor, cost: Tensor) -> Plan:
     """The cheapest plan.
 
     Raises:
         ValueError: p and q have different sums, or a negative entry.
     """
+    _balanced(p, q)
     matrix = csr_array(constraints(len(p)).numpy())
     mass = torch.cat([p, q]).double().numpy()
     c = cost.double().T.reshape(-1).numpy()  # column by column
@@ -79,8 +98,9 @@ def dual(p: Tensor, q: Tensor, cost: Tensor) -> Potentials:
     """The best prices, f_i + h_j ≤ C_ij; where they stay undetermined, h_1 = 0 fixes their common constant.
 
     Raises:
-        ValueError: p and q have different sums.
+        ValueError: p and q have different sums, or a negative entry.
     """
+    _balanced(p, q)
     size = len(p)
     matrix = csr_array(constraints(size).T.numpy())
     worth = torch.cat([p, q]).double().numpy()
@@ -97,6 +117,7 @@ def lipschitz_dual(p: Tensor, q: Tensor, bound: float = 1.0) -> tuple[Tensor, fl
     Solved by hand: Σ f_i (p_i − q_i) = −Σ_i (f_{i+1} − f_i) cumsum(p − q)_i, so that each step is of full
     size and against the sign of the earth that is carried across it.
     """
+    _balanced(p, q)
     carried = (p - q).double().cumsum(0)[:-1]
     steps = -bound * carried.sign()
     f = torch.cat([torch.zeros(1, dtype=torch.float64), steps.cumsum(0)])
@@ -105,6 +126,7 @@ def lipschitz_dual(p: Tensor, q: Tensor, bound: float = 1.0) -> tuple[Tensor, fl
 
 def w1_bins(p: Tensor, q: Tensor) -> Tensor:
     """W₁ of tables on a line whose bins are 1 apart, Σ |cumsum(p − q)|: (..., K) -> (...)."""
+    _balanced(p, q)
     return (p - q).cumsum(-1).abs().sum(-1)
 
 
@@ -113,7 +135,12 @@ def wasserstein_1d(x: Tensor, y: Tensor, power: float = 1.0) -> Tensor:
 
     Shapes:
         x, y: (..., N) -> (...)
+
+    Raises:
+        ValueError: the samples have different sizes.
     """
+    if x.shape[-1] != y.shape[-1]:
+        raise ValueError(f"The samples have {x.shape[-1]} and {y.shape[-1]} points: take as many of each.")
     return (x.sort(-1).values - y.sort(-1).values).abs().pow(power).mean(-1)
 
 
@@ -122,7 +149,14 @@ def assignment(x: Tensor, y: Tensor, power: float = 1.0) -> tuple[Tensor, Tensor
 
     Shapes:
         x, y: (N, D)
+
+    Raises:
+        ValueError: the clouds have different sizes or dimensions.
     """
+    if x.shape != y.shape:
+        raise ValueError(
+            f"The clouds are {tuple(x.shape)} and {tuple(y.shape)}: take as many points of as many numbers."
+        )
     cost = torch.cdist(x.double(), y.double(), compute_mode="donot_use_mm_for_euclid_dist") ** power
     spared = cost.detach() - cost.detach().min(0).values  # prices that change no order of the plans,
     spared = spared - spared.min(1, keepdim=True).values  # and spare a third of the search

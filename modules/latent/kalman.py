@@ -6,24 +6,28 @@ Filter, for t = 1, 2, …: predict m = A m, P = A P Aᵀ + Q, then correct with 
 m += G (x_t − C m), P −= G C P. Each x_t | past is Gaussian, and log p(x) is their sum. The smoother goes back
 with J = P_t Aᵀ (A P_t Aᵀ + Q)⁻¹. Both equal conditioning in the one large Gaussian of all z and x.
 
-A frame that is missing (NaN) is not corrected for.
+What is missing (NaN) is not corrected for: of a frame, the entries that are there count with their rows of C
+and their part of R, each sequence by itself.
 
-Shapes: x (B, T, D), z (T, K): A, Q, P_1 (K, K), C (D, K), R (D, D). Covariances do not depend on x; where
-frames are missing they must be so in all sequences of a batch.
+Shapes: x (B, T, D), z (T, K): A, Q, P_1 (K, K), C (D, K), R (D, D). Covariances do not depend on x, only on
+which entries are there.
 
 References: Kalman 1960; Rauch, Tung, Striebel 1965; [DGM], list of models.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.distributions import MultivariateNormal
+
+LOG_2PI = math.log(2 * math.pi)
 
 
 @dataclass(frozen=True)
 class Beliefs:
-    """Gaussian beliefs about each z_t: means (B, T, K), covariances (T, K, K); log p(x_t | past) (B, T)."""
+    """Gaussian beliefs about each z_t: means (B, T, K), covariances (T, K, K), or (B, T, K, K) where sequences
+    miss different entries; log p(x_t | past) (B, T) of the entries that are there."""
 
     means: Tensor
     covariances: Tensor
@@ -48,41 +52,49 @@ class LinearDynamicalSystem:
 
     def filter(self, x: Tensor) -> Beliefs:
         """p(z_t | x_1..t)."""
-        C, R = self.emission, self.emission_noise
-        mean, covariance = self.first_mean.expand(len(x), -1), self.first_covariance
+        there = ~x.isnan()
+        # sequences that miss the same share their covariances: G of them, 1 or B
+        alike = len(x) > 0 and bool((there == there[0]).all())
+        seen = there[:1] if alike else there
+        mean, covariance = self.first_mean.expand(len(x), -1), self.first_covariance.expand(len(seen), -1, -1)
         means, covariances, log_steps = [], [], []
         for t in range(x.shape[1]):
             if t:
                 mean = mean @ self.transition.T
                 covariance = self.transition @ covariance @ self.transition.T + self.transition_noise
-            if bool(x[:, t].isnan().any()):
-                log_steps.append(x.new_zeros(len(x)))
-            else:
-                spread = C @ covariance @ C.T + R  # of x_t given the past
-                expected = mean @ C.T
-                log_steps.append(MultivariateNormal(expected, spread).log_prob(x[:, t]))
-                gain = torch.linalg.solve(spread, C @ covariance).T  # (K, D)
-                mean = mean + (x[:, t] - expected) @ gain.T
-                covariance = covariance - gain @ C @ covariance
+            # an entry that is missing: a row of C that is 0, and a 0 that was seen with variance 1
+            at = seen[:, t].to(covariance)
+            C = self.emission * at[:, :, None]  # (G, D, K)
+            R = self.emission_noise * at[:, :, None] * at[:, None] + torch.diag_embed(1 - at)
+            spread = C @ covariance @ C.mT + R  # of x_t given the past
+            error = torch.where(there[:, t], x[:, t] - mean @ self.emission.T, 0.0)
+            root = torch.linalg.cholesky(spread)
+            white = torch.linalg.solve_triangular(root, error[..., None], upper=False)[..., 0]
+            squares = white.square().sum(1) + LOG_2PI * there[:, t].sum(1).to(white)
+            log_steps.append(-0.5 * squares - root.diagonal(dim1=-2, dim2=-1).log().sum(-1))
+            gain = torch.linalg.solve(spread, C @ covariance).mT  # (G, K, D)
+            mean = mean + (gain @ error[..., None])[..., 0]
+            covariance = covariance - gain @ C @ covariance
             means.append(mean)
             covariances.append(covariance)
-        return Beliefs(torch.stack(means, 1), torch.stack(covariances), torch.stack(log_steps, 1))
+        spreads = torch.stack(covariances, 1)
+        return Beliefs(torch.stack(means, 1), spreads[0] if alike else spreads, torch.stack(log_steps, 1))
 
     def smooth(self, x: Tensor) -> Beliefs:
         """p(z_t | x), from the last step back."""
         found = self.filter(x)
         A, Q = self.transition, self.transition_noise
-        mean, covariance = found.means[:, -1], found.covariances[-1]
+        mean, covariance = found.means[:, -1], found.covariances[..., -1, :, :]
         means, covariances = [mean], [covariance]
         for t in range(x.shape[1] - 2, -1, -1):
-            before, spread = found.means[:, t], found.covariances[t]
+            before, spread = found.means[:, t], found.covariances[..., t, :, :]
             predicted = A @ spread @ A.T + Q
-            back = torch.linalg.solve(predicted, A @ spread).T  # J
-            mean = before + (mean - before @ A.T) @ back.T
-            covariance = spread + back @ (covariance - predicted) @ back.T
+            back = torch.linalg.solve(predicted, A @ spread).mT  # J
+            mean = before + (back @ (mean - before @ A.T)[..., None])[..., 0]
+            covariance = spread + back @ (covariance - predicted) @ back.mT
             means.append(mean)
             covariances.append(covariance)
-        return Beliefs(torch.stack(means[::-1], 1), torch.stack(covariances[::-1]), found.log_steps)
+        return Beliefs(torch.stack(means[::-1], 1), torch.stack(covariances[::-1], -3), found.log_steps)
 
     def joint(self, length: int) -> tuple[Tensor, Tensor]:
         """Mean and covariance of (z_1..T, x_1..T) stacked, the referee: T (K + D) numbers."""

@@ -1,6 +1,7 @@
 """Divergences and transport against the numbers of the specification, grids, and linear programs."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -304,3 +305,81 @@ def test_samples_go_in_their_order_and_clouds_by_assignment() -> None:
 def test_heaps_of_different_size_are_refused() -> None:
     with pytest.raises(ValueError, match="same sum"):
         tp.primal(f64(0.5, 0.5), f64(0.5, 0.6), tp.distances(2))
+
+
+# --- edges -------------------------------------------------------------------------------------------
+
+CLOSED = {  # f*(T(v)), by hand
+    "KL": lambda v: np.exp(v - 1), "reverse KL": lambda v: v - 1, "Pearson": lambda v: v * v / 4 + v,
+    "squared Hellinger": np.expm1, "JS": lambda v: np.logaddexp(0, v) - LOG2,
+    "GAN": lambda v: np.logaddexp(0, v),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", dv.F_DIVERGENCES)
+def test_the_conjugate_of_a_brought_output_is_its_closed_form(name: str, dtype: torch.dtype) -> None:
+    row, info = dv.F_DIVERGENCES[name], torch.finfo(dtype)
+    v = torch.cat([torch.linspace(-100, 100, 801), torch.tensor([-1e4, -1e3, 1e3, 1e4])]).to(dtype)
+    v.requires_grad_()
+    found = row.of_brought(v)
+    with np.errstate(over="ignore"):
+        truth = torch.from_numpy(CLOSED[name](v.detach().double().numpy()))
+    within = truth.abs() < info.max
+    assert within.sum() > 700 and not found.isnan().any()
+    torch.testing.assert_close(found[within].double(), truth[within], rtol=100 * info.eps, atol=4 * info.eps)
+    assert (found[~within] == math.inf).all()
+    (slope,) = torch.autograd.grad(found[within].sum(), v)
+    assert slope[within].isfinite().all() and (name == "Pearson" or (slope[within] >= 0).all())
+    if name in ("reverse KL", "JS", "GAN", "Pearson"):
+        assert within.all() and slope.isfinite().all()
+    # by its definition: sup_u ut − f(u), over a fine grid of u
+    some = torch.linspace(-3, 3, 13, dtype=torch.float64)
+    u = torch.logspace(-8, 8, 200_001, dtype=torch.float64)
+    for one in some:
+        t = row.bring(one)
+        if name == "Pearson" and t < -2:
+            continue  # u would have to be negative
+        supremum = (u * t - row.f(u)).max()
+        assert float(row.of_brought(one)) == pytest.approx(float(supremum), abs=1e-5, rel=1e-5)
+
+
+def test_distances_refuse_what_has_no_answer() -> None:
+    five, three = torch.randn(5, 2), torch.randn(3, 2)
+    for x, y in ((five, three), (five, five[:, :1])):
+        with pytest.raises(ValueError, match="as many points"):
+            tp.assignment(x, y)
+    with pytest.raises(ValueError, match="5 and 1 points"):
+        tp.wasserstein_1d(torch.randn(5), torch.randn(1))
+    cost = tp.distances(3)
+    for p, q in ((f64(0.5, 0.3, 0.1), f64(0.2, 0.3, 0.5)), (f64(1.2, -0.2, 0.0), f64(0.2, 0.3, 0.5))):
+        for asked in (
+            partial(tp.dual, cost=cost),
+            partial(tp.primal, cost=cost),
+            tp.lipschitz_dual,
+            tp.w1_bins,
+        ):
+            with pytest.raises(ValueError, match="same sum"):
+                asked(p, q)
+    with pytest.raises(ValueError, match="3 bins, q 2"):
+        tp.w1_bins(f64(0.5, 0.3, 0.2), f64(0.5, 0.5))
+
+
+def test_jensen_shannon_of_gaussians_stops_at_log_2() -> None:
+    far = torch.logspace(-2, 6, 161, dtype=torch.float64)
+    for sd, sd2 in ((1.0, 1.0), (0.1, 0.1), (1e-3, 1.0), (1e3, 1e-3)):
+        js = dv.gaussian_js(torch.zeros(()), f64(sd), far, f64(sd2))
+        assert (js <= LOG2).all() and (js >= 0).all()
+        if sd == sd2:
+            assert (js.diff() >= -1e-9).all() and js[-1].item() == pytest.approx(LOG2, abs=1e-12)
+
+
+def test_a_bin_that_both_leave_empty_counts_for_nothing() -> None:
+    p, q = f64(0.5, 0.5, 0.0, 0.0), f64(0.0, 0.25, 0.75, 0.0)
+    best = dv.optimal_discriminator(p, q)
+    assert best[-1].isnan()
+    close(dv.game_value(p, q, best), 2 * LOG2 - 2 * dv.jensen_shannon(p, q), 1e-12)
+    full = f64(0.5, 0.25, 0.25, 0.0), f64(0.25, 0.25, 0.5, 0.0)
+    for name, row in dv.F_DIVERGENCES.items():
+        close(row.divergence(*full), row.divergence(*(t[:3] for t in full)), 1e-12)
+        assert name in CLOSED

@@ -9,7 +9,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.adversarial import diversity
+from modules.adversarial.dcgan import DCGAN
 from modules.adversarial.divergences import total_variation
+from modules.adversarial.gan import GAN
 from modules.adversarial.losses import (
     LOSSES,
     Energy,
@@ -271,3 +273,47 @@ def test_top_k_and_the_orthogonal_penalty() -> None:
     assert set(two.nonzero().flatten().tolist()) == set(scores.topk(2).indices.tolist())
     with pytest.raises(ValueError, match="from 1 to 6"):
         diversity.most_realistic(scores, 7)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_critic_of_reverse_kl_outlives_laws_that_are_far_apart(seed: int) -> None:
+    """N(4, 1) against N(−4, 1), D alone: once −e^(−f) rounded to 0 its logarithm was no number."""
+    torch.manual_seed(seed)
+    critic = nn.Sequential(nn.Linear(1, 32), nn.ReLU(), nn.Linear(32, 1))
+    optimizer, game = torch.optim.Adam(critic.parameters(), 1e-2), FGame(divergence="reverse KL")
+    for _ in range(300):
+        real, fake = torch.randn(256, 1) + 4, torch.randn(256, 1) - 4
+        loss = game.discriminator(critic(real)[:, 0], critic(fake)[:, 0])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        assert loss.isfinite()
+    assert loss < -5 and all(p.isfinite().all() for p in critic.parameters())
+
+
+def test_a_loss_beyond_the_dtype_is_refused_in_a_sentence() -> None:
+    model = GAN(loss="f-divergence", loss_settings={"divergence": "squared Hellinger"})
+    with torch.no_grad():
+        model.discriminator.head.bias.fill_(1e4)
+    whose, loss = next(model.turns(torch.randn(8, 2)))
+    assert whose == "discriminator" and float(loss) == math.inf
+    with pytest.raises(ValueError, match="Lower the rate, or take JS"):
+        model.checked(loss)
+    assert GAN().checked(torch.tensor(1.0)) == 1.0
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 7])
+def test_a_last_batch_below_a_pack_is_one_pack(rows: int) -> None:
+    x = torch.randn(rows, 2, requires_grad=True)
+    joined = diversity.packed(x, 4)
+    assert joined.shape == (1, 8) and torch.equal(joined[0, : 2 * min(rows, 4)], x[:4].flatten())
+    model = GAN(pack=4)
+    for _, loss in model.turns(x.detach()):
+        assert loss.isfinite()
+
+
+def test_a_penalty_refuses_a_critic_that_sees_its_batch() -> None:
+    with pytest.raises(ValueError, match="one by one: take no minibatch std"):
+        GAN(loss="Wasserstein", penalty=10.0, minibatch_std=True)
+    with pytest.raises(ValueError, match="one by one: take no minibatch std"):
+        DCGAN(loss="Wasserstein", penalty=10.0, minibatch_std=True, batch_norm=False)

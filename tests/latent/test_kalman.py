@@ -1,5 +1,6 @@
 """The Kalman filter and smoother against known numbers and the one large Gaussian of everything."""
 
+import dataclasses
 import math
 
 import pytest
@@ -40,27 +41,54 @@ def planar() -> LinearDynamicalSystem:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("hole", [False, True])
-def test_equals_dense_conditioning(planar: LinearDynamicalSystem, hole: bool) -> None:
-    _, x = planar.sample(2, 4, torch.Generator().manual_seed(0))
-    seen = torch.ones(4, 3, dtype=torch.bool)
-    if hole:
-        seen[1] = False
-    x = torch.where(seen, x, math.nan)
-    mean, covariance = planar.joint(4)
-    observed = torch.cat([torch.zeros(8, dtype=torch.bool), seen.flatten()])
-    smoothed = planar.smooth(x)
-    for i in range(2):
-        values = x[i][seen]
-        whole = MultivariateNormal(mean[observed], covariance[observed][:, observed])
-        close(smoothed.log_prob[i], whole.log_prob(values), 1e-9)
-        m, c = conditioned(mean, covariance, observed, values)
-        close(smoothed.means[i].flatten(), m[:8], 1e-9)
-        for t in range(4):
-            close(smoothed.covariances[t], c[2 * t : 2 * t + 2, 2 * t : 2 * t + 2], 1e-9)
-    if hole:  # nothing was learned there: the filter only predicts
-        before = planar.filter(x)
-        close(before.means[:, 1], before.means[:, 0] @ planar.transition.T, 1e-12)
+def dense(system: LinearDynamicalSystem, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Means (T, K), covariances (T, K, K) and log p of one sequence (T, D), from the one large Gaussian of
+    all states and the entries that are there."""
+    length, k = len(x), len(system.transition)
+    mean, covariance = system.joint(length)
+    seen = torch.cat([torch.zeros(length * k, dtype=torch.bool), ~x.flatten().isnan()])
+    keep = seen | (torch.arange(len(seen)) < length * k)
+    values = x[~x.isnan()]
+    m, c = conditioned(mean[keep], covariance[keep][:, keep], seen[keep], values)
+    spreads = torch.stack([c[k * t : k * t + k, k * t : k * t + k] for t in range(length)])
+    log_p = MultivariateNormal(mean[seen], covariance[seen][:, seen]).log_prob(values)
+    return m.reshape(length, k), spreads, log_p
+
+
+HOLES = {
+    "none": [],
+    "a frame": [(slice(None), 1)],
+    "one sensor": [(slice(None), 1, 0), (slice(None), 2, slice(1, 3))],
+    "one sequence's": [(0, 1), (1, 2, 1), (2, 0), (2, 3, 0)],
+}
+
+
+@pytest.mark.parametrize("hole", HOLES)
+def test_equals_dense_conditioning(planar: LinearDynamicalSystem, hole: str) -> None:
+    noise = f64([[0.3, 0.1, 0.0], [0.1, 0.2, -0.1], [0.0, -0.1, 0.4]])  # sensors' noises depend on each other
+    system = dataclasses.replace(planar, emission_noise=noise)
+    _, x = system.sample(3, 4, torch.Generator().manual_seed(0))
+    for at in HOLES[hole]:
+        x[at] = math.nan
+    filtered, smoothed = system.filter(x), system.smooth(x)
+    for i in range(3):
+        means, spreads, log_p = dense(system, x[i])
+        close(smoothed.log_prob[i], log_p, 1e-9)
+        close(smoothed.means[i], means, 1e-9)
+        found = smoothed.covariances if smoothed.covariances.ndim == 3 else smoothed.covariances[i]
+        close(found, spreads, 1e-9)
+        for t in range(1, 5):
+            if x[i, :t].isnan().all():
+                continue
+            close(filtered.means[i, t - 1], dense(system, x[i, :t])[0][-1], 1e-9)
+    if hole == "a frame":  # nothing was learned there: the filter only predicts
+        close(filtered.means[:, 1], filtered.means[:, 0] @ system.transition.T, 1e-12)
+        assert filtered.covariances.ndim == 3
+
+
+def test_no_sequences_have_no_beliefs(planar: LinearDynamicalSystem) -> None:
+    none = planar.smooth(torch.zeros(0, 4, 3, dtype=torch.float64))
+    assert none.means.shape == (0, 4, 2) and none.log_prob.shape == (0,)
 
 
 def test_samples_have_the_joint_moments(planar: LinearDynamicalSystem) -> None:
