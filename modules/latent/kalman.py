@@ -26,7 +26,7 @@ LOG_2PI = math.log(2 * math.pi)
 
 @dataclass(frozen=True)
 class Beliefs:
-    """Gaussian beliefs about each z_t: means (B, T, K), covariances (T, K, K), or (B, T, K, K) where sequences
+    """Beliefs about each z_t: means (B, T, K), covariances (T, K, K), or (B, T, K, K) where sequences
     miss different entries; log p(x_t | past) (B, T) of the entries that are there."""
 
     means: Tensor
