@@ -63,8 +63,9 @@ def bernoulli(x: Tensor, keys: Tensor) -> Tensor:
 
 
 def dequantize(x: Tensor, keys: Tensor) -> Tensor:
-    """Whole numbers x -> x + u with u uniform in [0, 1), by each example's key (B,)."""
-    return x + keyed_uniform(keys, x[0].numel()).view_as(x)
+    """Whole numbers x -> x + u with u uniform in [0, 1), by each example's key (B,); below x + 1 where the
+    sum would round to it."""
+    return torch.minimum(x + keyed_uniform(keys, x[0].numel()).view_as(x), torch.nextafter(x + 1, x))
 
 
 def resize(x: Tensor, size: int) -> Tensor:

@@ -216,7 +216,7 @@ def gaussian_js(
         gap = gaussian_log_density(x, m, s) - gaussian_log_density(x, m2, s2)
         # log p/m = log 2 − log(1 + q/p): nothing underflows where one density is 0
         halves.append((weights * (LOG2 + F.logsigmoid(gap))).sum(-1))
-    return (sum(halves) / 2).clamp(max=LOG2)
+    return ((halves[0] + halves[1]) / 2).clamp(max=LOG2)
 
 
 def gaussian_log_density(x: Tensor, mean: Tensor, sd: Tensor) -> Tensor:

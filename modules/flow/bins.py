@@ -34,7 +34,7 @@ class PiecewiseLinear(Monotone):
         before = edges(phi)
         c = (z.clamp(0, 1) * self.count).long().clamp(max=self.count - 1)  # counted from 0
         rise = pick(phi, c)
-        x = pick(before, c) + (z * self.count - c) * rise
+        x = (pick(before, c) + (z * self.count - c) * rise).clamp(0, 1)  # rounded rises may sum to more
         inside = (z >= 0) & (z <= 1)
         return torch.where(inside, x, z), torch.where(inside, (rise * self.count).log(), 0.0)
 
@@ -43,7 +43,7 @@ class PiecewiseLinear(Monotone):
         before = edges(phi)
         c = bin_of(before, x)
         rise = pick(phi, c)
-        z = (c + (x - pick(before, c)) / rise) / self.count
+        z = (c + ((x - pick(before, c)) / rise).clamp(0, 1)) / self.count
         inside = (x >= 0) & (x <= 1)
         return torch.where(inside, z, x), torch.where(inside, -(rise * self.count).log(), 0.0)
 
@@ -77,7 +77,7 @@ class SquareRootBins(Monotone):
         top = before[..., -1]
         inside = (x >= 0) & (x <= top)
         root = torch.where(inside, root, 0.5)
-        z = (c + root**2 / rise) / self.count
+        z = (c + (root**2 / rise).clamp(max=1)) / self.count
         tiny = torch.finfo(x.dtype).tiny ** 0.5
         slope = (2 * root.clamp(min=tiny) / (rise * self.count)).log()
         tail = torch.where(x > top, x - top + 1, x)

@@ -109,12 +109,12 @@ class Quantile(FlowLayer):
     def scores(self, x: Tensor) -> Mapped:
         """z = Φ⁻¹(F(x)) of every coordinate, and its log slope.
 
-        Above the median from 1 − F, else far quantiles would round to 1.
+        By log F, and above the median by log(1 − F): far quantiles would round to 0 and 1.
         """
-        u = (x[..., None] - self.means) / self.sigmas
-        below = (self.weights * torch.special.ndtr(u)).sum(-1)
-        above = (self.weights * torch.special.ndtr(-u)).sum(-1)
-        lower = torch.special.ndtri(torch.minimum(below, above))  # ≤ 0
+        u, log_weights = (x[..., None] - self.means) / self.sigmas, self.weights.log()
+        below = (log_weights + torch.special.log_ndtr(u)).logsumexp(-1)
+        above = (log_weights + torch.special.log_ndtr(-u)).logsumexp(-1)
+        lower = log_ndtri(torch.minimum(below, above))  # ≤ 0
         z = torch.where(below < above, lower, -lower)
         return z, self.log_density(x) + 0.5 * z**2 + 0.5 * LOG_2PI
 
@@ -125,3 +125,20 @@ class Quantile(FlowLayer):
     def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
         z, slope = self.scores(x)
         return z, slope.sum(-1)
+
+
+def log_ndtri(log_p: Tensor) -> Tensor:
+    """The z ≤ 0 with log Φ(z) = log p, for log p ≤ log ½, to the last digits however far out.
+
+    Newton's steps for log Φ, which is concave: from below they come nearer each time.
+    """
+
+    def slope(z: Tensor) -> Tensor:
+        return (-0.5 * z.square() - 0.5 * LOG_2PI - torch.special.log_ndtr(z)).exp()
+
+    with torch.no_grad():
+        z = -(-2 * log_p).clamp(min=0).sqrt()
+        for _ in range(8):
+            z = z - (torch.special.log_ndtr(z) - log_p) / slope(z)
+    step = (torch.special.log_ndtr(z) - log_p) / slope(z)  # once more, for its gradient in log p
+    return (z - step).clamp(max=0)

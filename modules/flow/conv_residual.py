@@ -47,7 +47,7 @@ class TangentConv(TangentMLP):
         for layer in self.layers:
             kernel, bias = layer.weight, layer.bias
             norm = conv_norm(kernel, self.shape[1:])  # type: ignore[arg-type]
-            found.append((kernel * (self.coefficient / norm).clamp(max=1.0), bias))  # type: ignore[operator]
+            found.append((kernel * (self.coefficient / norm.clamp(min=self.coefficient)), bias))  # type: ignore[operator]
         return found  # type: ignore[return-value]
 
     def linearise(

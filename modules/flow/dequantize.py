@@ -126,6 +126,11 @@ class Margins(FlowLayer):
         return h * self.map.count, -self.slope(z, -slope)
 
 
+def between(x: Tensor, u: Tensor) -> Tensor:
+    """x + u of whole numbers and noise in [0, 1), below x + 1 also where the sum would round to it."""
+    return torch.minimum(x + u, torch.nextafter(x + 1, x))
+
+
 class UniformNoise(nn.Module):
     """u ~ U[0, 1)^D whatever x is."""
 

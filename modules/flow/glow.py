@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from modules.base import Mean, Split, require
 from modules.flow.coupling import Coupling, halves
-from modules.flow.dequantize import Levels, Margins, UniformNoise, VariationalNoise, bits_per_dim
+from modules.flow.dequantize import Levels, Margins, UniformNoise, VariationalNoise, between, bits_per_dim
 from modules.flow.flow import Flow
 from modules.flow.image import Conv1x1, MultiScale, Squeeze, level_shapes
 from modules.flow.layer import FlowLayer, FlowStack
@@ -135,7 +135,7 @@ class Glow(Flow):
     def dequantized(self, x: Tensor, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """x of whole numbers -> x + u in [0, K), log q(u|x) (B,)."""
         u, log_q = self.dequantizer(self.shaped(x), generator)
-        return self.shaped(x) + u, log_q
+        return between(self.shaped(x), u), log_q
 
     def elbo(
         self, x: Tensor, context: Tensor | None = None, generator: torch.Generator | None = None

@@ -17,6 +17,7 @@ None. Any layer stacks with any other of the same shape.
 References: Papamakarios et al. 2021, arXiv:1912.02762; [UDL] 16.2; [GM] 3.12.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 import torch
@@ -117,9 +118,15 @@ def last_of(steps: Iterator[Mapped]) -> Mapped:
 def increasing_root(f: Callable[[Tensor], Mapped], y: Tensor, iterations: int = 200) -> Tensor:
     """The h with f(h) = y, for every entry of y; f is increasing and answers (value, log slope).
 
-    Newton's steps where they stay inside of a bracket, its middle elsewhere: never worse than bisection.
-    The gradient is the implicit one, ∂h/∂y = 1/f'(h) and ∂h/∂θ = −∂_θ f(h)/f'(h), from one more step.
+    Newton's steps where they stay inside of a bracket and at least halve the step before, its middle
+    elsewhere: never much worse than bisection. What is no number stays so, and ±∞ comes from ±∞.
+    The gradient is the implicit one, ∂h/∂y = 1/f'(h) and ∂h/∂θ = −∂_θ f(h)/f'(h).
+
+    Raises:
+        ValueError: some y is not reached: f has a bound, or is no number there, or does not increase.
     """
+    strange = ~y.isfinite()
+    asked, y = y, torch.where(strange, 0.0, y)
     with torch.no_grad():
         low, high = y - 1, y + 1
         for _ in range(100):  # apart until they bracket
@@ -128,17 +135,32 @@ def increasing_root(f: Callable[[Tensor], Mapped], y: Tensor, iterations: int = 
                 break
             width = high - low
             low, high = torch.where(over, low - width, low), torch.where(under, high + width, high)
-        h = (low + high) / 2
+        h, before = (low + high) / 2, high - low
+        lost = over | under
+        done = torch.zeros_like(lost)
         for _ in range(iterations):
             value, log_slope = f(h)
             above = value > y
             low, high = torch.where(above, low, h), torch.where(above, h, high)
             step = h - (value - y) * (-log_slope).exp()
-            inside = (step > low) & (step < high)
-            new = torch.where(inside, step, (low + high) / 2)
-            done = (new - h).abs() <= 4 * torch.finfo(h.dtype).eps * (1 + h.abs())
-            h = new
+            # not where a step shrinks slowly: along a steep tail Newton creeps
+            quick = (step > low) & (step < high) & ((step - h).abs() < before / 2)
+            new = torch.where(quick, step, (low + high) / 2)
+            before = (new - h).abs()
+            done = (before <= 4 * torch.finfo(h.dtype).eps * (1 + h.abs())) | (value == y)
+            h = torch.where(value == y, h, new)
             if done.all():
                 break
+        lost = (lost | ~done | value.isnan()) & ~strange
+        if bool(lost.any()):
+            raise ValueError(
+                f"No root was found for {int(lost.sum())} of {lost.numel()} numbers, such as "
+                f"{float(y[lost][0]):g}: the map does not reach them, or does not increase there."
+            )
     value, log_slope = f(h)
-    return h - (value - y) * (-log_slope).exp().detach()
+    most = math.log(torch.finfo(h.dtype).max) - 1  # of an inverse slope, where f is all but flat
+    step = (value - y) * (-log_slope).clamp(max=most).exp().detach()
+    # the last digits; where rounding of f would make more of them, only the gradient
+    near = step.detach().abs() <= 64 * torch.finfo(h.dtype).eps * (1 + h.abs())
+    found = h - torch.where(near, step, step - step.detach())
+    return torch.where(strange, asked, found)

@@ -3,7 +3,7 @@ r"""More monotone maps: a mixture of logistics, the nonlinear square, sums of sq
     mixture of logistics   y = logit Σ_k π_k σ((h − μ_k)/s_k),  then e^a y + b            3 K + 2 numbers
     nonlinear squared      a h + b + c / (1 + (d h + g)²),  |c| < 8√3 a / (9 d)           5 numbers
     sum of squares         b + ∫_0^h Σ_k (Σ_l a_kl u^l)² du, a polynomial                 K (r + 1) + 1
-    unconstrained          b + ∫_0^h e^{n(u; θ)} du, Gauss-Legendre quadrature            3 K + 2
+    unconstrained          b + ∫_0^h e^{n(u; θ)} du, n by chords between fixed knots      3 K + 2
 
 The mixture reaches all of R, so its density integrates to 1; maps that stop short of it report likelihoods
 that are too high. Each `generate` is the closed form and its inverse is solved: `Flipped(…)` puts the closed
@@ -15,12 +15,12 @@ References: Ho et al. 2019, arXiv:1902.00275 (Flow++); Ziegler & Rush 2019, arXi
 
 import math
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from modules.base import require
+from modules.flow.bins import pick
 from modules.flow.layer import Mapped
 from modules.flow.monotone import Monotone, softly
 
@@ -121,33 +121,50 @@ def sum_of_squares(h: Tensor, a: Tensor) -> Mapped:
 class Integral(Monotone):
     """Integral of a positive network of one input, K hidden units; its weights are θ ("unconstrained").
 
-    The quadrature is exact for polynomials of degree 2 n − 1; the slope is that of the sum computed, not
-    of the integral meant, so the likelihood stays consistent with the map.
+    Its logarithm n is taken by chords between fixed knots, denser near 0, and is constant beyond them: each
+    piece e^{chord} has a closed integral. So the slope is that of the map itself, and above 0 for any θ; a
+    quadrature over [0, h] whose nodes move with h can fall where n' is large.
+
+    Args:
+        hidden: K.
+        points: knots on either side of 0, which is one too.
     """
 
-    nodes: Tensor
-    weights: Tensor
+    BOUND = 5.0  # of n, softly
+    knots: Tensor
 
     def __init__(self, hidden: int = 8, points: int = 16) -> None:
         super().__init__()
         require(1, hidden=hidden, points=points)
         self.hidden, self.count = hidden, 3 * hidden + 2
-        nodes, weights = np.polynomial.legendre.leggauss(points)
-        self.register_buffer("nodes", torch.as_tensor((nodes + 1) / 2), persistent=False)  # on [0, 1]
-        self.register_buffer("weights", torch.as_tensor(weights / 2), persistent=False)
+        even = torch.linspace(-1, 1, 2 * points + 1, dtype=torch.float64)
+        self.register_buffer("knots", 8 * (3 * even).sinh() / math.sinh(3), persistent=False)
 
-    def log_integrand(self, u: Tensor, theta: Tensor) -> tuple[Tensor, Tensor]:
-        """n(u) and n'(u), u (..., Q), θ (..., k); bounded units, so it cannot run away."""
+    def log_integrand(self, u: Tensor, theta: Tensor) -> Tensor:
+        """n(u), u (Q,), θ (..., k) -> (..., Q)."""
         _, bias, w, b, v = theta[..., None, :].split([1, 1, *[self.hidden] * 3], -1)
-        unit = (w * u[..., None] + b).tanh()  # (..., Q, K)
-        value = (v * unit).sum(-1) + bias[..., 0]
-        return value, (v * w * (1 - unit * unit)).sum(-1)
+        unit = (w * u[:, None] + b).tanh()  # (..., Q, K)
+        return softly((v * unit).sum(-1) + bias[..., 0], self.BOUND)
 
     def generate(self, z: Tensor, theta: Tensor) -> Mapped:
-        # x = b + h Σ_q w_q e^{n(h t_q)}; dx/dh = Σ_q w_q e^{n} (1 + h t_q n'(h t_q))
-        nodes, weights = self.nodes.to(z), self.weights.to(z)
-        u = z[..., None] * nodes
-        value, derivative = self.log_integrand(u, theta)
-        density = weights * value.exp()
-        slope = (density * (1 + u * derivative)).sum(-1)
-        return theta[..., 0] + z * density.sum(-1), slope.log()
+        knots = self.knots.to(z)
+        n = self.log_integrand(knots, theta)  # (..., Q)
+        width, rise = knots.diff(), n.diff(dim=-1)
+        areas = width * n[..., :-1].exp() * mean_exp(rise)
+        reached = F.pad(areas.cumsum(-1), (1, 0))  # at each knot, from the first
+        reached = reached - reached[..., len(knots) // 2, None]  # from 0
+        cell = (torch.searchsorted(knots, z.detach().contiguous(), right=True) - 1).clamp(0, len(width) - 1)
+        start, size = knots[cell], width[cell]
+        inner = ((z - start) / size).clamp(0, 1)  # of its cell
+        n_start, n_rise = pick(n, cell), pick(rise, cell)
+        slope = n_start + n_rise * inner
+        value = pick(reached, cell) + size * inner * n_start.exp() * mean_exp(n_rise * inner)
+        beyond = z - start - size * inner  # outside of all knots the map goes on straight
+        return theta[..., 0] + value + beyond * slope.exp(), slope
+
+
+def mean_exp(d: Tensor) -> Tensor:
+    """∫_0^1 e^{d t} dt = (e^d − 1)/d, 1 at 0."""
+    small = d.abs() < 1e-3
+    safe = torch.where(small, 1.0, d)
+    return torch.where(small, 1 + d / 2 + d.square() / 6 + d**3 / 24, safe.expm1() / safe)

@@ -51,7 +51,9 @@ class Planar(FlowLayer):
         u, w, b = theta.split([self.features, self.features, 1], -1)
         if self.constrained:
             along = (w * u).sum(-1, keepdim=True)
-            u = u + (F.softplus(along) - 1 - along) * w / w.square().sum(-1, keepdim=True)
+            # at w = 0 any u will do: wᵀu is 0
+            least = torch.finfo(w.dtype).tiny
+            u = u + (F.softplus(along) - 1 - along) * w / w.square().sum(-1, keepdim=True).clamp(min=least)
         return u, w, b[..., 0]
 
     def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:

@@ -53,7 +53,7 @@ class Lipschitz(nn.Linear):
 
     def matrix(self) -> Tensor:
         """The weight as it is used, (out, in)."""
-        return self.weight * (self.coefficient / self.norm()).clamp(max=1.0)
+        return self.weight * (self.coefficient / self.norm().clamp(min=self.coefficient))
 
     def forward(self, h: Tensor) -> Tensor:
         return F.linear(h, self.matrix(), self.bias)
@@ -64,7 +64,9 @@ def operator_vector(forward: Push, adjoint: Push, start: Tensor, steps: int) -> 
     u = start
     for _ in range(steps):
         new = adjoint(forward(u))
-        u = new / new.norm().clamp(min=torch.finfo(new.dtype).tiny)
+        size = new.norm()
+        # where nothing comes through, all vectors are alike: the one there is stays, as 0 would for ever
+        u = torch.where(size > 0, new / size.clamp(min=torch.finfo(new.dtype).tiny), u)
     return u
 
 

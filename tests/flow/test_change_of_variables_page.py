@@ -21,14 +21,37 @@ def test_mass_is_kept_and_the_way_back_is_the_inverse(name: str) -> None:
     chosen = lens.curve(name, CURVES.get(name, 0.0), POINTS)
     z = lens.places(chosen)
     _, x, after = chosen.densities(z)
-    total, due = lens.mass(chosen, z, x, after)
-    assert total == pytest.approx(due, abs=8e-3) and due > 0.99
+    total, due = lens.mass(chosen, z)
+    assert total == pytest.approx(due, abs=1e-3) and due > 0.99
     found = lens.strips(chosen)
     assert chosen.back(found.x) == pytest.approx(found.z, abs=1e-8)
     z, before, x, after = lens.inside(chosen, found.ends_z, 400)
     if name not in ("leaky", "typed points"):  # trapezes miss their jumps
         for places, heights in ((z, before), (x, after)):
             assert torch.trapezoid(heights, places) == pytest.approx([lens.MASS] * lens.STRIPS, abs=2e-3)
+
+
+KNOBS = {"leaky": (0.05, 1.0), "two hills": (0.5, 3.0), "−log(1 − z)/λ": (0.5, 4.0)}
+STEEP = [
+    "-20:-20 20:20",
+    "-3:-20, 3:20",
+    "-20:-1 20:1",
+    "-1:-20 0:0 0.01:19 20:20",
+    "-2:0 -1.9:10 2:10.001 2.1:20",
+]
+
+
+@pytest.mark.parametrize("name", [*CURVES, *STEEP])
+def test_the_mass_that_is_shown_is_kept_over_the_whole_range_of_the_knob(name: str) -> None:
+    """Also of typed points, as steep and as flat as they can be."""
+    low, high = KNOBS.get(name, (0.0, 0.0))
+    kind, points = ("typed points", lens.pairs(name)[0]) if name in STEEP else (name, POINTS)
+    for knob in torch.linspace(low, high, 11 if high > low else 1).tolist():
+        chosen = lens.curve(kind, knob, points)
+        z = lens.places(chosen)
+        total, due = lens.mass(chosen, z)
+        assert total == pytest.approx(due, abs=1e-3), knob
+        assert chosen.back(chosen.of(z)[0]) == pytest.approx(z, abs=1e-8)
 
 
 def test_the_densities_are_those_of_scipy() -> None:

@@ -165,10 +165,25 @@ def histogram(chosen: Curve, draws: int, seed: int, bins: int = 40) -> tuple[Ten
     return (edges[1:] + edges[:-1]) / 2, counts / (draws * (high - low) / bins)
 
 
-def mass(chosen: Curve, z: Tensor, x: Tensor, after: Tensor) -> tuple[float, float]:
-    """∫ p(x) dx over the places x by trapezes, and what it should be: the mass of the base between the z."""
-    share = chosen.base.cdf(z[-1]) - chosen.base.cdf(z[0])
-    return float(torch.trapezoid(after, x)), float(share)
+def mass(chosen: Curve, z: Tensor, count: int = 4001) -> tuple[float, float]:
+    """∫ p(x) dx between the first and the last of the places z, by trapezes between many places, and what it
+    should be: the mass of the base there.
+
+    Even in the mass, in z and in x: a steep curve leaves places that are even in z alone far apart.
+    """
+    low, high = z[0], z[-1]
+    at = torch.linspace(0, 1, count, dtype=torch.float64)
+    between = chosen.base.cdf(torch.stack([low, high]))
+    ends = chosen.of(torch.stack([low, high]))[0]
+    breaks = chosen.layer.z if isinstance(chosen.layer, Broken) else torch.zeros(1, dtype=torch.float64)
+    every = torch.cat([
+        chosen.base.icdf(between[0] + (between[1] - between[0]) * at),
+        low + (high - low) * at,
+        chosen.back(ends[0] + (ends[1] - ends[0]) * at),
+        breaks - 1e-9, breaks + 1e-9,  # where a slope jumps, both of its sides
+    ]).clamp(low, high).sort().values  # fmt: skip
+    _, x, after = chosen.densities(every)
+    return float(torch.trapezoid(after, x)), float(between[1] - between[0])
 
 
 def pairs(text: str, most: int = 12) -> tuple[list[tuple[float, float]], str]:

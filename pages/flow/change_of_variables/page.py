@@ -72,7 +72,7 @@ film = ui.film(lens.STRIPS, key="strip", default=lens.STRIPS // 2, label="Strip"
 
 z = lens.places(chosen)
 before, x, after = chosen.densities(z)
-total, due = lens.mass(chosen, z, x, after)
+total, due = lens.mass(chosen, z)
 under_z, height_z, under_x, height_x = lens.inside(chosen, found.ends_z)
 bars = lens.histogram(chosen, draws, seed) if draws else None
 fig = figures.construction(z, x, before, after, chosen.window, bars)
