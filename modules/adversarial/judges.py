@@ -35,6 +35,7 @@ from torchmetrics.image.fid import FrechetInceptionDistance
 from modules.adversarial.transport import assignment
 from modules.base import require
 from modules.latent.information import entropy, kl
+from modules.latent.scores import distances
 
 
 def inception_score(probabilities: Tensor) -> Tensor:
@@ -60,11 +61,6 @@ def frechet(x: Tensor, y: Tensor) -> Tensor:
     """
     x, y = x.double(), y.double()
     return frechet_distance(x.mean(0), torch.atleast_2d(x.T.cov()), y.mean(0), torch.atleast_2d(y.T.cov()))
-
-
-def distances(x: Tensor, y: Tensor) -> Tensor:
-    """(M, D), (N, D) -> (M, N); exact, as duplicates must be at 0."""
-    return torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist")
 
 
 def radii(distance: Tensor, k: int) -> Tensor:

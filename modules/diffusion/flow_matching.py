@@ -28,6 +28,7 @@ from modules.diffusion.denoisers import MLPDenoiser
 from modules.diffusion.exact import Mixture
 from modules.diffusion.samplers import gaussian, of_each, uniform
 from modules.flow.cnf import Solver, solve
+from modules.latent.scores import distances
 from modules.trace import Step, Trace
 
 Coupling = Literal["random", "optimal"]
@@ -53,7 +54,7 @@ def optimal_pairs(x0: Tensor, x1: Tensor) -> Tensor:
     """x_1 in the order in which Σ‖x_0 − x_1‖² is least, by exact assignment."""
     from scipy.optimize import linear_sum_assignment
 
-    cost = torch.cdist(x0.flatten(1), x1.flatten(1)).square().cpu()
+    cost = distances(x0.flatten(1), x1.flatten(1)).square().cpu()
     return x1[torch.as_tensor(linear_sum_assignment(cost.numpy())[1], device=x1.device)]
 
 
@@ -92,9 +93,9 @@ def energy_distance(x: Tensor, y: Tensor) -> Tensor:
     (Székely & Rizzo 2013)."""
 
     def within(z: Tensor) -> Tensor:
-        return torch.cdist(z, z).sum() / (len(z) * (len(z) - 1))
+        return distances(z, z).sum() / (len(z) * (len(z) - 1))
 
-    return 2 * torch.cdist(x, y).mean() - within(x) - within(y)
+    return 2 * distances(x, y).mean() - within(x) - within(y)
 
 
 class FlowMatching(Module):

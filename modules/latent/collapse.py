@@ -61,9 +61,11 @@ class ActiveUnits(Metric):
 
     def __init__(self, units: int) -> None:
         super().__init__()
-        self.add_state("count", torch.tensor(0.0), dist_reduce_fx="sum")
-        self.add_state("total", torch.zeros(units), dist_reduce_fx="sum")
-        self.add_state("square", torch.zeros(units), dist_reduce_fx="sum")
+        # in double, as far from 0 the two terms of the variance cancel; Apple's GPUs have none
+        dtype = torch.float32 if torch.backends.mps.is_available() else torch.float64
+        self.add_state("count", torch.tensor(0.0, dtype=dtype), dist_reduce_fx="sum")
+        self.add_state("total", torch.zeros(units, dtype=dtype), dist_reduce_fx="sum")
+        self.add_state("square", torch.zeros(units, dtype=dtype), dist_reduce_fx="sum")
 
     def update(self, means: Tensor) -> None:
         means = means.detach().to(self.total)

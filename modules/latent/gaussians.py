@@ -26,6 +26,7 @@ from modules.latent.kmeans import plus_plus, squared_distances
 Covariance = Literal["full", "diag", "spherical", "tied"]
 FEW = 8  # features
 LOG_2PI = math.log(2 * math.pi)
+LOSES = 1e-9  # nats that rounding may cost
 
 
 class Gaussians(nn.Module):
@@ -100,8 +101,13 @@ class Gaussians(nn.Module):
             variance = self.covariances if self.kind == "diag" else self.covariances[:, None]
             precision = (1 / variance).expand(self.components, self.features)
             y, m = self._about(x)
-            # (y − m)²/σ² as products of matrices alone
-            distance = y.square() @ precision.T - 2 * y @ (m * precision).T + (m.square() * precision).sum(1)
+            if self._apart(y, m, precision):
+                pairs = zip(m, precision, strict=True)
+                distance = torch.stack([(y - mean).square() @ row for mean, row in pairs], 1)
+            else:  # (y − m)²/σ² as products of matrices alone
+                distance = (
+                    y.square() @ precision.T - 2 * y @ (m * precision).T + (m.square() * precision).sum(1)
+                )
             return -0.5 * (constant + distance.clamp(min=0)) + 0.5 * precision.log().sum(1)
         cholesky = torch.linalg.cholesky(self.covariances)  # Σ = L Lᵀ; (x − μ) L⁻ᵀ is standard
         inverse = torch.linalg.solve_triangular(cholesky, torch.eye(self.features).to(cholesky), upper=False)
@@ -118,15 +124,25 @@ class Gaussians(nn.Module):
         centre = self.means.mean(0)
         return x - centre, self.means - centre
 
+    def _apart(self, y: Tensor, m: Tensor, precision: Tensor) -> bool:
+        """Whether y² − 2ym + m² would lose digits that count: means or points many deviations apart."""
+        far = torch.maximum(y.abs().amax(), m.abs().amax()) if y.numel() else m.abs().amax()
+        return float(far.square() * precision.amax()) * torch.finfo(y.dtype).eps > LOSES
+
     # --- weighted fit ---
 
     def moments(self, x: Tensor, r: Tensor) -> dict[str, Tensor]:
         """Σ r, Σ r (x − μ) and Σ r (x − μ)(x − μ)ᵀ about the present means."""
         members = r.sum(0)
-        first = r.T @ x - members[:, None] * self.means
+        y, m = self._about(x)
+        first = r.T @ y - members[:, None] * m
         if self.separate:
-            y, m = self._about(x)
-            square = r.T @ y.square() - 2 * m * (r.T @ y) + members[:, None] * m.square()
+            variance = self.covariances if self.kind == "diag" else self.covariances[:, None]
+            if self._apart(y, m, 1 / variance):
+                pairs = zip(m, r.T, strict=True)
+                square = torch.stack([shares @ (y - mean).square() for mean, shares in pairs])
+            else:
+                square = r.T @ y.square() - 2 * m * (r.T @ y) + members[:, None] * m.square()
         else:
             # wide ones gain nothing by being taken at once
             each = 1 if self.features > FEW else self.components

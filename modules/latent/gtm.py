@@ -75,6 +75,12 @@ class GTM(EMDensity):
         """f(z) = Wᵀ φ(z) of every z, (G, D)."""
         return self.features @ self.weights
 
+    @property
+    def middle(self) -> Tensor:
+        """A point amid the curve, (D,): squares are taken about it, as those of large numbers lose what
+        matters."""
+        return self.line.mean(0)
+
     # --- density ---
 
     def _flat(self, x: Tensor) -> Tensor:
@@ -82,7 +88,7 @@ class GTM(EMDensity):
 
     def log_joint(self, x: Tensor) -> Tensor:
         """log p(x, z_g), (B, G)."""
-        x, f, v = self._flat(x), self.line, self.variance
+        x, f, v = self._flat(x) - self.middle, self.line - self.middle, self.variance
         constant = 0.5 * self.n * (math.log(2 * math.pi) + v.log()) + math.log(self.places)
         # −‖x − f‖²/2v with the squares of x and of f apart: one product, and one sum over its entries
         products = torch.addmm(-f.square().sum(1) / (2 * v) - constant, x, f.T / v)
@@ -97,24 +103,26 @@ class GTM(EMDensity):
         x = self._flat(x)
         spread = x.std(0)
         self.weights.copy_(torch.randn(self.weights.shape, generator=generator, dtype=x.dtype) * spread)
+        self.weights[-1] += x.mean(0)
         self.variance.copy_(spread.square().mean().clamp(min=self.floor))
 
     def expectations(self, x: Tensor) -> Stats:
         x = self._flat(x)
         joint = self.log_joint(x)
         log_p = joint.logsumexp(1)
-        r = (joint - log_p[:, None]).exp()
+        r, x = (joint - log_p[:, None]).exp(), x - self.middle
         return {"loglik": log_p.sum(), "count": joint.new_tensor(len(x)), "members": r.sum(0),
                 "sum": r.T @ x, "squares": x.square().sum()}  # fmt: skip
 
     def maximize(self, stats: Stats) -> None:
-        members, phi = stats["members"], self.features
+        members, phi, middle = stats["members"], self.features, self.middle
         gram = phi.T @ (members[:, None] * phi)
         # least squares, also where places without members leave Φᵀ R Φ singular; a ridge would let log p fall
         self.weights.copy_(torch.linalg.pinv(gram, rtol=RANK, hermitian=True) @ phi.T @ stats["sum"])
-        f = self.line
+        f = self.line  # about the middle, as the sums are
         left = stats["squares"] - 2 * (f * stats["sum"]).sum() + (members * f.square().sum(1)).sum()
         self.variance.copy_((left / (self.n * stats["count"])).clamp(min=self.floor))
+        self.weights[-1] += middle
 
     # --- surface: Generator ---
 

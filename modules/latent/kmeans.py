@@ -24,6 +24,8 @@ from modules.latent.em import EMModel, Stats, examples
 
 def squared_distances(x: Tensor, centres: Tensor) -> Tensor:
     """‖x_n − c_k‖² (B, K), never below 0."""
+    middle = centres.mean(0)  # squares of large numbers would lose what sets the points apart
+    x, centres = x - middle, centres - middle
     cross = x @ centres.T
     return (x.square().sum(1, keepdim=True) - 2 * cross + centres.square().sum(1)).clamp(min=0)
 

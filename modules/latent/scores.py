@@ -39,16 +39,21 @@ def frechet_distance(features: Tensor, features2: Tensor) -> Tensor:
     return frechet(a.mean(0), a.T.cov().reshape(a.shape[1], -1), b.mean(0), b.T.cov().reshape(b.shape[1], -1))
 
 
+def distances(x: Tensor, y: Tensor) -> Tensor:
+    """(M, D), (N, D) -> (M, N), from differences: squares of large numbers would lose what matters."""
+    return torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist")
+
+
 def neighbour_radii(features: Tensor, k: int) -> Tensor:
     """Distance of each point from its k-th nearest other point, (N,)."""
     if not 1 <= k < len(features):
         raise ValueError(f"k is {k}: it must be at least 1 and below the {len(features)} points.")
-    return torch.cdist(features, features).kthvalue(k + 1, dim=1).values  # the nearest of all is itself
+    return distances(features, features).kthvalue(k + 1, dim=1).values  # the nearest of all is itself
 
 
 def covered(points: Tensor, features: Tensor, k: int) -> Tensor:
     """Share of the points that lie in the ball of at least one of the features."""
-    return (torch.cdist(points, features) <= neighbour_radii(features, k)).any(1).double().mean()
+    return (distances(points, features) <= neighbour_radii(features, k)).any(1).double().mean()
 
 
 def precision_recall(data: Tensor, samples: Tensor, k: int = 3) -> tuple[Tensor, Tensor]:
@@ -76,10 +81,17 @@ def information_table(codes: Tensor, factors: Tensor, bins: int = 20) -> Tensor:
 
 
 def mutual_information_gap(codes: Tensor, factors: Tensor, bins: int = 20) -> Tensor:
-    """MIG, from 0 to 1. Two codes that tell the same cost as much as none."""
+    """MIG, from 0 to 1, over the factors that vary. Two codes that tell the same cost as much as none.
+
+    Raises:
+        ValueError: no factor varies.
+    """
     table = information_table(codes, factors, bins)
     if len(table) < 2:
         table = torch.cat([table, torch.zeros_like(table)])
     best = table.topk(2, dim=0).values
     own = torch.stack([entropy(f.bincount().double() / len(f)) for f in factors.T])
-    return ((best[0] - best[1]) / own).mean()
+    varies = own > 0
+    if not bool(varies.any()):
+        raise ValueError("No factor varies: there is nothing that a code could tell.")
+    return ((best[0] - best[1]) / own)[varies].mean()

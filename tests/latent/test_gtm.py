@@ -79,3 +79,17 @@ def test_one_latent_number_closes_a_ring() -> None:
 def test_a_curve_needs_two_bumps() -> None:
     with pytest.raises(ValueError, match="bumps"):
         GTM((2,), bumps=1)
+
+
+@pytest.mark.parametrize("away", [1e3, 1e6])
+def test_a_ring_far_away_is_fitted_as_the_same_ring_at_home(away: float) -> None:
+    """Moved by (c, c): the same likelihoods after every step, up to what float64 has left of the data."""
+    angle = torch.rand(300, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 2 * math.pi
+    x = torch.stack([angle.cos(), angle.sin()], 1)
+    x = x + 0.1 * torch.randn(x.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    at_home, far = (GTM((2,), restarts=1) for _ in range(2))
+    one = at_home.fit(x, 20, generator=torch.Generator().manual_seed(2))
+    other = far.fit(x + away, 20, generator=torch.Generator().manual_seed(2))
+    assert other == pytest.approx(one, abs=1e-6 * away)
+    torch.testing.assert_close(far.line - away, at_home.line, rtol=0, atol=1e-8 * away)
+    assert torch.tensor(other).diff().min() > -1e-9 * away
