@@ -17,6 +17,7 @@ from lightning.fabric.plugins import CheckpointIO
 from lightning.pytorch.callbacks import ModelCheckpoint
 
 from lab import files, weights
+from lab.errors import UserError
 
 
 def older(path: Path) -> Path:
@@ -60,6 +61,32 @@ class Checkpoint(ModelCheckpoint):
         if not trainer.lightning_module.automatic_optimization:
             self._last_global_step_saved = -1
         return super()._should_skip_saving_checkpoint(trainer)
+
+
+def last_kept(folder: Path) -> Path | None:
+    """The checkpoint that `--ckpt_path last` goes on from: where last.ckpt is missing, the one before it, and
+    a sentence says so. None where no epoch has ended.
+
+    Args:
+        folder: of the run.
+
+    Raises:
+        UserError: none of the last epochs is there, but one of the best is.
+    """
+    path = folder / "checkpoints" / "last.ckpt"
+    best = path.with_name("best.ckpt")
+    if path.is_file():
+        return path
+    if older(path).is_file():
+        print(f"{path} is missing: {older(path).name}, of the epoch before, goes on.", flush=True)
+        return older(path)
+    for kept in (best, older(best)):
+        if kept.is_file():
+            raise UserError(
+                f"{path} is missing, though {kept.name} is there: go on from that by --ckpt_path {kept}, or "
+                "start a new run without --ckpt_path."
+            )
+    return None
 
 
 def placed(state: dict[str, Any], folder: str) -> dict[str, Any]:

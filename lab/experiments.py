@@ -81,7 +81,8 @@ class Experiment:
     def weight_folders(self) -> Iterator[Path]:
         """All folders with finished weights: the zoo first, then own runs, newest first."""
         for folder in (ZOO / self.name, *run_folders(self.name)):
-            if (folder / "model.safetensors").is_file() and (folder / "card.json").is_file():
+            whole = (folder / "model.safetensors").is_file() and (folder / "card.json").is_file()
+            if whole and (folder.parent == ZOO or has_card(folder)):  # a damaged run stops no other
                 yield folder
 
     @cached_property
@@ -154,9 +155,21 @@ def read_card(folder: Path) -> dict[str, Any]:
         model = card["config"]["model"]
         if not isinstance(model["class_path"], str) or not isinstance(model.get("init_args") or {}, dict):
             raise TypeError
-    except (OSError, ValueError, KeyError, TypeError):
+        numbers = [*card.get("metrics", {}).values(), card.get("parameters", 0), card.get("minutes", 0)]
+        if not all(isinstance(number, int | float) for number in numbers):
+            raise TypeError
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise UserError(f"{path} is not a card: it names no model. Train or copy it again.") from None
     return card
+
+
+def has_card(folder: Path) -> bool:
+    """Whether `read_card` reads a card there."""
+    try:
+        read_card(folder)
+    except UserError:
+        return False
+    return True
 
 
 def class_path(config: dict[str, Any], key: str, path: Path) -> str:

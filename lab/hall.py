@@ -85,6 +85,7 @@ http {{
 {listen}
         proxy_http_version 1.1;
         proxy_set_header Host $http_host;  # what the reader typed: WebSockets and QR codes go by it
+        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;  # bounds are of those who ask
         proxy_set_header Upgrade $http_upgrade;
         proxy_set_header Connection $kept_open;
         proxy_read_timeout 1d;  # a WebSocket is silent while its reader thinks

@@ -30,13 +30,15 @@ from typing import Any, Literal
 import filelock
 import psutil
 
+from lab import untrusted
 from lab.errors import UserError
-from lab.experiments import catalog, run_folders, runs_folder
+from lab.experiments import catalog, has_card, run_folders, runs_folder
 
-State = Literal["queued", "running", "finished", "stopped", "failed"]
+State = Literal["queued", "running", "finished", "stopped", "failed", "damaged"]
 
 CORES = 2  # of one run
 WAITING = 20  # at most so many runs in the queue
+OWN = 4  # of them by one browser
 LARGEST = 10.0  # GB of all runs together; $LECTERN_RUNS_GB says otherwise
 WAIT = (sys.executable, "-m", "lab.runs")  # what a run is at first
 SPARE = 1.0  # GB that stay free on the disk
@@ -67,6 +69,22 @@ FIELDS = {
 }
 
 
+STATUS: dict[str, type | tuple[type, ...]] = {  # of what kind each entry of status.json is
+    "pid": int, "created": (int, float), "began": (int, float), "experiment": str, "overrides": list,
+    "owner": str, "stopped": bool,
+}  # fmt: skip
+
+
+def is_status(status: Any) -> bool:
+    """Whether it is what a run writes as its status."""
+    if not isinstance(status, dict):
+        return False
+    if not all(isinstance(value, STATUS.get(name, object)) for name, value in status.items()):
+        return False
+    options = all(isinstance(option, str) for option in status.get("overrides", []))
+    return options and 0 < status.get("pid", 1) < 2**31
+
+
 @dataclass(frozen=True)
 class Run:
     """One folder `runs/<experiment>/<time>/`."""
@@ -85,18 +103,29 @@ class Run:
     @cached_property
     def status(self) -> dict[str, Any]:
         """What was written at the start: pid, start time of the process, experiment, overrides, owner."""
+        return self.read_status or {}
+
+    @cached_property
+    def read_status(self) -> dict[str, Any] | None:
+        """The same; {} where none was written, None where the file is none of ours."""
         try:
-            return json.loads((self.folder / "status.json").read_text())
-        except (OSError, ValueError):
+            status = json.loads(untrusted.read(self.folder / "status.json", untrusted.MOST_JSON))
+        except OSError:
             return {}
+        except (ValueError, RecursionError):
+            return None
+        return status if is_status(status) else None
 
     @property
     def state(self) -> State:
+        """Damaged is a run whose status or card is none that a run writes: it is shown, and nothing more."""
         waiting = (self.folder / "queued").is_file()
+        if self.read_status is None:
+            return "damaged"
         if process_of(self):
             return "queued" if waiting else "running"
         if (self.folder / "card.json").is_file():
-            return "finished"
+            return "finished" if has_card(self.folder) else "damaged"
         if waiting:  # its process ended before its turn came
             return "stopped"
         return "stopped" if self.status.get("stopped") or not self.status else "failed"
@@ -109,12 +138,16 @@ class Run:
 
     @property
     def metrics(self) -> list[dict[str, float]]:
-        """Rows of metrics.csv, one an epoch; a cell without a number is left out."""
+        """Rows of metrics.csv, one an epoch; a cell without a number is left out, and a row without epoch."""
         try:
-            with open(self.training / "metrics.csv", newline="") as file:
-                return [{k: float(v) for k, v in row.items() if v} for row in csv.DictReader(file)]
-        except OSError:
+            with open(self.training / "metrics.csv", newline="", errors="replace") as file:
+                rows = [
+                    {k: v for k, text in row.items() if k and (v := number(text)) is not None}
+                    for row in csv.DictReader(file)
+                ]
+        except (OSError, csv.Error):
             return []
+        return [row for row in rows if "epoch" in row]
 
     @property
     def log(self) -> str:
@@ -131,6 +164,14 @@ class Run:
         return lines[-1].removeprefix("lab: ") if lines and self.state == "failed" else ""
 
 
+def number(text: object) -> float | None:
+    """A cell of metrics.csv; None where it has none."""
+    try:
+        return float(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
 def process_of(run: Run) -> psutil.Process | None:
     """The run's live process. A recycled process number is told apart by its start time."""
     try:
@@ -141,7 +182,7 @@ def process_of(run: Run) -> psutil.Process | None:
             os.waitpid(process.pid, os.WNOHANG)
             return None
         return process
-    except (KeyError, psutil.Error, ChildProcessError):
+    except (KeyError, ValueError, OverflowError, psutil.Error, ChildProcessError):
         return None
 
 
@@ -309,6 +350,8 @@ def launch(run: Run, experiment: str, overrides: list[str], owner: str = "") -> 
         check_room()
         if len(queue()) >= WAITING:
             raise UserError(f"{WAITING} runs are waiting already: start yours when some of them are done.")
+        if sum(waiting.status.get("owner") == owner for waiting in queue()) >= OWN:
+            raise UserError(f"{OWN} of your runs are waiting already: start more when some of them are done.")
         run.folder.mkdir(parents=True, exist_ok=True)
         (run.folder / "queued").write_text(str(time.time_ns()))  # its turn
         env = {

@@ -38,7 +38,7 @@ from lightning.pytorch.utilities.exceptions import MisconfigurationException
 from datamodules.base import DataModule
 from datamodules.fetch import MissingData
 from lab import files, memory, settings, weights
-from lab.checkpoints import Checkpoint, SealedIO, restore_best
+from lab.checkpoints import Checkpoint, SealedIO, last_kept, restore_best
 from lab.errors import UserError
 from lab.experiments import CONFIGS, Experiment, read_yaml, run_folders, runs_folder
 from modules.base import CountModel, Density, Module, Predictor
@@ -280,9 +280,8 @@ class LabCLI(LightningCLI):
         first_process = self.trainer.is_global_zero
         if first_process and self.lead and not rehearsal:
             take(self.lock)
-        resumed, last = ckpt_path == "last", self.folder / "checkpoints" / "last.ckpt"
-        if resumed:  # without a checkpoint it was killed in its first epoch and begins there again
-            ckpt_path = str(last) if last.is_file() else None
+        if resumed := ckpt_path == "last":  # killed in its first epoch it begins there again
+            ckpt_path = str(last) if (last := last_kept(self.folder)) else None
         if ckpt_path:
             weights.check_checkpoint(Path(ckpt_path), self.model)
         if rehearsal:
@@ -301,7 +300,7 @@ class LabCLI(LightningCLI):
                 print(f"{self.folder} is finished: nothing is left to do.", flush=True)
             return
         if ckpt_path and first_process:
-            restore_best(Path(ckpt_path), last.parent)
+            restore_best(Path(ckpt_path), self.folder / "checkpoints")
         self.trainer.fit(ckpt_path=ckpt_path, **kwargs)
         self.finish()
 

@@ -13,8 +13,11 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -23,6 +26,7 @@ from lab.experiments import runs_folder
 from lab.ui import short
 
 MOST = 1000  # lectures that are kept: the oldest go first, and come back with their next scene
+LECTURES = short.Bound(60, 3600.0)  # new ones of a network in an hour; those that are on go on
 SECRET = re.compile(r"[\w-]{32,64}", re.ASCII)  # 192 bits or more
 NAME = re.compile(r"[a-z2-7]{16}")  # 80 bits of its hash: nobody finds another secret with the same
 GONE = "There is no such lecture here, or it was let go of."
@@ -37,17 +41,26 @@ def name_of(secret: str) -> str:
     return base64.b32encode(hashlib.sha256(secret.encode()).digest())[:16].decode().lower()
 
 
-def turn(secret: str, link: str) -> str:
+def turn(secret: str, link: str, may: Callable[[], bool] = lambda: True) -> str:
     """The lecture of this secret is now at `link`; returns its name.
 
+    Args:
+        may: whether a new lecture may begin now.
+
     Raises:
-        NotOurs: the secret is too short, or the link is no page of this dashboard.
+        NotOurs: the secret is too short, the link is no page of this dashboard, or the lecture one too many.
     """
     if not SECRET.fullmatch(secret):
         raise short.NotOurs("The secret of a lecture has 32 to 64 letters.")
-    name = name_of(secret)
-    short.write(folder() / name, short.judge(link))
-    short.forget(folder(), MOST)
+    name, link = name_of(secret), short.judge(link)
+    new = not (folder() / name).exists()
+    if new and not may():
+        raise short.NotOurs(
+            "So many lectures began in your network that the next one has to wait a while.", 429
+        )
+    short.write(folder() / name, link)
+    if new:
+        short.forget(folder(), MOST)
     return name
 
 
@@ -82,7 +95,8 @@ async def speak(request: Request) -> Response:
     """{"secret", "link"} -> {"id", "address": of the students' link or null, "says": a sentence without}."""
     try:
         told = json.loads(await short.said(request, short.LONGEST + 200))
-        name = turn(str(told["secret"]), str(told["link"]))
+        may = partial(LECTURES.allows, short.reader(request))
+        name = await run_in_threadpool(turn, str(told["secret"]), str(told["link"]), may)
     except short.NotOurs as error:
         return PlainTextResponse(str(error), error.status)
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -96,9 +110,9 @@ async def listen(request: Request) -> Response:
     """Where the lecture is: {"link"}; 304 where the student knows."""
     name = request.path_params["name"]
     known = request.headers.get("if-none-match", "").removeprefix("W/")  # a proxy that packs has added it
-    if (word := stamp(name)) is not None and word == known:
+    if (word := await run_in_threadpool(stamp, name)) is not None and word == known:
         return Response(status_code=304, headers={"ETag": word})
-    if (now := scene(name)) is None:
+    if (now := await run_in_threadpool(scene, name)) is None:
         return PlainTextResponse(GONE, 404, short.FRESH)
     return JSONResponse({"link": now[0]}, headers={"ETag": now[1], "Cache-Control": "no-cache"})
 
@@ -106,14 +120,15 @@ async def listen(request: Request) -> Response:
 async def join(request: Request) -> Response:
     """To where the lecture is now, as one who follows."""
     name = request.path_params["name"]
-    if (now := scene(name)) is None:
+    if (now := await run_in_threadpool(scene, name)) is None:
         return PlainTextResponse(GONE, 404)
     return RedirectResponse(f"..{now[0]}{'&' if '?' in now[0] else '?'}follow={name}", 302, short.FRESH)
 
 
 async def code(request: Request) -> Response:
     name = request.path_params["name"]
-    return short.drawn(request, f"f/{name}") if scene(name) is not None else short.NO_CODE
+    found = await run_in_threadpool(scene, name)
+    return short.NO_CODE if found is None else await run_in_threadpool(short.drawn, request, f"f/{name}")
 
 
 ROUTES = [

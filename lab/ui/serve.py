@@ -15,7 +15,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import bootstrap, cli
 
 from lab.figures import basic, theme
-from lab.ui import access, changes, idle, working
+from lab.ui import access, changes, idle, returning, working
 
 PATIENCE = 60  # seconds until the server answers
 ASGI = Path(__file__).parent / "asgi.py"
@@ -40,6 +40,7 @@ def run(args: Sequence[str] = (), page: str = "") -> int:
         bootstrap.load_config_options({k: v for k, v in options.items() if k not in ("target", "args")})
         access.base()  # refuses what is no path
         changes.install()
+        returning.install()
         idle.start()
         working.start()
         # What is loaded now stays: no collection looks at it again, after every answer (167 ms each).

@@ -9,10 +9,16 @@ import hashlib
 import os
 import re
 import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import segno
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -30,6 +36,40 @@ ALONE = (
 )
 
 
+class Bound:
+    """How often one reader may do something: at most so many times within so many seconds."""
+
+    READERS = 10_000  # that are remembered: those who came first are forgotten first
+
+    def __init__(self, most: int, seconds: float) -> None:
+        self.most, self.seconds = most, seconds
+        self.times: dict[str, deque[float]] = {}
+
+    def allows(self, reader: str, now: float | None = None) -> bool:
+        """Whether this once more is within the bound; it counts if so."""
+        now = time.monotonic() if now is None else now
+        if reader not in self.times and len(self.times) >= self.READERS:
+            del self.times[next(iter(self.times))]
+        times = self.times.setdefault(reader, deque())
+        while times and times[0] <= now - self.seconds:
+            times.popleft()
+        if len(times) >= self.most:
+            return False
+        times.append(now)
+        return True
+
+
+# A class sits behind one router, so a reader may be two hundred.
+LINKS = Bound(600, 600.0)  # new links in ten minutes
+
+
+def reader(request: Request) -> str:
+    """The address that asks; of a proxy on this machine, the one that the proxy was asked by."""
+    client = request.client.host if request.client else ""
+    through = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
+    return through if through and (access.loopback(client) or not client) else client
+
+
 class NotOurs(ValueError):
     """A link to something else than a page of this dashboard, or not from there; the sentence says why."""
 
@@ -45,11 +85,14 @@ def folder() -> Path:
     return runs_folder() / ".links"
 
 
-def keep(link: str) -> str:
+def keep(link: str, may: Callable[[], bool] = lambda: True) -> str:
     """The name of a link, the same for the same link.
 
+    Args:
+        may: whether a new one is kept now.
+
     Raises:
-        NotOurs: it is no page of this dashboard with its query.
+        NotOurs: it is no page of this dashboard with its query, or one too many.
     """
     link = judge(link)
     name = base64.b32encode(hashlib.sha256(link.encode()).digest())[:8].decode().lower()
@@ -57,6 +100,8 @@ def keep(link: str) -> str:
     if path.exists():
         os.utime(path)  # asked for again: it is young
         return name
+    if not may():
+        raise NotOurs("So many links were kept from your network that the next one has to wait a while.", 429)
     write(path, link)
     forget(path.parent, MOST)
     return name
@@ -82,12 +127,33 @@ def write(path: Path, text: str) -> None:
 
 
 def forget(folder: Path, most: int) -> None:
-    """Let go of the oldest files beyond `most`."""
-    kept = [entry for entry in os.scandir(folder) if "." not in entry.name]
-    if len(kept) <= most:
-        return
-    for entry in sorted(kept, key=lambda e: e.stat().st_mtime_ns)[:-most]:
-        Path(entry.path).unlink(missing_ok=True)
+    """Let go of the oldest files beyond `most`, and of a tenth more.
+
+    They are counted as they are written, and the folder is looked through when by that count it may be full.
+    """
+    with _counting:
+        left = _left.get(folder, 0) - 1
+        if left > 0:
+            _left[folder] = left
+            return
+        kept = sorted((stat.st_mtime_ns, path) for path, stat in files(folder))
+        if len(kept) > most:
+            for _, path in kept[: len(kept) - most + most // 10]:
+                path.unlink(missing_ok=True)
+        # others write too: a tenth of the way they are counted again
+        _left[folder] = min(max(most - len(kept), 0), most // 10) + 1
+
+
+_counting = threading.Lock()
+_left: dict[Path, int] = {}  # folder -> how many files may be written there before it is looked through
+
+
+def files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """The files of a folder that are whole; one may go while they are looked at."""
+    for entry in os.scandir(folder):
+        if "." not in entry.name:
+            with suppress(FileNotFoundError):
+                yield Path(entry.path), entry.stat()
 
 
 def judge(link: str) -> str:
@@ -173,7 +239,8 @@ async def said(request: Request, longest: int) -> str:
 async def shorten(request: Request) -> Response:
     """Keep a link: {"id": …, "address": … or null, "says": a sentence where there is no address}."""
     try:
-        name = keep(await said(request, LONGEST))
+        link = await said(request, LONGEST)
+        name = await run_in_threadpool(keep, link, lambda: LINKS.allows(reader(request)))
     except NotOurs as error:
         return PlainTextResponse(str(error), error.status)
     except OSError:
@@ -189,7 +256,7 @@ def known_as(request: Request, path: str) -> dict[str, str | None]:
 
 async def lead(request: Request) -> Response:
     """To the page; the way is relative, so it stays on the host that was asked."""
-    link = find(request.path_params["name"])
+    link = await run_in_threadpool(find, request.path_params["name"])
     if link is None:
         return PlainTextResponse("There is no such short link here, or it was let go of.", 404)
     return RedirectResponse(f"..{link}", 302, FRESH)
@@ -197,7 +264,8 @@ async def lead(request: Request) -> Response:
 
 async def code(request: Request) -> Response:
     name = request.path_params["name"]
-    return drawn(request, f"l/{name}") if find(name) is not None else NO_CODE
+    found = await run_in_threadpool(find, name)
+    return NO_CODE if found is None else await run_in_threadpool(drawn, request, f"l/{name}")
 
 
 NO_CODE = PlainTextResponse("There is no such code here.", 404)

@@ -184,6 +184,17 @@ def test_the_queue_has_an_end(own_runs: Path, one_slot, monkeypatch: pytest.Monk
     assert runs.queue() == [first] and len(runs.list_runs()) == 1
 
 
+def test_one_browser_does_not_fill_the_queue(
+    own_runs: Path, one_slot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "OWN", 1)
+    first = runs.start("made-digits", key="mine")
+    with pytest.raises(UserError, match="1 of your runs are waiting"):
+        runs.start("made-digits", key="mine")
+    second = runs.start("made-digits", key="another's")
+    assert runs.queue() == [first, second]
+
+
 def test_a_run_whose_process_ended_in_the_queue_is_passed_over(own_runs: Path, one_slot) -> None:
     first, second = runs.start("made-digits"), runs.start("made-digits")
     runs.process_of(first).kill()

@@ -28,8 +28,8 @@ FLAGS = ["--no-sandbox", "--no-proxy-server", "--disable-gpu"]
 
 
 @contextmanager
-def serve(runs: Path, log: Path) -> Iterator[str]:
-    """`lab app` on a free port; gives its address.
+def serve(runs: Path, log: Path, port: int = 0) -> Iterator[str]:
+    """`lab app` on a free port, or on this one; gives its address.
 
     Args:
         runs: where it keeps training runs.
@@ -37,7 +37,7 @@ def serve(runs: Path, log: Path) -> Iterator[str]:
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        port = port or free.getsockname()[1]
     with open(log, "w") as out:
         server = subprocess.Popen(
             [sys.executable, "-m", "lab", "app", f"--server.port={port}", "--server.headless=true"],

@@ -24,6 +24,7 @@ LINK = "/language-truncation?lecture=language&at=3"
 @pytest.fixture
 def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
     monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
+    monkeypatch.setattr(follow, "LECTURES", short.Bound(follow.LECTURES.most, follow.LECTURES.seconds))
     return TestClient(Starlette(routes=follow.ROUTES), base_url=HOME, follow_redirects=False)
 
 
@@ -123,6 +124,17 @@ def test_a_lecture_that_was_let_go_of_comes_back_with_its_next_scene(
     assert client.get(f"/f/{first}").status_code == 404 and len(list(follow.folder().iterdir())) == 2
     assert turn(client, SECRET, "/train") == first
     assert client.get(f"/lectern/follow/{first}").json() == {"link": "/train"}
+
+
+def test_a_thousand_lectures_of_one_visitor_put_none_out(client: TestClient) -> None:
+    first = turn(client, SECRET, LINK)
+    flood = [
+        client.post("/lectern/follow", json={"secret": f"{n:032}", "link": "/models"}).status_code
+        for n in range(1001)
+    ]
+    assert set(flood) == {200, 429} and flood[-1] == 429
+    assert client.get(f"/lectern/follow/{first}").json() == {"link": LINK}
+    assert turn(client, SECRET, "/train") == first  # one that is on goes on
 
 
 def turn_many(secret: str) -> str:

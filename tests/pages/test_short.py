@@ -1,5 +1,6 @@
 """Short links lead to pages of this dashboard and nowhere else; the code shows what others reach."""
 
+import asyncio
 import os
 import re
 from concurrent.futures import ProcessPoolExecutor
@@ -9,10 +10,11 @@ from pathlib import Path
 import pytest
 from browsing import Visit
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.testclient import TestClient
 from streamlit import config
 
-from lab.ui import access, short
+from lab.ui import access, follow, short
 
 HOME = "http://lectern.test:8501"
 LINK = "/language-truncation?p=0.9&text=To%20be%2C+or"
@@ -119,6 +121,76 @@ def test_processes_share_the_links() -> None:
         first, second = processes.map(keep_many, [40, 40])
     assert first == second
     assert [short.find(name) for name in first] == [f"/?n={i}" for i in range(40)]
+
+
+# --- Bounds -----------------------------------------------------------------------------------------
+
+
+def test_a_bound_counts_readers_and_time() -> None:
+    bound = short.Bound(2, 10.0)
+    assert [bound.allows("one", now) for now in (0.0, 1.0, 2.0, 9.9)] == [True, True, False, False]
+    assert bound.allows("two", 2.0)  # another reader has a count of his own
+    assert bound.allows("one", 10.0) and not bound.allows("one", 10.5) and bound.allows("one", 11.0)
+    for n in range(2 * bound.READERS):
+        bound.allows(f"{n}", 11.0)
+    assert len(bound.times) <= bound.READERS
+
+
+def test_one_visitor_puts_out_no_link(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(short, "MOST", 30)
+    monkeypatch.setattr(short, "LINKS", short.Bound(10, 600.0))
+    name = client.post("/lectern/short", content=LINK).json()["id"]
+    flood = [client.post("/lectern/short", content=f"/?n={n}").status_code for n in range(101)]
+    assert flood == [200] * 9 + [429] * 92
+    assert client.get(f"/l/{name}").status_code == 302
+    assert client.post("/lectern/short", content=LINK).json()["id"] == name  # what is kept costs nothing
+    monkeypatch.setattr(short, "reader", lambda request: "another")
+    assert client.post("/lectern/short", content="/?another").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("client_", "header", "known"),
+    [("192.0.2.7", "", "192.0.2.7"), ("192.0.2.7", "10.0.0.1", "192.0.2.7"), ("127.0.0.1", "", "127.0.0.1"),
+     ("127.0.0.1", "forged, 10.0.0.1", "10.0.0.1"), ("::1", "10.0.0.1", "10.0.0.1")],
+)  # fmt: skip
+def test_a_reader_is_known_by_the_address_that_asks(client_: str, header: str, known: str) -> None:
+    """Through a proxy on this machine by the one that the proxy has seen, which it adds last."""
+    headers = [(b"x-forwarded-for", header.encode())] if header else []
+    assert short.reader(Request({"type": "http", "client": (client_, 1), "headers": headers})) == known
+
+
+def test_folders_are_looked_through_once_in_many_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+    scan = os.scandir
+    monkeypatch.setattr(short, "MOST", 100)
+    monkeypatch.setattr(short.os, "scandir", lambda at: looked.append(at) or scan(at))
+    for n in range(300):
+        short.keep(f"/?n={n}")
+        assert len(os.listdir(short.folder())) <= short.MOST
+    assert looked.count(short.folder()) <= 300 // (short.MOST // 10) + 1
+
+
+def test_no_file_is_touched_on_the_event_loop(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link and a lecture, kept, led to, drawn and listened to: each look at a folder has a thread."""
+    app = Starlette(routes=[*short.ROUTES, *follow.ROUTES])
+
+    def apart() -> Path:
+        with pytest.raises(RuntimeError):
+            asyncio.get_running_loop()
+        places.append(runs_folder())
+        return places[-1]
+
+    places: list[Path] = []
+    runs_folder = short.runs_folder
+    for module in (short, follow):
+        monkeypatch.setattr(module, "runs_folder", apart)
+    asks = TestClient(app, base_url=HOME, follow_redirects=False)
+    name = asks.post("/lectern/short", content=LINK).json()["id"]
+    lecture = asks.post("/lectern/follow", json={"secret": "s" * 32, "link": LINK}).json()["id"]
+    paths = (f"l/{name}", f"lectern/qr/{name}.svg", f"f/{lecture}", f"lectern/follow/{lecture}")
+    for path in (*paths, f"lectern/follow/{lecture}.svg"):
+        before = len(places)
+        assert asks.get(f"/{path}").status_code in (200, 302) and len(places) > before
 
 
 # --- The address ------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from streamlit.web import cli
 
 from lab import runs
 from lab.errors import UserError
-from lab.ui import access, changes, idle, serve, working
+from lab.ui import access, changes, idle, returning, serve, working
 
 opened = partial(run_page, "train")
 
@@ -230,7 +230,7 @@ def test_which_addresses_are_of_this_machine_alone(address: str | None, other: b
 @pytest.fixture
 def unserved(monkeypatch: pytest.MonkeyPatch) -> None:
     """The start of the dashboard leaves this process, and with it the tests to come, as it was."""
-    for module, name in ((changes, "install"), (idle, "start"), (working, "start")):
+    for module, name in ((changes, "install"), (returning, "install"), (idle, "start"), (working, "start")):
         monkeypatch.setattr(module, name, lambda: None)
 
 
