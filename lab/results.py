@@ -13,7 +13,7 @@ UNITS = {"char": "characters", "word": "words"}
 
 
 def test_metrics(metrics: dict[str, float], std: dict[str, float] | None = None) -> str:
-    """`nll 88.1, acc 0.815 ± 0.005`: the metrics of the test split."""
+    """`nll 88.1, acc 0.815 ± 0.005`: the metrics of the test split, with what is given of each."""
     std = std or {}
     return ", ".join(
         f"{key.removeprefix('test/')} {value:.4g}" + (f" ± {std[key]:.2g}" if key in std else "")
@@ -51,7 +51,7 @@ def row(experiment: Experiment) -> str:
     if card is None:
         return f"{start} {experiment.datamodule.rpartition('.')[2]} | – | config only | – |"
     data = measured_on(card["data"]) + (" (embedded)" if experiment.embedded else "")
-    metrics = test_metrics(card["metrics"], card.get("std"))
+    metrics = test_metrics(card["metrics"], card.get("std", card.get("error")))
     return f"{start} {data} | {card['parameters']:,} | {metrics} | {card['minutes']:.1f} |"
 
 

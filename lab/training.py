@@ -12,6 +12,7 @@ import importlib.util
 import io
 import json
 import logging
+import math
 import os
 import platform
 import sys
@@ -33,6 +34,7 @@ import torch
 import yaml
 from jsonargparse.typing import PositiveInt
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
+from lightning.pytorch.plugins.precision import HalfPrecision, MixedPrecision, Precision
 from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
 from datamodules.base import DataModule
@@ -41,23 +43,38 @@ from lab import files, memory, settings, weights
 from lab.checkpoints import Checkpoint, SealedIO, last_kept, restore_best
 from lab.errors import UserError
 from lab.experiments import CONFIGS, Experiment, read_yaml, run_folders, runs_folder
-from modules.base import CountModel, Density, Module, Predictor
+from modules.base import CountModel, Density, Mean, Module, Predictor
 
 RUN_FOLDER = "LECTERN_RUN_FOLDER"  # environment: the folder of this very run
 SaveDtype = Literal["float16", "bfloat16", "float32", "float64"]
+EVALUATION = 2**32  # beyond all epochs
+DRAWS = 5  # of what `--card` measures and is drawn by other means than a sum over examples
 LAST = "last"  # as the monitor: the last epoch ships, as of games that no metric judges
 PARSERS: dict[Callable, tuple] = {}  # of each method of the trainer that this process has run
 LINKED = ("event_shape", "image_shape", "num_features", "num_classes", "vocab_size", "modes", "mode_sd")
 
 
 class EpochSeed(L.Callback):
-    """Seed every epoch by (seed, epoch, process): a resumed run draws what an uninterrupted one draws."""
+    """Seed every epoch by (seed, epoch, process): a resumed run draws what an uninterrupted one draws.
+
+    An evaluation outside of training is seeded too, by (seed, number of the draw, process): what it says of
+    weights does not depend on how they were come by.
+    """
 
     def __init__(self, seed: int) -> None:
-        self.seed = seed
+        self.seed, self.draw = seed, 0
 
     def on_train_epoch_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        numbers = np.random.SeedSequence((int(self.seed), trainer.current_epoch, trainer.global_rank))
+        self.begin(trainer, trainer.current_epoch)
+
+    def on_validation_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        if trainer.state.fn != "fit":
+            self.begin(trainer, EVALUATION + self.draw)
+
+    on_test_start = on_validation_start
+
+    def begin(self, trainer: L.Trainer, number: int) -> None:
+        numbers = np.random.SeedSequence((int(self.seed), number, trainer.global_rank))
         torch.manual_seed(int(numbers.generate_state(1, np.uint64)[0]))
 
 
@@ -137,6 +154,7 @@ class LabCLI(LightningCLI):
         folder: of the run; of several seeds each has a folder of its own in it.
         lock: what keeps other processes from this run, to be taken before anything of it is touched.
         lead: this is the run's first fit, which speaks for all its seeds.
+        rewrite: a test writes what it measures into the card of the weights.
     """
 
     def __init__(
@@ -146,9 +164,10 @@ class LabCLI(LightningCLI):
         args: list[str],
         lock: filelock.FileLock,
         lead: bool = True,
+        rewrite: bool = False,
     ) -> None:
         self.experiment, self.run_folder, self.folder = experiment, folder, folder
-        self.lock, self.lead, self.command = lock, lead, args[0]
+        self.lock, self.lead, self.command, self.rewrite = lock, lead, args[0], rewrite
         super().__init__(
             Module,
             DataModule,
@@ -241,7 +260,7 @@ class LabCLI(LightningCLI):
         own = self.config_init[self.subcommand].trainer.callbacks or []
         plugins = self.config_init[self.subcommand].trainer.plugins or []
         plugins = plugins if isinstance(plugins, list) else [plugins]
-        seed = EpochSeed(config.seed_everything)
+        self.seed = EpochSeed(config.seed_everything)
         logger = config.trainer.logger
         if logger is None:
             logger = False
@@ -250,7 +269,7 @@ class LabCLI(LightningCLI):
 
                 logger = TensorBoardLogger(self.folder, name="", version="tensorboard")
         return super().instantiate_trainer(
-            callbacks=[*own, seed, StopOnNaN(), self.record, *dict.fromkeys((self.best, self.last))],
+            callbacks=[*own, self.seed, StopOnNaN(), self.record, *dict.fromkeys((self.best, self.last))],
             plugins=[*plugins, SealedIO()],
             logger=logger,
             default_root_dir=str(self.folder),
@@ -318,7 +337,56 @@ class LabCLI(LightningCLI):
                 f"{self.experiment.name} has no trained weights: run `lab fit {self.experiment.name}`."
             )
 
-    before_validate = before_test = use_trained_weights
+    def before_test(self) -> None:
+        if self.rewrite and self.config[self.subcommand].get("ckpt_path"):
+            raise UserError("A checkpoint has no card: leave --ckpt_path or --card out.")
+        self.use_trained_weights()
+        self.to_full_precision()
+
+    before_validate = before_test
+
+    def after_test(self) -> None:
+        if self.rewrite:
+            metrics, error = self.measure(DRAWS)
+            if self.trainer.is_global_zero:
+                assert self.experiment.weights is not None
+                measured_anew(self.experiment.weights, metrics, error)
+
+    def to_full_precision(self) -> None:
+        """Measure in float32 what was trained in less; whoever trains in more measures in more."""
+        plugin = self.trainer.strategy.precision_plugin
+        if isinstance(plugin, MixedPrecision | HalfPrecision):
+            self.trainer.strategy.precision_plugin = Precision()
+            self.model.float()
+
+    def measure(self, draws: int = 1) -> tuple[dict[str, float], dict[str, float]]:
+        """Metrics of validation and test, and their standard errors.
+
+        That of a mean over examples is theirs. Of other metrics it is the standard deviation over `draws`
+        (at least two) of what the model draws for them, the split being given; none where nothing is drawn.
+        """
+        self.to_full_precision()
+        found: list[dict[str, float]] = []
+        error: dict[str, float] = {}
+        meters = {name.replace("_", "/", 1): meter for name, meter in self.model.meters.items()}
+        for draw in range(draws):
+            self.seed.draw = self.model.draw = draw
+            values: dict[str, float] = {}
+            for evaluate in (self.trainer.validate, self.trainer.test):
+                evaluate(self.model, datamodule=self.datamodule, verbose=False)
+                values |= {k: v.item() for k, v in self.trainer.callback_metrics.items()}
+            found.append(values)
+            if draw == 0:
+                own = {k: meters[k].error for k in values if isinstance(meters[k], Mean)}
+                error = {k: e for k, e in own.items() if math.isfinite(e)}
+            others = [k for k in values if k not in error]
+            if (draw == 1 and all(found[0][k] == found[1][k] for k in others)) or not others:
+                break
+        self.seed.draw = self.model.draw = 0
+        if len(found) > 1:
+            spread = {k: float(np.std([f[k] for f in found], ddof=1)) for k in others}
+            error |= {k: e for k, e in spread.items() if math.isfinite(e) and e > 0}
+        return found[0], error
 
     def before_predict(self) -> None:
         if not isinstance(self.model, Predictor | Density):
@@ -355,17 +423,14 @@ class LabCLI(LightningCLI):
         for tensor in self.model.state_dict().values():
             if tensor.is_floating_point():  # round before the test: the card's numbers are the file's
                 tensor.copy_(tensor.to(dtype))
-        metrics: dict[str, float] = {}
-        for evaluate in (self.trainer.validate, self.trainer.test):
-            evaluate(self.model, datamodule=self.datamodule, verbose=False)
-            metrics |= {k: v.item() for k, v in self.trainer.callback_metrics.items()}
+        metrics, error = self.measure()
         if self.trainer.is_global_zero:
-            weights.save(self.folder, self.model, self.card(metrics), dtype)
+            weights.save(self.folder, self.model, self.card(metrics, error), dtype)
             print(
                 f"Saved {self.folder}: " + ", ".join(f"{k} {v:.5g}" for k, v in metrics.items()), flush=True
             )
 
-    def card(self, metrics: dict[str, float]) -> dict[str, Any]:
+    def card(self, metrics: dict[str, float], error: dict[str, float]) -> dict[str, Any]:
         """What is known of the trained weights."""
         config = dict(self.settings)
         # of the trainer's many options only what is set; to data and model a null may mean something
@@ -382,15 +447,33 @@ class LabCLI(LightningCLI):
             "config": config,
             "data": self.datamodule.describe(),
             "metrics": metrics,
+            "error": error,
             "seeds": [config["seed_everything"]],
             "best": {"monitor": config["monitor"], "value": best.item() if best is not None else None},
             "epochs": epochs,
             "minutes": round(self.record.seconds / 60, 2),
             "hardware": hardware(self.trainer),
-            "versions": {"python": platform.python_version()}
-            | {p: version(p) for p in ("lectern", "torch", "lightning", "torchmetrics", "torch-geometric")},
+            "versions": versions(),
             "date": datetime.now(UTC).date().isoformat(),
         }
+
+
+def versions() -> dict[str, str]:
+    packages = ("lectern", "torch", "lightning", "torchmetrics", "torch-geometric")
+    return {"python": platform.python_version()} | {p: version(p) for p in packages}
+
+
+def measured_anew(folder: Path, metrics: dict[str, float], error: dict[str, float]) -> None:
+    """Write what was measured into the card of `folder`, with date and versions; all else stays.
+
+    Of several seeds the metrics are means: there it goes to those of the seed that ships.
+    """
+    card = weights.read_card(folder)
+    place = card.get("shipped", card)
+    place["metrics"], place["error"] = place["metrics"] | metrics, error
+    card["measured"] = {"date": datetime.now(UTC).date().isoformat(), "versions": versions()}
+    files.write(folder / "card.json", weights.as_json(card))
+    print(f"Wrote {folder / 'card.json'}", flush=True)
 
 
 def size_of(name: str) -> Callable[[DataModule], Any]:
@@ -535,7 +618,8 @@ def run(command: str, experiment: Experiment, args: list[str]) -> None:
     Raises:
         UserError: what the user can mend, in one sentence.
     """
-    folder, full = resolve(command, experiment, args)
+    rewrite = command == "test" and "--card" in args
+    folder, full = resolve(command, experiment, [arg for arg in args if not (rewrite and arg == "--card")])
     before = os.environ.get(RUN_FOLDER)
     os.environ[RUN_FOLDER] = str(folder)  # for the processes that a strategy starts
     lock = filelock.FileLock(folder / "lock")
@@ -543,7 +627,7 @@ def run(command: str, experiment: Experiment, args: list[str]) -> None:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", module="lightning")  # advice on workers, loggers, sys.argv
             logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-            cli = LabCLI(experiment, folder, full, lock)
+            cli = LabCLI(experiment, folder, full, lock, rewrite=rewrite)
             if command == "fit" and cli.config.fit.seeds > 1 and not cli.config.fit.trainer.fast_dev_run:
                 fit_more_seeds(cli, full)
     except (ArgumentError, MisconfigurationException) as error:
@@ -582,11 +666,11 @@ def fit_more_seeds(cli: LabCLI, args: list[str]) -> None:
         name: torch.tensor([c["metrics"][name] for c in cards], dtype=torch.float64)
         for name in cards[0]["metrics"]
     }
-    card = cards[best] | {
+    card = {k: v for k, v in cards[best].items() if k != "error"} | {
         "metrics": {name: v.mean().item() for name, v in values.items()},
         "std": {name: v.std().item() for name, v in values.items()},
         "seeds": list(range(first, first + seeds)),
-        "shipped": {"seed": first + best, "metrics": cards[best]["metrics"]},
+        "shipped": {"seed": first + best, **{k: cards[best][k] for k in ("metrics", "error")}},
         "minutes": round(sum(c["minutes"] for c in cards), 2),
     }
     files.write(folder / "model.safetensors", (folders[best] / "model.safetensors").read_bytes())

@@ -30,10 +30,15 @@ class Mean(Metric):
 
     torchmetrics' own MeanMetric sums in single precision (its `set_dtype` is undone by `.to(device)`)
     and leaves NaN out.
+
+    Attributes:
+        error: the standard error of the mean that was computed last, over values; NaN of fewer than two.
     """
 
     total: Tensor
+    squares: Tensor
     count: Tensor
+    error = math.nan
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,15 +46,20 @@ class Mean(Metric):
             torch.float32 if torch.backends.mps.is_available() else torch.float64
         )  # Apple's GPUs have no double
         self.add_state("total", torch.tensor(0.0, dtype=dtype), dist_reduce_fx="sum")
+        self.add_state("squares", torch.tensor(0.0, dtype=dtype), dist_reduce_fx="sum")
         self.add_state("count", torch.tensor(0), dist_reduce_fx="sum")
 
     def update(self, values: Tensor) -> None:
         values = torch.as_tensor(values, device=self.total.device)
         self.total += values.sum(dtype=self.total.dtype)
+        self.squares += values.to(self.squares.dtype).square().sum()
         self.count += values.numel()
 
     def compute(self) -> Tensor:
-        return self.total / self.count
+        mean = self.total / self.count
+        spread = (self.squares / self.count - mean.square()).clamp(min=0)
+        self.error = float((spread / (self.count - 1)).sqrt()) if self.count > 1 else math.nan
+        return mean
 
 
 def require(least: float, below: float = math.inf, **arguments: float | Sequence[float]) -> None:
@@ -94,6 +104,7 @@ class Module(L.LightningModule):
     """
 
     FIXED: ClassVar[tuple[str, ...]] = ()  # arguments of a base class that this one sets itself
+    draw = 0  # of an evaluation that is repeated to see what its draws are worth
     _counts = True  # False while a batch is looked at that belongs to another process
 
     def __init__(

@@ -261,7 +261,7 @@ class Game(Players):
         x, given = self.unpack(batch)
         self.looked += 1
         seed = self.looked * (self.trainer.world_size if self._trainer else 1) + self.global_rank
-        noise = self.noise(len(x), torch.Generator(self.device).manual_seed(seed))
+        noise = self.noise(len(x), torch.Generator(self.device).manual_seed(seed + (self.draw << 32)))
         fake = self.maker()(self.joined(noise, **given))
         of_real, of_fake = self.judge(x, **given), self.judge(fake, **given)
         loss = self.game.discriminator(of_real, of_fake)

@@ -44,10 +44,21 @@ data:
   init_args: {binarize: dynamic, batch_size: 64}
 trainer: {max_epochs: 3, limit_train_batches: 4, num_sanity_val_steps: 0}
 """
-KINDS = {  # what is trained: the best epoch the last or the first, or several seeds
-    "best last": [],
-    "best first": ["--mode=max"],
-    "two seeds": ["--seeds=2", "--trainer.max_epochs=2"],
+DRAWN = """
+model:
+  class_path: modules.latent.vae.VAE
+  init_args: {latent_dim: 2, hidden: [8]}
+data:
+  class_path: datamodules.digits.Digits
+  init_args: {binarize: dynamic, batch_size: 64}
+trainer: {max_epochs: 2, limit_train_batches: 4, num_sanity_val_steps: 0}
+monitor: val/elbo
+"""
+KINDS: dict[str, tuple[str, list[str]]] = {  # what is trained
+    "best last": (RECIPE, []),
+    "best first": (RECIPE, ["--mode=max"]),
+    "drawn test": (DRAWN, []),  # the card's numbers are drawn
+    "two seeds": (RECIPE, ["--seeds=2", "--trainer.max_epochs=2"]),
 }
 OPERATIONS = ("fsync", "link", "replace", "unlink")
 
@@ -184,14 +195,15 @@ def trials(numbers: range, place: Path) -> collections.Counter[str]:
     Raises:
         AssertionError: a run did not end as the one that nobody killed, or could not go on.
     """
-    recipe, other = place / "recipe.yaml", elsewhere(place)
-    recipe.write_text(RECIPE)
+    other, recipes = elsewhere(place), {kind: place / f"{kind.replace(' ', '-')}.yaml" for kind in KINDS}
+    for kind, (text, _) in KINDS.items():
+        recipes[kind].write_text(text)
     whole, size = {}, {}
     try:
-        main(["fit", str(recipe), "--monitor=none"])  # imports what a fit needs, and is refused
-        for kind, args in KINDS.items():
+        main(["fit", str(recipes["best last"]), "--monitor=none"])  # imports what a fit needs, and is refused
+        for kind, (_, args) in KINDS.items():
             runs, report = place / f"whole-{kind.replace(' ', '-')}", place / "report.json"
-            assert fork([str(recipe), *args], runs, place, Kill(), report) == 0, runs.with_suffix(
+            assert fork([str(recipes[kind]), *args], runs, place, Kill(), report) == 0, runs.with_suffix(
                 ".log"
             ).read_text()
             whole[kind], size[kind] = outcome(runs), json.loads(report.read_text())
@@ -199,7 +211,7 @@ def trials(numbers: range, place: Path) -> collections.Counter[str]:
         for number in numbers:
             # every number has its own dice, so that one kill can be played again
             dice = random.Random(number)
-            kind = "two seeds" if number % 4 == 3 else dice.choice(["best last", "best first"])
+            kind = "two seeds" if number % 4 == 3 else dice.choice(["best last", "best first", "drawn test"])
             at_file, far = (number + number // 4) % 2 == 0, (number // 2 + number // 8) % 2 == 0
             runs, temporary = place / f"killed-{number}", other if far else place
 
@@ -209,7 +221,8 @@ def trials(numbers: range, place: Path) -> collections.Counter[str]:
                     return Kill(operation=dice.randint(1, size[kind]["operations"]), moment=moment)  # noqa: B023
                 return Kill(seconds=dice.uniform(0.0, 0.95) * size[kind]["seconds"])  # noqa: B023
 
-            args = [str(recipe), *KINDS[kind]]
+            recipe = recipes[kind]
+            args = [str(recipe), *KINDS[kind][1]]
             status = fork(args, runs, temporary, kill())
             if not list(runs.glob("*/*/config.yaml")):
                 table["killed before it began"] += 1
@@ -229,6 +242,7 @@ def trials(numbers: range, place: Path) -> collections.Counter[str]:
             table["at a file operation" if at_file else "at a random moment"] += 1
             table["temporary folder elsewhere"] += far
             table["several seeds"] += kind == "two seeds"
+            table["of a drawn test"] += kind == "drawn test"
             shutil.rmtree(runs)
         return table
     finally:
