@@ -29,7 +29,8 @@ def run_page(page: str | Callable[[], None], /, **parameters: Any) -> AppTest:
 
     Args:
         page: its family and topic (`"autoregressive/inspector"`), or a function that draws one.
-        **parameters: what the link says, by the keys of the page's controls.
+        **parameters: what the link says, by the keys of the page's controls; none opens a topic with all of
+            them where they stand at first.
     """
     if config.get_option("server.address") is None:
         config.set_option("server.address", "localhost")  # as `lab app` does
@@ -37,9 +38,19 @@ def run_page(page: str | Callable[[], None], /, **parameters: Any) -> AppTest:
         app = AppTest.from_function(page, default_timeout=180)
     else:
         app = AppTest.from_file(str(page_path(page)), default_timeout=180)
+    if not parameters and not callable(page):
+        parameters = {"scene": 0}
     for key, value in parameters.items():
         app.query_params[key] = value if isinstance(value, list) else str(value)
     return app.run()
+
+
+def go(page: AppTest, /, **parameters: Any) -> AppTest:
+    """Another link to a page that is open, as Back, the clicker and a follower go there."""
+    page.query_params.clear()
+    page.query_params.update({key: str(value) for key, value in parameters.items()})
+    page.session_state["_asked"] = dict(page.query_params)
+    return page.run()
 
 
 def failures(page: AppTest) -> list[str]:

@@ -29,7 +29,7 @@ from lab import lecture
 from lab.errors import UserError
 from lab.figures import theme
 from lab.ui import state
-from lab.ui.components import component
+from lab.ui.components import component, told_by
 
 CSS = (Path(__file__).parent / "stage.css").read_text(encoding="utf-8")
 HTML = (
@@ -60,8 +60,9 @@ def scene(sees: str, /, **values: Any) -> Scene:
 class Stage:
     """The parts of a page, as containers to draw into."""
 
-    def __init__(self, title: str, idea: str) -> None:
+    def __init__(self, title: str, idea: str, asked: bool) -> None:
         self.title = title
+        self.asked = asked  # whether this run is to show a state that a link asks for
         st.html(f'<div class="lectern-head"><h1>{html.escape(title)}</h1><p>{html.escape(idea)}</p></div>')
         self.top = st.container(key="scenes")
         picture, rail = st.columns([4, 1], gap="medium")
@@ -87,45 +88,45 @@ class Stage:
 
     def scenes(self, scenes: Mapping[str, Scene]) -> None:
         """The page's scenes by name, in their order; keys 1 to 9 and the clicker set them. Name them before
-        the controls: a link may ask for one (`?scene=2`), and something below may end the page."""
+        the controls: a link may ask for one (`?scene=2`), and something below may end the page.
+
+        A link that says nothing asks for the first.
+        """
         st.session_state["_scenes"] = dict(scenes)
-        if (wanted := st.query_params.get("scene")) is None:
-            self.lecture(scenes)
-            return
-        del st.query_params["scene"]
+        if self.asked:
+            values, sentence = asks(st.query_params.to_dict(), scenes)
+            st.session_state["_sentence"] = sentence
+            if values is not None:
+                state.read(state.link_to(values), ours=True)
+        if said := st.session_state.get("_sentence"):
+            self.top.warning(said, icon=":material/link_off:")
+
+
+def asks(link: Mapping[str, str], scenes: Mapping[str, Scene]) -> tuple[Mapping[str, Any] | None, str]:
+    """The state that a link asks for, on a page with these scenes: None where it names the controls itself;
+    and a sentence about what it asks for and is not there, else ""."""
+    wanted, sentence = link.get(state.SCENE), ""
+    if wanted is not None and wanted != "0":
         if wanted.isdecimal() and 1 <= int(wanted) <= len(scenes):
-            state.set_all(list(scenes.values())[int(wanted) - 1].values)
-            return
+            return list(scenes.values())[int(wanted) - 1].values, ""
         sentence = f"The link says scene={state.short(wanted)}, but there are scenes 1 to {len(scenes)}."
-        self.top.warning(sentence, icon=":material/link_off:")
-
-    def lecture(self, scenes: Mapping[str, Scene]) -> None:
-        """A link that comes from a lecture, and says no more, sets the state that the lecture names; what it
-        names and is not there is said as long as the link stands."""
-        link = st.query_params.to_dict()
-        place = link.get("lecture"), link.get("at")
-        if "lecture" not in link:
-            return
-        if st.session_state.get("_lecture", (None,))[0] != place:
-            sentence = "" if set(link) - state.KEPT else set_entry(scenes)
-            st.session_state["_lecture"] = place, sentence
-        if sentence := st.session_state["_lecture"][1]:
-            self.top.warning(sentence, icon=":material/link_off:")
-
-
-def set_entry(scenes: Mapping[str, Scene]) -> str:
-    """Set the state that the link's lecture names, on a page with these scenes; returns a sentence where
-    there is no such lecture, place or scene, else ""."""
+    elif wanted == "0":
+        return None, ""
+    if set(link) - state.KEPT - {state.SCENE}:
+        return None, sentence
+    first = next((scene.values for scene in scenes.values()), None)
+    if "lecture" not in link:
+        return first, sentence
     try:
         now, at = at_lecture()
     except UserError as error:
-        return str(error)
+        return first, str(error)
     entry = now.entries[at]
-    chosen = scenes.get(entry.scene or "")
-    state.set_all({**(chosen.values if chosen else {}), **entry.state})
-    if chosen or entry.scene is None:
-        return ""
-    return (
+    if entry.scene is None:
+        return entry.state or first, sentence
+    if entry.scene in scenes:
+        return {**scenes[entry.scene].values, **entry.state}, sentence
+    return entry.state, (
         f"Scene {at + 1} of the lecture {now.name} is called {state.short(entry.scene)!r}, but this page has "
         f"no scene of that name: it has {', '.join(scenes) or 'none'}."
     )
@@ -175,19 +176,19 @@ def stage(title: str, idea: str, lenses: Sequence[str] = ()) -> Stage:
         idea: in one sentence.
         lenses: names of `lab.lenses` that Home lists the page under, besides those it imports.
     """
-    begin(title)
-    made = Stage(title, idea)
+    made = Stage(title, idea, begin(title))
     _now.set(made)
     return made
 
 
-def begin(title: str) -> None:
-    """Draw in the reader's theme, and forget what another page has held."""
+def begin(title: str) -> bool:
+    """Draw in the reader's theme, and set the state that a link asks for; whether one does."""
     use_theme()
-    state.enter(title)
+    asked = state.enter(title)
     st.session_state.pop("_scenes", None)
     state.begin()
     st.html(f"<style>{CSS}</style>")
+    return asked
 
 
 def use_theme() -> None:
@@ -205,6 +206,8 @@ def show(draw: Callable[[], None], knows: Callable[[str], bool]) -> None:
     @st.fragment
     def page() -> None:
         _now.set(None)
+        if (link := st.session_state.get("lectern_link")) is not None:
+            st.session_state.setdefault("_asked", link)  # the run that was to read it was cut off
         try:
             with guard():
                 draw()
@@ -222,9 +225,10 @@ def close(stage: Stage, knows: Callable[[str], bool]) -> None:
     active = next((i for i, name in enumerate(names) if state.stands_at(scenes[name].values)), None)
 
     def chosen() -> None:
-        told = st.session_state["lectern_stage"]["scene"]
-        if isinstance(told, int) and 0 <= told < len(names):
-            state.set_all(scenes[names[told]].values)
+        told = told_by("lectern_stage", "scene")
+        number = told.get("number") if isinstance(told, Mapping) and told.get("page") == stage.title else None
+        if isinstance(number, int) and 0 <= number < len(names):
+            state.ask(scenes[names[number]].values)
 
     def staged() -> None:
         if st.session_state["lectern_stage"]["stage"]:
@@ -234,13 +238,13 @@ def close(stage: Stage, knows: Callable[[str], bool]) -> None:
 
     # A link that is pasted opens a session; later pages may find in the address what another has left there.
     pasted = st.session_state.setdefault("lectern_opened", stage.title) == stage.title
-    unknown = [
-        k for k in st.query_params if pasted and k not in {*state.controls(), *state.KEPT} and not knows(k)
-    ]
+    named = set(st.query_params) - state.KEPT - {state.SCENE}
+    unknown = [k for k in st.query_params if k in named - set(state.controls()) and pasted and not knows(k)]
+    say_none(bool(named), scenes)
     with stage.top:
         if unknown:
-            named = ", ".join(state.short(key) for key in unknown[:5])
-            st.warning(f"The link names {named}, which this page does not know.", icon=":material/link_off:")
+            keys = ", ".join(state.short(key) for key in unknown[:5])
+            st.warning(f"The link names {keys}, which this page does not know.", icon=":material/link_off:")
         mount(
             key="lectern_stage",
             data={
@@ -254,6 +258,16 @@ def close(stage: Stage, knows: Callable[[str], bool]) -> None:
             on_scene_change=chosen,
             on_stage_change=staged,
         )
+    st.session_state.pop("lectern_link", None)
+
+
+def say_none(named: bool, scenes: Mapping[str, Scene]) -> None:
+    """Where every control stands as at first, and a link that says nothing would show a scene: say so."""
+    opens, _ = asks({k: v for k, v in st.query_params.items() if k in state.KEPT}, scenes)
+    if named or state.stands_at(opens or {}):
+        st.query_params.pop(state.SCENE, None)
+    elif st.query_params.get(state.SCENE) != "0":
+        st.query_params[state.SCENE] = "0"
 
 
 @contextmanager

@@ -1,16 +1,22 @@
-"""State that lives in the URL although no widget of Streamlit holds it, and bad values in the URL.
+"""The state of a page, which is what its link says.
 
-Streamlit binds its own widgets to the URL and silently drops what does not fit; a reader who
-pasted a link deserves a sentence instead, so values are looked at before the widget sees them.
+Whoever wants another state asks by a link (`ask`, or an address that is news to `enter`), and `read` sets it:
+a link that is pasted, a scene's key, a lecture's clicker, a follower, the speaker, Back.
+
+Here too: values that no widget of Streamlit holds, and bad values in the link. Streamlit binds its own
+widgets to the URL and silently drops what does not fit; a reader who pasted a link deserves a sentence
+instead, so values are looked at before the widget sees them.
 """
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lab.ui.ranges import in_range, parse
 
@@ -72,8 +78,11 @@ def prepare(
             key, f"The link says {key}={short(raw)}, but {key} {wants}; {short(str(default))!r} is used."
         )
         # Streamlit would take what it can make of it (2.5 becomes 2): the widget must not see it.
-        del st.query_params[key]
-        st.rerun()
+        context = get_script_run_ctx()
+        assert context is not None  # a page runs
+        with context.session_state.query_params() as address:
+            address.remove_param(key)
+            address._initial_query_params.pop(key, None)
 
 
 def short(text: str) -> str:
@@ -90,6 +99,8 @@ def register(key: str, kind: Kind, default: Any = None, limits: tuple[float, flo
     if key in KEPT:
         raise ValueError(f"No control may be called {key!r}: a link says something else by it.")
     controls()[key] = Control(kind, default, limits)
+    if kind == "widget":
+        st.session_state.setdefault("_widgets", set()).add(key)
 
 
 def controls() -> dict[str, Control]:
@@ -108,25 +119,80 @@ def known() -> dict[str, Control]:
     return {**st.session_state.get("_before", {}), **controls()}
 
 
-def enter(page: str) -> None:
-    """Forget what the page before has held: another page may use the same keys."""
-    if st.session_state.get("_page", page) != page:
-        for key, control in known().items():
-            if control.kind == "widget":
-                st.session_state.pop(key, None)
+def enter(page: str) -> bool:
+    """Before a run of the page: set the state that is asked for, and forget what another page has held.
+
+    Returns:
+        whether a state was asked for: by an address that is news (a page that is opened, Back, a place of the
+        lecture), or by `ask`.
+    """
+    link, context = st.query_params.to_dict(), get_script_run_ctx()
+    place = link.get("lecture"), link.get("at")
+    asked = st.session_state.pop("_asked", None)
+    news = context is not None and context.is_history_navigation
+    if st.session_state.get("_page") != page:
+        news = True
+        forget()
         for slot in [str(k) for k in st.session_state if str(k).startswith("_")]:
             del st.session_state[slot]
-    st.session_state["_page"] = page
+    news |= st.session_state.setdefault("_place", place) != place
+    st.session_state["_page"], st.session_state["_place"] = page, place
+    if news or asked is not None:
+        read(link if news else asked, ours=not news)
+    return news or asked is not None
+
+
+def forget() -> None:
+    """Let go of all that the page's controls hold."""
+    for key in st.session_state.get("_widgets", ()):
+        st.session_state.pop(key, None)
+    for slot in [str(k) for k in st.session_state]:
+        if slot.startswith(("_held:", "_own:", "_bad:", "_told:")):
+            del st.session_state[slot]
+
+
+def read(link: Mapping[str, str], ours: bool = False) -> None:
+    """Set the whole state of the page to what a link says, before its controls are drawn: they find what a
+    reader's browser would bring to a new session, and nothing of what they held.
+
+    Args:
+        ours: of numbers that no longer fit their range, the nearest end is taken without a word.
+    """
+    forget()
+    context = get_script_run_ctx()
+    assert context is not None  # a page runs
+    with context.session_state.query_params() as address:
+        for widget in list(address._bindings_by_widget):
+            address.unbind_widget(widget)
+        address.populate_from_query_string(urlencode(link))
+        address.set_initial_query_params_from_current()
+        address._send_query_param_msg()  # though it be as it was: a run before may have changed the browser's
+    context.is_history_navigation = True  # Streamlit's widgets take what the link says, or their defaults
+    st.session_state["lectern_link"] = dict(link)
+    st.session_state["_ours"] = ours
+
+
+def ask(values: Mapping[str, Any]) -> None:
+    """Ask for the state in which controls stand where `values` says, the others where they stand at first;
+    the next run of the page sets it."""
+    st.session_state["_asked"] = link_to(values)
+
+
+def link_to(values: Mapping[str, Any]) -> dict[str, str]:
+    """The link to the page in the state `values`; it keeps what is of no page."""
+    said = {key: text for key, value in values.items() if (text := spelled(value)) is not None}
+    kept = {key: value for key, value in st.query_params.to_dict().items() if key in KEPT}
+    return {**kept, **(said or {SCENE: "0"})}
 
 
 def get(key: str) -> str | None:
-    """Text held under `key`. What the URL says counts whenever it has changed: at the start, and when
-    the reader goes back in the browser's history."""
-    slot, seen, url = f"_held:{key}", f"_seen:{key}", st.query_params.get(key)
-    if slot not in st.session_state or url != st.session_state.get(seen):
-        st.session_state[slot] = st.session_state[seen] = url
-        st.session_state.pop(f"_own:{key}", None)
-    return st.session_state[slot]
+    """Text held under `key`: what the link says, until something else is put there."""
+    slot = f"_held:{key}"
+    if slot not in st.session_state:
+        st.session_state[slot] = st.query_params.get(key)
+        st.session_state[f"_own:{key}"] = st.session_state.get("_ours", False)
+    held: str | None = st.session_state[slot]
+    return held
 
 
 def put(key: str, value: str | None) -> None:
@@ -169,7 +235,6 @@ def publish(key: str, default: str | None = None) -> None:
             del st.query_params[key]
         else:
             st.query_params[key] = value
-    st.session_state[f"_seen:{key}"] = value
 
 
 def held_text(key: str, default: str) -> str:
@@ -197,13 +262,19 @@ def spell(v: Any) -> str:
     return f"{v:.6g}" if isinstance(v, float) else str(v)
 
 
+def spelled(value: Any) -> str | None:
+    """A control's value as a link spells it; None is said by silence."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return spell_point(value) if value is None or isinstance(value, tuple | Mapping) else spell(value)
+
+
 def set_values(values: Mapping[str, Any]) -> None:
     """Set controls by key before the next run of the page."""
     for key, value in values.items():
         control = known().get(key)
         if control is None or control.kind != "widget":  # one that is not on the page now may be of any kind
-            point = isinstance(value, tuple | Mapping)
-            put(key, spell_point(value) if point else None if value is None else spell(value))
+            put(key, spelled(value))
         if control is None or control.kind == "widget":
             current = st.session_state.get(key)
             if isinstance(current, float) and isinstance(value, int) and not isinstance(value, bool):
@@ -211,27 +282,8 @@ def set_values(values: Mapping[str, Any]) -> None:
             st.session_state[key] = value
 
 
-def set_all(values: Mapping[str, Any]) -> None:
-    """Set the whole state of the page: what `values` does not name goes to where it stands at first."""
-    for slot in [str(k) for k in st.session_state]:
-        if slot.startswith("_bad:"):
-            del st.session_state[slot]
-        elif slot.startswith("_held:") and slot.removeprefix("_held:") not in values:
-            put(slot.removeprefix("_held:"), None)
-    for key, control in known().items():
-        if control.kind == "widget" and key not in values and key in st.session_state:
-            st.session_state[key] = control.default
-    for key in set(st.query_params) - set(values) - KEPT:
-        with suppress(StreamlitAPIException):  # of a widget: it follows the value that was set above
-            del st.query_params[key]
-    set_values(values)
-    for slot in [str(k) for k in st.session_state]:
-        if slot.startswith("_held:"):  # the link may have changed on the way here: what was set counts
-            key = slot.removeprefix("_held:")
-            st.session_state[f"_seen:{key}"] = st.query_params.get(key)
-
-
 KEPT = frozenset({"stage", "lecture", "at", "follow"})  # parameters of a link that are of no page
+SCENE = "scene"  # asks for one by its number; 0 is the page with every control where it stands at first
 
 
 def stands_at(values: Mapping[str, Any]) -> bool:
@@ -240,6 +292,7 @@ def stands_at(values: Mapping[str, Any]) -> bool:
 
 
 def same(key: str, control: Control, values: Mapping[str, Any]) -> bool:
+    """Whether a control stands where `values` says, or at its default."""
     wanted = values.get(key, control.default)
     if control.kind == "widget":
         return bool(st.session_state.get(key, control.default) == wanted)
@@ -247,4 +300,4 @@ def same(key: str, control: Control, values: Mapping[str, Any]) -> bool:
     if control.kind == "selection":
         return bool(now == spell_point(wanted))
     default = None if control.default is None else spell(control.default)
-    return (now if now is not None else default) == (None if wanted is None else spell(wanted))
+    return (now if now is not None else default) == spelled(wanted)

@@ -1,5 +1,7 @@
 """Lectures: their files are read or refused in one sentence, and every scene of each opens."""
 
+import hashlib
+import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -7,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opening import failures, open_page, run_page, scenes
+from opening import failures, finish, go, open_page, page_path, run_page, scenes
+from streamlit.testing.v1 import AppTest
 
 from lab import commands, handout, lecture
 from lab.__main__ import main
 from lab.errors import UserError
+from lab.ui import wire
 from lab.ui.navigation import pages
 
 GOOD = "title: T\nscenes:\n  - {page: language-truncation, scene: Hot, says: Look., minutes: 2}\n"
@@ -26,15 +30,69 @@ def test_a_lecture_is_whole(name: str) -> None:
     assert all(entry.page in TOPICS and len(entry.says) > 40 for entry in read.entries)
 
 
+def dashboard() -> None:
+    """The page of the file that the test names, as the dashboard runs it."""
+    from pathlib import Path
+
+    import streamlit as st
+
+    from lab.ui.navigation import script
+
+    script(Path(st.session_state["file"]))()
+
+
+def visit(session: AppTest, name: str, at: int) -> dict[str, Any]:
+    """Go to an entry of a lecture in this session, and what it shows once it has settled."""
+    entry = lecture.read(name).entries[at]
+    session.session_state["file"] = str(page_path(TOPICS[entry.page]))
+    go(session, lecture=name, at=at + 1)
+    finish(session)
+    assert not failures(session) and not session.warning, (name, at + 1, failures(session), session.warning)
+    return shown(session)
+
+
+def shown(session: AppTest) -> dict[str, Any]:
+    """The state of a page as a value: link, controls, the scene and its line, and what its figures and films
+    say."""
+    drawn = session.session_state["_controls"]
+    state = session.session_state
+    parts: dict[str, Any] = {}
+    for element in session.get("bidi_component"):
+        name = element.proto.component_name
+        if name == "lectern_stage":
+            stage = json.loads(element.proto.json)
+            parts[name] = {"active": stage["active"], "at": stage["lecture"]["at"]}
+        elif element.proto.bytes:
+            header, arrays = wire.unpack(element.proto.bytes)
+            for own in ("stamp", "seq", "reel", "since"):  # of this session
+                header.pop(own, None)
+            sums = {path: hashlib.sha1(array.tobytes()).hexdigest() for path, array in arrays.items()}
+            parts[element.proto.id.rpartition("lectern_")[2]] = header, sums
+    return {
+        "link": dict(session.query_params),
+        "controls": {key: state[key] if key in state else state[f"_held:{key}"]
+                     for key, control in drawn.items() if control.kind != "widget" or key in state},
+        **parts,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("name", lecture.names())
-def test_every_scene_of_a_lecture_opens(name: str) -> None:
-    """A link to it opens the page in the state that the lecture names, and nothing complains."""
-    read = lecture.read(name)
-    for at, entry in enumerate(read.entries):
-        opened = open_page(TOPICS[entry.page], lecture=name, at=at + 1)
-        known = scenes(opened)
+def test_every_scene_of_a_lecture_shows_the_same_whoever_leads_there(name: str) -> None:
+    """Opened by its link, and in one session from the entry before and from the one after: the state is one
+    value."""
+    entries = lecture.read(name).entries
+    opened: list[dict[str, Any]] = []
+    for at, entry in enumerate(entries):
+        session = AppTest.from_function(dashboard, default_timeout=180)
+        opened.append(visit(session, name, at))
+        known = scenes(session)
         assert entry.scene is None or entry.scene in known, f"{entry.page} has no scene {entry.scene!r}"
-        assert not set(entry.state) - set(opened.session_state["_controls"])
+        assert not set(entry.state) - set(session.session_state["_controls"])
+        assert opened[at]["lectern_stage"]["active"] is not None or entry.state
+    session = AppTest.from_function(dashboard, default_timeout=180)
+    last = len(entries) - 1
+    for at in (*range(last + 1), *range(last - 1, -1, -1)):
+        assert visit(session, name, at) == opened[at], (name, at + 1)
 
 
 def test_a_link_from_a_lecture_sets_what_it_names_and_what_is_moved_after_counts(
@@ -48,10 +106,7 @@ def test_a_link_from_a_lecture_sets_what_it_names_and_what_is_moved_after_counts
     assert lecture.names() == ["own"] and lecture.read("own").minutes == 3
     page = open_page("language/truncation", lecture="own", at=1)
     assert float(page.session_state["_held:t"]) == 2
-    for key in [k for k in page.query_params if k != "lecture"]:  # as the clicker does
-        del page.query_params[key]
-    page.query_params["at"] = "2"
-    page.run()
+    go(page, lecture="own", at=2)
     assert page.session_state["_held:t"] is None and page.session_state["_held:k"] == "5"
     page.session_state["_held:k"] = "7"
     page.run()
@@ -71,9 +126,7 @@ def test_the_next_scene_may_set_the_same_control(tmp_path: Path, monkeypatch: py
     page = open_page("language/truncation", lecture="own", at=1)
     assert page.query_params["k"] == "5"
     for link in ({"lecture": "own", "at": "2"}, {"scene": "4"}, {"scene": "3"}, {"scene": "4"}):
-        page.query_params.clear()
-        page.query_params.update(link)
-        page.run()
+        go(page, **link)
         wanted = {"k": 7} if "at" in link else list(scenes(page).values())[int(link["scene"]) - 1].values
         assert {key: float(page.query_params[key]) for key in wanted} == wanted
 

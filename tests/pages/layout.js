@@ -28,6 +28,10 @@
     if (!controls.some((c) => box(c).bottom <= innerHeight)) wrong.push("no control on the first screen");
   }
 
+  if (stage)
+    for (const line of all(".lectern-head p, .lectern-stage :is(button, .sees)"))
+      if (parseFloat(getComputedStyle(line).fontSize) < 23.9) wrong.push(`“${line.textContent.slice(0, 24)}” is too small for the hall`);
+
   // --- Texts of figures: turned boxes, told apart by separating axes ---
   const quad = (text) => {
     let b;
@@ -54,6 +58,7 @@
     for (let i = 0; i < texts.length; i++)
       for (let j = i + 1; j < texts.length; j++)
         if (!apart(texts[i].quad, texts[j].quad)) wrong.push(`“${texts[i].text}” lies over “${texts[j].text}” (${name})`);
+    if (!phone) for (const {text, size} of texts) if (size < 11.9) wrong.push(`“${text}” is ${size.toFixed(1)} px (${name})`);
     if (stage && figure.closest(".st-key-picture"))
       for (const {text, size} of texts) if (size < 23.5) wrong.push(`“${text}” is ${size.toFixed(1)} px (${name})`);
   }

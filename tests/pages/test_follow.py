@@ -187,7 +187,7 @@ def stands_at(tab: Any, number: int) -> None:
 
 @pytest.mark.browser
 def test_a_student_is_led_lets_go_and_comes_back(visit: Visit, browser: Any, dashboard: str) -> None:
-    stage, speaker = speaking(visit, "language-truncation")
+    stage, speaker = speaking(visit, "language-truncation?scene=0")
     student = Visit(browser, dashboard)  # another browser: they share nothing but the server
     tab = student.open(speaker.locator("#address").get_attribute("href"))
     mark = tab.locator(".lectern-follow")
@@ -216,8 +216,8 @@ def test_a_student_is_led_lets_go_and_comes_back(visit: Visit, browser: Any, das
 @pytest.mark.browser
 def test_two_tabs_with_a_speakers_window_each_do_not_disturb_each_other(visit: Visit) -> None:
     """In one browser, with one lecture each, on the same pages."""
-    one, its = speaking(visit, "language-truncation")
-    other, others = speaking(visit, "language-truncation")
+    one, its = speaking(visit, "language-truncation?scene=0")
+    other, others = speaking(visit, "language-truncation?scene=0")
     assert its.locator("#address").get_attribute("href") != others.locator("#address").get_attribute("href")
     for window in (its, others):
         assert window.locator("#scene").inner_text() == "Nucleus 0.9"
@@ -262,7 +262,7 @@ def test_a_lecture_leads_from_page_to_page_and_a_reload_keeps_the_right_to_speak
 @pytest.mark.heavy
 @pytest.mark.browser
 def test_key_q_shows_the_students_link_beside_the_page(visit: Visit) -> None:
-    stage, _ = speaking(visit, "language-truncation")
+    stage, _ = speaking(visit, "language-truncation?scene=0")
     stage.keyboard.press("q")
     stage.locator(".lectern-overlay .code").nth(1).wait_for()
     assert stage.locator(".lectern-overlay h2").all_inner_texts() == ["This page", "Follow the lecture"]

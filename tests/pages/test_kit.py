@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import streamlit as st
 import torch
-from opening import film, move, run_page
+from opening import film, go, move, run_page
 from streamlit.testing.v1 import AppTest
 
 from lab import weights
@@ -369,13 +369,16 @@ def test_the_value_of_a_control_that_was_not_there_travels_in_the_link() -> None
 
 
 def test_the_link_wins_over_what_was_held_when_it_changes() -> None:
-    """As when the reader goes back in the browser's history."""
-    page = run_page(clicks_page, cell="0,1")
-    page.button(key="set-Hold").click().run()
-    assert result(page)[1]["x"] == 2
-    page.query_params["cell"] = "1,0"
-    page.run()
-    assert (result(page)[1]["x"], result(page)[1]["y"]) == (1, 0)
+    """As when the reader goes back in the browser's history; what it does not say stands as at first."""
+    page = run_page(stage_page, cell="0,1", show="words", text="mine", n="3")
+    page.text_area(key="text").set_value("typed").run()
+    move(page, "step", 2)
+    go(page, cell="1,0")
+    assert result(page) == (5, "numbers", "", 0, {"x": 1, "y": 0, "customdata": None})
+    go(page, show="words")
+    assert result(page) == (5, "words", "To be", 0, None) and not said(page)
+    go(page, show="none", n="3")
+    assert result(page)[:2] == (3, "numbers") and "show=none" in said(page)[0]
 
 
 def test_another_page_does_not_inherit_held_clicks() -> None:
@@ -533,23 +536,20 @@ def test_a_scene_is_the_full_state_of_a_page() -> None:
     assert result(page) == (5, "numbers", "", 0, None) and active(page) == 0
     move(page, "n", 7)
     assert result(page)[0] == 7 and active(page) is None
-    page.query_params["scene"] = "3"
-    page.run()
+    go(page, scene=3)
     assert result(page) == (5, "words", "or not", 0, {"x": 2, "y": 1, "customdata": None})
     assert active(page) == 2 and "scene" not in page.query_params
     page.text_area(key="text").set_value("own").run()
     assert active(page) is None
-    page.query_params["scene"] = "2"
-    page.run()
+    go(page, scene=2)
     assert result(page) == (3, "numbers", "", 2, None) and active(page) == 1
     link = {k: v if isinstance(v, str) else v[-1] for k, v in page.query_params.items()}
     assert link == {"n": "3", "step": "2"}
-    page.query_params["scene"] = "1"
-    page.run()
+    go(page, scene=1)
     assert result(page) == (5, "numbers", "", 0, None) and active(page) == 0 and not page.query_params
 
 
-@pytest.mark.parametrize("wrong", ["0", "4", "x", ""])
+@pytest.mark.parametrize("wrong", ["-1", "4", "x", ""])
 def test_a_link_to_no_scene_gets_a_sentence(wrong: str) -> None:
     page = run_page(stage_page, scene=wrong)
     (sentence,) = said(page)

@@ -9,7 +9,7 @@ import pytest
 from browsing import Visit
 
 pytestmark = pytest.mark.browser
-PAGE = "language-truncation"
+PAGE = "language-truncation?scene=0"  # every control where it stands at first
 ACTIVE = ".lectern-stage button[aria-pressed=true]"
 
 
@@ -75,6 +75,124 @@ def test_keys_of_the_stage(tab: Any, walker: Visit) -> None:
     assert not has(tab, "stage")
     walker.settle()
     assert "stage" not in walker.parameters()
+
+
+def test_a_link_that_says_nothing_opens_in_scene_1(walker: Visit) -> None:
+    """As if 1 had been pressed; and that every control stands as at first is said by the link."""
+    walker.walk("")
+    tab = walker.walk("language-truncation")
+    assert active(tab)[0] == "1" and tab.locator(".lectern-stage .sees").inner_text()
+    opened = walker.parameters(), walker.text()
+    tab.keyboard.press("2")  # its values are the defaults
+    tab.wait_for_url(re.compile("scene=0"))
+    walker.settle()
+    assert active(tab) == "2 Nucleus 0.9" and walker.parameters() == "scene=0"
+    tab.reload()
+    tab.wait_for_selector("h1")
+    walker.settle()
+    assert active(tab) == "2 Nucleus 0.9"
+    tab.keyboard.press("1")
+    tab.wait_for_url(lambda link: "scene=0" not in link)
+    walker.settle()
+    assert (walker.parameters(), walker.text()) == opened
+
+
+def test_keys_drive_the_film_after_the_mouse(walker: Visit) -> None:
+    """After a click on a scene, the film's slider, a segment: its arrows and Space; a slider of the rail
+    keeps its arrows."""
+    walker.walk("")
+    tab = walker.walk("flow-contraction?step=1")
+    at = lambda: int(tab.locator(".lectern-film .scrub").input_value())  # noqa: E731
+
+    def drives() -> None:
+        before = at()
+        tab.keyboard.press("ArrowRight")
+        tab.wait_for_function(
+            "(n) => +document.querySelector('.lectern-film .scrub').value === n", arg=before + 1
+        )
+        tab.keyboard.press("ArrowLeft")
+        tab.wait_for_function(
+            "(n) => +document.querySelector('.lectern-film .scrub').value === n", arg=before
+        )
+        tab.keyboard.press(" ")
+        tab.wait_for_function("document.querySelector('.lectern-film .play').innerText === '❚❚'")
+        tab.keyboard.press(" ")
+        tab.wait_for_function("document.querySelector('.lectern-film .play').innerText === '▶'")
+        walker.settle()
+
+    tab.locator(".lectern-stage button").nth(3).click()
+    walker.settle()
+    scene = active(tab)
+    drives()
+    assert not active(tab) or active(tab) == scene  # Space has pressed no button
+    tab.locator(".lectern-film .scrub").click(position={"x": 5, "y": 5})
+    walker.settle()
+    drives()
+    segment = tab.locator("[data-testid=stButtonGroup] button").last
+    segment.click()
+    walker.settle()
+    drives()
+    slider, before = tab.locator(".st-key-rail .lectern-slider input").first, at()
+    slider.click()
+    walker.settle()
+    value = float(slider.input_value())
+    tab.keyboard.press("ArrowRight")
+    assert float(slider.input_value()) > value and at() == before
+    tab.keyboard.press(" ")
+    tab.wait_for_function("document.querySelector('.lectern-film .play').innerText === '❚❚'")
+    tab.keyboard.press(" ")
+    walker.settle()
+
+
+def test_without_controls_the_picture_takes_their_place(walker: Visit) -> None:
+    walker.walk("")
+    tab = walker.walk("flow-contraction")
+    width = "document.querySelector('.st-key-picture').clientWidth"
+    drawn = "document.querySelector('.lectern-figure .main-svg').getBoundingClientRect().width"
+    before, figure = tab.evaluate(width), tab.evaluate(drawn)
+    tab.keyboard.press("h")
+    walker.settle()
+    hidden = tab.locator(".st-key-rail, .st-key-check, [data-testid=stWidgetLabel], .lectern-slider")
+    assert hidden.count() > 3 and not any(part.is_visible() for part in hidden.all())
+    assert tab.evaluate(width) > before + 200
+    tab.wait_for_function(f"{drawn} > {figure + 50}")
+    tab.keyboard.press("h")
+    walker.settle()
+    assert tab.evaluate(width) == before
+
+
+@pytest.mark.parametrize(
+    "walker", [{"width": 1920, "height": 1080, "scheme": "light"}], indirect=True, ids=["1920"]
+)
+def test_on_the_stage_the_line_is_read_and_marks_grow_with_the_type(walker: Visit) -> None:
+    walker.walk("")
+    tab = walker.walk("flow-contraction")
+    look = """() => {
+      const plot = document.querySelector('.lectern-figure .plot');
+      const css = (node, what) => parseFloat(getComputedStyle(node)[what]);
+      return {line: css(document.querySelector('.lectern-stage .sees'), 'fontSize'),
+        tick: css(plot.querySelector('.xtick text'), 'fontSize'),
+        curve: css(plot.querySelector('.js-line'), 'strokeWidth'),
+        mark: Math.max(...plot._fullData.map((t) => t.mode?.includes('markers') ? t.marker.size : 0)),
+        swatch: plot._fullLayout.legend?.itemwidth ?? 0};
+    }"""
+    small = tab.evaluate(look)
+    tab.keyboard.press("f")
+    tab.wait_for_url(re.compile("stage=1"))
+    walker.settle()
+    large = tab.evaluate(look)
+    tab.keyboard.press("Escape")
+    grown = large["tick"] / small["tick"]
+    assert large["line"] >= 24 and large["tick"] >= 24 and grown > 1.2
+    for part in ("curve", "mark", "swatch"):
+        assert large[part] == pytest.approx(grown * small[part], rel=0.05), part
+
+
+def test_the_sign_for_full_screen_needs_no_font(tab: Any) -> None:
+    figure = tab.locator(".lectern-figure").first
+    figure.hover()
+    sign = figure.get_by_role("button", name="Full screen")
+    assert not sign.inner_text() and sign.locator("svg").bounding_box()["width"] > 8
 
 
 def test_keys_are_silent_in_a_field(tab: Any, walker: Visit) -> None:

@@ -152,9 +152,10 @@ async function fit(plot, state, library) {
 
 const textFactor = (width) => Math.round(20 * Math.min(1, Math.max(0.7, width / 560))) / 20;
 
-// Texts are smaller in narrow figures; on the stage the smallest is 24 px at a width of 1920.
+// Texts are smaller in narrow figures, but on a phone never below 12 px; on the stage the smallest is 24 px at a
+// width of 1920, and marks, lines and what stands for them in a legend grow with it.
 function scaleText(figure, shrunk) {
-  const fonts = [];
+  const fonts = [], {data, layout} = figure;
   const walk = (node) => {
     for (const [name, child] of Object.entries(node)) {
       if (!child || typeof child !== "object" || ArrayBuffer.isView(child)) continue;
@@ -162,17 +163,39 @@ function scaleText(figure, shrunk) {
       walk(child);
     }
   };
-  walk(figure.layout);
-  figure.data.forEach((trace) => walk({...trace, x: 0, y: 0, z: 0, customdata: 0, hovertext: 0, text: 0}));
+  walk(layout);
+  data.forEach((trace) => walk({...trace, x: 0, y: 0, z: 0, customdata: 0, hovertext: 0, text: 0}));
   if (!fonts.length) return;
-  const staged = document.documentElement.hasAttribute("data-stage");
+  const staged = document.documentElement.hasAttribute("data-stage"), least = innerWidth > 640 ? 12 : 0;
   const factor = staged ? Math.max(1, (24 * innerWidth) / 1920 / Math.min(...fonts.map((font) => font.size))) : shrunk;
+  for (const font of fonts) font.size = Math.max(least, font.size * factor);
   if (factor === 1) return;
-  for (const font of fonts) font.size *= factor;
-  for (const trace of figure.data)
-    if (/text/.test(trace.mode ?? "") && typeof trace.marker?.size === "number") trace.marker.size *= factor;
-  const margin = (figure.layout.margin ??= {});
-  if (typeof margin.t === "number") margin.t *= factor;
+  if (staged) growMarks(data, layout, factor);
+  else for (const trace of data) if (/text/.test(trace.mode ?? "")) grow(trace.marker, "size", factor);
+  grow(layout.margin ??= {}, "t", factor);
+}
+
+function growMarks(data, layout, factor) {
+  for (const trace of data) {
+    if (/^scatter/.test(trace.type ?? "scatter")) {
+      const mode = trace.mode ?? "lines+markers";
+      if (mode.includes("lines")) grow(trace.line ??= {}, "width", factor, 2); // Plotly's own, where none is named
+      if (mode.includes("markers")) grow(trace.marker ??= {}, "size", factor, 6);
+    }
+    grow(trace.marker?.line, "width", factor);
+    for (const bars of [trace.error_x, trace.error_y]) grow(bars, "thickness", factor, 2);
+    grow(trace.colorbar, "thickness", factor);
+  }
+  for (const shape of layout.shapes ?? []) grow(shape.line ??= {}, "width", factor, 2);
+  for (const arrow of layout.annotations ?? []) if (arrow.showarrow !== false) grow(arrow, "arrowwidth", factor, 1);
+  grow(layout.legend ??= {}, "itemwidth", factor, 30);
+}
+
+function grow(part, name, factor, usual) {
+  const size = part?.[name] ?? usual;
+  if (!part) return;
+  if (typeof size === "number") part[name] = size * factor;
+  else if (size?.length) part[name] = Array.from(size, (one) => one * factor);
 }
 
 function clicked(state, event) {

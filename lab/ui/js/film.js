@@ -36,7 +36,13 @@ class Film {
       }
     } finally { this.turning = false; }
     clearTimeout(this.timer);
-    if (!this.playing && !this.live) this.timer = setTimeout(() => this.rest?.(this.at), 400);
+    if (!this.playing && !this.live && !this.left) this.timer = setTimeout(() => this.rest?.(this.at), 400);
+  }
+  // Another state of the page was asked for: where it rests is nobody's business until Python says where it stands.
+  leave() {
+    this.left = true;
+    clearTimeout(this.timer);
+    this.stop();
   }
   step(by) { this.stop(); return this.go(this.at + by); }
   stop() { this.playing = false; this.changed?.(); }
@@ -108,7 +114,7 @@ export default function ({data, parentElement: root, setStateValue}) {
   const news = clock.stamp !== spec.stamp || clock.at === null;
   clock.stamp = spec.stamp;
   state.told = news ? spec.at : state.told;
-  if (news) clock.stop();
+  if (news) { clock.stop(); clock.left = false; }
   const at = news ? spec.at : Math.min(clock.at, spec.count - 1);
   clock.at = at;
   window.lecternFilm = clock; // the keys turn the page's film

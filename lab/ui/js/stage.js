@@ -1,7 +1,7 @@
 // The stage: its scenes, the keys of the whole page, stage mode, and the room that is left for the picture.
 //
 // data: {title, scenes: [{name, sees}], active, stage, dark, lecture: {name, title, at, minutes, entries} or null}
-// What it tells: scene (an index, once), stage (on or off).
+// What it tells: scene ({page, number}, once), stage (on or off).
 
 import {address, go} from "./go.js";
 
@@ -28,7 +28,9 @@ export default function (component) {
   }
   [...nav.children].forEach((button, i) => button.setAttribute("aria-pressed", i === data.active));
   sees.textContent = data.active === null ? "" : data.scenes[data.active].sees;
+  if (shown !== data.title) [shown, last] = [data.title, 0];
   if (data.active !== null) last = data.active;
+  if (going && (data.lecture?.name !== going.lecture.name || data.lecture.at === going.at)) arrive();
   root.toggleAttribute("data-dark", data.dark);
   if (data.stage && !root.hasAttribute("data-stage")) stage(true, false);
   fit();
@@ -43,15 +45,29 @@ export default function (component) {
 
 // The clicker goes through the lecture that is on, else through the scenes of the page.
 function step(by) {
-  const on = now.data.lecture;
-  if (on) return visit(on.at + by);
+  const on = going?.lecture ?? now.data.lecture;
+  if (on) return visit(on, (going ?? on).at + by);
   choose(last + (by > 0 && now.data.active === null && last === 0 ? 0 : by));
 }
 
-function visit(i) {
-  const entry = now?.data.lecture?.entries[i];
-  if (entry) go(`${entry.link}${root.hasAttribute("data-stage") ? "&stage=1" : ""}`);
+// The entry that was asked for and is not there yet, and the scene of it that was asked for then: {lecture, at, scene}.
+// Between two pages there is no stage, and the clicker goes on all the same.
+let going = null;
+function visit(on, i) {
+  const entry = on?.entries[i];
+  if (!entry) return;
+  going = null;
+  film()?.leave();
+  go(`${entry.link}${root.hasAttribute("data-stage") ? "&stage=1" : ""}`);
+  going = {lecture: on, at: i, scene: null};
 }
+
+function arrive() {
+  const {scene} = going;
+  going = null;
+  if (scene !== null) choose(scene);
+}
+window.addEventListener("popstate", () => { going = null; }); // Back, or another link
 
 // Where the lecture is, in a corner.
 function mark() {
@@ -82,7 +98,7 @@ function tell() {
 speaker.onmessage = ({data}) => {
   if (data === "hello") tell();
   else if (data?.followed) followed = data.followed;
-  else if (now && (data === "next" || data === "previous")) step(data === "next" ? 1 : -1);
+  else if ((now || going) && (data === "next" || data === "previous")) step(data === "next" ? 1 : -1);
 };
 
 function speak() {
@@ -91,11 +107,14 @@ function speak() {
 }
 
 let last = 0; // the scene shown last: the clicker goes on from it
+let shown = null; // the page
 
 function choose(i) {
+  if (going) { going.scene = i; return; } // of the page that is to come
   if (!now || i < 0 || i >= now.data.scenes.length) return;
   last = i;
-  now.setTriggerValue("scene", i);
+  film()?.leave();
+  now.setTriggerValue("scene", {page: now.data.title, number: i});
 }
 
 // --- Stage mode ---------------------------------------------------------------------------------------
@@ -105,6 +124,13 @@ function stage(on, tell = true) {
   if (tell) now?.setStateValue("stage", on);
   fit(true);
   window.dispatchEvent(new Event("lectern:stage"));
+  window.dispatchEvent(new Event("resize"));
+}
+
+// Without controls and answers: the picture takes their place.
+function hide() {
+  root.toggleAttribute("data-hide");
+  fit(true);
   window.dispatchEvent(new Event("resize"));
 }
 
@@ -159,14 +185,22 @@ const KEYS = [
   ["Q", "QR code of this page as it stands"], ["?", "these keys"], ["Esc", "close, leave stage mode"],
 ];
 
-// A field keeps its keys; what moves by arrows keeps those.
+// A field keeps its keys. What is reached by the Tab key and moves by arrows keeps those; the mouse goes on to leave
+// them to the film, but for a slider of the rail. The film's own slider is the film.
+let pointed = false; // whether the focus came by the mouse
+for (const kind of ["pointerdown", "keydown"])
+  window.addEventListener(kind, (event) => { if (event.key === "Tab" || !event.key) pointed = !event.key; }, {capture: true});
+const FIELDS = "textarea, select, input:not([type=range], [type=checkbox], [type=radio], [type=button])";
+const MOVED = "input, button, a, summary, [role=slider], [role=radio], [role=tab], [role=option], [role=combobox], [tabindex='0']";
 function busy(event) {
   const target = event.composedPath()[0];
   if (!(target instanceof HTMLElement)) return false;
-  if (target.isContentEditable) return true;
-  if (target.matches("textarea, select, input:not([type=range], [type=checkbox], [type=radio], [type=button])")) return true;
+  if (target.isContentEditable || target.matches(FIELDS)) return true;
   const moves = /^(Arrow|Home|End)/.test(event.key) || event.key === " " || event.key === "Enter";
-  return moves && target.matches("input, button, a, summary, [role=slider], [role=radio], [role=tab], [role=option], [role=combobox], [tabindex='0']");
+  if (!moves || target.matches(".lectern-film .scrub")) return false;
+  if (pointed && target.matches("button, a, summary, [role=radio], [type=checkbox], [type=radio]")) return false;
+  if (pointed && event.key === " " && target.matches("[type=range], [role=slider]")) return false;
+  return target.matches(MOVED);
 }
 
 function overlay(content) {
@@ -192,7 +226,7 @@ function overview() {
     const button = document.createElement("button");
     button.append(Object.assign(document.createElement("b"), {textContent: `${i + 1} ${name}`}),
       Object.assign(document.createElement("small"), {textContent: line}));
-    button.addEventListener("click", () => { overlay(null); if (on) visit(i); else choose(i); });
+    button.addEventListener("click", () => { overlay(null); if (on) visit(on, i); else choose(i); });
     list.append(Object.assign(document.createElement("li")));
     list.lastChild.append(button);
   });
@@ -237,7 +271,7 @@ const ACTIONS = {
   ArrowRight: () => film()?.step(1), ArrowLeft: () => film()?.step(-1), " ": () => film()?.play(),
   ArrowDown: () => window.lecternTurn(1), ArrowUp: () => window.lecternTurn(-1),
   f: () => stage(!root.hasAttribute("data-stage")), o: () => overlay(overview()), "?": () => overlay(help()),
-  h: () => root.toggleAttribute("data-hide"), b: () => root.toggleAttribute("data-black"),
+  h: hide, b: () => root.toggleAttribute("data-black"),
   q: async () => overlay(document.querySelector(".lectern-overlay") ? null : await code()),
   Escape: () => {
     if (document.querySelector(".lectern-overlay")) overlay(null);
@@ -247,8 +281,9 @@ const ACTIONS = {
 };
 
 document.addEventListener("keydown", (event) => {
-  if (!now || event.ctrlKey || event.metaKey || event.altKey || busy(event)) return;
+  if (!(now || going) || event.ctrlKey || event.metaKey || event.altKey || busy(event)) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (!now && !/^(PageUp|PageDown|[1-9])$/.test(key)) return;
   const act = /^[1-9]$/.test(key) ? () => choose(+key - 1) : ACTIONS[key];
   if (!act || (/^Arrow[LR]|^ $/.test(key) && !film()) || (/^Arrow[UD]/.test(key) && !window.lecternTurn)) return;
   event.preventDefault();
