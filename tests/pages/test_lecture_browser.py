@@ -41,6 +41,7 @@ def state(visit: Visit) -> dict[str, Any]:
 def by_link(browser: Any, dashboard: str) -> Any:
     """What an entry shows that is opened by its link, in a session of its own."""
     reader, seen = Visit(browser, dashboard), {}
+    reader.context.set_default_timeout(300_000)  # of work that an entry begins by itself
 
     def show(name: str, at: int) -> dict[str, Any]:
         if (name, at) not in seen:
@@ -60,11 +61,15 @@ def press(visit: Visit, key: str, times: int, to: int) -> dict[str, Any]:
     return state(visit)
 
 
-EVERY = [pytest.param(name, marks=[] if name == "flow" else pytest.mark.heavy) for name in lecture.names()]
+EVERY = [
+    pytest.param(name, marks=[] if name == "autoregressive" else pytest.mark.heavy)
+    for name in lecture.names()
+]
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_lecture_forwards(name: str, visit: Visit, by_link: Callable[..., Any]) -> None:
+    visit.context.set_default_timeout(300_000)
     visit.open(lecture.read(name).link(0))
     for at in range(1, len(lecture.read(name).entries)):
         assert press(visit, "PageDown", 1, at) == by_link(name, at), (name, at + 1)
@@ -72,6 +77,7 @@ def test_a_lecture_forwards(name: str, visit: Visit, by_link: Callable[..., Any]
 
 @pytest.mark.heavy
 def test_a_lecture_backwards(visit: Visit, by_link: Callable[..., Any]) -> None:
+    visit.context.set_default_timeout(300_000)
     last = len(lecture.read("first_look").entries) - 1
     visit.open(lecture.read("first_look").link(last))
     for at in range(last - 1, -1, -1):
