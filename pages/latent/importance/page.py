@@ -39,8 +39,8 @@ def evidence(name: str, x) -> float:
 # --- Controls -----------------------------------------------------------------------------------
 
 with stage.rail:
-    name = ui.experiment("Model", family="latent", key="model", default=common.START, only=common.fits)
-    shelf = common.shelf(name)
+    name = ui.experiment("Model", family="latent", key="model", default=common.START, only=common.weighs)
+    shelf = common.shelf(name, common.weighs)
     a = common.digit("a", name, shelf)
     seed = ui.number("Seed of the draws", 0, 999, 0, key="seed")
 film = ui.film(len(SIZES), key="s", values=SIZES, default=1, label="S =", seconds=0.6)

@@ -1,5 +1,7 @@
 """What the rooms of the latent space share: the examples, the reader's digits, and words for codes."""
 
+import importlib
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -10,6 +12,7 @@ from datamodules.mnist import MNIST
 from lab import ui
 from lab.experiments import Experiment
 from lab.lenses import latent
+from modules.latent.vae import VAE
 
 DRAWN, DIGITS, IMAGES = "drawn by MADE", "small digits", "MNIST"
 COUNT, FEW = 500, 300  # examples
@@ -20,10 +23,27 @@ REFERENCES = [
 ]
 
 
+DIGIT_DATA = ("datamodules.digits.Digits", "datamodules.mnist.MNIST")
+
+
+def surface(entry: Experiment, *methods: str) -> bool:
+    """Whether it is a VAE of digits whose `methods` are those of `VAE`: of other data these rooms have no
+    examples."""
+    module, _, name = entry.module.rpartition(".")
+    if entry.datamodule not in DIGIT_DATA or not module.startswith("modules.latent."):
+        return False
+    known = getattr(importlib.import_module(module), name)
+    return issubclass(known, VAE) and all(getattr(known, m) is getattr(VAE, m) for m in methods)
+
+
 def fits(entry: Experiment) -> bool:
-    """Whether it is a plain VAE of digits: of others these rooms have no examples."""
-    digits = ("datamodules.digits.Digits", "datamodules.mnist.MNIST")
-    return entry.module == "modules.latent.vae.VAE" and entry.datamodule in digits
+    """Whether its q(z|x) is the encoder's Gaussian, its prior N(0, I), and a code alone makes a picture."""
+    return surface(entry, "encode_parameters", "encode", "guess", "prior", "decode", "unpack")
+
+
+def weighs(entry: Experiment) -> bool:
+    """Whether p(x) can be weighed by draws of one layer of codes, whatever its posterior and prior."""
+    return surface(entry, "log_weights", "decode", "outputs", "unpack") or fits(entry)
 
 
 class Shelf(NamedTuple):
@@ -115,8 +135,8 @@ def readied(name: str, kind: str) -> latent.Overview:
     return overview(name, kind if kind in here else here[0])
 
 
-def shelf(name: str) -> Shelf:
-    """The reader's choice of examples, in the rail."""
+def shelf(name: str, only: Callable[[Experiment], bool] = fits) -> Shelf:
+    """The reader's choice of examples, in the rail; `only` are the models that the page admits."""
     side = latent.side_of(ui.load(name))
     kind = ui.choice(
         "Examples",
@@ -128,7 +148,7 @@ def shelf(name: str) -> Shelf:
         "data is; scikit-learn's small digits are strange to a model of MNIST: upright and thick.",
     )
     pictures, labels = examples(kind, side)
-    others = [(other, kind) for other in ui.trained("latent", fits) if other != name]
+    others = [(other, kind) for other in ui.trained("latent", only) if other != name]
     ui.ahead(readied, *((name, other) for other in kinds(side) if other != kind), *others)
     return Shelf(side, kind, pictures, labels, overview(name, kind), latent.examples(pictures, labels))
 
