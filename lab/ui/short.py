@@ -137,11 +137,11 @@ def forget(folder: Path, most: int) -> None:
             _left[folder] = left
             return
         kept = sorted((stat.st_mtime_ns, path) for path, stat in files(folder))
-        if len(kept) > most:
-            for _, path in kept[: len(kept) - most + most // 10]:
-                path.unlink(missing_ok=True)
+        gone = kept[: len(kept) - most + most // 10] if len(kept) > most else []
+        for _, path in gone:
+            path.unlink(missing_ok=True)
         # others write too: a tenth of the way they are counted again
-        _left[folder] = min(max(most - len(kept), 0), most // 10) + 1
+        _left[folder] = min(most - len(kept) + len(gone), most // 10) + 1
 
 
 _counting = threading.Lock()
