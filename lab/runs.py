@@ -312,7 +312,9 @@ def resume(run: Run) -> Run:
                 raise going
             if not (run.folder / "config.yaml").is_file():
                 raise UserError(f"{run.name} stopped before its first epoch began: start it again.")
-            overrides = [o for o in run.status.get("overrides", []) if not o.startswith("--ckpt_path")]
+            # of a folder that somebody else wrote too: no option but those that a page may set
+            known = tuple(f"--{field.path}=" for field in FIELDS.values())
+            overrides = [o for o in run.status.get("overrides", []) if str(o).startswith(known)]
             experiment = run.status.get("experiment", run.experiment)
             return launch(run, experiment, [*overrides, "--ckpt_path=last"], run.status.get("owner", ""))
     except filelock.Timeout:

@@ -1,20 +1,33 @@
-"""Are the settings of a training sane? Judged once, before anything is built or trained.
+"""Are the settings of a training sane, and theirs whom the user trusts? Judged before anything is built.
 
 Types are the parser's to judge, and what a constructor says of its own arguments is passed on; here
 stands what neither of them knows.
 """
 
+import inspect
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import yaml
-from jsonargparse import Namespace, get_loader, set_loader
+from jsonargparse import Namespace, get_loader, set_loader, set_parsing_settings
+from lightning.fabric.plugins import ClusterEnvironment
+from lightning.pytorch.accelerators import Accelerator
+from lightning.pytorch.callbacks import Callback
+from lightning.pytorch.loggers import Logger
+from lightning.pytorch.plugins import CheckpointIO, LayerSync, Precision
+from lightning.pytorch.profilers import Profiler
+from lightning.pytorch.strategies import Strategy
 from lightning.pytorch.utilities.exceptions import MisconfigurationException
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+from torchmetrics import Metric
 
+from datamodules.base import DataModule
+from lab import untrusted
 from lab.errors import UserError
 from lab.experiments import read_yaml
 from lab.untrusted import MOST_TEXT, judge_yaml
@@ -32,6 +45,77 @@ def load_yaml(text: str) -> Any:
 
 
 set_loader("yaml", load_yaml, (yaml.YAMLError,))
+
+# The parser imports nothing else that a setting names, in whatever place; and a class is only made where one
+# is asked for.
+set_parsing_settings(
+    import_path_denylist=["*"],
+    import_path_allowlist=list(untrusted.PACKAGES),
+    instantiate_subclass_spec_in_any=False,
+)
+
+# What settings may name. That an optimizer's place gets an optimizer is the parser's to judge.
+KINDS = (
+    Module, DataModule, Optimizer, LRScheduler, Metric, Callback, Logger, Strategy, Accelerator, Profiler,
+    Precision, CheckpointIO, ClusterEnvironment, LayerSync,
+)  # fmt: skip
+WANTED = (
+    "class of Lectern, torch, Lightning, torchmetrics or PyG that a setting may name "
+    "(a file of your own: --trust FILE.py)"
+)
+# Where functions are kept that a setting may name (activations, hooks of DDP) or has by default.
+FUNCTIONS = (
+    "modules",
+    "datamodules",
+    "torch.nn",
+    "torch.optim",
+    "torch.distributed.algorithms",
+    "lightning.pytorch",
+)
+
+
+@contextmanager
+def trusting(files: Sequence[str]) -> Iterator[None]:
+    """Inside, settings may name the classes of these files.
+
+    Raises:
+        UserError: one is no Python file, or cannot be imported.
+    """
+    with untrusted.trusting(files) as names:
+        set_parsing_settings(import_path_allowlist=names)
+        try:
+            yield
+        finally:
+            set_parsing_settings(import_path_denylist=names)
+
+
+def judge_classes(config: Any, where: str = "") -> None:
+    """Refuse settings whose values are made by anything but a class of KINDS. Nothing is called.
+
+    Args:
+        config: what a YAML holds, or what the parser made of one command.
+        where: the place of `config` in all settings: "model.init_args.optimizer".
+
+    Raises:
+        UserError: one sentence that names the first place and what stands there.
+    """
+    if isinstance(config, Namespace):
+        config = vars(config)
+    if isinstance(config, dict):
+        name = config.get("class_path")
+        if isinstance(name, str) and "." in name:  # one without is the parser's to find
+            untrusted.find_class(name, KINDS, WANTED, where)
+        for key, value in config.items():
+            judge_classes(value, f"{where}.{key}".removeprefix("."))
+    elif isinstance(config, list | tuple):
+        for value in config:
+            judge_classes(value, where)
+    elif inspect.isroutine(config):
+        name = f"{config.__module__}.{config.__qualname__}"
+        if not any(name.startswith(f"{place}.") for place in (*FUNCTIONS, *untrusted.TRUSTED)):
+            raise UserError(
+                f"{where} names {name}, which is no function that settings may have: nothing was run."
+            )
 
 
 def at_least(least: float) -> Callable[[float], bool]:
@@ -120,15 +204,21 @@ def judge_optimizer(model: Module) -> None:
 
 
 def judge_files(args: Sequence[str]) -> None:
-    """Refuse files of settings that are too large to be any, before the parser reads them whole.
+    """Refuse files too large to be settings, and classes of none of KINDS, before the parser reads them.
 
     Raises:
-        UserError: `--config` names no YAML of settings, or any option a file beyond MOST_TEXT bytes.
+        UserError: `--config` names no YAML of settings, any option a file beyond MOST_TEXT bytes, or one of
+            them a class that settings are not made of.
     """
     for key, value in pairs(args):
-        path = Path(value)
+        path, place = Path(value), key.lstrip("-").rstrip("+")
         if key in ("--config", "-c"):
-            read_yaml(path)
+            judge_classes(read_yaml(path))
+        elif place.endswith(".class_path"):
+            judge_classes({"class_path": value}, place.removesuffix(".class_path"))
+        elif "class_path" in value:
+            with suppress(yaml.YAMLError):  # the parser's to refuse
+                judge_classes(load_yaml(value), place)
         if key in ("--data.path", "--data.init_args.path"):
             continue  # data, whose reader knows how much is too much
         try:

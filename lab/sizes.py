@@ -9,7 +9,6 @@ starts, a flow of 1, 2, … layers by gradient steps at the experiment's rate. B
 held-out nats of the validation split. The test split is left alone.
 """
 
-import importlib
 import inspect
 import math
 import warnings
@@ -18,12 +17,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from datamodules.base import DataModule
 from datamodules.fetch import MissingData
 from datamodules.table import Table
-from lab import settings
+from lab import settings, untrusted
 from lab.errors import UserError
-from lab.experiments import find
+from lab.experiments import Experiment, find
 from lab.parser import Parser
+from modules.base import Module
 from modules.flow.flow import Flow
 from modules.latent.em import EMDensity, choose
 
@@ -70,8 +71,8 @@ def table(name: str, own: dict[str, Any], most: int, steps: int) -> list[dict[st
         own: path, columns and length of the reader's table, as far as they are said.
     """
     experiment = find(name)
-    model_class, model_args = described(experiment.config["model"])
-    data_class, data_args = described(experiment.config["data"])
+    model_class, model_args = described(experiment, "model", Module)
+    data_class, data_args = described(experiment, "data", DataModule)
     size = next((s for s in SIZES if s in inspect.signature(model_class).parameters), None)
     flow = issubclass(model_class, Flow)
     if size is None or not (flow or issubclass(model_class, EMDensity)):
@@ -148,14 +149,14 @@ def described_rate(config: dict[str, Any]) -> float:
     return float((optimizer.get("init_args") or {}).get("lr", 1e-3))
 
 
-def described(config: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def described(experiment: Experiment, key: str, kind: type) -> tuple[Any, dict[str, Any]]:
     """Class and arguments that a YAML names, without those of training."""
-    module, _, name = config["class_path"].rpartition(".")
-    arguments = config.get("init_args") or {}
+    config = experiment.config[key]
+    cls = untrusted.find_class(
+        config["class_path"], kind, f"{key} of Lectern", experiment.name, untrusted.OURS
+    )
     training = ("optimizer", "lr_scheduler", "lr_interval")
-    return getattr(importlib.import_module(module), name), {
-        k: v for k, v in arguments.items() if k not in training
-    }
+    return cls, {k: v for k, v in (config.get("init_args") or {}).items() if k not in training}
 
 
 def whole(split: Any) -> Tensor:

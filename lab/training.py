@@ -15,11 +15,12 @@ import logging
 import math
 import os
 import platform
+import re
 import sys
 import time
 import warnings
 from argparse import ArgumentError
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
@@ -206,6 +207,7 @@ class LabCLI(LightningCLI):
     def parse_arguments(self, parser: LightningArgumentParser, args: Any) -> None:
         settings.judge_files(args)
         super().parse_arguments(parser, args)
+        settings.judge_classes(self.config[self.config.subcommand])
         settings.judge(self.config[self.config.subcommand])
 
     def _parse_ckpt_path(self) -> None:
@@ -507,6 +509,14 @@ def kept(folder: Path) -> dict[str, Any] | None:
     return read_yaml(path) if path.is_file() else None
 
 
+def announced(checkpoint: Path, settings: dict[str, Any] | None) -> str:
+    """What is taken of a folder that is no run of this user's: weights, and the settings beside them."""
+    taken = f"{checkpoint} is not of your runs ({runs_folder()}): takes its weights"
+    if settings is None:
+        return f"{taken}."
+    return f"{taken}, and the settings beside it: {', '.join(class_paths(settings))}."
+
+
 def begin(folder: Path, settings: dict[str, Any], resumed: bool) -> None:
     """Keep the settings of a run that begins or goes on. A card of others is taken away first."""
     if not resumed or kept(folder) != settings:
@@ -535,6 +545,18 @@ def flat(settings: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     for name, value in settings.items():
         values |= flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
     return values
+
+
+def class_paths(settings: Any, place: str = "") -> Iterator[str]:
+    """Every class that settings name, after its place: "model modules.autoregressive.made.MADE"."""
+    if isinstance(settings, dict):
+        if "class_path" in settings:
+            yield f"{place} {settings['class_path']!s}"
+        for name, value in settings.items():
+            yield from class_paths(value, f"{place}.{name}".removeprefix(".").replace(".init_args", ""))
+    elif isinstance(settings, list):
+        for value in settings:
+            yield from class_paths(value, place)
 
 
 def take(lock: filelock.FileLock) -> None:
@@ -606,6 +628,8 @@ def resolve(command: str, experiment: Experiment, args: list[str]) -> tuple[Path
             if command != "fit":
                 checkpoint = str(last_checkpoint(folder) or folder / "checkpoints" / "last.ckpt")
         origin = folder if checkpoint == "last" else Path(checkpoint).parent.parent
+        if checkpoint != "last" and runs_folder() not in Path(checkpoint).resolve().parents:
+            print(announced(Path(checkpoint), kept(origin) if command == "fit" else None), flush=True)
         if command == "fit" and kept(origin):  # the settings that it was started with
             configs[:2] = [origin / "config.yaml"]
         args += [f"--ckpt_path={checkpoint}", "--weights_only=true"]  # never unpickle what it may hold
@@ -619,12 +643,14 @@ def run(command: str, experiment: Experiment, args: list[str]) -> None:
         UserError: what the user can mend, in one sentence.
     """
     rewrite = command == "test" and "--card" in args
-    folder, full = resolve(command, experiment, [arg for arg in args if not (rewrite and arg == "--card")])
+    args = [arg for arg in args if not (rewrite and arg == "--card")]
+    trusted = list(iter(lambda: take_option(args, "--trust"), None))
+    folder, full = resolve(command, experiment, args)
     before = os.environ.get(RUN_FOLDER)
     os.environ[RUN_FOLDER] = str(folder)  # for the processes that a strategy starts
     lock = filelock.FileLock(folder / "lock")
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), settings.trusting(trusted):
             warnings.filterwarnings("ignore", module="lightning")  # advice on workers, loggers, sys.argv
             logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
             cli = LabCLI(experiment, folder, full, lock, rewrite=rewrite)
@@ -683,6 +709,10 @@ def fit_more_seeds(cli: LabCLI, args: list[str]) -> None:
 
 def one_sentence(error: Exception, experiment: Experiment) -> str:
     """The parser's innermost complaint, without its dump of all that would have been right."""
+    if denied := re.search(r"Importing '([^']*)' is not allowed", str(error)):
+        slot = re.search(r'Parser key "([^"]*)"', str(error))
+        place = slot[1] if slot else experiment.name
+        return f"{place} names {denied[1]!r}, which is no {settings.WANTED}: nothing was run."
     noise = ("Given value", "Subtypes:", "Errors:", "Does not validate", "Expected a <class 'NoneType'>")
     lines = [line.strip(" -") for line in str(error).splitlines()]
     lines = [line for line in lines if line and not line.startswith(noise)]

@@ -1,7 +1,12 @@
-"""Text from anybody, read in bounded memory: JSON and YAML, judged before they are built. No torch here."""
+"""Text from anybody: JSON and YAML, read in bounded memory and judged before they are built, and the classes
+that it names, judged before they are imported or called. No torch here."""
 
+import importlib
+import importlib.util
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +20,11 @@ MOST_DEPTH = 64  # collections within collections
 
 # libyaml's parser where it is there: the same events, ten times faster
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+OURS = ("modules", "datamodules", "lab")
+PACKAGES = (*OURS, "torch", "lightning", "torchmetrics", "torch_geometric")
+TRUSTED: set[str] = set()  # modules: the files that the command names by --trust
 
 
 class Refused(UserError):
@@ -84,3 +94,79 @@ def judge_yaml(text: str, origin: Path | str) -> None:
         elif isinstance(event, yaml.CollectionEndEvent):
             keys.pop()
             nodes.pop()
+
+
+@contextmanager
+def trusting(files: Sequence[str]) -> Iterator[list[str]]:
+    """Inside, classes of these files may be named, `net.Net` of net.py; yields the modules. They are imported
+    in order.
+
+    Raises:
+        UserError: no Python file, a name that another module has, or a file that cannot be imported.
+    """
+    names: list[str] = []
+    try:
+        for file in files:
+            path = Path(file).absolute()
+            name = path.stem
+            if path.suffix != ".py" or not name.isidentifier() or name[0] == "_" or not path.is_file():
+                raise UserError(f"--trust {file} is no Python file: name one such as net.py.")
+            there = importlib.util.find_spec(name)
+            if there is not None and there.origin != str(path):
+                raise UserError(
+                    f"--trust {file}: there is another module {name} already, so rename the file."
+                )
+            spec = importlib.util.spec_from_file_location(name, path)
+            assert spec is not None and spec.loader is not None  # it ends in .py
+            names.append(name)
+            TRUSTED.add(name)
+            sys.modules[name] = module = importlib.util.module_from_spec(spec)
+            try:
+                spec.loader.exec_module(module)
+            except Exception as error:
+                raise UserError(
+                    f"--trust {file} cannot be imported: {type(error).__name__}: {error}."
+                ) from error
+        yield names
+    finally:
+        for name in names:
+            TRUSTED.discard(name)
+            sys.modules.pop(name, None)
+
+
+def is_named_safely(name: str, packages: Sequence[str] = PACKAGES) -> bool:
+    """Whether a dotted name is of one of these packages, or of a file that the command trusts."""
+    parts = name.split(".")
+    return len(parts) > 1 and all(map(str.isidentifier, parts)) and parts[0] in (*packages, *TRUSTED)
+
+
+def find_class(
+    name: str,
+    kind: type | tuple[type, ...],
+    noun: str,
+    origin: Path | str,
+    packages: Sequence[str] = PACKAGES,
+) -> Any:
+    """The class of that name. Nothing is imported but what is of `packages` or trusted.
+
+    Args:
+        kind: what it is a subclass of.
+        noun: the same in words.
+        origin: who names it.
+
+    Raises:
+        Refused: a class of elsewhere, none, or one of another kind.
+    """
+    refusal = Refused(f"{origin} names {name!r}, which is no {noun}: nothing was run.")
+    if not is_named_safely(name, packages):
+        raise refusal
+    module, _, attribute = name.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except Exception:  # some modules of torch raise others where a part of the machine is missing
+        raise refusal from None
+    # a module holds what it imports too: `modules.base.L.Trainer` is not ours
+    safe = isinstance(found, type) and is_named_safely(f"{found.__module__}.{found.__name__}", packages)
+    if not (safe and issubclass(found, kind)):
+        raise refusal
+    return found

@@ -6,11 +6,9 @@ more memory than the file beside it answers for, and the file's numbers are read
 """
 
 import hashlib
-import importlib
 import json
 import math
 import os
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lab import experiments, memory, tensorfile
+from lab import experiments, memory, tensorfile, untrusted
 from lab.errors import UserError
 from lab.files import is_damaged, write
 from lab.seeding import seeded
@@ -26,7 +24,6 @@ from modules.base import Module
 
 # What a small model takes besides its numbers, and the least of whatever a size may be.
 SMALL, LEAST_BOUND = 2**26, 10**6
-CLASS_PATH = re.compile(r"modules(\.[a-z_0-9]+)+\.[A-Z]\w*")
 
 
 class WeightsError(UserError):
@@ -182,20 +179,11 @@ def build(card: dict[str, Any], origin: Path | str = "card") -> Module:
     """The card's model with fresh parameters.
 
     Raises:
-        WeightsError: the card names anything but a model of this project, or wrong arguments.
+        UserError: the card names anything but a model of this project, or wrong arguments.
     """
     config = card["config"]["model"]
     name, init_args = config["class_path"], config.get("init_args") or {}
-    refusal = WeightsError(f"{origin} names {name!r}, which is no model of Lectern: nothing was run.")
-    if not CLASS_PATH.fullmatch(name):
-        raise refusal
-    module_name, _, class_name = name.rpartition(".")
-    try:
-        cls = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError):
-        raise refusal from None
-    if not (isinstance(cls, type) and issubclass(cls, Module) and cls.__module__.startswith("modules.")):
-        raise refusal
+    cls = untrusted.find_class(name, Module, "model of Lectern", origin, ("modules",))
     try:
         return seeded(lambda: cls(**{key: plain(value) for key, value in init_args.items()}))
     except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:

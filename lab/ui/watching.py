@@ -1,7 +1,6 @@
 """A training run as it goes: a part of the page that draws itself again, and samples of the last epoch."""
 
 import functools
-import importlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,8 @@ from typing import Any
 import streamlit as st
 import torch
 
-from lab import experiments, weights
+from datamodules.base import DataModule
+from lab import experiments, untrusted, weights
 from lab.errors import UserError
 from lab.figures import basic
 from lab.ui.figures import figure
@@ -113,5 +113,7 @@ def rebuild(path: Path) -> tuple[Module, dict[str, Any]]:
 def datamodule(experiment: str) -> Any:
     """The experiment's data, as its file describes it."""
     config = experiments.find(experiment).config["data"]
-    module, _, cls = config["class_path"].rpartition(".")
-    return getattr(importlib.import_module(module), cls)(**config.get("init_args", {}))
+    cls = untrusted.find_class(
+        config["class_path"], DataModule, "datamodule of Lectern", experiment, ("datamodules",)
+    )
+    return cls(**config.get("init_args", {}))
