@@ -141,7 +141,7 @@ def test_cards_and_data_of_a_stranger_run_nothing(trained: Path) -> None:
 
 def test_a_strangers_status_gives_no_options(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept, given = "--trainer.max_epochs=2", []
-    status = {"overrides": [kept, "--trust=mine.py", "--config=x.yaml", 3], "experiment": "made-digits"}
+    status = {"overrides": [kept, "--trust=mine.py", "--config=x.yaml"], "experiment": "made-digits"}
     (trained / "status.json").write_text(json.dumps(status))
     monkeypatch.setattr(runs, "launch", lambda run, experiment, options, owner: given.extend(options))
     runs.resume(runs.Run(trained))
