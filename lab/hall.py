@@ -5,6 +5,7 @@ since a class sits behind one router. What readers share (runs, their queue, loc
 and the password is in the environment, so it holds whichever process answers.
 """
 
+import json
 import os
 import re
 import secrets
@@ -16,8 +17,13 @@ import sys
 import time
 import urllib.request
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+import psutil
+
+from lab import files
 from lab.errors import UserError
 from lab.experiments import runs_folder
 
@@ -25,6 +31,7 @@ DOOR = (
     "LECTERN_DOOR"  # names the address that the door listens at: the processes themselves listen here alone
 )
 NAMES = "LECTERN_NAMES"  # names by which readers come, through a proxy too: `lab app --host` adds to them
+LEFT = "processes.json"  # in the folder of a hall: who belongs to it
 NGINX = "`lab app --processes` needs nginx before the processes: `apt install nginx` or `brew install nginx`."
 START_LIMIT = 180.0  # seconds that a process may take until it answers
 STOP_LIMIT = 10.0  # seconds that it may take to end
@@ -187,11 +194,12 @@ class Hall:
         self.nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
         if self.nginx is None:
             raise UserError(NGINX)
+        self.folder = runs_folder() / ".hall" / str(port)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        end_left(self.folder / LEFT)
         if not can_bind("127.0.0.1" if address == "localhost" else address.strip("[]"), port):
             raise UserError(f"Port {port} at {address} is taken, or not ours: choose another --server.port.")
         self.address, self.port, self.args, self.base = address, port, list(args), base
-        self.folder = runs_folder() / ".hall" / str(port)
-        self.folder.mkdir(parents=True, exist_ok=True)
         self.ports = free_ports(count)
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
         self.door: subprocess.Popen[bytes] | None = None
@@ -239,6 +247,13 @@ class Hall:
             },
             stdout=None if number == 0 else subprocess.DEVNULL,  # all would say the same
         )
+        self.note()
+
+    def note(self) -> None:
+        """Write down who belongs to this hall: the next one ends whoever is left of it."""
+        everyone = [p.pid for p in (self.door, *self.processes.values()) if p is not None]
+        known = {"hall": stamp(os.getpid()), "others": [stamp(pid) for pid in everyone]}
+        files.write(self.folder / LEFT, json.dumps(known).encode())
 
     def wait_for(self, number: int) -> None:
         """
@@ -261,6 +276,7 @@ class Hall:
         self.door = subprocess.Popen(
             [str(self.nginx), "-e", "stderr", "-p", str(self.folder), "-c", str(path)]
         )
+        self.note()
         shown = "localhost" if self.address in ("0.0.0.0", "::", "localhost") else self.address
         while not healthy(self.port, "127.0.0.1" if shown == "localhost" else shown, self.base):
             self.watch()
@@ -302,6 +318,52 @@ class Hall:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        (self.folder / LEFT).unlink(missing_ok=True)
+
+
+def stamp(pid: int) -> tuple[int, float]:
+    """A process as it is known again: its number, and when it began, since numbers are used anew."""
+    try:
+        return pid, psutil.Process(pid).create_time()
+    except psutil.Error:
+        return pid, 0.0
+
+
+def process_of(known: Any) -> psutil.Process | None:
+    """The process with this stamp, if it lives."""
+    try:
+        pid, created = known
+        process = psutil.Process(pid)
+        alive = process.create_time() == created and process.status() != psutil.STATUS_ZOMBIE
+    except (TypeError, ValueError, OverflowError, psutil.Error):
+        return None
+    return process if alive else None
+
+
+def end_left(path: Path) -> None:
+    """End what a hall has left that was killed before it could end its door and processes itself.
+
+    Args:
+        path: where that hall wrote them down; one that lives is left alone.
+    """
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+        hall, others = known["hall"], list(known["others"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if process_of(hall) is not None:
+        return
+    left = [process for other in others if (process := process_of(other)) is not None]
+    if left:
+        print(f"Ending {len(left)} processes that were left when the last hall was killed.", flush=True)
+    for process in left:
+        with suppress(psutil.NoSuchProcess):
+            process.terminate()
+    for process in psutil.wait_procs(left, STOP_LIMIT)[1]:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(left, STOP_LIMIT)
+    path.unlink(missing_ok=True)
 
 
 def free_ports(count: int) -> list[int]:

@@ -49,6 +49,57 @@ def test_a_port_that_is_taken_is_one_sentence(monkeypatch: pytest.MonkeyPatch, t
             commands.app(["--processes=2", f"--server.port={port}"])
 
 
+LISTENS = (
+    "import socket, sys, time; s = socket.create_server(('127.0.0.1', int(sys.argv[1]))); time.sleep(600)"
+)
+
+
+@pytest.mark.parametrize("alive", [False, True])
+def test_the_next_hall_ends_what_a_killed_one_has_left(
+    alive: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its door holds the port. Who has got such a number since stays, and so does a hall that lives."""
+    monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
+    monkeypatch.setattr(hall.shutil, "which", lambda *_, **__: "/bin/true")
+    (port,) = hall.free_ports(1)
+    door = subprocess.Popen([sys.executable, "-c", LISTENS, str(port)])
+    other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    try:
+        while hall.can_bind("127.0.0.1", port):
+            time.sleep(0.05)
+        folder = tmp_path / ".hall" / str(port)
+        folder.mkdir(parents=True)
+        own = hall.stamp(os.getpid())
+        killed = own if alive else (own[0], own[1] - 1)
+        left = [hall.stamp(door.pid), (other.pid, 1.0), (-1, 0.0), "x", None]
+        (folder / hall.LEFT).write_text(json.dumps({"hall": killed, "others": left}))
+        if alive:
+            with pytest.raises(UserError, match="is taken"):
+                hall.Hall(2, "localhost", port, [])
+            assert door.poll() is None
+        else:
+            hall.Hall(2, "localhost", port, [])
+            assert door.wait(10) is not None  # and the port is free
+        assert other.poll() is None
+    finally:
+        for process in (door, other):
+            process.kill()
+            process.wait()
+
+
+def test_a_hall_writes_down_who_belongs_to_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
+    monkeypatch.setattr(hall.shutil, "which", lambda *_, **__: "/bin/true")
+    monkeypatch.setattr(hall.subprocess, "Popen", lambda *_, **__: Mock(pid=os.getpid()))
+    made = hall.Hall(2, "localhost", hall.free_ports(1)[0], [])
+    for number in (0, 1):
+        made.start(number)
+    known = json.loads((made.folder / hall.LEFT).read_text())
+    assert known["others"] == [known["hall"]] * 2 == [[*hall.stamp(os.getpid())]] * 2
+    made.stop()
+    assert not (made.folder / hall.LEFT).exists()
+
+
 STUB = """
 import os, sys, types
 def run(args, page):
@@ -95,7 +146,7 @@ def test_told_to_end_while_a_process_starts_it_knows_that_process(
     begun = []
 
     def start(*_: object, **__: object) -> Mock:
-        begun.append(Mock(poll=lambda: None))
+        begun.append(Mock(poll=lambda: None, pid=os.getpid()))
         os.kill(os.getpid(), signal.SIGTERM)
         return begun[-1]
 
