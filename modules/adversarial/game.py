@@ -69,6 +69,8 @@ class Game(Players):
             raise ValueError(
                 f"loss_settings is {loss_settings}: it must be names and values of the loss's own."
             )
+        if prior not in ("normal", "uniform"):
+            raise ValueError(f"prior is {prior!r}: it must be normal or uniform.")
         if loss not in LOSSES:
             raise ValueError(f"loss is {loss!r}: choose one of {', '.join(LOSSES)}.")
         metrics = {name: Mean() for name in self.MEASURES} | judges_of(event_shape, modes, mode_sd)

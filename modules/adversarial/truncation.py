@@ -70,8 +70,14 @@ def whole_vectors(
 
 
 def log10_kept(tau: float, k: int = 1) -> float:
-    """log₁₀ of the chance that all of k numbers lie within [−τ, τ]."""
-    return k * math.log10(math.erf(tau / math.sqrt(2)))
+    """log₁₀ of the chance that all of k numbers lie within [−τ, τ]: −∞ at τ = 0.
+
+    Raises:
+        ValueError: τ is negative, or k below 1.
+    """
+    require(0, tau=tau)
+    require(1, k=k)
+    return k * math.log10(math.erf(tau / math.sqrt(2))) if tau else -math.inf
 
 
 def kept(tau: float, k: int = 1) -> float:

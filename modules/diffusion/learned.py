@@ -232,7 +232,15 @@ class Diffusion(Module):
     # --- Sampling -----------------------------------------------------------------------------------
 
     def denoiser(self, y: Tensor | None = None, guidance: float = 0.0) -> Denoiser:
-        """x̂_0 and ε̂ of (x, t), in the model's units; `guidance` is w of classes y (B,)."""
+        """x̂_0 and ε̂ of (x, t), in the model's units; `guidance` is w of classes y (B,).
+
+        Raises:
+            ValueError: guidance without classes to lean towards.
+        """
+        if guidance and (y is None or not self.num_classes):
+            raise ValueError(
+                "Guidance leans towards a class: give y, of a model with classes, or leave it out."
+            )
 
         def predict(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
             if y is None or not guidance:
@@ -347,7 +355,9 @@ class Diffusion(Module):
     def code_times(self, steps: int) -> list[int]:
         """From T to 0, leaving out what has ᾱ < 0.001: there x̂_0 magnifies what ε̂ misses 1/√ᾱ times."""
         times = self.schedule.times(min(steps, self.schedule.T))
-        return [t for t in times if self.schedule.alpha_bar[t] >= 1e-3]
+        found = [t for t in times if self.schedule.alpha_bar[t] >= 1e-3]
+        # a single step would be left out whole: it starts at the first t that is not
+        return found if len(found) > 1 else [int((self.schedule.alpha_bar >= 1e-3).nonzero()[-1]), 0]
 
     @torch.no_grad()
     def encode(self, x: Tensor, steps: int = 100, y: Tensor | None = None) -> Tensor:

@@ -78,15 +78,22 @@ class Flow(Module):
         return Independent(Normal(zeros, zeros + 1, validate_args=False), 1, validate_args=False)
 
     def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
-        """z (B, D) -> x (B, *event_shape), log |det ∂x/∂z| (B,)."""
+        """z (B, D) -> x (B, *event_shape), log |det ∂x/∂z| (B,).
+
+        Raises:
+            ValueError: z has not as many numbers as the model.
+        """
+        if z.shape[-1] != self.event_dim:
+            raise ValueError(f"z has {z.shape[-1]} numbers an example, the model {self.event_dim}.")
         x, ladj = self.stack.generate(z, self.checked(context))
         return x.reshape(*z.shape[:-1], *self.event_shape), ladj
 
     def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
         """x (B, *event_shape) or (B, D) -> z (B, D), log |det ∂z/∂x| (B,)."""
-        if x[0].numel() != self.event_dim:
+        numbers = math.prod(x.shape[1:])
+        if numbers != self.event_dim:
             raise ValueError(
-                f"x has {x[0].numel()} numbers an example, the model {self.event_dim} {self.event_shape}."
+                f"x has {numbers} numbers an example, the model {self.event_dim} {self.event_shape}."
             )
         z, ladj = self.stack.normalize(self.shaped(x), self.checked(context))
         return z.reshape(len(x), self.event_dim), ladj

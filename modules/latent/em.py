@@ -19,7 +19,7 @@ References: Dempster, Laird, Rubin 1977; Neal, Hinton 1998; [GM] §3.2.2 and rem
 import math
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -38,8 +38,23 @@ def added(first: Stats | None, second: Stats) -> Stats:
     return second if first is None else {name: first[name] + second[name] for name in second}
 
 
+def flat(x: Tensor, numbers: int) -> Tensor:
+    """Examples as rows (B, D).
+
+    Raises:
+        ValueError: an example has not as many numbers as the model.
+    """
+    rows = x.flatten(1) if x.ndim > 1 else x[:, None]
+    if rows.shape[1] != numbers:
+        raise ValueError(f"each example has {rows.shape[1]} numbers, the model {numbers}.")
+    return rows
+
+
 class EMModel(CountModel):
     """Base of models that EM fits. Its parameters are buffers.
+
+    Attributes:
+        holes: whether an example may lack some of its numbers (NaN).
 
     Args:
         restarts: starts that are tried; the likeliest after `trial_steps` steps is kept.
@@ -47,6 +62,7 @@ class EMModel(CountModel):
         training: metrics, ... of `modules.base.Module`.
     """
 
+    holes: ClassVar[bool] = False
     started: Tensor
 
     def __init__(self, restarts: int = 1, trial_steps: int = 10, **training: Any) -> None:
@@ -70,6 +86,23 @@ class EMModel(CountModel):
     def maximize(self, stats: Stats) -> None:
         """The M-step: the parameters that these statistics like best."""
         raise NotImplementedError
+
+    def fitting(self, x: Tensor) -> Tensor:
+        """x, if it can be fitted to.
+
+        Raises:
+            ValueError: there is none, or it holds what is no number.
+        """
+        if not len(x):
+            raise ValueError("There are no examples to fit to.")
+        strange = x.isinf() if self.holes else ~x.isfinite()
+        if bool(strange.any()):
+            rows = int(strange.reshape(len(x), -1).any(1).sum())
+            raise ValueError(
+                f"{rows} of {len(x)} examples hold NaN or infinity: leave them out"
+                + (", or write NaN for what is missing." if self.holes else ", or fill them in.")
+            )
+        return x
 
     # --- the algorithm ---
 
@@ -113,6 +146,7 @@ class EMModel(CountModel):
         Returns:
             Σ log p(x) before each step and after the last: it never falls.
         """
+        self.fitting(x)
         if not self.started:
             self.start(x, generator)
         totals: list[float] = []
@@ -129,7 +163,7 @@ class EMModel(CountModel):
 
     @torch.no_grad()
     def count(self, batch: Any) -> None:
-        x = examples(batch)
+        x = self.fitting(examples(batch))
         if not self.started:
             self.start(x)
         self.sums = added(self.sums, self.expectations(x))

@@ -85,7 +85,7 @@ SAFE = -200.0, 40.0  # log b within these is left as it is: see `precise`
 def frames(log_b: Tensor) -> tuple[Tensor, Tensor]:
     """b (T, K, B) and what log b of each frame was lowered by, (B, T): its largest entry, where some log b is
     far from 0, else 0."""
-    low, high = log_b.aminmax()
+    low, high = log_b.aminmax() if log_b.numel() else log_b.new_zeros(2)
     b = log_b.permute(1, 2, 0)
     if low > SAFE[0] and high < SAFE[1]:
         return b.exp().contiguous(), log_b.new_zeros(log_b.shape[:2])

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from modules.base import require
-from modules.latent.em import EMDensity, Stats
+from modules.latent.em import EMDensity, Stats, flat
 from modules.noise import pick, uniform
 
 RANK = 1e-13  # of the largest eigenvalue of Φᵀ R Φ: what is below counts as 0
@@ -84,7 +84,7 @@ class GTM(EMDensity):
     # --- density ---
 
     def _flat(self, x: Tensor) -> Tensor:
-        return x.reshape(len(x), -1).to(self.weights)
+        return flat(x, self.n).to(self.weights)
 
     def log_joint(self, x: Tensor) -> Tensor:
         """log p(x, z_g), (B, G)."""

@@ -53,6 +53,7 @@ class HMM(EMDensity):
         7
     """
 
+    holes = True
     initial: Tensor
     transition: Tensor
 
@@ -106,12 +107,23 @@ class HMM(EMDensity):
 
     def observed(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Frames as the emission wants them, (B·T,) or (B·T, D), anything where missing; and which are
-        there, (B, T)."""
+        there, (B, T).
+
+        Raises:
+            ValueError: a frame has not as many numbers as the model, or a symbol that it does not know.
+        """
         if self.shows == "categorical":
             x = x.long()
+            if x.ndim != 2 or (x.numel() and int(x.max()) >= self.emission.symbols):
+                raise ValueError(
+                    f"x must be (sequences, frames) of symbols below {self.emission.symbols}, −1 where "
+                    "missing."
+                )
             return x.clamp(min=0).flatten(), x >= 0
         x = x.to(self.initial)
         x = x[..., None] if x.ndim == 2 else x
+        if x.shape[-1] != self.emission.features:
+            raise ValueError(f"each frame has {x.shape[-1]} numbers, the model {self.emission.features}.")
         there = ~x.isnan().any(-1)
         return x.nan_to_num(nan=0.0).flatten(0, 1), there
 

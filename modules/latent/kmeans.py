@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from modules.base import Mean, Split, require
-from modules.latent.em import EMModel, Stats, examples
+from modules.latent.em import EMModel, Stats, examples, flat
 
 
 def squared_distances(x: Tensor, centres: Tensor) -> Tensor:
@@ -87,7 +87,7 @@ class KMeans(EMModel):
         self.started.fill_(True)
 
     def _flat(self, x: Tensor) -> Tensor:
-        return x.reshape(len(x), -1).to(self.centres)
+        return flat(x, self.centres.shape[1]).to(self.centres)
 
     def distances(self, x: Tensor) -> Tensor:
         """Squared distances from every centre, (B, K)."""
@@ -105,14 +105,14 @@ class KMeans(EMModel):
         self.put(plus_plus(self._flat(x), self.components, generator))
 
     def expectations(self, x: Tensor) -> Stats:
-        flat = self._flat(x)
+        rows = self._flat(x)
         nearest, z = self.distances(x).min(1)
-        hard = torch.nn.functional.one_hot(z, self.components).to(flat)  # (B, K)
+        hard = torch.nn.functional.one_hot(z, self.components).to(rows)  # (B, K)
         return {
             "loglik": -nearest.sum(),
             "count": nearest.new_tensor(len(x)),
             "members": hard.sum(0),
-            "sum": hard.T @ flat,
+            "sum": hard.T @ rows,
         }
 
     def maximize(self, stats: Stats) -> None:

@@ -25,7 +25,7 @@ from torch import Tensor
 from torch.distributions import Independent, MultivariateNormal, Normal
 
 from modules.base import require
-from modules.latent.em import EMDensity, Stats
+from modules.latent.em import EMDensity, Stats, flat
 from modules.trace import Step, Trace
 
 LOG_2PI = math.log(2 * math.pi)
@@ -41,6 +41,7 @@ class LinearGaussian(EMDensity):
         restarts, trial_steps, training: see `EMModel`.
     """
 
+    holes = True
     mean: Tensor
     loadings: Tensor
     noise: Tensor
@@ -74,10 +75,7 @@ class LinearGaussian(EMDensity):
     # --- inference ---
 
     def _flat(self, x: Tensor) -> Tensor:
-        flat = x.reshape(len(x), -1).to(self.mean)
-        if flat.shape[1] != self.n:
-            raise ValueError(f"each example has {flat.shape[1]} numbers, the model {self.n}.")
-        return flat
+        return flat(x, self.n).to(self.mean)
 
     def _centred(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         """x − μ (B, D), 0 where missing, and where it is seen (B, D); None if nothing is missing."""
@@ -171,13 +169,13 @@ class LinearGaussian(EMDensity):
 
     def begin(self, x: Tensor, generator: torch.Generator | None = None) -> None:
         """μ and Ψ from the data, W at random: half of the variance is given to the factors."""
-        flat = self._flat(x)
-        seen = ~flat.isnan()
+        rows = self._flat(x)
+        seen = ~rows.isnan()
         count = seen.sum(0).clamp(min=1)
-        mean = flat.nan_to_num(nan=0.0).sum(0) / count
-        variance = torch.where(seen, (flat - mean).square(), 0.0).sum(0) / count
+        mean = rows.nan_to_num(nan=0.0).sum(0) / count
+        variance = torch.where(seen, (rows - mean).square(), 0.0).sum(0) / count
         scale = (0.5 * variance / self.factors).sqrt()[:, None]
-        noise = torch.randn(self.n, self.factors, generator=generator, dtype=torch.float64).to(flat)
+        noise = torch.randn(self.n, self.factors, generator=generator, dtype=torch.float64).to(rows)
         self.put(scale * noise, (0.5 * variance).clamp(min=max(self.floor, 1e-9)), mean)
 
     def expectations(self, x: Tensor) -> Stats:

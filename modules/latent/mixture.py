@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.distributions import Categorical
 
 from modules.base import require
-from modules.latent.em import EMDensity, Stats
+from modules.latent.em import EMDensity, Stats, flat
 from modules.latent.gaussians import Covariance, Gaussians
 from modules.noise import pick, uniform
 from modules.trace import Step, Trace
@@ -74,10 +74,7 @@ class GaussianMixture(EMDensity):
     # --- density ---
 
     def _flat(self, x: Tensor) -> Tensor:
-        flat = x.reshape(len(x), -1).to(self.weights)
-        if flat.shape[1] != self.n:
-            raise ValueError(f"each example has {flat.shape[1]} numbers, the model {self.n}.")
-        return flat
+        return flat(x, self.n).to(self.weights)
 
     def _pieces(self, x: Tensor) -> tuple[Tensor, ...]:
         return self._flat(x).split(max(1, CHUNK // (self.components * self.n)))

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from modules.base import Mean, Split, require
-from modules.latent.em import EMModel, Stats, examples
+from modules.latent.em import EMModel, Stats, examples, flat
 
 
 def scatter(flat: Tensor, origin: Tensor) -> dict[str, Tensor]:
@@ -72,7 +72,7 @@ class PCA(EMModel):
         return self.components.numel() + self.n
 
     def _flat(self, x: Tensor) -> Tensor:
-        return x.reshape(len(x), -1).to(self.mean)
+        return flat(x, self.n).to(self.mean)
 
     def encode(self, x: Tensor) -> Tensor:
         """Coordinates in the plane, (B, K)."""
@@ -101,7 +101,7 @@ class PCA(EMModel):
 
     def distances(self, x: Tensor) -> Tensor:
         """Squared distance from the plane, (B,): what is lost, and a score of how odd x is."""
-        return (self._flat(x) - self.decode(self.encode(x)).reshape(len(x), -1)).square().sum(1)
+        return (self._flat(x) - self.encode(x) @ self.components - self.mean).square().sum(1)
 
     def step(self, batch: Any, split: Split) -> Tensor:
         distances = self.distances(examples(batch))

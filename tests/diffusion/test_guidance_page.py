@@ -64,6 +64,8 @@ def test_what_the_scene_of_digits_says() -> None:
     found = digits()
     assert found.right[none] < 0.25 and found.right[plain] > 0.9 and found.right[two] >= found.right[plain]
     assert found.spread[none] > found.spread[plain] > found.spread[two]
+    # beyond that no more is promised: what is said is where it is least
+    assert f"w = {lens.LEANS[int(found.spread.argmin())]:g}," in lens.least(found)
     assert lens.right(found, none) == lens.RIGHT[0] and lens.right(found, two) == lens.RIGHT[2]
 
 
@@ -81,3 +83,12 @@ def test_film_and_curves_agree() -> None:
     bar = film(page, "w")
     _, arrays = figure(page, "sd")
     assert bar["at"] == 12 and f"sd {float(arrays['data.2.y'][12][0]):.3f};" in bar["captions"][12]
+
+
+def test_what_is_said_of_spread_is_where_it_is_least() -> None:
+    """At large w the digits differ more again: .1415, .1315, .1342, .1447 are no fall."""
+    spread = torch.tensor([0.2, 0.1415, 0.1400, 0.1315, 0.1342, 0.1447])
+    said = lens.least(lens.Drawn(torch.zeros(6, 1), torch.zeros(6), spread))
+    assert f"w = {lens.LEANS[3]:g}, with an sd of 0.132: leaning further" in said
+    falls = lens.least(lens.Drawn(torch.zeros(6, 1), torch.zeros(6), spread.sort(descending=True).values))
+    assert falls == f"The digits of a class are most alike at w = {lens.LEANS[-1]:g}, with an sd of 0.132."

@@ -169,3 +169,19 @@ def test_a_model_trained_on_the_bound_needs_fewer_bits() -> None:
     bits = -trained("vlb-digits").elbo(x, generator=torch.Generator().manual_seed(0)) / (64 * math.log(2))
     assert abs(float(bits.mean()) - said) < 4 * float(bits.std()) / math.sqrt(len(bits))
     assert float(bits.mean()) < 2.5
+
+
+def test_one_step_to_a_code_is_a_step() -> None:
+    """t = T is left out for its noise; alone, the step starts at the first t that is not."""
+    model = trained("ddpm-digits")
+    top, zero = model.code_times(1)
+    assert zero == 0 and model.schedule.alpha_bar[top] >= 1e-3 > model.schedule.alpha_bar[top + 1]
+    x = torch.rand(3, *model.event_shape, generator=torch.Generator().manual_seed(0))
+    code = model.encode(x, steps=1)
+    one, inside = torch.ones(3, dtype=torch.int64), model.inside(x)
+    with torch.no_grad():
+        eps = model.denoiser()(inside, one)[1]
+    a = float(model.schedule.alpha_bar[top])
+    torch.testing.assert_close(code, a**0.5 * inside + (1 - a) ** 0.5 * eps, rtol=0, atol=1e-4)
+    with pytest.raises(ValueError, match="Guidance leans towards a class"):
+        model.denoiser(guidance=2.0)

@@ -155,6 +155,14 @@ def drawing(model: Diffusion, judge: Classifier, seed: int) -> Iterator[tuple[fl
         yield done / len(LEANS), Drawn(*map(torch.stack, zip(*rows, strict=True)))  # type: ignore[arg-type]
 
 
+def least(found: Drawn) -> str:
+    """Where the digits of a class are most alike: not where the lean is strongest."""
+    at = int(found.spread.argmin())
+    sd = float(found.spread[at])
+    said = f"The digits of a class are most alike at w = {LEANS[at]:g}, with an sd of {sd:.3f}"
+    return f"{said}: leaning further makes them differ more again." if at < len(LEANS) - 1 else f"{said}."
+
+
 def right(found: Drawn, at: int) -> str:
     """Which of RIGHT is so."""
     count = round(COUNT * float(found.right[at]))

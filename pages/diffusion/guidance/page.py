@@ -149,7 +149,7 @@ def draw_digits() -> None:
             f"which forgets the class, to w = 0 the share of the class asked for goes from "
             f"{float(found.right[0]):.0%} to {float(found.right[1]):.0%}, and a pixel's sd within a class "
             f"from {float(found.spread[0]):.3f} to {float(found.spread[1]):.3f}; at w = 4 they are "
-            f"{float(found.right[-1]):.0%} and {float(found.spread[-1]):.3f}. {SAID}"
+            f"{float(found.right[-1]):.0%} and {float(found.spread[-1]):.3f}. {lens.least(found)} {SAID}"
         )
         ui.check(
             f"At w = {lens.LEANS[at]:g}, how many of the {lens.COUNT} are judged of the class asked for?",
