@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
-from itertools import zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any, Literal
 
@@ -101,8 +101,29 @@ class StopOnNaN(L.Callback):
             if not abs(loss) < self.DIVERGED * self.first:
                 raise UserError(
                     f"The loss is {loss:.5g} in epoch {trainer.current_epoch}, step {trainer.global_step}: "
-                    "lower the learning rate or clip the gradient (--trainer.gradient_clip_val 1)."
+                    f"{advice(trainer, pl_module, batch)}"
                 )
+
+
+def advice(trainer: L.Trainer, model: L.LightningModule, batch: Any) -> str:
+    """What may help a dead run, of what this model takes."""
+    seen = islice(getattr(trainer, "train_dataloader", None) or (), 1000)
+    if any(holes(each) for each in chain([batch], seen)):
+        return "the data hold NaN or infinity. Leave these examples out, or fill them in."
+    if not trainer.optimizers:
+        return "look at the data, which this model counts or solves for and has no learning rate."
+    if not model.automatic_optimization:  # Lightning clips nothing there
+        return "lower the learning rate."
+    return "lower the learning rate or clip the gradient (--trainer.gradient_clip_val 1)."
+
+
+def holes(batch: Any) -> bool:
+    """Whether a batch holds what is no finite number."""
+    if isinstance(batch, torch.Tensor):
+        return batch.is_floating_point() and not bool(batch.isfinite().all())
+    if isinstance(batch, dict):
+        return any(map(holes, batch.values()))
+    return isinstance(batch, list | tuple) and any(map(holes, batch))
 
 
 class Record(L.Callback):

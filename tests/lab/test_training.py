@@ -8,11 +8,15 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
 
 from lab.__main__ import main
+from lab.errors import UserError
+from lab.training import StopOnNaN
 from lab.weights import load, read_checkpoint
 from tests.lab import forks
 from tests.lab.conftest import SMALL, complaint
@@ -171,3 +175,29 @@ def test_float16_cards_speak_of_the_rounded_weights(own_runs: Path) -> None:
     assert nll == pytest.approx(
         json.loads((folder / "card.json").read_text())["metrics"]["test/nll"], abs=1e-5
     )
+
+
+def test_a_dead_run_is_told_what_its_model_takes() -> None:
+    """Holes in the data are named; clipping is advised only where Lightning steps the optimizer."""
+    clean, broken = torch.zeros(2, 3), torch.tensor([[0.0, torch.nan, 1.0]])
+    whole = [(clean, torch.zeros(2, dtype=torch.int64))]
+
+    def advised(
+        by_hand: bool = False, optimizers: int = 1, loader: list = whole, batch: object = clean
+    ) -> str:
+        trainer: Any = SimpleNamespace(
+            train_dataloader=loader, optimizers=[None] * optimizers, current_epoch=0, global_step=7
+        )
+        trainer.is_last_batch = True
+        model: Any = SimpleNamespace(automatic_optimization=not by_hand)
+        with pytest.raises(UserError) as said:
+            StopOnNaN().on_train_batch_end(trainer, model, {"loss": torch.tensor(torch.nan)}, batch, 0)
+        return str(said.value)
+
+    assert "clip the gradient" in advised()
+    assert "lower the learning rate." in advised(by_hand=True) and "clip" not in advised(by_hand=True)
+    assert "rate or" not in advised(by_hand=True, optimizers=0) and "look at the data" in advised(
+        optimizers=0
+    )
+    for held in ({"batch": [clean, {"x": broken}]}, {"loader": [*whole, (broken, broken)]}):
+        assert "the data hold NaN or infinity" in advised(**held)  # type: ignore[arg-type]
