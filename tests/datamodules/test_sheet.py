@@ -69,6 +69,13 @@ TABLES: dict[str, tuple[str, list[str], int, tuple[int, list[float]], str]] = {
     "decimal commas between tabs": ("a\tb\n1,5\t2\n3\t4,25\n", ["a", "b"], 2, (1, [3.0, 4.25]), "decimal marks, tabs"),
     "decimal commas between blanks": ("1,5 2,5\n3 4,25\n", ["column 1", "column 2"], 2, (0, [1.5, 2.5]), "blanks"),
     "one column of decimal commas": ("Temperatur\n20,5\n21,3\n19\n", ["Temperatur"], 3, (0, [20.5]), "decimal marks"),
+    "decimal commas in every row of one column": (
+        "Temperatur\n20,5\n21,3\n19,5\n",
+        ["Temperatur"],
+        3,
+        (0, [20.5]),
+        "decimal marks",
+    ),
     "decimal commas in quotes": ('a,b\n"1,5","2,25"\n"3,5",4\n', ["a", "b"], 2, (0, [1.5, 2.25]), "decimal marks"),
     "Excel: sep=, CRLF, a mark of the byte order": (
         "\ufeffsep=;\r\nx;y\r\n1;2\r\n3;4\r\n", ["x", "y"], 2, (1, [3.0, 4.0]), "",
