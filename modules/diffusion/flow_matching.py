@@ -127,6 +127,10 @@ class FlowMatching(Module):
         super().__init__(metrics={"mse": Mean()}, **training)
         require(1, event_shape=event_shape, pairs=pairs, reflow_epoch=reflow_epoch or 1)
         require(1e-9, scale=scale)
+        if len(event_shape) != 1:
+            raise ValueError(
+                f"event_shape is {tuple(event_shape)}: this flow is of vectors, flatten images first."
+            )
         if coupling not in ("random", "optimal"):
             raise ValueError(f"coupling is {coupling!r}: it must be random or optimal.")
         self.event_shape, self.scale, self.coupling = tuple(event_shape), scale, coupling

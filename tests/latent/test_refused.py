@@ -8,6 +8,7 @@ import torch
 
 from modules.adversarial.gan import GAN
 from modules.adversarial.truncation import kept, log10_kept
+from modules.diffusion.flow_matching import FlowMatching
 from modules.flow.coupling import RealNVP
 from modules.latent.em import EMModel
 from modules.latent.factor_analysis import FactorAnalysis
@@ -100,3 +101,5 @@ def test_small_options_are_answered_or_refused() -> None:
         log10_kept(-1.0)
     with pytest.raises(ValueError, match="prior is 'laplace'"):
         GAN(prior="laplace")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="flatten images first"):
+        FlowMatching((1, 8, 8))
