@@ -1,4 +1,4 @@
-"""Home: a word or a digit, answered by every lens at once; and the map of the course."""
+"""Home: a word or a digit, answered by every lens at once; and the course."""
 
 import torch
 
@@ -8,17 +8,17 @@ from lab.lenses import drawing, embeddings, latent, strip
 from lab.lenses import text as texts
 
 FAMILIES = {
-    "foundations": "Probability, divergences and Monte Carlo: what all other families stand on.",
-    "autoregressive": "One variable after the other: each conditional depends on those before it.",
-    "language": "Tokens, counts and word vectors; and how a text is made of next-token probabilities.",
-    "recurrent": "A state that is carried along the sequence and updated at every step.",
-    "transformer": "Every token asks, every earlier token answers; all of them at once.",
-    "convolution": "The same small filter everywhere; depth lets a unit see further.",
-    "graph": "Nodes send messages along edges and sum what they receive.",
-    "latent": "A few hidden numbers behind every picture, and a network to turn them into pixels.",
-    "flow": "An invertible map from noise to data, with its density exactly known.",
+    "foundations": "What all other families stand on: probability and divergences.",
+    "autoregressive": "Each variable in turn, given those before it.",
+    "language": "Tokens, counts and vectors; how a text is made.",
+    "recurrent": "A state that is carried along the sequence.",
+    "transformer": "Every token asks, every earlier token answers.",
+    "convolution": "One small filter everywhere; depth sees further.",
+    "graph": "Nodes send messages along their edges.",
+    "latent": "A few hidden numbers behind every picture.",
+    "flow": "An invertible map, its density exactly known.",
     "adversarial": "A forger and a critic that train each other.",
-    "diffusion": "Add noise step by step; learn to take it away again.",
+    "diffusion": "Add noise step by step; learn to take it away.",
 }
 LENSES = {
     "attention": "Attention",
@@ -189,7 +189,7 @@ with stage.picture:
     else:
         digits(drawn)
 with stage.foot:
-    ui.course_map(FAMILIES, LENSES)
+    ui.course_map(FAMILIES, LENSES, key="open")
 with stage.below:
     ui.notice(
         "Every model here was trained by one command, `lab fit <experiment>`, and has a card with its data, "

@@ -79,6 +79,11 @@ def shown(tokens: Iterable[str]) -> list[str]:
     return [token.translate(VISIBLE) for token in tokens]
 
 
+def joined(coder: Tokenizer, pieces: Iterable[str]) -> str:
+    """Tokens, as they are shown, in one line: words with spaces between them."""
+    return (" " if coder.kind == "word" else "").join(pieces)
+
+
 def names(coder: Tokenizer, ids: Tensor) -> list[str]:
     """Each token of a text as it is shown: (T,) ids -> T strings."""
     return shown(coder.tokens[i] for i in ids.tolist())

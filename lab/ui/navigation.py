@@ -5,17 +5,20 @@ import html
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from lab import lecture
+from lab.errors import UserError
 from lab.experiments import FAMILIES
 from lab.figures.theme import CATEGORIES
 from lab.ui.components import component
@@ -34,10 +37,10 @@ mount_menu, mount_map = (
 # The order in which a course meets the topics of a family; those not named come after, by name.
 COURSE = {
     "adversarial": (
-        "toy_gan", "gan_bench", "live_gan", "clinic", "dcgan", "growing", "divergences",
-        "optimal_discriminator", "vanishing", "earth_mover", "critic", "conditional_bench", "judge",
-        "birthday", "latent_pad", "translate", "cycle", "unpaired", "super_resolution", "stylegan",
-        "inversion", "ais", "property_table",
+        "toy_gan", "optimal_discriminator", "divergences", "vanishing", "gan_bench", "live_gan", "clinic",
+        "earth_mover", "critic", "dcgan", "growing", "conditional_bench", "judge", "birthday", "ais",
+        "latent_pad", "translate", "cycle", "unpaired", "super_resolution", "stylegan", "inversion",
+        "property_table",
     ),
     "autoregressive": (
         "parameters", "chains", "gaussian_chain", "fvsbn", "inspector", "sharing", "density", "autoencoder",
@@ -45,9 +48,9 @@ COURSE = {
     ),
     "convolution": ("kernel", "own_stack", "receptive_field"),
     "diffusion": (
-        "noising", "schedules", "posterior", "reverse", "equations", "four_views", "averaging",
-        "denoise_digit", "latent_noise", "latent_diffusion", "inpainting", "score_field", "memorise",
-        "bound_terms", "diffusion_as_vae", "ode_likelihood", "guidance", "flow_matching",
+        "noising", "schedules", "posterior", "reverse", "diffusion_as_vae", "bound_terms", "four_views",
+        "denoise_digit", "unet_inside", "averaging", "inpainting", "latent_noise", "latent_diffusion",
+        "score_field", "equations", "ode_likelihood", "memorise", "guidance", "flow_matching",
     ),
     "flow": (
         "change_of_variables", "monotone", "linear_flow", "coupling", "flow_bench", "live_flow", "maf_iaf",
@@ -55,6 +58,7 @@ COURSE = {
         "continuous", "image_flow", "dequantization", "temperature", "image_interpolation", "typicality",
         "unnormalised", "vae_or_flow",
     ),
+    "graph": ("messages",),
     "latent": (
         "linear", "eigen_digits", "hidden_markov", "letters", "not_markov", "kalman", "taxonomy",
         "curve_density", "bound_staircase", "mixture", "own_table", "capacity_wall", "latent_space",
@@ -69,6 +73,7 @@ COURSE = {
         "senses", "truncation", "beam_search", "beam_width", "two_strategies", "all_strategies",
         "own_mistakes",
     ),
+    "transformer": ("attention", "sampling"),
 }  # fmt: skip
 
 
@@ -139,7 +144,12 @@ class PageInfo:
 
     @property
     def url(self) -> str:
-        return f"{self.family}-{self.topic}".replace("_", "-")
+        return address(self.path)
+
+
+def address(path: Path) -> str:
+    """The address of a page's file: "latent-two-level"."""
+    return "-".join(path.parts[-3:-1]).replace("_", "-")
 
 
 def pages() -> list[PageInfo]:
@@ -236,8 +246,45 @@ def keep_link(page: str) -> None:
             link._send_query_param_msg()  # the address has lost it too
 
 
+def lectures() -> list[dict[str, Any]]:
+    """Of every lecture title, link to its first scene, minutes and number of scenes; one whose file is wrong
+    is left out: `lab lecture` says what is wrong with it."""
+    found = []
+    for name in lecture.names():
+        with suppress(UserError):
+            read = lecture.read(name)
+            found.append(
+                {
+                    "title": read.title,
+                    "link": read.link(0),
+                    "minutes": round(read.minutes),
+                    "scenes": len(read.entries),
+                }
+            )
+    return found
+
+
+def neighbours(url: str) -> tuple[PageInfo | None, PageInfo | None]:
+    """The pages before and after this one in the course, across families; None at its ends."""
+    known = pages()
+    at = next(i for i, page in enumerate(known) if page.url == url)
+    return known[at - 1] if at else None, known[at + 1] if at + 1 < len(known) else None
+
+
+def ways(url: str) -> None:
+    """The foot of a page: the page before and the next; Home beyond the ends of the course."""
+    links = []
+    for rel, word, page in zip(("prev", "next"), ("before", "next"), neighbours(url), strict=True):
+        to, title, family = (page.url, page.title, page.family) if page else ("", "Home", "all families")
+        links.append(
+            f'<a class="lectern-go {rel}" rel="{rel}" href="./{to}"><small>{word} · {family}</small>'
+            f"{html.escape(title)}</a>"
+        )
+    st.html(f'<nav class="lectern-ways" aria-label="Before and next">{"".join(links)}</nav>')
+
+
 def menu(known: list[PageInfo], current: str) -> None:
-    """The families fold, the current one is open; search on top (`js/nav.js`)."""
+    """The lectures and the families fold, the current one is open; search on top (`js/nav.js`)."""
     families = [
         {
             "name": family,
@@ -248,16 +295,21 @@ def menu(known: list[PageInfo], current: str) -> None:
     ]
     with st.sidebar:
         mount_menu(
-            key="lectern_nav", data={"first": list(FIRST.items()), "families": families, "current": current}
-        )
+            key="lectern_nav",
+            data={
+                "first": list(FIRST.items()), "lectures": lectures(), "families": families,
+                "current": current,
+            },
+        )  # fmt: skip
 
 
-def course_map(about: Mapping[str, str], lenses: Mapping[str, str]) -> None:
-    """The map of the course: families as lines, pages as stations, lit up by the search and by lenses.
+def course_map(about: Mapping[str, str], lenses: Mapping[str, str], key: str) -> None:
+    """The course: families, lectures and lenses open to their pages; the search lights them up.
 
     Args:
-        about: family -> what it is, in a sentence.
+        about: family -> what it is, in a few words.
         lenses: of LENSES -> title.
+        key: what is open, in the link.
     """
     known = pages()
     families = [
@@ -273,7 +325,12 @@ def course_map(about: Mapping[str, str], lenses: Mapping[str, str]) -> None:
         }
         for family in dict.fromkeys(page.family for page in known)
     ]
-    mount_map(key="lectern_map", data={"families": families, "lenses": list(lenses.items())})
+    mount_map(
+        key="lectern_map",
+        data={
+            "families": families, "lenses": list(lenses.items()), "lectures": lectures(), "key": key,
+        },
+    )  # fmt: skip
 
 
 @contextmanager
@@ -296,6 +353,8 @@ def script(path: Path) -> Callable[[], None]:
     def run() -> None:
         lead_on(path)
         show(draw, lambda key: knows(path, key))
+        if path.name == "page.py":
+            ways(address(path))
 
     return run
 
@@ -312,7 +371,7 @@ def today(page: str, said: Mapping[str, str]) -> dict[str, str]:
 
 def lead_on(path: Path) -> None:
     """Read an old link in today's words; one to a view that has become a page leads on to it."""
-    url = f"{path.parent.parent.name}-{path.parent.name}".replace("_", "-")
+    url = address(path)
     said = st.query_params.to_dict()
     if (new := today(url, said)) != said:
         for gone in set(said) - set(new):

@@ -1,6 +1,8 @@
-"""What the menu's search looks through: of every page the title, idea, controls, symbols, models, references.
+"""What the menu's search looks through: of every page title, idea, the field's words, controls, symbols,
+models and references; and the lectures.
 
-All of it is read from the files of a page's room and of the lenses it imports; no page is run.
+All of a page but the field's words (`words.py`) is read from the files of its room and of the lenses that it
+imports; no page is run.
 """
 
 import ast
@@ -12,7 +14,8 @@ from typing import Any
 
 from lab import experiments
 from lab.ui.language import MODELS
-from lab.ui.navigation import PageInfo, pages, parsed
+from lab.ui.navigation import PageInfo, lectures, pages, parsed
+from lab.ui.words import WORDS
 
 LENSES = Path(__file__).resolve().parents[1] / "lenses"
 NAMES = (
@@ -27,8 +30,19 @@ CONTROLS = ("slider", "choice", "number", "toggle", "text", "draw", "experiment"
 
 
 def index() -> list[dict[str, Any]]:
-    """One entry a page: url, title, family, idea, and lists of words, symbols, models and references."""
-    return [entry(page, *(p.stat().st_mtime_ns for p in room(page.path))) for page in pages()]
+    """One entry a page: url, title, family, idea, and lists of terms, words, symbols, models and references;
+    and one a lecture, which says its minutes."""
+    found = [entry(page, *(p.stat().st_mtime_ns for p in room(page.path))) for page in pages()]
+    return [*found, *(talk(said) for said in lectures())]
+
+
+def talk(said: dict[str, Any]) -> dict[str, Any]:
+    """What can be found of a lecture (of `navigation.lectures`)."""
+    nothing: dict[str, list[str]] = {kind: [] for kind in ("words", "symbols", "models", "references")}
+    return {
+        "url": said["link"], "title": said["title"], "family": "", "minutes": said["minutes"],
+        "idea": f"Lecture, {said['minutes']} minutes, {said['scenes']} scenes", "terms": [], **nothing,
+    }  # fmt: skip
 
 
 def room(path: Path) -> list[Path]:
@@ -47,6 +61,7 @@ def entry(page: PageInfo, *stamps: int) -> dict[str, Any]:
         "title": page.title,
         "family": page.family,
         "idea": page.idea,
+        "terms": [term for term in WORDS.get(page.url, "").split("; ") if term],
         "words": unique(word for tree in trees for word in labels(tree)),
         "symbols": unique(s for tree in [*trees, *lenses] for text in texts(tree) for s in symbols(text)),
         "models": unique(name for tree in first for name in models(tree)),

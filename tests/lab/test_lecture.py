@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -74,6 +75,18 @@ def shown(session: AppTest) -> dict[str, Any]:
                      for key, control in drawn.items() if control.kind != "widget" or key in state},
         **parts,
     }  # fmt: skip
+
+
+def test_every_family_of_six_pages_or_more_has_a_lecture() -> None:
+    """One most of whose scenes stand on its pages."""
+    size = Counter(page.family for page in pages())
+    lectured = set()
+    for name in lecture.names():
+        entries = lecture.read(name).entries
+        ((family, count),) = Counter(entry.page.split("-")[0] for entry in entries).most_common(1)
+        if count > len(entries) / 2:
+            lectured.add(family)
+    assert {family for family, count in size.items() if count >= 6} <= lectured
 
 
 @pytest.mark.parametrize("name", lecture.names())

@@ -89,26 +89,112 @@ def test_the_nearest_digits_are_nearest() -> None:
     assert abs(logits[1] - logits[0]) / 0.01 == pytest.approx(float(seen.field.max()), rel=0.2)
 
 
+# --- The course, in the browser ---------------------------------------------------------------------
+
+SEEN = """(list) => [...list].filter((n) => {
+  const {top, bottom, left, right} = n.getBoundingClientRect();
+  return n.checkVisibility() && top >= 0 && bottom <= innerHeight && left >= 0 && right <= innerWidth
+    && n.scrollWidth <= n.clientWidth && n.scrollHeight <= n.clientHeight + 1;
+}).map((n) => n.innerText.replaceAll("\\n", " "))"""
+CUT = """(map) => { // rows that are not seen whole, although no mark says that the list goes on
+  const room = map.querySelector(".room"), box = room.getBoundingClientRect(), more = room.dataset.more;
+  return [...map.querySelectorAll(".rows li, .cards li")].filter((n) => n.checkVisibility()).filter((n) => {
+    const {top, bottom, left, right} = n.getBoundingClientRect();
+    return left < box.left - 1 || right > box.right + 1 || (top < box.top - 1 && !more.includes("up"))
+      || (bottom > box.bottom + 1 && !more.includes("down"));
+  }).map((n) => n.innerText);
+}"""
+MARKED = "(room) => getComputedStyle(room, '::after').display !== 'none'"
+MANY = """async (map) => { // eleven families with 250 pages between them
+  const {default: draw} = await import("/lectern/js/map.js");
+  const page = (f) => (_, i) => (
+    {title: `Hidden chain is not Markov ${i}`, url: `p-${f}-${i}`, idea: "An idea.", lenses: ["latent"]});
+  const families = [..."abcdefghijk"].map((letter, f) => (
+    {name: `convolution ${letter}`, color: "#0072b2", about: "What it is, in a few words.",
+     pages: Array.from({length: f ? 19 : 60}, page(f))}));
+  const lectures = [{title: "Games", link: "p?lecture=games&at=1", minutes: 45, scenes: 17}];
+  const data = {families, lectures, lenses: [["latent", "Latent space"]], key: "open"};
+  draw({data, parentElement: map.parentElement});
+}"""
+
+
+def opened(tab: Any, name: str) -> list[str]:
+    """Open a card; the titles under it, in their order."""
+    if tab.locator(".lectern-map[data-open]").count():
+        tab.locator(".lectern-map .back").evaluate("(button) => button.click()")
+    tab.locator(f".lectern-map [data-name={name}] .card").click()
+    return [text.split("\n")[1].strip() for text in tab.locator(".lectern-map .rows li a").all_inner_texts()]
+
+
 @pytest.mark.browser
-def test_a_tile_leads_on_and_the_map_follows_the_search(visit: Visit) -> None:
+def test_every_family_is_seen_at_once_and_opens_to_its_pages(visit: Visit) -> None:
     tab = visit.open("?text=speak")
-    stations = tab.locator(".lectern-map .stations a")
-    assert sorted(stations.all_inner_texts()) == sorted(page.title for page in ui.pages())
+    families = {page.family: [p.title for p in ui.pages() if p.family == page.family] for page in ui.pages()}
+    seen = tab.locator(".lectern-map .card").evaluate_all(SEEN)
+    assert len(seen) == len(families) + 1  # and the lectures
+    for text, (family, titles) in zip(seen, families.items(), strict=False):
+        assert text.lower().startswith(f"{family} {len(titles)} "), text
+    for family, titles in families.items():
+        assert opened(tab, family) == titles  # in the order in which they are taught
+        assert tab.locator(".lectern-map").evaluate(CUT) == []
+    visit.settle()
+    assert visit.parameters() == f"text=speak&open={[*families][-1]}"
+    tab.evaluate("window.mark = 'here'")
+    tab.locator(".lectern-map .rows a").first.click()  # the second click
+    tab.wait_for_url("**/diffusion-noising")
+    visit.settle()
+    tab.go_back()
+    tab.wait_for_url("**/?text=speak&open=diffusion")
+    visit.settle()
+    assert tab.locator(".lectern-map .rows li").count() == len(families["diffusion"])
+    assert not tab.locator("[data-testid=stAlert]").count()  # the page knows what its link says
+    assert tab.evaluate("window.mark") == "here"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "visit",
+    [{"width": 1280, "height": 720}, {"width": 1920, "height": 1080}, {"width": 390, "height": 844}],
+    indirect=True,
+    ids=["1280", "1920", "390"],
+)
+def test_of_250_pages_none_is_cut_without_a_mark(visit: Visit) -> None:
+    tab = visit.open()
+    course = tab.locator(".lectern-map")
+    course.evaluate(MANY)
+    visit.settle()
+    if tab.viewport_size["width"] > 640:
+        assert len(tab.locator(".lectern-map .card").evaluate_all(SEEN)) == 12
+    assert course.evaluate(CUT) == []
+    for name in ("'convolution a'", "'convolution b'"):
+        assert len(opened(tab, name)) in (60, 19)
+        assert course.evaluate(CUT) == []
+    tab.locator(".lectern-map .back").evaluate("(button) => button.click()")
+    tab.locator(".lectern-map .lenses button").evaluate("(button) => button.click()")
+    assert tab.locator(".lectern-map .rows li").count() == 250
+    assert course.evaluate(CUT) == []
+    room = tab.locator(".lectern-map .room")
+    if tab.viewport_size["width"] > 640:  # a phone scrolls the page
+        assert room.evaluate(MARKED)
+        room.evaluate("(room) => { room.scrollTop = room.scrollHeight; }")
+        tab.wait_for_timeout(100)
+        assert not room.evaluate(MARKED) and course.evaluate(CUT) == []
+
+
+@pytest.mark.browser
+def test_a_tile_leads_on_and_the_course_follows_the_search(visit: Visit) -> None:
+    tab = visit.open("?text=speak")
     tab.keyboard.press("/")
     tab.keyboard.type("holtzman")
-    tab.wait_for_function("document.querySelectorAll('.lectern-map .stations li.lit').length > 0")
-    lit = tab.locator(".lectern-map .stations li.lit").all_inner_texts()
-    assert "Truncation" in lit and "Masks" not in lit
+    tab.wait_for_function("document.querySelectorAll('.lectern-map .cards li.lit').length > 0")
+    lit = " ".join(tab.locator(".lectern-map .cards li.lit").all_inner_texts()).lower()
+    assert "language" in lit and " of " in lit and "flow" not in lit
     tab.keyboard.press("Escape")
     tab.keyboard.press("Escape")
-    tab.evaluate("window.mark = 'here'")
     tab.locator("[class*=st-key-tile-language-truncation] .plot").click()
     tab.wait_for_url("**/language-truncation?prompt=speak")
     visit.settle()
     assert tab.get_by_role("textbox", name="Beginning").input_value() == "speak"
-    assert tab.evaluate("window.mark") == "here"
     tab.go_back()
-    tab.wait_for_url("**/?text=speak")
     visit.settle()
-    stations.filter(has_text="Masks").first.click()
-    tab.wait_for_url("**/autoregressive-masks")
+    assert visit.parameters() == "text=speak"

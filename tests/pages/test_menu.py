@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from browsing import Visit
 
+from lab import lecture
 from lab.ui import search
-from lab.ui.navigation import MOVED, RENAMED, SPLIT, PageInfo, pages, today
+from lab.ui.navigation import MOVED, RENAMED, SPLIT, PageInfo, lectures, neighbours, pages, today
+from lab.ui.words import WORDS
 
 WIDE = {"width": 1600, "height": 900}
 NARROW = {"width": 1280, "height": 720}
@@ -19,8 +21,10 @@ def entry(url: str) -> dict[str, Any]:
 
 
 def test_every_page_can_be_found() -> None:
-    assert [e["url"] for e in search.index()] == [page.url for page in pages()]
-    for known in search.index():
+    talks = [said["link"] for said in lectures()]
+    assert len(talks) == len(lecture.names())
+    assert [e["url"] for e in search.index()] == [*(page.url for page in pages()), *talks]
+    for known in search.index()[: -len(talks)]:
         assert known["title"] and known["idea"] and known["references"] and known["words"], known["url"]
 
 
@@ -53,6 +57,22 @@ def test_a_changed_room_is_read_again(tmp_path: Path) -> None:
     assert search.entry(page, 4)["symbols"] == ["σ sigma"]
 
 
+def test_the_fields_words_are_of_pages_that_there_are() -> None:
+    assert set(WORDS) <= {page.url for page in pages()}
+    assert entry("adversarial-critic")["terms"][:2] == ["WGAN", "Wasserstein GAN"]
+
+
+def test_the_course_goes_through_all_pages_forwards_and_backwards() -> None:
+    known = pages()
+    for step in (0, 1):
+        at = known[0] if step else known[-1]
+        seen = [at.url]
+        while following := neighbours(at.url)[step]:
+            at = following
+            seen.append(at.url)
+        assert seen == [page.url for page in (known if step else reversed(known))]
+
+
 @pytest.mark.parametrize(
     ("page", "old", "new"),
     [
@@ -79,6 +99,121 @@ def test_old_links_lead_to_pages_that_there_are() -> None:
     assert {url for end in ends for url in (end.values() if isinstance(end, dict) else [end])} <= known
 
 
+# Words of the field -> a page that is to be among the first three found.
+FIELD = {
+    "autoregressive-parameters": "curse of dimensionality",
+    "autoregressive-chains": "Markov chain",
+    "autoregressive-gaussian-chain": "random walk",
+    "autoregressive-fvsbn": "sigmoid belief network",
+    "autoregressive-inspector": "NADE; PixelRNN",
+    "autoregressive-blind-spot": "PixelCNN",
+    "autoregressive-density": "mixture density network",
+    "autoregressive-masks": "MADE",
+    "autoregressive-orders": "order-agnostic",
+    "autoregressive-sharing": "weight sharing",
+    "language-tokenizer-workbench": "byte pair encoding; BPE",
+    "language-perplexity": "cross-entropy",
+    "language-entropy-floor": "entropy rate",
+    "language-ngrams": "bigram; Kneser-Ney",
+    "language-rare-words": "out of vocabulary",
+    "language-count-vectors": "co-occurrence",
+    "language-word2vec": "negative sampling; skip-gram",
+    "language-word-vectors": "word embeddings; cosine similarity",
+    "language-packing": "superposition",
+    "language-neural-lm": "backpropagation",
+    "language-senses": "polysemy",
+    "language-truncation": "nucleus sampling; top-k",
+    "language-beam-search": "beam search",
+    "language-beam-width": "length penalty",
+    "language-all-strategies": "repetition",
+    "language-own-mistakes": "exposure bias; teacher forcing",
+    "transformer-attention": "self-attention; multi-head attention; induction head",
+    "transformer-sampling": "KV cache",
+    "convolution-kernel": "stride",
+    "convolution-own-stack": "dilated convolution",
+    "convolution-receptive-field": "saliency",
+    "graph-messages": "message passing; GCN; graph neural network",
+    "latent-linear": "factor analysis; principal component analysis",
+    "latent-eigen-digits": "PCA",
+    "latent-hidden-markov": "hidden Markov model; Viterbi",
+    "latent-letters": "Baum-Welch",
+    "latent-kalman": "Kalman",
+    "latent-taxonomy": "implicit models",
+    "latent-mixture": "expectation maximization; Gaussian mixture; k-means",
+    "latent-latent-space": "variational autoencoder",
+    "latent-interpolation": "slerp",
+    "latent-elbo-bars": "ELBO",
+    "latent-bound": "evidence lower bound",
+    "latent-importance": "importance sampling",
+    "latent-beta": "beta-VAE",
+    "latent-collapse": "posterior collapse",
+    "latent-text-vae": "KL annealing",
+    "latent-conditional": "conditional VAE",
+    "latent-two-level": "hierarchical VAE",
+    "latent-codebook": "VQ-VAE; vector quantization; straight-through",
+    "latent-prior-posterior": "aggregated posterior",
+    "latent-disentanglement": "total correlation",
+    "latent-denoising": "denoising autoencoder",
+    "latent-information": "KL divergence",
+    "latent-which-kl": "mode seeking",
+    "latent-gradients": "reparameterization; reparameterisation trick; REINFORCE",
+    "latent-iwae": "IWAE",
+    "latent-amortisation": "amortization gap",
+    "latent-flow-posterior": "inverse autoregressive flow",
+    "latent-outliers": "anomaly detection",
+    "flow-change-of-variables": "Jacobian",
+    "flow-monotone": "neural spline",
+    "flow-linear-flow": "LU decomposition",
+    "flow-coupling": "RealNVP; coupling layer",
+    "flow-flow-bench": "normalizing flow",
+    "flow-maf-iaf": "MAF",
+    "flow-distillation": "Parallel WaveNet",
+    "flow-planar-radial": "planar flow",
+    "flow-reversible": "additive coupling",
+    "flow-contraction": "invertible ResNet",
+    "flow-log-det": "Hutchinson",
+    "flow-continuous": "neural ODE; FFJORD",
+    "flow-image-flow": "Glow",
+    "flow-dequantization": "bits per dimension",
+    "flow-typicality": "out-of-distribution",
+    "flow-unnormalised": "energy-based",
+    "adversarial-toy-gan": "GAN; minimax",
+    "adversarial-critic": "WGAN; Wasserstein; gradient penalty; spectral normalization",
+    "adversarial-earth-mover": "Wasserstein distance; optimal transport",
+    "adversarial-clinic": "mode collapse; minibatch discrimination",
+    "adversarial-live-gan": "TTUR",
+    "adversarial-dcgan": "batch norm; transposed convolution",
+    "adversarial-growing": "progressive growing",
+    "adversarial-divergences": "Jensen-Shannon; f-GAN",
+    "adversarial-optimal-discriminator": "density ratio",
+    "adversarial-vanishing": "vanishing gradient",
+    "adversarial-judge": "FID; inception score",
+    "adversarial-conditional-bench": "conditional GAN; InfoGAN",
+    "adversarial-birthday": "birthday paradox",
+    "adversarial-ais": "annealed importance sampling",
+    "adversarial-latent-pad": "truncation trick",
+    "adversarial-translate": "pix2pix",
+    "adversarial-cycle": "cycle consistency",
+    "adversarial-super-resolution": "SRGAN",
+    "adversarial-stylegan": "AdaIN",
+    "adversarial-inversion": "GAN inversion",
+    "diffusion-noising": "forward process; DDPM",
+    "diffusion-schedules": "cosine schedule",
+    "diffusion-reverse": "DDIM",
+    "diffusion-four-views": "v-prediction",
+    "diffusion-bound-terms": "variational lower bound",
+    "diffusion-unet-inside": "U-Net",
+    "diffusion-averaging": "EMA",
+    "diffusion-inpainting": "RePaint",
+    "diffusion-latent-diffusion": "stable diffusion",
+    "diffusion-score-field": "score matching; Langevin",
+    "diffusion-equations": "stochastic differential equation",
+    "diffusion-ode-likelihood": "probability flow ODE",
+    "diffusion-memorise": "memorization",
+    "diffusion-guidance": "classifier-free guidance; CFG",
+    "diffusion-flow-matching": "rectified flow",
+}
+
 # --- In the browser ---------------------------------------------------------------------------------
 
 
@@ -89,6 +224,74 @@ def seek(tab: Any, query: str) -> list[str]:
     tab.wait_for_function("!document.querySelector('.lectern-nav .found').hidden")
     tab.wait_for_timeout(300)
     return list(tab.locator(".lectern-nav .found b").all_inner_texts())
+
+
+@pytest.mark.browser
+def test_the_fields_words_find_their_pages(page_visit: Visit) -> None:
+    """In whatever case they are typed, with and without hyphens."""
+    pairs = [(word, url) for url, words in FIELD.items() for word in words.split("; ")]
+    assert len(pairs) >= 100 and {page.family for page in pages()} == {url.split("-")[0] for url in FIELD}
+    find = """async (queries) => {
+      const {find} = await import("/lectern/js/search.js");
+      const first = async (query) => (await find(query)).slice(0, 3).map(({entry}) => entry.url);
+      return Promise.all(queries.map(first));
+    }"""
+    tab = page_visit.open("models")
+    for spell in (str, str.lower, lambda word: word.replace("-", " ")):
+        found = tab.evaluate(find, [spell(word) for word, _ in pairs])
+        missed = [(word, hits) for (word, url), hits in zip(pairs, found, strict=True) if url not in hits]
+        assert not missed
+
+
+@pytest.mark.browser
+def test_lectures_are_opened_from_home_menu_and_search_and_say_their_minutes(visit: Visit) -> None:
+    read = lecture.read("flow")
+    first = f"**/{read.link(0)}"
+    tab = visit.open("?open=lectures")
+    rows = tab.locator(".lectern-map .rows a")
+    assert rows.count() == len(lecture.names())
+    assert all(
+        f"{lecture.read(name).minutes:g} minutes" in " ".join(rows.all_inner_texts())
+        for name in lecture.names()
+    )
+    rows.filter(has_text=read.title).click()
+    tab.wait_for_url(first)
+    visit.settle()
+    assert tab.locator(".lectern-mark").inner_text() == f"1 / {len(read.entries)}"
+    tab = visit.open("language-packing")
+    tab.get_by_role("button", name="All pages", exact=True).click()
+    tab.locator(".lectern-nav summary").filter(has_text="Lectures").click()
+    (talk,) = tab.locator(".lectern-nav .talk").filter(has_text=read.title).all()
+    assert f"{read.minutes:g} min" in talk.inner_text()
+    talk.click()
+    tab.wait_for_url(first)
+    visit.settle()
+    tab = visit.open("language-packing")
+    assert read.title in seek(tab, "lecture flows")
+    item = tab.locator(".lectern-nav .found li").filter(has_text=read.title)
+    assert f"{read.minutes:g} minutes" in item.inner_text()
+    item.click()
+    tab.wait_for_url(first)
+    visit.settle()
+
+
+@pytest.mark.browser
+def test_a_pages_foot_leads_to_the_page_before_and_the_next(visit: Visit) -> None:
+    tab = visit.open("language-tokenizer-workbench")
+    tab.evaluate("window.mark = 'here'")
+    before, following = tab.locator(".lectern-ways a").all()
+    assert "Blind spot" in before.inner_text() and "Vocabulary size" in following.inner_text()
+    following.click()
+    tab.wait_for_url("**/language-vocabularies")
+    visit.settle()
+    tab.locator(".lectern-ways .prev").click()
+    tab.wait_for_url("**/language-tokenizer-workbench")
+    visit.settle()
+    tab.locator(".lectern-ways .prev").click()
+    tab.wait_for_url("**/autoregressive-blind-spot")  # across families
+    visit.settle()
+    assert tab.evaluate("window.mark") == "here"
+    assert not visit.open("models").locator(".lectern-ways").count()
 
 
 @pytest.mark.browser

@@ -1,10 +1,11 @@
 // The menu of all pages: families that fold, the search above them, and a strip where the screen is narrow.
 //
-// data: {first: [[title, page]], families: [{name, color, pages: [[title, page]]}], current}
+// data: {first: [[title, page]], lectures: [{title, link, minutes}], families: [{name, color, pages: [[title, page]]}], current}
 // It stays mounted from page to page, and so do the words in its search and the families left open.
 
 import "./follow.js"; // the menu is on every page
 import {go, link} from "./go.js";
+import {more} from "./more.js";
 import {entries, find} from "./search.js";
 
 const root = document.documentElement;
@@ -17,7 +18,7 @@ const make = (tag, properties = {}, ...children) => {
 export default function ({data, parentElement}) {
   const nav = parentElement.querySelector(".lectern-nav");
   const state = (nav.lectern ??= build(nav));
-  const wanted = JSON.stringify([data.first, data.families]);
+  const wanted = JSON.stringify([data.first, data.lectures, data.families]);
   if (state.shown !== wanted) {
     state.shown = wanted;
     state.colors = Object.fromEntries(data.families.map(({name, color}) => [name, color]));
@@ -34,19 +35,26 @@ export default function ({data, parentElement}) {
   show(nav);
 }
 
-// Home, Models and Train, and under them the families.
-function grow(nav, {first, families}) {
+// Home, Models and Train, and under them the lectures and the families.
+function grow(nav, {first, lectures, families}) {
   const page = ([title, url]) => {
     const a = make("a", {textContent: title});
     a.dataset.page = url;
     link(a, url, () => open(nav, false));
     return a;
   };
-  nav.querySelector(".tree").replaceChildren(...first.map(page), ...families.map(({name, color, pages}) => {
-    const family = make("details", {}, make("summary", {}, name, make("small", {textContent: pages.length})), ...pages.map(page));
-    family.style.setProperty("--line", color);
-    return family;
-  }));
+  const fold = (name, color, links) => {
+    const part = make("details", {}, make("summary", {}, name, make("small", {textContent: links.length})), ...links);
+    part.style.setProperty("--line", color);
+    return part;
+  };
+  const talk = ({title, link: to, minutes}) => {
+    const a = make("a", {className: "talk"}, title, make("small", {textContent: `${minutes} min`}));
+    link(a, to, () => open(nav, false));
+    return a;
+  };
+  nav.querySelector(".tree").replaceChildren(...first.map(page), fold("Lectures", "currentColor", lectures.map(talk)),
+    ...families.map(({name, color, pages}) => fold(name, color, pages.map(page))));
 }
 
 // The current page in view, in the tree alone.
@@ -85,6 +93,7 @@ function build(nav) {
     if (input.value) { input.value = ""; look(nav); } else { open(nav, false); document.activeElement.blur(); }
   });
   document.addEventListener("click", fly);
+  for (const list of [".tree", ".found"]) more(nav.querySelector(list));
   input.onfocus = () => entries();
   input.oninput = () => look(nav);
   input.onkeydown = (event) => {
@@ -99,9 +108,15 @@ function build(nav) {
   return {};
 }
 
-// A click on a tile, or on its figure, goes to the page that its link names, with the input of the tile.
+// A click on a tile, or on its figure, goes to the page that its link names, with the input of the tile; so
+// does one on any link of the class lectern-go.
 function fly(event) {
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  const way = event.target.closest?.("a.lectern-go");
+  if (way) {
+    event.preventDefault();
+    return go(way.getAttribute("href"));
+  }
   const tile = event.target.closest?.("a.lectern-tile, [class*=st-key-tile-] .plot")?.closest("[class*=st-key-tile-]");
   const a = tile?.querySelector("a.lectern-tile");
   if (!a) return;

@@ -21,21 +21,24 @@ REFERENCES = [
 stage = ui.stage("Collapse clinic", "A spoiled game holds few modes; beside it the same game, with a cure.")
 stage.scenes(
     {
-        "Too greedy": ui.scene("One heap that wanders; who judges four points at once sees it."),
-        "Spread of a batch": ui.scene("Minibatch std: the heap opens later, and opens.",
+        "Too greedy": ui.scene(
+            "Five turns of G for one of D; right D judges four points at once: count modes."
+        ),
+        "Spread of a batch": ui.scene("Minibatch std shows D how alike a batch is: watch the heap.",
                                       cure="minibatch std"),
-        "No help": ui.scene("A penalty on D's slope does not cure greed: the heap stays.", cure="penalty"),
-        "Too fast": ui.scene("Ten times G's rate: few modes at a time; packs spread them.",
+        "A penalty": ui.scene("A penalty holds D's slope: watch whether the heap opens.", cure="penalty"),
+        "Too fast": ui.scene("Ten times G's rate: count the modes held at a time, without packs and with.",
                              failure="G's rate × 10"),
-        "A weak judge": ui.scene("Eight units draw no eight modes: spread is not the trouble, place is.",
+        "A weak judge": ui.scene("D has eight units: count the modes, then watch how well they are placed.",
                                  failure="D of 8 units"),
-        "Paid for variety": ui.scene("Mode seeking pays G to keep samples apart: all eight, most in place.",
+        "Paid for variety": ui.scene("Mode seeking pays G to keep samples apart: count the modes it holds.",
                                      cure="mode seeking"),
-        "A way back": ui.scene("Noise that must be found again keeps the eight apart, but not in place.",
+        "A way back": ui.scene("The noise must be found again: count the modes, then watch their place.",
                                cure="noise found again"),
-        "Softer labels": ui.scene("Labels of 0.9 keep D from certainty; the greedy heap stays a heap.",
+        "Softer labels": ui.scene("Labels of 0.9 keep D from certainty: watch whether the heap opens.",
                                   cure="labels of 0.9"),
-        "Twenty-five": ui.scene("The same greed on a grid.", target="grid25"),
+        "Twenty-five": ui.scene("The same greed on a grid: count the modes of 25, left and right.",
+                                target="grid25"),
     }
 )  # fmt: skip
 

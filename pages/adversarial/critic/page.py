@@ -32,7 +32,7 @@ stage.scenes(
                             hold=lens.NOTHING),
         "Points move": ui.scene("The made points climb the critic's slope: value and W₁ fall together.",
                                 moving=True),
-        "Ring and blob": ui.scene("A critic with eight tops: the value is within a fifth of W₁.",
+        "Ring and blob": ui.scene("It climbs from the blob to the ring; its value is within a fifth of W₁.",
                                   cloud=lens.RING),
     }
 )  # fmt: skip

@@ -20,13 +20,13 @@ stage.scenes(
                                model=lens.PRINTED, layer=2),
         "One number": ui.scene("One of 64 numbers at 3: it changes pixels less than another draw would.",
                                view="Samples", value=3.0),
-        "No batch norm": ui.scene("Without batch norm: after 400 batches still no digits, far from the data.",
+        "No batch norm": ui.scene("Left the whole recipe, right without batch norm: watch who draws digits.",
                                   view="Recipe"),
-        "Momentum": ui.scene("With β₁ = 0.9, as Adam has it by itself, the game is far behind.",
+        "Momentum": ui.scene("Right β₁ = 0.9, as Adam has it by itself: watch both distances.",
                              view="Recipe", switch="β₁ = 0.9"),
-        "Pooling": ui.scene("Pooling and resizing for strides: of 8 × 8 pixels about as good.",
+        "Pooling": ui.scene("Right pooling and resizing for strides: watch both distances.",
                             view="Recipe", switch="pooling, not strides"),
-        "No convolutions": ui.scene("As many parameters, fully connected: of 8 × 8 pixels no worse.",
+        "No convolutions": ui.scene("Right as many parameters, fully connected: watch both distances.",
                                     view="Recipe", switch=CONNECTED),
     }
 )  # fmt: skip

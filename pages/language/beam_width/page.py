@@ -94,7 +94,7 @@ def quick(length):
 
 def read(found):
     """A text as it is shown, with its log P."""
-    return f"{found.log_prob:.1f} " + "".join(texts.shown(coder.tokens[i] for i in found.tokens))
+    return f"{found.log_prob:.1f} " + texts.joined(coder, texts.shown(coder.tokens[i] for i in found.tokens))
 
 
 def draw(rows, film=None):

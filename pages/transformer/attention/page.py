@@ -44,7 +44,7 @@ stage.scenes(
                          view="Leak", causal=False),
         "Layer 1 silent": ui.scene("Layer 1 is off. The next letter: orange now, grey with all heads on.",
                                    **{f"off1-{h}": True for h in range(1, 5)}),
-        "All heads on": ui.scene("Which head matters for the next letter? Each is switched off alone.",
+        "Worth of heads": ui.scene("Which head matters for the next letter? Each is switched off alone.",
                                  view="Worth"),
         **({"Leaky model": ui.scene(
             "Trained without a mask, a model reads the next letter off the text itself.",
@@ -223,7 +223,7 @@ with stage.below:
         ui.check(
             f"Whom does {names[query]} ({query + 1}) listen to most in layer {layer + 1}, head {head + 1}?",
             list(options.values()), options[ranking[0]], f"Its weight is {float(row[ranking[0]]):.3f}.",
-            veils=("picture", "equation"),
+            veils=("picture", "equation", "products", "softmax"),
         )  # fmt: skip
     words = f"attention.merged(maps.weights, {groups})" if whole else "maps.weights"
     ui.program(
