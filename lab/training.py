@@ -368,12 +368,15 @@ class LabCLI(LightningCLI):
 
     before_validate = before_test
 
-    def after_test(self) -> None:
-        if self.rewrite:
-            metrics, error = self.measure(DRAWS)
-            if self.trainer.is_global_zero:
-                assert self.experiment.weights is not None
-                measured_anew(self.experiment.weights, metrics, error)
+    def test(self, **kwargs: Any) -> None:
+        """Lightning's test; or every metric of the card measured again, and written there."""
+        if not self.rewrite:
+            self.trainer.test(**kwargs)
+            return
+        metrics, error = self.measure(DRAWS)
+        if self.trainer.is_global_zero:
+            assert self.experiment.weights is not None
+            measured_anew(self.experiment.weights, metrics, error)
 
     def to_full_precision(self) -> None:
         """Measure in float32 what was trained in less; whoever trains in more measures in more."""
