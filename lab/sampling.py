@@ -3,6 +3,7 @@
 import inspect
 import io
 import math
+import os
 from argparse import ArgumentError
 from pathlib import Path
 from types import NoneType
@@ -42,7 +43,7 @@ def run(args: list[str]) -> None:
     if not 0 <= options.seed < SEEDS:
         raise UserError(f"--seed is {options.seed}: it must be a whole number from 0 to {SEEDS - 1}.")
     name = options.experiment
-    folder = Path(name) if (Path(name) / "card.json").is_file() else find(name).weights
+    folder = Path(name) if os.path.isfile(os.path.join(name, "card.json")) else find(name).weights
     if folder is None:
         raise UserError(f"{name} has no trained weights yet: run `lab fit {name}` first.")
     card, model = weights.read_card(folder), weights.load(folder)

@@ -79,6 +79,19 @@ class EpochSeed(L.Callback):
         torch.manual_seed(int(numbers.generate_state(1, np.uint64)[0]))
 
 
+class ClipsFused(L.Callback):
+    """Let gradients be clipped in mixed precision also where the optimizer is fused.
+
+    torch's fused optimizers can divide by the loss's scale within their step, so Lightning refuses to clip
+    before it. Told that they can't, the gradients are brought to scale first, as for any other optimizer.
+    """
+
+    def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        for optimizer in trainer.optimizers:
+            if getattr(optimizer, "_step_supports_amp_scaling", False):
+                optimizer._step_supports_amp_scaling = False  # type: ignore[attr-defined]
+
+
 class StopOnNaN(L.Callback):
     """End a dead run with a sentence rather than train on.
 
@@ -284,7 +297,7 @@ class LabCLI(LightningCLI):
         plugins = self.config_init[self.subcommand].trainer.plugins or []
         plugins = plugins if isinstance(plugins, list) else [plugins]
         self.seed = EpochSeed(config.seed_everything)
-        logger = config.trainer.logger
+        logger = self.config_init[self.subcommand].trainer.logger
         if logger is None:
             logger = False
             if importlib.util.find_spec("tensorboard"):
@@ -292,7 +305,14 @@ class LabCLI(LightningCLI):
 
                 logger = TensorBoardLogger(self.folder, name="", version="tensorboard")
         return super().instantiate_trainer(
-            callbacks=[*own, self.seed, StopOnNaN(), self.record, *dict.fromkeys((self.best, self.last))],
+            callbacks=[
+                *own,
+                self.seed,
+                ClipsFused(),
+                StopOnNaN(),
+                self.record,
+                *dict.fromkeys((self.best, self.last)),
+            ],
             plugins=[*plugins, SealedIO()],
             logger=logger,
             default_root_dir=str(self.folder),
@@ -657,6 +677,8 @@ def resolve(command: str, experiment: Experiment, args: list[str]) -> tuple[Path
         if command == "fit" and kept(origin):  # the settings that it was started with
             configs[:2] = [origin / "config.yaml"]
         args += [f"--ckpt_path={checkpoint}", "--weights_only=true"]  # never unpickle what it may hold
+    if dict(settings.pairs(args)).get("--trainer.logger") in ("CSVLogger", "TensorBoardLogger"):
+        args.append(f"--trainer.logger.init_args.save_dir={folder}")
     return folder, [command, *(f"--config={path}" for path in configs), *args]
 
 
@@ -711,7 +733,9 @@ def fit_more_seeds(cli: LabCLI, args: list[str]) -> None:
             LabCLI(cli.experiment, folder, [*args, f"--seed_everything={seed}"], cli.lock, lead=False)
     cards = [weights.read_card(folder) for folder in folders]
     better = min if settings["mode"] == "min" else max
-    best = better(range(seeds), key=lambda i: cards[i]["best"]["value"])
+    scores = [card["best"]["value"] for card in cards]
+    # where the last epoch ships, or the end came before a validation, no seed is best: the first ships
+    best = 0 if None in scores else better(range(seeds), key=scores.__getitem__)
     values = {
         name: torch.tensor([c["metrics"][name] for c in cards], dtype=torch.float64)
         for name in cards[0]["metrics"]

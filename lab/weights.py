@@ -94,7 +94,7 @@ def load(source: str | Path) -> Module:
         UserError: no such experiment, no weights yet, or weights that cannot be trusted.
     """
     folder = Path(source)
-    if not (folder / "card.json").is_file():
+    if not os.path.isfile(folder / "card.json"):  # False too for a name longer than a path can be
         experiment = experiments.find(str(source))
         if experiment.weights is None:
             raise WeightsError(
