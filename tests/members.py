@@ -50,7 +50,7 @@ class Member(NamedTuple):
 
 PICTURES = drawn(2, 8, 1, 2, 3).float(), drawn(3, 8)
 SQUARES = drawn(256, 8, 1, 4, 4).float(), drawn(3, 8)
-CLOUDS = (torch.randn(8, 6, generator=torch.Generator().manual_seed(1)),)
+CLOUDS = torch.randn(8, 6, generator=torch.Generator().manual_seed(1)), drawn(3, 8)
 POINTS = (CLOUDS[0][:, :2], PICTURES[1])
 CURVES = drawn(9, 8, 1, 40).float() / 4 - 1, drawn(10, 8)
 FOURS = drawn(2, 8, 1, 4, 4).float(), drawn(3, 8)
@@ -191,7 +191,8 @@ MEMBERS: dict[str, list[Member]] = {
         for more in ({}, {"reader": 2, "jitter": 0.2})
     ],
     "modules.adversarial.growing.ProgressiveGAN": [
-        game({"image_shape": (1, 4, 4), "channels": [3], "phase": 2})
+        game({"image_shape": (1, 4, 4), "channels": [3], "phase": 2}),
+        game({"image_shape": (1, 8, 8), "channels": [3, 2], "phase": 2}, (EIGHTS[0], drawn(3, 8))),
     ],
     "modules.adversarial.stylegan.StyleGAN": [
         game({"image_shape": (1, 4, 4), "channels": [3], "mapping_layers": 2, "judge_channels": [3]})

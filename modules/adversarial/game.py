@@ -76,7 +76,12 @@ class Game(Players):
         metrics = {name: Mean() for name in self.MEASURES} | judges_of(event_shape, modes, mode_sd)
         super().__init__(metrics=metrics, **training)
         self.event_shape, self.latent_dim, self.uniform = tuple(event_shape), latent_dim, prior == "uniform"
-        self.game = LOSSES[loss](**(loss_settings or {}))
+        try:
+            self.game = LOSSES[loss](**(loss_settings or {}))
+        except TypeError:
+            raise ValueError(
+                f"loss_settings is {loss_settings}: the loss {loss!r} has no such settings."
+            ) from None
         self.d_steps, self.g_steps, self.clip, self.penalty = d_steps, g_steps, clip, penalty
         self.spectral, self.discriminator_rate, self.ema = spectral, discriminator_rate, ema
         self.played = nn.Buffer(torch.zeros(2, dtype=torch.int64))  # turns of D and of G so far

@@ -235,6 +235,8 @@ def judges_of(
 ) -> dict[str, Metric]:
     """Metrics of the samples: of points W₁ and, where the modes are known, those; of pictures Fréchet's."""
     size = int(torch.Size(event_shape).numel())
+    if modes is not None and (size > 2 or mode_sd is None):
+        raise ValueError("Modes are counted among points of one number or two, with mode_sd beside them.")
     if size > 2:
         return {"fd": PixelFrechet(size)}
     metrics: dict[str, Metric] = {"w1": Transport()}

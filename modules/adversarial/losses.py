@@ -230,8 +230,13 @@ def with_spectral_norm(network: nn.Module) -> nn.Module:
     """Divide the weight of every linear and convolutional layer by its largest singular value, in place.
 
     torch keeps such a network by its state alone: it can be copied and saved, but not pickled whole.
+
+    Raises:
+        ValueError: there is no such layer.
     """
-    for module in list(network.modules()):
-        if isinstance(module, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
-            spectral_norm(module)
+    layers = [m for m in network.modules() if isinstance(m, nn.Linear | nn.Conv2d | nn.ConvTranspose2d)]
+    if not layers:
+        raise ValueError("This discriminator has no layers to normalise: leave spectral out.")
+    for module in layers:
+        spectral_norm(module)
     return network

@@ -147,6 +147,8 @@ class AutoregressiveVAE(VAE):
             raise ValueError(f"kind is {kind!r}: choose one of {', '.join(get_args(Kind))}.")
         if decoder != "bernoulli":
             raise ValueError(f"decoder is {decoder!r}: an autoregressive decoder here is one of bits.")
+        if model.get("learn_sigma") or model.get("sigma", 1.0) != 1:
+            raise ValueError("Bits have no σ: leave sigma and learn_sigma out.")
         require(1, channels=channels)
         require(0, blocks=blocks)
         self.kind, self.image_shape = kind, image_shape

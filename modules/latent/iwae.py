@@ -94,6 +94,10 @@ class IWAE(VAE):
                 "The importance weighted bound has no beta and no warm-up: leave them out, or end the "
                 "warm-up within elbo_epochs."
             )
+        if self.free_bits and not elbo_epochs:
+            raise ValueError(
+                "The importance weighted bound has no free bits: take elbo_epochs, or leave them out."
+            )
         self.train_samples, self.gradient, self.resampled = train_samples, gradient, resampled
         self.elbo_epochs = elbo_epochs
 

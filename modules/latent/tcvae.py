@@ -73,6 +73,8 @@ class TCVAE(VAE):
         super().__init__(**model)
         if sampler not in ("weighted", "stratified"):
             raise ValueError(f"sampler is {sampler!r}: choose weighted or stratified.")
+        if self.free_bits:
+            raise ValueError("Its three terms take the place of the KL: leave free_bits out.")
         require(0, alpha=alpha, gamma=gamma)
         require(1, data_size=data_size)
         self.alpha, self.gamma = alpha, gamma

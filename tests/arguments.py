@@ -1,0 +1,280 @@
+"""Every argument of every class with a row: another value, and what it changes.
+
+An argument of a base class has its row once, under the base's name, and is tried on every class that takes
+it; a class that differs has a row of its own. There is no kind for "ignored".
+"""
+
+from typing import Any, Literal, NamedTuple
+
+SIZES = ("event_shape", "image_shape", "num_classes", "num_features", "vocab_size")  # the data say them
+
+
+class Other(NamedTuple):
+    """Another value of an argument.
+
+    Attributes:
+        needs: what must stand beside it for it to matter; the same on both sides.
+        kind: "model" (parameters, losses or answers differ after six steps), "measure" (a metric differs),
+            "cost" (all is equal to 10⁻⁶, and `saves` says what is saved), "refused", in a sentence,
+        or a "size" of the data.
+    """
+
+    value: Any
+    needs: dict[str, Any] = {}  # noqa: RUF012
+    kind: Literal["model", "measure", "cost", "refused", "size"] = "model"
+    saves: str = ""
+    member: int = 0  # which of the class's rows in members.py it is tried on
+
+
+def measure(value: Any, **needs: Any) -> Other:
+    return Other(value, needs, "measure")
+
+
+def refused(value: Any, **needs: Any) -> Other:
+    return Other(value, needs, "refused")
+
+
+def beside(value: Any, **needs: Any) -> Other:
+    return Other(value, needs)
+
+
+CLASSES = {"conditional": True, "num_classes": 3}
+GAUSSIAN = {"decoder": "gaussian"}
+F_DIVERGENCE = {"loss": "f-divergence", "loss_settings": {"divergence": "KL"}}
+MODES = [[0.0, 0.0], [1.0, 1.0]]
+
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    # --- adversarial ---
+    "Game": {
+        "event_shape": (3,),
+        "latent_dim": 2,
+        "prior": "uniform",
+        "loss": "saturating",
+        "loss_settings": beside({"divergence": "Pearson"}, **F_DIVERGENCE),
+        "d_steps": 2,
+        "g_steps": 2,
+        "clip": 0.01,
+        "penalty": 1.0,
+        "spectral": True,
+        "discriminator_rate": 0.02,
+        "ema": 0.1,
+        "modes": refused(MODES, mode_sd=0.5),
+        "mode_sd": refused(0.1, modes=MODES),
+    },
+    "GAN": {"hidden": [5], "discriminator_hidden": [6], "pack": 2, "minibatch_std": True,
+        "event_shape": beside((3,), modes=None, mode_sd=None),
+        "modes": measure([[5.0, 5.0], [6.0, 6.0]], modes=MODES, mode_sd=0.5),
+        "mode_sd": measure(0.1, modes=MODES, mode_sd=0.5),
+    },
+    "DCGAN": {
+        "image_shape": (1, 8, 8), "channels": [2], "kernel": 5, "penalty": beside(1.0, batch_norm=False),
+        "strided": False, "batch_norm": False,
+        "slope": 0.1, "init_sd": 0.1, "bias": False, "pack": 2, "minibatch_std": True, "hidden": 4,
+    },
+    "ConditionalGAN": {"num_classes": 4, "condition": "projection", "pack": refused(2)},
+    "InfoGAN": {"codes": 3, "numbers": 2, "weight": 0.5, "number_sd": 0.5, "reader": 2, "jitter": 0.2,
+        "pack": refused(2)},
+    "ProgressiveGAN": {"image_shape": refused((1, 8, 8)), "channels": [4], "phase": Other(3, member=1),
+        "first_level": Other(1, member=1)},
+    "StyleGAN": {
+        "image_shape": refused((1, 8, 8)), "channels": [4], "mapping_layers": 3, "judge_channels": [4],
+        "mixing": 1.0,
+        "r1": 5.0, "r1_every": 1, "penalty": refused(1.0),
+    },
+    "ToyGAN": {
+        "theta": 1.0, "intercept": 0.5, "slope": 0.5, "clip": 1e-3, "spectral": refused(True),
+        "modes": measure([[0.0], [1.0]], mode_sd=0.5),
+        "mode_sd": measure(0.1, modes=[[0.0], [1.0]], mode_sd=0.5),
+    },
+    "TrickGAN": {
+        "smoothing": 0.9, "noise": 0.2, "history": 8, "best": 0.5, "seeking": 0.5,
+        "orthogonal": beside(0.5, hidden=[4, 4]),
+    },
+    "MADGAN": {
+        "generators": 3, "penalty": refused(1.0), "loss_settings": refused({"divergence": "KL"}),
+        "pack": refused(2), "spectral": refused(True),
+    },
+    "VEEGAN": {"weight": 2.0, "penalty": refused(1.0), "pack": refused(2)},
+    "CycleGAN": {
+        "image_shape": (1, 12, 12), "width": 3, "blocks": 2, "judge_width": 3, "halvings": 1, "cycle": 5.0,
+        "content": "before", "content_weight": 1.0, "history": 3, "discriminator_rate": 0.02,
+    },
+    "Pix2Pix": {
+        "image_shape": (2, 8, 8), "widths": (3, 4), "judge_width": 3, "halvings": 1,
+        "loss": "saturating", "content": 10.0, "adversarial": 2.0, "paired": False, "noise": 2,
+        "discriminator_rate": 0.02,
+    },
+    "SuperResolution": {
+        "image_shape": (1, 8, 8), "num_classes": 4, "factor": 2, "width": 3, "blocks": 2, "judge": (3,),
+        "classifier": (3, 3), "warmup": 3, "pixels": 1.0, "perceptual": 2.0, "adversarial": 0.1,
+        "discriminator_rate": 0.02,
+    },
+    # --- autoregressive ---
+    "Autoregressive": {
+        "event_shape": (2, 2), "order": "reversed", "num_categories": 3, "seed": beside(1, order="random"),
+    },
+    "Autoencoder": {"event_shape": (4,), "hidden": 3},
+    "Counted": {"smoothing": 2.0, "event_shape": (2, 2)},
+    "JointTable": {"smoothing": 2.0},
+    "BayesNet": {"event_shape": beside((4,), parents=None), "parents": [[], [0], [1], [2], [3], [4]]},
+    "NeighbourNet": {"image_shape": (1, 2, 2), "template": "neighbours12", "shared": True},
+    "GatedPixelCNN": {
+        "conditional": beside(True, num_classes=3), "num_classes": beside(4, **CLASSES),
+    },
+    "PixelModel": {
+        "image_shape": (1, 2, 2), "channels": 6, "layers": 2, "kernel": beside(5, channels=8),
+        "first_kernel": 5,
+    },
+    "PixelCNN": {"bottleneck": 3, "positions": False, "first_mask": "B"},
+    "GaussianChain": {"event_shape": (2, 2), "memory": 2, "least_variance": 0.5},
+    "MADE": {
+        "hidden": [5], "direct": True, "degrees": "random", "num_orders": 2,
+        "num_masks": beside(3, degrees="random"),
+        "ensemble": beside(3, num_orders=0),
+        "seed": beside(1, degrees="random"),
+    },
+    "MarkovChain": {"memory": 2, "homogeneous": True},
+    "NADE": {"one_hot": beside(True, num_categories=3)},
+    "NADEBase": {"hidden": 5, "chunk": Other(2, kind="cost", saves="memory: fewer activations at once")},
+    "RNADE": {"components": 3, "min_log_sigma": 0.5},
+    "Untied": {"hidden": 3},
+    # --- convolution, graph ---
+    "Classifier": {"image_shape": (1, 20), "num_classes": 12},
+    "CNN1d": {
+        "channels": (8, 8, 8), "kernel_sizes": (2,), "strides": (1,), "paddings": (1,), "dilations": (2,),
+        "dropout": 0.5,
+    },
+    "CNN2d": {"image_shape": (1, 10, 10), "channels": (3, 3), "kernel_sizes": (5,), "pool": 3,
+        "dropout": 0.0},
+    "MLP": {"hidden": (5,)},
+    "GCN": {
+        "num_features": 5, "num_classes": 4, "hidden": (8,), "propagation": "mean", "dropout": 0.0,
+        "weight_decay": 0.5,
+    },
+    # --- diffusion ---
+    "Diffusion": {
+        "event_shape": (5,), "noise_steps": 50, "noise_schedule": "cosine", "target": "v", "min_snr": 5.0,
+        "conditional": beside(True, num_classes=3), "num_classes": beside(4, **CLASSES),
+        "drop_label": beside(0.9, **CLASSES), "shift": 0.5, "scale": 2.0, "clip": 0.5,
+        "clip_bound": measure(True, clip=0.5), "levels": measure(9), "variance": "learned",
+        "hybrid": beside(0.5, variance="learned"), "bound_draws": measure(3),
+    },
+    "DDPM": {"width": 12, "blocks": 2, "embedding": 6},
+    "ImageDDPM": {
+        "image_shape": (1, 8, 8), "widths": (4, 8), "blocks": 2, "attention": (1,),
+        "heads": beside(1, attention=(1,)), "embedding": 6, "patch": 2, "levels": measure(9),
+        "conditional": False,
+        "clip_bound": measure(True),
+    },
+    "LatentDDPM": {
+        "latent_dim": 3, "hidden": [5], "beta": 1.0, "autoencoder_epochs": 2, "width": 12, "blocks": 2,
+        "embedding": 6, "clip_bound": measure(True),
+    },
+    "FlowMatching": {
+        "event_shape": (5,), "width": 12, "blocks": 2, "embedding": 6, "coupling": "optimal", "scale": 2.0,
+        "reflow_epoch": 1, "pairs": beside(5, reflow_epoch=1),
+    },
+    "ScoreModel": {
+        "event_shape": (5,), "width": 12, "blocks": 2, "embedding": 6, "objective": "sliced", "levels": 4,
+        "first": 8.0, "last": 0.2,
+    },
+    # --- flow ---
+    "Flow": {
+        "event_shape": (3,), "image_shape": (1, 8, 8), "conditional": beside(True, num_classes=3),
+        "num_classes": beside(4, **CLASSES), "context": beside(1, conditional=False),
+        "hidden": [5], "layers": 4,
+    },
+    "CouplingFlow": {"permute": True, "seed": beside(1, permute=True, layers=3)},
+    "RealNVP": {"permute": False},
+    "SplineFlow": {"bins": 4, "bound": 2.0},
+    "LogisticFlow": {"components": 2},
+    "HINT": {"seed": beside(5, layers=3)},
+    "NeuralFlow": {"units": 3},
+    "CNF": {"solver": "euler", "steps": 3, "tolerance": beside(1e-7, solver="dopri5"),
+        "trace": "hutchinson"},
+    "IResNet": {
+        "blocks": 3, "coefficient": 0.5, "estimator": "series", "terms": beside(2, estimator="series"),
+        "probes": beside(2, estimator="hutchinson"),
+    },
+    "MaskedFlow": {"spline": True, "bins": beside(4, spline=True), "bound": beside(1.0, spline=True),
+        "gated": True},
+    "PlanarFlow": {"fit_data": False},
+    "Glow": {
+        "levels": 2, "steps": 2, "width": 4, "num_categories": 300, "dequantize": "variational",
+        "margins": True, "samples": measure(2), "seed": 1,
+    },
+    # --- language ---
+    "Bengio": {
+        "vocab_size": 4, "context": Other(3, kind="size"), "dim": 5, "hidden": 5, "direct": True,
+        "embedding": "one-hot",
+        "bos": 1, "zero_output": True, "eos": 2,
+    },
+    "CountSVD": {"vocab_size": 6, "dim": 3, "weighting": "counts", "power": 1.0},
+    "NGram": {
+        "vocab_size": 4, "order": 3, "smoothing": "add", "alpha": beside(0.2, smoothing="add"),
+        "discount": 0.9, "uniform": beside(False, discount=0.5, vocab_size=4), "bos": 0, "eos": 1,
+    },
+    "Word2Vec": {
+        "vocab_size": 4, "dim": 5, "loss": "negative", "negatives": beside(3, loss="negative"),
+        "noise_power": beside(0.0, loss="negative"),
+    },
+    "GPT": {
+        "vocab_size": 4, "context": 7, "layers": 2, "heads": 1, "width": 12, "positions": "rotary",
+        "norm": "post", "activation": "relu", "bias": True, "tied": False, "dropout": 0.5, "bos": 1,
+        "causal": False,
+    },
+    # --- latent ---
+    "VAE": {
+        "event_shape": (4,), "image_shape": (1, 8, 8), "latent_dim": 3, "hidden": [5], "activation": "tanh",
+        "decoder": "gaussian", "sigma": beside(0.5, **GAUSSIAN), "learn_sigma": beside(True, **GAUSSIAN),
+        "beta": 4.0, "warmup_epochs": 3, "iwae_samples": measure(3),
+        "warmup_cycles": beside(2, warmup_epochs=1),
+        "free_bits": 0.5, "free_bits_per": beside("datum", free_bits=0.1), "channels": [2],
+    },
+    "AutoregressiveVAE": {
+        "kind": "gru", "channels": Other(3, member=3), "blocks": Other(2, member=3),
+        "image_shape": Other((1, 2, 8), member=3),
+        "decoder": refused("gaussian"), "sigma": refused(0.5), "learn_sigma": refused(True),
+    },
+    "ConvVAE": {"free_bits_per": beside("datum", free_bits=0.03)},
+    "CVAE": {"num_classes": 4, "free_bits_per": beside("datum", free_bits=0.03)},
+    "FactorVAE": {"gamma": 3.0, "discriminator": [5], "discriminator_rate": 0.05},
+    "FlowPosteriorVAE": {"flow": "planar", "layers": 3, "flow_hidden": [5], "context": 4},
+    "IWAE": {
+        "train_samples": 4, "gradient": "doubly", "resampled": beside(1, gradient="doubly"),
+        "elbo_epochs": 2,
+        "beta": refused(2.0), "warmup_epochs": beside(2, elbo_epochs=3),
+        "warmup_cycles": beside(2, warmup_epochs=1, elbo_epochs=3),
+        "free_bits": beside(0.5, elbo_epochs=3),
+        "free_bits_per": beside("datum", free_bits=0.1, elbo_epochs=3),
+    },
+    "LadderVAE": {"latent_dims": [2, 2], "widths": [5, 3], "inference": "bottom-up"},
+    "LearnedPriorVAE": {"kind": "vamp", "components": 2, "spread": 1.0},
+    "TCVAE": {"alpha": 3.0, "gamma": 3.0, "sampler": beside("weighted", beta=3.0, data_size=20),
+        "data_size": beside(100, beta=3.0), "free_bits": refused(0.5),
+        "free_bits_per": refused("datum", free_bits=0.1)},
+    "TextVAE": {"vocab_size": 4, "embedding": 3, "width": 4, "event_shape": (5,)},
+    "VarianceVAE": {"variance": "network", "least_sigma": 0.9, "sigma": 0.5,
+        "decoder": refused("bernoulli"), "learn_sigma": refused(False)},
+    "DenoisingAutoencoder": {
+        "event_shape": (4,), "latent_dim": 3, "hidden": [5], "activation": "tanh", "decoder": "gaussian",
+        "kind": "noise", "damage": 0.6,
+    },
+    "VQVAE": {
+        "image_shape": (1, 8, 8), "channels": [2], "codes": 4, "code_dim": 3, "beta": 1.0, "ema": 0.9,
+        "prior_hidden": 4, "activation": "tanh",
+    },
+    "EMModel": {"event_shape": (4,), "restarts": beside(8, restarts=1),
+        "trial_steps": beside(0, restarts=4), "floor": 0.3},
+    "LinearGaussian": {"factors": 3},
+    "PPCA": {"closed_form": True},
+    "PCA": {"factors": 3, "restarts": refused(3), "trial_steps": refused(0)},
+    "GTM": {"bumps": 3, "places": 6},
+    "HMM": {
+        "states": 3, "emission": Other("gaussian-full", member=1), "vocab_size": 4,
+        "num_features": Other(2, member=1),
+        "length": 7, "floor": Other(0.9, member=1),
+    },
+    "KMeans": {"components": 3},
+    "GaussianMixture": {"components": 3, "covariance": "diag"},
+}  # fmt: skip
