@@ -45,6 +45,14 @@ BENCHES = {
     ),
     "latents": ("lab.bench.latents", "latent variables on MNIST: the specification's numbers beside ours"),
     "denoising": ("lab.bench.denoising", "diffusion in the plane: targets, schedules, lines, at one budget"),
+    "mnist": (
+        "lab.bench.mnist_diffusion",
+        "diffusion on MNIST: steps and noise, guidance, schedules at one budget",
+    ),
+    "densities": (
+        "lab.bench.densities",
+        "flows: couplings by depth, tables beside a Gaussian, scales and noise of small pictures",
+    ),
     "parts": ("lab.bench.denoiser_parts", "a denoiser of digits without average, attention, skips"),
     "dashboard": ("lab.bench.dashboard", "dashboard: picture, answer and film of every page in a browser"),
     "server": ("lab.bench.server", "server: 20 readers without browsers: answers, errors, memory"),

@@ -72,24 +72,27 @@ def of_shape(shape: points.Shape, steps: int, count: int) -> Iterator[Row]:
     yield Row("denoising", f"{shape}: floor of the distance", floor, unit="e-3")
 
 
-def trained(model: Module, x: Tensor, steps: int) -> None:
-    """Train on points x (N, 2); the averages of the weights stay."""
-    optimizer = torch.optim.Adam(model.parameters(), lr=RATE, fused=True)
+def trained(
+    model: Module, x: Tensor, steps: int, batch: int = BATCH, rate: float = RATE, decay: float = DECAY,
+    seed: int = 0,
+) -> None:  # fmt: skip
+    """Train on data x (N, …); the averages of the weights stay."""
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate, fused=True)
     cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     average = deepcopy(model.state_dict())
-    generator = torch.Generator().manual_seed(0)
+    generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng():
-        torch.manual_seed(0)  # a training step draws as it does in a run
+        torch.manual_seed(seed)  # a training step draws as it does in a run
         for _ in range(steps):
-            batch = x[torch.randint(len(x), (BATCH,), generator=generator)]
+            drawn = x[torch.randint(len(x), (batch,), generator=generator)]
             optimizer.zero_grad()
-            model.step((batch,), "train").backward()  # type: ignore[no-untyped-call]
+            model.step((drawn,), "train").backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             cosine.step()
             for name, value in model.state_dict().items():
                 if value.is_floating_point():
-                    average[name].lerp_(value, 1 - DECAY)
+                    average[name].lerp_(value, 1 - decay)
     model.load_state_dict(average)
     model.eval()
 

@@ -208,6 +208,40 @@ def test_denoising_bench_tells_densities_and_distances_of_all_that_is_asked() ->
     assert float(mass) == pytest.approx(1, abs=2e-3)
 
 
+def test_densities_bench_knows_the_gaussian_and_the_entropy() -> None:
+    from lab.bench import densities
+
+    rows = list(densities.measure(quick=True))
+    assert len(rows) == 3 + 4 + 3 and all(math.isfinite(row.ours) for row in rows)
+    draws = torch.randn(4000, 3, generator=torch.Generator().manual_seed(0))
+    train, held, test = densities.standardized(draws * 5 + 100, 0)
+    assert [len(part) for part in (train, held, test)] == [2400, 800, 800]
+    torch.testing.assert_close(train.mean(0), torch.zeros(3), atol=1e-5, rtol=0)
+    entropy = 1.5 * (1 + math.log(2 * math.pi))
+    assert densities.gaussian(train, test) == pytest.approx(entropy, abs=0.15)
+    torch.manual_seed(0)
+    model = densities.RealNVP((3,), layers=2, hidden=[8])
+    assert densities.stopped(model, (train, held, test), 0, 0) == pytest.approx(entropy, abs=0.3)
+
+
+def test_mnist_bench_says_how_far_samples_of_one_class_lie_apart() -> None:
+    from lab.bench import mnist_diffusion
+
+    found = torch.tensor([[0.0, 0.0], [3.0, 4.0], [1.0, 0.0], [1.0, 1.0], [9.0, 9.0]])
+    assert mnist_diffusion.apart(found, torch.tensor([0, 0, 1, 1, 2])) == pytest.approx(3.0)
+
+
+@pytest.mark.heavy
+@pytest.mark.real_data
+def test_mnist_bench_measures_steps_guidance_and_schedules(real_data: Any) -> None:
+    from lab.bench import mnist_diffusion
+
+    real_data("MNIST")
+    rows = list(mnist_diffusion.measure(quick=True))
+    assert len(rows) == 2 + 3 + 4 and all(math.isfinite(row.ours) for row in rows)
+    assert [row.case.split(":")[0] for row in rows[::4]] == ["steps", "guidance", "schedule"]
+
+
 def test_hmm_bench_measures_or_says_how_to_install_the_peer() -> None:
     rows = hmm.measure(quick=True)
     assert len(rows) == 2
