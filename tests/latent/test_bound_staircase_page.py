@@ -86,6 +86,6 @@ def test_the_page_says_the_numbers_of_its_move() -> None:
 
 def test_own_points_and_a_bad_one() -> None:
     opened(x="0 0.5 3")
-    assert "'two' is no number" in warnings(open_warned("latent/bound_staircase", x="1 two 3"))
+    assert "“two” is left out" in warnings(open_warned("latent/bound_staircase", x="1 two 3"))
     assert "above 0" in warnings(run_page("latent/bound_staircase", model="exponential", one="-1"))
     assert "at least one" in warnings(run_page("latent/bound_staircase", x="a"))
