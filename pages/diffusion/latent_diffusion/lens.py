@@ -47,7 +47,7 @@ def draws(
     latent: LatentDDPM, pixels: Diffusion, digit: int | None, weight: float, steps: int, seed: int
 ) -> Draws:
     """What each way says the digits are, at every step."""
-    noise = torch.randn(SHOWN, *latent.event_shape, generator=torch.Generator().manual_seed(seed))
+    noise = torch.randn(SHOWN, *latent.code_shape, generator=torch.Generator().manual_seed(seed))
     prior = latent.autoencoder.decode(noise).reshape(SHOWN, 8, 8)
     rows, times = [], []
     for model in (latent, pixels):
@@ -87,8 +87,8 @@ def work(call: Callable[[], Any]) -> int:
 def costs(latent: LatentDDPM, pixels: Diffusion, weight: float, steps: int) -> list[int]:
     """Multiply-adds of one digit, by WAYS; guidance asks the network about two."""
     t, two = torch.tensor([500]), 2 if weight else 1
-    decoder = work(lambda: latent.autoencoder.decode(torch.zeros(1, *latent.event_shape)))
-    nets = [work(lambda m=m: m.net(torch.zeros(1, *m.event_shape), t, None)) for m in (latent, pixels)]  # type: ignore[misc]
+    decoder = work(lambda: latent.autoencoder.decode(torch.zeros(1, *latent.code_shape)))
+    nets = [work(lambda m=m: m.net(torch.zeros(1, *m.code_shape), t, None)) for m in (latent, pixels)]  # type: ignore[misc]
     return [decoder, decoder + steps * two * nets[0], steps * two * nets[1]]
 
 
