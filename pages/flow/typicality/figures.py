@@ -27,7 +27,8 @@ def scores(
     if own is not None:
         fig.add_scatter(x=[min(high, max(low, own))], y=[0], mode="markers", name="your picture",
                         marker={"size": 18, "color": theme.VERMILLION, "symbol": "triangle-up"})  # fmt: skip
-    fig.update_xaxes(title=xlabel, range=[low, high])
+    aside = 0.04 * (high - low)  # a tick at the very corner would lie over the other axis's
+    fig.update_xaxes(title=xlabel, range=[low - aside, high])
     fig.update_yaxes(title="share", rangemode="tozero")
     fig.update_layout(showlegend=True)
     return fig
