@@ -74,8 +74,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "ConditionalGAN": {"num_classes": 4, "condition": "projection", "pack": refused(2)},
     "InfoGAN": {"codes": 3, "numbers": 2, "weight": 0.5, "number_sd": 0.5, "reader": 2, "jitter": 0.2,
         "pack": refused(2)},
-    "ProgressiveGAN": {"image_shape": refused((1, 8, 8)), "channels": [4], "phase": Other(3, member=1),
-        "first_level": Other(1, member=1)},
+    "ProgressiveGAN": {"image_shape": refused((1, 8, 8)), "channels": [4], "penalty": refused(1.0),
+        "phase": Other(3, member=1), "first_level": Other(1, member=1)},
     "StyleGAN": {
         "image_shape": refused((1, 8, 8)), "channels": [4], "mapping_layers": 3, "judge_channels": [4],
         "mixing": 1.0,
@@ -153,7 +153,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     # --- diffusion ---
     "Diffusion": {
-        "event_shape": (5,), "noise_steps": 50, "noise_schedule": "cosine", "target": "v", "min_snr": 5.0,
+        "event_shape": (5,), "noise_steps": 500, "noise_schedule": "cosine", "target": "v", "min_snr": 5.0,
         "conditional": beside(True, num_classes=3), "num_classes": beside(4, **CLASSES),
         "drop_label": beside(0.9, **CLASSES), "shift": 0.5, "scale": 2.0, "clip": 0.5,
         "clip_bound": measure(True, clip=0.5), "levels": measure(9), "variance": "learned",
