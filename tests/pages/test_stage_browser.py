@@ -162,11 +162,10 @@ def test_without_controls_the_picture_takes_their_place(walker: Visit) -> None:
 
 
 @pytest.mark.parametrize(
-    "walker", [{"width": 1920, "height": 1080, "scheme": "light"}], indirect=True, ids=["1920"]
+    "visit", [{"width": 1920, "height": 1080, "scheme": "light"}], indirect=True, ids=["1920"]
 )
-def test_on_the_stage_the_line_is_read_and_marks_grow_with_the_type(walker: Visit) -> None:
-    walker.walk("")
-    tab = walker.walk("flow-contraction")
+def test_on_the_stage_the_line_is_read_and_marks_grow_with_the_type(visit: Visit) -> None:
+    tab = visit.open("flow-contraction")  # not in a tab that another test has left on the stage
     look = """() => {
       const plot = document.querySelector('.lectern-figure .plot');
       const css = (node, what) => parseFloat(getComputedStyle(node)[what]);
@@ -179,7 +178,7 @@ def test_on_the_stage_the_line_is_read_and_marks_grow_with_the_type(walker: Visi
     small = tab.evaluate(look)
     tab.keyboard.press("f")
     tab.wait_for_url(re.compile("stage=1"))
-    walker.settle()
+    visit.settle()
     large = tab.evaluate(look)
     tab.keyboard.press("Escape")
     grown = large["tick"] / small["tick"]
