@@ -65,13 +65,13 @@ class Checkpoint(ModelCheckpoint):
 
 def last_kept(folder: Path) -> Path | None:
     """The checkpoint that `--ckpt_path last` goes on from: where last.ckpt is missing, the one before it, and
-    a sentence says so. None where no epoch has ended.
+    a sentence says so. None where no epoch has been saved whole.
 
     Args:
         folder: of the run.
 
     Raises:
-        UserError: none of the last epochs is there, but one of the best is.
+        UserError: none of the last epochs is there, but those of the best tell of two or more.
     """
     path = folder / "checkpoints" / "last.ckpt"
     best = path.with_name("best.ckpt")
@@ -80,12 +80,14 @@ def last_kept(folder: Path) -> Path | None:
     if older(path).is_file():
         print(f"{path} is missing: {older(path).name}, of the epoch before, goes on.", flush=True)
         return older(path)
-    for kept in (best, older(best)):
-        if kept.is_file():
-            raise UserError(
-                f"{path} is missing, though {kept.name} is there: go on from that by --ckpt_path {kept}, or "
-                "start a new run without --ckpt_path."
-            )
+    if older(best).is_file():
+        kept = best if best.is_file() else older(best)
+        raise UserError(
+            f"{path} is missing, though {kept.name} is there: go on from that by --ckpt_path {kept}, or "
+            "start a new run without --ckpt_path."
+        )
+    if best.is_file():  # killed between the saves of its first epoch
+        print(f"{path} was never written: the run begins anew.", flush=True)
     return None
 
 

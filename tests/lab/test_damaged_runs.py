@@ -96,8 +96,10 @@ def test_without_its_last_checkpoint_the_one_before_goes_on(tmp_path: Path, caps
     folder = tmp_path / "checkpoints"
     folder.mkdir()
     assert last_kept(tmp_path) is None  # no epoch has ended
-    for name in ("best.ckpt", "best-older.ckpt"):
-        (folder / name).touch()
+    (folder / "best.ckpt").touch()
+    assert last_kept(tmp_path) is None  # killed between the saves of its first epoch
+    assert "last.ckpt was never written" in capsys.readouterr().out
+    (folder / "best-older.ckpt").touch()
     with pytest.raises(UserError, match=r"last\.ckpt is missing, though best\.ckpt is there: .*--ckpt_path "):
         last_kept(tmp_path)
     (folder / "last-older.ckpt").touch()
