@@ -37,6 +37,7 @@ TRAINING = {
     ("modules/language/word2vec.py", "torch.multinomial(self.noise, len(targets) * self.negatives"),
     ("modules/flow/iresnet.py", "torch.empty(()).geometric_(self.stop)"),
     ("modules/latent/iwae.py", "torch.rand_like(log_w[0])"),
+    ("modules/diffusion/flow_matching.py", "torch.randint(len(start), (len(x1),))"),
 }
 
 

@@ -61,10 +61,9 @@ def press(visit: Visit, key: str, times: int, to: int) -> dict[str, Any]:
     return state(visit)
 
 
-EVERY = [
-    pytest.param(name, marks=[] if name == "autoregressive" else pytest.mark.heavy)
-    for name in lecture.names()
-]
+# Games are trained before the reader's eyes: their lecture takes minutes of training, the others none.
+LEVELS = {"autoregressive": [], "games": [pytest.mark.soak]}
+EVERY = [pytest.param(name, marks=LEVELS.get(name, [pytest.mark.heavy])) for name in lecture.names()]
 
 
 @pytest.mark.parametrize("name", EVERY)
