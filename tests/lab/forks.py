@@ -9,6 +9,8 @@ import multiprocessing
 import os
 import socket
 import sys
+import types
+import unittest.mock
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,7 +35,9 @@ def target(function: str, args: tuple, environment: dict[str, str], log: str) ->
 def start(function: str, *args: Any, log: Path, **environment: str) -> multiprocessing.process.BaseProcess:
     """A function of a module ("module:name") in a process of its own, with some variables of its own."""
     process = SERVER.Process(target=target, args=(function, args, environment, str(log)))
-    process.start()
+    # a page that a test has opened stands as __main__, and would be run again in the new process
+    with unittest.mock.patch.dict(sys.modules, {"__main__": types.ModuleType("__main__")}):
+        process.start()
     return process
 
 
