@@ -251,6 +251,10 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "LadderVAE": {"latent_dims": [2, 2], "widths": [5, 3], "inference": "bottom-up"},
     "LearnedPriorVAE": {"kind": "vamp", "components": 2, "spread": 1.0},
+    "ScoreVAE": {
+        "estimator": "pathwise", "samples": 3, "decay": Other(0.5, member=2),
+        "free_bits": Other(0.5, member=4), "free_bits_per": Other("datum", {"free_bits": 0.1}, member=4),
+    },
     "TCVAE": {"alpha": 3.0, "gamma": 3.0, "sampler": beside("weighted", beta=3.0, data_size=20),
         "data_size": beside(100, beta=3.0), "free_bits": refused(0.5),
         "free_bits_per": refused("datum", free_bits=0.1)},

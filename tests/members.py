@@ -393,6 +393,10 @@ MEMBERS: dict[str, list[Member]] = {
     "modules.latent.priors.LearnedPriorVAE": [
         coder(VECTOR | CODES | {"kind": kind, "components": 3}) for kind in ("mixture", "vamp")
     ],
+    "modules.latent.score_vae.ScoreVAE": [
+        coder(VECTOR | CODES | {"estimator": estimator, "samples": 2})
+        for estimator in ("learned", "score", "running_mean", "leave_one_out", "pathwise")
+    ],
     "modules.latent.tcvae.TCVAE": [coder(VECTOR | CODES | {"data_size": 8})],
     "modules.latent.text_vae.TextVAE": [
         coder(

@@ -12,7 +12,7 @@ from pages.latent.latent_space import common
 PLAIN = {
     "beta10-digits", "beta4-digits", "betaquarter-digits", "convvae-digits", "iwae-digits", "iwae-mnist",
     "vae-bits-digits", "vae-digits", "vae-large-digits", "vae-mnist", "vae15-mnist", "vae2d-mnist",
-    "variance-digits",
+    "score-digits", "variance-digits",
 }  # fmt: skip
 WEIGHED = PLAIN | {"iafvae-digits", "iafvae-mnist", "mixture-digits", "vamp-digits"}
 ROOMS = ("latent_space", "interpolation", "traversal", "arithmetic", "bound")

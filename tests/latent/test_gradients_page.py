@@ -7,8 +7,11 @@ import pytest
 import torch
 from opening import figure, film, open_page, open_warned, run_page, spoken, table_with, warnings
 
+from lab import weights
+from lab.experiments import ZOO
 from modules.latent.gradient_estimators import variances_of_square
 from pages.latent.gradients import lens
+from pages.latent.latent_space import common
 
 
 def variances(page: object, key: str = "n") -> list[float]:
@@ -102,3 +105,27 @@ def test_own_input_and_what_cannot_be_read() -> None:
     page = open_warned("latent/gradients", of="table", q="1 1 2", values="3")
     assert "f has 1 of 3 values" in warnings(page)
     assert "Give 2 to 8 weights" in warnings(run_page("latent/gradients", of="table", q="-1"))
+
+
+def test_of_a_trained_net() -> None:
+    """Three ways to one gradient of a shipped net; what the learned baseline knew beforehand is gone."""
+    page = open_page("latent/gradients", of="trained net")
+    table = table_with(page, "exact")
+    assert list(table["estimator"]) == ["pathwise", "score", "score − b(x)", "leave-one-out, K = 2"]
+    path, plain, learned, others = map(float, table["variance"])
+    assert path < learned < plain / 3 and others < plain / 3
+    truth = spoken(film(page, "n")["equations"][-1])[0]
+    for mean, variance in zip(table["mean of 5,000"], table["variance"], strict=True):
+        assert abs(float(mean) - truth) < 5 * math.sqrt(float(variance) / 5000) + 0.03
+    said = " ".join(str(m.value) for m in page.markdown)
+    for name in (lens.NET, lens.PATH):
+        assert f"{weights.read_card(ZOO / name)['metrics']['test/elbo']:.2f}" in said
+
+
+def test_of_a_trained_net_for_other_digits() -> None:
+    """The order of the variances, for a digit of four classes and a unit each."""
+    model, (x, labels) = weights.load(lens.NET), common.small_bits("test")
+    for k in (1, 3, 6, 9):
+        race = lens.of_net(model, x[labels == k][:1], k, 0)
+        path, plain, learned, _ = (one.measured for one in race.by_name.values())
+        assert path < learned < plain

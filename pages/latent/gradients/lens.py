@@ -1,12 +1,14 @@
 """Draws of gradient estimators of one expectation, with the variance that each has exactly.
 
-Three expectations: of a polynomial of z ~ N(μ, 1), by μ or σ; the ELBO of x = z + N(0, 1) at x = 1.5 under
-q = N(μ, ½), by μ; and of a function of a categorical z, by its last logit. What is exact comes by
-Gauss–Hermite quadrature, which has no error on polynomials, or by enumeration.
+Four expectations: of a polynomial of z ~ N(μ, 1), by μ or σ; the ELBO of x = z + N(0, 1) at x = 1.5 under
+q = N(μ, ½), by μ; of a function of a categorical z, by its last logit; and the ELBO of a digit in a net that
+was trained by the score. What is exact comes by Gauss–Hermite quadrature, which has no error on polynomials,
+or by enumeration; of the net nothing is.
 """
 
 import math
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 
@@ -14,6 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lab import weights
+from lab.experiments import ZOO
 from modules.latent.elbo import log_normal
 from modules.latent.gradient_estimators import (
     categorical_moments,
@@ -23,7 +27,10 @@ from modules.latent.gradient_estimators import (
     running_mean,
     score,
 )
+from modules.latent.score_vae import ScoreVAE
+from modules.latent.variational import log_q as log_gaussian
 
+NET, PATH = "score-digits", "vae-bits-digits"  # trained by the score with a learned baseline, and by the path
 DRAWS = 5000
 COUNTS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
 BINS = 80
@@ -214,6 +221,46 @@ def of_table(q: Sequence[float], f: Sequence[float], seed: int) -> Race:
         exact = float(categorical_moments(values, logits, base)[1][-1])
         found[name] = Estimates(score(lambda c: values[c], drawn, log_q, logits[-1], base), max(0.0, exact))
     return Race(float(categorical_moments(values, logits)[0][-1]), found)
+
+
+# --- A trained net --------------------------------------------------------------------------------------
+
+
+def of_net(model: ScoreVAE, x: Tensor, unit: int, seed: int) -> Race:
+    """∂ ELBO / ∂μ_j of q(z|x), j = `unit`, of a digit x (1, 64); its truth is the mean of 20,000 paths."""
+    model = deepcopy(model).double().eval().requires_grad_(False)
+    x = x.double()
+    mean, log_var = model.encode_parameters(x)
+    deviation = (0.5 * log_var).exp()
+
+    def path(drawn: Tensor) -> Tensor:
+        z = (mean + deviation * drawn).requires_grad_()
+        return torch.autograd.grad(model.log_likelihood(x, z).sum(), z)[0][:, 0, unit] - mean[0, unit]
+
+    drawn = noise(seed, DRAWS, *mean.shape)
+    z = mean + deviation * drawn
+    f = (model.log_likelihood(x, z) + model.prior.log_prob(z) - log_gaussian(z, mean, log_var))[:, 0]
+    s = drawn[:, 0, unit] / deviation[0, unit]
+    pairs = ((f[::2] - f[1::2]) * (s[::2] - s[1::2]) / 2).repeat_interleave(2)
+    found = {
+        "pathwise": Estimates(path(drawn), None),
+        "score": Estimates(f * s, None),
+        "score − b(x)": Estimates((f - model.baseline(x).item()) * s, None),
+        "leave-one-out, K = 2": Estimates(pairs, None, 2),
+    }
+    return Race(float(path(noise(seed + 1, 4 * DRAWS, *mean.shape)).mean()), found)
+
+
+def trained() -> str:
+    """How far each way of training came, from the cards."""
+    score, path = (weights.read_card(ZOO / name) for name in (NET, PATH))
+    draws = score["config"]["model"]["init_args"]["samples"]
+    far, near = (card["metrics"]["test/elbo"] for card in (score, path))
+    return (
+        f"Trained by the score − b(x), {draws} draws a digit, {NET} has −ELBO {far:.2f} on test digits after "
+        f"{score['epochs']} epochs; by the path, one draw a digit, {PATH} has {near:.2f} after "
+        f"{path['epochs']}: the score learns too, for more work."
+    )
 
 
 # --- The sampling node ----------------------------------------------------------------------------------

@@ -4,12 +4,15 @@ from lab import ui
 from lab.errors import UserError
 from lab.lenses import typed
 from modules.latent import gradient_estimators
+from modules.latent.score_vae import ScoreVAE
 from pages.latent.gradients import figures, lens
+from pages.latent.latent_space import common
 
 REFERENCES = [
     "Williams 1992, Simple statistical gradient-following algorithms (REINFORCE)",
     "Mohamed, Rosca, Figurnov and Mnih 2020, Monte Carlo gradient estimation, arXiv:1906.10652",
     "Roeder, Wu and Duvenaud 2017, Sticking the landing, arXiv:1703.09194",
+    "Mnih and Gregor 2014, Neural variational inference and learning, arXiv:1402.0030",
     "[GM] §3.5–3.6; [UDL] §17.7; [BB] §6; [DGM] hard attention",
 ]
 ELBO, TABLE, NODE = {"of": "ELBO"}, {"of": "table"}, {"view": "Sampling node"}
@@ -48,6 +51,8 @@ stage.scenes(
 def race_of(of: str, *settings) -> lens.Race:
     if of == "polynomial":
         return lens.of_polynomial(*settings)
+    if of == "trained net":
+        return lens.of_net(ui.load(lens.NET), *settings)
     return lens.of_elbo(*settings) if of == "ELBO" else lens.of_table(*settings)
 
 
@@ -78,11 +83,17 @@ def table_settings() -> tuple:
 
 def noise_view() -> None:
     with stage.rail:
-        of = ui.choice("Expectation of", ["polynomial", "ELBO", "table"], key="of", as_list=True)
+        of = ui.choice(
+            "Expectation of", ["polynomial", "ELBO", "table", "trained net"], key="of", as_list=True
+        )
         if of == "polynomial":
             settings = polynomial_settings()
         elif of == "ELBO":
             settings = (ui.slider("μ of q", -1.0, 2.0, 0.75, key="m", step=0.05),)
+        elif of == "trained net":
+            own = common.small_digit("net")
+            unit = ui.slider("Unit of z", 1, 10, 1, key="unit") - 1
+            settings = (own.x, unit)
         else:
             settings = table_settings()
         seed = ui.number("Seed", 0, 999, 0, key="seed")
@@ -124,6 +135,10 @@ def noise_view() -> None:
                 for n, value in zip(lens.COUNTS, race.running()[names[0]].tolist(), strict=True)
             ],
         )
+    needs, given = "", f"*{settings!r}"
+    if of == "trained net":
+        given = f"weights.load({lens.NET!r}), {own.program}, {unit}"
+        needs = f"from lab import weights\n{12 * ' '}from lab.ui import drawing"
     spreads = {n: one.measured if one.variance is None else one.variance for n, one in race.by_name.items()}
     first = "score"
     best = min(spreads, key=lambda n: spreads[n])
@@ -134,6 +149,7 @@ def noise_view() -> None:
             "No estimator is biased: a baseline multiplies ∇ log q, whose mean is 0. The path differentiates "
             "f itself; the score only weighs draws by f. A leave-one-out value is the mean of K draws; its "
             "variance is given a draw, times K. Exact variances are by quadrature or enumeration."
+            + (f" {lens.trained()}" if of == "trained net" else "")
         )
         ui.check(
             f"How many times the variance of “{best}” has the plain score?",
@@ -142,12 +158,18 @@ def noise_view() -> None:
             "The best one has no variance at all." if ratio == float("inf") else f"It is {ratio:.1f} times.",
             veils=("picture", "equation"),
         )
-        call = {"polynomial": "of_polynomial", "ELBO": "of_elbo", "table": "of_table"}[of]
+        call = {
+            "polynomial": "of_polynomial",
+            "ELBO": "of_elbo",
+            "table": "of_table",
+            "trained net": "of_net",
+        }[of]
         ui.program(
             f"""
+            {needs}
             from pages.latent.gradients import lens
 
-            race = lens.{call}(*{settings!r}, {seed})
+            race = lens.{call}({given}, {seed})
             result = [race.truth, *(float(one.values.mean()) for one in race.by_name.values())]
             """,
             shows=[race.truth, *(float(one.values.mean()) for one in race.by_name.values())],
@@ -156,6 +178,7 @@ def noise_view() -> None:
             gradient_estimators.score,
             gradient_estimators.pathwise,
             gradient_estimators.leave_one_out,
+            *([ScoreVAE] if of == "trained net" else []),
             references=REFERENCES,
         )
 
