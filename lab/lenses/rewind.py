@@ -18,7 +18,7 @@ import re
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -202,18 +202,28 @@ class Run:
         with self.lock:
             return ([] if self.parent is None else self.parent.frames()[: self.first + 1]) + self.own
 
-    def advance(self, until: int, seconds: float) -> None:
-        """Train on until there is frame `until`, or for so long; a frame at least where one is missing."""
+    def advance(self, until: int, seconds: float, rest: Callable[[], float] = lambda: 0.0) -> None:
+        """Train on until there is frame `until`, or for so long; a frame at least where one is missing.
+
+        Args:
+            rest: called after each frame; its seconds are not counted.
+        """
         end = time.monotonic() + seconds
+        while self.went_on(until):
+            end += rest()
+            if time.monotonic() >= end:
+                return
+
+    def went_on(self, until: int) -> bool:
+        """Train up to the next frame, of the run that this one left where that has not come so far; whether
+        one was missing."""
         with self.lock:
             if self.parent is not None and self.parent.count <= self.first:
-                self.parent.advance(self.first, seconds)
-                if self.parent.count <= self.first or time.monotonic() >= end:
-                    return
-            while self.count <= until:
-                self.add()
-                if time.monotonic() >= end:
-                    return
+                return self.parent.went_on(self.first)
+            if self.count > until:
+                return False
+            self.add()
+            return True
 
     def add(self) -> None:
         """Train up to the next frame, and keep what is drawn of it."""

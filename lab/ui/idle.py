@@ -16,6 +16,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.exceptions import ScriptControlException
 
 KEPT = 32  # calls that wait; older ones, of pages that were left, are forgotten
@@ -24,7 +26,7 @@ RUNS = "ScriptRunner"  # how Streamlit names the thread of a page that runs
 NAME = "idle"  # of the thread that works here
 SHOWS = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
-Calls = deque[tuple[Callable[..., Any], tuple[Any, ...]]]
+Calls = deque[tuple[Callable[..., Any], tuple[Any, ...], str]]  # and the session that names it
 
 calls: Calls = deque(maxlen=KEPT)
 named = threading.Semaphore(0)  # counts up with every naming
@@ -36,8 +38,10 @@ def ahead(function: Callable[..., Any], *arguments: tuple[Any, ...]) -> None:
     Args:
         arguments: of each call, in their order; a call should take a second at most.
     """
+    context = get_script_run_ctx(suppress_warning=True)
+    session = context.session_id if context is not None else ""
     for each in reversed(arguments):
-        calls.appendleft((function, each))
+        calls.appendleft((function, each, session))
     if arguments:
         named.release()
 
@@ -59,10 +63,17 @@ def work(named: threading.Semaphore, calls: Calls) -> None:
                 make(*calls.popleft())
 
 
-def make(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+def make(function: Callable[..., Any], arguments: tuple[Any, ...], session: str) -> None:
     """Call, and leave what fails to the reader who asks for it: that answer has the sentence."""
+    if gone(session):
+        return
     with suppress(Exception, ScriptControlException):
         function(*arguments)
+
+
+def gone(session: str) -> bool:
+    """Whether the tab of a session is closed; "" is nobody's, and stays."""
+    return bool(session) and runtime.exists() and not runtime.get_instance().is_active_session(session)
 
 
 def busy() -> bool:

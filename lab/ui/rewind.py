@@ -19,7 +19,9 @@ import streamlit as st
 from lab.errors import UserError
 from lab.lenses import rewind as runs
 from lab.ui import films, state
+from lab.ui.turns import line
 from lab.ui.watching import live
+from lab.ui.working import waits
 
 CHUNK = 0.3  # seconds of training between two drawings
 SECONDS = 0.07  # between two frames of the film
@@ -75,13 +77,18 @@ class Rewind:
 
         @live(every=0.1 if self.training else None)
         def part() -> None:
+            others = 0
             if self.training:
-                self.run.advance(self.until, CHUNK)
+                with line.turn(self.run) as others:
+                    if not others:
+                        self.run.advance(self.until, CHUNK, line.rest)
                 if not self.training:
                     st.rerun()
             self.frame()
             with st.container(key="live", gap="small"):
                 draw(self)
+                if others:
+                    st.caption(f"Trains on as soon as it can{waits(others)}.")
 
         part()
 

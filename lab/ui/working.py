@@ -14,6 +14,7 @@ from lab.errors import UserError
 from lab.ui.idle import ahead
 from lab.ui.models import HASHES, note, reading, unchanged
 from lab.ui.page import stop, wait
+from lab.ui.turns import line
 from lab.ui.watching import live
 
 FRAME = 0.3  # seconds of work between two drawings
@@ -33,7 +34,7 @@ def start() -> None:
     patience = PATIENCE
 
 
-@dataclass
+@dataclass(eq=False)
 class Job:
     """A computation that a reader has started. `of` is all it depends on, with the weights in `read`."""
 
@@ -55,10 +56,14 @@ class Job:
     def advance(self, seconds: float) -> None:
         """Work on for so long, or to the end; what fails ends the job."""
         end = time.monotonic() + seconds
+        while self.state == "running" and time.monotonic() < end:
+            self.step()
+            end += line.rest()
+
+    def step(self) -> None:
         try:
             with reading(self.read):
-                while self.state == "running" and time.monotonic() < end:
-                    self.share, self.found = next(self.work)
+                self.share, self.found = next(self.work)
         except StopIteration:
             self.state = "done"
         except BaseException:
@@ -114,8 +119,10 @@ def attend(
         now = st.session_state[slot] = None
     if now is None and first is not None:
         now = Job.begin(of, start)
-        now.advance(first)
         now.drawn, now.frame = False, frame
+        with line.turn(now, patience=0.0) as others:
+            if not others:
+                now.advance(first)
         st.session_state[slot] = now
     if now is None or now.state == "cancelled":
 
@@ -136,8 +143,11 @@ def attend(
     def draw() -> None:
         if running.state != "running":
             st.rerun()
+        others = 0
         if running.drawn:  # what the first moment has found is drawn before the work goes on
-            running.advance(running.frame)
+            with line.turn(running) as others:
+                if not others:
+                    running.advance(running.frame)
         running.drawn = True
         if running.state == "done":
             st.rerun()
@@ -147,12 +157,17 @@ def attend(
             before()
         bar, button = st.columns([6, 1], vertical_alignment="center")
         with bar:
-            st.progress(min(1.0, running.share), f"{100 * running.share:.0f} %")
+            st.progress(min(1.0, running.share), f"{100 * running.share:.0f} %{waits(others)}")
         with button:
             st.button("Cancel", key=f"{key}-cancel", on_click=running.cancel)
 
     draw()
     return None
+
+
+def waits(others: int) -> str:
+    """What the progress of a computation says of those that come before it."""
+    return f", waits for {others} other{'s' if others > 1 else ''}" if others else ""
 
 
 @dataclass

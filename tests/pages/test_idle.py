@@ -5,6 +5,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
+from unittest.mock import Mock
 
 import pytest
 
@@ -64,7 +65,16 @@ def test_few_calls_wait() -> None:
     function = ui.cached(lambda n: n)
     for n in range(3 * idle.KEPT):
         ui.ahead(function, (n,))
-    assert [n for _, (n,) in idle.calls] == [*range(3 * idle.KEPT)][: -idle.KEPT - 1 : -1]
+    assert [n for _, (n,), _ in idle.calls] == [*range(3 * idle.KEPT)][: -idle.KEPT - 1 : -1]
+
+
+def test_nothing_is_computed_for_a_tab_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(idle.runtime, "exists", lambda: True)
+    monkeypatch.setattr(idle.runtime, "get_instance", lambda: Mock(is_active_session=lambda s: s == "open"))
+    for session in ("open", "closed", ""):
+        idle.make(made.append, (session,), session)
+    assert made == ["open", ""]
 
 
 def test_the_thread_of_a_page_is_named_so() -> None:
