@@ -12,6 +12,7 @@ import re
 import secrets
 import socket
 import time
+from collections import Counter
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
@@ -20,9 +21,10 @@ import streamlit as st
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
-from streamlit import config
+from streamlit import config, runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from datamodules import sheet
 from lab.experiments import runs_folder
 from lab.hall import DOOR, NAMES, base_path
 
@@ -171,8 +173,32 @@ def session() -> str:
     return context.session_id if context is not None else ""
 
 
+MOST_FILES, MOST_BYTES = 20, 3 * sheet.MOST_BYTES  # that a session may have brought
+_coming: Counter[str] = Counter()  # bytes that sessions are sending just now
+
+
+def brought(session: str) -> list[int]:
+    """The bytes of each file that a session has brought and the server still holds."""
+    if not runtime.exists():
+        return []
+    held = getattr(runtime.get_instance().uploaded_file_mgr, "file_storage", {}).get(session, {})
+    return [len(file.data) for file in list(held.values())]
+
+
+def full(session: str, more: int = sheet.MOST_BYTES) -> str:
+    """Why a session may bring no further file of so many bytes; "" where it may."""
+    held = brought(session)
+    if len(held) < MOST_FILES and sum(held) + _coming[session] + more <= MOST_BYTES:
+        return ""
+    return (
+        f"This tab has brought {len(held)} files of {sum(held) / 1e6:.0f} MB: it may bring no more than "
+        f"{MOST_FILES}, and {MOST_BYTES / 1e6:.0f} MB together. Reload the page, and they are forgotten."
+    )
+
+
 class OwnFiles:
-    """Middleware: beyond this machine, files are taken only from sessions that have typed the password.
+    """Middleware: files are taken from a session as far as there is room for it; beyond this machine, only
+    from one that has typed the password.
 
     Streamlit's own address for uploads takes them from every session, whether or not a page asks.
     """
@@ -182,15 +208,27 @@ class OwnFiles:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         _, upload, rest = scope.get("path", "").partition("/_stcore/upload_file/")
-        if (
-            upload
-            and scope.get("method") in ("PUT", "POST")
-            and beyond()
-            and rest.split("/")[0] not in _unlocked
-        ):
-            await PlainTextResponse("Files of one's own are closed here.", 403)(scope, receive, send)
+        if not upload or scope.get("method") not in ("PUT", "POST"):
+            return await self.app(scope, receive, send)
+        session = rest.split("/")[0]
+        length = Headers(scope=scope).get("content-length", "")
+        size = int(length) if length.isdecimal() and len(length) < 16 else None
+        status, why = 413, ""
+        if beyond() and session not in _unlocked:
+            status, why = 403, "Files of one's own are closed here."
+        elif size is None:
+            status, why = 411, "Say by Content-Length how long the file is."
         else:
+            why = full(session, size)
+        if why or size is None:
+            return await PlainTextResponse(why, status)(scope, receive, send)
+        _coming[session] += size
+        try:
             await self.app(scope, receive, send)
+        finally:
+            _coming[session] -= size
+            if _coming[session] <= 0:
+                del _coming[session]
 
 
 def at_start() -> str:

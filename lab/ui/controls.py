@@ -204,6 +204,9 @@ def upload(label: str, *, into: str) -> None:
     if access.closed():
         st.caption("Files of your own are closed here: paste the text instead.")
         return
+    if why := access.full(access.session()):
+        st.caption(why)
+        return
     key = f"{into}-file"
 
     def read() -> None:
@@ -222,5 +225,6 @@ def upload(label: str, *, into: str) -> None:
             {into: text.replace("\r\n", "\n")}
         )  # the control itself cuts what is too long, and says so
 
-    st.file_uploader(label, type=["txt", "md", "csv"], key=key, on_change=read)
+    most = sheet.MOST_BYTES // 2**20
+    st.file_uploader(label, type=["txt", "md", "csv"], key=key, on_change=read, max_upload_size=most)
     state.show_warning(key, True)

@@ -1,6 +1,8 @@
 """The page Train and who may use it: fields, the queue, owners, the password, beyond this machine."""
 
 import os
+import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -8,6 +10,7 @@ from typing import Any
 
 import pytest
 from opening import PAGES, captions, run_page, table_with
+from starlette.responses import PlainTextResponse
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 from streamlit.web import cli
@@ -204,7 +207,6 @@ def test_own_files_are_closed_beyond_this_machine(
 def test_files_are_taken_beyond_this_machine_only_from_who_has_the_password(
     address: str, unlocked: bool, status: int, beyond: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from starlette.responses import PlainTextResponse
     from starlette.testclient import TestClient
 
     config.set_option("server.address", address)
@@ -212,8 +214,53 @@ def test_files_are_taken_beyond_this_machine_only_from_who_has_the_password(
     client = TestClient(access.OwnFiles(PlainTextResponse("taken")))
     assert client.put("/_stcore/upload_file/mine/1", content=b"x").status_code == status
     assert client.put("/lab/_stcore/upload_file/mine/1", content=b"x").status_code == status
+    chunked = client.put("/_stcore/upload_file/mine/1", content=iter([b"x"]))  # says no length
+    assert chunked.status_code == (411 if status == 200 else status)
     assert client.get("/_stcore/upload_file/mine/1").status_code == 200
     assert client.post("/lectern/short", content=b"x").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("held", "coming", "more", "room"),
+    [
+        ([], 0, 20_000_000, True),
+        ([0] * 19, 0, 1, True),
+        ([0] * 20, 0, 1, False),
+        ([20_000_000] * 2, 0, 20_000_000, True),
+        ([20_000_000] * 2, 1, 20_000_000, False),  # that of others is on its way
+        ([], 0, 60_000_001, False),
+    ],
+)
+def test_a_session_brings_so_many_files_and_bytes(
+    held: list[int], coming: int, more: int, room: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from starlette.testclient import TestClient
+
+    monkeypatch.setattr(access, "beyond", lambda: False)
+    monkeypatch.setattr(access, "brought", lambda session: held if session == "mine" else [])
+    monkeypatch.setattr(access, "_coming", Counter(mine=coming))
+    answered: list[int] = []
+
+    async def taken(scope: Any, receive: Any, send: Any) -> None:
+        answered.append(access._coming["mine"])
+        await PlainTextResponse("taken")(scope, receive, send)
+
+    put = TestClient(access.OwnFiles(taken)).put
+    said = put("/_stcore/upload_file/mine/1", headers={"content-length": str(more)}, content=b"")
+    assert (said.status_code == 200) == room and answered == [coming + more] * room
+    told = r"This tab has brought \d+ files of \d+ MB: [^.]*\. Reload [^.]*\."
+    assert room or re.fullmatch(told, said.text)
+    assert access._coming["mine"] == coming
+    assert put("/_stcore/upload_file/other/1", content=b"x").status_code == 200
+
+
+def test_who_has_brought_all_that_is_allowed_is_told_in_place_of_the_button(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert run_page(upload_page).get("file_uploader")
+    monkeypatch.setattr(access, "brought", lambda session: [20_000_000] * 3)
+    full = run_page(upload_page)
+    assert not full.get("file_uploader") and "may bring no more than 20" in captions(full)
 
 
 @pytest.mark.parametrize(
