@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -13,6 +14,7 @@ import streamlit as st
 import torch
 
 from lab import experiments, weights
+from lab.runs import number
 from lab.ui.controls import choice
 from lab.ui.page import stop
 from modules.base import Module
@@ -145,13 +147,15 @@ def history(name: str) -> dict[str, list[float]]:
 
 
 def read_history(place: Path) -> dict[str, list[float]]:
-    """The columns of the `metrics.csv` in a folder; empty where there is none."""
+    """The columns of the `metrics.csv` in a folder, NaN where a cell has no number; empty where there is no
+    such file."""
     try:
-        with open(place / "metrics.csv", encoding="utf-8", newline="") as file:
+        with open(place / "metrics.csv", encoding="utf-8", errors="replace", newline="") as file:
             rows = list(csv.DictReader(file))
-    except OSError:
+    except (OSError, csv.Error):
         return {}
-    return {c: [float(row[c] or "nan") for row in rows] for c in rows[0]} if rows else {}
+    cells = {column: [number(row[column]) for row in rows] for column in rows[0] if column} if rows else {}
+    return {c: [math.nan if value is None else value for value in values] for c, values in cells.items()}
 
 
 def digest(tensor: torch.Tensor) -> bytes:

@@ -1,6 +1,7 @@
 """Kill training at every kind of moment, go on, and compare with a run that nobody killed.
 
-    python -m tests.lab.kills 200           or from one number to another: 100 200
+    python -m tests.lab.kills run 200       or from one number to another: 100 200
+    python -m tests.lab.kills members 204   every row of the members table, one after the other
 
 Half of the kills fall at a file operation (before it, after it, or in the middle of a write), half at a
 random moment of the processor's time; some strike the resumed run too. Half have the temporary folder on
@@ -24,13 +25,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 os.environ["OMP_NUM_THREADS"] = "1"  # a fork keeps none of its parent's threads
 
 import torch
 
 from lab import files
 from lab.__main__ import main
+from lab.training import LINKED
 from lab.weights import read_checkpoint
+
+Kinds = dict[str, tuple[str, list[str]]]  # recipe and options of each
+Pick = Callable[[int, random.Random], str]
 
 RECIPE = """
 model:
@@ -54,7 +61,7 @@ data:
 trainer: {max_epochs: 2, limit_train_batches: 4, num_sanity_val_steps: 0}
 monitor: val/elbo
 """
-KINDS: dict[str, tuple[str, list[str]]] = {  # what is trained
+KINDS: Kinds = {  # what is trained
     "best last": (RECIPE, []),
     "best first": (RECIPE, ["--mode=max"]),
     "drawn test": (DRAWN, []),  # the card's numbers are drawn
@@ -189,73 +196,123 @@ def elsewhere(here: Path) -> Path:
     return Path(tempfile.mkdtemp(dir=here))
 
 
-def trials(numbers: range, place: Path) -> collections.Counter[str]:
+def strikes(kinds: Kinds, numbers: range, pick: Pick, place: Path) -> collections.Counter[str]:
     """Kill a run for each number and let it go on; how often what was done.
 
+    Args:
+        kinds: recipe and options of each.
+        pick: the kind of a number, which has dice of its own.
+
     Raises:
-        AssertionError: a run did not end as the one that nobody killed, or could not go on.
+        AssertionError: some runs did not end as the ones that nobody killed, or could not go on; says which.
     """
-    other, recipes = elsewhere(place), {kind: place / f"{kind.replace(' ', '-')}.yaml" for kind in KINDS}
-    for kind, (text, _) in KINDS.items():
+    other, recipes = elsewhere(place), {kind: place / f"{kind.replace(' ', '-')}.yaml" for kind in kinds}
+    for kind, (text, _) in kinds.items():
         recipes[kind].write_text(text)
-    whole, size = {}, {}
-    try:
-        main(["fit", str(recipes["best last"]), "--monitor=none"])  # imports what a fit needs, and is refused
-        for kind, (_, args) in KINDS.items():
+    whole: dict[str, dict[str, Any]] = {}
+    size: dict[str, dict[str, Any]] = {}
+    table: collections.Counter[str] = collections.Counter()
+    wrong: list[str] = []
+
+    def strike(number: int) -> None:
+        # every number has its own dice, so that one kill can be played again
+        dice = random.Random(number)
+        kind = pick(number, dice)
+        args = [str(recipes[kind]), *kinds[kind][1]]
+        if kind not in whole:
             runs, report = place / f"whole-{kind.replace(' ', '-')}", place / "report.json"
-            assert fork([str(recipes[kind]), *args], runs, place, Kill(), report) == 0, runs.with_suffix(
-                ".log"
-            ).read_text()
+            assert fork(args, runs, place, Kill(), report) == 0, runs.with_suffix(".log").read_text()
             whole[kind], size[kind] = outcome(runs), json.loads(report.read_text())
-        table: collections.Counter[str] = collections.Counter()
+        at_file, far = (number + number // 4) % 2 == 0, (number // 2 + number // 8) % 2 == 0
+        runs, temporary = place / f"killed-{number}", other if far else place
+
+        def kill() -> Kill:
+            if at_file:
+                moment = dice.choice(["before", "amid", "after"])
+                return Kill(operation=dice.randint(1, size[kind]["operations"]), moment=moment)
+            return Kill(seconds=dice.uniform(0.0, 0.95) * size[kind]["seconds"])
+
+        status = fork(args, runs, temporary, kill())
+        if not list(runs.glob("*/*/config.yaml")):
+            table["killed before it began"] += 1
+            shutil.rmtree(runs, ignore_errors=True)
+            assert fork(args, runs, temporary, Kill()) == 0
+        elif status == 0:
+            table["killed after its end"] += 1
+        else:
+            trust = [arg for arg in args if arg.startswith("--trust")]
+            resume = [str(recipes[kind]), *trust, "--ckpt_path=last"]  # its options are the run's own
+            if dice.random() < 0.25 and fork(resume, runs, temporary, kill()) < 0:
+                table["killed twice"] += 1
+            assert fork(resume, runs, temporary, Kill()) == 0, runs.with_suffix(".log").read_text()
+        differs = differences(whole[kind], outcome(runs))
+        assert not differs, f"{differs}\n{runs.with_suffix('.log').read_text()}"
+        assert not list(other.iterdir()), "a save went through the temporary folder"
+        table["kills"] += 1
+        table["at a file operation" if at_file else "at a random moment"] += 1
+        table["temporary folder elsewhere"] += far
+        table[f"kind: {kind}"] += 1
+        shutil.rmtree(runs)
+
+    try:
+        main(["fit", str(next(iter(recipes.values()))), "--trainer.devices=0"])  # imports, and is refused
         for number in numbers:
-            # every number has its own dice, so that one kill can be played again
-            dice = random.Random(number)
-            kind = "two seeds" if number % 4 == 3 else dice.choice(["best last", "best first", "drawn test"])
-            at_file, far = (number + number // 4) % 2 == 0, (number // 2 + number // 8) % 2 == 0
-            runs, temporary = place / f"killed-{number}", other if far else place
-
-            def kill() -> Kill:
-                if at_file:  # noqa: B023
-                    moment = dice.choice(["before", "amid", "after"])  # noqa: B023
-                    return Kill(operation=dice.randint(1, size[kind]["operations"]), moment=moment)  # noqa: B023
-                return Kill(seconds=dice.uniform(0.0, 0.95) * size[kind]["seconds"])  # noqa: B023
-
-            recipe = recipes[kind]
-            args = [str(recipe), *KINDS[kind][1]]
-            status = fork(args, runs, temporary, kill())
-            if not list(runs.glob("*/*/config.yaml")):
-                table["killed before it began"] += 1
-                shutil.rmtree(runs, ignore_errors=True)
-                assert fork(args, runs, temporary, Kill()) == 0
-            elif status == 0:
-                table["killed after its end"] += 1
-            else:
-                resume = [str(recipe), "--ckpt_path=last"]
-                if dice.random() < 0.25 and fork(resume, runs, temporary, kill()) < 0:
-                    table["killed twice"] += 1
-                assert fork(resume, runs, temporary, Kill()) == 0, runs.with_suffix(".log").read_text()
-            wrong = differences(whole[kind], outcome(runs))
-            assert not wrong, f"kill {number} ({kind}): {wrong}\n{runs.with_suffix('.log').read_text()}"
-            assert not list(other.iterdir()), "a save went through the temporary folder"
-            table["kills"] += 1
-            table["at a file operation" if at_file else "at a random moment"] += 1
-            table["temporary folder elsewhere"] += far
-            table["several seeds"] += kind == "two seeds"
-            table["of a drawn test"] += kind == "drawn test"
-            shutil.rmtree(runs)
+            try:
+                strike(number)
+            except AssertionError as error:
+                wrong.append(f"kill {number} ({pick(number, random.Random(number))}): {error}")
+        assert not wrong, "\n\n".join([f"{len(wrong)} of {len(numbers)}", *wrong])
         return table
     finally:
         shutil.rmtree(other)
 
 
+def one_of_kinds(number: int, dice: random.Random) -> str:
+    return "two seeds" if number % 4 == 3 else dice.choice(["best last", "best first", "drawn test"])
+
+
+def rows() -> Kinds:
+    """A recipe for each row of the members table."""
+    from tests.members import MEMBERS, ROWS, classes
+
+    classes()  # imports them
+    trust = f"--trust={Path(__file__).with_name('member_data.py')}"
+    kinds = {}
+    for name, number in ROWS:
+        settings = {k: v for k, v in MEMBERS[name][number].settings.items() if k not in LINKED}
+        recipe = {
+            "model": {"class_path": name, "init_args": settings},
+            "data": {
+                "class_path": "member_data.MemberData",
+                "init_args": {"member": name, "number": number},
+            },
+            "trainer": {"max_epochs": 3, "num_sanity_val_steps": 0},
+            "monitor": "last",
+        }
+        text = yaml.safe_dump(json.loads(json.dumps(recipe)))
+        kinds[f"{name.rpartition('.')[2]} {number}"] = text, [trust]
+    return kinds
+
+
+def show(table: collections.Counter[str]) -> None:
+    for name, times in table.most_common():
+        print(f"{times:5}  {name}")
+    print("    0  differing weights, cards, checkpoints or rows")
+
+
 def run(*bounds: int) -> None:
     """Print the table of the kills with the numbers of `range(*bounds)`."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, times in trials(range(*bounds), Path(folder)).most_common():
-            print(f"{times:5}  {name}")
-        print("    0  differing weights, cards, checkpoints or rows")
+        show(strikes(KINDS, range(*bounds), one_of_kinds, Path(folder)))
+
+
+def members(*bounds: int) -> None:
+    """The same of the rows of the members table, one after the other."""
+    kinds = rows()
+    names = list(kinds)
+    with tempfile.TemporaryDirectory() as folder:
+        show(strikes(kinds, range(*bounds), lambda number, _: names[number % len(names)], Path(folder)))
 
 
 if __name__ == "__main__":
-    run(*map(int, sys.argv[1:]))
+    {"run": run, "members": members}[sys.argv[1]](*map(int, sys.argv[2:]))

@@ -1,0 +1,40 @@
+"""The batch of a row of the members table as data that a recipe names: `lab fit … --trust member_data.py`."""
+
+from typing import Any
+
+from datamodules.base import DataModule
+from tests.members import MEMBERS
+
+
+class Same:
+    """A split of two batches, which are one and the same, whatever is asked for."""
+
+    def __init__(self, batch: Any) -> None:
+        self.batch = batch
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, positions: Any) -> Any:
+        return self.batch
+
+
+class MemberData(DataModule):
+    """What the small model of a row trains on.
+
+    Args:
+        member: its class, and `number` its row.
+    """
+
+    embedded = True
+
+    def __init__(self, member: str, number: int = 0) -> None:
+        super().__init__(batch_size=1)
+        self.row = MEMBERS[member][number]
+
+    def _split(self, split: str) -> Same:
+        return Same(self.row.batch)
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        return self.row.settings
