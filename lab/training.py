@@ -34,6 +34,7 @@ import numpy as np
 import torch
 import yaml
 from jsonargparse.typing import PositiveInt
+from lightning.pytorch.callbacks import WeightAveraging
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 from lightning.pytorch.plugins.precision import HalfPrecision, MixedPrecision, Precision
 from lightning.pytorch.utilities.exceptions import MisconfigurationException
@@ -49,6 +50,7 @@ from modules.base import CountModel, Density, Mean, Module, Predictor
 RUN_FOLDER = "LECTERN_RUN_FOLDER"  # environment: the folder of this very run
 SaveDtype = Literal["float16", "bfloat16", "float32", "float64"]
 EVALUATION = 2**32  # beyond all epochs
+SLICE = 32  # examples whose metrics a card keeps beside those of the whole split
 DRAWS = 5  # of what `--card` measures and is drawn by other means than a sum over examples
 LAST = "last"  # as the monitor: the last epoch ships, as of games that no metric judges
 PARSERS: dict[Callable, tuple] = {}  # of each method of the trainer that this process has run
@@ -396,7 +398,9 @@ class LabCLI(LightningCLI):
         metrics, error = self.measure(DRAWS)
         if self.trainer.is_global_zero:
             assert self.experiment.weights is not None
-            measured_anew(self.experiment.weights, metrics, error)
+            seconds = self.seconds
+            parts = on_a_slice(self.model, self.datamodule, self.seed.seed)
+            measured_anew(self.experiment.weights, self.model, metrics, error, parts, seconds)
 
     def to_full_precision(self) -> None:
         """Measure in float32 what was trained in less; whoever trains in more measures in more."""
@@ -419,7 +423,9 @@ class LabCLI(LightningCLI):
             self.seed.draw = self.model.draw = draw
             values: dict[str, float] = {}
             for evaluate in (self.trainer.validate, self.trainer.test):
+                started = time.monotonic()
                 evaluate(self.model, datamodule=self.datamodule, verbose=False)
+                self.seconds = time.monotonic() - started  # the test's is the last
                 values |= {k: v.item() for k, v in self.trainer.callback_metrics.items()}
             found.append(values)
             if draw == 0:
@@ -431,7 +437,8 @@ class LabCLI(LightningCLI):
         self.seed.draw = self.model.draw = 0
         if len(found) > 1:
             spread = {k: float(np.std([f[k] for f in found], ddof=1)) for k in others}
-            error |= {k: e for k, e in spread.items() if math.isfinite(e) and e > 0}
+            if any(e > 0 for e in spread.values()):
+                error |= {k: e for k, e in spread.items() if math.isfinite(e)}
         return found[0], error
 
     def before_predict(self) -> None:
@@ -462,6 +469,8 @@ class LabCLI(LightningCLI):
     def finish(self) -> None:
         """Test the best epoch's weights as they will be saved, then save them with their card."""
         config = self.config["fit"]
+        # whatever averages weights would put those of the last epoch in the best one's place to validate
+        self.trainer.callbacks = [c for c in self.trainer.callbacks if not isinstance(c, WeightAveraging)]  # type: ignore[attr-defined]
         if self.best.best_model_path:
             checkpoint = weights.read_checkpoint(Path(self.best.best_model_path))
             self.model.load_state_dict(checkpoint["state_dict"])
@@ -509,15 +518,61 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {p: version(p) for p in packages}
 
 
-def measured_anew(folder: Path, metrics: dict[str, float], error: dict[str, float]) -> None:
+def evaluated(model: Module, data: DataModule, seed: int = 0, batches: int | None = None) -> dict[str, float]:
+    """What `lab test` says of weights, on this process's CPU: of the test split, or of its first batches."""
+    trainer = L.Trainer(
+        accelerator="cpu",
+        devices=1,
+        callbacks=[EpochSeed(seed)],
+        limit_test_batches=batches,
+        logger=False,
+        enable_checkpointing=False,
+        enable_model_summary=False,
+        enable_progress_bar=False,
+    )
+    trainer.test(model, datamodule=data, verbose=False)
+    return {k: v.item() for k, v in trainer.callback_metrics.items()}
+
+
+def on_a_slice(model: Module, data: DataModule, seed: int = 0) -> dict[str, float]:
+    """What the test says of the first SLICE examples of its split alone: cheap to ask of every model again.
+
+    Data that come as one batch, such as a graph, are their own slice.
+    """
+    size, data.batch_size = data.batch_size, min(data.batch_size, SLICE)
+    try:
+        return evaluated(model, data, seed, 1)
+    finally:
+        data.batch_size = size
+
+
+def measured_anew(
+    folder: Path,
+    model: Module,
+    metrics: dict[str, float],
+    error: dict[str, float],
+    parts: dict[str, float],
+    seconds: float,
+) -> None:
     """Write what was measured into the card of `folder`, with date and versions; all else stays.
 
-    Of several seeds the metrics are means: there it goes to those of the seed that ships.
+    Of several seeds the metrics are means: there it goes to those of the seed that ships. An argument that
+    is younger than the card and that the recipe sets is added, or the card would build another model.
+
+    Args:
+        parts: metrics of a slice. seconds: that the test took.
     """
     card = weights.read_card(folder)
     place = card.get("shipped", card)
     place["metrics"], place["error"] = place["metrics"] | metrics, error
-    card["measured"] = {"date": datetime.now(UTC).date().isoformat(), "versions": versions()}
+    card["measured"] = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "versions": versions(),
+        "seconds": round(seconds, 2),
+        "slice": parts,
+    }
+    known, fresh = card["config"]["model"]["init_args"], weights.build(card).hparams
+    known |= {k: weights.plain(v) for k, v in model.hparams.items() if k not in known and v != fresh.get(k)}
     files.write(folder / "card.json", weights.as_json(card))
     print(f"Wrote {folder / 'card.json'}", flush=True)
 

@@ -268,7 +268,9 @@ class Game(Players):
         x, given = self.unpack(batch)
         self.looked += 1
         seed = self.looked * (self.trainer.world_size if self._trainer else 1) + self.global_rank
-        noise = self.noise(len(x), torch.Generator(self.device).manual_seed(seed + (self.draw << 32)))
+        # torch takes 32 bits of a seed: multiples of the golden ratio × 2³² keep the draws apart
+        seed = (seed + self.draw * 0x9E3779B1) % 2**32
+        noise = self.noise(len(x), torch.Generator(self.device).manual_seed(seed))
         fake = self.maker()(self.joined(noise, **given))
         of_real, of_fake = self.judge(x, **given), self.judge(fake, **given)
         loss = self.game.discriminator(of_real, of_fake)

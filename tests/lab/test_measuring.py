@@ -1,20 +1,26 @@
 """`lab test` says what a card says, `--card` writes it anew, in float32, whatever training left."""
 
+import importlib
 import json
 import shutil
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from datamodules.base import DataModule
 from lab import training, weights
 from lab.__main__ import main
 from lab.experiments import ZOO, catalog, find
 from modules.base import Mean
 from tests.lab.kills import DRAWN
+from tests.lab.test_experiments import data_of
 
 CHEAP = ["reflow-eight", "vae-digits", "gan-ring", "maf-moons"]  # drawn, and not
+QUICK = 0.5  # seconds that a test took when its card was written: such models are tested whole
+CARDS = {name: weights.read_card(ZOO / name) for name, e in catalog().items() if e.weights == ZOO / name}
 
 
 def measured(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> dict[str, Any]:
@@ -41,9 +47,50 @@ def test_a_card_is_measured_again(name: str, tmp_path: Path, monkeypatch: pytest
     assert files[0].read_bytes() == files[1].read_bytes()
     assert set(own(after)["error"]) <= set(own(after)["metrics"])
     assert all(e >= 0 for e in own(after)["error"].values()) and "date" in after["measured"]
+    judges = set(own(after)["metrics"]) - set(own(after)["error"])  # what nothing was drawn for has none
+    assert {k.partition("/")[2] for k in judges} <= {"active"}
     if "measured" in before:  # numbers of another processor differ in their last digits
         for key, value in own(before)["metrics"].items():
             assert own(after)["metrics"][key] == pytest.approx(value, rel=1e-3, abs=1e-3), key
+
+
+def settings(name: str) -> str:
+    return json.dumps(CARDS[name]["config"]["data"], sort_keys=True)
+
+
+@lru_cache(maxsize=2)  # of the rows below, which come by their data
+def data_by(settings: str) -> DataModule:
+    config = json.loads(settings)
+    module, _, name = config["class_path"].rpartition(".")
+    return getattr(importlib.import_module(module), name)(**config["init_args"])
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    "name", sorted((n for n in CARDS if "slice" in CARDS[n].get("measured", {})), key=settings)
+)
+def test_code_and_weights_say_what_the_card_says(name: str, real_data: Any) -> None:
+    """Of the whole test split where that is quick, else of the slice that `--card` measured beside it."""
+    if (needed := data_of(name)) is not None:
+        real_data(needed)
+    card = CARDS[name]
+    model, data = weights.load(ZOO / name), data_by(settings(name))
+    seed = find(name).config.get("seed_everything", 0)
+    if card["measured"]["seconds"] < QUICK:
+        found = training.evaluated(model, data, seed)
+        said = {k: v for k, v in own(card)["metrics"].items() if k.startswith("test/")}
+    else:
+        found, said = training.on_a_slice(model, data, seed), card["measured"]["slice"]
+    assert found == pytest.approx(said, rel=1e-4, abs=1e-6)
+
+
+def test_judges_of_a_game_differ_by_the_draw_and_repeat() -> None:
+    model, data, found = weights.load("gan-ring"), data_by(settings("gan-ring")), []
+    for draw in (0, 1, 0):
+        model.draw = draw
+        found.append(training.on_a_slice(model, data))
+    assert found[0] == found[2]
+    assert all(found[0][key] != found[1][key] for key in ("test/w1", "test/kl", "test/g"))
 
 
 def test_the_standard_error_of_a_mean() -> None:
@@ -81,6 +128,28 @@ def test_the_closing_test_draws_alike_however_training_left_the_generator(
         found.append((card["metrics"], card["error"]))
     assert found[0] == found[1] and "test/elbo" in found[0][1]
     assert set(seen) == {torch.float32}
+
+
+AVERAGED = """
+model: {class_path: modules.autoregressive.fvsbn.FVSBN}
+data: {class_path: datamodules.digits.Digits, init_args: {binarize: threshold, batch_size: 64}}
+mode: max  # the first epoch is the best
+trainer:
+  max_epochs: 3
+  limit_train_batches: 3
+  callbacks: [{class_path: lightning.pytorch.callbacks.EMAWeightAveraging, init_args: {decay: 0.5}}]
+"""
+
+
+def test_a_card_says_what_the_best_epochs_averaged_weights_reach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not the last average, which Lightning puts in their place to validate."""
+    (recipe := tmp_path / "recipe.yaml").write_text(AVERAGED)
+    monkeypatch.setenv("LECTERN_RUNS", str(tmp_path / "runs"))
+    assert main(["fit", str(recipe), "--trainer.accelerator=cpu"]) == 0
+    card = json.loads(next((tmp_path / "runs").rglob("card.json")).read_text())
+    assert card["metrics"]["val/nll"] == pytest.approx(card["best"]["value"], rel=1e-6)
 
 
 def test_every_card_names_its_family() -> None:
