@@ -78,6 +78,11 @@ def require(least: float, below: float = math.inf, **arguments: float | Sequence
             raise ValueError(f"{name} is {value}: it must be at least {least}{bound}.")
 
 
+def in_rows(x: Tensor) -> Tensor:
+    """Examples x (B, ...) -> (B, D); of none of them too, where `reshape(0, -1)` cannot tell D."""
+    return x.flatten(1) if x.ndim > 1 else x[:, None]
+
+
 @runtime_checkable
 class Share(Protocol):
     """One process's part of a batch that does not divide evenly among the processes.

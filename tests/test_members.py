@@ -54,6 +54,20 @@ def test_training_moves_every_parameter(name: str, number: int) -> None:
             )
 
 
+@every
+def test_of_no_examples_the_answers_are_empty(name: str, number: int) -> None:
+    model, row = ready(name, number)
+    if not isinstance(row.batch, tuple):  # a graph
+        return
+    x = row.batch[0].to(model.dtype) if row.batch[0].is_floating_point() else row.batch[0]
+    bounds = ("log_prob",) if isinstance(model, Density) else ("elbo", "iwae")
+    for ask in ("encode", "predict", "reconstruct", *bounds):
+        if hasattr(model, ask):
+            whole = getattr(model, ask)(x, **row.given)
+            none = getattr(model, ask)(x[:0], **{k: v[:0] for k, v in row.given.items()})
+            assert none.shape == whole[:0].shape and none.dtype == whole.dtype, ask
+
+
 @those(Sampler)
 def test_sampling_is_reproducible(name: str, number: int) -> None:
     import inspect

@@ -25,7 +25,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from modules.base import CountModel, Split, require
+from modules.base import CountModel, Split, in_rows, require
 from modules.trace import Step, Trace
 
 
@@ -153,7 +153,7 @@ class GaussianChain(CountModel):
 
     def log_conditionals(self, x: Tensor) -> Tensor:
         """log p(x_1), log p(x_2 | x_1), … of each example in nats, (B, n)."""
-        x = x.reshape(len(x), -1).to(self.steps)
+        x = in_rows(x).to(self.steps)
         if x.shape[1] != self.n:
             raise ValueError(f"each example has {x.shape[1]} entries, the model {self.n}.")
         L, shift, variance = self.system()
@@ -173,7 +173,7 @@ class GaussianChain(CountModel):
         self.steps.zero_()
 
     def count(self, batch: Any) -> None:
-        x = batch[0].reshape(len(batch[0]), -1).double()
+        x = in_rows(batch[0]).double()
         begin = torch.cat([x.new_ones(len(x), 1), x[:, : self.memory]], 1)
         self.first += begin.t() @ begin
         windows = x.unfold(1, self.memory + 1, 1).reshape(-1, self.memory + 1)  # k values and the next one

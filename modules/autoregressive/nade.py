@@ -67,7 +67,7 @@ def read_out(u: Tensor, weight: Tensor, start: Tensor, readout: Tensor, chunk: i
         owner, read, place = distinct_states(inputs, merge=not u.requires_grad)
         h = a.index_select(0, owner).addmm_(read, columns).sigmoid_()  # (S, d)
         every = (h @ rows.t()).reshape(-1, readout.shape[1])  # (S, m O) -> (S m, O)
-        parts.append(every.index_select(0, place).view(len(u), -1, readout.shape[1]))
+        parts.append(every.index_select(0, place).view(*inputs.shape[:2], readout.shape[1]))
         a = torch.addmm(a, inputs.flatten(1), columns)
     return torch.cat(parts, 1)
 

@@ -109,7 +109,7 @@ class LatentDDPM(Diffusion):
         """A lower bound on log p(x), nats, (B,), from one code; `draws` as in `bound`."""
         guess = self.autoencoder.guess(x, self.start(len(x), generator)[None])
         z = guess.z[0]
-        log_q = self.autoencoder.posterior(x).log_prob(z)
+        log_q = self.autoencoder.posterior(x).base_dist.log_prob(z).sum(1)  # torch's own fails of no examples
         log_p = self.log_unit - self.bound(self.inside(z), y, draws, generator).total
         return self.autoencoder.log_likelihood(x, guess.z)[0] - log_q + log_p
 

@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.distributions import Distribution, Independent, Normal, constraints
 
-from modules.base import Module, Split, require
+from modules.base import Module, Split, in_rows, require
 from modules.flow.layer import FlowLayer, FlowStack, Mapped
 from modules.trace import Step, Trace
 
@@ -143,7 +143,7 @@ class Flow(Module):
         """What a batch has beside x as context (B, E): classes y (B,), or numbers; None where it has none."""
         if self.conditional:
             return F.one_hot(y, self.num_classes).to(self.anchor)
-        return y.reshape(len(y), -1).to(self.anchor) if self.context_features else None
+        return in_rows(y).to(self.anchor) if self.context_features else None
 
     def distribution(self, context: Tensor | None = None) -> "FlowDistribution":
         """p(x) or p(x | context) as torch's own kind of object, with `rsample` and `log_prob`."""

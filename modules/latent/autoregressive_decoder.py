@@ -29,7 +29,7 @@ from torch import Tensor, nn
 
 from modules.autoregressive.made import MaskedLinear, draw_degrees, make_masks
 from modules.autoregressive.pixelcnn import EVERYWHERE, MaskedConv2d, ResidualBlock
-from modules.base import require
+from modules.base import in_rows, require
 from modules.latent.vae import VAE, bernoulli_log_prob, mlp
 from modules.trace import Step
 
@@ -169,10 +169,10 @@ class AutoregressiveVAE(VAE):
     def logits(self, x: Tensor, z: Tensor) -> Tensor:
         """Logits of every bit given those before it and z: x (..., D), z (..., K) -> (..., D)."""
         flat = self.decoder(x.reshape(-1, self.event_dim), z.reshape(-1, self.latent_dim))
-        return cast(Tensor, flat.reshape(*z.shape[:-1], -1))
+        return cast(Tensor, flat.reshape(*z.shape[:-1], self.event_dim))
 
     def pixel_log_likelihood(self, x: Tensor, z: Tensor, **given: Any) -> Tensor:
-        flat = x.reshape(len(x), -1)
+        flat = in_rows(x)
         return bernoulli_log_prob(flat, self.logits(flat.expand(*z.shape[:-1], -1), z))
 
     def walk(self, z: Tensor, choose: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:

@@ -24,7 +24,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from modules.base import Mean, Module, Split, require
+from modules.base import Mean, Module, Split, in_rows, require
 from modules.latent.vae import ACTIVATIONS, bernoulli_log_prob, mlp
 
 Kind = Literal["mask", "flip", "noise"]
@@ -83,7 +83,7 @@ class DenoisingAutoencoder(Module):
 
     def encode(self, x: Tensor) -> Tensor:
         """x (B, ...) -> z (B, K)."""
-        return self.encoder(x.reshape(len(x), -1))
+        return self.encoder(in_rows(x))
 
     def decode(self, z: Tensor) -> Tensor:
         """z (..., K) -> x̂ (..., *event_shape)."""
@@ -104,7 +104,7 @@ class DenoisingAutoencoder(Module):
 
         An anomaly score, and no likelihood: nothing here is normalised over x.
         """
-        flat = x.reshape(len(x), -1)
+        flat = in_rows(x)
         out = self.decoder(self.encode(x if source is None else source))
         if self.likelihood == "bernoulli":
             return -bernoulli_log_prob(flat, out).sum(-1)

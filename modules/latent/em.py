@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from modules.base import CountModel, Split, require
+from modules.base import CountModel, Split, in_rows, require
 
 Stats = Mapping[str, Tensor]  # sums over examples; "loglik" (), nats, and "count" () are always there
 
@@ -44,7 +44,7 @@ def flat(x: Tensor, numbers: int) -> Tensor:
     Raises:
         ValueError: an example has not as many numbers as the model.
     """
-    rows = x.flatten(1) if x.ndim > 1 else x[:, None]
+    rows = in_rows(x)
     if rows.shape[1] != numbers:
         raise ValueError(f"each example has {rows.shape[1]} numbers, the model {numbers}.")
     return rows

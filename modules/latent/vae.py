@@ -29,7 +29,7 @@ from torch import Tensor, nn
 from torch.distributions import Independent, Normal
 from torchmetrics import Metric
 
-from modules.base import Mean, Module, Split, require
+from modules.base import Mean, Module, Split, in_rows, require
 from modules.latent.collapse import ActiveUnits, free_bits, kl_weight
 from modules.trace import Step, Trace
 
@@ -92,7 +92,7 @@ class AnyLeading(nn.Module):
 
     def forward(self, z: Tensor) -> Tensor:
         out = self.network(z.reshape(-1, z.shape[-1]))  # (N, K) -> (N, ...)
-        return out.reshape(*z.shape[:-1], -1)
+        return out.reshape(*z.shape[:-1], math.prod(out.shape[1:]))
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ class VAE(Module):
         Raises:
             ValueError: its examples have another size.
         """
-        flat = x.reshape(len(x), -1)
+        flat = in_rows(x)
         if flat.shape[1] != self.event_dim:
             raise ValueError(
                 f"x has {flat.shape[1]} numbers an example, the model {self.event_dim} {self.event_shape}."
@@ -272,7 +272,7 @@ class VAE(Module):
 
     def pixel_log_likelihood(self, x: Tensor, z: Tensor, **given: Any) -> Tensor:
         """log p(x_d|z) of each entry. x (B, ...), z (..., B, K) -> (..., B, D)."""
-        flat, outputs = x.reshape(len(x), -1), self.outputs(z, **given)  # (B, D), (..., B, D)
+        flat, outputs = in_rows(x), self.outputs(z, **given)  # (B, D), (..., B, D)
         if self.likelihood == "bernoulli":
             return bernoulli_log_prob(flat, outputs)
         return gaussian_log_prob(flat, outputs, self.decoder_log_var)
@@ -324,7 +324,7 @@ class VAE(Module):
         The decoder sees at most `CHUNK` numbers at once, so memory stays bounded for any S and B
         (when no gradient is asked for).
         """
-        columns = []
+        columns = [torch.zeros(samples, 0, dtype=self.dtype, device=x.device)]
         size = max(1, CHUNK // self.event_dim)
         for first in range(0, len(x), size):
             rows = x[first : first + size]

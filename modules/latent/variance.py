@@ -22,7 +22,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.base import require
+from modules.base import in_rows, require
 from modules.latent.vae import VAE, gaussian_log_prob, mlp
 from modules.trace import Step
 
@@ -90,7 +90,7 @@ class VarianceVAE(VAE):
         return self.both(z)[0]
 
     def pixel_log_likelihood(self, x: Tensor, z: Tensor, **given: Any) -> Tensor:
-        return gaussian_log_prob(x.reshape(len(x), -1), *self.both(z))
+        return gaussian_log_prob(in_rows(x), *self.both(z))
 
     def noise_step(self, z: Tensor, x_mean: Tensor, generator: torch.Generator | None, **given: Any) -> Step:
         sigma = self.sigma(z).reshape(x_mean.shape)

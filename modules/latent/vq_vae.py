@@ -28,7 +28,7 @@ from torch.distributions import Categorical, Independent
 from torchmetrics import Metric
 
 from modules.autoregressive.nade import NADE
-from modules.base import Mean, Module, Split, require
+from modules.base import Mean, Module, Split, in_rows, require
 from modules.latent.conv_vae import downward, small_side, upward
 from modules.latent.vae import ACTIVATIONS, bernoulli_log_prob
 from modules.trace import Step, Trace
@@ -128,7 +128,7 @@ class VQVAE(Module):
 
     def features(self, x: Tensor) -> Tensor:
         """x (B, ...) -> z_e (B, P, E)."""
-        return self.encoder(x.reshape(len(x), -1)).flatten(2).transpose(1, 2)
+        return self.encoder(in_rows(x)).flatten(2).transpose(1, 2)
 
     def quantize(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """z_e (..., E) -> codes (...), and their vectors (..., E), which carry the codebook's gradient."""
@@ -142,7 +142,8 @@ class VQVAE(Module):
     def logits(self, vectors: Tensor) -> Tensor:
         """z_q (..., P, E) -> logits of the pixels (..., D)."""
         flat = vectors.reshape(-1, self.places, self.code_dim).transpose(1, 2)
-        return self.decoder(flat.unflatten(2, self.grid)).reshape(*vectors.shape[:-2], -1)
+        pixels = self.decoder(flat.unflatten(2, self.grid))
+        return pixels.reshape(*vectors.shape[:-2], math.prod(self.image_shape))
 
     def decode(self, codes: Tensor) -> Tensor:
         """Codes (..., P) -> probability of each 1, (..., *image_shape)."""
@@ -157,7 +158,7 @@ class VQVAE(Module):
 
     def log_likelihood(self, x: Tensor, codes: Tensor) -> Tensor:
         """log p(x|z_q), (B,), nats; codes (B, P)."""
-        return bernoulli_log_prob(x.reshape(len(x), -1), self.logits(self.book[codes])).sum(-1)
+        return bernoulli_log_prob(in_rows(x), self.logits(self.book[codes])).sum(-1)
 
     def elbo(self, x: Tensor, prior: Literal["learned", "uniform"] = "learned") -> Tensor:
         """(B,) log p(x|z_q) + log p(k), exact: nothing is drawn."""
@@ -221,7 +222,7 @@ class VQVAE(Module):
         features = self.features(x)
         codes, vectors = self.quantize(features)
         through = features + (vectors - features).detach()  # straight through: z_q, with z_e's gradient
-        rec = bernoulli_log_prob(x.reshape(len(x), -1), self.logits(through)).sum(-1)
+        rec = bernoulli_log_prob(in_rows(x), self.logits(through)).sum(-1)
         prior = self.code_log_prob(codes.detach())
         self.log_metric(split, "rec", -rec)
         self.log_metric(split, "elbo", -(rec + prior))
