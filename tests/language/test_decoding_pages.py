@@ -153,6 +153,37 @@ def test_a_typed_table_is_the_toy():
             beam_search.table(text, 2)
 
 
+@pytest.mark.parametrize("scene", range(1, 8))
+def test_the_best_text_is_drawn_whole_though_its_beginning_is_cut(scene):
+    header, _ = opening.figure(page := open_page("language/beam_search", scene=str(scene)), "tree")
+    traces = header["figure"]["data"]
+    (way,) = (t for t in traces if t.get("name") == "best")
+    best, p = opening.metrics(page)["Best"].split()
+    dots = {}
+    for t in traces:
+        if "text" in t:
+            dots |= {(x, y): said.split() for x, y, said in zip(t["x"], t["y"], t["text"], strict=True)}
+    ends = {x: dots[x, y] for x, y in zip(way["x"][1::3], way["y"][1::3], strict=True)}  # one of each group
+    assert {x: token for x, (token, _) in ends.items()} == dict(enumerate(best, start=1))
+    assert ends[len(best)][1] == p
+
+
+def test_what_the_search_has_not_seen_has_the_models_numbers():
+    model = beam_search.table(MISSES, 2)[0]
+    found = beam_search.tree(beam_trace(model, beam_search.start(), 2, 1), figures.ROWS)
+    seen = list(found.text)
+    beam_search.lead(found, model, (1, 0))
+    assert (1, 0) not in seen and found.text == [*seen, (1, 0)] and found.state[-1] == "unseen"
+    assert found.log_prob[-1] == pytest.approx(math.log(0.38))
+    assert found.text[found.parent[-1]] == (1,)
+    beam_search.lead(found, model, (1, 0))  # once is enough
+    assert len(found.text) == len(seen) + 1
+    from_nothing = beam_search.Tree()
+    beam_search.lead(from_nothing, model, (1, 0))
+    assert from_nothing.text == [(), (1,), (1, 0)] and from_nothing.parent == [-1, 0, 1]
+    assert from_nothing.log_prob == pytest.approx([0, math.log(0.4), math.log(0.38)])
+
+
 def test_the_tree_holds_every_candidate_once():
     trace = beam_trace(NOT_MONOTONE, beam_search.start(), 3, 2)
     found = beam_search.grown(trace, pruned=9)

@@ -10,6 +10,7 @@ from lab.figures.basic import array
 from lab.figures.tokens import escape
 
 GROUPS = (theme.BLUE, theme.PURPLE, theme.SKY, theme.ORANGE)
+GREY = ("pruned", "unseen")  # states of branches that the search does not follow
 ROWS = 15  # of leaves that can be told apart
 
 
@@ -25,45 +26,50 @@ def tree(
     *,
     title: str = "",
 ) -> go.Figure:
-    """The tree of a search, N nodes: kept branches in their group's colour, cut ones grey, ended ones square.
+    """The tree of a search, N nodes: kept branches in their group's colour, cut ones grey, ended ones square,
+    those that the search has not seen hollow and dotted.
 
     Args:
         depth, place: of each node. parent: its index, −1 for the first.
         labels: written at the node. hover: shown on it.
-        state: "kept", "pruned" or "ended".
+        state: "kept", "pruned", "ended" or "unseen".
         best: whether the node lies on the most probable text of all.
         title: with one, the tree stands beside another, and has no legend.
     """
     fig = go.Figure()
     colors = [
-        theme.HIDDEN if s == "pruned" else GROUPS[g % len(GROUPS)] for s, g in zip(state, group, strict=True)
+        theme.HIDDEN if s in GREY else GROUPS[g % len(GROUPS)] for s, g in zip(state, group, strict=True)
     ]
 
-    def edges(nodes: Sequence[int], color: str, width: float, opacity: float = 1.0, name: str = "") -> None:
+    def edges(
+        nodes: Sequence[int], color: str, width: float, opacity: float = 1.0, name: str = "", dash: str = "solid"
+    ) -> None:
         if not nodes:
             return
         fig.add_scatter(
             x=[v for n in nodes for v in (depth[parent[n]], depth[n], None)],
             y=[v for n in nodes for v in (place[parent[n]], place[n], None)],
             mode="lines", hoverinfo="skip", name=name, showlegend=bool(name), opacity=opacity,
-            line={"color": color, "width": width},
+            line={"color": color, "width": width, "dash": dash},
         )  # fmt: skip
 
     below = [n for n, p in enumerate(parent) if p >= 0]
-    edges([n for n in below if state[n] == "pruned"], theme.fade(theme.HIDDEN, 0.6), 1.5)
+    for kind, dash in zip(GREY, ("solid", "dot"), strict=True):
+        edges([n for n in below if state[n] == kind], theme.fade(theme.HIDDEN, 0.6), 1.5, dash=dash)
     for g in range(max(group) + 1):
-        mine = [n for n in below if state[n] != "pruned" and group[n] == g]
+        mine = [n for n in below if state[n] not in GREY and group[n] == g]
         edges(mine, GROUPS[g % len(GROUPS)], 3.5)
     edges([n for n in below if best[n]], theme.GREEN, 9, 0.45, "best")
     for kind, name, symbol in (
         ("kept", "kept", "circle"),
         ("pruned", "cut", "circle"),
+        ("unseen", "not seen", "circle-open"),
         ("ended", "finished", "square"),
     ):
         mine = [n for n in below if state[n] == kind]
         if not mine:
             continue
-        grey = kind == "pruned"
+        grey = kind in GREY
         fig.add_scatter(
             x=[depth[n] for n in mine], y=[place[n] for n in mine], mode="markers+text", name=name,
             text=[f" {escape(labels[n])} " for n in mine], cliponaxis=False,

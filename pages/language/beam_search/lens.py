@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from lab.errors import UserError
+from modules.base import NextToken
 from modules.language.beam import SHOWN
 from modules.language.table import TableLM
 from modules.trace import Trace
@@ -76,7 +77,7 @@ class Tree:
         depth, place: where a node is drawn; place is its row, children beside their parent.
         parent: of each node; −1 for the first.
         tokens: the token that a node adds. text: all tokens from the start.
-        log_prob: of the text. state: "kept", "pruned" or "ended". group: of a diverse search.
+        log_prob: of the text. state: "kept", "pruned", "ended" or "unseen". group: of a diverse search.
     """
 
     depth: list[int] = field(default_factory=lambda: [0])
@@ -149,6 +150,23 @@ def arrange(found: Tree) -> None:
         return found.place[node]
 
     visit(0)
+
+
+def lead(found: Tree, model: NextToken, text: tuple[int, ...]) -> None:
+    """Grow what is missing on the way to a text: nodes that the search has not seen, behind the last that it
+    has."""
+    seen = max((n for n, t in enumerate(found.text) if t == text[: len(t)]), key=found.depth.__getitem__)
+    for t in range(found.depth[seen], len(text)):
+        row = model.next_log_probs(torch.tensor(text[:t], dtype=torch.int64)[None])[0]
+        found.depth.append(t + 1)
+        found.place.append(0.0)
+        found.parent.append(seen if t == found.depth[seen] else len(found.parent) - 1)
+        found.tokens.append(text[t])
+        found.text.append(text[: t + 1])
+        found.log_prob.append(found.log_prob[found.parent[-1]] + float(row[text[t]]))
+        found.state.append("unseen")
+        found.group.append(found.group[seen])
+    arrange(found)
 
 
 def along(found: Tree, text: tuple[int, ...] | None) -> list[bool]:

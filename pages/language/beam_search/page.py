@@ -95,6 +95,8 @@ def read(tokens):
 def draw(trace, film, key, title=""):
     """The tree of a search, as large as its place."""
     found = lens.tree(trace, figures.ROWS)
+    if best:
+        lens.lead(found, lens.table(table, length)[0], best.tokens)
     tokens = ["", *(names[i] for i in found.tokens[1:])]
     labels = figures.fitting(tokens, [lens.probability(p) for p in found.log_prob], max(found.depth), title)
     hover = [
