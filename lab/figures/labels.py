@@ -40,6 +40,23 @@ def places(points: Any, words: Sequence[str], span: Any, room: tuple[float, floa
     return found.reshape(p.shape)
 
 
+def leaders(
+    points: Any, middles: Any, words: Sequence[str], span: Any, room: tuple[float, float] = ROOM
+) -> np.ndarray:
+    """Lines from points to their labels, a row of NaN after each: (N, 2), or (T, N, 2) of a film, twice ->
+    (…, 3 N, 2). They end at the labels' edges, so that none runs through letters.
+
+    Args:
+        middles: what `places` gives for these words, span and room.
+    """
+    p, at = array(points).astype(float), array(middles).astype(float)
+    unit = 2 * np.broadcast_to(np.asarray(span, float), (2,)) / np.asarray(room)
+    half = np.column_stack([[(len(w) + 0.8) / 2 for w in words], np.full(len(words), 0.3)]) * unit
+    ends = np.clip(p, at - half, at + half)
+    lines = np.stack([p, ends, np.full_like(p, np.nan)], -2)
+    return lines.reshape(*p.shape[:-2], -1, 2)
+
+
 def _frame(points: np.ndarray, width: np.ndarray, before: np.ndarray, half: np.ndarray) -> np.ndarray:
     """One frame in letters and lines; half (2,) of the plot."""
     middles = np.full((len(points), 2), np.inf)

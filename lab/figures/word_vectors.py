@@ -19,18 +19,21 @@ def word_map(
     *,
     span: float | None = None,
     places: Any = None,
+    room: tuple[float, float] = labels.ROOM,
 ) -> go.Figure:
     """Words in the plane: points (N, 2), coloured by kind (N,), the kinds named in the legend.
 
-    Each kind is two traces, its points and its words; the words stand where no two lie over each other.
+    Each kind is two traces, its points and its words; the words stand where no two lie over each other. The
+    last trace leads from each point to its word.
 
     Args:
         span: the axes run from −span to span. places: (N, 2) of the words; for films, which know more points.
+        room: of the plane, in letters and lines.
     """
     p = array(points)
     kinds = [0] * len(words) if kinds is None else kinds
     span = labels.REACH * max(1e-6, float(abs(p).max())) if span is None else span
-    at = labels.places(p, words, span) if places is None else array(places)
+    at = labels.places(p, words, span, room) if places is None else array(places)
     fig = go.Figure()
     for kind in sorted(set(kinds)):
         mine = [n for n, k in enumerate(kinds) if k == kind]
@@ -44,10 +47,19 @@ def word_map(
             x=at[mine, 0], y=at[mine, 1], mode="text", text=shown, textfont={"color": color},
             hoverinfo="skip", showlegend=False, cliponaxis=False,
         )  # fmt: skip
+    lead(fig, labels.leaders(p, at, words, span, room))
     fig.update_xaxes(showticklabels=False, zeroline=True, range=[-span, span])
     fig.update_yaxes(showticklabels=False, zeroline=True, range=[-span, span])
     fig.update_layout(height=560, showlegend=bool(names))
     return fig
+
+
+def lead(fig: go.Figure, lines: np.ndarray) -> None:
+    """The `labels.leaders` (3 N, 2) of points, as the last trace and under all others."""
+    fig.add_scatter(
+        x=lines[:, 0], y=lines[:, 1], mode="lines", name="leader", hoverinfo="skip", showlegend=False, zorder=-1,
+        line={"width": 1.5, "color": theme.fade(theme.HIDDEN, 0.6)},
+    )  # fmt: skip
 
 
 def moving_map(
@@ -67,14 +79,15 @@ def moving_map(
     p = array(points)
     span = labels.REACH * max(1e-6, float(abs(p).max()))
     places = labels.places(p, words, span, room)
-    fig = word_map(p[at], words, kinds, names, span=span, places=places[at])
+    fig = word_map(p[at], words, kinds, names, span=span, places=places[at], room=room)
     kinds = [0] * len(words) if kinds is None else kinds
     frames: dict[str, Any] = {}
     for i, kind in enumerate(sorted(set(kinds))):
         mine = [n for n, k in enumerate(kinds) if k == kind]
         for trace, moved in ((2 * i, p), (2 * i + 1, places)):
             frames |= {f"data.{trace}.{axis}": moved[:, mine, k] for k, axis in enumerate("xy")}
-    return fig, frames
+    lines = labels.leaders(p, places, words, span, room)
+    return fig, frames | {f"data.{len(fig.data) - 1}.{axis}": lines[..., k] for k, axis in enumerate("xy")}
 
 
 def parallelogram(points: Any, words: Sequence[str], right: bool) -> go.Figure:
@@ -147,12 +160,15 @@ def update(
     )  # fmt: skip
     arrow(fig, moving["expected"][at], moving["observed"][at], theme.GREEN, "gradient")
     arrow(fig, before[at], after[at], theme.BLUE)
+    lines = labels.leaders(points, places, names, reach)
+    lead(fig, lines[at])
     fig.update_xaxes(range=[-reach[0], reach[0]], showticklabels=False)
     fig.update_yaxes(range=[-reach[1], reach[1]], showticklabels=False)
     frames: dict[str, Any] = {
         "data.0.x": u[..., 0], "data.0.y": u[..., 1], "data.1.x": before[:, :1], "data.1.y": before[:, 1:],
         "data.2.x": places[..., 0], "data.2.y": places[..., 1],
         "data.2.text": [[*map(escape, words), escape(name)] for name in given],
+        "data.4.x": lines[..., 0], "data.4.y": lines[..., 1],
     }  # fmt: skip
     for n, (start, end) in enumerate((("expected", "observed"), ("before", "after"))):
         for axis, side in ((0, "x"), (1, "y")):
@@ -173,7 +189,9 @@ def lane(
     """
     p, lines = array(points), array(trails)
     span = labels.REACH * np.maximum(1e-6, abs(p).max((0, 1)))  # (2,)
-    places = labels.places(p, words, span, (labels.ROOM[0] * 0.9, labels.ROOM[1]))
+    room = (labels.ROOM[0] * 0.9, labels.ROOM[1])
+    places = labels.places(p, words, span, room)
+    leaders = labels.leaders(p, places, words, span, room)
     fig = go.Figure()
     for values, mode in ((lines, "lines"), (p, "markers"), (places, "text")):
         fig.add_scatter(
@@ -182,10 +200,11 @@ def lane(
             textfont={"color": color}, line={"color": theme.fade(color, 0.4), "width": 3},
             marker={"size": 9, "color": color},
         )  # fmt: skip
+    lead(fig, leaders[at])
     fig.update_xaxes(range=[-span[0], span[0]], showticklabels=False)
     fig.update_yaxes(range=[-span[1], span[1]], showticklabels=False)
     fig.update_layout(title=title)
-    films = {"data.0": lines, "data.1": p, "data.2": places}
+    films = {"data.0": lines, "data.1": p, "data.2": places, "data.3": leaders}
     frames = {f"{trace}.{side}": values[..., axis] for trace, values in films.items()
               for axis, side in ((0, "x"), (1, "y"))}  # fmt: skip
     return fig, frames

@@ -4,11 +4,13 @@ import math
 from collections import Counter
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 from opening import captions, figure, film, metrics, open_page
 
 from lab.errors import UserError
+from lab.figures import labels
 from modules.language.word2vec import CBOW, SkipGram
 from pages.language.word2vec import lens, live
 
@@ -125,6 +127,46 @@ def test_what_is_shown():
     assert list(metrics(page).values()) == [f"+{float(losses[p]) - floor:.4f}" for p in (1, 5, 20)]
     reached = lens.by_size(COFFEE, 2, "skip-gram", (16,))
     assert f"= {floor:.4f}" in page.latex[0].value and f"16: {float(reached[0]):.4f}" in page.latex[0].value
+
+
+@pytest.mark.parametrize(
+    "link, key, dots",
+    [
+        ({"scene": "1"}, "update", (0, 1)),
+        ({"scene": "4"}, "update", (0, 1)),
+        ({"scene": "2"}, "lane-full softmax", (1,)),
+        ({"scene": "3"}, "lane-u, predicted", (1,)),
+    ],
+)
+def test_a_line_leads_from_every_dot_to_its_word(link, key, dots):
+    header, frames = figure(opened(**link), key)
+
+    def places(*traces):
+        return np.stack([np.concatenate([frames[f"data.{i}.{axis}"] for i in traces], 1) for axis in "xy"], -1)
+
+    points, words, lines = places(*dots), places(2), places(4 if key == "update" else 3)
+    start, end = lines[:, ::3], lines[:, 1::3]
+    assert np.isnan(lines[:, 2::3]).all() and start == pytest.approx(points, abs=1e-5)
+    axes = header["figure"]["layout"]
+    span = np.array([axes[f"{side}axis"]["range"][1] for side in "xy"])
+    away = abs(end - words) / (2 * span) * labels.ROOM  # in letters and lines, of the longest "mean v of 4 words"
+    assert (away[..., 0] <= 9).all() and (away[..., 1] <= 0.31).all()
+    on_the_way = np.einsum("tnk,tnk->tn", (end - start) / span, (words - start) / span)
+    assert (on_the_way >= -1e-6).all()
+
+
+@pytest.mark.parametrize("points", [np.zeros((3, 2)), np.array([[0.0, 0], [0.01, 0], [9, 9]])])
+def test_leaders_end_at_the_edge_of_their_labels(points):
+    words, room = ["word", "other", "a"], (40.0, 10.0)
+    at = labels.places(points, words, 10.0, room)
+    lines = labels.leaders(points, at, words, 10.0, room).reshape(-1, 3, 2)
+    assert np.isnan(lines[:, 2]).all() and (lines[:, 0] == points).all()
+    in_letters = (lines[:, 1] - at) / 20 * room
+    half = np.array([[(len(w) + 0.8) / 2, 0.3] for w in words])
+    on_edge = np.isclose(abs(in_letters), half)
+    assert (abs(in_letters) <= half + 1e-9).all() and on_edge.any(1).all()
+    film = labels.leaders(np.stack([points] * 2), np.stack([at] * 2), words, 10.0, room)
+    np.testing.assert_array_equal(film[1], lines.reshape(-1, 2))
 
 
 @pytest.mark.parametrize("method", ["skip-gram", "CBOW"])

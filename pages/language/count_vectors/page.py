@@ -66,10 +66,11 @@ def decomposed(written, more, k, weighted):
 
 @ui.cached
 def mapped(written, more, k, weighted, n):
-    """The words' places for every d, and those of their labels."""
-    points = lens.planes(decomposed(written, more, k, weighted), n)
+    """The words' places for every d, those of their labels, and the lines that lead there."""
+    points, shown = lens.planes(decomposed(written, more, k, weighted), n), read(written, more, k)[1].words[:n]
     span = labels.REACH * max(1e-6, float(points.abs().max()))
-    return points, labels.places(points, read(written, more, k)[1].words[:n], span), span
+    places = labels.places(points, shown, span)
+    return points, places, labels.leaders(points, places, shown, span), span
 
 
 try:
@@ -116,14 +117,15 @@ def show_map():
     with stage.rail:
         asked = ui.text("Neighbours of", usual, key=f"word-{usual}", max_chars=40)
     left, right = ui.columns([5, 3])
-    points, places, span = mapped(written, more, k, weighted, n)
+    points, places, leaders, span = mapped(written, more, k, weighted, n)
     with left:
         ui.figure(
             maps.word_map(points[d], names, span=span, places=places[d]),
             alt="The most frequent words in the two directions in which their vectors differ most",
             data={"word": names, "x": points[d, :, 0], "y": points[d, :, 1]}, key="map", share=1.0,
             film=film, frames={"data.0.x": points[..., 0], "data.0.y": points[..., 1],
-                               "data.1.x": places[..., 0], "data.1.y": places[..., 1]},
+                               "data.1.x": places[..., 0], "data.1.y": places[..., 1],
+                               "data.2.x": leaders[..., 0], "data.2.y": leaders[..., 1]},
         )  # fmt: skip
     try:
         close = lens.ranking(counted, whole, asked)
