@@ -1,10 +1,12 @@
 """A page opened without a browser, and what is read from it: shared by the tests of all pages."""
 
+import base64
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from streamlit import config
 from streamlit.testing.v1 import AppTest
@@ -99,6 +101,13 @@ def film(page: AppTest, key: str = "step") -> dict[str, Any]:
 def figure(page: AppTest, key: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """A figure of the page by its key: header (figure, alt, csv, …) and the arrays of its frames."""
     return component(page, f"figure-{key}")
+
+
+def plain(values: Any) -> list[Any]:
+    """An array of a figure as a list: Plotly sends those of numbers as bytes."""
+    if not isinstance(values, dict):
+        return list(values)
+    return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()  # type: ignore[no-any-return]
 
 
 def component(page: AppTest, key: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -49,9 +49,11 @@ class Film:
         seconds: float,
         label: str,
         values: Sequence[float] | None = None,
+        names: Sequence[str] | None = None,
     ) -> None:
         self.count, self.key, self.at, self.seconds, self.label = count, key, at, seconds, label
         self.values = values
+        self.names = [state.spell(v) for v in values] if names is None and values is not None else names
         self.since, self.reel, self.live = 0, "", False
 
     def grows(self, reel: str, since: int, live: bool) -> None:
@@ -106,7 +108,7 @@ class Film:
             "seconds": self.seconds,
             "live": self.live,
             "label": self.label,
-            "names": None if self.values is None else [state.spell(value) for value in self.values],
+            "names": None if self.names is None else list(self.names),
             "captions": list(captions),
             "equations": [mathml(tex) for tex in equations],
         }
@@ -121,6 +123,7 @@ def film(
     default: float = 0,
     label: str = "Step",
     values: Sequence[float] | None = None,
+    names: Sequence[object] | None = None,
 ) -> Film:
     """A film of `count` frames; it stands where the link or a scene has put it, or where it was left.
 
@@ -129,6 +132,8 @@ def film(
         default: where it stands at first.
         values: of a knob that the film turns, in rising order: the link, scenes and `default` name the frame
             by its value, and the bar shows it.
+        names: what the bar shows of each frame behind the label, if not its number or its value: a film that
+            has forty of 1,000 steps says at which of them it stands.
     """
     if values is None:
         last = max(0, count - 1)
@@ -142,7 +147,7 @@ def film(
     if st.session_state.get(f"_told:{key}") != at:  # a scene or a link has put it there: the browser follows
         st.session_state[f"_told:{key}"] = at
         st.session_state[f"_stamp:{key}"] = secrets.token_hex(4)
-    return Film(count, key, at, seconds, label, values)
+    return Film(count, key, at, seconds, label, values, None if names is None else [f"{n}" for n in names])
 
 
 def stamp(key: str) -> str:

@@ -5,9 +5,10 @@ from functools import cache, partial
 
 import pytest
 import torch
-from opening import figure, film, metrics, open_page, prose
+from opening import figure, film, metrics, open_page, plain, prose
 
 from lab import weights
+from lab.experiments import ZOO
 from modules.diffusion import bound
 from modules.diffusion.learned import Diffusion
 from pages.diffusion.bound_terms import lens
@@ -18,6 +19,11 @@ opened = partial(open_page, "diffusion/bound_terms")
 @cache
 def model() -> Diffusion:
     return weights.load("ddpm-digits").eval().requires_grad_(False)  # type: ignore[return-value]
+
+
+@cache
+def on_the_bound() -> Diffusion:
+    return weights.load("vlb-digits").eval().requires_grad_(False)  # type: ignore[return-value]
 
 
 @cache
@@ -32,7 +38,12 @@ def test_the_sum_and_what_is_drawn() -> None:
     assert found.total == pytest.approx(found.prior + float(found.terms.sum()))
     shown = metrics(page)
     assert float(shown["Bits per pixel"]) == pytest.approx(found.total / 64, abs=6e-4)
-    assert float(shown["With posterior"]) == pytest.approx(spent(T=50, variance="posterior").total, abs=0.06)
+    drawn, curves = figure(page, "sum")[0]["figure"]["data"], {}
+    for which in lens.VARIANCES:
+        bits = spent(T=50, variance=which)
+        (curves[which],) = (line for line in drawn if line.get("name") == f"{which}: {bits.total:.1f}")
+        assert plain(curves[which]["y"]) == pytest.approx(bits.so_far.tolist(), rel=1e-5)
+    assert max(curves, key=lambda which: curves[which]["line"]["width"]) == "beta"
     _, arrays = figure(page, "terms")
     assert arrays["data.1.y"][:, 0].tolist() == pytest.approx(
         [float(found.terms[t - 1]) for t in found.times], rel=1e-5
@@ -103,4 +114,47 @@ def test_what_the_scenes_say() -> None:
     assert float(c0**2 / made.snr[250] / made.beta[250]) == pytest.approx(1000, rel=0.01)
     assert float(usual.terms[-1]) > 20 > 1 > float(spent("linear").terms[-1])
     assert spent(name="random greys").total > 3 * usual.total
-    assert spent(name="blank").total > usual.total
+
+
+def test_each_scene_of_a_variance_shows_it_among_the_others() -> None:
+    """The three σ² are drawn in one picture, each scene has its own in front, and the order is what is said."""
+    fronts, ends = [], {}
+    for scene in ("1", "2", "3"):
+        drawn = [line for line in figure(opened(scene=scene), "sum")[0]["figure"]["data"] if line.get("name")]
+        assert len(drawn) == 3
+        fronts.append(max(drawn, key=lambda line: line["line"]["width"])["name"].split(":")[0])
+        ends = {line["name"].split(":")[0]: plain(line["y"])[-1] for line in drawn}
+        assert max(ends.values()) - min(ends.values()) > 0.1 * max(ends.values())  # visibly apart
+    assert fronts == ["beta", "posterior", "fitted"]
+    assert ends["posterior"] > ends["beta"] > ends["fitted"]
+
+
+def test_a_network_trained_on_the_bound_stands_beside_the_other() -> None:
+    page = opened(scene="9")
+    drawn = [line for line in figure(page, "sum")[0]["figure"]["data"] if line.get("name")]
+    of_bound, of_error = (torch.tensor(plain(line["y"])) for line in drawn)
+    assert [line["name"].split(":")[0] for line in drawn] == ["vlb-digits, learned", "ddpm-digits, beta"]
+    assert bool((of_bound < of_error).all()) and float(of_bound[-1]) < 0.85 * float(of_error[-1])
+    card = weights.read_card(ZOO / "vlb-digits")
+    said = f"{card['metrics']['test/bpd']:.2f} ± {card['error']['test/bpd']:.2f}"
+    assert metrics(page)["All test digits"] == said
+    assert metrics(opened())["All test digits"].startswith("4.06 ± ")
+
+
+def test_what_the_ninth_scene_says_holds_for_every_digit() -> None:
+    made = lens.chain("linear", 100)
+    for name in map(str, range(10)):
+        x = lens.picture(name)
+        trained = lens.spent(on_the_bound(), made, x, lens.LEARNED)
+        assert bool((trained.so_far < lens.spent(model(), made, x, "beta").so_far).all()), name
+
+
+def test_learned_variances_are_those_of_the_models_own_bound() -> None:
+    """On its own chain the terms are the model's, with the same draws of noise."""
+    own, x = on_the_bound(), lens.picture("3")
+    made = lens.chain("linear", own.schedule.T)
+    wanted = own.bound(own.inside(x), generator=torch.Generator().manual_seed(0))
+    found = lens.spent(own, made, x, lens.LEARNED)
+    nats = torch.cat([wanted.decoder, wanted.steps[:, 0]])
+    assert torch.allclose(found.terms, nats / math.log(2), rtol=2e-3, atol=1e-3)
+    assert lens.kinds_of(own) == [*lens.VARIANCES, "learned"] and lens.kinds_of(model()) == lens.VARIANCES

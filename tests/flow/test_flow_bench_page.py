@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 import torch
-from opening import figure, film, metrics, open_page, run_page, spoken, warnings
+from opening import figure, film, metrics, open_page, run_page, scenes, spoken, warnings
 
 from lab import weights
 from lab.experiments import ZOO
@@ -46,6 +46,27 @@ def test_what_the_scenes_say() -> None:
         torch.tensor([[-1.0, 1.5], [0.0, 2.5]], dtype=torch.float64),
     ).log_prob
     assert on > off + 5
+
+
+def test_the_last_scenes_point_lies_between_the_arms() -> None:
+    """Above it and below it the density is an arm's, about its own it is not; the other point is on an arm."""
+    page = opened(scene="9")
+    (x, y), other = lens.read_points(scenes(page)["Off the data"].values["points"])[0].tolist()
+    model = lens.exact(weights.load("realnvp-moons"))
+    line = torch.stack([torch.full((161,), x), torch.linspace(-4, 4, 161)], 1).double()
+    log_p, at = lens.log_density(model, line[None])[0], line[:, 1]
+    between, (here, on) = (at - y).abs() < 0.2, model.log_prob(torch.tensor([[x, y], other]).double())
+    assert log_p[(at > y) & ~between].max() > -2.5 < log_p[(at < y) & ~between].max()
+    assert log_p[between].max() < -5 and here < on - 5
+    assert float(metrics(page)[f"log p({x:g}, {y:g})"]) == pytest.approx(float(here), abs=1e-3)
+
+
+@pytest.mark.parametrize("key", ["warp", "heat"])
+def test_no_number_stands_at_the_planes_edge(key: str) -> None:
+    layout = figure(opened(), key)[0]["figure"]["layout"]
+    for axis in (layout["xaxis"], layout["yaxis"]):
+        assert axis["range"] == [-lens.REACH, lens.REACH]
+        assert len(axis["tickvals"]) > 2 and max(map(abs, axis["tickvals"])) < 0.9 * lens.REACH
 
 
 def test_a_line_that_is_no_point_is_named_and_the_rest_shown() -> None:

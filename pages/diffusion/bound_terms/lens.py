@@ -1,4 +1,4 @@
-"""The bound of one picture in bits, term by term: any chain, any σ², one network."""
+"""The bound of one picture in bits, term by term: any chain, any σ², any network of small digits."""
 
 import math
 from dataclasses import dataclass
@@ -7,16 +7,28 @@ import torch
 from torch import Tensor
 
 from datamodules.digits import Digits
+from lab.experiments import Experiment
 from lab.lenses.diffusion import stops
 from modules.diffusion import bound, samplers, schedule
 from modules.diffusion.learned import Diffusion
-from modules.diffusion.schedule import Schedule
+from modules.diffusion.schedule import Schedule, rows
 
 LEVELS = 17  # grey levels of the pictures
 PICTURES = [*map(str, range(10)), "blank", "random greys"]
 VARIANCES = ["beta", "posterior", "fitted"]
-KINDS, LENGTHS = ["cosine", "linear"], [10, 50, 250, 1000]  # of schedules
+LEARNED = "learned"  # of a network that says σ² too
+KINDS, LENGTHS = ["cosine", "linear"], [10, 50, 100, 250, 1000]  # of schedules
 FITTED = 16  # pictures whose mean error fits σ²
+
+
+def of_digits(experiment: Experiment) -> bool:
+    """Whether an experiment trains a denoiser of small digits."""
+    return experiment.module.endswith(".ImageDDPM") and experiment.datamodule.endswith(".Digits")
+
+
+def kinds_of(model: Diffusion) -> list[str]:
+    """The σ² among which this model can choose."""
+    return [*VARIANCES, *([LEARNED] if model.variance == LEARNED else [])]
 
 
 def digits() -> tuple[Tensor, Tensor]:
@@ -78,8 +90,18 @@ def fitted(model: Diffusion, made: Schedule, clip: bool = False) -> Tensor:
 
 
 def variance(model: Diffusion, made: Schedule, kind: str, clip: bool = False) -> Tensor:
-    """σ_t² by t, (T + 1,)."""
+    """σ_t² by t, (T + 1,), of one of VARIANCES."""
     return fitted(model, made, clip) if kind == "fitted" else bound.variances(made, kind)  # type: ignore[arg-type]
+
+
+@torch.no_grad()
+def learned(model: Diffusion, made: Schedule, noisy: Tensor, t: Tensor) -> Tensor:
+    """σ_t² by number that the network says of x_t (N, 1, 8, 8) at t (N,): its share of the way from this
+    chain's β̃ to β."""
+    own = model.schedule.time_of(made.alpha_bar[t]).to(noisy)
+    share = model.split(model.net(noisy, own, None))[1]
+    assert share is not None
+    return bound.learned_variance(made, share.double(), t)
 
 
 @dataclass(frozen=True)
@@ -113,19 +135,21 @@ class Bits:
 
 
 def terms(
-    model: Diffusion, made: Schedule, x: Tensor, square: Tensor, seed: int = 0, clip: bool = False
+    model: Diffusion, made: Schedule, x: Tensor, square: Tensor | None, seed: int = 0, clip: bool = False
 ) -> Bits:
-    """Every term of the bound of one picture (1, 1, 8, 8), one draw of noise for each."""
+    """Every term of the bound of one picture (1, 1, 8, 8), one draw of noise for each.
+
+    Args:
+        square: σ² by t, (T + 1,); None takes what the network says.
+    """
     order = torch.cat(
         [torch.arange(2, made.T + 1), torch.ones(1, dtype=torch.long)]
     )  # as `bound.bound` draws
     noisy, clean = guesses(model, made, x, order, seed, clip)
     noisy, clean = (torch.cat([part[-1:], part[:-1]]) for part in (noisy, clean))  # from t = 1
-    inside, t = model.inside(x), torch.arange(2, made.T + 1)
-    error = (clean[1:] - inside).double().square().flatten(1).sum(1)
-    steps = bound.step_kl(made, t, error, x[0].numel(), square[t])
-    first = -bound.log_bin(inside, clean[:1], math.sqrt(float(square[1])), LEVELS).sum()
-    nats = torch.cat([first[None], steps])
+    inside, t = model.inside(x), torch.arange(1, made.T + 1)
+    spread = learned(model, made, noisy, t) if square is None else rows(square[t], noisy.double())
+    nats = bound.term(made, inside.expand_as(clean), clean, spread, t, LEVELS)
     shown = [i for i in stops(made.T)]
     return Bits(
         nats / math.log(2),
@@ -134,6 +158,14 @@ def terms(
         model.outside(noisy[shown]).squeeze(1).clamp(0, 1),
         model.outside(clean[shown]).squeeze(1).clamp(0, 1),
     )
+
+
+def spent(
+    model: Diffusion, made: Schedule, x: Tensor, kind: str, seed: int = 0, clip: bool = False
+) -> Bits:
+    """The `terms` of one picture with a σ² of `kinds_of` the model."""
+    square = None if kind == LEARNED else variance(model, made, kind, clip)
+    return terms(model, made, x, square, seed, clip)
 
 
 def captions(found: Bits) -> list[str]:

@@ -13,7 +13,8 @@ REFERENCES = [
     "Bao et al. 2022, arXiv:2201.06503 (best σ²)",
     BEYOND,
 ]
-MODEL = "ddpm-digits"
+MODEL, BOUND = "ddpm-digits", "vlb-digits"
+VARIANCE, MODELS = BESIDE = ("other σ²", "other models")
 
 stage = ui.stage("Bound, term by term", "A diffusion model is a code: so many bits at every step of noise.")
 stage.scenes(
@@ -33,47 +34,56 @@ stage.scenes(
                            step=40),
         "No digit": ui.scene("Random greys cost several times as many bits as a digit.",
                              image="random greys"),
-        "Blank": ui.scene("A blank paper costs more than a digit: the network has never seen one.",
-                          image="blank"),
+        "Trained on it": ui.scene("One chain, two networks: the one trained on the bound itself needs fewer bits.",
+                                  model=BOUND, kind="linear", T=100, variance=lens.LEARNED, beside=MODELS),
     }
 )  # fmt: skip
 
 
 @ui.cached
-def spent(kind: str, T: int, name: str, seed: int, clip: bool) -> dict[str, lens.Bits]:
-    model, made, x = ui.load(MODEL), lens.chain(kind, T), lens.picture(name)  # type: ignore[arg-type]
-    return {
-        which: lens.terms(model, made, x, lens.variance(model, made, which, clip), seed, clip)
-        for which in lens.VARIANCES
-    }
+def spent(trained: str, kind: str, T: int, name: str, seed: int, clip: bool) -> dict[str, lens.Bits]:
+    model, made, x = ui.load(trained), lens.chain(kind, T), lens.picture(name)  # type: ignore[arg-type]
+    return {which: lens.spent(model, made, x, which, seed, clip) for which in lens.kinds_of(model)}
 
 
 with stage.rail:
+    trained = ui.experiment("Model", family="diffusion", default=MODEL, only=lens.of_digits)
     name = ui.choice("Picture", lens.PICTURES, key="image", default="3", as_list=True)
-    variance = ui.choice("σ²", lens.VARIANCES, key="variance")
+    variance = ui.choice("σ²", lens.kinds_of(ui.load(trained)), key="variance")
     kind = ui.choice("Schedule", lens.KINDS, key="kind")
     T = ui.choice("Steps T", lens.LENGTHS, key="T", default=250)
+    beside = ui.choice("Beside it", BESIDE, key="beside")
     clip = ui.toggle("Clamp x̂₀ to [−1, 1]", False, key="clip")
     seed = ui.number("Seed", 0, 9999, 0, key="seed")
-every = spent(kind, T, name, seed, clip)
+asked = (kind, T, name, seed, clip)
+every = spent(trained, *asked)
 found = every[variance]
-ui.ahead(spent, *((each, T, name, seed, clip) for each in lens.KINDS if each != kind),
-         *((kind, each, name, seed, clip) for each in lens.LENGTHS[:-1] if each != T),
-         (kind, T, name, seed, not clip))  # fmt: skip
+if beside == VARIANCE:
+    others = {which: bits for which, bits in every.items() if which != variance}
+else:
+    own = {one: ui.load(one).variance for one in (MODEL, BOUND) if one != trained}
+    others = {f"{one}, {which}": spent(one, *asked)[which] for one, which in own.items()}
+    ui.ahead(spent, (MODEL, *asked), (BOUND, *asked))
+ui.ahead(spent, *((trained, each, T, name, seed, clip) for each in lens.KINDS if each != kind),
+         *((trained, kind, each, name, seed, clip) for each in lens.LENGTHS[:-1] if each != T),
+         (trained, kind, T, name, seed, not clip))  # fmt: skip
 count = len(found.times)
-film = ui.film(count, key="step", values=range(count), default=8, label="Frame", seconds=0.2)
+film = ui.film(count, key="step", values=range(count), default=8, label="t =", seconds=0.2,
+               names=found.times)  # fmt: skip
 D = 64
 
 with stage.picture:
     left, right = ui.columns([3, 1])
     with left:
-        for key, values, label, log in (
-            ("terms", found.terms, "bits of the step", True),
-            ("sum", found.so_far, "bits so far", False),
-        ):
-            fig, moves = figures.over_time(values, found.times, film.at, label, log)
-            ui.figure(fig, alt=f"{label} over t, logarithmic", key=key, share=0.5, film=film, frames=moves,
-                      data={"t": range(1, T + 1), "bits": values})  # fmt: skip
+        fig, moves = figures.over_time(found.terms, found.times, film.at, "bits of the step", True)
+        ui.figure(fig, alt="bits of the step over t, logarithmic", key="terms", share=0.4, film=film, frames=moves,
+                  data={"t": range(1, T + 1), "bits": found.terms})  # fmt: skip
+        called = variance if beside == VARIANCE else f"{trained}, {variance}"
+        curves = {f"{label}: {bits.total:.1f}": bits.so_far for label, bits in others.items()}
+        fig, moves = figures.over_time(found.so_far, found.times, film.at, "bits so far", False,
+                                       f"{called}: {found.total:.1f}", curves)  # fmt: skip
+        ui.figure(fig, alt=f"bits so far over t, logarithmic, beside those of {beside}", key="sum", share=0.6,
+                  film=film, frames=moves, data={"t": range(1, T + 1), "bits": found.so_far})  # fmt: skip
     with right:
         fig, moves = figures.two(found.noisy, found.clean, film.at)
         ui.figure(fig, alt="The picture with noise of this step, and below what the network guesses",
@@ -85,25 +95,26 @@ stage.equation(
     rf"L_T + \sum_{{t=2}}^{{{T}}} L_{{t-1}} + L_0 = {found.prior:.2f} + "
     rf"{found.total - found.prior - first:.1f} + {first:.1f} = {found.total:.1f}\ \text{{bits}}"
 )
+card = ui.card(trained)
+held, error = (card.get(part, {}).get("test/bpd") for part in ("metrics", "error"))
 stage.metrics(
-    {
-        "Bits per pixel": f"{found.total / D:.3f}",
-        "Half of them by": f"t = {found.half} of {T}",
-        **{f"With {which}": f"{bits.total:.1f}" for which, bits in every.items() if which != variance},
-    }
+    {"Bits per pixel": f"{found.total / D:.3f}", "Half of them by": f"t = {found.half} of {T}"}
+    | ({"All test digits": f"{held:.2f}" + (f" ± {error:.2f}" if error else "")} if held else {})
 )
 with stage.below:
     ui.notice(
         f"The picture costs {found.total:.1f} bits, of at most {D * math.log2(lens.LEVELS):.1f} for plain "
         f"grey levels; half are counted by t = {found.half}. L_T is the code of pure noise: no parameter is "
-        "in it. The sum bounds −log₂ p from above; each term is one draw of noise. The fitted σ² is made of "
+        "in it. The sum bounds −log₂ p from above; each term is one draw of noise. Of all test digits are shown "
+        f"the bits a pixel of {trained} on its own chain, {ui.load(trained).schedule.T} steps, all terms, with "
+        "their standard error. The fitted σ² is made of "
         "the network's mean error on other digits. [GM] §3.12 says that diffusion sidesteps the likelihood: "
         "this is a bound on it, term by term. " + SAID
     )
     cheapest = min(every, key=lambda which: every[which].total)
     ui.check(
         "Which σ² has the fewest bits here?",
-        lens.VARIANCES,
+        list(every),
         cheapest,
         "; ".join(f"{which}: {bits.total:.1f}" for which, bits in every.items()),
         veils=("numbers", "equation", "notice", "sum"),
@@ -113,9 +124,8 @@ with stage.below:
         from lab import weights
         from pages.diffusion.bound_terms import lens
 
-        model, made = weights.load({MODEL!r}), lens.chain({kind!r}, {T})
-        x, square = lens.picture({name!r}), lens.variance(model, made, {variance!r}, {clip})
-        bits = lens.terms(model, made, x, square, {seed}, {clip})
+        model, made = weights.load({ui.spelled(trained)}), lens.chain({kind!r}, {T})
+        bits = lens.spent(model, made, lens.picture({name!r}), {variance!r}, {seed}, {clip})
         result = [bits.total, bits.prior, float(bits.terms[0])]
         """,
         shows=[found.total, found.prior, first],
