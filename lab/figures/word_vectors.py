@@ -57,8 +57,8 @@ def word_map(
 def lead(fig: go.Figure, lines: np.ndarray) -> None:
     """The `labels.leaders` (3 N, 2) of points, as the last trace and under all others."""
     fig.add_scatter(
-        x=lines[:, 0], y=lines[:, 1], mode="lines", name="leader", hoverinfo="skip", showlegend=False, zorder=-1,
-        line={"width": 1.5, "color": theme.fade(theme.HIDDEN, 0.6)},
+        x=lines[:, 0], y=lines[:, 1], mode="lines", name="leader", hoverinfo="skip", showlegend=False,
+        line={"width": 1.5, "color": theme.fade(theme.HIDDEN, 0.6)}, zorder=-1,
     )  # fmt: skip
 
 

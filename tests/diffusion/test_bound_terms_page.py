@@ -117,7 +117,7 @@ def test_what_the_scenes_say() -> None:
 
 
 def test_each_scene_of_a_variance_shows_it_among_the_others() -> None:
-    """The three σ² are drawn in one picture, each scene has its own in front, and the order is what is said."""
+    """The three σ² are drawn in one picture, each scene's own in front, in the order that is said."""
     fronts, ends = [], {}
     for scene in ("1", "2", "3"):
         drawn = [line for line in figure(opened(scene=scene), "sum")[0]["figure"]["data"] if line.get("name")]

@@ -49,7 +49,7 @@ def test_what_the_scenes_say() -> None:
 
 
 def test_the_last_scenes_point_lies_between_the_arms() -> None:
-    """Above it and below it the density is an arm's, about its own it is not; the other point is on an arm."""
+    """Above and below the density is an arm's, about it it is not; the other point is on an arm."""
     page = opened(scene="9")
     (x, y), other = lens.read_points(scenes(page)["Off the data"].values["points"])[0].tolist()
     model = lens.exact(weights.load("realnvp-moons"))

@@ -142,14 +142,18 @@ def test_a_line_leads_from_every_dot_to_its_word(link, key, dots):
     header, frames = figure(opened(**link), key)
 
     def places(*traces):
-        return np.stack([np.concatenate([frames[f"data.{i}.{axis}"] for i in traces], 1) for axis in "xy"], -1)
+        return np.stack(
+            [np.concatenate([frames[f"data.{i}.{axis}"] for i in traces], 1) for axis in "xy"], -1
+        )
 
     points, words, lines = places(*dots), places(2), places(4 if key == "update" else 3)
     start, end = lines[:, ::3], lines[:, 1::3]
     assert np.isnan(lines[:, 2::3]).all() and start == pytest.approx(points, abs=1e-5)
     axes = header["figure"]["layout"]
     span = np.array([axes[f"{side}axis"]["range"][1] for side in "xy"])
-    away = abs(end - words) / (2 * span) * labels.ROOM  # in letters and lines, of the longest "mean v of 4 words"
+    away = (
+        abs(end - words) / (2 * span) * labels.ROOM
+    )  # in letters and lines, of the longest "mean v of 4 words"
     assert (away[..., 0] <= 9).all() and (away[..., 1] <= 0.31).all()
     on_the_way = np.einsum("tnk,tnk->tn", (end - start) / span, (words - start) / span)
     assert (on_the_way >= -1e-6).all()

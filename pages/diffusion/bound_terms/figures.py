@@ -13,7 +13,13 @@ BESIDE = (("dash", theme.BLUE), ("dot", theme.HIDDEN), ("dashdot", theme.PURPLE)
 
 
 def over_time(
-    values: Any, times: Any, at: int, ylabel: str, log: bool, name: str = "", others: Mapping[str, Any] | None = None
+    values: Any,
+    times: Any,
+    at: int,
+    ylabel: str,
+    log: bool,
+    name: str = "",
+    others: Mapping[str, Any] | None = None,
 ) -> tuple[go.Figure, dict[str, Any]]:
     """A curve (T,) over t = 1 … T on a logarithmic axis, with a point at the frame's t (trace 1).
 
@@ -25,7 +31,8 @@ def over_time(
     place = y[shown - 1]
     fig = go.Figure(
         [
-            go.Scatter(x=x, y=y, mode="lines", line={"width": 3.5, "color": theme.OUTPUT}, name=name, zorder=1),
+            go.Scatter(x=x, y=y, mode="lines", name=name, line={"width": 3.5, "color": theme.OUTPUT},
+                       zorder=1),
             go.Scatter(x=shown[at : at + 1], y=place[at : at + 1], mode="markers", hoverinfo="skip", zorder=2,
                        marker={"size": 15, "color": theme.VERMILLION}, showlegend=False),
         ]

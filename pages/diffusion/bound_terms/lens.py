@@ -160,9 +160,7 @@ def terms(
     )
 
 
-def spent(
-    model: Diffusion, made: Schedule, x: Tensor, kind: str, seed: int = 0, clip: bool = False
-) -> Bits:
+def spent(model: Diffusion, made: Schedule, x: Tensor, kind: str, seed: int = 0, clip: bool = False) -> Bits:
     """The `terms` of one picture with a σ² of `kinds_of` the model."""
     square = None if kind == LEARNED else variance(model, made, kind, clip)
     return terms(model, made, x, square, seed, clip)

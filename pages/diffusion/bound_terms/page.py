@@ -34,7 +34,7 @@ stage.scenes(
                            step=40),
         "No digit": ui.scene("Random greys cost several times as many bits as a digit.",
                              image="random greys"),
-        "Trained on it": ui.scene("One chain, two networks: the one trained on the bound itself needs fewer bits.",
+        "Trained on it": ui.scene("One chain, two networks: the one trained on the bound needs fewer bits.",
                                   model=BOUND, kind="linear", T=100, variance=lens.LEARNED, beside=MODELS),
     }
 )  # fmt: skip
@@ -76,8 +76,8 @@ with stage.picture:
     left, right = ui.columns([3, 1])
     with left:
         fig, moves = figures.over_time(found.terms, found.times, film.at, "bits of the step", True)
-        ui.figure(fig, alt="bits of the step over t, logarithmic", key="terms", share=0.4, film=film, frames=moves,
-                  data={"t": range(1, T + 1), "bits": found.terms})  # fmt: skip
+        ui.figure(fig, alt="bits of the step over t, logarithmic", key="terms", share=0.4, film=film,
+                  frames=moves, data={"t": range(1, T + 1), "bits": found.terms})  # fmt: skip
         called = variance if beside == VARIANCE else f"{trained}, {variance}"
         curves = {f"{label}: {bits.total:.1f}": bits.so_far for label, bits in others.items()}
         fig, moves = figures.over_time(found.so_far, found.times, film.at, "bits so far", False,
@@ -105,10 +105,10 @@ with stage.below:
     ui.notice(
         f"The picture costs {found.total:.1f} bits, of at most {D * math.log2(lens.LEVELS):.1f} for plain "
         f"grey levels; half are counted by t = {found.half}. L_T is the code of pure noise: no parameter is "
-        "in it. The sum bounds −log₂ p from above; each term is one draw of noise. Of all test digits are shown "
-        f"the bits a pixel of {trained} on its own chain, {ui.load(trained).schedule.T} steps, all terms, with "
-        "their standard error. The fitted σ² is made of "
-        "the network's mean error on other digits. [GM] §3.12 says that diffusion sidesteps the likelihood: "
+        "in it. The sum bounds −log₂ p from above; each term is one draw of noise. Of all test "
+        f"digits are shown the bits a pixel of {trained} on its own chain of {ui.load(trained).schedule.T} "
+        "steps, by all terms, with their standard error. The fitted σ² is made of the "
+        "network's mean error on other digits. [GM] §3.12 says that diffusion sidesteps the likelihood: "
         "this is a bound on it, term by term. " + SAID
     )
     cheapest = min(every, key=lambda which: every[which].total)
@@ -121,7 +121,7 @@ with stage.below:
     )
     ui.program(
         f"""
-        from lab import weights
+        from lab import experiments, weights
         from pages.diffusion.bound_terms import lens
 
         model, made = weights.load({ui.spelled(trained)}), lens.chain({kind!r}, {T})

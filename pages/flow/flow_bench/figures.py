@@ -52,6 +52,10 @@ def heat(log_p: Any, points: Any, reach: float) -> go.Figure:
 
 
 def plane_axes(fig: go.Figure, reach: float) -> None:
-    ticks = [2 * i for i in range(-int(reach), int(reach) + 1) if abs(2 * i) < reach]  # none is cut at the edge
+    ticks = [
+        2 * i for i in range(-int(reach), int(reach) + 1) if abs(2 * i) < reach
+    ]  # none is cut at the edge
     fig.update_xaxes(range=[-reach, reach], zeroline=False, constrain="domain", tickvals=ticks)
-    fig.update_yaxes(range=[-reach, reach], zeroline=False, scaleanchor="x", constrain="domain", tickvals=ticks)
+    fig.update_yaxes(
+        range=[-reach, reach], zeroline=False, scaleanchor="x", constrain="domain", tickvals=ticks
+    )

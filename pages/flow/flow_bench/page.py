@@ -27,7 +27,7 @@ stage.scenes(
                            model="naf-moons"),
         "Eight hills": ui.scene("One cloud becomes eight; thin bridges stay between them.",
                                 model="realnvp-eight", points="3 0"),
-        "Off the data": ui.scene("Between the moons' arms log p is far below that of the other point, on an arm.",
+        "Off the data": ui.scene("Between the moons' arms log p is far below that of the point on an arm.",
                                  points="0 0.25\n-1 1.5"),
     }
 )  # fmt: skip

@@ -42,7 +42,12 @@ def tree(
     ]
 
     def edges(
-        nodes: Sequence[int], color: str, width: float, opacity: float = 1.0, name: str = "", dash: str = "solid"
+        nodes: Sequence[int],
+        color: str,
+        width: float,
+        opacity: float = 1.0,
+        name: str = "",
+        dash: str = "solid",
     ) -> None:
         if not nodes:
             return

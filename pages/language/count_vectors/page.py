@@ -67,7 +67,10 @@ def decomposed(written, more, k, weighted):
 @ui.cached
 def mapped(written, more, k, weighted, n):
     """The words' places for every d, those of their labels, and the lines that lead there."""
-    points, shown = lens.planes(decomposed(written, more, k, weighted), n), read(written, more, k)[1].words[:n]
+    points, shown = (
+        lens.planes(decomposed(written, more, k, weighted), n),
+        read(written, more, k)[1].words[:n],
+    )
     span = labels.REACH * max(1e-6, float(points.abs().max()))
     places = labels.places(points, shown, span)
     return points, places, labels.leaders(points, places, shown, span), span
