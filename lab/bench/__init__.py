@@ -44,6 +44,10 @@ BENCHES = {
         "diffusion: likelihood by the ODE against torchdiffeq, DDIM against diffusers",
     ),
     "latents": ("lab.bench.latents", "latent variables on MNIST: the specification's numbers beside ours"),
+    "variational": (
+        "lab.bench.variational",
+        "small digits and known posteriors: clusters, estimators, proposals, black box, two modes",
+    ),
     "denoising": ("lab.bench.denoising", "diffusion in the plane: targets, schedules, lines, at one budget"),
     "mnist": (
         "lab.bench.mnist_diffusion",

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from lab.lenses.training import training_steps
 from modules.latent import vae
+from modules.latent.importance import defensive_weights
 from modules.latent.vae import VAE, gaussian_kl, reparameterize
 
 Walk = Literal["linear", "spherical"]
@@ -477,10 +478,27 @@ def grid_codes(model: VAE, extent: float, size: int) -> Tensor:
     raise ValueError(f"A grid over {model.latent_dim} dimensions is too large: only 1 or 2 can be covered.")
 
 
+PROPOSALS = {"encoder": 0.0, "prior": 1.0, "half of each": 0.5}  # name -> share of draws from the prior
+
+
 @torch.no_grad()
-def importance(model: VAE, x: Tensor, samples: int, seed: int) -> Tensor:
-    """(S,) log importance weights of one x (1, ...), reproducible."""
-    return model.log_weights(x, samples, torch.Generator().manual_seed(seed))[:, 0]
+def importance(model: VAE, x: Tensor, samples: int, seed: int, proposal: str = "encoder") -> Tensor:
+    """(S,) log importance weights of one x (1, ...), reproducible.
+
+    Args:
+        proposal: one of PROPOSALS; a mixture wants a q(z|x) that is the encoder's Gaussian, and the prior
+            N(0, I).
+    """
+    generator = torch.Generator().manual_seed(seed)
+    if not 0 < PROPOSALS[proposal] < 1:
+        return model.log_weights(x, samples, generator, proposal)[:, 0]  # type: ignore[arg-type]
+
+    def log_joint(z: Tensor) -> Tensor:
+        told = [model.log_likelihood(x, part[:, None])[:, 0] for part in z.split(1000)]
+        return torch.cat(told) + model.prior.log_prob(z)
+
+    mean, log_var = (part[0] for part in model.encode_parameters(x))
+    return defensive_weights(log_joint, mean, log_var, samples, PROPOSALS[proposal], generator)
 
 
 def weighted_bounds(log_weights: Tensor, sizes: Sequence[int]) -> list[float]:

@@ -68,6 +68,12 @@ class LinearGaussianPosterior:
         marginal = w @ w.T + self.variance * torch.eye(len(w)).to(w)
         return MultivariateNormal(x.new_zeros(len(w)), marginal).log_prob(x)
 
+    def log_joint(self, x: Tensor, z: Tensor) -> Tensor:
+        """log p(x, z) of x (..., D) and z (..., K): (...,)."""
+        left = (x - z @ self.loadings.T).square().sum(-1) / self.variance + z.square().sum(-1)
+        size = x.shape[-1] * (LOG_2PI + math.log(self.variance)) + z.shape[-1] * LOG_2PI
+        return -0.5 * (size + left)
+
     def reconstruction(self, x: Tensor, mean: Tensor, covariance: Tensor) -> Tensor:
         """E_q log p(x|z) = −½ D log 2πσ² − (‖x − W m‖² + tr W V Wᵀ) / 2σ²."""
         w = self.loadings

@@ -7,6 +7,10 @@ The estimate of p is unbiased, its logarithm is biased low by Jensen: naive Mont
 the same bound with a poor q ([GM] §3.3.2 and [BB] leave the bias out). How poor a q is, the effective
 sample size (Σw)²/Σw² says. With q the posterior every w is p(x): no variance at all.
 
+Where q has thinner tails than the posterior, w has no bound; drawn in part from the prior, from
+α p(z) + (1 − α) q(z), none is above p(x|z)/α (a defensive mixture): of use where the prior finds the
+posterior at all, in few dimensions.
+
 A larger K tightens the bound and weakens what an encoder learns from it: the gradient's mean falls faster
 than its spread, signal to noise like 1/√K ([GM] §3.11.3 speaks of a higher variance). The doubly
 reparametrised gradient Σ_k (w_k/Σw)² ∂ log w_k/∂z ∂z/∂φ has the same mean, and its ratio rises.
@@ -14,7 +18,8 @@ reparametrised gradient Σ_k (w_k/Σw)² ∂ log w_k/∂z ∂z/∂φ has the sam
 Shapes: log w (K, ...), samples in front; nats.
 
 References: Burda, Grosse, Salakhutdinov 2016, arXiv:1509.00519; Rainforth et al. 2018, arXiv:1802.04537;
-Tucker, Lawson, Gu, Maddison 2019, arXiv:1810.04152; [GM] §3.11.3; [UDL] §17.8.1; [BB] §6.
+Tucker, Lawson, Gu, Maddison 2019, arXiv:1810.04152; Hesterberg 1995 (defensive mixture); [GM] §3.11.3;
+[UDL] §17.8.1; [BB] §6.
 """
 
 import math
@@ -22,6 +27,8 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
+
+from modules.latent.variational import log_q
 
 
 def log_mean_weight(log_w: Tensor) -> Tensor:
@@ -32,6 +39,35 @@ def log_mean_weight(log_w: Tensor) -> Tensor:
 def effective_samples(log_w: Tensor) -> Tensor:
     """(Σw)²/Σw², from 1 to K."""
     return (2 * log_w.logsumexp(0) - (2 * log_w).logsumexp(0)).exp()
+
+
+def defensive_weights(
+    log_joint: Callable[[Tensor], Tensor],
+    mean: Tensor,
+    log_var: Tensor,
+    samples: int,
+    share: float = 0.5,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """log w (S,) of draws of which about `share` come from the prior N(0, I), the others from q.
+
+        w = p(x, z) / (α p(z) + (1 − α) q(z)),   α the share: 1 is the prior alone, 0 is q alone
+
+    Args:
+        log_joint: z (S, K) -> log p(x, z) (S,).
+        mean, log_var: (K,) of q.
+
+    Raises:
+        ValueError: share is no share.
+    """
+    if not 0 <= share <= 1:
+        raise ValueError(f"share is {share}: it must be from 0 to 1.")
+    noise = torch.randn(samples, len(mean), generator=generator, dtype=mean.dtype, device=mean.device)
+    coin = torch.rand(samples, 1, generator=generator, dtype=mean.dtype, device=mean.device)
+    z = torch.where(coin < share, noise, mean + (0.5 * log_var).exp() * noise)
+    parts = [log_q(z, torch.zeros_like(mean), torch.zeros_like(mean)), log_q(z, mean, log_var)]
+    shares = mean.new_tensor([share, 1 - share]).log()
+    return log_joint(z) - torch.logaddexp(shares[0] + parts[0], shares[1] + parts[1])
 
 
 def bound_gap(variance: Tensor, evidence: Tensor, samples: int) -> Tensor:

@@ -61,6 +61,24 @@ def test_games_bench_judges_generators_of_mnist_beside_test_digits(real_data) ->
         assert row.unit == "precision" and "recall 0." in row.note and "FD of cnn-mnist" in row.note
 
 
+@pytest.mark.heavy
+def test_variational_bench_has_a_row_for_every_case() -> None:
+    from lab.bench import variational
+
+    rows = variational.measure(quick=True)
+    names = [row.case.partition(":")[0] for row in rows]
+    assert {name: names.count(name) for name in names} == {
+        "clusters": 5, "estimators": 5, "bits": 2, "noise": 4, "black box": 2, "proposals": 9,
+    }  # fmt: skip
+    assert all(math.isfinite(row.ours) and "seeds" in row.note for row in rows)
+    told = {row.case: row.ours for row in rows}
+    assert told["noise: vae-digits, mean"] < min(1, told["noise: vae-digits, with the decoder's noise"])
+    flat = torch.ones(3, 1, 8, 8)
+    board = (torch.arange(8)[:, None] + torch.arange(8)) % 2 * 2.0 - 1
+    assert variational.high_frequency(flat) == pytest.approx(0.0, abs=1e-12)
+    assert variational.high_frequency(board.expand(3, 1, 8, 8)) == pytest.approx(64.0)
+
+
 def test_claims_bench_has_a_row_for_every_case() -> None:
     from lab.bench import claims, digit_games
     from lab.lenses import recipe

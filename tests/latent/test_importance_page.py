@@ -14,6 +14,7 @@ from torch.distributions import Normal
 from lab import weights
 from lab.lenses import latent
 from modules.latent.vae import VAE
+from pages.latent.latent_space import common
 
 DRAWS = 10_000
 
@@ -70,3 +71,28 @@ def test_the_plane_shows_the_exact_evidence() -> None:
         log_w = flat.log_likelihood(x, z)[:, 0] + (Normal(0, 1).log_prob(z) - wide.log_prob(z)).sum((1, 2))
     assert exact == pytest.approx((log_w.logsumexp(0) - math.log(20_000)).item(), abs=0.06)
     assert last[-2] < exact + 0.3
+
+
+@pytest.mark.heavy
+@torch.no_grad()
+def test_other_proposals_weigh_the_same_integral() -> None:
+    """By the plane's exact evidence: all are unbiased, and the prior's draws count least."""
+    model = weights.load("vae2d-mnist")
+    shelf = latent.examples(*common.examples(common.kinds(28)[0], 28))
+    x = latent.as_input(model, shelf[0][1])
+    exact = latent.grid_posterior(model, x).log_evidence
+    for proposal in latent.PROPOSALS:
+        log_w = latent.importance(model, x, DRAWS, 1, proposal)
+        assert latent.weighted_bounds(log_w, [DRAWS])[0] == pytest.approx(
+            exact, abs=5 * latent.error(log_w) + 0.02
+        )
+    by = {p: latent.effective_sample_size(latent.importance(model, x, DRAWS, 1, p)) for p in latent.PROPOSALS}
+    assert by["prior"] < by["half of each"] / 2 < by["half of each"] < by["encoder"]
+
+
+def test_the_proposal_is_chosen_where_its_density_is_known() -> None:
+    prior, half = (
+        spoken(film(opened(s=500, by=by), "s")["equations"][7])[-2:] for by in ("prior", "half of each")
+    )
+    assert prior[1] == half[1] and prior[0] < half[0] < half[1] + 0.3
+    assert "half of each" not in opened(model="vamp-digits").selectbox(key="by").options

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from modules.latent.elbo import LinearGaussianPosterior
 from modules.latent.vae import gaussian_kl
-from modules.latent.variational import amortisation_gaps, local_vi, mean_field
+from modules.latent.variational import Estimator, amortisation_gaps, local_vi, mean_field
 
 INNER = [0, 1, 2, 5, 10, 20, 50, 100]  # steps of local inference
 DATA, LATENT = 3, 2
@@ -61,21 +61,19 @@ def draw(exact: LinearGaussianPosterior, count: int, seed: int) -> Tensor:
     return z @ exact.loadings.T + math.sqrt(exact.variance) * noise
 
 
-def story(exact: LinearGaussianPosterior, x: Tensor, rank: int, spread: float, seed: int) -> Story:
-    """The encoder answers N(A x, spread I); then INNER steps of Adam on every μ and log σ²."""
-
-    def log_joint(z: Tensor) -> Tensor:  # (S, N, 2) -> (S, N)
-        error = (x - z @ exact.loadings.T).square().sum(-1) / exact.variance
-        scale = DATA * math.log(2 * math.pi * exact.variance) + LATENT * math.log(2 * math.pi)
-        return -0.5 * (scale + error + z.square().sum(-1))
-
+def story(
+    exact: LinearGaussianPosterior, x: Tensor, rank: int, spread: float, seed: int,
+    estimator: Estimator = "pathwise",
+) -> Story:  # fmt: skip
+    """The encoder answers N(A x, spread I); then INNER steps of Adam on every μ and log σ², by this estimator
+    of the gradient."""
     mean = x @ encoder(exact, rank).T
     log_var = torch.full_like(mean, math.log(spread))
     rows = [bounds(exact, x, mean, log_var)]
     for before, steps in pairwise(INNER):
         mean, log_var, _ = local_vi(
-            log_joint, mean, log_var, steps=steps - before, samples=32, lr=0.1,
-            generator=torch.Generator().manual_seed(seed + steps),
+            lambda z: exact.log_joint(x, z), mean, log_var, steps=steps - before, samples=32, lr=0.1,
+            estimator=estimator, generator=torch.Generator().manual_seed(seed + steps),
         )  # fmt: skip
         rows.append(bounds(exact, x, mean, log_var))
     means = torch.linalg.solve(exact.precision, exact.loadings.T @ x.T).T / exact.variance

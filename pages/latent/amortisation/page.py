@@ -9,6 +9,7 @@ from pages.latent.latent_space import common
 from pages.latent.latent_space import figures as sheets
 
 REFERENCES = [
+    "Ranganath, Gerrish and Blei 2014, Black box variational inference, arXiv:1401.0118",
     "Cremer, Li and Duvenaud 2018, Inference suboptimality in variational autoencoders, arXiv:1801.03558",
     "[GM] §3.9 (which speaks of N pairs: they are 2kN numbers)",
 ]
@@ -29,14 +30,18 @@ stage.scenes(
                                 view=VIEWS[1]),
         "Refined": ui.scene("Fifty steps on each digit win it back; what stays is the diagonal Gaussian's.",
                             view=VIEWS[1], n=50),
+        "Black box": ui.scene("From values of log p(x, z) alone, by the score: a noisy climb, the same end.",
+                              by="score", n=100),
     }
 )  # fmt: skip
 
 
 @ui.cached
-def story(loadings, variance: float, count: int, rank: int, spread: float, seed: int) -> lens.Story:
+def story(
+    loadings, variance: float, count: int, rank: int, spread: float, seed: int, way: variational.Estimator
+) -> lens.Story:
     exact = lens.model(loadings, variance)
-    return lens.story(exact, lens.draw(exact, count, seed), rank, spread, seed)
+    return lens.story(exact, lens.draw(exact, count, seed), rank, spread, seed, way)
 
 
 @ui.cached
@@ -99,17 +104,22 @@ def linear() -> None:
             ui.warning(said)
         variance = ui.slider("Noise σ²", 0.1, 2.0, 0.5, key="s2", step=0.1)
         count = ui.slider("Data N", 2, 16, 8, key="N")
+        way = ui.choice(
+            "Gradient by", ["pathwise", "score"], key="by", as_list=True,
+            help="The score asks for values of log p(x, z) alone: black-box inference",
+        )  # fmt: skip
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     film = ui.film(len(lens.INNER), key="n", values=lens.INNER, label="Steps", seconds=0.8)
-    told = story(loadings, variance, count, rank, spread, seed)
+    told = story(loadings, variance, count, rank, spread, seed, way)
     ui.ahead(first, ("vae-digits",))
     ui.ahead(
         story,
-        *((loadings, variance, count, each, spread, seed) for each in ui.near(rank, 0, 2, 1)),
-        *((loadings, variance, count, rank, each, seed) for each in ui.near(spread, 0.05, 1.0, 0.05)),
-        *((loadings, each, count, rank, spread, seed) for each in ui.near(variance, 0.1, 2.0, 0.1)),
-        *((loadings, variance, each, rank, spread, seed) for each in ui.near(count, 2, 16, 1)),
-        (loadings, variance, count, rank, spread, min(999, seed + 1)),
+        *((loadings, variance, count, each, spread, seed, way) for each in ui.near(rank, 0, 2, 1)),
+        *((loadings, variance, count, rank, each, seed, way) for each in ui.near(spread, 0.05, 1.0, 0.05)),
+        *((loadings, each, count, rank, spread, seed, way) for each in ui.near(variance, 0.1, 2.0, 0.1)),
+        *((loadings, variance, each, rank, spread, seed, way) for each in ui.near(count, 2, 16, 1)),
+        (loadings, variance, count, rank, spread, min(999, seed + 1), way),
+        (loadings, variance, count, rank, spread, seed, "pathwise" if way == "score" else "score"),
     )
     with stage.picture:
         left, right = ui.columns(2)
@@ -123,6 +133,12 @@ def linear() -> None:
             f"{2 * lens.LATENT * count} numbers here, and climbs anew for each x; the encoder keeps "
             f"{lens.LATENT * lens.DATA + 1} whatever N is, and answers at once. No steps win back what the "
             "family lacks: a diagonal q cannot turn."
+            + (
+                " The score weighs draws by log p(x, z) − log q(z), of which it asks no slope: inference "
+                "for a model that is a black box."
+                if way == "score"
+                else ""
+            )
         )
         ask(told, film.at)
         ui.program(
@@ -131,7 +147,7 @@ def linear() -> None:
 
             exact = lens.model({loadings}, {variance!r})
             x = lens.draw(exact, {count}, {seed})
-            told = lens.story(exact, x, {rank}, {spread!r}, {seed})
+            told = lens.story(exact, x, {rank}, {spread!r}, {seed}, {way!r})
             result = [float(told.log_p.mean()), float(told.best.mean()), *told.bounds.mean(1).tolist()]
             """,
             shows=[float(told.log_p.mean()), float(told.best.mean()), *told.bounds.mean(1).tolist()],

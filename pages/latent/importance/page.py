@@ -1,7 +1,8 @@
 """Importance weights: more draws of the encoder, a tighter bound."""
 
-from lab import ui
+from lab import experiments, ui
 from lab.lenses import latent
+from modules.latent import importance
 from modules.latent.vae import VAE
 from pages.latent.importance import figures
 from pages.latent.latent_space import common
@@ -22,13 +23,17 @@ stage.scenes(
                                      model="vae-mnist", s=500),
         "No digit at all": ui.scene("The encoder guesses badly at a box, and few draws carry the weight.",
                                     a="box", s=500),
+        "By the prior": ui.scene("Drawn from the prior, one weight of five hundred may be all there is.",
+                                 by="prior", s=500),
+        "Half of each": ui.scene("Half the draws from the prior bound every weight, and little is lost.",
+                                 by="half of each", s=500),
     }
 )  # fmt: skip
 
 
 @ui.cached
-def weights_of(name: str, x, seed: int):
-    return latent.importance(ui.load(name), x, DRAWS, seed)
+def weights_of(name: str, x, seed: int, proposal: str):
+    return latent.importance(ui.load(name), x, DRAWS, seed, proposal)
 
 
 @ui.cached
@@ -42,10 +47,13 @@ with stage.rail:
     name = ui.experiment("Model", family="latent", key="model", default=common.START, only=common.weighs)
     shelf = common.shelf(name, common.weighs)
     a = common.digit("a", name, shelf)
+    mixes = common.fits(experiments.find(name.partition("/")[0]))  # q(z|x) is known of any z
+    ways = [way for way in latent.PROPOSALS if mixes or way != "half of each"]
+    proposal = ui.choice("Drawn from", ways, key="by", as_list=True)
     seed = ui.number("Seed of the draws", 0, 999, 0, key="seed")
 film = ui.film(len(SIZES), key="s", values=SIZES, default=1, label="S =", seconds=0.6)
-log_weights = weights_of(name, a.x, seed)
-ui.ahead(weights_of, (name, a.x, min(999, seed + 1)))
+log_weights = weights_of(name, a.x, seed, proposal)
+ui.ahead(weights_of, (name, a.x, min(999, seed + 1), proposal))
 exact = evidence(name, a.x) if ui.load(name).latent_dim <= 2 else None
 bounds = latent.weighted_bounds(log_weights, SIZES)
 scatter = latent.scatter(log_weights, SIZES, BINS, exact)
@@ -76,6 +84,7 @@ with stage.picture:
             alt=f"The bound climbs from {bounds[0]:.2f} at one draw to {bounds[-1]:.2f} nats at 500",
             data={"S": SIZES, "L_S": bounds},
         )  # fmt: skip
+below = {"encoder": "q(z_s|x)", "prior": "p(z_s)"}.get(proposal, r"\frac12p(z_s)+\frac12q(z_s|x)")
 with stage.foot:
     film.bar(
         captions=[
@@ -84,7 +93,7 @@ with stage.foot:
             for s, bound in zip(SIZES, bounds, strict=True)
         ],
         equations=[
-            rf"L_{{{s}}}=E\;\log\;\frac1{{{s}}}\sum_{{s=1}}^{{{s}}}\frac{{p(x|z_s)\,p(z_s)}}{{q(z_s|x)}}"
+            rf"L_{{{s}}}=E\;\log\;\frac1{{{s}}}\sum_{{s=1}}^{{{s}}}\frac{{p(x|z_s)\,p(z_s)}}{{{below}}}"
             rf"\approx{bound:.3f}" + (rf",\qquad\log\,p(x)={exact:.2f}" if exact is not None else "")
             for s, bound in zip(SIZES, bounds, strict=True)
         ],
@@ -97,7 +106,9 @@ with stage.below:
         "In expectation ELBO = L₁ ≤ L₅₀₀ ≤ log p(x). "
         f"Here L₅₀₀ is {bounds[-1]:.2f} ± {error:.2f}, {bounds[-1] - bounds[0]:.2f} nats above the estimate "
         f"of L₁. 500 draws are worth {effective:.0f} equally weighted ones; the standard error is too small "
-        "where few draws carry all the weight."
+        "where few draws carry all the weight. The mean of the weights is right whatever they are drawn "
+        "from; a q that misses a part of the posterior has rare, huge weights there, and a part of the draws "
+        "from the prior bounds them."
     )
     gain = bounds[SIZES.index(10)] - bounds[0]
     rest = bounds[-1] - bounds[SIZES.index(10)]
@@ -116,16 +127,17 @@ with stage.below:
 
         model = weights.load({ui.spelled(name)})
         x = {a.program}
-        log_weights = latent.importance(model, x, {DRAWS}, {seed})
+        log_weights = latent.importance(model, x, {DRAWS}, {seed}, {proposal!r})
         result = latent.weighted_bounds(log_weights, {SIZES})
         """,
         shows=bounds,
     )
     ui.source(
-        VAE.log_weights, VAE.iwae, latent.weighted_bounds, latent.effective_sample_size,
-        latent.grid_posterior,
+        VAE.log_weights, VAE.iwae, importance.defensive_weights, latent.weighted_bounds,
+        latent.effective_sample_size, latent.grid_posterior,
         references=[
             *common.REFERENCES,
             "Burda, Grosse and Salakhutdinov 2016, Importance Weighted Autoencoders, arXiv:1509.00519",
+            "Hesterberg 1995, Weighted average importance sampling and defensive mixture distributions",
         ],
     )  # fmt: skip
