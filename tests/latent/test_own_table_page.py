@@ -11,23 +11,24 @@ from sklearn.mixture import GaussianMixture
 
 from lab import weights
 from lab.ui import models
+from pages.latent.own_table import data as tables
 from pages.latent.own_table import lens
 
 GERMAN = "Tag;Höhe;Art\n" + "".join(f"{1 + i % 28:02}.01.2020;{i % 9},5;rot\n" for i in range(60))
 
 
-def whole(data: lens.Data, kind: str, most: int) -> lens.Compared:
+def whole(data: tables.Data, kind: str, most: int) -> lens.Compared:
     *_, (share, found) = lens.compared(data, kind, most)
     assert share == 1
     return found
 
 
 @pytest.fixture(scope="module")
-def geyser() -> lens.Data:
-    return lens.read(lens.geyser(), "", "mixture")
+def geyser() -> tables.Data:
+    return tables.read(tables.geyser(), "", "mixture")
 
 
-def test_one_gaussian_is_its_closed_form(geyser: lens.Data) -> None:
+def test_one_gaussian_is_its_closed_form(geyser: tables.Data) -> None:
     """log p at the maximum is −D/2 ln 2πe − ½ ln |S|; floors of 1e-3 change it in the third place."""
     row = whole(geyser, "mixture", 1).rows[0]
     S = torch.cov(geyser.train.T, correction=0)
@@ -35,7 +36,7 @@ def test_one_gaussian_is_its_closed_form(geyser: lens.Data) -> None:
     assert row["bic"] == pytest.approx(5 * math.log(192) + 2 * 192 * row["nll"])
 
 
-def test_bic_is_that_of_scikit_learn(geyser: lens.Data) -> None:
+def test_bic_is_that_of_scikit_learn(geyser: tables.Data) -> None:
     found = whole(geyser, "mixture", 3)
     x = geyser.train.numpy()
     for size in (1, 2):
@@ -44,8 +45,8 @@ def test_bic_is_that_of_scikit_learn(geyser: lens.Data) -> None:
     assert found.best("bic") == 2
 
 
-def test_a_density_has_mass_one(geyser: lens.Data) -> None:
-    x, y = lens.plane(geyser)
+def test_a_density_has_mass_one(geyser: tables.Data) -> None:
+    x, y = tables.plane(geyser)
     for kind, most in (("mixture", 2), ("factor analysis", 1)):
         p = lens.density(whole(geyser, kind, most).models[-1], geyser).numpy()
         mass = np.trapezoid(np.trapezoid(p, x.numpy(), axis=1), y.numpy())
@@ -53,7 +54,7 @@ def test_a_density_has_mass_one(geyser: lens.Data) -> None:
 
 
 def test_states_are_the_storms() -> None:
-    data = lens.read(lens.tides(), "", "HMM")
+    data = tables.read(tables.tides(), "", "HMM")
     assert data.names == ["Wind", "Welle"] and data.train.shape == (14, 20, 2)
     found = whole(data, "HMM", 2)
     state = lens.belief(found.models[1], "HMM", data)
@@ -62,7 +63,7 @@ def test_states_are_the_storms() -> None:
     assert wind[hard].min() > 6 and found.best("bic") == 2 and hard[:-1].eq(hard[1:]).double().mean() > 0.85
 
 
-def test_a_fit_repeats_and_leaves_the_generator_alone(geyser: lens.Data) -> None:
+def test_a_fit_repeats_and_leaves_the_generator_alone(geyser: tables.Data) -> None:
     before = torch.get_rng_state()
     rows = [whole(geyser, kind, 2).rows for kind in ("mixture", "mixture")]
     assert rows[0] == rows[1] and torch.equal(torch.get_rng_state(), before)
@@ -73,7 +74,7 @@ def test_the_poster() -> None:
     shown = metrics(page)
     assert shown["Best by BIC"] == "2" and shown["Fitted on"] == "192 rows"
     assert "Best by BIC" in film(page, "size")["captions"][1]
-    data = lens.read(lens.geyser(), "", "mixture")
+    data = tables.read(tables.geyser(), "", "mixture")
     bic = whole(data, "mixture", 6).rows[1]["bic"]
     assert spoken(film(page, "size")["equations"][1])[-1] == pytest.approx(bic, abs=0.1)
 
@@ -113,7 +114,7 @@ def test_what_cannot_be_fitted_is_one_sentence(own: dict[str, str], words: str) 
 @pytest.mark.parametrize("example", ["geyser", "irises"])
 def test_every_model_fits_every_example(example: str) -> None:
     for kind in lens.MODELS:
-        data = lens.read(lens.EXAMPLES[example](), "", kind)
+        data = tables.read(tables.EXAMPLES[example](), "", kind)
         found = whole(data, kind, 2)
         assert all(math.isfinite(v) for row in found.rows for v in row.values())
         assert all(len(lens.belief(model, kind, data)) == len(data.rows) for model in found.models)

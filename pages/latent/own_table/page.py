@@ -3,10 +3,11 @@
 from lab import ui
 from lab.ui import access
 from modules.latent import em
-from pages.latent.own_table import figures, lens
+from pages.latent.own_table import data as tables
+from pages.latent.own_table import figures, lens, words
 
 OWN = "Own table"
-TYPED = lens.geyser()[:520].rpartition("\n")[0]
+TYPED = tables.geyser()[:520].rpartition("\n")[0]
 UNITS = {"HMM": "an example"}
 REFERENCES = [
     "Schwarz 1978, Estimating the dimension of a model (BIC)",
@@ -36,8 +37,8 @@ stage.scenes(
 
 
 @ui.cached
-def table(text: str, columns: str, kind: str) -> lens.Data:
-    return lens.read(text, columns, kind)
+def table(text: str, columns: str, kind: str) -> tables.Data:
+    return tables.read(text, columns, kind)
 
 
 def draw(found: lens.Compared, at: int, film=None) -> None:
@@ -49,7 +50,7 @@ def draw(found: lens.Compared, at: int, film=None) -> None:
     names, two = data.names, len(data.names) == 2 and kind != "HMM"
     with left:
         if two:
-            x, y = lens.plane(data)
+            x, y = tables.plane(data)
             grounds = [lens.density(model, data) for model in found.models]
             top = float(max(p.max() for p in grounds[:2]))
             fig = figures.ground(data.rows, x, y, grounds[at - 1], names, top)
@@ -59,10 +60,10 @@ def draw(found: lens.Compared, at: int, film=None) -> None:
             said = [lens.belief(model, kind, data) for model in found.models]
             discrete = kind in ("mixture", "HMM")
             colours = [figures.classes(v) if discrete else v.tolist() for v in said]
-            across, up, axes = lens.places(data)
+            across, up, axes = tables.places(data)
             fig = figures.beliefs(across, up, colours[at - 1], axes, bool(data.length), not discrete)
             moves = {"data.0.marker.color": colours}
-            alt = f"Rows of the table, coloured by {lens.COLOURS[kind]}"
+            alt = f"Rows of the table, coloured by {words.COLOURS[kind]}"
         ui.figure(fig, key="rows", share=1.0, film=film, frames=moves if film else None, alt=alt,
                   data={name: data.rows[:, i] for i, name in enumerate(names)})  # fmt: skip
     with right:
@@ -77,14 +78,14 @@ def draw(found: lens.Compared, at: int, film=None) -> None:
 
 def rows_alone() -> None:
     """The table before anything is fitted to it."""
-    across, up, axes = lens.places(data)
+    across, up, axes = tables.places(data)
     fig = figures.beliefs(across, up, [figures.PLAIN] * len(up), axes, bool(data.length), False)
     ui.figure(fig, key="rows", share=0.8, alt="Rows of the table",
               data={name: data.rows[:, i] for i, name in enumerate(data.names)})  # fmt: skip
 
 
 with stage.rail:
-    source = ui.choice("Data", [*lens.EXAMPLES, OWN], key="data", as_list=True)
+    source = ui.choice("Data", [*tables.EXAMPLES, OWN], key="data", as_list=True)
     kind = ui.choice("Model", list(lens.MODELS), key="model", as_list=True)
     wanted = ui.text("Columns, with commas between", "", key="columns", max_chars=200, area=False,
                      help="By name or number. Empty: all columns of numbers.")  # fmt: skip
@@ -95,7 +96,7 @@ with stage.below:
                        max_chars=200_000, area=True)  # fmt: skip
         ui.upload("CSV", into="table")
     else:
-        text = lens.EXAMPLES[source]()
+        text = tables.EXAMPLES[source]()
 try:
     data = table(text, wanted.strip(), kind)
 except ValueError as error:
@@ -123,7 +124,7 @@ bic, held = found.best("bic"), found.best("held")
 with stage.picture:
     draw(found, film.at + 1, film)
 with stage.foot:
-    film.bar(captions=lens.captions(found, kind, unit), equations=lens.equations(found, len(data.train)))
+    film.bar(captions=words.captions(found, kind, unit), equations=words.equations(found, len(data.train)))
 stage.metrics(
     {
         "Fitted on": f"{len(data.train)} × {data.length} rows" if data.length else f"{len(data.train)} rows",
@@ -142,7 +143,7 @@ with stage.below:
         "parameters: p ln N is its price for them; a network's many parameters do not all serve, so BIC is "
         "hard on flows"
         + (", and the step of a flow is chosen on what is held out." if kind == "flow" else ".")
-        + f" The picture's colours are {lens.COLOURS[kind]}." * (kind == "HMM" or len(data.names) != 2)
+        + f" The picture's colours are {words.COLOURS[kind]}." * (kind == "HMM" or len(data.names) != 2)
     )
     ui.check(
         "Which size does BIC choose?", [str(k) for k in range(1, count + 1)], str(bic),
@@ -157,9 +158,10 @@ with stage.below:
     else:
         ui.program(
             f"""
+            from pages.latent.own_table import data as tables
             from pages.latent.own_table import lens
 
-            data = lens.read(lens.EXAMPLES[{source!r}](), {wanted.strip()!r}, {kind!r})
+            data = tables.read(tables.EXAMPLES[{source!r}](), {wanted.strip()!r}, {kind!r})
             *_, (_, found) = lens.compared(data, {kind!r}, {most})
             row = found.rows[{film.at}]
             result = [row["bic"], row["held"]]
