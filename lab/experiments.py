@@ -85,6 +85,15 @@ class Experiment:
             if whole and (folder.parent == ZOO or has_card(folder)):  # a damaged run stops no other
                 yield folder
 
+    def trained_in(self, folder: Path) -> "Experiment":
+        """The experiment as it was trained in one of `weight_folders`: an own run may have other options than
+        the recipe."""
+        if folder.parent == ZOO:
+            return self
+        run = copy.copy(self)
+        run.__dict__["config"] = {**self.config, **read_card(folder)["config"]}
+        return run
+
     @cached_property
     def card(self) -> dict[str, Any] | None:
         return read_card(self.weights) if self.weights else None

@@ -9,6 +9,8 @@ from torch import Tensor
 
 from datamodules.tokenizer import CharTokenizer, Tokenizer, WordTokenizer
 from lab.errors import UserError
+from lab.experiments import Experiment
+from lab.lenses import surfaces
 from lab.lenses import text as texts
 from modules.language.ngram import NGram
 
@@ -22,6 +24,11 @@ PETS = "\n".join(
 )  # fmt: skip
 SAN = "\n".join(["in san francisco"] * 8 + [f"{w} glasses" for w in ("my", "the", "reading", "new")])
 CORPORA = {"Sam": SAM, "Pets": PETS, "Francisco": SAN}
+
+
+def of_ngrams(entry: Experiment) -> bool:
+    """Whether an experiment counts n-grams."""
+    return surfaces.is_a(entry, NGram)
 
 
 @dataclass(frozen=True)

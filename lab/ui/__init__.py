@@ -24,7 +24,18 @@ from lab.ui.figures import button_figure, clickable, figure, selected_cell, sele
 from lab.ui.films import film
 from lab.ui.idle import ahead
 from lab.ui.language import beginning, language_model, language_models, next_token_model
-from lab.ui.models import cached, card, experiment, history, load, read_history, spelled, trained
+from lab.ui.models import (
+    cached,
+    card,
+    experiment,
+    folder,
+    history,
+    load,
+    read_history,
+    recipe,
+    spelled,
+    trained,
+)
 from lab.ui.navigation import course_map, navigation, page_link, pages, tile
 from lab.ui.page import check, equation, notice, program, source, stop, wait
 from lab.ui.ranges import near
@@ -44,10 +55,10 @@ __all__ = [
     "Beside", "Rewind", "action", "ahead", "ask_password", "beginning", "browser_keys", "button",
     "button_figure", "cached", "caption", "card", "cells", "check", "choice", "clickable", "code",
     "columns", "container", "course_map", "divider", "draw", "equation", "expander", "experiment", "figure",
-    "film", "found", "found_ahead", "gate", "guard", "held_text", "history", "ink", "job", "json",
+    "film", "folder", "found", "found_ahead", "gate", "guard", "held_text", "history", "ink", "job", "json",
     "language_model", "language_models", "live", "load", "markdown", "metric", "navigation", "near",
-    "next_token_model", "notice", "number", "page_link", "pages", "program", "read_history", "rerun",
-    "rewind", "samples", "scene", "select", "selected_cell", "selection", "set_values", "setting", "slider",
-    "source", "spelled", "stage", "stop", "table", "tabs", "text", "tile", "toggle", "trained", "unlocked",
-    "upload", "wait", "warning", "write",
+    "next_token_model", "notice", "number", "page_link", "pages", "program", "read_history", "recipe",
+    "rerun", "rewind", "samples", "scene", "select", "selected_cell", "selection", "set_values", "setting",
+    "slider", "source", "spelled", "stage", "stop", "table", "tabs", "text", "tile", "toggle", "trained",
+    "unlocked", "upload", "wait", "warning", "write",
 ]  # fmt: skip

@@ -33,8 +33,8 @@ def experiment(
     """Pick one of the trained models: the zoo's, and the reader's own runs as `name/time`.
 
     Args:
-        only: which experiments fit the page, e.g. `lambda e: e.module.endswith("GPT")`.
-    """  # fmt: skip
+        only: which experiments fit the page; of own runs, as they were trained. See `lab.lenses.surfaces`.
+    """
     names = trained(family, only)
     if not names:
         stop(f"No trained model of the family {family} yet: run `lab list`, then `lab fit` one of them.")
@@ -47,9 +47,10 @@ def trained(
     """Names of trained models: the zoo's by experiment, own runs by `experiment/time`."""
     names = []
     for name, entry in experiments.catalog().items():
-        if (family is None or entry.family == family) and (only is None or only(entry)):
-            names += [name if folder.parent == experiments.ZOO else f"{name}/{folder.name}"
-                      for folder in entry.weight_folders()]  # fmt: skip
+        if family is None or entry.family == family:
+            for folder in entry.weight_folders():
+                if only is None or only(entry.trained_in(folder)):
+                    names.append(name if folder.parent == experiments.ZOO else f"{name}/{folder.name}")
     return names
 
 
@@ -61,6 +62,11 @@ def folder(name: str) -> Path:
         if (not run and place.parent == experiments.ZOO) or place.name == run:
             return place
     stop(f"{name} has no trained weights: run `lab fit {base}` first.")
+
+
+def recipe(name: str) -> experiments.Experiment:
+    """The experiment of a trained model, as it was trained."""
+    return experiments.find(name.partition("/")[0]).trained_in(folder(name))
 
 
 def spelled(name: str) -> str:

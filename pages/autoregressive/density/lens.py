@@ -18,6 +18,7 @@ from torch import Tensor
 
 from datamodules import points
 from lab.experiments import Experiment, find
+from lab.lenses import surfaces
 from modules.autoregressive.rnade import RNADE
 
 REACH = 4.0  # the window shown is [-REACH, REACH]²
@@ -29,7 +30,7 @@ CELLS = 400  # of the window, a side
 
 def of_the_plane(experiment: Experiment) -> bool:
     """Whether an experiment trains RNADE on points of the plane."""
-    return experiment.module.endswith(".RNADE") and experiment.datamodule.endswith(".Points")
+    return surfaces.is_a(experiment, RNADE) and surfaces.is_a(experiment, points.Points, part="data")
 
 
 def shape_of(name: str) -> points.Shape:

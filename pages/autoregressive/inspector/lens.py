@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from lab.experiments import Experiment
+from lab.lenses import surfaces
 from lab.lenses.drawing import Drawing, entries, gradient_row, of_binary_pictures, of_pictures
 from modules.autoregressive.base import Autoregressive
 from modules.autoregressive.fvsbn import FVSBN
@@ -21,7 +22,7 @@ from pages.autoregressive.inspector.nade_state import running_units
 
 def is_nade(experiment: Experiment) -> bool:
     """Whether an experiment trains a NADE on digits."""
-    return of_pictures(experiment) and experiment.module.rpartition(".")[2] == "NADE"
+    return of_pictures(experiment) and surfaces.is_a(experiment, NADE)
 
 
 def same_pictures(name: str, others: dict[str, Experiment]) -> list[str]:

@@ -3,7 +3,7 @@
 import torch
 
 from lab import ui
-from lab.lenses import drawing
+from lab.lenses import drawing, surfaces
 from modules.autoregressive.made import MADE
 
 REFERENCES = [
@@ -28,7 +28,7 @@ def choose_model() -> tuple[str, MADE, int]:
     """The reader's choice of a MADE of bits: name, model, pixels a side."""
     name = ui.experiment(
         "Model", family="autoregressive", key="model", default="made-digits-orders",
-        only=lambda e: e.module.endswith(".MADE") and drawing.of_binary_pictures(e),
+        only=lambda e: surfaces.is_a(e, MADE) and drawing.of_binary_pictures(e),
     )  # fmt: skip
     model = ui.load(name)
     return name, model, drawing.side(model)

@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from lab.errors import UserError
-from lab.experiments import Experiment
 from lab.lenses import typed
 from modules.flow.cnf import Continuous
 from modules.flow.flow import Flow
@@ -28,9 +27,9 @@ PIECE, ROWS = 500, 20  # points, and rows of the window, between two words of pr
 SOON = ("linear-moons", "nice-moons", "spline-moons", "realnvp-eight", "realnvp-moons")  # of the scenes
 
 
-def of_the_plane(experiment: Experiment) -> bool:
-    """Whether an experiment trains a flow on points of the plane."""
-    return experiment.family == "flow" and experiment.datamodule.endswith(".Points")
+def width(model: Flow) -> int:
+    """Numbers in a row."""
+    return math.prod(model.event_shape)
 
 
 def exact(model: Flow) -> Flow:

@@ -7,6 +7,7 @@ from lab.errors import UserError
 from lab.figures import basic
 from modules.flow.flow import Flow
 from pages.flow.flow_bench import figures, lens
+from pages.latent.own_table import trained, trained_view
 
 REFERENCES = ["Papamakarios et al. 2021, arXiv:1912.02762", "[UDL] §16.2; [GM] §3.12.2 (eq. 3.82 has + Σ)"]
 
@@ -48,7 +49,13 @@ def ground(name: str):
 
 
 with stage.rail:
-    name = ui.experiment("Model", family="flow", key="model", default="realnvp-moons", only=lens.of_the_plane)
+    name = ui.experiment(
+        "Model", family="flow", key="model", default="realnvp-moons", only=trained.fits("flow")
+    )
+if lens.width(ui.load(name)) != 2:
+    trained_view.view(stage, "flow", name)
+    ui.wait("A grid and a cloud go through the layers where a row has two numbers.")
+with stage.rail:
     way = ui.choice("Direction", ["generate", "normalize"], key="way")
     text = ui.text("Points, x₁ x₂ a line", "-1 1.5", key="points", max_chars=1500, area=True)
     ui.upload("CSV", into="points")

@@ -9,7 +9,7 @@ from torch import Tensor
 from datamodules.digits import Digits
 from lab import ui
 from lab.experiments import Experiment
-from lab.lenses import latent
+from lab.lenses import latent, surfaces
 from modules.flow.glow import Glow
 from pages.flow.image_flow import lens
 
@@ -29,9 +29,13 @@ def fits(entry: Experiment) -> bool:
 
 def any_size(entry: Experiment) -> bool:
     """Whether it is a Glow of all digits, small ones or MNIST's."""
-    digits = ("datamodules.digits.Digits", "datamodules.mnist.MNIST")
-    whole = (entry.config["data"].get("init_args") or {}).get("without") is None
-    return entry.module == "modules.flow.glow.Glow" and entry.datamodule in digits and whole
+    sides = {"datamodules.digits.Digits": SIDE, "datamodules.mnist.MNIST": 28}
+    return (
+        surfaces.is_a(entry, Glow)
+        and surfaces.option(entry, "image_size", "data") == sides.get(entry.datamodule, 0)
+        and surfaces.option(entry, "binarize", "data") == "levels"
+        and surfaces.option(entry, "without", "data") is None
+    )
 
 
 class Own(NamedTuple):

@@ -1,6 +1,6 @@
 """Glow pipeline: a digit squeezed, stepped and split into Gaussian numbers; one level drawn anew."""
 
-from lab import experiments, ui
+from lab import ui
 from modules.flow.glow import Glow, step_of_flow
 from modules.flow.image import MultiScale
 from pages.flow.image_flow import common, figures, lens
@@ -29,7 +29,7 @@ stage.scenes(
 
 with stage.rail:
     name, model = common.model(common.any_size)
-    small = common.fits(experiments.find(name.partition("/")[0]))  # of a larger one the film takes seconds
+    small = common.fits(ui.recipe(name))  # of a larger one the film takes seconds
     view = ui.choice("View", ["stages", *(["new levels"] if small else [])], key="view")
     own = common.digit("Your digit", "digit", 3, model)
     seed = ui.number("Seed", 0, 999, 0, key="seed") if view == "new levels" else 0

@@ -36,7 +36,7 @@ stage.scenes(
 
 # --- Controls -----------------------------------------------------------------------------------
 
-NAMES = ui.trained("language", lambda e: e.module.endswith(".NGram"))
+NAMES = ui.trained("language", counts.of_ngrams)
 VIEWS = ["Next token", "Contexts", "Sparsity", "Sample", "Held out"]
 written, unit = SAM, "words"
 with stage.rail:

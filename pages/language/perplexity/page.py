@@ -4,6 +4,7 @@ from lab import ui
 from lab.errors import UserError
 from lab.figures import basic
 from lab.lenses import counts
+from lab.lenses.typed import commas
 from modules.language import information as info
 from pages.language.perplexity import figures, lens
 
@@ -42,12 +43,12 @@ stage.scenes(
 
 
 def perplexity_mode() -> None:
-    names = ui.trained("language", lambda e: e.module.endswith(".NGram"))
+    names = ui.trained("language", counts.of_ngrams)
     with stage.rail:
         source = ui.choice("Probabilities from", [TYPED, *names], key="model", as_list=True)
         if source == TYPED:
             text = ui.text("Tokens, apart by spaces", "a b a", key="tokens", max_chars=200)
-            numbers = ui.text("Probability of each", "0.7 0.5 0.6", key="p", max_chars=200)
+            numbers = ui.text("Probability of each", "0.7 0.5 0.6", key="p", max_chars=200, says=commas)
         else:
             example = "A man in an orange hat." if "multi30k" in source else "To be, or not to be"
             text = ui.text("Text", example, key="text", max_chars=300,
@@ -123,6 +124,7 @@ def perplexity_mode() -> None:
                 f"""
                 from lab import experiments, weights
                 from lab.lenses import counts
+from lab.lenses.typed import commas
                 from modules.language import information
 
                 place = experiments.ZOO / {source!r}

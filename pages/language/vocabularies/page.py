@@ -2,6 +2,7 @@
 
 from lab import ui
 from lab.figures import basic, theme
+from lab.lenses import counts
 from modules.language.ngram import NGram
 from pages.language.vocabularies import lens
 
@@ -47,7 +48,7 @@ ui.ahead(largest, ())
 ui.ahead(embedded, ())
 
 rows = {}
-for name in ui.trained("language", lambda e: e.module.endswith(".NGram")):
+for name in ui.trained("language", counts.of_ngrams):
     if (corpus == "all" or name.endswith(corpus)) and (row := lens.shipped(ui.card(name))):
         rows[name] = row
 

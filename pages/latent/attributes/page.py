@@ -1,6 +1,6 @@
 """Attribute grid: two attributes as two axes through the code of one picture."""
 
-from lab import experiments, ui
+from lab import ui
 from lab.figures import basic
 from lab.lenses import latent
 from modules.latent import resynthesis
@@ -52,7 +52,7 @@ def axes_of(name: str, kind: str, side: int):
 def readied(name: str):
     """The axes of a model with the examples that its page begins with."""
     side = latent.side_of(ui.load(name))
-    sprites = lens.sprites.fits(experiments.find(name.partition("/")[0]))
+    sprites = lens.sprites.fits(ui.recipe(name))
     return axes_of(name, "" if sprites else common.kinds(side)[0], side)
 
 
@@ -72,7 +72,7 @@ with stage.rail:
     name = ui.experiment("Model", family="latent", key="model", default=START, only=lens.fits)
     model = ui.load(name)
     side = latent.side_of(model)
-    sprites = lens.sprites.fits(experiments.find(name.partition("/")[0]))
+    sprites = lens.sprites.fits(ui.recipe(name))
     kind = "" if sprites else ui.choice("Examples", common.kinds(side), key="examples", as_list=True)
     axes = axes_of(name, kind, side)
     for_a, for_b = ui.columns(2)

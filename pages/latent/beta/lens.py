@@ -14,22 +14,24 @@ import torch
 from torch import Tensor
 
 from lab.experiments import Experiment
-from lab.lenses import latent
+from lab.lenses import latent, surfaces
 from modules.latent.vae import VAE
 
 DRAWS = 8  # of the noise, for D
 VALUES = (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0)  # of a dimension that is turned
 TURNED = 5  # dimensions that are
+PLAIN = "vae-bits-digits"
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether it is a plain VAE of black and white small digits, cured of nothing: β alone may differ."""
-    model, data = (entry.config[part].get("init_args") or {} for part in ("model", "data"))
+    """Whether it is the plain VAE of black and white small digits but for β: only then is all that is seen
+    β's."""
     return (
-        entry.module == "modules.latent.vae.VAE"
-        and entry.datamodule == "datamodules.digits.Digits"
-        and data.get("binarize") == "threshold"
-        and not {"warmup_epochs", "free_bits"} & set(model)
+        surfaces.keeps(entry, VAE, "networks", "prior", "objective")
+        and surfaces.of_digits(entry, "threshold")
+        and surfaces.alike(
+            entry, PLAIN, "latent_dim", "hidden", "activation", "decoder", "warmup_epochs", "free_bits"
+        )
     )
 
 

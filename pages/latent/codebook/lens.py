@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lab.experiments import Experiment
-from lab.lenses import latent
+from lab.lenses import latent, surfaces
 from modules.latent.vq_vae import VQVAE, nearest, perplexity
 
 MAP = 81  # points along a side of the slice
@@ -17,8 +17,8 @@ SAVINGS = ["less than a third", "between a third and a half", "more than half"]
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether it is a VQ-VAE of small digits."""
-    return entry.module == "modules.latent.vq_vae.VQVAE" and entry.datamodule == "datamodules.digits.Digits"
+    """Whether it is a VQ-VAE of black and white small digits."""
+    return surfaces.is_a(entry, VQVAE) and surfaces.of_digits(entry, "threshold")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from datamodules.two_chains import TwoChains
 from lab.experiments import Experiment
-from lab.lenses import latent
+from lab.lenses import latent, surfaces
 from lab.lenses.latent import floor, probe
 from modules.latent.autoregressive_decoder import AutoregressiveVAE
 from modules.latent.vae import VAE, ElboParts, reparameterize
@@ -43,22 +43,23 @@ __all__ = [
 
 DATA = {"Two chains": "datamodules.two_chains.TwoChains", "Digits": "datamodules.digits.Digits"}
 LENGTH = 32  # bits in a string of the chains that ship
-MODELS = ("modules.latent.vae.VAE", "modules.latent.autoregressive_decoder.AutoregressiveVAE")
+PLAIN = {"Two chains": "factorised-chains", "Digits": "vae-bits-digits"}
 
 
 def fits(data: str) -> Callable[[Experiment], bool]:
-    """Whether an experiment trains a VAE of bits at β = 1 on these data, whatever its decoder."""
+    """Whether an experiment trains the bound of a VAE at β = 1 on these bits, its encoder that of the others:
+    the decoders and the cures are what is compared."""
 
     def one(entry: Experiment) -> bool:
-        args = entry.config["model"].get("init_args") or {}
-        bits = (entry.config["data"].get("init_args") or {}).get("binarize", "bits") in ("bits", "threshold")
-        digits = entry.datamodule == DATA["Digits"] and bits and entry.config["data"].get("init_args")
+        known = (
+            surfaces.of_digits(entry, "threshold")
+            if data == "Digits"
+            else entry.datamodule == DATA[data] and surfaces.option(entry, "length", "data") == LENGTH
+        )
         return (
-            entry.module in MODELS
-            and entry.datamodule == DATA[data]
-            and args.get("decoder", "bernoulli") == "bernoulli"
-            and "beta" not in args
-            and bool(digits or data == "Two chains")
+            known
+            and surfaces.keeps(entry, VAE, "objective", "encode_parameters", "guess", "prior")
+            and surfaces.alike(entry, PLAIN[data], "latent_dim", "hidden", "decoder", "beta")
         )
 
     return one

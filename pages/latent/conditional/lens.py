@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lab.experiments import Experiment
-from lab.lenses import latent
+from lab.lenses import latent, surfaces
 from lab.lenses.latent import floor, probe
 from modules.latent.conditional import CVAE
 from modules.latent.vae import VAE
@@ -20,10 +20,8 @@ DRAWS = 50  # of L_S for each class
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether it is a conditional VAE of small digits."""
-    return (
-        entry.module == "modules.latent.conditional.CVAE" and entry.datamodule == "datamodules.digits.Digits"
-    )
+    """Whether it is a conditional VAE of black and white small digits."""
+    return surfaces.is_a(entry, CVAE) and surfaces.of_digits(entry, "threshold")
 
 
 @torch.no_grad()

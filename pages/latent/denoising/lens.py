@@ -4,16 +4,17 @@ codes from a prior that only one of them was trained with.
 References: Vincent et al. 2010, Stacked Denoising Autoencoders; Bourlard & Kamp 1988; [GM] §1.5.3.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from lab.lenses import latent
-from modules.latent.denoising import Kind, damaged
-from modules.latent.vae import bernoulli_log_prob
+from lab.experiments import Experiment
+from lab.lenses import latent, surfaces
+from modules.latent.denoising import DenoisingAutoencoder, Kind, damaged
+from modules.latent.vae import VAE, bernoulli_log_prob
 
 MODELS = {"AE": "ae-digits", "DAE": "dae-digits", "VAE": "vae-bits-digits"}
 REFEREE = "nade-digits"
@@ -24,6 +25,24 @@ DRAWS = 5  # of the noise on the reader's digit; of codes, in each of two rows
 SOURCES = ("N(0, I)", "fitted")
 SPREADS = [i / 4 for i in range(9)]
 JUDGED = 400  # draws whose cost is averaged
+
+
+def fits(role: str) -> Callable[[Experiment], bool]:
+    """Whether an experiment trains that one of the three: of one shape, on black and white small digits."""
+
+    def one(entry: Experiment) -> bool:
+        if not surfaces.of_digits(entry, "threshold"):
+            return False
+        if not surfaces.alike(entry, MODELS[role], "latent_dim", "hidden", "activation"):
+            return False
+        if role == "VAE":
+            return surfaces.keeps(
+                entry, VAE, "networks", "prior", "guess", "encode_parameters", "outputs", "decode"
+            )
+        damages = surfaces.option(entry, "damage")
+        return surfaces.is_a(entry, DenoisingAutoencoder) and (damages > 0) == (role == "DAE")
+
+    return one
 
 
 def levels(x: Tensor, kind: Kind, seed: int) -> Tensor:

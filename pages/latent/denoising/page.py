@@ -35,19 +35,19 @@ stage.scenes(
 
 
 @ui.cached
-def tested(kind: denoising.Kind) -> lens.Healed:
-    return lens.heal(models(), common.small_bits()[0], kind, 0)
+def tested(names: tuple[str, ...], kind: denoising.Kind) -> lens.Healed:
+    return lens.heal(models(names), common.small_bits()[0], kind, 0)
 
 
-def samples(source: str, count: int, seed: int):
+def samples(names: tuple[str, ...], source: str, count: int, seed: int):
     x = common.small_bits("train")[0]
-    return {name: lens.drawn(model, x, source, count, seed) for name, model in models().items()}
+    return {role: lens.drawn(model, x, source, count, seed) for role, model in models(names).items()}
 
 
 @ui.cached
-def costs(source: str):
+def costs(names: tuple[str, ...], source: str):
     referee = ui.load(lens.REFEREE)
-    return {name: lens.judged(referee, drawn) for name, drawn in samples(source, lens.JUDGED, 0).items()}
+    return {r: lens.judged(referee, drawn) for r, drawn in samples(names, source, lens.JUDGED, 0).items()}
 
 
 @ui.cached
@@ -56,13 +56,25 @@ def real() -> float:
 
 
 @ui.cached
-def widths():
+def widths(names: tuple[str, ...]):
     x = common.small_bits("train")[0]
-    return {name: lens.spread_of_codes(model, x) for name, model in models().items()}
+    return {role: lens.spread_of_codes(model, x) for role, model in models(names).items()}
 
 
-def models():
-    return {name: ui.load(folder) for name, folder in lens.MODELS.items()}
+def models(names: tuple[str, ...]):
+    return {role: ui.load(name) for role, name in zip(lens.MODELS, names, strict=True)}
+
+
+def chosen() -> tuple[str, ...]:
+    """The reader's choice of each of the three, where there is one."""
+    names = {role: ui.trained("latent", lens.fits(role)) for role in lens.MODELS}
+    with stage.rail:
+        return tuple(
+            ui.choice(role, names[role], key=role.lower(), default=first, as_list=True)
+            if len(names[role]) > 1
+            else first
+            for role, first in lens.MODELS.items()
+        )
 
 
 def pictured(film, pictures, rows, lines, labels: tuple[str, str], sheet_alt, lines_alt, level=None) -> None:
@@ -88,11 +100,12 @@ def noise() -> None:
         kind = ui.choice("Damage", lens.KINDS, key="kind")
         seed = ui.number("Seed of the damage", 0, 999, 0, key="seed")
         own = common.small_digit("digit", first=3)
+    names = chosen()
     film = ui.film(
         len(lens.LEVELS), key="damage", values=lens.LEVELS, default=0.3, label="Damage", seconds=0.3
     )
-    ui.ahead(tested, *((each,) for each in lens.KINDS if each != kind))
-    mine, all_of = lens.heal(models(), own.x.expand(lens.DRAWS, -1), kind, seed), tested(kind)
+    ui.ahead(tested, *((names, each) for each in lens.KINDS if each != kind))
+    mine, all_of = lens.heal(models(names), own.x.expand(lens.DRAWS, -1), kind, seed), tested(names, kind)
     rows = list(mine.pictures)
     pictures = lens.sheet(mine.pictures, rows)
     pictured(film, pictures, rows, all_of.wrong, ("damage", "wrong pixels of 64"),
@@ -129,7 +142,7 @@ def noise() -> None:
 
             x = {own.program}.expand({lens.DRAWS}, -1)
             given = damaged(x, {kind!r}, {film.value!r}, torch.Generator().manual_seed({seed}))
-            model = weights.load(experiments.ZOO / "dae-digits")
+            model = weights.load({ui.spelled(names[1])})
             result = ((model.reconstruct(given) > 0.5) != (x > 0.5)).sum(1).float().mean().item()
             """,
             shows=float(mine.wrong["DAE"][film.at]),
@@ -144,16 +157,17 @@ def prior() -> None:
             help="The prior of the VAE, or a Gaussian with the moments of each model's own codes.",
         )  # fmt: skip
         seed = ui.number("Seed of the codes", 0, 999, 0, key="seed")
+    names = chosen()
     film = ui.film(
         len(lens.SPREADS), key="s", values=lens.SPREADS, default=1.0, label="Spread s", seconds=0.6
     )
-    pictures, cost = lens.two_rows(samples(source, 2 * lens.DRAWS, seed)), costs(source)
+    pictures, cost = lens.two_rows(samples(names, source, 2 * lens.DRAWS, seed)), costs(names, source)
     words = [word for name in lens.MODELS for word in (name, "")]
     pictured(film, pictures, words, cost, ("spread s", "referee's cost, nats"),
              "Ten codes decoded by the plain, the denoising and the variational autoencoder",
              "What a density of digits pays for each one's pictures, and for test digits",
              real())  # fmt: skip
-    wide = widths()
+    wide = widths(names)
     formula = (
         r"z=s\,\varepsilon"
         if source == lens.SOURCES[0]
@@ -188,12 +202,12 @@ def prior() -> None:
         )  # fmt: skip
         ui.program(
             f"""
-            from lab import weights
+            from lab import experiments, weights
             from pages.latent.denoising import lens
             from pages.latent.latent_space import common
 
             x, referee = common.small_bits("train")[0], weights.load(lens.REFEREE)
-            pictures = lens.drawn(weights.load(lens.MODELS["AE"]), x, {source!r}, lens.JUDGED, 0)
+            pictures = lens.drawn(weights.load({ui.spelled(names[0])}), x, {source!r}, lens.JUDGED, 0)
             result = lens.judged(referee, pictures)[{film.at}].item()
             """,
             shows=float(cost["AE"][film.at]),

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from datamodules.sprites import FACTORS, KINDS, SIDE, Sprites, everything, render
 from lab.experiments import Experiment
-from lab.lenses import latent
+from lab.lenses import latent, surfaces
 from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.information import entropy
 from modules.latent.scores import information_table
@@ -33,8 +33,10 @@ TITLES = {"vae": "VAE", "beta4": "β = 4", "tcvae": "TC-VAE", "factorvae": "Fact
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether it is a VAE of sprites."""
-    return entry.family == "latent" and entry.datamodule == "datamodules.sprites.Sprites"
+    """Whether q(z|x) is the encoder's Gaussian, its prior N(0, I), and a code alone makes a sprite."""
+    return entry.datamodule == "datamodules.sprites.Sprites" and surfaces.keeps(
+        entry, VAE, "encode_parameters", "guess", "prior", "outputs", "decode", "unpack"
+    )
 
 
 def title(name: str) -> str:

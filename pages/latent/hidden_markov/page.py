@@ -1,8 +1,10 @@
 """HMM strip: a hidden chain behind a typed sequence; forward, backward, smoothing, Viterbi step by step."""
 
 from lab import ui
+from lab.lenses.typed import square_commas
 from modules.latent import forward_backward
 from pages.latent.hidden_markov import figures, lens, long, steps
+from pages.latent.own_table import trained_view
 
 REFERENCES = [
     "Rabiner 1989, A tutorial on hidden Markov models",
@@ -69,14 +71,18 @@ def changed(name: str, typed: str) -> lens.World:
 
 truth = None
 with stage.rail:
-    view = ui.choice("View", ["Trellis", "Long sequences"], key="view")
+    view = ui.choice("View", ["Trellis", "Long sequences", "Numbers"], key="view")
+if view == "Numbers":
+    trained_view.view(stage, "HMM")
+    ui.wait("A trellis with all its numbers is drawn of symbols, in the view Trellis.")
+with stage.rail:
     name = ui.choice("World", [*KNOWN, LETTERS], key="world", as_list=True, help=" ".join(SYMBOLS.values()))
     source = ui.choice("Sequence", ["typed", "drawn"], key="source")
     if source == "typed":
         typed = ui.text(SYMBOLS[name], TYPED[name], key=f"x{KEYS[name]}", max_chars=200, area=False)
     else:
         seed, length = ui.number("Seed", 0, 999, 0, key="seed"), ui.slider("Length", 2, 40, 20, key="t")
-    matrix = ui.text("Transitions A", "", key="a", max_chars=80, area=False,
+    matrix = ui.text("Transitions A", "", key="a", max_chars=80, area=False, says=square_commas,
                      help="Rows parted by ; as in 0.95 0.05; 0.1 0.9. Empty: the world's own.")  # fmt: skip
 try:
     world = changed(name, matrix)

@@ -1,6 +1,5 @@
 """What the rooms of the latent space share: the examples, the reader's digits, and words for codes."""
 
-import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ from datamodules.digits import Digits
 from datamodules.mnist import MNIST
 from lab import ui
 from lab.experiments import Experiment
-from lab.lenses import latent
+from lab.lenses import latent, surfaces
 from modules.latent.vae import VAE
 
 DRAWN, DIGITS, IMAGES = "drawn by MADE", "small digits", "MNIST"
@@ -23,17 +22,18 @@ REFERENCES = [
 ]
 
 
-DIGIT_DATA = ("datamodules.digits.Digits", "datamodules.mnist.MNIST")
+SIDES = {"datamodules.digits.Digits": 8, "datamodules.mnist.MNIST": 28}
 
 
 def surface(entry: Experiment, *methods: str) -> bool:
-    """Whether it is a VAE of digits whose `methods` are those of `VAE`: of other data these rooms have no
-    examples."""
-    module, _, name = entry.module.rpartition(".")
-    if entry.datamodule not in DIGIT_DATA or not module.startswith("modules.latent."):
-        return False
-    known = getattr(importlib.import_module(module), name)
-    return issubclass(known, VAE) and all(getattr(known, m) is getattr(VAE, m) for m in methods)
+    """Whether it is a VAE of digits whose `methods` are those of `VAE`: of other data and sizes these rooms
+    have no examples."""
+    side = SIDES.get(entry.datamodule)
+    return (
+        side is not None
+        and surfaces.option(entry, "image_size", "data") == side
+        and surfaces.keeps(entry, VAE, *methods)
+    )
 
 
 def fits(entry: Experiment) -> bool:

@@ -5,6 +5,7 @@ from modules.latent.factor_analysis import FactorAnalysis
 from modules.latent.linear_gaussian import LinearGaussian
 from modules.latent.ppca import PPCA
 from pages.latent.linear import common, figures, lens, one_point
+from pages.latent.own_table import trained_view
 
 POINT = {"view": "One point", "data": "Spectrum 4, 1, ¼", "column": 2}
 
@@ -140,7 +141,11 @@ def models_view() -> None:
         )
 
 
-VIEWS = {"FA or PCA": models_view, "One point": lambda: one_point.view(stage)}
+VIEWS = {
+    "FA or PCA": models_view,
+    "One point": lambda: one_point.view(stage),
+    "Trained": lambda: trained_view.view(stage, "factor analysis"),
+}
 with stage.rail:
-    view = ui.choice("View", list(VIEWS), key="view")
+    view = ui.choice("View", list(VIEWS), key="view", as_list=True)
 VIEWS[view]()

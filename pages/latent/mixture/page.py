@@ -6,8 +6,9 @@ from lab import ui
 from lab.figures import theme
 from modules.latent import gaussians, mixture
 from pages.latent.mixture import common, figures, lens, points, size_view, width_view
+from pages.latent.own_table import trained_view
 
-VIEWS = ("EM", "Fixed width", "Choosing K")
+VIEWS = ("EM", "Fixed width", "Choosing K", "Trained")
 FLOORS = (0.0, 1e-6, 0.01, 0.1)
 LONE = {"set": "two and a lone point", "cov": "spherical", "start": "on a point"}
 
@@ -43,7 +44,7 @@ def climbed(
 restarted = ui.cached(lens.restarts)
 
 
-def steps_view(x, own: str, code: str) -> None:
+def steps_view(name: str, x, mine, own: str, code: str) -> None:
     with stage.rail:
         k = ui.slider("Gaussians, K", 1, 8, 3, key="k")
         covariance = ui.choice("Covariance", common.COVARIANCES, key="cov", as_list=True)
@@ -132,24 +133,33 @@ def steps_view(x, own: str, code: str) -> None:
         )  # fmt: skip
 
 
-with stage.rail:
-    view = ui.choice("View", VIEWS, key="view", as_list=True)
-    name = ui.choice("Points", list(points.SETS), key="set", as_list=True)
-with stage.below:
-    own = ui.text(
-        "Your own points, a line each: 1.2, 0.5 (or click into the plane)", key="own", max_chars=6000
-    )
-    ui.upload("A CSV of two columns", into="own")
-mine, bad = points.typed(own)
-if bad:
-    stage.top.warning(bad)
-if view == "Choosing K":
-    code = f"points.halved({name!r}, points.typed({own!r})[0])"
-    size_view.view(stage, *points.halved(name, mine), own, code)
-else:
+def own_view(view: str) -> None:
+    """A view of points that are fitted here."""
+    with stage.rail:
+        name = ui.choice("Points", list(points.SETS), key="set", as_list=True)
+    with stage.below:
+        own = ui.text(
+            "Your own points, a line each: 1.2, 0.5 (or click into the plane)", key="own", max_chars=6000
+        )
+        ui.upload("A CSV of two columns", into="own")
+    mine, bad = points.typed(own)
+    if bad:
+        stage.top.warning(bad)
+    if view == "Choosing K":
+        code = f"points.halved({name!r}, points.typed({own!r})[0])"
+        size_view.view(stage, *points.halved(name, mine), own, code)
+        return
     code = f"points.together({name!r}, points.typed({own!r})[0])"
     x = points.together(name, mine)
     if view == "EM":
-        steps_view(x, own, code)
+        steps_view(name, x, mine, own, code)
     else:
         width_view.view(stage, x, own, code)
+
+
+with stage.rail:
+    view = ui.choice("View", VIEWS, key="view", as_list=True)
+if view == "Trained":
+    trained_view.view(stage, "mixture")
+else:
+    own_view(view)

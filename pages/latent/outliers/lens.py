@@ -15,10 +15,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lab.experiments import Experiment
+from lab.lenses import surfaces
 from modules.flow.typicality import auroc
 from modules.latent.vae import VAE
 
 SIDE, BINS = 8, 40
+START = "vae-bits-digits"
+SOON = (START, "iwae-digits")
 SCORES = ("log p̂", "reconstruction")
 SYMBOLS = {
     "plus": "..##.. ..##.. ###### ###### ..##.. ..##..",
@@ -30,6 +34,13 @@ SYMBOLS = {
     "U": "##..## ##..## ##..## ##..## ###### ######",
     "dots": "##..## ##..## ...... ...... ##..## ##..##",
 }
+
+
+def fits(entry: Experiment) -> bool:
+    """Whether the evidence of black and white small digits can be weighed, and a code alone makes one."""
+    return surfaces.of_digits(entry, "threshold") and surfaces.keeps(
+        entry, VAE, "iwae", "log_weights", "outputs", "decode", "unpack"
+    )
 
 
 def symbol(name: str, down: int = 1, right: int = 1) -> Tensor:

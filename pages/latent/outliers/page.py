@@ -7,7 +7,6 @@ from pages.latent.latent_space import common
 from pages.latent.outliers import figures, lens
 
 SHARES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3]
-MODELS = ["vae-bits-digits", "iwae-digits"]
 DRAWS = [1, 5, 50, 500]
 SETS = ["other symbols", "noise", "shuffled", "inverted", "plain bars"]
 SHORT = dict(zip(lens.SCORES, ("log p̂", "error"), strict=True))
@@ -63,10 +62,10 @@ with stage.rail:
     digits = latent.examples(*common.examples(common.DIGITS, lens.SIDE))
     shelf = [("plus", lens.symbol("plus")), ("bar", lens.bar()), ("box", lens.symbol("box")), *digits[:-1]]
     picture = ui.draw("Your picture", key="x", size=lens.SIDE, examples=shelf)
-    name = ui.choice("Model", MODELS, key="model", as_list=True)
+    name = ui.experiment("Model", family="latent", key="model", default=lens.START, only=lens.fits)
 x = (picture > 0.5).float().reshape(1, -1)
 soon = [judging(name, each) for each in DRAWS if each != draws]
-soon += [judging(each, draws) for each in MODELS if each != name]
+soon += [judging(each, draws) for each in lens.SOON if each != name]
 mine = lens.scores(ui.load(name), x, draws)
 own = {score: float(value) for score, value in mine.items()}
 of, start = judging(name, draws)

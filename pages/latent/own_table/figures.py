@@ -67,3 +67,17 @@ def sizes(rows: Sequence[Mapping[str, float]], count: int, at: int, unit: str, n
     fig.update_xaxes(dtick=1, zeroline=False)
     fig.update_yaxes(zeroline=False)
     return fig
+
+
+def outlined(fig: go.Figure, outlines: Any, row: tuple[float, float]) -> go.Figure:
+    """Ellipses (K, P, 2) in the colours of `classes`, one alone in grey, and a ring around one row."""
+    lines = array(outlines)
+    colors = classes(range(len(lines))) if len(lines) > 1 else [theme.HIDDEN] * len(lines)
+    for color, line in zip(colors, lines, strict=True):
+        fig.add_scatter(x=line[:, 0], y=line[:, 1], mode="lines", line={"width": 3, "color": color},
+                        hoverinfo="skip")  # fmt: skip
+    fig.add_scatter(
+        x=[row[0]], y=[row[1]], mode="markers", hoverinfo="skip",
+        marker={"symbol": "circle-open", "size": 20, "color": theme.VERMILLION, "line": {"width": 3}},
+    )  # fmt: skip
+    return fig

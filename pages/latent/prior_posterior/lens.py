@@ -17,23 +17,20 @@ import torch
 from torch import Tensor
 
 from lab.experiments import Experiment
-from lab.lenses import latent
+from lab.lenses import latent, surfaces
 from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.scores import frechet_distance
 from modules.latent.vae import VAE
 
 SOURCES = ("prior", "aggregated posterior")
 JUDGED, SURE = 250, 0.9  # samples, as many as there are digits held out; and how sure it must be
-FAMILY = ("vae.VAE", "conv_vae.ConvVAE", "priors.LearnedPriorVAE", "iwae.IWAE")
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether it is a VAE of black and white small digits with one layer of codes."""
-    data = entry.config["data"].get("init_args") or {}
-    return (
-        entry.module.removeprefix("modules.latent.") in FAMILY
-        and entry.datamodule == "datamodules.digits.Digits"
-        and data.get("binarize") == "threshold"
+    """Whether q(z|x) is the encoder's Gaussian and a code alone makes a black and white small digit,
+    whatever the prior."""
+    return surfaces.of_digits(entry, "threshold") and surfaces.keeps(
+        entry, VAE, "encode_parameters", "outputs", "decode", "unpack"
     )
 
 

@@ -17,6 +17,7 @@ from torch import Tensor
 from datamodules import lines
 from datamodules.letters import spelled
 from lab.experiments import Experiment
+from lab.lenses import surfaces
 from lab.lenses.latent import gaussian_kl, lerp
 from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.text_vae import TextVAE
@@ -25,14 +26,17 @@ from pages.latent.collapse.lens import Course, Swap, swap
 __all__ = ["STEPS", "Course", "Swap", "Told", "Used", "Walk", "fits", "held_out", "read", "short",
            "told", "typed", "used", "walk"]  # fmt: skip
 
-STEPS, SHOWN = 11, 500  # codes of a walk; test lines that are measured
-MODULE = "modules.latent.text_vae.TextVAE"
+STEPS, SHOWN, LENGTH = 11, 500, 40  # codes of a walk; test lines that are measured; their letters
 TS = [i / (STEPS - 1) for i in range(STEPS)]
 
 
 def fits(entry: Experiment) -> bool:
     """Whether an experiment trains a VAE of lines in the 27 symbols."""
-    return entry.module == MODULE and entry.datamodule == "datamodules.lines.Lines"
+    return (
+        surfaces.is_a(entry, TextVAE)
+        and surfaces.is_a(entry, lines.Lines, part="data")
+        and surfaces.option(entry, "length", "data") == LENGTH
+    )
 
 
 def short(name: str) -> str:

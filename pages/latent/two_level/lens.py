@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from lab.experiments import Experiment
-from lab.lenses import latent
+from lab.lenses import latent, surfaces
 from modules.latent.ladder import LadderVAE
 
 COUNT = 5  # draws side by side
@@ -27,12 +27,11 @@ STEPS = 25  # of the walk
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether it is a ladder of two layers on small digits."""
-    dims = (entry.config["model"].get("init_args") or {}).get("latent_dims", [20, 10])
+    """Whether it is a ladder of two layers on black and white small digits."""
     return (
-        entry.module == "modules.latent.ladder.LadderVAE"
-        and entry.datamodule == "datamodules.digits.Digits"
-        and len(dims) == 2
+        surfaces.is_a(entry, LadderVAE)
+        and surfaces.of_digits(entry, "threshold")
+        and len(surfaces.option(entry, "latent_dims")) == 2
     )
 
 
