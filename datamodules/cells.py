@@ -91,6 +91,22 @@ def words(text: str, one: bool = False) -> tuple[list[str], str]:
     return text.replace(",", " ").replace(";", " ").split(), ""
 
 
+COLONS = re.compile(r"[+-]?\d*(,\d+)?:[+-]?\d*(,\d+)?")
+
+
+def colons(text: str) -> tuple[list[str], str]:
+    """The words a:b of a list, parted by blanks, semicolons or commas, and a sentence as of `words`.
+
+    Commas are decimal marks where every word between blanks and semicolons is two numbers with such.
+    """
+    text = text.replace("−", "-")
+    parts = text.replace(";", " ").split()
+    if "," in text and "." not in text and all(COLONS.fullmatch(part) for part in parts):
+        found = text.replace(";", " ").replace(",", ".").split()
+        return found, said(found)
+    return text.replace(",", " ").replace(";", " ").split(), ""
+
+
 def said(found: list[str]) -> str:
     """That commas are decimal marks, with the first numbers as an example."""
     return f"Commas are read as decimal marks: {' and '.join(found[:2])}."

@@ -21,6 +21,20 @@ def fitting(words: list[str], reach: float) -> tuple[list[float], list[str]]:
     return values, strange
 
 
+def commas(text: str) -> str:
+    """What was decided about the commas of a list, "" where nothing was to be."""
+    return cells.words(text)[1]
+
+
+def is_square(widths: list[int]) -> bool:
+    return all(width == len(widths) for width in widths)
+
+
+def square_commas(text: str) -> str:
+    """The same of a square matrix."""
+    return cells.rows(text, is_square)[1]
+
+
 def square(text: str, reach: float, most: int) -> list[list[float]]:
     """A square matrix: rows between semicolons or on lines of their own, of whose commas the shape decides
     whether they are decimal marks.
@@ -28,7 +42,7 @@ def square(text: str, reach: float, most: int) -> list[list[float]]:
     Raises:
         UserError: a word is no number, or the rows do not make a square.
     """
-    words, _ = cells.rows(text, lambda widths: all(width == len(widths) for width in widths))
+    words, _ = cells.rows(text, is_square)
     rows = []
     for line in words:
         row, strange = fitting(line, reach)

@@ -163,11 +163,15 @@ def text(
     max_chars: int = 2000,
     help: str | None = None,
     area: bool | None = None,
+    says: Callable[[str], str] | None = None,
 ) -> str:
     """The reader's own text, and beside it chosen examples (name -> text).
 
     What is longer than `max_chars` is cut there, with a sentence that says so.
-    """  # fmt: skip
+
+    Args:
+        says: of the text, what was decided in reading it ("" for nothing): shown below.
+    """
     fits = lambda value: isinstance(value, str) and len(value) <= max_chars  # noqa: E731
     if isinstance(st.session_state.get(key), str) and not fits(st.session_state[key]):
         st.session_state[key] = st.session_state[f"_cut:{key}"] = cut(st.session_state[key], max_chars)
@@ -189,7 +193,10 @@ def text(
     state.show_warning(key, value in (default, st.session_state.get(f"_cut:{key}")))
     if len(value) > max_chars:
         st.warning(f"The text is longer than {max_chars:,} characters; only its beginning is used.")
-    return cut(value, max_chars)
+    value = cut(value, max_chars)
+    if says and (sentence := says(value)):
+        st.caption(sentence)
+    return value
 
 
 def cut(text: str, most: int) -> str:

@@ -1,6 +1,7 @@
 """What a reader types: commas are decimal marks in every box of numbers or points, or they part them."""
 
 import pytest
+from opening import failures, run_page
 
 from lab.errors import UserError
 from lab.lenses import tables, typed
@@ -9,6 +10,7 @@ from pages.autoregressive.chains import lens as chains
 from pages.autoregressive.fvsbn import lens as fvsbn
 from pages.autoregressive.gaussian_chain import lens as gaussian_chain
 from pages.convolution.kernel import lens as kernel
+from pages.flow.change_of_variables import lens as change
 from pages.flow.dequantization import lens as dequantization
 from pages.flow.flow_bench import lens as flow_bench
 from pages.latent.bound_staircase import lens as staircase
@@ -67,6 +69,43 @@ def test_decimal_commas_in_every_list_and_matrix() -> None:
     assert law.tolist() == [[0.5, 0.5], [0.25, 0.75]]
     assert not_markov.typed_chain("0,5 0,5; 0,25 0,75", "12").transition.tolist() == law.tolist()
     assert kalman.typed("0,5 1,5 ?", 1)[0][:2, 0].tolist() == [0.5, 1.5]
+
+
+# boxes of numbers: the page, what its link says, and a box with decimal commas
+BOXES = {
+    "kernel": ("convolution/kernel", {}, {"taps": "0,5 -1"}),
+    "input": ("convolution/kernel", {}, {"x": "0,5 1 2 3"}),
+    "path": ("autoregressive/gaussian_chain", {"show": "Your path"}, {"path": "0,3 -0,2 1"}),
+    "triangle": ("autoregressive/fvsbn", {}, {"a": "0,5; 1 1; 0 0 0; 1 1 1 1,5"}),
+    "states": (
+        "autoregressive/chains", {"show": "memory"}, {"matrix": "0,5 0,5; 0,25 0,75", "symbols": "1 2"},
+    ),
+    "transitions": ("latent/hidden_markov", {}, {"a": "0,5 0,5; 0,25 0,75"}),
+    "own chain": ("latent/not_markov", {"chain": "Own chain"}, {"law": "0,5 0,5; 0,25 0,75", "shows": "1 2"}),
+    "field": ("flow/continuous", {"field": "own matrix"}, {"J": "0,3 0,2; -0,1 0,4"}),
+    "estimates": ("flow/log_det", {}, {"J": "0,3 0,2; -0,1 0,4"}),
+    "plane": ("flow/linear_flow", {}, {"matrix": "2,5 0; 1 3"}),
+    "z:x": ("flow/change_of_variables", {"f": "typed points"}, {"points": "-3:-3,5 1,5:2 3:5"}),
+    "two KLs": ("latent/two_kls", {}, {"own": "0,5 0,5; 0,25 0,75"}),
+    "perplexity": ("language/perplexity", {}, {"p": "0,7 0,5 1/3"}),
+    "beam": ("language/beam_search", {}, {"table": ": 0,6 0,4\na: 0,5 0,5"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("box", BOXES)
+def test_a_box_says_what_it_decided(box: str) -> None:
+    page, link, typed_ = BOXES[box]
+    shown = run_page(page, **link, **typed_)
+    assert not failures(shown)
+    said = [element.value for element in (*shown.caption, *shown.warning)]
+    assert any("Commas are read as decimal marks" in sentence for sentence in said), said
+
+
+def test_decimal_commas_between_colons() -> None:
+    assert change.pairs("1,5:2 -1:0,25")[0] == [(1.5, 2.0), (-1.0, 0.25)]
+    assert "decimal" in change.pairs("1,5:2 -1:0,25")[1]
+    assert change.pairs("1:2,3:4")[0] == change.pairs("1:2, 3:4")[0] == [(1.0, 2.0), (3.0, 4.0)]
+    assert change.pairs("1:2.5,3:4") == ([(1.0, 2.5), (3.0, 4.0)], "")
 
 
 def test_what_is_too_long_is_cut_at_a_line() -> None:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from datamodules import cells
 from lab.lenses.neighbours import Offsets, counted, nll_on_test
+from lab.lenses.typed import is_square
 from modules.autoregressive.bayesnet import TEMPLATES, NeighbourNet
 from modules.autoregressive.markov import (
     check_transition,
@@ -141,7 +142,7 @@ def typed_matrix(text: str) -> Tensor:
         ValueError: no numbers, no square, or no transition matrix.
     """
     try:
-        rows = [[fraction(number) for number in row] for row in cells.rows(text, square)[0]]
+        rows = [[fraction(number) for number in row] for row in cells.rows(text, is_square)[0]]
     except (ValueError, ZeroDivisionError):
         raise ValueError("The matrix takes numbers such as 0.5 or 1/2, rows apart by ;.") from None
     if not rows or any(len(row) != len(rows) for row in rows) or not 2 <= len(rows) <= 8:
@@ -149,10 +150,6 @@ def typed_matrix(text: str) -> Tensor:
     matrix = torch.tensor(rows, dtype=torch.float64)
     check_transition(matrix)
     return matrix
-
-
-def square(widths: Sequence[int]) -> bool:
-    return all(width == len(widths) for width in widths)
 
 
 def fraction(text: str) -> float:

@@ -4,6 +4,7 @@ from typing import Any
 
 from lab import ui
 from lab.figures import basic
+from lab.lenses.typed import square_commas
 from modules.autoregressive import markov
 from pages.autoregressive.chains import common, figures, lens
 
@@ -11,7 +12,8 @@ from pages.autoregressive.chains import common, figures, lens
 def view(stage: Any) -> None:
     """Typed states and symbols, and how far back the symbols remember."""
     with stage.rail:
-        typed = ui.text("Transitions, rows apart by ;", common.FIVE, key="matrix", max_chars=400)
+        typed = ui.text("Transitions, rows apart by ;", common.FIVE, key="matrix", max_chars=400,
+                        says=square_commas)  # fmt: skip
         try:
             transition = lens.typed_matrix(typed)
             symbols = lens.typed_symbols(

@@ -19,6 +19,15 @@ EXAMPLE = "0.2; -0.5 1; 0.3 -1.2 0.8; -0.4 0.6 -0.7 1.5"
 LARGEST = 1000.0  # of a weight that is taken
 
 
+def is_triangle(widths: list[int]) -> bool:
+    return widths == list(range(1, BITS + 1))
+
+
+def commas(text: str) -> str:
+    """What was decided about the commas of A, "" where nothing was to be."""
+    return cells.rows(text, is_triangle)[1]
+
+
 def typed_rows(text: str) -> list[list[float]]:
     """The rows of A in the order of the variables: row k has a bias and k - 1 weights.
 
@@ -26,10 +35,7 @@ def typed_rows(text: str) -> list[list[float]]:
         ValueError: other numbers of rows or entries, or something that is no number.
     """
     try:
-        rows = [
-            [float(v) for v in row]
-            for row in cells.rows(text, lambda widths: widths == list(range(1, BITS + 1)))[0]
-        ]
+        rows = [[float(v) for v in row] for row in cells.rows(text, is_triangle)[0]]
     except ValueError:
         raise ValueError("A takes numbers such as 0.5 or -1, rows apart by ;.") from None
     if [len(row) for row in rows] != list(range(1, BITS + 1)):

@@ -31,7 +31,8 @@ stage.scenes(
 # --- Controls -----------------------------------------------------------------------------------
 
 with stage.rail:
-    typed = ui.text("A: bias first, rows apart by ;", lens.EXAMPLE, key="a", max_chars=160, area=True)
+    typed = ui.text("A: bias first, rows apart by ;", lens.EXAMPLE, key="a", max_chars=160, area=True,
+                    says=lens.commas)  # fmt: skip
     try:
         x = lens.typed_string(ui.text("String x", "0110", key="x", max_chars=8))
         order = drawing.typed_order(

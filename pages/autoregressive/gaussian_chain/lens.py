@@ -102,6 +102,11 @@ def variance_equation(slope: float, scale: float, model: GaussianChain, stationa
 # --- Own path -------------------------------------------------------------------------------------
 
 
+def commas(text: str) -> str:
+    """What was decided about the commas of a path, "" where nothing was to be."""
+    return cells.words(text)[1]
+
+
 def typed_path(text: str) -> Tensor:
     """ "0.3, -0.2 0.5" -> (n,), float64.
 

@@ -117,7 +117,7 @@ def chain_mode() -> None:
 
 def path_mode() -> None:
     with stage.rail:
-        typed = ui.text("Your path", "0.3, -0.2, 0.5, 1, 0", key="path", max_chars=200, area=False)
+        typed = ui.text("Your path", "0.3, -0.2, 0.5, 1, 0", key="path", max_chars=200, says=lens.commas)
         a, s, stationary = numbers()
     try:
         x = lens.typed_path(typed)

@@ -4,6 +4,7 @@ from typing import Any
 
 from lab import ui
 from lab.lenses import receptive_field
+from lab.lenses.typed import commas
 from modules.convolution.mlp import as_linear
 from pages.convolution.kernel import figures, lens
 from pages.convolution.receptive_field.figures import product
@@ -28,13 +29,14 @@ stage.scenes(
 
 with stage.rail:
     kernels = {"Mean": MEAN, "Edge": "-1 0 1", "Uneven": "-1 0.5 -0.2"}
-    kernel = ui.text("Kernel ω", MEAN, key="taps", max_chars=80, examples=kernels)
+    kernel = ui.text("Kernel ω", MEAN, key="taps", max_chars=80, examples=kernels, says=commas)
     stride = ui.slider("Stride s", 1, 4, 1, key="stride")
     dilation = ui.slider("Dilation d", 1, 4, 1, key="dilation")
     padding = ui.slider("Padding p", 0, 6, 1, key="padding")
     bias = ui.slider("Bias β", -5.0, 5.0, 0.0, key="bias", step=0.5)
     examples = {"Two steps": SIGNAL, "One step": "0 0 0 0 1 1 1 1", "Digits of π": "3 1 4 1 5 9"}
-    typed = ui.text("Input x", SIGNAL, key="x", max_chars=300, examples=examples, area=False)
+    typed = ui.text("Input x", SIGNAL, key="x", max_chars=300, examples=examples, area=False,
+                    says=commas)  # fmt: skip
 try:
     x = lens.signal(typed, 40)
     taps = lens.numbers_of(kernel, 9)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution, Normal, Uniform
 
+from datamodules import cells
 from lab.errors import UserError
 from modules.flow.change import Exp, Exponential, Power, Quantile, Sigmoid
 from modules.flow.layer import FlowLayer, Mapped
@@ -189,7 +190,8 @@ def mass(chosen: Curve, z: Tensor, count: int = 4001) -> tuple[float, float]:
 def pairs(text: str, most: int = 12) -> tuple[list[tuple[float, float]], str]:
     """Typed points `z:x`, apart by commas or spaces, and a sentence on what is left out ("" for nothing)."""
     found, strange = [], []
-    for word in text.replace(",", " ").replace("−", "-").split():
+    words, decided = cells.colons(text)
+    for word in words:
         parts = word.split(":")
         try:
             z, x = (float(part) for part in parts)
@@ -205,7 +207,7 @@ def pairs(text: str, most: int = 12) -> tuple[list[tuple[float, float]], str]:
         if strange
         else ""
     )
-    return found[:most], said
+    return found[:most], f"{decided} {said}".strip()
 
 
 def captions(found: Strips) -> list[str]:

@@ -53,7 +53,8 @@ with stage.rail:
     name = ui.choice("Field", FIELDS, key="field", as_list=True)
     rows = [[0.3, 0.2], [-0.1, 0.4]]
     if name == "own matrix":
-        text = ui.text("J of f(h) = J h", "0.3 0.2; -0.1 0.4", key="J", max_chars=60)
+        text = ui.text("J of f(h) = J h", "0.3 0.2; -0.1 0.4", key="J", max_chars=60,
+                       says=typed.square_commas)  # fmt: skip
         try:
             rows = typed.square(text, 3, 2)
         except UserError as error:

@@ -46,7 +46,8 @@ def numbers(label: str, default: str, key: str) -> list[float]:
 def plane() -> None:
     with stage.rail:
         try:
-            omega = lens.matrix(ui.text("Matrix Ω", "2 0; 1 3", key="matrix", max_chars=80))
+            omega = lens.matrix(ui.text("Matrix Ω", "2 0; 1 3", key="matrix", max_chars=80,
+                                        says=typed.square_commas))  # fmt: skip
         except UserError as error:
             ui.stop(str(error))
         bias = numbers("β", "0 0", "bias")

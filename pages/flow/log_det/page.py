@@ -54,7 +54,8 @@ def estimated(rows: list[list[float]], noise: str, p: float, seed: int) -> lens.
 
 def estimates() -> None:
     with stage.rail:
-        text = ui.text("J, rows between semicolons", J0, key="J", max_chars=120)
+        text = ui.text("J, rows between semicolons", J0, key="J", max_chars=120,
+                       says=typed.square_commas)  # fmt: skip
         try:
             rows = typed.square(text, 1.5, 4)
         except UserError as error:
@@ -126,7 +127,8 @@ def estimates() -> None:
 
 def invertible() -> None:
     with stage.rail:
-        text = ui.text("M, rows between semicolons", M0, key="M", max_chars=80)
+        text = ui.text("M, rows between semicolons", M0, key="M", max_chars=80,
+                       says=typed.square_commas)  # fmt: skip
         try:
             rows = typed.square(text, 20, 2)
         except UserError as error:
@@ -184,7 +186,8 @@ def normed(rows: list[list[float]], c: float) -> conv.Norms:
 
 def convolution() -> None:
     with stage.rail:
-        text = ui.text("Kernel, rows between semicolons", K0, key="K", max_chars=80)
+        text = ui.text("Kernel, rows between semicolons", K0, key="K", max_chars=80,
+                       says=typed.square_commas)  # fmt: skip
         try:
             rows = typed.square(text, 20, 3)
         except UserError as error:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from datamodules import cells
 from lab.errors import UserError
 from modules.base import NextToken
 from modules.language.beam import SHOWN
@@ -19,6 +20,18 @@ from modules.language.table import TableLM
 from modules.trace import Trace
 
 TOKENS = "abcd"  # of a typed table
+
+
+def read(text: str) -> tuple[list[tuple[str, list[str]]], str]:
+    """The lines of a typed table, each with the words behind its colon, and what was decided about commas."""
+    lines = [line for line in map(str.strip, text.lower().splitlines()) if line]
+    behind = [line.partition(":")[2].strip() or "?" for line in lines]
+    words, said = cells.rows("\n".join(part.replace(";", " ") for part in behind))
+    return list(zip(lines, words, strict=True)), said
+
+
+def commas(text: str) -> str:
+    return read(text)[1]
 
 
 def table(text: str, length: int) -> tuple[TableLM, list[str], int | None]:
@@ -32,15 +45,15 @@ def table(text: str, length: int) -> tuple[TableLM, list[str], int | None]:
         UserError: a line that cannot be read, a row that is no distribution; one sentence each.
     """
     rows: dict[tuple[int, ...], list[float]] = {}
-    eos = None
-    for line in filter(None, map(str.strip, text.lower().splitlines())):
+    lines, eos = read(text)[0], None
+    for line, words in lines:
         if ending := re.fullmatch(r"ends?\s*:\s*([a-d])", line):
             eos = TOKENS.index(ending[1])
             continue
-        prefix, colon, numbers = line.partition(":")
+        prefix, colon, _ = line.partition(":")
         prefix = prefix.strip()
         try:
-            row = [float(v) for v in numbers.split()]
+            row = [float(v) for v in words]
         except ValueError:
             row = []
         if not colon or not row or any(c not in TOKENS for c in prefix):

@@ -53,7 +53,7 @@ with stage.rail:
     if name == TOY:
         table = ui.text(
             "Probabilities of a, b, … after a prefix", TABLES["Greedy fails"], key="table", max_chars=600,
-            help="One prefix a line. 'ends: a' lets token a end a text.",
+            help="One prefix a line. 'ends: a' lets token a end a text.", says=lens.commas,
         )  # fmt: skip
     else:
         prompt, _ = ui.beginning(name)

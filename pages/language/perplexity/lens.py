@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from datamodules import cells
 from lab.errors import UserError
 from lab.lenses import counts
 from modules.language import information as info
@@ -52,7 +53,7 @@ def probabilities(text: str) -> Tensor:
     Raises:
         UserError: something else was typed, or nothing.
     """
-    parts = text.replace(",", " ").replace(";", " ").split()
+    parts = cells.words(text)[0]
     try:
         values = [fraction(part) for part in parts]
     except (ValueError, ZeroDivisionError):

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from datamodules import cells, chains, letters
+from lab.lenses.typed import is_square
 from modules.latent import forward_backward
 from modules.latent.hmm import HMM
 
@@ -87,7 +88,7 @@ def with_transitions(model: HMM, typed: str) -> HMM:
     Raises:
         ValueError: they are no K rows of K numbers that are not negative; one sentence.
     """
-    rows = cells.rows(typed, lambda widths: all(width == len(widths) for width in widths))[0]
+    rows = cells.rows(typed, is_square)[0]
     k = model.states
     for row in rows:
         for word in row:

@@ -71,7 +71,7 @@ def changed(name: str, typed: str) -> lens.World:
 
 truth = None
 with stage.rail:
-    view = ui.choice("View", ["Trellis", "Long sequences", "Numbers"], key="view")
+    view = ui.choice("View", ["Trellis", "Long sequences", "Numbers"], key="view", as_list=True)
 if view == "Numbers":
     trained_view.view(stage, "HMM")
     ui.wait("A trellis with all its numbers is drawn of symbols, in the view Trellis.")

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from datamodules import cells
+from lab.lenses.typed import is_square
 from modules.latent.hmm import HMM
 
 PRINTED = [
@@ -68,7 +69,7 @@ def typed_chain(typed: str, shown: str) -> HMM:
     Raises:
         ValueError: they cannot be read, or do not fit; one sentence.
     """
-    rows = cells.rows(typed, lambda widths: all(width == len(widths) for width in widths))[0]
+    rows = cells.rows(typed, is_square)[0]
     k = len(rows)
     bad = next((w for row in rows for w in row if not re.fullmatch(r"\d*\.?\d+", w)), None)
     if bad is not None:

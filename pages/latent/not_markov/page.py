@@ -1,6 +1,7 @@
 """Hidden chain is not Markov: the next symbol depends on all that was seen, not on the last symbol alone."""
 
 from lab import ui
+from lab.lenses.typed import square_commas
 from modules.latent.hmm import HMM
 from pages.latent.not_markov import figures, lens
 
@@ -48,8 +49,9 @@ with stage.rail:
     name = ui.choice("Chain", [*lens.CHAINS, OWN], key="chain", as_list=True)
     if name == OWN:
         law = ui.text(
-            "Transitions", "0.9 0.05 0.05; 0.1 0.1 0.8; 0 0.2 0.8", key="law", max_chars=200, area=False
-        )
+            "Transitions", "0.9 0.05 0.05; 0.1 0.1 0.8; 0 0.2 0.8", key="law", max_chars=200, area=False,
+            says=square_commas,
+        )  # fmt: skip
         shown = ui.text("What each state shows", "1 1 2", key="shows", max_chars=20, area=False)
     typed = ui.text("What was seen, the latest last", "21111", key="past", max_chars=40, area=False)
     seed = ui.number("Seed of the counted draw", 0, 999, 0, key="seed")

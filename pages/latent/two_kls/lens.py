@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from datamodules import cells
 from lab.lenses import typed
 from modules.latent.information import Tables
 
@@ -30,9 +31,9 @@ def rows(text: str, count: int, width: int) -> tuple[Tensor, str]:
     """Distributions (count, width) from rows apart by semicolons or lines, and a sentence on what does not
     fit; a row that is not there, or all 0, is uniform."""
     out, said = torch.full((count, width), 1 / width, dtype=torch.float64), ""
-    lines = [line for line in text.replace("\n", ";").split(";") if line.strip()]
+    lines, decided = cells.rows(text)
     for i, line in enumerate(lines[:count]):
-        values, wrong = typed.named(line, width, 0.0, 1e6)
+        values, wrong = typed.named(" ".join(line), width, 0.0, 1e6)
         said = said or wrong
         row = torch.tensor(values + [0.0] * (width - len(values)), dtype=torch.float64)
         if row.sum() > 0:
@@ -41,7 +42,7 @@ def rows(text: str, count: int, width: int) -> tuple[Tensor, str]:
             said = said or f"Row {i + 1} has no weight: it is taken as uniform."
     if len(lines) != count:
         said = said or f"There are {len(lines)} rows where {count} are needed: missing ones are uniform."
-    return out, said
+    return out, f"{decided} {said}".strip()
 
 
 def inferences(data: Tensor, prior: Tensor, likelihood: Tensor, asked: Tensor) -> list[Tables]:
