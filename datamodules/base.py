@@ -149,6 +149,7 @@ class DataModule(L.LightningDataModule):
     """
 
     embedded = False  # True where no file and no network is ever needed
+    in_order = False  # True where training sees the same batches in every epoch, to overfit them
 
     train_set: Split
     val_set: Split
@@ -183,7 +184,7 @@ class DataModule(L.LightningDataModule):
 
     def batches(self, split: Split, shuffle: bool, limit: int | None = None) -> DataLoader:
         """Loader of `split`; a split with a method `set_epoch` is told each epoch of training."""
-        trainer = self.trainer
+        trainer, shuffle = self.trainer, shuffle and not self.in_order
         rank, world = (trainer.global_rank, trainer.world_size) if trainer else (0, 1)
         on_epoch = getattr(split, "set_epoch", None) if shuffle else None
         sampler = Batches(len(split), self.batch_size, shuffle, self.seed, rank, world, limit, on_epoch)

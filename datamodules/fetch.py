@@ -192,9 +192,16 @@ EMBEDDED = ("Digits", "MNIST1D", "pydocs", "Points", "Karate")
 
 
 def root() -> Path:
-    """The folder of all data: `$LECTERN_DATA`, else the user's cache folder."""
+    """The folder of all data: `$LECTERN_DATA`, else the user's cache folder.
+
+    Raises:
+        MissingData: it is in the home of nobody.
+    """
     if folder := os.environ.get("LECTERN_DATA"):
-        return Path(folder).expanduser()
+        try:
+            return Path(folder).expanduser()
+        except RuntimeError:
+            raise MissingData(f"LECTERN_DATA is {folder!r}: there is no such home.") from None
     import pooch
 
     return Path(pooch.os_cache("lectern"))

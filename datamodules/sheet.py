@@ -167,7 +167,7 @@ def load(path: str) -> tuple[str, list[str]]:
         with open(file, "rb") as opened:
             return decode(opened.read(2 * MOST_BYTES), path)
     except (OSError, RuntimeError) as error:  # a home of nobody is a RuntimeError
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = getattr(error, "strerror", None) or str(error).rstrip(".")
         raise ValueError(f"{path} cannot be read: {reason}.") from None
 
 

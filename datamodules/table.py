@@ -88,8 +88,8 @@ class Table(DataModule):
         if self.missing == "refuse" and holes.any():
             row, column = holes.nonzero()[0].tolist()
             raise ValueError(
-                f"{self.path}, line {lines[row]}, has nothing in {self.names[column]!r}: fill it, or say "
-                f"--data.missing {'keep' if isinstance(self, Series) else 'drop'}."
+                f"{self.path}, line {lines[row]}, has nothing in {self.names[column]!r}: fill it, or set "
+                f"missing to {'keep' if isinstance(self, Series) else 'drop'}."
             )
         gone = holes.any(1) if self.missing == "drop" else holes.all(1) & (not isinstance(self, Series))
         if gone.any():
@@ -187,11 +187,11 @@ class Series(Table):
     @cached_property
     def parts(self) -> dict[str, Tensor]:
         """The first row of each example; the last examples are held out."""
-        starts = torch.arange(0, len(self.rows) - self.length + 1, self.length)
+        starts = torch.arange(0, max(0, len(self.rows) - self.length + 1), self.length)
         if len(starts) < LEAST <= len(self.rows):
             raise ValueError(
                 f"{len(self.rows)} rows make {len(starts)} examples of {self.length}, and at least {LEAST} "
-                f"are needed: say --data.length {len(self.rows) // LEAST}, or less."
+                f"are needed: set length to {len(self.rows) // LEAST} or less."
             )
         return self._cut(starts)
 

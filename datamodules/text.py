@@ -137,15 +137,19 @@ class Text(DataModule):
             return fetch.content(source, source.files[0]).decode()
         if self.corpus == "pydocs":
             return pydocs.text()
-        path = Path(self.corpus).expanduser()
-        if not path.is_file():
-            raise ValueError(
-                f"corpus is {self.corpus!r}: it must be shakespeare, pydocs or the path of a text file."
-            )
+        path = Path(self.corpus)
         try:
+            path = path.expanduser()
+            if not path.is_file():
+                raise ValueError(
+                    f"corpus is {self.corpus!r}: it must be shakespeare, pydocs or the path of a text file."
+                )
             return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
             raise ValueError(f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8.") from None
+        except (OSError, RuntimeError) as error:  # a home of nobody is a RuntimeError
+            reason = getattr(error, "strerror", None) or str(error).rstrip(".")
+            raise ValueError(f"{path} cannot be read: {reason}.") from None
 
     @property
     def bounds(self) -> dict[str, tuple[int, int]]:

@@ -15,6 +15,7 @@ Train and test
   lab predict <experiment> [options]    predictions for the test split
       <experiment> is a name of `lab list` or the path of your own YAML; options are LightningCLI's:
       --trainer.max_epochs 3  --model.init_args.hidden [64]  --ckpt_path last  --preset gpu|ddp|fsdp|nodes
+      --trust net.py lets settings name classes of that file (sample and size take it too)
 
 Look
   lab list [--json]                     all experiments

@@ -78,16 +78,16 @@ def last_kept(folder: Path) -> Path | None:
     if path.is_file():
         return path
     if older(path).is_file():
-        print(f"{path} is missing: {older(path).name}, of the epoch before, goes on.", flush=True)
+        print(f"{path} is missing: takes {older(path).name}, of the epoch before.", flush=True)
         return older(path)
     if older(best).is_file():
         kept = best if best.is_file() else older(best)
         raise UserError(
-            f"{path} is missing, though {kept.name} is there: go on from that by --ckpt_path {kept}, or "
-            "start a new run without --ckpt_path."
+            f"{path} is missing, though {kept.name} is there: say --ckpt_path {kept}, or leave "
+            "--ckpt_path out."
         )
     if best.is_file():  # killed between the saves of its first epoch
-        print(f"{path} was never written: the run begins anew.", flush=True)
+        print(f"{path} was never written.", flush=True)
     return None
 
 

@@ -63,12 +63,13 @@ def data(args: list[str]) -> None:
     options = parser.parse_args(args)
     from datamodules import fetch
 
-    if options.name:
-        try:
+    try:
+        if options.name:
             fetch.fetch(options.name)
-        except (fetch.MissingData, ValueError, KeyError) as error:
-            raise UserError(str(error)) from None
-    for row in fetch.status():
+        rows = fetch.status()
+    except (fetch.MissingData, ValueError, KeyError) as error:
+        raise UserError(str(error)) from None
+    for row in rows:
         print(f"{row['dataset']:<18} {'present' if row['present'] else 'not yet'}  {row['folder']}")
 
 

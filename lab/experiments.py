@@ -78,6 +78,11 @@ class Experiment:
         """Folder of trained weights: the zoo's, else the newest finished run; None without."""
         return next(iter(self.weight_folders()), None)
 
+    @cached_property
+    def newest(self) -> Path | None:
+        """Folder of trained weights as the commands take them: the newest finished run, else the zoo's."""
+        return min(self.weight_folders(), key=lambda folder: folder.parent == ZOO, default=None)
+
     def weight_folders(self) -> Iterator[Path]:
         """All folders with finished weights: the zoo first, then own runs, newest first."""
         for folder in (ZOO / self.name, *run_folders(self.name)):

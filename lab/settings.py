@@ -6,12 +6,15 @@ stands what neither of them knows.
 
 import inspect
 import math
+import os
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import torch
 import yaml
 from jsonargparse import Namespace, get_loader, set_loader, set_parsing_settings
 from lightning.fabric.plugins import ClusterEnvironment
@@ -186,6 +189,17 @@ def judge(config: Any) -> None:
         raise UserError(f"--seed_everything is {seed}: it must be a whole number from 0 to {SEEDS - seeds}.")
 
 
+def resolve_paths(config: Any) -> None:
+    """Make the paths of files whole that arguments name, so that a run may be resumed from another folder."""
+    for name, value in vars(config).items() if isinstance(config, Namespace) else ():
+        if isinstance(value, Namespace):
+            resolve_paths(value)
+        elif isinstance(value, str) and (Path(value).suffix or os.sep in value):  # not the word "pydocs"
+            with suppress(OSError, RuntimeError, ValueError):  # too long, of nobody's home, or no path at all
+                if (path := Path(value).expanduser()).is_file():
+                    config[name] = os.path.abspath(path)
+
+
 def judge_optimizer(model: Module) -> None:
     """Make the optimizer and its schedule once: torch judges rates, betas, decays and lengths.
 
@@ -194,11 +208,14 @@ def judge_optimizer(model: Module) -> None:
     """
     made = model.configure_optimizers()
     if isinstance(made, dict):
-        scheduler = made["lr_scheduler"]["scheduler"]
+        plan = made["lr_scheduler"]
+        scheduler, monitor = plan["scheduler"], plan.get("monitor", "")
+        if monitor is None:
+            raise ValueError("lightning.pytorch.cli.ReduceLROnPlateau is the one that names its `monitor`")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch expects a step of the optimizer first
             try:
-                scheduler.step()
+                scheduler.step(*([0.0] if monitor else []))
             except ArithmeticError as error:
                 raise ValueError(f"{type(scheduler).__name__} cannot take a step: {error}") from error
 
@@ -253,3 +270,33 @@ def constructors(explain: Callable[[Exception], str] = str) -> Iterator[None]:
         MemoryError, MisconfigurationException,
     ) as error:  # fmt: skip
         raise UserError(explain(error)) from error
+
+
+@contextmanager
+def complaints(explain: Callable[[Exception], str] = str) -> Iterator[None]:
+    """What model and data say of each other, once data are read and batches come, is one sentence.
+
+    That is a ValueError which our own code raises; where another's code fails, it is a fault of ours, and its
+    traceback stays. Too little memory is the user's to mend, whoever found it out.
+
+    Raises:
+        UserError: their own words.
+    """
+    try:
+        yield
+    except Exception as error:
+        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+        raiser = str(frame.f_globals.get("__name__"))
+        if is_out_of_memory(error):
+            raise UserError("There is too little memory: take smaller batches or a smaller model.") from error
+        ours = ("modules", "datamodules", *untrusted.TRUSTED)
+        if isinstance(error, ValueError) and raiser.partition(".")[0] in ours:
+            raise UserError(explain(error)) from error
+        raise
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether it says that memory, of the machine or of its GPU, was not enough."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
+        isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+    )

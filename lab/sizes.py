@@ -43,9 +43,13 @@ def run(args: list[str]) -> None:
     parser.add_argument("--path", help="your own CSV, where the experiment reads one")
     parser.add_argument("--columns", help="of it, by name or number, with commas between")
     parser.add_argument("--length", type=int, help="rows of an example of a time series")
+    parser.add_argument("--missing", help="what becomes of rows with a hole: drop, keep or refuse")
     parser.add_argument("--most", type=int, default=8, help="the largest size")
     parser.add_argument("--steps", type=int, default=100, help="of EM, or of the gradient")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--trust", action="append", default=[], metavar="FILE.py", help="a file whose classes may be imported"
+    )
     options = parser.parse_args(args)
     for name, most in (("most", MOST), ("steps", 10_000)):
         if not 1 <= getattr(options, name) <= most:
@@ -56,8 +60,8 @@ def run(args: list[str]) -> None:
         )
     torch.manual_seed(options.seed)
     try:
-        with settings.constructors():
-            own = {"path": options.path, "columns": options.columns, "length": options.length}
+        with settings.constructors(), untrusted.trusting(options.trust):
+            own = {name: getattr(options, name) for name in ("path", "columns", "length", "missing")}
             rows = table(options.experiment, own, options.most, options.steps)
     except MissingData as error:
         raise UserError(str(error)) from None

@@ -9,6 +9,7 @@ everything that config.yaml says was done; what a resume finds undone, it does.
 import csv
 import errno
 import importlib.util
+import inspect
 import io
 import json
 import logging
@@ -33,6 +34,7 @@ import lightning as L
 import numpy as np
 import torch
 import yaml
+from jsonargparse import Namespace
 from jsonargparse.typing import PositiveInt
 from lightning.pytorch.callbacks import WeightAveraging
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
@@ -41,7 +43,7 @@ from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
 from datamodules.base import DataModule
 from datamodules.fetch import MissingData
-from lab import files, memory, settings, weights
+from lab import complaints, files, memory, settings, weights
 from lab.checkpoints import Checkpoint, SealedIO, last_kept, restore_best
 from lab.errors import UserError
 from lab.experiments import CONFIGS, Experiment, read_yaml, run_folders, runs_folder
@@ -54,7 +56,13 @@ SLICE = 32  # examples whose metrics a card keeps beside those of the whole spli
 DRAWS = 5  # of what `--card` measures and is drawn by other means than a sum over examples
 LAST = "last"  # as the monitor: the last epoch ships, as of games that no metric judges
 PARSERS: dict[Callable, tuple] = {}  # of each method of the trainer that this process has run
-LINKED = ("event_shape", "image_shape", "num_features", "num_classes", "vocab_size", "modes", "mode_sd")
+OWN_OPTIONS = """
+--preset gpu|ddp|fsdp|nodes: where it runs.  --trust FILE.py, which may be said several times: settings may
+name classes of that file.  --ckpt_path last: the newest run's last epoch.  Of `lab test`, --card: measure all
+numbers of the card again, and write them there.
+"""
+NEEDED = ("event_shape", "image_shape", "num_features", "vocab_size")
+LINKED = (*NEEDED, "num_classes", "modes", "mode_sd")
 
 
 class EpochSeed(L.Callback):
@@ -205,6 +213,7 @@ class LabCLI(LightningCLI):
     ) -> None:
         self.experiment, self.run_folder, self.folder = experiment, folder, folder
         self.lock, self.lead, self.command, self.rewrite = lock, lead, args[0], rewrite
+        self.args = args
         super().__init__(
             Module,
             DataModule,
@@ -223,6 +232,7 @@ class LabCLI(LightningCLI):
         if method not in PARSERS:
             self.subcommands = lambda: {self.command: LightningCLI.subcommands()[self.command]}  # type: ignore[method-assign]
             super().setup_parser(*args, **kwargs)
+            self._subcommand_parsers[self.command].epilog = OWN_OPTIONS
             PARSERS[method] = self.parser, self._subcommand_parsers, self._subcommand_method_arguments
         self.parser, self._subcommand_parsers, self._subcommand_method_arguments = PARSERS[method]
 
@@ -243,6 +253,10 @@ class LabCLI(LightningCLI):
     def parse_arguments(self, parser: LightningArgumentParser, args: Any) -> None:
         settings.judge_files(args)
         super().parse_arguments(parser, args)
+        for part in ("model", "data"):
+            settings.resolve_paths(
+                (self.config[self.config.subcommand].get(part) or Namespace()).get("init_args")
+            )
         settings.judge_classes(self.config[self.config.subcommand])
         settings.judge(self.config[self.config.subcommand])
 
@@ -273,6 +287,7 @@ class LabCLI(LightningCLI):
 
     def instantiate_classes(self) -> None:
         explain = settings.constructors(lambda error: one_sentence(error, self.experiment))
+        self.parser.add_instantiator(sized(self.config[self.subcommand], self.args), Module)
         with explain, memory.Bounded(memory.available()):
             super().instantiate_classes()
         for note in getattr(self.datamodule, "notes", []) if self.trainer.is_global_zero else []:
@@ -296,6 +311,7 @@ class LabCLI(LightningCLI):
                 save_on_train_epoch_end=True,
             )
         own = self.config_init[self.subcommand].trainer.callbacks or []
+        own = own if isinstance(own, list) else [own]
         plugins = self.config_init[self.subcommand].trainer.plugins or []
         plugins = plugins if isinstance(plugins, list) else [plugins]
         self.seed = EpochSeed(config.seed_everything)
@@ -306,6 +322,11 @@ class LabCLI(LightningCLI):
                 from lightning.pytorch.loggers import TensorBoardLogger
 
                 logger = TensorBoardLogger(self.folder, name="", version="tensorboard")
+        if (
+            few := config.trainer.overfit_batches
+        ):  # Lightning's own would put another sampler in place of ours
+            self.datamodule.in_order = True
+            kwargs |= {"overfit_batches": 0, "limit_train_batches": few}
         return super().instantiate_trainer(
             callbacks=[
                 *own,
@@ -323,12 +344,18 @@ class LabCLI(LightningCLI):
             **kwargs,
         )
 
+    def _run_subcommand(self, subcommand: str) -> None:
+        with settings.complaints(lambda error: one_sentence(error, self.experiment)):
+            super()._run_subcommand(subcommand)
+
     def before_fit(self) -> None:
         config = self.config["fit"]
-        if config.monitor not in (names := [*self.model.metric_names("val"), LAST]):
-            raise UserError(
-                f"There is no metric {config.monitor!r} to monitor: choose one of {', '.join(names)}."
-            )
+        names = self.model.metric_names("val")
+        judge_monitor(config.monitor, [*names, LAST])
+        for callback in self.trainer.callbacks:  # type: ignore[attr-defined]
+            monitor = getattr(callback, "monitor", None)
+            if monitor and callback is not self.best and type(self.model).__module__.startswith("modules."):
+                judge_monitor(monitor, [*names, *self.model.metric_names("train"), "train/loss"])
         with settings.constructors(lambda error: one_sentence(error, self.experiment)):
             settings.judge_optimizer(self.model)
         if isinstance(self.model, CountModel) and self.trainer.world_size > 1:
@@ -370,10 +397,17 @@ class LabCLI(LightningCLI):
 
     def use_trained_weights(self) -> None:
         """Evaluate the checkpoint that was asked for, else the zoo's or the newest run's weights."""
-        if path := self.config[self.subcommand].get("ckpt_path"):
+        path = self.config[self.subcommand].get("ckpt_path")
+        place = Path(path) if path else self.experiment.newest
+        if place and self.trainer.is_global_zero:
+            data = json.loads(self.parser.dump(self.config, format="json", skip_none=False))[self.subcommand][
+                "data"
+            ]
+            print(weights.taken(place, data), flush=True)
+        if path:
             weights.check_checkpoint(Path(path), self.model)
-        elif self.experiment.weights:
-            trained = weights.load(self.experiment.weights).state_dict()
+        elif place:
+            trained = weights.load(place).state_dict()
             name = self.experiment.name
             weights.check_fits(trained, self.model, f"With these settings {name}'s trained weights are those")
             self.model.load_state_dict(trained)
@@ -397,10 +431,10 @@ class LabCLI(LightningCLI):
             return
         metrics, error = self.measure(DRAWS)
         if self.trainer.is_global_zero:
-            assert self.experiment.weights is not None
+            assert self.experiment.newest is not None
             seconds = self.seconds
             parts = on_a_slice(self.model, self.datamodule, self.seed.seed)
-            measured_anew(self.experiment.weights, self.model, metrics, error, parts, seconds)
+            measured_anew(self.experiment.newest, self.model, metrics, error, parts, seconds)
 
     def to_full_precision(self) -> None:
         """Measure in float32 what was trained in less; whoever trains in more measures in more."""
@@ -513,6 +547,12 @@ class LabCLI(LightningCLI):
         }
 
 
+def judge_monitor(monitor: str, names: list[str]) -> None:
+    """Refuse to wait for a metric that nobody measures."""
+    if monitor not in names:
+        raise UserError(f"There is no metric {monitor!r} to monitor: choose one of {', '.join(names)}.")
+
+
 def versions() -> dict[str, str]:
     packages = ("lectern", "torch", "lightning", "torchmetrics", "torch-geometric")
     return {"python": platform.python_version()} | {p: version(p) for p in packages}
@@ -579,6 +619,38 @@ def measured_anew(
 
 def size_of(name: str) -> Callable[[DataModule], Any]:
     return lambda data: data.sizes.get(name)
+
+
+def default(model_class: type, name: str) -> Any:
+    """What an argument of the constructor is unless it is said, the class's own or one of its bases'."""
+    signatures = (
+        inspect.signature(vars(c)["__init__"]) for c in model_class.__mro__ if "__init__" in vars(c)
+    )
+    return next((s.parameters[name].default for s in signatures if name in s.parameters), None)
+
+
+def sized(config: Any, args: list[str]) -> Callable[..., Module]:
+    """What makes the model of a command, of the sizes that its data have.
+
+    Raises:
+        ValueError: the data lack one that the model needs, or have another than `args` give.
+    """
+    names = config.model.class_path, config.data.class_path
+    outer, data = (name.rpartition(".")[2] for name in names)
+    given = {name for key, _ in settings.pairs(args) for name in LINKED if key.endswith(f".{name}")}
+
+    def make(model_class: type[Module], *args: Any, **kwargs: Any) -> Module:
+        for name in kwargs.keys() & set(LINKED) if model_class.__name__ == outer else ():
+            found, said = kwargs[name], config.model.init_args.get(name)
+            if found is None and name in given:
+                kwargs[name] = said
+            elif found is None and name in NEEDED and default(model_class, name) is not None:
+                raise ValueError(f"{outer} needs {name}, which {data} does not have: choose other data.")
+            elif name in given and json.dumps(said) != json.dumps(found):
+                raise ValueError(f"{name} is {said}, but {found!s:.60} in {data}: leave it out.")
+        return model_class(*args, **kwargs)
+
+    return make
 
 
 def hardware(trainer: L.Trainer) -> str:
@@ -681,15 +753,19 @@ def last_run(name: str) -> Path:
         UserError: there is none.
     """
     for folder in run_folders(name):
-        if kept(folder) or last_checkpoint(folder):
+        if kept(folder) or any(folder.glob("**/checkpoints/last*.ckpt")):
             return folder
-    raise UserError(f"There is no run of {name} to resume: start one with `lab fit {name}`.")
+    raise UserError(f"There is no run of {name}: start one with `lab fit {name}`.")
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """A run's last checkpoint; of several seeds that of the first."""
-    found = [*folder.glob("checkpoints/last.ckpt"), *folder.glob("seed-*/checkpoints/last.ckpt")]
-    return min(found, key=lambda path: (len(path.parts), len(str(path)), str(path)), default=None)
+    """A run's last checkpoint, or the one before it; of several seeds that of the first.
+
+    Raises:
+        UserError: see `last_kept`.
+    """
+    seeds = sorted(folder.glob("seed-*"), key=lambda path: (len(path.name), path.name))
+    return next(filter(None, map(last_kept, [folder, *seeds])), None)
 
 
 def take_option(args: list[str], key: str) -> str | None:
@@ -715,10 +791,10 @@ def resolve(command: str, experiment: Experiment, args: list[str]) -> tuple[Path
     folder = Path(given) if given else new_run_folder(experiment.name)
     configs = [CONFIGS / "defaults.yaml", experiment.path]
     if (preset := take_option(args, "--preset")) is not None:
-        configs.append(CONFIGS / "presets" / f"{preset}.yaml")
-        if not configs[-1].is_file():
-            names = ", ".join(sorted(p.stem for p in (CONFIGS / "presets").glob("*.yaml")))
-            raise UserError(f"There is no preset {preset!r}: choose one of {names}.")
+        presets = {path.stem: path for path in sorted((CONFIGS / "presets").glob("*.yaml"))}
+        if preset not in presets:
+            raise UserError(f"There is no preset {preset!r}: choose one of {', '.join(presets)}.")
+        configs.append(presets[preset])
     if (checkpoint := take_option(args, "--ckpt_path")) is not None:
         if not checkpoint:
             raise UserError("--ckpt_path is empty: give `last`, or the path of a checkpoint.")
@@ -729,9 +805,12 @@ def resolve(command: str, experiment: Experiment, args: list[str]) -> tuple[Path
         origin = folder if checkpoint == "last" else Path(checkpoint).parent.parent
         if checkpoint != "last" and runs_folder() not in Path(checkpoint).resolve().parents:
             print(announced(Path(checkpoint), kept(origin) if command == "fit" else None), flush=True)
-        if command == "fit" and kept(origin):  # the settings that it was started with
+        own = command == "fit" or runs_folder() in origin.resolve().parents
+        if own and kept(origin):  # the settings that it was started with
             configs[:2] = [origin / "config.yaml"]
         args += [f"--ckpt_path={checkpoint}", "--weights_only=true"]  # never unpickle what it may hold
+    elif command != "fit" and experiment.newest and kept(experiment.newest):  # one's own run, as it was
+        configs[:2] = [experiment.newest / "config.yaml"]
     if dict(settings.pairs(args)).get("--trainer.logger") in ("CSVLogger", "TensorBoardLogger"):
         args.append(f"--trainer.logger.init_args.save_dir={folder}")
     return folder, [command, *(f"--config={path}" for path in configs), *args]
@@ -811,12 +890,9 @@ def fit_more_seeds(cli: LabCLI, args: list[str]) -> None:
 
 
 def one_sentence(error: Exception, experiment: Experiment) -> str:
-    """The parser's innermost complaint, without its dump of all that would have been right."""
+    """What is wrong with the settings of an experiment."""
     if denied := re.search(r"Importing '([^']*)' is not allowed", str(error)):
         slot = re.search(r'Parser key "([^"]*)"', str(error))
         place = slot[1] if slot else experiment.name
         return f"{place} names {denied[1]!r}, which is no {settings.WANTED}: nothing was run."
-    noise = ("Given value", "Subtypes:", "Errors:", "Does not validate", "Expected a <class 'NoneType'>")
-    lines = [line.strip(" -") for line in str(error).splitlines()]
-    lines = [line for line in lines if line and not line.startswith(noise)]
-    return f"{experiment.name}: {'; '.join(lines[:4])}.".replace(":;", ":").replace("..", ".")
+    return f"{experiment.name}: {complaints.sentence(error)}.".replace("..", ".")

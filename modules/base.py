@@ -13,6 +13,7 @@ import lightning as L
 import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torchmetrics import Metric
 
 from modules.trace import Trace
@@ -225,8 +226,11 @@ class Module(L.LightningModule):
         optimizer = self.optimizer(self.parameter_groups())
         if self.lr_scheduler is None:
             return optimizer
-        scheduler = {"scheduler": self.lr_scheduler(optimizer), "interval": self.lr_interval}
-        return {"optimizer": optimizer, "lr_scheduler": scheduler}
+        scheduler = self.lr_scheduler(optimizer)
+        plan: dict[str, Any] = {"scheduler": scheduler, "interval": self.lr_interval}
+        if isinstance(scheduler, ReduceLROnPlateau):  # torch's own names no metric
+            plan["monitor"] = getattr(scheduler, "monitor", None)
+        return {"optimizer": optimizer, "lr_scheduler": plan}
 
     @property  # type: ignore[misc]  # Lightning's own has a setter, which only refuses
     def dtype(self) -> torch.dtype:

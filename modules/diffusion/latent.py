@@ -115,8 +115,8 @@ class LatentDDPM(Diffusion):
 
     @torch.no_grad()
     def sample(
-        self, n: int, steps: int = 100, eta: float = 0.0, guidance: float = 0.0, label: int | None = None,
-        generator: torch.Generator | None = None, seed: int | None = None,
+        self, n: int, steps: int | None = None, eta: float = 0.0, guidance: float = 0.0,
+        label: int | None = None, generator: torch.Generator | None = None, seed: int | None = None,
     ) -> Tensor:  # fmt: skip
         """n means of x, (n, *event_shape), of codes drawn by DDIM; see `Diffusion.sample`."""
         return self.autoencoder.decode(super().sample(n, steps, eta, guidance, label, generator, seed))

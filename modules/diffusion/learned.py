@@ -315,14 +315,14 @@ class Diffusion(Module):
     def sample(
         self,
         n: int,
-        steps: int = 100,
+        steps: int | None = None,
         eta: float = 0.0,
         guidance: float = 0.0,
         label: int | None = None,
         generator: torch.Generator | None = None,
         seed: int | None = None,
     ) -> Tensor:
-        """n draws of x, (n, *event_shape), by DDIM.
+        """n draws of x, (n, *event_shape), by DDIM of so many steps: 100 of the T, or all where T is less.
 
         η = 0 is deterministic but for the start, 1 as noisy as the chain. `label` is the class, each in turn
         without; `guidance` is w.
@@ -330,6 +330,7 @@ class Diffusion(Module):
         if seed is not None:
             generator = torch.Generator().manual_seed(seed)
         y = self.classes(n, label, guidance)
+        steps = min(100, self.schedule.T) if steps is None else steps
         walk = self.walk(self.start(n, generator), steps, eta, y, guidance, generator)
         return self.outside(samplers.last(walk))
 

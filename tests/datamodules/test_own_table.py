@@ -69,7 +69,7 @@ def test_a_dated_series_is_as_long_as_it_allows(tmp_path: Path, backwards: bool)
         and data.rows[:, 0].tolist() == list(range(100, 244))
     )
     assert len(data.train_set) == 8 and ("backwards" in " ".join(data.notes)) == backwards
-    with pytest.raises(ValueError, match=r"--data\.length 20, or less"):
+    with pytest.raises(ValueError, match=r"set length to 20 or less"):
         Series(data.path, length=50).setup()
 
 

@@ -104,6 +104,6 @@ def test_without_its_last_checkpoint_the_one_before_goes_on(tmp_path: Path, caps
         last_kept(tmp_path)
     (folder / "last-older.ckpt").touch()
     assert last_kept(tmp_path) == folder / "last-older.ckpt"
-    assert "last.ckpt is missing: last-older.ckpt" in capsys.readouterr().out
+    assert "last.ckpt is missing: takes last-older.ckpt" in capsys.readouterr().out
     (folder / "last.ckpt").touch()
     assert last_kept(tmp_path) == folder / "last.ckpt" and not capsys.readouterr().out

@@ -137,7 +137,7 @@ def test_light_commands_import_no_torch(command: list[str]) -> None:
         (["fit", "nowhere/mine.yaml"], "There is no file"),
         (["sample", "gcn-karate"], "does not generate"),
         (["sample", "made-digits", "--temperatur", "1"], "temperature"),
-        (["sample", "made-digits", "--temperature", "hot"], "float"),
+        (["sample", "made-digits", "--temperature", "hot"], "must be a number"),
         (["sample", "made-digits", "-n", "0"], "at least one"),
         (["sample", "made-digits", "--out", "x.txt"], ".png"),
         (["fit", "made-digits", "--preset", "tpu"], "gpu"),

@@ -1,0 +1,120 @@
+"""What does not fit together, of settings, data and model, is one sentence with exit code 2, in words of the
+command that was typed."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from lab import settings
+from lab.__main__ import main
+from lab.errors import UserError
+from tests.lab.conftest import SMALL, complaint
+
+PARSERS_WORDS = (
+    "Parser key", "class_path '", "Expected a", "<class", "typing.", "compute_fn", "NoneType", "Union",
+    "Subtypes", "Traceback", "Got value", "Given value",
+)  # fmt: skip
+FILES = {
+    "six.csv": "a,b\n" + "1,2\n3,1\n" * 3,
+    "constant.csv": "a,b\n" + "".join(f"{i % 7},1\n" for i in range(60)),
+    "series.csv": "a,b\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(60)),
+    "holes.csv": "a,b\n" + "1,\n2,3\n3,4\n" * 20,
+    "four.txt": "abcd",
+}
+TINY = ["--trainer.max_epochs=1", "--trainer.limit_train_batches=1", "--trainer.limit_val_batches=1"]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text)
+    Path("bytes.txt").write_bytes(bytes(range(256)) * 4)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("fit gmm --data.path six.csv", "at least 7 are needed"),
+        ("fit gmm --data.path constant.csv", "'b' never changes"),
+        ("fit hmm --data.path series.csv --data.length 1000", "set length to 8"),
+        ("fit hmm --data.path holes.csv --data.missing refuse", "set missing to keep"),
+        ("fit gmm --data.path ~nosuchuser/x", "home directory."),
+        ("fit ngram-pydocs --data.corpus four.txt", "too few"),
+        ("fit ngram-pydocs --data.corpus bytes.txt", "not UTF-8"),
+        ("fit ngram-pydocs --data.corpus ~nosuchuser/x", "home directory."),
+        ("fit ngram-pydocs --data.corpus no/such.txt", "path of a text file"),
+        ("fit gpt-verbs-nosuch", "no experiment"),
+        ("fit made-digits --trainer.callbacks EarlyStopping --trainer.callbacks.monitor=val/x", "'val/x'"),
+        ("fit made-digits --trainer.callbacks ModelCheckpoint --trainer.callbacks.monitor=x", "'x'"),
+        ("fit made-digits --data.binarize=none", "binarize the data"),
+        ("fit made-digits --model.event_shape=[32]", "event_shape is [32], but [64] in Digits"),
+        ("fit cnn-digits --model.num_classes=3", "num_classes is 3, but 10 in Digits"),
+        ("fit cnn-digits --data datamodules.points.Points", "needs image_shape, which Points does not have"),
+        ("fit made-digits --model.lr_scheduler torch.optim.lr_scheduler.ReduceLROnPlateau", "monitor"),
+        ("fit made-digits --model.lr_scheduler ReduceLROnPlateau", "name one of them whole"),
+        ("fit made-digits --model.nosuch 1", "model takes no nosuch"),
+        ("fit made-digits --nosuch 1", "no option --nosuch"),
+        ("fit made-digits --model.hidden x", "model.hidden is x: it must be a list"),
+        ("fit made-digits --trainer.max_epochs x", "trainer.max_epochs is x: it must be a whole number."),
+        ("fit made-digits --trainer.precision 9", "it must be 64, 32, 16, transformer-engine"),
+        ("fit made-digits --model.optimizer x", "model.optimizer is x: it must name a class"),
+        ("fit made-digits --model.optimizer.lr [0]", "model.optimizer.lr is [0]: it must be a number"),
+        ("fit made-digits --mode up", "mode is up: it must be min or max"),
+        ("fit made-digits --preset " + "a" * 300, "no preset"),
+        ("sample made-digits -n x", "x' is no whole number"),
+        ("sample made-digits --data.path x", "no option --data.path"),
+        ("sample made-digits --temperature x", "temperature is x: it must be a number"),
+        ("size hmm --path series.csv --length 1000", "set length to 8"),
+        ("size hmm --path holes.csv --missing refuse", "set missing to keep"),
+        ("size gmm --path ~nosuchuser/x", "home directory."),
+        ("size gmm --path series.csv --missing x", "missing is 'x'"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_one_sentence(line: str, said: str, own_runs: Path, capsys) -> None:
+    command, *words = shlex.split(line)
+    assert main([command, *words, *(TINY if command == "fit" else [])]) == 2
+    complained = complaint(capsys)
+    assert said in complained
+    assert not [word for word in PARSERS_WORDS if word in complained]
+    assert ".." not in complained
+    advised = set(re.findall(r"--(\w+)\.", complained)) - set(re.findall(r"--(\w+)\.", line))
+    assert not advised or command == "fit"
+    assert not list(own_runs.rglob("card.json"))
+
+
+def test_a_fault_of_ours_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what our modules and datamodules raise themselves is the user's to mend."""
+    from modules.autoregressive.made import MADE
+
+    for fault in (TypeError("ours"), KeyError("ours")):
+
+        def step(self: MADE, batch: object, split: str, fault: Exception = fault) -> None:
+            raise fault
+
+        monkeypatch.setattr(MADE, "step", step)
+        with pytest.raises(type(fault), match="ours"):
+            main(["fit", "made-digits", *SMALL])
+    with pytest.raises(ValueError, match="invalid literal"), settings.complaints():
+        int("x")
+
+
+def test_too_little_memory_is_said() -> None:
+    for error in (MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried")):
+        with pytest.raises(UserError, match="smaller batches"), settings.complaints():
+            raise error
+
+
+def test_sizes_may_be_said_as_the_data_have_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert main(["fit", "made-digits", *SMALL, "--model.event_shape=[64]"]) == 0
+
+
+def test_one_callback_needs_no_list_and_a_plateau_its_metric(own_runs: Path) -> None:
+    plateau = "{class_path: lightning.pytorch.cli.ReduceLROnPlateau, init_args: {monitor: val/nll}}"
+    line = ["--trainer.callbacks={class_path: EarlyStopping, init_args: {monitor: val/nll}}"]
+    assert main(["fit", "made-digits", *SMALL, *line, f"--model.lr_scheduler={plateau}"]) == 0
+    assert list(own_runs.rglob("card.json"))
