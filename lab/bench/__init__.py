@@ -53,6 +53,10 @@ BENCHES = {
         "lab.bench.mnist_diffusion",
         "diffusion on MNIST: steps and noise, guidance, schedules at one budget",
     ),
+    "mnist-games": (
+        "lab.bench.mnist_games",
+        "games on MNIST: a G without convolutions, classes that are obeyed, digits enlarged",
+    ),
     "densities": (
         "lab.bench.densities",
         "flows: couplings by depth, tables beside a Gaussian, scales and noise of small pictures",
@@ -85,10 +89,17 @@ def run(argv: list[str]) -> int:
     parser.add_argument("--only", metavar="TEXT", help="dashboard: pages with this in their address")
     parser.add_argument("--minutes", type=float, help="server: how long (10)")
     parser.add_argument("--processes", type=int, help="server: served by so many (1)")
+    parser.add_argument(
+        "--experiments",
+        action="store_true",
+        help="what the specifications number: how it is repeated, and what came out; names are then families",
+    )
     parser.add_argument("--rest", type=float, help="server: seconds between two actions of a reader (3)")
     options = parser.parse_args(argv)
     if options.busy:
         use_cpu_time()
+    if options.experiments:
+        return told(options.names, options.json)
     if unknown := [name for name in options.names if name not in BENCHES]:
         raise UserError(f"There is no bench {unknown[0]!r}: choose from {', '.join(BENCHES)}.")
 
@@ -113,6 +124,43 @@ def run(argv: list[str]) -> int:
         print(json.dumps({"machine": machine(), **settings, "rows": plain}, indent=2))
     else:
         show(rows)
+    return 0
+
+
+def told(families: list[str], as_json: bool) -> int:
+    """The table of experiments, of some families or of all.
+
+    Raises:
+        UserError: for an unknown family.
+    """
+    from lab.bench.experiments import experiments
+
+    known = list(dict.fromkeys(row.family for row in experiments()))
+    if unknown := [name for name in families if name not in known]:
+        raise UserError(f"There are no experiments of {unknown[0]!r}: choose from {', '.join(known)}.")
+    rows = [row for row in experiments() if not families or row.family in families]
+    if as_json:
+        print(
+            json.dumps(
+                [
+                    {"family": row.family, "id": row.id, "what": row.what, "run": row.commands,
+                     "seeds": row.seeds, "found": row.told(), "numbers": row.numbers()}
+                    for row in rows
+                ],
+                indent=2,
+            )
+        )  # fmt: skip
+        return 0
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("family", "id", "experiment", "again", "seeds", "found", box=None)
+    for row in rows:
+        table.add_row(
+            row.family, row.id, row.what, "\n".join(row.commands), str(row.seeds or "–"), escape(row.told())
+        )
+    Console(width=None if sys.stdout.isatty() else 200).print(table)
     return 0
 
 

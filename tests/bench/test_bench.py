@@ -62,6 +62,22 @@ def test_games_bench_judges_generators_of_mnist_beside_test_digits(real_data) ->
 
 
 @pytest.mark.heavy
+def test_games_on_mnist_have_a_row_for_every_case(real_data) -> None:
+    from lab.bench import mnist_games
+
+    real_data("MNIST")
+    rows = mnist_games.measure(quick=True)
+    names = [row.case.partition(":")[0] for row in rows]
+    assert {name: names.count(name) for name in names} == {"recipe, mnist": 3, "classes": 2, "enlarged": 3}
+    told = {row.case: row for row in rows}
+    assert told["enlarged: bicubic"].ours < told["enlarged: game"].ours < told["enlarged: squared error"].ours
+    assert all(0 <= told[f"classes: {c}"].ours < 0.5 for c in mnist_games.CONDITIONS)  # after one batch
+    x = torch.zeros(4, 1, 2, 2)
+    x[1], x[3] = 1.0, 0.5
+    assert mnist_games.unlike(x, torch.tensor([0, 0, 1, 1])) == pytest.approx(1.5)
+
+
+@pytest.mark.heavy
 def test_variational_bench_has_a_row_for_every_case() -> None:
     from lab.bench import variational
 
