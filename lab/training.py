@@ -611,8 +611,8 @@ def measured_anew(
         "date": datetime.now(UTC).date().isoformat(),
         "versions": versions(),
         "seconds": round(seconds, 2),
-        "slice": parts,
     }
+    card["slice"] = parts
     known, fresh = card["config"]["model"]["init_args"], weights.build(card).hparams
     known |= {k: weights.plain(v) for k, v in model.hparams.items() if k not in known and v != fresh.get(k)}
     files.write(folder / "card.json", weights.as_json(card))
