@@ -22,6 +22,7 @@ Kind = Literal["number", "date", "text", "row number", "empty"]
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "blanks", "\n": "lines"}
 MOST_BYTES, MOST_ROWS, MOST_COLUMNS = 20_000_000, 200_000, 500
 LEFT_OUT = {"date": "dates", "text": "text", "row number": "row numbers", "empty": "mostly empty"}
+LARGEST = 1e30  # of a number: squares and sums of such are finite
 MOST_WORDS = 50  # in a column of text that is chosen
 SAMPLE = 1000  # rows by which the separator is chosen
 ROW_NUMBERS = {"", "#", "no", "no.", "nr", "index", "id", "row", "rownames", "row names", "unnamed: 0"}
@@ -88,7 +89,7 @@ class Sheet:
                 words in the order of the alphabet from 0.
 
         Raises:
-            ValueError: no such column, or none of numbers.
+            ValueError: no such column, none of numbers, or a number beyond LARGEST.
         """
         names = self.chosen if columns is None else self.named(columns)
         if not names:
@@ -116,6 +117,9 @@ class Sheet:
                 read = [number(cell, self.decimal) for cell in cells]
                 strange += [(self.lines[i], cells[i], name) for i, v in enumerate(read) if v is None]
                 values = [math.nan if v is None else v for v in read]
+                beyond = next((cell for cell, v in zip(cells, values, strict=True) if abs(v) > LARGEST), None)
+                if beyond is not None:
+                    raise ValueError(f"{name!r} has {beyond[:20]}: numbers up to ±{LARGEST:g} can be used.")
             found.append(values)
         if strange:
             line, cell, name = min(strange)

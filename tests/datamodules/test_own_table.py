@@ -103,6 +103,10 @@ def test_holes_are_refused_dropped_or_kept(tmp_path: Path) -> None:
 def test_too_little_to_learn_from(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="at least 7"):
         Table(write(tmp_path / "a.csv", numbers(5))).setup()
+    with pytest.raises(ValueError, match="at least 7"):
+        Series(write(tmp_path / "c.csv", numbers(3)), length=20).setup()
+    with pytest.raises(ValueError, match="'a' has 1e200: numbers up to"):
+        Table(write(tmp_path / "d.csv", "a,b\n" + "1e200,1\n" * 20))
     with pytest.raises(ValueError, match="'b' never changes"):
         Table(write(tmp_path / "b.csv", "a,b\n" + "".join(f"{i},1\n" for i in range(20)))).setup()
 

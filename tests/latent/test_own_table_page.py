@@ -103,6 +103,7 @@ def test_an_own_table_is_fitted_when_asked_and_saved(tmp_path: Path, monkeypatch
         ({"table": GERMAN, "columns": "Breite"}, "There is no column 'Breite'"), ({"table": " "}, "is empty"),
         ({"table": GERMAN, "model": "factor analysis"}, "needs two columns"),
         ({"table": "a,b\n" + "1,2\n" * 30}, "never changes"),
+        ({"table": "a,b\n" + "".join(f"{i}e300,{i}\n" for i in range(1, 31))}, "numbers up to"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_fitted_is_one_sentence(own: dict[str, str], words: str) -> None:

@@ -78,7 +78,9 @@ def read(text: str, columns: str, kind: str) -> Data:
     if len(names) < 2 and kind == "factor analysis":
         raise ValueError("A factor needs two columns at least: name more, or choose another model.")
     if len(rows) < LEAST:
-        raise ValueError(f"The table has {len(rows)} whole rows: at least {LEAST} are needed.")
+        raise ValueError(
+            f"The table has {len(rows)} whole row{'s' * (len(rows) != 1)}: at least {LEAST} are needed."
+        )
     length = max(1, min(50, len(rows) // 20)) if chain else 0
     starts = torch.arange(0, len(rows) - length + 1, length) if chain else torch.randperm(
         len(rows), generator=torch.Generator().manual_seed(0)
