@@ -30,18 +30,22 @@ def sentence(error: BaseException) -> str:
         return f"{place or 'it'} takes no {unknown[1]}"
     if several := re.search(r"Multiple subclasses with name .*? ambiguity: (.*)\.", problem):
         return f"{place} may be {several[1].replace(', ', ' or ')}: name one of them whole"
+    if needed := re.search(r"'([\w.]+)':\s+the following arguments are required: (.*)", text):
+        return f"{place}: {needed[1].rpartition('.')[2]} needs {needed[2]}"
     values = re.findall(r"Given value: (?!NestedArg)(.*?)(?:\. Got value: .*)?$", problem, re.MULTILINE)
     values += re.findall(r"Got value: (.*)", problem) + re.findall(
         r"NestedArg\(key='.*?', val='?(.*?)'?\)$", text
     )
     said = f" is {short(values[0])}" if values and values[0] else ""
-    if wanted := kinds(problem):
-        *others, last = wanted
-        return f"{place}{said}: it must be {', '.join(others)}{' or ' if others else ''}{last}"
-    if re.search(
+    names_class = re.search(
         "Expected a dot import path|Expected an import path|Not a valid subclass|no attribute|unhashable",
         problem,
-    ):
+    )
+    if wanted := kinds(problem):
+        wanted += ["the name of a class"] if names_class else []
+        *others, last = wanted
+        return f"{place}{said}: it must be {', '.join(others)}{' or ' if others else ''}{last}"
+    if names_class:
         return f"{place}{said}: it must name a class, with its arguments in init_args"
     if "Expected a path but" in problem:
         return f"{place}{said}: it must be a file of settings, or what such a file holds"

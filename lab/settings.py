@@ -151,6 +151,13 @@ TRAINER: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
+# Options of the trainer that nothing here reads.
+IGNORED = {
+    "default_root_dir": "runs are kept in $LECTERN_RUNS",
+    "model_registry": "weights are kept beside their card",
+}
+
+
 def judge(config: Any) -> None:
     """Refuse settings that no training can have.
 
@@ -184,6 +191,9 @@ def judge(config: Any) -> None:
         raise UserError(
             "A training without checkpoints has no best epoch to save: leave checkpointing enabled."
         )
+    for name, instead in IGNORED.items():
+        if trainer.get(name) is not None:
+            raise UserError(f"--trainer.{name} is {trainer[name]!s:.60}: leave it out, {instead}.")
     seed, seeds = config.seed_everything, config.seeds
     if seed is False or not 0 <= seed <= SEEDS - seeds:
         raise UserError(f"--seed_everything is {seed}: it must be a whole number from 0 to {SEEDS - seeds}.")
@@ -277,7 +287,8 @@ def complaints(explain: Callable[[Exception], str] = str) -> Iterator[None]:
     """What model and data say of each other, once data are read and batches come, is one sentence.
 
     That is a ValueError which our own code raises; where another's code fails, it is a fault of ours, and its
-    traceback stays. Too little memory is the user's to mend, whoever found it out.
+    traceback stays. Too little memory is the user's to mend, whoever found it out, and so is what one of
+    Lightning's callbacks misses, which is there because it was asked for.
 
     Raises:
         UserError: their own words.
@@ -290,7 +301,8 @@ def complaints(explain: Callable[[Exception], str] = str) -> Iterator[None]:
         if is_out_of_memory(error):
             raise UserError("There is too little memory: take smaller batches or a smaller model.") from error
         ours = ("modules", "datamodules", *untrusted.TRUSTED)
-        if isinstance(error, ValueError) and raiser.partition(".")[0] in ours:
+        asked = raiser.startswith(("lightning.pytorch.callbacks.", "lightning.pytorch.tuner."))
+        if (isinstance(error, ValueError) and raiser.partition(".")[0] in ours) or (asked and error.args):
             raise UserError(explain(error)) from error
         raise
 

@@ -277,7 +277,12 @@ class LabCLI(LightningCLI):
     @cached_property
     def settings(self) -> dict[str, Any]:
         """Everything that this fit was told, as plain values."""
-        config = json.loads(self.parser.dump(self.config, format="json", skip_none=False))["fit"]
+        try:
+            config = json.loads(self.parser.dump(self.config, format="json", skip_none=False))["fit"]
+        except ValueError:  # a default of a class of others that is no plain value
+            raise UserError(
+                "The settings hold what no file can keep: give the classes that they name plain arguments."
+            ) from None
         return {k: v for k, v in config.items() if k not in ("config", "ckpt_path", "weights_only")}
 
     @property
@@ -895,4 +900,4 @@ def one_sentence(error: Exception, experiment: Experiment) -> str:
         slot = re.search(r'Parser key "([^"]*)"', str(error))
         place = slot[1] if slot else experiment.name
         return f"{place} names {denied[1]!r}, which is no {settings.WANTED}: nothing was run."
-    return f"{experiment.name}: {complaints.sentence(error)}.".replace("..", ".")
+    return f"{experiment.name}: {complaints.sentence(error).rstrip('.')}."
