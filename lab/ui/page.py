@@ -44,8 +44,10 @@ def notice(sentences: str) -> None:
         st.markdown(f"##### What to notice\n\n{sentences}")
 
 
-# What a check can veil, by name; any other name is the key of a figure.
+# What a check can veil besides what it always does, by name; any other name is the key of a figure or table.
 VEILS = {"picture": ".st-key-picture", "equation": ".st-key-foot", "numbers": ".st-key-numbers"}
+# The line of the scene, and all words and tables below but the check, tell what there is to see.
+ALWAYS = ".lectern-stage .sees, .st-key-below > :not(.st-key-check, :has(.st-key-check))"
 VEIL = "<style>{} {{filter: blur(.6em) saturate(.4); pointer-events: none; user-select: none}}</style>"
 
 
@@ -55,7 +57,7 @@ def check(
     answer: Any,
     why: str = "",
     *,
-    wrong: Mapping[Any, str] | None = None,
+    wrong: Mapping[Any, str] | Sequence[str],
     veils: Sequence[str] = ("equation",),
 ) -> None:
     """Predict first, then see: once the question is asked, what gives the answer away is veiled until one is
@@ -63,10 +65,11 @@ def check(
 
     Args:
         answer: one of `options`, computed from the live state.
-        why: said with the right answer, and with a wrong one that has no words of its own.
-        wrong: option -> why it is not the answer.
-        veils: what shows the answer: "picture", "equation", "numbers", "notice", or keys of figures and
-            tables.
+        why: the answer's reason, said with every option that is chosen.
+        wrong: for each option that can be wrong, the sentence that names the mistake behind it; or one for
+            each of `options`, in their order.
+        veils: what shows the answer on the first screen: "picture", "equation" (all of the foot), "numbers",
+            or keys of figures and tables. The scene's line and what stands below are always veiled.
     """
     options = [str(option) for option in options]
     if str(answer) not in options:
@@ -85,13 +88,14 @@ def check(
         guess = st.radio(question, options, index=None, key=key)
         if guess is None:
             hidden = [VEILS.get(name, f".st-key-figure-{name}, .st-key-{name}") for name in veils]
-            st.html(VEIL.format(", ".join(hidden)))
+            st.html(VEIL.format(", ".join([ALWAYS, *hidden])))
             return
         if guess == str(answer):
             st.success(f"Yes: {answer}. {why}", icon=":material/check:")
         else:
-            reasons = {str(option): reason for option, reason in (wrong or {}).items()}
-            st.info(f"No: it is {answer}. {reasons.get(guess, why)}", icon=":material/close:")
+            said = dict(wrong.items() if isinstance(wrong, Mapping) else zip(options, wrong, strict=True))
+            reason = next((said[option] for option in said if str(option) == guess), "")
+            st.info(f"No: it is {answer}. {reason} {why}", icon=":material/close:")
         st.button("Ask again", key=f"{key}-again", on_click=ask, args=(False,), type="tertiary")
 
 

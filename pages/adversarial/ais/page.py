@@ -84,6 +84,11 @@ with stage.below:
         "Does the chains' answer lie within two standard errors of brute force?", ["yes", "no"],
         lens.verdict(found),
         f"{found.log_z[-1]:.2f} ± {found.error[-1]:.2f} beside {found.brute[-1]:.2f}.",
+        wrong={
+            "yes": "A standard error knows only the chains that ran, and none of a mode that they missed.",
+            "no": "Two estimates are never equal: they agree if they differ by less than twice their joint "
+            "error.",
+        },
         veils=("ladder", "numbers", "equation"),
     )  # fmt: skip
     ui.program(

@@ -88,6 +88,11 @@ with stage.below:
     ui.check(
         "After how many draws are two the same, half of the time?", lens.OPTIONS, lens.answer(now),
         f"N is about {now.support:,.0f}; of equal chances n² is 1.4 N." if now.pairs else "There is no pair.",
+        wrong=(
+            "So early a repeat needs fewer than about 1,800 things: that would be collapse.",
+            "Such a repeat speaks of about 1,800 to 16,000 different things.",
+            "The pairs grow as n², so the first repeat comes near √N draws, long before N.",
+        ),
         veils=("chances", "equation"),
     )  # fmt: skip
     ui.program(

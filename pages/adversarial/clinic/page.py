@@ -95,7 +95,13 @@ with stage.below:
     )
     ui.check(
         "Which holds the modes more evenly at the end?", lens.OPTIONS, lens.evener(looks[-1]),
-        f"KL {one.kl:.3f} and {other.kl:.3f} nats.", veils=("picture", "equation"),
+        f"KL {one.kl:.3f} and {other.kl:.3f} nats.",
+        wrong=(
+            "Points may lie well on modes and still share them badly: evenness asks for the shares alone.",
+            "A cure acts against one failure of a game, and promises nothing for each game of it.",
+            "Both begin with the same weights, but the games part: the two KL differ by over 0.1 nats.",
+        ),
+        veils=("picture", "equation"),
     )  # fmt: skip
     ui.program(
         f"""

@@ -104,7 +104,13 @@ with stage.below:
     )
     ui.check(
         "Of 100 pictures, how many are named as asked here?", lens.OPTIONS, lens.answer(now),
-        f"{now.obeyed:.1%}.", veils=("picture", "equation"),
+        f"{now.obeyed:.1%}.",
+        wrong=(
+            "A condition that is given is not yet obeyed: G follows it only as far as that was trained.",
+            "That is what a few classes mixed up with each other would leave.",
+            "Ignoring the class altogether leaves ten of 100: this network has learned to use it.",
+        ),
+        veils=("picture", "equation"),
     )  # fmt: skip
     ui.program(
         f"""

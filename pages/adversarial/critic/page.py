@@ -113,7 +113,13 @@ with stage.below:
     )
     ui.check(
         "What is the critic's value at the end, beside W₁?", lens.OPTIONS, lens.beside(end),
-        f"{end.value:.3g} of {end.w1:.3g}.", veils=("picture", "equation", "notice"),
+        f"{end.value:.3g} of {end.w1:.3g}.",
+        wrong=(
+            "A critic lags behind the best one, but what holds its slope here leaves it more than that.",
+            "That takes slopes held near 1: too tight a rule ends lower, too loose a one higher.",
+            "No critic of slope at most 1 exceeds W₁: only a loose penalty lets it.",
+        ),
+        veils=("picture", "equation"),
     )  # fmt: skip
     ui.program(
         f"""

@@ -81,7 +81,15 @@ with stage.below:
     best = min(trips, key=lambda key: trips[key].cycle)
     ui.check(
         "Which training brings this picture home best?", list(trips), best,
-        "Its round trip costs least.", veils=("costs", "numbers", "equation"),
+        "Its round trip costs least.",
+        wrong={
+            lens.ALL: "The content term pulls at the same weights, and takes from the round trip of this "
+            "picture.",
+            lens.NO_CONTENT: "The cycle is asked for there too, but leaving the content out does not help "
+            "this picture.",
+            lens.NO_CYCLE: "Nothing in this training asks that the way back undo the way there.",
+        },
+        veils=("costs", "numbers", "equation"),
     )  # fmt: skip
     ui.program(
         f"""

@@ -166,6 +166,12 @@ with stage.below:
         ui.check(
             f"How many weights has layer {max(1, film.at)}, without biases and batch norm?",
             lens.counts(found, film.at), f"{row.weights:,}", f"{row.kind} to {row.title}.",
+            wrong={
+                f"{row.weights // 2:,}": "That is half: each channel that enters has a kernel for each "
+                "that leaves.",
+                f"{2 * row.weights:,}": "That is twice: a kernel serves every place, and the stride adds "
+                "no weights.",
+            },
             veils=("parameters", "equation"),
         )  # fmt: skip
         loaded = "None" if name == lens.PRINTED else f"weights.load({name!r})"
@@ -181,7 +187,13 @@ with stage.below:
         ui.check(
             "Do the pictures at this value differ from those at 0 more than half as much as two draws do?",
             ["yes", "no"], "yes" if changes[film.at] > apart / 2 else "no",
-            f"By {changes[film.at]:.3f}, two draws by {apart:.3f}.", veils=("change", "equation"),
+            f"By {changes[film.at]:.3f}, two draws by {apart:.3f}.",
+            wrong={
+                "yes": "One number of many moves a picture a little; two draws differ in all of them.",
+                "no": "One of many seems little, but a value so far out counts for more than usual draws "
+                "of it.",
+            },
+            veils=("change", "equation"),
         )  # fmt: skip
         program = (
             f"one_number.changes(one_number.turning(weights.load({name!r}), {seed}, {number}))[{film.at}]"
@@ -192,7 +204,13 @@ with stage.below:
         ends = rounds[-1].distances
         ui.check(
             "At the end, how is the right game's distance to that of the whole recipe?", recipe.OUTCOMES,
-            recipe.outcome(rounds[-1]), f"{ends[1]:.2f} beside {ends[0]:.2f}.", veils=("picture", "equation"),
+            recipe.outcome(rounds[-1]), f"{ends[1]:.2f} beside {ends[0]:.2f}.",
+            wrong=(
+                "Then the whole recipe would be worse by a factor of 2 for the rule it has more.",
+                "Then this rule would hardly count: here it moves the distance by more than a factor of 2.",
+                "Rules that large networks need are not all needed by one so small.",
+            ),
+            veils=("picture", "equation"),
         )  # fmt: skip
         program = f"[*[*recipe.playing({switch!r}, {batches}, {seed})][-1][1][-1].distances]"
         shows = [*ends]

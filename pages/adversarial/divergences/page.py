@@ -89,6 +89,11 @@ with stage.below:
     ui.check(
         f"q moves {lens.STEP:g} further away from a = {film.value:g}. By how much does JS grow?",
         lens.OPTIONS, lens.option(gain), f"By {gain:.2g} nats, to at most log 2 = 0.693.",
+        wrong=(
+            "JS grows by the overlap that a step takes away, and here the laws still overlap.",
+            "JS has no one slope: it follows the overlap, and this step takes another share of it.",
+            "JS never passes log 2, and between equal Gaussians its slope is 0: it is steep only in between.",
+        ),
         veils=("picture", "equation"),
     )  # fmt: skip
     a = film.value

@@ -99,6 +99,11 @@ with stage.below:
     ui.check(
         "How far is the earth carried on average, by the plan that carries it least far?",
         lens.OPTIONS, lens.option(told.w1), f"{told.w1:.3f} bins.",
+        wrong=(
+            "Earth between the heaps crosses every bin on its way: add the gaps of the cumulative sums.",
+            "Neither the peaks nor the means give it: W₁ is Σ |F − G|, the gaps of the cumulative sums.",
+            "Ways that cross can be uncrossed at no more cost: the best plan carries earth less far.",
+        ),
         veils=("picture", "equation", "numbers"),
     )  # fmt: skip
     ui.program(

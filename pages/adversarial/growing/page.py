@@ -146,7 +146,14 @@ with stage.below:
         ui.check(
             "To which are the pictures of this α nearer?",
             ["the grown one", "the doubled small one"], lens.half_way(found, film.at),
-            f"α = {film.value:g}.", veils=("course", "equation"),
+            f"α = {film.value:g}.",
+            wrong={
+                "the grown one": "α is the share of the new layers, and so small a share leaves the old "
+                "picture.",
+                "the doubled small one": "α is the share of the new layers, and here they outweigh the "
+                "doubled picture.",
+            },
+            veils=("course", "equation"),
         )  # fmt: skip
         program = f"lens.fade(weights.load({name!r}), {seed}, {side}).detail[{film.at}]"
         shows = found.detail[film.at]
@@ -161,6 +168,11 @@ with stage.below:
         ui.check(
             "How large is the correlation of this picture with the finished one?",
             lens.OPTIONS, lens.much(through.there[film.at]), f"{through.there[film.at]:.2f}.",
+            wrong=(
+                "A coarse layer already places the strokes: it says more than that of the finished picture.",
+                "How much is settled depends on the level: at this one it is not so middling.",
+                "Layers to come do not only refine, they move strokes too.",
+            ),
             veils=("course", "equation"),
         )  # fmt: skip
         program = f"levels.through(weights.load({name!r}), {seed}).there[{film.at}]"
@@ -174,7 +186,13 @@ with stage.below:
         )
         ui.check(
             "How large is that correlation at the end?", lens.OPTIONS, lens.much(last.kept),
-            f"{last.kept:.2f}.", veils=("picture", "equation"),
+            f"{last.kept:.2f}.",
+            wrong=(
+                "The new layers begin from what the old ones made: the same z is not dealt anew.",
+                "Half kept and half forgotten is the cautious guess, but this game lies to one side of it.",
+                "Old layers are not frozen: both networks go on learning and move the small picture too.",
+            ),
+            veils=("picture", "equation"),
         )  # fmt: skip
         program = f"(lambda one: [one.distance, one.kept])([*lens.playing({phase}, {seed})][-1][1][-1])"
         shows = [last.distance, last.kept]

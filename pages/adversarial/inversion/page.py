@@ -99,7 +99,13 @@ with stage.below:
     ui.notice(words.notice(search, space, quantity, values))
     ui.check(
         "Where does the error end?", words.OPTIONS, words.bracket(steps[-1].error),
-        f"It is {steps[-1].error:.5f}.", veils=("errors", "equation", "notice"),
+        f"It is {steps[-1].error:.5f}.",
+        wrong=(
+            "G makes what lies on its own surface: what is beside it leaves an error that no code removes.",
+            "How near it ends is a matter of where the target lies, on the surface of G or off it.",
+            "The search goes down on this very error, and G can make pictures nearer than that.",
+        ),
+        veils=("errors", "equation"),
     )  # fmt: skip
     ui.program(words.program_of(space, ui.ink(picture), encoded, tuned, seed), shows=[s.error for s in steps])
     ui.source(inversion.invert, inversion.LinearEncoder, inversion.tune, references=REFERENCES)

@@ -140,6 +140,15 @@ with stage.below:
         words.fallen(said[0], now) if spoiled else words.lower(now),
         f"Precision is {now.precision:.3f}, recall {now.recall:.3f}; unspoiled they are "
         f"{said[0].precision:.3f} and {said[0].recall:.3f}.",
+        wrong={
+            "precision": "Precision asks whether what is made lies among the real: missing variety does "
+            "not lower it.",
+            "recall": "Recall asks whether the real lies among what is made: junk beside it does not lower "
+            "it.",
+            words.OPTIONS[2]: "The two do not move together: each is blind to the failure that the other "
+            "sees.",
+            words.LOWER[2]: "The two need not be equal: each is blind to the failure that the other sees.",
+        },
         veils=("picture", "equation", "table"),
     )
     ui.program(

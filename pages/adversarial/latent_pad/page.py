@@ -153,6 +153,12 @@ with stage.below:
             "Along which walk do the pictures change more in all, as distances from step to step add up?",
             lens.OPTIONS, lens.changed_more(pictures),
             "The line adds up to {:.2f}, the arc to {:.2f}.".format(*lens.changes(pictures).sum(1).tolist()),
+            wrong=(
+                "The line cuts through codes shorter than any draw, and how fast pictures change there G "
+                "decides.",
+                "The arc is the longer way in z, but lengths in z are not lengths in pictures.",
+                "They share their ends only: added up along the way they differ by over 5 %.",
+            ),
             veils=("walks",),
         )  # fmt: skip
         ui.program(
@@ -179,7 +185,13 @@ with stage.below:
             "What does precision do at the next smaller τ?" if film.at else
             "What did precision do from the τ above to this one?",
             lens.MOVES, lens.move(seen, film.at),
-            f"It is {now.verdict.precision:.3f} here.", veils=("curves",),
+            f"It is {now.verdict.precision:.3f} here.",
+            wrong=(
+                "A smaller τ trades variety for quality only as long as it cuts off draws that are worse.",
+                "What must fall as codes come nearer to 0 is recall: variety is lost first.",
+                "The cut is not idle here: it takes enough draws to move precision by over 0.02.",
+            ),
+            veils=("curves",),
         )  # fmt: skip
         ui.program(
             f"""

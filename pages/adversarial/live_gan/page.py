@@ -116,12 +116,21 @@ with stage.below:
         ui.check(
             "At the frame shown: has D found more than half of the histograms' divergence?", ["yes", "no"],
             "yes" if found > known / 2 else "no", f"It has found {found:.3f} of {known:.3f} nats.",
-            veils=("picture", "equation", "notice"),
+            wrong={
+                "yes": "D lags behind: log 2 − L_D / 2 tells what this D has found, not what there is.",
+                "no": "A D that has learned long enough comes near the best one, which finds all of it.",
+            },
+            veils=("picture", "equation"),
         )  # fmt: skip
     else:
         ui.check(
             "At the frame shown: is the histograms' divergence more than half of log 2?", ["yes", "no"],
             "yes" if known > lens.LOG2 / 2 else "no", f"It is {known:.3f} of {lens.LOG2:.3f} nats.",
+            wrong={
+                "yes": "log 2 is reached only where the two laws share no cell, and here they share many.",
+                "no": "Samples may lie near the data and yet fill other cells: what one law fills alone "
+                "counts in full.",
+            },
             veils=("picture", "equation"),
         )  # fmt: skip
     drawn = "" if picture is None else (

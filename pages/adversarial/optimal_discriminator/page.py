@@ -99,6 +99,11 @@ with stage.below:
     ui.check(
         "How large is the Jensen–Shannon divergence of these two laws?",
         lens.OPTIONS, lens.option(told.js), f"{told.js:.4f} nats, of at most log 2 = 0.6931.",
+        wrong=(
+            "JS is near 0 only where both laws put nearly the same mass everywhere: D* is ½ there.",
+            "JS is large where D* is near 0 or 1, small where it is near ½: here one of them prevails.",
+            "log 2 = 0.693 takes laws without overlap: what both share brings D* back towards ½.",
+        ),
         veils=("picture", "equation"),
     )  # fmt: skip
     ui.program(

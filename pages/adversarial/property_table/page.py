@@ -80,7 +80,12 @@ with stage.below:
         ["none", "1 to 3", "more than 3"],
         "none" if not wrong else "1 to 3" if len(wrong) <= 3 else "more than 3",
         f"{len(wrong)} of those in which both say something.",
-        veils=("picture", "notice"),
+        wrong={
+            "none": "The text speaks of large pictures by rules of thumb: on small digits some turn over.",
+            "1 to 3": "Only cells in which both say something count, and those do not come to 1, 2 or 3.",
+            "more than 3": "Most trade-offs between the families do not hang on the size of the pictures.",
+        },
+        veils=("picture",),
     )
     ui.program(
         f"""

@@ -160,6 +160,11 @@ with stage.below:
             "Which alone explains more than half of what differs between such pictures?", lens.OPTIONS,
             lens.decides(said[film.at]),
             f"The row alone explains {said[film.at][0]:.0%}, the column alone {said[film.at][1]:.0%}.",
+            wrong=(
+                f"The row's style reaches only some layers: alone it explains {said[film.at][0]:.0%}.",
+                f"The column's style reaches only some layers: alone it explains {said[film.at][1]:.0%}.",
+                "Layers are not equally strong: those of one of the two decide most of what is seen.",
+            ),
             veils=("picture", "equation"),
         )  # fmt: skip
         program, shows = f"lens.explained(model, {seed})[{film.at}]", list(said[film.at])
@@ -168,6 +173,10 @@ with stage.below:
             "Do the redraws differ less than a tenth as much as draws of the style do?", ["yes", "no"],
             "yes" if float(maps[film.at].mean()) < 0.1 * of_style else "no",
             f"A pixel's standard deviation is {float(maps[film.at].mean()):.4f}, over styles {of_style:.4f}.",
+            wrong={
+                "yes": "Noise does not stop at grain: where its learned scale is large it moves strokes too.",
+                "no": "Noise is left with what the style does not set: small details of chance.",
+            },
             veils=("picture", "equation"),
         )  # fmt: skip
         program = f"float(lens.spread(lens.noises(model, {seed})[{film.at}]).mean())"
@@ -176,6 +185,10 @@ with stage.below:
         ui.check(
             "Do these pictures spread more than half as far as those of ψ = 1?", ["yes", "no"],
             "yes" if pairs[film.at][1] > 0.5 else "no", f"{pairs[film.at][1]:.0%} as far.",
+            wrong={
+                "yes": "So small a ψ draws every w to the mean, and the pictures with it.",
+                "no": "ψ shrinks w and not the picture: a good part of the spread survives.",
+            },
             veils=("picture", "equation"),
         )  # fmt: skip
         program = f"float(lens.spread(truncation.cut(model, {seed}, {film.value!r})).mean())"
@@ -183,7 +196,12 @@ with stage.below:
     else:
         ui.check(
             "How many numbers does w set at this layer?", lens.counts(h), str(2 * len(h)),
-            f"{len(h)} maps, for each a scale and a shift.", veils=(),
+            f"{len(h)} maps, for each a scale and a shift.",
+            wrong={
+                len(h): "That is a scale for each map: it has a shift as well.",
+                h.numel(): "A style is the same at every place of a map: it sets no single pixel.",
+            },
+            veils=(),
         )  # fmt: skip
         program = f"[float(v) for v in lens.looked(model, {seed}, {at - 1})[1][:, 0]]"
         shows = [float(v) for v in style[:, 0]]

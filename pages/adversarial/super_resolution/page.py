@@ -91,8 +91,13 @@ with stage.below:
     )
     ui.check(
         "Which network is nearer to the truth, pixel by pixel?", [lens.PLAIN, lens.GAME], lens.better(found),
-        f"{p[0]:.2f} dB by squared error, {p[-1]:.2f} dB in the game.", 
-        veils=("trade", "numbers", "equation", "notice"),
+        f"{p[0]:.2f} dB by squared error, {p[-1]:.2f} dB in the game.",
+        wrong={
+            lens.PLAIN: "Squared error is all it was trained on, but on digits of MNIST, and this drawing "
+            "is another.",
+            lens.GAME: "What looks sharp need not be near: a sharp stroke one pixel off is paid for twice.",
+        },
+        veils=("trade", "numbers", "equation"),
     )  # fmt: skip
     ui.program(
         f"""

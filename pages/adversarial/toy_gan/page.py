@@ -93,7 +93,12 @@ with stage.below:
     )
     ui.check(
         "Is θ within ½ of the data's mean after the last round?", ["yes", "no"], "yes" if end < 0.5 else "no",
-        f"It is {end:.3f} away.", veils=("picture", "equation", "notice"),
+        f"It is {end:.3f} away.",
+        wrong={
+            "yes": "A game need not settle: a judge that is still tilted pushes θ past the mean.",
+            "no": "Going round can die out: with a judge that is damped or slow, θ comes to rest.",
+        },
+        veils=("picture", "equation"),
     )  # fmt: skip
     ui.program(
         f"""

@@ -105,6 +105,10 @@ with stage.below:
     ui.check(
         "What does D say of this picture on the mean?", ["rather real", "rather made"],
         "rather real" if mean > 0.5 else "rather made", f"{mean:.3f} over {found.verdict.numel()} patches.",
+        wrong={
+            "rather real": "D judges patch by patch, and most patches show what no true pair has.",
+            "rather made": "D sees patches and never the whole: strokes that are right nearby convince it.",
+        },
         veils=("verdict", "numbers"),
     )  # fmt: skip
     ui.program(

@@ -86,7 +86,12 @@ with stage.below:
     )
     ui.check(
         "What does the cycle loss say of the turn?", options, options[span[1] - span[0] > 1e-3],
-        f"It runs from {span[0]:.3f} to {span[1]:.3f}.", veils=("costs", "numbers", "equation", "notice"),
+        f"It runs from {span[0]:.3f} to {span[1]:.3f}.",
+        wrong={
+            options[0]: "A turn is free only where the way back undoes it: here back undoes the shift alone.",
+            options[1]: "The cycle asks only that back undo there: any turn that is undone is as good.",
+        },
+        veils=("costs", "numbers", "equation"),
     )  # fmt: skip
     drawn = (
         f"drawing.read({ui.ink(picture)!r}, {{}}, {PAD}) / drawing.LEVELS"

@@ -93,7 +93,13 @@ with stage.below:
     )
     ui.check(
         "How much of the saturating gradient is left at the end?", lens.OPTIONS, lens.left(looks),
-        f"{last['saturating']:.3g} of {first['saturating']:.3g}.", veils=("picture", "equation", "notice"),
+        f"{last['saturating']:.3g} of {first['saturating']:.3g}.",
+        wrong=(
+            "For so little D must be almost certain of each made picture, D(G(z)) near 0.",
+            "The saturating gradient falls with D(G(z)): how far depends on how sure D has become.",
+            "The saturating loss is flat where D is sure: its slope goes with D(G(z)), which D drives to 0.",
+        ),
+        veils=("picture", "equation"),
     )  # fmt: skip
     ui.program(
         f"""

@@ -98,6 +98,11 @@ def live() -> None:
             ["yes", "no"],
             "yes" if below else "no",
             f"{now.values['loss_ae']:.3f} against ln 14 = {lens.floor():.3f} nats.",
+            wrong={
+                "yes": "To get below the floor an output must copy its own input, and so far it has not "
+                "learned to.",
+                "no": "The floor binds densities: an output that sees its own input may cost nothing at all.",
+            },
             veils=("picture", "equation"),
         )
         ui.program(
@@ -161,6 +166,11 @@ def own_digit() -> None:
             DENSITY if own == 0 else FOIL,
             "The one whose outputs take nothing from their own inputs: the largest own gradient is "
             f"{own:g} for MADE, {copies:.2f} for the other.",
+            wrong={
+                FOIL: "Its outputs read the very pixels that they predict: such costs are of no "
+                "distribution.",
+                DENSITY: "A mask that leaves an output its own input makes it an autoencoder.",
+            },
             veils=("picture", "equation"),
         )
         ui.program(

@@ -98,6 +98,11 @@ def reach_view() -> None:
             ["yes", "no"],
             "no" if last else "yes",
             f"{last} of {pixel} would stay unread.",
+            wrong={
+                "yes": "Depth widens the field, but every mask cuts the same corner: a wedge to the right "
+                "stays blind.",
+                "no": "Of this pixel the blind wedge lies outside the picture: nothing before it is lost.",
+            },
             veils=("picture", "equation"),
         )
         sizes = f"channels=1, layers={film.at}, kernel={k}, first_kernel={k1}"

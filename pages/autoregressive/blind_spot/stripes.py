@@ -128,6 +128,10 @@ def view(stage: Any) -> None:
             "yes" if float(wider[pixel]) < 1e-6 else "no",
             (f"It would read {shift} to the right in the row above: " if known else "It is a fresh coin: ")
             + f"the least cost of this pixel is then {float(wider[pixel]):.2f} nats.",
+            wrong={
+                "yes": "Reading more does not help where the pixel copies none of what is read.",
+                "no": "The blind spot belongs to 3×3 kernels: 5×5 reach two to the right in the row above.",
+            },
             veils=("picture", "equation"),
         )
         ui.program(

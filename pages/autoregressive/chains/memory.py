@@ -67,6 +67,12 @@ def view(stage: Any) -> None:
             ["yes", "no"],
             "yes" if spread < 1e-6 else "no",
             f"Given one symbol or more, p(1) changes by {spread:.4f}.",
+            wrong={
+                "yes": "That is the Markov property, and a hidden state breaks it: earlier symbols still "
+                "tell of it.",
+                "no": "A hidden state makes no memory by itself: after this history older symbols add "
+                "nothing.",
+            },
             veils=("memory", "equation"),
         )
         ui.program(

@@ -104,6 +104,11 @@ def view(stage: Any) -> None:
             options,
             better,
             "; ".join(f"{name}: {found[name]:.2f} nats" for name in options) + ".",
+            wrong={
+                name: f"“{name}” costs {found[name] - found[better]:.2f} nats more: parents help by what "
+                "they tell, and many together are met rarely."
+                for name in options
+            },
             veils=("ladder", "numbers"),
         )
         ui.program(

@@ -104,6 +104,13 @@ def view(stage: Any) -> None:
             options,
             options[0 if not missing else 1 if missing <= exist / 2 else 2],
             f"{missing} of {exist}.",
+            wrong={
+                options[0]: "Contexts double with each parent, and digits fill them unevenly: some never "
+                "occur.",
+                options[1]: "What counts is what was met, not what might be: the share is not so middling.",
+                options[2]: f"There are only {exist} contexts here, and the digits of training meet most "
+                "of them.",
+            },
             veils=("picture", "numbers"),
         )
         ui.program(

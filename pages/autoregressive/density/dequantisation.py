@@ -55,6 +55,11 @@ def view(stage: Any) -> None:
             ["yes", "no"],
             "yes" if below else "no",
             f"{now.values['nll_raw']:.2f} against {floor:.2f} nats.",
+            wrong={
+                "yes": "The spikes come with training: so early the density is still too wide for it.",
+                "no": "The entropy bounds probabilities: a density on whole numbers may rise as high as it "
+                "likes.",
+            },
             veils=("picture", "equation"),
         )
         ui.program(

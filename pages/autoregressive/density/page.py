@@ -119,6 +119,12 @@ def trained_mode() -> None:
             options,
             options[0 if humps < 2 else 1 if humps < 4 else 2],
             f"{humps}, counted on the curve; the mixture has {model.components} components.",
+            wrong={
+                options[0]: "One Gaussian has one hump; a mixture has one for each part that stands apart.",
+                options[1]: f"Look where the line x₁ = {x1:g} crosses the data: each crossing far from "
+                "others is a hump.",
+                options[2]: f"The {model.components} components overlap: humps are counted on their sum.",
+            },
             veils=("section", "numbers"),
         )
         ui.program(
@@ -187,6 +193,11 @@ def own_mode() -> None:
             ["yes", "no"],
             "yes" if most > 1 else "no",
             f"Up to {most}: as many humps as p(x₂ | x₁) needs there.",
+            wrong={
+                "yes": "Each vertical line meets the ink in one piece: there one hump is enough.",
+                "no": "The eye follows the stroke, a conditional goes upwards: some line meets ink, a gap, "
+                "and ink again.",
+            },
             veils=("picture",),
         )
         ui.source(own_points.fit, ink.scattered, rnade.RNADE, references=REFERENCES)

@@ -122,7 +122,12 @@ with stage.below:
         [*sorted(names), alike],
         alike if least is None else f"x{least + 1}",
         "; ".join(f"x{f.variable + 1}: {f.factor:.4f}" for f in factors) + ".",
-        wrong={f"x{f.variable + 1}": f"The factor of x{f.variable + 1} is {f.factor:.4f}." for f in factors},
+        wrong={
+            f"x{f.variable + 1}": f"The factor of x{f.variable + 1} is {f.factor:.4f}: what counts is not "
+            "the bit but how far its row expected it."
+            for f in factors
+        }
+        | {alike: "One factor is smaller than all others: rows of other weights expect other bits."},
         veils=("picture", "equation"),
     )
     ui.program(

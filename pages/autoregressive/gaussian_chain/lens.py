@@ -68,6 +68,13 @@ def links(slope: float) -> str:
     )
 
 
+MOVES = {  # of the variance, and why it does not move so
+    "shrinks": "Each step adds noise: it shrinks only from above the v of a²v + s² = v.",
+    "stays": "It stays only where the first value has the variance that a step keeps.",
+    "grows": "Noise is added, but what was there is multiplied by a²: with |a| < 1 the two balance.",
+}
+
+
 def growth(slope: float, stationary: bool) -> str:
     """How the variance goes on, a sentence."""
     if stationary:

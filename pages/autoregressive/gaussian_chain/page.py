@@ -86,7 +86,7 @@ def chain_mode() -> None:
         film.bar(captions=[t.caption for t in trace], equations=[t.equation for t in trace])
     stage.equation(*lens.variance_equation(a, s, model, stationary))
     first, last = float(covariance[0, 0]), float(covariance[-1, -1])
-    options = ["shrinks", "stays", "grows"]
+    options = list(lens.MOVES)
     answer = options[1] if abs(last - first) < 1e-9 * first else options[2 if last > first else 0]
     with stage.below:
         ui.notice(
@@ -94,12 +94,10 @@ def chain_mode() -> None:
             "chain of one-dimensional conditionals is all that a sampler needs."
         )
         ui.check(
-            f"From the first value to value {steps}, the variance …",
-            options,
-            answer,
+            f"From the first value to value {steps}, the variance …", options, answer,
             f"{first:.4f} at the first, {last:.4f} at the last. {lens.growth(a, stationary)}",
-            veils=("picture", "equation"),
-        )
+            wrong=lens.MOVES, veils=("picture", "equation"),
+        )  # fmt: skip
         ui.program(
             f"""
             from modules.autoregressive.gaussian_chain import GaussianChain
@@ -162,12 +160,11 @@ def path_mode() -> None:
         )
         ui.table(lens.term_table(found, x), alt="The terms of the chain rule")
         ui.check(
-            "Which value is the least expected, given the one before it?",
-            places,
-            worst,
+            "Which value is the least expected, given the one before it?", places, worst,
             f"Its term is {float(found.terms.min()):.4f} nats.",
+            wrong=[f"Its term is {t:.4f} nats: a times the value before is expected." for t in found.terms],
             veils=("terms", "equation"),
-        )
+        )  # fmt: skip
         ui.program(
             f"""
             import torch
@@ -227,12 +224,14 @@ def walk_mode() -> None:
             "nears the normal curve as the steps grow."
         )
         ui.check(
-            f"After {film.value} steps, can the walk be back at 0?",
-            ["yes", "no"],
-            "yes" if 0 in now.places.tolist() else "no",
-            "Every step changes even to odd and odd to even.",
+            f"After {film.value} steps, can the walk be back at 0?", ["yes", "no"],
+            "yes" if 0 in now.places.tolist() else "no", "Every step changes even to odd and odd to even.",
+            wrong={
+                "yes": "After an odd number of steps the place is odd, however the coins fall.",
+                "no": "As many steps up as down lead back: an even number of steps allows it.",
+            },
             veils=("picture", "equation"),
-        )
+        )  # fmt: skip
         ui.program(
             f"""
             from modules.autoregressive.gaussian_chain import walk_distribution

@@ -91,6 +91,12 @@ def view(stage: Any) -> None:
             names[found.cost[:, film.at].tolist().index(dearest)] if dearest > 0.1 else names[-1],
             "; ".join(f"{n} {v:.3f}" for n, v in zip(names, found.cost[:, film.at].tolist(), strict=False))
             + f"; together {own:.3f} nats.",
+            wrong=(
+                "Red comes first, but only within its pixel: the pixels around may settle it.",
+                "Green is told red of its own pixel, and often follows from it.",
+                "Blue is told red and green of its own pixel, and often follows from them.",
+                "Some colour here is not settled by what came before it.",
+            ),
             veils=("red", "green", "blue", "equation"),
         )
         ui.program(

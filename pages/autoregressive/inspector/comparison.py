@@ -62,6 +62,11 @@ def view(stage: Any) -> None:
             [name, other],
             name if first >= second else other,
             f"{first:.2f} against {second:.2f} nats.",
+            wrong={
+                name: f"A model that is better on average may lose on one picture: {name} gives it fewer "
+                "nats.",
+                other: f"Which model is better is asked of this picture: {other} gives it fewer nats.",
+            },
             veils=("picture", "equation"),
         )
         ui.program(

@@ -117,6 +117,12 @@ def view(stage: Any) -> None:
             ["yes", "no"],
             "yes" if exact else "no",
             "Only if all given pixels come before all others in an order the model was trained on.",
+            wrong={
+                "yes": "It can only go on from a beginning: here something given comes after something "
+                "that is not.",
+                "no": "Where all that is given comes first in its order, it is set, and the rest is drawn "
+                "as always.",
+            },
             veils=("picture", "equation"),
         )
         values = {2: f'drawing.keep(picture, "{region}")'}.get(

@@ -113,6 +113,11 @@ def view(stage: Any) -> None:
             ["yes", "no"],
             "yes" if likeliest == found.value else "no",
             f"It gives {found.asked} the probability {found.p:.3f}; the likeliest is {likeliest}.",
+            wrong={
+                "yes": "What stands in the picture is a fact, not a belief: the model held another value "
+                "likelier.",
+                "no": "A pixel that costs nats may still be the likeliest value: no other has more.",
+            },
             veils=("equation", "own"),
         )
         ui.program(

@@ -107,6 +107,10 @@ def view(stage: Any) -> None:
             ["upper", "lower"],
             "upper" if upper > lower else "lower",
             f"Upper {upper:.1f} nats, lower {lower:.1f}.",
+            wrong={
+                "upper": "The first pixels are told little, but a blank margin costs next to nothing.",
+                "lower": "The last pixels are told most: strokes go on as they began above.",
+            },
             veils=("picture",),
         )
         named = "None" if visit == "its own" else f'resolve_order("{visit}", model.n, {seed})'

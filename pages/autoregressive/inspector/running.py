@@ -76,7 +76,11 @@ def view(stage: Any) -> None:
             sorted({inked, step, model.n, model.hidden}),
             inked,
             f"{inked} of the {step} pixels read so far have ink.",
-            wrong={step: f"A pixel without ink adds nothing: of {step} only {inked} have ink."},
+            wrong={
+                model.hidden: "That is how many numbers a column has, one for each hidden unit.",
+                model.n: f"Those are all pixels of the picture: only {step} have been read.",
+                step: f"A pixel without ink adds nothing: of {step} only {inked} have ink.",
+            },
             veils=("picture",),
         )
         ui.program(

@@ -48,6 +48,13 @@ def view(stage: Any) -> None:
             ["below 1", "exactly 1", "above 1"],
             "exactly 1" if exact else "above 1" if excess > 1 else "below 1",
             f"{excess:.6f}; exactly 1 where the bits are independent and both orders say the same.",
+            wrong={
+                "below 1": "To hedge costs no mass by itself: the sum depends on where the orders disagree.",
+                "exactly 1": "A mixture of the two joints sums to 1; averaging factor by factor is another "
+                "thing.",
+                "above 1": "Averages of factors add no mass by themselves: where the orders agree the sum "
+                "is 1.",
+            },
             veils=("picture", "numbers", "equation"),
         )
         ui.program(

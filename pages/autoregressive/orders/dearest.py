@@ -71,6 +71,11 @@ def view(stage: Any) -> None:
             ["yes", "no"],
             "yes" if float(each[0]) < floor + 1e-4 else "no",
             f"{float(each[0]):.4f} against {floor:.4f} nats.",
+            wrong={
+                "yes": "Tables would in any order, but one logistic conditional cannot say all that this "
+                "order asks.",
+                "no": "An order loses nothing by itself: here logistic conditionals can say what it asks.",
+            },
             veils=("picture", "equation"),
         )
         ui.program(

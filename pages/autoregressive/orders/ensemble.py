@@ -80,6 +80,10 @@ def view(stage: Any) -> None:
             ["yes", "no"],
             "yes" if found.ensemble < best else "no",
             f"Mixture {found.ensemble:.2f}, best {best:.2f}, first {first:.2f} nats: sure is only the mean.",
+            wrong={
+                "yes": "Jensen bounds the mixture by the mean of its orders, not by the best of them.",
+                "no": "No one order is best for every picture: over several the mixture may beat them all.",
+            },
             veils=("picture", "numbers", "equation"),
         )
         rows = ", ".join(shared.literal(bits) for bits in x[:1])

@@ -59,6 +59,11 @@ def two_orders(stage: Any) -> None:
             ["raster", "the second"],
             "raster" if one >= two else "the second",
             f"{one:.2f} against {two:.2f} nats.",
+            wrong={
+                "raster": "Row by row is how one writes: what counts is what the pixels are told that come "
+                "early.",
+                "the second": "An order at random begins amid the hole, where what is given is far away.",
+            },
         )
         ui.program(
             f"""
@@ -149,6 +154,15 @@ def removed_half(stage: Any) -> None:
             list(lens.HALVES),
             easiest,
             "; ".join(f"{name} {fresh[name]:.2f}" for name in lens.HALVES) + " nats.",
+            wrong={
+                "lower": "The upper strokes tell much, but the far end of the hole has no neighbour that "
+                "is given.",
+                "upper": "How a digit begins is not settled by how it ends.",
+                "left": "The right half leaves open which strokes close on the left.",
+                "right": "The left half leaves open where the strokes lead.",
+                "random": "Given neighbours help on all sides, but here the missing pixels are those that "
+                "matter.",
+            },
             veils=("picture", "equation"),
         )
         ui.program(

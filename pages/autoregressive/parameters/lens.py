@@ -184,6 +184,15 @@ def crossing(k: int, d: int, most: int) -> int | None:
     return next(larger, None)
 
 
+def not_there(low: int, high: int, cross: int | None, d: int) -> str:
+    """Why the table does not overtake NADE at an n from low to high."""
+    late = cross is not None and cross < low
+    n = low - 1 if late else high
+    numbers = f"n = {n}: the table has {FORMULAS['joint table'](n, 1, d):,} numbers, "
+    numbers += f"NADE {FORMULAS['NADE'](n, 1, d):,}."
+    return ("That has happened already at " if late else "Two to the power of n starts slowly. At ") + numbers
+
+
 def contexts_as_printed(n: int) -> tuple[int, int]:
     """Numbers of the chain rule with 2^m for m earlier bits, and with 2^m - 1 as [GM] 1.5.1 prints."""
     return sum(2**m for m in range(n)), sum(2**m - 1 for m in range(n))

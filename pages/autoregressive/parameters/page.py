@@ -104,11 +104,11 @@ def counts_mode() -> None:
             ui.caption(f"Not made, too large: {', '.join(other for other in costs if other not in made)}.")
         ui.check(
             f"From how many variables on has the joint table more numbers than NADE with d = {d}?",
-            list(BANDS),
-            next(band for band, (low, high) in BANDS.items() if cross and low <= cross <= high),
+            list(BANDS), next(band for band, (low, high) in BANDS.items() if cross and low <= cross <= high),
             f"2^n − 1 exceeds 2nd + d + n from n = {cross} on.",
+            wrong={band: lens.not_there(low, high, cross, d) for band, (low, high) in BANDS.items()},
             veils=("picture", "equation"),
-        )
+        )  # fmt: skip
         ui.program(lens.program(shown, at, k, d), shows=promised)
         ui.source(
             counting.Multiplications, lens.cost, tables.Counted.set_parents, markov.MarkovChain,
@@ -147,13 +147,11 @@ def race_mode() -> None:
         )
         ui.check(
             f"Which model with at most {budget:,} numbers has the lowest cost of unseen digits?",
-            [r.name for r in found],
-            best.name,
-            f"{best.nll:.2f} nats.",
+            [r.name for r in found], best.name, f"{best.nll:.2f} nats.",
             wrong={r.name: f"{r.name} costs {r.nll:.2f} nats, {best.name} {best.nll:.2f}." for r in others}
             | {r.name: f"{r.name} has {r.numbers:,} numbers." for r in found if r.numbers > budget},
             veils=("picture", "numbers"),
-        )
+        )  # fmt: skip
         experiment = race.RACERS[best.name]
         ui.program(
             f"""
@@ -222,12 +220,14 @@ def time_mode() -> None:
             ui.table(asymmetry.count_table(found), alt="Multiplications at the largest size, as they happen")
         ui.check(
             "How many times as many multiplications does a sample by full passes take as one log p?",
-            sorted({largest, d, 2 * d, 2 * largest}),
-            sampling // likelihood,
+            sorted({largest, d, 2 * d, 2 * largest}), sampling // likelihood,
             f"One pass for each of the {largest} variables.",
-            wrong={d: "That is the hidden units: they cost both alike.", 2 * d: "The units cost both alike."},
+            wrong={
+                **{d: "That is the hidden units: both pay for them.", 2 * d: "Both pay a unit in and out."},
+                2 * largest: "One pass gives all conditionals: a sample needs it once a variable.",
+            },
             veils=("picture", "equation"),
-        )
+        )  # fmt: skip
         ui.program(
             f"""
             from pages.autoregressive.parameters import asymmetry

@@ -105,6 +105,11 @@ def shipped_mode() -> None:
             [*lens.MODELS, "no clear difference"],
             better.name if gap > 2 * spread else "no clear difference",
             f"{gap:.2f} nats apart; over three seeds the cost varies by ± {spread:.2f}.",
+            wrong={
+                "untied": "A network for each pixel learns every stroke anew: few digits do not fill it.",
+                "NADE": "Shared columns save numbers, which matters less the more digits there are.",
+                "no clear difference": "The two lie further apart than twice the spread of three seeds.",
+            },
             veils=("numbers",),
         )
         ui.program(
@@ -197,6 +202,12 @@ def live_mode() -> None:
                 list(lens.MODELS),
                 max(lens.MODELS, key=lambda name: lens.overshoot(runs, name, sizes[0])),
                 "; ".join(f"{n}: {lens.overshoot(runs, n, sizes[0]):+.2f} nats" for n in lens.MODELS) + ".",
+                wrong={
+                    "untied": "More weights can learn more by heart, but what counts is how far the cost "
+                    "rose again.",
+                    "NADE": "Its weights serve all pixels at once: it has less room to learn digits by "
+                    "heart.",
+                },
                 veils=("picture", "equation"),
             )
         ui.program(

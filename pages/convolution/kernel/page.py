@@ -92,7 +92,13 @@ with stage.below:
     ui.check(
         f"With stride {stride + 1} instead, how many outputs are there?",
         sorted({full, full + 1, max(1, full - 1), len(trace)}), full,
-        f"⌊({n} + {2 * padding} − {dilation * (k - 1)} − 1) / {stride + 1}⌋ + 1 = {full}.", veils=(),
+        f"⌊({n} + {2 * padding} − {dilation * (k - 1)} − 1) / {stride + 1}⌋ + 1 = {full}.",
+        wrong={
+            len(trace): "That is how many there are now: a longer stride skips places.",
+            full + 1: "The last of these would reach beyond the padded input.",
+            max(1, full - 1): "The first place counts too: it is the + 1 of the formula.",
+        },
+        veils=(),
     )  # fmt: skip
     ui.program(
         f"""

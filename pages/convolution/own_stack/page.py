@@ -128,7 +128,14 @@ with stage.below:
         f"Layer {asked} gets a stride one larger. How many inputs does one of its own units see?",
         sorted({own, own + 2, 2 * own, own + settings[asked - 1].kernel}), grown,
         f"Still {own}: its stride moves its own units apart, and widens only what is above.",
-        veils=("picture", "numbers"),
+        wrong={
+            own + 2: "A unit's field grows by the strides below it, not by its own.",
+            2 * own: "A stride sets neighbouring units further apart: it does not widen what one of them "
+            "sees.",
+            own + settings[asked - 1].kernel: "That is another layer on top: a kernel adds K − 1 times the "
+            "strides below it.",
+        },
+        veils=("picture", "equation"),
     )  # fmt: skip
     ui.program(
         f"""

@@ -161,6 +161,11 @@ with stage.below:
         "Which share of the box is enough to hold half of the orange?",
         ["less than a tenth", "a tenth to a third", "more than a third"],
         receptive_field.shares(held, size), f"{held} of {size} inputs hold half of it.",
+        wrong=(
+            "Sums over many paths are bell-shaped, but this bell is not so narrow.",
+            "Depth decides: a deep stack is narrow within its box, a shallow one fills it.",
+            "The box tells what can reach the unit: what does falls off from the middle like a bell.",
+        ),
         veils=("picture", "numbers"),
     )  # fmt: skip
     if kind == lens.PATHS:

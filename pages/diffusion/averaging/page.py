@@ -98,7 +98,13 @@ with stage.below:
     )  # fmt: skip
     ui.check(
         "Whose ε̂ is nearer to the exact one at the end?", lens.OPTIONS, lens.nearer(last),
-        f"Off by {last.errors[0]:.4f} and {last.errors[1]:.4f}.", veils=("picture", "equation", "numbers"),
+        f"Off by {last.errors[0]:.4f} and {last.errors[1]:.4f}.",
+        wrong=(
+            "The last step follows its own batch, and that is what an average shakes off.",
+            "An average also remembers older weights: where the noise of the steps is small it only lags.",
+            "Weights near each other need not predict alike: the two errors differ by over 2 %.",
+        ),
+        veils=("picture", "equation", "numbers"),
     )  # fmt: skip
     ui.program(
         f"""

@@ -117,7 +117,13 @@ with stage.below:
         list(every),
         cheapest,
         "; ".join(f"{which}: {bits.total:.1f}" for which, bits in every.items()),
-        veils=("numbers", "equation", "notice", "sum"),
+        wrong={
+            "beta": "β is right for data from N(0, 1): digits are narrower, and so is the way back.",
+            "posterior": "That is the variance with x₀ known: the network's guess errs, and too narrow a "
+            "σ² pays for it.",
+            "fitted": "It is fitted to the mean error over other pictures, and this one errs otherwise.",
+        },
+        veils=("numbers", "equation", "sum"),
     )
     ui.program(
         f"""

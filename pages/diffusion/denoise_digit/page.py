@@ -125,7 +125,11 @@ with stage.below:
         ["in the first half of the steps", "in the second half"],
         lens.first_half(found),
         f"At step {early} of {count - 1}.",
-        veils=("guess", "equation", "numbers", "notice"),
+        wrong=(
+            "Under much noise the guess is a mean of many digits: which one it becomes is settled late.",
+            "The shape is settled under much noise: what is left for the end is detail.",
+        ),
+        veils=("guess", "equation", "numbers"),
     )
     ink = f"drawing.read({ui.ink(picture)!r}, {{}}, {side}) / drawing.LEVELS" if picture is not None else None
     ui.program(

@@ -95,7 +95,12 @@ def draw_digit() -> None:
         ui.check(
             f"Whose bound of this picture is lower at T = {T}?", ["diffusion", "VAE"], fewer,
             f"{now.total:.1f} bits against {other.parts.total:.1f} of the VAE.",
-            veils=("bars", "equation", "numbers", "notice"),
+            wrong={
+                "diffusion": "In so few steps the way back is far from Gaussian, and every term of the "
+                "bound pays for it.",
+                "VAE": "All it says must pass through one narrow layer: T layers of full size lose less.",
+            },
+            veils=("bars", "equation", "numbers"),
         )  # fmt: skip
         ui.program(
             f"""
@@ -153,7 +158,13 @@ def draw_gaussian() -> None:
         ui.check(
             f"Is the bound within {lens.NEAR} nats of the entropy at T = {T}?", ["yes", "no"],
             "yes" if gap < lens.NEAR else "no", f"The gap is {max(gap, 0.0):.2e} nats.",
-            veils=("picture", "equation", "numbers", "notice"),
+            wrong={
+                "yes": "Gaussian data have Gaussian steps back, but a wrong σ², or a start other than N(0, "
+                "1), still costs.",
+                "no": "Of Gaussian data each step back is Gaussian: with its right σ² the bound loses next "
+                "to nothing.",
+            },
+            veils=("picture", "equation", "numbers"),
         )  # fmt: skip
         ui.program(
             f"""

@@ -112,7 +112,12 @@ with stage.below:
         f"{lens.OFF:.0%}?",
         ["yes", "no"], "yes" if short > lens.OFF else "no",
         f"The cloud is {wide_end:.4g} wide, the noise {(1 - short) * wide_end:.4g}.",
-        veils=("numbers", "notice"),
+        wrong={
+            "yes": "At t = 1 noise has drowned the data: what they add to the width is below "
+            f"{lens.OFF:.0%}.",
+            "no": "The cloud at t = 1 still has the width of the data in it, and the noise leaves that out.",
+        },
+        veils=("numbers",),
     )  # fmt: skip
     ui.program(
         f"""

@@ -110,6 +110,12 @@ def draw_flow() -> None:
             lens.OPTIONS, lens.enough(found[flow], best),
             "Distances: "
             + ", ".join(f"{d:.4f} at N = {n}" for n, d in zip(lens.STEPS, found[flow], strict=True)) + ".",
+            wrong=(
+                "One step follows the first velocity all the way: that is right only for straight paths.",
+                "Two pieces are too many for a straight path and too few for one that bends much.",
+                "Four pieces are more than nearly straight paths need, and too few for paths that bend.",
+                "Not the number of steps but the bend decides: reflow makes paths nearly straight.",
+            ),
             veils=("steps", "numbers"),
         )  # fmt: skip
         ui.program(
@@ -155,7 +161,15 @@ def draw_pairs() -> None:
         ui.notice(f"{lens.pair_notice(found, n)} {SAID}")
         ui.check(
             "What share of all pairs of these lines cross?", lens.CROSSED, lens.how_many(share),
-            f"{share:.1%}.", veils=("crossed", "equation", "notice"),
+            f"{share:.1%}.",
+            wrong=(
+                "Lines of pairs at random cross often: nothing keeps them apart.",
+                "The pairing decides: at random many cross, by the best assignment hardly any within a "
+                "batch.",
+                "Pairs of a best assignment do not cross within their batch: only those of different "
+                "batches do.",
+            ),
+            veils=("crossed", "equation"),
         )  # fmt: skip
         ui.program(
             f"""

@@ -125,7 +125,12 @@ with stage.below:
         list(kinds),
         lens.NAMES[worst],
         "; ".join(f"{name}: times {float(g[film.at]):.3g}" for name, g in gains.items()) + ".",
-        veils=("gains", "numbers", "notice"),
+        wrong={
+            name: f"An error of {name} is multiplied by {float(g[film.at]):.3g}: at this t nothing smaller "
+            "divides it."
+            for name, g in gains.items()
+        },
+        veils=("gains", "numbers"),
     )
     shelf = f"drawing.read({ui.ink(drawn)!r}, {{}}, 8) / drawing.LEVELS" if drawn is not None else None
     ui.program(

@@ -89,7 +89,14 @@ def draw_toy() -> None:
             ["narrower", "the same", "wider"],
             answer,
             f"Its sd is {float(found.sd[at]):.3f}, the tilted one's {float(found.tilted_sd[at]):.3f}.",
-            veils=("picture", "equation", "numbers", "notice"),
+            wrong={
+                "narrower": "Guidance narrows by pulling: where w is 0 there is no pull, and below 0 it "
+                "pushes.",
+                "the same": "The guided score is that of the tilted law without noise alone: under noise "
+                "the two part.",
+                "wider": "Under noise guidance pulls harder to the class than the tilted law, not less.",
+            },
+            veils=("picture", "equation", "numbers"),
         )
         ui.program(
             f"""
@@ -154,7 +161,12 @@ def draw_digits() -> None:
         ui.check(
             f"At w = {lens.LEANS[at]:g}, how many of the {lens.COUNT} are judged of the class asked for?",
             lens.RIGHT, lens.right(found, at), f"{round(lens.COUNT * float(found.right[at]))}.",
-            veils=("picture", "equation", "notice"),
+            wrong=(
+                "The model is conditional: it makes the class asked for by itself, and w only adds to it.",
+                "From a class forgotten to a class obeyed is a short way in w: it is not half done here.",
+                "At so small a w the class is hardly asked for.",
+            ),
+            veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(
             f"""

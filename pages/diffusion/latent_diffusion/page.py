@@ -89,7 +89,13 @@ def draw_digits() -> None:
         )
         ui.check(
             "Of which is cnn-digits sure more often?", lens.MORE, lens.more(counts),
-            f"{counts[1]} of latent diffusion, {counts[0]} of the prior.", veils=("picture", "notice"),
+            f"{counts[1]} of latent diffusion, {counts[0]} of the prior.",
+            wrong=(
+                "It draws codes as digits have them, but a decoder makes sure digits of other codes too.",
+                "Codes of digits do not fill N(0, I): many of its draws lie where no digit was.",
+                "One decoder serves both, but the codes that it is given are not alike.",
+            ),
+            veils=("picture",),
         )  # fmt: skip
         ui.program(
             f"""
@@ -135,7 +141,13 @@ def draw_codes() -> None:
         ui.check(
             "Which cloud is nearer to the digits' codes now?", ["diffusion", "N(0, I)"],
             "diffusion" if off[film.at] < prior else "N(0, I)",
-            f"Energy distance {off[film.at]:.3f} against {prior:.3f}.", veils=("picture", "equation"),
+            f"Energy distance {off[film.at]:.3f} against {prior:.3f}.",
+            wrong={
+                "diffusion": "The walk starts from noise: so far its cloud is no nearer than N(0, I) is.",
+                "N(0, I)": "The KL had a small weight: codes of digits need not fill N(0, I), and the walk "
+                "knows them.",
+            },
+            veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(
             f"""
@@ -188,7 +200,12 @@ def draw_judged() -> None:
         )
         ui.check(
             f"At which {label} is the Fréchet distance least?", [f"{v:g}" for v in found.values],
-            f"{found.values[at]:g}", f"{float(found.mean[at, 0]):.3f}.", veils=("picture", "equation"),
+            f"{found.values[at]:g}", f"{float(found.mean[at, 0]):.3f}.",
+            wrong={
+                f"{v:g}": f"At {v:g} it is {float(m):.3f}: more of it is not better by itself."
+                for v, m in zip(found.values, found.mean[:, 0], strict=True)
+            },
+            veils=("picture", "equation"),
         )  # fmt: skip
         ui.source(lens.measured, references=REFERENCES)
 

@@ -114,7 +114,12 @@ def draw_walk() -> None:
             "Contrast, the deviation of its pixels: "
             + " and ".join(f"{v:.3f}" for v in lens.contrast(found.pictures[:2, lens.PLACES // 2]).tolist())
             + ".",
-            veils=("picture", "equation", "notice"),
+            wrong=(
+                "The arc keeps the length that draws have, and the ink with it.",
+                "The line's code is shorter halfway, but short codes need not be pale.",
+                "The two codes differ in length halfway, and here the contrast goes with it.",
+            ),
+            veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(
             program
@@ -159,7 +164,14 @@ def draw_trip() -> None:
         )
         ui.check(
             "From 10 to 20 steps, by what factor does the error fall?", lens.RATES, lens.rate(found),
-            f"By {lens.fallen(found):.2f}.", veils=("picture", "equation", "notice"),
+            f"By {lens.fallen(found):.2f}.",
+            wrong=(
+                "More steps do pay: Euler's error falls at least as fast as they grow, once they are small.",
+                "Halving is the rule of first order for small steps and an exact score: here one of them "
+                "fails.",
+                "Euler is of first order: twice the steps do not divide the error by four.",
+            ),
+            veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(
             program

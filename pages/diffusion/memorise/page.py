@@ -107,7 +107,11 @@ with stage.below:
         ["yes", "no"],
         "yes" if share > 0.5 else "no",
         f"{share:.3f} of them are.",
-        veils=("distances", "numbers", "notice"),
+        wrong={
+            "yes": "Near is not yet copied: few come within a third of the distance to the second nearest.",
+            "no": "The loss alone asks for copies: its exact minimiser leads back to the n points.",
+        },
+        veils=("distances", "numbers"),
     )
     ui.program(
         f"""

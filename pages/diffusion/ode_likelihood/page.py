@@ -128,7 +128,13 @@ with stage.below:
         ["above", "below"],
         "above" if run.sums[-1] > 0 else "below",
         f"The integral of the divergence is {run.sums[-1]:.3f}.",
-        veils=("stretch", "equation", "numbers", "notice"),
+        wrong={
+            "above": "Around this point the way to the noise squeezes: a negative divergence takes from "
+            "log p.",
+            "below": "Data are denser than N(0, I): the way to the noise spreads them, and that adds to "
+            "log p.",
+        },
+        veils=("stretch", "equation", "numbers"),
     )
     model = f"weights.load({lens.NETWORKS[name]!r})" if name in lens.NETWORKS else "None"
     ui.program(

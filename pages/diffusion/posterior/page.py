@@ -52,7 +52,12 @@ with stage.below:
     )
     ui.check(
         "Which has the greater weight in the mean here?", ["x₀", "xₜ"], heavier,
-        f"The weights are {now.c0:.3f} and {now.ct:.3f}.", veils=("picture", "numbers", "notice", "equation"),
+        f"The weights are {now.c0:.3f} and {now.ct:.3f}.",
+        wrong={
+            "x₀": "One step back is short: the bell about xₜ is narrow beside that of the long way from x₀.",
+            "xₜ": "So near the data little noise lies between: the bell about x₀ is the narrower one.",
+        },
+        veils=("picture", "numbers", "equation"),
     )  # fmt: skip
     ui.program(
         f"""

@@ -89,7 +89,11 @@ with stage.below:
         ["solver", "network"],
         "solver" if solver > network else "network",
         f"The solver misses {solver:.3f}, the network {network:.3f} more.",
-        veils=("arrived", "numbers", "notice"),
+        wrong={
+            "solver": "With the exact score the same steps miss less: what is lost beyond is the network's.",
+            "network": "Its score is off, but with these steps even the exact score misses more than that.",
+        },
+        veils=("arrived", "numbers"),
     )
     ui.program(
         f"""

@@ -95,7 +95,12 @@ with stage.below:
         [kind, other_kind],
         kind if half > float(other.alpha_bar[T // 2]) else other_kind,
         "Compare the left curves in the middle.",
-        veils=("picture", "equation", "numbers", "notice"),
+        wrong={
+            kind: f"ᾱ is a product of all 1 − β so far: by T/2 the {kind} one has fallen further.",
+            other_kind: "What counts is not the β of T/2: all those before have taken more from the "
+            f"{other_kind} one.",
+        },
+        veils=("picture", "equation", "numbers"),
     )
     ui.program(
         f"""

@@ -90,7 +90,13 @@ with stage.below:
         ["yes", "no"],
         "yes" if off <= 0.1 else "no",
         f"They are off by {off:.3f}.",
-        veils=("shares", "numbers", "equation", "notice"),
+        wrong={
+            "yes": "Particles climb to the mode that is near: they hardly cross the empty plane, so shares "
+            "stay as begun.",
+            "no": "Where the start or much noise lets particles reach every mode, they share as the "
+            "weights say.",
+        },
+        veils=("shares", "numbers", "equation"),
     )
     model = f"weights.load({lens.NETWORKS[name]!r})" if name in lens.NETWORKS else "None"
     ui.program(

@@ -117,7 +117,12 @@ def draw_maps() -> None:
             f"things under much noise than under little. {SAID}"
         )
         ui.check("How many positions has each of these maps?", [16, 64], h * w, f"{h} by {w}.",
-                 veils=("picture", "equation"))  # fmt: skip
+                 wrong={
+                     16: "That is the halved grid of the middle, 4 by 4: this layer works on 8 by 8.",
+                     64: "Those are the pixels of the digit: this layer works on the halved grid.",
+                 },
+                 veils=("picture", "equation"),
+        )  # fmt: skip
         ends(float(base.maps[at].mean()),
              f"float(lens.look(model, picture, {layer!r}, {seed}).maps[{at}].mean())",
              UNet.forward, TimedUNet)  # fmt: skip
@@ -145,7 +150,13 @@ def draw_skips() -> None:
         )
         ui.check(f"At t = {t}, which guess is worse?", lens.WORSE, lens.worse(found, at),
                  f"{float(found.error[at]):.3f} with, {float(found.error_cut[at]):.3f} without.",
-                 veils=("picture", "equation"))  # fmt: skip
+                 wrong=(
+                     "The network learned with its skips: they do not harm the guess at this t.",
+                     "These skips carry detail, and at this t the guess does without it.",
+                     "The two errors differ by over 0.01: at this t the guess uses what these skips carry.",
+                 ),
+                 veils=("picture", "equation"),
+        )  # fmt: skip
         ends(float(found.error_cut[at]),
              f"float(lens.cut(model, picture, {chosen!r}, {seed}).error_cut[{at}])",
              UNet.forward, lens.cut)  # fmt: skip
@@ -173,7 +184,14 @@ def draw_attention() -> None:
             f"head looks at. {SAID}"
         )
         ui.check("At which place does the framed one look most?", lens.PLACES, top,
-                 f"Its weight is {float(own[at].max()):.3f}.", veils=("picture", "equation"))  # fmt: skip
+                 f"Its weight is {float(own[at].max()):.3f}.",
+                 wrong={
+                     place: f"“{place}” has the weight {float(w):.3f}: likeness of query and key decides, "
+                     "not nearness."
+                     for place, w in zip(lens.PLACES, own[at].flatten(), strict=True)
+                 },
+                 veils=("picture", "equation"),
+        )  # fmt: skip
         ends(float(own[at].max()),
              f"float(lens.attention(model, picture, {seed})[{at}, {head}, {4 * row + column}].max())",
              UNet.forward, lens.attention)  # fmt: skip
@@ -205,7 +223,13 @@ def draw_reads() -> None:
         )
         ui.check(f"At t = {t}, what share is read within one pixel?", lens.NEARER,
                  lens.nearer(float(share[at])), f"{float(share[at]):.0%}.",
-                 veils=("picture", "equation"))  # fmt: skip
+                 wrong=(
+                     "Under so much noise a pixel says little of itself: the guess is gathered from far.",
+                     "How far the guess reads goes with the noise: at this t it is nearer to an end.",
+                     "Under little noise a pixel tells most of itself: the guess needs few others.",
+                 ),
+                 veils=("picture", "equation"),
+        )  # fmt: skip
         ends(float(share[at]),
              f"float(lens.near(lens.reads(model, picture, {row}, {column}, {seed}), {row}, {column})[{at}])",
              UNet.forward, lens.reads)  # fmt: skip

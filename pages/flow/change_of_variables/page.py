@@ -114,7 +114,11 @@ with stage.below:
     ui.check(
         "At the middle of this strip, p(x) is …", answers, right,
         f"The slope there is {slope:.3f}, and p(x) = p(z) / slope.",
-        wrong={"the same": f"Only where the slope is 1; here it is {slope:.3f}."},
+        wrong={
+            "higher than p(z)": "Density rises only where the map squeezes, at a slope below 1.",
+            "lower than p(z)": "Density falls only where the map stretches, at a slope above 1.",
+            "the same": f"Only where the slope is 1; here it is {slope:.3f}.",
+        },
         veils=("picture", "equation", "numbers"),
     )  # fmt: skip
     if name in PYTHON:

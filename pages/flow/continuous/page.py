@@ -117,7 +117,10 @@ with stage.below:
         ["2 times", "4 times", "16 times"],
         "16 times",
         "Its error goes with the fourth power of the step; Euler's with the first.",
-        wrong={"2 times": "That is Euler."},
+        wrong={
+            "2 times": "That is Euler, whose error goes with the first power of the step.",
+            "4 times": "That is a method of second order, such as the midpoint's.",
+        },
         veils=("costs",),
     )
     ui.program(

@@ -100,7 +100,13 @@ with stage.below:
         ["yes", "no"],
         "yes" if settles else "no",
         lens.verdict(run, f.steepest, solving),
-        veils=("picture", "equation", "numbers", "notice"),
+        wrong={
+            "yes": "It takes a contraction where the iterates go: slopes of 1 or more drive them off or "
+            "hold them up.",
+            "no": "A slope above 1 elsewhere does no harm: from this start the iterates go where f "
+            "contracts.",
+        },
+        veils=("picture", "equation", "numbers"),
     )
     if f.python:
         ui.program(

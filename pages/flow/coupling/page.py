@@ -117,7 +117,12 @@ with stage.below:
     ui.check(
         "How many of the outputs after all layers still have the law of the base, whatever the conditioner?",
         list(range(D + 1)), waiting,
-        "Those that no layer has changed.", veils=("picture", "equation", "numbers", "notice"),
+        "Those that no layer has changed.",
+        wrong={
+            n: f"Not {n}: an output keeps the law of the base only while no layer moves it."
+            for n in range(D + 1)
+        },
+        veils=("picture", "equation", "numbers"),
     )  # fmt: skip
     ui.program(
         f"""

@@ -58,7 +58,13 @@ def view(stage: Any, references: list[str]) -> None:
             "but itself."
         )
         ui.check("How many masks in turn move every pixel?", [1, 2, 4], 2,
-                 "What one copies the other changes.", veils=("picture", "notice"))  # fmt: skip
+                 "What one copies the other changes.",
+                 wrong={
+                     1: "One mask copies half of the pixels, and those have not moved.",
+                     4: "Two are enough if each is the other's opposite: more only mix further.",
+                 },
+                 veils=("picture", "equation"),
+        )  # fmt: skip
         ui.program(
             f"""
             from lab.ui import drawing

@@ -108,6 +108,10 @@ with stage.below:
     ui.check(
         "In 256 dimensions, how many calls of its network does a layer of the teacher need for a sample?",
         [1, 16, 256], calls_of(256)[0], "Each number waits for those before it; the student asks once.",
+        wrong={
+            1: "That is the student, which knows all its inputs beforehand and asks once.",
+            16: "Nothing can be asked in blocks here: each number needs the one before it.",
+        },
         veils=("numbers",),
     )  # fmt: skip
     ui.program(

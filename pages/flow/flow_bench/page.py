@@ -145,7 +145,13 @@ with stage.below:
         "At the first point, do all layers together stretch the plane or compress it?",
         ["stretch", "compress"], "stretch" if stretch > 0 else "compress",
         f"The sum of the bars is {stretch:.3f}.",
-        veils=("picture", "equation", "notice"),
+        wrong={
+            "stretch": "One bar above 0 is one layer that stretches: all layers together are the sum of "
+            "the bars.",
+            "compress": "One bar below 0 is one layer that compresses: all layers together are the sum of "
+            "the bars.",
+        },
+        veils=("picture", "equation"),
     )  # fmt: skip
     ui.program(
         f"""

@@ -118,6 +118,12 @@ with stage.below:
         [str(part * model.event_dim // 4) for part in (1, 2, 3)],
         str(lens.size(model, 0)),
         f"Half of the channels: {' × '.join(map(str, model.scales.pieces[0]))}.",
+        wrong={
+            str(model.event_dim // 4): "That is what leaves at a second split: the first sends half to the "
+            "base.",
+            str(3 * model.event_dim // 4): "That is what has left after a second split: the first sends "
+            "half to the base.",
+        },
         veils=("picture", "numbers", "equation"),
     )
     ui.program(

@@ -111,7 +111,13 @@ with stage.below:
             ["the mix of z", "the blend of pixels"],
             "the mix of z" if gain > 0 else "the blend of pixels",
             f"{mixed.log_prob[middle]:.1f} against {blend.log_prob[middle]:.1f} nats.",
-            veils=("picture", "equation", "notice"),
+            wrong={
+                "the mix of z": "A mixed z is likely under the base, but the log-determinant there may "
+                "take that back.",
+                "the blend of pixels": "A blend shows two pale digits at once: pixels between two digits "
+                "are no digit's.",
+            },
+            veils=("picture", "equation"),
         )
         program = f"y = lens.paths(model, a, {b.program.replace('lens.levels', 'levels')}, {walk!r})[0]"
     else:

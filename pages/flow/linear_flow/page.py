@@ -82,7 +82,13 @@ def plane() -> None:
         ui.check("An area under this matrix …", answers,
                  answers[1 if math.isclose(abs(det), 1, abs_tol=1e-3) else 0 if abs(det) < 1 else 2],
                  f"|det Ω| = {abs(det):.3f}.",
-                 veils=("picture", "equation", "numbers", "notice"))  # fmt: skip
+                 wrong=(
+                     "Small entries alone shrink no area: that takes |det Ω| below 1.",
+                     "Shears and turns keep areas, but here Ω also scales: that takes |det Ω| = 1.",
+                     "Large entries alone widen no area: that takes |det Ω| above 1.",
+                 ),
+                 veils=("picture", "equation", "numbers"),
+        )  # fmt: skip
         ui.program(
             f"""
             import torch
@@ -135,7 +141,15 @@ def triangles() -> None:
         )  # fmt: skip
         ui.check("Is Σ log |D| the log-determinant here?", ["yes", "no"],
                  "yes" if math.isclose(true, read, abs_tol=1e-9) else "no",
-                 "It is if L's diagonal has the product 1.", veils=("numbers", "notice"))  # fmt: skip
+                 "It is if L's diagonal has the product 1.",
+                 wrong={
+                     "yes": "L is not of ones on its diagonal here, and their product belongs to the "
+                     "determinant too.",
+                     "no": "L and S are triangular with a diagonal of product 1, and P only turns the "
+                     "sign: all is in D.",
+                 },
+                 veils=("numbers",),
+        )  # fmt: skip
         ui.program(
             f"""
             from pages.flow.linear_flow import lens

@@ -125,12 +125,22 @@ with stage.below:
         ui.check(
             "However long it trains: can a stack of linear layers end below the best Gaussian?",
             ["yes", "no"], "yes" if below else "no",
-            "Linear maps of a Gaussian are Gaussian, however many there are.", veils=("picture", "equation"),
+            "Linear maps of a Gaussian are Gaussian, however many there are.",
+            wrong={
+                "yes": "Depth adds nothing here: a product of matrices is one matrix.",
+                "no": "The bound is for the law: on one draw of new points a fit may come out below.",
+            },
+            veils=("picture", "equation"),
         )  # fmt: skip
     else:
         ui.check(
             "At the frame shown, do new points cost less than under the best Gaussian?",
             ["yes", "no"], "yes" if nll < gaussian else "no", f"{nll:.3f} against {gaussian:.3f} nats.",
+            wrong={
+                "yes": "A flow is no better than its training: so far it fits less well than a mean and a "
+                "covariance.",
+                "no": "It bends, and has learned enough by now to follow the data where an ellipse cannot.",
+            },
             veils=("picture", "equation"),
         )  # fmt: skip
     ui.program(

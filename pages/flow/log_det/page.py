@@ -104,12 +104,14 @@ def estimates() -> None:
         )
         finite = float(spread.sds[-1, 0]) < float("inf")
         ui.check(
-            "Does the roulette's variance exist here?",
-            ["yes", "no"],
-            "yes" if finite else "no",
+            "Does the roulette's variance exist here?", ["yes", "no"], "yes" if finite else "no",
             f"{found.radius:.3f}² = {found.radius**2:.3f} against 1 − p = {1 - p:.2f}.",
-            veils=("picture", "numbers", "notice"),
-        )
+            wrong={
+                "yes": "A right mean makes no finite variance: terms must fall faster than √(1 − p) a step.",
+                "no": "Weights grow as terms get rarer, but here the terms fall faster than those grow.",
+            },
+            veils=("picture", "equation"),
+        )  # fmt: skip
         ui.program(
             f"""
             import torch
@@ -170,12 +172,17 @@ def invertible() -> None:
             + ("so h + f(h) cannot be inverted." if len(found.zeros) > 1 else "no two were found.")
         )
         ui.check(
-            "Is h + f(h) sure to be invertible with these weights?",
-            ["yes", "no"],
+            "Is h + f(h) sure to be invertible with these weights?", ["yes", "no"],
             "yes" if float(found.singular.max()) < 1 else "no",
             f"The largest singular value is {float(found.singular.max()):.4f}.",
-            veils=("picture", "numbers", "notice"),
-        )
+            wrong={
+                "yes": "Small entries do not make a contraction: one singular value of 1 or more may fold "
+                "the plane.",
+                "no": "All singular values lie below 1: f is a contraction, and h + f(h) takes each value "
+                "once.",
+            },
+            veils=("picture", "equation"),
+        )  # fmt: skip
         ui.source(tangent.Lipschitz, lens.applied, lens.zeros, references=REFERENCES)
 
 
@@ -224,6 +231,8 @@ def convolution() -> None:
         ui.check(
             "Scaled by the norm of the flat kernel: is the convolution a contraction of these pictures?",
             ["yes", "no"], "yes" if by_flat < 1 else "no", f"As a map its norm is {by_flat:.4f}.",
+            wrong={"yes": "The flat kernel's norm bounds one patch: patches overlap and add up.",
+                   "no": "Overlaps could add up to more than the flat norm: with this kernel they do not."},
             veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(

@@ -87,8 +87,11 @@ def reading() -> None:
             ["1", "2", str(D)] if D > 2 else ["1", "2"],
             D,
             f"Each of the {D} numbers waits for the ones before it.",
-            wrong={"1": f"That is {fast}: it reads what it is given."},
-            veils=("picture", "equation", "numbers", "notice"),
+            wrong={
+                "1": f"That is {fast}: it reads what it is given.",
+                "2": "Two halves are a coupling's: here each number waits for every one before it.",
+            },
+            veils=("picture", "equation", "numbers"),
         )
         ui.program(
             f"""

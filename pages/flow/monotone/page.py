@@ -126,7 +126,12 @@ with stage.below:
     rising = not forbidden
     ui.check("Does this map have an inverse?", ["yes", "no"], "yes" if rising else "no",
              "It rises everywhere." if rising else "It falls somewhere: two h have one f(h).",
-             veils=("picture", "equation", "numbers", "notice"))  # fmt: skip
+             wrong={
+                 "yes": "An inverse takes a map that rises all the way: between two knots this one falls.",
+                 "no": "Nearly flat is not falling: as long as it rises there is one h for each value.",
+             },
+             veils=("picture", "equation", "numbers"),
+    )  # fmt: skip
     ui.program(
         f"""
         import torch

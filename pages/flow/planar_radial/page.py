@@ -65,6 +65,11 @@ def one(layer, kind: str, point: tuple[float, float]) -> None:
             ["yes", "no"],
             "yes" if least >= 0 else "no",
             f"The least slope of the curve is {least:.4f}.",
+            wrong={
+                "yes": "So strong a push folds the plane: where the slope of the curve is negative two "
+                "points meet.",
+                "no": "A bend is no fold: the slope of the curve stays at 0 or above.",
+            },
             veils=("picture", "equation", "numbers"),
         )
         ui.source(type(layer).generate, type(layer).preimage, lens.bend, references=REFERENCES)

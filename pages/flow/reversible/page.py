@@ -86,6 +86,10 @@ def plane() -> None:
             ["smaller", "the same", "larger"],
             "the same",
             "A shear slides lines along themselves; two of them keep areas too.",
+            wrong={
+                "smaller": "The patch gets thinner, but longer as well: a shear takes no area.",
+                "larger": "The patch gets longer, but thinner as well: a shear gives no area.",
+            },
             veils=("picture", "equation", "numbers"),
         )
         made = lens.block((f1, f2), strength)
@@ -157,7 +161,14 @@ def memory() -> None:
             ["none", "half as much again", "twice as much"],
             "none" if rows["recomputed"][-1] == rows["recomputed"][0] else "twice as much",
             f"{rows['recomputed'][-1]:.0f} KiB at any depth.",
-            veils=("picture", "equation", "numbers", "notice"),
+            wrong={
+                "none": "What is kept grows here with the blocks: nothing is computed back.",
+                "half as much again": "Of no block is even a part kept: inputs are computed back from "
+                "outputs.",
+                "twice as much": "That is a network that keeps its activations: here they are computed "
+                "back from outputs.",
+            },
+            veils=("picture", "equation", "numbers"),
         )
         ui.source(revnet.Rerun, lens.saved_bytes, references=REFERENCES)
 

@@ -94,7 +94,11 @@ with stage.below:
         ["0.25", "0.5", "2", "4"],
         "4",
         "T = α^(−1/2), so α = 1/T² = 4.",
-        wrong={"0.25": "That is T²: α < 1 widens the base.", "2": "That is 1/T, without the square."},
+        wrong={
+            "0.25": "That is T²: α < 1 widens the base.",
+            "0.5": "That is T itself: T scales the spread, α the log-density.",
+            "2": "That is 1/T, without the square.",
+        },
     )  # fmt: skip
     ui.program(
         f"""

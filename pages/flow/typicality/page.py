@@ -85,7 +85,13 @@ if view == "radius":
         )
         ui.check("In 100 dimensions, how far is the log-density at 0 above its average?",
                  ["0.5 nats", "10 nats", "50 nats"], "50 nats", "D/2: the average of ‖z‖²/2.",
-                 veils=("picture", "equation"))  # fmt: skip
+                 wrong={
+                     "0.5 nats": "That is one dimension: each of the 100 adds as much.",
+                     "10 nats": "10 is √D, the length of a typical draw: its cost goes with the square of "
+                     "that.",
+                 },
+                 veils=("picture", "equation"),
+        )  # fmt: skip
         ui.source(lens.radius, references=common.REFERENCES)
     ui.wait("")
 found, mine = judged(name), judge(name, own.x)
@@ -147,7 +153,12 @@ with stage.below:
     ui.check(
         "Is the picture of z = 0 flagged by log p at 5 %?", ["yes", "no"],
         "yes" if peak < found.detector(0.05).threshold else "no",
-        f"It has {peak:.1f} nats, the digits {mean:.1f} on average.", veils=("numbers", "notice"),
+        f"It has {peak:.1f} nats, the digits {mean:.1f} on average.",
+        wrong={
+            "yes": "It is no digit, but log p catches only what is too unlikely, and this is not.",
+            "no": "z = 0 is the peak of the base and not of p(x): the log-determinant takes more away.",
+        },
+        veils=("areas", "equation"),
     )  # fmt: skip
     ui.program(
         f"""

@@ -77,7 +77,12 @@ def view(stage: Any, references: list[str]) -> None:
         ui.check(
             "Which class does log p find oddest?", [str(c) for c in range(10)], str(oddest),
             f"The {oddest}, {areas['log p'][oddest]:.3f}; the unseen {WITHOUT} has {unseen.area:.3f}.",
-            veils=("picture", "equation", "notice"),
+            wrong={
+                str(c): f"Of the {c} its area is {areas['log p'][c]:.3f}: few strokes are likelier than "
+                "many, seen or not."
+                for c in range(10)
+            },
+            veils=("picture", "equation"),
         )  # fmt: skip
         now = table[score][film.at]
         ui.program(

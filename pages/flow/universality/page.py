@@ -104,7 +104,16 @@ with stage.below:
         ["the IAF layer", "the MAF layer", "neither", "both"],
         "both" if len(same) == 2 else f"the {same[0]} layer" if same else "neither",
         lens.verdict(found),
-        veils=("picture", "numbers", "notice"),
+        wrong={
+            "the IAF layer": "IAF reads inputs: that takes the last number changed first, while the others "
+            "still stand.",
+            "the MAF layer": "MAF reads outputs: that takes the first number changed first, for the next "
+            "ones to read.",
+            "neither": "Each coupling changes one number by others: in this order they add up to one of "
+            "the layers.",
+            "both": "Inputs and outputs are other numbers: an order that reads these does not read those.",
+        },
+        veils=("picture", "numbers"),
     )
     ui.program(
         f"""

@@ -115,7 +115,11 @@ with stage.below:
     ui.check(
         "At the frame shown, which divergence is larger?", ["KL(flow ‖ target)", "KL(target ‖ flow)"],
         "KL(flow ‖ target)" if there > back else "KL(target ‖ flow)", f"{there:.3f} against {back:.3f} nats.",
-        veils=("picture", "equation", "notice"),
+        wrong=(
+            "It punishes samples where the target has nothing: what the flow has missed costs it nothing.",
+            "It punishes mass that the flow has missed: stray samples cost it little.",
+        ),
+        veils=("picture", "equation"),
     )  # fmt: skip
     ui.program(
         f"""

@@ -87,7 +87,13 @@ def two_digits() -> None:
         )
         ui.check("Whose end points are the digits themselves?", ["the VAE's", "the flow's", "both"],
                  "the flow's", "An inverse gives back what went in; an encoder of fewer numbers cannot.",
-                 veils=("picture", "numbers", "notice"))  # fmt: skip
+                 wrong={
+                     "the VAE's": "Its code has fewer numbers than the digit: what the encoder leaves out "
+                     "does not come back.",
+                     "both": "Only an inverse brings all of x back: a decoder knows what the code has kept.",
+                 },
+                 veils=("picture", "numbers"),
+        )  # fmt: skip
         program(f"x = {a.program.replace('lens.levels', 'levels')}", "y = x + noise(x)",
                 "result = [lens.bits(lens.vae_bounds(vae, y)[1]), lens.bits(flow.log_prob(y))]",
                 shows=[one, other])  # fmt: skip
@@ -134,7 +140,13 @@ def table() -> None:
         cheaper = "the VAE" if found.bits[0] < found.bits[1] else "the flow"
         ui.check("Which model needs fewer bits for a held-out digit?", ["the VAE", "the flow"], cheaper,
                  f"{found.bits[0]:.3f} against {found.bits[1]:.3f} bits a pixel.",
-                 veils=("picture", "numbers", "notice"))  # fmt: skip
+                 wrong=(
+                     "It pays for a code on top of the pixels, and its bound is no likelihood.",
+                     "An exact likelihood need not be a high one: here even the VAE's bound takes fewer "
+                     "bits.",
+                 ),
+                 veils=("picture", "numbers"),
+        )  # fmt: skip
         program("x = common.digits()[0][:250]", "y = x + noise(x)",
                 "result = [lens.bits(lens.vae_bounds(vae, y, 64)[1]), lens.bits(flow.log_prob(y))]",
                 shows=list(found.bits))  # fmt: skip

@@ -181,3 +181,35 @@ def terms(heard: Heard, unit: int) -> dict[str, list[Any]]:
 def strongest(terms: Sequence[float], count: int) -> list[int]:
     """Places of the terms that are largest in absolute value, the largest first."""
     return sorted(range(len(terms)), key=lambda i: -abs(terms[i]))[:count]
+
+
+def outdone(names: Sequence[str], terms: Sequence[float]) -> dict[str, str]:
+    """Why a term is not the largest: its name -> a sentence."""
+    said = "The term of {} is {}: what counts is what is said times the weight of the edge."
+    return {name: said.format(name, spell(term)) for name, term in zip(names, terms, strict=True)}
+
+
+def miscounted(counts: Sequence[int], layer: int, nodes: int) -> dict[int, str]:
+    """Wrong counts of whom a node hears with one layer more, and why they are wrong.
+
+    Args:
+        counts: whom it hears with 0, 1, … layers.
+    """
+    more = counts[layer + 1]
+    reasons = {
+        max(1, more - 1): "The node hears itself as well.",
+        min(nodes, more + counts[1] - 1): "Neighbours may share a neighbour: it is heard, but counted once.",
+        nodes: "The whole graph is heard only after as many layers as its longest way has edges.",
+        counts[layer]: "So many it hears now: one layer more brings in their neighbours.",
+    }
+    return {count: reason for count, reason in reasons.items() if count != more}
+
+
+def rates(rate: float) -> dict[str, str]:
+    """Factors by which a distance might shrink in a layer, spelled, and why it is not this one."""
+    reasons = {
+        round(rate**2, 3): "An energy shrinks so: a distance shrinks by the root of it.",
+        round(rate, 3): "That is |λ₂/λ₁|, by which everything outside the dominant eigenspace shrinks.",
+        1.0: "Only what lies in the dominant eigenspace stands still.",
+    }
+    return {spell(factor): reasons[factor] for factor in sorted(reasons)}

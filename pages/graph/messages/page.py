@@ -207,8 +207,9 @@ else:
 
 with stage.below:
     if view == "Messages":
-        rule = f"{lens.RULES[model.propagation]} Ω: {units} × {heard.width}."
-        ui.equation(hearing.summary(heard, unit), rule)
+        ui.equation(
+            hearing.summary(heard, unit), f"{lens.RULES[model.propagation]} Ω: {units} × {heard.width}."
+        )
     elif view == "Depth" and ui.toggle("Train a net of each depth now (a few seconds)", False, key="train"):
         if n_nodes > 100:
             ui.stop("Training here is for small graphs: choose gcn-karate, or use the page Train.")
@@ -220,19 +221,20 @@ with stage.below:
     if view == "Messages":
         strongest = [names[i] for i in hearing.strongest(terms, 3)]
         ui.check(f"Which term moves unit {unit} of node {node} most?", sorted(strongest), strongest[0],
-                 f"Its term is {hearing.spell(max(terms, key=abs))}.", veils=("picture",))  # fmt: skip
+                 f"Its term is {hearing.spell(max(terms, key=abs))}.", wrong=hearing.outdone(names, terms),
+                 veils=("picture",))  # fmt: skip
     elif view == "Reach":
         more = counts[layer + 1]
-        wrong = {counts[layer], n_nodes, min(n_nodes, more + counts[1] - 1), max(1, more - 1)} - {more}
+        wrong = hearing.miscounted(counts, layer, n_nodes)
         ui.check(f"How many nodes does node {node} hear with one layer more ({layer + 1})?",
-                 sorted({more, *wrong}), more, f"It hears {counts[layer]} with {layer}.",
+                 sorted({more, *wrong}), more, f"It hears {counts[layer]} with {layer}.", wrong=wrong,
                  veils=("picture",))  # fmt: skip
     else:
-        rate = round(smooth.rate, 3)
+        rates = hearing.rates(smooth.rate)
         ui.check("By which factor does the distance shrink in the last of 32 layers?",
-                 [hearing.spell(v) for v in sorted({round(rate**2, 3), rate, 1.0})], hearing.spell(rate),
+                 list(rates), hearing.spell(smooth.rate),
                  f"Measured: {hearing.spell(smooth.distance[32] / smooth.distance[31])}; theory: |λ₂/λ₁|.",
-                 veils=("picture", "equation"))  # fmt: skip
+                 wrong=rates, veils=("picture", "equation"))  # fmt: skip
     ui.program(
         f"""
         from lab import experiments, weights

@@ -154,7 +154,11 @@ with stage.below:
     )
     ui.check(
         "Which text repeats itself most?", list(distinct), low, f"{distinct[low]:.3f} of its 8-grams differ.",
-        veils=("picture", "equation", "notice", "strategies"),
+        wrong={
+            name: f"Of the 8-grams of “{name}” {share:.3f} differ: who cuts more off repeats more."
+            for name, share in distinct.items()
+        },
+        veils=("picture", "equation", "strategies"),
     )  # fmt: skip
     ui.program(
         f"""

@@ -116,6 +116,10 @@ def show_question():
             ["yes", "no"],
             "yes" if 2 * scored.hits > scored.questions else "no",
             f"{scored.hits} of {scored.questions}.",
+            wrong={
+                "yes": "The pairs that one quotes are those that work: of all questions fewer than half do.",
+                "no": "The steps of these pairs are nearly parallel: not only the famous ones come out.",
+            },
             veils=("numbers", "misses"),
         )
         ui.program(
@@ -165,6 +169,13 @@ def show_board():
             "How many dimensions answer more than half of the questions?",
             ["1 to 5", "6 to 20", "more", "none"], answer,
             f"The first that do are {enough}." if enough else "No number of them does.",
+            wrong={
+                "1 to 5": "So few directions hold the coarsest differences only: relations need more.",
+                "6 to 20": "Relations take as many directions as there are relations apart, and here those "
+                "are not so many or more.",
+                "more": "Later dimensions hold less and less: what most questions ask lies in the first.",
+                "none": "The questions do come out, once there is a direction for what they ask.",
+            },
             veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(

@@ -179,7 +179,12 @@ with stage.below:
         "yes" if all(row.better == len(chosen) for row in rows) else "no",
         "No worse than the next narrower beam: "
         + ", ".join(f"{row.better} of {len(chosen)} at B = {row.width}" for row in rows[1:]) + ".",
-        veils=("picture", "equation", "notice", "searched"),
+        wrong={
+            "yes": "A wider beam may keep a beginning that looks better and ends worse than the one it "
+            "pushes out.",
+            "no": "A wider beam may end worse, but behind these four beginnings no doubling does.",
+        },
+        veils=("picture", "equation", "searched"),
     )  # fmt: skip
     ui.program(
         f"""

@@ -174,7 +174,11 @@ with stage.below:
     )
     ui.check(
         "Which is best on what was held out?", list(scores), best, f"{scores[best]:.4f} nats a token.",
-        veils=("picture", "equation", "notice"),
+        wrong={
+            name: f"“{name}” costs {nats - scores[best]:.4f} nats more on what it never saw."
+            for name, nats in scores.items()
+        },
+        veils=("picture", "equation"),
     )  # fmt: skip
     ui.program(
         f"""

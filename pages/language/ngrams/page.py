@@ -219,7 +219,7 @@ with stage.below:
         f"Its weight is {decides['weight']:.4f}: what those above leave, less what it leaves.",
         wrong={r["order"]: f"Order {r['order']} has weight {r['weight']:.4f}, order {decides['order']} "
                f"{decides['weight']:.4f}." for r in rows},
-        veils=("picture", "orders"),
+        veils=("picture", "equation"),
     )  # fmt: skip
     place = f"experiments.ZOO / {corpus!r}"
     line = f"lens.own({written!r}, {unit!r})"

@@ -142,6 +142,12 @@ with stage.below:
         ["the true one", "the model's own"],
         "the model's own" if above > 0 else "the true one",
         f"On average by {abs(above):.3f} nats a token.",
+        wrong={
+            "the true one": "Its own text leads a model to where it was never taught, and there it is "
+            "surprised.",
+            "the model's own": "A model writes what it holds likely: a judge that thinks alike is rarely "
+            "surprised.",
+        },
         veils=("picture", "equation"),
     )
     ui.program(

@@ -223,10 +223,14 @@ def divergence_mode() -> None:
         )
         told = f"KL(P‖Q) = {lens.spell(forward)}, KL(Q‖P) = {lens.spell(backward)} nats."
         ui.check(
-            "Which divergence is larger?",
-            ["KL(P‖Q)", "KL(Q‖P)", "they are equal"],
-            "they are equal" if close else "KL(P‖Q)" if forward > backward else "KL(Q‖P)",
-            told, veils=("equation", "simplex", "coin"),
+            "Which divergence is larger?", ["KL(P‖Q)", "KL(Q‖P)", "they are equal"],
+            "they are equal" if close else "KL(P‖Q)" if forward > backward else "KL(Q‖P)", told,
+            wrong=(
+                "It weighs by P: where P is small, what Q has wrong hardly counts.",
+                "It weighs by Q: where Q is small, what P has more hardly counts.",
+                "A divergence is no distance: both ways are equal by chance, or at Q = P.",
+            ),
+            veils=("equation", "simplex", "coin"),
         )  # fmt: skip
         ui.program(
             f"""

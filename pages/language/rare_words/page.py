@@ -98,6 +98,11 @@ with stage.below:
             f"Is the perplexity of all words lower if a word needs {last.min_count} occurrences?",
             ["yes", "no"], "yes" if falls else "no",
             f"It goes from {first.perplexity:.2f} to {last.perplexity:.2f}.",
+            wrong={
+                "yes": "One token for all rare words comes often, but here too few words are rare for it "
+                "to count.",
+                "no": "All rare words become one token that comes often: the text looks easier than it is.",
+            },
             veils=("picture", "equation", "rare"),
         )  # fmt: skip
     ui.program(

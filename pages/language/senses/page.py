@@ -119,6 +119,10 @@ with stage.below:
     ui.check(
         "To which sense is your bank nearer?", list(senses.SENSES), side,
         f"Its vector is nearer to the middle of the group of the {side}.",
+        wrong={
+            sense: f"The words before decide, and they pull this bank away from the {sense}."
+            for sense in senses.SENSES
+        },
         veils=("picture", "numbers", "equation"),
     )  # fmt: skip
     ui.program(

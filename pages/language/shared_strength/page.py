@@ -157,6 +157,10 @@ with stage.below:
         words,
         best,
         f"P = {float(kn.max()):.4f}: it backs off to what follows the verb, after whatever subject.",
+        wrong={
+            word: f"“{word}” has {p:.4f}: no row knows all that comes before, so the verb alone decides."
+            for word, p in zip(words, kn.tolist(), strict=True)
+        },
         veils=("picture", "equation"),
     )
     ui.program(

@@ -220,6 +220,12 @@ with stage.below:
         ["fewer", "as many", "more"],
         "fewer" if more < 0 else "more" if more else "as many",
         f"BPE needs {lengths['BPE']}, unigram {lengths['unigram']} (unknown tokens count, and say nothing).",
+        wrong={
+            "fewer": "BPE replays its merges in their order: a longer piece that would fit may be out of "
+            "its reach.",
+            "as many": "They learn other pieces of the same text: equal lengths are chance.",
+            "more": "Unigram takes the likeliest cut, which need not be the shortest.",
+        },
         veils=("lanes", "counts"),
     )
     ui.program(

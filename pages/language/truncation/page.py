@@ -114,7 +114,11 @@ with stage.below:
         ["1", "2 or 3", "4 or more"],
         "1" if half == 1 else "2 or 3" if half <= 3 else "4 or more",
         f"It takes {half}.",
-        wrong={"1": f"The likeliest alone holds {float(story.before.max()):.3f}."},
+        wrong={
+            "1": f"The likeliest alone holds {float(story.before.max()):.3f}.",
+            "2 or 3": "Two or three are what half-sure looks like: this model is surer here, or less sure.",
+            "4 or more": "Many tokens are possible, but not alike likely: the first few hold half.",
+        },
         veils=("picture", "equation"),
     )
     if first == "temperature":

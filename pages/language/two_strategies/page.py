@@ -162,6 +162,11 @@ with stage.below:
         ["One", "Other", "neither"],
         "neither" if a == b else "One" if a < b else "Other",
         f"Different runs of 8 tokens: {a:.2f} and {b:.2f}.",
+        wrong={
+            "One": "Not one phrase counts but all runs of 8: in the first text at least as many differ.",
+            "Other": "Not one phrase counts but all runs of 8: in the other text at least as many differ.",
+            "neither": "All runs of 8 are counted: of one of the texts more come back.",
+        },
         veils=("picture", "numbers"),
     )
     ui.program(

@@ -136,6 +136,10 @@ with stage.below:
     ui.check(
         "Which of these models knows its text best, byte by byte?", list(rows), by_byte,
         f"{rows[by_byte]['bits per byte']:.3f} bits a byte; the lowest perplexity a token has {by_token}.",
+        wrong={
+            name: f"“{name}” needs {row['bits per byte']:.3f} bits a byte: perplexity is by token."
+            for name, row in rows.items()
+        },
         veils=("picture", "shipped"),
     )  # fmt: skip
     ui.program(

@@ -186,6 +186,18 @@ def passes(text: str, k: int, d: int, rate: float, method: Method, n: int = PASS
     return torch.tensor(losses, dtype=torch.float64)
 
 
+NEEDED = {  # passes, and why it does not take as many
+    "1": "One pass moves vectors that start near 0 by little: all words are still about as likely.",
+    "2 to 5": "The first passes gain little: products count only once the vectors have parted.",
+    "6 to 20": "Rate and windows decide: at these the loss comes near earlier, or not in twenty passes.",
+    "more": "There are few windows, and each pass sees all of them: twenty passes are enough.",
+}
+LOWER = {  # is the last loss, or not
+    "yes": "A step is made for one window: it may undo what another has learned.",
+    "no": "The steps add up: what one window teaches holds for the windows like it.",
+}
+
+
 def passes_needed(losses: Tensor, goal: float) -> str:
     """After how many passes a loss is at its goal: "1", "2 to 5", "6 to 20" or "more"."""
     there = (losses <= goal).nonzero().flatten().tolist()

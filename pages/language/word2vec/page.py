@@ -109,11 +109,10 @@ def show_window():
             + (f" Drawn along the two longest directions of the {d}." if d > 2 else "")
         )
         ui.check(
-            "Is the loss at the last place below that at the first?",
-            ["yes", "no"],
-            "yes" if last < steps[0]["loss"] else "no",
-            f"It goes from {steps[0]['loss']:.4f} to {last:.4f}.",
-        )
+            "Is the loss at the last place below that at the first?", ["yes", "no"],
+            "yes" if last < steps[0]["loss"] else "no", f"It goes from {steps[0]['loss']:.4f} to {last:.4f}.",
+            wrong=lens.LOWER,
+        )  # fmt: skip
         ui.program(
             f"""
             from pages.language.word2vec import lens
@@ -165,12 +164,11 @@ def show_training():
             "of the softmax that it estimates."
         )
         ui.check(
-            f"Which loss stands nearer to the floor after {live.EPOCHS} epochs?",
-            list(LOSSES.values()),
+            f"Which loss stands nearer to the floor after {live.EPOCHS} epochs?", list(LOSSES.values()),
             LOSSES["softmax" if one[-1] <= other[-1] else "negative"],
             f"Full softmax {one[-1]:.4f}, negative sampling {other[-1]:.4f}, floor {floor:.4f} nats.",
-            veils=("equation",),
-        )
+            wrong=live.NEARER, veils=("equation",),
+        )  # fmt: skip
         ui.program(
             f"""
             from pages.language.word2vec import live
@@ -213,11 +211,10 @@ def show_floor():
     with stage.below:
         ui.check(
             "How many passes bring the loss within 0.1 nats of the floor?",
-            ["1", "2 to 5", "6 to 20", "more"],
-            lens.passes_needed(losses, floor + 0.1),
-            f"After 20 passes it is {float(losses[-1]) - floor:.4f} above.",
+            ["1", "2 to 5", "6 to 20", "more"], lens.passes_needed(losses, floor + 0.1),
+            f"After 20 passes it is {float(losses[-1]) - floor:.4f} above.", wrong=lens.NEEDED,
             veils=("picture", "equation"),
-        )
+        )  # fmt: skip
         ui.program(
             f"""
             from pages.language.word2vec import lens

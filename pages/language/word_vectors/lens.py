@@ -47,6 +47,10 @@ def plane(found: Table, chosen: Sequence[str]) -> Map:
 
 # --- Rare words ----------------------------------------------------------------------------------
 
+DRAWN = {  # is the nearest word on the map, or not
+    "yes": "The map draws a part of the words: the nearest of all need not be among them.",
+    "no": "Most words are left out of the map, but the nearest one is not.",
+}
 QUARTERS = (1, 2, 3, 4)  # of pairs or words, the most frequent first
 ENDINGS = ("s", "es", "ed", "er", "ing")
 

@@ -107,8 +107,9 @@ def show_map():
             "two places of each other. A flat map of many dimensions lies a little; the bars use all of them."
         )
         ui.check(
-            f"Is the word nearest to {found.words[word]!r} also drawn on the map?",
-            ["yes", "no"], "yes" if near[0] in drawn.words else "no", f"It is {near[0]!r}.",
+            f"Is the word nearest to {found.words[word]!r} also drawn on the map?", ["yes", "no"],
+            "yes" if near[0] in drawn.words else "no", f"It is {near[0]!r}.",
+            wrong=lens.DRAWN,
             veils=("near", "equation"),
         )  # fmt: skip
         ui.program(
@@ -179,7 +180,8 @@ def show_methods():
             "question; a small corpus of captions teaches kinds of words well, relations between them less."
         )
         ui.check("Which method answers most questions?", list(shares), best, f"{shares[best]:.1%} of them.",
-                 veils=("picture", "equation", "relations"))  # fmt: skip
+                 wrong={m: f"{m} reads the same windows, and answers {v:.1%}." for m, v in shares.items()},
+                 veils=("picture", "equation"))  # fmt: skip
         ui.source(analogies, CountSVD, references=REFERENCES)
 
 
@@ -238,7 +240,9 @@ def show_rare():
             "fewer predictions. Read directions only: the methods are not compared at equal passes."
         )
         ui.check("Which method knows the rarest quarter best?", list(again), best,
-                 f"{again[best][-1]:.1%} of its inflections.", veils=("picture", "equation"))  # fmt: skip
+                 f"{again[best][-1]:.1%} of its inflections.", veils=("picture", "equation"),
+                 wrong={m: f"{m} learns from as few pairs, and finds {v[-1]:.1%}." for m, v in again.items()},
+                 )  # fmt: skip
         ui.source(lens.inflections, lens.found_again, lens.agreement, lens.cost, references=REFERENCES)
 
 

@@ -7,7 +7,7 @@ from lab.errors import UserError
 from lab.lenses import attention as lens
 from lab.lenses import text as texts
 from modules.transformer.attention import Attention, attention_weights
-from pages.transformer.attention import figures
+from pages.transformer.attention import figures, reasons
 
 EXAMPLES = {
     "Romeo": "ROMEO:\nBut, soft! what light",
@@ -214,8 +214,8 @@ with stage.below:
         ui.check(
             "From which layer on is the favourite next token that of the whole model?",
             list(options.values()), options[deep.settled],
-            "Its own head, put after an earlier layer, reads something else there." if deep.settled
-            else "The first layer's favourite is the last one's too.", veils=("picture", "equation"),
+            reasons.settled(deep.settled),
+            wrong=reasons.unsettled(deep.settled, L), veils=("picture", "equation"),
         )  # fmt: skip
     else:
         ranking = row.argsort(descending=True, stable=True)[:4].tolist()
@@ -223,7 +223,7 @@ with stage.below:
         ui.check(
             f"Whom does {names[query]} ({query + 1}) listen to most in layer {layer + 1}, head {head + 1}?",
             list(options.values()), options[ranking[0]], f"Its weight is {float(row[ranking[0]]):.3f}.",
-            veils=("picture", "equation", "products", "softmax"),
+            wrong=reasons.unheard(row, options), veils=("picture", "equation"),
         )  # fmt: skip
     words = f"attention.merged(maps.weights, {groups})" if whole else "maps.weights"
     ui.program(

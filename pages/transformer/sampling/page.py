@@ -186,6 +186,10 @@ with stage.below:
         f"The most probable was {texts.shown([coder.tokens[best]])[0]} with "
         f"{float(now['before'][best]):.3f}; "
         f"drawn was {token} with {float(now['before'][i]):.3f}.",
+        wrong={
+            "yes": "A draw takes the most probable token only as often as its probability says.",
+            "no": "A draw may well be the most probable token: it comes as often as its probability says.",
+        },
         veils=("picture", "equation"),
     )  # fmt: skip
     ui.program(
