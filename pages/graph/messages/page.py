@@ -207,9 +207,8 @@ else:
 
 with stage.below:
     if view == "Messages":
-        ui.equation(
-            hearing.summary(heard, unit), f"{lens.RULES[model.propagation]} Ω: {units} × {heard.width}."
-        )
+        rule = f"{lens.RULES[model.propagation]} Ω: {units} × {heard.width}."
+        ui.equation(hearing.summary(heard, unit), rule)
     elif view == "Depth" and ui.toggle("Train a net of each depth now (a few seconds)", False, key="train"):
         if n_nodes > 100:
             ui.stop("Training here is for small graphs: choose gcn-karate, or use the page Train.")
@@ -224,8 +223,7 @@ with stage.below:
                  f"Its term is {hearing.spell(max(terms, key=abs))}.", wrong=hearing.outdone(names, terms),
                  veils=("picture",))  # fmt: skip
     elif view == "Reach":
-        more = counts[layer + 1]
-        wrong = hearing.miscounted(counts, layer, n_nodes)
+        more, wrong = counts[layer + 1], hearing.miscounted(counts, layer, n_nodes)
         ui.check(f"How many nodes does node {node} hear with one layer more ({layer + 1})?",
                  sorted({more, *wrong}), more, f"It hears {counts[layer]} with {layer}.", wrong=wrong,
                  veils=("picture",))  # fmt: skip

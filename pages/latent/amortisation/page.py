@@ -89,6 +89,10 @@ def ask(told: lens.Story, at: int) -> None:
     ui.check(
         "In the mean over the data, which gap is larger now?", lens.OPTIONS,
         lens.OPTIONS[answer > family], f"{family:.3f} is the family's, {answer:.3f} the encoder's.",
+        wrong=(
+            "That gap is what no member of the family closes: the encoder misses even the best one by more.",
+            "The encoder comes near to the best member: what is left is that no member is the posterior.",
+        ),
         veils=("picture", "equation"),
     )  # fmt: skip
 

@@ -106,7 +106,11 @@ with stage.below:
         list(range(10)),
         classes[film.at][0],
         "It stands first beside the decoded sum.",
-        veils=("picture", "equation", "notice"),
+        wrong={
+            digit: f"At this s an example of another class lies nearer to the sum than any {digit}."
+            for digit in range(10)
+        },
+        veils=("picture", "equation"),
     )
     ui.program(
         f"""

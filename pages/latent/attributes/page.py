@@ -158,7 +158,13 @@ with stage.below:
     )
     ui.check(
         "How do the two axes stand to each other?", lens.ANGLES, lens.angle(cos),
-        f"Their cosine is {cos:.3f}.", veils=("equation", "lattice", "notice"),
+        f"Their cosine is {cos:.3f}.",
+        wrong=(
+            "Attributes that differ in sense may share a direction: here the cosine is not near 0.",
+            "Alike axes would change both attributes at once: that takes a cosine near 1.",
+            "Opposed axes would undo each other: that takes a cosine near −1.",
+        ),
+        veils=("equation", "lattice"),
     )  # fmt: skip
     examples = (
         "pictures, has = lens.sprite_attributes()"

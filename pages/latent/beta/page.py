@@ -111,7 +111,16 @@ with stage.below:
         spelled,
         f"{best.beta:g}",
         f"The bound is −(D + R): {best.cost:.2f} nats at best. Only β = 1 trains on what is reported.",
-        veils=("plane", "equation", "notice"),
+        wrong={
+            f"{one.beta:g}": f"β = {one.beta:g} leaves {one.cost:.2f} nats: "
+            + (
+                "a code that was too cheap tells more than it is worth."
+                if one.beta < best.beta
+                else "a code that was too dear tells too little."
+            )
+            for one in found
+        },
+        veils=("plane", "equation"),
     )
     ui.program(
         f"""

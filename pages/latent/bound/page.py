@@ -143,7 +143,11 @@ with stage.below:
         ["it does not change", fall, f"it falls by {-rec:.2f} nats", f"it rises by {total:.2f} nats"],
         fall,
         "Each unit of β charges the KL once more; the reconstruction does not know β.",
-        wrong={"it does not change": "That is true of the ELBO, whose KL has weight 1."},
+        wrong={
+            "it does not change": "That is true of the ELBO, whose KL has weight 1.",
+            f"it falls by {-rec:.2f} nats": "That is the reconstruction, which β does not weigh.",
+            f"it rises by {total:.2f} nats": "The KL is a cost: what charges it more lowers the objective.",
+        },
         veils=("costs", "equation"),
     )
     fit = f"latent.refit(model, x, {beta:g}, noise)" if refit else "model.encode_parameters(x)"

@@ -89,7 +89,12 @@ with stage.below:
         answers,
         answers[2 if abs(change) < 5e-5 else 0 if change > 0 else 1],
         "Only θ moves log p: a move of q alone never does.",
-        veils=("picture", "equation", "notice"),
+        wrong=(
+            "It is the bound that rises with every move: log p follows θ alone, and not always upwards.",
+            "A better q leaves log p where it is, and a better θ lifts it if the bound touched before.",
+            "This move changes θ, and log p is a function of θ.",
+        ),
+        veils=("picture", "equation"),
     )
     made = f"lens.mixture(torch.tensor({found}).double())" if mix else f"lens.exponential({found[0]})"
     start = f"torch.full(({len(found)},), {guess}).double()" if mix else f"torch.tensor({guess}).double()"

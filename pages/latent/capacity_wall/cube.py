@@ -97,9 +97,14 @@ def view(stage: Any, references: Sequence[str]) -> None:
         )
         ui.check(
             f"How many components has a mixture that is right for d = {d + 1}?",
-            [2 * (d + 1), 2**d, 2 ** (d + 1)], 2 ** (d + 1), "One for each corner of {−1, 1}^d.", veils=(),
-            wrong={2 * (d + 1): "That is enough for a code of bits, two values a dimension.",
-                   2**d: "Those are the corners of one dimension less."},
+            sorted({2 * (d + 1), 2**d, 2 ** (d + 1), 2 ** (d + 2)}), 2 ** (d + 1),
+            "One for each corner of {−1, 1}^d.",
+            wrong={
+                2**d: "Those are the corners of one dimension less.",
+                2 ** (d + 2): "Those are the corners of one dimension more.",
+                2 * (d + 1): "That is enough for a code of bits, two values a dimension.",
+            },
+            veils=(),
         )  # fmt: skip
         ui.program(
             f"""

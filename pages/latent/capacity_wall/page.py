@@ -162,7 +162,12 @@ def mixture_view() -> None:
         ui.check(
             "Which K is best on new points?", found.sizes, found.sizes[best],
             "Beyond it the components follow single points: the fitted ones gain, new ones lose.",
-            veils=("climb", "equation", "notice"),
+            wrong={
+                k: f"K = {k} is too " + ("few: a component bridges what is bent." if k < found.sizes[best]
+                                         else "many: some components sit on single points.")
+                for k in found.sizes
+            },
+            veils=("climb", "equation"),
         )  # fmt: skip
         ui.program(
             f"""
@@ -215,7 +220,12 @@ def curve_view() -> None:
         ui.check(
             "Which is better on new points after the last step?", ["the curve", "the mixture"],
             "the curve" if last > rival else "the mixture", f"{last:.4f} against {rival:.4f} nats.",
-            veils=("climb", "equation", "notice"),
+            wrong={
+                "the curve": "Few numbers help only where they fit: EM may end with the curve in a knot.",
+                "the mixture": "Its components do not know that they lie on one line: each must learn its "
+                "own piece.",
+            },
+            veils=("climb", "equation"),
         )  # fmt: skip
         ui.program(
             f"""

@@ -13,7 +13,12 @@ from lab.lenses import latent, surfaces
 from modules.latent.vq_vae import VQVAE, nearest, perplexity
 
 MAP = 81  # points along a side of the slice
-SAVINGS = ["less than a third", "between a third and a half", "more than half"]
+SAVED = {  # of a price, and why it is not as much
+    "less than a third": "Codes follow each other as strokes do: a prior that knows that guesses many.",
+    "between a third and a half": "How much is saved hangs on how well codes tell their neighbours.",
+    "more than half": "A code tells only so much of its neighbours: strokes still surprise.",
+}
+SAVINGS = list(SAVED)
 
 
 def fits(entry: Experiment) -> bool:
@@ -106,6 +111,12 @@ def prices(model: VQVAE, codes: Tensor) -> tuple[float, float]:
     """Mean −log p(k) of codes (N, P) under the uniform prior and the learned one, nats."""
     uniform, learned = (-model.code_log_prob(codes, prior).mean().item() for prior in ("uniform", "learned"))
     return uniform, learned
+
+
+def farther(distances: Tensor) -> dict[int, str]:
+    """Why a code is not the one that stands there: code -> a sentence. distances: (K,), squared."""
+    said = "Code {} lies {:.3f} from what the encoder says there: another is nearer."
+    return {code: said.format(code, d) for code, d in enumerate(distances.tolist())}
 
 
 def saving(uniform: float, learned: float) -> str:

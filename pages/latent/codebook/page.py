@@ -117,12 +117,11 @@ def own_digit() -> None:
             "play the film to write every other code there."
         )
         ui.check(
-            "Which code stands at the framed place?",
-            sorted({codes[place], *far.argsort()[1:4].tolist()}),
+            "Which code stands at the framed place?", sorted({codes[place], *far.argsort()[1:4].tolist()}),
             codes[place],
             f"It is nearest to what the encoder says there: {near[0]:.3f} against {near[1]:.3f} of the next.",
-            veils=("picture", "equation"),
-        )
+            wrong=lens.farther(far), veils=("picture", "equation"),
+        )  # fmt: skip
         ui.program(
             f"""
             from lab import experiments, weights
@@ -226,10 +225,9 @@ def priors() -> None:
             "never met."
         )
         ui.check(
-            "How much of the uniform prior's price does the learned one save?",
-            lens.SAVINGS, lens.saving(uniform, learned),
-            f"It asks {learned:.2f} nats instead of {uniform:.2f}.",
-            veils=("equation", "notice"),
+            "How much of the uniform prior's price does the learned one save?", lens.SAVINGS,
+            lens.saving(uniform, learned), f"It asks {learned:.2f} nats instead of {uniform:.2f}.",
+            wrong=lens.SAVED, veils=("equation",),
         )  # fmt: skip
         ui.program(
             f"""

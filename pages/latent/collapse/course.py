@@ -66,7 +66,12 @@ def view(stage: Any, models: Mapping[str, str], train: str, log: bool = False) -
         )
         ui.check(
             "Which model's code costs least at the end?", list(courses), least,
-            f"Its KL is {courses[least].kl[-1]:.3f} nats.", veils=("picture", "equation", "notice"),
+            f"Its KL is {courses[least].kl[-1]:.3f} nats.",
+            wrong={
+                name: f"The code of “{name}” costs {one.kl[-1]:.3f} nats: its decoder has more use for it."
+                for name, one in courses.items()
+            },
+            veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(
             f"""

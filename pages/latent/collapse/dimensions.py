@@ -67,7 +67,12 @@ def view(stage: Any, names: list[str], x: Tensor, data: str) -> None:
         )
         ui.check(
             "Whose most costly dimension costs least?", short, short[least],
-            f"It costs {float(found[least].kl[0]):.3f} nats.", veils=("picture", "equation", "notice"),
+            f"It costs {float(found[least].kl[0]):.3f} nats.",
+            wrong={
+                name: f"The dearest one of “{name}” costs {float(one.kl[0]):.3f} nats: it says something."
+                for name, one in zip(short, found, strict=True)
+            },
+            veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(
             f"""

@@ -105,7 +105,12 @@ with stage.below:
         options,
         options[min(many, 3) - 1],
         "One for every part of the curve that comes near x, weighted by how usual its z is.",
-        veils=("laws", "notice", "at"),
+        wrong=(
+            "More than one part of the curve comes near x: a single hump would lie between them.",
+            "Count the parts of the curve that come near x, leaving out those whose z is unusual.",
+            "However often the curve winds, only parts within a few σ of x count.",
+        ),
+        veils=("laws", "at"),
     )
     made = f"lens.polyline(lens.typed({text!r})[0])" if name == OWN else f"lens.CURVES[{name!r}][0]"
     ui.program(

@@ -131,7 +131,13 @@ def noise() -> None:
         )
         ui.check(
             "Over the test digits, which leaves the fewest wrong pixels here?", list(lens.MODELS), ahead,
-            f"It leaves {float(all_of.wrong[ahead][film.at]):.2f}.", veils=("picture", "equation", "notice"),
+            f"It leaves {float(all_of.wrong[ahead][film.at]):.2f}.",
+            wrong={
+                "AE": "It was never shown spoiled digits: it gives back what it gets, spoiled pixels too.",
+                "DAE": "It was taught to undo one strength of one noise, and this is another.",
+                "VAE": "It learned to bear noise in its code, not in its pictures.",
+            },
+            veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(
             f"""
@@ -198,7 +204,14 @@ def prior() -> None:
         )
         ui.check(
             "Whose pictures cost the referee least here?", list(lens.MODELS), least,
-            f"{float(cost[least][film.at]):.2f} nats a picture.", veils=("picture", "equation", "notice"),
+            f"{float(cost[least][film.at]):.2f} nats a picture.",
+            wrong={
+                "AE": "Nothing has shaped its codes: draws fall between those of digits.",
+                "DAE": "It learned to undo noise on pictures, and nothing about where codes lie.",
+                "VAE": "Its codes were made for N(0, I): draws from elsewhere, or of another width, gain "
+                "nothing by that.",
+            },
+            veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(
             f"""

@@ -109,7 +109,12 @@ def traversals() -> None:
         )
         ui.check(
             "Of which factor does no single code tell much?", lens.NAMES, lens.NAMES[hardest],
-            "Its column has the smallest maximum.", veils=("table", "notice", "equation"),
+            "Its column has the smallest maximum.",
+            wrong={
+                name: f"Some code tells more of the {name}: the question is for the weakest column."
+                for name in lens.NAMES
+            },
+            veils=("table", "equation"),
         )  # fmt: skip
         ui.program(
             f"""
@@ -187,6 +192,10 @@ def comparison() -> None:
         ui.check(
             "Which model has the highest MIG?", words, words[best],
             f"{found[best].mig:.3f}, at {found[best].distortion:.2f} nats a picture.",
+            wrong={
+                word: f"{word} has {one.mig:.3f}: pressing on the code alone gives no factor one of its own."
+                for word, one in zip(words, found, strict=True)
+            },
             veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(

@@ -91,6 +91,11 @@ def view(stage: Any) -> None:
                 "Which guess is nearest to the hidden pixels?", list(better),
                 min(better, key=lambda name: better[name]),
                 ", ".join(f"{name} misses by {v:.3f}" for name, v in better.items()) + ".",
+                wrong={
+                    "PPCA": "It has one noise for all pixels, those of the margin too.",
+                    "FA": "It has a noise for each pixel, and learns it from few digits.",
+                    "the mean": "It does not look at the pixels that are seen.",
+                },
                 veils=("picture", "equation"),
             )  # fmt: skip
         inked = None if brush is None else f"drawing.read({ui.ink(brush)!r}, {{}}, {side}) / drawing.LEVELS"

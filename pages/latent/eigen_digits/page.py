@@ -123,6 +123,10 @@ def sums_view() -> None:
             "Over which stretch of k do held-out digits gain most?", options,
             options[gains.index(max(gains))],
             "They gain " + ", ".join(f"{g:.2f}" for g in gains) + ": the eigenvalues come in falling order.",
+            wrong={
+                option: f"From {option} they gain {gain:.2f}: later directions hold less of the variance."
+                for option, gain in zip(options, gains, strict=True)
+            },
             veils=("losses", "equation"),
         )  # fmt: skip
         ui.program(

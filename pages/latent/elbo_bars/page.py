@@ -135,6 +135,10 @@ with stage.below:
         ["it rises", "it falls"],
         "it rises" if change > 0 else "it falls",
         f"It changes by {change:.4f} nats, and the KL to the posterior by as much the other way.",
+        wrong={
+            "it rises": "With this step q moves away from the posterior, and the KL that is lost grows.",
+            "it falls": "With this step q comes nearer to the posterior, and the KL that is lost shrinks.",
+        },
         veils=("picture", "equation"),
     )
     ui.program(

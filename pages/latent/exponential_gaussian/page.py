@@ -106,6 +106,12 @@ with stage.below:
         lens.MOVES,
         answer,
         "Where the bound is loose, the two need not move together.",
+        wrong=(
+            "The bound and log p have tops at different θ: here one of them is past its own.",
+            "The bound and log p have tops at different θ: one of them is still below its own.",
+            "The bound is greatest where θ suits q, and this step does not lead there while log p falls.",
+            "The bound lies below log p, but may rise towards it: its slope is not that of log p.",
+        ),
         veils=("picture", "equation"),
     )
     ui.program(

@@ -143,7 +143,12 @@ with stage.below:
         OPTIONS,
         OPTIONS[(found.gap >= 0.1) + (found.gap > 0.6)],
         f"It is {found.gap:.3f}.",
-        veils=("climb", "equation", "notice"),
+        wrong=(
+            "The gap is the KL from q to the posterior, and this q does not bend that far.",
+            "The gap is set by how far the family bends: this one is nearer, or further off.",
+            "A q that bends, or a posterior that hardly does, leaves less than that.",
+        ),
+        veils=("climb", "equation"),
     )
     ui.program(
         f"""

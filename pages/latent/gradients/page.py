@@ -152,12 +152,16 @@ def noise_view() -> None:
             + (f" {lens.trained()}" if of == "trained net" else "")
         )
         ui.check(
-            f"How many times the variance of “{best}” has the plain score?",
-            OPTIONS,
+            f"How many times the variance of “{best}” has the plain score?", OPTIONS,
             OPTIONS[(ratio >= 3) + (ratio > 15)],
             "The best one has no variance at all." if ratio == float("inf") else f"It is {ratio:.1f} times.",
+            wrong=(
+                "The score weighs each draw by all of f: that scatters far more than a slope of f.",
+                "It depends on how large f is beside its slope: here the two are further apart, or nearer.",
+                "Where f is small, or the best one has little to take off, the plain score is not so bad.",
+            ),
             veils=("picture", "equation"),
-        )
+        )  # fmt: skip
         call = {
             "polynomial": "of_polynomial",
             "ELBO": "of_elbo",
@@ -242,12 +246,15 @@ def node_view() -> None:
             "no path: it weighs ∇ log q by f, and its mean wanders further."
         )
         ui.check(
-            "If ε were 0 at this draw, what would autograd say of ∂f/∂σ?",
-            ["0", "2μ", "nothing"],
+            "If ε were 0 at this draw, what would autograd say of ∂f/∂σ?", ["0", "2μ", "nothing"],
             "0" if path else "nothing",
             "∂f/∂σ = ∂f/∂z · ε where the path is open; where it is blocked nothing comes back.",
-            veils=("equation", "notice"),
-        )
+            wrong={
+                "0": "Where the path is blocked nothing comes back at all, not even a 0.",
+                "2μ": "That is ∂f/∂z at z = μ: σ enters z only times ε, which is 0.",
+                "nothing": "The path is open: ∂f/∂z comes back, times an ε of 0.",
+            }, veils=("equation",),
+        )  # fmt: skip
         ui.program(
             f"""
             from pages.latent.gradients import lens

@@ -151,7 +151,14 @@ def trellis_view() -> None:
             ["none", "one", "two or more"],
             ["none", "one", "two or more"][min(differ, 2)],
             f"At {differ}.",
-            veils=("picture", "equation", "notice"),
+            wrong=(
+                "The likeliest state is chosen place by place, the best path as a whole: they need not "
+                "agree.",
+                "A place hangs together with its neighbours: how many differ depends on how unclear they "
+                "are.",
+                "Where observations are clear, both choose the same states.",
+            ),
+            veils=("picture", "equation"),
         )
         if name in KNOWN:
             ui.program(
@@ -210,7 +217,10 @@ def long_view() -> None:
             ["as long", "twice as long", "the square"],
             "twice as long",
             "It grows with T; only the number of paths is multiplied by itself.",
-            wrong={"the square": "That is the number of paths: K²ᵀ is the square of Kᵀ."},
+            wrong={
+                "as long": "Every observation takes one more step, of K² products.",
+                "the square": "That is the number of paths: K²ᵀ is the square of Kᵀ.",
+            },
             veils=("work", "numbers"),
         )
         ui.source(forward_backward.forward_sweep, long.repeated, references=REFERENCES)

@@ -117,7 +117,11 @@ with stage.below:
         ["from 1 to 10", "from 10 to 500"],
         "from 1 to 10" if gain > rest else "from 10 to 500",
         f"It gains {gain:.2f} nats up to 10 draws, and {rest:.2f} from there to 500.",
-        veils=("picture", "equation", "notice"),
+        wrong=(
+            "The first draws gain most where one of them hits the posterior: with this q few do.",
+            "The bound flattens: the first draws take off most of what is missing.",
+        ),
+        veils=("picture", "equation"),
     )
     ui.program(
         f"""

@@ -109,6 +109,11 @@ def bars_view() -> None:
             ["KL(P‖Q)", "KL(Q‖P)", "the same"],
             larger,
             f"They are {forward:.3f} and {backward:.3f} nats.",
+            wrong={
+                "KL(P‖Q)": "It weighs by P: where P is small, what Q has wrong hardly counts.",
+                "KL(Q‖P)": "It weighs by Q: where Q is small, what P has more hardly counts.",
+                "the same": "A divergence is no distance: both ways are equal only by chance, or at Q = P.",
+            },
             veils=("bars", "equation"),
         )
         ui.program(
@@ -179,6 +184,11 @@ def jensen_view() -> None:
             options,
             options[(gap >= 0.01) + (gap > 0.2)],
             f"It is {abs(gap):.4f}.",
+            wrong=(
+                "The logarithm bends: where values spread, the mean of logs falls behind.",
+                "At first the gap grows as the square of the relative spread: here it is smaller, or larger.",
+                "Of values that lie near each other the logarithm is nearly straight.",
+            ),
             veils=("picture", "equation"),
         )
         ui.program(

@@ -103,7 +103,13 @@ with stage.below:
         ["linear", "spherical", "neither"],
         longer if abs(middle["spherical"] - middle["linear"]) > 5e-4 else "neither",
         f"Linear {middle['linear']:.3f}, spherical {middle['spherical']:.3f}.",
-        veils=("norms", "equation", "notice"),
+        wrong={
+            "linear": "The straight walk cuts the corner: halfway it is the nearer one to the origin.",
+            "spherical": "The arc turns and does not lengthen: here the line's middle is as long, or longer.",
+            "neither": "The ends point in different directions, and only one walk keeps their length on "
+            "the way.",
+        },
+        veils=("norms", "equation"),
     )
     ui.program(
         f"""

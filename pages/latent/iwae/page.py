@@ -130,7 +130,12 @@ with stage.below:
         options,
         answer,
         "No K shown does." if first is None else f"The first of those shown is {first}.",
-        veils=("picture", "equation", "notice"),
+        wrong=(
+            "The bias falls as 1/K at best: few draws rarely hit where the posterior lies.",
+            "How many it takes depends on how well q covers the posterior: here it is better, or worse.",
+            "This q lies near the posterior: its weights scatter little, and few draws are enough.",
+        ),
+        veils=("picture", "equation"),
     )
     ui.program(
         f"""

@@ -175,6 +175,12 @@ def show(system: LinearDynamicalSystem, made: str, columns: int, path: tuple) ->
             options[1 if abs(change) < 1e-6 else 0 if change < 0 else 2],
             f"Its deviation goes from {float(deviations['after'][0]):.3f} to "
             f"{float(deviations['after'][-1]):.3f}.",
+            wrong=(
+                "Frames narrow it, but the motion adds noise: without a frame, or after a sure start, it "
+                "widens.",
+                "It stays only where each frame takes away just what the motion adds.",
+                "The motion adds noise, but what is seen takes away more.",
+            ),
             veils=("widths", "equation", "numbers"),
         )  # fmt: skip
         ui.program(

@@ -131,6 +131,10 @@ with stage.below:
         ["closer", "farther"],
         "closer" if length < typical else "farther",
         f"Its length is {length:.2f}; draws from N(0, I) have {typical:.2f} on average.",
+        wrong={
+            "closer": "A code need not be near the middle: the encoder moves digits apart to tell them.",
+            "farther": "Draws have a length themselves: in many dimensions hardly any lies near the origin.",
+        },
         veils=("picture", "equation"),
     )
     spelled = f"x.new_tensor({code.tolist()})" if place else "latent.codes(model, x)[0]"

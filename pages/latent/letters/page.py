@@ -107,7 +107,13 @@ def one_start() -> None:
             ["all five", "three or four", "two or fewer"],
             "all five" if vowels == 5 else "three or four" if vowels > 2 else "two or fewer",
             f"At {vowels}.",
-            veils=("picture", "equation", "notice"),
+            wrong=(
+                "Nobody said vowel: EM sorts by who may stand beside whom, and may end at another maximum.",
+                "EM sorts by who may stand beside whom: here that keeps the vowels together, or parts them.",
+                "Vowels stand beside consonants: that is the plainest order in the text, and this state "
+                "found it.",
+            ),
+            veils=("picture", "equation"),
         )
         if source == DOCS:
             ui.program(

@@ -69,7 +69,10 @@ def view(stage: Any) -> None:
             ["grows", "stays", "shrinks"],
             "shrinks",
             f"It is {width:.3f} now, and {float(story[0].covariance[0, 0]) ** 0.5:.3f} at the least σ² here.",
-            wrong={"stays": "It is (1 + w²/σ²)^−½ for one factor."},
+            wrong={
+                "grows": "With less noise x tells more of z, and not less.",
+                "stays": "It is (1 + w²/σ²)^−½ for one factor.",
+            },
             veils=("posterior", "equation"),
         )
         ui.program(

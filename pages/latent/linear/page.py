@@ -123,7 +123,12 @@ def models_view() -> None:
             options,
             options[2] if abs(turned) < 0.1 else options[0] if turned > 0 else options[1],
             f"PCA by {turns['PPCA'][film.at]:.1f}°, factor analysis by {turns['FA'][film.at]:.1f}°.",
-            veils=("picture", "equation", "notice"),
+            wrong=(
+                "PCA follows variance whoever makes it, but this change turns factor analysis further.",
+                "Factor analysis has a noise for each column, which takes this up: PCA has to turn.",
+                "The two turns differ by more than a tenth of a degree.",
+            ),
+            veils=("picture", "equation"),
         )
         ui.program(
             f"""

@@ -114,7 +114,11 @@ with stage.below:
     ui.check(
         "At the frame shown: do the codes carry more than a tenth of a nat of KL?",
         ["yes", "no"], "yes" if kl > 0.1 else "no", f"The KL is {kl:.3f} nats.",
-        veils=("picture", "equation", "notice"),
+        wrong={
+            "yes": "A decoder first does without its code: so far telling more does not pay.",
+            "no": "The code is in use by now, and what it tells of x costs KL.",
+        },
+        veils=("picture", "equation"),
     )  # fmt: skip
     ui.program(
         f"""

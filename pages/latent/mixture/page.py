@@ -111,6 +111,11 @@ def steps_view(name: str, x, mine, own: str, code: str) -> None:
             answer[0 if math.isnan(gap) else 1 if gap < 1e-9 else 2],
             "After an E-step r is the posterior, and the gap, the KL from r to it, is 0; an M-step that "
             "moves anything opens it again.",
+            wrong=(
+                "After the first E-step there is an r, and with any r a bound.",
+                "It touches only where r is the posterior of these very parameters.",
+                "It lies below only while r is not the posterior of these parameters.",
+            ),
             veils=("stairs", "equation"),
         )
         done = sum(half.kind == "M" for half in halves[: film.at + 1])

@@ -63,7 +63,12 @@ def view(stage: Stage, x: Tensor, other: Tensor, own: str, code: str) -> None:
         ui.check(
             "Which K does BIC choose?", options, f"K = {by_bic}",
             f"BIC / 2N is least there, {min(found.bic):.3f} nats a point.",
-            veils=("costs", "equation", "notice"),
+            wrong={
+                f"K = {k}": f"K = {k} has {b:.3f}: "
+                + ("it fits worse by more than it saves." if k < by_bic else "it fits better by too little.")
+                for k, b in zip(found.models, found.bic, strict=True)
+            },
+            veils=("costs", "equation"),
         )  # fmt: skip
         ui.program(
             f"""

@@ -67,6 +67,11 @@ def view(stage: Stage, x: Tensor, own: str, code: str) -> None:
             options,
             options[0 if h < 0.02 else 2 if k > 1 and h > 0.98 * math.log(k) else 1],
             f"The entropy of r is {h:.3f} nats a point, between 0 and log K = {math.log(k):.3f}.",
+            wrong=(
+                "Bells so wide overlap: no point is near to one mean alone.",
+                "That is so where width and distance are about equal: here one of them is far larger.",
+                "Bells so narrow do not reach to the next mean, or not to all points alike.",
+            ),
             veils=("picture", "equation"),
         )
         ui.program(

@@ -109,7 +109,11 @@ with stage.below:
         ["yes", "no"],
         "yes" if spread > 1e-9 else "no",
         f"It moves by {spread:.4f} between memories of one symbol and of {len(history)}.",
-        veils=("picture", "equation", "notice"),
+        wrong={
+            "yes": "After this history the last symbol tells all that older ones could: the chance stays.",
+            "no": "The state is hidden and remembers: older symbols tell of it too.",
+        },
+        veils=("picture", "equation"),
     )
     if name == "Five states":
         ui.table(

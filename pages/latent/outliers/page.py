@@ -128,6 +128,10 @@ with stage.below:
     ui.check(
         "Is your picture flagged by log p̂ at this threshold?", ["yes", "no"], "yes" if odd else "no",
         f"It has {own[evidence]:.2f} nats, τ is {lines[evidence][film.at]:.2f}.",
+        wrong={
+            "yes": "It may look odd to us, but its strokes are likely enough: log p̂ is above the threshold.",
+            "no": "It may look like a digit, but nearly all digits of the data are likelier.",
+        },
         veils=("picture", "numbers"),
     )  # fmt: skip
     ui.program(

@@ -147,7 +147,13 @@ with stage.below:
     )
     ui.check(
         "Which size does BIC choose?", [str(k) for k in range(1, count + 1)], str(bic),
-        f"BIC is least at {bic}: {found.rows[bic - 1]['bic']:,.1f}.", veils=("sizes", "notice", "numbers"),
+        f"BIC is least at {bic}: {found.rows[bic - 1]['bic']:,.1f}.",
+        wrong={
+            str(row): f"At {row} it is {one['bic']:,.1f}: "
+            + ("its fit is worse by more than it saves." if row < bic else "what it fits better costs more.")
+            for row, one in enumerate(found.rows, 1)
+        },
+        veils=("sizes", "equation"),
     )  # fmt: skip
     if source == OWN:
         if access.closed():

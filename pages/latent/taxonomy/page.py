@@ -53,7 +53,12 @@ def map_view() -> None:
         )
         ui.check(
             "Which of these draws examples but has no p(x)?", ["GAN", "VAE", "PCA", "flow"], "GAN",
-            "It learns a sampler alone.", wrong={"PCA": "It has no p(x), and draws nothing either."},
+            "It learns a sampler alone.",
+            wrong={
+                "VAE": "It has a p(x), though only bounded.",
+                "PCA": "It has no p(x), and draws nothing either.",
+                "flow": "It has a p(x), and an exact one.",
+            },
             veils=("picture",),
         )  # fmt: skip
         show_source(f"[name for name in lens.asked{tuple(wanted)}]", kept)
@@ -79,6 +84,12 @@ def wish_view() -> None:
         ui.check(
             "Which family surely has sample quality and an efficient likelihood?", [*TABLE, "none"], "none",
             "Quality is had by GAN and diffusion, an efficient likelihood by the flow.",
+            wrong={
+                "GAN": "Its samples are good, but a likelihood it has none.",
+                "VAE": "Its likelihood is a bound, and its samples are smooth.",
+                "flow": "Its likelihood is exact and quick, but good samples are not sure.",
+                "diffusion": "Its samples are good, but its likelihood takes many steps.",
+            },
             veils=("picture", "numbers"),
         )  # fmt: skip
         show_source(f"taxonomy.with_properties(*{wanted})", kept)

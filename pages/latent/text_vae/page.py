@@ -135,7 +135,13 @@ def walk() -> None:
         ui.check(
             "How many different lines does this model write on the way?", many,
             many[0] if now.different == 1 else many[1] if now.different < 5 else many[2],
-            f"It writes {now.different}.", veils=("picture", "equation", "notice"),
+            f"It writes {now.different}.",
+            wrong={
+                many[0]: "The decoder listens: on the way from code to code its line changes.",
+                many[1]: "A decoder that ignores its code writes one line, one that listens writes many.",
+                many[2]: "A decoder that can do without its code writes the same again: posterior collapse.",
+            },
+            veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(
             f"""
@@ -213,7 +219,12 @@ def swapping() -> None:
         fewest = lens.least([u.saved for u in swaps])
         ui.check(
             "Which model would miss its code least?", short, short[fewest],
-            "It loses least by another line's code.", veils=("picture", "equation", "notice"),
+            "It loses least by another line's code.",
+            wrong={
+                name: f"Another line's code costs “{name}” {one.saved:.3f} nats: its decoder listens to it."
+                for name, one in zip(short, swaps, strict=True)
+            },
+            veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(
             f"""

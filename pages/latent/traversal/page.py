@@ -117,7 +117,16 @@ with stage.below:
         options if len(options) > 1 else [*options, k + 1],
         seen.active,
         f"The largest mean KL is {seen.kl.max().item():.2f} nats, the smallest {seen.kl.min().item():.4f}.",
-        veils=("picture", "notice"),
+        wrong={
+            n: f"Not {n}: "
+            + (
+                "what tells nothing is left at the prior, whatever room there is."
+                if n > seen.active
+                else "more dimensions than that pay for what they tell."
+            )
+            for n in [*options, k + 1]
+        },
+        veils=("picture",),
     )
     ui.program(
         f"""

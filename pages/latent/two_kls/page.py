@@ -138,7 +138,12 @@ with stage.below:
         lens.OPTIONS,
         lens.OPTIONS[(information >= 0.05) + (information > 0.5)],
         f"I(x;z) = {information:.3f}.",
-        veils=("bars", "equation", "notice"),
+        wrong=(
+            "The q(z|x) of different x differ, so z tells which x it was.",
+            "It is the mean KL less the KL of the aggregate to the prior: here far from middling.",
+            "The mean KL is not all information: the aggregate's distance to the prior is part of it.",
+        ),
+        veils=("bars", "equation"),
     )
     now = tables[at]
     ui.program(

@@ -109,7 +109,11 @@ with stage.below:
         f"A pixel moves by {change[0].pixels:.3f} with the bottom redrawn, by {change[1].pixels:.3f} with "
         "the "
         "top redrawn.",
-        veils=("picture", "equation", "notice", "kl"),
+        wrong=(
+            "The bottom layer redraws detail: what the digit is the top layer decides.",
+            "A top layer that tells little leaves the picture to the bottom one.",
+        ),
+        veils=("picture", "equation", "kl"),
     )
     ui.program(
         f"""

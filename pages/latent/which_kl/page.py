@@ -125,6 +125,11 @@ with stage.below:
         lens.OPTIONS,
         lens.OPTIONS[(held >= 0.6) + (held > 0.9)],
         f"It is {held:.3f}.",
+        wrong=(
+            "This Gaussian lies over more of the target: fitting KL(p‖q) leaves nothing out.",
+            "To cover all or to sit on one mode are the two ways: here it is one of them outright.",
+            "This Gaussian shuns what lies between the modes: KL(q‖p) makes it sit on one of them.",
+        ),
         veils=("picture",),
     )
     start = film.value if target == "own" else seek.mean
