@@ -44,7 +44,7 @@ def notice(sentences: str) -> None:
         st.markdown(f"##### What to notice\n\n{sentences}")
 
 
-# What a check can veil besides what it always does, by name; any other name is the key of a figure or table.
+# What a check can veil besides what it always does, by name; any other name is the key of a figure.
 VEILS = {"picture": ".st-key-picture", "equation": ".st-key-foot", "numbers": ".st-key-numbers"}
 # The line of the scene, and all words and tables below but the check, tell what there is to see.
 ALWAYS = ".lectern-stage .sees, .st-key-below > :not(.st-key-check, :has(.st-key-check))"
@@ -69,7 +69,7 @@ def check(
         wrong: for each option that can be wrong, the sentence that names the mistake behind it; or one for
             each of `options`, in their order.
         veils: what shows the answer on the first screen: "picture", "equation" (all of the foot), "numbers",
-            or keys of figures and tables. The scene's line and what stands below are always veiled.
+            or keys of figures. The scene's line and what stands below are always veiled.
     """
     options = [str(option) for option in options]
     if str(answer) not in options:

@@ -104,6 +104,10 @@ CUT = """(map) => { // rows that are not seen whole, although no mark says that 
       || (bottom > box.bottom + 1 && !more.includes("down"));
   }).map((n) => n.innerText);
 }"""
+OVER = """(cards) => cards.filter((card) => { // whose name runs into its number, or breaks within a word
+  const name = card.querySelector("b"), line = parseFloat(getComputedStyle(name).lineHeight);
+  return name.scrollWidth > name.clientWidth || name.offsetHeight > 1.5 * line;
+}).map((card) => card.innerText)"""
 MARKED = "(room) => getComputedStyle(room, '::after').display !== 'none'"
 MANY = """async (map) => { // eleven families with 250 pages between them
   const {default: draw} = await import("/lectern/js/map.js");
@@ -134,6 +138,9 @@ def test_every_family_is_seen_at_once_and_opens_to_its_pages(visit: Visit) -> No
     assert len(seen) == len(families) + 1  # and the lectures
     for text, (family, titles) in zip(seen, families.items(), strict=False):
         assert text.lower().startswith(f"{family} {len(titles)} "), text
+    for width in (390, 1280):
+        tab.set_viewport_size({"width": width, "height": 720})
+        assert tab.locator(".lectern-map .card").evaluate_all(OVER) == []
     for family, titles in families.items():
         assert opened(tab, family) == titles  # in the order in which they are taught
         assert tab.locator(".lectern-map").evaluate(CUT) == []

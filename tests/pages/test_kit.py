@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from lab import weights
 from lab.figures import basic, theme
 from lab.ui import drawing, figures, films, state, wire
-from lab.ui.page import notebook
+from lab.ui.page import ALWAYS, notebook
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -228,21 +228,23 @@ def check_page() -> None:
     from lab import ui
 
     ui.check(
-        "2 + 2?", [3, 4, 5], answer=4, why="Count.", wrong={3: "One is missing."}, veils=("map", "equation")
-    )
+        "2 + 2?", [3, 4, 5], answer=4, why="Count.", veils=("map", "equation"),
+        wrong={3: "One is missing.", 5: "One is there twice."},
+    )  # fmt: skip
 
 
 def test_a_check_veils_until_an_answer_is_chosen() -> None:
     page = run_page(check_page)
     assert not page.radio and not veils(page)
     page.button[0].click().run()
-    assert page.radio[0].value is None and veils(page) == ".st-key-figure-map, .st-key-map, .st-key-foot"
+    assert page.radio[0].value is None
+    assert veils(page) == f"{ALWAYS}, .st-key-figure-map, .st-key-map, .st-key-foot"
     page.radio[0].set_value("4").run()
     assert "4. Count." in page.success[0].value and not veils(page)
     page.radio[0].set_value("3").run()
-    assert page.info[0].value == "No: it is 4. One is missing." and not veils(page)
+    assert page.info[0].value == "No: it is 4. One is missing. Count." and not veils(page)
     page.radio[0].set_value("5").run()
-    assert page.info[0].value == "No: it is 4. Count."
+    assert page.info[0].value == "No: it is 4. One is there twice. Count."
     page.button[0].click().run()
     assert not page.radio and not veils(page)
 

@@ -152,7 +152,9 @@ def test_without_controls_the_picture_takes_their_place(walker: Visit) -> None:
     before, figure = tab.evaluate(width), tab.evaluate(drawn)
     tab.keyboard.press("h")
     walker.settle()
-    hidden = tab.locator(".st-key-rail, .st-key-check, [data-testid=stWidgetLabel], .lectern-slider")
+    hidden = tab.locator(
+        ".st-key-rail, .st-key-check, .st-key-notice, [data-testid=stWidgetLabel], .lectern-slider"
+    )
     assert hidden.count() > 3 and not any(part.is_visible() for part in hidden.all())
     assert tab.evaluate(width) > before + 200
     tab.wait_for_function(f"{drawn} > {figure + 50}")
