@@ -83,9 +83,8 @@ def table_settings() -> tuple:
 
 def noise_view() -> None:
     with stage.rail:
-        of = ui.choice(
-            "Expectation of", ["polynomial", "ELBO", "table", "trained net"], key="of", as_list=True
-        )
+        kinds = ["polynomial", "ELBO", "table", "trained net"]
+        of = ui.choice("Expectation of", kinds, key="of", as_list=True)
         if of == "polynomial":
             settings = polynomial_settings()
         elif of == "ELBO":
@@ -105,31 +104,23 @@ def noise_view() -> None:
         left, right = ui.columns(2)
         with left:
             ui.figure(
-                figures.histograms(race, film.at),
-                key="histograms",
-                share=1.0,
-                film=film,
+                figures.histograms(race, film.at), key="histograms", share=1.0, film=film,
                 frames={f"data.{i}.y": shares[name] for i, name in enumerate(names)},
                 alt="Histograms of the estimators' values a draw",
                 data={"value": middles, **{name: shares[name][film.at] for name in names}},
-            )
+            )  # fmt: skip
         with right:
             ui.figure(
-                figures.running(race, film.at),
-                key="running",
-                share=1.0,
-                film=film,
+                figures.running(race, film.at), key="running", share=1.0, film=film,
                 frames={f"data.{i}.y": running[name] for i, name in enumerate(names)},
                 alt="Running means of the estimators against the gradient",
                 data={"n": lens.COUNTS, **race.running()},
-            )
-    variances = [
-        f"{name} {one.measured if one.variance is None else one.variance:.4g}"
-        for name, one in race.by_name.items()
-    ]
+            )  # fmt: skip
+    spreads = {n: one.measured if one.variance is None else one.variance for n, one in race.by_name.items()}
+    variances = ", ".join(f"{name} {v:.4g}" for name, v in spreads.items())
     with stage.foot:
         film.bar(
-            captions=["Variance a draw: " + ", ".join(variances) + "."] * film.count,
+            captions=[f"Variance a draw: {variances}."] * film.count,
             equations=[
                 rf"\nabla E\,f={race.truth:.4f}\qquad\text{{{names[0]}, mean of }}{n}={value:.4f}"
                 for n, value in zip(lens.COUNTS, race.running()[names[0]].tolist(), strict=True)
@@ -139,7 +130,6 @@ def noise_view() -> None:
     if of == "trained net":
         given = f"weights.load({lens.NET!r}), {own.program}, {unit}"
         needs = f"from lab import weights\n{12 * ' '}from lab.ui import drawing"
-    spreads = {n: one.measured if one.variance is None else one.variance for n, one in race.by_name.items()}
     first = "score"
     best = min(spreads, key=lambda n: spreads[n])
     ratio = spreads[first] / spreads[best] if spreads[best] > 1e-9 else float("inf")
@@ -155,19 +145,13 @@ def noise_view() -> None:
             f"How many times the variance of “{best}” has the plain score?", OPTIONS,
             OPTIONS[(ratio >= 3) + (ratio > 15)],
             "The best one has no variance at all." if ratio == float("inf") else f"It is {ratio:.1f} times.",
-            wrong=(
-                "The score weighs each draw by all of f: that scatters far more than a slope of f.",
-                "It depends on how large f is beside its slope: here the two are further apart, or nearer.",
-                "Where f is small, or the best one has little to take off, the plain score is not so bad.",
-            ),
             veils=("picture", "equation"),
+            wrong=("The score weighs each draw by all of f: that scatters far more than a slope of f.",
+                   "It depends on how large f is beside its slope: here it is larger, or smaller.",
+                   "Where f is small, or the best one has little to take off, the plain score is not so bad."),
         )  # fmt: skip
-        call = {
-            "polynomial": "of_polynomial",
-            "ELBO": "of_elbo",
-            "table": "of_table",
-            "trained net": "of_net",
-        }[of]
+        call = {"polynomial": "of_polynomial", "ELBO": "of_elbo", "table": "of_table",
+                "trained net": "of_net"}[of]  # fmt: skip
         ui.program(
             f"""
             {needs}
@@ -179,12 +163,9 @@ def noise_view() -> None:
             shows=[race.truth, *(float(one.values.mean()) for one in race.by_name.values())],
         )
         ui.source(
-            gradient_estimators.score,
-            gradient_estimators.pathwise,
-            gradient_estimators.leave_one_out,
-            *([ScoreVAE] if of == "trained net" else []),
-            references=REFERENCES,
-        )
+            gradient_estimators.score, gradient_estimators.pathwise, gradient_estimators.leave_one_out,
+            *([ScoreVAE] if of == "trained net" else []), references=REFERENCES,
+        )  # fmt: skip
 
 
 def node_view() -> None:
@@ -216,14 +197,10 @@ def node_view() -> None:
             )
         with right:
             ui.figure(
-                figures.means(lines, 2 * mean, film.at),
-                key="means",
-                share=1.0,
-                film=film,
+                figures.means(lines, 2 * mean, film.at), key="means", share=1.0, film=film,
                 frames={f"layout.shapes.0.x{end}": list(counts) for end in (0, 1)},
-                alt="Mean gradient by μ of the draws so far",
-                data={"draw": counts, **lines},
-            )
+                alt="Mean gradient by μ of the draws so far", data={"draw": counts, **lines},
+            )  # fmt: skip
     back = [f"{m:.3f}" if path else "none" for m in node.by_mu.tolist()]
     with stage.foot:
         film.bar(
@@ -249,11 +226,10 @@ def node_view() -> None:
             "If ε were 0 at this draw, what would autograd say of ∂f/∂σ?", ["0", "2μ", "nothing"],
             "0" if path else "nothing",
             "∂f/∂σ = ∂f/∂z · ε where the path is open; where it is blocked nothing comes back.",
-            wrong={
-                "0": "Where the path is blocked nothing comes back at all, not even a 0.",
-                "2μ": "That is ∂f/∂z at z = μ: σ enters z only times ε, which is 0.",
-                "nothing": "The path is open: ∂f/∂z comes back, times an ε of 0.",
-            }, veils=("equation",),
+            veils=("equation",),
+            wrong=("Where the path is blocked nothing comes back at all, not even a 0.",
+                   "That is ∂f/∂z at z = μ: σ enters z only times ε, which is 0.",
+                   "The path is open: ∂f/∂z comes back, times an ε of 0."),
         )  # fmt: skip
         ui.program(
             f"""
