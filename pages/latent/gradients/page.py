@@ -148,7 +148,7 @@ def noise_view() -> None:
             veils=("picture", "equation"),
             wrong=("The score weighs each draw by all of f: that scatters far more than a slope of f.",
                    "It depends on how large f is beside its slope: here it is larger, or smaller.",
-                   "Where f is small, or the best one has little to take off, the plain score is not so bad."),
+                   "Where f is small, or little can be taken off, the plain score is not so bad."),
         )  # fmt: skip
         call = {"polynomial": "of_polynomial", "ELBO": "of_elbo", "table": "of_table",
                 "trained net": "of_net"}[of]  # fmt: skip
