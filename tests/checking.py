@@ -79,16 +79,16 @@ def told(page: AppTest, check: Check) -> list[str]:
             continue
         bare = re.sub(r"[{,}]", "", text)  # LaTeX writes 64{,}512
         decides = any(re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", bare) for number in numbers)
-        if decides or (names(text, check.answer) and not all(names(text, o) for o in check.options)):
+        if decides or [option for option in check.options if names(text, option)] == [check.answer]:
             found.append(text)
     return found
 
 
-def names(text: str, answer: str) -> bool:
+def names(text: str, option: str) -> bool:
     """Whether a text has these words; small whole numbers are everywhere, and "yes" says nothing alone."""
-    if answer in ("yes", "no") or re.fullmatch(r"\d{1,2}", answer):
+    if option in ("yes", "no") or re.fullmatch(r"\d{1,2}", option):
         return False
-    return re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text) is not None
+    return re.search(rf"(?<!\w){re.escape(option)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def readable(page: AppTest) -> Iterator[tuple[set[str], str]]:

@@ -163,6 +163,33 @@ def test_without_controls_the_picture_takes_their_place(walker: Visit) -> None:
     assert tab.evaluate(width) == before
 
 
+def test_what_tells_the_answer_is_veiled_while_a_check_asks(walker: Visit) -> None:
+    walker.walk("")
+    tab = walker.walk("flow-contraction")
+    veiled = """(selector) => {
+      let node = document.querySelector(selector);
+      while (node && getComputedStyle(node).filter === 'none') node = node.parentElement;
+      return Boolean(node);
+    }"""
+    tells = [
+        ".st-key-notice",
+        ".lectern-stage .sees",
+        ".st-key-picture",
+        ".st-key-numbers",
+        ".lectern-source",
+    ]
+    assert not any(tab.evaluate(veiled, part) for part in tells)
+    tab.get_by_role("button", name="Predict first").click()
+    walker.settle()
+    assert all(tab.evaluate(veiled, part) for part in tells) and not tab.evaluate(veiled, ".st-key-check")
+    tab.locator(".st-key-check [role=radiogroup] label").last.click()
+    tab.locator(".st-key-check [data-testid=stAlert]").wait_for()
+    walker.settle()
+    assert not any(tab.evaluate(veiled, part) for part in tells)
+    tab.get_by_role("button", name="Ask again").click()
+    walker.settle()
+
+
 @pytest.mark.parametrize(
     "visit", [{"width": 1920, "height": 1080, "scheme": "light"}], indirect=True, ids=["1920"]
 )

@@ -125,10 +125,7 @@ def own_style() -> None:
             guess,
             f"−log p(x|c) is at most {costs[guess]:.2f} nats there; the next best class costs "
             f"{costs.sort().values[1]:.2f}.",
-            wrong={
-                c: f"As {c} your digit costs {float(costs[c]):.2f} nats, not the least of all."
-                for c in classes
-            },
+            wrong={c: f"As {c} it costs {float(costs[int(c)]):.2f} nats, not the least." for c in classes},
             veils=("picture",),
         )
         ui.program(
