@@ -101,7 +101,9 @@ def readable(page: AppTest) -> Iterator[tuple[set[str], str]]:
         keys = keys | {name} if isinstance(name, str) and name else keys
         if keys & set(ALWAYS):
             return
-        if hasattr(node, "children"):
+        if "numbers" in keys:  # a row of them is read as one
+            yield keys, "; ".join(filter(None, map(shown, node.children.values())))
+        elif hasattr(node, "children"):
             for child in node.children.values():
                 yield from walk(child, keys)
         elif (text := shown(node)) is not None:

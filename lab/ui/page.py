@@ -48,7 +48,11 @@ def notice(sentences: str) -> None:
 VEILS = {"picture": ".st-key-picture", "equation": ".st-key-foot", "numbers": ".st-key-numbers"}
 # The line of the scene, and all words and tables below but the check, tell what there is to see.
 ALWAYS = ".lectern-stage .sees, .st-key-below > :not(.st-key-check, :has(.st-key-check))"
-VEIL = "<style>{} {{filter: blur(.6em) saturate(.4); pointer-events: none; user-select: none}}</style>"
+# What is style alone Streamlit puts beside the page, where it outlives an answer: the span keeps it here.
+VEIL = (
+    "<span hidden></span>"
+    "<style>{} {{filter: blur(.6em) saturate(.4); pointer-events: none; user-select: none}}</style>"
+)
 
 
 def check(
