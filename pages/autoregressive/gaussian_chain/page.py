@@ -162,7 +162,8 @@ def path_mode() -> None:
         ui.check(
             "Which value is the least expected, given the one before it?", places, worst,
             f"Its term is {float(found.terms.min()):.4f} nats.",
-            wrong=[f"Its term is {t:.4f} nats: a times the value before is expected." for t in found.terms],
+            wrong=[f"Value {i} has {t:.4f} nats: a times the one before is expected."
+                   for i, t in enumerate(found.terms, 1)],
             veils=("terms", "equation"),
         )  # fmt: skip
         ui.program(

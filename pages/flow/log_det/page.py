@@ -106,10 +106,8 @@ def estimates() -> None:
         ui.check(
             "Does the roulette's variance exist here?", ["yes", "no"], "yes" if finite else "no",
             f"{found.radius:.3f}² = {found.radius**2:.3f} against 1 − p = {1 - p:.2f}.",
-            wrong={
-                "yes": "A right mean makes no finite variance: terms must fall faster than √(1 − p) a step.",
-                "no": "Weights grow as terms get rarer, but here the terms fall faster than those grow.",
-            },
+            wrong={"yes": "A right mean is no finite variance: terms must fall faster than √(1 − p) a step.",
+                   "no": "Weights grow as terms get rarer, but here the terms fall faster than those grow."},
             veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(
@@ -176,10 +174,8 @@ def invertible() -> None:
             "yes" if float(found.singular.max()) < 1 else "no",
             f"The largest singular value is {float(found.singular.max()):.4f}.",
             wrong={
-                "yes": "Small entries do not make a contraction: one singular value of 1 or more may fold "
-                "the plane.",
-                "no": "All singular values lie below 1: f is a contraction, and h + f(h) takes each value "
-                "once.",
+                "yes": "Small entries are not enough: one singular value of 1 or more may fold the plane.",
+                "no": "All singular values lie below 1: f is a contraction, so each value comes once.",
             },
             veils=("picture", "equation"),
         )  # fmt: skip

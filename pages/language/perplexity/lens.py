@@ -100,6 +100,21 @@ def scored(counted: counts.Counted, text: str) -> Scored:
     return Scored(counted.names(ids), (-nats).exp(), len(text))
 
 
+def dearest(one: Scored, most: int = 5) -> tuple[str, str, dict[str, str]]:
+    """Which token costs most, why, and of the `most` dearest, as they come, and of "several alike", why not."""
+    p, alike = one.p.tolist(), "several alike"
+    shown = sorted(sorted(range(len(p)), key=lambda i: p[i])[:most])
+    least = min(p)
+    names = {i: f"{i + 1}: {one.tokens[i]}" for i in shown}
+    top = [i for i in shown if p[i] <= least * (1 + 1e-9)]
+    reasons = {
+        name: f"“{name}” has probability {p[i]:.4g}: a token costs by that, not by what it is."
+        for i, name in names.items()
+    }
+    reasons[alike] = "One of them is less probable than all others."
+    return names[top[0]] if len(top) == 1 else alike, f"The least probability is {least:.4g}.", reasons
+
+
 def distribution(weights: list[float]) -> Tensor:
     """Slider positions as a distribution (K,).
 

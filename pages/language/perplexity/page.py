@@ -85,10 +85,7 @@ def perplexity_mode() -> None:
         rf" = \tfrac{{{lens.latex(total)}}}{{{count}}} = {lens.latex(mean)},"
         rf"\quad \text{{PP}} = {base}^{{{lens.latex(mean)}}} = {lens.latex(scored.perplexity)}"
     )
-    nats = scored.nats.tolist()
-    shown = sorted(sorted(range(count), key=lambda i: -nats[i])[:5])  # the dearest, as they come
-    options = {f"{i + 1}: {scored.tokens[i]}": i for i in shown}
-    worst = max(options, key=lambda name: nats[options[name]])
+    worst, why, options = lens.dearest(scored)
     with stage.below:
         ui.caption(
             f"Bits a character: {lens.spell(bits.sum().item())} bits over {scored.characters} characters. "
@@ -102,10 +99,7 @@ def perplexity_mode() -> None:
             "tokenizers compare bits a character."
         )
         ui.check(
-            "Which of these tokens cost most?", list(options), worst,
-            f"Its probability is {float(scored.p[options[worst]]):.4g}.",
-            wrong={name: f"That one has probability {float(scored.p[i]):.4g}, {worst} "
-                   f"{float(scored.p[options[worst]]):.4g}." for name, i in options.items()},
+            "Which of these tokens cost most?", list(options), worst, why, wrong=options,
             veils=("picture",),
         )  # fmt: skip
         if source == TYPED:

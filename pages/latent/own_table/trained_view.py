@@ -136,7 +136,11 @@ def view(stage: Stage, kind: str, name: str = "") -> None:
         ui.check(
             "Is the ringed row likelier than half of the rows?", ["yes", "no"],
             "yes" if below > 0.5 else "no", f"{below:.0%} of the rows have a lower log p.",
-            veils=("equation", "numbers", "notice", "about"),
+            wrong={
+                "yes": "A row may look usual column by column, and not lie where the rows are dense.",
+                "no": "A high or low value in one column does not make the whole row unlikely.",
+            },
+            veils=("equation", "about"),
         )  # fmt: skip
         ui.program(
             f"""
