@@ -217,7 +217,8 @@ def dialect(text: str) -> str:
             rows, _ = split(sample, separator)
         except csv.Error:
             continue
-        rows = rows[:SAMPLE]
+        if not (rows := rows[:SAMPLE]):  # nothing but separators
+            continue
         width, count = Counter(map(len, rows)).most_common(1)[0]
         if width == 1 and separator != "\n":
             continue
@@ -255,6 +256,8 @@ def sheet(text: str, source: str = "The table") -> Sheet:
         rows, lines = split(text, separator)
     except csv.Error as error:
         raise ValueError(f"{source} is no CSV: {error}.") from None
+    if not rows:
+        raise ValueError(f"{source} has no cell with anything in it: give it rows of numbers.")
     rows, lines, named = squared(rows, lines, notes)
     width = len(rows[0])
     if width > MOST_COLUMNS:

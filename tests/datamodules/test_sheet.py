@@ -250,3 +250,9 @@ def test_a_matrix_is_what_is_square() -> None:
     square = lambda widths: all(width == len(widths) for width in widths)  # noqa: E731
     assert cells.rows("0,3 0,2; -0,1 0,4", square)[0] == [["0.3", "0.2"], ["-0.1", "0.4"]]
     assert cells.rows("1,2;3,4", square) == ([["1", "2"], ["3", "4"]], "")
+
+
+@pytest.mark.parametrize("text", [",", ";;\n;", "sep=;\n;\n", "\t\t", '""'])
+def test_separators_alone_get_a_sentence(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^[^.\n]*\.$"):
+        sheet.sheet(text).numbers()
