@@ -154,13 +154,15 @@ def history(name: str) -> dict[str, list[float]]:
 
 def read_history(place: Path) -> dict[str, list[float]]:
     """The columns of the `metrics.csv` in a folder, NaN where a cell has no number; empty where there is no
-    such file."""
+    such file, or none that counts epochs."""
     try:
         with open(place / "metrics.csv", encoding="utf-8", errors="replace", newline="") as file:
             rows = list(csv.DictReader(file))
     except (OSError, csv.Error):
         return {}
-    cells = {column: [number(row[column]) for row in rows] for column in rows[0] if column} if rows else {}
+    if not rows or "epoch" not in rows[0]:
+        return {}
+    cells = {column: [number(row[column]) for row in rows] for column in rows[0] if column}
     return {c: [math.nan if value is None else value for value in values] for c, values in cells.items()}
 
 

@@ -10,6 +10,7 @@ from opening import run_page
 from lab import commands, experiments, runs
 from lab.checkpoints import last_kept
 from lab.errors import UserError
+from lab.ui.models import read_history
 
 CARD = {"config": {"model": {"class_path": "modules.x.X"}}, "metrics": {"test/nll": 1.0}}
 STATUS: list[Any] = [
@@ -75,6 +76,8 @@ def test_metrics_that_are_none(metrics: bytes, good: runs.Run, tmp_path: Path) -
     bad = put(tmp_path, "20260102-000000", metrics=metrics)
     assert good.metrics == [{"epoch": 0.0}]
     assert all("epoch" in row and all(isinstance(v, float) for v in row.values()) for row in bad.metrics)
+    curves = read_history(bad.folder)
+    assert not curves or all(isinstance(v, float) for v in curves["epoch"])
 
 
 def test_train_shows_the_others_and_marks_it(good: runs.Run, tmp_path: Path) -> None:
