@@ -1,9 +1,10 @@
 """The batch of a row of the members table as data that a recipe names: `lab fit … --trust member_data.py`."""
 
+import inspect
 from typing import Any
 
 from datamodules.base import DataModule
-from tests.members import MEMBERS
+from tests.members import MEMBERS, found
 
 
 class Same:
@@ -30,11 +31,13 @@ class MemberData(DataModule):
 
     def __init__(self, member: str, number: int = 0) -> None:
         super().__init__(batch_size=1)
-        self.row = MEMBERS[member][number]
+        self.row, self.cls = MEMBERS[member][number], found(member)
 
     def _split(self, split: str) -> Same:
         return Same(self.row.batch)
 
     @property
     def sizes(self) -> dict[str, Any]:
-        return self.row.settings
+        """What its row gives, or its class by itself: a size that is not said would be none."""
+        own = inspect.signature(self.cls).parameters.values()
+        return {p.name: p.default for p in own if p.default is not p.empty} | self.row.settings
