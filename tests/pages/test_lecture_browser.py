@@ -61,9 +61,13 @@ def press(visit: Visit, key: str, times: int, to: int) -> dict[str, Any]:
     return state(visit)
 
 
-# Games are trained before the reader's eyes: their lecture takes minutes of training, the others none.
-LEVELS = {"autoregressive": [], "games": [pytest.mark.soak]}
-EVERY = [pytest.param(name, marks=LEVELS.get(name, [pytest.mark.heavy])) for name in lecture.names()]
+# Games are trained before the reader's eyes, for minutes: their lecture goes on while they train.
+LEVELS = {"autoregressive": []}
+EVERY = [
+    pytest.param(name, marks=LEVELS.get(name, [pytest.mark.heavy]))
+    for name in lecture.names()
+    if name != "games"
+]
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -72,6 +76,39 @@ def test_a_lecture_forwards(name: str, visit: Visit, by_link: Callable[..., Any]
     visit.open(lecture.read(name).link(0))
     for at in range(1, len(lecture.read(name).entries)):
         assert press(visit, "PageDown", 1, at) == by_link(name, at), (name, at + 1)
+
+
+# What stands on the page while its picture still grows. The film of a training goes on by itself.
+STANDS = ("link", "title", "scene", "line", "sliders", "fields", "choices", "complaints")
+GROWS = ("step=", "until=")
+
+
+def stands(visit: Visit, name: str, at: int) -> dict[str, Any]:
+    """What the page says of its state as soon as it is this entry, whatever still trains."""
+    of = len(lecture.read(name).entries)
+    visit.tab.wait_for_function(
+        "(mark) => document.querySelector('.lectern-mark')?.innerText === mark", arg=f"{at + 1} / {of}"
+    )
+    seen, before = {}, None
+    while seen != before or not seen:  # until nothing of it has changed for a moment
+        before = seen
+        visit.tab.wait_for_timeout(300)
+        now = visit.tab.evaluate(STATE)
+        seen = {key: now[key] for key in STANDS}
+        seen["link"] = [part for part in seen["link"] if not part.startswith(GROWS)]
+    return seen
+
+
+@pytest.mark.heavy
+def test_a_lecture_goes_on_while_its_games_train(browser: Any, visit: Visit, dashboard: str) -> None:
+    """PageDown as soon as an entry stands: the next one stands as its link shows it."""
+    entries, reader = lecture.read("games").entries, Visit(browser, dashboard)
+    visit.open(lecture.read("games").link(0))
+    for at in range(1, len(entries)):
+        visit.tab.keyboard.press("PageDown")
+        reader.tab.goto(f"{dashboard}/{lecture.read('games').link(at)}")
+        assert stands(visit, "games", at) == stands(reader, "games", at), at + 1
+    reader.context.close()
 
 
 @pytest.mark.heavy
@@ -91,7 +128,24 @@ def test_the_clicker_is_heard_before_the_last_page_has_settled(
     for by in (2, 3, -1, 4, -2):
         at += by
         assert press(visit, "PageDown" if by > 0 else "PageUp", abs(by), at) == by_link("flow", at), at + 1
-    visit.tab.go_back()  # to the entry before, as it stood
-    visit.tab.wait_for_url(lambda link: f"&at={at}" in link or f"&at={at + 2}" in link)
-    back = at + 1 if f"&at={at + 2}" in visit.tab.url else at - 1
-    assert state(visit) == by_link("flow", back)
+    visit.tab.go_back()  # by one press of the clicker, which was PageUp: to the entry after, as it stood
+    visit.tab.wait_for_url(lambda link: f"&at={at + 2}&" in f"{link}&")
+    assert state(visit) == by_link("flow", at + 1), "Back"
+
+
+def test_a_scene_forgets_what_the_reader_has_moved(visit: Visit) -> None:
+    """A number and a choice of Streamlit's own, which the browser goes on to send, by key and by clicker."""
+    tab = visit.open("autoregressive-masks?scene=3")
+    seed = tab.get_by_label("Seed of degrees, weights, order").first
+    stood = visit.parameters(), seed.input_value()
+    for key, number in (("3", "3"), ("PageDown", "4")):
+        tab.locator("[data-testid=stNumberInputStepUp]").first.click()
+        tab.wait_for_url("**seed=*")
+        visit.settle()
+        tab.evaluate("document.activeElement.blur()")  # a field of numbers keeps its keys
+        tab.keyboard.press(key)
+        tab.wait_for_function("() => !location.search.includes('seed=')")
+        visit.settle()
+        assert seed.input_value() == stood[1]
+        assert tab.locator(".lectern-stage [aria-pressed=true]").inner_text()[0] == number
+        assert key != "3" or visit.parameters() == stood[0]
