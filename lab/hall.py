@@ -53,7 +53,7 @@ http {{
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
-    client_max_body_size 8m;
+    client_max_body_size 21m;  # the largest table, and what is around it
 
     # Large files of scripts and styles come once from a process, then from here, and smaller.
     proxy_cache_path {folder}/cache keys_zone=files:1m max_size=256m inactive=30d;
