@@ -28,7 +28,7 @@ import streamlit as st
 from lab import lecture
 from lab.errors import UserError
 from lab.figures import theme
-from lab.ui import state
+from lab.ui import access, state
 from lab.ui.components import component, told_by
 
 CSS = (Path(__file__).parent / "stage.css").read_text(encoding="utf-8")
@@ -187,7 +187,7 @@ def begin(title: str) -> bool:
     asked = state.enter(title)
     st.session_state.pop("_scenes", None)
     state.begin()
-    st.html(f"<style>{CSS}</style>")
+    st.html(f"<style>{CSS.replace('BASE/', f'{access.base()}/')}</style>")
     return asked
 
 

@@ -1,10 +1,12 @@
 """By which names readers come: a stranger's page that lets its own name lead here (DNS rebinding) gets
 nothing, whatever it asks for; and the path below which all of it may be served."""
 
+import re
 import socket
 from collections.abc import Callable, Iterator
 
 import pytest
+from opening import run_page
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse, Response
@@ -216,6 +218,12 @@ def test_a_path_is_spelled_one_way() -> None:
             base_path(wrong)
 
 
+def letters() -> None:
+    from lab import ui
+
+    ui.stage("A page", "It has letters.")
+
+
 def test_all_is_served_below_the_path(
     served: Callable[..., None], monkeypatch: pytest.MonkeyPatch, tmp_path
 ) -> None:
@@ -227,6 +235,10 @@ def test_all_is_served_below_the_path(
     asks = TestClient(app, base_url="http://hall.example", follow_redirects=False)
     assert asks.get("/hall/lectern/lectern/search.json").json()
     assert asks.get("/hall/lectern/lectern/js/go.js").text.startswith("// From page to page")
+    page = run_page(letters)
+    style = next(h.proto.body for h in page.get("html") if "@font-face" in h.proto.body)
+    fonts = re.findall(r'url\("([^"]*)"\)', style)
+    assert fonts and all(asks.get(font).status_code == 200 for font in fonts)
     told = asks.post("/hall/lectern/lectern/short", content="/models?x=1").json()
     assert told["address"] == f"http://hall.example/hall/lectern/l/{told['id']}"
     led = asks.get(f"/hall/lectern/l/{told['id']}")
