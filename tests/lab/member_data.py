@@ -39,5 +39,8 @@ class MemberData(DataModule):
     @property
     def sizes(self) -> dict[str, Any]:
         """What its row gives, or its class by itself: a size that is not said would be none."""
-        own = inspect.signature(self.cls).parameters.values()
-        return {p.name: p.default for p in own if p.default is not p.empty} | self.row.settings
+        given: dict[str, Any] = {}
+        for cls in reversed(self.cls.__mro__):
+            own = inspect.signature(cls.__init__).parameters.values()  # type: ignore[misc]
+            given |= {p.name: p.default for p in own if p.default is not p.empty}
+        return given | self.row.settings

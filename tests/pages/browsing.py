@@ -4,10 +4,11 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,25 +29,28 @@ FLAGS = ["--no-sandbox", "--no-proxy-server", "--disable-gpu"]
 
 
 @contextmanager
-def serve(runs: Path, log: Path, port: int = 0) -> Iterator[str]:
+def serve(runs: Path, log: Path, port: int = 0, *options: str, base: str = "") -> Iterator[str]:
     """`lab app` on a free port, or on this one; gives its address.
 
     Args:
         runs: where it keeps training runs.
         log: where it prints.
+        options: of `lab app`.
+        base: the path below which it serves, "/lab".
     """
+    options = (*options, *([f"--server.baseUrlPath={base}"] if base else []))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = port or free.getsockname()[1]
     with open(log, "w") as out:
         server = subprocess.Popen(
-            [sys.executable, "-m", "lab", "app", f"--server.port={port}", "--server.headless=true"],
+            [sys.executable, "-m", "lab", "app", f"--server.port={port}", "--server.headless=true", *options],
             cwd=ROOT,
             env={**os.environ, "LECTERN_RUNS": str(runs)},
             stdout=out,
             stderr=subprocess.STDOUT,
         )
-    address, end = f"http://localhost:{port}", time.monotonic() + 120
+    address, end = f"http://localhost:{port}{base}", time.monotonic() + 300
     try:
         while not healthy(address):
             if server.poll() is not None or time.monotonic() > end:
@@ -63,6 +67,44 @@ def healthy(address: str) -> bool:
         return urllib.request.urlopen(f"{address}/_stcore/health", timeout=5).status == 200
     except OSError:
         return False
+
+
+class Cable:
+    """What a browser reaches a server through, on a port of its own, and what can be pulled out of it."""
+
+    def __init__(self, to: int) -> None:
+        self.to, self.ends = to, set[socket.socket]()
+        self.listener = self.plug(0)
+        self.port: int = self.listener.getsockname()[1]
+
+    def plug(self, port: int) -> socket.socket:
+        self.listener = socket.create_server(("127.0.0.1", port))
+        threading.Thread(target=self.take, args=(self.listener,), daemon=True).start()
+        return self.listener
+
+    def pull(self) -> None:
+        """All that is under way breaks off, and nothing new is taken."""
+        for end in (self.listener, *self.ends):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+        self.ends.clear()
+
+    def take(self, listener: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                near = listener.accept()[0]
+                far = socket.create_connection(("127.0.0.1", self.to))
+                self.ends |= {near, far}
+                for one, other in ((near, far), (far, near)):
+                    threading.Thread(target=self.carry, args=(one, other), daemon=True).start()
+
+    def carry(self, one: socket.socket, other: socket.socket) -> None:
+        with suppress(OSError):
+            while data := one.recv(1 << 16):
+                other.sendall(data)
+        with suppress(OSError):
+            other.shutdown(socket.SHUT_WR)
 
 
 class Visit:

@@ -12,6 +12,8 @@ from lab.ui import access, idle, turns
 from lab.ui.turns import Line
 from lab.ui.working import Job, waits
 
+# what fails in a thread fails its test
+pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 local = threading.local()  # whose page a thread runs
 
 
