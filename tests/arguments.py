@@ -57,7 +57,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "penalty": 1.0,
         "spectral": True,
         "discriminator_rate": 0.02,
-        "ema": 0.1,
+        "ema": measure(0.1),  # what is judged is the averaged generator
         "modes": refused(MODES, mode_sd=0.5),
         "mode_sd": refused(0.1, modes=MODES),
     },

@@ -152,3 +152,18 @@ def test_a_reflowed_flow_is_judged_on_pairs_that_no_training_saw() -> None:
     assert L.Trainer(**knobs).test(again, data, verbose=False)[0]["test/mse"] == own  # type: ignore[arg-type]
     assert again._pool is None and len(pool) == 32
     assert own < 0.3  # of the data it would be about 2
+
+
+@pytest.mark.parametrize("coupling", ["random", "optimal"])
+def test_a_batch_is_paired_as_the_coupling_says(coupling: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A velocity of 0 has the mean squared distance of the pairs as its loss: that of the best pairing of
+    all, or that of the pairs as they were drawn."""
+    x = torch.randn(6, 2, generator=torch.Generator().manual_seed(0)) + 2
+    monkeypatch.setattr(flow_matching, "gaussian", lambda like, generator=None: like.flip(0) - 2)
+    model = FlowMatching(event_shape=(2,), width=4, blocks=1, embedding=4, coupling=coupling)
+    model.velocity = lambda x, t: torch.zeros_like(x)  # type: ignore[method-assign]
+    apart = (x.flip(0)[:, None] - 2 - x).square().mean(-1)  # (noise, data)
+    each = [apart[range(6), order].mean() for order in itertools.permutations(range(6))]
+    expected = min(each) if coupling == "optimal" else apart.diagonal().mean()
+    for split in ("train", "val"):
+        torch.testing.assert_close(model.step((x,), split), expected)

@@ -102,3 +102,16 @@ def test_what_cannot_be_is_said() -> None:
         ScoreModel(first=0.1, last=0.1)
     with pytest.raises(ValueError, match="objective is 'explicit'"):
         ScoreModel(objective="explicit")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("objective", ["denoising", "sliced", "implicit"])
+def test_every_level_of_noise_weighs_the_same(objective: score_matching.Objective) -> None:
+    """A score is of size 1/σ: weighed by σ², a network that says 1 has one loss at all levels."""
+    x, losses = torch.randn(50, 2, generator=torch.Generator().manual_seed(0)), []
+    for first, last in ((4.0, 0.1), (400.0, 10.0)):
+        model = ScoreModel((2,), 4, 1, 4, objective, 5, first, last)
+        model.score = lambda y, sigma: (torch.ones_like(y) + 0 * y) / sigma[:, None]  # type: ignore[method-assign]
+        torch.manual_seed(0)
+        losses.append(float(model.step((x,), "train").detach()))
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+    assert objective == "denoising" or losses[0] == pytest.approx(1.0)  # ½ ‖1‖² in the plane

@@ -11,6 +11,7 @@ from lab.experiments import ZOO
 from lab.seeding import seeded
 from modules.flow import coupling, hint, linear, maf, mixture, monotone, neural, spline, tangent
 from modules.flow.conv_residual import ConvResidual, TangentConv
+from modules.flow.glow import Glow
 from modules.flow.iresnet import NotConverged, fixed_point, log_det, series
 from modules.flow.tangent import units
 
@@ -211,3 +212,17 @@ def test_bad_settings_of_convolutions_say_what_to_change() -> None:
         ConvResidual((1, 3, 3), coefficient=1.0)
     with pytest.raises(ValueError, match="shape"):
         ConvResidual((1, 0, 3))
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda seed: coupling.RealNVP((16,), layers=5, hidden=[4], permute=True, seed=seed),
+        lambda seed: coupling.NICE((16,), layers=5, hidden=[4], permute=True, seed=seed),
+        lambda seed: hint.HINT((16,), layers=5, hidden=[4], seed=seed),
+        lambda seed: Glow((4, 4, 4), levels=2, steps=2, width=2, seed=seed),
+    ],
+)
+def test_no_two_permutations_of_a_flow_are_the_same(build) -> None:  # type: ignore[no-untyped-def]
+    orders = [m.order for seed in (0, 100) for m in build(seed).modules() if hasattr(m, "order")]
+    assert len(orders) == 8 and len({tuple(order.tolist()) for order in orders}) == 8

@@ -355,3 +355,17 @@ def test_a_coarse_solver_is_not_normalised():
         model.stack.layers[0].steps = steps
         masses.append(contracts.mass_on_the_plane(model.log_prob, 12, 201))
     assert masses[0] > 2 > masses[1] > 1.1 and masses[2] == pytest.approx(1, abs=0.05)
+
+
+def test_power_iteration_goes_on_from_step_to_step():
+    """One step an evaluation is enough, as each begins where the last ended: also when the weight moves."""
+    layer = Lipschitz(6, 5, steps=1).train()
+    for _ in range(2):
+        with torch.no_grad():
+            layer.weight.normal_(generator=torch.Generator().manual_seed(int(layer.u.sum() > 9)))
+            for _ in range(400):
+                layer.norm()
+            true = torch.linalg.matrix_norm(layer.weight, 2)
+        torch.testing.assert_close(layer.norm(), true, rtol=1e-4, atol=0)
+        torch.testing.assert_close(layer.eval().norm(), true, rtol=1e-4, atol=0)
+        layer.train()

@@ -7,10 +7,11 @@ import torch
 from torch import Tensor
 from torch.distributions import Normal
 
+from modules.flow.coupling import RealNVP
 from modules.flow.linear import Triangular
 from modules.flow.other import ModularShift, moebius
 from modules.flow.posterior import TOYS, elbo, flow_posterior, gaussian_start
-from modules.flow.reverse_kl import TARGETS, log_normaliser
+from modules.flow.reverse_kl import TARGETS, fit, log_normaliser
 from modules.flow.typicality import Detector, auroc
 
 
@@ -161,3 +162,15 @@ def test_the_circle():
     torch.testing.assert_close(step, ((slope[1:] + slope[:-1]) / 2).exp(), rtol=1e-4, atol=1e-4)
     with pytest.raises(ValueError, match="unit circle"):
         moebius(theta, 1 + 1j)
+
+
+def test_annealing_lets_the_target_count_by_and_by():
+    """A constant target moves nothing but the loss: by its share, from 1 % to the whole."""
+    flows = [RealNVP((2,), layers=2, hidden=[4]) for _ in range(2)]
+    flows[1].load_state_dict(flows[0].state_dict())
+    constant = lambda x: x.sum(1) * 0 + 10.0  # noqa: E731
+    plain, annealed = (
+        fit(f, constant, steps=8, batch=16, anneal=a) for f, a in zip(flows, (0, 5), strict=True)
+    )
+    missing = [(b - a) / 10 for a, b in zip(plain, annealed, strict=True)]
+    assert missing == pytest.approx([0.99, 0.79, 0.59, 0.39, 0.19, 0, 0, 0], abs=1e-4)

@@ -122,3 +122,13 @@ def test_each_optimiser_moves_its_own_weights():
     )
     trainer.fit(model, DataLoader(TensorDataset(x), batch_size=16))
     assert all(not torch.equal(p, before[n]) for n, p in model.named_parameters())
+
+
+def test_each_price_is_of_its_own_part(monkeypatch):
+    model = TCVAE(event_shape=(4,), latent_dim=2, hidden=[3], alpha=2.0, beta=30.0, gamma=400.0, data_size=9)
+    parts = [torch.full((5,), value) for value in (1.0, 10.0, 100.0)]
+    monkeypatch.setattr(model, "kl_split", lambda z, mean, log_var: parts)
+    x = torch.zeros(5, 4)
+    bound = model.elbo_parts(x)
+    price = model.objective(x, bound) + bound.reconstruction.mean()
+    assert float(price.detach()) == pytest.approx(2 * 1 + 30 * 10 + 400 * 100)

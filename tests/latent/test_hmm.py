@@ -521,3 +521,17 @@ def test_a_sequence_of_padding_alone_says_nothing_of_the_start() -> None:
     both.fit(empty, 2)
     close(both.initial, one.initial, 1e-12)
     close(both.transition, one.transition, 1e-12)
+
+
+@pytest.mark.parametrize("floor", [1e-6, 0.1])
+def test_a_bit_that_never_showed_keeps_its_floor(floor: float) -> None:
+    """What was not seen is rare and not impossible: no fit leaves [floor, 1 − floor]."""
+    model = HMM(states=2, emission="bernoulli", num_features=3, floor=floor)
+    x = torch.tensor([0.0, 1.0, 1.0]).expand(4, 5, 3).clone()
+    model.fit(x, steps=5, generator=torch.Generator().manual_seed(0))
+    probs = model.emission.probs
+    torch.testing.assert_close(probs, torch.tensor([floor, 1 - floor, 1 - floor]).expand(2, 3).to(probs))
+    surprise = model.log_prob(1 - x)
+    assert surprise.isfinite().all() and torch.allclose(
+        surprise, torch.full_like(surprise, 15 * math.log(floor))
+    )
