@@ -280,6 +280,7 @@ MEMBERS: dict[str, list[Member]] = {
             {"event_shape": (6,), "width": 8, "blocks": 1, "embedding": 4, "levels": 3, "objective": how},
             CLOUDS,
             lambda model: model.sample(3, steps=2, seed=0),
+            (Sampler,),
         )
         for how in ("denoising", "sliced", "implicit")
     ],
@@ -344,7 +345,7 @@ MEMBERS: dict[str, list[Member]] = {
         coder(VECTOR | CODES | {"flow": flow, "flow_hidden": [4], "context": 3}) for flow in ("iaf", "planar")
     ],
     "modules.latent.gtm.GTM": [
-        density(VECTOR | {"bumps": 2, "places": 5, "floor": 0.01, "restarts": 2}, "plane", (Density,))
+        density(VECTOR | {"bumps": 2, "places": 5, "floor": 0.01, "restarts": 2}, "plane")
     ],
     "modules.latent.hmm.HMM": [
         language({"states": 2, "emission": "categorical", "vocab_size": 3, "restarts": 2}, next_token=False),

@@ -6,9 +6,10 @@ from typing import Any
 import contracts
 import pytest
 import torch
-from members import IDS, MEMBERS, ROWS, Member, make
+from members import IDS, MEMBERS, ROWS, Member, found, make
 
 from modules.base import CountModel, Density, Latent, NextToken, Predictor, Sampler
+from modules.flow.flow import Flow
 
 SURFACES = (Density, Sampler, Latent, Predictor, NextToken)
 every = pytest.mark.parametrize(("name", "number"), ROWS, ids=IDS)
@@ -111,6 +112,19 @@ def test_each_example_is_judged_alone(name: str, number: int) -> None:
         whole, part = ask(x), ask(x[2:5])
     assert len(whole) == len(x)
     torch.testing.assert_close(part, whole[2:5], rtol=0, atol=1e-9)
+
+
+FLOWS = [
+    (n, i) for n, i in ROWS if issubclass(found(n), Flow) and "image_shape" not in MEMBERS[n][i].settings
+]
+
+
+@pytest.mark.parametrize(("name", "number"), FLOWS, ids=[f"{n.rpartition('.')[2]}-{i}" for n, i in FLOWS])
+def test_a_flow_inverts_with_its_log_determinant(name: str, number: int) -> None:
+    model = make(name, number)
+    z = torch.randn(4, model.event_dim, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    exactly = 1e-3 if name.endswith("CNF") else 1e-8  # as it is solved
+    contracts.inverts_with_its_log_determinant(model.stack, z, tolerance=exactly, stateless=False)
 
 
 MASS = [(n, i) for n, i in ROWS if MEMBERS[n][i].mass]

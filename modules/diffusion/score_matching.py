@@ -24,8 +24,9 @@ from torch import Tensor
 from modules.base import Mean, Module, Split, require
 from modules.diffusion.denoisers import MLPDenoiser
 from modules.diffusion.langevin import annealed_langevin
-from modules.diffusion.samplers import gaussian, last, of_each, uniform
+from modules.diffusion.samplers import Walk, gaussian, last, of_each, uniform
 from modules.diffusion.schedule import rows
+from modules.trace import Step, Trace
 
 Objective = Literal["implicit", "sliced", "denoising"]
 Field = Callable[[Tensor], Tensor]
@@ -137,9 +138,25 @@ class ScoreModel(Module):
         seed: int | None = None,
     ) -> Tensor:  # fmt: skip
         """n draws (n, D) by annealed Langevin, `steps` a level of size `step` · σ²; noise of σ_L is left."""
+        return last(self.walk(n, steps, step, generator, seed))
+
+    @torch.no_grad()
+    def sample_trace(self, n: int = 1, steps: int = 20, step: float = 0.1, seed: int = 0) -> Trace:
+        """`sample` as steps, one a level of noise: values x (n, D) and sigma."""
+        made = [
+            Step(f"Level {m.t}: {steps} steps of Langevin under noise of σ = {m.sigma:.3g}.",
+                 {"x": m.x, "sigma": m.sigma}, rf"\sigma_{{{m.t}}} = {m.sigma:.3g}")
+            if m.t
+            else Step("Noise of the first level's size.", {"x": m.x}, r"x\sim N(0,\sigma_1^2 I)")
+            for m in self.walk(n, steps, step, None, seed)
+        ]  # fmt: skip
+        return Trace(made, made[-1].values["x"])
+
+    def walk(
+        self, n: int, steps: int, step: float, generator: torch.Generator | None, seed: int | None
+    ) -> Walk:
+        """From noise of σ_1 through every level."""
         if seed is not None:
             generator = torch.Generator().manual_seed(seed)
         start = self.sigmas[0] * gaussian(self.anchor.expand(n, *self.event_shape), generator)
-        return last(
-            annealed_langevin(self.score, start, self.sigmas.tolist(), step, steps, generator=generator)
-        )
+        return annealed_langevin(self.score, start, self.sigmas.tolist(), step, steps, generator)

@@ -23,6 +23,7 @@ from torch import Tensor
 from modules.base import require
 from modules.latent.em import EMDensity, Stats, flat
 from modules.noise import pick, uniform
+from modules.trace import Step, Trace
 
 RANK = 1e-13  # of the largest eigenvalue of Φᵀ R Φ: what is below counts as 0
 
@@ -128,7 +129,20 @@ class GTM(EMDensity):
 
     def sample(self, n: int, generator: torch.Generator | None = None) -> Tensor:
         """(n, *event_shape): a place on the curve, then a point around it."""
+        return self._draw(n, generator)[1].reshape(n, *self.event_shape)
+
+    def _draw(self, n: int, generator: torch.Generator | None) -> tuple[Tensor, Tensor]:
         even = self.weights.new_full((n, self.places), 1 / self.places)
         z = pick(even, uniform(n, like=self.weights, generator=generator))
         noise = torch.randn(n, self.n, generator=generator, dtype=self.weights.dtype).to(self.weights)
-        return (self.line[z] + self.variance.sqrt() * noise).reshape(n, *self.event_shape)
+        return z, self.line[z] + self.variance.sqrt() * noise
+
+    def sample_trace(self, seed: int = 0) -> Trace:
+        """One draw in its two steps: the place `z` on the curve, then `x`."""
+        z, x = self._draw(1, torch.Generator().manual_seed(seed))
+        g, mean = int(z), self.line[z[0]].clone()
+        steps = [
+            Step(f"Place {g + 1} of {self.places}, all alike.", {"z": z[0]}, rf"p(z)=1/{self.places}"),
+            Step("A point around it.", {"x": x[0], "mean": mean}, r"x\sim N(f(z),\sigma^2 I)"),
+        ]
+        return Trace(steps, x[0].reshape(self.event_shape))

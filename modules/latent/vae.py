@@ -154,7 +154,7 @@ class VAE(Module):
         hidden: widths of the encoder's hidden layers; the decoder has them in reverse.
         activation: "relu", "tanh", "silu", "gelu" or "softplus".
         decoder: "bernoulli" (x binary) or "gaussian" (one σ for all of x).
-        sigma: decoder noise σ; where it is learned, its start.
+        sigma: a Gaussian decoder's noise σ; where it is learned, its start.
         learn_sigma: learn σ (its optimum is the root mean squared error per entry).
         beta: weight of the KL in training. What is reported is the bound, at β = 1.
         warmup_epochs: epochs over which the weight rises from 0 to β, against posterior collapse.
@@ -197,6 +197,8 @@ class VAE(Module):
             raise ValueError(f"decoder is {decoder!r}: choose bernoulli or gaussian.")
         if not 0 < sigma < math.inf or not 0 <= beta < math.inf:
             raise ValueError(f"sigma is {sigma} and beta is {beta}: sigma must be above 0, beta not below 0.")
+        if decoder == "bernoulli" and (sigma != 1 or learn_sigma):
+            raise ValueError("A Bernoulli decoder has no noise: leave sigma and learn_sigma out.")
         require(1, event_shape=event_shape, hidden=[1, *hidden], iwae_samples=iwae_samples)
         require(1, warmup_cycles=warmup_cycles)
         require(0, warmup_epochs=warmup_epochs, free_bits=free_bits)

@@ -132,7 +132,8 @@ def test_pathwise_gradient(at, truth, variance):
 def test_gradients_against_finite_differences(decoder):
     """With the noise held fixed, autograd equals central differences in every parameter."""
     torch.manual_seed(0)
-    vae = VAE((4,), 2, [3], "tanh", decoder, sigma=0.7, learn_sigma=True).double()
+    noise = {"sigma": 0.7, "learn_sigma": True} if decoder == "gaussian" else {}
+    vae = VAE((4,), 2, [3], "tanh", decoder, **noise).double()
     x = torch.bernoulli(torch.full((5, 4), 0.5, dtype=torch.float64))
     noise = torch.randn(3, 5, 2, dtype=torch.float64)
 
@@ -493,7 +494,7 @@ def test_test_split_measures_iwae_with_its_number_of_samples():
 @pytest.mark.parametrize("decoder", ["bernoulli", "gaussian"])
 def test_surfaces(decoder):
     torch.manual_seed(0)
-    vae = VAE((1, 4, 4), 3, [8], decoder=decoder, sigma=0.5)
+    vae = VAE((1, 4, 4), 3, [8], decoder=decoder, **({"sigma": 0.5} if decoder == "gaussian" else {}))
     assert isinstance(vae, Latent)
     assert isinstance(vae, Sampler)
     x = vae.sample(5, seed=1)
@@ -542,7 +543,10 @@ def test_bad_arguments_say_what_to_change():
     with pytest.raises(ValueError, match="choose one of relu"):
         VAE(activation="swish")
     with pytest.raises(ValueError, match="sigma must be above 0"):
-        VAE(sigma=0.0)
+        VAE(sigma=0.0, decoder="gaussian")
+    for noise in ({"sigma": 0.5}, {"learn_sigma": True}):
+        with pytest.raises(ValueError, match="A Bernoulli decoder has no noise"):
+            VAE(**noise)
     with pytest.raises(ValueError, match="x has 9 numbers"):
         VAE((4,), 1, []).encode(torch.zeros(2, 9))
     with pytest.raises(ValueError, match="at least 1"):
