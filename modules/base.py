@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, Protocol, cast, runtime_checkable
 
 import lightning as L
 import torch
+from lightning.pytorch.strategies import ParallelStrategy
 from torch import Tensor, nn
 from torch.distributions import Distribution
 from torch.optim.lr_scheduler import ReduceLROnPlateau
@@ -48,13 +49,14 @@ class Mean(Metric):
         )  # Apple's GPUs have no double
         self.add_state("total", torch.tensor(0.0, dtype=dtype), dist_reduce_fx="sum")
         self.add_state("squares", torch.tensor(0.0, dtype=dtype), dist_reduce_fx="sum")
-        self.add_state("count", torch.tensor(0), dist_reduce_fx="sum")
+        self.add_state("count", torch.tensor(0.0, dtype=dtype), dist_reduce_fx="sum")
 
-    def update(self, values: Tensor) -> None:
+    def update(self, values: Tensor, weight: float = 1.0) -> None:
+        """Add values, each of which counts as often as `weight` says."""
         values = torch.as_tensor(values, device=self.total.device)
-        self.total += values.sum(dtype=self.total.dtype)
-        self.squares += values.to(self.squares.dtype).square().sum()
-        self.count += values.numel()
+        self.total += weight * values.sum(dtype=self.total.dtype)
+        self.squares += weight * values.to(self.squares.dtype).square().sum()
+        self.count += weight * values.numel()
 
     def compute(self) -> Tensor:
         mean = self.total / self.count
@@ -111,7 +113,7 @@ class Module(L.LightningModule):
 
     FIXED: ClassVar[tuple[str, ...]] = ()  # arguments of a base class that this one sets itself
     draw = 0  # of an evaluation that is repeated to see what its draws are worth
-    _counts = True  # False while a batch is looked at that belongs to another process
+    _weight = 1.0  # among all processes, of the part of a batch that is looked at; 0: it is another's
 
     def __init__(
         self,
@@ -153,7 +155,10 @@ class Module(L.LightningModule):
     def log_metric(self, split: Split, name: str, *values: Any) -> None:
         """Update the metric `name` with `values` and log it as `<split>/<name>` per epoch."""
         metric = cast(Metric, self.meters[f"{split}_{name}"])
-        if self._counts:
+        whole = not any(isinstance(v, Tensor) and v.ndim for v in values)  # one number for a batch
+        if isinstance(metric, Mean) and whole:
+            metric.update(*values, self._weight)
+        elif self._weight:
             metric.update(*values)
         # A model used as a library has nobody to log to. In training one call an epoch is enough, as the
         # metric keeps all updates: of small models each call costs more than the step itself.
@@ -175,6 +180,7 @@ class Module(L.LightningModule):
             if parts is not None:
                 mine = parts * (weight > 0)
                 weight = float(mine * self.trainer.world_size / self.over_processes(mine))
+            loss = loss + 0 * sum(p.sum() for p in self.idle())
         self.log("train/loss", loss.detach(), on_step=True, on_epoch=False, prog_bar=True)
         return loss * weight if weight != 1 else loss  # 0 · loss: the other processes wait for a gradient
 
@@ -188,11 +194,11 @@ class Module(L.LightningModule):
         """The loss of what this process has of a batch, and its weight among the processes."""
         if not isinstance(batch, Share):
             return self.step(batch, split), 1.0
-        self._counts = batch.weight > 0
+        self._weight = batch.weight
         try:
             return self.step(batch.batch, split), batch.weight
         finally:
-            self._counts = True
+            self._weight = 1.0
 
     def parts(self, batch: Any) -> Tensor | None:
         """How many things `step`'s loss is the mean of, where these are not the examples of the batch: pairs
@@ -203,9 +209,45 @@ class Module(L.LightningModule):
         """The sum of what each process has: its part of a count, of the same shape everywhere."""
         if self._trainer is None or self.trainer.world_size == 1:
             return values
-        if not self._counts:
+        if not self._weight:
             values = torch.zeros_like(values)
         return cast(Tensor, self.trainer.strategy.reduce(values.clone(), reduce_op="sum"))
+
+    def mean_over_processes(self, values: Tensor) -> Tensor:
+        """The mean of values (B,) over what all processes have of a batch, a scalar."""
+        total = self.over_processes(torch.stack([values.sum(), values.new_tensor(len(values))]))
+        return total[0] / total[1]
+
+    def idle(self) -> Sequence[nn.Parameter]:
+        """What the loss of this step does not reach: other processes are not to wait for its gradient."""
+        return ()
+
+    def on_after_backward(self) -> None:
+        if self.trainer.world_size > 1:
+            for parameter in self.idle():
+                parameter.grad = None  # as one process has it
+
+    def lower(self, loss: Tensor, parameters: Sequence[nn.Parameter]) -> None:
+        """Put the gradient of `loss` into those parameters alone, of several processes the mean of theirs.
+
+        For training by hand: the hooks that average gradients wait for those of all parameters.
+        """
+        if self.trainer.world_size == 1:
+            self.manual_backward(loss, inputs=parameters)
+            return
+        strategy = cast(ParallelStrategy, self.trainer.strategy)
+        with strategy.block_backward_sync():
+            self.manual_backward(loss, inputs=parameters)
+        found = [p.grad for p in parameters if p.grad is not None]
+        mean = cast(Tensor, strategy.reduce(torch.cat([g.flatten() for g in found]), reduce_op="mean"))
+        for gradient, part in zip(found, mean.split([g.numel() for g in found]), strict=True):
+            gradient.copy_(part.view_as(gradient))
+
+    def on_validation_start(self) -> None:
+        """What no gradient moves (statistics of batches, an averaged network) is the first process's."""
+        if self.trainer.world_size > 1:
+            for name in sorted(self.state_dict().keys() & dict(self.named_buffers()).keys()):
+                torch.distributed.broadcast(self.get_buffer(name), 0)
 
     def parameter_groups(self) -> Iterable:
         """What the optimizer gets; a model that penalises some weights only gives groups instead."""
@@ -268,6 +310,11 @@ class CountModel(Module):
 
     def __init__(self, *args: Any, **training: Any) -> None:
         super().__init__(*args, **training)
+        nothing = [nn.Parameter(torch.zeros(1))]
+        given, default = self.optimizer(nothing), torch.optim.Adam(nothing)  # the command line wraps it
+        other = type(given) is not type(default) or given.defaults != default.defaults
+        if other or self.lr_scheduler is not None or self.lr_interval != "epoch":
+            raise ValueError("It is fitted by counting: leave optimizer, lr_scheduler and lr_interval out.")
         self.automatic_optimization = False
 
     def count(self, batch: Any) -> None:
@@ -277,6 +324,14 @@ class CountModel(Module):
     def reset_counts(self) -> None:
         """Set all counts to zero."""
         raise NotImplementedError
+
+    def setup(self, stage: str) -> None:
+        """
+        Raises:
+            ValueError: several processes are to count, each what it sees.
+        """
+        if stage == "fit" and self.trainer.world_size > 1:
+            raise ValueError("Counting is done by one process: take one device.")
 
     def on_train_epoch_start(self) -> None:
         self.reset_counts()

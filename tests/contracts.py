@@ -504,9 +504,9 @@ def trainer(epochs: int = 1, **options: Any) -> L.Trainer:
     from lab.training import EpochSeed
 
     return L.Trainer(
-        accelerator="cpu", devices=1, max_epochs=epochs, logger=False, enable_progress_bar=False,
+        accelerator="cpu", max_epochs=epochs, logger=False, enable_progress_bar=False,
         enable_model_summary=False, num_sanity_val_steps=0,
-        **{"callbacks": [EpochSeed(0)], "enable_checkpointing": False} | options,
+        **{"devices": 1, "callbacks": [EpochSeed(0)], "enable_checkpointing": False} | options,
     )  # fmt: skip
 
 

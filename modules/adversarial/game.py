@@ -267,10 +267,10 @@ class Game(Players):
         """
         x, given = self.unpack(batch)
         self.looked += 1
-        seed = self.looked * (self.trainer.world_size if self._trainer else 1) + self.global_rank
         # torch takes 32 bits of a seed: multiples of the golden ratio × 2³² keep the draws apart
-        seed = (seed + self.draw * 0x9E3779B1) % 2**32
-        noise = self.noise(len(x), torch.Generator(self.device).manual_seed(seed))
+        seeded = torch.Generator(self.device).manual_seed((self.looked + self.draw * 0x9E3779B1) % 2**32)
+        world = self.trainer.world_size if self._trainer else 1  # each has its part of the batch's noise
+        noise = self.noise(len(x) * world, seeded)[self.global_rank :: world]
         fake = self.maker()(self.joined(noise, **given))
         of_real, of_fake = self.judge(x, **given), self.judge(fake, **given)
         loss = self.game.discriminator(of_real, of_fake)

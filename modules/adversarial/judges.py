@@ -31,6 +31,7 @@ import torch
 from torch import Tensor, nn
 from torchmetrics import Metric
 from torchmetrics.image.fid import FrechetInceptionDistance
+from torchmetrics.utilities import dim_zero_cat
 
 from modules.adversarial.transport import assignment
 from modules.base import require
@@ -204,7 +205,7 @@ class Transport(Metric):
             self.samples.append(fake.flatten(1))
 
     def compute(self) -> Tensor:
-        x, fake = (torch.cat(list(part))[: self.most].cpu() for part in (self.data, self.samples))
+        x, fake = (dim_zero_cat(part)[: self.most].cpu() for part in (self.data, self.samples))
         return assignment(x, fake)[1].float()
 
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from modules.base import Module
+from modules.base import Module, Share
 
 Turn = tuple[str, Tensor]  # whose it is, and what is to be lowered
 
@@ -47,15 +47,18 @@ class Players(Module):
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         (x, given), players = self.unpack(batch), self.players()
+        weight = batch.weight if isinstance(batch, Share) else 1.0  # of this process among all
         optimizers = dict(zip(players, cast(list, self.optimizers()), strict=True))
         shown: Tensor | None = None
+        self._weight = weight
         for whose, loss in self.turns(x, **given):
             optimizers[whose].zero_grad()
-            self.manual_backward(self.checked(loss), inputs=players[whose])
+            self.lower(self.checked(loss) * weight, players[whose])
             optimizers[whose].step()
             self.log_metric("train", whose[0], loss.detach())
             if whose == "discriminator" or shown is None:
                 shown = loss.detach()
+        self._weight = 1.0
         assert shown is not None  # there is a turn in every batch
         self.log("train/loss", shown, on_step=True, on_epoch=False, prog_bar=True)
         if self.lr_interval == "step":

@@ -218,7 +218,7 @@ class SuperResolution(Players):
         small = bicubic(low, self.factor)
         for name, picture in (("psnr", made), ("psnr_plain", plain), ("psnr_bicubic", small)):
             self.log_metric(split, name, psnr(picture, x))
-        sharp = gradient_energy(x).mean()
+        sharp = self.mean_over_processes(gradient_energy(x))
         self.log_metric(split, "energy", gradient_energy(made) / sharp)
         self.log_metric(split, "energy_plain", gradient_energy(plain) / sharp)
         return F.mse_loss(made, x)

@@ -210,6 +210,7 @@ class Pix2Pix(Players):
         l1 = (x - fake).abs().mean() / 2
         self.log_metric(split, "l1", (x - fake).abs().flatten(1).mean(1) / 2)
         made, real = gradient_energy(fake), gradient_energy(x)
-        self.log_metric(split, "energy", made / real.mean())
-        self.log_metric(split, "energy_gap", (made - real).abs() / real.mean())
+        sharp = self.mean_over_processes(real)
+        self.log_metric(split, "energy", made / sharp)
+        self.log_metric(split, "energy_gap", (made - real).abs() / sharp)
         return l1

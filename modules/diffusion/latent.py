@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from modules.base import Split, require
 from modules.diffusion.denoisers import MLPDenoiser
@@ -79,14 +79,20 @@ class LatentDDPM(Diffusion):
         """Whether it is the autoencoder that is being trained."""
         return self._trainer is not None and self.current_epoch < self.autoencoder_epochs
 
+    def idle(self) -> list[nn.Parameter]:
+        return list((self.net if self.compressing else self.autoencoder).parameters())
+
     def step(self, batch: Any, split: Split) -> Tensor:
         x, *rest = batch if isinstance(batch, list | tuple) else (batch,)
         generator = None if split == "train" else of_each(x)
         if split == "train" and self.compressing:
             parts = self.autoencoder.elbo_parts(x)
             z = parts.z[0].detach()
-            self.center.lerp_(z.mean(0), PACE)
-            self.spread.lerp_(z.std(0, unbiased=False).clamp(min=1e-3), PACE)
+            count = self.over_processes(z.new_tensor(float(len(z))))
+            mean = self.over_processes(z.sum(0)) / count
+            spread = (self.over_processes((z - mean).square().sum(0)) / count).sqrt()
+            self.center.lerp_(mean, PACE)
+            self.spread.lerp_(spread.clamp(min=1e-3), PACE)
             self.log_metric(split, "mse", torch.ones(len(x)))  # ε̂ = 0 as yet
             return -parts.elbo(self.autoencoder.beta).mean() / self.autoencoder.event_dim
         y = rest[0] if self.num_classes else None

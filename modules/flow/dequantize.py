@@ -100,8 +100,8 @@ class Margins(FlowLayer):
     def initialise(self, x: Tensor) -> None:
         """Take the histograms of x (B, C, H, W)."""
         levels = self.map.count
-        counts = F.one_hot(x.floor().long().clamp(0, levels - 1), levels).to(x.dtype).mean(0)
-        self.theta.copy_((over_processes(counts) * len(x) + 1).log())
+        counts = F.one_hot(x.floor().long().clamp(0, levels - 1), levels).to(x.dtype).sum(0)
+        self.theta.copy_((over_processes(counts) + 1).log())
         self.initialised.fill_(True)
 
     def thetas(self, h: Tensor) -> Tensor:

@@ -20,10 +20,9 @@ from modules.flow.layer import FlowLayer, Mapped
 
 
 def over_processes(values: Tensor) -> Tensor:
-    """The mean over all processes that train together, so that their layers stay alike."""
+    """The sum over all processes that train together, so that their layers stay alike."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         torch.distributed.all_reduce(values)
-        values = values / torch.distributed.get_world_size()
     return values
 
 
@@ -42,8 +41,9 @@ class PerChannel(FlowLayer):
     def moments(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and variance of every channel over the batch of all processes, (C,) each."""
         rows = x.transpose(0, 1).flatten(1) if self.event_dims == 3 else x.reshape(-1, self.features).T
-        mean = over_processes(rows.mean(1))
-        return mean, over_processes((rows - mean[:, None]).square().mean(1))
+        count = over_processes(rows.new_tensor(rows.shape[1]))
+        mean = over_processes(rows.sum(1)) / count
+        return mean, over_processes((rows - mean[:, None]).square().sum(1)) / count
 
     def times(self, x: Tensor) -> int:
         """How many numbers of an example a channel has: H·W of images."""

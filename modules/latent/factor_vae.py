@@ -12,7 +12,7 @@ Shapes: z (B, K); D's logit (B,).
 References: Kim & Mnih 2018, Disentangling by Factorising, arXiv:1802.05983; [UDL] §17.8.4.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import torch
@@ -90,23 +90,30 @@ class FactorVAE(VAE):
         theirs, judge = cast(list, self.optimizers())
         loss = super().training_step(batch, batch_idx)
         theirs.zero_grad()
-        self.manual_backward(loss)
+        self.lower(loss, self.parameter_groups())
         theirs.step()
         x, _ = self.unpack(batch.batch if isinstance(batch, Share) else batch)
         with torch.no_grad():
             mean, log_var = self.encode_parameters(x)
             z = reparameterize(mean, log_var, self._noise(mean.shape, None))
-        judge.zero_grad()  # what the VAE's loss left there too
-        self.manual_backward(self.discriminator.loss(z, permuted(z)))
+        judge.zero_grad()
+        weight = batch.weight if isinstance(batch, Share) else 1.0  # of this process among all
+        self.lower(self.discriminator.loss(z, permuted(z)) * weight, list(self.discriminator.parameters()))
         judge.step()
+        if self.lr_interval == "step":
+            self.schedule()
         return loss.detach()
 
     def on_train_epoch_end(self) -> None:
+        if self.lr_interval == "epoch":
+            self.schedule()
+
+    def schedule(self) -> None:
         scheduler = self.lr_schedulers()
         if scheduler is not None:  # Lightning leaves it to whoever steps the optimisers by hand
             cast(torch.optim.lr_scheduler.LRScheduler, scheduler).step()
 
-    def parameter_groups(self) -> Iterable:
+    def parameter_groups(self) -> list[nn.Parameter]:
         return [p for name, p in self.named_parameters() if not name.startswith("discriminator.")]
 
     def configure_optimizers(self) -> Any:

@@ -46,12 +46,16 @@ def lab(*args: str, runs: Path) -> multiprocessing.process.BaseProcess:
     return start("lab.__main__:main", list(args), log=runs.with_suffix(".log"), LECTERN_RUNS=str(runs))
 
 
-def ranks(count: int, *args: str, runs: Path) -> list[int | None]:
-    """`lab …` as each of `count` processes that know of each other, and their exit statuses."""
+def free_port() -> int:
+    """A port of this machine at which nobody listens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    job = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "TORCHELASTIC_RUN_ID": "one"}
+        return int(free.getsockname()[1])
+
+
+def ranks(count: int, *args: str, runs: Path) -> list[int | None]:
+    """`lab …` as each of `count` processes that know of each other, and their exit statuses."""
+    job = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "TORCHELASTIC_RUN_ID": "one"}
     job |= {"WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count), "GROUP_RANK": "0"}
     processes = [
         start("lab.__main__:main", list(args), log=runs.with_suffix(f".{rank}.log"),
