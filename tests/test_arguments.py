@@ -1,16 +1,20 @@
 """Nothing accepted is ignored: every argument of every class changes what its row says."""
 
 import functools
+import inspect
+from functools import partial
 from typing import Any
 
 import contracts
 import pytest
 import torch
 from arguments import ARGUMENTS, SIZES, Other
-from members import MEMBERS, found
+from members import MEMBERS, found, make
 from torch import Tensor
+from torch.optim.lr_scheduler import StepLR
+from torchmetrics import MaxMetric
 
-from modules.base import Sampler
+from modules.base import CountModel, Module, Sampler
 
 PAIRS = [(name, argument) for name in sorted(MEMBERS) for argument in sorted(found(name).argument_names())]
 
@@ -39,19 +43,21 @@ def build(name: str, settings: dict[str, Any]) -> Any:
 
 
 def life(
-    name: str, member: int, settings: str, start: dict[str, Tensor] | None
+    name: str, member: int, settings: str, start: dict[str, Tensor] | None, judged: bool = True
 ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """What a model has become and answers after six steps, and what was measured of it on the way."""
+    """What a model has become and answers after six steps, and what was measured of it on the way: where it
+    is not to be judged, of its training alone."""
     row, model = MEMBERS[name][member], build(name, eval(settings))
     if start is not None:
         with torch.no_grad():
             for key, parameter in model.named_parameters():
                 parameter.copy_(start[key])
-    contracts.fitted(model, row.batch, epochs=3)
+    contracts.fitted(model, row.batch, epochs=3, **({} if judged else {"limit_val_batches": 0}))
     measured = {k: v for k, v in model.trainer.callback_metrics.items() if k != "train/loss"}
-    trainer = contracts.trainer()
-    trainer.test(model, contracts.loader(row.batch), verbose=False)
-    measured |= trainer.callback_metrics
+    if judged:
+        trainer = contracts.trainer()
+        trainer.test(model, contracts.loader(row.batch), verbose=False)
+        measured |= trainer.callback_metrics
     state = {
         k: v.detach().clone()
         for k, v in [*model.named_parameters(), *model.named_buffers()]
@@ -110,22 +116,64 @@ def test_an_argument_does_what_its_row_says(name: str, argument: str) -> None:
             f"{argument} = {row.value!r} adds {sorted(new)}, which nothing moves."
         )
         return
+    if row.kind == "model" and not shapes and any(not torch.equal(p, theirs[k]) for k, p in ours.items()):
+        return  # it begins elsewhere
     start = None if shapes else {k: p.detach().clone() for k, p in ours.items()}
+    judged = row.kind in ("measure", "cost")
     if argument in SIZES or row.kind == "size":
         try:
-            life(name, row.member, repr(other), start)
+            life(name, row.member, repr(other), start, judged)
         except (ValueError, RuntimeError, IndexError):
             return  # a batch of another size
-    a, measured = first_life(name, row.member, repr(settings), None)
-    b, changed_measured = life(name, row.member, repr(other), start)
+    a, measured = first_life(name, row.member, repr(settings), None, judged)
+    b, changed_measured = life(name, row.member, repr(other), start, judged)
     state, metrics = differ(a, b), differ(measured, changed_measured)
     if row.kind == "cost":
         assert not differ(a, b, 1e-6) and not differ(measured, changed_measured, 1e-6)
     elif row.kind == "measure":
         assert metrics, f"no metric changes with {argument} = {row.value!r}."
     else:
-        begins = any(not torch.equal(p, theirs[k]) for k, p in ours.items()) if not shapes else True
-        assert state or begins, f"{argument} = {row.value!r} changes nothing."
+        assert state or shapes, f"{argument} = {row.value!r} changes nothing."
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", sorted(MEMBERS), ids=lambda name: name.rpartition(".")[2])
+def test_optimizer_and_schedule_are_those_that_were_given(name: str) -> None:
+    """Another optimizer ends elsewhere, and a schedule steps every epoch or every batch, as it was told."""
+    descent, tenth = partial(torch.optim.SGD, lr=0.01), partial(StepLR, step_size=1, gamma=0.1)
+
+    def trained(**how: Any) -> Any:
+        return contracts.fitted(make(name, **how), MEMBERS[name][0].batch, epochs=2, limit_val_batches=0)
+
+    if issubclass(found(name), CountModel):  # nothing is optimized
+        for how in ({"optimizer": descent}, {"lr_scheduler": tenth}, {"lr_interval": "step"}):
+            with pytest.raises(ValueError, match=r"[.]$"):
+                make(name, **how)
+        return
+    plain, other = dict(trained().named_parameters()), trained(optimizer=descent)
+    assert any(not torch.equal(p, plain[k]) for k, p in other.named_parameters())
+    assert any(isinstance(o, torch.optim.SGD) for o in other.trainer.optimizers)
+    for interval, steps in (("epoch", 2), ("step", 4)):
+        model = trained(optimizer=descent, lr_scheduler=tenth, lr_interval=interval)
+        given = [o for o in model.trainer.optimizers if isinstance(o, torch.optim.SGD)]
+        for rate in [group["lr"] for o in given for group in o.param_groups]:
+            assert rate == pytest.approx(0.01 * 0.1**steps), f"{interval}: {rate}"
+
+
+@pytest.mark.parametrize("name", sorted(MEMBERS), ids=lambda name: name.rpartition(".")[2])
+def test_metrics_that_are_given_are_reported(name: str) -> None:
+    """A class that says itself what it measures takes none; else those that are given take the place."""
+    cls = found(name)
+    taken = [set(inspect.signature(c.__init__).parameters) for c in cls.__mro__ if issubclass(c, Module)]
+    own = make(name).metric_names("val")
+    try:
+        model = make(name, metrics={n.removeprefix("val/"): MaxMetric() for n in own})
+    except TypeError as error:
+        assert "metrics" in str(error) and any({"training", "model", "game"} & names for names in taken)
+        return
+    contracts.fitted(model, MEMBERS[name][0].batch)
+    assert all(isinstance(meter, MaxMetric) for meter in model.meters.values())
+    assert set(own) <= set(model.trainer.callback_metrics)
 
 
 def plain_buffers(model: Any) -> dict[str, Any]:
