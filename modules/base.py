@@ -157,7 +157,7 @@ class Module(L.LightningModule):
         metric = cast(Metric, self.meters[f"{split}_{name}"])
         whole = not any(isinstance(v, Tensor) and v.ndim for v in values)  # one number for a batch
         if isinstance(metric, Mean) and whole:
-            metric.update(*values, self._weight)
+            metric.update(values[0], self._weight)
         elif self._weight:
             metric.update(*values)
         # A model used as a library has nobody to log to. In training one call an epoch is enough, as the
