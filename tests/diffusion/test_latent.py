@@ -23,7 +23,7 @@ def model(**more: object) -> LatentDDPM:
 
 
 def at_epoch(made: LatentDDPM, epoch: int) -> LatentDDPM:
-    made._trainer = SimpleNamespace(current_epoch=epoch, is_last_batch=False)  # type: ignore[assignment]
+    made._trainer = SimpleNamespace(world_size=1, current_epoch=epoch, is_last_batch=False)  # type: ignore[assignment]
     return made
 
 
