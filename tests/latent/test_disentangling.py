@@ -132,3 +132,14 @@ def test_each_price_is_of_its_own_part(monkeypatch):
     bound = model.elbo_parts(x)
     price = model.objective(x, bound) + bound.reconstruction.mean()
     assert float(price.detach()) == pytest.approx(2 * 1 + 30 * 10 + 400 * 100)
+
+
+def test_total_correlation_is_paid_for():
+    """The loss rises by γ times what the discriminator says of the codes."""
+    x, losses = torch.rand(6, 4, generator=torch.Generator().manual_seed(0)), []
+    for gamma in (1.0, 3.0):
+        torch.manual_seed(0)
+        model = FactorVAE(event_shape=(4,), latent_dim=2, hidden=[3], gamma=gamma, discriminator=[5])
+        parts = model.elbo_parts(x, noise=torch.ones(1, 6, 2))
+        losses.append(model.objective(x, parts))
+    torch.testing.assert_close(losses[1] - losses[0], 2 * model.discriminator(parts.z[0]).mean())
