@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from modules.adversarial.dcgan import DCGAN, ConvJudge, generator_of, sides
 from modules.adversarial.gan import GAN
 from modules.adversarial.judges import judges_of
-from modules.adversarial.losses import LOSSES, NonSaturating, Saturating
+from modules.adversarial.losses import LOSSES, NonSaturating, Saturating, gradient_penalty
 from modules.adversarial.toy import Logistic, Shift, bilinear
 from modules.base import Sampler
 
@@ -325,3 +325,14 @@ def test_bad_settings_are_one_sentence(settings: dict[str, Any], words: str) -> 
 def test_pixels_count_as_features() -> None:
     assert set(judges_of((1, 8, 8), None, None)) == {"fd"}
     assert set(judges_of((2,), None, None)) == {"w1"}
+
+
+def test_the_penalty_is_paid_by_the_discriminator() -> None:
+    """Its loss rises by λ times the penalty."""
+    torch.manual_seed(0)
+    game = GAN(event_shape=(2,), hidden=[4], penalty=3.0)
+    x, fake = torch.randn(5, 2), torch.randn(5, 2)
+    whole = game.of_discriminator(x, fake, torch.Generator().manual_seed(1))
+    penalty = gradient_penalty(game.judge, x, fake, generator=torch.Generator().manual_seed(1))
+    plain = game.game.discriminator(game.judge(x), game.judge(fake))
+    torch.testing.assert_close(whole - plain, 3 * penalty)
