@@ -16,7 +16,8 @@ def test_metrics(metrics: dict[str, float], std: dict[str, float] | None = None)
     """`nll 88.1, acc 0.815 ± 0.005`: the metrics of the test split, with what is given of each."""
     std = std or {}
     return ", ".join(
-        f"{key.removeprefix('test/')} {value:.4g}" + (f" ± {std[key]:.2g}" if key in std else "")
+        f"{key.removeprefix('test/')} {value:.4g}"
+        + (f" ± {std[key]:.2g}" if key in std and not key.endswith("_samples") else "")  # those are set
         for key, value in metrics.items()
         if key.startswith("test/")
     )

@@ -52,7 +52,7 @@ from modules.base import CountModel, Density, Mean, Module, Predictor
 RUN_FOLDER = "LECTERN_RUN_FOLDER"  # environment: the folder of this very run
 SaveDtype = Literal["float16", "bfloat16", "float32", "float64"]
 EVALUATION = 2**32  # beyond all epochs
-SLICE = 32  # examples whose metrics a card keeps beside those of the whole split
+SLICE = range(4, 33)  # examples whose metrics a card keeps beside those of the whole split
 DRAWS = 5  # of what `--card` measures and is drawn by other means than a sum over examples
 LAST = "last"  # as the monitor: the last epoch ships, as of games that no metric judges
 PARSERS: dict[Callable, tuple] = {}  # of each method of the trainer that this process has run
@@ -438,7 +438,9 @@ class LabCLI(LightningCLI):
         if self.trainer.is_global_zero:
             assert self.experiment.newest is not None
             seconds = self.seconds
-            parts = on_a_slice(self.model, self.datamodule, self.seed.seed)
+            size = int(len(self.datamodule.test_set) / max(seconds, 1e-3) / 2)  # half a second
+            size = min(max(size, SLICE[0]), SLICE[-1])
+            parts = {"size": size, **on_a_slice(self.model, self.datamodule, size, self.seed.seed)}
             measured_anew(self.experiment.newest, self.model, metrics, error, parts, seconds)
 
     def to_full_precision(self) -> None:
@@ -579,16 +581,16 @@ def evaluated(model: Module, data: DataModule, seed: int = 0, batches: int | Non
     return {k: v.item() for k, v in trainer.callback_metrics.items()}
 
 
-def on_a_slice(model: Module, data: DataModule, seed: int = 0) -> dict[str, float]:
-    """What the test says of the first SLICE examples of its split alone: cheap to ask of every model again.
+def on_a_slice(model: Module, data: DataModule, size: int, seed: int = 0) -> dict[str, float]:
+    """What the test says of the first `size` examples of its split alone: cheap to ask of every model again.
 
     Data that come as one batch, such as a graph, are their own slice.
     """
-    size, data.batch_size = data.batch_size, min(data.batch_size, SLICE)
+    before, data.batch_size = data.batch_size, min(data.batch_size, size)
     try:
         return evaluated(model, data, seed, 1)
     finally:
-        data.batch_size = size
+        data.batch_size = before
 
 
 def measured_anew(
@@ -605,7 +607,7 @@ def measured_anew(
     is younger than the card and that the recipe sets is added, or the card would build another model.
 
     Args:
-        parts: metrics of a slice. seconds: that the test took.
+        parts: metrics of a slice, and its size. seconds: that the test took.
     """
     card = weights.read_card(folder)
     place = card.get("shipped", card)
@@ -614,8 +616,8 @@ def measured_anew(
         "date": datetime.now(UTC).date().isoformat(),
         "versions": versions(),
         "seconds": round(seconds, 2),
-        "slice": parts,
     }
+    card["slice"] = parts
     known, fresh = card["config"]["model"]["init_args"], weights.build(card).hparams
     known |= {k: weights.plain(v) for k, v in model.hparams.items() if k not in known and v != fresh.get(k)}
     files.write(folder / "card.json", weights.as_json(card))

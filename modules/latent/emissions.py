@@ -4,7 +4,8 @@ r"""Emissions: what a hidden state shows. One distribution a state, fitted to we
     Bernoulli     p(x | k) = Π_d p_kd^x_d (1−p_kd)^(1−x_d)    p_kd = Σ_n r_nk x_nd / N_k
     Gaussian      `modules.latent.gaussians.Gaussians`
 
-All have `log_prob(x) -> (N, K)`, `begin`, `moments(x, r)`, `maximize(stats)`, `draw(z)` and `num_free`.
+All have `log_prob(x) -> (N, K)`, `begin`, `moments(x, r)`, `maximize(stats)`, `draw(z)` and `num_free`;
+those of several numbers `marginal` and `moments_of_part` too, for rows of which only some are known.
 
 Shapes: x (N,) int64, or (N, D); r (N, K).
 
@@ -105,6 +106,20 @@ class Bernoulli(nn.Module):
 
     def moments(self, x: Tensor, r: Tensor) -> dict[str, Tensor]:
         return {"ones": r.T @ x, "members": r.sum(0)}
+
+    def marginal(self, seen: Tensor) -> "Bernoulli":
+        """Those of the bits that `seen` (D,) names alone."""
+        kept = Bernoulli(self.states, int(seen.sum()), self.floor).to(self.probs)
+        kept.probs.copy_(self.probs[:, seen])
+        return kept
+
+    def moments_of_part(self, x: Tensor, r: Tensor, seen: Tensor) -> dict[str, Tensor]:
+        """`moments` of rows of which only the bits `seen` are known, x (N, |seen|): of the others their
+        chances."""
+        members = r.sum(0)
+        ones = self.probs * members[:, None]
+        ones[:, seen] = r.T @ x
+        return {"ones": ones, "members": members}
 
     def maximize(self, stats: dict[str, Tensor]) -> None:
         members = stats["members"][:, None]

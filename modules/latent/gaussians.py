@@ -129,6 +129,15 @@ class Gaussians(nn.Module):
         far = torch.maximum(y.abs().amax(), m.abs().amax()) if y.numel() else m.abs().amax()
         return float(far.square() * precision.amax()) * torch.finfo(y.dtype).eps > LOSES
 
+    def marginal(self, seen: Tensor) -> "Gaussians":
+        """Those of the coordinates that `seen` (D,) names alone."""
+        kept = Gaussians(self.components, int(seen.sum()), self.kind, self.floor, self.noun).to(self.means)
+        parts = self.covariances
+        if self.kind != "spherical":
+            parts = parts[..., seen] if self.kind == "diag" else parts[..., seen, :][..., seen]
+        kept.put(self.means[:, seen], parts)
+        return kept
+
     # --- weighted fit ---
 
     def moments(self, x: Tensor, r: Tensor) -> dict[str, Tensor]:
@@ -152,6 +161,26 @@ class Gaussians(nn.Module):
                 squares.append((centred * shares[..., None]).mT @ centred)
             square = torch.cat(squares)
         return {"members": members, "first": first, "square": square}
+
+    def moments_of_part(self, x: Tensor, r: Tensor, seen: Tensor) -> dict[str, Tensor]:
+        """`moments` of rows of which only the coordinates `seen` (D,) are known, x (N, |seen|): of the others
+        their mean and covariance given those,
+
+            E x_m = μ_m + Σ_mo Σ_oo⁻¹ (x_o − μ_o),   Σ_mm − Σ_mo Σ_oo⁻¹ Σ_om
+        """
+        deviation = x.new_zeros(self.components, len(x), self.features)
+        deviation[..., seen] = x - self.means[:, None, seen]
+        rest = torch.zeros_like(self.matrices)
+        for k, matrix in enumerate(self.matrices):
+            gain = torch.linalg.solve(matrix[seen][:, seen], matrix[seen][:, ~seen]).T  # Σ_mo Σ_oo⁻¹
+            deviation[k][:, ~seen] = deviation[k][:, seen] @ gain.T
+            left = matrix[~seen][:, ~seen] - gain @ matrix[seen][:, ~seen]
+            rest[k] = rest[k].masked_scatter(~seen[:, None] & ~seen, left)
+        members, weighted = r.sum(0), deviation * r.T[..., None]
+        square = weighted.mT @ deviation + members[:, None, None] * rest
+        if self.separate:
+            square = square.diagonal(dim1=-2, dim2=-1)
+        return {"members": members, "first": weighted.sum(1), "square": square}
 
     def maximize(self, stats: dict[str, Tensor], prior: Tensor | float = 0.0, warn: bool = True) -> None:
         """Fit means and covariances to sums of `moments`.

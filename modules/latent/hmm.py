@@ -12,13 +12,16 @@ general is not: p(x_t | x_1..t−1) depends on the whole past. With rows of A al
 remembered, and the model is a mixture.
 
 Observations: `categorical` x (B, T) int64, −1 where missing; `gaussian`, `gaussian-full` and `bernoulli`
-x (B, T, D), NaN where missing, or (B, T) if D = 1. Sequences of unequal length are padded so.
+x (B, T, D), NaN where missing, or (B, T) if D = 1. Sequences of unequal length are padded so. Of a frame that
+lacks some of its numbers the others count: p(x_t | z_t) is their marginal, and EM takes what it expects of
+those that are not there.
 
 Shapes: z (B, T) int64; log_prob (B,), nats a sequence.
 
 References: Baum, Petrie, Soules, Weiss 1970; Rabiner 1989; [GM] §3.2.3; [BB] §5.1 ex. 5.10.
 """
 
+from collections.abc import Iterator
 from typing import Any, Literal, get_args
 
 import torch
@@ -35,6 +38,19 @@ from modules.trace import Step, Trace
 
 COMPARED = 2**22  # chances that a sample looks at in one go
 Shows = Literal["categorical", "gaussian", "gaussian-full", "bernoulli"]
+
+
+def alike(frames: Tensor) -> Iterator[tuple[Tensor | slice, Tensor | None]]:
+    """Frames (N, D) by which of their numbers are there: their places, and those numbers as a mask (D,), None
+    where all are. Frames of which nothing is there are left out."""
+    there = ~frames.isnan()
+    if bool(there.all()):
+        yield slice(None), None
+        return
+    masks, which = there.unique(dim=0, return_inverse=True)
+    for number, seen in enumerate(masks):
+        if bool(seen.any()):
+            yield (which == number).nonzero()[:, 0], None if bool(seen.all()) else seen
 
 
 class HMM(EMDensity):
@@ -106,8 +122,8 @@ class HMM(EMDensity):
     # --- inference ---
 
     def observed(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Frames as the emission wants them, (B·T,) or (B·T, D), anything where missing; and which are
-        there, (B, T).
+        """Frames as the emission wants them, (B·T,) with 0 or (B·T, D) with NaN where missing; and which are
+        there, (B, T), some of their numbers at least.
 
         Raises:
             ValueError: a frame has not as many numbers as the model, or a symbol that it does not know.
@@ -124,14 +140,21 @@ class HMM(EMDensity):
         x = x[..., None] if x.ndim == 2 else x
         if x.shape[-1] != self.emission.features:
             raise ValueError(f"each frame has {x.shape[-1]} numbers, the model {self.emission.features}.")
-        there = ~x.isnan().any(-1)
-        return x.nan_to_num(nan=0.0).flatten(0, 1), there
+        return x.flatten(0, 1), ~x.isnan().all(-1)
 
     def log_emissions(self, x: Tensor) -> Tensor:
-        """log p(x_t | z_t = k), (B, T, K); 0 where x_t is missing."""
+        """log p(x_t | z_t = k) of what is there of x_t, (B, T, K); 0 where nothing is."""
         frames, there = self.observed(x)
-        log_b = self.emission.log_prob(frames).reshape(*there.shape, self.states)
-        return log_b if bool(there.all()) else torch.where(there[..., None], log_b, 0.0)
+        if self.shows == "categorical":
+            log_b = torch.where(there.flatten()[:, None], self.emission.log_prob(frames), 0.0)
+            return log_b.reshape(*there.shape, self.states)
+        log_b = self.initial.new_zeros(len(frames), self.states)
+        for rows, seen in alike(frames):
+            if seen is None:
+                log_b[rows] = self.emission.log_prob(frames[rows])
+            else:
+                log_b[rows] = self.emission.marginal(seen).log_prob(frames[rows][:, seen])
+        return log_b.reshape(*there.shape, self.states)
 
     def inside(self, x: Tensor) -> Tensor | None:
         """(B, T), the frames up to the last one that is there: what comes behind it is padding. None if
@@ -186,7 +209,10 @@ class HMM(EMDensity):
     def begin(self, x: Tensor, generator: torch.Generator | None = None) -> None:
         frames, there = self.observed(x)
         emission: Emission = self.emission
-        emission.begin(frames[there.flatten()], generator)
+        frames = frames[there.flatten()]
+        if frames.is_floating_point():  # holes are filled by the mean of the others
+            frames = torch.where(frames.isnan(), frames.nanmean(0).nan_to_num(), frames)
+        emission.begin(frames, generator)
         k = self.states
         rows = 0.1 + torch.rand(k, k, generator=generator, dtype=torch.float64).to(self.transition)
         self.put(torch.full((k,), 1 / k), rows / rows.sum(1, keepdim=True))
@@ -207,8 +233,22 @@ class HMM(EMDensity):
             "count": weights.new_tensor(len(x)),
             "starts": (found.smoothed[:, 0] * begun).sum(0),
             "moves": found.transitions,
-            **self.emission.moments(frames, weights),
+            **self.moments(frames, weights),
         }
+
+    def moments(self, frames: Tensor, weights: Tensor) -> dict[str, Tensor]:
+        """Of the emission, over all frames that are there: `weights` (B·T, K) are 0 where none is."""
+        if self.shows == "categorical":
+            return self.emission.moments(frames, weights)
+        found = self.emission.moments(frames[:0], weights[:0])
+        for rows, seen in alike(frames):
+            x, r = frames[rows], weights[rows]
+            if seen is None:
+                part = self.emission.moments(x, r)
+            else:
+                part = self.emission.moments_of_part(x[:, seen], r, seen)
+            found = {key: total + part[key] for key, total in found.items()}
+        return found
 
     def maximize(self, stats: Stats) -> None:
         moves = stats["moves"]

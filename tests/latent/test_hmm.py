@@ -244,6 +244,44 @@ def test_missing_frames_are_summed_out() -> None:
     close(gaussian.log_prob(shorter), gaussian.log_prob(x[:, :3]), 1e-10)
 
 
+@pytest.mark.parametrize("shows", ["gaussian", "gaussian-full", "bernoulli"])
+def test_of_a_frame_that_lacks_a_number_the_others_count(shows: str) -> None:
+    """Against all the values that it could have: what is seen is their integral, what EM sums their mean."""
+    model, x = random_model(shows)
+    x = x[:1]
+    values = f64(0.0, 1.0) if shows == "bernoulli" else torch.linspace(-12, 12, 2401, dtype=torch.float64)
+    weight = 1.0 if shows == "bernoulli" else float(values[1] - values[0])
+    filled = x.expand(len(values), -1, -1).clone()
+    filled[:, 2, 1] = values
+    x[0, 2, 1] = x[0, 4] = filled[:, 4] = math.nan  # the last frame lacks both
+    each = model.log_prob(filled)
+    close(model.log_prob(x)[0], each.logsumexp(0) + math.log(weight), 1e-8)
+    shares = each.softmax(0)
+    sums = [model.expectations(row[None]) for row in filled]
+    found = model.expectations(x)
+    for name in set(found) - {"loglik"}:
+        due = sum(share * s[name] for share, s in zip(shares, sums, strict=True))
+        close(found[name], torch.as_tensor(due), 1e-7)
+    path, log_best = model.viterbi(x)
+    log_joint = paths(model, x)[1]
+    close(log_best[0], log_joint.max(), 1e-10)
+    assert model.log_joint(x, path).item() == pytest.approx(log_best.item())
+
+
+@pytest.mark.parametrize("shows", ["gaussian", "gaussian-full", "bernoulli"])
+def test_a_fit_with_numbers_missing_climbs(shows: str) -> None:
+    truth, _ = random_model(shows)
+    x = truth.sample(20, 30, generator=seeded(1))
+    x[torch.rand(x.shape, generator=seeded(2)) < 0.3] = math.nan
+    model = HMM(3, shows, num_features=2)  # type: ignore[arg-type]
+    model.fit(x, 1, generator=seeded(0))
+    found = [float(model.log_prob(x).sum())]
+    for _ in range(8):
+        model.em_step(x)
+        found.append(float(model.log_prob(x).sum()))
+    assert all(b >= a - 1e-8 for a, b in itertools.pairwise(found)) and math.isfinite(found[-1])
+
+
 def test_prediction_ahead() -> None:
     model = weather()
     far = torch.cat([DAYS, torch.tensor([[-1, -1]])], 1)
