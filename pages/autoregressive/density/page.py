@@ -47,6 +47,11 @@ def shipped_map(name: str) -> lens.Map:
 
 
 @ui.cached
+def shipped_integral(name: str) -> float:
+    return lens.integral(ui.load(name))
+
+
+@ui.cached
 def shipped_sections(name: str) -> list[lens.Section]:
     return lens.sections(ui.load(name))
 
@@ -56,7 +61,9 @@ def drawn(name: str, seed: int):
     return drawing.samples(ui.load(name), POINTS, seed)
 
 
-def look(parts: list[lens.Section], whole: lens.Map, data, samples) -> tuple[lens.Section, float, float]:
+def look(
+    parts: list[lens.Section], whole: lens.Map, integral: float, data, samples
+) -> tuple[lens.Section, float, float]:
     """The map and a film of the sections through it; the same for shipped and for own models."""
     film = ui.film(len(parts), key="x1", values=lens.PLACES, default=0.5, label="x₁ =", seconds=0.08)
     with stage.rail:
@@ -87,7 +94,7 @@ def look(parts: list[lens.Section], whole: lens.Map, data, samples) -> tuple[len
             f"p(x₂ = {x2:.2f} | x₁ = {x1:g})": f"{value:.4f}",
             "σ for the variance": f"{misread:.4f}",
             "Humps": f"{part.modes(lens.axis())}",
-            "Integral": f"{whole.integral:.4f}",
+            "Integral": f"{integral:.4f}",
         }
     )
     return part, x1, x2
@@ -102,7 +109,7 @@ def trained_mode() -> None:
     data = lens.data(lens.shape_of(name), POINTS) if shown == "data" else None
     samples = drawn(name, 0) if shown == "samples" else None
     model = ui.load(name)
-    part, x1, x2 = look(shipped_sections(name), shipped_map(name), data, samples)
+    part, x1, x2 = look(shipped_sections(name), shipped_map(name), shipped_integral(name), data, samples)
     rungs = lens.ladder({one: ui.card(one) for one in ui.trained("autoregressive", lens.of_the_plane)})
     humps = part.modes(lens.axis())
     options = ["1", "2 or 3", "4 or more"]
@@ -110,7 +117,7 @@ def trained_mode() -> None:
         ui.notice(
             "A mixture moves its weights from hump to hump as x₁ moves; with one Gaussian a section is one "
             "hump, which must cover gaps where no data lie. Both integrate to 1; the test cost tells them "
-            "apart. The integral is over the window; what is missing lies outside."
+            "apart. The integral is over twice the window's width: a single wide Gaussian leaves the window."
         )
         ui.table(lens.ladder_table(rungs), alt="Components and test cost of every trained model of the plane")
         ui.table(lens.component_table(part, x2), alt="The components of the section, heaviest first")
@@ -173,7 +180,8 @@ def own_mode() -> None:
             of=(picture.tolist(), components, seed), show=progress, before=points,
         )  # fmt: skip
     if found is not None:
-        part, _, x2 = look(lens.sections(found.model), lens.density_map(found.model), data, None)
+        drawn_map, integral = lens.density_map(found.model), lens.integral(found.model)
+        part, _, x2 = look(lens.sections(found.model), drawn_map, integral, data, None)
     most = own_points.gaps(picture)
     with stage.below:
         if found is None:

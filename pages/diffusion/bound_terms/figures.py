@@ -42,9 +42,14 @@ def over_time(
                         line={"width": 2.5, "color": color, "dash": dash})  # fmt: skip
     ticks = [v for v in (1, 10, 100, 1000) if v <= len(y)]
     fig.update_xaxes(title="t", type="log", tickvals=ticks, range=[-0.05, float(np.log10(len(y))) + 0.05])
-    fig.update_yaxes(title=ylabel, type="log" if log else None, exponentformat="power", nticks=5)
+    fig.update_yaxes(
+        title=ylabel, type="log" if log else None, exponentformat="power", nticks=3 if log else 5
+    )
     if not log:
         fig.update_yaxes(rangemode="tozero")
+    if others:  # the curves end high on the right: below them there is room for their names
+        place_of = {"orientation": "v", "x": 1, "xanchor": "right", "y": 0.02, "yanchor": "bottom"}
+        fig.update_layout(legend=place_of, margin={"t": 12})
     moves = {"data.1.x": shown[:, None], "data.1.y": place[:, None]}
     return fig.update_layout(showlegend=bool(others)), moves
 

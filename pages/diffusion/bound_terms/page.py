@@ -75,14 +75,14 @@ D = 64
 with stage.picture:
     left, right = ui.columns([3, 1])
     with left:
-        fig, moves = figures.over_time(found.terms, found.times, film.at, "bits of the step", True)
-        ui.figure(fig, alt="bits of the step over t, logarithmic", key="terms", share=0.4, film=film,
+        fig, moves = figures.over_time(found.terms, found.times, film.at, "bits at t", True)
+        ui.figure(fig, alt="bits of the step over t, logarithmic", key="terms", share=0.45, film=film,
                   frames=moves, data={"t": range(1, T + 1), "bits": found.terms})  # fmt: skip
         called = variance if beside == VARIANCE else f"{trained}, {variance}"
         curves = {f"{label}: {bits.total:.1f}": bits.so_far for label, bits in others.items()}
-        fig, moves = figures.over_time(found.so_far, found.times, film.at, "bits so far", False,
+        fig, moves = figures.over_time(found.so_far, found.times, film.at, "bits up to t", False,
                                        f"{called}: {found.total:.1f}", curves)  # fmt: skip
-        ui.figure(fig, alt=f"bits so far over t, logarithmic, beside those of {beside}", key="sum", share=0.6,
+        ui.figure(fig, alt=f"bits up to t, logarithmic, beside those of {beside}", key="sum", share=0.55,
                   film=film, frames=moves, data={"t": range(1, T + 1), "bits": found.so_far})  # fmt: skip
     with right:
         fig, moves = figures.two(found.noisy, found.clean, film.at)

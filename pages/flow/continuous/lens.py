@@ -12,7 +12,7 @@ from modules.flow.cnf import Continuous, Solver, solve
 from modules.flow.tangent import units
 
 FRAMES = 21
-REACH, CELLS = 4.0, 60
+REACH, CELLS, FINER = 4.0, 60, 2  # of the window, and points each way in a cell
 FINE = 256  # steps of the reference solution
 COUNTS = (1, 2, 4, 8, 16, 32)
 
@@ -69,7 +69,7 @@ class Ride:
     Attributes:
         times: (FRAMES,).
         paths: (FRAMES, N, 2) of some points; marked: (FRAMES, 2) of one.
-        density: (FRAMES, CELLS, CELLS), row = x_2 upwards.
+        density: (FRAMES, CELLS, CELLS), means of cells, row = x_2 upwards.
         mass: (FRAMES,) of it in the window.
         ladj: (FRAMES,) along the marked path.
         back: largest error after going back from T to 0.
@@ -125,7 +125,8 @@ def ride(
     back = layer(made, solver, steps, time).flow(end[0], time, 0.0)[0][0]
     seen = torch.stack(paths)
     maps = densities(made, times) if maps is None else maps
-    mass = maps.sum((1, 2)) * (2 * REACH / CELLS) ** 2
+    mass = maps.sum((1, 2)) * (2 * REACH / maps.shape[-1]) ** 2
+    maps = torch.nn.functional.avg_pool2d(maps, FINER)
     error = float((back - starts).abs().max())
     return Ride(times, seen[:, 1:], seen[:, 0], maps, mass, torch.stack(ladjs), error, calls)
 
@@ -139,8 +140,10 @@ def ring(count: int = 16) -> Tensor:
 
 @torch.inference_mode()
 def densities(made: nn.Module, times: Tensor) -> Tensor:
-    """p_t on the window: the base at where each cell came from, less what the way has stretched."""
-    axis = (torch.arange(CELLS, dtype=torch.float64) + 0.5) * (2 * REACH / CELLS) - REACH
+    """p_t on the window, (F, FINER · CELLS, the same): the base at where each point came from, less what the
+    way has stretched. In so fine cells no sheet of a folded cloud is lost."""
+    side = FINER * CELLS
+    axis = (torch.arange(side, dtype=torch.float64) + 0.5) * (2 * REACH / side) - REACH
     x2, x1 = torch.meshgrid(axis, axis, indexing="ij")
     h = torch.stack([x1, x2], -1).reshape(-1, 2)
     total, maps = h.new_zeros(len(h)), [log_base(h).exp()]
@@ -150,7 +153,7 @@ def densities(made: nn.Module, times: Tensor) -> Tensor:
         (h, ladj), _ = one.flow(h, gap, 0.0)
         total = total + ladj
         maps.append((log_base(h) + total).exp())
-    return torch.stack(maps).reshape(len(times), CELLS, CELLS)
+    return torch.stack(maps).reshape(len(times), side, side)
 
 
 @dataclass(frozen=True)

@@ -131,14 +131,16 @@ stage.metrics(
         f"log p({x[0, 0]:g}, {x[0, 1]:g})": f"{float(told.log_prob[0]):.4f}",
         "Round trip": f"{told.round_trip:.1e}",
         "ladj − autograd": f"{told.autograd:.1e}",
-        "Mass": f"{found.mass:.4f}",
+        "Mass in the window": f"{found.mass:.4f}",
     }
 )
 with stage.below:
     ui.notice(
         "The bars and the base's log-density make log p: what a layer stretches (a bar above 0) it thins "
         f"out. The sum over the {count - 1} layers is {stretch:.3f}. Lines of the grid "
-        "bend but never cross: every layer is a bijection. The mass is over the window."
+        "bend but never cross: every layer is a bijection. "
+        + lens.doubt(ui.load(name), x, told)
+        + "What is missing from a mass of 1 lies outside of the window."
     )
     ui.table({"x₁": x[:, 0], "x₂": x[:, 1], "log p": told.log_prob}, alt="Exact log p of your points")
     ui.check(
