@@ -62,6 +62,7 @@ def measure(quick: bool = False) -> list[Row]:
 
 
 SIDE = MNIST.native_size
+SEEDS = 4  # of what a game draws
 # name of a generator of MNIST -> knobs of its samples
 JUDGED: list[tuple[str, dict[str, Any]]] = [
     ("dcgan-mnist", {}),
@@ -78,31 +79,36 @@ def judged(count: int = 5000, generators: Sequence[tuple[str, dict[str, Any]]] =
     first = torch.arange(count)
     train, y = data.train_set[first]
     known, classes = features(network, train)[1], y.bincount(minlength=10).tolist()
-    seen = {"floor": data.test_set[first][0]}
+    seen = {"floor": [data.test_set[first][0]]}
     for name, knobs in generators:
         told = ", ".join(f"{knob} {value:g}" for knob, value in knobs.items())
-        seen[f"{name} {told}".strip()] = samples(weights.load(name), classes, knobs)
+        model, seeds = weights.load(name), 1 if knobs else SEEDS  # a chain of S steps is drawn once
+        seen[f"{name} {told}".strip()] = [samples(model, classes, knobs, seed) for seed in range(seeds)]
     rows = []
-    for name, pictures in seen.items():
-        logits, found = features(network, pictures)
-        precision, recall = judges.precision_recall(known, found, 3)
+    for name, draws in seen.items():
+        looks = [features(network, pictures) for pictures in draws]
+        both = torch.tensor([judges.precision_recall(known, found, 3) for _, found in looks])
+        logits, found = looks[0]
         shares = logits.argmax(1).bincount(minlength=10) / count
+        spread = [f" ± {s:.3f}" for s in both.std(0).tolist()] if len(draws) > 1 else ["", ""]
+        precision, recall = both.mean(0).tolist()
         note = (
-            f"recall {recall:.3f}, FD of cnn-mnist {judges.frechet(known, found):.3f}, "
-            f"classes {shares.min():.1%} to {shares.max():.1%}"
+            f"precision {precision:.3f}{spread[0]}, recall {recall:.3f}{spread[1]}, {len(draws)} draws; "
+            f"FD of cnn-mnist {judges.frechet(known, found):.3f}, "
+            f"classes {shares.min():.1%} to {shares.max():.1%} of the first"
         )
-        rows.append(Row("games", f"mnist: {name}", float(precision), unit="precision", note=note))
+        rows.append(Row("games", f"mnist: {name}", precision, unit="precision", note=note))
     return rows
 
 
 @torch.no_grad()
-def samples(model: Any, classes: Sequence[int], knobs: dict[str, Any]) -> Tensor:
+def samples(model: Any, classes: Sequence[int], knobs: dict[str, Any], seed: int = 0) -> Tensor:
     """Pictures (N, 1, 28, 28) of one seed: the middle of larger ones, whose border is black.
 
     Args:
         classes: how many of each, N in all; a model without classes makes as many as it likes.
     """
-    generator = torch.Generator().manual_seed(0)
+    generator = torch.Generator().manual_seed(seed)
     if getattr(model, "num_classes", 0):
         parts = [(count, {"label": label}) for label, count in enumerate(classes) if count]
     else:
