@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from opening import PAGES, captions, run_page, table_with
 from starlette.responses import PlainTextResponse
 from streamlit import config
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 from streamlit.web import cli
 
@@ -252,6 +255,17 @@ def test_a_session_brings_so_many_files_and_bytes(
     assert room or re.fullmatch(told, said.text)
     assert access._coming["mine"] == coming
     assert put("/_stcore/upload_file/other/1", content=b"x").status_code == 200
+
+
+def test_what_a_session_has_brought_is_what_the_server_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = MemoryUploadedFileManager("/_stcore/upload_file")
+    monkeypatch.setattr(access.runtime, "exists", lambda: True)
+    monkeypatch.setattr(access.runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=held))
+    for session, size in (("mine", 3), ("mine", 5), ("other", 7)):
+        held.add_file(session, UploadedFileRec(f"{size}", "x.csv", "text/csv", b"x" * size))
+    assert access.brought("mine") == [3, 5] and access.brought("nobody") == []
+    held.remove_session_files("mine")
+    assert access.brought("mine") == []
 
 
 def test_who_has_brought_all_that_is_allowed_is_told_in_place_of_the_button(
