@@ -100,7 +100,7 @@ def small_bits() -> tuple[Tensor, Tensor]:
 def estimators(quick: bool) -> Iterator[Row]:
     """−ELBO of test digits after equally many updates of 64 digits, two draws each."""
     known, held = small_bits()
-    updates = 3 if quick else 1200
+    updates = 3 if quick else 400
     for name in get_args(Estimator):
         found = []
         for seed in range(1 if quick else SEEDS):

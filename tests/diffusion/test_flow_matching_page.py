@@ -48,6 +48,20 @@ def test_what_the_reflow_mends() -> None:
     assert lens.enough(after, chance) == "1" and lens.enough(before, chance) in ("4", "8 or more")
 
 
+def test_what_best_pairs_straighten() -> None:
+    """Trained on the best pairs of each batch one step is as near as eight of pairs at random, within chance,
+    over three draws; its paths are lines."""
+    paired = lens.double(weights.load(lens.PAIRED))
+    for seed in range(3):
+        best, random = (
+            lens.distances(paired, "best pairs", seed),
+            lens.distances(model(), "first round", seed),
+        )
+        assert abs(best[0] - random[lens.STEPS.index(8)]) < 2 * lens.floor(seed, 5) < 1 < random[0]
+        assert lens.straightness(paired, "best pairs", seed) < 0.02
+        assert lens.ride(paired, "best pairs", 50, seed).bends < 1.05
+
+
 def test_lines_that_cross_by_brute_force() -> None:
     """Three lines by hand, then of many each pair by the ends' sides of the other line."""
     x0 = torch.tensor([[0.0, 0.0], [0.0, 1.0], [5.0, 5.0]]).double()

@@ -7,7 +7,8 @@ import plotly.graph_objects as go
 from lab.figures import theme
 from lab.figures.basic import curves, rule
 
-COLORS = {"first round": theme.HIDDEN, "after reflow": theme.OUTPUT, "exact": theme.INPUT}
+COLORS = {"first round": theme.HIDDEN, "after reflow": theme.OUTPUT, "exact": theme.INPUT,
+          "best pairs": theme.GREEN}  # fmt: skip
 
 
 def against_steps(

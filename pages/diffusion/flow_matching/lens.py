@@ -20,8 +20,9 @@ from pages.diffusion.reverse.lens import CLOUD, near, start, truth
 
 MOMENTS = [round(0.025 * i, 3) for i in range(41)]
 STEPS = [1, 2, 4, 8, 16, 50]
-Flow = Literal["first round", "after reflow", "exact"]
-FLOWS: tuple[Flow, ...] = ("first round", "after reflow", "exact")
+Flow = Literal["first round", "after reflow", "exact", "best pairs"]
+FLOWS: tuple[Flow, ...] = ("first round", "after reflow", "exact", "best pairs")
+MODEL, PAIRED = "reflow-eight", "fm-optimal-eight"
 OPTIONS = ["1", "2", "4", "8 or more"]
 COUPLINGS = ["at random", "by the best assignment"]
 BATCHES = [8, 16, 32, 64, 128, 256]
@@ -46,8 +47,13 @@ def double(model: FlowMatching) -> FlowMatching:
     return deepcopy(model).double().eval().requires_grad_(False)
 
 
+def model_of(flow: Flow) -> str:
+    """The model whose velocity it is."""
+    return PAIRED if flow == "best pairs" else MODEL
+
+
 def velocity(model: FlowMatching, flow: Flow) -> Velocity:
-    """v(x, t) in the model's units: of the first round, of the second, or of the data's own law."""
+    """v(x, t) in the model's units: of a first, second or only round, or of the data's own law."""
     if flow == "exact":
         return flow_matching.exact_velocity(truth(model.scale))
     return model.first_velocity if flow == "first round" else model.velocity
