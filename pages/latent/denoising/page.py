@@ -68,13 +68,15 @@ def models(names: tuple[str, ...]):
 def chosen() -> tuple[str, ...]:
     """The reader's choice of each of the three, where there is one."""
     names = {role: ui.trained("latent", lens.fits(role)) for role in lens.MODELS}
-    with stage.rail:
-        return tuple(
-            ui.choice(role, names[role], key=role.lower(), default=first, as_list=True)
-            if len(names[role]) > 1
-            else first
-            for role, first in lens.MODELS.items()
+
+    def one(role: str, key: str) -> str:
+        first = lens.MODELS[role]
+        return (
+            ui.choice(role, names[role], key=key, default=first, as_list=True) if names[role][1:] else first
         )
+
+    with stage.rail:
+        return one("AE", key="ae"), one("DAE", key="dae"), one("VAE", key="vae")
 
 
 def pictured(film, pictures, rows, lines, labels: tuple[str, str], sheet_alt, lines_alt, level=None) -> None:
