@@ -200,3 +200,15 @@ def test_transport_is_the_assignment_of_the_first_examples() -> None:
     for part, other in zip(x.split(8), y.split(8), strict=True):
         metric.update(part, other)
     assert metric.compute().item() == pytest.approx(assignment(x[:30], y[:30])[1].item(), rel=1e-6)
+
+
+def test_transport_of_what_several_processes_have_seen() -> None:
+    """torchmetrics joins their lists to one tensor each; W₁ is that of all points."""
+    metric, x, y = judges.Transport(), normal(12, 2).float(), normal(12, 2, seed=1).float()
+    for part, other in zip(x.split(5), y.split(5), strict=True):
+        metric.update(part, other)
+    alone = metric.compute()
+    joined = judges.Transport()
+    joined.data, joined.samples = x, y  # type: ignore[assignment]
+    joined._update_count = 1
+    torch.testing.assert_close(joined.compute(), alone)

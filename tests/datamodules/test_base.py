@@ -17,6 +17,7 @@ from datamodules.digits import Digits
 from datamodules.signals import Signals
 from modules.base import Mean, Module
 from modules.language.word2vec import SkipGram
+from modules.latent.mixture import GaussianMixture
 
 
 def own(batch: Any) -> list[int]:
@@ -290,3 +291,11 @@ def test_every_number_that_a_datamodule_takes_is_bounded(kind: type, name: str, 
 def test_a_drawn_data_set_has_as_many_numbers_as_fit() -> None:
     with pytest.raises(ValueError, match="num_val is 100000: it must be at least 1 and at most 26,843"):
         Signals(length=10_000, num_val=100_000)
+
+
+def test_counting_takes_one_process() -> None:
+    model = GaussianMixture(event_shape=(2,), components=2)
+    model._trainer = SimpleNamespace(world_size=2)  # type: ignore[assignment]
+    model.setup("validate")
+    with pytest.raises(ValueError, match="Counting is done by one process"):
+        model.setup("fit")

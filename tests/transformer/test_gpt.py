@@ -330,3 +330,13 @@ def test_survives_saving(positions, tmp_path):
     torch.manual_seed(0)
     model = GPT(11, context=8, layers=1, heads=2, width=8, positions=positions)
     contracts.survives_saving(model, lambda m: m(tokens(2, 8)), tmp_path / "gpt")
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_every_block_drops_while_it_is_trained(norm: str) -> None:
+    model = GPT(vocab_size=3, context=4, layers=2, heads=2, width=8, dropout=0.5, norm=norm)
+    x = torch.randn(1, 4, 8, generator=torch.Generator().manual_seed(0))
+    torch.manual_seed(0)
+    for block in model.blocks:
+        assert not torch.equal(block.train()(x, causal=True), block(x, causal=True))
+        assert torch.equal(block.eval()(x, causal=True), block(x, causal=True))
