@@ -1,10 +1,15 @@
 """What a reader types: commas are decimal marks in every box of numbers or points, or they part them."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 from opening import failures, run_page
 
+from datamodules import sheet
 from lab.errors import UserError
 from lab.lenses import tables, typed
+from lab.ui import controls
 from lab.ui.controls import cut
 from pages.autoregressive.chains import lens as chains
 from pages.autoregressive.fvsbn import lens as fvsbn
@@ -106,6 +111,12 @@ def test_decimal_commas_between_colons() -> None:
     assert "decimal" in change.pairs("1,5:2 -1:0,25")[1]
     assert change.pairs("1:2,3:4")[0] == change.pairs("1:2, 3:4")[0] == [(1.0, 2.0), (3.0, 4.0)]
     assert change.pairs("1:2.5,3:4") == ([(1.0, 2.5), (3.0, 4.0)], "")
+
+
+def test_the_server_takes_what_an_upload_offers() -> None:
+    """MiB both: a file that the control lets through and the server refuses fails without a sentence."""
+    settings = tomllib.loads((Path(controls.__file__).parent / ".streamlit" / "config.toml").read_text())
+    assert settings["server"]["maxUploadSize"] >= sheet.MOST_BYTES // 2**20
 
 
 def test_what_is_too_long_is_cut_at_a_line() -> None:
