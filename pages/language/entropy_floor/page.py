@@ -135,7 +135,7 @@ with stage.below:
             str(order): f"On average order {order} costs {bits:.4f} bits, order {best} {reached:.4f}."
             for order, bits in zip(rungs.orders, rungs.expected.tolist(), strict=True)
         },
-        veils=("picture",),
+        veils=("picture", "equation"),
     )
     ui.program(
         f"""
