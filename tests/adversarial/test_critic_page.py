@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 import torch
-from opening import figure, film, open_page
+from opening import figure, film, open_page, page_path
 
 from modules.adversarial.gan import Judge
 from modules.adversarial.transport import assignment
@@ -84,3 +84,20 @@ def test_the_page() -> None:
     _, arrays = figure(page, "surface")
     assert arrays["data.0.z"].shape == (len(learnt()), lens.SIDE, lens.SIDE)
     assert arrays["data.0.z"][-1] == pytest.approx(learnt()[-1].f.numpy(), abs=0.02)
+
+
+def test_the_ninth_scene_says_what_its_picture_has() -> None:
+    """From the blob to the ring f climbs along every ray; that it has eight tops there is not said."""
+    one, side = learnt(cloud=RING)[-1], torch.linspace(-lens.REACH, lens.REACH, lens.SIDE)
+    for angle in torch.linspace(0, 2 * torch.pi, 17)[:-1]:
+        places = [((side - r * angle.cos()).abs().argmin(), (side - r * angle.sin()).abs().argmin())
+                  for r in (0.0, 0.8, 1.4, 2.0)]  # fmt: skip
+        heights = [float(one.f[row, column]) for column, row in places]
+        assert heights == sorted(heights), float(angle)
+    inner = one.f[1:-1, 1:-1]
+    beside = torch.stack([one.f[1 + i : lens.SIDE - 1 + i, 1 + j : lens.SIDE - 1 + j]
+                          for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j])  # fmt: skip
+    tops = int((inner > beside.amax(0)).sum())
+    said = page_path("adversarial/critic").read_text(encoding="utf-8")
+    assert tops == 8 or "tops" not in said
+    assert '"It climbs from the blob to the ring; its value is within a fifth of W₁."' in said

@@ -1,10 +1,12 @@
 """The page "DCGAN": shapes and counts, one number of z turned, the recipe, and what its scenes say."""
 
+import ast
+import re
 from itertools import pairwise
 
 import pytest
 import torch
-from opening import figure, film, open_page, run_page, scenes
+from opening import figure, film, open_page, page_path, run_page, scenes
 from torch import nn
 
 from lab import weights
@@ -176,3 +178,17 @@ def test_nonsense_in_the_link() -> None:
     for link in ({"model": "🦊"}, {"view": "Samples", "model": lens.PRINTED}, {"seed": "nan"},
                  {"view": "Recipe", "switch": "x", "batches": "1e9"}):  # fmt: skip
         assert not run_page("adversarial/dcgan", **link).exception
+
+
+@pytest.mark.parametrize("topic, named", [("dcgan", 4), ("clinic", 9)])
+def test_scenes_that_train_ask_and_do_not_tell_the_end(topic: str, named: int) -> None:
+    """Their lines say what to watch or to count; what comes of it is told below, where it has come."""
+    tree = ast.parse(page_path(f"adversarial/{topic}").read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree)
+             if isinstance(node, ast.Call) and ast.unparse(node.func) == "ui.scene"]  # fmt: skip
+    lines = [ast.literal_eval(call.args[0]) for call in calls][-named:]
+    assert len(lines) == named
+    for line in lines:
+        assert re.search(r"\b(watch|count)\b[^.]*\.$", line), line
+        assert not re.search(r"\b(holds on|falls?|fails?|wins?|loses|nothing|stays|opens\.|never|cannot)\b",
+                             line.replace("whether the heap opens.", "")), line  # fmt: skip

@@ -333,3 +333,18 @@ def test_a_longer_text_goes_on_where_the_shorter_one_ended():
         alone = decoding.sample_trace(model, prompt, 40, two_strategies.STRATEGIES[strategy], seed=5)
         assert torch.equal(alone.result[0, 2:], whole.tokens) and longer.distinct == whole.distinct
     assert not two_strategies.grows("beam of 4")
+
+
+def test_the_page_prints_words_with_spaces_between_them():
+    page = opening.finish(open_page("language/beam_width", trained="bengio-multi30k", most="4"))
+    coder = texts.tokenizer(weights.read_card(experiments.ZOO / "bengio-multi30k"))
+    assert coder.kind == "word"
+    header, _ = opening.figure(page, "A beam")
+    shown = [text for frames in header["texts"].values() for text in frames if isinstance(text, str)]
+    vocabulary, read = set(coder.tokens), 0
+    for text in filter(None, shown):
+        number, *words = text.rstrip("…").split()
+        float(number)
+        assert set(words[:-1]) <= vocabulary, text  # the last may be cut
+        read += len(words) > 1
+    assert read >= 4

@@ -5,7 +5,7 @@ import re
 
 import pytest
 import torch
-from opening import captions, component, film, metrics, open_page, open_warned
+from opening import captions, component, film, metrics, open_page, open_warned, scenes
 
 from lab import experiments, ui, weights
 from lab.lenses import attention as lens
@@ -252,3 +252,18 @@ def test_one_character_is_enough():
     name, _, _ = first_model()
     assert film(open_page("transformer/attention", model=name, text="a"), "query")["count"] == 1
     assert film(open_page("transformer/sampling", model=name, prompt="a"))["count"] == 60
+
+
+def test_attentions_scenes_are_called_after_what_they_open_and_its_check_veils_its_tables():
+    page = open_page("transformer/attention")
+    known = scenes(page)
+    assert [name for name, scene in known.items() if scene.values.get("view") == "Worth"] == [
+        "Worth of heads"
+    ]
+    assert not any("heads on" in name.lower() for name in known)
+    (ask,) = (button for button in page.button if button.label == "Predict first")
+    ask.click().run()
+    (veil,) = (h.proto.body for h in page.get("html") if "blur" in h.proto.body)
+    tables = {column for table in page.dataframe for column in table.value.columns}
+    assert "weight" in tables  # the answer stands in the row of the softmax, below the picture
+    assert ".st-key-below > :not(.st-key-check" in veil and ".st-key-picture" in veil
