@@ -56,8 +56,13 @@ def read_out(u: Tensor, weight: Tensor, start: Tensor, readout: Tensor, chunk: i
     """V_i h_i of all variables: u (B, n, F), weight (n, F, d), start (d,), readout (n, O, d) -> (B, n, O).
 
     Inside a chunk of variables all states come from one product of matrices; from chunk to chunk the
-    state is carried.
+    state is carried, in the precision of the parameters: it is a sum over all variables before.
     """
+    with torch.autocast(u.device.type, enabled=False):
+        return _read_out(u.to(start.dtype), weight, start, readout, chunk)
+
+
+def _read_out(u: Tensor, weight: Tensor, start: Tensor, readout: Tensor, chunk: int) -> Tensor:
     a = start.expand(len(u), -1)  # (B, d), before the chunk
     parts = []
     for inputs, columns, rows in zip(

@@ -239,10 +239,13 @@ class VQVAE(Module):
     @torch.no_grad()
     def follow(self, codes: Tensor, features: Tensor) -> None:
         """Move every code towards the mean of the z_e (B, P, E) that chose it: one step of running means."""
+        features = features.to(self.ema_sums.dtype).flatten(0, 1)
         hot = nn.functional.one_hot(codes.flatten(), self.codes).to(features)  # (B·P, K)
+        with torch.autocast(features.device.type, enabled=False):  # half precision counts to 256
+            sums = hot.T @ features
         keep = cast(float, self.ema)
         self.ema_counts.lerp_(self.over_processes(hot.sum(0)), 1 - keep)
-        self.ema_sums.lerp_(self.over_processes(hot.T @ features.flatten(0, 1)), 1 - keep)
+        self.ema_sums.lerp_(self.over_processes(sums), 1 - keep)
         counts = self.ema_counts[:, None]
         # a code that is never chosen stays where it is: both its numbers die out
         self.book.copy_(torch.where(counts > 1e-5, self.ema_sums / counts.clamp(min=1e-5), self.book))
