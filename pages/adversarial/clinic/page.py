@@ -80,7 +80,8 @@ with stage.picture:
         of=(name, failure, cure, seed), quick=False, show=lambda found: draw(found, len(found) - 1),
         says="The film is there when both games are over.",
     )  # fmt: skip
-    film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Look", seconds=0.2)
+    film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Batch", seconds=0.2,
+                   names=[one.batches for one, _ in looks])  # fmt: skip
     draw(looks, film.at, film)
 with stage.foot:
     film.bar(captions=lens.captions(looks), equations=lens.equations(looks))

@@ -92,7 +92,8 @@ with stage.picture:
         show=lambda found: draw(found, len(found) - 1), says="The film is there when the critic has learnt.",
         soon=[(each, partial(lens.watching, *each)) for each in others if steps <= lens.QUICK],
     )  # fmt: skip
-    film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Look", seconds=0.2)
+    film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Step", seconds=0.2,
+                   names=[one.steps for one in looks])  # fmt: skip
     draw(looks, film.at, film)
 with stage.foot:
     film.bar(captions=lens.captions(looks), equations=lens.equations(looks))

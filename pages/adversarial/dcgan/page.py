@@ -151,7 +151,8 @@ else:
             quick=False, show=lambda so_far: draw(so_far, len(so_far) - 1),
             says="The film is there when both games are over.",
         )  # fmt: skip
-        film = ui.film(len(rounds), key="look", default=len(rounds) - 1, label="Look", seconds=0.25)
+        film = ui.film(len(rounds), key="look", default=len(rounds) - 1, label="Batch", seconds=0.25,
+                       names=[r.batches for r in rounds])  # fmt: skip
         draw(rounds, film.at, film)
     with stage.foot:
         film.bar(captions=recipe.round_captions(rounds, switch), equations=recipe.round_equations(rounds))

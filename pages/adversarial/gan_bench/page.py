@@ -102,7 +102,8 @@ with stage.picture:
         "Play", start, key="play", of=of, quick=quick, show=lambda found: draw(found, len(found) - 1),
         says="The film is there when the game is over.", soon=[game(*each) for each in others if quick],
     )  # fmt: skip
-    film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Look", seconds=0.2)
+    film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Batch", seconds=0.2,
+                   names=[one.batches for one in looks])  # fmt: skip
     draw(looks, film.at, film)
 with stage.foot:
     film.bar(captions=lens.captions(looks), equations=lens.equations(looks, loss))

@@ -125,7 +125,8 @@ else:
             "Grow", lambda: lens.playing(phase, seed), key="grow", of=(phase, seed), quick=False,
             show=lambda so_far: draw(so_far, len(so_far) - 1), says="The film is there when it has grown.",
         )  # fmt: skip
-        film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Look", seconds=0.2)
+        film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Turn", seconds=0.2,
+                       names=[one.turns for one in looks])  # fmt: skip
         draw(looks, film.at, film)
     with stage.foot:
         film.bar(captions=lens.look_captions(looks), equations=lens.look_equations(looks, phase))

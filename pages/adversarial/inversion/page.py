@@ -65,7 +65,8 @@ with stage.picture:
         says="The search, then the tuning, frame by frame.",
     )  # fmt: skip
 steps = search.steps
-film = ui.film(len(steps), key="step", default=len(steps) - 1, label="Frame", seconds=0.2)
+film = ui.film(len(steps), key="step", default=len(steps) - 1, label="Step", seconds=0.2,
+               names=[one.number for one in steps])  # fmt: skip
 made, values = lens.edited(model, space, search, quantity, direction(space, quantity))
 views = lens.views(picture, steps)
 

@@ -57,7 +57,7 @@ ui.ahead(told_of, *((each, hidden, rate, seed) for each in others),
          *((pair, hidden, each, seed) for each in lens.RATES if each != rate),
          (lens.modes(0.9) if laws == "two hills" else lens.hills(4.5), hidden, rate, seed))  # fmt: skip
 last = len(lens.FRAMES) - 1
-film = ui.film(len(lens.FRAMES), key="step", default=last, label="Look", seconds=0.25)
+film = ui.film(len(lens.FRAMES), key="step", default=last, label="Step", seconds=0.25, names=lens.FRAMES)
 
 # --- Picture ------------------------------------------------------------------------------------
 

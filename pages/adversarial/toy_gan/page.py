@@ -56,7 +56,9 @@ ui.ahead(lens.play, *((replace(rules, start=v),) for v in ui.near(start, -3.0, 1
          *((replace(rules, d_steps=v),) for v in ui.near(d_steps, 1, 10, 1)),
          *((replace(rules, g_steps=v),) for v in ui.near(g_steps, 1, 5, 1)),
          *((replace(rules, batch=v),) for v in (2, 10, 100) if v != batch))  # fmt: skip
-film = ui.film(lens.ROUNDS + 1, key="step", default=20, label="Round", seconds=0.06)
+film = ui.film(
+    lens.ROUNDS + 1, key="step", default=20, label="Round", seconds=0.06, names=range(lens.ROUNDS + 1)
+)
 
 # --- Picture ------------------------------------------------------------------------------------
 

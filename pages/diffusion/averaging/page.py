@@ -76,7 +76,8 @@ with stage.picture:
         "Train", partial(lens.training, recipe), key="train", of=recipe, quick=steps == lens.QUICK,
         show=lambda found: draw(found, len(found) - 1), says="The film is there when the training is over.",
     )  # fmt: skip
-    film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Look", seconds=0.25)
+    film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Step", seconds=0.25,
+                   names=[one.step for one in looks])  # fmt: skip
     draw(looks, film.at, film)
 with stage.foot:
     film.bar(captions=lens.captions(looks), equations=lens.equations(looks, recipe))

@@ -59,7 +59,8 @@ found = ran(kind, way, steps, end, seed)
 ui.ahead(ran, *((each, way, steps, end, seed) for each in lens.KINDS if each != kind),
          *((kind, each, steps, end, seed) for each in lens.WAYS if each != way))  # fmt: skip
 count = len(found.times)
-film = ui.film(count, key="step", values=range(count), default=count - 1, label="Frame", seconds=0.12)
+film = ui.film(count, key="step", values=range(count), default=count - 1, label="t =", seconds=0.12,
+               names=[f"{t:.2f}" for t in found.times])  # fmt: skip
 cloud, means = lens.seen(found, made, own)
 fig, moves = figures.plane(cloud, means, lens.TRAILS, lens.reach(made, own), film.at)
 wide, snr = lines(end)

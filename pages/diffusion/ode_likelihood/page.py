@@ -69,7 +69,8 @@ others += [(last, kind, each, probes) for each in lens.TOLERANCES if each != tol
 others += [(last, kind, tolerance, each) for each in ui.near(probes, 0, 64, 4)]
 ui.ahead(found, *((name, a, b, (x1, x2), c, d) for a, b, c, d in others))
 count = len(run.times)
-film = ui.film(count, key="step", values=range(count), default=6, label="Frame", seconds=0.15)
+film = ui.film(count, key="step", values=range(count), default=6, label="t =", seconds=0.15,
+               names=[f"{t:.2f}" for t in run.times])  # fmt: skip
 
 # --- Picture ------------------------------------------------------------------------------------
 

@@ -52,7 +52,9 @@ own = lens.made(kind, T, top, s, zero, bars)
 other_kind = "cosine" if kind == "linear" else "linear"
 other = lens.made(other_kind, T, 0.02, 0.008, False)
 times = lens.times(own)
-film = ui.film(len(times), key="step", values=range(len(times)), default=len(times) // 2, label="Frame")
+film = ui.film(
+    len(times), key="step", values=range(len(times)), default=len(times) // 2, label="t =", names=times
+)
 t = times[film.at]
 names = (kind, other_kind)
 share = [v / T for v in times]

@@ -77,7 +77,8 @@ ui.ahead(ridden, *((name, rows, solver, steps, *each) for each in near),
          *((name, rows, solver, n, time, (h1, h2)) for n in ui.near(steps, 1, 32, 1)))  # fmt: skip
 run = ridden(name, rows, solver, steps, time, (h1, h2))
 truth, cost = priced(name, rows, time, (h1, h2))
-film = ui.film(lens.FRAMES, key="step", values=range(lens.FRAMES), default=14, label="Frame", seconds=0.15)
+film = ui.film(lens.FRAMES, key="step", values=range(lens.FRAMES), default=14, label="t =", seconds=0.15,
+               names=[f"{t:.2f}" for t in run.times.tolist()])  # fmt: skip
 
 # --- Picture ------------------------------------------------------------------------------------
 
