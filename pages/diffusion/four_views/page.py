@@ -130,7 +130,7 @@ with stage.below:
             "divides it."
             for name, g in gains.items()
         },
-        veils=("gains", "numbers"),
+        veils=("gains", "equation", "numbers"),
     )
     shelf = f"drawing.read({ui.ink(drawn)!r}, {{}}, 8) / drawing.LEVELS" if drawn is not None else None
     ui.program(
