@@ -255,7 +255,8 @@ def test_one_name_has_one_meaning_in_every_split() -> None:
         card = weights.read_card(ZOO / name)
         assert set(card["metrics"]) == {"val/nll_given_class", "test/nll", "test/nll_given_class"}
         assert card["best"]["monitor"] == card["config"]["monitor"] == "val/nll_given_class"
-        assert card["best"]["value"] == card["metrics"]["val/nll_given_class"]
+        # measured again later, on another machine
+        assert card["best"]["value"] == pytest.approx(card["metrics"]["val/nll_given_class"], rel=1e-4)
 
 
 # --- Counts, initial loss, floor -----------------------------------------------------------------

@@ -47,7 +47,7 @@ def spent(trained: str, kind: str, T: int, name: str, seed: int, clip: bool) -> 
 
 
 with stage.rail:
-    trained = ui.experiment("Model", family="diffusion", default=MODEL, only=lens.of_digits)
+    trained = ui.experiment("Model", family="diffusion", key="model", default=MODEL, only=lens.of_digits)
     name = ui.choice("Picture", lens.PICTURES, key="image", default="3", as_list=True)
     variance = ui.choice("σ²", lens.kinds_of(ui.load(trained)), key="variance")
     kind = ui.choice("Schedule", lens.KINDS, key="kind")
