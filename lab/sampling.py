@@ -19,6 +19,7 @@ from lab import complaints, files, untrusted, weights
 from lab.errors import UserError
 from lab.experiments import find
 from lab.parser import Parser
+from lab.seeding import seeded
 from modules.base import Sampler
 
 MOST = 10**6  # of any parameter
@@ -71,10 +72,8 @@ def draw(options: Namespace, rest: list[str]) -> None:
         params = sampling_params(model, rest)
         if "generator" in inspect.signature(model.sample).parameters:
             params["generator"] = torch.Generator().manual_seed(options.seed)
-        else:
-            torch.manual_seed(options.seed)
         try:
-            drawn = model.sample(options.n, **params)
+            drawn = seeded(lambda: model.sample(options.n, **params), options.seed)
         except ValueError as error:
             raise UserError(f"{name}: {error}") from None
     if "tokenizer" in card["data"]:

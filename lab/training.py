@@ -39,6 +39,7 @@ from jsonargparse.typing import PositiveInt
 from lightning.pytorch.callbacks import WeightAveraging
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 from lightning.pytorch.plugins.precision import HalfPrecision, MixedPrecision, Precision
+from lightning.pytorch.strategies import ParallelStrategy
 from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
 from datamodules.base import DataModule
@@ -365,6 +366,8 @@ class LabCLI(LightningCLI):
             settings.judge_optimizer(self.model)
         if isinstance(self.model, CountModel) and self.trainer.world_size > 1:
             raise UserError("Counting is done by one process: set --trainer.devices 1.")
+        if isinstance(self.model, CountModel) and isinstance(self.trainer.strategy, ParallelStrategy):
+            raise UserError("Counting has no gradients to share: set --trainer.strategy auto.")
         if config.seeds > 1 and self.trainer.world_size > 1:
             raise UserError("Several seeds need one process each: set --seeds 1 or --trainer.devices 1.")
         if config.seeds > 1 and config.ckpt_path not in (None, "last"):

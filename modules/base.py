@@ -232,10 +232,10 @@ class Module(L.LightningModule):
 
         For training by hand: the hooks that average gradients wait for those of all parameters.
         """
-        if self.trainer.world_size == 1:
+        strategy = self.trainer.strategy
+        if not isinstance(strategy, ParallelStrategy):
             self.manual_backward(loss, inputs=parameters)
             return
-        strategy = cast(ParallelStrategy, self.trainer.strategy)
         with strategy.block_backward_sync():
             self.manual_backward(loss, inputs=parameters)
         found = [p.grad for p in parameters if p.grad is not None]
