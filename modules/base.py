@@ -180,7 +180,7 @@ class Module(L.LightningModule):
             if parts is not None:
                 mine = parts * (weight > 0)
                 weight = float(mine * self.trainer.world_size / self.over_processes(mine))
-            loss = loss + 0 * sum(p.sum() for p in self.idle())
+            loss = loss + 0 * sum(p.sum() for p in self.unused_parameters())
         self.log("train/loss", loss.detach(), on_step=True, on_epoch=False, prog_bar=True)
         return loss * weight if weight != 1 else loss  # 0 · loss: the other processes wait for a gradient
 
@@ -218,16 +218,16 @@ class Module(L.LightningModule):
         total = self.over_processes(torch.stack([values.sum(), values.new_tensor(len(values))]))
         return total[0] / total[1]
 
-    def idle(self) -> Sequence[nn.Parameter]:
+    def unused_parameters(self) -> Sequence[nn.Parameter]:
         """What the loss of this step does not reach: other processes are not to wait for its gradient."""
         return ()
 
     def on_after_backward(self) -> None:
         if self.trainer.world_size > 1:
-            for parameter in self.idle():
+            for parameter in self.unused_parameters():
                 parameter.grad = None  # as one process has it
 
-    def lower(self, loss: Tensor, parameters: Sequence[nn.Parameter]) -> None:
+    def backward_for(self, loss: Tensor, parameters: Sequence[nn.Parameter]) -> None:
         """Put the gradient of `loss` into those parameters alone, of several processes the mean of theirs.
 
         For training by hand: the hooks that average gradients wait for those of all parameters.

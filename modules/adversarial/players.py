@@ -53,7 +53,7 @@ class Players(Module):
         self._weight = weight
         for whose, loss in self.turns(x, **given):
             optimizers[whose].zero_grad()
-            self.lower(self.checked(loss) * weight, players[whose])
+            self.backward_for(self.checked(loss) * weight, players[whose])
             optimizers[whose].step()
             self.log_metric("train", whose[0], loss.detach())
             if whose == "discriminator" or shown is None:

@@ -9,7 +9,7 @@ whole still has a bound: log p(x) ≥ E_q [log p(x|z) − log q(z|x)] + ELBO(z),
 log p(z) last.
 
 Centre and spread are running means of each dimension, so that u has unit variance (Rombach et al. take one
-number for all). On several devices the frozen part has no gradients: `ddp_find_unused_parameters_true`.
+number for all). Of several devices they are those of the whole batch.
 
 Shapes: x (B, *event_shape), z and u (B, K), y (B,) int64.
 References: Rombach et al. 2022, arXiv:2112.10752; Vahdat, Kreis, Kautz 2021, arXiv:2106.05931 (the bound);
@@ -79,7 +79,7 @@ class LatentDDPM(Diffusion):
         """Whether it is the autoencoder that is being trained."""
         return self._trainer is not None and self.current_epoch < self.autoencoder_epochs
 
-    def idle(self) -> list[nn.Parameter]:
+    def unused_parameters(self) -> list[nn.Parameter]:
         return list((self.net if self.compressing else self.autoencoder).parameters())
 
     def step(self, batch: Any, split: Split) -> Tensor:

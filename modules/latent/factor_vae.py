@@ -90,7 +90,7 @@ class FactorVAE(VAE):
         theirs, judge = cast(list, self.optimizers())
         loss = super().training_step(batch, batch_idx)
         theirs.zero_grad()
-        self.lower(loss, self.parameter_groups())
+        self.backward_for(loss, self.parameter_groups())
         theirs.step()
         x, _ = self.unpack(batch.batch if isinstance(batch, Share) else batch)
         with torch.no_grad():
@@ -98,7 +98,9 @@ class FactorVAE(VAE):
             z = reparameterize(mean, log_var, self._noise(mean.shape, None))
         judge.zero_grad()
         weight = batch.weight if isinstance(batch, Share) else 1.0  # of this process among all
-        self.lower(self.discriminator.loss(z, permuted(z)) * weight, list(self.discriminator.parameters()))
+        self.backward_for(
+            self.discriminator.loss(z, permuted(z)) * weight, list(self.discriminator.parameters())
+        )
         judge.step()
         if self.lr_interval == "step":
             self.schedule()
