@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from lab.bench.dashboard import LISTEN
 
@@ -147,6 +147,17 @@ class Visit:
         tab.wait_for_selector("h1")
         self.settle(tab)
         return tab
+
+    def arrive(self, link: str) -> None:
+        """Wait until the address is of this page with this query; the page may have told more of its state
+        there since, such as the place of its film."""
+        page, query = urlsplit(link).path, parse_qs(urlsplit(link).query)
+
+        def there(url: str) -> bool:
+            at = urlsplit(url)
+            return at.path == f"/{page}" and query.items() <= parse_qs(at.query).items()
+
+        self.tab.wait_for_url(there)
 
     def walk(self, path: str) -> Any:
         """Go to another page as the menu does, without loading the dashboard anew, and wait until the work

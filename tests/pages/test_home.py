@@ -148,10 +148,10 @@ def test_every_family_is_seen_at_once_and_opens_to_its_pages(visit: Visit) -> No
     assert visit.parameters() == f"text=speak&open={[*families][-1]}"
     tab.evaluate("window.mark = 'here'")
     tab.locator(".lectern-map .rows a").first.click()  # the second click
-    tab.wait_for_url("**/diffusion-noising")
+    visit.arrive("diffusion-noising")
     visit.settle()
     tab.go_back()
-    tab.wait_for_url("**/?text=speak&open=diffusion")
+    visit.arrive("?text=speak&open=diffusion")
     visit.settle()
     assert tab.locator(".lectern-map .rows li").count() == len(families["diffusion"])
     assert not tab.locator("[data-testid=stAlert]").count()  # the page knows what its link says
@@ -199,7 +199,7 @@ def test_a_tile_leads_on_and_the_course_follows_the_search(visit: Visit) -> None
     tab.keyboard.press("Escape")
     tab.keyboard.press("Escape")
     tab.locator("[class*=st-key-tile-language-truncation] .plot").click()
-    tab.wait_for_url("**/language-truncation?prompt=speak")
+    visit.arrive("language-truncation?prompt=speak")
     visit.settle()
     assert tab.get_by_role("textbox", name="Beginning").input_value() == "speak"
     tab.go_back()

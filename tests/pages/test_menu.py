@@ -246,7 +246,6 @@ def test_the_fields_words_find_their_pages(page_visit: Visit) -> None:
 @pytest.mark.browser
 def test_lectures_are_opened_from_home_menu_and_search_and_say_their_minutes(visit: Visit) -> None:
     read = lecture.read("flow")
-    first = f"**/{read.link(0)}"
     tab = visit.open("?open=lectures")
     rows = tab.locator(".lectern-map .rows a")
     assert rows.count() == len(lecture.names())
@@ -255,7 +254,7 @@ def test_lectures_are_opened_from_home_menu_and_search_and_say_their_minutes(vis
         for name in lecture.names()
     )
     rows.filter(has_text=read.title).click()
-    tab.wait_for_url(first)
+    visit.arrive(read.link(0))
     visit.settle()
     assert tab.locator(".lectern-mark").inner_text() == f"1 / {len(read.entries)}"
     tab = visit.open("language-packing")
@@ -264,14 +263,14 @@ def test_lectures_are_opened_from_home_menu_and_search_and_say_their_minutes(vis
     (talk,) = tab.locator(".lectern-nav .talk").filter(has_text=read.title).all()
     assert f"{read.minutes:g} min" in talk.inner_text()
     talk.click()
-    tab.wait_for_url(first)
+    visit.arrive(read.link(0))
     visit.settle()
     tab = visit.open("language-packing")
     assert read.title in seek(tab, "lecture flows")
     item = tab.locator(".lectern-nav .found li").filter(has_text=read.title)
     assert f"{read.minutes:g} minutes" in item.inner_text()
     item.click()
-    tab.wait_for_url(first)
+    visit.arrive(read.link(0))
     visit.settle()
 
 
@@ -282,13 +281,13 @@ def test_a_pages_foot_leads_to_the_page_before_and_the_next(visit: Visit) -> Non
     before, following = tab.locator(".lectern-ways a").all()
     assert "Blind spot" in before.inner_text() and "Vocabulary size" in following.inner_text()
     following.click()
-    tab.wait_for_url("**/language-vocabularies")
+    visit.arrive("language-vocabularies")
     visit.settle()
     tab.locator(".lectern-ways .prev").click()
-    tab.wait_for_url("**/language-tokenizer-workbench")
+    visit.arrive("language-tokenizer-workbench")
     visit.settle()
     tab.locator(".lectern-ways .prev").click()
-    tab.wait_for_url("**/autoregressive-blind-spot")  # across families
+    visit.arrive("autoregressive-blind-spot")  # across families
     visit.settle()
     assert tab.evaluate("window.mark") == "here"
     assert not visit.open("models").locator(".lectern-ways").count()
@@ -306,13 +305,13 @@ def test_pages_are_searched_and_opened_without_a_reload(visit: Visit) -> None:
     tab.keyboard.press("ArrowDown")
     tab.keyboard.press("ArrowUp")
     tab.keyboard.press("Enter")
-    tab.wait_for_url("**/language-beam-search")
+    visit.arrive("language-beam-search")
     visit.settle()
     assert tab.locator("h1").inner_text() == "Beam search"
     assert not tab.locator(".lectern-nav .panel:visible").count()  # the page is free again
     assert tab.locator(".lectern-nav input").input_value() == "beam"
     tab.go_back()
-    tab.wait_for_url("**/language-truncation?p=0.5")
+    visit.arrive("language-truncation?p=0.5")
     visit.settle()
     assert tab.locator("h1").inner_text() == "Truncation"
     assert tab.get_by_role("slider", name="Top-p").input_value() == "0.5"
@@ -344,7 +343,7 @@ def test_families_fold_and_the_search_stays_from_page_to_page(visit: Visit) -> N
     assert tab.evaluate("document.activeElement.value") == "vaswani 2017"
     tab.keyboard.press("Escape")
     tab.locator("[data-page=train]").click()
-    tab.wait_for_url("**/train")
+    visit.arrive("train")
     visit.settle()
     assert tab.locator(".lectern-nav [aria-current=page]").all_inner_texts() == ["Train"]
 
@@ -358,4 +357,4 @@ def test_a_phone_has_the_menu_behind_one_sign(visit: Visit) -> None:
     assert sign["x"] + sign["width"] <= title["x"] + 1
     tab.get_by_role("button", name="All pages", exact=True).tap()
     tab.locator("[data-page=models]").tap()
-    tab.wait_for_url("**/models")
+    visit.arrive("models")
