@@ -9,9 +9,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from datamodules.digits import Digits
+from datamodules.mnist import MNIST
 from lab.experiments import Experiment
+from lab.lenses import surfaces
 from modules.autoregressive.autoencoder import Autoencoder
 from modules.autoregressive.base import Autoregressive
+from modules.autoregressive.tables import Counts
 from modules.trace import Trace
 
 
@@ -258,18 +261,16 @@ def examples(pixels: int, count: int = 10) -> list[tuple[str, Tensor]]:
     return [(str(d), F.pad(x[first[d], 0], [margin] * 4)) for d in order]
 
 
-MEMBERS = ("MADE", "FVSBN", "NADE", "Untied", "PixelCNN", "GatedPixelCNN")
-
-
 def of_pictures(
     experiment: Experiment, kinds: tuple[str, ...] = ("threshold", "static", "dynamic", "levels")
 ) -> bool:
-    """Whether an experiment trains a member on digits that are binarized, or on their grey levels."""
-    data = experiment.config["data"].get("init_args") or {}
+    """Whether an experiment trains a member on digits that are binarized, or on their grey levels. Members
+    have logits that can be followed back to the pixels: a counted table has no gradient."""
     return (
-        experiment.module.rpartition(".")[2] in MEMBERS
-        and experiment.datamodule.rpartition(".")[2] in ("MNIST", "Digits")
-        and data.get("binarize") in kinds
+        surfaces.is_a(experiment, Autoregressive)
+        and not surfaces.is_a(experiment, Counts)
+        and surfaces.is_a(experiment, MNIST, Digits, part="data")
+        and surfaces.option(experiment, "binarize", "data") in kinds
     )
 
 

@@ -7,12 +7,13 @@ import streamlit as st
 from torch import Tensor
 
 from lab.errors import UserError
+from lab.experiments import Experiment
+from lab.lenses import surfaces
 from lab.lenses import text as texts
 from lab.ui import controls, models
 from lab.ui.page import stop
 from modules.base import NextToken
 
-MODELS = ("modules.transformer.gpt.GPT", "modules.language.bengio.Bengio", "modules.language.ngram.NGram")
 EXAMPLES = {
     "shakespeare": {"Romeo": "ROMEO:\n", "To be": "To be, or not to ", "The": "the "},
     "pydocs": {"Prose": "Return a list of ", "Code": "for i in range("},
@@ -21,9 +22,16 @@ EXAMPLES = {
 }
 
 
+def offers_next_token(entry: Experiment) -> bool:
+    """Whether an experiment trains a model that offers its next token from what came before, and from nothing
+    after it."""
+    kind = surfaces.class_of(entry)
+    return hasattr(kind, "next_log_probs") and surfaces.option(entry, "causal") is not False
+
+
 def language_models() -> list[str]:
-    """Trained models that offer their next token from what came before."""
-    return models.trained(only=lambda e: e.module in MODELS and not e.name.startswith("leaky"))
+    """Trained models that offer their next token."""
+    return models.trained(only=offers_next_token)
 
 
 def language_model(default: str) -> str:

@@ -3,7 +3,7 @@
 import csv
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, wraps
@@ -42,16 +42,22 @@ def experiment(
 
 
 def trained(
-    family: str | None = None, only: Callable[[experiments.Experiment], bool] | None = None
+    family: str | None = None,
+    only: Callable[[experiments.Experiment], bool] | None = None,
+    first: Sequence[str] = (),
 ) -> list[str]:
-    """Names of trained models: the zoo's by experiment, own runs by `experiment/time`."""
+    """Names of trained models: the zoo's by experiment, own runs by `experiment/time`.
+
+    Args:
+        first: those that a page has for examples, in their order; all others follow.
+    """
     names = []
     for name, entry in experiments.catalog().items():
         if family is None or entry.family == family:
             for folder in entry.weight_folders():
                 if only is None or only(entry.trained_in(folder)):
                     names.append(name if folder.parent == experiments.ZOO else f"{name}/{folder.name}")
-    return names
+    return [*(n for n in first if n in names), *(n for n in names if n not in first)]
 
 
 def folder(name: str) -> Path:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lab import experiments
-from lab.ui.language import MODELS
+from lab.ui.language import offers_next_token
 from lab.ui.navigation import PageInfo, lectures, pages, parsed
 from lab.ui.words import WORDS
 
@@ -115,15 +115,20 @@ def models(tree: ast.AST) -> Iterator[str]:
         if called == "ui.experiment":
             families = {k.value.value for k in node.keywords
                         if k.arg == "family" and isinstance(k.value, ast.Constant)}  # fmt: skip
-            yield from (name for name, (family, _) in known.items() if family in families)
+            yield from (name for name, family in known.items() if family in families)
         elif called in ("ui.language_model", "ui.language_models"):
-            yield from (name for name, (_, module) in known.items() if module in MODELS)
+            yield from language_models()
 
 
 @lru_cache(maxsize=1)
-def catalog() -> dict[str, tuple[str, str]]:
-    """Experiment -> family and the model's class; they ship, so they are read once."""
-    return {name: (e.family, e.module) for name, e in experiments.catalog().items()}
+def catalog() -> dict[str, str]:
+    """Experiment -> family; they ship, so they are read once."""
+    return {name: e.family for name, e in experiments.catalog().items()}
+
+
+@lru_cache(maxsize=1)
+def language_models() -> list[str]:
+    return [name for name, e in experiments.catalog().items() if offers_next_token(e)]
 
 
 def references(tree: ast.Module) -> Iterator[str]:

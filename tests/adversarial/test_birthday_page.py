@@ -62,6 +62,13 @@ def test_what_the_scenes_say() -> None:
     assert told("dcgan-mnist")[AT[0.3]].pairs < gan[AT[0.3]].pairs / 4
 
 
+def test_slow_draws_come_in_portions_and_levels_as_ink() -> None:
+    shares, parts = zip(*lens.drawing("nade-greys-digits", 0, 0, 150), strict=True)
+    assert shares == (0.375, 0.75, 1.0) and [len(part) for part in parts] == [150, 300, lens.DRAWS]
+    assert torch.equal(parts[-1][:300], parts[1]) and parts[-1].shape[1:] == (8, 8)
+    assert float(parts[-1].max()) == 1 and set((16 * parts[-1]).unique().tolist()) <= set(range(17))
+
+
 def test_the_page() -> None:
     page = open_page("adversarial/birthday")
     assert film(page, "threshold")["captions"] == lens.captions(told("dcgan-digits"))

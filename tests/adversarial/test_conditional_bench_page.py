@@ -14,7 +14,8 @@ SMALL, LARGE = "infogan-digits", "infogan-mnist"
 
 @cache
 def told(name: str, turned: int = 0) -> list[lens.Frame]:
-    return lens.story(weights.load(name), weights.load(lens.network_of(name)), 8, turned, 0)
+    model = weights.load(name)
+    return lens.story(model, weights.load(lens.network_of(model)), 8, turned, 0)
 
 
 def test_no_share_is_the_plain_class_and_the_whole_the_other() -> None:

@@ -12,9 +12,11 @@ from opening import open_page, run_page
 
 from lab import experiments, weights
 from lab.experiments import Experiment
-from lab.lenses import counts, latent
-from lab.ui import models
+from lab.lenses import counts, drawing, generated, latent
+from lab.ui import language, models
 from modules.latent.vae import VAE, gaussian_log_prob
+from pages.adversarial.conditional_bench import lens as conditional_bench
+from pages.adversarial.judge import lens as judge
 from pages.autoregressive.density import lens as density
 from pages.flow.image_flow import common as glow
 from pages.latent.amortisation import deep
@@ -47,6 +49,32 @@ KINDS = ("cnf", "flowpp", "iresnet", "linear", "maf", "naf", "nice", "planar", "
 MOONS = {f"{kind}-moons" for kind in KINDS}
 EIGHT = {f"{kind}-eight" for kind in ("linear", "maf", "nice", "realnvp", "spline")}
 
+GAMES = {f"{kind}-digits" for kind in ("acgan", "cgan", "dcgan", "infogan", "progressive", "projectiongan")}
+CHAINS = {f"chain{k}{shared}-digits" for k in ("", 2, 3, 8) for shared in ("", "-shared")}
+NETS = {"fvsbn-digits", "gatedpixelcnn-digits", "pixelcnn-digits", "pixelcnn-greys-digits", "nade-digits",
+        "nade-greys-digits", "made-digits", "made-digits-orders", "made32-digits", "made32-direct-digits",
+        "made256-digits", "made256-direct-digits", "made256-8orders-digits", "made256-32orders-digits",
+        "made256-fresh-orders-digits", *(f"{kind}{n}" for kind in ("nade32-digits", "untied-digits")
+                                         for n in ("", 100, 400))}  # fmt: skip
+VAES = {n for n in WEIGHED if n.endswith("digits")} | MADES | {
+    "cvae-digits", "pixelvae-digits", "ladder-digits", "ladder-freebits-digits"}  # fmt: skip
+SMALL = GAMES | CHAINS | NETS | VAES | {
+    "gaussianchain-digits", "neighbours-digits", "rnade-digits", "rnade-digits-k1", "gmm-digits", "fa-digits",
+    "ppca-digits", "glow-digits", "glow-digits-no9", "ddpm-digits", "vlb-digits", "ldm-digits"}  # fmt: skip
+SPOKEN = {"bengio-classes", "bengio-multi30k", "bengio-pydocs", "bengio-shakespeare", "bengio-verbs",
+          "onehot-classes", "gpt-senses", "gpt-pydocs", "gpt-shakespeare"}  # fmt: skip
+SPOKEN |= {f"ngram-{text}" for text in (
+    "classes", "verbs", "multi30k", "pydocs", "shakespeare", "bpe500-pydocs", "bpe500-shakespeare",
+    "bpe2000-shakespeare")}  # fmt: skip
+OF_MNIST = {f"{kind}-mnist" for kind in (
+    "fvsbn", "gatedpixelcnn", "made", "made-masks", "made-onemask", "made-orders", "nade", "nade-greys",
+    "pixelcnn", "pixelcnn-greys4", "pixelcnn-greys16")}  # fmt: skip
+LARGE = OF_MNIST | {n for n in WEIGHED if n.endswith("mnist")}
+LARGE |= {n.replace("digits", "mnist") for n in CHAINS} | {
+    f"{kind}-mnist" for kind in (
+        "gaussianchain", "neighbours", "neighbours12", "rnade", "fa", "ppca", "glow", "dcgan", "infogan",
+        "progressive", "stylegan", "ddpm")}  # fmt: skip
+
 # a page's predicate, and all shipped models that it holds for
 Row = tuple[Callable[[Experiment], bool], set[str]]
 ADMITTED: dict[str, Row] = {
@@ -77,7 +105,17 @@ ADMITTED: dict[str, Row] = {
         density.of_the_plane,
         {"rnade-moons", "rnade-moons-k1", "rnade-moons-k3", "rnade-rings", "rnade-rings-k1", "rnade-sine"},
     ),
+    "autoregressive/inspector": (drawing.of_pictures, NETS | OF_MNIST),
+    "adversarial/conditional_bench": (
+        conditional_bench.fits,
+        GAMES - {"dcgan-digits", "progressive-digits"} | {"infogan-mnist"},
+    ),
+    "adversarial/judge": (judge.fits, SMALL),
+    "adversarial/birthday": (generated.makes_digits, SMALL | LARGE),
+    "language/two_strategies": (language.offers_next_token, SPOKEN),
 }
+# that take models of other families too
+EVERYWHERE = {"adversarial/judge", "adversarial/birthday", "language/two_strategies"}
 
 # the view of a page that has the chooser, and models of every class that the page does not open with
 VIEWS = {"latent/mixture": "Trained", "latent/linear": "Trained", "latent/hidden_markov": "Numbers",
@@ -90,15 +128,17 @@ OPENED += [("prior_posterior", name) for name in ("convvae-digits", "mixture-dig
 OPENED += [("amortisation", "variance-digits"), ("amortisation", "iwae-digits")]
 OPENED += [("attributes", name) for name in ("tcvae-sprites", "factorvae-sprites", "iwae-digits")]
 OPENED += [("mixture", "gmm"), ("linear", "fa"), ("hidden_markov", "hmm"), ("hidden_markov", "hmm-clouds")]
+ELSEWHERE = [("adversarial/judge", n) for n in ("variance-digits", "fvsbn-digits", "progressive-digits")]
+ELSEWHERE += [("adversarial/birthday", n) for n in ("nade-greys-mnist", "stylegan-mnist", "iwae-mnist")]
 FLOWS = ["maf", "hint", "cnf-moons", "iresnet-moons", "flowpp-moons", "planar-moons"]
 
 
 @pytest.mark.parametrize("page", ADMITTED)
 def test_admitted_are_all_that_have_the_surface(page: str) -> None:
     only, names = ADMITTED[page]
-    family = page.partition("/")[0]
+    family = page.partition("/")[0] if page not in EVERYWHERE else None
     known = experiments.catalog().items()
-    assert {n for n, e in known if e.family == family and only(e)} == names
+    assert {n for n, e in known if family in (None, e.family) and only(e) and e.weights} == names
     assert set(models.trained(family, only)) >= names  # with weights, and runs beside them
 
 
@@ -125,7 +165,8 @@ def test_the_surface_says_what_it_is(name: str) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(("room", "name"), [*((f"latent/{r}", n) for r, n in OPENED),
-                                            *(("flow/flow_bench", n) for n in FLOWS)])  # fmt: skip
+                                            *(("flow/flow_bench", n) for n in FLOWS),
+                                            *ELSEWHERE])  # fmt: skip
 def test_they_open(room: str, name: str) -> None:
     open_page(room, model=name, **({"view": VIEWS[room]} if room in VIEWS else {}))
 

@@ -15,17 +15,21 @@ Shapes: pictures (DRAWS, H, W); T thresholds; pairs (P, 2) from the nearest on, 
 References: Arora & Zhang 2017, arXiv:1706.08224; [UDL] §15 notes.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from datamodules.digits import Digits
 from lab import weights
+from lab.experiments import ZOO
+from lab.lenses import generated
 from modules.adversarial.judges import nearest_pairs
 
 REAL, KNOWN = "training digits", "known digits, with repeats"
-GENERATORS = ("dcgan-digits", "acgan-digits", "infogan-digits", "dcgan-mnist", KNOWN, REAL)
+SHELF = ("dcgan-digits", "acgan-digits", "infogan-digits", "dcgan-mnist")
 DRAWS, DEALS = 400, 200
 THRESHOLDS = [round(0.025 * i, 3) for i in range(17)]  # of the median distance
 SHOWN = 8  # pairs
@@ -58,18 +62,29 @@ def training_digits() -> Tensor:
     return data.train_set[torch.arange(len(data.train_set))][0][:, 0]
 
 
-def drawn(name: str, size: int, seed: int) -> Tensor:
-    """DRAWS pictures of a shipped generator, of REAL without repeats, or of KNOWN with repeats among `size`
-    digits."""
-    generator = torch.Generator().manual_seed(seed)
-    if name in (REAL, KNOWN):
+def drawn(source: str | Path, size: int, seed: int, portion: int | None = None) -> Tensor:
+    """DRAWS pictures of a trained generator by its folder or name, of REAL without repeats, or of KNOWN with
+    repeats among `size` digits."""
+    *_, (_, pictures) = drawing(source, size, seed, portion)
+    return pictures
+
+
+def drawing(
+    source: str | Path, size: int, seed: int, portion: int | None = None
+) -> Iterator[tuple[float, Tensor]]:
+    """The same bit by bit where it takes long: the share done, and the pictures as far as they are."""
+    if source in (REAL, KNOWN):
+        generator = torch.Generator().manual_seed(seed)
         digits = training_digits()
         digits = digits[torch.randperm(len(digits), generator=generator)]
-        if name == REAL:
-            return digits[:DRAWS]
-        return digits[torch.randint(min(size, len(digits)), (DRAWS,), generator=generator)]
-    with torch.no_grad():
-        return weights.load(name).sample(DRAWS, generator=generator)[:, 0]  # type: ignore[operator]
+        rows = torch.arange(DRAWS)
+        if source == KNOWN:
+            rows = torch.randint(min(size, len(digits)), (DRAWS,), generator=generator)
+        yield 1.0, digits[rows]
+        return
+    card = weights.read_card(ZOO / source)
+    for share, x in generated.drawn(weights.load(source), DRAWS, seed, portion):
+        yield share, generated.ink(card, x)
 
 
 def probability(support: float) -> Tensor:

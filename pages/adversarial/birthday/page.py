@@ -1,6 +1,7 @@
 """Birthday: look for two that are the same among a few hundred draws, and know how many there are at all."""
 
 from lab import ui
+from lab.lenses import generated
 from modules.adversarial import judges
 from pages.adversarial.birthday import figures, lens
 
@@ -32,25 +33,35 @@ stage.scenes(
 
 
 @ui.cached
-def pictures(name: str, size: int, seed: int):
-    return lens.drawn(name, size, seed)
+def told(name: str, size: int, seed: int, _drawn=None):
+    return lens.story(lens.drawn(source(name), size, seed) if _drawn is None else _drawn)
 
 
-@ui.cached
-def told(name: str, size: int, seed: int):
-    return lens.story(pictures(name, size, seed))
+def source(name: str):
+    """Where the pictures come from."""
+    return name if name in (lens.REAL, lens.KNOWN) else ui.folder(name)
 
 
 # --- Controls -----------------------------------------------------------------------------------
 
-shipped = set(ui.trained(None, lambda entry: entry.name in lens.GENERATORS))
-names = [name for name in lens.GENERATORS if name in (lens.REAL, lens.KNOWN) or name in shipped]
+trained = ui.trained(None, generated.makes_digits, first=lens.SHELF)
+shelf = [name for name in trained if name in lens.SHELF]
+names = [*shelf, lens.KNOWN, lens.REAL, *trained[len(shelf) :]]
 with stage.rail:
     name = ui.choice("Draws of", names, key="model", default="dcgan-digits", as_list=True)
     size = ui.slider("Digits to repeat", 10, 1000, 365, key="size") if name == lens.KNOWN else 0
     support = ui.choice("N of the grey line", list(lens.SUPPORTS), key="support", default=1000, as_list=True)
     seed = ui.number("Seed", 0, 999, 0, key="seed")
-found = told(name, size, seed)
+given, portion = None, None
+if name in trained and generated.slow(ui.recipe(name)):
+    portion = generated.PORTION
+    with stage.picture:
+        given = ui.found(
+            "Draw", lambda: lens.drawing(source(name), size, seed, portion), key="drawing", of=(name, seed),
+            quick=False, says=f"Pairs among {lens.DRAWS} pictures, when they are drawn.",
+        )  # fmt: skip
+found = told(name, size, seed, given)
+spelled = ui.spelled(name) if name in trained else repr(name)
 film = ui.film(len(found), key="threshold", values=lens.THRESHOLDS, default=0.3, label="Threshold",
                seconds=0.5)  # fmt: skip
 now = found[film.at]
@@ -97,9 +108,11 @@ with stage.below:
     )  # fmt: skip
     ui.program(
         f"""
+        from lab import experiments
         from pages.adversarial.birthday import lens
 
-        found = lens.story(lens.drawn({name!r}, {size}, {seed}))[{film.at}]
+        pictures = lens.drawn({spelled}, {size}, {seed}, {portion})
+        found = lens.story(pictures)[{film.at}]
         result = [found.pairs, float(found.measured[99]), float(lens.probability({support})[-1])]
         """,
         shows=[now.pairs, float(now.measured[99]), float(lens.probability(support)[-1])],

@@ -25,14 +25,15 @@ from torch import Tensor
 
 from datamodules.digits import Digits
 from datamodules.mnist import MNIST
-from lab.lenses import strip
+from lab.experiments import Experiment
+from lab.lenses import generated, strip, surfaces
 from lab.lenses.codes import code_of, fitting, slants, table
+from modules.adversarial.conditional import ConditionalGAN
 from modules.adversarial.infogan import InfoGAN
 
-MODELS = {
-    "cgan-digits": "a channel", "projectiongan-digits": "a projection", "acgan-digits": "extra logits",
-    "infogan-digits": "codes, no labels", "infogan-mnist": "codes, no labels",
-}  # fmt: skip
+SHELF = ("cgan-digits", "projectiongan-digits", "acgan-digits", "infogan-digits", "infogan-mnist")
+TOLD = {"channel": "a channel", "projection": "a projection", "auxiliary": "extra logits"}
+NETWORKS = {8: "cnn-digits", 28: "cnn-mnist"}  # that name what is made, by the side of a picture
 CLASSES, COLUMNS = 10, 8
 EACH = {8: 60, 28: 20}  # of a class are named, by the side of a picture
 STOPS = [round(0.1 * i, 1) for i in range(11)]  # of the share m
@@ -62,9 +63,20 @@ class Frame:
         return float(self.table.diagonal().mean())
 
 
-def network_of(name: str) -> str:
+def fits(entry: Experiment) -> bool:
+    """Whether an experiment trains a game with a class for each digit, told or found, and two numbers beside
+    those that are found."""
+    kinds = surfaces.is_a(entry, ConditionalGAN) or (
+        surfaces.is_a(entry, InfoGAN)
+        and surfaces.option(entry, "codes") == CLASSES
+        and surfaces.option(entry, "numbers") >= 2
+    )
+    return kinds and any(generated.makes_digits(entry, side) for side in EACH)
+
+
+def network_of(model: Any) -> str:
     """The network that names what a model makes."""
-    return f"cnn-{name.split('-')[1]}"
+    return NETWORKS[model.event_shape[-1]]
 
 
 def real(side: int) -> tuple[Tensor, Tensor]:
@@ -140,7 +152,8 @@ def numbers_read(model: InfoGAN, count: int = 1000, seed: int = 0) -> Tensor:
     z = model.noise(count, torch.Generator().manual_seed(seed))
     with torch.no_grad():
         x = model.decode(z)[:, 0]
-    return torch.corrcoef(torch.stack([z[:, -2], z[:, -1], slants(x), x.mean((1, 2))]))[:2, 2:]
+    c2, c3 = z[:, model.latent_dim + model.codes :].T[:2]
+    return torch.corrcoef(torch.stack([c2, c3, slants(x), x.mean((1, 2))]))[:2, 2:]
 
 
 def captions(frames: list[Frame], coding: bool, target: int, turned: int) -> list[str]:

@@ -33,7 +33,8 @@ stage.scenes(
 
 @ui.cached
 def told(name: str, target: int, turned: int, seed: int):
-    return lens.story(ui.load(name), ui.load(lens.network_of(name)), target, turned, seed)
+    model = ui.load(name)
+    return lens.story(model, ui.load(lens.network_of(model)), target, turned, seed)
 
 
 @ui.cached
@@ -43,24 +44,25 @@ def read(name: str):
 
 # --- Controls -----------------------------------------------------------------------------------
 
-shipped = set(ui.trained(None, lambda entry: entry.name in lens.MODELS))
+names = ui.trained(None, lens.fits, first=lens.SHELF)
 with stage.rail:
-    name = ui.choice("Model", [m for m in lens.MODELS if m in shipped], key="model", as_list=True)
-    coding = name.startswith("infogan")
+    name = ui.choice("Model", names, key="model", as_list=True)
+    model = ui.load(name)
+    coding = isinstance(model, InfoGAN)
     target, turned = 8, 0
     if coding:
         turned = ["c₂", "c₃"].index(ui.choice("Number", ["c₂", "c₃"], key="number"))
     else:
         target = ui.slider("Mix with class", 0, 9, 8, key="target")
     seed = ui.number("Seed", 0, 999, 0, key="seed")
-    ui.caption(f"D is told by {lens.MODELS[name]}." if not coding else "Codes, no labels.")
-network, each = lens.network_of(name), lens.EACH[ui.load(name).event_shape[-1]]
+    ui.caption("Codes, no labels." if coding else f"D is told by {lens.TOLD[model.condition]}.")
+network, each = lens.network_of(model), lens.EACH[model.event_shape[-1]]
 frames = told(name, target, turned, seed)
 if coding:
     ui.ahead(told, (name, target, 1 - turned, seed))
 else:
     ui.ahead(told, *((name, each, turned, seed) for each in ui.near(target, 0, 9, 1)))
-ui.ahead(told, *((other, target, 0, seed) for other in lens.MODELS if other in shipped and other != name))
+ui.ahead(told, *((other, target, 0, seed) for other in lens.SHELF if other in names and other != name))
 film = ui.film(len(frames), key="turn", default=5 if coding else 0, label="Stop", seconds=0.4)
 now = frames[film.at]
 
@@ -114,10 +116,10 @@ with stage.below:
     )  # fmt: skip
     ui.program(
         f"""
-        from lab import weights
+        from lab import experiments, weights
         from pages.adversarial.conditional_bench import lens
 
-        model, network = weights.load({name!r}), weights.load({network!r})
+        model, network = weights.load({ui.spelled(name)}), weights.load({network!r})
         frame = lens.story(model, network, {target}, {turned}, {seed})[{film.at}]
         result = [frame.obeyed, frame.variety, frame.slant, frame.ink]
         """,

@@ -12,6 +12,7 @@ Shapes: pictures (N, 8, 8) of 0 and 1; features (N, 64).
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import torch
@@ -19,19 +20,17 @@ from torch import Tensor
 
 from datamodules.digits import Digits
 from lab import weights
-from lab.experiments import ZOO
+from lab.experiments import ZOO, Experiment
+from lab.lenses import generated, surfaces
 from modules.adversarial import judges
 from modules.convolution.classifier import Classifier
-from modules.diffusion.learned import Diffusion
 
 REAL = "held-out digits"
-NETWORK = "cnn-digits"
+NETWORK, SIDE = "cnn-digits", 8
 DRAWN = 500  # pictures before the judges
 SHARES = [round(0.1 * i, 1) for i in range(10)]
 CUT = Digits.cut  # ink above it is black
 SHEET = 40  # pictures shown
-SLOW = ("ddpm-digits",)  # takes seconds
-SETTINGS: dict[str, dict[str, Any]] = {"ddpm-digits": {"steps": 20}}  # of `sample`, where not its own
 LEAST = 50  # pictures that can be judged
 MOST = 10  # neighbours that a ball reaches to
 Change = Literal["nothing", "classes missing", "junk", "copies"]
@@ -75,34 +74,31 @@ def accuracy(network: Classifier) -> float:
         return float((network.predict(x).argmax(1) == y).double().mean())
 
 
-def drawn_by(name: str, seed: int) -> Tensor:
-    """DRAWN pictures of a shipped generator, black and white; of REAL the held-out digits."""
-    *_, (_, pictures) = drawing(name, seed)
+def fits(entry: Experiment) -> bool:
+    """Whether an experiment trains a generator of small digits."""
+    return surfaces.is_a(entry, Digits, part="data") and generated.makes_digits(entry, SIDE)
+
+
+def drawn_by(source: str | Path, seed: int) -> Tensor:
+    """DRAWN pictures of a trained generator by its folder or name, black and white; of REAL the held-out
+    digits."""
+    *_, (_, pictures) = drawing(source, seed)
     return pictures
 
 
-def drawing(name: str, seed: int) -> Iterator[tuple[float, Tensor]]:
+def drawing(source: str | Path, seed: int) -> Iterator[tuple[float, Tensor]]:
     """The same hop by hop where there are any: the share done, and the pictures as far as they are."""
-    if name == REAL:
+    if source == REAL:
         yield 1.0, digits("held out")
         return
-    model: Any = weights.load(name).requires_grad_(False)
-    card, settings = weights.read_card(ZOO / name), SETTINGS.get(name, {})
-    generator = torch.Generator().manual_seed(seed)
-    if isinstance(model, Diffusion):  # as it samples
-        y, steps = model.classes(DRAWN, None, 0.0), settings["steps"]
-        walk = model.walk(model.start(DRAWN, generator), y=y, generator=generator, **settings)
-        for done, moment in enumerate(walk):
-            yield done / steps, black_and_white(card, model.outside(moment.x))
-        return
-    with torch.no_grad():
-        yield 1.0, black_and_white(card, model.sample(DRAWN, generator=generator, **settings))
+    card = weights.read_card(ZOO / source)
+    for share, x in generated.drawn(weights.load(source), DRAWN, seed):
+        yield share, black_and_white(card, x)
 
 
 def black_and_white(card: Mapping[str, Any], x: Tensor) -> Tensor:
     """Samples as pictures (N, 8, 8) of 0 and 1, by the form of the digits that the model was trained on."""
-    top = Digits.levels if card["data"].get("binarize") == "levels" else 1
-    return (x.reshape(len(x), 8, 8) > CUT * top).float()
+    return (generated.ink(card, x) > CUT).float()
 
 
 @torch.inference_mode()

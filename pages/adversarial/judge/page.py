@@ -1,6 +1,7 @@
 """Judge: any trained generator of small digits before the same judges, and what each does not see."""
 
 from lab import ui
+from lab.lenses import generated
 from modules.adversarial import judges
 from pages.adversarial.judge import figures, lens, words
 
@@ -9,8 +10,8 @@ REFERENCES = [
     "Kynkäänniemi et al. 2019, arXiv:1904.06991",
     "[UDL] §14.3 (the caption of fig. 14.5 swaps precision and recall)",
 ]
-GENERATORS = (
-    lens.REAL, "made-digits", "pixelcnn-digits", "gatedpixelcnn-digits", "nade-digits", "chain-digits",
+SHELF = (  # which are judged where all are
+    "made-digits", "pixelcnn-digits", "gatedpixelcnn-digits", "nade-digits", "chain-digits",
     "vae-digits", "vae-bits-digits", "vamp-digits", "gmm-digits", "fa-digits", "glow-digits",
     "dcgan-digits", "acgan-digits", "infogan-digits", "ddpm-digits",
 )  # fmt: skip
@@ -35,7 +36,7 @@ stage.scenes(
 
 @ui.cached
 def drawn(name: str, seed: int):
-    return lens.drawn_by(name, seed)
+    return lens.drawn_by(name if name == lens.REAL else ui.folder(name), seed)
 
 
 @ui.cached
@@ -60,18 +61,18 @@ def accuracy() -> float:
 
 # --- Controls -----------------------------------------------------------------------------------
 
-shipped = set(ui.trained(None, lambda entry: entry.name in GENERATORS))
-names = tuple(name for name in GENERATORS if name == lens.REAL or name in shipped)
+trained = ui.trained(None, lens.fits, first=SHELF)
+names = (lens.REAL, *(name for name in trained if name in SHELF))
 with stage.rail:
-    name = ui.choice("Generator", names, key="model", as_list=True)
+    name = ui.choice("Generator", [lens.REAL, *trained], key="model", as_list=True)
     change = ui.choice("Spoil it by", lens.CHANGES, key="change", as_list=True)
     k = ui.slider("k-th neighbour", 1, lens.MOST, 3, key="k")
     seed = ui.number("Seed", 0, 999, 0, key="seed")
 given = None
-if name in lens.SLOW:
+if name != lens.REAL and generated.slow(ui.recipe(name)):
     with stage.picture:
         given = ui.found(
-            "Draw", lambda: lens.drawing(name, seed), key="drawing", of=(name, seed), quick=False,
+            "Draw", lambda: lens.drawing(ui.folder(name), seed), key="drawing", of=(name, seed), quick=False,
             says="Forty of five hundred digits, when they are drawn.",
         )  # fmt: skip
 told = told_of(name, change, seed, given)
@@ -153,11 +154,11 @@ with stage.below:
     )
     ui.program(
         f"""
-        from lab import weights
+        from lab import experiments, weights
         from pages.adversarial.judge import lens
 
         network = weights.load({lens.NETWORK!r})
-        pictures = lens.drawn_by({name!r}, {seed})
+        pictures = lens.drawn_by({repr(name) if name == lens.REAL else ui.spelled(name)}, {seed})
         pictures = lens.changed(network, pictures, {change!r}, {film.value!r}, {seed})
         said = lens.judge(network, lens.digits("train"), pictures, {k})
         result = [said.precision, said.recall, said.frechet, said.score]

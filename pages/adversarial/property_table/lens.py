@@ -17,6 +17,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from lab import weights
+from lab.lenses import generated
 from lab.seeding import seeded
 from modules.diffusion.inversion import slerp
 from modules.diffusion.learned import Diffusion
@@ -66,9 +67,10 @@ class Measured:
     likelihood: str
 
 
-def measure(model: Any, verdict: Verdict, **settings: Any) -> Measured:
-    """All six, but what only rendered pictures with known causes can tell; `settings` are of `sample`."""
-    return Measured(work(model, **settings), verdict.precision, verdict.recall, jump(model), told(model))
+def measure(model: Any, verdict: Verdict) -> Measured:
+    """All six, but what only rendered pictures with known causes can tell."""
+    cost = work(model, **generated.settings(model))
+    return Measured(cost, verdict.precision, verdict.recall, jump(model), told(model))
 
 
 def measuring(models: Mapping[str, Any]) -> Iterator[tuple[float, tuple[Verdict, list[Measured]]]]:
@@ -81,7 +83,7 @@ def measuring(models: Mapping[str, Any]) -> Iterator[tuple[float, tuple[Verdict,
 
     floor, found = verdict(judge.REAL), list[Measured]()
     for name, model in models.items():
-        found = [*found, measure(model, verdict(name), **judge.SETTINGS.get(name, {}))]
+        found = [*found, measure(model, verdict(name))]
         yield len(found) / len(models), (floor, found)
 
 

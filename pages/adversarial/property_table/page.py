@@ -96,7 +96,7 @@ with stage.below:
         name = {lens.MODELS[family]!r}
         network = weights.load(judge.NETWORK)
         verdict = judge.judge(network, judge.digits("train"), judge.drawn_by(name, 0), 3)
-        found = lens.measure(weights.load(name), verdict, **judge.SETTINGS.get(name, {{}}))
+        found = lens.measure(weights.load(name), verdict)
         result = [found.work, found.precision, found.recall]
         """,
         shows=[measured[row].work, measured[row].precision, measured[row].recall],

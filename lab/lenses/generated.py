@@ -1,0 +1,81 @@
+"""Pictures of digits that trained generators make, of any class: which there are, and their draws.
+
+Shapes: pictures (N, H, W); samples in the model's own form, (N, n) or (N, 1, H, W).
+"""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from datamodules.digits import Digits
+from datamodules.mnist import MNIST
+from lab.experiments import Experiment
+from lab.lenses import drawing, surfaces
+from modules.autoregressive.base import Autoregressive
+from modules.diffusion.learned import Diffusion
+
+HOPS = 20  # of a diffusion model
+PORTION = 40  # pictures that are drawn at once where that takes longer
+
+
+def makes_digits(entry: Experiment, side: int | None = None) -> bool:
+    """Whether an experiment trains a model that draws pictures of digits with a generator of its own.
+
+    Args:
+        side: pixels a side of them; None admits all sizes.
+    """
+    sample = getattr(surfaces.class_of(entry), "sample", None)
+    return (
+        surfaces.is_a(entry, Digits, MNIST, part="data")
+        and sample is not None
+        and "generator" in inspect.signature(sample).parameters
+        and (side is None or side_of(entry) == side)
+    )
+
+
+def side_of(entry: Experiment) -> int:
+    """Pixels a side of the pictures in an experiment's data."""
+    size, padding = (surfaces.option(entry, name, "data") for name in ("image_size", "padding"))
+    return int(size) + 2 * int(padding or 0)
+
+
+def slow(entry: Experiment) -> bool:
+    """Whether a few hundred draws take seconds: hops of a network, or more than 64 pixels one by one."""
+    return surfaces.is_a(entry, Diffusion) or (surfaces.is_a(entry, Autoregressive) and side_of(entry) > 8)
+
+
+def settings(model: Any) -> dict[str, Any]:
+    """Of `sample`, where not its own."""
+    return {"steps": min(HOPS, model.schedule.T)} if isinstance(model, Diffusion) else {}
+
+
+@torch.no_grad()
+def drawn(model: Any, count: int, seed: int, portion: int | None = None) -> Iterator[tuple[float, Tensor]]:
+    """`count` samples of a model: the share done, and all as far as they are.
+
+    A diffusion model makes all of them hop by hop. Others draw `portion` at a time; without, all at once.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    known = settings(model)
+    if isinstance(model, Diffusion):  # as it samples
+        walk = model.walk(model.start(count, generator), y=model.classes(count, None, 0.0),
+                          generator=generator, **known)  # fmt: skip
+        for done, moment in enumerate(walk):
+            yield done / known["steps"], model.outside(moment.x)
+        return
+    parts: list[Tensor] = []
+    for start in range(0, count, portion or count):
+        parts.append(model.sample(min(portion or count, count - start), generator=generator))
+        yield min(1.0, (start + len(parts[-1])) / count), torch.cat(parts)
+
+
+def ink(card: Mapping[str, Any], x: Tensor) -> Tensor:
+    """Samples as pictures whose white is 1, by the form of the digits that the model was trained on."""
+    data, top = card["data"], 1
+    if data.get("binarize") == "levels":
+        own = MNIST.levels if data.get("name") == "MNIST" else Digits.levels
+        top = data.get("num_categories", own + 1) - 1
+    return drawing.squares(x) / top
