@@ -108,7 +108,12 @@ class Module(L.LightningModule):
         optimizer: takes the parameters, returns the optimizer.
         lr_scheduler: takes the optimizer, returns the scheduler; None keeps the rate.
         lr_interval: step the scheduler every "epoch" or every "step".
-        metrics: torchmetrics by name; "nll" becomes `train/nll`, `val/nll`, `test/nll`.
+        metrics: torchmetrics by name, "nll" for `train/nll`, `val/nll`, `test/nll`; of a class that says
+            itself what it measures, they take the place of its own.
+        _measures: what the class says itself that it measures; no option, as its name says.
+
+    Raises:
+        ValueError: a metric is given for what the class does not measure.
     """
 
     FIXED: ClassVar[tuple[str, ...]] = ()  # arguments of a base class that this one sets itself
@@ -121,15 +126,23 @@ class Module(L.LightningModule):
         lr_scheduler: LRSchedulerCallable | None = None,
         lr_interval: Literal["epoch", "step"] = "epoch",
         metrics: Mapping[str, Metric] | None = None,
+        _measures: Mapping[str, Metric] | None = None,
     ) -> None:
         super().__init__()
-        self.save_hyperparameters(ignore=["optimizer", "lr_scheduler", "lr_interval", "metrics"])
+        self.save_hyperparameters(ignore=["optimizer", "lr_scheduler", "lr_interval", "metrics", "_measures"])
         for name in self.hparams.keys() - self.argument_names():
             del self.hparams[name]  # bookkeeping of the command line
         self.optimizer = optimizer
         self.lr_scheduler = lr_scheduler
         self.lr_interval = lr_interval
-        metrics = metrics if metrics is not None else {"nll": Mean()}
+        if _measures is None:
+            _measures = metrics if metrics is not None else {"nll": Mean()}
+        for name in metrics or {}:
+            if name not in _measures:
+                raise ValueError(
+                    f"metrics has {name!r}: {type(self).__name__} measures {', '.join(_measures)}."
+                )
+        metrics = {**_measures, **(metrics or {})}
         # torchmetrics reduce over devices by themselves, so the numbers are right on any number of them
         self.meters = nn.ModuleDict(
             {f"{split}_{name}": metric.clone() for split in SPLITS for name, metric in metrics.items()}
@@ -153,7 +166,13 @@ class Module(L.LightningModule):
         raise NotImplementedError
 
     def log_metric(self, split: Split, name: str, *values: Any) -> None:
-        """Update the metric `name` with `values` and log it as `<split>/<name>` per epoch."""
+        """Update the metric `name` with `values` and log it as `<split>/<name>` per epoch.
+
+        Raises:
+            ValueError: of the metrics that the model was given, none has that name.
+        """
+        if f"{split}_{name}" not in self.meters:
+            raise ValueError(f"{type(self).__name__} measures {name}: give one of that name in metrics.")
         metric = cast(Metric, self.meters[f"{split}_{name}"])
         whole = not any(isinstance(v, Tensor) and v.ndim for v in values)  # one number for a batch
         if isinstance(metric, Mean) and whole:

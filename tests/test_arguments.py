@@ -1,7 +1,6 @@
 """Nothing accepted is ignored: every argument of every class changes what its row says."""
 
 import functools
-import inspect
 from functools import partial
 from typing import Any
 
@@ -12,9 +11,9 @@ from arguments import ARGUMENTS, SIZES, Other
 from members import MEMBERS, found, make
 from torch import Tensor
 from torch.optim.lr_scheduler import StepLR
-from torchmetrics import MaxMetric
+from torchmetrics import Metric
 
-from modules.base import CountModel, Module, Sampler
+from modules.base import SPLITS, CountModel, Sampler
 
 PAIRS = [(name, argument) for name in sorted(MEMBERS) for argument in sorted(found(name).argument_names())]
 
@@ -160,20 +159,39 @@ def test_optimizer_and_schedule_are_those_that_were_given(name: str) -> None:
             assert rate == pytest.approx(0.01 * 0.1**steps), f"{interval}: {rate}"
 
 
+class Seen(Metric):
+    """How often it was told of anything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.add_state("times", torch.tensor(0.0), dist_reduce_fx="sum")
+
+    def update(self, *values: Any) -> None:
+        self.times += 1
+
+    def compute(self) -> Tensor:
+        return self.times
+
+
 @pytest.mark.parametrize("name", sorted(MEMBERS), ids=lambda name: name.rpartition(".")[2])
 def test_metrics_that_are_given_are_reported(name: str) -> None:
-    """A class that says itself what it measures takes none; else those that are given take the place."""
-    cls = found(name)
-    taken = [set(inspect.signature(c.__init__).parameters) for c in cls.__mro__ if issubclass(c, Module)]
-    own = make(name).metric_names("val")
-    try:
-        model = make(name, metrics={n.removeprefix("val/"): MaxMetric() for n in own})
-    except TypeError as error:
-        assert "metrics" in str(error) and any({"training", "model", "game"} & names for names in taken)
-        return
+    """Each in place of the class's own of that name; of what the class does not measure, none is taken."""
+    plain = make(name)
+    own = [metric.removeprefix("val/") for metric in plain.metric_names("val")]
+    for given in ([own[0]], own):
+        model = make(name, metrics={metric: Seen() for metric in given})
+        assert model.metric_names("val") == plain.metric_names("val")
+        assert {n for n, meter in model.meters.items() if isinstance(meter, Seen)} == {
+            f"{split}_{metric}" for split in SPLITS for metric in given
+        }
     contracts.fitted(model, MEMBERS[name][0].batch)
-    assert all(isinstance(meter, MaxMetric) for meter in model.meters.values())
-    assert set(own) <= set(model.trainer.callback_metrics)
+    measured = dict(model.trainer.callback_metrics)
+    trainer = contracts.trainer()
+    trainer.test(model, contracts.loader(MEMBERS[name][0].batch), verbose=False)
+    measured = {k: v for k, v in {**measured, **trainer.callback_metrics}.items() if k != "train/loss"}
+    assert {k.partition("/")[2] for k in measured} == set(own) and min(measured.values()) >= 1
+    with pytest.raises(ValueError, match=r" measures .*[.]$"):
+        contracts.fitted(make(name, metrics={"none": Seen()}), MEMBERS[name][0].batch)
 
 
 def plain_buffers(model: Any) -> dict[str, Any]:

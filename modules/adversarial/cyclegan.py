@@ -127,7 +127,7 @@ class CycleGAN(Players):
         if min(small_side(image_shape, 2)) < 2:  # a mirror needs a second row
             raise ValueError(f"image_shape is {list(image_shape)}: the sides must be at least 8.")
         super().__init__(
-            metrics={name: Mean() for name in ("d", "g", "cycle", "l1_there", "l1_back")}, **training
+            _measures={name: Mean() for name in ("d", "g", "cycle", "l1_there", "l1_back")}, **training
         )
         self.cycle, self.content, self.content_weight = cycle, content, content_weight
         self.discriminator_rate, self.game = discriminator_rate, LeastSquares()

@@ -74,7 +74,7 @@ class Game(Players):
         if loss not in LOSSES:
             raise ValueError(f"loss is {loss!r}: choose one of {', '.join(LOSSES)}.")
         metrics = {name: Mean() for name in self.MEASURES} | judges_of(event_shape, modes, mode_sd)
-        super().__init__(metrics=metrics, **training)
+        super().__init__(_measures=metrics, **training)
         self.event_shape, self.latent_dim, self.uniform = tuple(event_shape), latent_dim, prior == "uniform"
         try:
             self.game = LOSSES[loss](**(loss_settings or {}))

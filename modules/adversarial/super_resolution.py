@@ -127,7 +127,7 @@ class SuperResolution(Players):
         small_side(image_shape, doublings)
         small_side(image_shape, len(judge))
         names = ("p", "c", "d", "g", "psnr", "psnr_plain", "psnr_bicubic", "energy", "energy_plain", "acc")
-        super().__init__(metrics={name: Mean() for name in names}, **training)
+        super().__init__(_measures={name: Mean() for name in names}, **training)
         self.factor, self.warmup, self.game = factor, warmup, NonSaturating()
         self.pixels, self.perceptual, self.adversarial = pixels, perceptual, adversarial
         self.discriminator_rate = discriminator_rate

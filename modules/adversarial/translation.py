@@ -136,7 +136,7 @@ class Pix2Pix(Players):
         if loss not in LOSSES:
             raise ValueError(f"loss is {loss!r}: choose one of {', '.join(LOSSES)}.")
         super().__init__(
-            metrics={name: Mean() for name in ("d", "g", "l1", "energy", "energy_gap")}, **training
+            _measures={name: Mean() for name in ("d", "g", "l1", "energy", "energy_gap")}, **training
         )
         self.image_shape, self.noise, self.paired, self.smallest = tuple(image_shape), noise, paired, side
         self.game, self.content, self.adversarial = LOSSES[loss](), content, adversarial

@@ -37,7 +37,7 @@ class Autoencoder(Module):
     """
 
     def __init__(self, event_shape: Sequence[int] = (784,), hidden: int = 500, **training: Any) -> None:
-        super().__init__(metrics={"bce": Mean()}, **training)
+        super().__init__(_measures={"bce": Mean()}, **training)
         require(1, event_shape=event_shape, hidden=hidden)
         self.event_shape, self.hidden = tuple(event_shape), hidden
         self.n = math.prod(self.event_shape)

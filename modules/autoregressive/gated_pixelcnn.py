@@ -114,7 +114,7 @@ class GatedPixelCNN(PixelModel):
         **training: Any,
     ) -> None:
         metrics = {"nll": Mean()} | ({"nll_given_class": Mean()} if conditional else {})
-        super().__init__(image_shape, num_categories, metrics=metrics, **training)
+        super().__init__(image_shape, num_categories, _measures=metrics, **training)
         require(1, num_classes=num_classes if conditional else 1)
         check_sizes(self.colours, channels, layers, (kernel, first_kernel))
         self.num_classes = num_classes if conditional else 0

@@ -51,7 +51,7 @@ class Classifier(Module):
     def __init__(self, num_classes: int = 10, **training: Any) -> None:
         require(1, num_classes=num_classes)
         accuracy = MulticlassAccuracy(num_classes, average="micro", validate_args=False)
-        super().__init__(metrics={"nll": Mean(), "acc": accuracy}, **training)
+        super().__init__(_measures={"nll": Mean(), "acc": accuracy}, **training)
 
     def set_layers(self, *layers: nn.Module) -> None:
         """Keep the layers in order and initialise them."""

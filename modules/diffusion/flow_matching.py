@@ -124,7 +124,7 @@ class FlowMatching(Module):
         pairs: int = 50_000,
         **training: Any,
     ) -> None:
-        super().__init__(metrics={"mse": Mean()}, **training)
+        super().__init__(_measures={"mse": Mean()}, **training)
         require(1, event_shape=event_shape, pairs=pairs, reflow_epoch=reflow_epoch or 1)
         require(1e-9, scale=scale)
         if len(event_shape) != 1:

@@ -82,7 +82,7 @@ class Diffusion(Module):
         **training: Any,
     ) -> None:
         names = ["mse", "elbo", *(["bpd"] if levels else [])]
-        super().__init__(metrics={name: Mean() for name in names}, **training)
+        super().__init__(_measures={name: Mean() for name in names}, **training)
         require(1, event_shape=event_shape, num_classes=num_classes or 1)
         require(1, bound_draws=bound_draws or 1, test_draws=test_draws or 1)
         require(2, noise_steps=noise_steps, levels=levels or 2)

@@ -91,7 +91,7 @@ class ScoreModel(Module):
         last: float = 0.1,
         **training: Any,
     ) -> None:
-        super().__init__(metrics={"mse": Mean()}, **training)
+        super().__init__(_measures={"mse": Mean()}, **training)
         require(1, event_shape=event_shape)
         require(2, levels=levels)
         require(1e-6, last=last)

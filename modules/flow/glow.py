@@ -100,7 +100,7 @@ class Glow(Flow):
     ) -> None:
         names = ("nll", "bpd", "iw_bpd", "iw_samples")
         super().__init__(
-            image_shape, conditional, num_classes, metrics={name: Mean() for name in names}, **training
+            image_shape, conditional, num_classes, _measures={name: Mean() for name in names}, **training
         )
         if dequantize not in ("uniform", "variational"):
             raise ValueError(f"dequantize is {dequantize!r}: choose uniform or variational.")

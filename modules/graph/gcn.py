@@ -208,7 +208,7 @@ class GCN(Module):
                 f"propagation is {propagation!r}: choose one of {', '.join(get_args(Propagation))}."
             )
         accuracy = MulticlassAccuracy(num_classes, average="micro", validate_args=False)
-        super().__init__(metrics={"nll": Mean(), "acc": accuracy}, **training)
+        super().__init__(_measures={"nll": Mean(), "acc": accuracy}, **training)
         widths = [num_features, *hidden, num_classes]
         self.layers = nn.ModuleList(GraphConvolution(d, d_out, propagation) for d, d_out in pairwise(widths))
         self.propagation, self.dropout, self.weight_decay = propagation, dropout, weight_decay

@@ -72,7 +72,7 @@ class CountSVD(CountModel):
     def __init__(
         self, vocab_size: int, dim: int = 64, weighting: str = "ppmi", power: float = 0.5, **training: Any
     ) -> None:
-        super().__init__(metrics={"error": RelativeError()}, **training)
+        super().__init__(_measures={"error": RelativeError()}, **training)
         require(0, power=power)
         if not 1 <= dim <= vocab_size:
             raise ValueError(f"dim is {dim}: it must be from 1 to the {vocab_size} words.")

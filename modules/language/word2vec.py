@@ -82,7 +82,7 @@ class Word2Vec(Module):
         noise_power: float = 0.75,
         **training: Any,
     ) -> None:
-        super().__init__(metrics={"nll": PairMean()}, **training)
+        super().__init__(_measures={"nll": PairMean()}, **training)
         if loss not in ("softmax", "negative"):
             raise ValueError(f"loss is {loss!r}: choose softmax or negative.")
         require(1, vocab_size=vocab_size, dim=dim, negatives=negatives)

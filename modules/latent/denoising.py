@@ -65,7 +65,7 @@ class DenoisingAutoencoder(Module):
         damage: float = 0.3,
         **training: Any,
     ) -> None:
-        super().__init__(metrics={"rec": Mean()}, **training)
+        super().__init__(_measures={"rec": Mean()}, **training)
         if activation not in ACTIVATIONS:
             raise ValueError(f"activation is {activation!r}: choose one of {', '.join(ACTIVATIONS)}.")
         if decoder not in ("bernoulli", "gaussian") or kind not in ("mask", "flip", "noise"):

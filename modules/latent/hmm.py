@@ -85,7 +85,7 @@ class HMM(EMDensity):
         trial_steps: int = 10,
         **training: Any,
     ) -> None:
-        super().__init__(restarts, trial_steps, metrics={"nll": Mean(), "rate": Mean()}, **training)
+        super().__init__(restarts, trial_steps, _measures={"nll": Mean(), "rate": Mean()}, **training)
         if emission not in get_args(Shows):
             raise ValueError(f"emission is {emission!r}: it must be one of {', '.join(get_args(Shows))}.")
         require(1, states=states, length=length)

@@ -70,7 +70,7 @@ class KMeans(EMModel):
         trial_steps: int = 10,
         **training: Any,
     ) -> None:
-        super().__init__(restarts, trial_steps, metrics={"mse": Mean()}, **training)
+        super().__init__(restarts, trial_steps, _measures={"mse": Mean()}, **training)
         require(1, event_shape=event_shape, components=components)
         self.event_shape, self.components = tuple(event_shape), components
         self.register_buffer(

@@ -57,7 +57,7 @@ class PCA(EMModel):
     variances: Tensor
 
     def __init__(self, event_shape: Sequence[int] = (3,), factors: int = 1, **training: Any) -> None:
-        super().__init__(metrics={"mse": Mean()}, **training)
+        super().__init__(_measures={"mse": Mean()}, **training)
         require(1, event_shape=event_shape, factors=factors)
         if (self.restarts, self.trial_steps) != (1, 10):
             raise ValueError("One closed form fits it: leave restarts and trial_steps out.")

@@ -190,7 +190,7 @@ class VAE(Module):
     ) -> None:
         require(1, latent_dim=latent_dim)
         metrics: dict[str, Metric] = {name: Mean() for name in self.MEASURES}
-        super().__init__(metrics=metrics | {"active": ActiveUnits(latent_dim)}, **training)
+        super().__init__(_measures=metrics | {"active": ActiveUnits(latent_dim)}, **training)
         if activation not in ACTIVATIONS:
             raise ValueError(f"activation is {activation!r}: choose one of {', '.join(ACTIVATIONS)}.")
         if decoder not in ("bernoulli", "gaussian"):

@@ -100,7 +100,7 @@ class VQVAE(Module):
         names = ("elbo", "uniform", "rec", "iwae", "iwae_samples")
         metrics: dict[str, Metric] = {name: Mean() for name in names}
         require(2, codes=codes)
-        super().__init__(metrics=metrics | {"perplexity": CodeUsage(codes)}, **training)
+        super().__init__(_measures=metrics | {"perplexity": CodeUsage(codes)}, **training)
         if activation not in ACTIVATIONS:
             raise ValueError(f"activation is {activation!r}: choose one of {', '.join(ACTIVATIONS)}.")
         require(1, channels=channels, code_dim=code_dim, prior_hidden=prior_hidden)
