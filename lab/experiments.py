@@ -136,8 +136,15 @@ def shared_yaml(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise UserError(f"There is no file {path}: check the path.") from None
     except (OSError, ValueError) as error:
-        raise UserError(f"{path} cannot be read as YAML: {error}.") from None
+        raise UserError(f"{path} cannot be read as YAML: {reason(error)}.") from None
     return _yaml(path, stamp.st_mtime_ns, stamp.st_size)
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Why a file cannot be read, without the words of Python."""
+    if isinstance(error, OSError):
+        return str(error.strerror)
+    return "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
 
 
 @lru_cache(maxsize=512)
@@ -147,7 +154,7 @@ def _yaml(path: Path, stamp: int, size: int) -> dict[str, Any]:
         untrusted.judge_yaml(text, path)
         config = yaml.safe_load(text)
     except (OSError, ValueError) as error:  # a folder, no UTF-8, a number that is none
-        raise UserError(f"{path} cannot be read as YAML: {error}.") from None
+        raise UserError(f"{path} cannot be read as YAML: {reason(error)}.") from None
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f" in line {where.line + 1}" if where else ""

@@ -8,6 +8,7 @@ import hashlib
 import mmap
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from lab.errors import UserError
@@ -40,7 +41,8 @@ def write(path: Path, *parts: bytes | memoryview, older: Path | None = None) -> 
         os.replace(part, path)
         sync(path.parent)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing could be begun there is nothing to take away
+            part.unlink()
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         why = "the disk is full: free some space" if full else f"{error.strerror}: choose another folder"
         raise UserError(f"Cannot save {path}: {why} and save again.") from error

@@ -7,6 +7,7 @@ stands what neither of them knows.
 import inspect
 import math
 import os
+import re
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -183,6 +184,10 @@ def judge(config: Any) -> None:
             raise UserError(
                 f"--trainer.{name} is {value}: train at least 1, or -1 for no bound of this kind."
             )
+    if isinstance(trainer.max_time, str) and not re.fullmatch(r"\d+:\d\d:\d\d:\d\d", trainer.max_time):
+        raise UserError(
+            f"--trainer.max_time is {trainer.max_time:.60}: write it as 00:01:30:00, the days first."
+        )
     if trainer.max_epochs == -1 and trainer.max_steps == -1 and trainer.max_time is None:
         raise UserError(
             "--trainer.max_epochs is -1, which never ends: set --trainer.max_steps or max_time too."

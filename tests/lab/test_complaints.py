@@ -14,7 +14,7 @@ from tests.lab.conftest import SMALL, complaint
 
 PARSERS_WORDS = (
     "Parser key", "class_path '", "Expected a", "<class", "typing.", "compute_fn", "NoneType", "Union",
-    "Subtypes", "Traceback", "Got value", "Given value",
+    "Subtypes", "Traceback", "Got value", "Given value", "Errno", "codec",
 )  # fmt: skip
 FILES = {
     "six.csv": "a,b\n" + "1,2\n3,1\n" * 3,
@@ -49,6 +49,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("fit ngram-pydocs --data.corpus ~nosuchuser/x", "home directory."),
         ("fit ngram-pydocs --data.corpus no/such.txt", "path of a text file"),
         ("fit gpt-verbs-nosuch", "no experiment"),
+        ("fit made-digits --trainer.max_time [1,2]", "write it as 00:01:30:00, the days first."),
+        ("fit made-digits --config=", ". cannot be read as YAML: Is a directory."),
+        ("fit made-digits --config bytes.txt", "bytes.txt cannot be read as YAML: it is not UTF-8 text."),
         ("fit made-digits --trainer.callbacks EarlyStopping --trainer.callbacks.monitor=val/x", "'val/x'"),
         ("fit made-digits --trainer.callbacks ModelCheckpoint --trainer.callbacks.monitor=x", "'x'"),
         ("fit made-digits --data.binarize=none", "binarize the data"),
@@ -73,6 +76,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("fit made-digits --mode up", "mode is up: it must be min or max"),
         ("fit made-digits --preset " + "a" * 300, "no preset"),
         ("sample made-digits -n x", "x' is no whole number"),
+        ("sample maf-moons --out six.csv/x.csv", "Cannot save six.csv/x.csv: "),
         ("sample made-digits --data.path x", "no option --data.path"),
         ("sample made-digits --temperature x", "temperature is x: it must be a number"),
         ("size hmm --path series.csv --length 1000", "set length to 8"),
