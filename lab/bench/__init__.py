@@ -64,6 +64,7 @@ BENCHES = {
     "parts": ("lab.bench.denoiser_parts", "a denoiser of digits without average, attention, skips"),
     "dashboard": ("lab.bench.dashboard", "dashboard: picture, answer and film of every page in a browser"),
     "server": ("lab.bench.server", "server: 20 readers without browsers: answers, errors, memory"),
+    "jobs": ("lab.bench.jobs", "server: an answer beside 20 tabs with heavy work, and when that ends"),
 }
 
 

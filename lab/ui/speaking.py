@@ -6,6 +6,7 @@ async with Session.of("http://localhost:8501") as session:
     answer = await session.move(control, control.draw(random, seq=1))
 """
 
+import asyncio
 import json
 import math
 import time
@@ -113,6 +114,7 @@ class Session:
         self.controls: dict[str, Control] = {}
         self.values: dict[str, WidgetState] = {}
         self.cached: set[str] = set()
+        self.live: dict[str, float] = {}  # parts that draw themselves again, and after how many seconds
 
     @classmethod
     @asynccontextmanager
@@ -135,12 +137,20 @@ class Session:
         self.page, self.query = page, query
         self.controls.clear()
         self.values.clear()
+        self.live.clear()
         return await self.run("")
 
     async def move(self, control: Control, state: WidgetState) -> Answer:
         """Set a control; the server hears the values of all that were moved on this page."""
         self.values[state.id] = state
         return await self.run(control.fragment)
+
+    async def stay(self) -> None:
+        """Ask again and again for the parts that draw themselves, as a tab that is open does, for ever."""
+        while True:
+            await asyncio.sleep(min(self.live.values(), default=1.0))
+            for fragment in list(self.live):
+                await self.run(fragment)
 
     async def run(self, fragment: str) -> Answer:
         question = BackMsg()
@@ -175,6 +185,11 @@ class Session:
             answer.errors.append(f"no page {self.page}")
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             self.draw(message.delta.new_element, message.delta.fragment_id, answer)
+        elif kind == "auto_rerun":
+            self.live[message.auto_rerun.fragment_id] = message.auto_rerun.interval
+        elif kind == "stop_auto_rerun":
+            for fragment in message.stop_auto_rerun.fragment_ids:
+                self.live.pop(fragment, None)
         elif kind == "heartbeat_ack":  # the end of an answer that carried what had changed
             return True
         elif kind == "script_finished":

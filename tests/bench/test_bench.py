@@ -1,5 +1,6 @@
 """Each bench runs on tiny sizes and measures something; no test looks at a time."""
 
+import asyncio
 import importlib
 import json
 import math
@@ -14,12 +15,13 @@ from typing import Any
 import pytest
 import torch
 from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from lab import bench
-from lab.bench import diffusion, flow, gcn, gpt, hmm, recording, server, timing
+from lab.bench import diffusion, flow, gcn, gpt, hmm, jobs, recording, server, timing
 from lab.bench.timing import Row
 from lab.errors import UserError
-from lab.ui.speaking import Answer, Control
+from lab.ui.speaking import Answer, Control, Session
 from modules.transformer.attention import Attention, record_attention
 from modules.transformer.gpt import GPT
 
@@ -314,6 +316,49 @@ def test_server_bench_speaks_as_several_readers() -> None:
         found["answer"]["ours"] > 0 and found["runs"]["ours"] > 0 and found["memory at the end"]["ours"] > 100
     )
     assert found["errors"]["ours"] == 0 and found["what others asked or typed"]["met"]
+
+
+@pytest.mark.soak
+def test_jobs_bench_measures_a_reader_beside_tabs_at_work() -> None:
+    """It compares no time: on a machine that does other work too, only that all tabs worked is sure."""
+    found = command("jobs")
+    answer, alone = (
+        found[f"an answer {where}"] for where in ("beside 3 tabs with heavy work", "without them")
+    )
+    assert answer["ratio"] == pytest.approx(answer["ours"] / alone["ours"])
+    assert answer["note"] == "3 of 3 at work to the end"
+    assert found["until the work of closed tabs has ended"]["ours"] < math.inf
+
+
+@pytest.mark.parametrize(("share", "ends"), [(0.0, True), (0.01, True), (0.5, False)])
+def test_jobs_bench_knows_a_server_that_does_not_rest(
+    share: float, ends: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "LOOK", 0.01)
+    monkeypatch.setattr(jobs, "LIMIT", 0.3)
+    served = SimpleNamespace(cpu=lambda: share * time.monotonic())
+    assert math.isfinite(asyncio.run(jobs.busy_until(served))) == ends  # type: ignore[arg-type]
+
+
+def test_a_tab_asks_again_for_what_draws_itself_until_that_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session(None)  # type: ignore[arg-type]
+    begins, stops = ForwardMsg(), ForwardMsg()
+    begins.auto_rerun.interval, begins.auto_rerun.fragment_id = 1e-3, "part"
+    stops.stop_auto_rerun.fragment_ids.append("part")
+    asked = []
+
+    async def run(fragment: str) -> Answer:
+        asked.append(fragment)
+        if len(asked) == 3:
+            session.hear(stops, Answer())
+            raise asyncio.CancelledError
+        return Answer()
+
+    monkeypatch.setattr(session, "run", run)
+    session.hear(begins, Answer())
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(session.stay())
+    assert asked == ["part"] * 3 and not session.live
 
 
 def test_server_bench_knows_a_foreign_answer() -> None:
