@@ -86,6 +86,15 @@ def in_rows(x: Tensor) -> Tensor:
     return x.flatten(1) if x.ndim > 1 else x[:, None]
 
 
+def over_processes(values: Tensor) -> Tensor:
+    """The sum of what every process that trains has, of the same shape everywhere; of one alone, its own."""
+    if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
+        return values
+    total = values.clone()
+    torch.distributed.all_reduce(total)
+    return total
+
+
 @runtime_checkable
 class Share(Protocol):
     """One process's part of a batch that does not divide evenly among the processes.
@@ -228,9 +237,7 @@ class Module(L.LightningModule):
         """The sum of what each process has: its part of a count, of the same shape everywhere."""
         if self._trainer is None or self.trainer.world_size == 1:
             return values
-        if not self._weight:
-            values = torch.zeros_like(values)
-        return cast(Tensor, self.trainer.strategy.reduce(values.clone(), reduce_op="sum"))
+        return over_processes(values if self._weight else torch.zeros_like(values))
 
     def mean_over_processes(self, values: Tensor) -> Tensor:
         """The mean of values (B,) over what all processes have of a batch, a scalar."""

@@ -22,12 +22,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.base import require
+from modules.base import over_processes, require
 from modules.flow.bins import PiecewiseLinear
 from modules.flow.coupling import MaskedCoupling, checkerboard
 from modules.flow.layer import FlowLayer, FlowStack, Mapped
 from modules.flow.monotone import Affine
-from modules.flow.norm import over_processes
 from modules.noise import uniform
 
 LOG_2 = math.log(2)

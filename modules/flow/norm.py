@@ -15,15 +15,8 @@ import math
 import torch
 from torch import Tensor, nn
 
-from modules.base import require
+from modules.base import over_processes, require
 from modules.flow.layer import FlowLayer, Mapped
-
-
-def over_processes(values: Tensor) -> Tensor:
-    """The sum over all processes that train together, so that their layers stay alike."""
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
-        torch.distributed.all_reduce(values)
-    return values
 
 
 class PerChannel(FlowLayer):
