@@ -59,6 +59,39 @@ def test_a_cubic_too_steep_falls_and_the_rational_quadratic_does_not() -> None:
     assert not lens.made("rational quadratic", [0.5, 0.5], 1.0, steep).forbidden()
 
 
+@pytest.mark.parametrize("kind", lens.KINDS)
+def test_the_way_back_holds_over_the_whole_range_of_the_knobs(kind: str) -> None:
+    """As flat as a bar may be between the steepest knots, and at random."""
+    generator, h = torch.Generator().manual_seed(0), lens.places(lens.FRAMES)
+    rises = [[1.0, 1e-6], [1e-6, 1.0], [1e-6, 1.0, 1e-6, 1.0], [1e-6] * 9 + [1.0], [0.1] * 10]
+    rises += [torch.rand(k, generator=generator).pow(4).tolist() for k in range(2, 11)]
+    splines = kind in lens.KINDS[2:]
+    knots = [
+        (0.1, ()),
+        (1.0, ()),
+        (4.0, ()),
+        (1.0, (0.01,)),
+        (1.0, (12.0,)),
+        (1.0, (0.01, 12.0)),
+        (1.0, (12.0, 0.01)),
+    ]
+    inverted = 0
+    for bars in rises:
+        phi = lens.steep([v / sum(bars) for v in bars])[0]
+        for factor, slopes in knots if splines else knots[1:2]:
+            typed = [slopes[i % len(slopes)] for i in range(len(phi) + 1)] if slopes else []
+            chosen = lens.made(kind, phi, factor, typed)
+            x, _ = chosen.of(h)
+            assert float(x[-1]) == pytest.approx(chosen.top, abs=1e-9)
+            back = chosen.back(x)
+            if back is None:  # it folds, and the page says so
+                assert kind == "cubic"
+                continue
+            inverted += 1
+            assert (back - h).abs().max() < 1e-3, (phi, factor, typed)
+    assert inverted >= len(rises)
+
+
 def test_a_bar_that_is_set_leaves_a_sum_of_one() -> None:
     said = lens.with_rise(FIVE, 2, 0.3)
     values = [float(v) for v in said.split()]
@@ -90,6 +123,10 @@ def test_numbers_of_the_scenes() -> None:
 
 def test_what_cannot_be_used_is_named() -> None:
     assert "“x”" in warnings(open_warned("flow/monotone", phi="0.3 x 0.7"))
-    assert "bar of 0" in warnings(open_warned("flow/monotone", phi="0.3 0 0.7"))
+    assert "would be flat" in warnings(open_warned("flow/monotone", phi="0.3 0 0.7"))
+    page = open_warned("flow/monotone", phi="0.3 x 0 0.7")
+    assert "“x”" in warnings(page) and "would be flat" in warnings(page)
+    page = open_warned("flow/monotone", kind="rational quadratic", phi="1e-12 1 1e-12 1", h=0.02)
+    assert "would be flat" in warnings(page) and float(metrics(page)["|f⁻¹(f(h)) − h|"]) < 1e-9
     assert "2 to 10 weights" in warnings(run_page("flow/monotone", phi="3"))
     assert "6 knots need 6 slopes" in warnings(open_warned("flow/monotone", kind="cubic", d="1 2"))

@@ -47,10 +47,9 @@ with stage.rail:
         rises, said = typed.distribution(text, lens.MOST)
     except UserError as error:
         ui.stop(str(error))
-    if not said and 0 in rises:
-        rises, said = [v for v in rises if v], "A bar of 0 would be flat, with no inverse: it is left out."
-    if said:
-        ui.warning(said)
+    rises, flat = lens.steep(rises)
+    if said or flat:
+        ui.warning(f"{said} {flat}".strip())
     if len(rises) < 2:
         ui.stop("Give at least two bars above 0.")
     K = len(rises)
