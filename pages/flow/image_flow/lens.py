@@ -38,6 +38,11 @@ def noise(x: Tensor, seed: int = 0) -> Tensor:
     return (0.02 + 0.96 * torch.rand(x.shape[1:], generator=generator)).expand_as(x)
 
 
+def noisy(x: Tensor) -> Tensor:
+    """x and its noise in double precision, in which the page computes."""
+    return x.double() + noise(x)
+
+
 @torch.no_grad()
 def log_prob(model: Glow, x: Tensor, draws: int = 4) -> Tensor:
     """(N,) the bound E_u log p(x + u), from the same `draws` of uniform noise for every x, nats."""
@@ -86,8 +91,12 @@ class Stage:
 
 @torch.no_grad()
 def journey(model: Glow, x: Tensor) -> list[Stage]:
-    """x (1, 1, H, W) and its noise on the way to z: a stage a squeeze, a step of the flow, a split."""
-    y = x + noise(x)
+    """x (1, 1, H, W) and its noise on the way to z: a stage a squeeze, a step of the flow, a split.
+
+    By a model in double precision: in single precision log p of a checkerboard of MNIST's size, −64,171, is
+    off by 0.7.
+    """
+    y = noisy(x)
     h, total = model.stack.layers[-1].normalize(y)  # type: ignore[index, operator, union-attr]
     stages = [
         Stage("grey levels and noise", 0, y[0], None, 0.0, 0.0),
@@ -150,7 +159,7 @@ def pictures(model: Glow, z: Tensor) -> Tensor:
 @torch.no_grad()
 def round_trip(model: Glow, x: Tensor) -> float:
     """Largest difference of a grey level after z and back."""
-    y = x + noise(x)
+    y = noisy(x)
     return float((model.decode(model.encode(y)) - y).abs().max())
 
 

@@ -3,6 +3,7 @@
 from lab import ui
 from modules.flow.glow import Glow, step_of_flow
 from modules.flow.image import MultiScale
+from pages.flow.flow_bench.lens import exact
 from pages.flow.image_flow import common, figures, lens
 
 TEMPERATURES = [i / 10 for i in range(13)]
@@ -36,8 +37,9 @@ with stage.rail:
 
 
 @ui.cached
-def way(name: str, x) -> list[lens.Stage]:
-    return lens.journey(ui.load(name), x)
+def way(name: str, x) -> tuple[list[lens.Stage], float]:
+    precise = exact(ui.load(name))
+    return lens.journey(precise, x), lens.round_trip(precise, x)
 
 
 @ui.cached
@@ -47,7 +49,7 @@ def redrawn(name: str, x, seed: int) -> list:
 
 if small:
     ui.ahead(redrawn, *((name, own.x, each) for each in dict.fromkeys((seed, min(999, seed + 1)))))
-stages, side = way(name, own.x), len(own.picture)
+(stages, missed), side = way(name, own.x), len(own.picture)
 end = stages[-1]
 pieces = " + ".join(f"{c} × {h} × {w}" for c, h, w in model.scales.pieces)
 log_p = end.ladj + end.base
@@ -102,7 +104,7 @@ stage.metrics(
         "Pieces": f"{pieces} = {model.event_dim}",
         "log p(x + u)": f"{log_p:.2f} nats",
         "Bits a pixel": f"{bits:.3f}",
-        "Round trip": f"{lens.round_trip(model, own.x):.1e}",
+        "Round trip": f"{missed:.1e}",
     }
 )
 with stage.below:
@@ -132,9 +134,9 @@ with stage.below:
         from lab.ui import drawing
         from pages.flow.image_flow import lens
 
-        model = weights.load({ui.spelled(name)})
+        model = weights.load({ui.spelled(name)}).double()
         x = {own.program}
-        result = float(model.log_prob(x + lens.noise(x)))
+        result = float(model.log_prob(lens.noisy(x)))
         """,
         shows=log_p,
     )
