@@ -35,6 +35,33 @@ def test_masses_are_integrals_of_the_drawn_density(course: lens.Course) -> None:
     assert (q.sum() / lens.CURVE).item() == pytest.approx(1, abs=0.03)
 
 
+@pytest.mark.parametrize(
+    "weights, seed",
+    [([1, 1000], 0), ([1e9, 1e-9], 7), ([3, 0, 0, 2, 5], 7), ([1, 1e-6, 1, 1e-6], 0)],
+    ids=str,
+)
+def test_masses_and_bounds_hold_over_the_whole_range_of_the_weights(
+    weights: list[float], seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By 10,000 points a level: ∫ p of every level, ∫ q, and the costs, of which each bounds the next."""
+    record, kept = lens.record, []
+    monkeypatch.setattr(lens, "record", lambda *given: (kept.append(given[1]), record(*given)))
+    ((_, course),) = deque(lens.fit(weights, seed=seed), maxlen=1)
+    three, levels, fine = kept[-1], len(weights), 10_000
+    even = ((torch.arange(fine, dtype=torch.float64) + 0.5) / fine).expand(levels, fine)
+    x = (torch.arange(levels).double()[:, None] + even).reshape(-1, 1).expand(-1, len(lens.KINDS))
+    with torch.no_grad():
+        masses = three.log_prob(x).exp().view(levels, fine, -1).mean(1).t()
+        costs = three.losses(course.p, even)
+        noise = three.noise.log_density(even).exp().mean(1)
+    assert course.masses[-1][1:] == pytest.approx(masses[1:], abs=1e-3)
+    assert noise.tolist() == pytest.approx([1] * levels, abs=1e-3)
+    for kind in ("uniform", "learned"):
+        assert course.loss(-1, kind) == pytest.approx(float(costs[lens.KINDS.index(kind)]), abs=1e-3)
+        for frame in range(len(course.steps)):
+            assert course.loss(frame, kind) > course.exact(frame, kind) - 1e-6 > course.entropy - 2e-6
+
+
 def test_the_flow_is_the_modules_flow() -> None:
     """The log-density of one coordinate alone, against the stack's of all three."""
     torch.manual_seed(0)

@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -30,7 +31,7 @@ KINDS = ("none", "uniform", "learned")
 STEPS, EVERY = 200, 5
 MOST = 17  # levels
 NOISE = 16  # points of u a level in training, evenly spread and shifted at random
-FINE = 200  # of u where a bound is reported
+FINE = 200  # of u where a bound is reported, by Gauss and Legendre: log q has no bound at the ends
 CURVE = 40  # places a level of the drawn density
 
 
@@ -114,14 +115,15 @@ class Three(nn.Module):
         z, slope = self.normalize(x)
         return -0.5 * z.square() - 0.5 * math.log(2 * math.pi) + slope
 
-    def losses(self, p: Tensor, even: Tensor) -> Tensor:
-        """What each kind pays in nats (kinds,), from uniform numbers `even` (K, M)."""
+    def losses(self, p: Tensor, even: Tensor, share: Tensor | None = None) -> Tensor:
+        """What each kind pays in nats (kinds,), from uniform numbers `even` (K, M), which count by their `share`
+        (M,), without it all alike."""
         k = torch.arange(len(p), dtype=p.dtype)[:, None].expand_as(even)
         u, log_q = self.noise(even)
         x = torch.stack([k, k + even, k + u], -1)  # (K, M, kinds)
         log_p = self.log_prob(x.flatten(0, 1)).reshape(x.shape)
         log_p = torch.cat([log_p[..., :2], (log_p[..., 2] - log_q)[..., None]], -1)
-        return -(p @ log_p.mean(1))
+        return -(p @ (log_p.mean(1) if share is None else (log_p * share[:, None]).sum(1)))
 
 
 @dataclass
@@ -205,7 +207,8 @@ def fit(weights: list[float], steps: int = STEPS, seed: int = 0) -> Iterator[tup
 def record(course: Course, three: Three, done: int) -> None:
     """Add a frame."""
     p, levels = course.p, len(course.p)
-    even = ((torch.arange(FINE, dtype=p.dtype) + 0.5) / FINE).expand(levels, FINE)
+    nodes, share = (torch.from_numpy(v) / 2 for v in np.polynomial.legendre.leggauss(FINE))
+    even = (0.5 + nodes).expand(levels, FINE)
     ends = torch.arange(levels + 1, dtype=p.dtype)[:, None].expand(-1, len(KINDS))
     below = torch.special.ndtr(three.normalize(ends)[0])  # F(k)
     k = course.places.floor().clamp(0, levels - 1).long()
@@ -213,7 +216,7 @@ def record(course: Course, three: Three, done: int) -> None:
     inside = (course.places >= 0) & (course.places < levels)
     table = three.noise.log_density(u.expand(levels, -1))[k, torch.arange(len(u))].exp()
     course.steps.append(done)
-    course.losses.append(three.losses(p, even))
+    course.losses.append(three.losses(p, even, share))
     course.masses.append(below.diff(dim=0).t())
     course.density.append(three.log_prob(course.places[:, None].expand(-1, len(KINDS))).exp().t())
     course.noise.append(torch.where(inside, table, 0.0))
