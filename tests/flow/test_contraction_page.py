@@ -1,5 +1,6 @@
 """The page "Contraction": iterates, solutions, rates, and what is said where nothing settles."""
 
+import itertools
 import math
 from functools import partial
 from typing import Any
@@ -55,6 +56,50 @@ def test_every_number_can_be_a_solution() -> None:
     run = lens.iterate(lens.function("β z", 1.0, []).of, 0.7)
     assert run.many == "endlessly many solutions" and run.settled == 0
     assert metrics(opened(map="f(z)", f="β z", beta=1.0))["Solutions"] == "endlessly many"
+
+
+CURVED = [("β sin z", math.sin), ("β tanh z", math.tanh), ("β z", float)]
+
+
+@pytest.mark.parametrize("name, plain", CURVED)
+def test_solutions_hold_over_the_whole_range_of_the_knobs(name: str, plain: Any) -> None:
+    """By the function of the standard library; of a contraction by another solver, and below the bound."""
+    generator = torch.Generator().manual_seed(0)
+    knobs = [(0.0, 4.0, -4.0), (0.95, -4.0, 4.0), (1.0, 1.2, 4.0), (3.0, 4.0, -4.0)]
+    for a, b, c in torch.rand(3, 3, generator=generator).tolist():
+        knobs.append((round(60 * a) / 20, round(80 * b - 40) / 10, round(80 * c - 40) / 10))
+    for (beta, y, start), alone in itertools.product(knobs, (False, True)):
+        f = lens.function(name, beta, [])
+        run = lens.iterate(f.of if alone else solving(f, y), start)
+        for z in [*run.solutions[:50], run.target]:
+            assert (beta * plain(z) if alone else y - beta * plain(z)) == pytest.approx(z, abs=1e-9)
+        if beta < 1:
+            due = brentq(lambda z: z - (beta * plain(z) if alone else y - beta * plain(z)), -9, 9, xtol=1e-14)  # noqa: B023
+            assert run.solutions == pytest.approx([due], abs=1e-9) and run.settled is not None
+            bound = run.errors[0] * beta ** torch.arange(lens.STEPS + 1, dtype=torch.float64)
+            assert (run.errors <= bound + 1e-9).all()
+
+
+def test_solutions_of_typed_slopes_hold_however_far_out() -> None:
+    """The pieces beyond the ends go on for ever: a slope of −0.99 has its only answer at 100 y."""
+    run = lens.iterate(solving(lens.function("", 0, [-0.99]), 4.0), 0.0)
+    assert run.solutions == pytest.approx([400.0], abs=1e-6) == [run.target]
+    shown = metrics(opened(f="typed slopes", slopes="-0.99", y=4.0))
+    assert shown["Solutions"] == "1" and float(shown["z*"]) == pytest.approx(400, abs=1e-3)
+    assert shown["Steps to 1e-12"] == "more than 1,000"
+    assert "exactly one solution" in prose(opened(f="typed slopes", slopes="-0.99", y=4.0))
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(20):
+        count = int(torch.randint(1, 13, (), generator=generator))
+        slopes = (torch.rand(count, generator=generator) * 10 - 5).round(decimals=2).double()
+        slopes = slopes if count % 2 else (slopes / 5.1)
+        f, y = lens.function("", 0, slopes.tolist()), float(torch.rand((), generator=generator) * 8 - 4)
+        run = lens.iterate(solving(f, y), 0.0)
+        for z in run.solutions:
+            z = torch.tensor(z, dtype=torch.float64)
+            assert float((z + f.of(z) - y).abs()) < 1e-9 * max(1, float(z.abs()))
+        assert len(run.solutions) % 2 or abs(float(slopes[0])) > 1 or abs(float(slopes[-1])) > 1
+        assert f.steepest >= 1 or len(run.solutions) == 1
 
 
 def test_typed_slopes() -> None:

@@ -16,7 +16,7 @@ from modules.flow.iresnet import NotConverged, fixed_point
 STEPS = 30
 CLOSE = 1e-12
 PIECES = 4.0  # typed slopes share [−PIECES, PIECES]; the outer ones go on beyond
-SEARCHED = 40.0  # solutions are looked for in [−SEARCHED, SEARCHED]
+SEARCHED = 40.0  # in [−SEARCHED, SEARCHED] solutions are looked for by their signs; beyond, on straight lines
 Map = Callable[[Tensor], Tensor]
 
 
@@ -63,7 +63,7 @@ class Iteration:
         path: (STEPS + 1,) iterates; NaN once they have left ±1e6.
         target: the solution that errors are measured from, z = g(z).
         errors: (STEPS + 1,) |z_k − target|.
-        solutions: all in the searched window.
+        solutions: all.
         settled: steps until the error is at most CLOSE; None if that is not reached in 1,000.
     """
 
@@ -113,7 +113,8 @@ def settling(g: Map, start: float, target: float, most: int = 1000) -> int | Non
 
 
 def solutions(g: Map, cells: int = 80_001) -> list[float]:
-    """Every z with g(z) = z in the window, by sign changes on a grid and bisection."""
+    """Every z with g(z) = z: by sign changes on a grid and bisection; beyond it, where g either goes on as a
+    straight line or is bounded and has none, by the line's crossing."""
     grid = torch.linspace(-SEARCHED, SEARCHED, cells, dtype=torch.float64)
     off = grid - g(grid)
     hits = grid[off == 0].tolist()
@@ -123,7 +124,20 @@ def solutions(g: Map, cells: int = 80_001) -> list[float]:
         middle = (low + high) / 2
         same = (middle - g(middle)) * (low - g(low)) > 0
         low, high = torch.where(same, middle, low), torch.where(same, high, middle)
-    return sorted([*hits, *((low + high) / 2).tolist()])
+    return sorted([*hits, *((low + high) / 2).tolist(), *beyond(g)])
+
+
+def beyond(g: Map) -> list[float]:
+    """Where the lines that g is outside of the window meet the diagonal there."""
+    found = []
+    for end in (-SEARCHED, SEARCHED):
+        at = torch.tensor([end, 2 * end], dtype=torch.float64)
+        near, far = (at - g(at)).tolist()
+        z = end - near * end / (far - near) if far != near else math.nan
+        missed = float((g(at.new_tensor(z)) - z).abs())
+        if z / end > 1 and missed < 1e-9 * abs(z):  # of a bounded g the two points are on no line
+            found.append(z)
+    return found
 
 
 def cobweb(path: Tensor) -> tuple[Tensor, Tensor]:
@@ -195,9 +209,9 @@ def verdict(run: Iteration, steepest: float, solving: bool) -> str:
     if run.settled is not None:
         return (
             f"A largest slope of {steepest:.2f} promises nothing; from here it settles all the same, after "
-            f"{steps} steps. {what} has {run.many} between −40 and 40."
+            f"{steps} steps. {what} has {run.many}."
         )
     return (
         f"With a largest slope of {steepest:.2f} this iteration does not settle in 1,000 steps, though "
-        f"{what} has {run.many} between −40 and 40."
+        f"{what} has {run.many}."
     )

@@ -81,12 +81,13 @@ with stage.picture:
 with stage.foot:
     film.bar(captions=lens.captions(run, bound), equations=lens.equations(run, f, y if solving else None))
 settles = run.settled is not None
+late = "more than 1,000" if f.steepest < 1 else "does not settle"
 stage.metrics(
     {
         "Largest slope": f"{f.steepest:.2f}",
         "Solutions": run.many.removesuffix("s").removesuffix(" solution"),
         "z*": f"{round(run.target, 6) + 0.0:.6f}" if run.solutions else "none",
-        "Steps to 1e-12": str(run.settled) if settles else "does not settle",
+        "Steps to 1e-12": str(run.settled) if settles else late,
     }
 )
 
