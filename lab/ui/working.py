@@ -89,7 +89,7 @@ def job(
     Args:
         start: begins the work; it should yield at least a few times a second.
         of: what the work depends on; when that changes, what was found before is forgotten.
-        show: draws what is found so far while the work goes on.
+        show: draws what is found so far, while the work goes on and when it is cancelled.
         before: draws what stands there until something is found.
         at_once: begin without being asked; what was cancelled waits for the button.
     """
@@ -113,6 +113,14 @@ def attend(
     """
     first, frame = pace
     slot = f"_job:{key}"
+
+    def picture(job: Job | None) -> None:
+        """What is found so far, also by what was cancelled; else what stands there before."""
+        if show is not None and job is not None and job.found is not None:
+            show(job.found)
+        elif before is not None:
+            before()
+
     now: Job | None = st.session_state.get(slot)
     if now is not None and (now.of != of or not unchanged(now.read)):
         now.cancel()
@@ -132,8 +140,7 @@ def attend(
         st.button(label, key=key, on_click=begin, type="primary", icon=":material/play_arrow:")
         if now is not None:
             st.caption(f"Cancelled at {100 * now.share:.0f} %.")
-        if before is not None:
-            before()
+        picture(now)
         return None
     if now.state == "done":
         return now
@@ -151,15 +158,13 @@ def attend(
         running.drawn = True
         if running.state == "done":
             st.rerun()
-        if show is not None and running.found is not None:  # where the whole will stand
-            show(running.found)
-        elif before is not None:
-            before()
-        bar, button = st.columns([6, 1], vertical_alignment="center")
-        with bar:
-            st.progress(min(1.0, running.share), f"{100 * running.share:.0f} %{waits(others)}")
-        with button:
-            st.button("Cancel", key=f"{key}-cancel", on_click=running.cancel)
+        picture(running)  # where the whole will stand
+        with st.container(key=f"{key}-progress"):  # the style keeps it on the screen
+            bar, button = st.columns([6, 1], vertical_alignment="center")
+            with bar:
+                st.progress(min(1.0, running.share), f"{100 * running.share:.0f} %{waits(others)}")
+            with button:
+                st.button("Cancel", key=f"{key}-cancel", on_click=running.cancel)
 
     draw()
     return None
