@@ -47,7 +47,7 @@ from datamodules.fetch import MissingData
 from lab import complaints, files, memory, settings, weights
 from lab.checkpoints import Checkpoint, SealedIO, last_kept, restore_best
 from lab.errors import UserError
-from lab.experiments import CONFIGS, Experiment, read_yaml, run_folders, runs_folder
+from lab.experiments import CONFIGS, Experiment, catalog, read_yaml, run_folders, runs_folder
 from modules.base import CountModel, Density, Mean, Module, Predictor
 
 RUN_FOLDER = "LECTERN_RUN_FOLDER"  # environment: the folder of this very run
@@ -351,8 +351,16 @@ class LabCLI(LightningCLI):
         )
 
     def _run_subcommand(self, subcommand: str) -> None:
-        with settings.complaints(lambda error: one_sentence(error, self.experiment)):
-            super()._run_subcommand(subcommand)
+        try:
+            with settings.complaints(lambda error: one_sentence(error, self.experiment)):
+                super()._run_subcommand(subcommand)
+        except MissingData:
+            raise
+        except (RuntimeError, ValueError, TypeError, LookupError, AttributeError) as error:
+            read = hasattr(self.datamodule, "train_set")
+            if self.trainer.current_epoch or not read or not untried(self.model, self.datamodule):
+                raise  # a fault of ours
+            raise UserError(misfit(self.model, self.datamodule)) from error
 
     def before_fit(self) -> None:
         config = self.config["fit"]
@@ -650,17 +658,46 @@ def sized(config: Any, args: list[str]) -> Callable[..., Module]:
     given = {name for key, _ in settings.pairs(args) for name in LINKED if key.endswith(f".{name}")}
 
     def make(model_class: type[Module], *args: Any, **kwargs: Any) -> Module:
+        # of classes, a model that can do without them is told whether it has them
+        needed = (*NEEDED, *(["num_classes"] if kwargs.get("conditional", True) else []))
         for name in kwargs.keys() & set(LINKED) if model_class.__name__ == outer else ():
             found, said = kwargs[name], config.model.init_args.get(name)
             if found is None and name in given:
                 kwargs[name] = said
-            elif found is None and name in NEEDED and default(model_class, name) is not None:
+            elif found is None and name in needed and default(model_class, name) is not None:
                 raise ValueError(f"{outer} needs {name}, which {data} does not have: choose other data.")
             elif name in given and json.dumps(said) != json.dumps(found):
                 raise ValueError(f"{name} is {said}, but {found!s:.60} in {data}: leave it out.")
         return model_class(*args, **kwargs)
 
     return make
+
+
+def untried(model: Module, data: DataModule) -> bool:
+    """Whether both are ours and no recipe brings them together: that they fit has been said by nobody."""
+    pair = tuple(f"{type(part).__module__}.{type(part).__qualname__}" for part in (model, data))
+    ours = pair[0].startswith("modules.") and pair[1].startswith("datamodules.")
+    return ours and pair not in {(recipe.module, recipe.datamodule) for recipe in catalog().values()}
+
+
+def misfit(model: Module, data: DataModule) -> str:
+    """What to say of a model that can do nothing with the batches of these data."""
+    names = [
+        name
+        for name, recipe in catalog().items()
+        if recipe.module == f"{type(model).__module__}.{type(model).__qualname__}"
+    ]
+    better = f"data like those of {' or '.join(names[:2])}" if names else "other data"
+    seen = in_words(next(iter(data.train_dataloader())))
+    return f"{type(model).__name__} cannot use batches of {type(data).__name__}, {seen}: take {better}."
+
+
+def in_words(batch: Any) -> str:
+    """What a batch is: "64 × 1 × 8 × 8 numbers and 64 whole numbers"."""
+    if isinstance(batch, torch.Tensor):
+        kind = "numbers" if batch.is_floating_point() else "whole numbers"
+        return " ".join([" × ".join(map(str, batch.shape)), kind])
+    return " and ".join(map(in_words, batch)) if isinstance(batch, tuple | list) else "a graph"
 
 
 def hardware(trainer: L.Trainer) -> str:

@@ -264,6 +264,7 @@ CLASSES = [
     c for m in MODULES for c in vars(m).values()
     if isinstance(c, type) and issubclass(c, DataModule) and c.__module__ == m.__name__
 ]  # fmt: skip
+ABSTRACT = ("DataModule", "Drawn", "OneGraph", "ImageData", "Pairs")
 WHOLE = {  # what reads a number, where it is not read without
     ("Text", "bpe_vocab_size"): {"tokenizer": "bpe"}, ("Contexts", "bpe_vocab_size"): {"tokenizer": "bpe"},
     ("BinaryImages", "shift"): {"kind": "stripes"},
@@ -271,7 +272,7 @@ WHOLE = {  # what reads a number, where it is not read without
 NUMBERS = [
     (c, name)
     for c in CLASSES
-    if c.__name__ not in ("DataModule", "Drawn", "OneGraph", "ImageData", "Pairs")
+    if c.__name__ not in ABSTRACT
     for name, parameter in inspect.signature(c.__init__).parameters.items()
     if "int" in str(parameter.annotation) and name != "batch_size"  # more than there are is all of them
 ]

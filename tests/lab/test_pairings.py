@@ -1,0 +1,101 @@
+"""Any model with any data: it trains, or one sentence says what does not fit."""
+
+import contextlib
+import io
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from members import MEMBERS
+
+from lab.__main__ import main
+from lab.training import LINKED
+from tests.datamodules.test_base import ABSTRACT, CLASSES
+from tests.lab.test_complaints import PARSERS_WORDS
+
+# Data that need no file, with what makes them so, and small.
+DATA: dict[str, dict[str, Any]] = {
+    f"{c.__module__}.{c.__name__}": {} for c in CLASSES if c.embedded and c.__name__ not in ABSTRACT
+} | {
+    "datamodules.contexts.Contexts": {"corpus": "pydocs"},
+    "datamodules.cooccurrence.Cooccurrence": {"corpus": "relations"},
+    "datamodules.lines.Lines": {"corpus": "pydocs", "num_train": 100},
+    "datamodules.text.Text": {"corpus": "pydocs"},
+    "datamodules.letters.Letters": {"num_train": 100},
+}
+PAIRS = [(name, data) for name in sorted(MEMBERS) for data in sorted(DATA)]
+# What Python and torch say of their own affairs.
+PYTHONS_WORDS = re.compile(
+    "|".join(map(re.escape, PARSERS_WORDS))
+    + r"|__|not supported|[Tt]ensor|dtype|mat1|attribute|unhashable|subscript|iterable|unpack|\bint\b"
+    r"|\bfloat\b|keyword|positional|out of (range|bounds)|must match|dimension \d|shape \'|Long|Float|None"
+)
+
+
+def plain(value: Any) -> Any:
+    """A setting as a file has it."""
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    return [plain(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+def outcome(name: str, data: str, path: Path) -> str | None:
+    """What `lab fit` says of a class with these data, all sizes being theirs; None where it has trained."""
+    given = {k: plain(v) for k, v in MEMBERS[name][0].settings.items() if k not in LINKED}
+    recipe = {
+        "monitor": "last",
+        "model": {"class_path": name, "init_args": given},
+        "data": {"class_path": data, "init_args": DATA[data]},
+    }
+    path.write_text(yaml.safe_dump(recipe))
+    errors = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(errors), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            code = main(["fit", str(path), "--trainer.fast_dev_run=1", "--trainer.accelerator=cpu"])
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    said = [line for line in errors.getvalue().splitlines() if line.startswith("lab: ")]
+    assert (code, len(said)) in ((0, 0), (2, 1)), said
+    return said[0] if said else None
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        PAIRS[::127],
+        *(
+            pytest.param([pair for pair in PAIRS if pair[0] == name], marks=pytest.mark.soak)
+            for name in MEMBERS
+        ),
+    ],
+    ids=["sample", *(name.rpartition(".")[2] for name in MEMBERS)],
+)
+def test_a_model_trains_on_data_or_says_why_not(pairs: list[tuple[str, str]], tmp_path: Path) -> None:
+    found = {pair: outcome(*pair, tmp_path / "own.yaml") for pair in pairs}
+    wrong = {
+        pair: said
+        for pair, said in found.items()
+        if said and (not said.startswith("lab: ") or PYTHONS_WORDS.search(said) or said[-1] != ".")
+    }
+    assert not wrong, "\n".join(f"{name} on {data}: {said}" for (name, data), said in wrong.items())
+    ran = sum(said is None for said in found.values())
+    print(f"{ran} of {len(found)} pairs train")
+    assert 0 < ran < len(found)
+
+
+def test_a_sentence_names_the_model_the_data_and_what_they_lack(tmp_path: Path) -> None:
+    def said(model: str, data: str) -> str:
+        return str(outcome(f"modules.{model}", f"datamodules.{data}", tmp_path / "own.yaml"))
+
+    assert "MLP needs num_classes, which Sprites does not have" in said(
+        "convolution.mlp.MLP", "sprites.Sprites"
+    )
+    batches = (
+        "CycleGAN cannot use batches of Digits, 64 × 1 × 8 × 8 numbers and 64 whole numbers: take data like"
+    )
+    assert batches in said("adversarial.cyclegan.CycleGAN", "digits.Digits")
+    assert "image_shape, which Points does not have" in said("adversarial.dcgan.DCGAN", "points.Points")
