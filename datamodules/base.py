@@ -85,6 +85,7 @@ class Batches(Sampler[Tensor | Share]):
     many batches, as they wait for each other in each; where their parts are unequal, each is a `Share`.
 
     Args:
+        batch_size: more than there are is all of them.
         limit: in training, an epoch is this many of the `length` positions, drawn anew each epoch.
         on_epoch: told the number of each epoch before it starts.
     """
@@ -104,7 +105,7 @@ class Batches(Sampler[Tensor | Share]):
             raise ValueError("A split is empty: give it at least one example.")
         self.length, self.shuffle = length, shuffle
         self.drawn = min(length, limit) if shuffle and limit else length  # positions in one epoch
-        self.batch_size = min(batch_size, self.drawn)
+        self.asked, self.batch_size = batch_size, min(batch_size, self.drawn)
         self.seed, self.rank, self.world, self.epoch = seed, rank, world, 0
         self.on_epoch = on_epoch
 
@@ -144,7 +145,7 @@ class DataModule(L.LightningDataModule):
     its own, and says in `sizes` what a model must know of the data. The test split is read by `test` alone.
 
     Args:
-        batch_size: examples per optimizer step over all processes together.
+        batch_size: examples per optimizer step over all processes together; more than an epoch has is all.
         seed: of the validation split and of the order of each epoch.
     """
 
@@ -157,7 +158,8 @@ class DataModule(L.LightningDataModule):
 
     def __init__(self, batch_size: int = 64, seed: int = 0) -> None:
         super().__init__()
-        within(1, MOST, batch_size=batch_size)
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}: it must be at least 1.")
         within(0, 2**32 - 1, seed=seed)
         self.batch_size, self.seed = batch_size, seed
 

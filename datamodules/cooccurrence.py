@@ -28,6 +28,7 @@ from datamodules.tokenizer import words
 
 Examples = Literal["windows", "matrix"]
 UNKNOWN = "<unk>"
+BATCH = 1024  # windows, where nothing is said
 SPLITS = ("train", "val", "test")
 PLANTED = ("relations", "senses")
 
@@ -82,7 +83,7 @@ class Cooccurrence(DataModule):
         window: k, words on each side.
         min_count: rarer words become `<unk>`.
         examples: "windows" or "matrix".
-        batch_size: windows per optimizer step; with "matrix" a batch is always all of C.
+        batch_size: windows per optimizer step; "matrix" takes none, as a batch is always all of C.
         steps_per_epoch: with "matrix", how often an epoch goes through C.
         seed: of the order of the windows, and of the planted corpus.
         num_sentences: of a planted corpus. thin: of the relations, see `relations.sentences`.
@@ -98,7 +99,7 @@ class Cooccurrence(DataModule):
         window: int = 2,
         min_count: int = 5,
         examples: Examples = "windows",
-        batch_size: int = 1024,
+        batch_size: int = BATCH,
         steps_per_epoch: int = 10,
         seed: int = 0,
         num_sentences: int = 6000,
@@ -109,6 +110,8 @@ class Cooccurrence(DataModule):
             raise ValueError(f"corpus is {corpus!r}: it must be relations, senses, multi30k or shakespeare.")
         if examples not in get_args(Examples):
             raise ValueError(f"examples is {examples!r}: it must be windows or matrix.")
+        if examples == "matrix" and batch_size != BATCH:
+            raise ValueError(f"batch_size is {batch_size}, but a batch is the whole matrix: leave it out.")
         within(1, 100, window=window)
         within(1, 10**6, min_count=min_count, steps_per_epoch=steps_per_epoch)
         within(4, 10**6, num_sentences=num_sentences)

@@ -1,5 +1,8 @@
-"""A bound on the memory that tensors take, judged before it is taken."""
+"""Bounds on memory: of what tensors take, judged before it is taken; and of what a process takes at all."""
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psutil
@@ -18,6 +21,24 @@ class TooLarge(ValueError):
 def available() -> int:
     """Bytes that can be taken without swapping."""
     return psutil.virtual_memory().available
+
+
+@contextmanager
+def limited(most: int) -> Iterator[None]:
+    """Inside, the process can take `most` bytes more than it has: what asks for more fails, and is not killed
+    by the system, which would say nothing. Only Linux knows such a limit; elsewhere there is none."""
+    if not sys.platform.startswith("linux"):
+        yield
+        return
+    import resource
+
+    before, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    bounds = [psutil.Process().memory_info().data + most, *(b for b in (before, hard) if b >= 0)]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(bounds), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (before, hard))
 
 
 class Bounded(TorchDispatchMode):

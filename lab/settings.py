@@ -312,8 +312,12 @@ def complaints(explain: Callable[[Exception], str] = str) -> Iterator[None]:
         raise
 
 
+# torch's words, and C++'s, where a tensor of the CPU does not fit
+NO_MEMORY = ("can't allocate memory", "bad_alloc")
+
+
 def is_out_of_memory(error: Exception) -> bool:
     """Whether it says that memory, of the machine or of its GPU, was not enough."""
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
-        isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+        isinstance(error, RuntimeError) and any(words in str(error) for words in NO_MEMORY)
     )

@@ -22,6 +22,7 @@ import time
 import warnings
 from argparse import ArgumentError
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
@@ -36,13 +37,14 @@ import torch
 import yaml
 from jsonargparse import Namespace
 from jsonargparse.typing import PositiveInt
+from lightning.pytorch.accelerators import CPUAccelerator
 from lightning.pytorch.callbacks import WeightAveraging
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 from lightning.pytorch.plugins.precision import HalfPrecision, MixedPrecision, Precision
 from lightning.pytorch.strategies import ParallelStrategy
 from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
-from datamodules.base import DataModule
+from datamodules.base import Batches, DataModule
 from datamodules.fetch import MissingData
 from lab import complaints, files, memory, settings, weights
 from lab.checkpoints import Checkpoint, SealedIO, last_kept, restore_best
@@ -101,6 +103,21 @@ class ClipsFused(L.Callback):
         for optimizer in trainer.optimizers:
             if getattr(optimizer, "_step_supports_amp_scaling", False):
                 optimizer._step_supports_amp_scaling = False  # type: ignore[attr-defined]
+
+
+class WholeBatch(L.Callback):
+    """Say that a batch is everything, where more was asked for than an epoch has; a default may be more."""
+
+    def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        data: Any = trainer.datamodule  # type: ignore[attr-defined]
+        batches = getattr(trainer.train_dataloader, "sampler", None)
+        if not isinstance(batches, Batches) or not trainer.is_global_zero:
+            return
+        if batches.asked > batches.drawn and batches.asked != default(type(data), "batch_size"):
+            print(
+                f"batch_size is {batches.asked:,}: a batch is all {batches.drawn:,} examples of an epoch.",
+                flush=True,
+            )
 
 
 class StopOnNaN(L.Callback):
@@ -338,6 +355,7 @@ class LabCLI(LightningCLI):
                 *own,
                 self.seed,
                 ClipsFused(),
+                *([WholeBatch()] if self.lead else []),
                 StopOnNaN(),
                 self.record,
                 *dict.fromkeys((self.best, self.last)),
@@ -352,7 +370,7 @@ class LabCLI(LightningCLI):
 
     def _run_subcommand(self, subcommand: str) -> None:
         try:
-            with settings.complaints(lambda error: one_sentence(error, self.experiment)):
+            with settings.complaints(lambda error: one_sentence(error, self.experiment)), self.bounded():
                 super()._run_subcommand(subcommand)
         except MissingData:
             raise
@@ -361,6 +379,12 @@ class LabCLI(LightningCLI):
             if self.trainer.current_epoch or not read or not untried(self.model, self.datamodule):
                 raise  # a fault of ours
             raise UserError(misfit(self.model, self.datamodule)) from error
+
+    def bounded(self) -> AbstractContextManager[None]:
+        """Bound what this process takes by what its machine has left; of a GPU its driver takes care."""
+        if not isinstance(self.trainer.accelerator, CPUAccelerator):
+            return nullcontext()
+        return memory.limited(memory.available() // self.trainer.num_devices)
 
     def before_fit(self) -> None:
         config = self.config["fit"]

@@ -13,6 +13,7 @@ from torch import nn
 
 import datamodules
 from datamodules.base import Batches, DataModule, Share, TensorSplit
+from datamodules.cooccurrence import Cooccurrence
 from datamodules.digits import Digits
 from datamodules.signals import Signals
 from modules.base import Mean, Module
@@ -286,6 +287,38 @@ def test_every_number_that_a_datamodule_takes_is_bounded(kind: type, name: str, 
     with pytest.raises(ValueError, match=name) as refused:
         kind(**{name: value}, **WHOLE.get((kind.__name__, name), {}))
     assert len(str(refused.value)) < 200 and "\n" not in str(refused.value)
+
+
+SMALL: dict[str, dict[str, Any]] = {  # what needs no file, and is soon made
+    "Contexts": {"corpus": "pydocs", "windows_per_epoch": 100},
+    "Text": {"corpus": "pydocs", "windows_per_epoch": 100},
+    "Cooccurrence": {"num_sentences": 20}, "Letters": {"num_train": 20}, "Lines": {"corpus": "pydocs"},
+}  # fmt: skip
+BATCHED = [
+    c
+    for c in CLASSES
+    if c.__name__ not in (*ABSTRACT, "MNIST", "MNISTPairs", "Multi30k")  # which differ in where they read
+    and "batch_size" in inspect.signature(c.__init__).parameters
+]
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("kind", BATCHED, ids=lambda kind: kind.__name__)
+def test_a_batch_larger_than_the_data_is_all_of_them(kind: type) -> None:
+    """Nothing is made by its size: one batch has every example of an epoch once."""
+    data = kind(batch_size=10**30, **SMALL.get(kind.__name__, {}))
+    data.setup("fit")
+    loader = data.train_dataloader()
+    (positions,) = loader.sampler
+    assert sorted(set(positions.tolist())) == sorted(positions.tolist())
+    assert len(positions) == min(len(data.train_set), getattr(data, "windows_per_epoch", 10**9))
+    (batch,) = loader
+    assert len(batch[0]) == len(positions)
+
+
+def test_where_a_batch_is_all_there_is_no_size_of_it() -> None:
+    with pytest.raises(ValueError, match="leave it out"):
+        Cooccurrence(examples="matrix", batch_size=64)
 
 
 @pytest.mark.usefixtures("little_memory")

@@ -3,11 +3,12 @@ command that was typed."""
 
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
-from lab import settings
+from lab import memory, settings
 from lab.__main__ import main
 from lab.errors import UserError
 from tests.lab.conftest import SMALL, complaint
@@ -117,6 +118,23 @@ def test_too_little_memory_is_said() -> None:
     for error in (MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried")):
         with pytest.raises(UserError, match="smaller batches"), settings.complaints():
             raise error
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux bounds a process's memory")
+def test_a_training_that_does_not_fit_is_not_killed(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """All windows of an epoch at once are some GiB of attention; the machine is said to have 256 MiB."""
+    monkeypatch.setattr(memory, "available", lambda: 2**28)
+    assert main(["fit", "gpt-pydocs", "--trainer.accelerator=cpu", "--data.batch_size", "1000000000"]) == 2
+    assert "too little memory: take smaller batches" in complaint(capsys)
+
+
+def test_a_batch_that_is_cut_is_said_once(own_runs: Path, capsys) -> None:
+    line = [*SMALL[:2], "--trainer.accelerator=cpu", "--data.batch_size=1000000000", "--seeds=2"]
+    assert main(["fit", "made-digits", *line]) == 0
+    said = capsys.readouterr().out
+    assert said.count("batch_size is 1,000,000,000: a batch is all 1,297 examples of an epoch.") == 1
+    assert main(["fit", "bengio-verbs", "--trainer.fast_dev_run=1"]) == 0
+    assert "batch_size" not in capsys.readouterr().out  # the default is as many as there are
 
 
 def test_sizes_may_be_said_as_the_data_have_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ DATA: dict[str, dict[str, Any]] = {
 } | {
     "datamodules.contexts.Contexts": {"corpus": "pydocs"},
     "datamodules.cooccurrence.Cooccurrence": {"corpus": "relations"},
-    "datamodules.lines.Lines": {"corpus": "pydocs", "num_train": 100},
+    "datamodules.lines.Lines": {"corpus": "pydocs"},
     "datamodules.text.Text": {"corpus": "pydocs"},
     "datamodules.letters.Letters": {"num_train": 100},
 }
