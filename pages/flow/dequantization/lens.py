@@ -116,8 +116,8 @@ class Three(nn.Module):
         return -0.5 * z.square() - 0.5 * math.log(2 * math.pi) + slope
 
     def losses(self, p: Tensor, even: Tensor, share: Tensor | None = None) -> Tensor:
-        """What each kind pays in nats (kinds,), from uniform numbers `even` (K, M), which count by their `share`
-        (M,), without it all alike."""
+        """What each kind pays in nats (kinds,), from uniform numbers `even` (K, M), which count by their
+        `share` (M,), or all alike."""
         k = torch.arange(len(p), dtype=p.dtype)[:, None].expand_as(even)
         u, log_q = self.noise(even)
         x = torch.stack([k, k + even, k + u], -1)  # (K, M, kinds)
