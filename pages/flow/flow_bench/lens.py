@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -28,13 +29,15 @@ EQUAL = 1e-3  # two ways to one number are equal up to this
 PIECE, ROWS = 500, 20  # points, and rows of the window, between two words of progress
 SOON = ("linear-moons", "nice-moons", "spline-moons", "realnvp-eight", "realnvp-moons")  # of the scenes
 
+Kind = TypeVar("Kind", bound=Flow)
+
 
 def width(model: Flow) -> int:
     """Numbers in a row."""
     return math.prod(model.event_shape)
 
 
-def exact(model: Flow) -> Flow:
+def exact(model: Kind) -> Kind:
     """A copy in double precision."""
     return deepcopy(model).double().eval().requires_grad_(False)
 
@@ -142,19 +145,29 @@ def mass_of(log_p: Tensor) -> float:
     return float(log_p.exp().sum() * (2 * REACH / len(log_p)) ** 2)
 
 
-@torch.no_grad()
-def mass(model: Flow, log_p: Tensor) -> float:
-    """∫ p over the window; cells in which p bends are taken finely, FINER points each way, until what their
-    middles may miss in all the others, by their second differences, is below BENDS."""
-    p, step = log_p.exp(), 2 * REACH / CELLS
+def bent(p: Tensor, step: float) -> Tensor:
+    """Numbers (K,) of the cells, flat, in which a density p (S, S) bends: what the middles of all the others
+    may miss, by their second differences, is below BENDS."""
     around = torch.nn.functional.pad(p, (1, 1, 1, 1))
     sides = around[:-2, 1:-1] + around[2:, 1:-1] + around[1:-1, :-2] + around[1:-1, 2:]
     missed, order = ((sides - 4 * p).abs().flatten() * step**2 / 24).sort(descending=True)
-    bent = order[: int((missed.flip(0).cumsum(0).flip(0) > BENDS).sum())]
-    inside = (torch.arange(FINER, dtype=torch.float64) + 0.5) / FINER - 0.5
-    points = window().reshape(-1, 1, 2)[bent] + step * torch.cartesian_prod(inside, inside)
+    return order[: int((missed.flip(0).cumsum(0).flip(0) > BENDS).sum())]
+
+
+def finely(middles: Tensor, step: float, each_way: int) -> Tensor:
+    """Middles of cells (K, 2) -> points evenly spread in each, (K, each_way², 2)."""
+    inside = ((torch.arange(each_way, dtype=torch.float64) + 0.5) / each_way - 0.5).to(middles)
+    return middles[:, None] + step * torch.cartesian_prod(inside, inside)
+
+
+@torch.no_grad()
+def mass(model: Flow, log_p: Tensor) -> float:
+    """∫ p over the window; cells in which p bends are taken finely, FINER points each way."""
+    p, step = log_p.exp(), 2 * REACH / CELLS
+    cells = bent(p, step)
+    points = finely(window().flatten(0, 1)[cells], step, FINER)
     p = p.flatten()
-    p[bent] = log_density(model, points).exp().mean(1)
+    p[cells] = log_density(model, points).exp().mean(1)
     return float(p.sum()) * step**2
 
 
