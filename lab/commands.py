@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import os
 import re
 import sys
@@ -19,6 +20,8 @@ def list_(args: list[str]) -> None:
     parser.add_argument("--json", action="store_true", help="a list of objects")
     rows = [e.summary() for e in catalog().values()] if (options := parser.parse_args(args)) else []
     if options.json:
+        for row in rows:  # strict JSON knows no infinity, which a model's nll may be
+            row["metrics"] = {k: v if math.isfinite(v) else None for k, v in row["metrics"].items()}
         print(json.dumps(rows, indent=2))
         return
     from rich.console import Console

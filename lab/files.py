@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lab.errors import UserError
+from lab.untrusted import opened
 
 SEAL = hashlib.sha256().digest_size
 ZIP_END = slice(-22, -18), b"PK\x05\x06"  # where an archive ends that nobody sealed, and what stands there
@@ -78,7 +79,7 @@ def digest(*parts: bytes | memoryview) -> bytes:
 def is_damaged(path: Path) -> bool:
     """Whether a sealed file is not what was written. An archive without a seal is for others to judge."""
     place, end = ZIP_END
-    with open(path, "rb") as file:
+    with opened(path) as file:
         if os.fstat(file.fileno()).st_size <= SEAL:
             return True
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data, memoryview(data) as view:

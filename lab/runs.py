@@ -12,6 +12,7 @@ system frees the slot when the process ends, however it ends. Waiting runs have 
 import csv
 import hashlib
 import hmac
+import io
 import json
 import math
 import os
@@ -41,6 +42,7 @@ WAITING = 20  # at most so many runs in the queue
 OWN = 4  # of them by one browser
 LARGEST = 10.0  # GB of all runs together; $LECTERN_RUNS_GB says otherwise
 WAIT = (sys.executable, "-m", "lab.runs")  # what a run is at first
+MOST_TURN = 64  # bytes of a place in it
 SPARE = 1.0  # GB that stay free on the disk
 
 
@@ -112,7 +114,7 @@ class Run:
             status = json.loads(untrusted.read(self.folder / "status.json", untrusted.MOST_JSON))
         except OSError:
             return {}
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError, untrusted.Refused):
             return None
         return status if is_status(status) else None
 
@@ -139,21 +141,20 @@ class Run:
     @property
     def metrics(self) -> list[dict[str, float]]:
         """Rows of metrics.csv, one an epoch; a cell without a number is left out, and a row without epoch."""
-        try:
-            with open(self.training / "metrics.csv", newline="", errors="replace") as file:
-                rows = [
-                    {k: v for k, text in row.items() if k and (v := number(text)) is not None}
-                    for row in csv.DictReader(file)
-                ]
-        except (OSError, csv.Error):
-            return []
+        rows = [
+            {k: v for k, text in row.items() if k and (v := number(text)) is not None}
+            for row in read_rows(self.training / "metrics.csv")
+        ]
         return [row for row in rows if "epoch" in row]
 
     @property
     def log(self) -> str:
         """The last 20,000 characters that the run printed."""
         try:
-            return (self.folder / "log.txt").read_text(errors="replace")[-20_000:]
+            end = untrusted.read_end(
+                self.folder / "log.txt", 4 * 20_000
+            )  # a character has four bytes at most
+            return end.decode(errors="replace")[-20_000:]
         except OSError:
             return ""
 
@@ -162,6 +163,15 @@ class Run:
         """The sentence a failed run ended with; "" where none."""
         lines = [line for line in self.log.splitlines() if line.startswith("lab: ")]
         return lines[-1].removeprefix("lab: ") if lines and self.state == "failed" else ""
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a metrics.csv, whatever stands in their cells; none where it cannot be read."""
+    try:
+        text = untrusted.read(path, untrusted.MOST_ROWS).decode(errors="replace")
+        return list(csv.DictReader(io.StringIO(text, newline="")))
+    except (OSError, csv.Error, untrusted.Refused):
+        return []
 
 
 def number(text: object) -> float | None:
@@ -392,8 +402,8 @@ def queue() -> list[Run]:
     for file in runs_folder().glob("*/*/queued"):
         run = Run(file.parent)
         try:
-            turn = int(file.read_text())
-        except (OSError, ValueError):  # its turn has come, or is being written
+            turn = int(untrusted.read(file, MOST_TURN))
+        except (OSError, ValueError, untrusted.Refused):  # its turn has come, or is being written
             continue
         if process_of(run):
             turns.append((turn, run.name, run))

@@ -1,14 +1,17 @@
 """Text from anybody: JSON and YAML, read in bounded memory and judged before they are built, and the classes
 that it names, judged before they are imported or called. No torch here."""
 
+import errno
 import importlib
 import importlib.util
 import json
+import os
+import stat
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import yaml
 
@@ -16,6 +19,7 @@ from lab.errors import UserError
 
 MOST_TEXT = 1 << 18  # bytes of a YAML; the longest of ours has some thousand
 MOST_JSON = 1 << 23  # bytes of a card; a vocabulary of 50,000 tokens takes 2 million
+MOST_ROWS = 1 << 25  # bytes of a metrics.csv: some hundred thousand epochs
 MOST_DEPTH = 64  # collections within collections
 
 # libyaml's parser where it is there: the same events, ten times faster
@@ -31,18 +35,40 @@ class Refused(UserError):
     """Text that is valid but that nobody writes who means well; the sentence says why."""
 
 
+def opened(path: Path) -> BinaryIO:
+    """A file to read.
+
+    Raises:
+        OSError: it cannot be read, or is a pipe, which may never answer, or a device, which may never end.
+    """
+    if stat.S_IFMT(os.stat(path).st_mode) not in (stat.S_IFREG, stat.S_IFDIR):  # a folder `open` refuses
+        raise OSError(errno.EINVAL, "it is a pipe or a device", str(path))
+    return open(path, "rb")
+
+
 def read(path: Path, most: int) -> bytes:
     """A file's bytes.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: see `opened`.
         Refused: it is longer than `most` bytes.
     """
-    with open(path, "rb") as file:
+    with opened(path) as file:
         data = file.read(most + 1)
     if len(data) > most:
         raise Refused(f"{path} has more than {most:,} bytes: that is too much for this kind of file.")
     return data
+
+
+def read_end(path: Path, most: int) -> bytes:
+    """The last `most` bytes of a file, or all that it has.
+
+    Raises:
+        OSError: see `opened`.
+    """
+    with opened(path) as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - most))
+        return file.read(most)
 
 
 def parse_json(text: str | bytes) -> Any:

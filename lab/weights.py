@@ -134,7 +134,7 @@ def read_header(path: Path) -> dict[str, Tensor]:
         WeightsError: no whole safetensors file.
     """
     try:
-        with open(path, "rb") as file:
+        with untrusted.opened(path) as file:
             return tensorfile.read_header(file, os.fstat(file.fileno()).st_size)[0]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
         raise not_whole(path, error) from None

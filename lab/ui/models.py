@@ -1,6 +1,5 @@
 """Trained models on a page: picked, loaded once per process, with their cards."""
 
-import csv
 import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ import streamlit as st
 import torch
 
 from lab import experiments, weights
-from lab.runs import number
+from lab.runs import number, read_rows
 from lab.ui.controls import choice
 from lab.ui.page import stop
 from modules.base import Module
@@ -161,11 +160,7 @@ def history(name: str) -> dict[str, list[float]]:
 def read_history(place: Path) -> dict[str, list[float]]:
     """The columns of the `metrics.csv` in a folder, NaN where a cell has no number; empty where there is no
     such file, or none that counts epochs."""
-    try:
-        with open(place / "metrics.csv", encoding="utf-8", errors="replace", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, csv.Error):
-        return {}
+    rows = read_rows(place / "metrics.csv")
     if not rows or "epoch" not in rows[0]:
         return {}
     cells = {column: [number(row[column]) for row in rows] for column in rows[0] if column}

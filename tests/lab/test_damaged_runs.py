@@ -1,13 +1,17 @@
 """A bad file in one run is that run's own: Train, Models and `lab list` show all others."""
 
 import json
+import math
+import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from opening import run_page
 
-from lab import commands, experiments, runs
+from lab import commands, experiments, runs, weights
 from lab.checkpoints import last_kept
 from lab.errors import UserError
 from lab.ui.models import read_history
@@ -71,6 +75,18 @@ def test_a_card_that_is_none(card: Any, good: runs.Run, tmp_path: Path, capsys: 
     assert any(row["name"] == "made-digits" for row in json.loads(capsys.readouterr().out))
 
 
+def test_the_list_is_json_where_a_likelihood_is_zero(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
+    run = put(tmp_path, "20260102-000000", card=CARD | {"metrics": {"test/nll": math.inf, "test/acc": 0.5}})
+    run.folder.parent.rename(tmp_path / "pix2pix-digits")  # of which no weights ship
+    commands.list_(["--json"])
+    rows = json.loads(capsys.readouterr().out, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
+    (metrics,) = (row["metrics"] for row in rows if row["name"] == "pix2pix-digits")
+    assert metrics == {"test/nll": None, "test/acc": 0.5}
+
+
 @pytest.mark.parametrize("metrics", METRICS)
 def test_metrics_that_are_none(metrics: bytes, good: runs.Run, tmp_path: Path) -> None:
     bad = put(tmp_path, "20260102-000000", metrics=metrics)
@@ -110,3 +126,47 @@ def test_without_its_last_checkpoint_the_one_before_goes_on(tmp_path: Path, caps
     assert "last.ckpt is missing: takes last-older.ckpt" in capsys.readouterr().out
     (folder / "last.ckpt").touch()
     assert last_kept(tmp_path) == folder / "last.ckpt" and not capsys.readouterr().out
+
+
+MADE = {
+    "a pipe": os.mkfifo,
+    "a device": lambda path: path.symlink_to("/dev/zero"),
+    "a folder": Path.mkdir,
+    "a link to itself": lambda path: path.symlink_to(path.name),
+    "a hole of 16 GiB": lambda path: (path.touch(), os.truncate(path, 2**34)),
+}
+
+
+@pytest.fixture
+def impatient() -> Iterator[None]:
+    """Whoever waits for a pipe fails the test."""
+
+    def wake(*_: Any) -> None:
+        raise AssertionError("it waits for what never comes")
+
+    before = signal.signal(signal.SIGALRM, wake)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("impatient", "little_memory")
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize(
+    "name", ["status.json", "metrics.csv", "card.json", "model.safetensors", "log.txt", "queued"]
+)
+def test_a_file_that_is_none(name: str, made: str, good: runs.Run, tmp_path: Path, capsys: Any) -> None:
+    bad = put(tmp_path, "20260102-000000", {"owner": ""}, CARD)
+    (bad.folder / name).unlink(missing_ok=True)
+    MADE[made](bad.folder / name)
+    assert runs.list_runs() == [bad, good] and good.state == "finished"
+    assert bad.state in ("finished", "damaged", "failed", "stopped")
+    assert all("epoch" in row for row in bad.metrics) and runs.queue() == []
+    assert isinstance(bad.log, str) and isinstance(bad.error, str)
+    assert isinstance(read_history(bad.folder), dict)
+    assert good.folder in [*experiments.find("made-digits").weight_folders()]
+    commands.list_(["--json"])
+    assert any(row["name"] == "made-digits" for row in json.loads(capsys.readouterr().out))
+    with pytest.raises(UserError):
+        weights.load(bad.folder)
