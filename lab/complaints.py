@@ -28,6 +28,10 @@ def sentence(error: BaseException) -> str:
         return f"{missing[1] or 'an option'} has no value: give it one"
     if unknown := re.search(r"Option '(.*?)' is not accepted", problem):
         return f"{place or 'it'} takes no {unknown[1]}"
+    if rare := re.search(r"`val_check_interval` \((\d+)\) must be .* training batches \((\d+)\)", problem):
+        return (
+            f"trainer.val_check_interval is {rare[1]}: it must be at most {rare[2]}, the batches of an epoch"
+        )
     if several := re.search(r"Multiple subclasses with name .*? ambiguity: (.*)\.", problem):
         return f"{place} may be {several[1].replace(', ', ' or ')}: name one of them whole"
     if needed := re.search(r"'([\w.]+)':\s+the following arguments are required: (.*)", text):

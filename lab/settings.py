@@ -293,7 +293,7 @@ def complaints(explain: Callable[[Exception], str] = str) -> Iterator[None]:
 
     That is a ValueError which our own code raises; where another's code fails, it is a fault of ours, and its
     traceback stays. Too little memory is the user's to mend, whoever found it out, and so is what one of
-    Lightning's callbacks misses, which is there because it was asked for.
+    Lightning's callbacks misses, which is there because it was asked for, and how often to validate.
 
     Raises:
         UserError: their own words.
@@ -306,7 +306,9 @@ def complaints(explain: Callable[[Exception], str] = str) -> Iterator[None]:
         if is_out_of_memory(error):
             raise UserError("There is too little memory: take smaller batches or a smaller model.") from error
         ours = ("modules", "datamodules", *untrusted.TRUSTED)
-        asked = raiser.startswith(("lightning.pytorch.callbacks.", "lightning.pytorch.tuner."))
+        asked = raiser.startswith(
+            ("lightning.pytorch.callbacks.", "lightning.pytorch.tuner.", "lightning.pytorch.loops.fit_loop")
+        )
         if (isinstance(error, ValueError) and raiser.partition(".")[0] in ours) or (asked and error.args):
             raise UserError(explain(error)) from error
         raise

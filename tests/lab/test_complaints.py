@@ -50,6 +50,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("fit ngram-pydocs --data.corpus ~nosuchuser/x", "home directory."),
         ("fit ngram-pydocs --data.corpus no/such.txt", "path of a text file"),
         ("fit gpt-verbs-nosuch", "no experiment"),
+        ("fit made-digits --trainer.val_check_interval 7", "is 7: it must be at most 1, the batches"),
         ("fit made-digits --trainer.max_time [1,2]", "write it as 00:01:30:00, the days first."),
         ("fit made-digits --config=", ". cannot be read as YAML: Is a directory."),
         ("fit made-digits --config bytes.txt", "bytes.txt cannot be read as YAML: it is not UTF-8 text."),
