@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 import torch
-from opening import figure, film, finish, run_page
+from opening import figure, film, finish, open_page, run_page
 
 from datamodules import points
+from lab import lecture
 from lab.lenses.games import CURES, FAILURES, TRICKS, playing
 from modules.adversarial.judges import ModeCoverage
 from pages.adversarial.clinic import lens
+from pages.adversarial.gan_bench import lens as gan_bench
 
 
 @cache
@@ -118,3 +120,43 @@ def test_packs_spread_a_game_that_is_too_fast_and_a_weak_judges(failure: str) ->
 def test_on_a_grid() -> None:
     cured = played("5 turns of G", "packs of 4", "grid25")[-1]
     assert cured.kl < played("5 turns of G", name="grid25")[-1].kl - 1
+
+
+def close(seen: list[lens.Look], played: list[lens.Look]) -> bool:
+    """Whether the looks begin alike: a recording has half precision, and another processor another course."""
+    return all(
+        one.batches == other.batches and bool((one.made - other.made).abs().max() < 0.02)
+        and one.kl == pytest.approx(other.kl, abs=0.02)
+        for one, other in zip(seen, played, strict=False)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("cure", ["packs of 4", "minibatch std", "penalty"])
+def test_recorded_games_begin_as_the_game_does_and_say_the_same(cure: str) -> None:
+    looks = lens.known("ring8", "5 turns of G", cure, 0)
+    assert looks is not None and [one.batches for one, _ in looks] == list(range(0, 601, 20))
+    spoiled, cured = zip(*looks, strict=True)
+    settings = FAILURES["5 turns of G"]
+    assert close(spoiled, list(lens.lane("ring8", settings, 0, batches=20)))
+    assert close(cured, list(lens.lane("ring8", settings | CURES[cure], 0, batches=20)))
+    assert sum(one.kl > 1 for one in spoiled[10:]) > 0.9 * len(spoiled[10:])
+    if cure == "penalty":
+        assert all(one.kl > 1 for one in cured[15:])
+    else:
+        assert cured[-1].kl < spoiled[-1].kl - 1
+    for one in (*spoiled, *cured):
+        positive = one.shares[one.shares > 0].double()
+        assert float((positive * (8 * positive).log()).sum()) == pytest.approx(one.kl, abs=2e-3)
+
+
+@pytest.mark.parametrize("at", [13, 14, 15])
+def test_a_lecture_waits_for_no_game(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Entries of the lecture on games open with their film, and nothing is played."""
+    monkeypatch.setattr(lens, "playing", None)
+    monkeypatch.setattr(gan_bench, "playing", None)
+    entry = lecture.read("games").entries[at - 1]
+    assert entry.page in ("adversarial-gan-bench", "adversarial-clinic")
+    room = "adversarial/" + entry.page.removeprefix("adversarial-").replace("-", "_")
+    page = open_page(room, lecture="games", at=at)
+    shown = film(page, "look")
+    assert len(shown["captions"]) > 30 and shown["at"] < 20, "the film is there, and not at its end"

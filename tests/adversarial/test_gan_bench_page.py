@@ -78,6 +78,27 @@ def test_what_the_scenes_say() -> None:
     assert moons[-1].w1 < moons[0].w1 / 2 and moons[-1].modes is None
 
 
+def test_a_recorded_game_begins_as_the_game_does_and_says_the_same() -> None:
+    """Made points and arrows are kept in half precision; another processor takes another course later."""
+    looks = lens.known("ring8", "non-saturating", "5 turns of G", "none", 1000, 0)
+    assert looks is not None and (looks[0].batches, looks[-1].batches) == (0, 1000)
+    chosen, x = lens.settings("non-saturating", "5 turns of G", "none"), lens.target("ring8", INK)
+    games_own = games.playing(x, chosen, 33, 0, 33)
+    for one, (done, model, _) in zip(looks, games_own, strict=False):
+        other = lens.look(model, x, "ring8", done)
+        assert (one.batches, one.modes) == (done, other.modes)
+        assert one.made == pytest.approx(other.made, abs=0.02)
+        assert one.surface == pytest.approx(other.surface, abs=0.02)
+        assert one.w1 == pytest.approx(other.w1, abs=0.02)
+    late = looks[10:]
+    assert max(one.modes or 0 for one in late) <= 2
+    spread = [float(one.made.std(0).norm()) for one in late]
+    centres = torch.stack([one.made.mean(0) for one in late])
+    # one heap, small beside the ring of radius 2, that wanders
+    assert median(spread) < 0.5 and float(centres.std(0).norm()) > 1
+    assert lens.known("ring8", "non-saturating", "5 turns of G", "none", 1000, 1) is None
+
+
 def test_the_page() -> None:
     page = open_page("adversarial/gan_bench")
     looks = played("non-saturating", "nothing", "none", lens.QUICK)

@@ -22,11 +22,12 @@ stage = ui.stage("Collapse clinic", "A spoiled game holds few modes; beside it t
 stage.scenes(
     {
         "Too greedy": ui.scene(
-            "Five turns of G for one of D; right D judges four points at once: count modes."
+            "Five turns of G for one of D; right D judges four points at once: count modes.", look=12
         ),
         "Spread of a batch": ui.scene("Minibatch std shows D how alike a batch is: watch the heap.",
-                                      cure="minibatch std"),
-        "A penalty": ui.scene("A penalty holds D's slope: watch whether the heap opens.", cure="penalty"),
+                                      cure="minibatch std", look=0),
+        "A penalty": ui.scene("A penalty holds D's slope: watch whether the heap opens.", cure="penalty",
+                              look=0),
         "Too fast": ui.scene("Ten times G's rate: count the modes held at a time, without packs and with.",
                              failure="G's rate × 10"),
         "A weak judge": ui.scene("D has eight units: count the modes, then watch how well they are placed.",
@@ -74,8 +75,9 @@ def draw(looks: list[lens.Pair], at: int, film=None) -> None:
             )  # fmt: skip
 
 
+played = lens.known(name, failure, cure, seed)
 with stage.picture:
-    looks = ui.found(
+    looks = played or ui.found(
         "Play both", lambda: lens.watching(name, failure, cure, seed), key="play",
         of=(name, failure, cure, seed), quick=False, show=lambda found: draw(found, len(found) - 1),
         says="The film is there when both games are over.",
@@ -93,6 +95,8 @@ with stage.below:
         "one heap all points have one nearest mode. A game can hold all modes and still place few points on "
         f"them: at the end {one.quality:.0%} lie within three deviations of one, with the cure "
         f"{other.quality:.0%}. One seed is one story: the benches play five."
+        + " These games were played before and recorded; any others are played here."
+        * bool(played)
     )
     ui.check(
         "Which holds the modes more evenly at the end?", lens.OPTIONS, lens.evener(looks[-1]),
@@ -104,11 +108,12 @@ with stage.below:
         ),
         veils=("picture", "equation"),
     )  # fmt: skip
+    of = f"({name!r}, {failure!r}, {cure!r}, {seed})"
     ui.program(
         f"""
         from pages.adversarial.clinic import lens
 
-        *_, (_, looks) = lens.watching({name!r}, {failure!r}, {cure!r}, {seed})
+        {f"looks = lens.known{of}" if played else f"*_, (_, looks) = lens.watching{of}"}
         result = [number for look in looks[-1] for number in (look.kl, look.quality)]
         """,
         shows=[number for look in looks[-1] for number in (look.kl, look.quality)],

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, curves
+from lab.figures.basic import array, curves, unrolled
 from pages.adversarial.critic.lens import REACH, Look
 
 STEEP = 2.0  # of ‖∇f‖, where the colours end
@@ -61,10 +61,11 @@ def moves(looks: list[Look], what: str) -> dict[str, np.ndarray]:
     return {"data.0.z": z, "data.2.x": made[..., 0], "data.2.y": made[..., 1]}
 
 
-def values(looks: list[Look], at: int) -> go.Figure:
-    """The critic's value and W₁; shape 0 is the look."""
+def values(looks: list[Look], at: int) -> tuple[go.Figure, dict[str, Any]]:
+    """The critic's value and W₁ up to the look, shape 0; with its frames."""
     lines = {"value": [one.value for one in looks], "W₁": [one.w1 for one in looks]}
     fig = curves(lines, [one.steps for one in looks], mark=looks[at].steps, xlabel="steps of the critic",
                  colors={"value": theme.INPUT, "W₁": theme.OUTPUT})  # fmt: skip
     fig.update_yaxes(rangemode="tozero", nticks=4)
-    return fig.update_xaxes(nticks=4, ticklabelposition="outside right")
+    fig.update_xaxes(nticks=4, ticklabelposition="outside right")
+    return fig, unrolled(fig, at)

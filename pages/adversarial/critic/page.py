@@ -76,9 +76,9 @@ def draw(looks: list[lens.Look], at: int, film=None) -> None:
         ui.figure(figures.slopes(looks, real, at), key="slopes", share=0.58, film=film,
                   frames=figures.moves(looks, "slopes") if film else None,
                   alt="How steep the critic is over the plane")  # fmt: skip
+        fig, turn = figures.values(looks, at)
         ui.figure(
-            figures.values(looks, at), key="values", share=0.42, film=film,
-            frames={f"layout.shapes.0.x{end}": places for end in (0, 1)} if film else None,
+            fig, key="values", share=0.42, film=film, frames=turn if film else None,
             alt="The critic's value and W₁ over its steps",
             data={"steps": places, "value": [one.value for one in looks], "W1": [one.w1 for one in looks]},
         )  # fmt: skip

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, curves
+from lab.figures.basic import array, curves, unrolled
 from pages.adversarial.gan_bench.lens import REACH, Look, segments
 
 
@@ -46,20 +46,25 @@ def moves(looks: list[Look]) -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
-def distance(looks: list[Look], at: int) -> go.Figure:
-    """W₁ along the game; shape 0 is the look."""
+Drawn = tuple[go.Figure, dict[str, Any]]  # up to the look, which is shape 0, and its frames
+
+
+def distance(looks: list[Look], at: int) -> Drawn:
+    """W₁ along the game."""
     fig = along({"W₁": [one.w1 for one in looks]}, looks, at, (theme.OUTPUT,))
-    return fig.update_yaxes(rangemode="tozero", nticks=4)
+    fig.update_yaxes(rangemode="tozero", nticks=4)
+    return fig, unrolled(fig, at)
 
 
-def coverage(looks: list[Look], at: int, count: int) -> go.Figure:
-    """Share of the modes that are reached, and of samples near one; shape 0 is the look."""
+def coverage(looks: list[Look], at: int, count: int) -> Drawn:
+    """Share of the modes that are reached, and of samples near one."""
     lines: dict[str, Sequence[float]] = {
         f"modes of {count}": [(one.modes or 0) / count for one in looks],
         "near a mode": [one.quality or 0.0 for one in looks],
     }
     fig = along(lines, looks, at, (theme.INPUT, theme.GREEN))
-    return fig.update_yaxes(range=[-0.03, 1.05], nticks=3)
+    fig.update_yaxes(range=[-0.03, 1.05], nticks=3)
+    return fig, unrolled(fig, at)
 
 
 def along(lines: dict[str, Sequence[float]], looks: list[Look], at: int, colors: Sequence[str]) -> go.Figure:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from datamodules import points
+from lab.lenses import recorded
 from lab.lenses.games import CURES, FAILURES, LOSSES, playing
 from lab.lenses.ink import scattered
 from modules.adversarial.gan import GAN
@@ -41,6 +42,8 @@ FORMULAS = {
     "Wasserstein, clipped": r"L_D=f(x^*)-f(x),\ |w|\le 0.1,\quad L_G=-f(x^*)",
     "Wasserstein, penalty": r"L_D=f(x^*)-f(x)+(\|\nabla f\|-1)^2,\quad L_G=-f(x^*)",
 }  # sp(t) = log(1 + eᵗ)
+# the games of a lecture: file -> data, loss, failure, cure, batches, seed
+RECORDED = {"bench-greedy": ("ring8", "non-saturating", "5 turns of G", "none", 1000, 0)}
 OPTIONS = ["at most half of them", "more than half, not all", "all"]
 
 
@@ -73,6 +76,20 @@ def target(name: str, ink: Tensor) -> Tensor:
     if name == OWN:
         return scattered(ink, EXAMPLES).float()
     return points.sample(name, EXAMPLES, seed=1)[0]  # type: ignore[arg-type]
+
+
+def known(name: str, loss: str, failure: str, cure: str, batches: int, seed: int) -> list[Look] | None:
+    """The looks of a game that was recorded; None of all others."""
+    asked = (name, loss, failure, cure, batches, seed)
+    return next((recorded.load(file, Look) for file, of in RECORDED.items() if of == asked), None)
+
+
+def record() -> None:
+    """Play the games of RECORDED anew."""
+    for file, (name, loss, failure, cure, batches, seed) in RECORDED.items():
+        chosen = settings(loss, failure, cure)
+        *_, (_, looks) = watching(name, torch.zeros(1, 1), chosen, batches, seed)
+        recorded.save(file, looks)
 
 
 def watching(

@@ -25,7 +25,7 @@ stage.scenes(
         "A critic": ui.scene("Wasserstein with penalty: D slopes everywhere; most seeds take longer.",
                              loss="Wasserstein, penalty", **LONG),
         "Too greedy": ui.scene("Five turns of G for one of D: all points lie in one heap, and it wanders.",
-                               failure="5 turns of G", **LONG),
+                               failure="5 turns of G", look=10, **LONG),
         "Packs": ui.scene("The cure: D sees four points at a time; modes are back, and come and go.",
                           failure="5 turns of G", cure="packs of 4", **LONG),
         "A weak judge": ui.scene("D of one layer of eight units: at most one or two modes are touched.",
@@ -67,7 +67,6 @@ def data(name: str, picture):
 def draw(looks: list[lens.Look], at: int, film=None) -> None:
     """The plane and the measures, at a look."""
     places = [one.batches for one in looks]
-    mark = {f"layout.shapes.0.x{end}": places for end in (0, 1)} if film else None
     known = looks[at].modes is not None
     left, right = ui.columns([3, 2])
     with left:
@@ -77,12 +76,14 @@ def draw(looks: list[lens.Look], at: int, film=None) -> None:
             alt="The discriminator over the plane, data, and what the generator makes",
         )  # fmt: skip
     with right:
-        ui.figure(figures.distance(looks, at), key="distance", share=0.5 if known else 1.0, film=film,
-                  frames=mark, alt="W₁ between what is made and the data, along the game",
+        fig, turn = figures.distance(looks, at)
+        ui.figure(fig, key="distance", share=0.5 if known else 1.0, film=film,
+                  frames=turn if film else None, alt="W₁ between what is made and the data, along the game",
                   data={"batches": places, "W1": [one.w1 for one in looks]})  # fmt: skip
         if known:
+            fig, turn = figures.coverage(looks, at, count)
             ui.figure(
-                figures.coverage(looks, at, count), key="coverage", share=0.5, film=film, frames=mark,
+                fig, key="coverage", share=0.5, film=film, frames=turn if film else None,
                 alt="Modes reached and share of samples near one, along the game",
                 data={"batches": places, "modes": [one.modes for one in looks],
                       "quality": [one.quality for one in looks]},
@@ -97,8 +98,9 @@ others = [(each, failure, cure, seed) for each in games.LOSSES if each != loss]
 others = [(loss, failure, cure, min(999, seed + 1)), *others[:6]]
 others += [(loss, each, cure, seed) for each in games.FAILURES if each != failure]
 quick = batches <= lens.QUICK
+played = lens.known(name, loss, failure, cure, batches, seed)
 with stage.picture:
-    looks = ui.found(
+    looks = played or ui.found(
         "Play", start, key="play", of=of, quick=quick, show=lambda found: draw(found, len(found) - 1),
         says="The film is there when the game is over.", soon=[game(*each) for each in others if quick],
     )  # fmt: skip
@@ -115,8 +117,12 @@ with stage.below:
     ui.notice(
         "D is drawn as σ(f); where a loss has no probability, f is brought to mean 0 and deviation 2 first. "
         "An arrow is where the generator's loss falls at that point: it follows the slope of D, and where D "
-        "is flat it is short. The longest arrow has one length at every look. The same seed plays the same "
-        "game again, to the bit."
+        "is flat it is short. The longest arrow has one length at every look. "
+        + (
+            "This game was played before and recorded; any other is played here."
+            if played
+            else "The same seed plays the same game again, to the bit."
+        )
     )
     if end.modes is None:
         first = looks[0]
@@ -142,6 +148,10 @@ with stage.below:
             ),
             veils=("picture", "equation"),
         )  # fmt: skip
+    if played:
+        play = f"looks = lens.known({name!r}, {loss!r}, {failure!r}, {cure!r}, {batches}, {seed})"
+    else:
+        play = f"*_, (_, looks) = lens.watching({name!r}, {{drawn}}, chosen, {batches}, {seed})"
     drawn = (
         f"drawing.read({ui.ink(picture)!r}, {{}}, {PAD}) / drawing.LEVELS"
         if picture is not None else f"ink.examples({PAD})[0][1]"
@@ -153,7 +163,7 @@ with stage.below:
         from pages.adversarial.gan_bench import lens
 
         chosen = lens.settings({loss!r}, {failure!r}, {cure!r})
-        *_, (_, looks) = lens.watching({name!r}, {drawn}, chosen, {batches}, {seed})
+        {play.format(drawn=drawn)}
         result = [looks[-1].w1, looks[0].w1]
         """,
         shows=[end.w1, looks[0].w1],

@@ -1,11 +1,12 @@
 """Two laws, the discriminator between them, its loss on the way, and the parts of what is left."""
 
 import math
+from typing import Any
 
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, bars, curves, rule
+from lab.figures.basic import array, bars, curves, rule, unrolled
 from pages.adversarial.optimal_discriminator.lens import FRAMES, Slopes, Story
 
 
@@ -29,8 +30,9 @@ def discriminator(told: Story, at: int) -> go.Figure:
     return fig
 
 
-def losses(told: Story, at: int) -> go.Figure:
-    """L[D] along the training, its least, and 2 log 2, that of D = ½; shape 0 is the present step."""
+def losses(told: Story, at: int) -> tuple[go.Figure, dict[str, Any]]:
+    """L[D] along the training up to the present step, shape 0, with its frames; its least, and 2 log 2, that
+    of D = ½."""
     steps = [step + 1 for step in FRAMES]
     fig = curves({"L[D]": told.values}, steps, mark=steps[at], log_x=True, markers=True,
                  xlabel="steps + 1", ylabel="nats", colors={"L[D]": theme.ATTENTION})  # fmt: skip
@@ -41,7 +43,7 @@ def losses(told: Story, at: int) -> go.Figure:
     low, high = min(told.least, *told.values), max(2 * math.log(2), *told.values)
     fig.update_yaxes(range=[low - 0.08 * (high - low), high + 0.2 * (high - low)], nticks=4)
     fig.update_xaxes(nticks=4)
-    return fig
+    return fig, unrolled(fig, at)
 
 
 def parts(told: Story) -> go.Figure:

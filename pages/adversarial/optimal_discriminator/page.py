@@ -73,9 +73,9 @@ with stage.picture:
             data={"x": told.x, "D": told.discriminator[film.at], "best": told.best},
         )  # fmt: skip
     with right:
+        fig, turn = figures.losses(told, film.at)
         ui.figure(
-            figures.losses(told, film.at), key="losses", share=0.5, film=film,
-            frames={f"layout.shapes.0.x{end}": [step + 1 for step in lens.FRAMES] for end in (0, 1)},
+            fig, key="losses", share=0.5, film=film, frames=turn,
             alt="The discriminator's loss along its training", data={"steps": lens.FRAMES, "L": told.values},
         )  # fmt: skip
         if show == "slopes":

@@ -5,7 +5,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, curves, rule
+from lab.figures.basic import array, curves, rule, unrolled
 
 REAL, MADE = 1.12, -0.12  # heights of the ticks
 
@@ -36,12 +36,13 @@ def line(x: Any, judged: Any, best: Any, real: Any, made: Any) -> go.Figure:
     return fig
 
 
-def course(theta: Any, real: float, at: float, span: tuple[float, float]) -> go.Figure:
-    """θ by round; shape 0 of the layout is the line at the frame that is shown, the data's mean is dotted."""
+def course(theta: Any, real: float, at: int, span: tuple[float, float]) -> tuple[go.Figure, dict[str, Any]]:
+    """θ by round up to the one that is shown, shape 0 of the layout; the data's mean is dotted. With its
+    frames: the room guesses how it goes on."""
     fig = curves({"θ": theta}, mark=at, xlabel="round", ylabel="θ", colors={"θ": theme.OUTPUT})
     rule(
         fig, y=real, line={"color": theme.INPUT, "width": 2, "dash": "dot"},
         annotation={"text": "mean of the data", "font": {"size": theme.FONT_SIZE - 2}, "xanchor": "right"},
     )  # fmt: skip
     fig.update_yaxes(range=list(span))
-    return fig
+    return fig, unrolled(fig, at)

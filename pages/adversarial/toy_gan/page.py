@@ -75,11 +75,11 @@ with stage.picture:
             frames={"data.0.y": judged, "data.1.y": best, "data.3.x": course.made},
         )  # fmt: skip
     with right:
-        rounds = list(range(lens.ROUNDS + 1))
+        fig, turn = figures.course(course.theta, real, at, lens.window(course))
         ui.figure(
-            figures.course(course.theta, real, at, lens.window(course)), key="course", share=1.0, film=film,
-            alt="θ by round, against the mean of the data", data={"round": rounds, "theta": course.theta},
-            frames={f"layout.shapes.0.x{end}": rounds for end in (0, 1)},
+            fig, key="course", share=1.0, film=film, frames=turn,
+            alt="θ by round, against the mean of the data",
+            data={"round": range(lens.ROUNDS + 1), "theta": course.theta},
         )  # fmt: skip
 with stage.foot:
     film.bar(captions=lens.captions(course), equations=lens.equations(course))

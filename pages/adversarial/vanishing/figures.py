@@ -1,22 +1,25 @@
 """Gradients of a frozen generator over the steps of D, and how far D has the two apart."""
 
+from typing import Any
+
 import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, curves
+from lab.figures.basic import array, curves, unrolled
 from pages.adversarial.vanishing.lens import BINS, LOSSES, REACH, Look
 
 COLORS = dict(zip(LOSSES, (theme.OUTPUT, theme.INPUT, theme.GREEN), strict=True))
 
 
-def norms(looks: list[Look], at: int) -> go.Figure:
-    """‖∇_θ L‖ of the three losses, a logarithmic axis; shape 0 is the look."""
+def norms(looks: list[Look], at: int) -> tuple[go.Figure, dict[str, Any]]:
+    """‖∇_θ L‖ of the three losses up to the look, shape 0, on a logarithmic axis; with its frames."""
     lines = {name: [one.norms[name] for one in looks] for name in LOSSES}
     fig = curves(lines, [one.steps for one in looks], mark=looks[at].steps, xlabel="steps of D since G froze",
                  ylabel="norm of G's gradient", colors=COLORS, log_y=True)  # fmt: skip
     fig.update_yaxes(dtick=1, exponentformat="power")
-    return fig.update_xaxes(nticks=5)
+    fig.update_xaxes(nticks=5)
+    return fig, unrolled(fig, at)
 
 
 def logits(looks: list[Look], at: int) -> go.Figure:

@@ -55,9 +55,9 @@ def draw(looks: list[lens.Look], at: int, film=None) -> None:
     places = [one.steps for one in looks]
     left, right = ui.columns([3, 2])
     with left:
+        fig, turn = figures.norms(looks, at)
         ui.figure(
-            figures.norms(looks, at), key="norms", share=1.0, film=film,
-            frames={f"layout.shapes.0.x{end}": places for end in (0, 1)} if film else None,
+            fig, key="norms", share=1.0, film=film, frames=turn if film else None,
             alt="Norm of the generator's gradient by three losses, over the steps of the discriminator",
             data={"steps": places, **{name: [one.norms[name] for one in looks] for name in lens.LOSSES}},
         )  # fmt: skip
