@@ -186,7 +186,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "hidden": [5], "layers": 4,
     },
     "CouplingFlow": {"permute": True, "seed": beside(1, permute=True, layers=3)},
-    "RealNVP": {"permute": False},
+    "RealNVP": {"permute": False, "start": 0.1},
     "SplineFlow": {"bins": 4, "bound": 2.0},
     "LogisticFlow": {"components": 2},
     "HINT": {"seed": beside(5, layers=3)},

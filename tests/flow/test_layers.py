@@ -217,12 +217,17 @@ def test_no_weight_is_overwritten_by_a_mask():
     assert all(torch.equal(p, before[name]) for name, p in layer.named_parameters())
 
 
-def test_nice_leaves_the_linear_model_where_the_data_are_symmetric():
-    """On eight clouds in a ring, mirrored in both axes, no shift at all is a saddle: its gradient is 0."""
+def mirrored_ring() -> Tensor:
+    """Eight clouds in a ring, mirrored in both axes."""
     angles = torch.arange(8) * torch.pi / 4
     ring = 3 * torch.stack([angles.cos(), angles.sin()], -1).repeat(8, 1)
     x = ring + 0.3 * torch.randn(64, 2, generator=torch.Generator().manual_seed(0))
-    x = torch.cat([x * torch.tensor(side) for side in ([1, 1], [1, -1], [-1, 1], [-1, -1])])
+    return torch.cat([x * torch.tensor(side) for side in ([1, 1], [1, -1], [-1, 1], [-1, -1])])
+
+
+def test_nice_leaves_the_linear_model_where_the_data_are_symmetric():
+    """No shift at all is a saddle there: its gradient is 0."""
+    x = mirrored_ring()
     torch.manual_seed(0)
     model = coupling.NICE(layers=4, hidden=(16,))
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-2)
@@ -233,3 +238,21 @@ def test_nice_leaves_the_linear_model_where_the_data_are_symmetric():
         optimizer.step()
     gaussian = 0.5 * torch.logdet(torch.cov(x.T)) + 1 + math.log(2 * math.pi)
     assert loss.item() < gaussian.item() - 0.3
+
+
+@pytest.mark.parametrize("start", [0.0, 0.1])
+def test_from_the_identity_symmetric_data_give_affine_couplings_no_shift(start: float) -> None:
+    """Only their scales have a gradient; from random last weights both have."""
+    x = mirrored_ring().double()
+    torch.manual_seed(0)
+    model = coupling.RealNVP(layers=4, hidden=(16,), start=start).double()
+    assert torch.equal(model.encode(x), x) == (start == 0)
+    (-model.log_prob(x).mean()).backward()
+    shift, scale = torch.stack([layer.conditioner[-1].weight.grad for layer in model.layers]).unbind(1)
+    assert scale.abs().amax(1).min() > 1e-3
+    assert (shift.abs().max() < 1e-12) == (start == 0) and (shift.abs().amax(1).min() > 1e-3) == (start > 0)
+
+
+def test_a_start_below_zero_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"start is -0.1"):
+        coupling.RealNVP(start=-0.1)
