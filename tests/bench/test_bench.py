@@ -186,9 +186,9 @@ def test_flows_of_normflows_have_our_shape(name: str) -> None:
 
 def test_flow_bench_measures_or_says_how_to_install_a_peer() -> None:
     rows = flow.measure(quick=True)
-    assert len(rows) == 1 + 3 + 2 * 3 * 3
-    assert {row.note.split(": ")[-1] for row in rows[4:] if row.met is not None} <= {"zuko", "normflows"}
-    for row in rows[4:]:
+    assert len(rows) == 1 + 4 + 2 * 3 * 3
+    assert {row.note.split(": ")[-1] for row in rows[5:] if row.met is not None} <= {"zuko", "normflows"}
+    for row in rows[5:]:
         assert row.ours > 0 and (row.ratio > 0 or row.note.endswith(flow.INSTALL))
 
 
