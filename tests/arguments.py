@@ -179,6 +179,10 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "event_shape": (5,), "width": 12, "blocks": 2, "embedding": 6, "objective": "sliced", "levels": 4,
         "first": 8.0, "last": 0.2,
     },
+    "NoisyClassifier": {
+        "image_shape": (1, 8, 8), "num_classes": 4, "widths": (4, 8), "embedding": 6, "noise_steps": 500,
+        "noise_schedule": "linear",
+    },
     # --- flow ---
     "Flow": {
         "event_shape": (3,), "image_shape": (1, 8, 8), "conditional": beside(True, num_classes=3),

@@ -300,6 +300,9 @@ MEMBERS: dict[str, list[Member]] = {
             (Sampler, Latent),
         )
     ],
+    "modules.diffusion.noisy_classifier.NoisyClassifier": [
+        classifier({"image_shape": (1, 4, 4), "num_classes": 3, "widths": (4, 4), "embedding": 4}, FOURS)
+    ],
     **{
         f"modules.flow.{name}": [flow(settings)]
         for name, settings in {

@@ -38,21 +38,23 @@ def sheets(found: Any) -> np.ndarray:
 
 
 def by_weight(
-    weights: Any, values: Any, at: int, ylabel: str, top: float
+    weights: Any, values: dict[str, Any], shown: str, at: int, ylabel: str, top: float
 ) -> tuple[go.Figure, dict[str, Any]]:
-    """A number against w, with the point at a frame (trace 1)."""
-    w, p = array(weights), array(values)
-    fig = go.Figure(
-        [
-            go.Scatter(x=w, y=p, mode="lines+markers", line={"width": 4, "color": theme.OUTPUT}),
-            go.Scatter(x=[w[at]], y=[p[at]], mode="markers", hoverinfo="skip",
-                       marker={"size": 15, "color": theme.VERMILLION}),
-        ]
-    )  # fmt: skip
+    """A number against w for every way to lead, with the point of the way `shown` at a frame."""
+    w = array(weights)
+    looks = {True: {"width": 4, "color": theme.OUTPUT}, False: {"width": 3, "color": theme.HIDDEN}}
+    lines = [
+        go.Scatter(x=w, y=array(p), mode="lines+markers", name=way, line=looks[way == shown])
+        for way, p in values.items()
+    ]
+    p = array(values[shown])
+    point = go.Scatter(x=[w[at]], y=[p[at]], mode="markers", hoverinfo="skip", showlegend=False,
+                       marker={"size": 15, "color": theme.VERMILLION})  # fmt: skip
+    fig = go.Figure([*lines, point])
     fig.update_xaxes(title="w", tickvals=[-1, 0, 1, 2, 3, 4], range=[-1.35, 4.35])
     fig.update_yaxes(title=ylabel, range=[0, top], nticks=5)
-    fig.update_layout(showlegend=False)
-    return fig, {"data.1.x": w[:, None], "data.1.y": p[:, None]}
+    last = len(lines)
+    return fig, {f"data.{last}.x": w[:, None], f"data.{last}.y": p[:, None]}
 
 
 def against(

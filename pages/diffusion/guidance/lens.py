@@ -14,6 +14,7 @@ from torch import Tensor
 from modules.convolution.classifier import Classifier
 from modules.diffusion import exact, guidance, samplers
 from modules.diffusion.learned import Diffusion
+from modules.diffusion.noisy_classifier import NoisyClassifier
 from modules.diffusion.schedule import linear
 
 MADE = linear()
@@ -24,6 +25,7 @@ OPINIONS, NOISY, CLEAN = LEDS = [
     "a classifier of noisy data",
     "a classifier of clean data",
 ]
+WAYS = [OPINIONS, NOISY]  # to lead digits
 LEANS = [-1.0, 0.0, 0.5, 1.0, 2.0, 4.0]
 COUNT, STEPS = 40, 10  # digits, four a class, and DDIM's steps
 RIGHT = ["fewer than 20", "20 to 36", "more than 36"]
@@ -89,18 +91,18 @@ def captions(found: Laws) -> list[str]:
     ]
 
 
-def equations(led: str) -> list[str]:
+def equations(led: str, weights: list[float]) -> list[str]:
     """ε̃ with its numbers."""
     if led != OPINIONS:
         seen = "x_t" if led == NOISY else "x_0 = x_t"
         return [
             rf"\tilde\epsilon = \hat\epsilon(x_t, \varnothing) - {1 + w:g} \sqrt{{1 - \bar\alpha_t}}\, "
             rf"\nabla \log p(y \mid {seen})"
-            for w in WEIGHTS
+            for w in weights
         ]
     return [
         rf"\tilde\epsilon = {1 + w:g}\,\hat\epsilon(x_t, y) {-w:+g}\,\hat\epsilon(x_t, \varnothing)"
-        for w in WEIGHTS
+        for w in weights
     ]
 
 
@@ -142,17 +144,42 @@ class Drawn:
     spread: Tensor
 
 
+def led_by(model: Diffusion, classifier: NoisyClassifier, start: Tensor, y: Tensor, s: float) -> Tensor:
+    """Pictures from noise `start`, (B, 1, H, W): the model is asked for no class and led s times."""
+
+    def predict(x: Tensor, t: Tensor) -> Tensor:
+        return model.denoiser()(x, t)[1]
+
+    guided = guidance.by_classifier(predict, classifier.log_class(y), model.schedule, s)
+    walk = samplers.ddim(guided, model.schedule, start, model.schedule.times(STEPS), clip=model.clip)
+    return model.outside(samplers.last(walk))
+
+
 @torch.no_grad()
-def drawing(model: Diffusion, judge: Classifier, seed: int) -> Iterator[tuple[float, Drawn]]:
-    """COUNT digits for each of LEANS."""
+def drawing(
+    model: Diffusion, classifier: NoisyClassifier, judge: Classifier, seed: int
+) -> Iterator[tuple[float, dict[str, Drawn]]]:
+    """COUNT digits for each of LEANS, by each of WAYS."""
     wanted = torch.arange(COUNT) % 10
-    rows: list[tuple[Tensor, Tensor, Tensor]] = []
+    start = model.start(COUNT, torch.Generator().manual_seed(seed))
+    rows: dict[str, list[tuple[Tensor, Tensor, Tensor]]] = {way: [] for way in WAYS}
     for done, w in enumerate(LEANS, 1):
-        x = model.sample(COUNT, steps=STEPS, guidance=w, seed=seed).clamp(0, 1)
-        right = (judge.predict(x).argmax(1) == wanted).double().mean()
-        spread = torch.stack([x[wanted == k].std(0).mean() for k in range(10)]).mean()
-        rows.append((x[:, 0], right, spread))
-        yield done / len(LEANS), Drawn(*map(torch.stack, zip(*rows, strict=True)))  # type: ignore[arg-type]
+        found = {
+            OPINIONS: model.sample(COUNT, steps=STEPS, guidance=w, seed=seed),
+            NOISY: led_by(model, classifier, start, wanted, 1 + w),
+        }
+        for way, x in found.items():
+            x = x.clamp(0, 1)
+            right = (judge.predict(x).argmax(1) == wanted).double().mean()
+            spread = torch.stack([x[wanted == k].std(0).mean() for k in range(10)]).mean()
+            rows[way].append((x[:, 0], right, spread))
+        yield (
+            done / len(LEANS),
+            {
+                way: Drawn(*map(torch.stack, zip(*each, strict=True)))  # type: ignore[arg-type]
+                for way, each in rows.items()
+            },
+        )
 
 
 def least(found: Drawn) -> str:
@@ -178,9 +205,17 @@ def digit_captions(found: Drawn) -> list[str]:
     ]
 
 
-def digit_equations() -> list[str]:
-    """ε̃ with its numbers."""
-    return [
-        rf"\tilde\epsilon = {1 + w:g}\,\hat\epsilon(x_t, y) {-w:+g}\,\hat\epsilon(x_t, \varnothing)"
-        for w in LEANS
-    ]
+def digit_notice(found: dict[str, Drawn], led: str, names: tuple[str, str, str]) -> str:
+    """What the digits show of a way to lead, and of the other beside it."""
+    model, classifier, judge = names
+    mine = found[led]
+    led_there = f", asked for no class and led 1 + w times by {classifier}" if led == NOISY else ""
+    told = [f"{float(found[way].right[1]):.0%} when led by {way}" for way in WAYS]
+    right, spread = ([float(v) for v in each] for each in (mine.right, mine.spread))
+    return (
+        f"{model} in {STEPS} steps{led_there}; {judge}, which neither has met, is the judge. From w = −1, "
+        f"which forgets the class, to w = 0 the share of the class asked for goes from {right[0]:.0%} to "
+        f"{right[1]:.0%}, and a pixel's sd within a class from {spread[0]:.3f} to {spread[1]:.3f}; at w = 4 "
+        f"they are {right[-1]:.0%} and {spread[-1]:.3f}. {least(mine)} At w = 0 the share is "
+        f"{' and '.join(told)}. "
+    )

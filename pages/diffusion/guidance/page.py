@@ -12,7 +12,7 @@ REFERENCES = [
     BEYOND,
 ]
 
-MODEL, JUDGE = "ddpm-digits", "cnn-digits"
+MODEL, LEADER, JUDGE = "ddpm-digits", "noisy-classifier-digits", "cnn-digits"
 VIEWS = ["Gaussians", "Digits"]
 
 stage = ui.stage("Guidance", "Leaning towards a class trades spread for faith.",
@@ -70,7 +70,7 @@ def draw_toy() -> None:
                     frames=moved, data={"w": lens.WEIGHTS, "sampled": mine, "tilted": theirs},
                 )  # fmt: skip
     with stage.foot:
-        film.bar(captions=lens.captions(found), equations=lens.equations(led))
+        film.bar(captions=lens.captions(found), equations=lens.equations(led, lens.WEIGHTS))
     at, w = film.at, lens.WEIGHTS[film.at]
     gap = float(found.tilted_sd[at] - found.sd[at])
     stage.metrics(
@@ -111,57 +111,55 @@ def draw_toy() -> None:
 
 def drawing(seed: int):
     """What the digits depend on, and how they are begun."""
-    return seed, lambda: lens.drawing(ui.load(MODEL), ui.load(JUDGE), seed)
+    return seed, lambda: lens.drawing(ui.load(MODEL), ui.load(LEADER), ui.load(JUDGE), seed)
 
 
-def show_digits(found: lens.Drawn, at: int, film=None) -> None:
-    """The sheet of one weight, and both measures of all."""
-    leans = lens.LEANS[: len(found.right)]
+def show_digits(found: dict[str, lens.Drawn], led: str, at: int, film=None) -> None:
+    """The sheet of one weight and way, and both measures of all."""
+    mine = found[led]
+    leans = lens.LEANS[: len(mine.right)]
     left, right = ui.columns([3, 2])
     with left:
         ui.figure(
-            figures.digits(found.pictures[at]), key="digits", share=1.0, film=film,
-            frames={"data.0.z": figures.sheets(found.pictures)} if film else None,
+            figures.digits(mine.pictures[at]), key="digits", share=1.0, film=film,
+            frames={"data.0.z": figures.sheets(mine.pictures)} if film else None,
             alt="Forty digits, a column a class, at this weight",
         )  # fmt: skip
     with right:
-        for key, values, label, top in (
-            ("right", found.right, "of the class asked for", 1.05),
-            ("spread", found.spread, "sd within a class", 0.25),
+        for key, label, top in (
+            ("right", "of the class asked for", 1.05),
+            ("spread", "sd within a class", 0.25),
         ):
-            fig, moves = figures.by_weight(leans, values, at, label, top)
-            ui.figure(fig, alt=f"{label} against the weight", key=key, share=0.5, film=film,
-                      frames=moves if film else None, data={"w": leans, label: values})  # fmt: skip
+            values = {way: getattr(each, key) for way, each in found.items()}
+            fig, moves = figures.by_weight(leans, values, led, at, label, top)
+            ui.figure(fig, alt=f"{label} against the weight, led either way", key=key, share=0.5, film=film,
+                      frames=moves if film else None, data={"w": leans, **values})  # fmt: skip
 
 
 def draw_digits() -> None:
-    """Digits of every class from the same noise, weight by weight."""
+    """Digits of every class from the same noise, weight by weight, led either way."""
     with stage.rail:
+        led = ui.choice("Led by", lens.WAYS, key="way", as_list=True)
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     with stage.picture:
         of, start = drawing(seed)
-        found = ui.found(
+        both = ui.found(
             "Draw", start, key="drawing", of=of, quick=True, soon=[drawing(min(999, seed + 1))],
-            show=lambda so_far: show_digits(so_far, -1),
+            show=lambda so_far: show_digits(so_far, led, -1),
             says="Forty digits for each weight, when they are drawn.",
         )  # fmt: skip
         film = ui.film(len(lens.LEANS), key="lean", values=lens.LEANS, default=0.0, label="w =", seconds=1.0)
-        show_digits(found, film.at, film)
+        show_digits(both, led, film.at, film)
+    found, at = both[led], film.at
     with stage.foot:
-        film.bar(captions=lens.digit_captions(found), equations=lens.digit_equations())
-    at = film.at
+        film.bar(captions=lens.digit_captions(found), equations=lens.equations(led, lens.LEANS))
     with stage.below:
-        ui.notice(
-            f"{MODEL} in {lens.STEPS} steps; {JUDGE}, which it has never met, is the judge. From w = −1, "
-            f"which forgets the class, to w = 0 the share of the class asked for goes from "
-            f"{float(found.right[0]):.0%} to {float(found.right[1]):.0%}, and a pixel's sd within a class "
-            f"from {float(found.spread[0]):.3f} to {float(found.spread[1]):.3f}; at w = 4 they are "
-            f"{float(found.right[-1]):.0%} and {float(found.spread[-1]):.3f}. {lens.least(found)} {SAID}"
-        )
+        ui.notice(lens.digit_notice(both, led, (MODEL, LEADER, JUDGE)) + SAID)
         ui.check(
             f"At w = {lens.LEANS[at]:g}, how many of the {lens.COUNT} are judged of the class asked for?",
             lens.RIGHT, lens.right(found, at), f"{round(lens.COUNT * float(found.right[at]))}.",
             wrong=(
+                "At w = 0 a class is asked for already, and w only adds to it." if led == lens.NOISY else
                 "The model is conditional: it makes the class asked for by itself, and w only adds to it.",
                 "From a class forgotten to a class obeyed is a short way in w: it is not half done here.",
                 "At so small a w the class is hardly asked for.",
@@ -172,12 +170,14 @@ def draw_digits() -> None:
             f"""
             from lab import weights
             from pages.diffusion.guidance import lens
-            *_, (_, found) = lens.drawing(weights.load({MODEL!r}), weights.load({JUDGE!r}), {seed})
-            result = [float(found.right[{at}]), float(found.spread[{at}])]
+            model, classifier, judge = map(weights.load, ({MODEL!r}, {LEADER!r}, {JUDGE!r}))
+            *_, (_, found) = lens.drawing(model, classifier, judge, {seed})
+            result = [float(found[{led!r}].right[{at}]), float(found[{led!r}].spread[{at}])]
             """,
             shows=[float(found.right[at]), float(found.spread[at])],
         )
-        ui.source(guidance.classifier_free, lens.drawing, references=REFERENCES)
+        ui.source(guidance.classifier_free, guidance.by_classifier, lens.led_by, lens.drawing,
+                  references=REFERENCES)  # fmt: skip
 
 
 with stage.rail:
