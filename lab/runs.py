@@ -281,13 +281,13 @@ def check_room() -> None:
 
 def seal(key: str) -> str:
     """What a run keeps of the secret of the browser that started it."""
-    return hashlib.sha256(key.encode()).hexdigest()
+    return hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
 
 
 def started_by(run: Run, keys: Iterable[str]) -> bool:
     """Whether one of these secrets started the run."""
-    owner = str(run.status.get("owner", ""))
-    return any(hmac.compare_digest(seal(key), owner) for key in keys)
+    owner = str(run.status.get("owner", "")).encode(errors="replace")  # of what is no seal, bytes compare too
+    return any(hmac.compare_digest(seal(key).encode(), owner) for key in keys)
 
 
 # --- Start, stop, resume --------------------------------------------------------------------------

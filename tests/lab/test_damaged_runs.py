@@ -66,6 +66,12 @@ def test_a_status_that_is_none(status: Any, good: runs.Run, tmp_path: Path) -> N
     assert runs.queue() == []
 
 
+@pytest.mark.parametrize("owner", ["Ü", "\ud800", ""])
+def test_an_owner_that_is_no_seal_is_nobody(owner: str, tmp_path: Path) -> None:
+    run = put(tmp_path, "20260102-000000", {"owner": owner})
+    assert not runs.started_by(run, ["key", owner])
+
+
 @pytest.mark.parametrize("card", CARDS, ids=repr)
 def test_a_card_that_is_none(card: Any, good: runs.Run, tmp_path: Path, capsys: Any) -> None:
     bad = put(tmp_path, "20260102-000000", {"owner": ""}, json.dumps(card))
