@@ -37,6 +37,7 @@ from lab.experiments import read_yaml
 from lab.untrusted import MOST_TEXT, judge_yaml
 from modules.base import Module
 
+TOO_LITTLE = "There is too little memory: take smaller batches, data or a smaller model."
 SEEDS = 2**32  # numpy takes seeds below this
 
 build_yaml = get_loader("yaml")
@@ -251,7 +252,7 @@ def judge_files(args: Sequence[str]) -> None:
         elif "class_path" in value:
             with suppress(yaml.YAMLError):  # the parser's to refuse
                 judge_classes(load_yaml(value), place)
-        if key in ("--data.path", "--data.init_args.path"):
+        if re.fullmatch(r"--data(\.init_args)?\.(path|corpus)", key):
             continue  # data, whose reader knows how much is too much
         try:
             exists = key != "--ckpt_path" and path.exists()
@@ -282,9 +283,11 @@ def constructors(explain: Callable[[Exception], str] = str) -> Iterator[None]:
         yield
     except (
         ValueError, TypeError, ArithmeticError, LookupError, NotImplementedError, ImportError,
-        MemoryError, MisconfigurationException,
+        MisconfigurationException,
     ) as error:  # fmt: skip
         raise UserError(explain(error)) from error
+    except MemoryError as error:
+        raise UserError(TOO_LITTLE) from error
 
 
 @contextmanager
@@ -304,7 +307,7 @@ def complaints(explain: Callable[[Exception], str] = str) -> Iterator[None]:
         *_, (frame, _) = traceback.walk_tb(error.__traceback__)
         raiser = str(frame.f_globals.get("__name__"))
         if is_out_of_memory(error):
-            raise UserError("There is too little memory: take smaller batches or a smaller model.") from error
+            raise UserError(TOO_LITTLE) from error
         ours = ("modules", "datamodules", *untrusted.TRUSTED)
         asked = raiser.startswith(
             ("lightning.pytorch.callbacks.", "lightning.pytorch.tuner.", "lightning.pytorch.loops.fit_loop")

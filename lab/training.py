@@ -851,6 +851,11 @@ def take_option(args: list[str], key: str) -> str | None:
     return None
 
 
+def real(path: str | Path) -> Path:
+    """Where a path leads, links followed; one that leads to itself stays as it is."""
+    return Path(os.path.realpath(path))
+
+
 def resolve(command: str, experiment: Experiment, args: list[str]) -> tuple[Path, list[str]]:
     """Run folder and full argument list: presets, `last` and the experiment become paths.
 
@@ -874,9 +879,9 @@ def resolve(command: str, experiment: Experiment, args: list[str]) -> tuple[Path
             if command != "fit":
                 checkpoint = str(last_checkpoint(folder) or folder / "checkpoints" / "last.ckpt")
         origin = folder if checkpoint == "last" else Path(checkpoint).parent.parent
-        if checkpoint != "last" and runs_folder() not in Path(checkpoint).resolve().parents:
+        if checkpoint != "last" and runs_folder() not in real(checkpoint).parents:
             print(announced(Path(checkpoint), kept(origin) if command == "fit" else None), flush=True)
-        own = command == "fit" or runs_folder() in origin.resolve().parents
+        own = command == "fit" or runs_folder() in real(origin).parents
         if own and kept(origin):  # the settings that it was started with
             configs[:2] = [origin / "config.yaml"]
         args += [f"--ckpt_path={checkpoint}", "--weights_only=true"]  # never unpickle what it may hold

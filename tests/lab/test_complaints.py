@@ -11,6 +11,7 @@ import pytest
 from lab import memory, settings
 from lab.__main__ import main
 from lab.errors import UserError
+from lab.untrusted import MOST_TEXT
 from tests.lab.conftest import SMALL, complaint
 
 PARSERS_WORDS = (
@@ -33,6 +34,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in FILES.items():
         Path(name).write_text(text)
     Path("bytes.txt").write_bytes(bytes(range(256)) * 4)
+    Path("loop").symlink_to("loop")
     return tmp_path
 
 
@@ -52,6 +54,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("fit gpt-verbs-nosuch", "no experiment"),
         ("fit made-digits --trainer.val_check_interval 7", "is 7: it must be at most 1, the batches"),
         ("fit made-digits --trainer.max_time [1,2]", "write it as 00:01:30:00, the days first."),
+        ("fit made-digits --ckpt_path loop", "There is no checkpoint loop: check the path."),
+        ("test made-digits --ckpt_path loop", "There is no checkpoint loop: check the path."),
         ("fit made-digits --config=", ". cannot be read as YAML: Is a directory."),
         ("fit made-digits --config bytes.txt", "bytes.txt cannot be read as YAML: it is not UTF-8 text."),
         ("fit made-digits --trainer.callbacks EarlyStopping --trainer.callbacks.monitor=val/x", "'val/x'"),
@@ -119,6 +123,8 @@ def test_too_little_memory_is_said() -> None:
     for error in (MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried")):
         with pytest.raises(UserError, match="smaller batches"), settings.complaints():
             raise error
+    with pytest.raises(UserError, match="smaller batches"), settings.constructors():
+        raise MemoryError
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux bounds a process's memory")
@@ -140,6 +146,15 @@ def test_a_batch_that_is_cut_is_said_once(own_runs: Path, capsys) -> None:
 
 def test_sizes_may_be_said_as_the_data_have_them(monkeypatch: pytest.MonkeyPatch) -> None:
     assert main(["fit", "made-digits", *SMALL, "--model.event_shape=[64]"]) == 0
+
+
+@pytest.mark.usefixtures("here")
+def test_a_text_of_ones_own_may_be_longer_than_settings(own_runs: Path) -> None:
+    Path("book.txt").write_text("the cat sat on the mat\n" * (MOST_TEXT // 20))
+    assert Path("book.txt").stat().st_size > MOST_TEXT
+    for key in ("--data.corpus", "--data.init_args.corpus"):
+        assert main(["fit", "ngram-pydocs", key, "book.txt", *TINY]) == 0
+    assert len(list(own_runs.rglob("card.json"))) == 2
 
 
 def test_one_callback_needs_no_list_and_a_plateau_its_metric(own_runs: Path) -> None:
