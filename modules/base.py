@@ -81,6 +81,16 @@ def require(least: float, below: float = math.inf, **arguments: float | Sequence
             raise ValueError(f"{name} is {value}: it must be at least {least}{bound}.")
 
 
+def require_picture(image_shape: Sequence[int]) -> None:
+    """Refuse an `image_shape` that is no (C, H, W).
+
+    Raises:
+        ValueError: one sentence.
+    """
+    if len(image_shape) != 3 or min(image_shape) < 1:
+        raise ValueError(f"image_shape is {list(image_shape)}: give colours, height and width.")
+
+
 def in_rows(x: Tensor) -> Tensor:
     """Examples x (B, ...) -> (B, D); of none of them too, where `reshape(0, -1)` cannot tell D."""
     return x.flatten(1) if x.ndim > 1 else x[:, None]

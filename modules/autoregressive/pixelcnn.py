@@ -29,7 +29,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.autoregressive.base import Autoregressive
-from modules.base import Split
+from modules.base import Split, require_picture
 
 Kind = Literal["A", "B", "all"]
 
@@ -178,8 +178,7 @@ class PixelModel(Autoregressive):
 
     def __init__(self, image_shape: Sequence[int], num_categories: int, /, **training: Any) -> None:
         """Raises ValueError: `image_shape` is not (C, H, W)."""
-        if len(image_shape) != 3 or min(image_shape) < 1:
-            raise ValueError(f"image_shape is {list(image_shape)}: give colours, height and width.")
+        require_picture(image_shape)
         each = torch.arange(math.prod(image_shape)).view(image_shape[0], -1)  # (C, H·W)
         pixelwise = each.t().flatten().tolist()  # all colours of a pixel, then the next
         super().__init__(image_shape, pixelwise, num_categories, **training)

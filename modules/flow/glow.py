@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from modules.base import Mean, Split, require
+from modules.base import Mean, Split, require, require_picture
 from modules.flow.coupling import Coupling, halves
 from modules.flow.dequantize import Levels, Margins, UniformNoise, VariationalNoise, between, bits_per_dim
 from modules.flow.flow import Flow
@@ -98,6 +98,7 @@ class Glow(Flow):
         num_classes: int | None = None,
         **training: Any,
     ) -> None:
+        require_picture(image_shape)
         names = ("nll", "bpd", "iw_bpd", "iw_samples")
         super().__init__(
             image_shape, conditional, num_classes, _measures={name: Mean() for name in names}, **training

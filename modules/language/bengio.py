@@ -97,6 +97,11 @@ class Bengio(Module):
     def step(self, batch: tuple[Tensor, Tensor], split: Split) -> Tensor:
         """Mean nats per token of contexts (B, T) and the tokens after them (B,)."""
         contexts, targets = batch
+        if contexts.shape[1:] != (self.context,):
+            raise ValueError(
+                f"The data have contexts of {contexts.shape[-1]} tokens, the model of {self.context}: "
+                "give both the same."
+            )
         nll = F.cross_entropy(self(contexts), targets, reduction="none")  # (B,)
         self.log_metric(split, "nll", nll.detach())
         return nll.mean()

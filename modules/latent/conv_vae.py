@@ -18,7 +18,7 @@ from typing import Any
 
 from torch import nn
 
-from modules.base import require
+from modules.base import require, require_picture
 from modules.latent.vae import VAE, AnyLeading
 
 
@@ -46,9 +46,7 @@ def small_side(image_shape: Sequence[int], halvings: int) -> tuple[int, int]:
     Raises:
         ValueError: `image_shape` is no (C, H, W), or a side cannot be halved so often.
     """
-    require(1, image_shape=image_shape)
-    if len(image_shape) != 3:
-        raise ValueError(f"image_shape is {list(image_shape)}: give colours, height and width.")
+    require_picture(image_shape)
     _, height, width = image_shape
     if height % 2**halvings or width % 2**halvings:
         raise ValueError(f"{height} × {width} pixels cannot be halved {halvings} times: take fewer layers.")
