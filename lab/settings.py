@@ -153,11 +153,15 @@ TRAINER: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-# Options of the trainer that nothing here reads.
-IGNORED = {
-    "default_root_dir": "runs are kept in $LECTERN_RUNS",
-    "model_registry": "weights are kept beside their card",
+# Options that have one value here, and why.
+FIXED: dict[str, tuple[Any, str]] = {
+    "trainer.default_root_dir": (None, "runs are kept in $LECTERN_RUNS"),
+    "trainer.model_registry": (None, "weights are kept beside their card"),
+    "trainer.use_distributed_sampler": (False, "the data share batches out among processes themselves"),
+    "weights_only": (True, "what a checkpoint holds besides weights is never run"),
+    "return_predictions": (True, "they are written into predictions.csv"),
 }
+OF_FIT = ("monitor", "mode", "save_dtype", "seeds")  # what the other commands do not read
 
 
 def judge(config: Any) -> None:
@@ -197,9 +201,13 @@ def judge(config: Any) -> None:
         raise UserError(
             "A training without checkpoints has no best epoch to save: leave checkpointing enabled."
         )
-    for name, instead in IGNORED.items():
-        if trainer.get(name) is not None:
-            raise UserError(f"--trainer.{name} is {trainer[name]!s:.60}: leave it out, {instead}.")
+    for name, (value, why) in FIXED.items():
+        if config.get(name) not in (value, None):
+            raise UserError(f"--{name} is {config[name]!s:.60}: leave it out, {why}.")
+    if trainer.gradient_clip_algorithm and not trainer.gradient_clip_val:
+        raise UserError(
+            "--trainer.gradient_clip_algorithm clips nothing by itself: set --trainer.gradient_clip_val too."
+        )
     seed, seeds = config.seed_everything, config.seeds
     if seed is False or not 0 <= seed <= SEEDS - seeds:
         raise UserError(f"--seed_everything is {seed}: it must be a whole number from 0 to {SEEDS - seeds}.")

@@ -57,6 +57,8 @@ SaveDtype = Literal["float16", "bfloat16", "float32", "float64"]
 EVALUATION = 2**32  # beyond all epochs
 SLICE = range(4, 33)  # examples whose metrics a card keeps beside those of the whole split
 DRAWS = 5  # of what `--card` measures and is drawn by other means than a sum over examples
+# in place of what runs of earlier versions have kept, where it meant nothing
+OLDER = ("--trainer.use_distributed_sampler=false",)
 LAST = "last"  # as the monitor: the last epoch ships, as of games that no metric judges
 PARSERS: dict[Callable, tuple] = {}  # of each method of the trainer that this process has run
 OWN_OPTIONS = """
@@ -190,7 +192,8 @@ class Record(L.Callback):
         row["seconds"] = round(self.seconds, 2)
         self.rows.append(row)
         if trainer.is_global_zero:
-            write_csv(self.path, self.rows)
+            if not trainer.fast_dev_run:  # type: ignore[attr-defined]  # which leaves nothing behind
+                write_csv(self.path, self.rows)
             if not trainer.progress_bar_callback:
                 shown = "  ".join(f"{k} {v:.5g}" for k, v in row.items() if k != "step")
                 print(shown, flush=True)
@@ -263,6 +266,9 @@ class LabCLI(LightningCLI):
         parser.add_argument(
             "--seeds", type=PositiveInt, default=1, help="fit this many seeds; the card has mean and std"
         )
+        parser.set_defaults(
+            {"trainer.use_distributed_sampler": settings.FIXED["trainer.use_distributed_sampler"][0]}
+        )
         for name in LINKED:  # sizes that follow from the data
             parser.link_arguments(
                 "data", f"model.init_args.{name}", compute_fn=size_of(name), apply_on="instantiate"
@@ -318,7 +324,7 @@ class LabCLI(LightningCLI):
 
     def instantiate_trainer(self, **kwargs: Any) -> L.Trainer:
         config = self.config[self.subcommand]
-        interactive = sys.stderr.isatty()
+        interactive, bar = sys.stderr.isatty(), config.trainer.enable_progress_bar
         self.record = Record(self.folder)
         checkpoints: dict[str, Any] = {
             "dirpath": self.folder / "checkpoints",
@@ -363,8 +369,7 @@ class LabCLI(LightningCLI):
             plugins=[*plugins, SealedIO()],
             logger=logger,
             default_root_dir=str(self.folder),
-            use_distributed_sampler=False,  # our batches are shared out by the datamodule, without padding
-            enable_progress_bar=interactive and config.trainer.enable_progress_bar is not False,
+            enable_progress_bar=interactive if bar is None else bar,
             **kwargs,
         )
 
@@ -400,6 +405,11 @@ class LabCLI(LightningCLI):
             raise UserError("Counting is done by one process: set --trainer.devices 1.")
         if isinstance(self.model, CountModel) and isinstance(self.trainer.strategy, ParallelStrategy):
             raise UserError("Counting has no gradients to share: set --trainer.strategy auto.")
+        on_cpu = isinstance(self.trainer.accelerator, CPUAccelerator)
+        if config.trainer.sync_batchnorm and on_cpu and self.trainer.world_size > 1:
+            raise UserError(
+                "torch synchronizes batch norm on GPUs alone: leave --trainer.sync_batchnorm out."
+            )
         if config.seeds > 1 and self.trainer.world_size > 1:
             raise UserError("Several seeds need one process each: set --seeds 1 or --trainer.devices 1.")
         if config.seeds > 1 and config.ckpt_path not in (None, "last"):
@@ -884,9 +894,11 @@ def resolve(command: str, experiment: Experiment, args: list[str]) -> tuple[Path
         own = command == "fit" or runs_folder() in real(origin).parents
         if own and kept(origin):  # the settings that it was started with
             configs[:2] = [origin / "config.yaml"]
-        args += [f"--ckpt_path={checkpoint}", "--weights_only=true"]  # never unpickle what it may hold
+            args = [*OLDER, *args]
+        args = ["--weights_only=true", *args, f"--ckpt_path={checkpoint}"]  # never unpickle what it may hold
     elif command != "fit" and experiment.newest and kept(experiment.newest):  # one's own run, as it was
         configs[:2] = [experiment.newest / "config.yaml"]
+        args = [*OLDER, *args]
     if dict(settings.pairs(args)).get("--trainer.logger") in ("CSVLogger", "TensorBoardLogger"):
         args.append(f"--trainer.logger.init_args.save_dir={folder}")
     return folder, [command, *(f"--config={path}" for path in configs), *args]
@@ -900,6 +912,9 @@ def run(command: str, experiment: Experiment, args: list[str]) -> None:
     """
     rewrite = command == "test" and "--card" in args
     args = [arg for arg in args if not (rewrite and arg == "--card")]
+    for name in settings.OF_FIT if command != "fit" else ():
+        if f"--{name}" in dict(settings.pairs(args)):
+            raise UserError(f"`lab {command}` trains nothing: leave --{name} out.")
     trusted = list(iter(lambda: take_option(args, "--trust"), None))
     folder, full = resolve(command, experiment, args)
     before = os.environ.get(RUN_FOLDER)
@@ -909,6 +924,7 @@ def run(command: str, experiment: Experiment, args: list[str]) -> None:
         with warnings.catch_warnings(), settings.trusting(trusted):
             warnings.filterwarnings("ignore", module="lightning")  # advice on workers, loggers, sys.argv
             logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+            logging.getLogger("lightning.pytorch.profilers").setLevel(logging.INFO)  # what a profiler found
             cli = LabCLI(experiment, folder, full, lock, rewrite=rewrite)
             if command == "fit" and cli.config.fit.seeds > 1 and not cli.config.fit.trainer.fast_dev_run:
                 fit_more_seeds(cli, full)
