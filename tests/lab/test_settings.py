@@ -46,7 +46,7 @@ def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
         ("--trainer.max_epochs=0", "max_epochs is 0"),
         ("--trainer.max_epochs=-1", "never ends"),
         ("--trainer.max_steps=0", "max_steps is 0"),
-        ("--trainer.max_time=x", "Timer"),
+        ("--trainer.max_time=x", "the days first"),
         ("--trainer.enable_checkpointing=false", "checkpoint"),
         ("--trainer.barebones=true", "checkpoint"),
         ("--trainer.devices=x", "devices"),
