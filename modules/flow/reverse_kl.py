@@ -132,6 +132,7 @@ def fit(
     with_ladj: bool = True,
     anneal: int = 0,
     seed: int = 0,
+    start: LogDensity | None = None,
 ) -> list[float]:
     """`fitting` to one density; the losses of every step.
 
@@ -139,10 +140,14 @@ def fit(
 
     Args:
         anneal: steps over which log q counts from 1 % to fully: reaches modes that lie apart.
+        start: has the share that log q has not yet; without, nothing has it. Where q is p(x, z) of a latent z
+            and this is the prior p(z), the likelihood alone is annealed.
     """
 
     def tempered(number: int) -> LogDensity:
         share = min(1.0, 0.01 + number / anneal) if anneal else 1.0
-        return lambda x: share * log_q(x)
+        if start is None or share == 1:
+            return lambda x: share * log_q(x)
+        return lambda x: share * log_q(x) + (1 - share) * start(x)
 
     return list(fitting(flow, tempered, steps, batch, lr, with_ladj, seed))

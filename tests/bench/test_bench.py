@@ -87,6 +87,7 @@ def test_variational_bench_has_a_row_for_every_case() -> None:
     names = [row.case.partition(":")[0] for row in rows]
     assert {name: names.count(name) for name in names} == {
         "clusters": 5, "estimators": 5, "bits": 2, "noise": 4, "black box": 2, "proposals": 9,
+        "two modes": 2,
     }  # fmt: skip
     assert all(math.isfinite(row.ours) and "seeds" in row.note for row in rows)
     told = {row.case: row.ours for row in rows}
@@ -95,6 +96,17 @@ def test_variational_bench_has_a_row_for_every_case() -> None:
     board = (torch.arange(8)[:, None] + torch.arange(8)) % 2 * 2.0 - 1
     assert variational.high_frequency(flat) == pytest.approx(0.0, abs=1e-12)
     assert variational.high_frequency(board.expand(3, 1, 8, 8)) == pytest.approx(64.0)
+
+
+@pytest.mark.soak
+def test_annealing_finds_both_modes_and_direct_training_one() -> None:
+    """FL-X17, of ten seeds: sixteen planar layers."""
+    from lab.bench import variational
+
+    told = {row.case: row for row in variational.two_modes(False)}
+    assert int(told["two modes: annealed"].note.split("steps; ")[1].split()[0]) >= 8
+    direct = told["two modes: directly"]
+    assert "; 0 of 10 keep both modes" in direct.note and direct.ours == pytest.approx(math.log(2), abs=0.05)
 
 
 def test_claims_bench_has_a_row_for_every_case() -> None:

@@ -174,3 +174,16 @@ def test_annealing_lets_the_target_count_by_and_by():
     )
     missing = [(b - a) / 10 for a, b in zip(plain, annealed, strict=True)]
     assert missing == pytest.approx([0.99, 0.79, 0.59, 0.39, 0.19, 0, 0, 0], abs=1e-4)
+
+
+def test_of_an_annealed_posterior_the_likelihood_alone_is_tempered():
+    """log p(z) counts fully at every step, and a constant likelihood of e³ by its share."""
+    flows = [RealNVP((2,), layers=2, hidden=[4]) for _ in range(2)]
+    flows[1].load_state_dict(flows[0].state_dict())
+    prior = TOYS["two modes"].log_prior
+    plain, annealed = (
+        fit(f, lambda z: prior(z) + 3, steps=8, batch=16, anneal=a, start=prior)
+        for f, a in zip(flows, (0, 5), strict=True)
+    )
+    missing = [(b - a) / 3 for a, b in zip(plain, annealed, strict=True)]
+    assert missing == pytest.approx([0.99, 0.79, 0.59, 0.39, 0.19, 0, 0, 0], abs=1e-4)
