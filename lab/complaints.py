@@ -28,6 +28,12 @@ def sentence(error: BaseException) -> str:
         return f"{missing[1] or 'an option'} has no value: give it one"
     if unknown := re.search(r"Option '(.*?)' is not accepted", problem):
         return f"{place or 'it'} takes no {unknown[1]}"
+    if words := re.search(r"string value for the `(\w+)` parameter .* one of \[(.*)\]", problem):
+        return f"trainer.{words[1]} must be one of {words[2].replace(chr(39), '')}"
+    if clipped := re.search(r"`gradient_clip_algorithm` (.*) is invalid", problem):
+        return f"trainer.gradient_clip_algorithm is {short(clipped[1])}: it must be value or norm"
+    if own := re.search(r"not supported for manual optimization. Remove `Trainer\((\w+)=(.*?)\)`", problem):
+        return f"trainer.{own[1]} is {own[2]}: leave it out, as this model steps in a way of its own"
     if rare := re.search(r"`val_check_interval` \((\d+)\) must be .* training batches \((\d+)\)", problem):
         return (
             f"trainer.val_check_interval is {rare[1]}: it must be at most {rare[2]}, the batches of an epoch"

@@ -146,7 +146,7 @@ TRAINER: dict[str, tuple[Callable[[Any], bool], str]] = {
     "num_sanity_val_steps": (at_least(-1), "at least -1"),
     "log_every_n_steps": (at_least(0), "at least 0"),
     "accumulate_grad_batches": (at_least(1), "at least 1"),
-    "gradient_clip_val": (at_least(0), "at least 0"),
+    "gradient_clip_val": (lambda v: 0 <= v < 3e38, "at least 0, and below 3e38"),  # float32 holds no more
     "num_nodes": (at_least(1), "at least 1"),
     "reload_dataloaders_every_n_epochs": (at_least(0), "at least 0"),
     "fast_dev_run": (at_least(0), "true, false, or a number of batches"),

@@ -67,6 +67,8 @@ BENCHES = {
     "jobs": ("lab.bench.jobs", "server: an answer beside 20 tabs with heavy work, and when that ends"),
 }
 
+BOUNDS = {"minutes": (0.01, 1440), "processes": (1, 64), "rest": (0, 60)}  # of the options that are numbers
+
 
 def run(argv: list[str]) -> int:
     """The command: a table, or with --json one object with `machine` and `rows`.
@@ -103,6 +105,11 @@ def run(argv: list[str]) -> int:
         return told(options.names, options.json)
     if unknown := [name for name in options.names if name not in BENCHES]:
         raise UserError(f"There is no bench {unknown[0]!r}: choose from {', '.join(BENCHES)}.")
+
+    for name, (least, most) in BOUNDS.items():
+        value = getattr(options, name)
+        if value is not None and not least <= value <= most:
+            raise UserError(f"--{name} is {value:g}: it must be from {least:g} to {most:,}.")
 
     rows: list[Row] = []
     for name in options.names or BENCHES:
