@@ -54,7 +54,8 @@ def free_port() -> int:
 
 
 def ranks(count: int, *args: str, runs: Path) -> list[int | None]:
-    """`lab …` as each of `count` processes that know of each other, and their exit statuses."""
+    """`lab …` as each of `count` processes that know of each other, and their exit statuses; None of one that
+    hangs, which is killed."""
     job = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "TORCHELASTIC_RUN_ID": "one"}
     job |= {"WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count), "GROUP_RANK": "0"}
     processes = [
@@ -63,5 +64,8 @@ def ranks(count: int, *args: str, runs: Path) -> list[int | None]:
         for rank in range(count)
     ]  # fmt: skip
     for process in processes:
-        process.join(300)
-    return [process.exitcode for process in processes]
+        process.join(900)  # on a busy machine all take their time
+    done = [process.exitcode for process in processes]
+    for process in processes:
+        process.kill()
+    return done
