@@ -1,6 +1,7 @@
 """Components of our own: a stub in Streamlit's page loads the module that `lab app` serves beside it."""
 
 import json
+import re
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,10 @@ export default async function (component) {
     component.parentElement.textContent = %s;
     return;
   }
-  return module.default(component);
+  const end = module.default(component);
+  const hidden = component.parentElement.querySelector("[data-unheard]");
+  if (hidden) { hidden.removeAttribute("data-unheard"); hidden.style.visibility = ""; }
+  return end;
 }
 """
 ALONE = "This part needs the dashboard's own server: start it with `lab app`."
@@ -31,7 +35,15 @@ def component(name: str, html: str, css: str | None = None) -> Any:
     """What mounts `js/<name>.js`; define it once, in a module. Styles of the page reach inside, and its own
     `css` reaches the page."""
     js = STUB % (json.dumps(PLOTLY), name, json.dumps(ALONE))
-    return st.components.v2.component(f"lectern_{name}", html=html, css=css, js=js, isolate_styles=False)
+    return st.components.v2.component(
+        f"lectern_{name}", html=unheard(html), css=css, js=js, isolate_styles=False
+    )
+
+
+def unheard(html: str) -> str:
+    """Markup whose first element is hidden until its module has run: nobody would hear an early press of its
+    buttons."""
+    return re.sub(r"<\w+", r'\g<0> data-unheard style="visibility: hidden"', html, count=1)
 
 
 def told_by(name: str, field: str) -> Any:

@@ -12,14 +12,14 @@ import torch
 from torch import Tensor
 
 from lab.ui import state
-from lab.ui.components import told_by
+from lab.ui.components import told_by, unheard
 
 LEVELS = 15  # grey levels of a pixel: 4 bits, so that a drawing fits into a link
 INK = "ink."  # a link's value that starts so is a drawing; any other is the name of an example
 
 HERE = Path(__file__).parent
 HTML, CSS, JS = ((HERE / f"pad.{part}").read_text(encoding="utf-8") for part in ("html", "css", "js"))
-mount = st.components.v2.component("lectern_pad", html=HTML, css=CSS, js=JS)
+mount = st.components.v2.component("lectern_pad", html=unheard(HTML), css=CSS, js=JS)
 
 
 def draw(label: str, *, key: str, size: int = 28, examples: Sequence[tuple[str, Any]] = ()) -> Tensor:

@@ -126,4 +126,6 @@ export default function (component) {
     requestAnimationFrame(() => paint(thumbnail, decode(text), size));
     return button;
   }));
+  const hidden = find("[data-unheard]"); // until now: nobody would have heard its buttons
+  if (hidden) { hidden.removeAttribute("data-unheard"); hidden.style.visibility = ""; }
 }

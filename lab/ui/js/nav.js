@@ -72,7 +72,6 @@ function open(nav, on) {
 }
 
 function build(nav) {
-  nav.dataset.built = ""; // until now its buttons are not shown: nobody would hear them
   const input = nav.querySelector("input");
   link(nav.querySelector(".map"), "", () => open(nav, false));
   const seek = () => { open(nav, true); input.focus(); input.select(); };
