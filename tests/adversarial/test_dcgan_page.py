@@ -13,7 +13,7 @@ from lab import weights
 from lab.lenses.games import moves
 from lab.lenses.recipe import CONNECTED, width
 from modules.adversarial.dcgan import DCGAN
-from pages.adversarial.dcgan import lens, one_number, recipe
+from pages.adversarial.dcgan import figures, lens, one_number, recipe
 
 
 def model(name: str = "dcgan-mnist") -> DCGAN:
@@ -192,3 +192,10 @@ def test_scenes_that_train_ask_and_do_not_tell_the_end(topic: str, named: int) -
         assert re.search(r"\b(watch|count)\b[^.]*\.$", line), line
         assert not re.search(r"\b(holds on|falls?|fails?|wins?|loses|nothing|stays|opens\.|never|cannot)\b",
                              line.replace("whether the heap opens.", "")), line  # fmt: skip
+
+
+def test_numbers_above_bars_are_short() -> None:
+    counts = (7, 577, 999, 1000, 6272, 9999, 51_840, 99_600, 133_376, 999_400, 999_500, 1_605_632)
+    assert [figures.shortly(n) for n in counts] == [
+        "7", "577", "999", "1k", "6.3k", "10k", "52k", "100k", "133k", "999k", "1M", "1.6M",
+    ]  # fmt: skip

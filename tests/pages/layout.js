@@ -41,6 +41,11 @@
     return [[b.x + dx, b.y + dy], [b.x + b.width - dx, b.y + dy], [b.x + b.width - dx, b.y + b.height - dy], [b.x + dx, b.y + b.height - dy]]
       .map(([x, y]) => [m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f]);
   };
+  // as it is seen: Plotly makes the type of a narrow bar's text smaller by a scale
+  const seenSize = (text) => {
+    const m = text.getScreenCTM();
+    return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(m.a, m.b);
+  };
   const apart = (p, q) => [p, q].some((s) => s.some(([x1, y1], i) => {
     const [x2, y2] = s[(i + 1) % 4], nx = y1 - y2, ny = x2 - x1, n = Math.hypot(nx, ny) || 1;
     const a = p.map(([x, y]) => (x * nx + y * ny) / n), b = q.map(([x, y]) => (x * nx + y * ny) / n);
@@ -50,7 +55,7 @@
     const frame = box(figure), name = figure.closest("[aria-label]")?.ariaLabel?.slice(0, 40);
     const texts = [...figure.querySelectorAll("svg text")]
       .filter((t) => t.textContent.trim() && !t.closest(".hoverlayer, .modebar, .notifier") && seen(t))
-      .map((t) => ({text: t.textContent.trim().slice(0, 24), quad: quad(t), size: parseFloat(getComputedStyle(t).fontSize)}))
+      .map((t) => ({text: t.textContent.trim().slice(0, 24), quad: quad(t), size: seenSize(t)}))
       .filter((t) => t.quad);
     for (const {text, quad} of texts)
       if (quad.some(([x, y]) => x < frame.left - 2 || x > frame.right + 2 || y < frame.top - 2 || y > frame.bottom + 2))

@@ -31,8 +31,9 @@ def parameters(found: lens.Look, at: int) -> go.Figure:
         series.append(("fully connected, of equal size", found.plain, theme.HIDDEN))
     for name, values, color in series:
         fig.add_bar(
-            x=places, y=values, name=name, marker_color=color, text=[f"{v:,}" for v in values],
-            textposition="outside", cliponaxis=False, showlegend=len(series) > 1,
+            x=places, y=values, name=name, marker_color=color, text=[shortly(v) for v in values],
+            textposition="outside", textangle=0, constraintext="none", cliponaxis=False,
+            showlegend=len(series) > 1, hovertemplate="%{y:,}",
         )  # fmt: skip
     fig.update_xaxes(
         tickvals=places, ticktext=[below(row) for row in rows],
@@ -49,6 +50,14 @@ def parameters(found: lens.Look, at: int) -> go.Figure:
 def below(row: lens.Row) -> str:
     """What stands below a layer's bars, no wider than five of them have room for."""
     return f"{row.kind.replace(' all', '<br>all')}<br>{row.title.replace(' ', '')}"
+
+
+def shortly(count: int) -> str:
+    """At most four characters, 577, 6.3k, 131k or 1.6M: two bars stand side by side, below their numbers."""
+    if count < 1000:
+        return str(count)
+    value, unit = (count / 1e3, "k") if count < 999_500 else (count / 1e6, "M")
+    return f"{value:.0f}{unit}" if value >= 99.5 else f"{value:.2g}{unit}"
 
 
 def power_of_ten(power: int) -> str:
