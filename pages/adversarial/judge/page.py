@@ -24,7 +24,7 @@ stage.scenes(
                                    model="pixelcnn-digits"),
         "A chain": ui.scene("A Markov chain knows the pixel before and no digit: both numbers fall.",
                             model="chain-digits"),
-        "Missing classes": ui.scene("Half of the classes go: recall falls, precision hardly notices.",
+        "Missing classes": ui.scene("Classes go, one after the other: see which of the two scores notices.",
                                     change="classes missing", share=0.5),
         "Junk": ui.scene("Half is noise: precision falls, recall stays.", change="junk", share=0.5),
         "Copies": ui.scene("Nine of ten are copies: inception score and recall hardly notice, FD does.",

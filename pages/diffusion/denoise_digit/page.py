@@ -23,7 +23,7 @@ stage.scenes(
     {
         "All digits": ui.scene("Each class in turn: at the end both sides show the same digits."),
         "First guess": ui.scene("Under pure noise small errors grow large: the guess is no digit.", step=1),
-        "Half-way": ui.scene("The guess has its shape already while the left is still mostly noise.",
+        "Half-way": ui.scene("The guess has its shape already while the left is still half noise.",
                              step=20),
         "No clip": ui.scene("Nothing bounds the first guess, which is a thousand off: the end is blots.",
                             clip=False),

@@ -21,8 +21,8 @@ stage.scenes(
         "Your drawing": ui.scene("Play: the drawing drowns, and its pixel's law becomes N(0, 1).", t=0),
         "Half-way": ui.scene("At t = 500 the linear schedule has left little of the drawing.", t=500),
         "Cosine": ui.scene("The cosine has left more of it at the same t.", kind="cosine", t=500),
-        "Step by step": ui.scene("Five hundred single steps: other noise, the same law.", way="step by step",
-                                 t=500),
+        "Step by step": ui.scene("Five hundred single steps end under the same law; switch Noise to compare.",
+                                 way="step by step", t=500),
         "Few steps": ui.scene("Ten large steps end in the same noise.", T=10, t=10, way="step by step"),
         "Paper": ui.scene("A pixel of paper starts at −1 and ends where all others do.", pixel=-1.0, t=100),
     }

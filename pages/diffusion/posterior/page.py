@@ -12,9 +12,9 @@ stage.scenes(
     {
         "Product": ui.scene("The orange bell is the product: narrower than both, its mean between theirs."),
         "Certain": ui.scene("At t = 1 the step before is the data itself: nothing is left to draw.", t=1),
-        "Late": ui.scene("Under much noise x₀ alone says little; x_t has the greater weight.", t=8, top=0.4),
+        "Late": ui.scene("Under much noise x₀ alone says little; xₜ has the greater weight.", t=8, top=0.4),
         "Small steps": ui.scene("Small steps: narrow bells, and a small step back.", top=0.05, t=4),
-        "At odds": ui.scene("x₀ and x_t disagree, and the mean still lies between the two bells.", x0=-2.0,
+        "At odds": ui.scene("x₀ and xₜ disagree, and the mean still lies between the two bells.", x0=-2.0,
                             xt=2.0),
     }
 )  # fmt: skip

@@ -18,7 +18,8 @@ stage = ui.stage("Noise schedules", "A schedule says how much of the data each s
 stage.scenes(
     {
         "Linear": ui.scene("Half-way hardly anything of the data is left: the second half learns little."),
-        "Cosine": ui.scene("The cosine keeps half of the signal until the middle.", kind="cosine", step=20),
+        "Cosine": ui.scene("In the middle the cosine still has ᾱ = ½, the linear schedule nearly nothing.",
+                           kind="cosine", step=20),
         "The clip": ui.scene("The last step is capped at β = 0.999: see the last point.",
                              kind="cosine", step=40),
         "Ten steps": ui.scene("Few steps must be large: β reaches its cap, and the first takes 1 %.", T=10,
