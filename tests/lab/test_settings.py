@@ -65,7 +65,7 @@ def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
         ("--model.init_args.hidden=" + "[" * 3000 + "]" * 3000, "nested"),
         ("--model.init_args.hidden=[&a 8,*a]", "alias"),
         ("--config=/etc/passwd", "settings"),
-        ("--config=/dev/zero", "more than"),
+        ("--config=/dev/zero", "a pipe or a device"),
         ("--trainer=/dev/zero", "no file of settings"),
     ],
 )
