@@ -142,7 +142,7 @@ def test_two_ways_to_one_number_agree_or_the_page_says_why(name: str) -> None:
 ])  # fmt: skip
 def test_the_mass_is_the_share_of_draws_in_the_window(name: str) -> None:
     """By another road: 50,000 draws, of slow flows 10,000. Of linear-eight it is .88, and the page says where
-    the rest is; the middles of the cells alone miss 1.7e-3 of nice-eight, more than 1 of realnvp-eight."""
+    the rest is; the middles of the cells alone miss 1.7e-3 of nice-eight."""
     model, draws = lens.exact(weights.load(name)), 10_000 if name in SLOW else 50_000
     with torch.no_grad():
         log_p = lens.log_density(model, lens.window())
