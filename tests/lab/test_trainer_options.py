@@ -112,6 +112,7 @@ def test_an_option_does_what_it_says(name: str, value: str, seen: Seen, monkeypa
     ("line", "said"),
     [
         ("fit made-digits --weights_only=false", "is never run"),
+        ("test made-digits --ckpt_path=a/checkpoints/last.ckpt --weights_only=false", "is never run"),
         ("predict made-digits --return_predictions=false", "predictions.csv"),
         ("test made-digits --seeds=2", "leave --seeds out"),
         ("validate made-digits --monitor=last", "leave --monitor out"),
