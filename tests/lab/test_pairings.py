@@ -27,6 +27,7 @@ DATA: dict[str, dict[str, Any]] = {
     "datamodules.letters.Letters": {"num_train": 100},
 }
 PAIRS = [(name, data) for name in sorted(MEMBERS) for data in sorted(DATA)]
+SAMPLE = PAIRS[::127]
 # What Python and torch say of their own affairs.
 PYTHONS_WORDS = re.compile(
     "|".join(map(re.escape, PARSERS_WORDS))
@@ -66,7 +67,7 @@ def outcome(name: str, data: str, path: Path) -> str | None:
 @pytest.mark.parametrize(
     "pairs",
     [
-        PAIRS[::127],
+        SAMPLE,
         *(
             pytest.param([pair for pair in PAIRS if pair[0] == name], marks=pytest.mark.soak)
             for name in MEMBERS
@@ -84,7 +85,8 @@ def test_a_model_trains_on_data_or_says_why_not(pairs: list[tuple[str, str]], tm
     assert not wrong, "\n".join(f"{name} on {data}: {said}" for (name, data), said in wrong.items())
     ran = sum(said is None for said in found.values())
     print(f"{ran} of {len(found)} pairs train")
-    assert 0 < ran < len(found)
+    # what all of its data are too long, or another kind of example, for, trains on none
+    assert ran < len(found) and (ran or pairs is not SAMPLE)
 
 
 def test_a_sentence_names_the_model_the_data_and_what_they_lack(tmp_path: Path) -> None:
