@@ -95,9 +95,7 @@ class CountSVD(CountModel):
     def count(self, batch: tuple[Tensor]) -> None:
         """Add a matrix of counts, (V, V), and decompose their sum."""
         if batch[0].shape != self.counts.shape:
-            raise ValueError(
-                "A matrix of counts is decomposed: take data that give it (examples: matrix)."
-            )
+            raise ValueError("A matrix of counts is decomposed: take data that give it (examples: matrix).")
         self.counts += batch[0]
         self.fit(self.counts)
 

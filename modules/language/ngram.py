@@ -170,9 +170,7 @@ class NGram(CountModel):
         """Add the n-grams of tokens and targets (B, T); targets of -100 are none."""
         tokens, targets = batch
         if targets.shape != tokens.shape:
-            raise ValueError(
-                "The data have one target a context: take whole lines (examples: lines)."
-            )
+            raise ValueError("The data have one target a context: take whole lines (examples: lines).")
         keys, counts = self.windows(tokens, targets)[targets != IGNORED].unique(return_counts=True)
         self.keys, where = torch.cat([self.keys, keys]).unique(return_inverse=True)
         total = torch.zeros_like(self.keys).index_add_(0, where, torch.cat([self.counts.long(), counts]))
