@@ -226,7 +226,7 @@ def mirrored_ring() -> Tensor:
 
 
 def test_nice_leaves_the_linear_model_where_the_data_are_symmetric():
-    """No shift at all is a saddle there: its gradient is 0, in double precision to what Adam does not enlarge."""
+    """No shift at all is a saddle there: its gradient is 0, or a rounding that Adam would enlarge."""
     x = mirrored_ring().double()
     torch.manual_seed(0)
     model = coupling.NICE(layers=4, hidden=(16,)).double()

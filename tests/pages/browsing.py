@@ -166,7 +166,8 @@ class Visit:
         if not tab.url.startswith(self.dashboard):
             self.open(path)
             return self.worked()
-        before = tab.locator("h1").first.inner_text()
+        same = urlsplit(tab.url).path == f"/{urlsplit(path).path}"
+        before = "" if same else tab.locator("h1").first.inner_text()
         tab.evaluate(
             "(to) => { history.pushState({}, '', to); dispatchEvent(new PopStateEvent('popstate')); }",
             f"/{path}",
