@@ -66,7 +66,7 @@ def draw(options: Namespace, rest: list[str]) -> None:
     print(weights.taken(folder, card["config"]["data"]), file=sys.stderr)
     if not isinstance(model, Sampler):
         raise UserError(
-            f"{name} is a {type(model).__name__}, which does not generate: choose a generative model."
+            f"{name} is of class {type(model).__name__}, which does not generate: choose a generative model."
         )
     with torch.no_grad():
         params = sampling_params(model, rest)

@@ -81,7 +81,8 @@ def table(name: str, own: dict[str, Any], most: int, steps: int) -> list[dict[st
     flow = issubclass(model_class, Flow)
     if size is None or not (flow or issubclass(model_class, EMDensity)):
         raise UserError(
-            f"{name} is a {model_class.__name__}, whose size nothing chooses: take gmm, fa, hmm or maf."
+            f"{name} is of class {model_class.__name__}, whose size nothing chooses: "
+            "take gmm, fa, hmm or maf."
         )
     for option, value in own.items():
         if value is not None:

@@ -530,8 +530,8 @@ class LabCLI(LightningCLI):
     def before_predict(self) -> None:
         if not isinstance(self.model, Predictor | Density):
             raise UserError(
-                f"{self.experiment.name} is a {type(self.model).__name__}, which neither classifies nor has "
-                "an exact likelihood: there is nothing to predict."
+                f"{self.experiment.name} is of class {type(self.model).__name__}, which neither classifies "
+                "nor has an exact likelihood: there is nothing to predict."
             )
         self.use_trained_weights()
 

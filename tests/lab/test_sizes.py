@@ -65,7 +65,7 @@ def test_flows_are_compared_by_their_layers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["size", "vae-digits"], "a VAE, whose size nothing chooses"),
+        (["size", "vae-digits"], "of class VAE, whose size nothing chooses"),
         (["size", "kmeans-digits"], "a KMeans"),
         (["size", "gmm-moons", "--path", "x.csv"], "reads no table"),
         (["size", "gmm", "--path", "none.csv"], "no such file"),

@@ -182,4 +182,7 @@ with stage.rail:
     of = ui.choice("Data", VIEWS, key="of")
     variance = ui.choice("σ²", lens.VARIANCES, key="variance")
 film = ui.film(len(lens.STEPS), key="T", values=lens.STEPS, default=50, label="T =", seconds=1.0)
-draw_digit() if of == DIGIT else draw_gaussian()
+if of == DIGIT:
+    draw_digit()
+else:
+    draw_gaussian()

@@ -188,4 +188,7 @@ def draw_pairs() -> None:
 
 with stage.rail:
     view = ui.choice("Show", VIEWS, key="view")
-draw_flow() if view == VIEWS[0] else draw_pairs()
+if view == VIEWS[0]:
+    draw_flow()
+else:
+    draw_pairs()

@@ -182,4 +182,7 @@ def draw_digits() -> None:
 
 with stage.rail:
     view = ui.choice("Show", VIEWS, key="view")
-draw_toy() if view == VIEWS[0] else draw_digits()
+if view == VIEWS[0]:
+    draw_toy()
+else:
+    draw_digits()

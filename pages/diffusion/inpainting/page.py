@@ -177,4 +177,7 @@ def draw_digit() -> None:
 
 with stage.rail:
     view = ui.choice("Show", VIEWS, key="view")
-draw_digit() if view == VIEWS[0] else draw_toy()
+if view == VIEWS[0]:
+    draw_digit()
+else:
+    draw_toy()

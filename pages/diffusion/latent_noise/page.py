@@ -183,4 +183,7 @@ def draw_trip() -> None:
         ui.source(inversion.invert, Diffusion.encode, Diffusion.decode, references=REFERENCES)
 
 
-draw_walk() if view == VIEWS[0] else draw_trip()
+if view == VIEWS[0]:
+    draw_walk()
+else:
+    draw_trip()

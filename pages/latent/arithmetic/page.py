@@ -94,9 +94,9 @@ with stage.below:
     ui.notice(
         f"z̄ is the mean code of a class among the examples; the arrow has length {arrow.norm().item():.3f}. "
         + (
-            f"Along it the nearest example is a {plus} at s = {', '.join(f'{v:g}' for v in reached)}. "
+            f"Along it the nearest example is of class {plus} at s = {', '.join(f'{v:g}' for v in reached)}. "
             if reached
-            else f"Nowhere along it is the nearest example a {plus}. "
+            else f"Nowhere along it is the nearest example of class {plus}. "
         )
         + "Where the decoder bends, the same arrow means something else: that is the limit of arithmetic "
         "with codes."

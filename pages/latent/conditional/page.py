@@ -91,7 +91,7 @@ def own_style() -> None:
             )
             ui.figure(
                 basic.image(lens.every_class(model, code[None])[0, as_class], title=f"rebuilt as {as_class}"),
-                key="rebuilt", share=0.5, alt=f"Your digit as the model rebuilds it, told it is a {as_class}",
+                key="rebuilt", share=0.5, alt=f"Your digit as the model rebuilds it as class {as_class}",
             )  # fmt: skip
         with right:
             ui.figure(
