@@ -44,7 +44,7 @@ class NoisyClassifier(Module):
         require(1, image_shape=image_shape, num_classes=num_classes, widths=widths)
         require(2, noise_steps=noise_steps)
         accuracy = MulticlassAccuracy(num_classes, average="micro", validate_args=False)
-        super().__init__(metrics={"nll": Mean(), "acc": accuracy}, **training)
+        super().__init__(_measures={"nll": Mean(), "acc": accuracy}, **training)
         self.schedule = schedule.named(noise_schedule, noise_steps)
         self.time = TimeEmbedding(embedding)
         self.first = nn.Conv2d(image_shape[0], widths[0], 3, padding=1)
