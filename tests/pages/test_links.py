@@ -2,6 +2,7 @@
 
 import ast
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from opening import TOPICS, failures, page_path, run_page, warnings
+from opening import TOPICS, captions, failures, metrics, page_path, prose, run_page, warnings
 from test_kit import clicks_page, controls_page, drawing_page, result, said
 
 from lab.ui import controls, drawing, figures
@@ -101,6 +102,8 @@ def words(topic: str) -> tuple[list[str], list[str]]:
 
 
 WORDS = {topic: words(topic) for topic in TOPICS}
+# as Python writes it
+NO_NUMBER = re.compile(r"(?<![A-Za-z_./-])(nan|NaN|-?inf|Infinity|None)(?![A-Za-z_.-])")
 
 
 @st.composite
@@ -119,6 +122,9 @@ def test_no_link_breaks_a_page(link: tuple[str, dict[str, Any]], tmp_path: Path)
     page = run_page(topic, **parameters)
     assert not failures(page), failures(page)
     assert page.title or any("lectern-head" in h.proto.body for h in page.get("html")), "the page is blank"
+    shown = "\n".join([captions(page), prose(page), *map(" ".join, metrics(page).items())])
+    typed = NO_NUMBER.search(str(parameters))  # and may be repeated
+    assert typed or not NO_NUMBER.search(shown), shown
 
 
 @pytest.mark.parametrize(
