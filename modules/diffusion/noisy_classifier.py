@@ -45,6 +45,7 @@ class NoisyClassifier(Module):
         require(2, noise_steps=noise_steps)
         accuracy = MulticlassAccuracy(num_classes, average="micro", validate_args=False)
         super().__init__(_measures={"nll": Mean(), "acc": accuracy}, **training)
+        self.image_shape = tuple(image_shape)
         self.schedule = schedule.named(noise_schedule, noise_steps)
         self.time = TimeEmbedding(embedding)
         self.first = nn.Conv2d(image_shape[0], widths[0], 3, padding=1)
@@ -56,7 +57,13 @@ class NoisyClassifier(Module):
         nn.init.zeros_(self.last.bias)
 
     def logits(self, x: Tensor, t: Tensor) -> Tensor:
-        """(B, num_classes) of x_t in the denoiser's units, about [−1, 1] where there is no noise."""
+        """(B, num_classes) of x_t in the denoiser's units, about [−1, 1] where there is no noise.
+
+        Raises:
+            ValueError: x are no pictures of `image_shape`.
+        """
+        if x.shape[1:] != self.image_shape:
+            raise ValueError(f"The pictures are {list(x.shape[1:])}: give {list(self.image_shape)}.")
         tau, h = self.time(t), self.first(x)
         for number, block in enumerate(self.blocks):
             h = block(self.shrink[number - 1](h) if number else h, tau)

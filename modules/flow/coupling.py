@@ -192,9 +192,12 @@ class CouplingFlow(Flow):
 
     def coupling(self, flip: bool, hidden: Sequence[int]) -> Coupling:
         made = Coupling.of_vectors(self.event_dim, self.monotone(), hidden, flip, self.context_features)
+        self.reset_parameters(made)
+        return made
+
+    def reset_parameters(self, made: Coupling) -> None:
         if self.start:
             nn.init.normal_(made.conditioner[-1].weight, std=self.start)  # type: ignore[index]
-        return made
 
     def ending(self) -> list[FlowLayer]:
         """Layers next to the data."""

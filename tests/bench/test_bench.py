@@ -19,6 +19,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from lab import bench
 from lab.bench import diffusion, flow, gcn, gpt, hmm, jobs, recording, server, timing
+from lab.bench.server import apart
 from lab.bench.timing import Row
 from lab.errors import UserError
 from lab.ui.speaking import Answer, Control, Session
@@ -349,7 +350,7 @@ def test_jobs_bench_knows_a_server_that_does_not_rest(
     monkeypatch.setattr(jobs, "LOOK", 0.01)
     monkeypatch.setattr(jobs, "LIMIT", 0.3)
     served = SimpleNamespace(cpu=lambda: share * time.monotonic())
-    assert math.isfinite(asyncio.run(jobs.busy_until(served))) == ends  # type: ignore[arg-type]
+    assert math.isfinite(apart(jobs.busy_until(served))) == ends  # type: ignore[arg-type]
 
 
 def test_a_tab_asks_again_for_what_draws_itself_until_that_stops(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -369,7 +370,7 @@ def test_a_tab_asks_again_for_what_draws_itself_until_that_stops(monkeypatch: py
     monkeypatch.setattr(session, "run", run)
     session.hear(begins, Answer())
     with pytest.raises(asyncio.CancelledError):
-        asyncio.run(session.stay())
+        apart(session.stay())
     assert asked == ["part"] * 3 and not session.live
 
 

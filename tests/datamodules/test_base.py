@@ -102,7 +102,9 @@ def test_processes_together_take_the_step_of_one(length: int, batch_size: int, w
 
 
 @pytest.mark.parametrize("world", [2, 3, 5])
-def test_each_pair_of_words_counts_once_over_all_processes(world: int) -> None:
+def test_each_pair_of_words_counts_once_over_all_processes(
+    world: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Examples have unequally many pairs: the gradient is the mean over the pairs of the whole batch, and the
     words to be predicted are noted from all processes."""
     centres = torch.tensor([0, 1, 2, 0])
@@ -114,15 +116,15 @@ def test_each_pair_of_words_counts_once_over_all_processes(world: int) -> None:
         model = SkipGram(vocab_size=4, dim=3).double()
         model.load_state_dict(state)
         model.log = lambda *args, **knobs: None  # type: ignore[method-assign]
-        sums = {(): (contexts >= 0).sum(), (4,): torch.bincount(contexts[contexts >= 0], minlength=4)}
-        strategy = SimpleNamespace(reduce=lambda x, reduce_op: sums[tuple(x.shape)])
-        model._trainer = SimpleNamespace(world_size=of, strategy=strategy, is_last_batch=True)  # type: ignore[assignment]
+        model._trainer = SimpleNamespace(world_size=of, is_last_batch=True)  # type: ignore[assignment]
         (batch,) = shared(data, rank, of).train_dataloader()
         model.training_step(batch, 0).backward()
         there = batch.batch[1] if isinstance(batch, Share) else batch[1]
         model.see(there[there >= 0])
         return model
 
+    sums = {(): (contexts >= 0).sum(), (4,): torch.bincount(contexts[contexts >= 0], minlength=4)}
+    monkeypatch.setattr("modules.base.over_processes", lambda x: sums[tuple(x.shape)])
     state = SkipGram(vocab_size=4, dim=3).double().state_dict() | {"u": torch.randn(4, 3).double()}
     alone, together = run(0, 1), [run(rank, world) for rank in range(world)]
     for name in ("v", "u"):
