@@ -124,10 +124,13 @@ def test_the_clicker_is_heard_before_the_last_page_has_settled(
     visit: Visit, by_link: Callable[..., Any]
 ) -> None:
     visit.open(lecture.read("flow").link(0))
+    places = visit.tab.evaluate("history.length")
     at = 0
     for by in (2, 3, -1, 4, -2):
         at += by
+        places += abs(by)
         assert press(visit, "PageDown" if by > 0 else "PageUp", abs(by), at) == by_link("flow", at), at + 1
+    assert visit.tab.evaluate("history.length") == places  # one a press, whatever the pages have told since
     visit.tab.go_back()  # by one press of the clicker, which was PageUp: to the entry after, as it stood
     visit.tab.wait_for_url(lambda link: f"&at={at + 2}&" in f"{link}&")
     assert state(visit) == by_link("flow", at + 1), "Back"
