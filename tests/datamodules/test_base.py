@@ -123,13 +123,16 @@ def test_each_pair_of_words_counts_once_over_all_processes(
         model.see(there[there >= 0])
         return model
 
+    generator = torch.Generator().manual_seed(0)
     sums = {(): (contexts >= 0).sum(), (4,): torch.bincount(contexts[contexts >= 0], minlength=4)}
     monkeypatch.setattr("modules.base.over_processes", lambda x: sums[tuple(x.shape)])
-    state = SkipGram(vocab_size=4, dim=3).double().state_dict() | {"u": torch.randn(4, 3).double()}
+    state = SkipGram(vocab_size=4, dim=3).double().state_dict() | {
+        "u": torch.randn(4, 3, generator=generator).double()
+    }
     alone, together = run(0, 1), [run(rank, world) for rank in range(world)]
     for name in ("v", "u"):
         mean = sum(getattr(model, name).grad for model in together) / world
-        assert torch.allclose(mean, getattr(alone, name).grad, atol=1e-12)
+        assert torch.allclose(mean, getattr(alone, name).grad, atol=1e-8)  # shares are float32
     assert all(torch.allclose(model.seen, alone.seen) for model in together)
 
 

@@ -66,7 +66,7 @@ def test_flows_are_compared_by_their_layers(tmp_path: Path) -> None:
     ("args", "words"),
     [
         (["size", "vae-digits"], "of class VAE, whose size nothing chooses"),
-        (["size", "kmeans-digits"], "a KMeans"),
+        (["size", "kmeans-digits"], "of class KMeans"),
         (["size", "gmm-moons", "--path", "x.csv"], "reads no table"),
         (["size", "gmm", "--path", "none.csv"], "no such file"),
         (["size", "gmm", "--length", "5"], "reads no series"),

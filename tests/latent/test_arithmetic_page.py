@@ -34,5 +34,5 @@ def test_what_is_said_of_the_arrow_is_where_it_leads() -> None:
     page = open_page("latent/arithmetic", model="vae-digits", minus=0, plus=6)
     captions = film(page, "strength")["captions"]
     reached = [f"{-1 + 0.25 * i:g}" for i, c in enumerate(captions) if "classes 6" in c]
-    sentence = f"is a 6 at s = {', '.join(reached)}." if reached else "Nowhere along it"
+    sentence = f"is of class 6 at s = {', '.join(reached)}." if reached else "Nowhere along it"
     assert sentence in prose(page)
