@@ -151,9 +151,8 @@ class Run:
     def log(self) -> str:
         """The last 20,000 characters that the run printed."""
         try:
-            end = untrusted.read_end(
-                self.folder / "log.txt", 4 * 20_000
-            )  # a character has four bytes at most
+            # a character has four bytes at most
+            end = untrusted.read_end(self.folder / "log.txt", 4 * 20_000)
             return end.decode(errors="replace")[-20_000:]
         except OSError:
             return ""

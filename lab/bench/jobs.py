@@ -16,11 +16,8 @@ from lab.bench.timing import Row, percentile
 from lab.ui.speaking import Control, Session
 
 TABS = 20
-HEAVY = (
-    "adversarial-clinic",
-    "adversarial-gan-bench",
-    "diffusion-averaging",
-)  # they train as soon as they open
+# they train as soon as they open
+HEAVY = ("adversarial-clinic", "adversarial-gan-bench", "diffusion-averaging")
 READS = "language-truncation"
 REST = 0.2  # seconds of the reader between an answer and the next question
 LOOK = 0.25  # seconds between two looks at the server's processor time

@@ -23,9 +23,9 @@ NOTHING = "nothing"
 HELP = CURES | TRICKS
 BATCHES, EVERY = 600, 20
 SHOWN, SAMPLES = 400, 2500
-# the lanes of a lecture, on eight modes with seed 0 and five turns of G: file -> cure
-RECORDED = {"clinic-greedy": "", "clinic-packs": "packs of 4", "clinic-std": "minibatch std",
-            "clinic-penalty": "penalty"}  # fmt: skip
+# the lanes of a lecture, on eight modes with seed 0 and five turns of G: cure -> file
+RECORDED = {"": "clinic-greedy", "packs of 4": "clinic-packs", "minibatch std": "clinic-std",
+            "penalty": "clinic-penalty"}  # fmt: skip
 OPTIONS = ("the spoiled game", "the game with the cure", "both the same")
 
 
@@ -59,16 +59,15 @@ Pair = tuple[Look, Look]  # the spoiled game, and the one with the cure
 
 def known(name: str, failure: str, cure: str, seed: int) -> list[Pair] | None:
     """The looks of two games that were recorded; None of all others."""
-    if (name, failure, seed) != ("ring8", "5 turns of G", 0) or cure not in RECORDED.values():
+    if (name, failure, seed) != ("ring8", "5 turns of G", 0) or cure not in RECORDED:
         return None
-    files = (next(file for file, of in RECORDED.items() if of == each) for each in ("", cure))
-    one, other = (recorded.load(file, Look) for file in files)
+    one, other = (recorded.load(RECORDED[each], Look) for each in ("", cure))
     return list(zip(one, other, strict=True))
 
 
 def record() -> None:
     """Play the lanes of RECORDED anew."""
-    for file, cure in RECORDED.items():
+    for cure, file in RECORDED.items():
         recorded.save(file, list(lane("ring8", FAILURES["5 turns of G"] | HELP.get(cure, {}), 0)))
 
 

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from datamodules import points
+from lab.lenses import quadrature
 from modules.diffusion import exact, ode_likelihood, sde
 from modules.diffusion.learned import Diffusion
-from pages.flow.flow_bench.lens import bent, finely
 
 REACH, CELLS, CLOUD, FRAMES = 4.5, 61, 500, 31
 NETWORKS = {"eight, network": "ddpm-eight", "moons, network": "ddpm-moons"}
@@ -160,9 +160,9 @@ def integral(made: Source, tolerance: float) -> Iterator[tuple[float, float]]:
     for done, part in enumerate(parts, 1):
         p[part] = density(made, x[part], tolerance)
         yield 0.5 * done / len(parts), float(p.sum()) * step**2
-    parts = bent(p.view(GRID, GRID), step).split(PART // FINER**2)
+    parts = quadrature.bending_cells(p.view(GRID, GRID), step).split(PART // FINER**2)
     for done, part in enumerate(parts, 1):
-        inside = finely(x[part], step, FINER)
+        inside = quadrature.subdivided(x[part], step, FINER)
         p[part] = density(made, inside.flatten(0, 1), tolerance).view(len(part), -1).mean(1)
         yield 0.5 + 0.5 * done / len(parts), float(p.sum()) * step**2
 

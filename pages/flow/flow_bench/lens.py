@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from lab.errors import UserError
-from lab.lenses import typed
+from lab.lenses import quadrature, typed
 from modules.flow.cnf import Continuous
 from modules.flow.flow import Flow
 from modules.flow.iresnet import Residual
@@ -24,7 +24,7 @@ from modules.flow.neural import NeuralMonotone
 REACH, CELLS = 4.0, 160
 LINES, DOTS, SPAN = 11, 61, 2.5  # of the grid on the base: each way, points a line, half its width
 CLOUD, MOST = 500, 50
-FINER, BENDS = 5, 3e-4  # points each way in a cell that is taken finely, and what may be missed in the rest
+FINER = 5  # points each way in a cell that is taken finely
 EQUAL = 1e-3  # two ways to one number are equal up to this
 PIECE, ROWS = 500, 20  # points, and rows of the window, between two words of progress
 SOON = ("linear-moons", "nice-moons", "spline-moons", "realnvp-eight", "realnvp-moons")  # of the scenes
@@ -145,27 +145,12 @@ def mass_of(log_p: Tensor) -> float:
     return float(log_p.exp().sum() * (2 * REACH / len(log_p)) ** 2)
 
 
-def bent(p: Tensor, step: float) -> Tensor:
-    """Numbers (K,) of the cells, flat, in which a density p (S, S) bends: what the middles of all the others
-    may miss, by their second differences, is below BENDS."""
-    around = torch.nn.functional.pad(p, (1, 1, 1, 1))
-    sides = around[:-2, 1:-1] + around[2:, 1:-1] + around[1:-1, :-2] + around[1:-1, 2:]
-    missed, order = ((sides - 4 * p).abs().flatten() * step**2 / 24).sort(descending=True)
-    return order[: int((missed.flip(0).cumsum(0).flip(0) > BENDS).sum())]
-
-
-def finely(middles: Tensor, step: float, each_way: int) -> Tensor:
-    """Middles of cells (K, 2) -> points evenly spread in each, (K, each_way², 2)."""
-    inside = ((torch.arange(each_way, dtype=torch.float64) + 0.5) / each_way - 0.5).to(middles)
-    return middles[:, None] + step * torch.cartesian_prod(inside, inside)
-
-
 @torch.no_grad()
 def mass(model: Flow, log_p: Tensor) -> float:
     """∫ p over the window; cells in which p bends are taken finely, FINER points each way."""
     p, step = log_p.exp(), 2 * REACH / CELLS
-    cells = bent(p, step)
-    points = finely(window().flatten(0, 1)[cells], step, FINER)
+    cells = quadrature.bending_cells(p, step)
+    points = quadrature.subdivided(window().flatten(0, 1)[cells], step, FINER)
     p = p.flatten()
     p[cells] = log_density(model, points).exp().mean(1)
     return float(p.sum()) * step**2
