@@ -77,17 +77,17 @@ def test_where_the_class_is_forgotten_both_ways_are_one_model() -> None:
     """At w = −1 no classifier is asked, and the null label alone: the same digits from the same noise."""
     mine, other = (digits()[way].pictures[0] for way in lens.WAYS)
     torch.testing.assert_close(mine, other, atol=1e-4, rtol=0)
-    assert (digits()[lens.NOISY].pictures[1] - other).abs().mean() > 0.01
+    assert (digits()[lens.GUIDED].pictures[1] - other).abs().mean() > 0.01
 
 
 def test_the_digits_are_the_models_own() -> None:
     x = weights.load(NAMES[0]).sample(lens.COUNT, steps=lens.STEPS, guidance=2.0, seed=0)  # type: ignore[operator]
-    torch.testing.assert_close(digits()[lens.OPINIONS].pictures[4], x[:, 0].clamp(0, 1))
+    torch.testing.assert_close(digits()[lens.FREE].pictures[4], x[:, 0].clamp(0, 1))
     for way in lens.WAYS:
         page = opened(view="Digits", lean=2.0, way=way)
         bar, found = film(page, "lean"), digits()[way]
         assert bar["captions"] == lens.digit_captions(found)
-        assert all(("&#x02207;" in each) == (way == lens.NOISY) for each in bar["equations"])  # ∇
+        assert all(("&#x02207;" in each) == (way == lens.GUIDED) for each in bar["equations"])  # ∇
         _, arrays = figure(page, "digits")
         assert arrays["data.0.z"].shape[0] == len(lens.LEANS)
         # both ways are drawn beside each other, and the point goes along the one that is shown

@@ -25,7 +25,7 @@ OPINIONS, NOISY, CLEAN = LEDS = [
     "a classifier of noisy data",
     "a classifier of clean data",
 ]
-WAYS = [OPINIONS, NOISY]  # to lead digits
+FREE, GUIDED = WAYS = ["classifier-free guidance", "classifier guidance"]  # to lead digits
 LEANS = [-1.0, 0.0, 0.5, 1.0, 2.0, 4.0]
 COUNT, STEPS = 40, 10  # digits, four a class, and DDIM's steps
 RIGHT = ["fewer than 20", "20 to 36", "more than 36"]
@@ -93,8 +93,8 @@ def captions(found: Laws) -> list[str]:
 
 def equations(led: str, weights: list[float]) -> list[str]:
     """ε̃ with its numbers."""
-    if led != OPINIONS:
-        seen = "x_t" if led == NOISY else "x_0 = x_t"
+    if led not in (OPINIONS, FREE):
+        seen = "x_0 = x_t" if led == CLEAN else "x_t"
         return [
             rf"\tilde\epsilon = \hat\epsilon(x_t, \varnothing) - {1 + w:g} \sqrt{{1 - \bar\alpha_t}}\, "
             rf"\nabla \log p(y \mid {seen})"
@@ -165,8 +165,8 @@ def drawing(
     rows: dict[str, list[tuple[Tensor, Tensor, Tensor]]] = {way: [] for way in WAYS}
     for done, w in enumerate(LEANS, 1):
         found = {
-            OPINIONS: model.sample(COUNT, steps=STEPS, guidance=w, seed=seed),
-            NOISY: led_by(model, classifier, start, wanted, 1 + w),
+            FREE: model.sample(COUNT, steps=STEPS, guidance=w, seed=seed),
+            GUIDED: led_by(model, classifier, start, wanted, 1 + w),
         }
         for way, x in found.items():
             x = x.clamp(0, 1)
@@ -209,8 +209,8 @@ def digit_notice(found: dict[str, Drawn], led: str, names: tuple[str, str, str])
     """What the digits show of a way to lead, and of the other beside it."""
     model, classifier, judge = names
     mine = found[led]
-    led_there = f", asked for no class and led 1 + w times by {classifier}" if led == NOISY else ""
-    told = [f"{float(found[way].right[1]):.0%} when led by {way}" for way in WAYS]
+    led_there = f", asked for no class and led 1 + w times by {classifier}" if led == GUIDED else ""
+    told = [f"{float(found[way].right[1]):.0%} by {way}" for way in WAYS]
     right, spread = ([float(v) for v in each] for each in (mine.right, mine.spread))
     return (
         f"{model} in {STEPS} steps{led_there}; {judge}, which neither has met, is the judge. From w = −1, "

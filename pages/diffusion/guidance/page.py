@@ -139,7 +139,7 @@ def show_digits(found: dict[str, lens.Drawn], led: str, at: int, film=None) -> N
 def draw_digits() -> None:
     """Digits of every class from the same noise, weight by weight, led either way."""
     with stage.rail:
-        led = ui.choice("Led by", lens.WAYS, key="way", as_list=True)
+        led = ui.choice("Guidance", lens.WAYS, key="way", as_list=True)
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     with stage.picture:
         of, start = drawing(seed)
@@ -159,7 +159,7 @@ def draw_digits() -> None:
             f"At w = {lens.LEANS[at]:g}, how many of the {lens.COUNT} are judged of the class asked for?",
             lens.RIGHT, lens.right(found, at), f"{round(lens.COUNT * float(found.right[at]))}.",
             wrong=(
-                "At w = 0 a class is asked for already, and w only adds to it." if led == lens.NOISY else
+                "At w = 0 a class is asked for already, and w only adds to it." if led == lens.GUIDED else
                 "The model is conditional: it makes the class asked for by itself, and w only adds to it.",
                 "From a class forgotten to a class obeyed is a short way in w: it is not half done here.",
                 "At so small a w the class is hardly asked for.",
