@@ -7,6 +7,7 @@ import torch
 from opening import figure, film, open_page, open_warned, prose, spoken, warnings
 
 from lab import weights
+from lab.ui import shelves
 from pages.latent.amortisation import deep, lens
 
 WAYS = ("pathwise", "score")
@@ -71,7 +72,7 @@ def test_own_loadings_and_bad_words() -> None:
 
 def test_a_trained_encoder_s_gaps() -> None:
     net = weights.load("vae-digits").requires_grad_(False)
-    pictures, labels = deep.common.examples(deep.common.DIGITS, 8)
+    pictures, labels = shelves.examples(shelves.DIGITS, 8)
     x = torch.stack([pictures[labels == c][0] for c in range(10)]).reshape(10, 64)
     told, rows = deep.story(net, x)
     mean, log_var = net.encode_parameters(x)

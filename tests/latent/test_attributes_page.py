@@ -7,6 +7,7 @@ from torch import Tensor
 
 from datamodules.sprites import everything
 from lab import ui, weights
+from lab.ui import shelves
 from modules.latent.vae import VAE
 from pages.latent.attributes import figures, lens
 
@@ -86,7 +87,7 @@ def test_what_the_scenes_say(sprites: VAE, axes: dict[str, Tensor]) -> None:
 
 def test_what_the_scenes_say_of_digits() -> None:
     model = weights.load("vae-mnist").requires_grad_(False)
-    pictures, labels = lens.common.examples(lens.common.DRAWN, 28)
+    pictures, labels = shelves.examples(shelves.DRAWN, 28)
     x = lens.latent.as_input(model, pictures[labels == 3][0])
     mean, best = (lens.code(model, x, one) for one in (False, True))
     assert lens.joint(model, x, best) > lens.joint(model, x, mean) + 5

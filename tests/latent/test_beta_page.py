@@ -6,16 +6,17 @@ from opening import figure, film, open_page, open_warned, spoken
 from torch.distributions import Normal, kl_divergence
 
 from lab import ui, weights
+from lab.lenses import latent, stock
+from lab.ui import shelves
 from modules.latent.vae import VAE
 from pages.latent.beta import lens
-from pages.latent.latent_space import common
 
 NAMES = {0.25: "betaquarter-digits", 1.0: "vae-bits-digits", 4.0: "beta4-digits", 10.0: "beta10-digits"}
 
 
 @pytest.fixture(scope="module")
 def found() -> dict[float, lens.Bought]:
-    x, _ = common.small_bits()
+    x, _ = stock.bits()
     return {beta: lens.bought(weights.load(name), x) for beta, name in NAMES.items()}
 
 
@@ -32,7 +33,7 @@ def test_rate_and_distortion_are_the_cards(beta: float, found: dict[float, lens.
 
 
 def test_the_rate_is_a_sum_of_kls(found: dict[float, lens.Bought]) -> None:
-    x, _ = common.small_bits()
+    x, _ = stock.bits()
     model: VAE = weights.load(NAMES[4.0])
     mean, log_var = (part.detach() for part in model.encode_parameters(x))
     each = kl_divergence(Normal(mean, (0.5 * log_var).exp()), Normal(0, 1)).mean(0)
@@ -55,7 +56,7 @@ def test_what_the_scenes_say(found: dict[float, lens.Bought]) -> None:
     assert lens.best(list(found.values())) is found[1.0]
     assert found[0.25].active == 10 and found[0.25].distortion < found[1.0].distortion
     assert found[4.0].active < 5 and found[10.0].active == 0 and found[10.0].rate < 0.01
-    x, _ = common.small_bits()
+    x, _ = stock.bits()
     greys = lens.sheet(weights.load(NAMES[10.0]), x[:1], x[1:7], found[10.0].order)[1]
     assert (greys - greys[0]).abs().max() < 0.1
 
@@ -63,7 +64,7 @@ def test_what_the_scenes_say(found: dict[float, lens.Bought]) -> None:
 def test_own_digit_is_rebuilt_first_and_a_broken_drawing_is_named() -> None:
     page = open_page("latent/beta", digit="8", beta=1)
     _, frames = figure(page, "sheet")
-    picture = common.latent.examples(*common.examples(common.DIGITS, 8))[8][1]
+    picture = latent.examples(*shelves.examples(shelves.DIGITS, 8))[8][1]
     top = torch.tensor(frames["data.0.z"][1][:8, :8])
     assert torch.equal(top, ((picture * 15).round() / 15 > 0.5).float())  # as the pad gives it
     assert "cannot be read" in open_warned("latent/beta", digit="ink.!!").warning[0].value

@@ -7,10 +7,10 @@ import torch
 from opening import equation, figure, film, numbers, open_page, open_warned
 from torch import Tensor
 
-from lab import weights
+from lab import ui, weights
+from lab.lenses import stock
 from modules.latent.vq_vae import VQVAE
 from pages.latent.codebook import lens
-from pages.latent.latent_space import common
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def book() -> VQVAE:
 
 @pytest.fixture(scope="module")
 def digits() -> Tensor:
-    return common.small_bits()[0]
+    return stock.bits()[0]
 
 
 def test_the_nearest_code_is_the_one_at_the_least_distance(book: VQVAE, digits: Tensor) -> None:
@@ -41,7 +41,7 @@ def test_a_code_is_written_over_at_one_place(book: VQVAE, digits: Tensor) -> Non
 
 
 def test_use_and_prices_are_the_cards(book: VQVAE, digits: Tensor) -> None:
-    card = weights.read_card(common.ui.models.folder("vqvae-digits"))["metrics"]
+    card = weights.read_card(ui.models.folder("vqvae-digits"))["metrics"]
     counts, perplexity = lens.usage(book, digits)
     assert counts.sum() == 250 * 16
     assert perplexity == pytest.approx(card["test/perplexity"], rel=2e-2)

@@ -91,9 +91,9 @@ def test_a_dimension_may_be_active_and_unused() -> None:
 
 
 def digits() -> tuple[torch.Tensor, torch.Tensor]:
-    from pages.latent.latent_space import common
+    from lab.lenses import stock
 
-    return common.small_bits()
+    return stock.bits()
 
 
 def test_another_code_costs_nothing_where_nobody_listens() -> None:

@@ -8,10 +8,10 @@ import torch
 from opening import figure, film, metrics, open_page, open_warned
 from torch import Tensor
 
-from lab import weights
+from lab import ui, weights
+from lab.lenses import stock
 from modules.latent.conditional import CVAE
 from pages.latent.conditional import lens
-from pages.latent.latent_space import common
 
 VIEWS = ("Own style", "Class × style", "What the code tells")
 
@@ -23,7 +23,7 @@ def cvae() -> CVAE:
 
 @pytest.fixture(scope="module")
 def digits() -> tuple[Tensor, Tensor]:
-    return common.small_bits()
+    return stock.bits()
 
 
 def test_each_class_is_decoded_from_the_same_code(cvae: CVAE) -> None:
@@ -55,7 +55,7 @@ def test_a_line_reads_what_is_there_and_nothing_else() -> None:
 
 
 def test_told_the_class_the_code_tells_it_no_more(cvae: CVAE, digits: tuple[Tensor, Tensor]) -> None:
-    (x, y), (held, labels) = common.small_bits("train"), digits
+    (x, y), (held, labels) = stock.bits("train"), digits
     score = {
         name: lens.probe(lens.means(m, x, y), y, lens.means(m, held, labels), labels)
         for name, m in (("told", cvae), ("not", weights.load("vae-bits-digits")))
@@ -65,7 +65,7 @@ def test_told_the_class_the_code_tells_it_no_more(cvae: CVAE, digits: tuple[Tens
     header, _ = figure(page, "probe")
     shown = [float(line.split(",")[1]) for line in header["csv"].splitlines()[1:]]
     assert shown == pytest.approx([score["not"], score["told"], lens.floor(y, labels)], abs=1e-6)
-    cards = [weights.read_card(common.ui.models.folder(n)) for n in ("vae-bits-digits", "cvae-digits")]
+    cards = [weights.read_card(ui.models.folder(n)) for n in ("vae-bits-digits", "cvae-digits")]
     assert [float(v) for v in metrics(page).values()] == pytest.approx(
         [card["metrics"]["test/elbo"] for card in cards], abs=6e-3
     )

@@ -6,9 +6,10 @@ from opening import figure, film, open_page, open_warned, spoken
 from torch import Tensor
 
 from lab import ui, weights
+from lab.lenses import stock
+from lab.ui import shelves
 from modules.latent.denoising import DenoisingAutoencoder, damaged
 from pages.latent.denoising import lens
-from pages.latent.latent_space import common
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +19,7 @@ def models() -> dict[str, torch.nn.Module]:
 
 @pytest.fixture(scope="module")
 def bits() -> Tensor:
-    return common.small_bits()[0]
+    return stock.bits()[0]
 
 
 def test_the_three_are_of_one_shape(models: dict[str, torch.nn.Module]) -> None:
@@ -63,7 +64,7 @@ def test_what_the_scenes_say_of_noise(models: dict[str, torch.nn.Module], bits: 
 
 
 def test_what_the_scenes_say_of_the_prior(models: dict[str, torch.nn.Module], bits: Tensor) -> None:
-    referee, x = weights.load(lens.REFEREE).requires_grad_(False), common.small_bits("train")[0]
+    referee, x = weights.load(lens.REFEREE).requires_grad_(False), stock.bits("train")[0]
     real = float(lens.judged(referee, bits[None]))
     assert real == pytest.approx(float(-referee.log_prob(bits).mean()), rel=1e-5)
     free, fitted = (
@@ -84,7 +85,7 @@ def test_a_fitted_gaussian_has_the_codes_moments(models: dict[str, torch.nn.Modu
         def decode(self, z: Tensor) -> Tensor:
             return z
 
-    x = common.small_bits("train")[0]
+    x = stock.bits("train")[0]
     z = lens.drawn(Bare(), x, "fitted", 4000, 0)[4]
     own = models["AE"].encode(x)
     assert torch.allclose(z.mean(0), own.mean(0), atol=0.4)
@@ -95,7 +96,7 @@ def test_the_page_of_noise(models: dict[str, torch.nn.Module]) -> None:
     page = open_page("latent/denoising", damage=0.5, kind="flip", seed=4, digit="8")
     bar, (_, frames) = film(page, "damage"), figure(page, "sheet")
     assert bar["names"][bar["at"]] == "0.5" and frames["data.0.z"].shape[0] == len(lens.LEVELS)
-    x = (dict(lens.latent.examples(*common.examples(common.DIGITS, 8)))["8"] * 15).round() / 15
+    x = (dict(lens.latent.examples(*shelves.examples(shelves.DIGITS, 8)))["8"] * 15).round() / 15
     mine = lens.heal(models, (x > 0.5).float().reshape(1, 64).expand(lens.DRAWS, -1), "flip", 4)
     expected = [float(mine.nats[name][10]) for name in lens.MODELS]
     assert spoken(bar["equations"][10]) == pytest.approx(expected, abs=6e-3)

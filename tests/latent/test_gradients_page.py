@@ -9,9 +9,9 @@ from opening import figure, film, open_page, open_warned, run_page, spoken, tabl
 
 from lab import weights
 from lab.experiments import ZOO
+from lab.lenses import stock
 from modules.latent.gradient_estimators import variances_of_square
 from pages.latent.gradients import lens
-from pages.latent.latent_space import common
 
 
 def variances(page: object, key: str = "n") -> list[float]:
@@ -124,7 +124,7 @@ def test_of_a_trained_net() -> None:
 
 def test_of_a_trained_net_for_other_digits() -> None:
     """The order of the variances, for a digit of four classes and a unit each."""
-    model, (x, labels) = weights.load(lens.NET), common.small_bits("test")
+    model, (x, labels) = weights.load(lens.NET), stock.bits("test")
     for k in (1, 3, 6, 9):
         race = lens.of_net(model, x[labels == k][:1], k, 0)
         path, plain, learned, _ = (one.measured for one in race.by_name.values())

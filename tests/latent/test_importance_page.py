@@ -13,8 +13,8 @@ from torch.distributions import Normal
 
 from lab import weights
 from lab.lenses import latent
+from lab.ui import shelves
 from modules.latent.vae import VAE
-from pages.latent.latent_space import common
 
 DRAWS = 10_000
 
@@ -78,7 +78,7 @@ def test_the_plane_shows_the_exact_evidence() -> None:
 def test_other_proposals_weigh_the_same_integral() -> None:
     """By the plane's exact evidence: all are unbiased, and the prior's draws count least."""
     model = weights.load("vae2d-mnist")
-    shelf = latent.examples(*common.examples(common.kinds(28)[0], 28))
+    shelf = latent.examples(*shelves.examples(shelves.kinds(28)[0], 28))
     x = latent.as_input(model, shelf[0][1])
     exact = latent.grid_posterior(model, x).log_evidence
     for proposal in latent.PROPOSALS:

@@ -16,10 +16,10 @@ from torch import Tensor
 from torch.distributions import MultivariateNormal, Normal
 
 from lab import weights
+from lab.figures import latents, sheets
 from lab.lenses import latent
 from lab.ui import plane
 from modules.latent.vae import VAE
-from pages.latent.latent_space import figures
 
 
 def opened(**parameters: Any) -> AppTest:
@@ -147,15 +147,15 @@ def test_marks_become_plain_lists() -> None:
 def test_contact_sheet_puts_pictures_where_their_names_are() -> None:
     pictures = torch.zeros(2, 3, 4, 4)
     pictures[1, 2] = 1.0
-    fig = figures.contact_sheet(pictures, ["a", "b"], ["x", "y", "z"], clickable=True)
+    fig = sheets.contact_sheet(pictures, ["a", "b"], ["x", "y", "z"], clickable=True)
     sheet = np.array(fig.data[0].z, dtype=float)
     top, left = int(fig.layout.yaxis.tickvals[1] - 1.5), int(fig.layout.xaxis.tickvals[2] - 1.5)
     assert (sheet[top : top + 4, left : left + 4] == 1).all()
     assert np.nansum(sheet) == 16
-    (box,) = figures.frame(fig, 4, 2, 1, 2).layout.shapes
+    (box,) = sheets.frame(fig, 4, 2, 1, 2).layout.shapes
     assert box.x0 < left < left + 3 < box.x1
     assert box.y0 < top < top + 3 < box.y1
-    moves = figures.frame_moves(4, [0, 2])
+    moves = sheets.frame_moves(4, [0, 2])
     assert moves["layout.shapes.0.x0"][1] == box.x0 and moves["layout.shapes.0.x1"][1] == box.x1
     assert [list(c) for c in fig.data[1].customdata] == [[i, j] for i in range(2) for j in range(3)]
     assert fig.data[1].x[5] == fig.layout.xaxis.tickvals[2]
@@ -163,15 +163,15 @@ def test_contact_sheet_puts_pictures_where_their_names_are() -> None:
 
 def test_a_film_of_pictures_lies_where_the_figure_has_them() -> None:
     pictures = torch.rand(3, 6, 8, 8)
-    gap = figures.label_gap(8)
-    grids = figures.grids_of(pictures, 3, gap)
-    still = figures.labelled(list(pictures[1]), list("abcdef"), columns=3).data[0].z
+    gap = sheets.label_gap(8)
+    grids = sheets.grids_of(pictures, 3, gap)
+    still = sheets.labelled(list(pictures[1]), list("abcdef"), columns=3).data[0].z
     np.testing.assert_allclose(grids[1], np.array(still, dtype=float), rtol=1e-6)
 
 
 def test_costs_add_up() -> None:
-    fig = figures.costs(["−ELBO", "−J"], [100.0, 100.0], [5.0, 15.0], (0, 150))
+    fig = latents.costs(["−ELBO", "−J"], [100.0, 100.0], [5.0, 15.0], (0, 150))
     assert [list(bar.x) for bar in fig.data] == [[100.0, 100.0], [5.0, 15.0]]
     assert fig.layout.barmode == "relative"
-    assert figures.reach([100.0, 100.0], [5.0, 15.0]) == (0, 150)
-    assert figures.reach([-20.0, -20.0], [5.0, 75.0]) == (-50, 100)
+    assert latents.reach([100.0, 100.0], [5.0, 15.0]) == (0, 150)
+    assert latents.reach([-20.0, -20.0], [5.0, 75.0]) == (-50, 100)

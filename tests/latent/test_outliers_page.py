@@ -7,7 +7,7 @@ import torch
 from opening import film, metrics, open_page, open_warned, table_with
 
 from lab import experiments, weights
-from pages.latent.latent_space.common import small_bits
+from lab.lenses import stock
 from pages.latent.outliers import lens
 
 SHARE = 0.05
@@ -20,11 +20,11 @@ def model():
 
 @pytest.fixture(scope="module")
 def found(model) -> lens.Judged:
-    return lens.judged(model, small_bits("val")[0], small_bits("test")[0], 50)
+    return lens.judged(model, stock.bits("val")[0], stock.bits("test")[0], 50)
 
 
 def test_scores_by_hand(model) -> None:
-    x = small_bits("test")[0][:2]
+    x = stock.bits("test")[0][:2]
     got = lens.scores(model, x, 5, seed=3)
     with torch.no_grad():
         log_w = model.log_weights(x, 5, torch.Generator().manual_seed(3))
@@ -57,12 +57,12 @@ def test_what_the_scenes_say(found: lens.Judged, model) -> None:
         assert found.flagged("other symbols", score, SHARE) > 0.9
         assert found.flagged("noise", score, SHARE) == 1 and found.auroc("noise", score) > 0.999
         assert found.flagged("plain bars", score, SHARE) == 0
-    one = lens.scores(model, small_bits("test")[0], 1)["log p̂"]
+    one = lens.scores(model, stock.bits("test")[0], 1)["log p̂"]
     assert one.mean() < found.sets["digits"]["log p̂"].mean()
 
 
 def test_sets_are_what_they_are_called() -> None:
-    x = small_bits("test")[0]
+    x = stock.bits("test")[0]
     sets = lens.others(x)
     assert torch.equal(sets["inverted"] + x, torch.ones_like(x))
     assert torch.equal(sets["shuffled"].sum(1), x.sum(1))

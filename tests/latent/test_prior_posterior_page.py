@@ -8,16 +8,16 @@ from opening import equation, figure, film, numbers, open_page, open_warned, tab
 from torch import Tensor
 
 from lab import weights
+from lab.lenses import stock
 from lab.ui import models
 from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.vae import VAE
-from pages.latent.latent_space import common
 from pages.latent.prior_posterior import lens
 
 
 @pytest.fixture(scope="module")
 def train() -> Tensor:
-    return common.small_bits("train")[0]
+    return stock.bits("train")[0]
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_it_is_no_more_than_the_kl_that_is_paid(vae: VAE, train: Tensor) -> None
 
 
 def test_equal_pictures_are_judged_alike(train: Tensor) -> None:
-    reader, test = weights.load("cnn-digits"), common.small_bits("test")[0]
+    reader, test = weights.load("cnn-digits"), stock.bits("test")[0]
     same = lens.judged(reader, test, test, train)
     assert same.frechet == pytest.approx(0, abs=1e-3) and same.sure > 0.8
     assert lens.judged(reader, train[:50], test, train).nearest == 0

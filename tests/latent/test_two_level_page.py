@@ -5,9 +5,9 @@ import torch
 from opening import equation, figure, film, numbers, open_page, open_warned, prose
 from torch import Tensor
 
-from lab import weights
+from lab import ui, weights
+from lab.lenses import stock
 from modules.latent.ladder import LadderVAE
-from pages.latent.latent_space import common
 from pages.latent.two_level import lens
 
 
@@ -18,7 +18,7 @@ def ladder() -> LadderVAE:
 
 @pytest.fixture(scope="module")
 def digits() -> Tensor:
-    return common.small_bits()[0]
+    return stock.bits()[0]
 
 
 def test_noise_gives_the_codes_back(ladder: LadderVAE, digits: Tensor) -> None:
@@ -39,7 +39,7 @@ def test_the_layer_that_stays_stays(ladder: LadderVAE, digits: Tensor) -> None:
 
 
 def test_bound_by_layers_is_the_cards(ladder: LadderVAE, digits: Tensor) -> None:
-    card = weights.read_card(common.ui.models.folder("ladder-freebits-digits"))["metrics"]
+    card = weights.read_card(ui.models.folder("ladder-freebits-digits"))["metrics"]
     distortion, kl = lens.layers(ladder, digits)
     assert distortion == pytest.approx(card["test/rec"], rel=2e-2)
     assert kl.sum().item() == pytest.approx(card["test/kl"], rel=2e-2)

@@ -12,7 +12,7 @@ from opening import open_page, run_page
 
 from lab import experiments, weights
 from lab.experiments import Experiment
-from lab.lenses import counts, drawing, generated, latent
+from lab.lenses import counts, drawing, generated, latent, vaes
 from lab.ui import language, models
 from modules.latent.vae import VAE, gaussian_log_prob
 from pages.adversarial.conditional_bench import lens as conditional_bench
@@ -27,7 +27,6 @@ from pages.latent.collapse import lens as collapse
 from pages.latent.conditional import lens as conditional
 from pages.latent.denoising import lens as denoising
 from pages.latent.disentanglement import lens as disentanglement
-from pages.latent.latent_space import common
 from pages.latent.outliers import lens as outliers
 from pages.latent.own_table import data as tables
 from pages.latent.own_table import lens as fits
@@ -78,8 +77,8 @@ LARGE |= {n.replace("digits", "mnist") for n in CHAINS} | {
 # a page's predicate, and all shipped models that it holds for
 Row = tuple[Callable[[Experiment], bool], set[str]]
 ADMITTED: dict[str, Row] = {
-    "latent/latent_space": (common.fits, PLAIN),
-    "latent/importance": (common.weighs, WEIGHED),
+    "latent/latent_space": (vaes.fits, PLAIN),
+    "latent/importance": (vaes.weighs, WEIGHED),
     "latent/amortisation": (deep.fits, {n for n in PLAIN if n.endswith("digits")}),
     "latent/attributes": (attributes.fits, PLAIN | SPRITES),
     "latent/beta": (beta.fits, BETAS),
@@ -193,9 +192,9 @@ def copied(runs: Path, name: str, part: str, **options: object) -> str:
 def test_a_run_is_admitted_by_how_it_was_trained(runs: Path) -> None:
     grey = copied(runs, "vae-bits-digits", "data", binarize="none")
     small = copied(runs, "vae-mnist", "data", image_size=14)
-    assert grey in models.trained("latent", common.fits)
+    assert grey in models.trained("latent", vaes.fits)
     assert grey not in models.trained("latent", prior_posterior.fits)
-    assert small not in models.trained("latent", common.fits)  # no examples of that size
+    assert small not in models.trained("latent", vaes.fits)  # no examples of that size
     seventh = copied(runs, "beta4-digits", "model", beta=7.0)
     other = copied(runs, "beta10-digits", "model", hidden=[64])
     admitted = models.trained("latent", beta.fits)

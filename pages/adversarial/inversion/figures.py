@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import sheets, theme
 from lab.figures.basic import array
 from pages.adversarial.inversion.lens import EDITS, Step
-from pages.latent.latent_space import figures as sheets
 
 NAMES = ["target", "made", "difference"]
 

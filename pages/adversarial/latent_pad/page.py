@@ -1,13 +1,12 @@
 """Latent pad: the plane through two draws of a generator, the ways between them, and draws cut off at τ."""
 
 from lab import ui
-from lab.figures import theme
+from lab.figures import latents, sheets, theme
 from lab.lenses import latent
 from lab.ui.plane import plane as map_of_plane
 from modules.adversarial import truncation
 from pages.adversarial.judge import lens as judge
 from pages.adversarial.latent_pad import figures, lens
-from pages.latent.latent_space import figures as sheets
 
 REFERENCES = [
     "Radford et al. 2016, arXiv:1511.06434; White 2016, arXiv:1609.04468; Brock et al. 2019 (BigGAN), "
@@ -103,8 +102,8 @@ if view == "Pad":
             alt=f"Pictures of {name} over the plane through draws A and B, with line, arc and circle",
             marks=[
                 {"line": lens.circle(k), "color": theme.HIDDEN},
-                *({"line": lens.place(plane, codes[i]), "color": sheets.WALKS[kind]}
-                  for i, kind in enumerate(sheets.WALKS)),
+                *({"line": lens.place(plane, codes[i]), "color": latents.WALKS[kind]}
+                  for i, kind in enumerate(latents.WALKS)),
                 {"name": "A", "at": lens.place(plane, z_a), "color": theme.BLUE},
                 {"name": "B", "at": lens.place(plane, z_b), "color": theme.VERMILLION},
             ],

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 
 from lab.figures import basic, theme
 from lab.figures.basic import array
+from lab.figures.sheets import sheet as laid
 from pages.adversarial.stylegan import truncation
-from pages.latent.latent_space.figures import sheet as laid
 
 
 def mixing(pictures: Any) -> go.Figure:

@@ -1,12 +1,12 @@
 """Codes of noise: two digits go up by DDIM, a walk joins their codes, and every code comes down again."""
 
 from lab import ui
+from lab.figures import latents, sheets
 from lab.lenses import latent
 from lab.lenses.diffusion import BEYOND, SAID, digits, spelled
 from modules.diffusion import inversion
 from modules.diffusion.learned import Diffusion
 from pages.diffusion.latent_noise import figures, lens
-from pages.latent.latent_space import figures as sheets
 
 REFERENCES = [
     "Song, Meng, Ermon 2021, arXiv:2010.02502 (encoding by DDIM)",
@@ -92,7 +92,7 @@ def draw_walk() -> None:
             )  # fmt: skip
         with right:
             ui.figure(
-                sheets.norms(ts, found.lengths, latent.typical_length(64), ts[film.at]), key="norms",
+                latents.norms(ts, found.lengths, latent.typical_length(64), ts[film.at]), key="norms",
                 share=0.45, film=film, frames={"layout.shapes.0.x0": ts, "layout.shapes.0.x1": ts},
                 alt="Length of the code along arc and line, against that of draws of N(0, I)",
                 data={"s": ts, **found.lengths},

@@ -10,12 +10,11 @@ import torch
 from torch import Tensor
 
 from lab.experiments import Experiment
-from lab.lenses import latent
+from lab.lenses import latent, vaes
 from modules.latent.importance import log_mean_weight
 from modules.latent.vae import VAE, gaussian_kl, reparameterize
 from modules.latent.variational import amortisation_gaps, local_vi, log_q
 from pages.latent.amortisation.lens import Story
-from pages.latent.latent_space import common
 
 INNER = [0, 1, 2, 5, 10, 20, 50]
 DRAWS, IMPORTANCE, SAMPLES, RATE = 200, 2000, 8, 0.1
@@ -23,7 +22,7 @@ DRAWS, IMPORTANCE, SAMPLES, RATE = 200, 2000, 8, 0.1
 
 def fits(entry: Experiment) -> bool:
     """Whether it is a plain VAE of small digits."""
-    return common.fits(entry) and entry.datamodule == "datamodules.digits.Digits"
+    return vaes.fits(entry) and entry.datamodule == "datamodules.digits.Digits"
 
 
 @torch.no_grad()

@@ -1,12 +1,11 @@
 """Local or amortised: the family's loss, the encoder's, and what steps on each datum win back."""
 
 from lab import ui
-from lab.figures import stacks
+from lab.figures import sheets, stacks
 from lab.lenses import typed
+from lab.ui import shelves
 from modules.latent import variational
 from pages.latent.amortisation import deep, figures, lens
-from pages.latent.latent_space import common
-from pages.latent.latent_space import figures as sheets
 
 REFERENCES = [
     "Ranganath, Gerrish and Blei 2014, Black box variational inference, arXiv:1401.0118",
@@ -51,14 +50,14 @@ def refined(name: str, x):
 
 @ui.cached
 def shelf(name: str):
-    pictures = [picture for _, picture in deep.latent.examples(*common.examples(common.DIGITS, 8))[:-1]]
+    pictures = [picture for _, picture in deep.latent.examples(*shelves.examples(shelves.DIGITS, 8))[:-1]]
     return refined(name, deep.latent.as_input(ui.load(name), deep.latent.stacked(pictures)))
 
 
 @ui.cached
 def first(name: str):
     """What the other view shows first: the shelf, and the box as the reader's digit."""
-    box = deep.latent.examples(*common.examples(common.DIGITS, 8))[-1][1]
+    box = deep.latent.examples(*shelves.examples(shelves.DIGITS, 8))[-1][1]
     return shelf(name), refined(name, deep.latent.as_input(ui.load(name), box))
 
 
@@ -162,7 +161,7 @@ def trained() -> None:
     """A VAE of digits: estimates."""
     with stage.rail:
         name = ui.experiment("Model", family="latent", key="model", default="vae-digits", only=deep.fits)
-        examples = deep.latent.examples(*common.examples(common.DIGITS, 8))
+        examples = deep.latent.examples(*shelves.examples(shelves.DIGITS, 8))
         picture = ui.draw("Your digit", key="digit", size=8, examples=[examples[-1], *examples[:-1]])
     film = ui.film(len(deep.INNER), key="n", values=deep.INNER, label="Steps", seconds=0.8)
     x = deep.latent.as_input(ui.load(name), picture)

@@ -1,10 +1,10 @@
 """Arithmetic: the difference of two classes' mean codes, added to a digit."""
 
 from lab import ui
-from lab.figures import basic
-from lab.lenses import latent
+from lab.figures import basic, sheets
+from lab.lenses import latent, vaes
+from lab.ui import shelves
 from modules.latent.vae import VAE
-from pages.latent.latent_space import common, figures
 
 STRENGTHS = [-1 + 0.25 * i for i in range(13)]
 NEAREST, COLUMNS = 6, 3
@@ -29,11 +29,11 @@ stage.scenes(
 # --- Controls -----------------------------------------------------------------------------------
 
 with stage.rail:
-    name = ui.experiment("Model", family="latent", key="model", default=common.START, only=common.fits)
+    name = ui.experiment("Model", family="latent", key="model", default=vaes.START, only=vaes.fits)
     minus = ui.choice("Take away", list(range(10)), key="minus", default=0, as_list=True)
     plus = ui.choice("Add", list(range(10)), key="plus", default=6, as_list=True)
-    shelf = common.shelf(name)
-    a = common.digit("a", name, shelf)
+    shelf = shelves.shelf(name)
+    a = shelves.digit("a", name, shelf)
 model, side = ui.load(name), shelf.side
 film = ui.film(len(STRENGTHS), key="strength", values=STRENGTHS, default=1.0, label="s =", seconds=0.2)
 arrow = latent.exchange(shelf.seen.means, shelf.labels, minus, plus)
@@ -58,19 +58,19 @@ with stage.picture:
         )  # fmt: skip
     with right:
         ui.figure(
-            figures.labelled(list(shown[film.at]), words[film.at], columns=COLUMNS), key="nearest",
+            sheets.labelled(list(shown[film.at]), words[film.at], columns=COLUMNS), key="nearest",
             share=0.62, film=film,
             frames={
-                "data.0.z": figures.grids_of(shown, COLUMNS, figures.label_gap(side)),
+                "data.0.z": sheets.grids_of(shown, COLUMNS, sheets.label_gap(side)),
                 **{f"layout.annotations.{i}.text": [said[i] for said in words] for i in range(NEAREST)},
             },
             alt=f"The {NEAREST} examples nearest to the sum, with their classes and distances",
             data={"s": STRENGTHS, "nearest class": [c[0] for c in classes]},
         )  # fmt: skip
-    fig = figures.contact_sheet(pictures[None], ["A + s·arrow"], [f"{s:g}" for s in STRENGTHS], xlabel="s")
+    fig = sheets.contact_sheet(pictures[None], ["A + s·arrow"], [f"{s:g}" for s in STRENGTHS], xlabel="s")
     ui.figure(
-        figures.frame(fig, side, film.at, None, 1), key="line", share=0.38, film=film,
-        frames=figures.frame_moves(side, range(len(STRENGTHS))),
+        sheets.frame(fig, side, film.at, None, 1), key="line", share=0.38, film=film,
+        frames=sheets.frame_moves(side, range(len(STRENGTHS))),
         alt=f"Digit A plus s times the mean {plus} minus the mean {minus}, s from −1 to 2; this s is framed",
     )  # fmt: skip
 with stage.foot:
@@ -80,8 +80,8 @@ with stage.foot:
             for s, c in zip(STRENGTHS, classes, strict=True)
         ],
         equations=[
-            rf"z_A+s\,(\bar z_{{{plus}}}-\bar z_{{{minus}}})={common.vector(a.code, 2)}"
-            rf"{'-' if s < 0 else '+'}{abs(s):g}\cdot{common.vector(arrow, 2)}={common.vector(z, 2)}"
+            rf"z_A+s\,(\bar z_{{{plus}}}-\bar z_{{{minus}}})={vaes.vector(a.code, 2)}"
+            rf"{'-' if s < 0 else '+'}{abs(s):g}\cdot{vaes.vector(arrow, 2)}={vaes.vector(z, 2)}"
             for s, z in zip(STRENGTHS, line, strict=True)
         ],
     )
@@ -116,12 +116,11 @@ with stage.below:
         f"""
         from lab import experiments, weights
         from lab.lenses import latent
-        from lab.ui import drawing
-        from pages.latent.latent_space import common
+        from lab.ui import drawing, shelves
 
         model = weights.load({ui.spelled(name)})
         x = {a.program}
-        pictures, labels = common.examples({shelf.kind!r}, {side})
+        pictures, labels = shelves.examples({shelf.kind!r}, {side})
         means = latent.codes(model, latent.as_input(model, pictures))
         arrow = latent.exchange(means, labels, {minus}, {plus})
         result = (latent.codes(model, x)[0] + {s:g} * arrow)[:3]
@@ -130,5 +129,5 @@ with stage.below:
     )
     ui.source(
         latent.exchange, latent.along, latent.neighbours, VAE.decode,
-        references=[*common.REFERENCES, "White 2016, Sampling Generative Networks, arXiv:1609.04468"],
+        references=[*vaes.REFERENCES, "White 2016, Sampling Generative Networks, arXiv:1609.04468"],
     )  # fmt: skip

@@ -6,10 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 from torch import Tensor
 
-from lab.figures import theme
+from lab.figures import sheets, theme
 from lab.figures.basic import array
 from pages.latent.attributes.lens import ENDS, STRENGTHS
-from pages.latent.latent_space import figures as sheets
 
 
 def grid(pictures: Tensor, across: str, down: str) -> go.Figure:

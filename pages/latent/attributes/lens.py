@@ -13,11 +13,10 @@ from torch import Tensor
 
 from datamodules.sprites import KINDS, everything, render
 from lab.experiments import Experiment
-from lab.lenses import latent
+from lab.lenses import latent, vaes
 from modules.latent.resynthesis import attribute_vector, map_projection
 from modules.latent.vae import VAE
 from pages.latent.disentanglement import lens as sprites
-from pages.latent.latent_space import common
 
 ENDS = [-1.0, -0.5, 0.0, 0.5, 1.0]  # u and v
 STRENGTHS = [i / 4 for i in range(9)]
@@ -27,7 +26,7 @@ ANGLES = ("at right angles, about", "alike", "opposed")
 
 def fits(entry: Experiment) -> bool:
     """Whether it is a VAE of sprites or a plain one of digits."""
-    return sprites.fits(entry) or common.fits(entry)
+    return sprites.fits(entry) or vaes.fits(entry)
 
 
 def examples() -> list[tuple[str, Tensor]]:

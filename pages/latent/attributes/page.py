@@ -1,12 +1,11 @@
 """Attribute grid: two attributes as two axes through the code of one picture."""
 
 from lab import ui
-from lab.figures import basic
+from lab.figures import basic, sheets
 from lab.lenses import latent
+from lab.ui import shelves
 from modules.latent import resynthesis
 from pages.latent.attributes import figures, lens
-from pages.latent.latent_space import common
-from pages.latent.latent_space import figures as sheets
 
 CODES = ("mean", "MAP")
 START = "factorvae-sprites"
@@ -43,7 +42,7 @@ def axes_of(name: str, kind: str, side: int):
     if kind == "":
         pictures, has = lens.sprite_attributes()
     else:
-        pictures, labels = common.examples(kind, side)
+        pictures, labels = shelves.examples(kind, side)
         has = lens.digit_attributes(pictures, labels)
     return lens.axes(model, latent.as_input(model, pictures), has)
 
@@ -53,7 +52,7 @@ def readied(name: str):
     """The axes of a model with the examples that its page begins with."""
     side = latent.side_of(ui.load(name))
     sprites = lens.sprites.fits(ui.recipe(name))
-    return axes_of(name, "" if sprites else common.kinds(side)[0], side)
+    return axes_of(name, "" if sprites else shelves.kinds(side)[0], side)
 
 
 @ui.cached
@@ -73,7 +72,7 @@ with stage.rail:
     model = ui.load(name)
     side = latent.side_of(model)
     sprites = lens.sprites.fits(ui.recipe(name))
-    kind = "" if sprites else ui.choice("Examples", common.kinds(side), key="examples", as_list=True)
+    kind = "" if sprites else ui.choice("Examples", shelves.kinds(side), key="examples", as_list=True)
     axes = axes_of(name, kind, side)
     for_a, for_b = ui.columns(2)
     with for_a:
@@ -84,7 +83,7 @@ with stage.rail:
     if sprites:
         picture = ui.draw("Your sprite", key="sprite", size=side, examples=lens.examples())
     else:
-        chosen = latent.examples(*common.examples(kind, side))
+        chosen = latent.examples(*shelves.examples(kind, side))
         picture = ui.draw("Your digit", key="digit", size=side, examples=chosen)
 film = ui.film(len(lens.STRENGTHS), key="s", values=lens.STRENGTHS, default=1.0, label="s =", seconds=0.35)
 x = latent.as_input(model, picture)
@@ -169,14 +168,14 @@ with stage.below:
     examples = (
         "pictures, has = lens.sprite_attributes()"
         if sprites
-        else f"pictures, labels = common.examples({kind!r}, {side})\n        "
+        else f"pictures, labels = shelves.examples({kind!r}, {side})\n        "
         "has = lens.digit_attributes(pictures, labels)"
     )
     ui.program(
         f"""
         from lab import experiments, weights
+        from lab.ui import shelves
         from pages.latent.attributes import lens
-        from pages.latent.latent_space import common
 
         model = weights.load({ui.spelled(name)})
         {examples}

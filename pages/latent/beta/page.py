@@ -1,10 +1,11 @@
 """β: the price of a nat of code, and what is bought for it."""
 
 from lab import ui
+from lab.figures import sheets
+from lab.lenses import stock
+from lab.ui import shelves
 from modules.latent.vae import VAE, gaussian_kl
 from pages.latent.beta import figures, lens
-from pages.latent.latent_space import common
-from pages.latent.latent_space import figures as sheets
 
 REFERENCES = [
     "Higgins et al. 2017, β-VAE: Learning Basic Visual Concepts with a Constrained Variational Framework",
@@ -31,7 +32,7 @@ stage.scenes(
 
 @ui.cached
 def measured(name: str) -> lens.Bought:
-    return lens.bought(ui.load(name), common.small_bits()[0])
+    return lens.bought(ui.load(name), stock.bits()[0])
 
 
 # --- Controls -----------------------------------------------------------------------------------
@@ -42,7 +43,7 @@ for name in ui.trained("latent", lens.fits):
 betas = sorted(by_beta)
 models = [by_beta[beta] for beta in betas]
 with stage.rail:
-    own = common.small_digit("digit", first=3)
+    own = shelves.small_digit("digit", first=3)
     start = ui.slider("Beside it, test digits from", 0, 240, 0, key="from")
 film = ui.film(len(betas), key="beta", values=betas, default=1.0, label="β =", seconds=1.2)
 
@@ -51,7 +52,7 @@ film = ui.film(len(betas), key="beta", values=betas, default=1.0, label="β =", 
 found = [measured(name) for name in models]
 best = lens.best(found)
 spelled = [f"{beta:g}" for beta in betas]
-others = common.small_bits()[0][start : start + len(lens.VALUES) - 1]
+others = stock.bits()[0][start : start + len(lens.VALUES) - 1]
 pictures = [
     lens.sheet(ui.load(name), own.x, others, one.order) for name, one in zip(models, found, strict=True)
 ]
@@ -99,7 +100,7 @@ with stage.foot:
 now = found[film.at]
 with stage.below:
     ui.notice(
-        f"R is the mean KL and D the mean of −log p(x|z) over {len(common.small_bits()[0])} test digits, at "
+        f"R is the mean KL and D the mean of −log p(x|z) over {len(stock.bits()[0])} test digits, at "
         "whatever price the model was trained. Training at β minimises D + β R, so for β > 1 it is a looser "
         "bound, and for β < 1 none at all. "
         f"From β = {betas[0]:g} to β = {betas[-1]:g} the rate falls from {found[0].rate:.2f} to "

@@ -1,10 +1,10 @@
 """The bound: the ELBO of the reader's digit in its parts, and what β does to it."""
 
 from lab import ui
-from lab.figures import basic
-from lab.lenses import latent
+from lab.figures import basic, latents
+from lab.lenses import latent, vaes
+from lab.ui import shelves
 from modules.latent.vae import VAE, gaussian_kl, reparameterize
-from pages.latent.latent_space import common, figures
 
 BETAS = [i / 2 for i in range(101)]
 FITTED = [0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]  # where q is fitted anew for each β
@@ -43,13 +43,13 @@ def answers(name: str, x, seed: int, refit: bool) -> list[latent.Bound]:
 # --- Controls -----------------------------------------------------------------------------------
 
 with stage.rail:
-    name = ui.experiment("Model", family="latent", key="model", default=common.START, only=common.fits)
+    name = ui.experiment("Model", family="latent", key="model", default=vaes.START, only=vaes.fits)
     refit = ui.toggle(
         "Best q for this digit at each β", False, key="refit",
         help="Instead of the encoder's answer: 80 steps of gradient ascent on μ and σ, for this digit alone.",
     )  # fmt: skip
-    shelf = common.shelf(name)
-    a = common.digit("a", name, shelf)
+    shelf = shelves.shelf(name)
+    a = shelves.digit("a", name, shelf)
     seed = ui.number("Noise seed", 0, 999, 0, key="seed")
 model, seen, side = ui.load(name), shelf.seen, shelf.side
 betas = FITTED if refit else BETAS
@@ -91,9 +91,9 @@ with stage.picture:
     recs_twice = [[-rec, -rec] for rec in recs]
     paid = [[kl, beta * kl] for beta, kl in zip(betas, kls, strict=True)]
     with left:
-        ends = [figures.reach(rec, kl) for rec, kl in zip(recs_twice, paid, strict=True)]
+        ends = [latents.reach(rec, kl) for rec, kl in zip(recs_twice, paid, strict=True)]
         ui.figure(
-            figures.costs(rows, recs_twice[film.at], paid[film.at], ends[film.at]), key="costs",
+            latents.costs(rows, recs_twice[film.at], paid[film.at], ends[film.at]), key="costs",
             share=0.5, film=film,
             frames={"data.0.x": recs_twice, "data.1.x": paid, "layout.xaxis.range": ends},
             alt="The ELBO and the β-objective J as costs: reconstruction, and KL times its weight",
@@ -101,7 +101,7 @@ with stage.picture:
         )  # fmt: skip
     with right:
         order = seen.order[:12]
-        fig = figures.dimensions(now.kl, seen.kl, order)
+        fig = latents.dimensions(now.kl, seen.kl, order)
         fig.update_yaxes(range=[0, 1.05 * max(seen.kl.max().item(), *(p.kl.max().item() for p in found))])
         ui.figure(
             fig, key="kl", share=0.5, film=moving,
@@ -167,5 +167,5 @@ with stage.below:
     )
     ui.source(
         VAE.encode_parameters, reparameterize, gaussian_kl, VAE.elbo_parts, latent.bound, latent.refit,
-        references=[*common.REFERENCES, "Higgins et al. 2017, β-VAE"],
+        references=[*vaes.REFERENCES, "Higgins et al. 2017, β-VAE"],
     )  # fmt: skip

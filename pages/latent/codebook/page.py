@@ -2,10 +2,10 @@
 
 from lab import ui
 from lab.figures import basic
-from lab.lenses import latent
+from lab.lenses import latent, stock
+from lab.ui import shelves
 from modules.latent.vq_vae import VQVAE, nearest, vq_losses
 from pages.latent.codebook import figures, lens
-from pages.latent.latent_space import common
 
 VIEWS = ("Own digit", "Cells", "Use", "Priors")
 COUNT, COLUMNS = 25, 5
@@ -33,12 +33,12 @@ stage.scenes(
 
 @ui.cached
 def used(name: str):
-    return lens.usage(ui.load(name), common.small_bits()[0])
+    return lens.usage(ui.load(name), stock.bits()[0])
 
 
 @ui.cached
 def plane_of(name: str) -> lens.Slice:
-    return lens.cut(ui.load(name), common.small_bits()[0])
+    return lens.cut(ui.load(name), stock.bits()[0])
 
 
 @ui.cached
@@ -51,7 +51,7 @@ def drawn(name: str, seed: int):
 @ui.cached
 def price_of(name: str) -> tuple[float, float]:
     model = ui.load(name)
-    return lens.prices(model, model.encode(common.small_bits()[0]))
+    return lens.prices(model, model.encode(stock.bits()[0]))
 
 
 with stage.rail:
@@ -64,7 +64,7 @@ rows, columns = model.grid
 def own_digit() -> None:
     """The codes of the reader's digit, and a film over all codes at one of its places."""
     with stage.rail:
-        own = common.small_digit("digit", first=3)
+        own = shelves.small_digit("digit", first=3)
     cell = ui.selected_cell("place", rows, columns) or (1, 1)
     place = cell[0] * columns + cell[1]
     reading = lens.read(model, own.x)
@@ -158,10 +158,10 @@ def cells() -> None:
         ui.program(
             f"""
             from lab import experiments, weights
+            from lab.lenses import stock
             from pages.latent.codebook import lens
-            from pages.latent.latent_space import common
 
-            plane = lens.cut(weights.load({ui.spelled(name)}), common.small_bits()[0])
+            plane = lens.cut(weights.load({ui.spelled(name)}), stock.bits()[0])
             result = [plane.share, len(plane.owner.unique())]
             """,
             shows=[plane.share, shown],
@@ -189,11 +189,11 @@ def use() -> None:
         ui.program(
             f"""
             from lab import experiments, weights
+            from lab.lenses import stock
             from pages.latent.codebook import lens
-            from pages.latent.latent_space import common
 
             model = weights.load({ui.spelled(name)})
-            counts, perplexity = lens.usage(model, common.small_bits()[0])
+            counts, perplexity = lens.usage(model, stock.bits()[0])
             result = [perplexity, int((counts == 0).sum())]
             """,
             shows=[even, dead],
@@ -232,11 +232,11 @@ def priors() -> None:
         ui.program(
             f"""
             from lab import experiments, weights
+            from lab.lenses import stock
             from pages.latent.codebook import lens
-            from pages.latent.latent_space import common
 
             model = weights.load({ui.spelled(name)})
-            result = list(lens.prices(model, model.encode(common.small_bits()[0])))
+            result = list(lens.prices(model, model.encode(stock.bits()[0])))
             """,
             shows=[uniform, learned],
         )

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from lab import ui
+from lab.figures import latents
 from pages.latent.collapse import figures, lens
-from pages.latent.latent_space import figures as sheets
 
 
 def view(stage: Any, models: Mapping[str, str], train: str, log: bool = False) -> None:
@@ -34,7 +34,7 @@ def view(stage: Any, models: Mapping[str, str], train: str, log: bool = False) -
         left, right = ui.columns(2)
         with left:
             ui.figure(
-                sheets.costs(list(courses), rec[film.at], kl[film.at], reach), key="costs", share=1.0,
+                latents.costs(list(courses), rec[film.at], kl[film.at], reach), key="costs", share=1.0,
                 film=film,
                 frames={"data.0.x": rec, "data.1.x": kl},
                 alt="−ELBO of every model at this epoch, split into reconstruction and KL",

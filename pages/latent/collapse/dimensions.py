@@ -77,11 +77,11 @@ def view(stage: Any, names: list[str], x: Tensor, data: str) -> None:
         ui.program(
             f"""
             from lab import experiments, weights
+            from lab.lenses import stock
             from modules.latent.vae import gaussian_kl
             from pages.latent.collapse import lens
-            from pages.latent.latent_space import common
 
-            x, _ = {'lens.chains("test")' if data == "Two chains" else 'common.small_bits("test")'}
+            x, _ = {'lens.chains("test")' if data == "Two chains" else 'stock.bits("test")'}
             kl = gaussian_kl(*weights.load({ui.spelled(name)}).encode_parameters(x)).mean(0)
             result = kl.sort(descending=True).values.tolist()
             """,

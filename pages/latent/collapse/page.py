@@ -2,11 +2,11 @@
 
 from lab import ui
 from lab.figures import basic
-from lab.lenses import drawing
+from lab.lenses import drawing, stock
+from lab.ui import shelves
 from modules.latent.autoregressive_decoder import AutoregressiveVAE
 from modules.latent.collapse import free_bits, kl_weight
 from pages.latent.collapse import course, dimensions, figures, lens
-from pages.latent.latent_space import common
 
 VIEWS = ("Training", "Codes swapped", "Dimensions")
 SHOWN = 20
@@ -41,7 +41,7 @@ stage.scenes(
 
 @ui.cached
 def split(data: str, part: str):
-    return lens.chains(part) if data == "Two chains" else common.small_bits(part)
+    return lens.chains(part) if data == "Two chains" else stock.bits(part)
 
 
 @ui.cached
@@ -80,7 +80,7 @@ def swapping() -> None:
         name = ui.choice("Model", names, key="model", default=start, as_list=True)
         seed = ui.number("Seed of the draws", 0, 999, 0, key="seed")
         if data == "Digits":
-            own = common.small_digit("digit", first=3).x
+            own = shelves.small_digit("digit", first=3).x
         else:
             text = ui.text("Your string, 32 bits", EXAMPLE, key="string", max_chars=80)
             try:
@@ -157,11 +157,11 @@ def swapping() -> None:
             f"""
             import torch
             from lab import experiments, weights
+            from lab.lenses import stock
             from modules.latent.vae import gaussian_kl
             from pages.latent.collapse import lens
-            from pages.latent.latent_space import common
 
-            x, _ = {'lens.chains("test")' if data == "Two chains" else 'common.small_bits("test")'}
+            x, _ = {'lens.chains("test")' if data == "Two chains" else 'stock.bits("test")'}
             mean, log_var = weights.load({ui.spelled(name)}).encode_parameters(x)
             result = gaussian_kl(mean, log_var).sum(1).mean().item()
             """,

@@ -3,11 +3,11 @@
 import math
 
 from lab import ui
-from lab.figures import basic, theme
-from lab.lenses import latent
+from lab.figures import basic, sheets, theme
+from lab.lenses import latent, stock, vaes
+from lab.ui import shelves
 from modules.latent.conditional import CVAE
 from pages.latent.conditional import lens
-from pages.latent.latent_space import common, figures
 
 VALUES = [i / 4 for i in range(-12, 13)]
 STYLES = 7
@@ -37,7 +37,7 @@ stage.scenes(
 
 @ui.cached
 def probes(name: str) -> tuple[float, float]:
-    (x, y), (held, labels) = common.small_bits("train"), common.small_bits("test")
+    (x, y), (held, labels) = stock.bits("train"), stock.bits("test")
     model = ui.load(name)
     score = lens.probe(lens.means(model, x, y), y, lens.means(model, held, labels), labels)
     return score, lens.floor(y, labels)
@@ -58,7 +58,7 @@ with stage.rail:
     if view == VIEWS[1]:
         seed = ui.number("Seed of the styles", 0, 999, 0, key="seed")
     else:
-        own = common.small_digit("digit", first=3)
+        own = shelves.small_digit("digit", first=3)
         costs, belief = costs_of(name, own.x)
         guess = int(costs.argmin())
     if view == VIEWS[0]:
@@ -79,7 +79,7 @@ def own_style() -> None:
     d = order[rank]
     film = ui.film(
         len(VALUES), key="step", values=VALUES, default=round(4 * float(code[d])) / 4,
-        label=f"{common.dimension(d)} =", seconds=0.12,
+        label=f"{vaes.dimension(d)} =", seconds=0.12,
     )  # fmt: skip
     codes = latent.traverse(code, VALUES, [d])[0]  # (25, K)
     pictures = lens.every_class(model, codes)  # (25, 10, 8, 8)
@@ -95,15 +95,15 @@ def own_style() -> None:
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.labelled(list(pictures[film.at]), classes, columns=5), key="classes", share=1.0,
-                film=film, frames={"data.0.z": figures.grids_of(pictures, 5, figures.label_gap(8))},
+                sheets.labelled(list(pictures[film.at]), classes, columns=5), key="classes", share=1.0,
+                film=film, frames={"data.0.z": sheets.grids_of(pictures, 5, sheets.label_gap(8))},
                 alt="The same code decoded as each of the ten classes",
             )  # fmt: skip
     change = [(p - pictures[len(VALUES) // 2]).abs().mean((1, 2)) for p in pictures]
     with stage.foot:
         film.bar(
             captions=[
-                f"{common.dimension(d)} = {v:+.2f}, the same in all ten pictures; your digit has "
+                f"{vaes.dimension(d)} = {v:+.2f}, the same in all ten pictures; your digit has "
                 f"{float(code[d]):+.2f}. Against 0 the pixels move by {float(c.mean()):.2f} on average."
                 for v, c in zip(VALUES, change, strict=True)
             ],
@@ -117,7 +117,7 @@ def own_style() -> None:
         ui.notice(
             f"The encoder has been told the class {as_class}, so slant, width and thickness are what its "
             f"code has to say: {float(kl.sum()):.2f} nats for your digit, {float(kl[d]):.2f} of them in "
-            f"{common.dimension(d)}. The decoder gets that code ten times, each time with another class."
+            f"{vaes.dimension(d)}. The decoder gets that code ten times, each time with another class."
         )
         ui.check(
             "Which class do both networks together find likeliest for your digit?",
@@ -149,7 +149,7 @@ def class_by_style() -> None:
     pictures = lens.every_class(model, z)
     with stage.picture:
         ui.figure(
-            figures.contact_sheet(pictures, [f"style {i + 1}" for i in range(STYLES)], classes,
+            sheets.contact_sheet(pictures, [f"style {i + 1}" for i in range(STYLES)], classes,
                                   xlabel="class"),
             key="grid", share=1.0, alt=f"{STYLES} codes of the prior, each decoded as all ten classes",
         )  # fmt: skip

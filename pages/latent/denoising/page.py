@@ -1,11 +1,12 @@
 """Denoising: a plain, a denoising and a variational autoencoder of one shape, side by side."""
 
 from lab import ui
+from lab.figures import sheets
+from lab.lenses import stock
+from lab.ui import shelves
 from modules.latent import denoising
 from modules.latent.denoising import DenoisingAutoencoder
 from pages.latent.denoising import figures, lens
-from pages.latent.latent_space import common
-from pages.latent.latent_space import figures as sheets
 
 VIEWS = ("Noise", "Prior")
 REFERENCES = [
@@ -36,11 +37,11 @@ stage.scenes(
 
 @ui.cached
 def tested(names: tuple[str, ...], kind: denoising.Kind) -> lens.Healed:
-    return lens.heal(models(names), common.small_bits()[0], kind, 0)
+    return lens.heal(models(names), stock.bits()[0], kind, 0)
 
 
 def samples(names: tuple[str, ...], source: str, count: int, seed: int):
-    x = common.small_bits("train")[0]
+    x = stock.bits("train")[0]
     return {role: lens.drawn(model, x, source, count, seed) for role, model in models(names).items()}
 
 
@@ -52,12 +53,12 @@ def costs(names: tuple[str, ...], source: str):
 
 @ui.cached
 def real() -> float:
-    return float(lens.judged(ui.load(lens.REFEREE), common.small_bits()[0][None]))
+    return float(lens.judged(ui.load(lens.REFEREE), stock.bits()[0][None]))
 
 
 @ui.cached
 def widths(names: tuple[str, ...]):
-    x = common.small_bits("train")[0]
+    x = stock.bits("train")[0]
     return {role: lens.spread_of_codes(model, x) for role, model in models(names).items()}
 
 
@@ -101,7 +102,7 @@ def noise() -> None:
     with stage.rail:
         kind = ui.choice("Damage", lens.KINDS, key="kind")
         seed = ui.number("Seed of the damage", 0, 999, 0, key="seed")
-        own = common.small_digit("digit", first=3)
+        own = shelves.small_digit("digit", first=3)
     names = chosen()
     film = ui.film(
         len(lens.LEVELS), key="damage", values=lens.LEVELS, default=0.3, label="Damage", seconds=0.3
@@ -127,7 +128,7 @@ def noise() -> None:
         ui.notice(
             "All three have the same layers and ten numbers of code. The AE was trained to copy, the DAE to "
             "undo three pixels in ten blacked out, the VAE to copy through a noisy code. "
-            f"Over the {len(common.small_bits()[0])} test digits the fewest wrong pixels are the {ahead}'s: "
+            f"Over the {len(stock.bits()[0])} test digits the fewest wrong pixels are the {ahead}'s: "
             f"{float(all_of.wrong[ahead][film.at]):.2f}, against {float(all_of.wrong['x̃'][film.at]):.2f} as "
             "given. A denoiser learns where digits lie; a copy machine need not."
         )
@@ -218,10 +219,10 @@ def prior() -> None:
         ui.program(
             f"""
             from lab import experiments, weights
+            from lab.lenses import stock
             from pages.latent.denoising import lens
-            from pages.latent.latent_space import common
 
-            x, referee = common.small_bits("train")[0], weights.load(lens.REFEREE)
+            x, referee = stock.bits("train")[0], weights.load(lens.REFEREE)
             pictures = lens.drawn(weights.load({ui.spelled(names[0])}), x, {source!r}, lens.JUDGED, 0)
             result = lens.judged(referee, pictures)[{film.at}].item()
             """,

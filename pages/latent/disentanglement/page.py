@@ -1,12 +1,12 @@
 """Disentanglement: what each number of a code holds, in pictures and in nats, and what that has cost."""
 
 from lab import ui
+from lab.lenses import vaes
 from modules.latent import scores
 from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.factor_vae import FactorVAE
 from modules.latent.tcvae import TCVAE
 from pages.latent.disentanglement import figures, lens
-from pages.latent.latent_space import common
 
 VIEWS = ("Traversals", "Four models")
 REFERENCES = [
@@ -69,7 +69,7 @@ def traversals() -> None:
     model, found = ui.load(name), measured(name, reading)
     rows = len(found.order)
     film = ui.film(rows, key="row", values=range(1, rows + 1), default=1, label="Rank by KL", seconds=1.0)
-    words = [common.dimension(j) for j in found.order]
+    words = [vaes.dimension(j) for j in found.order]
     code = lens.latent.codes(model, (sprite > 0.5).float()[None])[0]
     pictures = lens.turned(model, code, found.order)
     with stage.picture:

@@ -6,9 +6,9 @@ import torch
 
 from lab import ui
 from lab.lenses import latent
+from lab.ui import shelves
 from modules.latent.pca import PCA
 from pages.latent.eigen_digits import lens
-from pages.latent.latent_space import common
 
 MODELS = {"PCA": "pca", "PPCA": "ppca", "FA": "fa"}
 SETS = {"small digits": ("digits", 8), "MNIST": ("mnist", 28)}
@@ -34,17 +34,17 @@ def pictures() -> tuple[str, int]:
 
 def kind_of(side: int) -> str:
     """MNIST itself where its files are, else digits that a model has drawn."""
-    return common.kinds(side)[-1] if side == 28 else common.DIGITS
+    return shelves.kinds(side)[-1] if side == 28 else shelves.DIGITS
 
 
 def held_out(side: int) -> torch.Tensor:
     """Pictures (N, D) that no model has seen."""
-    return common.examples(kind_of(side), side)[0].reshape(-1, side * side)
+    return shelves.examples(kind_of(side), side)[0].reshape(-1, side * side)
 
 
 def digit(side: int, label: str = "Your digit") -> Own:
     """The reader's digit, in the rail."""
-    chosen = latent.examples(*common.examples(kind_of(side), side))
+    chosen = latent.examples(*shelves.examples(kind_of(side), side))
     picture = ui.draw(label, key=f"digit{side}", size=side, examples=[*chosen[3:], *chosen[:3]])
     program = f"(drawing.read({ui.ink(picture)!r}, {{}}, {side}) / drawing.LEVELS).flatten()"
     return Own(side, picture.flatten(), program)
@@ -64,7 +64,7 @@ def losses(name: str, side: int) -> torch.Tensor:
 @ui.cached
 def readied(kind: str, data: str, side: int) -> torch.Tensor:
     """What a page of other pictures, or of another model, asks for first."""
-    latent.examples(*common.examples(kind_of(side), side))
+    latent.examples(*shelves.examples(kind_of(side), side))
     tail(data)
     return losses(f"{MODELS[kind]}-{data}", side)
 

@@ -5,8 +5,8 @@ from typing import Any
 import torch
 
 from lab import ui
+from lab.lenses.vaes import subscript
 from pages.latent.eigen_digits import common, figures, lens
-from pages.latent.latent_space.common import subscript
 
 SLIDERS = 5
 

@@ -3,10 +3,10 @@
 from lab import ui
 from lab.errors import UserError
 from lab.lenses import typed
+from lab.ui import shelves
 from modules.latent import gradient_estimators
 from modules.latent.score_vae import ScoreVAE
 from pages.latent.gradients import figures, lens
-from pages.latent.latent_space import common
 
 REFERENCES = [
     "Williams 1992, Simple statistical gradient-following algorithms (REINFORCE)",
@@ -90,7 +90,7 @@ def noise_view() -> None:
         elif of == "ELBO":
             settings = (ui.slider("μ of q", -1.0, 2.0, 0.75, key="m", step=0.05),)
         elif of == "trained net":
-            own = common.small_digit("net")
+            own = shelves.small_digit("net")
             unit = ui.slider("Unit of z", 1, 10, 1, key="unit") - 1
             settings = (own.x, unit)
         else:

@@ -1,12 +1,12 @@
 """Importance weights: more draws of the encoder, a tighter bound."""
 
 from lab import experiments, ui
-from lab.lenses import latent
+from lab.lenses import latent, vaes
+from lab.lenses.vaes import subscript
+from lab.ui import shelves
 from modules.latent import importance
 from modules.latent.vae import VAE
 from pages.latent.importance import figures
-from pages.latent.latent_space import common
-from pages.latent.latent_space.common import subscript
 
 SIZES = [1, 2, 5, 10, 20, 50, 100, 500]
 DRAWS, BINS = 10_000, 40
@@ -44,10 +44,10 @@ def evidence(name: str, x) -> float:
 # --- Controls -----------------------------------------------------------------------------------
 
 with stage.rail:
-    name = ui.experiment("Model", family="latent", key="model", default=common.START, only=common.weighs)
-    shelf = common.shelf(name, common.weighs)
-    a = common.digit("a", name, shelf)
-    mixes = common.fits(experiments.find(name.partition("/")[0]))  # q(z|x) is known of any z
+    name = ui.experiment("Model", family="latent", key="model", default=vaes.START, only=vaes.weighs)
+    shelf = shelves.shelf(name, vaes.weighs)
+    a = shelves.digit("a", name, shelf)
+    mixes = vaes.fits(experiments.find(name.partition("/")[0]))  # q(z|x) is known of any z
     ways = [way for way in latent.PROPOSALS if mixes or way != "half of each"]
     proposal = ui.choice("Drawn from", ways, key="by", as_list=True)
     seed = ui.number("Seed of the draws", 0, 999, 0, key="seed")
@@ -140,7 +140,7 @@ with stage.below:
         VAE.log_weights, VAE.iwae, importance.defensive_weights, latent.weighted_bounds,
         latent.effective_sample_size, latent.grid_posterior,
         references=[
-            *common.REFERENCES,
+            *vaes.REFERENCES,
             "Burda, Grosse and Salakhutdinov 2016, Importance Weighted Autoencoders, arXiv:1509.00519",
             "Hesterberg 1995, Weighted average importance sampling and defensive mixture distributions",
         ],

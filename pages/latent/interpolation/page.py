@@ -1,9 +1,10 @@
 """Interpolation: from one digit's code to another's, straight or on an arc."""
 
 from lab import ui
-from lab.lenses import latent
+from lab.figures import latents, sheets
+from lab.lenses import latent, vaes
+from lab.ui import shelves
 from modules.latent.vae import VAE
-from pages.latent.latent_space import common, figures
 
 STEPS = 11
 
@@ -24,10 +25,10 @@ stage.scenes(
 # --- Controls -----------------------------------------------------------------------------------
 
 with stage.rail:
-    name = ui.experiment("Model", family="latent", key="model", default=common.START, only=common.fits)
-    shelf = common.shelf(name)
-    a = common.digit("a", name, shelf)
-    b = common.digit("b", name, shelf)
+    name = ui.experiment("Model", family="latent", key="model", default=vaes.START, only=vaes.fits)
+    shelf = shelves.shelf(name)
+    a = shelves.digit("a", name, shelf)
+    b = shelves.digit("b", name, shelf)
 model, k, side = ui.load(name), len(a.code), shelf.side
 walks = latent.walks(a.code, b.code, STEPS)
 pictures = latent.decoded(model, walks.codes)  # (2, steps, side, side)
@@ -43,22 +44,22 @@ with stage.picture:
     with left:
         pair = pictures.transpose(0, 1)  # (steps, 2, side, side)
         ui.figure(
-            figures.labelled(list(pair[film.at]), list(lengths), columns=2),
+            sheets.labelled(list(pair[film.at]), list(lengths), columns=2),
             key="pair", share=0.55, film=film,
-            frames={"data.0.z": figures.grids_of(pair, 2, figures.label_gap(side))},
+            frames={"data.0.z": sheets.grids_of(pair, 2, sheets.label_gap(side))},
             alt="The digit at this step of the straight walk, and of the walk on an arc",
         )  # fmt: skip
     with right:
         ui.figure(
-            figures.norms(ts, lengths, typical, ts[film.at]), key="norms", share=0.55, film=film,
+            latents.norms(ts, lengths, typical, ts[film.at]), key="norms", share=0.55, film=film,
             frames={"layout.shapes.0.x0": ts, "layout.shapes.0.x1": ts},
             alt="Length of the code along both walks, against the typical length of a draw from the prior",
             data={"t": ts, **lengths},
         )  # fmt: skip
-    fig = figures.contact_sheet(pictures, list(lengths), [f"{t:.1f}" for t in ts], xlabel="t")
+    fig = sheets.contact_sheet(pictures, list(lengths), [f"{t:.1f}" for t in ts], xlabel="t")
     ui.figure(
-        figures.frame(fig, side, film.at, None, 2), key="walks", share=0.45, film=film,
-        frames=figures.frame_moves(side, range(STEPS)),
+        sheets.frame(fig, side, film.at, None, 2), key="walks", share=0.45, film=film,
+        frames=sheets.frame_moves(side, range(STEPS)),
         alt=f"{STEPS} digits on the way from A to B, in a straight line and on an arc; this step is framed",
     )  # fmt: skip
 w = walks.omega
@@ -127,5 +128,5 @@ with stage.below:
     )
     ui.source(
         VAE.encode_parameters, VAE.decode, latent.lerp, latent.slerp, latent.share_shorter,
-        references=[*common.REFERENCES, "White 2016, Sampling Generative Networks, arXiv:1609.04468"],
+        references=[*vaes.REFERENCES, "White 2016, Sampling Generative Networks, arXiv:1609.04468"],
     )  # fmt: skip

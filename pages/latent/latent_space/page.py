@@ -1,11 +1,12 @@
 """Latent space: where a model puts digits, and what it makes of any place."""
 
 from lab import ui
-from lab.figures import theme
-from lab.lenses import latent
+from lab.figures import sheets, theme
+from lab.lenses import latent, vaes
+from lab.ui import shelves
 from lab.ui.plane import plane as map_of_plane
 from modules.latent.vae import LOG_2PI, VAE
-from pages.latent.latent_space import common, figures
+from pages.latent.latent_space import figures
 
 EXTENT, GRID, STEPS, NEAREST = 3.5, 29, 11, 5
 
@@ -20,7 +21,7 @@ stage.scenes(
         "Where there are no dots": ui.scene("Far from every code the decoder still answers; log p(z) is low.",
                                             z=(3.25, -3.25)),
         "Small digits": ui.scene("Upright and thick: digits of another data set land elsewhere, and mix.",
-                                 examples=common.DIGITS),
+                                 examples=shelves.DIGITS),
         "No digit at all": ui.scene("A box gets a place too, and that place is decoded to a digit.", a="box"),
         "Forty dimensions": ui.scene("The plane is a slice of 40 dimensions: dots of any depth fall on it.",
                                      model="vae-mnist"),
@@ -30,7 +31,7 @@ stage.scenes(
 
 @ui.cached
 def tiles(name: str, kind: str):
-    return latent.decode_plane(ui.load(name), common.overview(name, kind).plane, EXTENT, GRID)
+    return latent.decode_plane(ui.load(name), shelves.overview(name, kind).plane, EXTENT, GRID)
 
 
 @ui.cached
@@ -44,10 +45,10 @@ def exact(name: str, x):
 # --- Controls -----------------------------------------------------------------------------------
 
 with stage.rail:
-    name = ui.experiment("Model", family="latent", key="model", default=common.START, only=common.fits)
-    shelf = common.shelf(name)
-    a = common.digit("a", name, shelf)
-    b = common.digit("b", name, shelf)
+    name = ui.experiment("Model", family="latent", key="model", default=vaes.START, only=vaes.fits)
+    shelf = shelves.shelf(name)
+    a = shelves.digit("a", name, shelf)
+    b = shelves.digit("b", name, shelf)
     show_tiles = ui.toggle("Decoded digits behind the dots", True, key="tiles")
     model = ui.load(name)
     k, plane = model.latent_dim, shelf.seen.plane
@@ -95,7 +96,7 @@ with stage.picture:
                 alt="The exact posterior of digit A near its code, and the encoder's guess as an outline",
             )  # fmt: skip
         ui.figure(
-            figures.labelled(
+            sheets.labelled(
                 [latent.decoded(model, code[None])[0], *shelf.pictures[index]],
                 ["decoded", *(f"{d:.2f}" for d in distance.tolist())], columns=2 if near_a is None else 3,
             ),
@@ -105,7 +106,7 @@ with stage.picture:
         )  # fmt: skip
 squares, log_p = code.square().sum().item(), model.prior.log_prob(code).item()
 stage.equation(
-    rf"z={common.vector(code)},\quad\log p(z)=-\tfrac12\lVert z\rVert^2-\tfrac K2\log 2\pi"
+    rf"z={vaes.vector(code)},\quad\log p(z)=-\tfrac12\lVert z\rVert^2-\tfrac K2\log 2\pi"
     rf"=-\tfrac12\cdot{squares:.3f}-{0.5 * k * LOG_2PI:.3f}={log_p:.3f}",
     f"z {what}",
 )
@@ -153,5 +154,5 @@ with stage.below:
     )
     ui.source(
         VAE.encode_parameters, VAE.decode, latent.decode_plane, latent.grid_posterior, latent.posterior_near,
-        references=common.REFERENCES,
+        references=vaes.REFERENCES,
     )  # fmt: skip

@@ -1,9 +1,9 @@
 """Outlier gauge: a VAE's evidence and reconstruction error as alarms, and a plain picture that fools both."""
 
 from lab import ui
-from lab.lenses import latent
+from lab.lenses import latent, stock
+from lab.ui import shelves
 from modules.latent.vae import VAE
-from pages.latent.latent_space import common
 from pages.latent.outliers import figures, lens
 
 SHARES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3]
@@ -34,7 +34,7 @@ def judging(name: str, draws: int):
     """What the scores of all sets depend on, and how they are begun."""
 
     def start():
-        known, digits = (common.small_bits(split)[0] for split in ("val", "test"))
+        known, digits = (stock.bits(split)[0] for split in ("val", "test"))
         return lens.judging(ui.load(name), known, digits, draws)
 
     return (name, draws), start
@@ -59,7 +59,7 @@ def show_gauges(found: lens.Judged, at: int, film=None) -> None:
 with stage.rail:
     kind = ui.choice("Digits against", SETS, key="set", as_list=True)
     draws = ui.choice("Draws N", DRAWS, key="draws", default=50)
-    digits = latent.examples(*common.examples(common.DIGITS, lens.SIDE))
+    digits = latent.examples(*shelves.examples(shelves.DIGITS, lens.SIDE))
     shelf = [("plus", lens.symbol("plus")), ("bar", lens.bar()), ("box", lens.symbol("box")), *digits[:-1]]
     picture = ui.draw("Your picture", key="x", size=lens.SIDE, examples=shelf)
     name = ui.experiment("Model", family="latent", key="model", default=lens.START, only=lens.fits)

@@ -1,12 +1,10 @@
 """Prior or posterior: codes that were trained on, and codes that are drawn."""
 
 from lab import ui
-from lab.figures import basic
-from lab.lenses import latent
+from lab.figures import basic, sheets
+from lab.lenses import latent, stock
 from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.scores import frechet_distance
-from pages.latent.latent_space import common
-from pages.latent.latent_space import figures as sheets
 from pages.latent.prior_posterior import figures, lens
 
 SPREADS = [0.25 * i for i in range(7)]
@@ -35,7 +33,7 @@ stage.scenes(
 
 @ui.cached
 def posterior_of(name: str) -> AggregatedPosterior:
-    return lens.aggregated(ui.load(name), common.small_bits("train")[0])
+    return lens.aggregated(ui.load(name), stock.bits("train")[0])
 
 
 @ui.cached
@@ -47,7 +45,7 @@ def missed(name: str) -> tuple[float, float]:
 def judged(name: str, seed: int) -> dict[str, lens.Judged]:
     """Both sources, and test digits themselves against training digits."""
     model, reader = ui.load(name), ui.load("cnn-digits")
-    train, test, other = (common.small_bits(part)[0] for part in ("train", "test", "val"))
+    train, test, other = (stock.bits(part)[0] for part in ("train", "test", "val"))
     codes = lens.codes(model, posterior_of(name), lens.JUDGED, seed)
     pictures = {source: lens.bits(model, z, seed) for source, z in codes.items()}
     return {n: lens.judged(reader, x, test, train) for n, x in {**pictures, "digits held out": other}.items()}
@@ -156,11 +154,11 @@ with stage.below:
     ui.program(
         f"""
         from lab import experiments, weights
-        from pages.latent.latent_space import common
+        from lab.lenses import stock
         from pages.latent.prior_posterior import lens
 
         model = weights.load({ui.spelled(name)})
-        q = lens.aggregated(model, common.small_bits("train")[0])
+        q = lens.aggregated(model, stock.bits("train")[0])
         result = list(lens.distance(model, q))
         """,
         shows=[gap, error],

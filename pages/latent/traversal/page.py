@@ -1,10 +1,10 @@
 """Traversal: one dimension of a code at a time."""
 
 from lab import ui
-from lab.figures import basic
-from lab.lenses import latent
+from lab.figures import basic, latents, sheets
+from lab.lenses import latent, vaes
+from lab.ui import shelves
 from modules.latent.vae import VAE, gaussian_kl
-from pages.latent.latent_space import common, figures
 
 COLUMNS = [-3.0, -2.25, -1.5, -0.75, 0.0, 0.75, 1.5, 2.25, 3.0]
 VALUES = [i / 4 for i in range(-12, 13)]
@@ -26,26 +26,26 @@ stage.scenes(
 # --- Controls -----------------------------------------------------------------------------------
 
 with stage.rail:
-    name = ui.experiment("Model", family="latent", key="model", default=common.START, only=common.fits)
+    name = ui.experiment("Model", family="latent", key="model", default=vaes.START, only=vaes.fits)
     model = ui.load(name)
     k = model.latent_dim
     rows = ui.slider(
         "Dimensions shown", 1, min(k, 16), min(k, 8), key="rows", help="Those with most KL first."
     )
     row = ui.slider("Dimension, by its KL", 1, rows, 1, key="row", help="Or click a picture of its row.") - 1
-    shelf = common.shelf(name)
-    a = common.digit("a", name, shelf)
+    shelf = shelves.shelf(name)
+    a = shelves.digit("a", name, shelf)
 seen, side = shelf.seen, shelf.side
 dims = seen.order[:rows]
 d = dims[row]
 film = ui.film(
-    len(VALUES), key="value", values=VALUES, default=3.0, label=f"{common.dimension(d)} =", seconds=0.12
+    len(VALUES), key="value", values=VALUES, default=3.0, label=f"{vaes.dimension(d)} =", seconds=0.12
 )
 codes = latent.traverse(a.code, VALUES, [d])[0]  # (25, K)
 pictures = latent.decoded(model, codes)
 plain = latent.decoded(model, a.code[None])[0]
 changes = pictures - plain
-names = [common.dimension(i) for i in dims]
+names = [vaes.dimension(i) for i in dims]
 parts = latent.bound(model, a.x, latent.normal_noise(1, k, 0))
 
 # --- Pictures -----------------------------------------------------------------------------------
@@ -53,14 +53,14 @@ parts = latent.bound(model, a.x, latent.normal_noise(1, k, 0))
 with stage.picture:
     left, right = ui.columns([3, 2])
     with left:
-        sheet = figures.contact_sheet(
+        sheet = sheets.contact_sheet(
             latent.decoded(model, latent.traverse(a.code, COLUMNS, dims)), names,
             [f"{v:g}" if v % 1.5 == 0 else "" for v in COLUMNS], clickable=True,
         )  # fmt: skip
-        pitch = side + figures.gap_of(side)
+        pitch = side + sheets.gap_of(side)
         ui.button_figure(
-            figures.frame(sheet, side, (film.value + 3) / 0.75, row, rows), key="sheet", share=1.0, film=film,
-            frames=figures.frame_moves(side, [(v + 3) / 0.75 for v in VALUES]), whole=False,
+            sheets.frame(sheet, side, (film.value + 3) / 0.75, row, rows), key="sheet", share=1.0, film=film,
+            frames=sheets.frame_moves(side, [(v + 3) / 0.75 for v in VALUES]), whole=False,
             on_press=lambda x, y: {"row": int(y / pitch) + 1, "value": COLUMNS[int(x / pitch)]},
             alt=f"Digit A decoded with one dimension changed at a time; a row each for {', '.join(names)}",
         )  # fmt: skip
@@ -79,7 +79,7 @@ with stage.picture:
                 alt="What the change adds to the picture, blue, and takes from it, orange",
             )  # fmt: skip
         ui.figure(
-            figures.dimensions(parts.kl, seen.kl, seen.order[:rows], row), key="kl", share=0.5,
+            latents.dimensions(parts.kl, seen.kl, seen.order[:rows], row), key="kl", share=0.5,
             alt="KL in nats of each latent dimension, for digit A and on average over the examples",
             data={"dimension": [i + 1 for i in seen.order], "A": parts.kl[seen.order],
                   "mean": seen.kl[seen.order]},
@@ -143,4 +143,4 @@ with stage.below:
         shows=parts.kl[d].item(),
     )
     ui.source(VAE.encode_parameters, gaussian_kl, latent.traverse, latent.active_units,
-              references=[*common.REFERENCES, "Higgins et al. 2017, β-VAE"])  # fmt: skip
+              references=[*vaes.REFERENCES, "Higgins et al. 2017, β-VAE"])  # fmt: skip

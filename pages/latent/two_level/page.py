@@ -1,10 +1,10 @@
 """Two levels: draw the top code anew, or the bottom one, and see what each decides."""
 
 from lab import ui
-from lab.figures import basic, theme
-from lab.lenses import latent
+from lab.figures import basic, sheets, theme
+from lab.lenses import latent, stock
+from lab.ui import shelves
 from modules.latent.ladder import LadderVAE, merge
-from pages.latent.latent_space import common, figures
 from pages.latent.two_level import lens
 
 KINDS = ("bottom redrawn", "top redrawn")
@@ -29,7 +29,7 @@ stage.scenes(
 
 @ui.cached
 def measured(name: str) -> tuple[list[lens.Change], float, list[float]]:
-    model, (x, _) = ui.load(name), common.small_bits()
+    model, (x, _) = ui.load(name), stock.bits()
     distortion, kl = lens.layers(model, x)
     return lens.changes(model, ui.load("cnn-digits"), x, 0), distortion, kl.tolist()
 
@@ -40,7 +40,7 @@ with stage.rail:
     name = ui.experiment(
         "Model", family="latent", key="model", default="ladder-freebits-digits", only=lens.fits
     )
-    own = common.small_digit("digit", first=3)
+    own = shelves.small_digit("digit", first=3)
     seed = ui.number("Seed of the draws", 0, 999, 0, key="seed")
 model: LadderVAE = ui.load(name)
 film = ui.film(lens.STEPS, key="step", label="Step", seconds=0.12)
@@ -63,7 +63,7 @@ with stage.picture:
         for kind, row in zip(KINDS, rows, strict=True):
             ui.figure(
                 basic.images(row[film.at], columns=lens.COUNT, title=kind), key=kind, share=0.5, film=film,
-                frames={"data.0.z": figures.grids_of(row, lens.COUNT, 1)},
+                frames={"data.0.z": sheets.grids_of(row, lens.COUNT, 1)},
                 alt=f"{lens.COUNT} pictures from your digit's codes with the {kind}",
             )  # fmt: skip
 moved = [[float((p - rebuilt).abs().mean()) for p in row] for row in rows]
@@ -94,7 +94,7 @@ with stage.below:
     )
     ui.notice(
         f"The picture is made by z₁ ({model.latent_dims[0]} numbers) alone, and z₁ by z₂ "
-        f"({model.latent_dims[1]} numbers) and noise of its own. Over {len(common.small_bits()[0])} test "
+        f"({model.latent_dims[1]} numbers) and noise of its own. Over {len(stock.bits()[0])} test "
         "digits "
         f"a pixel moves by {change[0].pixels:.3f} with the bottom redrawn and {change[0].kept:.0%} keep the "
         f"class that cnn-digits reads; with the top redrawn by {change[1].pixels:.3f}, and "

@@ -1,0 +1,127 @@
+"""Many pictures at once: a table of them with names on both sides, a frame that walks over it, a sheet with a
+text above each picture."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lab.figures import basic, theme
+from lab.figures.basic import array
+
+
+def gap_of(side: int) -> int:
+    """Pixels between two pictures of a sheet."""
+    return max(1, side // 14)
+
+
+def sheet(pictures: Any) -> np.ndarray:
+    """(..., R, C, H, W) pictures as sheets (..., R (H + gap), C (W + gap)), with nothing between them."""
+    z = array(pictures)
+    *lead, r, c, h, w = z.shape
+    gap = gap_of(h)
+    out = np.full((*lead, r, h + gap, c, w + gap), np.nan, dtype=np.float32)
+    out[..., :h, :, :w] = np.moveaxis(z, -2, -3)  # (..., R, H, C, W)
+    return out.reshape(*lead, r * (h + gap), c * (w + gap))
+
+
+def contact_sheet(
+    pictures: Any, rows: Sequence[str], columns: Sequence[str], xlabel: str = "", clickable: bool = False
+) -> go.Figure:
+    """A table of pictures with names on both sides.
+
+    Args:
+        pictures: (R, C, H, W) in [0, 1].
+        rows, columns: R and C names; of many columns every second or third is named.
+        clickable: a click on a picture reports x = column, y = row.
+    """
+    r, c, h, w = array(pictures).shape
+    gap = gap_of(h)
+    middle_x = [j * (w + gap) + (w - 1) / 2 for j in range(c)]
+    middle_y = [i * (h + gap) + (h - 1) / 2 for i in range(r)]
+    fig = go.Figure(
+        go.Heatmap(z=sheet(pictures), zmin=0, zmax=1, colorscale=theme.scale("grey"), showscale=False,
+                   hoverinfo="skip")
+    )  # fmt: skip
+    if clickable:
+        places = [(i, j) for i in range(r) for j in range(c)]
+        fig.add_trace(
+            basic.click_targets(
+                [middle_x[j] for _, j in places], [middle_y[i] for i, _ in places], places,
+                [f"{rows[i]}, {columns[j]}" for i, j in places], size=40,
+            )
+        )  # fmt: skip
+        fig.update_layout(hoverdistance=-1)
+    step = -(-c // 11)  # names that would collide are left out
+    fig.update_xaxes(
+        showgrid=False, zeroline=False, title=xlabel, tickvals=middle_x[::step],
+        ticktext=list(columns)[::step], range=[-0.5 - gap, c * (w + gap) - 0.5], constrain="domain",
+    )  # fmt: skip
+    fig.update_yaxes(
+        showgrid=False, zeroline=False, tickvals=middle_y, ticktext=list(rows), scaleanchor="x",
+        range=[r * (h + gap) - 0.5, -0.5 - gap], constrain="domain",
+    )  # fmt: skip
+    return fig
+
+
+def frame(fig: go.Figure, side: int, at: float, row: int | None, rows: int) -> go.Figure:
+    """A frame around column `at` of a sheet, of all rows or of one."""
+    pitch, gap = side + gap_of(side), gap_of(side)
+    top, height = (0, rows) if row is None else (row, 1)
+    fig.add_shape(
+        type="rect", **dict(zip(("x0", "x1"), edges(side, at), strict=True)),
+        y0=top * pitch - 0.5 - gap / 2, y1=(top + height) * pitch - 0.5 - gap / 2,
+        line={"color": theme.VERMILLION, "width": 4},
+    )  # fmt: skip
+    return fig
+
+
+def edges(side: int, at: float) -> tuple[float, float]:
+    """Left and right edge of the frame around column `at`."""
+    pitch, gap = side + gap_of(side), gap_of(side)
+    return at * pitch - 0.5 - gap / 2, (at + 1) * pitch - 0.5 - gap / 2
+
+
+def frame_moves(side: int, places: Sequence[float]) -> dict[str, list[float]]:
+    """The frame at each of these columns, for a film."""
+    moves = [edges(side, at) for at in places]
+    return {
+        "layout.shapes.0.x0": [left for left, _ in moves],
+        "layout.shapes.0.x1": [right for _, right in moves],
+    }
+
+
+def label_gap(side: int) -> int:
+    """Pixels between two pictures that have texts above them."""
+    return max(2, side // 4)
+
+
+def labelled(
+    pictures: Sequence[Any], labels: Sequence[str], columns: int, scale: theme.Scale = "grey"
+) -> go.Figure:
+    """Pictures (N of (H, W)), each with a short text above it, that may change with a film:
+    "layout.annotations.<i>.text"."""
+    gap = label_gap(array(pictures[0]).shape[-1])
+    fig = basic.images(
+        np.stack([array(p) for p in pictures]), columns=columns, labels=labels, gap=gap, scale=scale
+    )
+    bottom, _ = fig.layout.yaxis.range
+    fig.update_yaxes(range=[bottom, -0.5 - gap])
+    fig.update_layout(margin={"l": 4, "r": 4, "t": 8, "b": 4})
+    return fig
+
+
+def grids_of(pictures: Any, columns: int, gap: int) -> np.ndarray:
+    """Sheets of a film, laid as `basic.images` lays them.
+
+    Args:
+        pictures: (F, N, H, W), N a multiple of `columns`.
+    """
+    z = array(pictures)
+    frames, n, h, w = z.shape
+    rows = n // columns
+    out = np.full((frames, rows, h + gap, columns, w + gap), np.nan, dtype=np.float32)
+    out[:, :, :h, :, :w] = np.moveaxis(z.reshape(frames, rows, columns, h, w), 3, 2)
+    out = out.reshape(frames, rows * (h + gap), columns * (w + gap))
+    return out[:, : rows * (h + gap) - gap, : columns * (w + gap) - gap]
