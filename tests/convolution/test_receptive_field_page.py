@@ -12,13 +12,15 @@ from streamlit.testing.v1 import AppTest
 from torch import Tensor, nn
 
 from lab import weights
-from lab.lenses import drawing, receptive_field, signals
+from lab.figures import receptive_fields
+from lab.lenses import drawing, receptive_field, signals, units
 from lab.lenses.receptive_field import Window
 from modules.convolution.cnn1d import CNN1d
 from modules.convolution.cnn2d import CNN2d
 from pages.convolution.kernel import lens as kernel
+from pages.convolution.own_stack import figures
 from pages.convolution.own_stack import lens as own_stack
-from pages.convolution.receptive_field import arithmetic, figures, lens
+from pages.convolution.receptive_field import lens
 
 opened = partial(open_page, "convolution/receptive_field")
 NUMBER = re.compile(r"-?\d+\.\d+")
@@ -54,7 +56,7 @@ def test_products_add_up_to_the_unit(chain: nn.Sequential) -> None:
     for unit in torch.cartesian_prod(*(torch.arange(n) for n in layer.output.shape)).reshape(
         -1, layer.output.ndim
     ):
-        numbers = arithmetic.arithmetic(layer, tuple(unit.tolist()))
+        numbers = units.arithmetic(layer, tuple(unit.tolist()))
         assert numbers.total == pytest.approx(float(layer.output[tuple(unit)]), abs=1e-12)
         assert numbers.products.shape == numbers.patch.shape
         seen += 1
@@ -70,7 +72,7 @@ def test_what_a_pooling_read(pool: nn.Module, combine) -> None:
         0
     ]  # all negative: padding must not win
     for unit in ((0, 0, 0), (2, 1, 2), (1, 2, 0)):
-        numbers = arithmetic.arithmetic(layer, unit)
+        numbers = units.arithmetic(layer, unit)
         assert numbers.kernel is None and combine(numbers.patch).item() == pytest.approx(
             numbers.value, abs=1e-12
         )
@@ -89,7 +91,7 @@ def test_equation_of_a_convolution() -> None:
     model = contracts.exact(CNN1d((3, 12), 4, channels=[4, 5], kernel_sizes=[3], paddings=[1]))
     layers = receptive_field.walk(model, draw(3, 12))
     for layer in (layers[0], layers[2]):
-        latex, note = arithmetic.unit_equation(layer, (2, 1), channel=1)
+        latex, note = units.unit_equation(layer, (2, 1), channel=1)
         left, value = evaluate(latex)
         numbers = [float(n) for n in NUMBER.findall(left)]
         patch, kernel, own, others, bias = numbers[0:6:2], numbers[1:6:2], *numbers[6:]
@@ -97,9 +99,9 @@ def test_equation_of_a_convolution() -> None:
         assert own + others + bias == pytest.approx(value, abs=0.002)
         assert value == pytest.approx(float(layer.output[2, 1]), abs=5e-4)
         assert "input channel 1" in note and f"{len(layer.input) - 1} others" in note
-        numbers = arithmetic.arithmetic(layer, (2, 1))
+        numbers = units.arithmetic(layer, (2, 1))
         sums = [abs(float(p.sum())) for p in numbers.products]
-        assert sums[arithmetic.loudest(numbers)] == max(sums)
+        assert sums[units.loudest(numbers)] == max(sums)
 
 
 def test_equations_of_the_other_layers() -> None:
@@ -115,7 +117,7 @@ def test_equations_of_the_other_layers() -> None:
     seen = set()
     for layer in layers:
         unit = tuple(n // 2 for n in layer.output.shape)
-        latex, _ = arithmetic.unit_equation(layer, unit)
+        latex, _ = units.unit_equation(layer, unit)
         kind = type(layer.module).__name__
         value = float(layer.output[unit])
         shown = [float(n) for n in NUMBER.findall(latex)]
@@ -141,9 +143,9 @@ def test_equations_of_the_other_layers() -> None:
 
 
 def test_numbers_are_written_plainly() -> None:
-    assert [arithmetic.shown(v) for v in (1.23456, -0.0001, 12.345, float("-inf"))] == [
+    assert [units.shown(v) for v in (1.23456, -0.0001, 12.345, float("-inf"))] == [
         "1.235", "0.000", "12.35", r"-\infty"]  # fmt: skip
-    assert arithmetic.bracketed(-2) == "(-2.000)" and arithmetic.signed(-0.5) == "- 0.500"
+    assert units.bracketed(-2) == "(-2.000)" and units.signed(-0.5) == "- 0.500"
 
 
 # --- Stacks, slides, inputs ----------------------------------------------------------------------
@@ -224,11 +226,11 @@ def test_clicks_find_units() -> None:
 def test_the_box_is_drawn_around_its_inputs() -> None:
     gradient = torch.zeros(8, 8)
     gradient[2:5, 1:4] = torch.arange(9.0).view(3, 3)
-    fig = figures.on_image(torch.rand(8, 8), gradient, [(2, 4), (1, 3)])
+    fig = receptive_fields.on_image(torch.rand(8, 8), gradient, [(2, 4), (1, 3)])
     (frame,) = fig.layout.shapes
     assert (frame.x0, frame.x1, frame.y0, frame.y1) == (0.5, 3.5, 1.5, 4.5)
     assert np.allclose(np.asarray(fig.data[-1].z), (gradient / 8).numpy())
-    signal = figures.on_signal(torch.rand(12), torch.arange(12.0), (3, 7))
+    signal = receptive_fields.on_signal(torch.rand(12), torch.arange(12.0), (3, 7))
     assert {(s.x0, s.x1) for s in signal.layout.shapes} == {(2.5, 7.5)}
     assert list(signal.data[1].y) == list(range(12))
 
@@ -245,7 +247,7 @@ def test_the_cone_lights_its_paths() -> None:
 
 
 def test_product_figure_multiplies() -> None:
-    fig = figures.product(draw(3, 3), draw(3, 3, seed=1))
+    fig = receptive_fields.product(draw(3, 3), draw(3, 3, seed=1))
     patch, kernel, product = (np.asarray(t.z) for t in fig.data)
     assert np.allclose(patch * kernel, product)
 
@@ -292,7 +294,7 @@ def test_trained_network(layer: int, over: str) -> None:
     assert rf"\to\; [{box[0]}, {box[1]}]" in text
 
 
-@pytest.mark.parametrize("over", lens.FIELDS)
+@pytest.mark.parametrize("over", units.FIELDS)
 def test_the_window_slides_along_a_row(over: str) -> None:
     """Every frame is the field and the box of its unit, each computed alone."""
     model = weights.load("cnn-digits")
@@ -308,10 +310,12 @@ def test_the_window_slides_along_a_row(over: str) -> None:
     every = torch.stack([p for _, p in examples])[:, None]
     for column in (0, 1, bar["count"] - 1):
         unit = (2, 5, column)
-        if over == lens.PATHS:
+        if over == units.PATHS:
             found = layers[index].support(unit)
         else:
-            found = receptive_field.measured_field(model, x[None] if over == lens.ONE else every, index, unit)
+            found = receptive_field.measured_field(
+                model, x[None] if over == units.ONE else every, index, unit
+            )
         found = found / (found.max() or 1)
         assert np.allclose(arrays["data.1.z"][column], found, atol=1e-5)
         (top, bottom), (left, right) = layers[index].box(unit)

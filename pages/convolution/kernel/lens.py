@@ -12,19 +12,19 @@ from torch import Tensor, nn
 
 from datamodules import cells
 from lab.lenses.receptive_field import Window, walk, windows
+from lab.lenses.units import arithmetic, unit_equation
+from lab.seeding import seeded
 from modules.trace import Step, Trace
-from pages.convolution.own_stack.lens import stack
-from pages.convolution.receptive_field.arithmetic import arithmetic, unit_equation
 
 
 def single(taps: Sequence[float], window: Window, bias: float = 0.0) -> nn.Sequential:
     """One 1-D convolution of one channel with these taps, in float64."""
-    chain = stack([window], 1)
-    layer: Any = chain[0]
+    sizes = window.kernel, window.stride, window.padding, window.dilation
+    layer: Any = seeded(lambda: nn.Conv1d(1, 1, *sizes, dtype=torch.float64))
     with torch.no_grad():
         layer.weight.copy_(torch.tensor(taps, dtype=torch.float64).view(1, 1, -1))
         layer.bias.fill_(bias)
-    return chain
+    return nn.Sequential(layer).eval().requires_grad_(False)
 
 
 def slide(chain: nn.Sequential, x: Tensor) -> Trace:

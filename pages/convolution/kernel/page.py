@@ -3,11 +3,11 @@
 from typing import Any
 
 from lab import ui
-from lab.lenses import receptive_field
+from lab.figures.receptive_fields import product
+from lab.lenses import receptive_field, units
 from lab.lenses.typed import commas
 from modules.convolution.mlp import as_linear
 from pages.convolution.kernel import figures, lens
-from pages.convolution.receptive_field.figures import product
 
 SIGNAL = "5.2 5.3 5.4 5.1 10.1 10.3 9.9 10.3 3.2 3.4 3.3 3.1"  # [UDL] notebook 10.1
 MEAN = "0.33 0.33 0.33"
@@ -113,7 +113,7 @@ with stage.below:
     )
     ui.source(
         lens.slide,
-        lens.arithmetic,
+        units.arithmetic,
         as_linear,
         references=["[UDL] §10.2-10.4, figures 10.3-10.7, problems 10.9-10.11"],
     )

@@ -1,10 +1,9 @@
 """Own stack: how kernel, stride, dilation and padding open the window of every layer."""
 
 from lab import ui
-from lab.lenses import drawing, receptive_field, signals
-from pages.convolution.own_stack import lens
-from pages.convolution.receptive_field import arithmetic, figures
-from pages.convolution.receptive_field import lens as unit_lens
+from lab.figures import receptive_fields
+from lab.lenses import drawing, receptive_field, signals, units
+from pages.convolution.own_stack import figures, lens
 
 stage = ui.stage(
     "Own stack", "Each layer widens the window by d(K − 1) steps of the layer below; strides multiply."
@@ -40,7 +39,7 @@ with stage.rail:
                 label = f"{'K' if letter == 'k' else letter} {k}"
                 row.append(ui.number(label, low, high, usual, key=f"{letter}{k}"))
         settings.append(receptive_field.Window(*row))
-    kind = ui.choice("Over the input", unit_lens.FIELDS, key="over", default=unit_lens.ONE)
+    kind = ui.choice("Over the input", units.FIELDS, key="over", default=units.ONE)
     weights = ui.choice("Weights", list(lens.WEIGHTS), key="w", default="all ones")
     relu = ui.toggle("ReLU behind each layer", False, key="relu")
     seed = ui.number("Seed of random weights", 0, 999, 0, key="seed")
@@ -76,7 +75,7 @@ cone = receptive_field.cone(windows, level, unit)
 names = ["input", *(f"layer {k}" for k in range(1, depth + 1))]
 fields = receptive_field.fields(settings)
 whole = (0,) + (unit,) * axes
-found = unit_lens.over_input(chain, layers, level * step - 1, [whole], x, others, kind)[0] if level else None
+found = units.over_input(chain, layers, level * step - 1, [whole], x, others, kind)[0] if level else None
 box = layers[level * step - 1].box(whole) if level else None
 with stage.picture:
     point = ui.clickable(
@@ -89,13 +88,13 @@ with stage.picture:
     )  # fmt: skip
     if found is not None:
         ui.figure(
-            figures.field(x, found, box, "paths" if kind == unit_lens.PATHS else "|gradient|"),
+            receptive_fields.field(x, found, box, "paths" if kind == units.PATHS else "|gradient|"),
             key="field", share=0.5,
-            alt=f"The input with the box of theory in blue and, in orange, {unit_lens.WHAT[kind]}",
+            alt=f"The input with the box of theory in blue and, in orange, {units.WHAT[kind]}",
             data={"input": list(range(found.numel())), "value": x[0].flatten(), kind: found.flatten()},
         )  # fmt: skip
 if found is not None:
-    stage.metrics(unit_lens.sizes(found, box))
+    stage.metrics(units.sizes(found, box))
 with stage.foot:
     ui.caption(
         f"Chosen: {names[level]}, unit {unit}; click any other. Its field r = {fields[level].size} inputs, "
@@ -109,7 +108,7 @@ with stage.below:
     ui.equation(receptive_field.growth(settings), "Each layer adds d(K − 1) steps of the layer below.")
     if level and (formula := receptive_field.field_equation(windows[level - 1], whole)):
         ui.equation(*formula)
-        ui.equation(*arithmetic.unit_equation(windows[level - 1], whole))
+        ui.equation(*units.unit_equation(windows[level - 1], whole))
     ui.table(
         {"layer": names, "positions": [x.shape[-1], *(w.output.shape[-1] for w in windows)],
          "field r": [f.size for f in fields], "step j": [f.jump for f in fields],

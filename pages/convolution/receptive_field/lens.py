@@ -6,34 +6,17 @@ References: [UDL] §10.2-10.4, figures 10.3-10.7.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lab.lenses.receptive_field import (
-    Layer,
-    Span,
-    Unit,
-    describe,
-    half_held,
-    layers_of,
-    measured_fields,
-    spread,
-)
-from pages.convolution.receptive_field.arithmetic import arithmetic, loudest, unit_equation
+from lab.lenses.receptive_field import Layer, Span, Unit, describe, layers_of
+from lab.lenses.units import PATHS, arithmetic, loudest, over_input, unit_equation
 
 REFERENCES = (
     "[UDL] §10.2-10.4, figures 10.3-10.7, problems 10.9-10.11, 10.17",
     "Luo, Li, Urtasun, Zemel 2016, the effective receptive field, arXiv:1701.04128",
     "Greydanus, Kobak 2020, MNIST-1D, arXiv:2011.14439",
 )
-ONE, MANY, PATHS = FIELDS = ("this input", "ten inputs", "paths")
-WHAT = {
-    ONE: "|gradient| of the unit at this input",
-    MANY: "|gradient| averaged over ten inputs: the effective field",
-    PATHS: "number of paths from each input, whatever the weights",
-}
-
 # --- What is laid over the input ---------------------------------------------------------------
 
 
@@ -55,16 +38,6 @@ class Sweep:
     equations: list[str]
 
 
-def over_input(
-    chain: nn.Module, layers: Sequence[Layer], index: int, units: Sequence[Unit], x: Tensor,
-    examples: Tensor, kind: str,
-) -> Tensor:  # fmt: skip
-    """One of FIELDS for U units, (U, positions...); `examples` (B, ...) are what MANY averages over."""
-    if kind == PATHS:
-        return torch.stack([layers[index].support(unit) for unit in units])
-    return measured_fields(chain, x[None] if kind == ONE else examples, index, units)
-
-
 def sweep(
     chain: nn.Module, layers: Sequence[Layer], index: int, units: list[Unit], x: Tensor, examples: Tensor,
     kind: str,
@@ -84,17 +57,6 @@ def sweep(
         )
         equations.append(equation)
     return Sweep(units, found, boxes, captions, equations)
-
-
-def sizes(found: Tensor, box: Sequence[Span] | None) -> dict[str, str]:
-    """The field in numbers: label -> value."""
-    spans = [last - first + 1 for first, last in box] if box else [0]
-    return {
-        "Box in theory": " × ".join(map(str, spans)),
-        f"Inputs that count, of {found.numel()}": str(int((found != 0).sum())),
-        "Half of it is held by": f"{half_held(found)} inputs",
-        "Half-width σ": " × ".join(f"{s:.1f}" for s in spread(found)),
-    }
 
 
 def weighted_places(model: nn.Module) -> list[int]:

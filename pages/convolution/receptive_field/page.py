@@ -4,10 +4,10 @@ import math
 from collections.abc import Callable
 
 from lab import ui
-from lab.figures import basic
-from lab.lenses import drawing, receptive_field, signals
+from lab.figures import basic, receptive_fields
+from lab.lenses import drawing, receptive_field, signals, units
 from modules.convolution import cnn1d, cnn2d
-from pages.convolution.receptive_field import arithmetic, figures, lens
+from pages.convolution.receptive_field import figures, lens
 
 stage = ui.stage(
     "Receptive field",
@@ -23,11 +23,11 @@ stage.scenes(
                                     layer=conv[0]),
         "A logit": ui.scene("A dense unit reads all units below it: no box is wider.", layer=logits),
         "The effective field": ui.scene("Averaged over ten inputs: a bell inside the box.",
-                                        layer=conv[-1], over=lens.MANY),
+                                        layer=conv[-1], over=units.MANY),
         "Only paths": ui.scene("Whatever the weights: more paths lead to the middle than to the rim.",
-                               layer=conv[-1], over=lens.PATHS),
+                               layer=conv[-1], over=units.PATHS),
         "A signal": ui.scene("The same on a curve of 40 numbers: the box is an interval.",
-                             model="cnn-mnist1d", over=lens.PATHS),
+                             model="cnn-mnist1d", over=units.PATHS),
     }
 )  # fmt: skip
 
@@ -41,7 +41,7 @@ with stage.rail:
     places = {label: place for place, label in names.items()}
     default = names[lens.weighted_places(model)[-2]]  # the last one below the logits
     index = places[ui.choice("Layer", list(places), key="layer", default=default)]
-    kind = ui.choice("Over the input", lens.FIELDS, key="over", default=lens.ONE)
+    kind = ui.choice("Over the input", units.FIELDS, key="over", default=units.ONE)
 
 
 @ui.cached
@@ -99,7 +99,7 @@ with stage.rail:
 across = lens.filled(grid[row])
 film = ui.film(across, key="column", default=first[1], label="Unit", seconds=0.15)
 run = swept(name, index, [units_of(row, column) for column in range(across)], x, others, kind)
-ui.ahead(swept, *((name, index, run.units, x, others, each) for each in lens.FIELDS if each != kind))
+ui.ahead(swept, *((name, index, run.units, x, others, each) for each in units.FIELDS if each != kind))
 unit, found, box = run.units[film.at], run.found[film.at], run.boxes[film.at]
 
 # --- Pictures -----------------------------------------------------------------------------------
@@ -108,9 +108,9 @@ with stage.picture:
     left, right = ui.columns(2)
     with left:
         ui.figure(
-            figures.field(x, found, box, "paths" if kind == lens.PATHS else "|gradient|"),
-            key="field", share=1.0, film=film, frames=figures.fields(x, run.found, run.boxes),
-            alt=f"The input with the box of theory in blue and, in orange, {lens.WHAT[kind]}",
+            receptive_fields.field(x, found, box, "paths" if kind == units.PATHS else "|gradient|"),
+            key="field", share=1.0, film=film, frames=receptive_fields.fields(x, run.found, run.boxes),
+            alt=f"The input with the box of theory in blue and, in orange, {units.WHAT[kind]}",
             data={"input": list(range(found.numel())), "value": x[0].flatten(), kind: found.flatten()},
         )  # fmt: skip
     with right:
@@ -119,10 +119,10 @@ with stage.picture:
             frames=figures.marks([(row, column) for column in range(across)]),
             on_press=lambda x, y: {"row": y, "column": x}, data={"value": grid.flatten()},
         )  # fmt: skip
-stage.metrics(lens.sizes(found, box))
+stage.metrics(units.sizes(found, box))
 with stage.foot:
     film.bar(captions=run.captions, equations=run.equations)
-channels = arithmetic.arithmetic(layer, unit)
+channels = units.arithmetic(layer, unit)
 
 # --- Words --------------------------------------------------------------------------------------
 
@@ -131,12 +131,12 @@ with stage.below:
     if formula := receptive_field.field_equation(layer, unit):
         ui.equation(*formula)
     if channels.kernel is not None and channels.kernel.ndim > 1:
-        into = arithmetic.loudest(channels)
+        into = units.loudest(channels)
         if len(channels.kernel) > 1:
             into = ui.slider("Input channel", 0, len(channels.kernel) - 1, into, key="into",
                              help="Starts at the one whose products add up to most.")  # fmt: skip
         ui.figure(
-            figures.product(channels.patch[into], channels.kernel[into]), key="product",
+            receptive_fields.product(channels.patch[into], channels.kernel[into]), key="product",
             alt=f"Patch, kernel and their products in input channel {into}",
             data={"patch": channels.patch[into].flatten(), "kernel": channels.kernel[into].flatten(),
                   "product": channels.products[into].flatten()},
@@ -168,7 +168,7 @@ with stage.below:
         ),
         veils=("picture", "numbers"),
     )  # fmt: skip
-    if kind == lens.PATHS:
+    if kind == units.PATHS:
         ui.program(
             f"""
             import torch
@@ -195,5 +195,5 @@ with stage.below:
             shows=[end for span in box or [] for end in span],
         )
     architecture = cnn1d.CNN1d if len(shape) == 2 else cnn2d.CNN2d
-    ui.source(architecture, receptive_field.walk, receptive_field.measured_fields, arithmetic.arithmetic,
+    ui.source(architecture, receptive_field.walk, receptive_field.measured_fields, units.arithmetic,
               references=lens.REFERENCES)  # fmt: skip

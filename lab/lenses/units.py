@@ -1,4 +1,4 @@
-"""A unit's number with its operands.
+"""A unit of a network: its number with its operands, and what of the input it sees.
 
     h_i = β + Σ_c Σ_{k<K} ω_{ck} x_{c, s·i + d·k − p}
 
@@ -16,7 +16,26 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lab.lenses.receptive_field import MODES, POINTWISE, POOLINGS, Layer, Unit, Window, windows
+from lab.lenses.receptive_field import (
+    MODES,
+    POINTWISE,
+    POOLINGS,
+    Layer,
+    Span,
+    Unit,
+    Window,
+    half_held,
+    measured_fields,
+    spread,
+    windows,
+)  # fmt: skip
+
+ONE, MANY, PATHS = FIELDS = ("this input", "ten inputs", "paths")
+WHAT = {
+    ONE: "|gradient| of the unit at this input",
+    MANY: "|gradient| averaged over ten inputs: the effective field",
+    PATHS: "number of paths from each input, whatever the weights",
+}
 
 
 @dataclass(frozen=True)
@@ -166,3 +185,27 @@ def signed(value: float) -> str:
 def loudest(numbers: Arithmetic) -> int:
     """The input channel whose products have the largest sum, in size."""
     return int(numbers.products.flatten(1).sum(1).abs().argmax())
+
+
+# --- What it sees ------------------------------------------------------------------------------
+
+
+def over_input(
+    chain: nn.Module, layers: Sequence[Layer], index: int, units: Sequence[Unit], x: Tensor,
+    examples: Tensor, kind: str,
+) -> Tensor:  # fmt: skip
+    """One of FIELDS for U units, (U, positions...); `examples` (B, ...) are what MANY averages over."""
+    if kind == PATHS:
+        return torch.stack([layers[index].support(unit) for unit in units])
+    return measured_fields(chain, x[None] if kind == ONE else examples, index, units)
+
+
+def sizes(found: Tensor, box: Sequence[Span] | None) -> dict[str, str]:
+    """The field in numbers: label -> value."""
+    spans = [last - first + 1 for first, last in box] if box else [0]
+    return {
+        "Box in theory": " × ".join(map(str, spans)),
+        f"Inputs that count, of {found.numel()}": str(int((found != 0).sum())),
+        "Half of it is held by": f"{half_held(found)} inputs",
+        "Half-width σ": " × ".join(f"{s:.1f}" for s in spread(found)),
+    }
