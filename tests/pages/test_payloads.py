@@ -43,7 +43,13 @@ def page_that_sends() -> None:
             captions=[f"Step {i} of {3 + by('caption'):g}." for i in range(3)], equations=["x", "y", "z"]
         )
     stage.metrics({"Largest": f"{steps.max() + by('metric'):.1f}"})
-    stage.equation(rf"y = {far + by('equation'):g} x")
+    stage.equation(rf"y = {far + by('equation'):g} x", f"Of {1 + by('note'):g} step.")
+    with stage.below:
+        ui.warning(f"Only {2 + by('warning'):g} are shown.")
+        ui.notice(f"It has {4 + by('notice'):g} corners.")
+        ui.table({"x": [1, 2 + by("table")]}, alt="A table")
+        ui.check("Which?", ["a", "b"], "ab"[int(by("check"))], wrong=("It is not.", "Nor is it."))
+        ui.program("result = 7", shows=7 + by("result"))
 
 
 NAMED = {
@@ -52,6 +58,12 @@ NAMED = {
     "cell": ("cells.0.arrays.values[0, 0, 0], 2 of 4 values", "0.5", "1.0"),
     "caption": ("film.0.captions.0", "Step 0 of 3.", "Step 0 of 4."),
     "metric": ("metrics.0.1", "22.0", "23.0"),
+    "note": ("captions.0", "Of 1 step.", "Of 2 step."),
+    "warning": ("warnings.0", "Only 2 are shown.", "Only 3 are shown."),
+    "notice": ("words.0", "t to notice It has 4 corners.", "t to notice It has 5 corners."),
+    "table": ("tables.0.x[1], 1 of 2 values", "2.0", "3.0"),
+    "check": ("checks.0.answer", "a", "b"),
+    "result": ("result", "7.0", "8.0"),
     "equation": ("equations.0", "$$ y = 2 x $$", "$$ y = 3 x $$"),
 }
 
