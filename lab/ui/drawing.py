@@ -81,6 +81,13 @@ def ink(picture: Any) -> str:
     return INK + spell(quantise(values, values.shape[-1]))
 
 
+def pixels(ink: str, size: int) -> Tensor:
+    """(size, size) float32 in [0, 1] of a picture's `ink`."""
+    levels = read(ink, {}, size)
+    assert levels is not None  # it is what `draw` answered
+    return levels.float() / LEVELS
+
+
 def quantise(picture: Any, size: int) -> Tensor:
     """(size, size) bytes 0..15 of a picture in [0, 1]."""
     values = torch.as_tensor(picture, dtype=torch.float32).reshape(size, size)

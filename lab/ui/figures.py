@@ -11,13 +11,14 @@ from typing import Any
 
 import streamlit as st
 
-from lab.figures import theme
+from lab.figures import moving, theme
 from lab.figures.basic import array
 from lab.ui import state, wire
 from lab.ui.components import component, told_by
 from lab.ui.films import Film
 
-Figure = Any  # plotly's go.Figure; plotly is imported in lab.figures alone
+# Plotly's go.Figure, or its dictionary in which leaves may be `per_frame`; lab.figures alone imports plotly
+Figure = Any
 Table = Mapping[str, Any]
 
 
@@ -63,9 +64,10 @@ def draw(
     on_click: Callable[[float | str, float | str], None] | None = None,
 ) -> None:
     """Send a figure to the browser; a click on a point calls `on_click` with its x and y."""
+    tidy = isinstance(fig, Mapping)
+    fig, frames = rest(fig, film, frames)
     height = fig.layout.height
     fig.layout.height, fig.layout.autosize = None, True
-    frames = frames or {}
     texts = {path: list(v) for path, v in frames.items() if textual(v[0])}
     if film is not None:
         film.expects(texts)
@@ -75,6 +77,7 @@ def draw(
         "alt": alt,
         "name": "".join(c if c.isalnum() else "-" for c in alt.lower())[:40].strip("-") or "figure",
         "csv": to_csv(data) if data is not None else None,
+        "tidy": tidy,
         "height": None if share else height or 380,
         "share": share,
         "clickable": on_click is not None,
@@ -95,6 +98,18 @@ def draw(
 
     arrays = {path: v for path, v in frames.items() if path not in texts}
     mount(key=chart, data=wire.pack(header, arrays), on_point_change=clicked)
+
+
+def rest(
+    fig: Figure, film: Film | None, frames: Mapping[str, Any] | None = None
+) -> tuple[Any, Mapping[str, Any]]:
+    """The figure where the film rests, and what of it turns; of a dictionary, its `per_frame` leaves. Without
+    a film it stands at its end."""
+    if not isinstance(fig, Mapping):
+        return fig, frames or {}
+    if film is None:
+        return moving.at(fig, -1), {}
+    return moving.at(fig, film.at), moving.frames(fig, film.since)
 
 
 def textual(value: Any) -> bool:
@@ -124,6 +139,7 @@ def clickable(
         mark: draw a ring around the selected point.
     """
     state.register(key, "selection")
+    fig, frames = rest(fig, film, frames)
     raw = state.get(key)
     point = find(fig, spelled(raw))
     if raw is not None and point is None:

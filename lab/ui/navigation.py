@@ -21,7 +21,9 @@ from lab import lecture
 from lab.errors import UserError
 from lab.experiments import FAMILIES
 from lab.figures.theme import CATEGORIES
+from lab.room import load
 from lab.ui.components import component
+from lab.ui.room import ahead
 from lab.ui.stage import show
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -193,7 +195,11 @@ _parsing = threading.Lock()  # CPython 3.11 counts the depth of a parse once for
 
 
 def describe(path: Path) -> PageInfo:
-    """Title and idea from the page's call of `ui.stage`; lenses from its imports of `lab.lenses`."""
+    """What its room declares; else title and idea from the page's call of `ui.stage`, and lenses from its
+    imports of `lab.lenses`."""
+    if (room := load(address(path))) is not None:
+        family, topic = path.parts[-3:-1]
+        return PageInfo(family, topic, room.title, room.idea, path, tuple(room.lenses))
     with _parsing:
         return _described(path, path.stat().st_mtime_ns)
 
@@ -348,7 +354,11 @@ def script(path: Path) -> Callable[[], None]:
     """What runs the page in this file."""
 
     def draw() -> None:
-        exec(compiled(path, path.stat().st_mtime_ns), {"__name__": "__main__", "__file__": str(path)})
+        try:
+            exec(compiled(path, path.stat().st_mtime_ns), {"__name__": "__main__", "__file__": str(path)})
+        finally:
+            if path.name == "page.py" and (room := load(address(path))) is not None:
+                ahead(room)
 
     def run() -> None:
         lead_on(path)

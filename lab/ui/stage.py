@@ -28,6 +28,7 @@ import streamlit as st
 from lab import lecture
 from lab.errors import UserError
 from lab.figures import theme
+from lab.room import Room, link
 from lab.ui import access, state
 from lab.ui.components import component, told_by
 
@@ -168,15 +169,20 @@ def playing() -> dict[str, Any] | None:
 _now: ContextVar[Stage | None] = ContextVar("stage", default=None)  # of the run of this thread
 
 
-def stage(title: str, idea: str, lenses: Sequence[str] = ()) -> Stage:
+def stage(of: Room | str, idea: str = "", lenses: Sequence[str] = ()) -> Stage:
     """The first call of a page.
 
     Args:
-        title: of the page.
+        of: the room, or the title of a page without one.
         idea: in one sentence.
         lenses: names of `lab.lenses` that Home lists the page under, besides those it imports.
     """
-    made = Stage(title, idea, begin(title))
+    if isinstance(of, str):
+        made = Stage(of, idea, begin(of))
+    else:
+        made = Stage(of.title, of.idea, begin(of.title))
+        if of.state is not None:
+            made.scenes({name: Scene(one.sees, link(one.state)) for name, one in of.scenes.items()})
     _now.set(made)
     return made
 

@@ -4,7 +4,7 @@
 // Painted are the last traces of a figure, where one is a cloud or a dot that moves, and all are plain dots and lines
 // that nothing is asked of by the pointer, on axes whose range is given. Plotly keeps their names for the legend.
 
-import {ARRAYS} from "./wire.js";
+import {decoded} from "./wire.js";
 
 const MANY = 60; // dots that make a cloud
 const SIGNS = {
@@ -46,10 +46,7 @@ function plain(trace, layout) {
 
 // Arrays of numbers as Plotly's own JSON has them, base64 of bytes -> typed arrays.
 function opened(trace) {
-  for (const letter of ["x", "y"]) {
-    const {dtype, bdata} = trace[letter] ?? {};
-    if (bdata) trace[letter] = new ARRAYS[dtype](Uint8Array.from(atob(bdata), (c) => c.charCodeAt(0)).buffer);
-  }
+  for (const letter of ["x", "y"]) if (trace[letter]?.bdata) trace[letter] = decoded(trace[letter]);
   return trace;
 }
 

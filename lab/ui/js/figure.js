@@ -4,7 +4,7 @@
 // and of a film that grows reel, its name, and since, the first frame that is sent.
 // A path names what moves: "data.0.z", "layout.title.text". Text that moves lies in header.texts.
 
-import {unpack, frame, same, plotly, painted} from "./wire.js";
+import {unpack, frame, same, plotly, painted, decoded} from "./wire.js";
 import {film} from "./film.js";
 import {tools} from "./tools.js";
 import {cloud, marks, alone, hollow, paint} from "./dots.js";
@@ -35,7 +35,7 @@ async function show(box, state) {
   box.style.height = spec.height ? `${spec.height}px` : `calc(var(--picture, 420px) * ${spec.share} - ${gap})`;
   const image = (format) => async () => (await plotly()).downloadImage(scaled(spec, state),
     {format, filename: spec.name, width: 1280, height: 720, scale: format === "png" ? 2 : 1});
-  tools(box, spec.name, {svg: image("svg"), png: image("png"), csv: spec.csv && (() => spec.csv)});
+  tools(box, spec.name, {svg: image("svg"), png: image("png"), csv: spec.csv ? () => spec.csv : spec.tidy && (() => table(put(spec, state.at)))});
   state.leave?.();
   state.leave = null;
   const library = await plotly();
@@ -119,6 +119,25 @@ function put(spec, at) {
   for (const path of spec.frames ?? []) set(path, frame(spec.arrays[path], at));
   for (const [path, values] of Object.entries(spec.texts ?? {})) set(path, values[at]);
   return figure;
+}
+
+// What stands in the figure now, a point a row, as CSV: its trace, its place by the titles of the axes, its value.
+function table({data, layout}) {
+  const cell = (value) => (/[",\n]/.test(`${value ?? ""}`) ? `"${`${value}`.replaceAll('"', '""')}"` : (value ?? ""));
+  const list = (values, length) => values?.bdata ? decoded(values) : values ?? Array.from({length}, (_, i) => i);
+  const titled = (axis) => layout[`${axis}axis`]?.title?.text || axis;
+  const rows = [["trace", titled("x"), titled("y"), "value"]];
+  for (const trace of data) {
+    const name = trace.name ?? trace.type ?? "scatter";
+    if (trace.z) {
+      const z = list(trace.z), ys = list(trace.y, z.length), xs = list(trace.x, z[0].length);
+      z.forEach((line, i) => Array.from(line).forEach((value, j) => rows.push([name, xs[j], ys[i], value])));
+    } else {
+      const xs = list(trace.x, trace.y?.length), ys = list(trace.y, xs.length);
+      Array.from(xs).forEach((x, i) => rows.push([name, x, ys[i], ""]));
+    }
+  }
+  return rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }
 
 // The figure as it stands now, its texts in the size that fits.

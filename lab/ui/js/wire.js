@@ -29,6 +29,12 @@ export function nested(values, shape) {
   return Array.from({length: shape[0]}, (_, i) => nested(values.subarray(i * size, (i + 1) * size), shape.slice(1)));
 }
 
+// An array as Plotly's JSON has it: base64 of its bytes, in rows where it has several.
+export function decoded({dtype, bdata, shape}) {
+  const flat = new ARRAYS[dtype](Uint8Array.from(atob(bdata), (c) => c.charCodeAt(0)).buffer);
+  return shape ? nested(flat, `${shape}`.split(",").map(Number)) : flat;
+}
+
 export const same = (a, b) => {
   if (!a || a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -24,47 +24,53 @@ class Run:
         times: t of each frame.
         noisy: (F, SHOWN, S, S), in units of the data, clamped to [0, 1] to be drawn.
         guess: (F, SHOWN, S, S) x̂_0; at the first frame, where nothing was asked yet, grey.
+        start: (S, S), the drawing that was put under noise.
     """
 
     times: list[int]
     noisy: Tensor
     guess: Tensor
+    start: Tensor | None = None
 
 
 @torch.no_grad()
 def running(
-    model: Diffusion, digit: Wanted, weight: float, steps: int, eta: float, seed: int,
-    picture: Tensor | None = None, level: int = 1000, clip: bool = True,
+    model: Diffusion, wanted: Wanted, w: float, S: int, eta: float, seed: int,
+    drawing: Tensor | None, drawing28: Tensor | None, level: int, clip: bool,
 ) -> Iterator[tuple[float, Run]]:  # fmt: skip
-    """SHOWN digits of a class, of each in turn (None) or of any, from a seed's noise; or from a `picture`
-    (S, S) in [0, 1] under the noise of time `level`, each its own: the share done, and the moments so far, at
-    most 41 at the end. `clip` keeps each guess within black and white."""
+    """SHOWN digits of a class, of each in turn (None) or of any, in S steps from a seed's noise; or from a
+    drawing (S, S) in [0, 1] under the noise of time `level`, each its own: the share done, and the moments so
+    far, at most 41 at the end. `w` guides to the class, `clip` keeps each guess within black and white."""
     generator = torch.Generator().manual_seed(seed)
-    y = None if digit == ANY else model.classes(SHOWN, digit, weight)
+    y = None if wanted == ANY else model.classes(SHOWN, wanted, w)
+    picture = drawing if drawing28 is None else drawing28
     if picture is None:
         x, level = model.start(SHOWN, generator), model.schedule.T
     else:
         x = model.noised(picture.expand(SHOWN, *model.event_shape), level, generator)
-    times, bound = model.schedule.times(min(steps, level), level), model.clip if clip else None
-    walk = samplers.ddim(model.denoiser(y, weight), model.schedule, x, times, eta, bound, generator)
+    times, bound = model.schedule.times(min(S, level), level), model.clip if clip else None
+    walk = samplers.ddim(model.denoiser(y, w), model.schedule, x, times, eta, bound, generator)
     kept, shown = [], set(stops(len(times)))
     for i, moment in enumerate(walk):
         if i in shown:
             kept.append(moment)
-            yield (i + 1) / len(times), of_moments(model, kept)
+            yield (i + 1) / len(times), of_moments(model, kept, picture)
 
 
-def of_moments(model: Diffusion, kept: Sequence[samplers.Moment]) -> Run:
+def of_moments(model: Diffusion, kept: Sequence[samplers.Moment], start: Tensor | None) -> Run:
     """What is drawn of them, in the data's units."""
     noisy = model.outside(torch.stack([m.x for m in kept])).clamp(0, 1)
     grey = torch.zeros_like(kept[0].x)
     guess = model.outside(torch.stack([grey if m.x0 is None else m.x0 for m in kept]))
-    return Run([m.t for m in kept], noisy.squeeze(2), guess.squeeze(2))
+    return Run([m.t for m in kept], noisy.squeeze(2), guess.squeeze(2), start)
 
 
-def run(model: Diffusion, *settings: Any, **more: Any) -> Run:
+def run(
+    model: Diffusion, wanted: Wanted, w: float, S: int, eta: float, seed: int,
+    picture: Tensor | None = None, level: int = 1000, clip: bool = True,
+) -> Run:  # fmt: skip
     """`running` to its end."""
-    *_, (_, found) = running(model, *settings, **more)
+    *_, (_, found) = running(model, wanted, w, S, eta, seed, picture, None, level, clip)
     return found
 
 

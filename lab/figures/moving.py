@@ -1,0 +1,73 @@
+"""A figure that carries its film: Plotly's own dictionary, in which any leaf may have one value a frame.
+
+    {"data": [{"type": "heatmap", "z": per_frame(maps)}, {"x": xs, "y": per_frame(curves)}], "layout": {…}}
+
+`at` gives the figure at a frame, `frames` what turns. A helper's figure is a base to go on from: `turning`.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import plotly.graph_objects as go
+
+from lab.figures.basic import array
+
+Tree = Mapping[str, Any]  # {"data": traces, "layout": …}
+
+
+class per_frame:
+    """`values[f]` at frame f: an array along its first axis, or a list of texts, or of lists of texts."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = list(values) if isinstance(values, list | tuple | range) else array(values)
+
+
+def turning(fig: go.Figure | Tree, trace: int = 0, /, **leaves: Any) -> dict[str, Any]:
+    """A figure whose trace has these values a frame: `turning(basic.image(pictures[0]), z=pictures)`."""
+    tree = fig.to_plotly_json() if isinstance(fig, go.Figure) else dict(fig)
+    moved = {name: per_frame(values) for name, values in leaves.items()}
+    return tree | {"data": [{**one, **moved} if i == trace else one for i, one in enumerate(tree["data"])]}
+
+
+def at(tree: Tree, frame: int) -> go.Figure:
+    """The figure that stands at a frame."""
+    return go.Figure(still(tree, frame))
+
+
+def frames(tree: Tree, since: int = 0) -> dict[str, Any]:
+    """Path into the figure -> its values from frame `since` on; texts whole, as a film sends them."""
+    found = {}
+    for path, leaf in moving(tree):
+        texts = isinstance(leaf.values, list) and isinstance(flat(leaf.values[0]), str)
+        found[path] = leaf.values if texts else array(leaf.values[since:])
+    return found
+
+
+def flat(value: Any) -> Any:
+    return value[0] if isinstance(value, list | tuple) and value else value
+
+
+def still(node: Any, frame: int) -> Any:
+    if isinstance(node, per_frame):
+        return node.values[frame]
+    if isinstance(node, Mapping):
+        return {key: still(value, frame) for key, value in node.items()}
+    if isinstance(node, list | tuple) and any(isinstance(v, per_frame | Mapping | list) for v in node):
+        return [still(value, frame) for value in node]
+    return node
+
+
+def moving(node: Any, path: str = "") -> Iterator[tuple[str, per_frame]]:
+    """The leaves that have a value a frame, with their paths."""
+    if isinstance(node, per_frame):
+        yield path, node
+        return
+    parts = (
+        node.items()
+        if isinstance(node, Mapping)
+        else enumerate(node)
+        if isinstance(node, list | tuple)
+        else ()
+    )
+    for key, value in parts:
+        yield from moving(value, f"{path}.{key}" if path else str(key))

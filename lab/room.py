@@ -1,0 +1,311 @@
+"""What a room is, declared once: its facts, the state that its controls hold, its scenes.
+
+    @dataclass(frozen=True, kw_only=True)
+    class State:
+        weight: Annotated[float, Slider("Guidance w", 0.0, 4.0, step=0.5)] = 0.0
+        step: Annotated[int | None, Frame("Step")] = None
+
+    ROOM = Room(
+        title="Digits out of noise", idea="Take away a little noise, guess again: a digit comes forth.",
+        place=80, minutes=6, words="DDPM; denoising", references=("Ho et al. 2020, arXiv:2006.11239",),
+        state=State, scenes={"Guided": Scene("With w = 3 the threes are surer.", State(weight=3.0))},
+    )
+
+A field's name is its control's key in the link, and its default is the control's. `room.py` of a page imports
+this module alone, so that menu, search and tests read all rooms at once; what it needs of others it names
+(`late`). `lab.ui.room` draws the controls and computes of a state.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields
+from importlib import import_module, reload
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+PAGES = Path(__file__).resolve().parents[1] / "pages"
+# A bound of a control: itself, or a function of the state of the controls before it, or `late`.
+Bound = Any
+
+
+@dataclass(frozen=True)
+class late:
+    """A function by its module and name, imported when it is called. "lens" is that of the room itself.
+
+    As a bound it gets of the state what its parameters name; as the reader of a text, that text and `more`.
+    """
+
+    module: str
+    name: str
+    more: tuple[Any, ...] = ()
+
+    def find(self, state: type) -> Callable[..., Any]:
+        near = state.__module__.rpartition(".")[0]
+        return getattr(import_module(f"{near}.lens" if self.module == "lens" else self.module), self.name)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Control:
+    """
+    Attributes:
+        when: of the state so far, whether it is drawn.
+        first: where it stands while the field is None.
+    """
+
+    label: Bound
+    _: KW_ONLY
+    help: Bound = None
+    when: Callable[[Any], bool] | None = None
+    first: Bound = None
+
+    def takes(self, value: Any) -> bool:
+        """Whether a scene may give it this value, as far as its bounds are known without a model."""
+        return value is None
+
+    def near(self, value: Any) -> list[Any]:
+        """The values that a reader comes to next."""
+        return []
+
+    def said(self, key: str, value: Any) -> dict[str, Any]:
+        """What a link says of the value: parameter -> value."""
+        return {key: value}
+
+
+@dataclass(frozen=True)
+class Slider(Control):
+    """A number in [low, high] to drag."""
+
+    low: Bound = 0
+    high: Bound = 1
+    _: KW_ONLY
+    step: float | None = None
+    format: str | None = None
+    disabled: Bound = False
+
+    def takes(self, value: Any) -> bool:
+        if value is None:
+            return self.first is not None
+        low, high = (bound if isinstance(bound, int | float) else value for bound in (self.low, self.high))
+        whole = all(isinstance(v, int) for v in (low, high, self.step or 1))
+        return isinstance(value, int if whole else (int, float)) and low <= value <= high
+
+    def near(self, value: Any) -> list[Any]:
+        numbers = (value, self.low, self.high)
+        if not all(isinstance(v, int | float) for v in numbers):
+            return []
+        whole = all(isinstance(v, int) for v in (*numbers, self.step or 1))
+        step = self.step or (1 if whole else (self.high - self.low) / 100)
+        return [v for v in (round(value + step, 10), round(value - step, 10)) if self.low <= v <= self.high]
+
+
+@dataclass(frozen=True)
+class Number(Slider):
+    """A number in [low, high] to type."""
+
+    def near(self, value: Any) -> list[Any]:
+        return super().near(value)[:1]
+
+
+@dataclass(frozen=True)
+class Choice(Control):
+    """One of `options`; `label_of` gives what is shown of each."""
+
+    options: Bound = ()
+    _: KW_ONLY
+    as_list: bool = False
+    label_of: Callable[[Any], str] = str
+
+    def takes(self, value: Any) -> bool:
+        known = isinstance(self.options, Sequence)
+        return self.first is not None if value is None else not known or value in self.options
+
+    def near(self, value: Any) -> list[Any]:
+        return [v for v in self.options if v != value] if isinstance(self.options, Sequence) else []
+
+
+@dataclass(frozen=True)
+class Model(Choice):
+    """A trained model by its name; a computation gets the model itself.
+
+    Attributes:
+        options: names; else the trained models of a `family` that `only` admits, those of `first` before.
+    """
+
+    _: KW_ONLY
+    family: str | None = None
+    only: late | None = None
+    first: tuple[str, ...] = ()
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, str) and (not self.options or super().takes(value))
+
+
+@dataclass(frozen=True)
+class Toggle(Control):
+    """On or off."""
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, bool)
+
+    def near(self, value: Any) -> list[Any]:
+        return [not value]
+
+
+@dataclass(frozen=True)
+class Text(Control):
+    """The reader's own text.
+
+    Attributes:
+        reads: makes of it what a computation gets; a UserError ends the page with its sentence.
+        examples: name -> text, beside it. says: of the text, what was decided in reading it.
+    """
+
+    most: int = 2000
+    _: KW_ONLY
+    reads: late | None = None
+    examples: Bound = None
+    says: late | None = None
+    area: bool | None = None
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, str) and len(value) <= self.most
+
+
+@dataclass(frozen=True)
+class Drawing(Control):
+    """The reader's own picture of `size`² pixels, by the name of an example or its ink; None is the first
+    example, or empty."""
+
+    size: int = 28
+    examples: late | None = None
+
+    def takes(self, value: Any) -> bool:
+        return value is None or isinstance(value, str)
+
+
+@dataclass(frozen=True)
+class Switches(Control):
+    """Toggles in rows and columns, counted from 1; the value is the pairs (row, column) that are on."""
+
+    rows: Bound = 1
+    columns: Bound = 1
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, tuple) and all(len(pair) == 2 and min(pair) >= 1 for pair in value)
+
+    def said(self, key: str, value: Any) -> dict[str, Any]:
+        return {f"{key}{row}-{column}": True for row, column in value}
+
+
+@dataclass(frozen=True)
+class Frame(Control):
+    """The place of a film, by number or by what `values` has there; None is `first`, or its end. The film
+    turns it: it has no widget of its own."""
+
+    values: Sequence[float] | None = None
+    _: KW_ONLY
+    seconds: float = 0.4
+
+    def takes(self, value: Any) -> bool:
+        return value is None or (
+            isinstance(value, int | float) and (self.values is None or value in self.values)
+        )
+
+
+@dataclass(frozen=True)
+class Place(Control):
+    """A place (x, y) that a click on a figure keeps; None is none."""
+
+    def takes(self, value: Any) -> bool:
+        return value is None or (isinstance(value, tuple) and len(value) == 2)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A state of the room, and what to see in it, in one line."""
+
+    sees: str
+    state: Any
+
+
+@dataclass(frozen=True)
+class Room:
+    """
+    Attributes:
+        place: in the course of its family, rising. minutes: that a lecturer spends there.
+        words: by which it is found besides its title, separated by "; ".
+        machine: of `lab.machines`, where a model runs. lenses: of the four shared, those it shows.
+        state: a dataclass whose fields are controls; None where `page.py` still draws them by hand.
+
+    Raises:
+        ValueError: a scene gives a control a value that it does not take.
+    """
+
+    title: str
+    idea: str
+    _: KW_ONLY
+    place: int
+    minutes: int
+    words: str = ""
+    references: Sequence[str] = ()
+    lenses: Sequence[str] = ()
+    machine: str | None = None
+    state: type | None = None
+    scenes: Mapping[str, Scene] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        for name, scene in {
+            **self.scenes,
+            "at first": Scene("", self.state() if self.state else None),
+        }.items():
+            for key, value in values(scene.state).items():
+                if not controls(type(scene.state))[key].takes(value):
+                    raise ValueError(f"{self.title}, scene {name}: {key} cannot be {value!r}.")
+
+
+def controls(state: type) -> dict[str, Control]:
+    """The controls of a state's class, by key, in their order."""
+    hints = get_type_hints(state, include_extras=True)
+    found = {f.name: hints[f.name] for f in fields(state)}
+    for name, hint in found.items():
+        if get_origin(hint) is not Annotated or not isinstance(get_args(hint)[-1], Control):
+            raise TypeError(f"{state.__module__}: the field {name} has no control.")
+    return {name: get_args(hint)[-1] for name, hint in found.items()}
+
+
+def values(state: Any) -> dict[str, Any]:
+    """Of a state, field -> value; empty for None."""
+    return {} if state is None else {f.name: getattr(state, f.name) for f in fields(state)}
+
+
+def link(state: Any) -> dict[str, Any]:
+    """What a link to the state says: parameter -> value, of the controls that do not stand where they do at
+    first."""
+    first = values(type(state)())
+    said: dict[str, Any] = {}
+    for key, control in controls(type(state)).items():
+        if (value := getattr(state, key)) != first[key]:
+            said |= control.said(key, value)
+    return said
+
+
+def load(page: str) -> Room | None:
+    """The room of a page by its address, "diffusion-denoise-digit", read again where its file has changed;
+    None where it has no `room.py`."""
+    family, _, topic = page.partition("-")
+    name = f"pages.{family}.{topic.replace('-', '_')}.room"
+    file = PAGES / family / topic.replace("-", "_") / "room.py"
+    if not file.exists():
+        return None
+    known, stamp = sys.modules.get(name), file.stat().st_mtime_ns
+    module: Any = (
+        reload(known) if known and vars(known).get("_stamp", stamp) != stamp else import_module(name)
+    )
+    module._stamp = stamp
+    return module.ROOM  # type: ignore[no-any-return]
+
+
+def drawn(state: Any) -> Iterator[str]:
+    """Keys of the controls that are drawn in this state."""
+    return (key for key, one in controls(type(state)).items() if one.when is None or one.when(state))

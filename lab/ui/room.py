@@ -1,0 +1,319 @@
+"""A declared room on its page: its controls drawn, its computations kept and made ahead, its film.
+
+    stage = ui.stage(ROOM)
+    with stage.rail:
+        now = ui.read(ROOM)
+    found = ui.compute(lens.running, now, says="Digits, when they are out of noise.", show=draw)
+    film = ui.film_of(now, len(found.times))
+
+A computation is a function of `lens.py`: its parameters without default are attributes of the state. It is
+kept by their raw values and the weights that it loads; a generator (share done, found so far) is shown as it
+goes. What a reader may ask for next is computed while the server is idle, as far as it is cheap.
+"""
+
+import inspect
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, cast
+
+import streamlit as st
+
+from lab import room
+from lab.errors import UserError
+from lab.room import Control, Room, controls, drawn, late, link, load
+from lab.ui import controls as widgets
+from lab.ui import drawing, figures, films, idle, models, state, working
+from lab.ui.page import stop
+from lab.ui.stage import at_lecture
+
+CHEAP = 1.0  # seconds of processor time: what takes longer is not computed ahead
+BUDGET = 5.0  # seconds that are computed ahead of one answer
+Function = Callable[..., Any]
+
+seconds: dict[tuple[Any, ...], float] = {}  # of a computation and the texts it depends on, as last measured
+used: dict[tuple[type, tuple[str, ...]], list[Function]] = {}  # by a page while these controls are drawn
+
+
+# --- The state --------------------------------------------------------------------------------------
+
+
+def read(of: Room, *only: str) -> Any:
+    """Draw the controls that the state so far calls for, in their order; the state that they hold.
+
+    Args:
+        only: keys of those to draw in this place of the rail; the others keep what was read of them before in
+            this run, or their default.
+    """
+    assert of.state is not None
+    now: Any = st.session_state.get("_read") if only else None
+    now = now if isinstance(now, of.state) else of.state()
+    for key, control in controls(of.state).items():
+        if (not only or key in only) and (control.when is None or control.when(now)):
+            now = replace(now, **{key: draw(key, control, now)})
+            st.session_state["_read"] = now
+    return now
+
+
+def draw(key: str, control: Control, now: Any) -> Any:
+    """Draw one control; its value."""
+
+    def of(bound: Any) -> Any:
+        return resolve(bound, now)
+
+    default = getattr(type(now)(), key)
+    default = of(control.first) if default is None else default
+    label, how = of(control.label), {"key": key, "help": of(control.help)}
+    match control:
+        case room.Number(low=low, high=high, step=step, format=format):
+            return widgets.number(label, of(low), of(high), default, step=step, format=format, **how)
+        case room.Slider(low=low, high=high, step=step, format=format, disabled=disabled):
+            how |= {"step": step, "format": format, "disabled": of(disabled)}
+            return widgets.slider(label, of(low), of(high), default, **how)
+        case room.Choice(options=options, as_list=as_list, label_of=format):
+            options = of(options) or trained(control, type(now))
+            return widgets.choice(label, options, default=default, as_list=as_list, format=format, **how)
+        case room.Toggle():
+            return widgets.toggle(label, default, **how)
+        case room.Text(most=most, says=says, area=area):
+            how |= {"examples": of(control.examples), "says": says and says.find(type(now)), "area": area}
+            text = widgets.text(label, default, max_chars=most, **how)
+            try:
+                given(control, text, type(now))
+            except UserError as error:
+                stop(str(error))
+            return text
+        case room.Drawing(size=size, examples=examples):
+            return drawing.ink(drawing.draw(label, key=key, size=size, examples=of(examples) or ()))
+        case room.Switches(rows=rows, columns=columns):
+            return tuple(switched(key, of(rows), of(columns)))
+        case room.Frame():
+            held = state.get(key)
+            return default if held is None else figures.value(held)
+        case room.Place():
+            place = figures.selection(key)
+            return place and (place["x"], place["y"])
+    raise TypeError(f"{key}: a {type(control).__name__} is not drawn.")
+
+
+def trained(control: Any, of: Any) -> list[str]:
+    """The trained models that a `Model` without names offers."""
+    only = control.only and control.only.find(of)
+    if not (names := models.trained(control.family, only, control.first)):
+        stop(f"No trained model of the family {control.family} yet: run `lab list`, then `lab fit` one.")
+    return names
+
+
+def switched(key: str, rows: int, columns: int) -> Iterator[tuple[int, int]]:
+    for row in range(1, rows + 1):
+        for column, place in enumerate(st.columns(columns, gap="small"), 1):
+            with place:
+                if widgets.toggle(f"{row}.{column}", False, key=f"{key}{row}-{column}"):
+                    yield row, column
+
+
+def given(control: Control | None, value: Any, of: Any) -> Any:
+    """What a computation gets for the raw value of a control; None is of a property of the state."""
+    match control:
+        case room.Model():
+            return models.load(value)
+        case room.Text(reads=late() as reads):
+            return reads.find(of)(value, *reads.more)
+        case room.Drawing(size=size):
+            return value and drawing.pixels(value, size)
+    return value
+
+
+def resolve(bound: Any, now: Any) -> Any:
+    """A bound of a control in this state."""
+    if isinstance(bound, late):
+        of: Any = type(now)
+        function = bound.find(of)
+        table = controls(of)
+        names = takes(function, of, len(bound.more))
+        return function(*(given(table.get(n), getattr(now, n), of) for n in names), *bound.more)
+    return bound(now) if callable(bound) else bound
+
+
+@lru_cache(maxsize=1024)
+def takes(function: Function, of: Any, more: int = 0) -> tuple[str, ...]:
+    """Names of the parameters without default, but for the last `more`.
+
+    Raises:
+        TypeError: one of them is no attribute of the state.
+    """
+    names = [n for n, p in inspect.signature(function).parameters.items() if p.default is p.empty]
+    names = names[: len(names) - more]
+    if strange := [name for name in names if not hasattr(of, name)]:
+        raise TypeError(f"{name_of(function)} takes {strange[0]}, which is no control of {of.__module__}.")
+    return tuple(names)
+
+
+# --- Computations -----------------------------------------------------------------------------------
+
+
+def compute(
+    function: Function,
+    now: Any,
+    *,
+    says: str = "",
+    label: str = "Compute",
+    show: Callable[[Any], None] | None = None,
+) -> Any:
+    """What a function gives in this state.
+
+    Args:
+        says: what will be shown when a longer computation is done.
+        label: of the button that begins it again once it was cancelled.
+        show: draws what a generator has found so far.
+    """
+    of: Any = type(now)
+    call, raw = kept(function, of), raw_of(function, now)
+    here = used.setdefault((of, tuple(drawn(now))), [])
+    if function not in here:
+        here.append(function)
+    if not inspect.isgeneratorfunction(function):
+        return call(*raw)
+    key = name_of(function)
+    return working.found(label, lambda: call(*raw), key=key, of=raw, quick=True, says=says, show=show)
+
+
+def raw_of(function: Function, now: Any) -> tuple[Any, ...]:
+    of: Any = type(now)
+    return tuple(getattr(now, name) for name in takes(function, of))
+
+
+def name_of(function: Function) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+@lru_cache(maxsize=1024)
+def kept(function: Function, of: Any) -> Function:
+    """The function of the raw values that it depends on; its time is measured when it is computed."""
+    names, table = takes(function, of), controls(of)
+
+    def call(*raw: Any) -> Any:
+        start = time.thread_time()
+        result: Any = function(**{n: given(table.get(n), v, of) for n, v in zip(names, raw, strict=True)})
+        if inspect.isgenerator(result):
+            return timed(cast(working.Work, result), function, raw)
+        seconds[cost_key(function, raw)] = time.thread_time() - start
+        return result
+
+    # the cache goes by name and source of the function, and hashes every argument
+    call.__name__, call.__qualname__, call.__module__ = (
+        function.__name__,
+        function.__qualname__,
+        function.__module__,
+    )
+    call.__wrapped__, call.__signature__ = function, inspect.signature(lambda *raw: None)  # type: ignore[attr-defined]
+    return call if inspect.isgeneratorfunction(function) else models.cached(call)
+
+
+def timed(work: working.Work, function: Function, raw: Sequence[Any]) -> working.Work:
+    """The same work; its time is measured when it comes to its end."""
+    spent, start = 0.0, time.thread_time()
+    for found in work:
+        spent += time.thread_time() - start
+        yield found
+        start = time.thread_time()
+    seconds[cost_key(function, raw)] = spent
+
+
+def cost_key(function: Function, raw: Sequence[Any]) -> tuple[Any, ...]:
+    """A computation, and the texts that it depends on: of these a model's name tells most."""
+    return (name_of(function), *(value for value in raw if isinstance(value, str)))
+
+
+# --- Ahead ------------------------------------------------------------------------------------------
+
+
+def ahead(of: Room) -> None:
+    """Name what may be asked for after this answer: the next scenes of the page and of the lecture, then the
+    next values of the control that was moved last, then those of the others."""
+    now, before = st.session_state.get("_read"), st.session_state.get("_read_before")
+    st.session_state["_read_before"] = now
+    if of.state is None or not isinstance(now, of.state):
+        return
+    moved = [
+        key
+        for key in drawn(now)
+        if isinstance(before, of.state) and getattr(before, key) != getattr(now, key)
+    ]
+    near = (each for key in dict.fromkeys([*moved, *drawn(now)]) for each in neighbours(now, key))
+    states = [each for each in dict.fromkeys([*map(settled, soon(of)), *near]) if each != now]
+    left = [BUDGET]
+    idle.ahead(spend, *((left, f, s) for s in states for f in used.get((type(s), tuple(drawn(s))), ())))
+
+
+def soon(of: Room) -> Iterator[Any]:
+    """The states of the scenes that follow: on the page, and in the lecture."""
+    states = [scene.state for scene in of.scenes.values()]
+    active = next((i for i, each in enumerate(states) if state.stands_at(link(each))), len(states))
+    yield from states[active + 1 : active + 3]
+    with suppress(UserError):
+        now, at = at_lecture()
+        for entry in now.entries[at + 1 : at + 2]:
+            there = load(entry.page)
+            if there is not None and (scene := there.scenes.get(entry.scene or "")):
+                yield scene.state
+
+
+def settled(scene: Any) -> Any:
+    """The state of a scene as its controls would give it: a drawing by its ink."""
+    for key, control in controls(type(scene)).items():
+        if (
+            isinstance(control, room.Drawing)
+            and (name := getattr(scene, key))
+            and not name.startswith(drawing.INK)
+        ):
+            shelf = dict(resolve(control.examples, scene) or ())
+            scene = replace(scene, **{key: drawing.ink(shelf[name])})
+    return scene
+
+
+def neighbours(now: Any, key: str) -> Iterator[Any]:
+    """The states in which this control has its next values."""
+    return (replace(now, **{key: value}) for value in controls(type(now))[key].near(getattr(now, key)))
+
+
+def spend(left: list[float], function: Function, now: Any) -> None:
+    """Make a call before anyone asks for it, where it is known to be cheap and `left` has the seconds."""
+    raw, of = raw_of(function, now), cast(Any, type(now))
+    known = [t for key, t in seconds.copy().items() if key[0] == name_of(function)]
+    cost = seconds.get(cost_key(function, raw), max(known, default=CHEAP + 1))
+    if cost > min(CHEAP, left[0]):
+        return
+    start = time.thread_time()
+    with suppress(UserError):
+        if inspect.isgeneratorfunction(function):
+            working.compute(name_of(function), raw, lambda: kept(function, of)(*raw))
+        else:
+            kept(function, of)(*raw)
+    left[0] -= time.thread_time() - start
+
+
+# --- The film ---------------------------------------------------------------------------------------
+
+
+def film_of(
+    now: Any, count: int, *, values: Sequence[float] | None = None, names: Sequence[object] | None = None
+) -> films.Film:
+    """The film of `count` frames that the `Frame` of this state turns.
+
+    Args:
+        values: of the frames, where the declaration does not know them.
+        names: what the bar shows of each frame behind the label.
+    """
+    table = controls(type(now))
+    (key,) = (k for k in drawn(now) if isinstance(table[k], room.Frame))
+    frame: Any = table[key]
+    first = getattr(type(now)(), key)
+    first = resolve(frame.first, now) if first is None else first
+    values = frame.values if values is None else values
+    if first is None:
+        first = count - 1 if values is None else values[-1]
+    how = {"key": key, "default": first, "label": resolve(frame.label, now), "seconds": frame.seconds}
+    return films.film(count, values=values, names=names, **how)
