@@ -16,6 +16,7 @@ this module alone, so that menu, search and tests read all rooms at once; what i
 (`late`). `lab.ui.room` draws the controls and computes of a state.
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
@@ -31,7 +32,7 @@ Bound = Any
 
 @dataclass(frozen=True)
 class late:
-    """A function by its module and name, imported when it is called. "lens" is that of the room itself.
+    """A function by its module and name, imported when it is called; one without a dot is of the room.
 
     As a bound it gets of the state what its parameters name; as the reader of a text, that text and `more`.
     """
@@ -41,8 +42,8 @@ class late:
     more: tuple[Any, ...] = ()
 
     def find(self, state: type) -> Callable[..., Any]:
-        near = state.__module__.rpartition(".")[0]
-        return getattr(import_module(f"{near}.lens" if self.module == "lens" else self.module), self.name)  # type: ignore[no-any-return]
+        near = "" if "." in self.module else state.__module__.rpartition("room")[0]
+        return getattr(import_module(near + self.module), self.name)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,10 @@ class Control:
     def said(self, key: str, value: Any) -> dict[str, Any]:
         """What a link says of the value: parameter -> value."""
         return {key: value}
+
+    def named(self, key: str, said: str) -> bool:
+        """Whether a link's parameter is of this control."""
+        return said == key
 
 
 @dataclass(frozen=True)
@@ -197,6 +202,9 @@ class Switches(Control):
     def said(self, key: str, value: Any) -> dict[str, Any]:
         return {f"{key}{row}-{column}": True for row, column in value}
 
+    def named(self, key: str, said: str) -> bool:
+        return re.fullmatch(rf"{key}\d+-\d+", said) is not None
+
 
 @dataclass(frozen=True)
 class Frame(Control):
@@ -272,6 +280,11 @@ def controls(state: type) -> dict[str, Control]:
         if get_origin(hint) is not Annotated or not isinstance(get_args(hint)[-1], Control):
             raise TypeError(f"{state.__module__}: the field {name} has no control.")
     return {name: get_args(hint)[-1] for name, hint in found.items()}
+
+
+def knows(state: Any, key: str) -> bool:
+    """Whether a link to a room of this state may name a control so."""
+    return any(control.named(name, key) for name, control in controls(state).items())
 
 
 def values(state: Any) -> dict[str, Any]:

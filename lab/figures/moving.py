@@ -23,10 +23,18 @@ class per_frame:
 
 
 def turning(fig: go.Figure | Tree, trace: int = 0, /, **leaves: Any) -> dict[str, Any]:
-    """A figure whose trace has these values a frame: `turning(basic.image(pictures[0]), z=pictures)`."""
+    """A figure of which one trace has these values a frame: `turning(basic.image(maps[0]), z=maps)`; leaves
+    that lie deeper are given as a mapping, `error_y={"array": sds}`."""
     tree = fig.to_plotly_json() if isinstance(fig, go.Figure) else dict(fig)
-    moved = {name: per_frame(values) for name, values in leaves.items()}
-    return tree | {"data": [{**one, **moved} if i == trace else one for i, one in enumerate(tree["data"])]}
+    data = list(tree["data"])
+    data[trace] = merged(data[trace], leaves)
+    return tree | {"data": data}
+
+
+def merged(node: Tree, leaves: Tree) -> dict[str, Any]:
+    """The tree with other leaves: values a frame, or a mapping of them."""
+    deeper = {k: merged(node.get(k, {}), v) for k, v in leaves.items() if isinstance(v, Mapping)}
+    return {**node, **{k: per_frame(v) for k, v in leaves.items() if k not in deeper}, **deeper}
 
 
 def at(tree: Tree, frame: int) -> go.Figure:

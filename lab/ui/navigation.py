@@ -21,6 +21,7 @@ from lab import lecture
 from lab.errors import UserError
 from lab.experiments import FAMILIES
 from lab.figures.theme import CATEGORIES
+from lab.room import knows as declares
 from lab.room import load
 from lab.ui.components import component
 from lab.ui.room import ahead
@@ -399,8 +400,12 @@ def lead_on(path: Path) -> None:
 
 
 def knows(path: Path, key: str) -> bool:
-    """Whether a page may have a control of this name, one that is not drawn now too: the files of its room,
-    what it takes from another room, or the controls that pages share, spell it."""
+    """Whether a page may have a control of this name, one that is not drawn now too: its room declares it; or
+    of a room that declares none, its files, what it takes from another room, or the controls that pages
+    share, spell it."""
+    declared = load(address(path)) if path.name == "page.py" else None
+    if declared is not None and declared.state is not None:
+        return declares(declared.state, key)
     room = [*path.parent.glob("*.py")] if path.name == "page.py" else [path]
     shared = [Path(__file__).with_name(name) for name in ("language.py", "rewind.py")]
     files = [*room, *borrowed(path, path.stat().st_mtime_ns), *shared]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lab import experiments
+from lab.room import Control, Model, controls, load
 from lab.ui.language import offers_next_token
 from lab.ui.navigation import PageInfo, lectures, pages, parsed
 from lab.ui.words import WORDS
@@ -56,16 +57,23 @@ def entry(page: PageInfo, *stamps: int) -> dict[str, Any]:
     trees = [tree for path in room(page.path) if (tree := parsed(path))]
     lenses = [tree for name in page.lenses if (tree := parsed(LENSES / f"{name}.py"))]
     first = trees[:1]
+    known = load(page.url)
+    table = controls(known.state) if known is not None and known.state is not None else {}
+    said = [control.label for control in table.values() if isinstance(control.label, str)]
     return {
         "url": page.url,
         "title": page.title,
         "family": page.family,
         "idea": page.idea,
-        "terms": [term for term in WORDS.get(page.url, "").split("; ") if term],
-        "words": unique(word for tree in trees for word in labels(tree)),
+        "terms": [term for term in (known.words if known else WORDS.get(page.url, "")).split("; ") if term],
+        "words": unique(
+            [*said, *(known.scenes if known else ()), *(w for tree in trees for w in labels(tree))]
+        ),
         "symbols": unique(s for tree in [*trees, *lenses] for text in texts(tree) for s in symbols(text)),
-        "models": unique(name for tree in first for name in models(tree)),
-        "references": unique(r for tree in trees for r in references(tree)),
+        "models": unique([*offered(table.values()), *(name for tree in first for name in models(tree))]),
+        "references": unique(
+            [*(known.references if known else ()), *(r for t in trees for r in references(t))]
+        ),
     }
 
 
@@ -118,6 +126,13 @@ def models(tree: ast.AST) -> Iterator[str]:
             yield from (name for name, family in known.items() if family in families)
         elif called in ("ui.language_model", "ui.language_models"):
             yield from language_models()
+
+
+def offered(controls: Iterable[Control]) -> Iterator[str]:
+    """Experiments whose models a declared room lets the reader pick."""
+    for control in controls:
+        if isinstance(control, Model):
+            yield from control.options or (n for n, family in catalog().items() if family == control.family)
 
 
 @lru_cache(maxsize=1)

@@ -111,7 +111,7 @@ def dense(kernel: torch.Tensor, side: int) -> torch.Tensor:
 @pytest.mark.parametrize("rows", [[[1.0] * 3] * 3, [[0.0, -1, 0], [-1, 4, -1], [0, -1, 0]],
                                   [[1.0, 2, 3], [0, -1, 4], [2, 0, 1]]])  # fmt: skip
 def test_two_norms_of_a_convolution_and_the_way_back(rows: list[list[float]]) -> None:
-    kernel, found = lens.matrix(rows), conv.looked(rows, 0.9)
+    kernel, found = lens.matrix(rows), conv.looked(lens.matrix(rows), 0.9)
     for number, side in enumerate(conv.SIDES[:6]):
         matrix = dense(kernel, side)
         norm = float(torch.linalg.matrix_norm(matrix, 2))
@@ -132,12 +132,14 @@ def test_two_norms_of_a_convolution_and_the_way_back(rows: list[list[float]]) ->
 
 
 def test_what_the_scenes_of_the_convolution_say() -> None:
-    flat, one = conv.looked([[1.0] * 3] * 3, 0.9), conv.looked([[0.0] * 3, [0, 1, 0], [0.0] * 3], 0.9)
+    flat, one = (
+        conv.looked(lens.matrix(rows), 0.9) for rows in ([[1.0] * 3] * 3, [[0.0] * 3, [0, 1, 0], [0.0] * 3])
+    )
     assert flat.scaled[conv.SHOWN, 0] == pytest.approx(2.49, abs=0.005)
     assert flat.errors[conv.SHOWN, 0, -1] > 1e6 and flat.errors[conv.SHOWN, 1, -1] < 0.02
     torch.testing.assert_close(one.scaled, torch.full_like(one.scaled, 0.9))
     assert bool((one.errors.diff(dim=-1) < 0).all())
-    small = conv.looked([[0.0] * 3, [0, 0.1, 0], [0.0] * 3], 0.9)  # is left as it is
+    small = conv.looked(lens.matrix([[0.0] * 3, [0, 0.1, 0], [0.0] * 3]), 0.9)  # is left as it is
     torch.testing.assert_close(small.scaled, torch.full_like(small.scaled, 0.1))
     page = opened(view="Kernel")
     bar = film(page, "side")

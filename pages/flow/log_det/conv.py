@@ -11,6 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from lab.errors import UserError
+from lab.lenses import typed
 from modules.flow.tangent import conv_norm
 
 SIDES = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -37,17 +39,21 @@ class Norms:
     errors: Tensor
 
 
-def looked(rows: list[list[float]], c: float, seed: int = 0) -> Norms:
+def kernel(text: str) -> Tensor:
+    """A kernel as a reader types it, (3, 3)."""
+    rows = typed.square(text, 20, 3)
+    if len(rows) != 3 or not any(v for row in rows for v in row):
+        raise UserError("A kernel has three rows of three numbers, not all of them 0.")
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+def looked(K: Tensor, c: float, seed: int = 0) -> Norms:
     """Both rules for a kernel, c the norm that they allow."""
-    kernel = torch.tensor(rows, dtype=torch.float64)
-    flat = float(kernel.norm())
-    whole = torch.stack([conv_norm(kernel[None, None], (side, side)) for side in SIDES])
+    flat = float(K.norm())
+    whole = torch.stack([conv_norm(K[None, None], (side, side)) for side in SIDES])
     factors = torch.stack([torch.full_like(whole, min(1.0, c / flat)), (c / whole).clamp(max=1)], 1)  # (S, 2)
     errors = torch.stack(
-        [
-            way_back(kernel * factor[:, None, None], side, seed)
-            for side, factor in zip(SIDES, factors, strict=True)
-        ]
+        [way_back(K * factor[:, None, None], side, seed) for side, factor in zip(SIDES, factors, strict=True)]
     )
     return Norms(flat, whole, factors * whole[:, None], errors)
 

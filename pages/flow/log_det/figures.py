@@ -3,52 +3,50 @@
 import math
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
 from lab.figures.basic import array, rule
+from lab.figures.moving import per_frame, turning
 
 SCALED = (("by the flat kernel", theme.VERMILLION), ("by the map", theme.OUTPUT))  # ways to scale a kernel
 
 
-def sums(exact: float, right: Any, without: Any, powers: Any, at: int) -> go.Figure:
-    """Traces: 0 exact, 1 the series, 2 without 1/k, 3 powers of the trace, 4 the sum now."""
-    n = list(range(1, len(array(right)) + 1))
-    r = array(right)
-    fig = go.Figure(
-        go.Scatter(x=[n[0], n[-1]], y=[exact, exact], mode="lines", name="exact",
-                   line={"color": theme.text(), "width": 2, "dash": "dot"})
-    )  # fmt: skip
-    for name, values, color in (
-        ("series", r, theme.OUTPUT),
-        ("no 1/k", array(without), theme.HIDDEN),
-        ("(tr J)ᵏ", array(powers), theme.SKY),
-    ):
-        line = {"color": color, "width": 4 if color == theme.OUTPUT else 2}
-        fig.add_trace(
-            go.Scatter(x=n, y=values, mode="lines+markers", name=name, marker={"size": 8}, line=line)
+def sums(exact: float, right: Any, without: Any, powers: Any) -> dict[str, Any]:
+    """The exact value, the series, without 1/k, powers of the trace, and the sum at each frame."""
+    r, other = array(right), array(without)
+    n = np.arange(1, len(r) + 1)
+    dotted = {"color": theme.text(), "width": 2, "dash": "dot"}
+    data: list[dict[str, Any]] = [
+        {"x": n[[0, -1]], "y": [exact, exact], "mode": "lines", "name": "exact", "line": dotted}
+    ]
+    lines = {"series": (r, theme.OUTPUT, 4), "no 1/k": (other, theme.HIDDEN, 2)}
+    for name, (y, color, width) in {**lines, "(tr J)ᵏ": (array(powers), theme.SKY, 2)}.items():
+        line = {"color": color, "width": width}
+        data.append(
+            {"x": n, "y": y, "mode": "lines+markers", "name": name, "marker": {"size": 8}, "line": line}
         )
-    fig.add_trace(go.Scatter(x=[at], y=[r[at - 1]], mode="markers", showlegend=False, hoverinfo="skip",
-                             name="now", marker={"size": 17, "color": theme.OUTPUT}))  # fmt: skip
-    seen = [exact, *r.tolist(), *array(without).clip(exact - 2, exact + 2).tolist()]
-    room = 0.15 * (max(seen) - min(seen)) + 0.01
-    fig.update_xaxes(title="terms n", nticks=8)
-    return fig.update_yaxes(range=[min(seen) - room, max(seen) + room])  # powers of the trace may leave it
+    now = {"x": per_frame(n[:, None]), "y": per_frame(r[:, None]), "mode": "markers", "name": "now"}
+    dot = {"size": 17, "color": theme.OUTPUT}
+    data.append(now | {"showlegend": False, "hoverinfo": "skip", "marker": dot})
+    seen = [exact, *r.tolist(), *other.clip(exact - 2, exact + 2).tolist()]
+    room = 0.15 * (max(seen) - min(seen)) + 0.01  # powers of the trace may leave it
+    axis = {"range": [min(seen) - room, max(seen) + room]}
+    return {"data": data, "layout": {"xaxis": {"title": "terms n", "nticks": 8}, "yaxis": axis}}
 
 
-def estimates(
-    exact: float, names: list[str], means: Any, sds: Any, at: int
-) -> tuple[go.Figure, dict[str, Any]]:
-    """Means with one standard deviation to either side at frame `at`, and what moves: trace 0."""
-    m, s = array(means).T, array(sds).T  # (frames, E)
+def estimates(exact: float, names: list[str], means: Any, sds: Any) -> dict[str, Any]:
+    """Means with one standard deviation to either side, (E, F) each."""
+    m, s = array(means).T, array(sds).T  # (F, E)
     fig = go.Figure(
-        go.Scatter(x=names, y=m[at], mode="markers", marker={"size": 13, "color": theme.OUTPUT},
-                   error_y={"type": "data", "array": s[at], "thickness": 4, "width": 9}, showlegend=False)
+        go.Scatter(x=names, mode="markers", marker={"size": 13, "color": theme.OUTPUT}, showlegend=False,
+                   error_y={"type": "data", "thickness": 4, "width": 9})
     )  # fmt: skip
     rule(fig, y=exact, line={"color": theme.text(), "width": 2, "dash": "dot"})
     reach = max(0.12, 1.15 * float((abs(m - exact) + s)[abs(m - exact) + s < 1e3].max(initial=0.0)))
     fig.update_yaxes(title="estimate ± 1 sd", range=[exact - reach, exact + reach])
-    return fig, {"data.0.y": m, "data.0.error_y.array": s}
+    return turning(fig, y=m, error_y={"array": s})
 
 
 def line(t: Any, components: Any, zeros: Any) -> go.Figure:
@@ -86,34 +84,32 @@ def values(before: Any, after: Any, eigen: Any) -> go.Figure:
     return fig
 
 
-def norms(sides: Any, scaled: Any, at: int) -> go.Figure:
-    """Norm of the map of pictures by their side, for both rules; trace 2 is the side now."""
+def norms(sides: Any, scaled: Any) -> dict[str, Any]:
+    """Norm of the map of pictures by their side, for both rules; rings at the side of each frame."""
     s, y = array(sides), array(scaled)
     fig = go.Figure()
     for i, (name, color) in enumerate(SCALED):
         line = {"width": 4, "color": color}
         fig.add_trace(go.Scatter(x=s, y=y[:, i], mode="lines+markers", name=name, line=line,
                                  marker={"size": 8}))  # fmt: skip
-    fig.add_trace(go.Scatter(x=[s[at]] * 2, y=y[at], mode="markers", showlegend=False, hoverinfo="skip",
-                             name="now", marker={"size": 17, "color": theme.text(),
-                                                 "symbol": "circle-open", "line": {"width": 3}}))  # fmt: skip
+    ring = {"size": 17, "color": theme.text(), "symbol": "circle-open", "line": {"width": 3}}
+    fig.add_trace(go.Scatter(mode="markers", showlegend=False, hoverinfo="skip", name="now", marker=ring))
     rule(fig, y=1, line={"color": theme.text(), "width": 2, "dash": "dot"})
     fig.update_xaxes(title="side of the pictures", range=[0, s[-1] + 1], nticks=6,
                      ticklabelposition="outside right")  # fmt: skip
-    return fig.update_yaxes(title="norm of the map", range=[0, max(1.25, 1.15 * float(y.max()))])
+    fig.update_yaxes(title="norm of the map", range=[0, max(1.25, 1.15 * float(y.max()))])
+    return turning(fig, 2, x=np.stack([s, s], 1), y=y)
 
 
-def way_back(errors: Any, at: int, least: float, most: float) -> tuple[go.Figure, dict[str, Any]]:
-    """Errors over the steps at frame `at`, on a logarithmic axis, and what moves: traces 0 and 1."""
-    e = array(errors).clip(least, most)  # (F, 2, steps)
-    fig = go.Figure()
-    for i, (name, color) in enumerate(SCALED):
-        line = {"width": 4, "color": color}
-        fig.add_trace(go.Scatter(x=list(range(e.shape[-1])), y=e[at, i], mode="lines+markers", name=name,
-                                 line=line, marker={"size": 8}))  # fmt: skip
-    fig.update_xaxes(title="step", nticks=6, range=[-1, e.shape[-1]])
+def way_back(errors: Any, least: float, most: float) -> dict[str, Any]:
+    """Errors over the steps of each frame, (F, 2, steps), on a logarithmic axis."""
+    e = array(errors).clip(least, most)
+    data = [
+        {"x": list(range(e.shape[-1])), "y": per_frame(e[:, i]), "mode": "lines+markers", "name": name,
+         "line": {"width": 4, "color": color}, "marker": {"size": 8}}
+        for i, (name, color) in enumerate(SCALED)
+    ]  # fmt: skip
     low, high = (math.log10(v) for v in (least, most))
-    fig.update_yaxes(
-        title="error", type="log", range=[low - 0.3, high + 0.3], exponentformat="power", dtick=2
-    )
-    return fig, {f"data.{i}.y": e[:, i] for i in range(2)}
+    powers = {"type": "log", "range": [low - 0.3, high + 0.3], "exponentformat": "power", "dtick": 2}
+    steps = {"title": "step", "nticks": 6, "range": [-1, e.shape[-1]]}
+    return {"data": data, "layout": {"xaxis": steps, "yaxis": {"title": "error", **powers}}}

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lab.errors import UserError
+from lab.lenses import typed
 from modules.flow.iresnet import NotConverged, fixed_point, roulette, series
 from modules.flow.tangent import Push, probes, units
 
@@ -21,6 +23,19 @@ LONGEST = 400  # terms of the roulette that are followed
 
 def matrix(rows: list[list[float]]) -> Tensor:
     return torch.tensor(rows, dtype=torch.float64)
+
+
+def jacobian(text: str) -> Tensor:
+    """J as a reader types it."""
+    return matrix(typed.square(text, 1.5, 4))
+
+
+def plane_map(text: str) -> Tensor:
+    """M as a reader types it, (2, 2)."""
+    M = matrix(typed.square(text, 20, 2))
+    if len(M) != 2 or not M.any():
+        raise UserError("This view takes two rows of two numbers, not all of them 0.")
+    return M
 
 
 def pushed(J: Tensor) -> Push:

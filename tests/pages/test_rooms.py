@@ -1,0 +1,166 @@
+"""Rooms that are declared: read without a model, checked when they are read, bound by names."""
+
+import ast
+import subprocess
+import sys
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from opening import PAGES
+
+from lab import room
+from lab.figures import moving
+from lab.room import Choice, Frame, Room, Scene, Slider, Switches, Toggle, controls, late, link
+from lab.ui import room as drawing
+
+DECLARED = sorted(PAGES.glob("*/*/room.py"))
+ADDRESSES = ["-".join(path.parts[-3:-1]).replace("_", "-") for path in DECLARED]
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    kind: Annotated[str, Choice("Kind", ("a", "b", "c"))] = "a"
+    size: Annotated[float, Slider("Size", 0.0, 1.0, step=0.25)] = 0.5
+    count: Annotated[int, Slider("Count", 1, 9, when=lambda s: s.kind == "b")] = 4
+    on: Annotated[bool, Toggle("On")] = False
+    off: Annotated[tuple[tuple[int, int], ...], Switches("Off", 2, 2)] = ()
+    step: Annotated[int | None, Frame("Step")] = None
+
+    @property
+    def twice(self) -> float:
+        return 2 * self.size
+
+
+def made(**scenes: Any) -> Room:
+    return Room(
+        "T", "I.", place=1, minutes=1, state=State, scenes={k: Scene("", v) for k, v in scenes.items()}
+    )
+
+
+def test_rooms_are_read_without_torch_streamlit_or_plotly() -> None:
+    code = (
+        "import sys; from lab import room\n"
+        f"rooms = [room.load(page) for page in {ADDRESSES!r}]\n"
+        "assert all(r is not None for r in rooms)\n"
+        "print([m for m in ('torch', 'streamlit', 'plotly', 'numpy', 'lightning') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("path", DECLARED, ids=ADDRESSES)
+def test_a_room_imports_its_controls_alone(path: Any) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert not [n for n in ast.walk(tree) if isinstance(n, ast.Import)]
+    named = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+    assert named <= {"lab.room", "dataclasses", "typing", "collections.abc"}
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_what_a_room_names_is_there(address: str) -> None:
+    """Functions that are named are found, and take what the state has."""
+    known = room.load(address)
+    assert known is not None and known.title and known.idea.endswith((".", "?"))
+    for control in controls(known.state).values() if known.state else ():
+        for name in (f.name for f in fields(control)):
+            value = getattr(control, name)
+            if isinstance(value, late):
+                function = value.find(known.state)  # type: ignore[arg-type]
+                if name not in ("reads", "says", "only"):
+                    drawing.takes(function, known.state, len(value.more))
+
+
+def test_a_scene_that_no_control_takes_is_refused_where_it_is_written() -> None:
+    made(fine=State(kind="b", size=1.0, off=((1, 2),), step=3))
+    values = {"kind": "d", "size": 1.5, "count": 2.5, "on": 1, "off": ((0, 1),), "step": "x"}
+    for key, value in values.items():
+        with pytest.raises(ValueError, match=f"T, scene bad: {key} cannot be"):
+            made(bad=State(**{key: value}))  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        State(sise=1.0)  # type: ignore[call-arg]
+
+
+def test_a_field_without_a_control_is_refused() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Bare:
+        size: float = 1.0
+
+    with pytest.raises(TypeError, match="the field size has no control"):
+        Room("T", "I.", place=1, minutes=1, state=Bare)
+
+
+def test_a_link_says_what_differs() -> None:
+    assert link(State()) == {}
+    assert link(State(size=0.75, off=((1, 2), (2, 1)))) == {"size": 0.75, "off1-2": True, "off2-1": True}
+    assert room.knows(State, "off2-1") and room.knows(State, "size") and not room.knows(State, "off")
+    assert list(room.drawn(State())) == ["kind", "size", "on", "off", "step"]
+
+
+def test_a_computation_is_bound_by_the_names_of_its_parameters() -> None:
+    def good(kind: str, twice: float, seed: int = 0) -> None: ...
+
+    def bad(kind: str, sise: float) -> None: ...
+
+    assert drawing.takes(good, State) == ("kind", "twice")
+    assert drawing.raw_of(good, State(size=0.25)) == ("a", 0.5)
+    with pytest.raises(TypeError, match="takes sise, which is no control"):
+        drawing.takes(bad, State)
+
+
+def test_a_computation_is_kept_by_raw_values() -> None:
+    calls = []
+
+    def measured(kind: str, size: float) -> tuple[str, float]:
+        calls.append((kind, size))
+        return kind, size
+
+    for now in (State(), State(on=True), State(size=0.25), State()):
+        assert drawing.compute(measured, now) == (now.kind, now.size)
+    assert calls == [("a", 0.5), ("a", 0.25)]
+    assert drawing.seconds[drawing.cost_key(measured, ("a", 0.5))] < drawing.CHEAP
+
+
+def test_ahead_makes_what_is_cheap_as_far_as_its_seconds_go() -> None:
+    calls = []
+
+    def eager(size: float) -> float:
+        calls.append(size)
+        return size
+
+    left = [drawing.BUDGET]
+    drawing.spend(left, eager, State(size=0.75))  # nobody has computed it yet: how long it takes is not known
+    assert not calls
+    drawing.compute(eager, State())
+    drawing.spend(left, eager, State(size=0.75))
+    assert calls == [0.5, 0.75] and left[0] < drawing.BUDGET
+    drawing.seconds[drawing.cost_key(eager, ())] = 2 * drawing.CHEAP
+    drawing.spend(left, eager, State(size=1.0))
+    drawing.seconds[drawing.cost_key(eager, ())] = 0.0
+    drawing.spend([-1.0], eager, State(size=1.0))
+    assert calls == [0.5, 0.75]
+
+
+def test_neighbours() -> None:
+    near = {key: [getattr(s, key) for s in drawing.neighbours(State(), key)] for key in room.drawn(State())}
+    assert near == {"kind": ["b", "c"], "size": [0.75, 0.25], "on": [True], "off": [], "step": []}
+
+
+def test_a_figure_carries_its_film() -> None:
+    maps, words = np.arange(12.0).reshape(3, 2, 2), ["one", "two", "three"]
+    fig = moving.turning(go.Figure(go.Heatmap(zmin=0, zmax=9)), z=maps)
+    fig["layout"] = {
+        "title": {"text": moving.per_frame(words)},
+        "shapes": [{"x0": moving.per_frame([1, 2, 3])}],
+    }
+    assert set(moving.frames(fig)) == {"data.0.z", "layout.title.text", "layout.shapes.0.x0"}
+    still = moving.at(fig, 1)
+    assert np.array_equal(still.data[0].z, maps[1]) and still.layout.title.text == "two"
+    assert still.data[0].zmax == 9 and still.layout.shapes[0].x0 == 2
+    grown = moving.frames(fig, since=2)  # of a film that grows numbers are sent from there on, texts whole
+    assert np.array_equal(grown["data.0.z"], maps[2:]) and grown["layout.title.text"] == words
+    bars = moving.turning({"data": [{"error_y": {"type": "data"}}]}, error_y={"array": maps[:, 0]})
+    assert moving.at(bars, 2).data[0].error_y.to_plotly_json().keys() == {"type", "array"}
+    assert moving.frames(bars).keys() == {"data.0.error_y.array"}
