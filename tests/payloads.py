@@ -31,7 +31,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-VOLATILE = {"seq", "stamp", "reel", "csv", "name"}  # of what a component is sent: clocks and names of files
+# Of what a component is sent: clocks, names of files, and what is saved as CSV.
+VOLATILE = {"seq", "stamp", "reel", "name", "csv", "tidy"}
 ROUNDING = 1e-6  # a difference that is no more of the largest value is one of rounding
 WORK = 60.0  # seconds of work between two drawings of what takes longer: few, within the time that a run has
 WIDGETS = ("button_group", "multiselect", "number_input", "radio", "select_slider", "selectbox", "slider",
