@@ -112,16 +112,19 @@ def labelled(
     return fig
 
 
-def grids_of(pictures: Any, columns: int, gap: int) -> np.ndarray:
-    """Sheets of a film, laid as `basic.images` lays them.
+def frames(pictures: Any, columns: int | None = None, gap: int = 1, between: float = np.nan) -> np.ndarray:
+    """The frames of a film of sheets, each laid as `basic.images` lays it.
 
     Args:
-        pictures: (F, N, H, W), N a multiple of `columns`.
+        pictures: (F, N, H, W), or a sequence of (N, H, W).
+        columns: pictures a row; None makes each sheet about square.
+        between: what the gaps hold, and places without a picture.
     """
-    z = array(pictures)
-    frames, n, h, w = z.shape
-    rows = n // columns
-    out = np.full((frames, rows, h + gap, columns, w + gap), np.nan, dtype=np.float32)
-    out[:, :, :h, :, :w] = np.moveaxis(z.reshape(frames, rows, columns, h, w), 3, 2)
-    out = out.reshape(frames, rows * (h + gap), columns * (w + gap))
-    return out[:, : rows * (h + gap) - gap, : columns * (w + gap) - gap]
+    z = np.stack([array(each) for each in pictures])
+    z = z if np.issubdtype(z.dtype, np.floating) else z.astype(np.float32)
+    films, n, h, w = z.shape
+    columns, rows = basic.table_of(n, columns)
+    out = np.full((films, rows * (h + gap) - gap, columns * (w + gap) - gap), between, dtype=z.dtype)
+    for i, (top, left) in enumerate(basic.corners(n, columns, h + gap, w + gap)):
+        out[:, top : top + h, left : left + w] = z[:, i]
+    return out

@@ -31,3 +31,19 @@ def walking(points: np.ndarray, shown: int, at: int) -> tuple[list[go.Scatter], 
                    marker={"size": 4, "color": theme.OUTPUT}),
     ]  # fmt: skip
     return traces, {"data.0.x": x, "data.0.y": y, "data.1.x": points[..., 0], "data.1.y": points[..., 1]}
+
+
+def clouds(
+    cloud: Any, shown: int, modes: Any, radius: float, reach: float, at: int
+) -> tuple[go.Figure, dict[str, Any]]:
+    """Points (F, N, 2) at a frame, the paths of the first `shown`, circles around the modes; what moves."""
+    p, m = array(cloud), array(modes)
+    traces, moves = walking(p, shown, at)
+    fig = go.Figure(traces)
+    for a, b in m:
+        fig.add_shape(type="circle", x0=a - radius, x1=a + radius, y0=b - radius, y1=b + radius,
+                      line={"color": theme.INPUT, "width": 2})  # fmt: skip
+    fig.update_xaxes(range=[-reach, reach], constrain="domain", tickvals=[-3, 0, 3], zeroline=False)
+    fig.update_yaxes(range=[-reach, reach], scaleanchor="x", constrain="domain", tickvals=[-3, 0, 3],
+                     zeroline=False)  # fmt: skip
+    return fig.update_layout(showlegend=False), moves

@@ -79,3 +79,8 @@ def ink(card: Mapping[str, Any], x: Tensor) -> Tensor:
         own = MNIST.levels if data.get("name") == "MNIST" else Digits.levels
         top = data.get("num_categories", own + 1) - 1
     return drawing.squares(x) / top
+
+
+def differ(x: Tensor, y: Tensor) -> float:
+    """Root of the mean squared difference of pixels."""
+    return float((x - y).square().mean().sqrt())

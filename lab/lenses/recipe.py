@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from datamodules.digits import Digits
+from lab.lenses import stock
 from lab.seeding import seeded
 from modules.adversarial.dcgan import DCGAN
 from modules.latent.vae import mlp
@@ -92,9 +92,4 @@ def width(inputs: int, outputs: int, depth: int, parameters: int) -> int:
 
 def digits() -> tuple[Tensor, Tensor]:
     """Small digits to train on, and held-out ones: (N, 1, 8, 8) each."""
-    data = Digits()
-    data.setup()
-    known, held, test = (
-        part[torch.arange(len(part))][0] for part in (data.train_set, data.val_set, data.test_set)
-    )
-    return known, torch.cat([held, test])
+    return stock.digits("train")[0], stock.digits(*stock.HELD_OUT)[0]

@@ -7,7 +7,7 @@ import pytest
 import torch
 from opening import figure, film, open_page, run_page
 
-from lab.lenses import games, ink
+from lab.lenses import games, ink, plane_games
 from pages.adversarial.gan_bench import lens
 
 INK = ink.examples(20)[0][1]
@@ -16,7 +16,7 @@ INK = ink.examples(20)[0][1]
 @cache
 def played(
     loss: str, failure: str, cure: str, batches: int, name: str = "ring8", seed: int = 0
-) -> list[lens.Look]:
+) -> list[plane_games.Look]:
     *_, (_, looks) = lens.watching(name, INK, lens.settings(loss, failure, cure), batches, seed)
     return looks
 
@@ -25,7 +25,7 @@ def test_watching_changes_nothing() -> None:
     """The looks leave the game's own random numbers alone."""
     x = lens.target("ring8", INK)
     *_, (_, model, _) = games.playing(x, games.LOSSES["non-saturating"], 20, 0, 20)
-    *_, (_, watched, _) = ((lens.look(m, x, "ring8", d), m, g) for d, m, g in games.playing(
+    *_, (_, watched, _) = ((plane_games.look(m, x, "ring8", d), m, g) for d, m, g in games.playing(
         x, games.LOSSES["non-saturating"], 20, 0, 5))  # fmt: skip
     for a, b in zip(model.parameters(), watched.parameters(), strict=True):
         assert torch.equal(a, b)
@@ -37,11 +37,11 @@ def test_arrows_go_downhill() -> None:
     *_, (_, model, _) = games.playing(x, games.LOSSES["non-saturating"], 60, 0, 60)
     with torch.no_grad():
         made = model.generator(model.noise(256, torch.Generator().manual_seed(0)))
-    arrows = lens.arrows(model, made, x)
-    assert float(arrows.norm(dim=1).max()) == pytest.approx(lens.LONGEST)
+    arrows = plane_games.arrows(model, made, x)
+    assert float(arrows.norm(dim=1).max()) == pytest.approx(plane_games.LONGEST)
     with torch.no_grad():
-        before, after = (model.of_generator(p, x[: lens.ARROWS]) for p in
-                         (made[: lens.ARROWS], made[: lens.ARROWS] + 0.05 * arrows))  # fmt: skip
+        some = made[: len(arrows)]
+        before, after = (model.of_generator(p, x[: len(arrows)]) for p in (some, some + 0.05 * arrows))
     assert after < before
 
 
@@ -49,7 +49,7 @@ def test_packs_and_energies_have_a_surface() -> None:
     """Of every loss D over the plane lies between 0 and 1, higher on the data than in the corners."""
     for loss in games.LOSSES:
         looks = played(loss, "nothing", "none", 40)
-        assert looks[-1].surface.shape == (lens.SIDE, lens.SIDE)
+        assert looks[-1].surface.shape == (plane_games.SIDE, plane_games.SIDE)
         assert bool(((looks[-1].surface >= 0) & (looks[-1].surface <= 1)).all()), loss
     packed = played("non-saturating", "nothing", "packs of 4", 20)[-1].surface
     assert bool(packed.isfinite().all())
@@ -85,7 +85,7 @@ def test_a_recorded_game_begins_as_the_game_does_and_says_the_same() -> None:
     chosen, x = lens.settings("non-saturating", "5 turns of G", "none"), lens.target("ring8", INK)
     games_own = games.playing(x, chosen, 33, 0, 33)
     for one, (done, model, _) in zip(looks, games_own, strict=False):
-        other = lens.look(model, x, "ring8", done)
+        other = plane_games.look(model, x, "ring8", done)
         assert (one.batches, one.modes) == (done, other.modes)
         assert one.made == pytest.approx(other.made, abs=0.02)
         assert one.surface == pytest.approx(other.surface, abs=0.02)
@@ -104,7 +104,7 @@ def test_the_page() -> None:
     looks = played("non-saturating", "nothing", "none", lens.QUICK)
     assert film(page, "look")["captions"] == lens.captions(looks)
     _, arrays = figure(page, "plane")
-    assert arrays["data.0.z"].shape == (len(looks), lens.SIDE, lens.SIDE)
+    assert arrays["data.0.z"].shape == (len(looks), plane_games.SIDE, plane_games.SIDE)
     assert arrays["data.3.x"][-1] == pytest.approx(looks[-1].made[:, 0].numpy(), abs=1e-3)
     moons = open_page("adversarial/gan_bench", target="moons")
     assert "modes" not in film(moons, "look")["captions"][-1]

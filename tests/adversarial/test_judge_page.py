@@ -9,21 +9,26 @@ from opening import failures, film, open_page, run_page
 
 from lab import weights
 from lab.experiments import ZOO
+from lab.lenses import verdicts
 from pages.adversarial.judge import lens, words
 
 
 @pytest.fixture(scope="module")
 def bench():
     """The network, training digits, held-out ones, and what is said of those."""
-    network, known, real = weights.load(lens.NETWORK), lens.digits("train"), lens.digits("held out")
-    return network, known, real, lens.judge(network, known, real, 3)
+    network, known, real = (
+        weights.load(verdicts.NETWORK),
+        verdicts.digits("train"),
+        verdicts.digits("held out"),
+    )
+    return network, known, real, verdicts.judge(network, known, real, 3)
 
 
 def test_the_floor(bench) -> None:
     network, known, real, floor = bench
     assert real.shape == known.shape == (500, 8, 8) and set(real.unique().tolist()) == {0.0, 1.0}
     assert 0.8 < floor.precision < 0.95 and 0.8 < floor.recall < 0.95 and floor.frechet < 0.6
-    same = lens.judge(network, known, known, 3)
+    same = verdicts.judge(network, known, known, 3)
     assert same.precision == same.recall == 1 and same.frechet == pytest.approx(0, abs=1e-6)
     assert lens.accuracy(network) > 0.9  # on pictures of a form that it was not trained on
 
@@ -33,7 +38,7 @@ def test_what_each_judge_sees(bench, change: lens.Change) -> None:
     """Recall sees missing classes, precision junk; of copies the Fréchet distance tells."""
     network, known, real, floor = bench
     share = 0.9 if change == "copies" else 0.5
-    now = lens.judge(network, known, lens.changed(network, real, change, share, 0), 3)
+    now = verdicts.judge(network, known, lens.changed(network, real, change, share, 0), 3)
     assert now.frechet > 3 * floor.frechet
     if change == "classes missing":
         assert floor.recall - now.recall > 0.2 > abs(floor.precision - now.precision) * 2
@@ -52,7 +57,7 @@ def test_the_inception_score_reads_probabilities_and_the_distance_features(bench
     with torch.no_grad():
         for parameter in unsure.layers[-1].parameters():
             parameter.mul_(0.05)
-    now = lens.judge(unsure, known, real, 3)
+    now = verdicts.judge(unsure, known, real, 3)
     assert now.score < floor.score - 3
     assert (now.frechet, now.precision, now.recall) == (floor.frechet, floor.precision, floor.recall)
 
@@ -61,10 +66,10 @@ def test_the_inception_score_reads_probabilities_and_the_distance_features(bench
 def test_a_story_says_what_the_judges_say_one_by_one(bench, change: lens.Change) -> None:
     """What sets of pictures share is computed once, and nothing else changes by it."""
     network, reference, real, _ = bench
-    told = lens.story(network, lens.known(network, reference), real, change, 3)
-    for at, k in ((2, 1), (9, 3), (5, lens.MOST)):
+    told = lens.story(network, verdicts.known(network, reference), real, change, 3)
+    for at, k in ((2, 1), (9, 3), (5, verdicts.MOST)):
         pictures = lens.changed(network, real, change, lens.SHARES[at], 3)
-        one, said = lens.judge(network, reference, pictures, k), told.said[k - 1][at]
+        one, said = verdicts.judge(network, reference, pictures, k), told.said[k - 1][at]
         assert torch.equal(told.sheets[at], pictures[torch.arange(lens.SHEET) % len(pictures)])
         assert torch.equal(one.classes, said.classes)
         for measure in ("score", "frechet", "precision", "recall", "repeated"):
@@ -81,31 +86,31 @@ def test_forms_of_digits() -> None:
     """Levels are cut between 7 and 8 of 16, greys at the same ink, bits stay."""
     x = torch.tensor([7.0, 8.0]).repeat(32)[None]
     levels = {"binarize": "levels"}
-    assert lens.black_and_white({"data": levels}, x).mean() == 0.5
-    assert lens.black_and_white({"data": levels | {"num_categories": 4}}, x - 6).mean() == 0.5
-    assert lens.black_and_white({"data": {"binarize": "none"}}, x / 16).mean() == 0.5
-    assert lens.black_and_white({"data": {"binarize": "threshold"}}, (x > 7.5).float()).mean() == 0.5
+    assert verdicts.black_and_white({"data": levels}, x).mean() == 0.5
+    assert verdicts.black_and_white({"data": levels | {"num_categories": 4}}, x - 6).mean() == 0.5
+    assert verdicts.black_and_white({"data": {"binarize": "none"}}, x / 16).mean() == 0.5
+    assert verdicts.black_and_white({"data": {"binarize": "threshold"}}, (x > 7.5).float()).mean() == 0.5
 
 
 def test_the_page() -> None:
     page = open_page("adversarial/judge", model="made-digits")
-    network, known = weights.load(lens.NETWORK), lens.digits("train")
-    now = lens.judge(network, known, lens.drawn_by("made-digits", 0), 3)
+    network, known = weights.load(verdicts.NETWORK), verdicts.digits("train")
+    now = verdicts.judge(network, known, verdicts.drawn_by("made-digits", 0), 3)
     assert f"precision {now.precision:.2f}, recall {now.recall:.2f}" in film(page, "share")["captions"][0]
     assert len(film(page, "share")["captions"]) == len(lens.SHARES)
 
 
 def test_one_after_the_other(bench) -> None:
     network, reference, _, floor = bench
-    known = lens.known(network, reference)
+    known = verdicts.known(network, reference)
 
-    def said_of(name: str) -> list[lens.Verdict]:
-        return [v[0] for v in lens.story(network, known, lens.drawn_by(name, 0), "nothing", 0).said]
+    def said_of(name: str) -> list[verdicts.Verdict]:
+        return [v[0] for v in lens.story(network, known, verdicts.drawn_by(name, 0), "nothing", 0).said]
 
-    steps = list(lens.judging([lens.REAL, "made-digits"], 3, said_of))
+    steps = list(lens.judging([verdicts.REAL, "made-digits"], 3, said_of))
     assert [share for share, _ in steps] == [0.5, 1.0]
-    assert steps[0][1] == {lens.REAL: steps[-1][1][lens.REAL]}
-    assert steps[-1][1][lens.REAL].recall == floor.recall
+    assert steps[0][1] == {verdicts.REAL: steps[-1][1][verdicts.REAL]}
+    assert steps[-1][1][verdicts.REAL].recall == floor.recall
 
 
 def test_drawn_hop_by_hop_as_the_model_samples(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,8 +118,8 @@ def test_drawn_hop_by_hop_as_the_model_samples(monkeypatch: pytest.MonkeyPatch) 
     name = "ddpm-digits"
     model: Any = weights.load(name)
     x = model.sample(6, generator=torch.Generator().manual_seed(4), steps=20)
-    *_, (share, last) = lens.drawing(name, 4)
-    assert share == 1.0 and torch.equal(last, lens.black_and_white(weights.read_card(ZOO / name), x))
+    *_, (share, last) = verdicts.drawing(name, 4)
+    assert share == 1.0 and torch.equal(last, verdicts.black_and_white(weights.read_card(ZOO / name), x))
 
 
 def test_what_takes_seconds_can_be_cancelled() -> None:

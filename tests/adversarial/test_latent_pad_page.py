@@ -7,16 +7,15 @@ import torch
 from opening import film, open_page
 
 from lab import weights
-from lab.lenses import latent
+from lab.lenses import latent, verdicts
 from modules.adversarial import truncation
-from pages.adversarial.judge import lens as judge
 from pages.adversarial.latent_pad import lens
 
 
 @cache
 def cut(tau: float) -> lens.Cut:
-    model, network = weights.load(lens.JUDGED), weights.load(judge.NETWORK)
-    return lens.cut(model, network, judge.digits("train"), tau, 0)
+    model, network = weights.load(lens.JUDGED), weights.load(verdicts.NETWORK)
+    return lens.cut(model, network, verdicts.digits("train"), tau, 0)
 
 
 @cache

@@ -9,10 +9,9 @@ import torch
 from opening import figure, film, numbers, open_page, open_warned, run_page, scenes, warnings
 
 from lab import ui
-from lab.lenses import games, ink, rewind
+from lab.lenses import games, ink, plane_games, rewind
 from lab.seeding import seeded
 from modules.adversarial.gan import GAN
-from pages.adversarial.gan_bench import lens as bench
 from pages.adversarial.live_gan import lens, words
 
 opened = partial(open_page, "adversarial/live_gan")
@@ -138,7 +137,7 @@ def test_the_page_says_what_the_untrained_game_is() -> None:
     d = -model.judge(x).sigmoid().log().mean() - (1 - model.judge(made[:5_000]).sigmoid()).log().mean()
     frame = lens.told(trained(RING, 0, lens.course({0: {}})).frames())
     assert frame[0] == pytest.approx(math.log(2) - float(d) / 2, abs=1e-6)
-    assert f"W₁ {bench.look(seeded(RING.build, 0), x, 'ring8', 0).w1:.3f}" in bar["captions"][0]
+    assert f"W₁ {plane_games.look(seeded(RING.build, 0), x, 'ring8', 0).w1:.3f}" in bar["captions"][0]
     assert figure(page, "curves")[0]["reel"] and figure(page, "plane")[1]["data.0.z"].shape == (1, 31, 31)
     hinge = film(opened(loss="hinge"))
     assert numbers(page.session_state["_program"][0]) and "modes reached" in hinge["captions"][0]

@@ -6,8 +6,8 @@ import torch
 from opening import component, finish, open_page
 
 from lab import weights
+from lab.lenses import verdicts
 from lab.ui import pages
-from pages.adversarial.judge import lens as judge
 from pages.adversarial.property_table import lens
 
 
@@ -51,8 +51,8 @@ def test_pixels_cost_more_than_one_pass() -> None:
 
 def test_the_page() -> None:
     page = finish(open_page("adversarial/property_table", family="VAE", criterion="quality"))
-    network, known = weights.load(judge.NETWORK), judge.digits("train")
-    said = judge.judge(network, known, judge.drawn_by(lens.MODELS["VAE"], 0), 3)
+    network, known = weights.load(verdicts.NETWORK), verdicts.digits("train")
+    said = verdicts.judge(network, known, verdicts.drawn_by(lens.MODELS["VAE"], 0), 3)
     assert any(f"VAE, quality: Precision {said.precision:.3f}" in caption.value for caption in page.caption)
     heat = component(page, "figure-table")[0]["figure"]["data"][0]
     assert heat["text"][1][1] == f"{said.precision:.2f}"

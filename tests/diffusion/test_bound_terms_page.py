@@ -9,6 +9,7 @@ from opening import figure, film, metrics, open_page, plain, prose
 
 from lab import weights
 from lab.experiments import ZOO
+from lab.lenses import bound_terms
 from modules.diffusion import bound
 from modules.diffusion.learned import Diffusion
 from pages.diffusion.bound_terms import lens
@@ -27,9 +28,11 @@ def on_the_bound() -> Diffusion:
 
 
 @cache
-def spent(kind: str = "cosine", T: int = 250, name: str = "3", variance: str = "beta") -> lens.Bits:
-    made = lens.chain(kind, T)  # type: ignore[arg-type]
-    return lens.terms(model(), made, lens.picture(name), lens.variance(model(), made, variance))
+def spent(kind: str = "cosine", T: int = 250, name: str = "3", variance: str = "beta") -> bound_terms.Bits:
+    made = bound_terms.chain(kind, T)  # type: ignore[arg-type]
+    return bound_terms.terms(
+        model(), made, bound_terms.picture(name), bound_terms.variance(model(), made, variance)
+    )
 
 
 def test_the_sum_and_what_is_drawn() -> None:
@@ -39,7 +42,7 @@ def test_the_sum_and_what_is_drawn() -> None:
     shown = metrics(page)
     assert float(shown["Bits per pixel"]) == pytest.approx(found.total / 64, abs=6e-4)
     drawn, curves = figure(page, "sum")[0]["figure"]["data"], {}
-    for which in lens.VARIANCES:
+    for which in bound_terms.VARIANCES:
         bits = spent(T=50, variance=which)
         (curves[which],) = (line for line in drawn if line.get("name") == f"{which}: {bits.total:.1f}")
         assert plain(curves[which]["y"]) == pytest.approx(bits.so_far.tolist(), rel=1e-5)
@@ -54,7 +57,7 @@ def test_the_sum_and_what_is_drawn() -> None:
 @pytest.mark.parametrize("variance", ["beta", "posterior"])
 def test_terms_are_those_of_the_bound(variance: bound.Variance) -> None:
     """With the same draws of noise the terms are `bound.bound`'s, one by one."""
-    made, x = lens.chain("cosine", 10), lens.picture("3")
+    made, x = bound_terms.chain("cosine", 10), bound_terms.picture("3")
     own = model().denoiser()
 
     def predict(x: torch.Tensor, t: torch.Tensor):  # type: ignore[no-untyped-def]
@@ -70,13 +73,16 @@ def test_terms_are_those_of_the_bound(variance: bound.Variance) -> None:
 
 def test_a_guess_kept_in_range_costs_less_where_it_leaves_it() -> None:
     """The clamped terms are those of `bound.bound` clamped; the cosine's last hop falls below a bit."""
-    made, x = lens.chain("cosine", 250), lens.picture("3")
-    free, kept = spent(), lens.terms(model(), made, x, lens.variance(model(), made, "beta"), clip=True)
+    made, x = bound_terms.chain("cosine", 250), bound_terms.picture("3")
+    free, kept = (
+        spent(),
+        bound_terms.terms(model(), made, x, bound_terms.variance(model(), made, "beta"), clip=True),
+    )
     assert bool((kept.terms[1:] <= free.terms[1:] + 1e-9).all())  # L_0 may grow: outer bins reach to infinity
     assert float(free.terms[-1]) > 10 * float(kept.terms[-1])
     page = opened(clip=True, step=40)
     assert float(metrics(page)["Bits per pixel"]) == pytest.approx(kept.total / 64, abs=6e-4)
-    made = lens.chain("cosine", 10)
+    made = bound_terms.chain("cosine", 10)
     own = model().denoiser()
 
     def predict(x: torch.Tensor, t: torch.Tensor):  # type: ignore[no-untyped-def]
@@ -84,19 +90,19 @@ def test_a_guess_kept_in_range_costs_less_where_it_leaves_it() -> None:
 
     generator = torch.Generator().manual_seed(0)
     wanted = bound.bound(predict, made, model().inside(x), "beta", 17, generator=generator, clip=1.0)
-    found = lens.terms(model(), made, x, bound.variances(made, "beta"), clip=True)
+    found = bound_terms.terms(model(), made, x, bound.variances(made, "beta"), clip=True)
     assert torch.allclose(found.terms[1:], wanted.steps[:, 0] / math.log(2), rtol=2e-3, atol=1e-3)
 
 
 def test_the_networks_own_chain_asks_at_whole_times() -> None:
-    made = lens.chain("cosine", 1000)
+    made = bound_terms.chain("cosine", 1000)
     t = torch.tensor([1, 7, 500, 999])
     assert torch.allclose(model().schedule.time_of(made.alpha_bar[t]), t.double(), atol=1e-6)
 
 
 def test_fitted_variance_lies_above_the_posteriors() -> None:
-    made = lens.chain("linear", 50)
-    square = lens.variance(model(), made, "fitted")
+    made = bound_terms.chain("linear", 50)
+    square = bound_terms.variance(model(), made, "fitted")
     assert bool((square[1:] > made.posterior_variance[1:]).all()) and bool(square.isfinite().all())
 
 
@@ -107,7 +113,7 @@ def test_what_the_scenes_say() -> None:
     ten = spent(T=10)
     assert 0.4 < float(ten.terms[0]) / ten.total < 0.5
     assert spent("linear").total < usual.total
-    made = lens.chain("cosine", 250)
+    made = bound_terms.chain("cosine", 250)
     assert float(made.beta[-1]) == pytest.approx(0.999)
     c0, _, _ = made.posterior_weights(torch.tensor(250), torch.tensor(249))
     # of the clean guess the squared error is ε's over SNR, and it counts c_0² times over σ²: a thousandfold
@@ -142,19 +148,22 @@ def test_a_network_trained_on_the_bound_stands_beside_the_other() -> None:
 
 
 def test_what_the_ninth_scene_says_holds_for_every_digit() -> None:
-    made = lens.chain("linear", 100)
+    made = bound_terms.chain("linear", 100)
     for name in map(str, range(10)):
-        x = lens.picture(name)
+        x = bound_terms.picture(name)
         trained = lens.spent(on_the_bound(), made, x, lens.LEARNED)
         assert bool((trained.so_far < lens.spent(model(), made, x, "beta").so_far).all()), name
 
 
 def test_learned_variances_are_those_of_the_models_own_bound() -> None:
     """On its own chain the terms are the model's, with the same draws of noise."""
-    own, x = on_the_bound(), lens.picture("3")
-    made = lens.chain("linear", own.schedule.T)
+    own, x = on_the_bound(), bound_terms.picture("3")
+    made = bound_terms.chain("linear", own.schedule.T)
     wanted = own.bound(own.inside(x), generator=torch.Generator().manual_seed(0))
     found = lens.spent(own, made, x, lens.LEARNED)
     nats = torch.cat([wanted.decoder, wanted.steps[:, 0]])
     assert torch.allclose(found.terms, nats / math.log(2), rtol=2e-3, atol=1e-3)
-    assert lens.kinds_of(own) == [*lens.VARIANCES, "learned"] and lens.kinds_of(model()) == lens.VARIANCES
+    assert (
+        lens.kinds_of(own) == [*bound_terms.VARIANCES, "learned"]
+        and lens.kinds_of(model()) == bound_terms.VARIANCES
+    )

@@ -8,11 +8,11 @@ import torch
 from opening import figure, film, metrics, open_page, prose, spoken
 
 from lab import weights
+from lab.lenses import bound_terms as terms
 from modules.diffusion import bound, exact
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.schedule import linear
 from modules.latent.vae import VAE
-from pages.diffusion.bound_terms import lens as terms
 from pages.diffusion.diffusion_as_vae import lens
 
 opened = partial(open_page, "diffusion/diffusion_as_vae")

@@ -7,13 +7,14 @@ import torch
 from opening import figure, film, metrics, open_page
 
 from lab import weights
+from lab.lenses.diffusion import double
 from modules.diffusion import flow_matching
 from pages.diffusion.flow_matching import lens
 
 
 @cache
 def model():
-    return lens.double(weights.load("reflow-eight"))
+    return double(weights.load("reflow-eight"))
 
 
 def test_moments_lie_on_eulers_steps() -> None:
@@ -51,7 +52,7 @@ def test_what_the_reflow_mends() -> None:
 def test_what_best_pairs_straighten() -> None:
     """Trained on the best pairs of each batch one step is as near as eight of pairs at random, within chance,
     over three draws; its paths are lines."""
-    paired = lens.double(weights.load(lens.PAIRED))
+    paired = double(weights.load(lens.PAIRED))
     for seed in range(3):
         best, random = (
             lens.distances(paired, "best pairs", seed),

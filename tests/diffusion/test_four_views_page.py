@@ -8,11 +8,10 @@ from opening import figure, film, metrics, open_page, prose
 from torch import Tensor
 
 from lab import weights
-from lab.lenses.diffusion import digits
+from lab.lenses.diffusion import digits, double
 from modules.diffusion import parameterisation
 from modules.diffusion.learned import Diffusion
 from pages.diffusion.four_views import lens
-from pages.diffusion.reverse.lens import double
 
 opened = partial(open_page, "diffusion/four_views")
 PLACE = (1.2, 0.3)

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from lab import weights
+from lab.lenses import verdicts
 from modules.diffusion import bound
 from modules.diffusion.latent import LatentDDPM
-from pages.adversarial.judge import lens as judge
 
 SMALL = {"event_shape": (6,), "latent_dim": 2, "hidden": [8], "width": 8, "blocks": 1, "embedding": 4}
 
@@ -110,13 +110,13 @@ def test_refuses(wrong: dict[str, float]) -> None:
 def test_diffusion_replaces_a_prior_that_does_not_fit() -> None:
     """One decoder: codes from N(0, I) against codes by diffusion, before the judges of digits."""
     made: LatentDDPM = weights.load("ldm-digits").eval()  # type: ignore[assignment]
-    network, known = weights.load("cnn-digits"), judge.digits("train")
+    network, known = weights.load("cnn-digits"), verdicts.digits("train")
     noise = torch.randn(500, 8, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
         prior = made.autoencoder.decode(noise)
-    verdicts = [
-        judge.judge(network, known, judge.black_and_white({"data": {}}, x), 3)  # type: ignore[arg-type]
+    before, after = (
+        verdicts.judge(network, known, verdicts.black_and_white({"data": {}}, x), 3)  # type: ignore[arg-type]
         for x in (prior, made.sample(500, steps=20, seed=0))
-    ]
-    assert verdicts[1].frechet < 0.5 * verdicts[0].frechet
-    assert verdicts[1].precision > verdicts[0].precision + 0.2
+    )
+    assert after.frechet < 0.5 * before.frechet
+    assert after.precision > before.precision + 0.2

@@ -164,7 +164,7 @@ def test_contact_sheet_puts_pictures_where_their_names_are() -> None:
 def test_a_film_of_pictures_lies_where_the_figure_has_them() -> None:
     pictures = torch.rand(3, 6, 8, 8)
     gap = sheets.label_gap(8)
-    grids = sheets.grids_of(pictures, 3, gap)
+    grids = sheets.frames(pictures, 3, gap)
     still = sheets.labelled(list(pictures[1]), list("abcdef"), columns=3).data[0].z
     np.testing.assert_allclose(grids[1], np.array(still, dtype=float), rtol=1e-6)
 

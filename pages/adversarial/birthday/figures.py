@@ -10,16 +10,6 @@ from lab.figures.basic import array
 from pages.adversarial.birthday.lens import DRAWS, Found, probability
 
 
-def sheet(found: list[Found], at: int) -> go.Figure:
-    """Pairs side by side, two pairs a row; empty where there are fewer."""
-    return basic.images(found[at].sheet, columns=4, zmin=0.0, zmax=1.0)
-
-
-def sheets(found: list[Found]) -> np.ndarray:
-    """The frames of `sheet`."""
-    return np.stack([basic.mosaic(one.sheet, 4) for one in found])
-
-
 def chances(found: list[Found], at: int, support: int) -> go.Figure:
     """P of two that are the same: trace 0 measured, 1 with the estimate of N, 2 with a given N."""
     n = list(range(1, DRAWS + 1))

@@ -1,6 +1,7 @@
 """Birthday: look for two that are the same among a few hundred draws, and know how many there are at all."""
 
 from lab import ui
+from lab.figures import basic, sheets
 from lab.lenses import generated
 from modules.adversarial import judges
 from pages.adversarial.birthday import figures, lens
@@ -72,8 +73,8 @@ with stage.picture:
     left, right = ui.columns(2)
     with left:
         ui.figure(
-            figures.sheet(found, film.at), key="sheet", share=1.0, film=film,
-            frames={"data.0.z": figures.sheets(found)},
+            basic.images(found[film.at].sheet, 4, zmin=0, zmax=1), key="sheet", share=1.0, film=film,
+            frames={"data.0.z": sheets.frames([one.sheet for one in found], 4)},
             alt=f"The last {lens.SHOWN} pairs within the threshold, side by side",
         )  # fmt: skip
     with right:

@@ -5,17 +5,7 @@ import plotly.graph_objects as go
 
 from lab.figures import basic
 from lab.figures.basic import array
-from pages.adversarial.conditional_bench.lens import CLASSES, COLUMNS, Frame
-
-
-def sheet(frame: Frame) -> go.Figure:
-    """A row a class, a column a draw of the noise."""
-    return basic.images(frame.sheet, columns=COLUMNS, zmin=0.0, zmax=1.0)
-
-
-def sheets(frames: list[Frame]) -> np.ndarray:
-    """The frames of `sheet`."""
-    return np.stack([basic.mosaic(one.sheet, COLUMNS) for one in frames])
+from pages.adversarial.conditional_bench.lens import CLASSES, Frame
 
 
 def table(frame: Frame) -> go.Figure:

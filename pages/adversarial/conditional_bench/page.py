@@ -1,6 +1,7 @@
 """Conditional bench: three ways to tell a generator the class, and one that finds classes by itself."""
 
 from lab import ui
+from lab.figures import basic, sheets
 from modules.adversarial.conditional import ConditionalGAN
 from modules.adversarial.infogan import InfoGAN
 from pages.adversarial.conditional_bench import figures, lens
@@ -72,8 +73,9 @@ with stage.picture:
     left, right = ui.columns(2)
     with left:
         ui.figure(
-            figures.sheet(now), key="sheet", share=1.0, film=film,
-            frames={"data.0.z": figures.sheets(frames)}, alt="Ten classes by eight draws of the noise",
+            basic.images(now.sheet, lens.COLUMNS, zmin=0, zmax=1), key="sheet", share=1.0, film=film,
+            frames={"data.0.z": sheets.frames([one.sheet for one in frames], lens.COLUMNS)},
+            alt="Ten classes by eight draws of the noise",
         )  # fmt: skip
     with right:
         ui.figure(

@@ -1,10 +1,10 @@
 """CycleGAN: digits and outlines learned without a pair, and what each term of the loss is for."""
 
 from lab import ui
+from lab.figures.basic import image
 from lab.lenses import drawing
 from modules.adversarial.cyclegan import CycleGAN
 from pages.adversarial.cycle import figures, lens
-from pages.adversarial.translate.figures import picture
 
 REFERENCES = [
     "Zhu et al. 2017, CycleGAN, arXiv:1703.10593",
@@ -47,14 +47,14 @@ found = trips[name]
 with stage.picture:
     left, middle, right = ui.columns(3)
     with left:
-        ui.figure(picture(found.source, "a, where it starts"), key="source", share=0.5,
+        ui.figure(image(found.source, "a, where it starts", zmin=0, zmax=1), key="source", share=0.5,
                   alt="The picture that is translated")  # fmt: skip
-        ui.figure(picture(found.around, "g′(g(a)), and back"), key="around", share=0.5,
+        ui.figure(image(found.around, "g′(g(a)), and back", zmin=0, zmax=1), key="around", share=0.5,
                   alt="The picture after the way there and back")  # fmt: skip
     with middle:
-        ui.figure(picture(found.made, "g(a), there"), key="made", share=0.5,
+        ui.figure(image(found.made, "g(a), there", zmin=0, zmax=1), key="made", share=0.5,
                   alt="What the generator makes of it in the other domain")  # fmt: skip
-        ui.figure(picture(found.partner, "b, its hidden partner"), key="partner", share=0.5,
+        ui.figure(image(found.partner, "b, its hidden partner", zmin=0, zmax=1), key="partner", share=0.5,
                   alt="The true picture of the other domain, which no generator was shown")  # fmt: skip
     with right:
         ui.figure(figures.verdict(found), key="verdict", share=0.5,

@@ -72,16 +72,6 @@ def marks(found: lens.Look) -> list[list[int]]:
     return [[i] for i in range(len(found.rows) + 1)]
 
 
-def sheet(pictures: Any, title: str = "", columns: int = 6) -> go.Figure:
-    """Pictures as one sheet."""
-    return basic.images(pictures, columns=columns, title=title, zmin=0, zmax=1)
-
-
-def sheets(seen: Sequence[Any], columns: int = 6) -> np.ndarray:
-    """The frames of `sheet`."""
-    return np.stack([basic.mosaic(pictures, columns) for pictures in seen])
-
-
 def change(seen: Any, at: int) -> go.Figure:
     """How far pictures are from those at 0, beside how far draws are from each other; trace 1 moves."""
     y = one_number.changes(seen)

@@ -6,6 +6,7 @@ Shapes: z (N, K); pictures (N, S, S).
 import torch
 from torch import Tensor
 
+from lab.lenses.generated import differ
 from modules.adversarial.dcgan import DCGAN
 
 SHEET = 24
@@ -23,11 +24,6 @@ def turned(model: DCGAN, seed: int, number: int, value: float) -> Tensor:
 def turning(model: DCGAN, seed: int, number: int) -> Tensor:
     """`turned` at each of VALUES, (V, SHEET, S, S)."""
     return torch.stack([turned(model, seed, number, value) for value in VALUES])
-
-
-def differ(x: Tensor, y: Tensor) -> float:
-    """Root of the mean squared difference of pixels."""
-    return float((x - y).square().mean().sqrt())
 
 
 def changes(seen: Tensor) -> list[float]:

@@ -1,6 +1,7 @@
 """DCGAN: convolutions that grow a picture out of z, their sizes, and the recipe with a line left out."""
 
 from lab import ui
+from lab.figures import basic, sheets
 from lab.lenses.recipe import CONNECTED
 from modules.adversarial import dcgan
 from pages.adversarial.dcgan import figures, lens, one_number, recipe
@@ -103,8 +104,8 @@ elif view == "Samples":
         left, right = ui.columns([3, 2])
         with left:
             ui.figure(
-                figures.sheet(seen[film.at]), key="sheet", share=1.0, film=film,
-                frames={"data.0.z": figures.sheets(seen)}, alt="Draws with one number of z at this value",
+                basic.images(seen[film.at], 6, zmin=0, zmax=1), key="sheet", share=1.0, film=film,
+                frames={"data.0.z": sheets.frames(seen, 6)}, alt="Draws with one number of z at this value",
             )  # fmt: skip
         with right:
             ui.figure(
@@ -132,8 +133,8 @@ else:
         ):
             with place:
                 ui.figure(
-                    figures.sheet(pictures[at], title, 4), key=key, share=1.0, film=film,
-                    frames={"data.0.z": figures.sheets(pictures, 4)} if film else None,
+                    basic.images(pictures[at], 4, title, zmin=0, zmax=1), key=key, share=1.0, film=film,
+                    frames={"data.0.z": sheets.frames(pictures, 4)} if film else None,
                     alt=f"Pictures of the game with {title}",
                 )  # fmt: skip
         with right:

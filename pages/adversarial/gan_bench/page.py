@@ -1,7 +1,8 @@
 """GAN bench: two networks play for points of the plane, with any loss, failure and cure."""
 
 from lab import ui
-from lab.lenses import games, ink
+from lab.figures.plane_games import moves, plane
+from lab.lenses import games, ink, plane_games
 from modules.adversarial import losses
 from modules.adversarial.game import Game
 from pages.adversarial.gan_bench import figures, lens
@@ -64,15 +65,15 @@ def data(name: str, picture):
     return lens.target(name, picture)
 
 
-def draw(looks: list[lens.Look], at: int, film=None) -> None:
+def draw(looks: list[plane_games.Look], at: int, film=None) -> None:
     """The plane and the measures, at a look."""
     places = [one.batches for one in looks]
     known = looks[at].modes is not None
     left, right = ui.columns([3, 2])
     with left:
         ui.figure(
-            figures.plane(data(name, strokes)[: lens.SHOWN], looks, at), key="plane", share=1.0, film=film,
-            frames=figures.moves(looks) if film else None,
+            plane(data(name, strokes)[: plane_games.SHOWN], looks, at), key="plane", share=1.0, film=film,
+            frames=moves(looks) if film else None,
             alt="The discriminator over the plane, data, and what the generator makes",
         )  # fmt: skip
     with right:
@@ -92,7 +93,7 @@ def draw(looks: list[lens.Look], at: int, film=None) -> None:
 
 # --- Picture ------------------------------------------------------------------------------------
 
-count = lens.modes_of(name)
+count = plane_games.modes_of(name)
 of, start = game(loss, failure, cure, seed)
 others = [(each, failure, cure, seed) for each in games.LOSSES if each != loss]
 others = [(loss, failure, cure, min(999, seed + 1)), *others[:6]]

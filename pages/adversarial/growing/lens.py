@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 from lab.lenses.games import moves
+from lab.lenses.generated import differ
+from lab.lenses.recipe import digits
 from lab.seeding import seeded
 from modules.adversarial.growing import ProgressiveGAN, halve, up
 from modules.adversarial.growing import fade as fading
 from modules.adversarial.judges import frechet
 from modules.adversarial.stylegan import FIRST
-from pages.adversarial.dcgan.one_number import differ
-from pages.adversarial.dcgan.recipe import digits
 
 NAME, MNIST = "progressive-digits", "progressive-mnist"
 SHEET, DRAWN = 24, 500

@@ -1,8 +1,8 @@
 """Growing: a game of 4 × 4 pixels first, then of twice as many a side, faded in so that nothing breaks."""
 
 from lab import ui
+from lab.figures import basic, sheets
 from modules.adversarial import growing
-from pages.adversarial.dcgan.figures import sheet, sheets
 from pages.adversarial.growing import figures, lens, levels
 
 REFERENCES = ["Karras et al. 2018, arXiv:1710.10196", "[UDL] §15.3, figs 15.9, 15.11"]
@@ -51,8 +51,15 @@ with stage.rail:
 
 def drawn(pictures, at: int, film, alt: str) -> None:
     """Pictures (F, N, S, S) at a frame, as one sheet."""
-    frames = {"data.0.z": sheets(pictures)} if film else None
-    ui.figure(sheet(pictures[at]), key="sheet", share=1.0, film=film, frames=frames, alt=alt)
+    frames = {"data.0.z": sheets.frames(pictures, 6)} if film else None
+    ui.figure(
+        basic.images(pictures[at], 6, zmin=0, zmax=1),
+        key="sheet",
+        share=1.0,
+        film=film,
+        frames=frames,
+        alt=alt,
+    )
 
 
 # --- The fade -----------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ def views(pictures: Any) -> go.Figure:
 
 def frames(pictures: Any) -> np.ndarray:
     """The frames of `views`, of (frames, 3, S, S)."""
-    return sheets.grids_of(pictures, 3, sheets.label_gap(array(pictures).shape[-1]))
+    return sheets.frames(pictures, 3, sheets.label_gap(array(pictures).shape[-1]))
 
 
 def errors(steps: Sequence[Step], at: int) -> go.Figure:

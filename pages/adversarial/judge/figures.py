@@ -1,14 +1,12 @@
 """Generators in the plane of precision and recall, and the classes of what they draw."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
-import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import basic, theme
 from lab.figures.basic import rule
-from pages.adversarial.judge.lens import REAL, Verdict
+from lab.lenses.verdicts import REAL, Verdict
 
 
 def plane(others: Mapping[str, Verdict], name: str, now: Verdict) -> go.Figure:
@@ -37,13 +35,3 @@ def classes(now: Verdict) -> go.Figure:
     fig.update_yaxes(range=[0, 0.4], nticks=3)
     rule(fig, y=0.1, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
     return fig
-
-
-def sheet(pictures: Any) -> go.Figure:
-    """Forty pictures."""
-    return basic.images(pictures, columns=8)
-
-
-def sheets(pictures: Sequence[Any]) -> np.ndarray:
-    """The frames of `sheet`."""
-    return np.stack([basic.mosaic(some, 8) for some in pictures])

@@ -1,7 +1,8 @@
 """Judge: any trained generator of small digits before the same judges, and what each does not see."""
 
 from lab import ui
-from lab.lenses import generated
+from lab.figures import basic, sheets
+from lab.lenses import generated, verdicts
 from modules.adversarial import judges
 from pages.adversarial.judge import figures, lens, words
 
@@ -36,48 +37,48 @@ stage.scenes(
 
 @ui.cached
 def drawn(name: str, seed: int):
-    return lens.drawn_by(name if name == lens.REAL else ui.folder(name), seed)
+    return verdicts.drawn_by(name if name == verdicts.REAL else ui.folder(name), seed)
 
 
 @ui.cached
-def known() -> lens.Known:
-    return lens.known(ui.load(lens.NETWORK), lens.digits("train"))
+def known() -> verdicts.Known:
+    return verdicts.known(ui.load(verdicts.NETWORK), verdicts.digits("train"))
 
 
 @ui.cached
 def told_of(name: str, change: lens.Change, seed: int, _drawn=None) -> lens.Story:
     pictures = drawn(name, seed) if _drawn is None else _drawn
-    return lens.story(ui.load(lens.NETWORK), known(), pictures, change, seed)
+    return lens.story(ui.load(verdicts.NETWORK), known(), pictures, change, seed)
 
 
-def as_drawn(name: str, seed: int, _drawn=None) -> list[lens.Verdict]:
+def as_drawn(name: str, seed: int, _drawn=None) -> list[verdicts.Verdict]:
     return [verdicts[0] for verdicts in told_of(name, "nothing", seed, _drawn).said]
 
 
 @ui.cached
 def accuracy() -> float:
-    return lens.accuracy(ui.load(lens.NETWORK))
+    return lens.accuracy(ui.load(verdicts.NETWORK))
 
 
 # --- Controls -----------------------------------------------------------------------------------
 
 trained = ui.trained(None, lens.fits, first=SHELF)
-names = (lens.REAL, *(name for name in trained if name in SHELF))
+names = (verdicts.REAL, *(name for name in trained if name in SHELF))
 with stage.rail:
-    name = ui.choice("Generator", [lens.REAL, *trained], key="model", as_list=True)
+    name = ui.choice("Generator", [verdicts.REAL, *trained], key="model", as_list=True)
     change = ui.choice("Spoil it by", lens.CHANGES, key="change", as_list=True)
-    k = ui.slider("k-th neighbour", 1, lens.MOST, 3, key="k")
+    k = ui.slider("k-th neighbour", 1, verdicts.MOST, 3, key="k")
     seed = ui.number("Seed", 0, 999, 0, key="seed")
 given = None
-if name != lens.REAL and generated.slow(ui.recipe(name)):
+if name != verdicts.REAL and generated.slow(ui.recipe(name)):
     with stage.picture:
         given = ui.found(
-            "Draw", lambda: lens.drawing(ui.folder(name), seed), key="drawing", of=(name, seed), quick=False,
-            says="Forty of five hundred digits, when they are drawn.",
+            "Draw", lambda: verdicts.drawing(ui.folder(name), seed), key="drawing", of=(name, seed),
+            quick=False, says="Forty of five hundred digits, when they are drawn.",
         )  # fmt: skip
 told = told_of(name, change, seed, given)
 with stage.rail:
-    everyone = {lens.REAL: as_drawn(lens.REAL, seed)[k - 1], name: as_drawn(name, seed, given)[k - 1]}
+    everyone = {verdicts.REAL: as_drawn(verdicts.REAL, seed)[k - 1], name: as_drawn(name, seed, given)[k - 1]}
     if ui.toggle("All generators", False, key="all"):
         everyone |= ui.job(
             "Judge all", lambda: lens.judging(names, k, lambda one: as_drawn(one, seed)), key="judging",
@@ -85,7 +86,7 @@ with stage.rail:
         ) or {}  # fmt: skip
 pictures, said = told.sheets, told.said[k - 1]
 ui.ahead(told_of, *((name, other, seed, given) for other in lens.CHANGES if other != change))
-floor = everyone[lens.REAL]
+floor = everyone[verdicts.REAL]
 film = ui.film(len(lens.SHARES), key="share", values=lens.SHARES, default=0.0, label="Share", seconds=0.5)
 now = said[film.at]
 
@@ -95,8 +96,8 @@ with stage.picture:
     left, right = ui.columns(2)
     with left:
         ui.figure(
-            figures.sheet(pictures[film.at]), key="sheet", share=0.62, film=film,
-            frames={"data.0.z": figures.sheets(pictures)}, alt="Forty pictures of the generator",
+            basic.images(pictures[film.at], 8), key="sheet", share=0.62, film=film,
+            frames={"data.0.z": sheets.frames(pictures, 8)}, alt="Forty pictures of the generator",
         )  # fmt: skip
         ui.figure(
             figures.classes(now), key="classes", share=0.38, film=film,
@@ -127,12 +128,12 @@ with stage.below:
         alt="All judges of all generators", key="table",
     )  # fmt: skip
     ui.notice(
-        f"{lens.DRAWN} pictures each, black and white, beside {lens.DRAWN} training digits. The features are "
-        f"the 64 means of the last maps of {lens.NETWORK}, which names {accuracy():.1%} of held-out digits "
-        "made black and white; Inception has no part in it. The inception score sees no variety within a "
-        "class, precision no missing class, recall no junk, and a few pictures with wide balls hide many "
-        "copies from it. The Fréchet distance sees all of these and does not say which; between equal laws "
-        "it is above 0, by about 1/n."
+        f"{verdicts.DRAWN} pictures each, black and white, beside {verdicts.DRAWN} training digits. The "
+        f"features are the 64 means of the last maps of {verdicts.NETWORK}, which names {accuracy():.1%} of "
+        "held-out digits made black and white; Inception has no part in it. The inception score sees no "
+        "variety within a class, precision no missing class, recall no junk, and a few pictures with wide "
+        "balls hide many copies from it. The Fréchet distance sees all of these and does not say which; "
+        "between equal laws it is above 0, by about 1/n."
     )
     spoiled = change != "nothing" and film.at > 0
     ui.check(
@@ -155,12 +156,13 @@ with stage.below:
     ui.program(
         f"""
         from lab import experiments, weights
+        from lab.lenses import verdicts
         from pages.adversarial.judge import lens
 
-        network = weights.load({lens.NETWORK!r})
-        pictures = lens.drawn_by({repr(name) if name == lens.REAL else ui.spelled(name)}, {seed})
+        network = weights.load({verdicts.NETWORK!r})
+        pictures = verdicts.drawn_by({repr(name) if name == verdicts.REAL else ui.spelled(name)}, {seed})
         pictures = lens.changed(network, pictures, {change!r}, {film.value!r}, {seed})
-        said = lens.judge(network, lens.digits("train"), pictures, {k})
+        said = verdicts.judge(network, verdicts.digits("train"), pictures, {k})
         result = [said.precision, said.recall, said.frechet, said.score]
         """,
         shows=[now.precision, now.recall, now.frechet, now.score],

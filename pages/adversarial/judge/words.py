@@ -1,12 +1,13 @@
 """What the page of the judges says of a story."""
 
+from lab.lenses import verdicts
 from pages.adversarial.judge import lens
 
 OPTIONS = ["precision", "recall", "neither: the two are within 0.1"]
 LOWER = ["precision", "recall", "neither, within 0.05"]
 
 
-def captions(verdicts: list[lens.Verdict], change: lens.Change, floor: lens.Verdict) -> list[str]:
+def captions(verdicts: list[verdicts.Verdict], change: lens.Change, floor: verdicts.Verdict) -> list[str]:
     """A sentence for every share."""
     what = {"classes missing": "of the classes missing", "junk": "junk", "copies": "copies"}
     return [
@@ -17,7 +18,7 @@ def captions(verdicts: list[lens.Verdict], change: lens.Change, floor: lens.Verd
     ]
 
 
-def equations(verdicts: list[lens.Verdict], floor: lens.Verdict) -> list[str]:
+def equations(verdicts: list[verdicts.Verdict], floor: verdicts.Verdict) -> list[str]:
     """The two scores with the floor, LaTeX."""
     return [
         rf"\mathrm{{FD}}={v.frechet:.3f}\ (\text{{floor }}{floor.frechet:.3f}),\qquad "
@@ -26,13 +27,13 @@ def equations(verdicts: list[lens.Verdict], floor: lens.Verdict) -> list[str]:
     ]
 
 
-def fallen(first: lens.Verdict, now: lens.Verdict) -> str:
+def fallen(first: verdicts.Verdict, now: verdicts.Verdict) -> str:
     """Which of OPTIONS has fallen further."""
     a, b = first.precision - now.precision, first.recall - now.recall
     return OPTIONS[2] if abs(a - b) <= 0.1 else OPTIONS[0] if a > b else OPTIONS[1]
 
 
-def lower(now: lens.Verdict) -> str:
+def lower(now: verdicts.Verdict) -> str:
     """Which of LOWER is so."""
     gap = now.precision - now.recall
     return LOWER[2] if abs(gap) <= 0.05 else LOWER[0] if gap < 0 else LOWER[1]

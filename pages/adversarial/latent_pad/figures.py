@@ -1,13 +1,12 @@
-"""Precision and recall against τ; a sheet of pictures."""
+"""Precision and recall against τ."""
 
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import basic, theme
-from pages.adversarial.judge.lens import Verdict
+from lab.figures import theme
+from lab.lenses.verdicts import Verdict
 from pages.adversarial.latent_pad.lens import TAUS, Cut
 
 
@@ -39,13 +38,3 @@ def marks(seen: Sequence[Cut]) -> dict[str, list[Any]]:
         "data.2.x": [[i] for i in range(len(seen))], "data.3.x": [[i] for i in range(len(seen))],
         "data.2.y": [[c.verdict.precision] for c in seen], "data.3.y": [[c.verdict.recall] for c in seen],
     }  # fmt: skip
-
-
-def sheet(pictures: Any) -> go.Figure:
-    """Forty pictures."""
-    return basic.images(pictures, columns=8)
-
-
-def sheets(seen: Sequence[Cut]) -> np.ndarray:
-    """The frames of `sheet`."""
-    return np.stack([basic.mosaic(c.pictures, 8) for c in seen])

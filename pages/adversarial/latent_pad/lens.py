@@ -14,9 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lab.lenses import latent
+from lab.lenses import latent, verdicts
 from modules.adversarial import truncation
-from pages.adversarial.judge import lens as judge
 
 MODELS = ("dcgan-mnist", "dcgan-digits")
 JUDGED = "dcgan-digits"
@@ -115,23 +114,23 @@ class Cut:
 
     tau: float
     pictures: Tensor
-    verdict: judge.Verdict
+    verdict: verdicts.Verdict
     drawn: int
     vectors: int
 
 
 @torch.no_grad()
-def cut(model: Any, network: Any, reference: Tensor | judge.Known, tau: float, seed: int) -> Cut:
+def cut(model: Any, network: Any, reference: Tensor | verdicts.Known, tau: float, seed: int) -> Cut:
     """What the judge says of draws cut off at τ."""
     generator = torch.Generator().manual_seed(seed)
-    draw = truncation.truncated(judge.DRAWN, model.latent_dim, tau, generator)
+    draw = truncation.truncated(verdicts.DRAWN, model.latent_dim, tau, generator)
     x = latent.decoded(model, draw.z)
-    whole = truncation.whole_vectors(judge.DRAWN, model.latent_dim, tau, MOST, generator)
-    verdict = judge.judge(network, reference, (x > judge.CUT).float(), 3)
+    whole = truncation.whole_vectors(verdicts.DRAWN, model.latent_dim, tau, MOST, generator)
+    verdict = verdicts.judge(network, reference, (x > verdicts.CUT).float(), 3)
     return Cut(tau, x[:SHEET], verdict, draw.drawn, len(whole.z))
 
 
-def cuts(model: Any, network: Any, reference: judge.Known, seed: int) -> Iterator[tuple[float, list[Cut]]]:
+def cuts(model: Any, network: Any, reference: verdicts.Known, seed: int) -> Iterator[tuple[float, list[Cut]]]:
     """At each of TAUS: the share done, and all so far."""
     seen = list[Cut]()
     for tau in TAUS:
@@ -147,8 +146,8 @@ def cut_captions(seen: Sequence[Cut], k: int) -> list[str]:
         whole = f"{10**power:.2g}" if power > -4 else f"10^{power:.1f}"
         said.append(
             f"τ = {c.tau:g}: precision {c.verdict.precision:.2f}, recall {c.verdict.recall:.2f}. For "
-            f"{judge.DRAWN * k:,} numbers {c.drawn:,} were drawn; of {MOST:,} whole vectors {c.vectors} lay "
-            f"within, expected is a share of {whole}."
+            f"{verdicts.DRAWN * k:,} numbers {c.drawn:,} were drawn; of {MOST:,} whole vectors {c.vectors} "
+            f"lay within, expected is a share of {whole}."
         )
     return said
 

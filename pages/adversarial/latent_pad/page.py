@@ -1,11 +1,10 @@
 """Latent pad: the plane through two draws of a generator, the ways between them, and draws cut off at τ."""
 
 from lab import ui
-from lab.figures import latents, sheets, theme
-from lab.lenses import latent
+from lab.figures import basic, latents, sheets, theme
+from lab.lenses import latent, verdicts
 from lab.ui.plane import plane as map_of_plane
 from modules.adversarial import truncation
-from pages.adversarial.judge import lens as judge
 from pages.adversarial.latent_pad import figures, lens
 
 REFERENCES = [
@@ -44,14 +43,14 @@ def tiles(name: str, a: int, b: int):
 @ui.cached
 def judged():
     """Training digits as the judge knows them, and its verdict on held-out ones."""
-    network = ui.load(judge.NETWORK)
-    known = judge.known(network, judge.digits("train"))
-    return known, judge.judge(network, known, judge.digits("held out"), 3)
+    network = ui.load(verdicts.NETWORK)
+    known = verdicts.known(network, verdicts.digits("train"))
+    return known, verdicts.judge(network, known, verdicts.digits("held out"), 3)
 
 
 def cuts(seed: int):
     """What the film depends on, and how it begins."""
-    return seed, lambda: lens.cuts(ui.load(lens.JUDGED), ui.load(judge.NETWORK), judged()[0], seed)
+    return seed, lambda: lens.cuts(ui.load(lens.JUDGED), ui.load(verdicts.NETWORK), judged()[0], seed)
 
 
 def draw_cuts(seen, at: int, film=None) -> None:
@@ -59,8 +58,8 @@ def draw_cuts(seen, at: int, film=None) -> None:
     left, right = ui.columns(2)
     with left:
         ui.figure(
-            figures.sheet(seen[at].pictures), key="sheet", share=1.0, film=film,
-            frames={"data.0.z": figures.sheets(seen)} if film else None,
+            basic.images(seen[at].pictures, 8), key="sheet", share=1.0, film=film,
+            frames={"data.0.z": sheets.frames([one.pictures for one in seen], 8)} if film else None,
             alt="Forty pictures of draws cut off at τ",
         )  # fmt: skip
     with right:
@@ -174,11 +173,11 @@ with stage.below:
         ui.source(latent.lerp, latent.slerp, lens.plane_of, references=REFERENCES)
     else:
         ui.notice(
-            f"{judge.DRAWN} pictures of {lens.JUDGED} a value of τ, black and white, judged as in the room "
-            f"of judges by features of {judge.NETWORK}; dotted: held-out digits. At 6 nothing is cut off. "
-            "The text rejects whole samples beyond τ; number by number, as here, it always ends. Below about "
-            "1 this generator gets worse as well as less varied: draws so near to the origin did not occur "
-            "when it learned. BigGAN pays for weights near orthogonal so that cutting off stays safe."
+            f"{verdicts.DRAWN} pictures of {lens.JUDGED} a value of τ, black and white, judged as in the "
+            f"room of judges by features of {verdicts.NETWORK}; dotted: held-out digits. At 6 nothing is cut "
+            "off. The text rejects whole samples beyond τ; number by number, as here, it always ends. Below "
+            "about 1 this generator gets worse as well as less varied: draws so near to the origin did not "
+            "occur when it learned. BigGAN pays for weights near orthogonal so that cutting off stays safe."
         )
         ui.check(
             "What does precision do at the next smaller τ?" if film.at else
@@ -195,11 +194,11 @@ with stage.below:
         ui.program(
             f"""
             from lab import weights
-            from pages.adversarial.judge import lens as judge
+            from lab.lenses import verdicts
             from pages.adversarial.latent_pad import lens
 
-            model, network = weights.load({lens.JUDGED!r}), weights.load({judge.NETWORK!r})
-            cut = lens.cut(model, network, judge.digits("train"), {film.value!r}, {seed})
+            model, network = weights.load({lens.JUDGED!r}), weights.load({verdicts.NETWORK!r})
+            cut = lens.cut(model, network, verdicts.digits("train"), {film.value!r}, {seed})
             result = [cut.verdict.precision, cut.verdict.recall, cut.drawn]
             """,
             shows=[now.verdict.precision, now.verdict.recall, now.drawn],

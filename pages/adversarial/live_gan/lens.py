@@ -7,7 +7,7 @@ A round: n_D turns of D, then n_G turns of G, each on a batch of its own; 0 lets
 so D's loss on new points tells a distance that D has found, and a histogram another: p and q are counted in
 square cells, whose Jensen–Shannon divergence is at most that of the points.
 
-Shapes: see `pages.adversarial.gan_bench.lens`. Nats.
+Shapes: see `lab.lenses.plane_games`. Nats.
 """
 
 import math
@@ -20,14 +20,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lab.lenses import games, rewind
+from lab.lenses import games, plane_games, rewind
 from lab.lenses.ink import OWN, Law
+from lab.lenses.plane_games import ARROWS, REACH, SHOWN, Look
 from modules.adversarial.divergences import LOG2, jensen_shannon
 from modules.adversarial.gan import GAN
 from modules.adversarial.losses import LOSSES, Saturating
 from modules.adversarial.players import Turn
-from pages.adversarial.gan_bench import lens as bench
-from pages.adversarial.gan_bench.lens import REACH, Look
 
 TARGETS = ("ring8", "grid25", "moons", "spirals", OWN)
 TURNS = {  # of D and of G in a round
@@ -125,7 +124,7 @@ class GameRecipe:
         if not (made.isfinite().all() and losses.isfinite().all()):
             return ruined()
         with torch.enable_grad():  # the arrows are a slope
-            seen = bench.look(model, x, self.law.name, 0)
+            seen = plane_games.look(model, x, self.law.name, 0)
         return {
             "made": seen.made.numpy(),
             "surface": (255 * seen.surface).round().to(torch.uint8).numpy(),
@@ -147,8 +146,9 @@ def ruined() -> dict[str, np.ndarray]:
     """The frame of a game whose numbers have run away."""
     lost = np.array(math.nan, np.float32)
     return {
-        "made": np.full((bench.SHOWN, 2), lost), "surface": np.zeros((bench.SIDE, bench.SIDE), np.uint8),
-        "arrows": np.full((bench.ARROWS, 2), lost), "w1": lost, "modes": lost, "quality": lost,
+        "made": np.full((SHOWN, 2), lost),
+        "surface": np.zeros((plane_games.SIDE, plane_games.SIDE), np.uint8),
+        "arrows": np.full((ARROWS, 2), lost), "w1": lost, "modes": lost, "quality": lost,
         "losses": np.full(2, lost), "js": lost,
     }  # fmt: skip
 

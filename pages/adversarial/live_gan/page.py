@@ -1,12 +1,12 @@
 """GAN live: two networks of the plane in training, their rates and turns changed in mid-run, wound back."""
 
 from lab import ui
+from lab.figures import plane_games
 from lab.lenses import games, ink
+from lab.lenses.plane_games import SHOWN, modes_of
 from lab.lenses.rewind import Run, spell
 from modules.adversarial.divergences import jensen_shannon
 from modules.adversarial.game import Game
-from pages.adversarial.gan_bench import figures as plane
-from pages.adversarial.gan_bench.lens import SHOWN, modes_of
 from pages.adversarial.live_gan import figures, lens, words
 
 MOST = 60
@@ -78,8 +78,8 @@ def draw(now: ui.Rewind) -> None:
     left, right = ui.columns([3, 2])
     with left:
         ui.figure(
-            plane.plane(data, seen, film.at), key="plane", share=1.0, film=film,
-            frames=plane.moves(now.new(seen)),
+            plane_games.plane(data, seen, film.at), key="plane", share=1.0, film=film,
+            frames=plane_games.moves(now.new(seen)),
             alt="The discriminator over the plane, data, and what the generator makes, by round",
         )  # fmt: skip
     with right:

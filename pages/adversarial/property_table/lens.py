@@ -17,12 +17,11 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from lab import weights
-from lab.lenses import generated
+from lab.lenses import generated, verdicts
+from lab.lenses.verdicts import Verdict
 from lab.seeding import seeded
 from modules.diffusion.inversion import slerp
 from modules.diffusion.learned import Diffusion
-from pages.adversarial.judge import lens as judge
-from pages.adversarial.judge.lens import Verdict
 
 MODELS = {
     "GAN": "dcgan-digits", "VAE": "vae-digits", "flow": "glow-digits", "diffusion": "ddpm-digits",
@@ -75,13 +74,13 @@ def measure(model: Any, verdict: Verdict) -> Measured:
 
 def measuring(models: Mapping[str, Any]) -> Iterator[tuple[float, tuple[Verdict, list[Measured]]]]:
     """The share done, what held-out digits reach, and the models (by their names) measured so far."""
-    network: Any = weights.load(judge.NETWORK)
-    known = judge.known(network, judge.digits("train"))
+    network: Any = weights.load(verdicts.NETWORK)
+    known = verdicts.known(network, verdicts.digits("train"))
 
     def verdict(name: str) -> Verdict:
-        return judge.judge(network, known, judge.drawn_by(name, 0), 3)
+        return verdicts.judge(network, known, verdicts.drawn_by(name, 0), 3)
 
-    floor, found = verdict(judge.REAL), list[Measured]()
+    floor, found = verdict(verdicts.REAL), list[Measured]()
     for name, model in models.items():
         found = [*found, measure(model, verdict(name))]
         yield len(found) / len(models), (floor, found)

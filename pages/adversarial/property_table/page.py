@@ -90,12 +90,12 @@ with stage.below:
     ui.program(
         f"""
         from lab import weights
-        from pages.adversarial.judge import lens as judge
+        from lab.lenses import verdicts
         from pages.adversarial.property_table import lens
 
         name = {lens.MODELS[family]!r}
-        network = weights.load(judge.NETWORK)
-        verdict = judge.judge(network, judge.digits("train"), judge.drawn_by(name, 0), 3)
+        network = weights.load(verdicts.NETWORK)
+        verdict = verdicts.judge(network, verdicts.digits("train"), verdicts.drawn_by(name, 0), 3)
         found = lens.measure(weights.load(name), verdict)
         result = [found.work, found.precision, found.recall]
         """,

@@ -57,32 +57,12 @@ def points(said: Sequence[tuple[float, float]]) -> dict[str, list[Any]]:
     }  # fmt: skip
 
 
-def redraws(pictures: Any) -> go.Figure:
-    """Twelve redraws of the noise."""
-    return basic.images(array(pictures)[:12], columns=4, zmin=0, zmax=1)
-
-
-def frames(seen: Sequence[Any]) -> np.ndarray:
-    """The frames of `redraws`."""
-    return np.stack([basic.mosaic(array(pictures)[:12], 4) for pictures in seen])
-
-
 def spread(map_: Any, top: float) -> go.Figure:
     """Standard deviation of each pixel, up to `top`."""
     fig = basic.heatmap(map_, scale="violet", zmin=0, zmax=top, colorbar=False, square=True)
     fig.update_xaxes(visible=False)
     fig.update_yaxes(visible=False)
     return fig
-
-
-def sheet(pictures: Any) -> go.Figure:
-    """Forty pictures."""
-    return basic.images(pictures, columns=8, zmin=0, zmax=1)
-
-
-def sheets(seen: Sequence[Any]) -> np.ndarray:
-    """The frames of `sheet`."""
-    return np.stack([basic.mosaic(pictures, 8) for pictures in seen])
 
 
 def against(sure: Sequence[float], spread: Sequence[float], at: int) -> go.Figure:

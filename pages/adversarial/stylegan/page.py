@@ -1,6 +1,7 @@
 """StyleGAN: styles of two draws at different layers, noise at every layer, styles cut off at their mean."""
 
 from lab import ui
+from lab.figures import basic, sheets
 from modules.adversarial import stylegan
 from pages.adversarial.stylegan import figures, lens, truncation
 
@@ -98,8 +99,9 @@ elif show == "Noise":
         left, right = ui.columns(2)
         with left:
             ui.figure(
-                figures.redraws(seen[film.at]), key="redraws", share=1.0, film=film,
-                frames={"data.0.z": figures.frames(seen)}, alt="One style, twelve draws of the noise",
+                basic.images(seen[film.at][:12], 4, zmin=0, zmax=1), key="redraws", share=1.0, film=film,
+                frames={"data.0.z": sheets.frames([some[:12] for some in seen], 4)},
+                alt="One style, twelve draws of the noise",
             )  # fmt: skip
         with right:
             scaled = [m / m.max().clamp(min=1e-9) for m in maps]
@@ -123,8 +125,8 @@ elif show == "Truncation":
         left, right = ui.columns(2)
         with left:
             ui.figure(
-                figures.sheet(seen[film.at]), key="sheet", share=1.0, film=film,
-                frames={"data.0.z": figures.sheets(seen)}, alt="Forty pictures of styles cut off at ψ",
+                basic.images(seen[film.at], 8, zmin=0, zmax=1), key="sheet", share=1.0, film=film,
+                frames={"data.0.z": sheets.frames(seen, 8)}, alt="Forty pictures of styles cut off at ψ",
             )  # fmt: skip
         with right:
             ui.figure(

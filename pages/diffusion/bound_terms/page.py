@@ -3,6 +3,7 @@
 import math
 
 from lab import ui
+from lab.lenses import bound_terms
 from lab.lenses.diffusion import BEYOND, SAID
 from modules.diffusion import bound
 from pages.diffusion.bound_terms import figures, lens
@@ -41,14 +42,14 @@ stage.scenes(
 
 
 @ui.cached
-def spent(trained: str, kind: str, T: int, name: str, seed: int, clip: bool) -> dict[str, lens.Bits]:
-    model, made, x = ui.load(trained), lens.chain(kind, T), lens.picture(name)  # type: ignore[arg-type]
+def spent(trained: str, kind: str, T: int, name: str, seed: int, clip: bool) -> dict[str, bound_terms.Bits]:
+    model, made, x = ui.load(trained), bound_terms.chain(kind, T), bound_terms.picture(name)  # type: ignore[arg-type]
     return {which: lens.spent(model, made, x, which, seed, clip) for which in lens.kinds_of(model)}
 
 
 with stage.rail:
     trained = ui.experiment("Model", family="diffusion", key="model", default=MODEL, only=lens.of_digits)
-    name = ui.choice("Picture", lens.PICTURES, key="image", default="3", as_list=True)
+    name = ui.choice("Picture", bound_terms.PICTURES, key="image", default="3", as_list=True)
     variance = ui.choice("σ²", lens.kinds_of(ui.load(trained)), key="variance")
     kind = ui.choice("Schedule", lens.KINDS, key="kind")
     T = ui.choice("Steps T", lens.LENGTHS, key="T", default=250)
@@ -103,12 +104,12 @@ stage.metrics(
 )
 with stage.below:
     ui.notice(
-        f"The picture costs {found.total:.1f} bits, of at most {D * math.log2(lens.LEVELS):.1f} for plain "
-        f"grey levels; half are counted by t = {found.half}. L_T is the code of pure noise: no parameter is "
-        "in it. The sum bounds −log₂ p from above; each term is one draw of noise. Of all test "
+        f"The picture costs {found.total:.1f} bits, of at most {D * math.log2(bound_terms.LEVELS):.1f} for "
+        f"plain grey levels; half are counted by t = {found.half}. L_T is the code of pure noise: no "
+        "parameter is in it. The sum bounds −log₂ p from above; each term is one draw of noise. Of all test "
         f"digits are shown the bits a pixel of {trained} on its own chain of {ui.load(trained).schedule.T} "
-        "steps, by all terms, with their standard error. The fitted σ² is made of the "
-        "network's mean error on other digits. [GM] §3.12 says that diffusion sidesteps the likelihood: "
+        "steps, by all terms, with their standard error. The fitted σ² is made of the network's mean error "
+        "on other digits. [GM] §3.12 says that diffusion sidesteps the likelihood: "
         "this is a bound on it, term by term. " + SAID
     )
     cheapest = min(every, key=lambda which: every[which].total)
@@ -128,12 +129,13 @@ with stage.below:
     ui.program(
         f"""
         from lab import experiments, weights
+        from lab.lenses import bound_terms
         from pages.diffusion.bound_terms import lens
 
-        model, made = weights.load({ui.spelled(trained)}), lens.chain({kind!r}, {T})
-        bits = lens.spent(model, made, lens.picture({name!r}), {variance!r}, {seed}, {clip})
+        model, made = weights.load({ui.spelled(trained)}), bound_terms.chain({kind!r}, {T})
+        bits = lens.spent(model, made, bound_terms.picture({name!r}), {variance!r}, {seed}, {clip})
         result = [bits.total, bits.prior, float(bits.terms[0])]
         """,
         shows=[found.total, found.prior, first],
     )
-    ui.source(bound.bound, bound.step_kl, bound.log_bin, lens.fitted, references=REFERENCES)
+    ui.source(bound.bound, bound.step_kl, bound.log_bin, bound_terms.fitted, references=REFERENCES)

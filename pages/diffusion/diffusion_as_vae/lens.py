@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lab.lenses import bound_terms as terms
 from modules.diffusion import bound
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.schedule import Schedule, linear
 from modules.latent.vae import VAE
-from pages.diffusion.bound_terms import lens as terms
 
 STEPS = [10, 20, 50, 100, 250]
 RUNGS = 5

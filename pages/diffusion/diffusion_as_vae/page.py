@@ -2,10 +2,10 @@
 
 from lab import ui
 from lab.figures import basic, stacks
+from lab.lenses.bound_terms import PICTURES
 from lab.lenses.diffusion import BEYOND, SAID
 from modules.diffusion import bound
 from modules.latent.vae import VAE
-from pages.diffusion.bound_terms.lens import PICTURES
 from pages.diffusion.diffusion_as_vae import figures, lens
 
 REFERENCES = [
@@ -105,7 +105,7 @@ def draw_digit() -> None:
         ui.program(
             f"""
             from lab import weights
-            from pages.diffusion.bound_terms.lens import picture
+            from lab.lenses.bound_terms import picture
             from pages.diffusion.diffusion_as_vae import lens
 
             x = picture({name!r})

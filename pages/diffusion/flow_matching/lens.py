@@ -7,16 +7,15 @@ Shapes: clouds (CLOUD, 2) in data units; F moments.
 """
 
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
 
+from lab.lenses.eight import CLOUD, near, start, truth
 from modules.diffusion import flow_matching
 from modules.diffusion.flow_matching import FlowMatching, Velocity
-from pages.diffusion.reverse.lens import CLOUD, near, start, truth
 
 MOMENTS = [round(0.025 * i, 3) for i in range(41)]
 STEPS = [1, 2, 4, 8, 16, 50]
@@ -40,11 +39,6 @@ class Ride:
     cloud: Tensor
     share: Tensor
     bends: float
-
-
-def double(model: FlowMatching) -> FlowMatching:
-    """A copy in double precision, without gradients."""
-    return deepcopy(model).double().eval().requires_grad_(False)
 
 
 def model_of(flow: Flow) -> str:

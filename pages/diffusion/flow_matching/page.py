@@ -1,11 +1,11 @@
 """Flow matching: velocities of straight lines, why paths bend, and what a reflow mends."""
 
 from lab import ui
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.figures.trails import clouds
+from lab.lenses.diffusion import BEYOND, SAID, double
+from lab.lenses.eight import NEAR, REACH, SD, TRAILS
 from modules.diffusion import exact, flow_matching
 from pages.diffusion.flow_matching import figures, lens
-from pages.diffusion.reverse import figures as clouds
-from pages.diffusion.reverse.lens import NEAR, REACH, SD, TRAILS
 
 REFERENCES = [
     "Lipman et al. 2023, arXiv:2210.02747; Albergo and Vanden-Eijnden 2023, arXiv:2209.15571",
@@ -41,13 +41,13 @@ stage.scenes(
 
 @ui.cached
 def run_of(flow: lens.Flow, steps: int, seed: int) -> lens.Ride:
-    return lens.ride(lens.double(ui.load(lens.model_of(flow))), flow, steps, seed)
+    return lens.ride(double(ui.load(lens.model_of(flow))), flow, steps, seed)
 
 
 @ui.cached
 def measured(flow: lens.Flow, seed: int) -> tuple[list[float], float]:
     """Distances against steps, and straightness."""
-    model = lens.double(ui.load(lens.model_of(flow)))
+    model = double(ui.load(lens.model_of(flow)))
     return lens.distances(model, flow, seed), lens.straightness(model, flow, seed)
 
 
@@ -79,7 +79,7 @@ def draw_flow() -> None:
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
-            fig, moves = clouds.clouds(run.cloud, TRAILS, exact.eight().means, NEAR * SD, REACH, film.at)
+            fig, moves = clouds(run.cloud, TRAILS, exact.eight().means, NEAR * SD, REACH, film.at)
             ui.figure(fig, alt="The cloud on its way from noise to data, with the paths of some points",
                       key="cloud", share=1.0, film=film, frames=moves)  # fmt: skip
         with right:
@@ -124,8 +124,9 @@ def draw_flow() -> None:
         ui.program(
             f"""
             from lab import weights
+            from lab.lenses.diffusion import double
             from pages.diffusion.flow_matching import lens
-            model = lens.double(weights.load({lens.model_of(flow)!r}))
+            model = double(weights.load({lens.model_of(flow)!r}))
             run = lens.ride(model, {flow!r}, {steps}, {seed})
             straight = lens.straightness(model, {flow!r}, {seed})
             result = [*lens.distances(model, {flow!r}, {seed}), run.bends, straight]
@@ -147,7 +148,7 @@ def draw_pairs() -> None:
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
-            fig, moves = clouds.clouds(found.lines[name], n, exact.eight().means, NEAR * SD, REACH, film.at)
+            fig, moves = clouds(found.lines[name], n, exact.eight().means, NEAR * SD, REACH, film.at)
             ui.figure(fig, alt="The lines of a batch from noise to data", key="cloud", share=1.0, film=film,
                       frames=moves)  # fmt: skip
         with right:

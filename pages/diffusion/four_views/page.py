@@ -1,10 +1,9 @@
 """Four views of one prediction: noise, data, velocity and score, and where each of them blows up."""
 
 from lab import ui
-from lab.lenses.diffusion import BEYOND, SAID, digits
+from lab.lenses.diffusion import BEYOND, SAID, digits, double
 from modules.diffusion import parameterisation
 from pages.diffusion.four_views import figures, lens
-from pages.diffusion.reverse.lens import double
 
 REFERENCES = [
     "Ho, Jain, Abbeel 2020, arXiv:2006.11239 (ε)",
@@ -136,9 +135,9 @@ with stage.below:
     ui.program(
         f"""
         from lab import weights
+        from lab.lenses.diffusion import double
         from lab.ui import drawing
         from pages.diffusion.four_views import lens
-        from pages.diffusion.reverse.lens import double
 
         model, picture = double(weights.load({lens.MODELS[source]!r})), {shelf}
         x = lens.start(model, {place}, picture, {seed})

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import basic, theme
@@ -30,11 +29,6 @@ def toy(x: Any, sampled: Any, tilted: Any, every: Any, at: int) -> tuple[go.Figu
 def digits(pictures: Any) -> go.Figure:
     """A column a class (N, 8, 8)."""
     return basic.images(pictures, columns=10, zmin=0.0, zmax=1.0)
-
-
-def sheets(found: Any) -> np.ndarray:
-    """The frames of `digits`."""
-    return np.stack([basic.mosaic(pictures, 10) for pictures in found])
 
 
 def by_weight(

@@ -1,6 +1,7 @@
 """Guidance: a denoiser leaned towards a class, where the exact answer is known, and on digits."""
 
 from lab import ui
+from lab.figures import sheets
 from lab.lenses.diffusion import BEYOND, SAID
 from modules.diffusion import guidance
 from pages.diffusion.guidance import figures, lens
@@ -122,7 +123,7 @@ def show_digits(found: dict[str, lens.Drawn], led: str, at: int, film=None) -> N
     with left:
         ui.figure(
             figures.digits(mine.pictures[at]), key="digits", share=1.0, film=film,
-            frames={"data.0.z": figures.sheets(mine.pictures)} if film else None,
+            frames={"data.0.z": sheets.frames(mine.pictures, 10)} if film else None,
             alt="Forty digits, a column a class, at this weight",
         )  # fmt: skip
     with right:

@@ -1,9 +1,9 @@
 """Inpainting: what is missing of a digit, drawn by a denoiser that was never trained for it."""
 
 from lab import ui
+from lab.figures import sheets
 from lab.lenses.diffusion import BEYOND, SAID, digits, spelled
 from modules.diffusion import inpainting
-from pages.diffusion.denoise_digit.lens import sheet
 from pages.diffusion.inpainting import figures, lens
 
 REFERENCES = [
@@ -122,7 +122,7 @@ def draw_digit() -> None:
         for column, pictures, key, title in zip(
             ui.columns(2), (found.noisy, found.guess), ("noisy", "guess"), ("xₜ", "guess of x₀"), strict=True
         ):
-            frames = sheet(lens.marked(pictures, missing))
+            frames = sheets.frames(lens.marked(pictures, missing), 3, between=0)
             with column:
                 ui.figure(figures.digits(frames[film.at], title), key=key, share=1.0, film=film,
                           alt=f"Twelve completions at this step: {title}; what was missing is orange",

@@ -15,10 +15,10 @@ from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from datamodules.digits import Digits
+from lab.lenses import verdicts
 from modules.convolution.classifier import Classifier
 from modules.diffusion.latent import LatentDDPM
 from modules.diffusion.learned import Diffusion
-from pages.adversarial.judge import lens as judge
 
 WAYS = ["decoder of N(0, I)", "latent diffusion", "diffusion of pixels"]
 SHOWN, CLOUD, SURE = 12, 300, 0.9
@@ -157,7 +157,7 @@ class Table:
 @torch.no_grad()
 def measured(model: Diffusion, network: Classifier, vary: str) -> Iterator[tuple[float, Table]]:
     """SEEDS times DRAWN digits for every value of one knob; the others are S = 20, η = 0, w = 0."""
-    known, values = judge.known(network, judge.digits("train")), VARY[vary]
+    known, values = verdicts.known(network, verdicts.digits("train")), VARY[vary]
     wanted = torch.arange(DRAWN) % 10
     rows: list[Tensor] = []
     for value in values:
@@ -166,7 +166,7 @@ def measured(model: Diffusion, network: Classifier, vary: str) -> Iterator[tuple
             knobs: dict[str, Any] = {"steps": 20} | {vary: int(value) if vary == "steps" else value}
             x = model.sample(DRAWN, seed=seed, **knobs).reshape(DRAWN, 8, 8)
             named = network.predict(x.clamp(0, 1)[:, None]).argmax(1)
-            v = judge.judge(network, known, judge.black_and_white({"data": {}}, x), 3)
+            v = verdicts.judge(network, known, verdicts.black_and_white({"data": {}}, x), 3)
             right = float((named == wanted).double().mean())
             runs.append([v.frechet, v.precision, v.recall, right])
             done = (len(rows) * SEEDS + seed + 1) / (len(values) * SEEDS)

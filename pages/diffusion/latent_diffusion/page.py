@@ -1,9 +1,9 @@
 """Latent diffusion: the law of a VAE's codes, learned, beside N(0, I) and diffusion of pixels."""
 
 from lab import ui
+from lab.figures import sheets
 from lab.lenses.diffusion import BEYOND, SAID
 from modules.diffusion.latent import LatentDDPM
-from pages.diffusion.denoise_digit.lens import sheet
 from pages.diffusion.latent_diffusion import figures, lens
 
 REFERENCES = [
@@ -70,7 +70,7 @@ def draw_digits() -> None:
     film = ui.film(count, key="step", values=range(count), default=count - 1, label="Step", seconds=0.2)
     with stage.picture:
         for k, (column, name) in enumerate(zip(ui.columns(3), lens.WAYS, strict=True)):
-            frames = sheet(found.pictures[:, k])
+            frames = sheets.frames(found.pictures[:, k], 3, between=0)
             with column:
                 ui.figure(
                     figures.image(frames[film.at], name), key=f"way{k}", share=1.0, film=film,

@@ -87,7 +87,7 @@ def draw_walk() -> None:
             each = found.pictures.transpose(0, 1)  # (places, 3, 8, 8)
             ui.figure(
                 sheets.labelled(list(each[film.at]), lens.ROWS, columns=3), key="now", share=0.45, film=film,
-                frames={"data.0.z": sheets.grids_of(each, 3, sheets.label_gap(8))},
+                frames={"data.0.z": sheets.frames(each, 3, sheets.label_gap(8))},
                 alt="The digit at this place of each walk",
             )  # fmt: skip
         with right:

@@ -21,13 +21,13 @@ from modules.diffusion import samplers
 from modules.diffusion.exact import Denoiser
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.schedule import Schedule
-from pages.diffusion.denoise_digit.lens import SHOWN
 
 PLANE, DIGITS = DATA = ("plane", "digits")
 EXACT, NETWORK, HELD = NAMES = ("exact score", "network", "held-out data")
 MODELS = {PLANE: "ddpm-eight", DIGITS: "ddpm-digits"}
 SIZES = [10, 50, 200, 1297]  # training points; the last are all the digits there are
 COUNT = {PLANE: 400, DIGITS: 48}  # samples
+SHOWN = 12  # digits of them that are drawn
 STEPS, BINS, TRAILS = 40, 16, 24
 COPY = 1 / 3  # of the distance to the second nearest: Yoon et al.
 

@@ -1,10 +1,9 @@
 """Memorise or generalise: the best denoiser of n points draws those points; the network draws others."""
 
 from lab import ui
-from lab.figures import basic
+from lab.figures import basic, sheets
 from lab.lenses.diffusion import BEYOND, SAID
 from modules.diffusion import exact, samplers
-from pages.diffusion.denoise_digit.lens import sheet
 from pages.diffusion.memorise import figures, lens
 
 REFERENCES = [
@@ -68,7 +67,7 @@ with stage.picture:
         else:
             parts = (run.guess, "guess x̂₀", "guess"), (lens.beside(run, training), "nearest of the n", "near")
             for column, (pictures, title, key) in zip(ui.columns(2), parts, strict=True):
-                frames = sheet(pictures.clamp(0, 1).unflatten(-1, (8, 8)))
+                frames = sheets.frames(pictures.clamp(0, 1).unflatten(-1, (8, 8)), 3, between=0)
                 with column:
                     ui.figure(
                         basic.image(frames[film.at], title=title, zmin=0, zmax=1), key=key, share=1.0,

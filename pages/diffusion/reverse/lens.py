@@ -1,6 +1,5 @@
 """From noise to data, eight Gaussians: the same walk with the exact score and with a trained network."""
 
-from copy import deepcopy
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -8,25 +7,14 @@ import torch
 from torch import Tensor
 
 from lab.lenses.diffusion import stops
-from modules.diffusion import exact, langevin, samplers
+from lab.lenses.eight import NEAR, near, start, truth
+from modules.diffusion import langevin, samplers
 from modules.diffusion.exact import Denoiser
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.schedule import Schedule
 
-RADIUS, SD, NEAR = 3.0, 0.25, 3
-REACH, CLOUD, TRAILS = 5.0, 600, 24
 SAMPLERS = ["DDIM", "Heun", "DPM++", "corrected"]
 MEND = 0.2  # of the corrector: Langevin's step over 1 − ᾱ
-
-
-def double(model: Diffusion) -> Diffusion:
-    """A copy in double precision, without gradients."""
-    return deepcopy(model).double().eval().requires_grad_(False)
-
-
-def truth(scale: float) -> exact.Mixture:
-    """The data's own mixture, in a model's units."""
-    return exact.eight(RADIUS / scale, SD / scale)
 
 
 @dataclass(frozen=True)
@@ -43,17 +31,6 @@ class Run:
     cloud: Tensor
     share: Tensor
     calls: int
-
-
-def near(x: Tensor) -> Tensor:
-    """Share of points (..., N, 2) within NEAR sds of a mode."""
-    return (torch.cdist(x, exact.eight(RADIUS, SD).means).amin(-1) < NEAR * SD).double().mean(-1)
-
-
-def start(seed: int) -> Tensor:
-    """The cloud of noise, (CLOUD, 2)."""
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(CLOUD, 2, dtype=torch.float64, generator=generator)
 
 
 @torch.no_grad()

@@ -1,8 +1,10 @@
 """Reverse: a cloud of noise becomes eight Gaussians, with the exact score and with a network."""
 
 from lab import ui
-from lab.lenses.diffusion import BEYOND, SAID
-from modules.diffusion import langevin, samplers
+from lab.figures.trails import clouds
+from lab.lenses import eight
+from lab.lenses.diffusion import BEYOND, SAID, double
+from modules.diffusion import exact, langevin, samplers
 from pages.diffusion.reverse import figures, lens
 
 REFERENCES = [
@@ -33,7 +35,7 @@ stage.scenes(
 
 @ui.cached
 def rides(sampler: str, steps: int, eta: float, seed: int) -> dict[str, lens.Run]:
-    return lens.both(lens.double(ui.load(MODEL)), sampler, steps, eta, seed)
+    return lens.both(double(ui.load(MODEL)), sampler, steps, eta, seed)
 
 
 with stage.rail:
@@ -50,9 +52,7 @@ ui.ahead(rides, *((sampler, each, eta, seed) for each in (5, 10, 40) if each != 
 run, model = found[source], ui.load(MODEL)
 count = len(run.times)
 film = ui.film(count, key="step", values=range(count), default=count - 1, label="Step", seconds=0.15)
-fig, moves = figures.clouds(
-    run.cloud, lens.TRAILS, lens.exact.eight().means, lens.NEAR * lens.SD, lens.REACH, film.at
-)
+fig, moves = clouds(run.cloud, eight.TRAILS, exact.eight().means, eight.NEAR * eight.SD, eight.REACH, film.at)
 shares = {name: float(each.share[-1]) for name, each in found.items()}
 
 with stage.picture:
@@ -79,7 +79,7 @@ stage.metrics(
 )
 with stage.below:
     ui.notice(
-        f"Of the data {lens.data():.3f} lie within {lens.NEAR} sd of a mode (dashed). With the exact score "
+        f"Of the data {lens.data():.3f} lie within {eight.NEAR} sd of a mode (dashed). With the exact score "
         f"this sampler reaches {shares['exact']:.3f}: the rest is the solver's error. The network reaches "
         f"{shares['network']:.3f} on top of the same solver. With η = 0 the paths are those of an ODE. "
         + SAID
@@ -98,9 +98,10 @@ with stage.below:
     ui.program(
         f"""
         from lab import weights
+        from lab.lenses.diffusion import double
         from pages.diffusion.reverse import lens
 
-        model = lens.double(weights.load({MODEL!r}))
+        model = double(weights.load({MODEL!r}))
         found = lens.both(model, {sampler!r}, {steps}, {eta if sampler == "DDIM" else 0.0}, {seed})
         result = [float(found[name].share[-1]) for name in ("exact", "network")]
         """,

@@ -1,23 +1,10 @@
 """Sheets of feature maps, what a pixel reads, attention, and errors with and without skips."""
 
-import math
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import basic, theme
-from lab.figures.basic import array
-
-
-def sheet(maps: Any) -> np.ndarray:
-    """Maps (F, M, h, w), M a square number, as sheets (F, m (h + 1) − 1, m (w + 1) − 1) with gaps."""
-    z = array(maps)
-    frames, count, h, w = z.shape
-    m = math.isqrt(count)
-    padded = np.full((frames, m, m, h + 1, w + 1), np.nan, dtype=np.float32)
-    padded[..., :h, :w] = z.reshape(frames, m, m, h, w)
-    return padded.transpose(0, 1, 3, 2, 4).reshape(frames, m * (h + 1), m * (w + 1))[:, :-1, :-1]
 
 
 def maps(values: Any, title: str) -> go.Figure:

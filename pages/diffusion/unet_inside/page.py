@@ -1,6 +1,7 @@
 """Inside the U-Net of a diffusion model: feature maps, skips, attention, and what a pixel reads, by noise."""
 
 from lab import ui
+from lab.figures import sheets
 from lab.lenses.diffusion import BEYOND, SAID, digits
 from modules.convolution.unet import UNet
 from modules.diffusion.ddpm import TimedUNet
@@ -98,13 +99,13 @@ def ends(shows, result: str, *code) -> None:
 
 
 def draw_maps() -> None:
-    sheets = figures.sheet(lens.scaled(base.maps))
+    films = sheets.frames(lens.scaled(base.maps))
     with stage.picture:
         left, middle, right = ui.columns([2, 4, 2])
         pictures(left, base.x, "x", "xₜ", "The digit under noise")
         with middle:
-            ui.figure(figures.maps(sheets[at], f"{lens.MAPS} of {base.channels} maps"), key="maps", share=1.0,
-                      film=film, frames={"data.0.z": sheets}, alt="Feature maps of the layer")  # fmt: skip
+            ui.figure(figures.maps(films[at], f"{lens.MAPS} of {base.channels} maps"), key="maps", share=1.0,
+                      film=film, frames={"data.0.z": films}, alt="Feature maps of the layer")  # fmt: skip
         pictures(right, base.guess, "guess", "guess of x₀", "What the network makes of it")
     h, w = base.maps.shape[2:]
     with stage.foot:

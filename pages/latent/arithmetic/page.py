@@ -61,7 +61,7 @@ with stage.picture:
             sheets.labelled(list(shown[film.at]), words[film.at], columns=COLUMNS), key="nearest",
             share=0.62, film=film,
             frames={
-                "data.0.z": sheets.grids_of(shown, COLUMNS, sheets.label_gap(side)),
+                "data.0.z": sheets.frames(shown, COLUMNS, sheets.label_gap(side)),
                 **{f"layout.annotations.{i}.text": [said[i] for said in words] for i in range(NEAREST)},
             },
             alt=f"The {NEAREST} examples nearest to the sum, with their classes and distances",

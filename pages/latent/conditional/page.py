@@ -96,7 +96,7 @@ def own_style() -> None:
         with right:
             ui.figure(
                 sheets.labelled(list(pictures[film.at]), classes, columns=5), key="classes", share=1.0,
-                film=film, frames={"data.0.z": sheets.grids_of(pictures, 5, sheets.label_gap(8))},
+                film=film, frames={"data.0.z": sheets.frames(pictures, 5, sheets.label_gap(8))},
                 alt="The same code decoded as each of the ten classes",
             )  # fmt: skip
     change = [(p - pictures[len(VALUES) // 2]).abs().mean((1, 2)) for p in pictures]

@@ -46,7 +46,7 @@ with stage.picture:
         ui.figure(
             sheets.labelled(list(pair[film.at]), list(lengths), columns=2),
             key="pair", share=0.55, film=film,
-            frames={"data.0.z": sheets.grids_of(pair, 2, sheets.label_gap(side))},
+            frames={"data.0.z": sheets.frames(pair, 2, sheets.label_gap(side))},
             alt="The digit at this step of the straight walk, and of the walk on an arc",
         )  # fmt: skip
     with right:

@@ -83,7 +83,7 @@ with stage.picture:
             ui.figure(
                 basic.images(pictures[film.at], columns=COLUMNS, title="z from the prior"), key="prior",
                 share=1.0,
-                film=film, frames={"data.0.z": sheets.grids_of(pictures, COLUMNS, 1)},
+                film=film, frames={"data.0.z": sheets.frames(pictures, COLUMNS, 1)},
                 alt=f"{SHOWN} codes of the prior, decoded",
             )  # fmt: skip
         with right:

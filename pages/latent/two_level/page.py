@@ -63,7 +63,7 @@ with stage.picture:
         for kind, row in zip(KINDS, rows, strict=True):
             ui.figure(
                 basic.images(row[film.at], columns=lens.COUNT, title=kind), key=kind, share=0.5, film=film,
-                frames={"data.0.z": sheets.grids_of(row, lens.COUNT, 1)},
+                frames={"data.0.z": sheets.frames(row, lens.COUNT, 1)},
                 alt=f"{lens.COUNT} pictures from your digit's codes with the {kind}",
             )  # fmt: skip
 moved = [[float((p - rebuilt).abs().mean()) for p in row] for row in rows]

@@ -1,0 +1,139 @@
+"""The bound of a chain on one picture of small digits, in bits, term by term."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lab.lenses import stock
+from lab.lenses.diffusion import stops
+from modules.diffusion import bound, samplers, schedule
+from modules.diffusion.learned import Diffusion
+from modules.diffusion.schedule import Schedule, rows
+
+LEVELS = 17  # grey levels of the pictures
+PICTURES = [*map(str, range(10)), "blank", "random greys"]
+VARIANCES = ["beta", "posterior", "fitted"]
+FITTED = 16  # pictures whose mean error fits σ²
+
+
+def picture(name: str) -> Tensor:
+    """One picture, (1, 1, 8, 8): a digit that the network has not learned from, or none."""
+    if name == "blank":
+        return torch.zeros(1, 1, 8, 8)
+    if name == "random greys":
+        grey = torch.randint(LEVELS, (1, 1, 8, 8), generator=torch.Generator().manual_seed(0))
+        return grey / (LEVELS - 1)
+    x, y = stock.digits("test")
+    return x[y == int(name)][:1]
+
+
+def chain(kind: schedule.Kind, T: int) -> Schedule:
+    return schedule.named(kind, T)
+
+
+@torch.no_grad()
+def guesses(
+    model: Diffusion, made: Schedule, x: Tensor, t: Tensor, seed: int, clip: bool = False
+) -> tuple[Tensor, Tensor]:
+    """x_t and x̂_0 (N, 1, 8, 8), in the model's units, of pictures x (N or 1, 1, 8, 8) at times t (N,) of any
+    chain: the network is asked at its own time of the same noise. `clip` keeps x̂_0 where greys lie."""
+    inside = model.inside(x).expand(len(t), -1, -1, -1)
+    eps = samplers.gaussian(inside, torch.Generator().manual_seed(seed))
+    noisy = made.noised(inside, t, eps)
+    own = model.schedule.time_of(made.alpha_bar[t])
+    found = model.denoiser()(noisy, own.to(noisy))
+    assert isinstance(found, tuple)
+    return noisy, found[0].clamp(-1, 1) if clip else found[0]
+
+
+def fitted(model: Diffusion, made: Schedule, clip: bool = False) -> Tensor:
+    """β̃ + c_0² E‖x_0 − x̂_0‖²/D by t, (T + 1,): the σ² of least bound, were these pictures all there are.
+
+    The error is taken at 24 times from FITTED other held-out digits; between them ‖ε − ε̂‖², which runs from
+    D down to little, lies straight on log scales.
+    """
+    x = stock.digits("test")[0][-FITTED:]
+    at = torch.linspace(0, math.log(made.T), 24).exp().round().long().unique()
+    many = at.repeat_interleave(len(x))
+    _, clean = guesses(model, made, x.repeat(len(at), 1, 1, 1), many, 1, clip)
+    off = clean - model.inside(x).repeat(len(at), 1, 1, 1)
+    error = off.double().square().mean((1, 2, 3)).reshape(len(at), -1).mean(1) * made.snr[at]
+    t = torch.arange(1, made.T + 1)
+    right = torch.searchsorted(at, t).clamp(1, len(at) - 1)
+    share = (t / at[right - 1]).log() / (at[right] / at[right - 1]).log()
+    between = (error[right - 1].log() * (1 - share) + error[right].log() * share).exp() / made.snr[t]
+    c0, _, tilde = made.posterior_weights(t, t - 1)
+    return torch.cat([torch.zeros(1).double(), tilde + c0.square() * between])
+
+
+def variance(model: Diffusion, made: Schedule, kind: str, clip: bool = False) -> Tensor:
+    """σ_t² by t, (T + 1,), of one of VARIANCES."""
+    return fitted(model, made, clip) if kind == "fitted" else bound.variances(made, kind)  # type: ignore[arg-type]
+
+
+@torch.no_grad()
+def learned(model: Diffusion, made: Schedule, noisy: Tensor, t: Tensor) -> Tensor:
+    """σ_t² by number that the network says of x_t (N, 1, 8, 8) at t (N,): its share of the way from this
+    chain's β̃ to β."""
+    own = model.schedule.time_of(made.alpha_bar[t]).to(noisy)
+    share = model.split(model.net(noisy, own, None))[1]
+    assert share is not None
+    return bound.learned_variance(made, share.double(), t)
+
+
+@dataclass(frozen=True)
+class Bits:
+    """
+    Attributes:
+        terms: (T,) bits of L_0 (t = 1) and L_{t−1} of t = 2 … T; prior: L_T.
+        times: t of each frame; noisy, clean: (F, 8, 8) x_t and x̂_0 there, data units.
+    """
+
+    terms: Tensor
+    prior: float
+    times: list[int]
+    noisy: Tensor
+    clean: Tensor
+
+    @property
+    def total(self) -> float:
+        """Bits of the picture."""
+        return float(self.terms.sum()) + self.prior
+
+    @property
+    def so_far(self) -> Tensor:
+        """(T,) bits of all terms up to t."""
+        return self.terms.cumsum(0)
+
+    @property
+    def half(self) -> int:
+        """The first t by which half of the bits are counted."""
+        return int((self.so_far < 0.5 * self.total).sum()) + 1
+
+
+def terms(
+    model: Diffusion, made: Schedule, x: Tensor, square: Tensor | None, seed: int = 0, clip: bool = False
+) -> Bits:
+    """Every term of the bound of one picture (1, 1, 8, 8), one draw of noise for each.
+
+    Args:
+        square: σ² by t, (T + 1,); None takes what the network says.
+    """
+    order = torch.cat(
+        [torch.arange(2, made.T + 1), torch.ones(1, dtype=torch.long)]
+    )  # as `bound.bound` draws
+    noisy, clean = guesses(model, made, x, order, seed, clip)
+    noisy, clean = (torch.cat([part[-1:], part[:-1]]) for part in (noisy, clean))  # from t = 1
+    inside, t = model.inside(x), torch.arange(1, made.T + 1)
+    spread = learned(model, made, noisy, t) if square is None else rows(square[t], noisy.double())
+    nats = bound.term(made, inside.expand_as(clean), clean, spread, t, LEVELS)
+    shown = [i for i in stops(made.T)]
+    return Bits(
+        nats / math.log(2),
+        float(bound.prior_kl(made, inside)) / math.log(2),
+        [i + 1 for i in shown],
+        model.outside(noisy[shown]).squeeze(1).clamp(0, 1),
+        model.outside(clean[shown]).squeeze(1).clamp(0, 1),
+    )

@@ -1,0 +1,148 @@
+"""Pictures of small digits before judges, by the features of a classifier.
+
+    inception score   exp(H(p̄) − mean H(p(y|x)))           features: class probabilities
+    Fréchet distance  ‖Δμ‖² + tr(S₁ + S₂ − 2 (S₁S₂)^½)      features: the 64 means of the last feature maps
+    precision, recall balls to the k-th neighbour            the same features
+
+Every picture is made black and white first, as many models know nothing else. What is said of held-out digits
+beside those of training is the floor of every number.
+
+Shapes: pictures (N, 8, 8) of 0 and 1; features (N, 64).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from datamodules.digits import Digits
+from lab import weights
+from lab.experiments import ZOO
+from lab.lenses import generated, stock
+from modules.adversarial import judges
+from modules.convolution.classifier import Classifier
+
+REAL = "held-out digits"
+NETWORK = "cnn-digits"
+DRAWN = 500  # pictures before the judges
+CUT = Digits.cut  # ink above it is black
+MOST = 10  # neighbours that a ball reaches to
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the judges say of N pictures.
+
+    Attributes:
+        score: inception score, 1 to 10. frechet: distance from training digits.
+        precision, recall: from 0 to 1. classes: (10,) share of each, by the network.
+        repeated: share of pictures that occur more than once among them.
+    """
+
+    score: float
+    frechet: float
+    precision: float
+    recall: float
+    classes: Tensor
+    repeated: float
+
+
+def digits(split: Literal["train", "held out"]) -> Tensor:
+    """DRAWN digits of a split, black and white."""
+    splits = ("train",) if split == "train" else stock.HELD_OUT
+    pictures, _ = stock.digits(*splits, form="threshold")
+    order = torch.randperm(len(pictures), generator=torch.Generator().manual_seed(0))
+    return pictures[order[:DRAWN], 0]
+
+
+def drawn_by(source: str | Path, seed: int) -> Tensor:
+    """DRAWN pictures of a trained generator by its folder or name, black and white; of REAL the held-out
+    digits."""
+    *_, (_, pictures) = drawing(source, seed)
+    return pictures
+
+
+def drawing(source: str | Path, seed: int) -> Iterator[tuple[float, Tensor]]:
+    """The same hop by hop where there are any: the share done, and the pictures as far as they are."""
+    if source == REAL:
+        yield 1.0, digits("held out")
+        return
+    card = weights.read_card(ZOO / source)
+    for share, x in generated.drawn(weights.load(source), DRAWN, seed):
+        yield share, black_and_white(card, x)
+
+
+def black_and_white(card: Mapping[str, Any], x: Tensor) -> Tensor:
+    """Samples as pictures (N, 8, 8) of 0 and 1, by the form of the digits that the model was trained on."""
+    return (generated.ink(card, x) > CUT).float()
+
+
+@torch.inference_mode()
+def look(network: Classifier, pictures: Tensor) -> tuple[Tensor, Tensor]:
+    """Class probabilities (N, 10) and the means of the last feature maps (N, 64), float64."""
+    flatten = next(i for i, layer in enumerate(network.layers) if isinstance(layer, torch.nn.Flatten))
+    maps = network.layers[:flatten](pictures[:, None])
+    return network.layers[flatten:](maps).double().softmax(1), maps.double().mean((2, 3))
+
+
+@dataclass(frozen=True)
+class Known:
+    """Training digits as the judges see them: features (R, 64), and radii (MOST, R) of balls around them."""
+
+    features: Tensor
+    radii: Tensor
+
+
+def known(network: Classifier, reference: Tensor) -> Known:
+    """Of pictures (R, 8, 8)."""
+    _, features = look(network, reference)
+    return Known(features, judges.radii(judges.distances(features, features), MOST))
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Pictures (P, 8, 8) of which several sets are judged: what two of them share is computed once.
+
+    Attributes:
+        probabilities, features: (P, ·), as the network says. same: (P,) equal where pictures are.
+        apart: (P, P) distances between them; far: (R, P) from training digits.
+    """
+
+    known: Known
+    probabilities: Tensor
+    features: Tensor
+    same: Tensor
+    apart: Tensor
+    far: Tensor
+
+
+def pool(network: Classifier, given: Known, pictures: Tensor) -> Pool:
+    """Before any of them is judged."""
+    probabilities, features = look(network, pictures)
+    _, same = pictures.flatten(1).unique(dim=0, return_inverse=True)
+    apart, far = judges.distances(features, features), judges.distances(given.features, features)
+    return Pool(given, probabilities, features, same, apart, far)
+
+
+def judge_all(given: Pool, rows: Tensor, most: int = MOST) -> list[Verdict]:
+    """The verdicts on the pictures at `rows` (N,) of a pool, by balls to the 1st … `most`-th neighbour."""
+    probabilities, features, far = given.probabilities[rows], given.features[rows], given.far[:, rows]
+    precision = judges.share_within(far.T, given.known.radii[:most])
+    recall = judges.share_within(far, judges.radii(given.apart[rows][:, rows], most))
+    score = float(judges.inception_score(probabilities))
+    frechet = float(judges.frechet(given.known.features, features))
+    classes = probabilities.argmax(1).bincount(minlength=10) / len(rows)
+    repeated = float((given.same[rows].bincount()[given.same[rows]] > 1).double().mean())
+    return [
+        Verdict(score, frechet, p, r, classes, repeated)
+        for p, r in zip(precision.tolist(), recall.tolist(), strict=True)
+    ]
+
+
+def judge(network: Classifier, reference: Tensor | Known, pictures: Tensor, k: int) -> Verdict:
+    """`pictures` beside training digits."""
+    given = reference if isinstance(reference, Known) else known(network, reference)
+    return judge_all(pool(network, given, pictures), torch.arange(len(pictures)), k)[-1]
