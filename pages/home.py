@@ -4,7 +4,7 @@ import torch
 
 from lab import ui
 from lab.figures import basic
-from lab.lenses import drawing, embeddings, latent, strip
+from lab.lenses import drawing, embeddings, latent, stock, strip
 from lab.lenses import text as texts
 
 FAMILIES = {
@@ -59,7 +59,7 @@ def examples() -> list:
 @ui.cached
 def neighbourhood() -> tuple:
     """Digits held out from training, their labels and their places."""
-    pictures, labels = strip.digits()
+    pictures, labels = stock.grey(SIDE, 1000, stock.has_mnist())
     encoder, _ = ui.load(PLACER), ui.load(READER)  # what a digit is shown to, ready with its neighbours
     return pictures, labels, latent.codes(encoder, latent.as_input(encoder, pictures))
 

@@ -5,10 +5,9 @@ from copy import deepcopy
 from functools import lru_cache
 from typing import TypeVar
 
-import torch
 from torch import Tensor, nn
 
-from datamodules.digits import Digits
+from lab.lenses import stock
 
 BEYOND = "Beyond the texts, which only name this family: title of [BB]; [GM] §3.12; [UDL] §14.3, fig. 14.3"
 SAID = "The texts only name this family; what is here goes beyond them."
@@ -32,9 +31,7 @@ def stops(count: int, most: int = 41) -> list[int]:
 @lru_cache(maxsize=1)
 def digits() -> list[tuple[str, Tensor]]:
     """A test digit of each class, (8, 8) in [0, 1]."""
-    data = Digits(binarize="none")
-    data.setup()
-    x, y = data.test_set[torch.arange(len(data.test_set))]
+    x, y = stock.digits("test")
     return [(str(k), x[y == k][0, 0]) for k in [*range(2, 10), 0, 1]]
 
 

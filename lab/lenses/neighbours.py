@@ -1,11 +1,8 @@
 """Tables of pixels given their neighbours, counted on the digits."""
 
-from functools import lru_cache
-
-import torch
 from torch import Tensor
 
-from datamodules.digits import Digits
+from lab.lenses import stock
 from modules.autoregressive.bayesnet import NeighbourNet
 
 Offsets = tuple[tuple[int, int], ...]
@@ -14,14 +11,9 @@ Offsets = tuple[tuple[int, int], ...]
 SIDE = 8  # pixels of the small digits
 
 
-@lru_cache(maxsize=1)
 def digits() -> tuple[Tensor, Tensor]:
     """Training and test pictures of the small digits, thresholded, (N, 64)."""
-    data = Digits(binarize="threshold")
-    data.setup()
-    sets = (data.train_set, data.test_set)
-    train, test = (split[torch.arange(len(split))][0].flatten(1) for split in sets)
-    return train, test
+    return stock.bits("train")[0], stock.bits("test")[0]
 
 
 def counted(offsets: Offsets, shared: bool) -> NeighbourNet:

@@ -8,13 +8,12 @@ import torch
 from torch import Tensor
 
 from datamodules.mnist1d import MNIST1D
+from lab.lenses import stock
 
 
 def signals(count: int = 10) -> list[tuple[str, Tensor]]:
     """Curves (name, (1, 40)) of MNIST-1D's test split, the first of each digit."""
-    data = MNIST1D()
-    data.setup("test")
-    x, y = data.test_set[torch.arange(len(data.test_set))]
+    x, y = stock.examples(MNIST1D, "test")
     return [(str(d), x[int((y == d).nonzero()[0])]) for d in range(count)]
 
 

@@ -10,9 +10,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from datamodules import fetch
-from datamodules.digits import Digits
-from datamodules.mnist import MNIST
 from datamodules.tokenizer import Tokenizer
 from lab.lenses import attention, latent, receptive_field
 from lab.lenses.embeddings import Table
@@ -71,19 +68,6 @@ def company(table: Table, words: Sequence[str], count: int = 6) -> tuple[str, li
     row = table.ids[known[-1]]
     near, cosines = neighbours(table.vectors, row, count)
     return known[-1], [table.words[i] for i in near.tolist()], cosines.tolist()
-
-
-def digits(count: int = 1000) -> tuple[Tensor, Tensor]:
-    """Held-out digits of MNIST (count, 28, 28) and their labels; where its files are not, small digits drawn
-    as MNIST draws its own."""
-    if any(row["present"] for row in fetch.status() if row["dataset"] == "MNIST"):
-        images = MNIST(binarize="none")
-        images.setup("fit")
-        return latent.held_out([images.val_set], count)
-    data = Digits(binarize="none")
-    data.setup()
-    small, labels = latent.held_out([data.val_set, data.test_set], count)
-    return latent.in_mnist_frame(small), labels
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from datamodules.digits import Digits
 from lab import weights
 from lab.experiments import ZOO
-from lab.lenses import generated
+from lab.lenses import generated, stock
 from modules.adversarial.judges import nearest_pairs
 
 REAL, KNOWN = "training digits", "known digits, with repeats"
@@ -57,9 +56,7 @@ class Found:
 
 def training_digits() -> Tensor:
     """(N, 8, 8), 0 to 1."""
-    data = Digits()
-    data.setup("fit")
-    return data.train_set[torch.arange(len(data.train_set))][0][:, 0]
+    return stock.digits("train")[0][:, 0]
 
 
 def drawn(source: str | Path, size: int, seed: int, portion: int | None = None) -> Tensor:

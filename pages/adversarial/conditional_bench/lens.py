@@ -23,10 +23,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from datamodules.digits import Digits
 from datamodules.mnist import MNIST
 from lab.experiments import Experiment
-from lab.lenses import generated, strip, surfaces
+from lab.lenses import generated, stock, surfaces
 from lab.lenses.codes import code_of, fitting, slants, table
 from modules.adversarial.conditional import ConditionalGAN
 from modules.adversarial.infogan import InfoGAN
@@ -82,10 +81,8 @@ def network_of(model: Any) -> str:
 def real(side: int) -> tuple[Tensor, Tensor]:
     """Digits (N, side, side) that the models did not make, and their classes."""
     if side == MNIST.native_size:
-        return strip.digits()
-    data = Digits()
-    data.setup("fit")
-    x, y = data.train_set[torch.arange(len(data.train_set))]
+        return stock.grey(side, 1000, stock.has_mnist())
+    x, y = stock.digits("train")
     return x[:, 0], y
 
 

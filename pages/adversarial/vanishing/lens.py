@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from datamodules.digits import Digits
+from lab.lenses import stock
 from lab.lenses.games import RATE, playing
 from lab.seeding import seeded
 from modules.adversarial.gan import GAN, Judge
@@ -51,9 +51,7 @@ class Look:
 
 def digits() -> Tensor:
     """Training digits (N, 1, 8, 8), 0 to 1."""
-    data = Digits()
-    data.setup("fit")
-    return data.train_set[torch.arange(len(data.train_set))][0]
+    return stock.digits("train")[0]
 
 
 def gradient_norm(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from datamodules.digits import Digits
+from lab.lenses import stock
 from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.autoregressive.rnade import RNADE
@@ -23,9 +23,7 @@ UNIT = 4 / LEVELS  # levels are fed to the network as numbers of [-2, 2)
 
 def levels(count: int = 400) -> Tensor:
     """Grey levels 0..16 of two neighbouring pixels of training digits, (count, 2)."""
-    digits = Digits(binarize="levels")
-    digits.setup("fit")
-    return digits.train_set[torch.arange(count)][0].flatten(1)[:, list(PIXELS)]
+    return stock.digits("train", form="levels")[0][:count].flatten(1)[:, list(PIXELS)]
 
 
 def entropy(x: Tensor) -> float:

@@ -8,13 +8,13 @@ import copy
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from datamodules.digits import Digits
+from lab.lenses import stock
 from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.autoregressive.base import Autoregressive
@@ -36,13 +36,9 @@ SHIPPED = {
 }
 
 
-@lru_cache(maxsize=1)
 def splits() -> tuple[Tensor, Tensor, Tensor]:
     """Training (1297, 64), validation and test (250, 64) digits, thresholded."""
-    data = Digits(binarize="threshold")
-    data.setup()
-    sets = (data.train_set, data.val_set, data.test_set)
-    train, val, test = (split[torch.arange(len(split))][0].flatten(1) for split in sets)
+    train, val, test = (stock.bits(split)[0] for split in ("train", "val", "test"))
     return train, val, test
 
 
@@ -148,9 +144,7 @@ class Shipped:
 
 def shipped(name: str, size: int, model: Autoregressive, card: Mapping[str, Any]) -> Shipped:
     """What is known of one model of SHIPPED; its training digits are those of its card."""
-    data = Digits(**card["config"]["data"]["init_args"])
-    data.setup("fit")
-    x = data.train_set[torch.arange(len(data.train_set))][0].flatten(1)
+    x = stock.examples(Digits, "train", **card["config"]["data"]["init_args"])[0].flatten(1)
     std = card.get("std", {}).get("test/nll", 0.0)
     return Shipped(name, size, SHIPPED[name][size], card["metrics"]["test/nll"], std, nll(model, x))
 

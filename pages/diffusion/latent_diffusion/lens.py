@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from datamodules.digits import Digits
-from lab.lenses import verdicts
+from lab.lenses import stock, verdicts
 from modules.convolution.classifier import Classifier
 from modules.diffusion.latent import LatentDDPM
 from modules.diffusion.learned import Diffusion
@@ -123,9 +122,7 @@ class Clouds:
 @torch.no_grad()
 def clouds(model: LatentDDPM, steps: int, seed: int) -> Clouds:
     """CLOUD codes of each kind; of the digits one draw of q(z|x) each."""
-    data = Digits(binarize="none")
-    data.setup()
-    x, _ = data.train_set[torch.arange(CLOUD)]
+    x = stock.digits("train")[0][:CLOUD]
     generator = torch.Generator().manual_seed(seed)
     noise = model.start(CLOUD, generator)
     codes = model.autoencoder.guess(x, noise[None]).z[0]

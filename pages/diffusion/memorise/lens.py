@@ -14,8 +14,8 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from datamodules.digits import Digits
 from datamodules.points import Points
+from lab.lenses import stock
 from lab.lenses.diffusion import stops
 from modules.diffusion import samplers
 from modules.diffusion.exact import Denoiser
@@ -35,13 +35,13 @@ COPY = 1 / 3  # of the distance to the second nearest: Yoon et al.
 @cache
 def splits(data: str) -> tuple[Tensor, Tensor]:
     """The network's own training points, and others of the same law that it has not seen; (·, D) float64."""
-    made = Points(name="eight_gaussians", num_train=200_000) if data == PLANE else Digits()
-    made.setup()
-    train, held = (
-        split[torch.arange(min(len(split), 2000))][0].flatten(1).double()
-        for split in (made.train_set, made.test_set)
-    )
-    return train, held
+
+    def some(split: str) -> Tensor:
+        if data == DIGITS:
+            return stock.digits(split)[0]
+        return stock.examples(Points, split, name="eight_gaussians", num_train=200_000)[0][:2000]
+
+    return some("train").flatten(1).double(), some("test").flatten(1).double()
 
 
 def points(data: str, n: int) -> Tensor:

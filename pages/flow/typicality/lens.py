@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from datamodules.digits import Digits
+from lab.lenses import stock
 from modules.flow.glow import Glow
 from modules.flow.typicality import Detector, auroc, bootstrap
 from pages.flow.image_flow.lens import WHITE, log_prob, pictures
@@ -143,17 +143,11 @@ class Classes:
 
 def classes(model: Glow, without: int) -> Classes:
     """Every digit that the model of `Digits(without=…)` has not been trained on."""
-    seen, whole = Digits(binarize="levels", without=without), Digits(binarize="levels")
-    x, y = [], []
-    for data, sets in ((seen, ("val_set", "test_set")), (whole, ("train_set", "val_set", "test_set"))):
-        data.setup()
-        for name in sets:
-            part = getattr(data, name)
-            pictures_, labels = part[torch.arange(len(part))]
-            keep = labels == without if data is whole else labels != without
-            x.append(pictures_[keep])
-            y.append(labels[keep])
-    return Classes(log_prob(model, torch.cat(x), draws=2), torch.cat(y), without)
+    x, y = stock.digits(*stock.HELD_OUT, form="levels", without=without)
+    every, labels = stock.digits("train", *stock.HELD_OUT, form="levels")
+    odd = labels == without
+    x, y = torch.cat([x, every[odd]]), torch.cat([y, labels[odd]])
+    return Classes(log_prob(model, x, draws=2), y, without)
 
 
 # --- What is drawn --------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from datamodules.cooccurrence import Cooccurrence
+from lab.lenses import stock
 from lab.lenses.embeddings import Table
 from modules.language import word_vectors as wv
 
@@ -92,6 +93,4 @@ def cost(contexts: Tensor) -> tuple[int, int]:
 
 def predictions(corpus: str, window: int) -> tuple[int, int]:
     """`cost` of a corpus."""
-    data = Cooccurrence(corpus, window=window)
-    data.setup("fit")
-    return cost(data.train_set[torch.arange(len(data.train_set))][1])
+    return cost(stock.examples(Cooccurrence, "train", corpus=corpus, window=window)[1])

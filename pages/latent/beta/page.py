@@ -125,14 +125,11 @@ with stage.below:
     )
     ui.program(
         f"""
-        import torch
-        from datamodules.digits import Digits
         from lab import experiments, weights
+        from lab.lenses import stock
         from modules.latent.vae import gaussian_kl
 
-        data = Digits(binarize="threshold")
-        data.setup()
-        x, _ = data.test_set[torch.arange(250)]
+        x, _ = stock.bits("test")
         model = weights.load({ui.spelled(models[film.at])})
         kl = gaussian_kl(*model.encode_parameters(x)).mean(0)
         result = [kl.sum().item(), kl.max().item()]

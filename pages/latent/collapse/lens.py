@@ -15,7 +15,7 @@ from torch import Tensor
 
 from datamodules.two_chains import TwoChains
 from lab.experiments import Experiment
-from lab.lenses import latent, surfaces
+from lab.lenses import latent, stock, surfaces
 from lab.lenses.latent import floor, probe
 from modules.latent.autoregressive_decoder import AutoregressiveVAE
 from modules.latent.vae import VAE, ElboParts, reparameterize
@@ -67,11 +67,8 @@ def fits(data: str) -> Callable[[Experiment], bool]:
 
 def chains(split: str) -> tuple[Tensor, Tensor]:
     """Strings (N, 32) and the chain that each was drawn from (N,)."""
-    source = TwoChains(length=LENGTH)
-    source.setup()
-    chosen = getattr(source, f"{split}_set")
-    x, y = chosen[torch.arange(min(len(chosen), 2000))]
-    return x, y
+    x, y = stock.examples(TwoChains, split, length=LENGTH)
+    return x[:2000], y[:2000]
 
 
 def typed(text: str) -> Tensor:

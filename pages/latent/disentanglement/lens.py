@@ -18,7 +18,7 @@ from torch import Tensor
 
 from datamodules.sprites import FACTORS, KINDS, SIDE, Sprites, everything, render
 from lab.experiments import Experiment
-from lab.lenses import latent, surfaces
+from lab.lenses import latent, stock, surfaces
 from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.information import entropy
 from modules.latent.scores import information_table
@@ -149,9 +149,7 @@ def total_correlation(mean: Tensor, log_var: Tensor) -> float:
 @torch.no_grad()
 def distortion(model: VAE) -> float:
     """−E log p(x|z) over the held-out pictures, 4 draws each."""
-    data = Sprites()
-    data.setup()
-    x, _ = data.test_set[torch.arange(len(data.test_set))]
+    x, _ = stock.examples(Sprites, "test")
     noise = latent.normal_noise(4, model.latent_dim, 0).to(x).expand(-1, len(x), -1)
     return -model.elbo_parts(x, noise=noise).reconstruction.mean().item()
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from datamodules import lines
 from datamodules.letters import spelled
 from lab.experiments import Experiment
-from lab.lenses import surfaces
+from lab.lenses import stock, surfaces
 from lab.lenses.latent import gaussian_kl, lerp
 from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.text_vae import TextVAE
@@ -65,9 +65,8 @@ def read(x: Tensor) -> list[str]:
 
 def held_out(count: int = SHOWN) -> Tensor:
     """Test lines (count, 40): every so many of them."""
-    data = lines.Lines()
-    data.setup("test")
-    return data.test_set[torch.arange(0, data.num_test, data.num_test // count)][0]
+    x = stock.examples(lines.Lines, "test")[0]
+    return x[:: len(x) // count]
 
 
 @dataclass(frozen=True)
