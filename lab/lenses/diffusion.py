@@ -1,24 +1,14 @@
 """What the rooms of diffusion share: the note on the texts, the stops of a long walk, and digits to begin
 with."""
 
-from copy import deepcopy
 from functools import lru_cache
-from typing import TypeVar
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from lab.lenses import stock
 
 BEYOND = "Beyond the texts, which only name this family: title of [BB]; [GM] §3.12; [UDL] §14.3, fig. 14.3"
 SAID = "The texts only name this family; what is here goes beyond them."
-
-
-M = TypeVar("M", bound=nn.Module)
-
-
-def double(model: M) -> M:
-    """A copy in double precision, without gradients."""
-    return deepcopy(model).double().eval().requires_grad_(False)
 
 
 def stops(count: int, most: int = 41) -> list[int]:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from datamodules import points
+from lab.lenses import plane
 from modules.adversarial.gan import GAN
 from modules.adversarial.judges import nearest_modes
 from modules.adversarial.losses import Energy, Saturating
@@ -61,9 +62,8 @@ def look(model: GAN, x: Tensor, name: str, done: int, pack: int = 1) -> Look:
 
 def surface(model: GAN, pack: int) -> Tensor:
     """σ(f) over the plane; f without a probability is brought to mean 0 and deviation 2 first."""
-    side = torch.linspace(-REACH, REACH, SIDE)
-    y, x = torch.meshgrid(side, side, indexing="ij")
-    each = torch.stack([x, y], -1).reshape(-1, 2).repeat_interleave(pack, 0)  # packs of one point
+    places = plane.corners(REACH, SIDE, torch.float32).flatten(0, 1)
+    each = places.repeat_interleave(pack, 0)  # packs of one point
     with torch.no_grad():
         f = model.judge(each)
     if isinstance(model.game, Energy):

@@ -7,7 +7,7 @@ import torch
 from opening import figure, film, metrics, open_page
 
 from lab import weights
-from lab.lenses.diffusion import double
+from lab.lenses.precision import double
 from modules.diffusion import flow_matching
 from pages.diffusion.flow_matching import lens
 

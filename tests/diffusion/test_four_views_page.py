@@ -8,7 +8,8 @@ from opening import figure, film, metrics, open_page, prose
 from torch import Tensor
 
 from lab import weights
-from lab.lenses.diffusion import digits, double
+from lab.lenses.diffusion import digits
+from lab.lenses.precision import double
 from modules.diffusion import parameterisation
 from modules.diffusion.learned import Diffusion
 from pages.diffusion.four_views import lens

@@ -8,7 +8,7 @@ from opening import figure, metrics, open_page
 
 from lab import weights
 from lab.lenses import eight
-from lab.lenses.diffusion import double
+from lab.lenses.precision import double
 from modules.diffusion import exact
 from pages.diffusion.reverse import lens
 

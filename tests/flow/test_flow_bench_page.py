@@ -8,6 +8,7 @@ from opening import figure, film, metrics, open_page, run_page, scenes, spoken, 
 
 from lab import weights
 from lab.experiments import ZOO, catalog
+from lab.lenses.precision import double
 from pages.flow.flow_bench import lens
 from pages.latent.own_table import trained
 
@@ -38,12 +39,12 @@ def test_the_page_shows_the_models_own_log_p_and_its_checks() -> None:
 
 def test_what_the_scenes_say() -> None:
     x = torch.tensor([[-1.0, 1.5]], dtype=torch.float64)
-    nice = lens.account(lens.exact(weights.load("nice-moons")), x)
+    nice = lens.account(double(weights.load("nice-moons")), x)
     assert nice.ladj[:-1].abs().max() == 0 and nice.ladj[-1].abs() > 0
-    linear = lens.path(lens.exact(weights.load("linear-moons")), lens.grid_lines())[-1][: lens.DOTS]
+    linear = lens.path(double(weights.load("linear-moons")), lens.grid_lines())[-1][: lens.DOTS]
     assert linear.diff(dim=0).diff(dim=0).abs().max() < 1e-9
     on, off = lens.account(
-        lens.exact(weights.load("realnvp-moons")),
+        double(weights.load("realnvp-moons")),
         torch.tensor([[-1.0, 1.5], [0.0, 2.5]], dtype=torch.float64),
     ).log_prob
     assert on > off + 5
@@ -53,7 +54,7 @@ def test_the_last_scenes_point_lies_between_the_arms() -> None:
     """Above and below the density is an arm's, about it it is not; the other point is on an arm."""
     page = opened(scene="9")
     (x, y), other = lens.read_points(scenes(page)["Off the data"].values["points"])[0].tolist()
-    model = lens.exact(weights.load("realnvp-moons"))
+    model = double(weights.load("realnvp-moons"))
     line = torch.stack([torch.full((161,), x), torch.linspace(-4, 4, 161)], 1).double()
     log_p, at = lens.log_density(model, line[None])[0], line[:, 1]
     between, (here, on) = (at - y).abs() < 0.2, model.log_prob(torch.tensor([[x, y], other]).double())
@@ -92,7 +93,7 @@ def test_three_neural_layers_serve_better_than_five_affine_masked_ones() -> None
 
 
 def test_the_ground_grows_piece_by_piece_to_what_one_pass_gives() -> None:
-    model = lens.exact(weights.load("spline-moons"))
+    model = double(weights.load("spline-moons"))
     pieces = list(lens.ground(model))
     assert [len(found.grid[0]) for _, found in pieces[:3]] == [500, 1000, len(lens.grid_lines())]
     share, whole = pieces[-1]
@@ -122,7 +123,7 @@ def test_every_flow_of_the_plane_that_ships_is_held() -> None:
 @pytest.mark.parametrize("name", [*QUICK, *SLOW[:2], pytest.param("iresnet-moons", marks=pytest.mark.soak)])
 def test_two_ways_to_one_number_agree_or_the_page_says_why(name: str) -> None:
     """At the corners of what can be typed and between; wherever p > e⁻⁷⁰⁰ only a solver misses."""
-    model = lens.exact(weights.load(name))
+    model = double(weights.load(name))
     told = lens.account(model, TYPED)
     near = told.log_prob > -700
     assert near.sum() >= 8 and (name == "cnf-moons" or float(told.missed[near].max()) < 1e-3)
@@ -143,7 +144,7 @@ def test_two_ways_to_one_number_agree_or_the_page_says_why(name: str) -> None:
 def test_the_mass_is_the_share_of_draws_in_the_window(name: str) -> None:
     """By another road: 50,000 draws, of slow flows 10,000. Of linear-eight it is .88, and the page says where
     the rest is; the middles of the cells alone miss 1.7e-3 of nice-eight."""
-    model, draws = lens.exact(weights.load(name)), 10_000 if name in SLOW else 50_000
+    model, draws = double(weights.load(name)), 10_000 if name in SLOW else 50_000
     with torch.no_grad():
         log_p = lens.log_density(model, lens.window())
         mass = lens.mass(model, log_p) if lens.quick(model) else lens.mass_of(log_p)

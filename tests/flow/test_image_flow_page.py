@@ -8,22 +8,24 @@ from opening import figure, film, metrics, open_page, open_warned, spoken
 from pytest import approx
 
 from lab import weights
-from pages.flow.flow_bench.lens import exact
+from lab.lenses import glows
+from lab.lenses.glows import digits
+from lab.lenses.precision import double
+from lab.ui.grey_digits import shelf
 from pages.flow.image_flow import lens
-from pages.flow.image_flow.common import digits, shelf
 
 
 def model_and_digit():
-    return exact(weights.load("glow-digits")), lens.levels(dict(shelf())["3"]).double()
+    return double(weights.load("glow-digits")), glows.levels(dict(shelf())["3"]).double()
 
 
 def test_the_stages_add_up() -> None:
     model, x = model_and_digit()
     stages = lens.journey(model, x)
-    log_p = model.log_prob(x + lens.noise(x)).item()
+    log_p = model.log_prob(x + glows.noise(x)).item()
     assert stages[-1].ladj + stages[-1].base == approx(log_p, abs=1e-9)
     z = torch.cat([part.flatten() for part in lens.gone(stages, len(stages) - 1)])
-    torch.testing.assert_close(z, model.encode(x + lens.noise(x))[0])
+    torch.testing.assert_close(z, model.encode(x + glows.noise(x))[0])
     assert [s.shape for s in stages if s.name in ("squeeze", "split")] == [
         "4 × 4 × 4",
         "2 × 4 × 4",
@@ -49,9 +51,9 @@ def pictures(side: int) -> dict[str, torch.Tensor]:
 @pytest.mark.parametrize("name, side, white", [("glow-digits", 8, 16), ("glow-mnist", 28, 255)])
 def test_the_sum_and_the_way_back_hold_for_whatever_is_drawn(name: str, side: int, white: int) -> None:
     """log p by the whole model; the small one's log-determinant by autograd's Jacobian too."""
-    model = exact(weights.load(name))
+    model = double(weights.load(name))
     for title, picture in pictures(side).items():
-        x = lens.levels(picture, white)
+        x = glows.levels(picture, white)
         end, y = lens.journey(model, x)[-1], lens.noisy(x)
         assert end.ladj + end.base == approx(model.log_prob(y).item(), abs=1e-6), title
         assert lens.round_trip(model, x) < 1e-3, title
@@ -61,19 +63,19 @@ def test_the_sum_and_the_way_back_hold_for_whatever_is_drawn(name: str, side: in
 
 
 def test_a_level_anew() -> None:
-    model, x = weights.load("glow-digits"), lens.levels(dict(shelf())["3"])
+    model, x = weights.load("glow-digits"), glows.levels(dict(shelf())["3"])
     table, changed = lens.anew(model, x, 9, 1.0, 0)
     assert table.shape == (3, 9, 8, 8)
     assert changed[0] < 0.3 < 0.5 < changed[1]  # the first level carries detail, the last the digit
-    z = model.encode(x + lens.noise(x))
+    z = model.encode(x + glows.noise(x))
     fresh = torch.randn(9, 64, generator=torch.Generator().manual_seed(0))
     mixed = torch.cat([fresh[:, :32], z[:, 32:].expand(9, -1)], 1)
-    torch.testing.assert_close(table[0], lens.pictures(model, mixed))
+    torch.testing.assert_close(table[0], glows.pictures(model, mixed))
 
 
 def test_the_page() -> None:
     model, x = model_and_digit()
-    log_p = model.log_prob(x + lens.noise(x)).item()
+    log_p = model.log_prob(x + glows.noise(x)).item()
     page = open_page("flow/image_flow")
     shown = metrics(page)
     assert shown["Pieces"] == "2 × 4 × 4 + 8 × 2 × 2 = 64"
@@ -98,7 +100,7 @@ def test_labels_of_the_held_out_digits() -> None:
 
 def test_mnist_is_larger() -> None:
     """784 numbers with 256 grey levels each; the larger model's levels are not drawn anew here."""
-    model, x = exact(weights.load("glow-mnist")), lens.levels(dict(shelf(28))["3"], 255)
+    model, x = double(weights.load("glow-mnist")), glows.levels(dict(shelf(28))["3"], 255)
     assert x.shape == (1, 1, 28, 28) and x.max() == 255
     stages = lens.journey(model, x)
     assert stages[-1].ladj + stages[-1].base == approx(model.log_prob(lens.noisy(x)).item(), abs=1e-6)

@@ -5,10 +5,11 @@ import torch
 from opening import film, open_page, prose
 
 from lab import weights
+from lab.lenses import glows
+from lab.lenses.glows import digits
 from lab.ui import drawing
+from lab.ui.grey_digits import shelf
 from modules.flow.glow import Glow
-from pages.flow.image_flow import lens as image
-from pages.flow.image_flow.common import digits, shelf
 from pages.flow.image_interpolation import lens
 
 
@@ -18,7 +19,7 @@ def model() -> Glow:
 
 
 def digit(name: str) -> torch.Tensor:
-    return image.levels(
+    return glows.levels(
         drawing.quantise(dict(shelf())[name], 8).float() / drawing.LEVELS
     )  # as the pad has it
 
@@ -27,7 +28,7 @@ def test_the_ends_come_back_and_the_middle_is_the_mean(model: Glow) -> None:
     a, b = digit("3"), digit("9")
     mixed, blend = lens.paths(model, a, b, "linear")
     assert lens.ends(mixed, a, b) < 1e-3 and lens.ends(blend, a, b) < 1e-5
-    z = model.encode(torch.cat([a + image.noise(a), b + image.noise(b)]))
+    z = model.encode(torch.cat([a + glows.noise(a), b + glows.noise(b)]))
     middle = model.decode(z.mean(0)[None])
     torch.testing.assert_close(mixed.pictures[5], middle[0, 0])
     assert mixed.radius[5].item() == pytest.approx(z.mean(0).norm().item(), rel=1e-3)
@@ -46,7 +47,7 @@ def test_the_mix_of_z_scores_above_the_blend_of_pixels(model: Glow) -> None:
 def test_an_attribute_starts_at_the_digit(model: Glow) -> None:
     path = lens.attribute(model, digit("3"), *digits(), 3, 9)
     x = digit("3")
-    torch.testing.assert_close(path.pictures[5], (x + image.noise(x))[0, 0], atol=1e-3, rtol=0)
+    torch.testing.assert_close(path.pictures[5], (x + glows.noise(x))[0, 0], atol=1e-3, rtol=0)
 
 
 def test_the_page(model: Glow) -> None:

@@ -5,8 +5,8 @@ import torch
 from opening import figure, film, open_page, prose
 
 from lab import weights
+from lab.lenses.glows import digits
 from modules.flow.glow import Glow
-from pages.flow.image_flow.common import digits
 from pages.flow.temperature import lens
 
 

@@ -10,10 +10,10 @@ from sklearn.metrics import roc_auc_score
 
 from datamodules.digits import Digits
 from lab import weights
+from lab.lenses import glows
+from lab.lenses.glows import digits
 from lab.ui import models
 from modules.flow.typicality import bootstrap
-from pages.flow.image_flow import lens as image
-from pages.flow.image_flow.common import digits
 from pages.flow.typicality import lens
 
 
@@ -118,4 +118,4 @@ def test_the_page(found: lens.Judged) -> None:
     assert float(metrics(box)["Your picture"].split()[0]) < detector.threshold
     radius = film(open_page("flow/typicality", view="radius"), "d")["captions"]
     assert "32.0 nats above" in radius[lens.DIMENSIONS.index(64)]
-    assert image.WHITE == 16
+    assert glows.WHITE == 16

@@ -8,9 +8,10 @@ import torch
 from opening import figure, film, metrics, open_page, open_warned, prose, warnings
 
 from lab import experiments, weights
+from lab.lenses import glows
+from lab.lenses.glows import levels, noise
+from lab.ui import grey_digits
 from modules.latent.taxonomy import VAE_OR_FLOW
-from pages.flow.image_flow import common
-from pages.flow.image_flow.lens import levels, noise
 from pages.flow.vae_or_flow import lens
 
 opened = partial(open_page, "flow/vae_or_flow")
@@ -37,7 +38,7 @@ def test_the_vae_is_scored_in_the_units_of_grey_levels(models) -> None:
 
 
 def test_ways_begin_and_end_at_the_digits(models) -> None:
-    x = common.digits()[0]
+    x = glows.digits()[0]
     vae, flow = lens.ways(*models, x[:1], x[1:2])
     assert flow.ends < 1e-3 < vae.ends
     y = x[:1] + noise(x[:1])
@@ -46,13 +47,13 @@ def test_ways_begin_and_end_at_the_digits(models) -> None:
 
 
 def test_the_flow_finds_its_own_mixes_likelier(models) -> None:
-    three, nine = (common.shelf()[i][1] for i in (3, 9))
+    three, nine = (grey_digits.shelf()[i][1] for i in (3, 9))
     vae, flow = lens.ways(*models, levels(three), levels(nine))
     assert (flow.log_prob > vae.log_prob).all() and flow.log_prob[5] > vae.log_prob[5] + 10
 
 
 def test_the_table_has_the_text_s_rows_and_numbers_of_its_own(models) -> None:
-    found = lens.measure(*models, common.digits("train"), common.digits(), 60)
+    found = lens.measure(*models, glows.digits("train"), glows.digits(), 60)
     assert found.networks == (1, 12) and found.off[1] < 1e-4 < found.off[0]
     assert found.gap > 0 and found.gain > 0 and all(0.5 < r <= 1 for r in found.right)
     rows = lens.table(found)
@@ -66,7 +67,7 @@ def test_what_the_page_shows(models) -> None:
     page = opened()
     shown = metrics(page)
     assert metrics(opened(view="samples"))["Parameters"] == "114,645 and 114,680"
-    a = common.shelf()[3][1]
+    a = grey_digits.shelf()[3][1]
     x = (a[None, None] * 15).round() / 15 * 16
     y = x.round() + noise(x)
     assert shown["flow"] == f"{lens.bits(models[1].log_prob(y)):.3f}"

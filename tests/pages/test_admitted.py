@@ -12,13 +12,12 @@ from opening import open_page, run_page
 
 from lab import experiments, weights
 from lab.experiments import Experiment
-from lab.lenses import counts, drawing, generated, latent, vaes
+from lab.lenses import counts, drawing, generated, glows, latent, vaes
 from lab.ui import language, models
 from modules.latent.vae import VAE, gaussian_log_prob
 from pages.adversarial.conditional_bench import lens as conditional_bench
 from pages.adversarial.judge import lens as judge
 from pages.autoregressive.density import lens as density
-from pages.flow.image_flow import common as glow
 from pages.latent.amortisation import deep
 from pages.latent.attributes import lens as attributes
 from pages.latent.beta import lens as beta
@@ -98,8 +97,8 @@ ADMITTED: dict[str, Row] = {
     "latent/linear": (trained.fits("factor analysis"), {"fa"}),
     "latent/hidden_markov": (trained.fits("HMM"), {"hmm", "hmm-clouds"}),
     "flow/flow_bench": (trained.fits("flow"), MOONS | EIGHT | {"maf-sine", "maf", "hint"}),
-    "flow/temperature": (glow.fits, {"glow-digits"}),
-    "flow/image_flow": (glow.any_size, {"glow-digits", "glow-mnist"}),
+    "flow/temperature": (glows.fits, {"glow-digits"}),
+    "flow/image_flow": (glows.any_size, {"glow-digits", "glow-mnist"}),
     "autoregressive/density": (
         density.of_the_plane,
         {"rnade-moons", "rnade-moons-k1", "rnade-moons-k3", "rnade-rings", "rnade-rings-k1", "rnade-sine"},

@@ -21,6 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from datamodules import points
+from lab.lenses import plane
 from lab.seeding import seeded
 from modules.adversarial.gan import Judge
 from modules.adversarial.losses import clip_weights, gradient_norms, gradient_penalty, with_spectral_norm
@@ -134,9 +135,7 @@ def moved(critic: Judge, made: Tensor) -> Tensor:
 def look(critic: Judge, x: Tensor, made: Tensor, done: int) -> Look:
     """The critic over the plane, its value, and W₁; a spectral norm's power iteration stands still."""
     critic.eval()
-    side = torch.linspace(-REACH, REACH, SIDE)
-    v, u = torch.meshgrid(side, side, indexing="ij")
-    grid = torch.stack([u, v], -1).reshape(-1, 2)
+    grid = plane.corners(REACH, SIDE, torch.float32).flatten(0, 1)
     slopes = gradient_norms(critic, grid).detach().reshape(SIDE, SIDE)
     with torch.no_grad():
         f = critic(grid).reshape(SIDE, SIDE)

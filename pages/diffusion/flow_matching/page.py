@@ -2,8 +2,9 @@
 
 from lab import ui
 from lab.figures.trails import clouds
-from lab.lenses.diffusion import BEYOND, SAID, double
+from lab.lenses.diffusion import BEYOND, SAID
 from lab.lenses.eight import NEAR, REACH, SD, TRAILS
+from lab.lenses.precision import double
 from modules.diffusion import exact, flow_matching
 from pages.diffusion.flow_matching import figures, lens
 
@@ -124,7 +125,7 @@ def draw_flow() -> None:
         ui.program(
             f"""
             from lab import weights
-            from lab.lenses.diffusion import double
+            from lab.lenses.precision import double
             from pages.diffusion.flow_matching import lens
             model = double(weights.load({lens.model_of(flow)!r}))
             run = lens.ride(model, {flow!r}, {steps}, {seed})

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lab.lenses import plane
 from lab.lenses.diffusion import stops
 from modules.diffusion import exact, parameterisation
 from modules.diffusion.learned import Diffusion
@@ -110,9 +111,7 @@ def worst(schedule: Schedule, target: Kind, at: int) -> Kind:
 def density(model: Diffusion) -> Tensor:
     """p_t over the window over its own top at every frame, (F, CELLS, CELLS), row = x_2 upwards."""
     law = exact.eight(3 / model.scale, 0.25 / model.scale)
-    axis = torch.linspace(-REACH, REACH, CELLS, dtype=torch.float64)
-    x2, x1 = torch.meshgrid(axis, axis, indexing="ij")
-    x = torch.stack([x1, x2], -1).reshape(-1, 2)
+    x = plane.corners(REACH, CELLS).flatten(0, 1)
     maps = [law.log_prob(x, model.schedule.alpha_bar[t]) for t in times(model.schedule)]
     return torch.stack([(m - m.max()).exp().reshape(CELLS, CELLS).float() for m in maps])
 

@@ -1,7 +1,8 @@
 """Four views of one prediction: noise, data, velocity and score, and where each of them blows up."""
 
 from lab import ui
-from lab.lenses.diffusion import BEYOND, SAID, digits, double
+from lab.lenses.diffusion import BEYOND, SAID, digits
+from lab.lenses.precision import double
 from modules.diffusion import parameterisation
 from pages.diffusion.four_views import figures, lens
 
@@ -135,7 +136,7 @@ with stage.below:
     ui.program(
         f"""
         from lab import weights
-        from lab.lenses.diffusion import double
+        from lab.lenses.precision import double
         from lab.ui import drawing
         from pages.diffusion.four_views import lens
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from datamodules import points
-from lab.lenses import quadrature
+from lab.lenses import plane, quadrature
 from modules.diffusion import exact, ode_likelihood, sde
 from modules.diffusion.learned import Diffusion
 
@@ -131,9 +131,7 @@ def maps(made: Source, times: list[float]) -> Tensor | None:
     """log p_t on the window at every frame, (F, CELLS, CELLS), row = x_2 upwards; None where unknown."""
     if made.truth is None:
         return None
-    axis = torch.linspace(-REACH, REACH, CELLS, dtype=torch.float64)
-    x2, x1 = torch.meshgrid(axis, axis, indexing="ij")
-    x = torch.stack([x1, x2], -1).reshape(-1, 2) / made.scale
+    x = plane.corners(REACH, CELLS).flatten(0, 1) / made.scale
     unit = 2 * torch.log(torch.tensor(made.scale)).item()
     found = [sde.exact_log_prob(made.equation, made.truth, x, t) - unit for t in times]
     return torch.stack(found).reshape(-1, CELLS, CELLS).clamp(min=-12).float()

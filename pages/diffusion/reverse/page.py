@@ -3,7 +3,8 @@
 from lab import ui
 from lab.figures.trails import clouds
 from lab.lenses import eight
-from lab.lenses.diffusion import BEYOND, SAID, double
+from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.precision import double
 from modules.diffusion import exact, langevin, samplers
 from pages.diffusion.reverse import figures, lens
 
@@ -98,7 +99,7 @@ with stage.below:
     ui.program(
         f"""
         from lab import weights
-        from lab.lenses.diffusion import double
+        from lab.lenses.precision import double
         from pages.diffusion.reverse import lens
 
         model = double(weights.load({MODEL!r}))

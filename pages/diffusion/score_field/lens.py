@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lab.lenses import plane
 from modules.diffusion import exact, samplers
 from modules.diffusion.langevin import annealed_langevin, langevin
 from modules.diffusion.score_matching import ScoreModel
@@ -109,9 +110,7 @@ def off_shares(found: Run, law: exact.Mixture) -> Tensor:
 
 def density(law: exact.Mixture, levels: list[float]) -> Tensor:
     """p ∗ N(0, σ²) at every frame over its own top, (F, CELLS, CELLS), row = x_2 upwards."""
-    axis = torch.linspace(-REACH, REACH, CELLS, dtype=torch.float64)
-    x2, x1 = torch.meshgrid(axis, axis, indexing="ij")
-    x = torch.stack([x1, x2], -1).reshape(-1, 2)
+    x = plane.corners(REACH, CELLS).flatten(0, 1)
     maps = {}
     for sigma in set(levels):
         r, a = blurred(law, sigma)

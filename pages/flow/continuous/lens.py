@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from lab.lenses import plane
 from modules.flow.cnf import Continuous, Solver, solve
 from modules.flow.tangent import units
 
@@ -143,9 +144,7 @@ def densities(made: nn.Module, times: Tensor) -> Tensor:
     """p_t on the window, (F, FINER · CELLS, the same): the base at where each point came from, less what the
     way has stretched. In so fine cells no sheet of a folded cloud is lost."""
     side = FINER * CELLS
-    axis = (torch.arange(side, dtype=torch.float64) + 0.5) * (2 * REACH / side) - REACH
-    x2, x1 = torch.meshgrid(axis, axis, indexing="ij")
-    h = torch.stack([x1, x2], -1).reshape(-1, 2)
+    h = plane.middles(REACH, side).flatten(0, 1)
     total, maps = h.new_zeros(len(h)), [log_base(h).exp()]
     gap = float(times[1] - times[0])
     one = layer(made, "rk4", 3, gap)

@@ -4,9 +4,9 @@ from typing import Any
 
 from lab import ui
 from lab.figures import basic
+from lab.ui import grey_digits
 from modules.flow import coupling, image
 from pages.flow.coupling import figures, masks
-from pages.flow.image_flow import common
 
 DEPTH = 4
 
@@ -15,7 +15,7 @@ def view(stage: Any, references: list[str]) -> None:
     """A digit through couplings by masks, a film over the layers; a click frames a pixel."""
     with stage.rail:
         pattern = ui.choice("Masks", list(masks.PATTERNS), key="masks", default="both in turn", as_list=True)
-        own = common.digit("Your digit", "digit", 3)
+        own = grey_digits.digit("Your digit", "digit", 3)
         seed = ui.number("Seed", 0, 99, 0, key="seed")
     h = 2 * own.picture.double() - 1
     side = len(h)

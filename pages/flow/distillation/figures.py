@@ -5,7 +5,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from lab.figures import live, theme
-from pages.flow.unnormalised.lens import LOWEST, REACH
+from lab.lenses.plane import LOWEST
+from pages.flow.distillation.lens import REACH
 
 NAMES = {"data": "teacher", "samples": "student"}
 

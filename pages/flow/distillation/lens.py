@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from lab.lenses import plane
 from lab.seeding import seeded
 from modules.flow import distillation
 from modules.flow.flow import Flow
 from modules.flow.maf import InverseFlow, MaskedFlow
-from pages.flow.unnormalised.lens import CELLS, grid, levels
 
 TEACHERS = {"wave": "maf-sine", "moons": "maf-moons", "eight": "maf-eight"}
 LAYERS, WIDTHS = 5, (64, 64)  # of the student, and of the teachers that ship
@@ -28,6 +28,7 @@ WORDS = {"bridge": "bridge", "samples": "shown", "layers": "copied"}  # as `dist
 SHOWN = 600  # samples that are drawn
 SIZES = (2, 16, 64, 256)  # D of the table
 GOAL = 0.1  # nats
+REACH, CELLS = 4.5, 56  # of the window shown
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,8 @@ def look(before: Course, student: Flow, teacher: Flow, noise: Tensor, done: int)
 @torch.no_grad()
 def density(teacher: Flow) -> Tensor:
     """log q over the window as 0 to 255, (CELLS, CELLS)."""
-    return torch.as_tensor(levels(teacher.log_prob(grid()).view(CELLS, CELLS)))
+    window = plane.middles(REACH, CELLS, torch.float32).flatten(0, 1)
+    return torch.as_tensor(plane.levels(teacher.log_prob(window).view(CELLS, CELLS)))
 
 
 def asked(dims: int) -> tuple[int, int]:

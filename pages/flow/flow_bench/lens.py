@@ -7,15 +7,13 @@ Everything in double precision. Shapes: points (N, 2); paths (L + 1, N, 2), from
 
 import math
 from collections.abc import Iterator
-from copy import deepcopy
 from dataclasses import dataclass
-from typing import TypeVar
 
 import torch
 from torch import Tensor
 
 from lab.errors import UserError
-from lab.lenses import quadrature, typed
+from lab.lenses import plane, quadrature, typed
 from modules.flow.cnf import Continuous
 from modules.flow.flow import Flow
 from modules.flow.iresnet import Residual
@@ -29,17 +27,10 @@ EQUAL = 1e-3  # two ways to one number are equal up to this
 PIECE, ROWS = 500, 20  # points, and rows of the window, between two words of progress
 SOON = ("linear-moons", "nice-moons", "spline-moons", "realnvp-eight", "realnvp-moons")  # of the scenes
 
-Kind = TypeVar("Kind", bound=Flow)
-
 
 def width(model: Flow) -> int:
     """Numbers in a row."""
     return math.prod(model.event_shape)
-
-
-def exact(model: Kind) -> Kind:
-    """A copy in double precision."""
-    return deepcopy(model).double().eval().requires_grad_(False)
 
 
 def grid_lines() -> Tensor:
@@ -129,9 +120,7 @@ def doubt(model: Flow, x: Tensor, told: Account) -> str:
 
 def window() -> Tensor:
     """Middles of the cells of [-REACH, REACH]², (CELLS, CELLS, 2), row = x_2 upwards."""
-    axis = (torch.arange(CELLS, dtype=torch.float64) + 0.5) * (2 * REACH / CELLS) - REACH
-    x2, x1 = torch.meshgrid(axis, axis, indexing="ij")
-    return torch.stack([x1, x2], -1)
+    return plane.middles(REACH, CELLS)
 
 
 @torch.no_grad()

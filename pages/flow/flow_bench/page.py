@@ -5,6 +5,7 @@ from functools import partial
 from lab import ui
 from lab.errors import UserError
 from lab.figures import basic
+from lab.lenses.precision import double
 from modules.flow.flow import Flow
 from pages.flow.flow_bench import figures, lens
 from pages.latent.own_table import trained, trained_view
@@ -36,16 +37,16 @@ stage.scenes(
 
 @ui.cached
 def account(name: str, x) -> lens.Account:
-    return lens.account(lens.exact(ui.load(name)), x)
+    return lens.account(double(ui.load(name)), x)
 
 
 @ui.cached
 def paths(name: str, z):
-    return lens.path(lens.exact(ui.load(name)), z)
+    return lens.path(double(ui.load(name)), z)
 
 
 def ground(name: str):
-    return lens.ground(lens.exact(ui.load(name)))
+    return lens.ground(double(ui.load(name)))
 
 
 with stage.rail:

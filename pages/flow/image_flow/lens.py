@@ -13,49 +13,17 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from modules.flow.dequantize import bits_per_dim
+from lab.lenses.glows import noise, pictures, white
 from modules.flow.glow import Glow
 from modules.flow.image import Conv1x1, Squeeze
 from modules.flow.norm import ActNorm
 
-WHITE = 16  # the highest grey level of the small digits
 NAMES = {ActNorm: "actnorm", Conv1x1: "1×1 convolution", Squeeze: "squeeze"}
-
-
-def white(model: Glow) -> int:
-    """The highest grey level."""
-    return model.num_categories - 1
-
-
-def levels(picture: Tensor, white: int = WHITE) -> Tensor:
-    """A picture (..., H, W) in [0, 1] as grey levels (N, 1, H, W)."""
-    return (picture.reshape(-1, 1, *picture.shape[-2:]) * white).round()
-
-
-def noise(x: Tensor, seed: int = 0) -> Tensor:
-    """u in [0.02, 0.98) of the shape of x, the same for every picture: the noise of the pages."""
-    generator = torch.Generator().manual_seed(seed)
-    return (0.02 + 0.96 * torch.rand(x.shape[1:], generator=generator)).expand_as(x)
 
 
 def noisy(x: Tensor) -> Tensor:
     """x and its noise in double precision, in which the page computes."""
     return x.double() + noise(x)
-
-
-@torch.no_grad()
-def log_prob(model: Glow, x: Tensor, draws: int = 4) -> Tensor:
-    """(N,) the bound E_u log p(x + u), from the same `draws` of uniform noise for every x, nats."""
-    rows = []
-    for seed in range(draws):
-        u = torch.rand(x.shape[1:], generator=torch.Generator().manual_seed(seed))
-        rows.append(model.log_prob(x + u.clamp(max=1 - 1e-6)))
-    return torch.stack(rows).mean(0)
-
-
-def bits_of(model: Glow, log_p: float) -> float:
-    """Bits a pixel."""
-    return float(bits_per_dim(torch.tensor(log_p, dtype=torch.float64), model.event_dim))
 
 
 def unmodelled(model: Glow) -> float:
@@ -146,14 +114,6 @@ def anew(model: Glow, x: Tensor, count: int, temperature: float, seed: int) -> t
     table = torch.stack(rows)
     changed = ((table - x[0, 0]).abs() > 1).float().mean((1, 2, 3))
     return table, changed
-
-
-@torch.no_grad()
-def pictures(model: Glow, z: Tensor) -> Tensor:
-    """z (..., D) -> grey levels (..., H, W)."""
-    flat = model.decode(z.reshape(-1, z.shape[-1]))
-    whole = flat.floor().clamp(0, model.num_categories - 1)
-    return whole.reshape(*z.shape[:-1], *whole.shape[-2:])
 
 
 @torch.no_grad()

@@ -1,10 +1,13 @@
 """Glow pipeline: a digit squeezed, stepped and split into Gaussian numbers; one level drawn anew."""
 
 from lab import ui
+from lab.figures import tables
+from lab.lenses import glows
+from lab.lenses.precision import double
+from lab.ui import grey_digits
 from modules.flow.glow import Glow, step_of_flow
 from modules.flow.image import MultiScale
-from pages.flow.flow_bench.lens import exact
-from pages.flow.image_flow import common, figures, lens
+from pages.flow.image_flow import figures, lens
 
 TEMPERATURES = [i / 10 for i in range(13)]
 COUNT = 7
@@ -29,16 +32,16 @@ stage.scenes(
 )  # fmt: skip
 
 with stage.rail:
-    name, model = common.model(common.any_size)
-    small = common.fits(ui.recipe(name))  # of a larger one the film takes seconds
+    name, model = grey_digits.model(glows.any_size)
+    small = glows.fits(ui.recipe(name))  # of a larger one the film takes seconds
     view = ui.choice("View", ["stages", *(["new levels"] if small else [])], key="view")
-    own = common.digit("Your digit", "digit", 3, model)
+    own = grey_digits.digit("Your digit", "digit", 3, model)
     seed = ui.number("Seed", 0, 999, 0, key="seed") if view == "new levels" else 0
 
 
 @ui.cached
 def way(name: str, x) -> tuple[list[lens.Stage], float]:
-    precise = exact(ui.load(name))
+    precise = double(ui.load(name))
     return lens.journey(precise, x), lens.round_trip(precise, x)
 
 
@@ -53,7 +56,7 @@ if small:
 end = stages[-1]
 pieces = " + ".join(f"{c} × {h} × {w}" for c, h, w in model.scales.pieces)
 log_p = end.ladj + end.base
-bits = lens.bits_of(model, log_p)
+bits = glows.bits_of(model, log_p)
 
 if view == "stages":
     film = ui.film(len(stages), key="step", seconds=0.5, label="Stage")
@@ -71,7 +74,7 @@ if view == "stages":
             ladj, base = [s.ladj for s in stages], [s.base for s in stages]
             ui.figure(
                 figures.sums(ladj, base, film.at), key="sums", share=1.0, film=film,
-                frames=figures.mark(range(len(stages))), data={"ladj": ladj, "base": base},
+                frames=tables.mark(range(len(stages))), data={"ladj": ladj, "base": base},
                 alt="Log-determinants and base log-densities summed up to each stage",
             )  # fmt: skip
     with stage.foot:
@@ -83,11 +86,11 @@ else:
     film = ui.film(len(TEMPERATURES), key="t", values=TEMPERATURES, default=1.0, label="T =", seconds=0.3)
     drawn = redrawn(name, own.x, seed)
     rows = lens.row_names(model)
-    tables = lens.stack([table for table, _ in drawn])
+    every = lens.stack([table for table, _ in drawn])
     with stage.picture:
         ui.figure(
-            figures.sheet(tables[film.at], rows, lens.white(model)), key="anew", share=1.0, film=film,
-            frames={"data.0.z": figures.sheets(tables, lens.white(model))},
+            tables.sheet(every[film.at], rows, glows.white(model)), key="anew", share=1.0, film=film,
+            frames={"data.0.z": tables.frames(every)},
             alt="Pictures with one level of z drawn anew, a level a row, and all levels anew",
         )  # fmt: skip
     with stage.foot:
@@ -131,6 +134,7 @@ with stage.below:
     ui.program(
         f"""
         from lab import experiments, weights
+        from lab.lenses import glows
         from lab.ui import drawing
         from pages.flow.image_flow import lens
 
@@ -140,4 +144,4 @@ with stage.below:
         """,
         shows=log_p,
     )
-    ui.source(Glow, step_of_flow, MultiScale, lens.journey, references=common.REFERENCES)
+    ui.source(Glow, step_of_flow, MultiScale, lens.journey, references=glows.REFERENCES)

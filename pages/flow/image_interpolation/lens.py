@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from lab.lenses import latent
+from lab.lenses.glows import noise
 from modules.flow.glow import Glow
-from pages.flow.image_flow.lens import noise
 
 STEPS = 11
 STRENGTHS = [round(-1 + 0.2 * i, 1) for i in range(11)]

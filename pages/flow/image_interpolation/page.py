@@ -1,9 +1,10 @@
 """Two digits mixed in all levels of a Glow's z, and in their pixels; a digit along an attribute."""
 
 from lab import ui
-from lab.lenses import latent
+from lab.figures import tables
+from lab.lenses import glows, latent
+from lab.ui import grey_digits
 from modules.flow.flow import Flow
-from pages.flow.image_flow import common, figures
 from pages.flow.image_interpolation import lens
 
 WALKS = ["linear", "spherical"]
@@ -26,14 +27,14 @@ stage.scenes(
 
 with stage.rail:
     view = ui.choice("View", ["two digits", "attribute"], key="view")
-    a = common.digit("Digit A", "a", 3)
+    a = grey_digits.digit("Digit A", "a", 3)
     if view == "two digits":
-        b = common.digit("Digit B", "b", 9)
+        b = grey_digits.digit("Digit B", "b", 9)
         walk = ui.choice("Path in z", WALKS, key="walk")
     else:
         minus = ui.choice("Less", list(range(10)), key="minus", default=3)
         plus = ui.choice("More", list(range(10)), key="plus", default=9)
-    name, model = common.model()
+    name, model = grey_digits.model()
 
 
 @ui.cached
@@ -43,7 +44,7 @@ def between(name: str, a, b, walk: str) -> tuple[lens.Path, lens.Path]:
 
 @ui.cached
 def attributed(name: str, x, minus: int, plus: int) -> lens.Path:
-    return lens.attribute(ui.load(name), x, *common.digits(), minus, plus)
+    return lens.attribute(ui.load(name), x, *glows.digits(), minus, plus)
 
 
 if view == "two digits":
@@ -64,23 +65,23 @@ radii = {kind: path.radius for kind, path in found.items()}
 typical = latent.typical_length(model.event_dim)
 
 with stage.picture:
-    fig = figures.sheet(sheet, list(found), TOP, [f"{v:g}" for v in knob])
+    fig = tables.sheet(sheet, list(found), TOP, [f"{v:g}" for v in knob])
     ui.figure(
-        figures.frame(fig, film.at, common.SIDE, len(found)), key="sheet", share=0.45, film=film,
-        frames=figures.moves(len(knob), common.SIDE),
+        tables.frame(fig, film.at, glows.SIDE, len(found)), key="sheet", share=0.45, film=film,
+        frames=tables.moves(len(knob), glows.SIDE),
         alt="Pictures on the way, a path a row; this step is framed",
     )  # fmt: skip
     left, right = ui.columns(2)
     with left:
         ui.figure(
-            figures.course(lines, knob, knob[film.at], label, "log p, nats"), key="log-p", share=0.55,
-            film=film, frames=figures.mark(knob), data={label: knob, **lines},
+            tables.course(lines, knob, knob[film.at], label, "log p, nats"), key="log-p", share=0.55,
+            film=film, frames=tables.mark(knob), data={label: knob, **lines},
             alt="log p of the pictures along each path",
         )  # fmt: skip
     with right:
         ui.figure(
-            figures.course(radii, knob, knob[film.at], label, "‖z‖", {"typical": typical}), key="radius",
-            share=0.55, film=film, frames=figures.mark(knob), data={label: knob, **radii},
+            tables.course(radii, knob, knob[film.at], label, "‖z‖", {"typical": typical}), key="radius",
+            share=0.55, film=film, frames=tables.mark(knob), data={label: knob, **radii},
             alt="Length of z along each path, against its mean under the base",
         )  # fmt: skip
 with stage.foot:
@@ -119,24 +120,23 @@ with stage.below:
             },
             veils=("picture", "equation"),
         )
-        program = f"y = lens.paths(model, a, {b.program.replace('lens.levels', 'levels')}, {walk!r})[0]"
+        program = f"y = lens.paths(model, a, {b.program}, {walk!r})[0]"
     else:
         ui.notice(
             f"The arrow is the mean z of held-out digits {plus} less that of digits {minus}; at s = 0 stands "
             f"your digit, with {found['z + s arrow'].log_prob[middle]:.1f} nats. Far along it the picture "
             "leaves the digits."
         )
-        program = f"y = lens.attribute(model, a, *common.digits(), {minus}, {plus})"
+        program = f"y = lens.attribute(model, a, *glows.digits(), {minus}, {plus})"
     ui.program(
         f"""
         from lab import experiments, weights
+        from lab.lenses import glows
         from lab.ui import drawing
-        from pages.flow.image_flow import common
-        from pages.flow.image_flow.lens import levels
         from pages.flow.image_interpolation import lens
 
         model = weights.load({ui.spelled(name)})
-        a = {a.program.replace("lens.levels", "levels")}
+        a = {a.program}
         {program}
         result = float(y.log_prob[{film.at}])
         """,

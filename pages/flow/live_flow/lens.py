@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lab.lenses import rewind
+from lab.lenses import plane, rewind
 from lab.lenses.ink import OWN, Law
 from modules.flow.coupling import NICE, LinearFlow, LogisticFlow, RealNVP, SplineFlow
 from modules.flow.flow import Flow
@@ -23,7 +23,6 @@ from modules.flow.neural import NeuralFlow
 
 REACH = 4.0  # the window shown is [-REACH, REACH]²
 CELLS = 64  # of the window, a side
-LOWEST = -8.0  # log p that is drawn as 0
 DRAWN = 300  # samples
 TRAIN, TEST = 10_000, 2_000
 KINDS = {
@@ -85,7 +84,7 @@ class FlowRecipe(rewind.OfOneLoss):
         log_p = model.log_prob(grid())
         noise = torch.randn(DRAWN, 2, generator=torch.Generator().manual_seed(self.seed))
         return {
-            "map": levels(log_p.view(CELLS, CELLS)),
+            "map": plane.levels(log_p.view(CELLS, CELLS)),
             "samples": model.decode(noise).numpy(),
             "nll": (-model.log_prob(split(self.law, 3)).mean()).numpy(),
             "mass": (log_p.exp().sum() * (2 * REACH / CELLS) ** 2).numpy(),
@@ -94,16 +93,8 @@ class FlowRecipe(rewind.OfOneLoss):
 
 @lru_cache(maxsize=1)
 def grid() -> Tensor:
-    """The middles of the window's cells, row by row, x_2 upwards: (CELLS², 2)."""
-    axis = (torch.arange(CELLS) + 0.5) * (2 * REACH / CELLS) - REACH
-    x2, x1 = torch.meshgrid(axis, axis, indexing="ij")
-    return torch.stack([x1.flatten(), x2.flatten()], 1)
-
-
-def levels(log_p: Tensor) -> np.ndarray:
-    """log p as bytes: LOWEST and below is 0, 0 and above 255."""
-    share = (1 - log_p / LOWEST).clamp(0, 1).nan_to_num()
-    return (255 * share).round().to(torch.uint8).numpy()
+    """The middles of the window's cells, row by row: (CELLS², 2)."""
+    return plane.middles(REACH, CELLS, torch.float32).flatten(0, 1)
 
 
 def captions(frames: Any, knobs: Any, recipe: FlowRecipe) -> list[str]:

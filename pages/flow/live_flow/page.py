@@ -4,7 +4,7 @@ import math
 
 from lab import ui
 from lab.figures import live as figures
-from lab.lenses import ink
+from lab.lenses import ink, plane
 from lab.lenses.rewind import Run, stacked
 from modules.flow.flow import Flow
 from pages.flow.live_flow import lens
@@ -81,7 +81,7 @@ def draw(now: ui.Rewind) -> None:
     left, right = ui.columns([3, 2])
     with left:
         ui.figure(
-            figures.density(frames[film.at]["map"], lens.REACH, lens.LOWEST, points,
+            figures.density(frames[film.at]["map"], lens.REACH, plane.LOWEST, points,
                             frames[film.at]["samples"]),
             alt="Log-density of the flow over the plane, data and samples, by training step", key="density",
             share=1.0, film=film,

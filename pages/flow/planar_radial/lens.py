@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lab.lenses import plane
 from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.flow.planar import Planar, PlanarFlow, Radial
@@ -168,9 +169,7 @@ def fit(target: str, layers: int, seed: int):
 
 def density(target: str, reach: float = 4.0, cells: int = 100) -> Tensor:
     """The target over [−reach, reach]², scaled to a maximum of 1, (cells, cells), row = x_2 upwards."""
-    axis = (torch.arange(cells, dtype=torch.float64) + 0.5) * (2 * reach / cells) - reach
-    x2, x1 = torch.meshgrid(axis, axis, indexing="ij")
-    log_q = TARGETS[target](torch.stack([x1, x2], -1))
+    log_q = TARGETS[target](plane.middles(reach, cells))
     return (log_q - log_q.max()).exp()
 
 

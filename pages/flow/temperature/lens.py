@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lab.lenses.glows import pictures
 from modules.flow.glow import Glow
-from pages.flow.image_flow.lens import pictures
 
 TEMPERATURES = [i / 10 for i in range(16)]  # 0 … 1.5
 MANY = 100  # pictures behind the curves

@@ -1,8 +1,10 @@
 """Temperature: the same draws from a narrower base, and what that costs in variety."""
 
 from lab import ui
+from lab.figures import tables
+from lab.lenses import glows
+from lab.ui import grey_digits
 from modules.flow.flow import Flow
-from pages.flow.image_flow import common, figures
 from pages.flow.temperature import lens
 
 ROWS, ACROSS = 5, 5
@@ -27,19 +29,19 @@ stage.scenes(
 with stage.rail:
     which = ui.choice("Levels of z at T", ["all", "1", "2"], key="which", help="The others stay at T = 1.")
     seed = ui.number("Seed of ε", 0, 999, 0, key="seed")
-    name, model = common.model()
+    name, model = grey_digits.model()
 
 
 @ui.cached
 def swept(name: str, which: str, seed: int) -> lens.Sweep:
-    return lens.sweep(ui.load(name), common.digits("train")[0], ROWS * ACROSS, which, seed)
+    return lens.sweep(ui.load(name), glows.digits("train")[0], ROWS * ACROSS, which, seed)
 
 
 @ui.cached
 def held_out() -> tuple[float, float]:
     """Spread and distance of real digits that the model has not seen."""
-    x = common.digits()[0]
-    return lens.spread_of(x), lens.distance_of(x, common.digits("train")[0])
+    x = glows.digits()[0]
+    return lens.spread_of(x), lens.distance_of(x, glows.digits("train")[0])
 
 
 found = swept(name, which, seed)
@@ -54,16 +56,16 @@ with stage.picture:
     left, right = ui.columns(2)
     with left:
         ui.figure(
-            figures.sheet(grid[film.at], [""] * ROWS, 16), key="samples", share=1.0, film=film,
-            frames={"data.0.z": figures.sheets(grid, 16)},
+            tables.sheet(grid[film.at], [""] * ROWS, 16), key="samples", share=1.0, film=film,
+            frames={"data.0.z": tables.frames(grid)},
             alt="25 pictures drawn at this temperature, from the same noise at every one",
         )  # fmt: skip
     with right:
         lines = {"spread": found.spread, "to nearest training": found.distance}
         ui.figure(
-            figures.course(lines, T, T[film.at], "T", "grey levels",
+            tables.course(lines, T, T[film.at], "T", "grey levels",
                            {"real: spread": spread, "real: nearest": distance}),
-            key="curves", share=1.0, film=film, frames=figures.mark(T), data={"T": T, **lines},
+            key="curves", share=1.0, film=film, frames=tables.mark(T), data={"T": T, **lines},
             alt="Spread of pixels and distance to the nearest training digit against the temperature",
         )  # fmt: skip
 with stage.foot:

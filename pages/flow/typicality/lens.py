@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 
 from lab.lenses import stock
+from lab.lenses.glows import WHITE, log_prob, pictures
 from modules.flow.glow import Glow
 from modules.flow.typicality import Detector, auroc, bootstrap
-from pages.flow.image_flow.lens import WHITE, log_prob, pictures
 
 BINS = 60
 COLD = 0.3  # temperature of the set of that name

@@ -3,9 +3,10 @@
 import math
 
 from lab import ui
+from lab.lenses import glows
+from lab.lenses.glows import bits_of
+from lab.ui import grey_digits
 from modules.flow import typicality
-from pages.flow.image_flow import common
-from pages.flow.image_flow.lens import bits_of
 from pages.flow.typicality import figures, lens, unseen
 
 SETS = ["inverted", "shuffled", "noise", "constant", "pale", "samples", "cold"]
@@ -42,13 +43,13 @@ with stage.rail:
     if view == "scores":
         kind = ui.choice("Digits against", SETS, key="set", as_list=True)
         score = ui.choice("Score", ["log p", "typicality"], key="score")
-        own = common.digit("Your picture", "digit", 3)
-        name, model = common.model()
+        own = grey_digits.digit("Your picture", "digit", 3)
+        name, model = grey_digits.model()
 
 
 @ui.cached
 def judged(name: str) -> lens.Judged:
-    return lens.judged(ui.load(name), common.digits()[0])
+    return lens.judged(ui.load(name), glows.digits()[0])
 
 
 @ui.cached
@@ -92,7 +93,7 @@ if view == "radius":
                  },
                  veils=("picture", "equation"),
         )  # fmt: skip
-        ui.source(lens.radius, references=common.REFERENCES)
+        ui.source(lens.radius, references=glows.REFERENCES)
     ui.wait("")
 found, mine = judged(name), judge(name, own.x)
 film = ui.film(len(QUANTILES), key="q", values=QUANTILES, default=0.05, label="Flag of digits:", seconds=0.6)
@@ -163,12 +164,12 @@ with stage.below:
     ui.program(
         f"""
         from lab import experiments, weights
+        from lab.lenses import glows
         from lab.ui import drawing
-        from pages.flow.image_flow import lens
 
         model = weights.load({ui.spelled(name)})
         x = {own.program}
-        result = float(lens.log_prob(model, x, draws=2))
+        result = float(glows.log_prob(model, x, draws=2))
         """,
         shows=mine,
     )

@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from lab.lenses import rewind
+from lab.lenses import plane, rewind
 from modules.flow import reverse_kl
 from modules.flow.coupling import RealNVP
 from modules.flow.flow import Flow
@@ -27,7 +27,6 @@ from modules.flow.planar import PlanarFlow, RadialFlow
 
 REACH = 4.5  # the window shown is [-REACH, REACH]²
 CELLS = 56  # of the window, a side
-LOWEST = -8.0  # log p that is drawn as 0
 DRAWS, DRAWN = 2_000, 250  # samples that are weighed, and of these drawn
 OWN = "own drawing"
 PAD = 20
@@ -82,10 +81,8 @@ def cells(target: Target) -> tuple[Tensor, float]:
 @lru_cache(maxsize=16)
 def drawn(target: Target, count: int = 10_000) -> Tensor:
     """Points (count, 2) of the target, each even within one of many small cells of the window."""
-    fine, width = 300, 2 * REACH / 300
-    axis = (torch.arange(fine) + 0.5) * width - REACH
-    x2, x1 = torch.meshgrid(axis, axis, indexing="ij")
-    at = torch.stack([x1.flatten(), x2.flatten()], 1)
+    fine = 300
+    at, width = plane.middles(REACH, fine, torch.float32).flatten(0, 1), 2 * REACH / fine
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         cell = torch.multinomial(target(at).softmax(0), count, replacement=True, generator=generator)
@@ -94,10 +91,8 @@ def drawn(target: Target, count: int = 10_000) -> Tensor:
 
 @lru_cache(maxsize=1)
 def grid() -> Tensor:
-    """The middles of the window's cells, row by row, x_2 upwards: (CELLS², 2)."""
-    axis = (torch.arange(CELLS) + 0.5) * (2 * REACH / CELLS) - REACH
-    x2, x1 = torch.meshgrid(axis, axis, indexing="ij")
-    return torch.stack([x1.flatten(), x2.flatten()], 1)
+    """The middles of the window's cells, row by row: (CELLS², 2)."""
+    return plane.middles(REACH, CELLS, torch.float32).flatten(0, 1)
 
 
 @dataclass(frozen=True)
@@ -136,7 +131,7 @@ class TargetRecipe(rewind.OfOneLoss):
         forward = (share * (log_q - exact - log_p)).sum()
         weighed = reverse_kl.weighed(model.stack, z, self.target)
         return {
-            "map": levels(log_p.view(CELLS, CELLS)),
+            "map": plane.levels(log_p.view(CELLS, CELLS)),
             "samples": x[:DRAWN].numpy(),
             "weights": (log_w[:DRAWN] - log_z).exp().clamp(max=9.99).numpy(),
             "numbers": np.array(
@@ -146,16 +141,10 @@ class TargetRecipe(rewind.OfOneLoss):
         }  # fmt: skip
 
 
-def levels(log_p: Tensor) -> np.ndarray:
-    """log p as bytes: LOWEST and below is 0, 0 and above 255."""
-    share = (1 - log_p / LOWEST).clamp(0, 1).nan_to_num()
-    return (255 * share).round().to(torch.uint8).numpy()
-
-
 def target_map(target: Target) -> np.ndarray:
-    """The target's log-density, normalised, as `levels`."""
+    """The target's log-density, normalised, as `plane.levels`."""
     log_q, log_z = cells(target)
-    return levels((log_q - log_z).view(CELLS, CELLS))
+    return plane.levels((log_q - log_z).view(CELLS, CELLS))
 
 
 def captions(frames: list, recipe: TargetRecipe) -> list[str]:  # type: ignore[type-arg]

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lab.lenses.glows import WHITE, noise
+from lab.lenses.glows import pictures as flow_pictures
 from modules.flow.coupling import Coupling
 from modules.flow.glow import Glow
 from modules.latent.taxonomy import VAE_OR_FLOW
 from modules.latent.vae import VAE
-from pages.flow.image_flow.lens import WHITE, noise
-from pages.flow.image_flow.lens import pictures as flow_pictures
 
 STEPS = 11
 DRAWS = 200  # of z, for the bound

@@ -1,10 +1,10 @@
 """Two philosophies: a VAE and a flow on the same digits, each line of the text's table measured."""
 
 from lab import ui
+from lab.lenses import glows
+from lab.ui import grey_digits
 from modules.flow.glow import Glow
 from modules.latent.vae import VAE
-from pages.flow.image_flow import common
-from pages.flow.image_flow import lens as grey
 from pages.flow.vae_or_flow import figures, lens
 
 VIEWS = ["two digits", "samples", "table"]
@@ -34,7 +34,7 @@ stage.scenes(
 
 @ui.cached
 def measured(vae: str, flow: str) -> lens.Measured:
-    return lens.measure(ui.load(vae), ui.load(flow), common.digits("train"), common.digits(), 250)
+    return lens.measure(ui.load(vae), ui.load(flow), glows.digits("train"), glows.digits(), 250)
 
 
 @ui.cached
@@ -44,7 +44,7 @@ def travelled(vae: str, flow: str, a, b):
 
 @ui.cached
 def scored(vae: str, flow: str, x) -> tuple[float, float]:
-    y = x + grey.noise(x)
+    y = x + glows.noise(x)
     best = lens.vae_bounds(ui.load(vae), y)[1]
     return lens.bits(best), lens.bits(ui.load(flow).log_prob(y))
 
@@ -55,15 +55,15 @@ def sizes() -> dict[str, str]:
 
 def two_digits() -> None:
     with stage.rail:
-        a = common.digit("Digit A", "a", 3)
-        b = common.digit("Digit B", "b", 9)
+        a = grey_digits.digit("Digit A", "a", 3)
+        b = grey_digits.digit("Digit B", "b", 9)
     film = ui.film(lens.STEPS, key="t", values=AT, default=0.5, label="t =", seconds=0.25)
     ui.ahead(measured, (FIRST, name))
     vae, flow = travelled(FIRST, name, a.x, b.x)
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
-            fig, moves = figures.pair(vae.pictures, flow.pictures, grey.WHITE, film.at)
+            fig, moves = figures.pair(vae.pictures, flow.pictures, glows.WHITE, film.at)
             ui.figure(fig, alt="The picture that each model has at this step between the digits", key="pair",
                       share=1.0, film=film, frames=moves)  # fmt: skip
         with right:
@@ -94,7 +94,7 @@ def two_digits() -> None:
                  },
                  veils=("picture", "numbers"),
         )  # fmt: skip
-        program(f"x = {a.program.replace('lens.levels', 'levels')}", "y = x + noise(x)",
+        program(f"x = {a.program}", "y = x + glows.noise(x)",
                 "result = [lens.bits(lens.vae_bounds(vae, y)[1]), lens.bits(flow.log_prob(y))]",
                 shows=[one, other])  # fmt: skip
 
@@ -105,7 +105,7 @@ def samples() -> None:
     drawn = lens.samples(ui.load(FIRST), model, seed)
     with stage.picture:
         for column, fig, who in zip(
-            ui.columns(2), figures.sheets(*drawn, grey.WHITE, 5), ("VAE", "flow"), strict=True
+            ui.columns(2), figures.sheets(*drawn, glows.WHITE, 5), ("VAE", "flow"), strict=True
         ):
             with column:
                 ui.figure(fig, alt=f"{lens.SHOWN} digits drawn from the {who}", key=who, share=1.0)
@@ -147,15 +147,14 @@ def table() -> None:
                  ),
                  veils=("picture", "numbers"),
         )  # fmt: skip
-        program("x = common.digits()[0][:250]", "y = x + noise(x)",
+        program("x = glows.digits()[0][:250]", "y = x + glows.noise(x)",
                 "result = [lens.bits(lens.vae_bounds(vae, y, 64)[1]), lens.bits(flow.log_prob(y))]",
                 shows=list(found.bits))  # fmt: skip
 
 
 def program(*lines: str, shows) -> None:
     head = [
-        "from lab import experiments, weights", "from lab.ui import drawing",
-        "from pages.flow.image_flow import common", "from pages.flow.image_flow.lens import levels, noise",
+        "from lab import experiments, weights", "from lab.lenses import glows", "from lab.ui import drawing",
         "from pages.flow.vae_or_flow import lens", "",
         f"vae = weights.load({ui.spelled(FIRST)})", f"flow = weights.load({ui.spelled(name)})",
     ]  # fmt: skip
@@ -165,5 +164,5 @@ def program(*lines: str, shows) -> None:
 
 with stage.rail:
     view = ui.choice("View", VIEWS, key="view", as_list=True)
-    name, model = common.model()
+    name, model = grey_digits.model()
 {"two digits": two_digits, "samples": samples, "table": table}[view]()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lab.lenses import plane
 from lab.seeding import seeded
 from modules.flow.flow import Flow
 from modules.flow.layer import FlowStack
@@ -136,9 +137,7 @@ def by_layer(flow: Flow, noise: Tensor) -> Tensor:
 
 def exact(toy: Toy) -> Tensor:
     """p(z|x) on the cells of [−REACH, REACH]², (CELLS, CELLS), row = z₂ upwards."""
-    axis = (torch.arange(CELLS, dtype=torch.float64) + 0.5) * (2 * REACH / CELLS) - REACH
-    second, first = torch.meshgrid(axis, axis, indexing="ij")
-    log_joint = toy.log_joint(torch.stack([first, second], -1))
+    log_joint = toy.log_joint(plane.middles(REACH, CELLS))
     return (log_joint - log_joint.logsumexp((0, 1))).exp() / (2 * REACH / CELLS) ** 2
 
 

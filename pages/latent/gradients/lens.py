@@ -8,7 +8,6 @@ or by enumeration; of the net nothing is.
 
 import math
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 
@@ -18,6 +17,7 @@ from torch import Tensor
 
 from lab import weights
 from lab.experiments import ZOO
+from lab.lenses.precision import double
 from modules.latent.elbo import log_normal
 from modules.latent.gradient_estimators import (
     categorical_moments,
@@ -228,7 +228,7 @@ def of_table(q: Sequence[float], f: Sequence[float], seed: int) -> Race:
 
 def of_net(model: ScoreVAE, x: Tensor, unit: int, seed: int) -> Race:
     """∂ ELBO / ∂μ_j of q(z|x), j = `unit`, of a digit x (1, 64); its truth is the mean of 20,000 paths."""
-    model = deepcopy(model).double().eval().requires_grad_(False)
+    model = double(model)
     x = x.double()
     mean, log_var = model.encode_parameters(x)
     deviation = (0.5 * log_var).exp()

@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 
 from datamodules import points
-from lab.lenses import rewind
+from lab.lenses import plane, rewind
 from modules.latent.vae import VAE
 
-REACH, CELLS, LOWEST = 4.0, 48, -8.0
+REACH, CELLS = 4.0, 48
 FAR = 4.0  # codes beyond are left out: 6e-5 of the prior's mass a dimension
 NODES = {1: 401, 2: 41}  # of the integral, a dimension of the code
 TRAIN, TEST, DRAWN = 10_000, 500, 300
@@ -66,7 +66,7 @@ class VAERecipe(rewind.OfOneLoss):
         codes = mean if self.k == 2 else torch.cat([mean, (0.5 * parts.log_var[:DRAWN]).exp()], 1)
         log_p = log_prob(model, grid()).view(CELLS, CELLS)
         return {
-            "map": (255 * (1 - log_p / LOWEST).clamp(0, 1).nan_to_num()).round().to(torch.uint8).numpy(),
+            "map": plane.levels(log_p),
             "samples": model.sample(DRAWN, generator=generator).numpy(),
             "codes": codes.numpy(),
             "costs": np.array(costs, np.float32),
@@ -75,10 +75,8 @@ class VAERecipe(rewind.OfOneLoss):
 
 @lru_cache(maxsize=1)
 def grid() -> Tensor:
-    """The middles of the window's cells, row by row, x_2 upwards: (CELLS², 2)."""
-    axis = (torch.arange(CELLS) + 0.5) * (2 * REACH / CELLS) - REACH
-    x2, x1 = torch.meshgrid(axis, axis, indexing="ij")
-    return torch.stack([x1.flatten(), x2.flatten()], 1)
+    """The middles of the window's cells, row by row: (CELLS², 2)."""
+    return plane.middles(REACH, CELLS, torch.float32).flatten(0, 1)
 
 
 @torch.no_grad()

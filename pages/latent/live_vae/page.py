@@ -3,6 +3,7 @@
 from datamodules import points
 from lab import ui
 from lab.figures import live as live_figures
+from lab.lenses import plane
 from lab.lenses.rewind import Run, stacked
 from modules.latent.vae import VAE
 from pages.latent.live_vae import figures, lens
@@ -75,7 +76,7 @@ def draw(now: ui.Rewind) -> None:
     left, right = ui.columns([3, 2])
     with left:
         ui.figure(
-            live_figures.density(frames[film.at]["map"], lens.REACH, lens.LOWEST, data,
+            live_figures.density(frames[film.at]["map"], lens.REACH, plane.LOWEST, data,
                                  frames[film.at]["samples"]),
             alt="Log-density of the VAE over the plane, data and samples, by training step", key="density",
             share=1.0, film=film,
