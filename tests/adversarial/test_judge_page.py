@@ -114,7 +114,7 @@ def test_one_after_the_other(bench) -> None:
 
 
 def test_drawn_hop_by_hop_as_the_model_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lens, "DRAWN", 6)
+    monkeypatch.setattr(verdicts, "DRAWN", 6)
     name = "ddpm-digits"
     model: Any = weights.load(name)
     x = model.sample(6, generator=torch.Generator().manual_seed(4), steps=20)
