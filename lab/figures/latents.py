@@ -1,4 +1,5 @@
-"""The latent space drawn: lengths along a walk, the parts of a bound, the KL of each dimension."""
+"""The latent space drawn: lengths along a walk, the parts of a bound, the KL of each dimension and over a
+training."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,6 +9,7 @@ import plotly.graph_objects as go
 
 from lab.figures import basic, theme
 from lab.figures.basic import array, rule
+from lab.lenses.code_use import Course
 
 WALKS = {"linear": theme.BLUE, "spherical": theme.VERMILLION}
 
@@ -75,3 +77,26 @@ def dimensions(kl: Any, average: Any, order: Sequence[int], highlight: int | Non
         [str(i + 1) for i in order], kl, highlight, baseline=average, ylabel="KL, nats",
         xlabel="dimension", names=("this digit", "mean of the examples"), color=theme.ATTENTION,
     )  # fmt: skip
+
+
+def kl_curves(courses: Mapping[str, Course], at: int, log: bool = False) -> go.Figure:
+    """KL of every model over the epochs, counted from 1; a line (shape 0) at the present one."""
+    lines = {name: (list(range(1, len(c.kl) + 1)), c.kl) for name, c in courses.items()}
+    fig = basic.curves(lines, mark=at + 1, xlabel="epoch", ylabel="KL, nats")
+    if not log:
+        return fig.update_yaxes(rangemode="tozero")
+    most = math.ceil(math.log10(max(max(c.kl) for c in courses.values())))
+    ticks = {"tickvals": [10.0**k for k in range(-3, most + 1)],
+             "ticktext": [f"{10.0**k:g}" for k in range(-3, most + 1)]}  # fmt: skip
+    return fig.update_yaxes(type="log", range=[-3, most], **ticks)
+
+
+def paid_and_saved(
+    names: Sequence[str], paid: Sequence[float], saved: Sequence[float], chosen: int
+) -> go.Figure:
+    """KL of each model's code, and what the own code saves against another's."""
+    fig = basic.bars(
+        names, saved, chosen, baseline=paid, horizontal=True, xlabel="nats",
+        names=("saved by the own code", "paid for it, KL"),
+    )  # fmt: skip
+    return fig

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable
 from functools import lru_cache
 
 import torch
+from sklearn.datasets import load_iris
 from torch import Tensor
 
 from datamodules import fetch
@@ -79,3 +80,11 @@ def grey(side: int, count: int, mnist: bool) -> tuple[Tensor, Tensor]:
     x, y = digits(*HELD_OUT)
     small, y = x[:count, 0], y[:count]
     return (in_mnist_frame(small) if side == 28 else small), y
+
+
+@lru_cache(maxsize=1)
+def irises() -> tuple[Tensor, list[str]]:
+    """Fisher's 150 irises: four measurements, cm, (150, 4) float64, and the species of each."""
+    iris = load_iris()
+    names = [str(iris.target_names[kind]) for kind in iris.target]
+    return torch.as_tensor(iris.data, dtype=torch.float64), names

@@ -8,9 +8,9 @@ from opening import figure, film, metrics, open_page, run_page, scenes, spoken, 
 
 from lab import weights
 from lab.experiments import ZOO, catalog
+from lab.lenses import trained_rows as trained
 from lab.lenses.precision import double
 from pages.flow.flow_bench import lens
-from pages.latent.own_table import trained
 
 opened = partial(open_page, "flow/flow_bench")
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from datamodules.sprites import FACTORS, everything
 from lab import ui, weights
+from lab.lenses import sprites
 from modules.latent.scores import mutual_information_gap
 from modules.latent.vae import VAE
 from pages.latent.disentanglement import lens
@@ -28,7 +29,7 @@ def found(models: dict[str, VAE]) -> dict[str, lens.Scores]:
 
 
 def test_all_models_of_sprites_are_offered() -> None:
-    assert set(NAMES) <= set(ui.trained("latent", lens.fits))
+    assert set(NAMES) <= set(ui.trained("latent", sprites.fits))
     assert [lens.title(name) for name in NAMES] == ["VAE", "FactorVAE", "TC-VAE", "β = 4"]
 
 
@@ -92,7 +93,7 @@ def test_what_the_scenes_say(models: dict[str, VAE], found: dict[str, lens.Score
 
 def test_rows_turn_one_dimension(models: dict[str, VAE], found: dict[str, lens.Scores]) -> None:
     model, one = models["beta4-sprites"], found["beta4-sprites"]
-    z = model.encode(lens.examples()[0][1][None])[0]
+    z = model.encode(sprites.examples()[0][1][None])[0]
     pictures = lens.turned(model, z, one.order)
     code = z.clone()
     code[one.order[1]] = -1.5
@@ -100,7 +101,7 @@ def test_rows_turn_one_dimension(models: dict[str, VAE], found: dict[str, lens.S
     moves = lens.motions(pictures)
     assert moves[1, 0] > 3 * moves[1, 1] and moves[0, 1] > 2.5 * moves[0, 0]  # columns, then rows
     assert moves[2, 2] > 1.5 > moves[4, 2]
-    factor, ring = models["factorvae-sprites"], lens.examples()[-1][1][None]
+    factor, ring = models["factorvae-sprites"], sprites.examples()[-1][1][None]
     assert factor.decode(factor.encode(ring)).sum() < 0.5 * ring.sum()
 
 

@@ -10,8 +10,9 @@ from opening import captions, film, metrics, open_page, run_page, spoken, warnin
 from sklearn.mixture import GaussianMixture
 
 from lab import weights
+from lab.lenses import rows as tables
+from lab.lenses import trained_rows
 from lab.ui import models
-from pages.latent.own_table import data as tables
 from pages.latent.own_table import lens
 
 GERMAN = "Tag;Höhe;Art\n" + "".join(f"{1 + i % 28:02}.01.2020;{i % 9},5;rot\n" for i in range(60))
@@ -57,7 +58,7 @@ def test_states_are_the_storms() -> None:
     data = tables.read(tables.tides(), "", "HMM")
     assert data.names == ["Wind", "Welle"] and data.train.shape == (14, 20, 2)
     found = whole(data, "HMM", 2)
-    state = lens.belief(found.models[1], "HMM", data)
+    state = trained_rows.belief(found.models[1], "HMM", data)
     wind = data.rows[:, 0]
     hard = state == state[wind.argmax()]
     assert wind[hard].min() > 6 and found.best("bic") == 2 and hard[:-1].eq(hard[1:]).double().mean() > 0.85
@@ -118,4 +119,4 @@ def test_every_model_fits_every_example(example: str) -> None:
         data = tables.read(tables.EXAMPLES[example](), "", kind)
         found = whole(data, kind, 2)
         assert all(math.isfinite(v) for row in found.rows for v in row.values())
-        assert all(len(lens.belief(model, kind, data)) == len(data.rows) for model in found.models)
+        assert all(len(trained_rows.belief(model, kind, data)) == len(data.rows) for model in found.models)

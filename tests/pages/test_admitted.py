@@ -12,7 +12,9 @@ from opening import open_page, run_page
 
 from lab import experiments, weights
 from lab.experiments import Experiment
-from lab.lenses import counts, drawing, generated, glows, latent, vaes
+from lab.lenses import counts, drawing, generated, glows, latent, sprites, vaes
+from lab.lenses import rows as tables
+from lab.lenses import trained_rows as trained
 from lab.ui import language, models
 from modules.latent.vae import VAE, gaussian_log_prob
 from pages.adversarial.conditional_bench import lens as conditional_bench
@@ -25,11 +27,8 @@ from pages.latent.codebook import lens as codebook
 from pages.latent.collapse import lens as collapse
 from pages.latent.conditional import lens as conditional
 from pages.latent.denoising import lens as denoising
-from pages.latent.disentanglement import lens as disentanglement
 from pages.latent.outliers import lens as outliers
-from pages.latent.own_table import data as tables
 from pages.latent.own_table import lens as fits
-from pages.latent.own_table import trained
 from pages.latent.prior_posterior import lens as prior_posterior
 from pages.latent.text_vae import lens as text_vae
 from pages.latent.two_level import lens as two_level
@@ -88,7 +87,7 @@ ADMITTED: dict[str, Row] = {
     "latent/denoising AE": (denoising.fits("AE"), {"ae-digits"}),
     "latent/denoising DAE": (denoising.fits("DAE"), {"dae-digits"}),
     "latent/denoising VAE": (denoising.fits("VAE"), BETAS | {"iwae-digits", "score-digits"}),
-    "latent/disentanglement": (disentanglement.fits, SPRITES),
+    "latent/disentanglement": (sprites.fits, SPRITES),
     "latent/outliers": (outliers.fits, BITS | {"iafvae-digits", "mixture-digits", "vamp-digits"}),
     "latent/prior_posterior": (prior_posterior.fits, BITS | {"mixture-digits", "vamp-digits"}),
     "latent/text_vae": (text_vae.fits, LINES),

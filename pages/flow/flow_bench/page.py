@@ -5,10 +5,11 @@ from functools import partial
 from lab import ui
 from lab.errors import UserError
 from lab.figures import basic
+from lab.lenses import trained_rows as trained
 from lab.lenses.precision import double
+from lab.ui import trained_rows
 from modules.flow.flow import Flow
 from pages.flow.flow_bench import figures, lens
-from pages.latent.own_table import trained, trained_view
 
 REFERENCES = ["Papamakarios et al. 2021, arXiv:1912.02762", "[UDL] §16.2; [GM] §3.12.2 (eq. 3.82 has + Σ)"]
 
@@ -54,7 +55,7 @@ with stage.rail:
         "Model", family="flow", key="model", default="realnvp-moons", only=trained.fits("flow")
     )
 if lens.width(ui.load(name)) != 2:
-    trained_view.view(stage, "flow", name)
+    trained_rows.view(stage, "flow", name)
     ui.wait("A grid and a cloud go through the layers where a row has two numbers.")
 with stage.rail:
     way = ui.choice("Direction", ["generate", "normalize"], key="way")

@@ -13,10 +13,9 @@ from torch import Tensor
 
 from datamodules.sprites import KINDS, everything, render
 from lab.experiments import Experiment
-from lab.lenses import latent, vaes
+from lab.lenses import latent, sprites, vaes
 from modules.latent.resynthesis import attribute_vector, map_projection
 from modules.latent.vae import VAE
-from pages.latent.disentanglement import lens as sprites
 
 ENDS = [-1.0, -0.5, 0.0, 0.5, 1.0]  # u and v
 STRENGTHS = [i / 4 for i in range(9)]

@@ -1,7 +1,7 @@
-"""Figures of collapse: the KL over training and by dimension, what is paid and saved, strings."""
+"""Figures of collapse: the KL by dimension, strings."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -10,32 +10,9 @@ from torch import Tensor
 
 from lab.figures import basic, theme
 from lab.lenses.latent import MOVES
-from pages.latent.collapse.lens import Course, Dimensions
+from pages.latent.collapse.lens import Dimensions
 
 FLOOR = 1e-4  # of the logarithmic axis
-
-
-def kl_curves(courses: Mapping[str, Course], at: int, log: bool = False) -> go.Figure:
-    """KL of every model over the epochs, counted from 1; a line (shape 0) at the present one."""
-    lines = {name: (list(range(1, len(c.kl) + 1)), c.kl) for name, c in courses.items()}
-    fig = basic.curves(lines, mark=at + 1, xlabel="epoch", ylabel="KL, nats")
-    if not log:
-        return fig.update_yaxes(rangemode="tozero")
-    most = math.ceil(math.log10(max(max(c.kl) for c in courses.values())))
-    ticks = {"tickvals": [10.0**k for k in range(-3, most + 1)],
-             "ticktext": [f"{10.0**k:g}" for k in range(-3, most + 1)]}  # fmt: skip
-    return fig.update_yaxes(type="log", range=[-3, most], **ticks)
-
-
-def paid_and_saved(
-    names: Sequence[str], paid: Sequence[float], saved: Sequence[float], chosen: int
-) -> go.Figure:
-    """KL of each model's code, and what the own code saves against another's."""
-    fig = basic.bars(
-        names, saved, chosen, baseline=paid, horizontal=True, xlabel="nats",
-        names=("saved by the own code", "paid for it, KL"),
-    )  # fmt: skip
-    return fig
 
 
 def by_dimension(found: Sequence[Dimensions], at: int) -> tuple[go.Figure, dict[str, Any]]:

@@ -16,13 +16,13 @@ from torch import Tensor
 from datamodules.two_chains import TwoChains
 from lab.experiments import Experiment
 from lab.lenses import latent, stock, surfaces
+from lab.lenses.code_use import Swap, swap
 from lab.lenses.latent import floor, probe
 from modules.latent.autoregressive_decoder import AutoregressiveVAE
-from modules.latent.vae import VAE, ElboParts, reparameterize
+from modules.latent.vae import VAE, reparameterize
 
 __all__ = [
     "DATA",
-    "Course",
     "Dimensions",
     "Swap",
     "TwoChains",
@@ -87,50 +87,12 @@ def typed(text: str) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Swap:
-    """How a model uses its code, means over held-out data in nats.
-
-    Attributes:
-        own: −E log p(x|z) with the example's own code; other: with another example's.
-        kl: (K,) of each dimension.
-        active: dimensions whose mean moves with x.
-    """
-
-    own: float
-    other: float
-    kl: Tensor
-    active: int
-
-    @property
-    def paid(self) -> float:
-        return self.kl.sum().item()
-
-    @property
-    def saved(self) -> float:
-        """What the own code saves against another's."""
-        return self.other - self.own
-
-    @property
-    def cost(self) -> float:
-        """−ELBO."""
-        return self.own + self.paid
-
-
-@dataclass(frozen=True)
 class Use(Swap):
     """As `Swap`; `from_mean`, `from_draw` are shares of the classes that a line reads from μ, and from a draw
     of z."""
 
     from_mean: float
     from_draw: float
-
-
-def swap(model: VAE, x: Tensor, generator: torch.Generator) -> tuple[Swap, ElboParts]:
-    """Over x (N, D), each with one draw of its code, and with its neighbour's: the data have no order."""
-    parts = model.elbo_parts(x, generator=generator)
-    shuffled = parts.z.roll(1, dims=1)
-    own, other = (-model.log_likelihood(x, z).mean().item() for z in (parts.z, shuffled))
-    return Swap(own, other, parts.kl.mean(0), int(latent.active_units(parts.mean).sum())), parts
 
 
 @torch.no_grad()
@@ -209,19 +171,6 @@ def told(model: VAE, x: Tensor, others: Tensor) -> tuple[float, float, float]:
     codes = torch.cat([mean, model.encode(others)])[:, None]  # (1 + N, 1, K)
     costs = -model.log_likelihood(x, codes)[:, 0]
     return costs[0].item(), costs[1:].mean().item(), latent.gaussian_kl(mean, log_var).sum().item()
-
-
-@dataclass(frozen=True)
-class Course:
-    """Validation over a training: `rec` and `kl`, one number an epoch."""
-
-    rec: list[float]
-    kl: list[float]
-
-    def at(self, epoch: int) -> tuple[float, float]:
-        """Those of an epoch, of the last one where it has ended before."""
-        i = min(epoch, len(self.rec) - 1)
-        return self.rec[i], self.kl[i]
 
 
 def short(names: Sequence[str]) -> list[str]:

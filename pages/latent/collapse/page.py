@@ -1,12 +1,12 @@
 """Collapse: decoders that need no code, what shows it, and what is done against it."""
 
 from lab import ui
-from lab.figures import basic
+from lab.figures import basic, latents
 from lab.lenses import drawing, stock
-from lab.ui import shelves
+from lab.ui import shelves, training_course
 from modules.latent.autoregressive_decoder import AutoregressiveVAE
 from modules.latent.collapse import free_bits, kl_weight
-from pages.latent.collapse import course, dimensions, figures, lens
+from pages.latent.collapse import dimensions, figures, lens
 
 VIEWS = ("Training", "Codes swapped", "Dimensions")
 SHOWN = 20
@@ -64,7 +64,7 @@ truth = lens.TwoChains(length=lens.LENGTH) if data == "Two chains" else None
 
 def training() -> None:
     """The bound split, and the KL, epoch by epoch."""
-    course.view(stage, dict(zip(short, names, strict=True)), "gru-chains")
+    training_course.view(stage, dict(zip(short, names, strict=True)), "gru-chains")
     if truth is not None:
         stage.equation(
             rf"-\mathrm{{ELBO}}\ge H(x)={truth.least_nll:.3f},\qquad "
@@ -97,7 +97,7 @@ def swapping() -> None:
         left, right = ui.columns([2, 3])
         with left:
             ui.figure(
-                figures.paid_and_saved(short, [u.paid for u in found], [u.saved for u in found], at),
+                latents.paid_and_saved(short, [u.paid for u in found], [u.saved for u in found], at),
                 key="use",
                 share=1.0,
                 alt="What each model pays for its code, and what its own code saves against another's",

@@ -6,8 +6,9 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 from torch import Tensor
 
+from datamodules.sprites import SIDE
 from lab.figures import basic, sheets, theme
-from pages.latent.disentanglement.lens import NAMES, SIDE, VALUES, Scores
+from pages.latent.disentanglement.lens import NAMES, VALUES, Scores
 
 PITCH = SIDE + sheets.gap_of(SIDE)
 TOP = 0.5  # share of a factor that is drawn darkest: single codes do not come near 1

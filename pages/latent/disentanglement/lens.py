@@ -16,9 +16,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from datamodules.sprites import FACTORS, KINDS, SIDE, Sprites, everything, render
-from lab.experiments import Experiment
-from lab.lenses import latent, stock, surfaces
+from datamodules.sprites import FACTORS, Sprites, everything
+from lab.lenses import latent, stock
 from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.information import entropy
 from modules.latent.scores import information_table
@@ -32,29 +31,10 @@ READINGS = ("draws", "means")
 TITLES = {"vae": "VAE", "beta4": "β = 4", "tcvae": "TC-VAE", "factorvae": "FactorVAE"}
 
 
-def fits(entry: Experiment) -> bool:
-    """Whether q(z|x) is the encoder's Gaussian, its prior N(0, I), and a code alone makes a sprite."""
-    return entry.datamodule == "datamodules.sprites.Sprites" and surfaces.keeps(
-        entry, VAE, "encode_parameters", "guess", "prior", "outputs", "decode", "unpack"
-    )
-
-
 def title(name: str) -> str:
     """What a model is called on the page; an own run keeps its name."""
     base, _, run = name.partition("-sprites")
     return TITLES.get(base, name) if not run else name
-
-
-def examples() -> list[tuple[str, Tensor]]:
-    """Sprites (16, 16) to begin with, one of each kind, and what is no sprite: two of them, and a ring."""
-    chosen = render(torch.tensor([[0, 2, 0, 1, 5], [1, 1, 2, 4, 2], [2, 0, 5, 3, 3], [0, 1, 3, 6, 0]]))[:, 0]
-    line = torch.arange(SIDE) - (SIDE - 1) / 2
-    ring = ((line[:, None].square() + line.square()).sqrt() - 5).abs() < 0.9
-    return [
-        *zip(KINDS, chosen, strict=False),
-        ("two", (chosen[0] + chosen[3]).clamp(max=1)),
-        ("ring", ring.float()),
-    ]
 
 
 @dataclass(frozen=True)

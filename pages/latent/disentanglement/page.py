@@ -1,7 +1,7 @@
 """Disentanglement: what each number of a code holds, in pictures and in nats, and what that has cost."""
 
 from lab import ui
-from lab.lenses import vaes
+from lab.lenses import sprites, vaes
 from modules.latent import scores
 from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.factor_vae import FactorVAE
@@ -54,14 +54,14 @@ def measured(name: str, reading: str) -> lens.Scores:
 with stage.rail:
     view = ui.choice("View", VIEWS, key="view")
     if view == VIEWS[0]:
-        name = ui.experiment("Model", family="latent", key="model", default="vae-sprites", only=lens.fits)
+        name = ui.experiment("Model", family="latent", key="model", default="vae-sprites", only=sprites.fits)
     reading = ui.choice(
         "Read from", lens.READINGS, key="read",
         help="z as it is drawn from q(z|x), which is what the decoder sees, or the mean of q(z|x): "
         "ranks make even tiny moves of a mean look like news.",
     )  # fmt: skip
     if view == VIEWS[0]:
-        sprite = ui.draw("Your sprite", key="x", size=lens.SIDE, examples=lens.examples())
+        sprite = ui.draw("Your sprite", key="x", size=sprites.SIDE, examples=sprites.examples())
 
 
 def traversals() -> None:
@@ -135,7 +135,7 @@ def traversals() -> None:
 def comparison() -> None:
     """MIG and TC against the price in pictures, and the table of the model that the film is at."""
     by_price = lambda one: measured(one, "draws").distortion  # noqa: E731
-    names = sorted(ui.trained("latent", lens.fits), key=by_price)
+    names = sorted(ui.trained("latent", sprites.fits), key=by_price)
     found = [measured(one, reading) for one in names]
     words = [lens.title(one) for one in names]
     costs = [[one.distortion] for one in found]
@@ -210,7 +210,7 @@ def comparison() -> None:
         )
 
 
-others = ui.trained("latent", lens.fits)
+others = ui.trained("latent", sprites.fits)
 ui.ahead(measured, *((one, each) for each in sorted(lens.READINGS, key=reading.__ne__) for one in others))
 dict(zip(VIEWS, (traversals, comparison), strict=True))[view]()
 with stage.below:

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from modules.latent.elbo import FORMS, Grid, log_normal
+from lab.lenses.polynomials import joint
+from modules.latent.elbo import FORMS, log_normal
 
-REACH, CELLS = 15.0, 6_001  # of the grid: q may stand at ±3 with a deviation of 2
 MODELS = {"linear": ([0.0, 2.0], 1.0), "two modes": ([0.0, 0.0, 1.0], 0.3)}  # g, and s at first
 MEANS = [round(-3 + 0.1 * i, 1) for i in range(61)]
 DEVIATIONS = [round(0.05 * i, 2) for i in range(1, 41)]
@@ -53,23 +53,6 @@ class Bound:
         """The largest difference between two forms."""
         every = torch.stack(list(self.forms.values()))
         return float((every.amax(0) - every.amin(0)).max())
-
-
-def polynomial(z: Tensor, coefficients: Sequence[float]) -> Tensor:
-    """c_0 + c_1 z + c_2 z² + …"""
-    out = torch.zeros_like(z)
-    for c in reversed(coefficients):
-        out = out * z + c
-    return out
-
-
-def joint(coefficients: Sequence[float], x: float, noise: float) -> Grid:
-    """log p(x, z) on the grid."""
-    seen = torch.tensor(x, dtype=torch.float64)
-    return Grid.of(
-        lambda z: log_normal(z, 0.0, 1.0) + log_normal(seen, polynomial(z, coefficients), noise**2),
-        -REACH, REACH, CELLS,
-    )  # fmt: skip
 
 
 def bound(

@@ -145,7 +145,7 @@ with stage.below:
         f"""
         import torch
         from modules.latent.elbo import Grid, log_normal
-        from pages.latent.elbo_bars.lens import polynomial
+        from lab.lenses.polynomials import polynomial
 
         x = torch.tensor({x!r}, dtype=torch.float64)
         grid = Grid.of(lambda z: log_normal(z, 0.0, 1.0)

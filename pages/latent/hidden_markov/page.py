@@ -2,9 +2,9 @@
 
 from lab import ui
 from lab.lenses.typed import square_commas
+from lab.ui import trained_rows
 from modules.latent import forward_backward
 from pages.latent.hidden_markov import figures, lens, long, steps
-from pages.latent.own_table import trained_view
 
 REFERENCES = [
     "Rabiner 1989, A tutorial on hidden Markov models",
@@ -73,7 +73,7 @@ truth = None
 with stage.rail:
     view = ui.choice("View", ["Trellis", "Long sequences", "Numbers"], key="view", as_list=True)
 if view == "Numbers":
-    trained_view.view(stage, "HMM")
+    trained_rows.view(stage, "HMM")
     ui.wait("A trellis with all its numbers is drawn of symbols, in the view Trellis.")
 with stage.rail:
     name = ui.choice("World", [*KNOWN, LETTERS], key="world", as_list=True, help=" ".join(SYMBOLS.values()))

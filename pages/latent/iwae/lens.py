@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lab.lenses.polynomials import joint, polynomial
 from modules.latent.elbo import Grid, log_normal
 from modules.latent.importance import encoder_gradients, log_mean_weight
-from pages.latent.elbo_bars.lens import joint, polynomial
 
 SIZES = [1, 2, 5, 10, 20, 50, 100]  # K
 MODELS = {"linear": ([0.0, 1.0], 1.5, 1.0), "two modes": ([0.0, 0.0, 1.0], 1.0, 0.3)}  # g, x, s

@@ -3,13 +3,12 @@ into another."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
 import torch
-from sklearn.datasets import load_iris
 from torch import Tensor
 
+from lab.lenses import stock
 from modules.latent.factor_analysis import FactorAnalysis
 from modules.latent.ppca import PPCA
 
@@ -42,10 +41,9 @@ def spectrum(values: Sequence[float] = (4.0, 1.0, 0.25), count: int = 200) -> Te
     return torch.linalg.solve_triangular(root, x.T, upper=False).T * torch.tensor(values).double().sqrt()
 
 
-@cache
 def irises() -> Tensor:
     """Four measurements of 150 irises, cm, (150, 4)."""
-    return torch.as_tensor(load_iris().data, dtype=torch.float64)
+    return stock.irises()[0]
 
 
 DATA: dict[str, tuple[list[str], Callable[[], Tensor]]] = {

@@ -1,11 +1,11 @@
 """Linear latents: factor analysis and PCA of one table, and what σ² does to a point's posterior."""
 
 from lab import ui
+from lab.ui import trained_rows
 from modules.latent.factor_analysis import FactorAnalysis
 from modules.latent.linear_gaussian import LinearGaussian
 from modules.latent.ppca import PPCA
 from pages.latent.linear import common, figures, lens, one_point
-from pages.latent.own_table import trained_view
 
 POINT = {"view": "One point", "data": "Spectrum 4, 1, ¼", "column": 2}
 
@@ -149,7 +149,7 @@ def models_view() -> None:
 VIEWS = {
     "FA or PCA": models_view,
     "One point": lambda: one_point.view(stage),
-    "Trained": lambda: trained_view.view(stage, "factor analysis"),
+    "Trained": lambda: trained_rows.view(stage, "factor analysis"),
 }
 with stage.rail:
     view = ui.choice("View", list(VIEWS), key="view", as_list=True)

@@ -4,9 +4,9 @@ import math
 
 from lab import ui
 from lab.figures import theme
+from lab.ui import trained_rows
 from modules.latent import gaussians, mixture
 from pages.latent.mixture import common, figures, lens, points, size_view, width_view
-from pages.latent.own_table import trained_view
 
 VIEWS = ("EM", "Fixed width", "Choosing K", "Trained")
 FLOORS = (0.0, 1e-6, 0.01, 0.1)
@@ -165,6 +165,6 @@ def own_view(view: str) -> None:
 with stage.rail:
     view = ui.choice("View", VIEWS, key="view", as_list=True)
 if view == "Trained":
-    trained_view.view(stage, "mixture")
+    trained_rows.view(stage, "mixture")
 else:
     own_view(view)

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from lab import files, weights
 from lab.experiments import find, runs_folder
+from lab.lenses.rows import CELLS, Data, plane
 from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.flow.maf import MaskedFlow
@@ -25,7 +26,6 @@ from modules.latent.em import Collapse
 from modules.latent.factor_analysis import FactorAnalysis
 from modules.latent.hmm import HMM
 from modules.latent.mixture import GaussianMixture
-from pages.latent.own_table.data import CELLS, Data, plane
 
 MODELS = {"mixture": "components", "factor analysis": "factors", "HMM": "states", "flow": "layers"}
 EXPERIMENTS = {"mixture": "gmm", "factor analysis": "fa", "HMM": "hmm", "flow": "maf"}
@@ -119,19 +119,6 @@ def density(model: Any, data: Data) -> Tensor:
     places = torch.stack(torch.meshgrid(x, y, indexing="xy"), -1).reshape(-1, 2)
     p = (model.log_prob(data.scaled(places)) - data.deviation.log().sum()).exp()
     return p.reshape(CELLS, CELLS)
-
-
-@torch.no_grad()
-def belief(model: Any, kind: str, data: Data) -> Tensor:
-    """What the model says of each row, (N,): its likeliest component or state; E[z_1 | x]; log p(x)."""
-    x = data.examples
-    if kind == "mixture":
-        return model.responsibilities(x).argmax(1)
-    if kind == "HMM":
-        return model.posterior(x).smoothed[0].argmax(1)
-    if kind == "factor analysis":
-        return model.posterior(x).mean[:, 0]
-    return model.log_prob(x)
 
 
 # --- A run ----------------------------------------------------------------------------------------

@@ -1,9 +1,11 @@
 """Your own data: a reader's table, four models fitted before them, and which size two criteria choose."""
 
 from lab import ui
+from lab.figures import rows
+from lab.lenses import rows as tables
+from lab.lenses import trained_rows
 from lab.ui import access
 from modules.latent import em
-from pages.latent.own_table import data as tables
 from pages.latent.own_table import figures, lens, words
 
 OWN = "Own table"
@@ -57,13 +59,13 @@ def draw(found: lens.Compared, at: int, film=None) -> None:
             moves: dict[str, list] = {"data.0.z": grounds}
             alt = "Rows of the table on the density of the model"
         else:
-            said = [lens.belief(model, kind, data) for model in found.models]
+            said = [trained_rows.belief(model, kind, data) for model in found.models]
             discrete = kind in ("mixture", "HMM")
-            colours = [figures.classes(v) if discrete else v.tolist() for v in said]
+            colours = [rows.classes(v) if discrete else v.tolist() for v in said]
             across, up, axes = tables.places(data)
-            fig = figures.beliefs(across, up, colours[at - 1], axes, bool(data.length), not discrete)
+            fig = rows.beliefs(across, up, colours[at - 1], axes, bool(data.length), not discrete)
             moves = {"data.0.marker.color": colours}
-            alt = f"Rows of the table, coloured by {words.COLOURS[kind]}"
+            alt = f"Rows of the table, coloured by {trained_rows.COLOURS[kind]}"
         ui.figure(fig, key="rows", share=1.0, film=film, frames=moves if film else None, alt=alt,
                   data={name: data.rows[:, i] for i, name in enumerate(names)})  # fmt: skip
     with right:
@@ -79,7 +81,7 @@ def draw(found: lens.Compared, at: int, film=None) -> None:
 def rows_alone() -> None:
     """The table before anything is fitted to it."""
     across, up, axes = tables.places(data)
-    fig = figures.beliefs(across, up, [figures.PLAIN] * len(up), axes, bool(data.length), False)
+    fig = rows.beliefs(across, up, [rows.PLAIN] * len(up), axes, bool(data.length), False)
     ui.figure(fig, key="rows", share=0.8, alt="Rows of the table",
               data={name: data.rows[:, i] for i, name in enumerate(data.names)})  # fmt: skip
 
@@ -143,7 +145,8 @@ with stage.below:
         "parameters: p ln N is its price for them; a network's many parameters do not all serve, so BIC is "
         "hard on flows"
         + (", and the step of a flow is chosen on what is held out." if kind == "flow" else ".")
-        + f" The picture's colours are {words.COLOURS[kind]}." * (kind == "HMM" or len(data.names) != 2)
+        + f" The picture's colours are {trained_rows.COLOURS[kind]}."
+        * (kind == "HMM" or len(data.names) != 2)
     )
     ui.check(
         "Which size does BIC choose?", [str(k) for k in range(1, count + 1)], str(bic),
@@ -164,7 +167,7 @@ with stage.below:
     else:
         ui.program(
             f"""
-            from pages.latent.own_table import data as tables
+            from lab.lenses import rows as tables
             from pages.latent.own_table import lens
 
             data = tables.read(tables.EXAMPLES[{source!r}](), {wanted.strip()!r}, {kind!r})

@@ -2,13 +2,6 @@
 
 from pages.latent.own_table.lens import MODELS, Compared
 
-COLOURS = {
-    "mixture": "each row's likeliest component",
-    "factor analysis": "the posterior mean of the first factor",
-    "HMM": "each row's likeliest state",
-    "flow": "log p of each row",
-}
-
 
 def captions(found: Compared, kind: str, unit: str) -> list[str]:
     """A sentence for each size."""

@@ -18,12 +18,12 @@ from datamodules import lines
 from datamodules.letters import spelled
 from lab.experiments import Experiment
 from lab.lenses import stock, surfaces
+from lab.lenses.code_use import Swap, swap
 from lab.lenses.latent import gaussian_kl, lerp
 from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.text_vae import TextVAE
-from pages.latent.collapse.lens import Course, Swap, swap
 
-__all__ = ["STEPS", "Course", "Swap", "Told", "Used", "Walk", "fits", "held_out", "read", "short",
+__all__ = ["STEPS", "Swap", "Told", "Used", "Walk", "fits", "held_out", "read", "short",
            "told", "typed", "used", "walk"]  # fmt: skip
 
 STEPS, SHOWN, LENGTH = 11, 500, 40  # codes of a walk; test lines that are measured; their letters

@@ -1,10 +1,10 @@
 """Text from a code: a recurrent decoder that writes lines, and whether it listens to the code."""
 
 from lab import ui
+from lab.figures import latents
+from lab.ui import training_course
 from modules.latent.collapse import free_bits, kl_weight
 from modules.latent.text_vae import Reader, TextVAE, Writer
-from pages.latent.collapse import course
-from pages.latent.collapse import figures as collapse
 from pages.latent.text_vae import figures, lens
 
 VIEWS = ("Walk", "Training", "Codes swapped")
@@ -159,7 +159,7 @@ def walk() -> None:
 
 def training() -> None:
     """The bound split, and the KL, epoch by epoch."""
-    course.view(stage, dict(zip(short, names, strict=True)), "textvae-pydocs", log=True)
+    training_course.view(stage, dict(zip(short, names, strict=True)), "textvae-pydocs", log=True)
     stage.equation(
         r"\mathrm{ELBO}=E\log p(x|z)-\mathrm{KL}(q(z|x)\,\|\,p(z))",
         "Nats a line, the whole KL. Training asked less of two: a price that rises (annealed), a quarter of "
@@ -184,7 +184,7 @@ def swapping() -> None:
         left, right = ui.columns([2, 3])
         with left:
             ui.figure(
-                collapse.paid_and_saved(short, [u.paid for u in swaps], [u.saved for u in swaps], at),
+                latents.paid_and_saved(short, [u.paid for u in swaps], [u.saved for u in swaps], at),
                 key="use", share=1.0,
                 alt="What each model pays for its code, and what its own code saves against another's",
                 data={"model": short, "paid": [u.paid for u in swaps], "saved": [u.saved for u in swaps]},

@@ -5,9 +5,9 @@ from copy import deepcopy
 
 from lab import ui
 from lab.experiments import find
-from lab.figures import basic, theme
+from lab.figures import basic, rows, theme
+from lab.lenses import trained_rows as trained
 from lab.ui.stage import Stage
-from pages.latent.own_table import figures, trained, words
 
 SHOWS = {
     "mixture": ("p(k | row)", "component"), "factor analysis": ("E[z | row]", ""),
@@ -90,22 +90,22 @@ def view(stage: Stage, kind: str, name: str = "") -> None:
     found = seen_of(name, kind, at, row)
     ui.ahead(seen_of, (name, kind, at, min(n - 1, row + 1)))
     discrete = kind in ("mixture", "HMM")
-    colours = figures.classes(found.belief) if discrete else found.belief.tolist()
+    colours = rows.classes(found.belief) if discrete else found.belief.tolist()
     near = trained.window(n, row, WINDOW) if over_time else slice(None)
     places = (range(1, n + 1) if over_time else data.rows[:, across], data.rows[:, up])
     titles = ("row" if over_time else data.names[across], data.names[up])
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
-            fig = figures.beliefs(
+            fig = rows.beliefs(
                 places[0][near], places[1][near], colours[near], titles,
                 joined=over_time and kind == "HMM", continuous=not discrete,
             )  # fmt: skip
             lines = trained.outlines(model, kind, data, (up, up) if over_time else (across, up))
             ring = float(places[0][row]), float(places[1][row])
             ui.figure(
-                figures.outlined(fig, lines, ring), key="trained", share=1.0,
-                alt=f"Rows of the table, coloured by {words.COLOURS[kind]}; one is ringed",
+                rows.outlined(fig, lines, ring), key="trained", share=1.0,
+                alt=f"Rows of the table, coloured by {trained.COLOURS[kind]}; one is ringed",
                 data={column: data.rows[:, i] for i, column in enumerate(data.names)},
             )  # fmt: skip
         with right:
@@ -145,7 +145,7 @@ def view(stage: Stage, kind: str, name: str = "") -> None:
         ui.program(
             f"""
             from lab import experiments
-            from pages.latent.own_table import trained
+            from lab.lenses import trained_rows as trained
 
             folder = {ui.spelled(name)}
             found = trained.seen(trained.load(folder), {kind!r}, trained.read(folder, {at}), {row})

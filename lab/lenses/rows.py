@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from sklearn.datasets import load_iris
 from torch import Tensor
 
 from datamodules import sheet
+from lab.lenses import stock
 
 LEAST, MOST_ROWS, MOST_COLUMNS = 20, 2000, 8
 CELLS = 60  # of the drawn plane, a side
@@ -136,10 +136,9 @@ def geyser() -> str:
 
 def irises() -> str:
     """Fisher's 150 irises, with their species."""
-    iris = load_iris()
     rows = "".join(
-        ",".join(f"{v:g}" for v in row) + f",{iris.target_names[kind]}\n"
-        for row, kind in zip(iris.data.tolist(), iris.target.tolist(), strict=True)
+        ",".join(f"{v:g}" for v in row) + f",{species}\n"
+        for row, species in zip(stock.irises()[0].tolist(), stock.irises()[1], strict=True)
     )
     return "sepal length,sepal width,petal length,petal width,species\n" + rows
 

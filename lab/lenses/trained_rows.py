@@ -15,18 +15,23 @@ from datamodules.table import Series, Table
 from lab import experiments, untrusted, weights
 from lab.experiments import Experiment
 from lab.lenses import surfaces
+from lab.lenses.rows import MOST_ROWS, Data
 from modules.flow.flow import Flow
 from modules.latent.hmm import HMM
 from modules.latent.linear_gaussian import LinearGaussian
 from modules.latent.mixture import GaussianMixture
-from pages.latent.own_table.data import MOST_ROWS, Data
-from pages.latent.own_table.lens import belief
 
 CLASSES: dict[str, Any] = {
     "mixture": GaussianMixture,
     "factor analysis": LinearGaussian,
     "HMM": HMM,
     "flow": Flow,
+}
+COLOURS = {  # what `belief` is, in words
+    "mixture": "each row's likeliest component",
+    "factor analysis": "the posterior mean of the first factor",
+    "HMM": "each row's likeliest state",
+    "flow": "log p of each row",
 }
 
 
@@ -76,12 +81,25 @@ def read(folder: Path, at: int = 0) -> Data:
     return Data(names, rows[:MOST_ROWS], mean, deviation, train, held, length, said, names)
 
 
+@torch.no_grad()
+def belief(model: Any, kind: str, data: Data) -> Tensor:
+    """What the model says of each row, (N,): its likeliest component or state; E[z_1 | x]; log p(x)."""
+    x = data.examples
+    if kind == "mixture":
+        return model.responsibilities(x).argmax(1)
+    if kind == "HMM":
+        return model.posterior(x).smoothed[0].argmax(1)
+    if kind == "factor analysis":
+        return model.posterior(x).mean[:, 0]
+    return model.log_prob(x)
+
+
 @dataclass(frozen=True)
 class Seen:
     """What a trained model says of its rows.
 
     Attributes:
-        belief: (N,) as of `lens.belief`.
+        belief: (N,) as of `belief`.
         log_prob: (N,) log p of each row; of a chain log p(x_t | all before).
         bars: by name, about one row: of a mixture p(k | x), of factors E[z | x], of a chain p(z_t | x), of a
             flow log |det J| of each layer, from the data to the base.

@@ -5,7 +5,7 @@ from typing import Any
 
 from lab import ui
 from lab.figures import latents
-from pages.latent.collapse import figures, lens
+from lab.lenses.code_use import Course
 
 
 def view(stage: Any, models: Mapping[str, str], train: str, log: bool = False) -> None:
@@ -20,7 +20,7 @@ def view(stage: Any, models: Mapping[str, str], train: str, log: bool = False) -
     for label, name in models.items():
         curve = ui.history(name)
         if curve.get("val/rec"):
-            courses[label] = lens.Course(curve["val/rec"], curve["val/kl"])
+            courses[label] = Course(curve["val/rec"], curve["val/kl"])
     if not courses:
         ui.stop(f"No model here has kept its learning curves: train one with `lab fit {train}`.")
     epochs = max(len(c.rec) for c in courses.values())
@@ -43,7 +43,7 @@ def view(stage: Any, models: Mapping[str, str], train: str, log: bool = False) -
         with right:
             places = list(range(1, epochs + 1))
             ui.figure(
-                figures.kl_curves(courses, film.at, log), key="curves", share=1.0, film=film,
+                latents.kl_curves(courses, film.at, log), key="curves", share=1.0, film=film,
                 frames={"layout.shapes.0.x0": places, "layout.shapes.0.x1": places},
                 alt="KL of every model over the epochs of its training",
             )  # fmt: skip

@@ -1,0 +1,28 @@
+"""Sprites that rooms show: which models know them, and some to begin with."""
+
+import torch
+from torch import Tensor
+
+from datamodules.sprites import KINDS, SIDE, render
+from lab.experiments import Experiment
+from lab.lenses import surfaces
+from modules.latent.vae import VAE
+
+
+def fits(entry: Experiment) -> bool:
+    """Whether q(z|x) is the encoder's Gaussian, its prior N(0, I), and a code alone makes a sprite."""
+    return entry.datamodule == "datamodules.sprites.Sprites" and surfaces.keeps(
+        entry, VAE, "encode_parameters", "guess", "prior", "outputs", "decode", "unpack"
+    )
+
+
+def examples() -> list[tuple[str, Tensor]]:
+    """Sprites (16, 16) to begin with, one of each kind, and what is no sprite: two of them, and a ring."""
+    chosen = render(torch.tensor([[0, 2, 0, 1, 5], [1, 1, 2, 4, 2], [2, 0, 5, 3, 3], [0, 1, 3, 6, 0]]))[:, 0]
+    line = torch.arange(SIDE) - (SIDE - 1) / 2
+    ring = ((line[:, None].square() + line.square()).sqrt() - 5).abs() < 0.9
+    return [
+        *zip(KINDS, chosen, strict=False),
+        ("two", (chosen[0] + chosen[3]).clamp(max=1)),
+        ("ring", ring.float()),
+    ]
