@@ -1,0 +1,468 @@
+"""The sizes of a machine's parts, read by forward hooks while a copy of the model makes one pass.
+
+    machine_of(model)  -> "gan", or None where the model is none of the seven
+    read(model)        -> {"G": Reading("16→128→2", "3 layers, 19,000 parameters"), …}
+
+Which module is which part follows from what the model is: its surfaces, and the order in which its modules
+are called. Nothing here knows the name of an experiment.
+"""
+
+import copy
+import inspect
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from modules.adversarial.cyclegan import CycleGAN
+from modules.adversarial.game import Game
+from modules.adversarial.players import Players
+from modules.adversarial.super_resolution import SuperResolution
+from modules.base import Module
+from modules.convolution.classifier import Classifier
+from modules.convolution.unet import UNet
+from modules.diffusion.flow_matching import FlowMatching
+from modules.diffusion.latent import LatentDDPM
+from modules.diffusion.learned import Diffusion
+from modules.diffusion.noisy_classifier import NoisyClassifier
+from modules.diffusion.score_matching import ScoreModel
+from modules.flow.flow import Flow
+from modules.flow.image import MultiScale
+from modules.flow.layer import FlowLayer, FlowStack, Inverse
+from modules.graph.gcn import GCN, GraphConvolution
+from modules.latent.vae import VAE
+from modules.latent.vq_vae import VQVAE
+from modules.transformer.attention import Attention
+from modules.transformer.block import FeedForward
+from modules.transformer.gpt import GPT
+
+LONGEST = 13  # letters of widths that are spelled out
+
+
+@dataclass(frozen=True)
+class Reading:
+    """
+    Attributes:
+        shape: its sizes, short.
+        more: the same in words, for whoever asks.
+        name: what it is called in this model, where that is not the machine's word.
+    """
+
+    shape: str
+    more: str = ""
+    name: str | None = None
+
+
+Readings = dict[str, Reading]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A module's first call: the shapes that it took and gave, the batch included."""
+
+    name: str
+    module: nn.Module
+    takes: tuple[int, ...]
+    gives: tuple[int, ...]
+
+
+def machine_of(model: nn.Module) -> str | None:
+    """Which of `lab.machines` the model is."""
+    kinds: dict[str, type | tuple[type, ...]] = {
+        "gan": Players,
+        "diffusion": (Diffusion, ScoreModel, FlowMatching),
+        "flow": Flow,
+        "transformer": GPT,
+        "messages": GCN,
+        "convolution": (Classifier, NoisyClassifier),
+    }
+    for name, kind in kinds.items():
+        if isinstance(model, kind):
+            return name
+    coded = all(isinstance(getattr(model, part, None), nn.Module) for part in ("encoder", "decoder"))
+    return "vae" if coded else None
+
+
+def read(model: Module) -> Readings:
+    """The parts that this model has, by their keys in its machine.
+
+    Raises:
+        ValueError: it is none of the machines.
+    """
+    which = machine_of(model)
+    if which is None:
+        raise ValueError(f"{type(model).__name__} is none of the machines.")
+    return READERS[which](copy.deepcopy(model).eval())
+
+
+def watched(model: nn.Module, go: Callable[[], Any]) -> list[Call]:
+    """The modules that `go` calls, in order, each once."""
+    found: dict[str, Call] = {}
+
+    def hook(name: str) -> Callable[..., None]:
+        def heard(module: nn.Module, args: tuple[Any, ...], given: dict[str, Any], out: Any) -> None:
+            tensors = [a for a in (*args, *given.values()) if isinstance(a, Tensor)]
+            first = out[0] if isinstance(out, tuple) else out  # recurrent layers give their state too
+            if tensors and isinstance(first, Tensor):
+                found.setdefault(name, Call(name, module, tuple(tensors[0].shape), tuple(first.shape)))
+
+        return heard
+
+    handles = [m.register_forward_hook(hook(name), with_kwargs=True) for name, m in model.named_modules()]
+    try:
+        with torch.no_grad():
+            go()
+    finally:
+        for handle in handles:
+            handle.remove()
+    return list(found.values())
+
+
+# --- In few letters -----------------------------------------------------------------------------
+
+
+def of_shape(shape: Sequence[int]) -> str:
+    """1×28×28."""
+    return "×".join(map(str, shape))
+
+
+def count(n: int) -> str:
+    """A number of parameters, in three digits."""
+    for unit, size in (("M", 10**6), ("k", 10**3)):
+        if n >= 0.9995 * size:
+            return f"{n / size:.3g} {unit}" if n < 999.5 * size else f"{n / size:.0f} {unit}"
+    return str(n)
+
+
+def parameters(module: nn.Module) -> int:
+    return sum(p.numel() for p in module.parameters())
+
+
+def weighted(calls: Sequence[Call], within: str = "") -> list[Call]:
+    """Those of layers with a matrix of weights, of the module of this name or of all."""
+    inside = [c for c in calls if not within or c.name == within or c.name.startswith(f"{within}.")]
+    return [c for c in inside if isinstance(c.module, nn.RNNBase) or matrix(c.module)]
+
+
+def matrix(module: nn.Module) -> bool:
+    weight = getattr(module, "weight", None)
+    return isinstance(weight, Tensor) and weight.ndim >= 2
+
+
+def several(n: int, what: str) -> str:
+    return f"{n} {what}{'s' if n != 1 else ''}"
+
+
+def network(module: nn.Module, layers: Sequence[Call], name: str | None = None) -> Reading:
+    """A network: the widths of its layers where all are dense and few, else how many and how large."""
+    size = parameters(module)
+    more = f"{several(len(layers), 'layer')}, {size:,} parameters"
+    dense = bool(layers) and all(isinstance(c.module, nn.Linear) for c in layers)
+    chained = all(a.gives[-1] == b.takes[-1] for a, b in pairwise(layers))
+    widths = "→".join(str(n) for n in [layers[0].takes[-1], *(c.gives[-1] for c in layers)]) if dense else ""
+    if dense and chained:
+        more = f"{widths}, {more}"
+    short = dense and chained and len(widths) <= LONGEST
+    if not layers:  # a formula with a few numbers
+        return Reading(several(size, "number"), f"{several(size, 'parameter')}", name)
+    return Reading(widths if short else f"{several(len(layers), 'layer')}, {count(size)}", more, name)
+
+
+def classes(model: Any, method: Callable[..., Any], n: int) -> dict[str, Tensor]:
+    """The class of each example where a method asks for it."""
+    takes = inspect.signature(method).parameters
+    named = "y" in takes or any(p.kind is p.VAR_KEYWORD for p in takes.values())
+    told = named and hasattr(model, "num_classes") and model.num_classes > 0
+    return {"y": torch.zeros(n, dtype=torch.long)} if told else {}
+
+
+# --- The seven ----------------------------------------------------------------------------------
+
+
+def of_game(model: Any) -> Readings:
+    """A generator and its discriminator; of two of each, those of one way."""
+    seed = torch.Generator().manual_seed(0)
+    seen: Any = getattr(model, "discriminator", None)
+    n = 2 * (seen.pack if hasattr(seen, "pack") else 1)
+    given: dict[str, Tensor] = {}
+    start, end = "z", "x"
+    if isinstance(model, Game):
+        given = classes(model, model.decode, n)
+        first = model.noise(n, seed)
+        maker, judge = model.maker(), model.discriminator
+
+        def play() -> None:
+            fake = maker(model.joined(first, **given))
+            model.judge(fake, **given)
+
+    elif isinstance(model, CycleGAN):
+        start, end, maker, judge = "a", "b", model.there, model.judge_b
+        first = torch.zeros(n, *model.hparams["image_shape"])
+
+        def play() -> None:
+            judge(maker(first))
+
+    elif isinstance(model, SuperResolution):
+        start, maker, judge = "c", model.generator, model.discriminator
+        colours, *sides = model.hparams["image_shape"]
+        first = torch.zeros(n, colours, *(side // model.factor for side in sides))
+
+        def play() -> None:
+            judge(maker(first))
+
+    else:
+        start, maker, judge = "c", model.generator, model.discriminator
+        first = torch.zeros(n, *model.hparams["image_shape"])
+
+        def play() -> None:
+            model.judge(first, model.made(first, seed))
+
+    calls = watched(model, play)
+    name = {id(module): name for name, module in model.named_modules()}
+    made = next(c for c in calls if c.module is maker).gives[1:]
+    size = of_shape(first.shape[1:])
+    if isinstance(model, Game) and (beside := model.joined(first, **given).shape[1] - model.latent_dim):
+        size = f"{model.latent_dim} + {beside}"  # classes, codes, or noise for each pixel
+    return {
+        "z": Reading(size, f"{size} numbers", None if start == "z" else start),
+        "G": network(maker, weighted(calls, name[id(maker)])),
+        "made": Reading(of_shape(made), name=f"{end}*" if end != "x" else None),
+        "D": network(judge, weighted(calls, name[id(judge)])),
+        "x": Reading(of_shape(made), name=end if end != "x" else None),
+    }
+
+
+def of_autoencoder(model: Any) -> Readings:
+    """An encoder, a code, a decoder; between them, where there is one, a posterior or a book of codes."""
+    given = classes(model, model.encode, 1)
+    shape = model.event_shape
+    x = model.sample(1, seed=0, **given) if hasattr(model, "sample") else torch.zeros(1, *shape)
+
+    def go() -> None:
+        if hasattr(model, "elbo"):
+            model.elbo(x, **given)
+        else:
+            model.decode(model.encode(x))
+
+    calls = watched(model, go)
+    begin = next(i for i, c in enumerate(calls) if c.name.startswith("decoder"))
+    own = weighted(calls, "encoder")
+    layers = own or weighted(calls[:begin])  # of a ladder the encoder is a list of others
+    found = {
+        "x": Reading(of_shape(shape)),
+        "encoder": network(model.encoder if own else nn.ModuleList([c.module for c in layers]), layers),
+        "decoder": network(model.decoder, weighted(calls, "decoder")),
+    }
+    if isinstance(model, VQVAE):
+        found["q"] = Reading(
+            f"{model.codes} vectors",
+            f"{model.codes} vectors of {model.code_dim} numbers",
+            "codebook",
+        )
+        found["z"] = Reading(several(model.places, "code"), f"a grid of {of_shape(model.grid)} codes")
+    else:
+        K = model.latent_dim if isinstance(model, VAE) else model.hparams["latent_dim"]
+        if isinstance(model, VAE):
+            found["q"] = Reading(f"μ, σ: {K} each", f"{K} means μ and {K} deviations σ")
+        found["z"] = Reading(str(K), f"{K} numbers")
+    found["p"] = Reading(of_shape(shape), name=None if isinstance(model, VAE | VQVAE) else "x̂")
+    return found
+
+
+PREDICTED = {"eps": ("ε̂", "x̂₀"), "x0": ("x̂₀", "ε̂"), "v": ("v̂", "x̂₀"), "score": ("∇ log p", "x̂₀")}
+
+
+def of_diffusion(model: Any) -> Readings:
+    """The denoiser, whatever it predicts, and what follows from that in a step."""
+    shape = tuple(getattr(model, "code_shape", model.event_shape))
+    x, t = torch.zeros(1, *shape), torch.ones(1)
+
+    def go() -> None:
+        model.net(x, t) if len(shape) > 1 else model.net(x.flatten(1), t)
+
+    calls = watched(model, go)
+    size = of_shape(shape)
+    unet = next((m for m in model.net.modules() if isinstance(m, UNet)), None)
+    layers = weighted(calls, "net")
+    net = network(model.net, layers, "U-Net" if unet else "network")
+    if unet is not None:
+        net = Reading(
+            f"{several(len(unet.shrink) + 1, 'level')}, {count(parameters(model.net))}",
+            f"{several(len(unet.shrink) + 1, 'level')}, {net.more}", "U-Net",
+        )  # fmt: skip
+    found = {"xt": Reading(size), "net": net}
+    if isinstance(model, Diffusion):
+        said, guess = PREDICTED[model.target]
+        found |= {"said": Reading(size, name=said), "guess": Reading(size, name=guess), "next": Reading(size)}
+    elif isinstance(model, ScoreModel):
+        found |= {"said": Reading(size, name="∇ log p"), "next": Reading(size)}
+    else:
+        found |= {"said": Reading(size, name="velocity v"), "next": Reading(size, name="xₜ₊dₜ")}
+    if isinstance(model, LatentDDPM):
+        decoder = model.autoencoder.decoder
+        held = watched(decoder, lambda: decoder(torch.zeros(1, *shape)))
+        found["decoder"] = network(decoder, weighted(held))
+    return found
+
+
+def layers_of(layer: nn.Module) -> Iterator[FlowLayer]:
+    """The layers of a stack, those of its levels and those turned around too."""
+    inner: Sequence[Any] = ()
+    if isinstance(layer, FlowStack):
+        inner = list(layer.layers)
+    elif isinstance(layer, MultiScale):
+        inner = list(layer.levels)
+    elif isinstance(layer, Inverse):
+        inner = [layer.layer]
+    elif isinstance(layer, FlowLayer):
+        yield layer
+    for each in inner:
+        yield from layers_of(each)
+
+
+def of_flow(model: Flow) -> Readings:
+    """The kind of layer with most parameters, of those with a network; how often it stands there."""
+    told = torch.zeros(1, model.context_features) if model.context_features else None
+    x = model.sample(1, seed=0, context=told)
+    calls = watched(model, lambda: model.log_prob(x, told))
+    layers = [layer for layer in layers_of(model.stack) if parameters(layer)]
+    layers = [layer for layer in layers if conditioner(layer) is not None] or layers
+    held: Counter[type] = Counter()
+    for layer in layers:
+        held[type(layer)] += parameters(layer)
+    kind = held.most_common(1)[0][0]
+    same = [layer for layer in layers if type(layer) is kind]
+    word = spelled(kind.__name__)
+    size = parameters(model.stack)
+    found = {
+        "z": Reading(str(model.event_dim), f"{model.event_dim} numbers"),
+        "layer": Reading(
+            f"{len(same)} × {word}" if len(same) > 1 else word,
+            f"{several(len(same), 'layer')} of the kind {word}, {size:,} parameters in all",
+        ),
+        "x": Reading(of_shape(model.event_shape)),
+        "density": Reading("1 number", f"one number for all {model.event_dim} of x"),
+    }
+    if (net := conditioner(same[0])) is not None:
+        name = {id(module): name for name, module in model.named_modules()}
+        inside = weighted(calls, name[id(net)]) or by_weights(net)
+        own = {"Residual": "f", "Continuous": "field"}.get(kind.__name__)
+        found["net"] = network(net, inside, own)
+    return found
+
+
+def conditioner(layer: FlowLayer) -> nn.Module | None:
+    """The network inside a layer: its largest module that is no layer itself."""
+    nets = [m for m in layer.children() if not isinstance(m, FlowLayer) and parameters(m)]
+    return max(nets, key=parameters, default=None)
+
+
+def by_weights(net: nn.Module) -> list[Call]:
+    """The layers of a network that is asked by other ways than its forward pass, as if it had been called."""
+    dense = [(name, m) for name, m in net.named_modules() if isinstance(m, nn.Linear)]
+    return [Call(name, m, (1, m.in_features), (1, m.out_features)) for name, m in dense]
+
+
+def spelled(name: str) -> str:
+    """RecursiveCoupling as "recursive coupling", MAF as it is."""
+    words = "".join(f" {c}" if c.isupper() and not name.isupper() else c for c in name).split()
+    return name if name.isupper() else " ".join(words).lower()
+
+
+def of_transformer(model: GPT) -> Readings:
+    """Its first block stands for all."""
+    tokens = torch.zeros(1, model.context, dtype=torch.long)
+    calls = watched(model, lambda: model(tokens))
+    attention = [c for c in calls if isinstance(c.module, Attention)]
+    mlp = next(c for c in calls if isinstance(c.module, FeedForward))
+    embedding = next(c for c in calls if isinstance(c.module, nn.Embedding))
+    blocks, heads = len(attention), model.heads
+    width, vocabulary = embedding.gives[-1], next(c for c in calls if c.module is model).gives[-1]
+    inner = weighted(calls, mlp.name)
+    each = f"{several(blocks, 'block')} of {several(heads, 'head')}"
+    return {
+        "tokens": Reading(f"≤ {model.context}", f"up to {model.context} at once"),
+        "embedding": Reading(f"{vocabulary}→{width}", f"{vocabulary} tokens, {width} numbers each"),
+        "attention": Reading(
+            f"{blocks} × {several(heads, 'head')}",
+            f"{each}, {parameters(attention[0].module):,} parameters in each block",
+        ),
+        "mlp": network(mlp.module, inner),
+        "logits": Reading(str(vocabulary), f"{parameters(model):,} parameters in the whole model"),
+    }
+
+
+def of_graph(model: GCN) -> Readings:
+    """All layers are one formula; they differ in their widths."""
+    first = model.layers[0].weight.shape[1]  # type: ignore[union-attr,index]
+    edges = torch.tensor([[0, 1], [1, 0]])
+    calls = [
+        c for c in watched(model, lambda: model(torch.zeros(2, int(first)), edges))
+        if isinstance(c.module, GraphConvolution)
+    ]  # fmt: skip
+    widths = [calls[0].takes[-1], *(c.gives[-1] for c in calls)]
+    path = "→".join(map(str, widths))
+    hidden = "→".join(map(str, widths[1:-1])) or "none"
+    layers = several(len(calls), "layer")
+    found = {
+        "h": Reading(str(widths[0]), f"{widths[0]} numbers a node"),
+        "message": Reading(path if len(path) <= LONGEST else f"{layers}, {count(parameters(model))}",
+                           f"{path}, {layers}, {parameters(model):,} parameters"),
+        "sum": Reading(model.propagation, f"with the weights “{model.propagation}”"),
+        "logits": Reading(str(widths[-1])),
+    }  # fmt: skip
+    if len(calls) > 1:
+        found["update"] = Reading(hidden, f"{hidden} numbers a node")
+    return found
+
+
+GRIDS = (nn.Conv1d, nn.Conv2d)
+POOLS = (nn.MaxPool1d, nn.MaxPool2d)
+
+
+def of_convolution(model: Any) -> Readings:
+    """Convolutions, then dense layers; a network of dense layers alone has no more than these."""
+    shape = tuple(model.hparams["image_shape"])
+    calls = watched(model, lambda: model.predict(torch.zeros(1, *shape)))
+    grids = [i for i, c in enumerate(calls) if isinstance(c.module, GRIDS)]
+    dense = [c for c in calls[grids[-1] if grids else 0 :] if isinstance(c.module, nn.Linear) and c.gives]
+    last = dense[-1]
+    dense = [c for c in dense if c.name.split(".")[0] == last.name.split(".")[0]]
+    found = {"x": Reading(of_shape(shape))}
+    if grids:
+        used = [calls[i] for i in grids]
+        kernel = of_block(used[0].module.kernel_size)  # type: ignore[arg-type]
+        size = sum(parameters(c.module) for c in used)
+        found["convolution"] = Reading(
+            f"{several(len(used), 'layer')}, {kernel}",
+            f"{several(len(used), 'layer')} of kernels {kernel}, {size:,} parameters",
+        )
+        found["maps"] = Reading(of_shape(used[-1].gives[1:]))
+        pools = [c for c in calls if isinstance(c.module, POOLS)]
+        if pools:
+            block: Any = pools[0].module.kernel_size
+            block = of_block(block if isinstance(block, tuple) else (block,) * (len(pools[0].gives) - 2))
+            found["pool"] = Reading(f"{several(len(pools), 'layer')}, {block}", f"of blocks {block}")
+    found["dense"] = network(nn.ModuleList([c.module for c in dense]), dense)
+    found["logits"] = Reading(str(last.gives[-1]), f"{parameters(model):,} parameters in the whole model")
+    return found
+
+
+def of_block(sides: Sequence[int]) -> str:
+    """5×5; of a signal's K = 5."""
+    return of_shape(sides) if len(sides) > 1 else f"K = {sides[0]}"
+
+
+READERS: dict[str, Callable[[Any], Readings]] = {
+    "gan": of_game,
+    "vae": of_autoencoder,
+    "diffusion": of_diffusion,
+    "flow": of_flow,
+    "transformer": of_transformer,
+    "messages": of_graph,
+    "convolution": of_convolution,
+}
