@@ -48,8 +48,8 @@ def counts(room: Path) -> Counts:
     """The counts of a room, a folder `pages/<family>/<topic>`."""
     found, files = Counts(), {path: path.read_text(encoding="utf-8") for path in sorted(room.glob("*.py"))}
     trees = {path: ast.parse(text) for path, text in files.items()}
-    declared = {key for path, tree in trees.items() if path.name == "room.py" for key in fields_of(tree)}
-    keys = declared | {key for tree in trees.values() for key in keys_of(tree)}
+    owned = declared(room)
+    keys = owned | {key for tree in trees.values() for key in keys_of(tree)}
     said = dict.fromkeys(keys, 0)
     for path, tree in trees.items():
         found.lines += files[path].count("\n")
@@ -68,14 +68,14 @@ def counts(room: Path) -> Counts:
                 found.ahead += of_ui(called) and called.attr in AHEAD
                 found.ahead += any(keyword.arg == "soon" for keyword in node.keywords)
                 found.at += ast.unparse(called).partition(".")[0] in drawing and at_a_frame(node)
-    found.keys = sum(max(0, said[key] - (key not in declared)) for key in keys)
+    found.keys = sum(max(0, said[key] - (key not in owned)) for key in keys)
     page = trees[room / "page.py"]
     held = set(variables(page))
-    found.controls = len(held | declared)
+    found.controls = len(held | owned)
     found.named = sum(
         (isinstance(node, ast.Name) and node.id in held)
         or (isinstance(node, ast.arg) and node.arg in held)
-        or (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in declared)
+        or (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in owned)
         for node in ast.walk(page)
     )
     return found
@@ -85,13 +85,15 @@ def of_ui(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "ui"
 
 
-def fields_of(tree: ast.Module) -> Iterator[str]:
-    """The controls that a `room.py` declares: annotated fields of its classes."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            for each in node.body:
-                if isinstance(each, ast.AnnAssign) and "Annotated" in ast.unparse(each.annotation):
-                    yield ast.unparse(each.target)
+def declared(room: Path) -> set[str]:
+    """The controls that a room's `room.py` declares, if there is one: annotated fields of its classes."""
+    if not (path := room / "room.py").is_file():
+        return set()
+    classes = (
+        node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ClassDef)
+    )
+    fields = (node for each in classes for node in each.body if isinstance(node, ast.AnnAssign))
+    return {ast.unparse(node.target) for node in fields if "Annotated" in ast.unparse(node.annotation)}
 
 
 def keys_of(tree: ast.Module) -> Iterator[str]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import forms
 import pytest
+from opening import PAGES
 
 BY_HAND = '''
 """A path in words alone: data.0.z."""
@@ -80,3 +81,17 @@ def test_what_is_said_again_is_counted(tmp_path: Path, monkeypatch: pytest.Monke
     (room / "page.py").write_text(OF_IT + 'ui.selection("step")\n')
     assert forms.counts(room).keys == 1
     forms.draws.cache_clear()
+
+
+# What a declared room still says by hand, and why.
+BY_HAND_STILL: dict[str, str] = {}
+
+
+def test_what_a_room_declares_it_says_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(PAGES.parent)
+    declared = [r for r in forms.rooms([]) if forms.declared(r)]
+    assert declared
+    for room in declared:
+        name, said = f"{room.parent.name}/{room.name}", forms.counts(room)
+        again = {what: n for what in ("paths", "cached", "ahead", "at", "keys") if (n := getattr(said, what))}
+        assert not again or name in BY_HAND_STILL, f"{name} says by hand what it could declare: {again}"
