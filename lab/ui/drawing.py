@@ -81,6 +81,11 @@ def ink(picture: Any) -> str:
     return INK + spell(quantise(values, values.shape[-1]))
 
 
+def inked(picture: Any) -> str:
+    """A program's words for a picture that `draw` answered, with `drawing` imported from here."""
+    return f"drawing.pixels({ink(picture)!r}, {len(picture)})"
+
+
 def pixels(ink: str, size: int) -> Tensor:
     """(size, size) float32 in [0, 1] of a picture's `ink`."""
     levels = read(ink, {}, size)

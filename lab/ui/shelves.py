@@ -8,7 +8,7 @@ import torch
 from lab.experiments import Experiment
 from lab.lenses import latent, stock, vaes
 from lab.ui.controls import choice
-from lab.ui.drawing import draw, ink
+from lab.ui.drawing import draw, inked
 from lab.ui.idle import ahead
 from lab.ui.models import cached, load, trained
 
@@ -63,7 +63,7 @@ def small_digit(key: str, label: str = "Your digit", first: int = 0) -> Bits:
     """The reader's digit for a model of 8 × 8 bits, in the rail; it starts with the class `first`."""
     chosen = latent.examples(*examples(DIGITS, 8))
     picture = draw(label, key=key, size=8, examples=[*chosen[first:], *chosen[:first]])
-    program = f"(drawing.read({ink(picture)!r}, {{}}, 8) / drawing.LEVELS > 0.5).float().reshape(1, 64)"
+    program = f"({inked(picture)} > 0.5).float().reshape(1, 64)"
     return Bits(picture, (picture > 0.5).float().reshape(1, 64), program)
 
 
@@ -111,5 +111,5 @@ def digit(letter: str, name: str, shown: Shelf) -> Own:
     picture = draw(f"Digit {letter.upper()}", key=letter, size=shown.side, examples=chosen)
     model: Any = load(name)
     x = latent.as_input(model, picture)
-    program = f"latent.as_input(model, drawing.read({ink(picture)!r}, {{}}, {shown.side}) / drawing.LEVELS)"
+    program = f"latent.as_input(model, {inked(picture)})"
     return Own(picture, x, latent.codes(model, x)[0], program)

@@ -3,6 +3,7 @@
 from lab import ui
 from lab.figures.basic import image
 from lab.lenses import drawing
+from lab.ui.drawing import inked
 from modules.adversarial.cyclegan import CycleGAN
 from pages.adversarial.cycle import figures, lens
 
@@ -97,7 +98,7 @@ with stage.below:
         from lab.ui import drawing
         from pages.adversarial.cycle import lens
 
-        digit = drawing.read({ui.ink(digit)!r}, {{}}, lens.SIDE) / drawing.LEVELS
+        digit = {inked(digit)}
         models = {{name: weights.load(model).eval() for name, model in lens.TRAININGS.items()}}
         trips = lens.trips(models, digit, {way!r})
         result = [number for trip in trips.values() for number in (trip.cycle, trip.to_partner)]

@@ -3,6 +3,7 @@
 from lab import ui
 from lab.figures.plane_games import moves, plane
 from lab.lenses import games, ink, plane_games
+from lab.ui.drawing import inked
 from modules.adversarial import losses
 from modules.adversarial.game import Game
 from pages.adversarial.gan_bench import figures, lens
@@ -154,7 +155,7 @@ with stage.below:
     else:
         play = f"*_, (_, looks) = lens.watching({name!r}, {{drawn}}, chosen, {batches}, {seed})"
     drawn = (
-        f"drawing.read({ui.ink(picture)!r}, {{}}, {PAD}) / drawing.LEVELS"
+        inked(picture)
         if picture is not None else f"ink.examples({PAD})[0][1]"
     )  # fmt: skip
     ui.program(

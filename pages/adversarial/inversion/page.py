@@ -1,6 +1,7 @@
 """Inversion: the code of a picture that the generator has not made, and what an edit of the code does."""
 
 from lab import ui
+from lab.ui.drawing import inked
 from modules.adversarial import inversion
 from pages.adversarial.inversion import figures, lens, words
 
@@ -108,7 +109,7 @@ with stage.below:
         ),
         veils=("errors", "equation"),
     )  # fmt: skip
-    ui.program(words.program_of(space, ui.ink(picture), encoded, tuned, seed), shows=[s.error for s in steps])
+    ui.program(words.program_of(space, inked(picture), encoded, tuned, seed), shows=[s.error for s in steps])
     ui.source(inversion.invert, inversion.LinearEncoder, inversion.tune, references=REFERENCES)
 if not tuned:
     others = [(each, x, encoded, seed) for each in ("W", "W+", "Z") if each != space]

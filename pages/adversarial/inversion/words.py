@@ -49,13 +49,13 @@ def bracket(error: float) -> str:
 
 
 def program_of(space: lens.Space, x: str, encoded: bool, tuned: bool, seed: int) -> str:
-    """The program that searches again; `x` is the drawing, spelled."""
+    """The program that searches again; `x` is words for the drawing."""
     return f"""
     from lab import weights
     from lab.ui import drawing
     from pages.adversarial.inversion import lens
 
     model = weights.load({lens.NAME!r})
-    x = (drawing.read({x!r}, {{}}, {lens.SIDE}) / drawing.LEVELS)[None, None]
+    x = {x}[None, None]
     result = [step.error for step in lens.found(model, {space!r}, x, {encoded}, {tuned}, {seed}).steps]
     """

@@ -5,6 +5,7 @@ from lab.figures import plane_games
 from lab.lenses import games, ink
 from lab.lenses.plane_games import SHOWN, modes_of
 from lab.lenses.rewind import Run, spell
+from lab.ui.drawing import inked
 from modules.adversarial.divergences import jensen_shannon
 from modules.adversarial.game import Game
 from pages.adversarial.live_gan import figures, lens, words
@@ -134,7 +135,7 @@ with stage.below:
             veils=("picture", "equation"),
         )  # fmt: skip
     drawn = "" if picture is None else (
-        f", tuple(map(tuple, (drawing.read({ui.ink(picture)!r}, {{}}, {PAD}) / drawing.LEVELS).tolist()))"
+        f", tuple(map(tuple, {inked(picture)}.tolist()))"
     )  # fmt: skip
     ui.program(
         f"""

@@ -2,6 +2,7 @@
 
 from lab import ui
 from lab.lenses import drawing
+from lab.ui.drawing import inked
 from modules.adversarial.super_resolution import SRResNet, SuperResolution
 from pages.adversarial.super_resolution import figures, lens
 
@@ -105,7 +106,7 @@ with stage.below:
         from lab.ui import drawing
         from pages.adversarial.super_resolution import lens
 
-        picture = drawing.read({ui.ink(picture)!r}, {{}}, lens.SIDE) / drawing.LEVELS
+        picture = {inked(picture)}
         found = lens.look(weights.load(lens.MODEL).eval(), picture)
         result = [*found.psnr[[0, -1]].tolist(), *found.sharpness[[0, -1]].tolist()]
         """,

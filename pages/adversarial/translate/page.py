@@ -2,6 +2,7 @@
 
 from lab import ui
 from lab.lenses import drawing
+from lab.ui.drawing import inked
 from modules.adversarial.translation import Pix2Pix, patch_judge
 from pages.adversarial.translate import figures, lens
 
@@ -117,7 +118,7 @@ with stage.below:
         from lab.ui import drawing
         from pages.adversarial.translate import lens
 
-        digit = drawing.read({ui.ink(digit)!r}, {{}}, lens.SIDE) / drawing.LEVELS
+        digit = {inked(digit)}
         alone, game = (weights.load(name).eval() for name in (lens.ALONE, lens.GAMES[{patch}]))
         found = lens.look(alone, game, digit, {judged!r}, {film.at if judged == lens.TRUE else 0})
         result = [float(line.mean()) for line in found.distances.values()] + [float(found.verdict.mean())]

@@ -2,6 +2,7 @@
 
 from lab import ui
 from lab.lenses import ink
+from lab.ui.drawing import inked
 from modules.adversarial.cyclegan import CycleGAN, History
 from pages.adversarial.unpaired import figures, lens
 
@@ -94,7 +95,7 @@ with stage.below:
         veils=("costs", "numbers", "equation"),
     )  # fmt: skip
     drawn = (
-        f"drawing.read({ui.ink(picture)!r}, {{}}, {PAD}) / drawing.LEVELS"
+        inked(picture)
         if name == lens.OWN else f"ink.examples({PAD})[0][1]"
     )  # fmt: skip
     ui.program(

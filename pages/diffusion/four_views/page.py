@@ -3,6 +3,7 @@
 from lab import ui
 from lab.lenses.diffusion import BEYOND, SAID, digits
 from lab.lenses.precision import double
+from lab.ui.drawing import inked
 from modules.diffusion import parameterisation
 from pages.diffusion.four_views import figures, lens
 
@@ -132,7 +133,7 @@ with stage.below:
         },
         veils=("gains", "equation", "numbers"),
     )
-    shelf = f"drawing.read({ui.ink(drawn)!r}, {{}}, 8) / drawing.LEVELS" if drawn is not None else None
+    shelf = inked(drawn) if drawn is not None else None
     ui.program(
         f"""
         from lab import weights

@@ -3,6 +3,7 @@
 from lab import ui
 from lab.figures import sheets
 from lab.lenses.diffusion import BEYOND, SAID, digits, spelled
+from lab.ui.drawing import inked
 from modules.diffusion import inpainting
 from pages.diffusion.inpainting import figures, lens
 
@@ -163,8 +164,8 @@ def draw_digit() -> None:
             from lab.ui import drawing
             from pages.diffusion.inpainting import lens
 
-            digit = drawing.read({ui.ink(picture)!r}, {{}}, 8) / drawing.LEVELS
-            missing = drawing.read({ui.ink(missing)!r}, {{}}, 8) / drawing.LEVELS
+            digit = {inked(picture)}
+            missing = {inked(missing)}
             model = weights.load({MODEL!r})
             work = lens.complete(model, digit, missing, {steps}, {passes}, {seed})
             ((_, found),) = deque(work, maxlen=1)

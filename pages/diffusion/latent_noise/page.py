@@ -4,6 +4,7 @@ from lab import ui
 from lab.figures import latents, sheets
 from lab.lenses import latent
 from lab.lenses.diffusion import BEYOND, SAID, digits, spelled
+from lab.ui.drawing import inked
 from modules.diffusion import inversion
 from modules.diffusion.learned import Diffusion
 from pages.diffusion.latent_noise import figures, lens
@@ -61,8 +62,8 @@ program = f"""
         from pages.diffusion.latent_noise import lens
 
         model = weights.load({MODEL!r})
-        a = drawing.read({ui.ink(a)!r}, {{}}, 8) / drawing.LEVELS
-        b = drawing.read({ui.ink(b)!r}, {{}}, 8) / drawing.LEVELS
+        a = {inked(a)}
+        b = {inked(b)}
 """
 
 

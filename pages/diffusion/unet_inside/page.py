@@ -3,6 +3,7 @@
 from lab import ui
 from lab.figures import sheets
 from lab.lenses.diffusion import BEYOND, SAID, digits
+from lab.ui.drawing import inked
 from modules.convolution.unet import UNet
 from modules.diffusion.ddpm import TimedUNet
 from pages.diffusion.unet_inside import figures, lens
@@ -81,7 +82,7 @@ program = f"""
         from pages.diffusion.unet_inside import lens
 
         model = weights.load({MODEL!r})
-        picture = drawing.read({ui.ink(picture)!r}, {{}}, 8) / drawing.LEVELS
+        picture = {inked(picture)}
 """
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from lab import ui
 from lab.figures import basic
 from lab.ui import grey_digits
+from lab.ui.drawing import inked
 from modules.flow import coupling, image
 from pages.flow.coupling import figures, masks
 
@@ -70,7 +71,7 @@ def view(stage: Any, references: list[str]) -> None:
             from lab.ui import drawing
             from pages.flow.coupling import masks
 
-            h = 2 * drawing.read({ui.ink(own.picture)!r}, {{}}, {side}).double() / drawing.LEVELS - 1
+            h = 2 * {inked(own.picture)}.double() - 1
             found = list(masks.looks(h, {pattern!r}, {DEPTH}, {seed}))
             result = [look.ladj for look in found]
             """,

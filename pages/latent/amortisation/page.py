@@ -4,6 +4,7 @@ from lab import ui
 from lab.figures import sheets, stacks
 from lab.lenses import typed
 from lab.ui import shelves
+from lab.ui.drawing import inked
 from modules.latent import variational
 from pages.latent.amortisation import deep, figures, lens
 
@@ -193,7 +194,7 @@ def trained() -> None:
             from pages.latent.amortisation import deep
 
             model = weights.load({ui.spelled(name)}).requires_grad_(False)
-            x = deep.latent.as_input(model, drawing.read({ui.ink(picture)!r}, {{}}, 8) / drawing.LEVELS)
+            x = deep.latent.as_input(model, {inked(picture)})
             told, _ = deep.story(model, x)
             result = [told.log_p.item(), told.best.item(), *told.bounds[:, 0].tolist()]
             """,

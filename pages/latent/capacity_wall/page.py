@@ -6,6 +6,7 @@ from lab import ui
 from lab.figures import theme
 from lab.lenses import ink
 from lab.ui import drawing
+from lab.ui.drawing import inked
 from modules.latent.gtm import GTM
 from modules.latent.mixture import GaussianMixture
 from pages.latent.capacity_wall import cube, figures, lens
@@ -60,7 +61,7 @@ def points_of_view() -> tuple:
         except ValueError as error:
             ui.stop(str(error))
         make = lambda n, s: lens.drawn(picture, n, s)  # noqa: E731
-        pad = f"drawing.read({ui.ink(picture)!r}, {{{{}}}}, {lens.PAD}) / drawing.LEVELS"
+        pad = inked(picture)
         words, spelled = (data, ui.ink(picture)), f"lens.drawn({pad}, {{}}, {{}})"
     both = lambda n, s, make=make: (make(n, s), make(lens.HELD, s + 100))  # noqa: E731
     soon = [((*words, count, min(99, seed + 1)), partial(both, count, min(99, seed + 1)))]
@@ -68,7 +69,7 @@ def points_of_view() -> tuple:
     if data == RING:
         rings = {each: lambda n, s, each=each: lens.ring(n, each, s) for each in NOISES if each != sigma}
         soon += [((RING, each, count, seed), partial(both, count, seed, rings[each])) for each in rings]
-        first = drawing.quantise(ink.examples(lens.PAD)[0][1], lens.PAD).float() / drawing.LEVELS
+        first = drawing.pixels(drawing.ink(ink.examples(lens.PAD)[0][1]), lens.PAD)
         points = lambda n, s: lens.drawn(first, n, s)  # noqa: E731
         soon.append(((DRAWING, ui.ink(first), count, seed), partial(both, count, seed, points)))
     program = spelled.format(count, seed), spelled.format(lens.HELD, seed + 100)

@@ -7,6 +7,7 @@ import torch
 from lab import ui
 from lab.lenses import latent
 from lab.ui import shelves
+from lab.ui.drawing import inked
 from modules.latent.pca import PCA
 from pages.latent.eigen_digits import lens
 
@@ -46,7 +47,7 @@ def digit(side: int, label: str = "Your digit") -> Own:
     """The reader's digit, in the rail."""
     chosen = latent.examples(*shelves.examples(kind_of(side), side))
     picture = ui.draw(label, key=f"digit{side}", size=side, examples=[*chosen[3:], *chosen[:3]])
-    program = f"(drawing.read({ui.ink(picture)!r}, {{}}, {side}) / drawing.LEVELS).flatten()"
+    program = f"{inked(picture)}.flatten()"
     return Own(side, picture.flatten(), program)
 
 

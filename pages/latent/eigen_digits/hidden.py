@@ -4,6 +4,7 @@ from typing import Any
 
 from lab import ui
 from lab.figures import theme
+from lab.ui.drawing import inked
 from modules.latent.linear_gaussian import LinearGaussian
 from pages.latent.eigen_digits import common, figures, lens
 
@@ -98,7 +99,7 @@ def view(stage: Any) -> None:
                 },
                 veils=("picture", "equation"),
             )  # fmt: skip
-        inked = None if brush is None else f"drawing.read({ui.ink(brush)!r}, {{}}, {side}) / drawing.LEVELS"
+        strokes = None if brush is None else inked(brush)
         ui.program(
             f"""
             from lab import experiments, weights
@@ -107,7 +108,7 @@ def view(stage: Any) -> None:
 
             model = weights.load({ui.spelled(f"ppca-{data}")})
             x = {own.program}
-            brush = {inked}
+            brush = {strokes}
             hidden = lens.masks({kind!r}, {side}, brush).flatten(1)
             result = lens.filled(model, x, hidden).error
             """,

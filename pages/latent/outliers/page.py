@@ -3,6 +3,7 @@
 from lab import ui
 from lab.lenses import latent, stock
 from lab.ui import shelves
+from lab.ui.drawing import inked
 from modules.latent.vae import VAE
 from pages.latent.outliers import figures, lens
 
@@ -141,7 +142,7 @@ with stage.below:
         from pages.latent.outliers import lens
 
         model = weights.load({ui.spelled(name)})
-        x = (drawing.read({ui.ink(picture)!r}, {{}}, 8) / drawing.LEVELS > 0.5).float().reshape(1, 64)
+        x = ({inked(picture)} > 0.5).float().reshape(1, 64)
         result = [float(value) for value in lens.scores(model, x, {draws}).values()]
         """,
         shows=[own[evidence], own[error]],
