@@ -26,3 +26,13 @@ def examples() -> list[tuple[str, Tensor]]:
         ("two", (chosen[0] + chosen[3]).clamp(max=1)),
         ("ring", ring.float()),
     ]
+
+
+def motions(pictures: Tensor) -> Tensor:
+    """How far the ink of each row of pictures (R, C, H, W) moves: (R, 3), its centre's reach in columns and
+    in rows, and the most ink over the least."""
+    ink = pictures.sum((2, 3)).clamp(min=1e-6)
+    place = torch.arange(pictures.shape[-1], dtype=pictures.dtype)
+    across, down = pictures.sum(2) @ place / ink, pictures.sum(3) @ place / ink
+    reach = [part.amax(1) - part.amin(1) for part in (across, down)]
+    return torch.stack([*reach, ink.amax(1) / ink.amin(1)], 1)

@@ -98,7 +98,7 @@ def test_rows_turn_one_dimension(models: dict[str, VAE], found: dict[str, lens.S
     code = z.clone()
     code[one.order[1]] = -1.5
     assert torch.allclose(pictures[1, 1], model.decode(code[None]).reshape(16, 16), atol=1e-6)
-    moves = lens.motions(pictures)
+    moves = sprites.motions(pictures)
     assert moves[1, 0] > 3 * moves[1, 1] and moves[0, 1] > 2.5 * moves[0, 0]  # columns, then rows
     assert moves[2, 2] > 1.5 > moves[4, 2]
     factor, ring = models["factorvae-sprites"], sprites.examples()[-1][1][None]
@@ -109,7 +109,7 @@ def test_motions_of_a_known_square() -> None:
     pictures: Tensor = torch.zeros(1, 3, 16, 16)
     for i in range(3):
         pictures[0, i, 2 : 4 + i, 3 * i : 3 * i + 2] = 1
-    assert lens.motions(pictures)[0].tolist() == pytest.approx([6, 1, 2])
+    assert sprites.motions(pictures)[0].tolist() == pytest.approx([6, 1, 2])
 
 
 def test_the_page_shows_them(found: dict[str, lens.Scores]) -> None:

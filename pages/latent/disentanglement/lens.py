@@ -139,16 +139,6 @@ def turned(model: VAE, z: Tensor, order: Sequence[int]) -> Tensor:
     return latent.decoded(model, latent.traverse(z, VALUES, list(order)))
 
 
-def motions(pictures: Tensor) -> Tensor:
-    """How far the ink of each row of pictures (R, C, H, W) moves: (R, 3), its centre's reach in columns and
-    in rows, and the most ink over the least."""
-    ink = pictures.sum((2, 3)).clamp(min=1e-6)
-    place = torch.arange(pictures.shape[-1], dtype=pictures.dtype)
-    across, down = pictures.sum(2) @ place / ink, pictures.sum(3) @ place / ink
-    reach = [part.amax(1) - part.amin(1) for part in (across, down)]
-    return torch.stack([*reach, ink.amax(1) / ink.amin(1)], 1)
-
-
 def sentence(found: Scores, row: int, name: str, motion: Sequence[float]) -> str:
     """What a row does, in numbers."""
     factor = found.told(row)

@@ -88,7 +88,7 @@ def traversals() -> None:
                 data={"dimension": words, "KL": found.kl,
                       **{v: found.shares[:, i] for i, v in enumerate(lens.NAMES)}},
             )  # fmt: skip
-    moves = lens.motions(pictures).tolist()
+    moves = sprites.motions(pictures).tolist()
     with stage.foot:
         film.bar(
             captions=[lens.sentence(found, r, words[r], moves[r]) for r in range(rows)],
