@@ -18,7 +18,7 @@ this module alone, so that menu, search and tests read all rooms at once; what i
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from importlib import import_module, reload
 from pathlib import Path
@@ -50,15 +50,17 @@ class late:
 class Control:
     """
     Attributes:
-        when: of the state so far, whether it is drawn.
+        when: whether it is drawn, of the state so far.
+        fold: title of what it is folded away under.
         first: where it stands while the field is None.
     """
 
     label: Bound
     _: KW_ONLY
     help: Bound = None
-    when: Callable[[Any], bool] | None = None
+    when: Bound = True
     first: Bound = None
+    fold: str = ""
 
     def takes(self, value: Any) -> bool:
         """Whether a scene may give it this value, as far as its bounds are known without a model."""
@@ -89,8 +91,6 @@ class Slider(Control):
     disabled: Bound = False
 
     def takes(self, value: Any) -> bool:
-        if value is None:
-            return self.first is not None
         low, high = (bound if isinstance(bound, int | float) else value for bound in (self.low, self.high))
         whole = all(isinstance(v, int) for v in (low, high, self.step or 1))
         return isinstance(value, int if whole else (int, float)) and low <= value <= high
@@ -122,8 +122,7 @@ class Choice(Control):
     label_of: Callable[[Any], str] = str
 
     def takes(self, value: Any) -> bool:
-        known = isinstance(self.options, Sequence)
-        return self.first is not None if value is None else not known or value in self.options
+        return not isinstance(self.options, Sequence) or value in self.options
 
     def near(self, value: Any) -> list[Any]:
         return [v for v in self.options if v != value] if isinstance(self.options, Sequence) else []
@@ -263,12 +262,11 @@ class Room:
     scenes: Mapping[str, Scene] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
-        for name, scene in {
-            **self.scenes,
-            "at first": Scene("", self.state() if self.state else None),
-        }.items():
-            for key, value in values(scene.state).items():
-                if not controls(type(scene.state))[key].takes(value):
+        states = {name: scene.state for name, scene in self.scenes.items()}
+        for name, state in ({"at first": self.state(), **states} if self.state else {}).items():
+            for key, control in controls(type(state)).items():
+                value = getattr(state, key)
+                if not (control.takes(value) or (value is None and control.first is not None)):
                     raise ValueError(f"{self.title}, scene {name}: {key} cannot be {value!r}.")
 
 
@@ -319,6 +317,6 @@ def load(page: str) -> Room | None:
     return module.ROOM  # type: ignore[no-any-return]
 
 
-def drawn(state: Any) -> Iterator[str]:
-    """Keys of the controls that are drawn in this state."""
-    return (key for key, one in controls(type(state)).items() if one.when is None or one.when(state))
+def keys(state: type, kind: type[Control]) -> list[str]:
+    """Keys of the controls of one kind, in their order."""
+    return [key for key, control in controls(state).items() if isinstance(control, kind)]

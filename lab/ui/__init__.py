@@ -20,7 +20,7 @@ from lab.ui.access import keys as browser_keys
 from lab.ui.cells import Beside, cells
 from lab.ui.controls import choice, number, slider, text, toggle, upload
 from lab.ui.drawing import draw, ink
-from lab.ui.figures import button_figure, clickable, figure, selected_cell, selection, table
+from lab.ui.figures import button_figure, cell, clickable, figure, selected_cell, selection, table
 from lab.ui.films import Film, film
 from lab.ui.idle import ahead
 from lab.ui.language import beginning, language_model, language_models, next_token_model
@@ -40,7 +40,7 @@ from lab.ui.navigation import course_map, navigation, page_link, pages, tile
 from lab.ui.page import check, equation, notice, program, source, stop, wait
 from lab.ui.ranges import near
 from lab.ui.rewind import Rewind, rewind
-from lab.ui.room import compute, film_of, read
+from lab.ui.room import compute, film_of, moved, read
 from lab.ui.stage import guard, scene, stage
 from lab.ui.state import held_text, select, set_values
 from lab.ui.watching import action, live, samples, setting
@@ -54,13 +54,13 @@ rerun, warning = st.rerun, st.warning
 
 __all__ = [
     "Beside", "Film", "Rewind", "action", "ahead", "ask_password", "beginning", "browser_keys", "button",
-    "button_figure", "cached", "caption", "card", "cells", "check", "choice", "clickable", "code",
+    "button_figure", "cached", "caption", "card", "cell", "cells", "check", "choice", "clickable", "code",
     "columns", "compute", "container", "course_map", "divider", "draw", "equation", "expander",
     "experiment", "figure", "film", "film_of", "folder", "found", "found_ahead", "gate", "guard",
     "held_text", "history", "ink", "job", "json", "language_model", "language_models", "live", "load",
-    "markdown", "metric", "navigation", "near", "next_token_model", "notice", "number", "page_link",
-    "pages", "program", "read", "read_history", "recipe", "rerun", "rewind", "samples", "scene", "select",
-    "selected_cell", "selection", "set_values", "setting", "slider", "source", "spelled", "stage", "stop",
-    "table", "tabs", "text", "tile", "toggle", "trained", "unlocked", "upload", "wait", "warning",
-    "write",
+    "markdown", "metric", "moved", "navigation", "near", "next_token_model", "notice", "number",
+    "page_link", "pages", "program", "read", "read_history", "recipe", "rerun", "rewind", "samples",
+    "scene", "select", "selected_cell", "selection", "set_values", "setting", "slider", "source",
+    "spelled", "stage", "stop", "table", "tabs", "text", "tile", "toggle", "trained", "unlocked",
+    "upload", "wait", "warning", "write",
 ]  # fmt: skip

@@ -199,9 +199,14 @@ def selection(key: str) -> dict[str, Any] | None:
 def selected_cell(key: str, rows: int, columns: int) -> tuple[int, int] | None:
     """Row and column of the selected point (x = column, y = row) on a map of these sizes; None outside."""
     point = selection(key)
-    if point is None or not isinstance(point["x"], int) or not isinstance(point["y"], int):
+    return None if point is None else cell((point["x"], point["y"]), rows, columns)
+
+
+def cell(place: tuple[Any, Any] | None, rows: int, columns: int) -> tuple[int, int] | None:
+    """Row and column of a place (x, y) on a map of these sizes; None outside."""
+    if place is None or not all(isinstance(v, int) for v in place):
         return None
-    row, column = point["y"], point["x"]
+    column, row = place
     return (row, column) if 0 <= row < rows and 0 <= column < columns else None
 
 

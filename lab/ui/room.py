@@ -14,7 +14,7 @@ goes. What a reader may ask for next is computed while the server is idle, as fa
 import inspect
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, cast
@@ -23,13 +23,14 @@ import streamlit as st
 
 from lab import room
 from lab.errors import UserError
-from lab.room import Control, Room, controls, drawn, late, link, load
+from lab.room import Control, Room, controls, late, link, load
 from lab.ui import controls as widgets
 from lab.ui import drawing, figures, films, idle, models, state, working
 from lab.ui.page import stop
 from lab.ui.stage import at_lecture
 
 CHEAP = 1.0  # seconds of processor time: what takes longer is not computed ahead
+CARD = "_card"  # ends the name of a parameter that gets the card of a model
 BUDGET = 5.0  # seconds that are computed ahead of one answer
 Function = Callable[..., Any]
 
@@ -51,10 +52,26 @@ def read(of: Room, *only: str) -> Any:
     now: Any = st.session_state.get("_read") if only else None
     now = now if isinstance(now, of.state) else of.state()
     for key, control in controls(of.state).items():
-        if (not only or key in only) and (control.when is None or control.when(now)):
-            now = replace(now, **{key: draw(key, control, now)})
+        if (not only or key in only) and resolve(control.when, now):
+            with st.expander(control.fold) if control.fold else nullcontext():
+                now = replace(now, **{key: draw(key, control, now)})
             st.session_state["_read"] = now
     return now
+
+
+def drawn(now: Any) -> list[str]:
+    """Keys of the controls that are drawn in this state."""
+    return [key for key, control in controls(type(now)).items() if resolve(control.when, now)]
+
+
+def moved(now: Any, **fields: Any) -> dict[str, Any]:
+    """What a click sets, by fields of the state.
+
+    Raises:
+        TypeError: one of them is none.
+    """
+    replace(now, **fields)
+    return fields
 
 
 def draw(key: str, control: Control, now: Any) -> Any:
@@ -131,9 +148,8 @@ def resolve(bound: Any, now: Any) -> Any:
     if isinstance(bound, late):
         of: Any = type(now)
         function = bound.find(of)
-        table = controls(of)
         names = takes(function, of, len(bound.more))
-        return function(*(given(table.get(n), getattr(now, n), of) for n in names), *bound.more)
+        return function(*(argument(n, raw(now, n), of) for n in names), *bound.more)
     return bound(now) if callable(bound) else bound
 
 
@@ -146,7 +162,7 @@ def takes(function: Function, of: Any, more: int = 0) -> tuple[str, ...]:
     """
     names = [n for n, p in inspect.signature(function).parameters.items() if p.default is p.empty]
     names = names[: len(names) - more]
-    if strange := [name for name in names if not hasattr(of, name)]:
+    if strange := [name for name in names if not hasattr(of, name.removesuffix(CARD))]:
         raise TypeError(f"{name_of(function)} takes {strange[0]}, which is no control of {of.__module__}.")
     return tuple(names)
 
@@ -170,19 +186,34 @@ def compute(
         show: draws what a generator has found so far.
     """
     of: Any = type(now)
-    call, raw = kept(function, of), raw_of(function, now)
+    call, values = kept(function, of), raw_of(function, now)
     here = used.setdefault((of, tuple(drawn(now))), [])
     if function not in here:
         here.append(function)
     if not inspect.isgeneratorfunction(function):
-        return call(*raw)
+        try:
+            return call(*values)
+        except UserError as error:
+            stop(str(error))
     key = name_of(function)
-    return working.found(label, lambda: call(*raw), key=key, of=raw, quick=True, says=says, show=show)
+    return working.found(label, lambda: call(*values), key=key, of=values, quick=True, says=says, show=show)
 
 
 def raw_of(function: Function, now: Any) -> tuple[Any, ...]:
     of: Any = type(now)
-    return tuple(getattr(now, name) for name in takes(function, of))
+    return tuple(raw(now, name) for name in takes(function, of))
+
+
+def raw(now: Any, name: str) -> Any:
+    """What a link says for a parameter: a field of the state, or a property."""
+    return getattr(now, name.removesuffix(CARD))
+
+
+def argument(name: str, value: Any, of: Any) -> Any:
+    """What a computation gets for the raw value of a parameter; `model_card` is the card of `model`."""
+    if name.endswith(CARD):
+        return models.card(value)
+    return given(controls(of).get(name), value, of)
 
 
 def name_of(function: Function) -> str:
@@ -192,11 +223,11 @@ def name_of(function: Function) -> str:
 @lru_cache(maxsize=1024)
 def kept(function: Function, of: Any) -> Function:
     """The function of the raw values that it depends on; its time is measured when it is computed."""
-    names, table = takes(function, of), controls(of)
+    names = takes(function, of)
 
     def call(*raw: Any) -> Any:
         start = time.thread_time()
-        result: Any = function(**{n: given(table.get(n), v, of) for n, v in zip(names, raw, strict=True)})
+        result: Any = function(**{n: argument(n, v, of) for n, v in zip(names, raw, strict=True)})
         if inspect.isgenerator(result):
             return timed(cast(working.Work, result), function, raw)
         seconds[cost_key(function, raw)] = time.thread_time() - start
@@ -237,12 +268,9 @@ def ahead(of: Room) -> None:
     st.session_state["_read_before"] = now
     if of.state is None or not isinstance(now, of.state):
         return
-    moved = [
-        key
-        for key in drawn(now)
-        if isinstance(before, of.state) and getattr(before, key) != getattr(now, key)
-    ]
-    near = (each for key in dict.fromkeys([*moved, *drawn(now)]) for each in neighbours(now, key))
+    known = before if isinstance(before, of.state) else now
+    fresh = [key for key in drawn(now) if getattr(known, key) != getattr(now, key)]
+    near = (each for key in dict.fromkeys([*fresh, *drawn(now)]) for each in neighbours(now, key))
     states = [each for each in dict.fromkeys([*map(settled, soon(of)), *near]) if each != now]
     left = [BUDGET]
     idle.ahead(spend, *((left, f, s) for s in states for f in used.get((type(s), tuple(drawn(s))), ())))
@@ -263,14 +291,13 @@ def soon(of: Room) -> Iterator[Any]:
 
 def settled(scene: Any) -> Any:
     """The state of a scene as its controls would give it: a drawing by its ink."""
-    for key, control in controls(type(scene)).items():
-        if (
-            isinstance(control, room.Drawing)
-            and (name := getattr(scene, key))
-            and not name.startswith(drawing.INK)
-        ):
+    for key in drawn(scene):
+        control, value = controls(type(scene))[key], getattr(scene, key)
+        if value is None:
+            scene = replace(scene, **{key: resolve(control.first, scene)})
+        elif isinstance(control, room.Drawing) and not value.startswith(drawing.INK):
             shelf = dict(resolve(control.examples, scene) or ())
-            scene = replace(scene, **{key: drawing.ink(shelf[name])})
+            scene = replace(scene, **{key: drawing.ink(shelf[value])})
     return scene
 
 
@@ -281,17 +308,17 @@ def neighbours(now: Any, key: str) -> Iterator[Any]:
 
 def spend(left: list[float], function: Function, now: Any) -> None:
     """Make a call before anyone asks for it, where it is known to be cheap and `left` has the seconds."""
-    raw, of = raw_of(function, now), cast(Any, type(now))
+    values, of = raw_of(function, now), cast(Any, type(now))
     known = [t for key, t in seconds.copy().items() if key[0] == name_of(function)]
-    cost = seconds.get(cost_key(function, raw), max(known, default=CHEAP + 1))
+    cost = seconds.get(cost_key(function, values), max(known, default=CHEAP + 1))
     if cost > min(CHEAP, left[0]):
         return
     start = time.thread_time()
     with suppress(UserError):
         if inspect.isgeneratorfunction(function):
-            working.compute(name_of(function), raw, lambda: kept(function, of)(*raw))
+            working.compute(name_of(function), values, lambda: kept(function, of)(*values))
         else:
-            kept(function, of)(*raw)
+            kept(function, of)(*values)
     left[0] -= time.thread_time() - start
 
 
@@ -301,14 +328,14 @@ def spend(left: list[float], function: Function, now: Any) -> None:
 def film_of(
     now: Any, count: int, *, values: Sequence[float] | None = None, names: Sequence[object] | None = None
 ) -> films.Film:
-    """The film of `count` frames that the `Frame` of this state turns.
+    """The film of `count` frames that the last `Frame` of this state turns.
 
     Args:
         values: of the frames, where the declaration does not know them.
         names: what the bar shows of each frame behind the label.
     """
     table = controls(type(now))
-    (key,) = (k for k in drawn(now) if isinstance(table[k], room.Frame))
+    key = [k for k in drawn(now) if isinstance(table[k], room.Frame)][-1]
     frame: Any = table[key]
     first = getattr(type(now)(), key)
     first = resolve(frame.first, now) if first is None else first

@@ -96,7 +96,7 @@ def test_a_link_says_what_differs() -> None:
     assert link(State()) == {}
     assert link(State(size=0.75, off=((1, 2), (2, 1)))) == {"size": 0.75, "off1-2": True, "off2-1": True}
     assert room.knows(State, "off2-1") and room.knows(State, "size") and not room.knows(State, "off")
-    assert list(room.drawn(State())) == ["kind", "size", "on", "off", "step"]
+    assert drawing.drawn(State()) == ["kind", "size", "on", "off", "step"]
 
 
 def test_a_computation_is_bound_by_the_names_of_its_parameters() -> None:
@@ -144,7 +144,9 @@ def test_ahead_makes_what_is_cheap_as_far_as_its_seconds_go() -> None:
 
 
 def test_neighbours() -> None:
-    near = {key: [getattr(s, key) for s in drawing.neighbours(State(), key)] for key in room.drawn(State())}
+    near = {
+        key: [getattr(s, key) for s in drawing.neighbours(State(), key)] for key in drawing.drawn(State())
+    }
     assert near == {"kind": ["b", "c"], "size": [0.75, 0.25], "on": [True], "off": [], "step": []}
 
 
