@@ -24,6 +24,7 @@ from lab.ui.figures import button_figure, cell, clickable, figure, selected_cell
 from lab.ui.films import Film, film
 from lab.ui.idle import ahead
 from lab.ui.language import beginning, language_model, language_models, next_token_model
+from lab.ui.machine import machine
 from lab.ui.models import (
     cached,
     card,
@@ -55,12 +56,11 @@ rerun, warning = st.rerun, st.warning
 __all__ = [
     "Beside", "Film", "Rewind", "action", "ahead", "ask_password", "beginning", "browser_keys", "button",
     "button_figure", "cached", "caption", "card", "cell", "cells", "check", "choice", "clickable", "code",
-    "columns", "compute", "container", "course_map", "divider", "draw", "equation", "expander",
-    "experiment", "figure", "film", "film_of", "folder", "found", "found_ahead", "gate", "guard",
-    "held_text", "history", "ink", "job", "json", "language_model", "language_models", "live", "load",
-    "markdown", "metric", "moved", "navigation", "near", "next_token_model", "notice", "number",
-    "page_link", "pages", "program", "read", "read_history", "recipe", "rerun", "rewind", "samples",
-    "scene", "select", "selected_cell", "selection", "set_values", "setting", "slider", "source",
-    "spelled", "stage", "stop", "table", "tabs", "text", "tile", "toggle", "trained", "unlocked",
-    "upload", "wait", "warning", "write",
+    "columns", "compute", "container", "course_map", "divider", "draw", "equation", "expander", "experiment",
+    "figure", "film", "film_of", "folder", "found", "found_ahead", "gate", "guard", "held_text", "history",
+    "ink", "job", "json", "language_model", "language_models", "live", "load", "machine", "markdown",
+    "metric", "moved", "navigation", "near", "next_token_model", "notice", "number", "page_link", "pages",
+    "program", "read", "read_history", "recipe", "rerun", "rewind", "samples", "scene", "select",
+    "selected_cell", "selection", "set_values", "setting", "slider", "source", "spelled", "stage", "stop",
+    "table", "tabs", "text", "tile", "toggle", "trained", "unlocked", "upload", "wait", "warning", "write",
 ]  # fmt: skip
