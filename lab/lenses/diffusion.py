@@ -7,7 +7,6 @@ from torch import Tensor
 
 from lab.lenses import stock
 
-BEYOND = "Beyond the texts, which only name this family: title of [BB]; [GM] §3.12; [UDL] §14.3, fig. 14.3"
 SAID = "The texts only name this family; what is here goes beyond them."
 
 

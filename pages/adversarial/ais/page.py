@@ -3,14 +3,11 @@
 from lab import ui
 from modules.adversarial import ais
 from pages.adversarial.ais import figures, lens
+from pages.adversarial.ais.room import ROOM
 
-REFERENCES = [
-    "Neal 2001, arXiv:physics/9803008; Wu et al. 2017, arXiv:1611.04273 (of GANs and decoders)",
-    "[UDL] §15 notes name the method",
-]
 CENTRE = {"x": 0.0, "y": 0.0}
 
-stage = ui.stage("Likelihood of a GAN", "Blur what it makes; chains from the prior to x then weigh p(x).")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Between modes": ui.scene("The chains come near x; the draws they begin at miss by over 3 nats."),
@@ -102,4 +99,4 @@ with stage.below:
         """,
         shows=[found.log_z[-1], found.error[-1], found.brute[-1]],
     )
-    ui.source(ais.anneal, ais.move, ais.estimated, references=REFERENCES)
+    ui.source(ais.anneal, ais.move, ais.estimated, references=ROOM.references)

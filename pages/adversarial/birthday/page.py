@@ -5,15 +5,9 @@ from lab.figures import basic, sheets
 from lab.lenses import generated
 from modules.adversarial import judges
 from pages.adversarial.birthday import figures, lens
+from pages.adversarial.birthday.room import ROOM
 
-REFERENCES = [
-    "Arora & Zhang 2017, arXiv:1706.08224",
-    "[UDL] §15 notes (more than half at 400 draws speaks of 115,260 things at most, not of 400,000)",
-]
-
-stage = ui.stage(
-    "Birthday", "Two that are the same among a few hundred draws tell how many there are at all."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "DCGAN": ui.scene("No two are equal; how many are nearly so depends on what counts as the same."),
@@ -118,4 +112,4 @@ with stage.below:
         """,
         shows=[now.pairs, float(now.measured[99]), float(lens.probability(support)[-1])],
     )
-    ui.source(judges.duplicate_probability, judges.nearest_pairs, lens.dealt, references=REFERENCES)
+    ui.source(judges.duplicate_probability, judges.nearest_pairs, lens.dealt, references=ROOM.references)

@@ -8,17 +8,9 @@ from modules.adversarial.madgan import MADGAN
 from modules.adversarial.tricks import TrickGAN
 from modules.adversarial.veegan import VEEGAN
 from pages.adversarial.clinic import figures, lens
+from pages.adversarial.clinic.room import ROOM
 
-REFERENCES = [
-    "Lin et al. 2018, PacGAN, arXiv:1712.04086; Karras et al. 2018, arXiv:1710.10196 (minibatch std)",
-    "Srivastava et al. 2017, arXiv:1705.07761 (modes and high-quality share)",
-    "Mao et al. 2019, arXiv:1903.05628 (mode seeking); Srivastava et al. 2017 (noise found again: VEEGAN)",
-    "Ghosh et al. 2018, arXiv:1704.02906 (several generators: MAD-GAN); Sinha et al. 2020, arXiv:2002.06224",
-    "Salimans et al. 2016, arXiv:1606.03498 (smoothed labels); Shrivastava et al. 2017, arXiv:1612.07828",
-    "[UDL] §15.1.3, §15.2.3 (mode dropping and collapse), notes",
-]
-
-stage = ui.stage("Collapse clinic", "A spoiled game holds few modes; beside it the same game, with a cure.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Too greedy": ui.scene(
@@ -118,5 +110,13 @@ with stage.below:
         """,
         shows=[number for look in looks[-1] for number in (look.kl, look.quality)],
     )
-    ui.source(MinibatchStd, packed, TrickGAN, MADGAN, VEEGAN, ModeCoverage.of, games.playing,
-              references=REFERENCES)  # fmt: skip
+    ui.source(
+        MinibatchStd,
+        packed,
+        TrickGAN,
+        MADGAN,
+        VEEGAN,
+        ModeCoverage.of,
+        games.playing,
+        references=ROOM.references,
+    )

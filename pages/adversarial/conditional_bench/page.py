@@ -5,17 +5,11 @@ from lab.figures import basic, sheets
 from modules.adversarial.conditional import ConditionalGAN
 from modules.adversarial.infogan import InfoGAN
 from pages.adversarial.conditional_bench import figures, lens
+from pages.adversarial.conditional_bench.room import ROOM
 
-REFERENCES = [
-    "Mirza & Osindero 2014, arXiv:1411.1784; Odena et al. 2017, arXiv:1610.09585",
-    "Miyato & Koyama 2018, arXiv:1802.05637; Chen et al. 2016, arXiv:1606.03657",
-    "[UDL] §15.4.1–15.4.3, figs 15.13–15.15",
-]
 INFO = "infogan-mnist"
 
-stage = ui.stage(
-    "Conditional bench", "Rows are classes, columns noise: does the generator make what is asked for?"
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "A channel": ui.scene("D sees the class as one more image: rows obey, columns share a hand."),
@@ -127,4 +121,4 @@ with stage.below:
         """,
         shows=[now.obeyed, now.variety, now.slant, now.ink],
     )
-    ui.source(ConditionalGAN.judge, InfoGAN.bound, lens.made, references=REFERENCES)
+    ui.source(ConditionalGAN.judge, InfoGAN.bound, lens.made, references=ROOM.references)

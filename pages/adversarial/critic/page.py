@@ -5,17 +5,9 @@ from functools import partial
 from lab import ui
 from modules.adversarial import losses
 from pages.adversarial.critic import figures, lens
+from pages.adversarial.critic.room import ROOM
 
-REFERENCES = [
-    "Arjovsky et al. 2017, arXiv:1701.07875 (clipping); Gulrajani et al. 2017, arXiv:1704.00028 (penalty)",
-    "Miyato et al. 2018, arXiv:1802.05957 (spectral norm)",
-    "[UDL] §15.2.5–15.2.6 (clipping to ±0.01 does not bound the slope by 1, but by far less)",
-]
-
-stage = ui.stage(
-    "Critic constraint",
-    "Only a critic of slope 1 measures W₁: three ways to hold it, and how near each comes.",
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Penalty": ui.scene("Between the lines the slope is near 1; the value ends a little above W₁."),
@@ -131,4 +123,4 @@ with stage.below:
         """,
         shows=[end.value, end.w1, end.steepest],
     )
-    ui.source(losses.gradient_penalty, losses.clip_weights, lens.watching, references=REFERENCES)
+    ui.source(losses.gradient_penalty, losses.clip_weights, lens.watching, references=ROOM.references)

@@ -6,15 +6,9 @@ from lab.lenses import drawing
 from lab.ui.drawing import inked
 from modules.adversarial.cyclegan import CycleGAN
 from pages.adversarial.cycle import figures, lens
+from pages.adversarial.cycle.room import ROOM
 
-REFERENCES = [
-    "Zhu et al. 2017, CycleGAN, arXiv:1703.10593",
-    "[UDL] §15.5.3, fig. 15.18 (one θ is printed for both generators; they have weights of their own)",
-]
-
-stage = ui.stage(
-    "CycleGAN", "Nobody shows a pair: a game in each domain, and a round trip that must come home."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "There": ui.scene("A digit gets its outline, though no pair was ever shown."),
@@ -105,4 +99,4 @@ with stage.below:
         """,
         shows=[number for trip in trips.values() for number in (trip.cycle, trip.to_partner)],
     )
-    ui.source(CycleGAN.generator_loss, lens.trip, references=REFERENCES)
+    ui.source(CycleGAN.generator_loss, lens.trip, references=ROOM.references)

@@ -5,13 +5,9 @@ from lab.figures import basic, sheets
 from lab.lenses.recipe import CONNECTED
 from modules.adversarial import dcgan
 from pages.adversarial.dcgan import figures, lens, one_number, recipe
+from pages.adversarial.dcgan.room import ROOM
 
-REFERENCES = [
-    "Radford et al. 2016, arXiv:1511.06434; Ioffe & Szegedy 2015, arXiv:1502.03167",
-    "[UDL] §15.1.3, §15.1.4, figs 15.3–15.5 (kernels and middle widths are not printed)",
-]
-
-stage = ui.stage("DCGAN", "Convolutions without pooling: up from z to a picture, and down to one number.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Up": ui.scene("From 64 numbers to maps of 4 × 4, 7 × 7 and 14 × 14, and to a picture."),
@@ -225,4 +221,4 @@ with stage.below:
         """,
         shows=shows,
     )
-    ui.source(dcgan.generator_of, dcgan.ConvJudge, references=REFERENCES)
+    ui.source(dcgan.generator_of, dcgan.ConvJudge, references=ROOM.references)

@@ -3,15 +3,9 @@
 from lab import ui
 from modules.adversarial import divergences
 from pages.adversarial.divergences import figures, lens
+from pages.adversarial.divergences.room import ROOM
 
-REFERENCES = [
-    "[UDL] §15.2.1–15.2.2, problems 15.4–15.5 (15.21 has −2√(σ₁σ₂) for −2σ₁σ₂)",
-    "Arjovsky et al. 2017, Wasserstein GAN, arXiv:1701.07875",
-]
-
-stage = ui.stage(
-    "Divergences", "KL leaps, Jensen–Shannon stops at log 2, Wasserstein goes on telling the way."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Gaussians": ui.scene("Past a = 2 JS flattens under log 2; W1 rises by 1 a unit of way throughout."),
@@ -108,4 +102,4 @@ with stage.below:
         """,
         shows=[float(told.values[name][film.at]) for name in lens.NAMES],
     )
-    ui.source(divergences.box_divergences, divergences.gaussian_divergences, references=REFERENCES)
+    ui.source(divergences.box_divergences, divergences.gaussian_divergences, references=ROOM.references)

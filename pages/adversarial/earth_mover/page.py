@@ -5,14 +5,11 @@ from lab.errors import UserError
 from lab.lenses import typed
 from modules.adversarial import transport
 from pages.adversarial.earth_mover import figures, lens
+from pages.adversarial.earth_mover.room import ROOM
 
-REFERENCES = [
-    "[UDL] §15.2.4, problem 15.3 (15.12–15.13 hold for the cost |i − j| alone, and with ≤ 1 for < 1)",
-    "Villani 2009, Optimal transport: old and new",
-]
 TEN = {"p": "5 3 2 1 8 7 5 9 2 1", "q": "4 10 1 1 4 6 3 2 0 1"}
 
-stage = ui.stage("Earth mover", "What it costs to carry one heap to another is what the best prices earn.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Two heaps": ui.scene("Play: the earth goes from p to q; discs near the diagonal are short ways.",
@@ -118,4 +115,4 @@ with stage.below:
         """,
         shows=[told.primal, told.dual, told.neighbours],
     )
-    ui.source(transport.primal, transport.dual, transport.lipschitz_dual, references=REFERENCES)
+    ui.source(transport.primal, transport.dual, transport.lipschitz_dual, references=ROOM.references)

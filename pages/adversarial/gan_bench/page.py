@@ -7,16 +7,12 @@ from lab.ui.drawing import inked
 from modules.adversarial import losses
 from modules.adversarial.game import Game
 from pages.adversarial.gan_bench import figures, lens
+from pages.adversarial.gan_bench.room import ROOM
 
-REFERENCES = [
-    "Goodfellow et al. 2014, arXiv:1406.2661; Gulrajani et al. 2017, arXiv:1704.00028",
-    "Lin et al. 2018, PacGAN, arXiv:1712.04086; Karras et al. 2018, arXiv:1710.10196 (minibatch std)",
-    "[UDL] §15.1–15.3",
-]
 PAD = 20
 LONG = {"batches": 1000}
 
-stage = ui.stage("GAN bench", "Two networks play: one makes points, the other tells them from the data.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "First moves": ui.scene("150 batches: arrows show where the slope of D sends each point."),
@@ -170,4 +166,4 @@ with stage.below:
         """,
         shows=[end.w1, looks[0].w1],
     )
-    ui.source(Game.turns, losses.GameLoss, games.playing, references=REFERENCES)
+    ui.source(Game.turns, losses.GameLoss, games.playing, references=ROOM.references)

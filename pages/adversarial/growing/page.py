@@ -4,10 +4,9 @@ from lab import ui
 from lab.figures import basic, sheets
 from modules.adversarial import growing
 from pages.adversarial.growing import figures, lens, levels
+from pages.adversarial.growing.room import ROOM
 
-REFERENCES = ["Karras et al. 2018, arXiv:1710.10196", "[UDL] §15.3, figs 15.9, 15.11"]
-
-stage = ui.stage("Growing", "Learn small pictures first; fade each finer level in, and nothing jumps.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Nothing changes": ui.scene("α = 0: the grown networks answer as before, to the bit."),
@@ -213,4 +212,4 @@ with stage.below:
         """,
         shows=shows,
     )
-    ui.source(growing.fade, growing.GrowingGenerator, growing.GrowingJudge, references=REFERENCES)
+    ui.source(growing.fade, growing.GrowingGenerator, growing.GrowingJudge, references=ROOM.references)

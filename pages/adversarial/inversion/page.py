@@ -4,14 +4,9 @@ from lab import ui
 from lab.ui.drawing import inked
 from modules.adversarial import inversion
 from pages.adversarial.inversion import figures, lens, words
+from pages.adversarial.inversion.room import ROOM
 
-REFERENCES = [
-    "Zhu et al. 2016, arXiv:1609.03552; Abdal et al. 2019 (W+), arXiv:1904.03189; Roich et al. 2021 (pivotal "
-    "tuning), arXiv:2106.05744",
-    "[UDL] §15 notes",
-]
-
-stage = ui.stage("Inversion", "Search for the code whose picture is yours; then change the code.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "A made picture": ui.scene("The generator made it, so its code exists: W finds it, nearly."),
@@ -110,7 +105,7 @@ with stage.below:
         veils=("errors", "equation"),
     )  # fmt: skip
     ui.program(words.program_of(space, inked(picture), encoded, tuned, seed), shows=[s.error for s in steps])
-    ui.source(inversion.invert, inversion.LinearEncoder, inversion.tune, references=REFERENCES)
+    ui.source(inversion.invert, inversion.LinearEncoder, inversion.tune, references=ROOM.references)
 if not tuned:
     others = [(each, x, encoded, seed) for each in ("W", "W+", "Z") if each != space]
     ui.ahead(searched, *others, (space, x, not encoded, seed))

@@ -5,19 +5,15 @@ from lab.figures import basic, sheets
 from lab.lenses import generated, verdicts
 from modules.adversarial import judges
 from pages.adversarial.judge import figures, lens, words
+from pages.adversarial.judge.room import ROOM
 
-REFERENCES = [
-    "Salimans et al. 2016, arXiv:1606.03498; Heusel et al. 2017, arXiv:1706.08500; "
-    "Kynkäänniemi et al. 2019, arXiv:1904.06991",
-    "[UDL] §14.3 (the caption of fig. 14.5 swaps precision and recall)",
-]
 SHELF = (  # which are judged where all are
     "made-digits", "pixelcnn-digits", "gatedpixelcnn-digits", "nade-digits", "chain-digits",
     "vae-digits", "vae-bits-digits", "vamp-digits", "gmm-digits", "fa-digits", "glow-digits",
     "dcgan-digits", "acgan-digits", "infogan-digits", "ddpm-digits",
 )  # fmt: skip
 
-stage = ui.stage("Judge", "Precision asks whether samples are digits, recall whether all digits are drawn.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "The floor": ui.scene("Even held-out digits do not reach 1: no generator is asked for more."),
@@ -167,4 +163,4 @@ with stage.below:
         """,
         shows=[now.precision, now.recall, now.frechet, now.score],
     )
-    ui.source(judges.precision_recall, judges.frechet, judges.inception_score, references=REFERENCES)
+    ui.source(judges.precision_recall, judges.frechet, judges.inception_score, references=ROOM.references)

@@ -6,16 +6,9 @@ from lab.lenses import latent, verdicts
 from lab.ui.plane import plane as map_of_plane
 from modules.adversarial import truncation
 from pages.adversarial.latent_pad import figures, lens
+from pages.adversarial.latent_pad.room import ROOM
 
-REFERENCES = [
-    "Radford et al. 2016, arXiv:1511.06434; White 2016, arXiv:1609.04468; Brock et al. 2019 (BigGAN), "
-    "arXiv:1809.11096",
-    "[UDL] §15.3, figs 15.10 and 15.12, problem 15.6 (whole samples are rejected there: that never ends)",
-]
-
-stage = ui.stage(
-    "Latent pad", "Every place in the space of noise is a picture; near places are near pictures."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Point": ui.scene("Point anywhere: the direction decides the picture. Draws lie near the circle."),
@@ -170,7 +163,7 @@ with stage.below:
             """,
             shows=lengths[:, film.at].tolist(),
         )
-        ui.source(latent.lerp, latent.slerp, lens.plane_of, references=REFERENCES)
+        ui.source(latent.lerp, latent.slerp, lens.plane_of, references=ROOM.references)
     else:
         ui.notice(
             f"{verdicts.DRAWN} pictures of {lens.JUDGED} a value of τ, black and white, judged as in the "
@@ -203,4 +196,4 @@ with stage.below:
             """,
             shows=[now.verdict.precision, now.verdict.recall, now.drawn],
         )
-        ui.source(truncation.truncated, truncation.remaining_sd, references=REFERENCES)
+        ui.source(truncation.truncated, truncation.remaining_sd, references=ROOM.references)

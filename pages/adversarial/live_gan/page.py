@@ -9,18 +9,13 @@ from lab.ui.drawing import inked
 from modules.adversarial.divergences import jensen_shannon
 from modules.adversarial.game import Game
 from pages.adversarial.live_gan import figures, lens, words
+from pages.adversarial.live_gan.room import ROOM
 
 MOST = 60
 PAD = 20
 FAST = 0.01  # a rate
-REFERENCES = [
-    "Goodfellow et al. 2014, Generative adversarial nets, arXiv:1406.2661",
-    "Heusel et al. 2017, GANs trained by a two time-scale update rule, arXiv:1706.08500",
-    "Mescheder et al. 2018, Which training methods for GANs do actually converge?, arXiv:1801.04406",
-    "[UDL] §15.1–15.2.1",
-]
 
-stage = ui.stage("GAN live", "Turn the knobs of both players while they play; stop one, and see the other.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Untrained": ui.scene("What is made lies in one heap, and D tells next to nothing. Press Train."),
@@ -153,4 +148,4 @@ with stage.below:
         """,
         shows=[*frame["losses"], frame["js"], frame["w1"]],
     )
-    ui.source(lens.GameRecipe, Game.turns, jensen_shannon, Run.train, references=REFERENCES)
+    ui.source(lens.GameRecipe, Game.turns, jensen_shannon, Run.train, references=ROOM.references)

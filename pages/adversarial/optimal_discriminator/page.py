@@ -3,16 +3,11 @@
 from lab import ui
 from modules.adversarial import divergences
 from pages.adversarial.optimal_discriminator import figures, lens
+from pages.adversarial.optimal_discriminator.room import ROOM
 
-REFERENCES = [
-    "Goodfellow et al. 2014, Generative adversarial networks, arXiv:1406.2661",
-    "[UDL] §15.2.1, eqs 15.6–15.9",
-]
 FAR, SHARE, UNITS = (0.0, 12.0, 0.5), (0.05, 0.95, 0.05), (2, 32, 1)  # sliders: from, to, step
 
-stage = ui.stage(
-    "Optimal discriminator", "The best D is p/(p + q), and its loss measures how far q is from p."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Learning": ui.scene("Play: D bends onto D*, and its loss comes down to 2 log 2 − 2 JS.", step=0),
@@ -115,5 +110,9 @@ with stage.below:
         """,
         shows=[told.values[-1], told.least, told.quality, told.coverage],
     )
-    ui.source(divergences.optimal_discriminator, divergences.jensen_shannon_parts, lens.train,
-              references=REFERENCES)  # fmt: skip
+    ui.source(
+        divergences.optimal_discriminator,
+        divergences.jensen_shannon_parts,
+        lens.train,
+        references=ROOM.references,
+    )

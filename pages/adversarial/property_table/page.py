@@ -2,15 +2,11 @@
 
 from lab import ui
 from pages.adversarial.property_table import figures, lens
+from pages.adversarial.property_table.room import ROOM
 
-REFERENCES = [
-    "[UDL] §14.2, fig. 14.3; §16.5 and 17 (diffusion: a bound, though its ODE has an exact likelihood)"
-]
 ROWS = list(lens.MODELS)
 
-stage = ui.stage(
-    "Property table", "No family keeps all six promises: what the text says of each, and what was measured."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Coverage of a GAN": ui.scene("Said to miss modes; on small digits its recall reaches the floor.",
@@ -101,4 +97,4 @@ with stage.below:
         """,
         shows=[measured[row].work, measured[row].precision, measured[row].recall],
     )
-    ui.source(lens.measure, lens.held, references=REFERENCES)
+    ui.source(lens.measure, lens.held, references=ROOM.references)

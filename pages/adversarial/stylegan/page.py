@@ -4,13 +4,9 @@ from lab import ui
 from lab.figures import basic, sheets
 from modules.adversarial import stylegan
 from pages.adversarial.stylegan import figures, lens, truncation
+from pages.adversarial.stylegan.room import ROOM
 
-REFERENCES = [
-    "Karras et al. 2019, arXiv:1812.04948; Huang & Belongie 2017 (AdaIN), arXiv:1703.06868",
-    "[UDL] §15.6, figs 15.19–15.20 (a mapping of seven layers is printed there: paper and code have eight)",
-]
-
-stage = ui.stage("StyleGAN", "Every picture starts from one constant; a style at every layer makes it.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Which digit, which pen": ui.scene("The row gives four layers, and with them the digit; the column "
@@ -217,4 +213,4 @@ with stage.below:
         """,
         shows=shows,
     )
-    ui.source(stylegan.adain, stylegan.StyledLayer, stylegan.StyleGAN.styles, references=REFERENCES)
+    ui.source(stylegan.adain, stylegan.StyledLayer, stylegan.StyleGAN.styles, references=ROOM.references)

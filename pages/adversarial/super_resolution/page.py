@@ -5,17 +5,11 @@ from lab.lenses import drawing
 from lab.ui.drawing import inked
 from modules.adversarial.super_resolution import SRResNet, SuperResolution
 from pages.adversarial.super_resolution import figures, lens
+from pages.adversarial.super_resolution.room import ROOM
 
-REFERENCES = [
-    "Ledig et al. 2017, SRGAN, arXiv:1609.04802; Shi et al. 2016 (pixel shuffle), arXiv:1609.05158",
-    "Wang et al. 2018, ESRGAN (networks blended), arXiv:1809.00219",
-    "[UDL] §15.5.2, fig. 15.17",
-]
 LAST, HALF = lens.STEPS - 1, lens.STEPS // 2
 
-stage = ui.stage(
-    "Super-resolution", "Many pictures shrink to one: squared error blurs them, a game picks one."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "In the game": ui.scene("The game's nought is the sharper one, and its error is larger."),
@@ -112,4 +106,4 @@ with stage.below:
         """,
         shows=[p[0], p[-1], s[0], s[-1]],
     )
-    ui.source(SRResNet, SuperResolution.generator_loss, lens.look, references=REFERENCES)
+    ui.source(SRResNet, SuperResolution.generator_loss, lens.look, references=ROOM.references)

@@ -7,15 +7,11 @@ from modules.adversarial.game import Game
 from modules.adversarial.losses import NonSaturating, Saturating
 from modules.adversarial.toy import ToyGAN
 from pages.adversarial.toy_gan import figures, lens
+from pages.adversarial.toy_gan.room import ROOM
 
-REFERENCES = [
-    "Goodfellow et al. 2014, Generative adversarial nets, arXiv:1406.2661",
-    "Mescheder et al. 2018, Which training methods for GANs do actually converge?, arXiv:1801.04406",
-    "[UDL] §15.1, fig. 15.1",
-]
 RATES = [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2]
 
-stage = ui.stage("Toy GAN", "One number is learned, θ, by fooling a judge that learns as well.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Before": ui.scene("Made examples lie left of the real ones; the judge knows nothing, ½ everywhere.",
@@ -111,4 +107,4 @@ with stage.below:
         """.replace("Rules(", "lens.Rules("),
         shows=[float(course.theta[at]), *course.phi[at].tolist()],
     )
-    ui.source(Saturating, NonSaturating, Game.turns, ToyGAN, lens.play, references=REFERENCES)
+    ui.source(Saturating, NonSaturating, Game.turns, ToyGAN, lens.play, references=ROOM.references)

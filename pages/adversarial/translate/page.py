@@ -5,14 +5,9 @@ from lab.lenses import drawing
 from lab.ui.drawing import inked
 from modules.adversarial.translation import Pix2Pix, patch_judge
 from pages.adversarial.translate import figures, lens
+from pages.adversarial.translate.room import ROOM
 
-REFERENCES = [
-    "Isola et al. 2017, Pix2Pix, arXiv:1611.07004",
-    "[UDL] §15.5.1–15.5.2, fig. 15.16 (in words: output against input; it is against the target)",
-]
-
-stage = ui.stage("Translate", "Distance alone paints the middle of all that fits; a game decides for one.",
-                 lenses=("receptive field",))  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Grey or stripes": ui.scene("The outline tells no phase: ℓ₁ alone greys the paper."),
@@ -125,4 +120,4 @@ with stage.below:
         """,
         shows=[*averages.values(), mean],
     )
-    ui.source(Pix2Pix.generator_loss, patch_judge, lens.look, references=REFERENCES)
+    ui.source(Pix2Pix.generator_loss, patch_judge, lens.look, references=ROOM.references)

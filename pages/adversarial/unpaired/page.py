@@ -5,14 +5,11 @@ from lab.lenses import ink
 from lab.ui.drawing import inked
 from modules.adversarial.cyclegan import CycleGAN, History
 from pages.adversarial.unpaired import figures, lens
+from pages.adversarial.unpaired.room import ROOM
 
-REFERENCES = [
-    "Zhu et al. 2017, CycleGAN, arXiv:1703.10593 (its optional content term is the identity on the target)",
-    "[UDL] §15.5.3, fig. 15.18 (prints one θ for both generators; its content compares before and after)",
-]
 PAD, HALF = 20, (lens.TURNS - 1) // 2
 
-stage = ui.stage("Unpaired", "No pairs: games and cycles allow many maps, and the content picks one.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "The shift": ui.scene("No turn: every colour meets its partner, and the content costs least."),
@@ -109,4 +106,4 @@ with stage.below:
         """,
         shows=[float(x[film.at]) for x in (found.law, found.cycle, found.before, found.identity)],
     )
-    ui.source(CycleGAN.generator_loss, History.swap, lens.look, references=REFERENCES)
+    ui.source(CycleGAN.generator_loss, History.swap, lens.look, references=ROOM.references)

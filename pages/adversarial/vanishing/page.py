@@ -5,17 +5,11 @@ from functools import partial
 from lab import ui
 from modules.adversarial.losses import NonSaturating, Saturating, Wasserstein
 from pages.adversarial.vanishing import figures, lens
+from pages.adversarial.vanishing.room import ROOM
 
-REFERENCES = [
-    "Arjovsky & Bottou 2017, arXiv:1701.04862 (the experiment, and noise as a cure)",
-    "Goodfellow et al. 2014, arXiv:1406.2661; Gulrajani et al. 2017, arXiv:1704.00028",
-    "[UDL] §15.2.2, figs 15.6–15.7 (laws that do not overlap: D_JS is log 2, not infinite)",
-]
 LONG = {"steps": 1000}
 
-stage = ui.stage(
-    "Vanishing gradient", "The better D tells made from real, the less the printed loss teaches G."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Frozen early": ui.scene("G stands still, D learns on: one gradient falls, −log D's rises."),
@@ -111,4 +105,6 @@ with stage.below:
         """,
         shows=list(last.values()),
     )
-    ui.source(lens.gradient_norm, lens.alone, Saturating, NonSaturating, Wasserstein, references=REFERENCES)
+    ui.source(
+        lens.gradient_norm, lens.alone, Saturating, NonSaturating, Wasserstein, references=ROOM.references
+    )

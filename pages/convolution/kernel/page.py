@@ -8,13 +8,12 @@ from lab.lenses import receptive_field, units
 from lab.lenses.typed import commas
 from modules.convolution.mlp import as_linear
 from pages.convolution.kernel import figures, lens
+from pages.convolution.kernel.room import ROOM
 
 SIGNAL = "5.2 5.3 5.4 5.1 10.1 10.3 9.9 10.3 3.2 3.4 3.3 3.1"  # [UDL] notebook 10.1
 MEAN = "0.33 0.33 0.33"
 
-stage = ui.stage(
-    "Kernel", "One small set of weights slides over the input: a dense layer, tied and mostly zero."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Smooth": ui.scene("Each output is a mean of three inputs: steps become ramps."),
@@ -115,5 +114,5 @@ with stage.below:
         lens.slide,
         units.arithmetic,
         as_linear,
-        references=["[UDL] §10.2-10.4, figures 10.3-10.7, problems 10.9-10.11"],
+        references=ROOM.references,
     )

@@ -4,10 +4,9 @@ from lab import ui
 from lab.figures import receptive_fields
 from lab.lenses import drawing, receptive_field, signals, units
 from pages.convolution.own_stack import figures, lens
+from pages.convolution.own_stack.room import ROOM
 
-stage = ui.stage(
-    "Own stack", "Each layer widens the window by d(K − 1) steps of the layer below; strides multiply."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Three by three": ui.scene("Three kernels of 3 see 7 inputs: each adds two."),
@@ -145,5 +144,10 @@ with stage.below:
         """,
         shows=[f.size for f in fields],
     )
-    ui.source(receptive_field.Field, receptive_field.window_matrix, receptive_field.compose,
-              receptive_field.measured, references=["[UDL] §10.2-10.4, problems 10.9-10.11"])  # fmt: skip
+    ui.source(
+        receptive_field.Field,
+        receptive_field.window_matrix,
+        receptive_field.compose,
+        receptive_field.measured,
+        references=ROOM.references,
+    )

@@ -12,11 +12,6 @@ from torch.nn import functional as F
 from lab.lenses.receptive_field import Layer, Span, Unit, describe, layers_of
 from lab.lenses.units import PATHS, arithmetic, loudest, over_input, unit_equation
 
-REFERENCES = (
-    "[UDL] §10.2-10.4, figures 10.3-10.7, problems 10.9-10.11, 10.17",
-    "Luo, Li, Urtasun, Zemel 2016, the effective receptive field, arXiv:1701.04128",
-    "Greydanus, Kobak 2020, MNIST-1D, arXiv:2011.14439",
-)
 # --- What is laid over the input ---------------------------------------------------------------
 
 

@@ -8,11 +8,9 @@ from lab.figures import basic, receptive_fields
 from lab.lenses import drawing, receptive_field, signals, units
 from modules.convolution import cnn1d, cnn2d
 from pages.convolution.receptive_field import figures, lens
+from pages.convolution.receptive_field.room import ROOM
 
-stage = ui.stage(
-    "Receptive field",
-    "A unit sees the input through a window that its layers open; the gradient shows what counts.",
-)
+stage = ui.stage(ROOM)
 NETWORK = "cnn-mnist"
 kinds = list(lens.layer_names(ui.load(NETWORK)).values())
 conv, logits = [kind for kind in kinds if "conv" in kind], kinds[-1]
@@ -195,5 +193,10 @@ with stage.below:
             shows=[end for span in box or [] for end in span],
         )
     architecture = cnn1d.CNN1d if len(shape) == 2 else cnn2d.CNN2d
-    ui.source(architecture, receptive_field.walk, receptive_field.measured_fields, units.arithmetic,
-              references=lens.REFERENCES)  # fmt: skip
+    ui.source(
+        architecture,
+        receptive_field.walk,
+        receptive_field.measured_fields,
+        units.arithmetic,
+        references=ROOM.references,
+    )

@@ -3,19 +3,11 @@
 from functools import partial
 
 from lab import ui
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.diffusion import SAID
 from pages.diffusion.averaging import figures, lens
+from pages.diffusion.averaging.room import ROOM
 
-REFERENCES = [
-    "Polyak & Juditsky 1992 (averages of the iterates)",
-    "Ho, Jain, Abbeel 2020, arXiv:2006.11239 (EMA of 0.9999); Song & Ermon 2020, arXiv:2006.09011 (why)",
-    BEYOND,
-]
-
-stage = ui.stage(
-    "Averaged weights", "Noisy steps shake the last weights; their running average stands still.",
-    lenses=("sampling",),
-)  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Shaken": ui.scene("Play: from one noise the last weights' samples jump; the averaged ones stay.",
@@ -117,4 +109,4 @@ with stage.below:
         """,
         shows=[*last.errors, jumps, calm],
     )
-    ui.source(lens.average, lens.Recipe, lens.training, references=REFERENCES)
+    ui.source(lens.average, lens.Recipe, lens.training, references=ROOM.references)

@@ -4,20 +4,15 @@ import math
 
 from lab import ui
 from lab.lenses import bound_terms
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.diffusion import SAID
 from modules.diffusion import bound
 from pages.diffusion.bound_terms import figures, lens
+from pages.diffusion.bound_terms.room import ROOM
 
-REFERENCES = [
-    "Ho, Jain, Abbeel 2020, arXiv:2006.11239 (the terms, the discretised decoder)",
-    "Nichol & Dhariwal 2021, arXiv:2102.09672; Kingma et al. 2021, arXiv:2107.00630",
-    "Bao et al. 2022, arXiv:2201.06503 (best σ²)",
-    BEYOND,
-]
 MODEL, BOUND = "ddpm-digits", "vlb-digits"
 VARIANCE, MODELS = BESIDE = ("other σ²", "other models")
 
-stage = ui.stage("Bound, term by term", "A diffusion model is a code: so many bits at every step of noise.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Bits by t": ui.scene("Most bits are spent at small t, where the fine detail is told."),
@@ -138,4 +133,4 @@ with stage.below:
         """,
         shows=[found.total, found.prior, first],
     )
-    ui.source(bound.bound, bound.step_kl, bound.log_bin, bound_terms.fitted, references=REFERENCES)
+    ui.source(bound.bound, bound.step_kl, bound.log_bin, bound_terms.fitted, references=ROOM.references)

@@ -3,22 +3,16 @@
 from lab import ui
 from lab.figures import basic, stacks
 from lab.lenses.bound_terms import PICTURES
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.diffusion import SAID
 from modules.diffusion import bound
 from modules.latent.vae import VAE
 from pages.diffusion.diffusion_as_vae import figures, lens
+from pages.diffusion.diffusion_as_vae.room import ROOM
 
-REFERENCES = [
-    "Sohl-Dickstein et al. 2015, arXiv:1503.03585; Ho, Jain, Abbeel 2020, arXiv:2006.11239",
-    "Kingma et al. 2021, arXiv:2107.00630 (the chain as an infinitely deep VAE)",
-    "[GM] §3.1.1; [UDL] §17: VAEs, and hierarchies of codes",
-    BEYOND,
-]
 MODEL, OTHER = "ddpm-digits", "vae-digits"
 DIGIT, GAUSSIAN = VIEWS = ("a digit", "a Gaussian")
 
-stage = ui.stage("Diffusion as a VAE", "Codes as large as the data, an encoder that never learns: one bound.",
-                 lenses=("latent",))  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Two ladders": ui.scene("One digit, two ways to code it: 50 codes of 64 numbers, or one of ten."),
@@ -115,7 +109,7 @@ def draw_digit() -> None:
             """,
             shows=[now.picture, now.codes, now.last, other.parts.picture, other.parts.last],
         )
-        ui.source(bound.bound, VAE.elbo_parts, lens.diffusion, lens.autoencoded, references=REFERENCES)
+        ui.source(bound.bound, VAE.elbo_parts, lens.diffusion, lens.autoencoded, references=ROOM.references)
 
 
 def draw_gaussian() -> None:
@@ -175,7 +169,7 @@ def draw_gaussian() -> None:
             """,
             shows=[now.picture, now.codes, now.last, missed],
         )
-        ui.source(bound.step_kl, bound.best_variance, lens.expected, references=REFERENCES)
+        ui.source(bound.step_kl, bound.best_variance, lens.expected, references=ROOM.references)
 
 
 with stage.rail:

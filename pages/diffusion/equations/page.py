@@ -1,21 +1,14 @@
 """Equations of noise: variance-preserving, sub-VP and variance-exploding, forwards and both ways back."""
 
 from lab import ui
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.diffusion import SAID
 from modules.diffusion import sde
 from pages.diffusion.equations import figures, lens
+from pages.diffusion.equations.room import ROOM
 
-REFERENCES = [
-    "Song et al. 2021, arXiv:2011.13456 (VP, sub-VP, VE; the probability-flow ODE); Anderson 1982",
-    "Song & Ermon 2019, arXiv:1907.05600 (noise that is added and nothing shrinks)",
-    BEYOND,
-]
 BACK = {"way": lens.SDE_BACK}
 
-stage = ui.stage(
-    "Equations of noise", "Noise can replace the data or be heaped upon them: one walk in two units.",
-    lenses=("sampling",),
-)  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Explodes": ui.scene("VE shrinks nothing: noise is heaped on the data until they are a dot in it."),
@@ -129,4 +122,4 @@ with stage.below:
         """,
         shows=[float(found.share[-1]), short],
     )
-    ui.source(sde.VP, sde.VE, sde.reverse, lens.drowned, lens.along_flow, references=REFERENCES)
+    ui.source(sde.VP, sde.VE, sde.reverse, lens.drowned, lens.along_flow, references=ROOM.references)

@@ -2,23 +2,17 @@
 
 from lab import ui
 from lab.figures.trails import clouds
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.diffusion import SAID
 from lab.lenses.eight import NEAR, REACH, SD, TRAILS
 from lab.lenses.precision import double
 from modules.diffusion import exact, flow_matching
 from pages.diffusion.flow_matching import figures, lens
+from pages.diffusion.flow_matching.room import ROOM
 
-REFERENCES = [
-    "Lipman et al. 2023, arXiv:2210.02747; Albergo and Vanden-Eijnden 2023, arXiv:2209.15571",
-    "Liu et al. 2023, Rectified flow, arXiv:2209.03003",
-    "Tong et al. 2023, arXiv:2302.00482 (pairs by assignment within a batch)",
-    BEYOND,
-]
 MODEL = lens.MODEL
 VIEWS = ["Flow", "Pairs"]
 
-stage = ui.stage("Flow matching", "Learn the velocity of straight lines from noise to data, and follow it.",
-                 lenses=("sampling",))  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Followed": ui.scene("Play: in fifty small steps the cloud flows to the eight circles.", N=50, t=0.0),
@@ -134,8 +128,12 @@ def draw_flow() -> None:
             """,
             shows=[*found[flow], run.bends, straight[flow]],
         )
-        ui.source(flow_matching.FlowMatching, flow_matching.follow, flow_matching.exact_velocity,
-                  references=REFERENCES)  # fmt: skip
+        ui.source(
+            flow_matching.FlowMatching,
+            flow_matching.follow,
+            flow_matching.exact_velocity,
+            references=ROOM.references,
+        )
 
 
 def draw_pairs() -> None:
@@ -185,7 +183,7 @@ def draw_pairs() -> None:
             """,
             shows=[share, found.length[name][i]],
         )
-        ui.source(flow_matching.optimal_pairs, lens.crossing, references=REFERENCES)
+        ui.source(flow_matching.optimal_pairs, lens.crossing, references=ROOM.references)
 
 
 with stage.rail:

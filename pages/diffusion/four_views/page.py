@@ -1,23 +1,17 @@
 """Four views of one prediction: noise, data, velocity and score, and where each of them blows up."""
 
 from lab import ui
-from lab.lenses.diffusion import BEYOND, SAID, digits
+from lab.lenses.diffusion import SAID, digits
 from lab.lenses.precision import double
 from lab.ui.drawing import inked
 from modules.diffusion import parameterisation
 from pages.diffusion.four_views import figures, lens
+from pages.diffusion.four_views.room import ROOM
 
-REFERENCES = [
-    "Ho, Jain, Abbeel 2020, arXiv:2006.11239 (ε)",
-    "Salimans & Ho 2022, arXiv:2202.00512 (v, and x₀ at high noise)",
-    "Song et al. 2021, arXiv:2011.13456 (score)",
-    "[BB] 5: Gaussian conditioning",
-    BEYOND,
-]
 SEEN: dict[str, lens.Kind] = {"x̂₀": "x0", "ε̂": "eps"}
 SPANS = {"x0": (-2.4, 3.0), "eps": (-3.0, 2.4)}
 
-stage = ui.stage("Four views of one prediction", "Noise, data, velocity, score: each tells the other three.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "One prediction": ui.scene("Four arrows from one answer: any of them gives the other three."),
@@ -148,5 +142,10 @@ with stage.below:
         """,
         shows=[float(size[film.at]) for size in found.size.values()],
     )
-    ui.source(parameterisation.convert, parameterisation.clean_and_noise, parameterisation.express,
-              lens.views, references=REFERENCES)  # fmt: skip
+    ui.source(
+        parameterisation.convert,
+        parameterisation.clean_and_noise,
+        parameterisation.express,
+        lens.views,
+        references=ROOM.references,
+    )

@@ -2,22 +2,15 @@
 
 from lab import ui
 from lab.figures import sheets
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.diffusion import SAID
 from modules.diffusion import guidance
 from pages.diffusion.guidance import figures, lens
-
-REFERENCES = [
-    "Ho & Salimans 2022, arXiv:2207.12598 (their s is 1 + w)",
-    "Dhariwal & Nichol 2021, arXiv:2105.05233",
-    "Bradley & Nakkiran 2024, arXiv:2408.09000",
-    BEYOND,
-]
+from pages.diffusion.guidance.room import ROOM
 
 MODEL, LEADER, JUDGE = "ddpm-digits", "noisy-classifier-digits", "cnn-digits"
 VIEWS = ["Gaussians", "Digits"]
 
-stage = ui.stage("Guidance", "Leaning towards a class trades spread for faith.",
-                 lenses=("sampling",))  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Leaning": ui.scene("At w = 1 the sampled bell is narrower, and further out, than the tilted one."),
@@ -107,7 +100,7 @@ def draw_toy() -> None:
             """,
             shows=[float(found.mean[at]), float(found.sd[at]), float(found.tilted_sd[at])],
         )
-        ui.source(guidance.classifier_free, guidance.by_classifier, lens.laws, references=REFERENCES)
+        ui.source(guidance.classifier_free, guidance.by_classifier, lens.laws, references=ROOM.references)
 
 
 def drawing(seed: int):
@@ -177,8 +170,13 @@ def draw_digits() -> None:
             """,
             shows=[float(found.right[at]), float(found.spread[at])],
         )
-        ui.source(guidance.classifier_free, guidance.by_classifier, lens.led_by, lens.drawing,
-                  references=REFERENCES)  # fmt: skip
+        ui.source(
+            guidance.classifier_free,
+            guidance.by_classifier,
+            lens.led_by,
+            lens.drawing,
+            references=ROOM.references,
+        )
 
 
 with stage.rail:

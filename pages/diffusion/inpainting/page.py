@@ -2,21 +2,16 @@
 
 from lab import ui
 from lab.figures import sheets
-from lab.lenses.diffusion import BEYOND, SAID, digits, spelled
+from lab.lenses.diffusion import SAID, digits, spelled
 from lab.ui.drawing import inked
 from modules.diffusion import inpainting
 from pages.diffusion.inpainting import figures, lens
+from pages.diffusion.inpainting.room import ROOM
 
-REFERENCES = [
-    "Song et al. 2021, arXiv:2011.13456 (replacement)",
-    "Lugmayr et al. 2022, arXiv:2201.09865 (RePaint: resampling)",
-    BEYOND,
-]
 MODEL, REFEREE = "ddpm-digits", "cnn-digits"
 VIEWS = ("Digit", "Gaussian")
 
-stage = ui.stage("Inpainting", "Put the known pixels back at every step, and the model draws the rest.",
-                 lenses=("sampling",))  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "A hole": ui.scene("The middle is gone: with ten passes a level the completions fit the frame."),
@@ -89,7 +84,7 @@ def draw_toy() -> None:
             """,
             shows=[mean, variance],
         )
-        ui.source(inpainting.exact_gaussian, lens.moments, references=REFERENCES)
+        ui.source(inpainting.exact_gaussian, lens.moments, references=ROOM.references)
 
 
 def draw_digit() -> None:
@@ -173,7 +168,7 @@ def draw_digit() -> None:
             """,
             shows=float(found.noisy[-1].mean()),
         )
-        ui.source(inpainting.inpaint, inpainting.ancestral_hop, references=REFERENCES)
+        ui.source(inpainting.inpaint, inpainting.ancestral_hop, references=ROOM.references)
 
 
 with stage.rail:

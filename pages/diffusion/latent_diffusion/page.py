@@ -2,22 +2,16 @@
 
 from lab import ui
 from lab.figures import sheets
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.diffusion import SAID
 from modules.diffusion.latent import LatentDDPM
 from pages.diffusion.latent_diffusion import figures, lens
+from pages.diffusion.latent_diffusion.room import ROOM
 
-REFERENCES = [
-    "Rombach et al. 2022, arXiv:2112.10752 (latent diffusion)",
-    "Vahdat, Kreis, Kautz 2021, arXiv:2106.05931 (the bound of the whole)",
-    "Kynkäänniemi et al. 2019, arXiv:1904.06991 (precision, recall)",
-    BEYOND,
-]
 LATENT, PIXELS, REFEREE = "ldm-digits", "ddpm-digits", "cnn-digits"
 VIEWS = ("Digits", "Codes", "Judged")
 KNOBS = {"Steps S": "steps", "Noise η": "eta", "Guidance w": "guidance"}
 
-stage = ui.stage("Latent diffusion", "Let an autoencoder make digits small, and diffuse in its codes.",
-                 lenses=("sampling", "latent"))  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "One decoder": ui.scene("Left codes from N(0, I), in the middle by diffusion: the decoder is one."),
@@ -107,7 +101,7 @@ def draw_digits() -> None:
             """,
             shows=cost,
         )
-        ui.source(LatentDDPM.sample, LatentDDPM.step, lens.work, references=REFERENCES)
+        ui.source(LatentDDPM.sample, LatentDDPM.step, lens.work, references=ROOM.references)
 
 
 def draw_codes() -> None:
@@ -159,7 +153,7 @@ def draw_codes() -> None:
             """,
             shows=off[film.at],
         )
-        ui.source(LatentDDPM.step, lens.clouds, references=REFERENCES)
+        ui.source(LatentDDPM.step, lens.clouds, references=ROOM.references)
 
 
 def draw_judged() -> None:
@@ -207,7 +201,7 @@ def draw_judged() -> None:
             },
             veils=("picture", "equation"),
         )  # fmt: skip
-        ui.source(lens.measured, references=REFERENCES)
+        ui.source(lens.measured, references=ROOM.references)
 
 
 with stage.rail:

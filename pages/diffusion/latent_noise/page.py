@@ -3,23 +3,17 @@
 from lab import ui
 from lab.figures import latents, sheets
 from lab.lenses import latent
-from lab.lenses.diffusion import BEYOND, SAID, digits, spelled
+from lab.lenses.diffusion import SAID, digits, spelled
 from lab.ui.drawing import inked
 from modules.diffusion import inversion
 from modules.diffusion.learned import Diffusion
 from pages.diffusion.latent_noise import figures, lens
+from pages.diffusion.latent_noise.room import ROOM
 
-REFERENCES = [
-    "Song, Meng, Ermon 2021, arXiv:2010.02502 (encoding by DDIM)",
-    "Ho, Jain, Abbeel 2020, arXiv:2006.11239 (mixing under noise)",
-    "Shoemake 1985 (slerp)",
-    BEYOND,
-]
 MODEL = "ddpm-digits"
 VIEWS = ("Walk", "There and back")
 
-stage = ui.stage("Codes of noise", "Run upwards, DDIM gives every digit a code, and codes can be joined.",
-                 lenses=("latent", "sampling"))  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Two digits": ui.scene("Halfway on the arc between two codes stands a digit that nobody drew."),
@@ -130,7 +124,7 @@ def draw_walk() -> None:
         """,
             shows=[float(v[film.at]) for v in found.lengths.values()],
         )
-        ui.source(inversion.invert, inversion.slerp, lens.walks, references=REFERENCES)
+        ui.source(inversion.invert, inversion.slerp, lens.walks, references=ROOM.references)
 
 
 def draw_trip() -> None:
@@ -181,7 +175,7 @@ def draw_trip() -> None:
         """,
             shows=float(found.error[film.at]),
         )
-        ui.source(inversion.invert, Diffusion.encode, Diffusion.decode, references=REFERENCES)
+        ui.source(inversion.invert, Diffusion.encode, Diffusion.decode, references=ROOM.references)
 
 
 if view == VIEWS[0]:

@@ -2,21 +2,12 @@
 
 from lab import ui
 from lab.figures import basic, sheets
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.diffusion import SAID
 from modules.diffusion import exact, samplers
 from pages.diffusion.memorise import figures, lens
+from pages.diffusion.memorise.room import ROOM
 
-REFERENCES = [
-    "Ho, Jain, Abbeel 2020, arXiv:2006.11239 (the loss whose minimiser this is)",
-    "Carlini et al. 2023, arXiv:2301.13188; Somepalli et al. 2022, arXiv:2212.03860 (copies found)",
-    "Yoon, Choi, Kwon, Ryu 2023, ICML workshop: generalise when they fail to memorise (a third)",
-    "Kadkhodaie et al. 2023, arXiv:2310.02557",
-    "[BB] 6: mixtures",
-    BEYOND,
-]
-
-stage = ui.stage("Memorise or generalise", "The best denoiser of n points knows no others: it draws those n.",
-                 lenses=("sampling",))  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Copies": ui.scene("With the exact score of 50 points nearly every sample is one of the 50."),
@@ -124,4 +115,4 @@ with stage.below:
         """,
         shows=[*found.copies.values(), *(found.middle(name) for name in lens.NAMES)],
     )
-    ui.source(lens.best, exact.Mixture.clean, samplers.ddim, lens.walk, references=REFERENCES)
+    ui.source(lens.best, exact.Mixture.clean, samplers.ddim, lens.walk, references=ROOM.references)

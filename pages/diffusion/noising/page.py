@@ -2,20 +2,14 @@
 
 from lab import ui
 from lab.lenses import ink
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.diffusion import SAID
 from modules.diffusion import schedule
 from pages.diffusion.noising import figures, lens
+from pages.diffusion.noising.room import ROOM
 
-REFERENCES = [
-    "Sohl-Dickstein et al. 2015, arXiv:1503.03585; Ho, Jain, Abbeel 2020, arXiv:2006.11239",
-    "[BB] §5, thm 5.3 and ex. 5.6: images and sums of Gaussians",
-    BEYOND,
-]
 SIDE = 16
 
-stage = ui.stage(
-    "Noising", "Each step shrinks the drawing a little and adds a little noise, until only noise is left."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Your drawing": ui.scene("Play: the drawing drowns, and its pixel's law becomes N(0, 1).", t=0),
@@ -98,4 +92,4 @@ with stage.below:
         """,
         shows=[float(told.mean[film.at]), float(told.deviation[film.at]), float(chain.alpha_bar[t])],
     )
-    ui.source(schedule.Schedule, schedule.linear, schedule.cosine, references=REFERENCES)
+    ui.source(schedule.Schedule, schedule.linear, schedule.cosine, references=ROOM.references)

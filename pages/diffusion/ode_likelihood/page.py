@@ -1,18 +1,12 @@
 """Likelihood by ODE: one point's way to noise, and the log-density that falls out of it."""
 
 from lab import ui
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.diffusion import SAID
 from modules.diffusion import ode_likelihood, sde
 from pages.diffusion.ode_likelihood import figures, lens
+from pages.diffusion.ode_likelihood.room import ROOM
 
-REFERENCES = [
-    "Song et al. 2021, arXiv:2011.13456",
-    "Grathwohl et al. 2019, arXiv:1810.01367 (one probe a solve)",
-    "[UDL] fig. 14.3 and §16.5.1 grant diffusion a lower bound only",
-    BEYOND,
-]
-
-stage = ui.stage("Likelihood by ODE", "Noising without noise: a smooth way to N(0, I), and back to log p.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "A point": ui.scene("The hills melt into N(0, I); how much the point's neighbourhood grows adds up."),
@@ -154,4 +148,6 @@ with stage.below:
         """,
         shows=[run.prior, run.sums[-1], run.log_prob],
     )
-    ui.source(ode_likelihood.likelihood, ode_likelihood.divergence, sde.flow_field, references=REFERENCES)
+    ui.source(
+        ode_likelihood.likelihood, ode_likelihood.divergence, sde.flow_field, references=ROOM.references
+    )

@@ -1,13 +1,12 @@
 """Posterior: one step back when the data are known, as a product of two bells."""
 
 from lab import ui
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.diffusion import SAID
 from modules.diffusion.schedule import Schedule
 from pages.diffusion.posterior import figures, lens
+from pages.diffusion.posterior.room import ROOM
 
-REFERENCES = ["Ho, Jain, Abbeel 2020, arXiv:2006.11239, eq. 6-7", "[BB] 5: Gaussian conditioning", BEYOND]
-
-stage = ui.stage("One step back", "Given the data, the step before is a Gaussian: two bells multiplied.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Product": ui.scene("The orange bell is the product: narrower than both, its mean between theirs."),
@@ -68,4 +67,4 @@ with stage.below:
         """,
         shows=[now.posterior.mean, now.posterior.variance],
     )
-    ui.source(Schedule.posterior_weights, lens.step, references=REFERENCES)
+    ui.source(Schedule.posterior_weights, lens.step, references=ROOM.references)

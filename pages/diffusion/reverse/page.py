@@ -3,21 +3,15 @@
 from lab import ui
 from lab.figures.trails import clouds
 from lab.lenses import eight
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.diffusion import SAID
 from lab.lenses.precision import double
 from modules.diffusion import exact, langevin, samplers
 from pages.diffusion.reverse import figures, lens
+from pages.diffusion.reverse.room import ROOM
 
-REFERENCES = [
-    "Ho, Jain, Abbeel 2020, arXiv:2006.11239",
-    "Song, Meng, Ermon 2021, arXiv:2010.02502 (DDIM)",
-    "Karras et al. 2022, arXiv:2206.00364 (Heun); Lu et al. 2022, arXiv:2211.01095 (DPM-Solver++)",
-    BEYOND,
-]
 MODEL = "ddpm-eight"
 
-stage = ui.stage("From noise to data", "A round cloud walks back, step by step, to eight Gaussians.",
-                 lenses=("sampling",))  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Network": ui.scene("The trained network takes nearly every point to one of the eight circles."),
@@ -108,5 +102,11 @@ with stage.below:
         """,
         shows=[shares["exact"], shares["network"]],
     )
-    ui.source(samplers.ddim, samplers.heun, samplers.dpm_solver, langevin.predictor_corrector, lens.ride,
-              references=REFERENCES)  # fmt: skip
+    ui.source(
+        samplers.ddim,
+        samplers.heun,
+        samplers.dpm_solver,
+        langevin.predictor_corrector,
+        lens.ride,
+        references=ROOM.references,
+    )

@@ -3,18 +3,12 @@
 from lab import ui
 from lab.errors import UserError
 from lab.lenses import typed
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.diffusion import SAID
 from modules.diffusion import schedule
 from pages.diffusion.schedules import figures, lens
+from pages.diffusion.schedules.room import ROOM
 
-REFERENCES = [
-    "Ho, Jain, Abbeel 2020, arXiv:2006.11239",
-    "Nichol & Dhariwal 2021, arXiv:2102.09672",
-    "Lin et al. 2023, arXiv:2305.08891",
-    BEYOND,
-]
-
-stage = ui.stage("Noise schedules", "A schedule says how much of the data each step of noise leaves.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Linear": ui.scene("Half-way hardly anything of the data is left: the second half learns little."),
@@ -114,4 +108,4 @@ with stage.below:
         """,
         shows=[float(own.alpha_bar[t]), float(own.snr[t])],
     )
-    ui.source(schedule.linear, schedule.cosine, schedule.zero_terminal, references=REFERENCES)
+    ui.source(schedule.linear, schedule.cosine, schedule.zero_terminal, references=ROOM.references)

@@ -1,18 +1,12 @@
 """Score field: arrows uphill on log p, particles that follow them, and why noise helps."""
 
 from lab import ui
-from lab.lenses.diffusion import BEYOND, SAID
+from lab.lenses.diffusion import SAID
 from modules.diffusion import langevin, score_matching
 from pages.diffusion.score_field import figures, lens
+from pages.diffusion.score_field.room import ROOM
 
-REFERENCES = [
-    "Song & Ermon 2019, arXiv:1907.05600",
-    "Hyvärinen 2005; Vincent 2011; Song et al. 2019, arXiv:1905.07088 (sliced)",
-    BEYOND,
-]
-
-stage = ui.stage("Score field", "Arrows point uphill on log p; particles follow them, and shake.",
-                 lenses=("sampling",))  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Stuck": ui.scene("At one small noise each particle climbs the nearer hill: about half, not 4 to 1.",
@@ -111,5 +105,10 @@ with stage.below:
         """,
         shows=[off, float(run.near[-1])],
     )
-    ui.source(langevin.langevin, langevin.annealed_langevin, score_matching.denoising,
-              score_matching.sliced, references=REFERENCES)  # fmt: skip
+    ui.source(
+        langevin.langevin,
+        langevin.annealed_langevin,
+        score_matching.denoising,
+        score_matching.sliced,
+        references=ROOM.references,
+    )

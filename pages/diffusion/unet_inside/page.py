@@ -2,23 +2,17 @@
 
 from lab import ui
 from lab.figures import sheets
-from lab.lenses.diffusion import BEYOND, SAID, digits
+from lab.lenses.diffusion import SAID, digits
 from lab.ui.drawing import inked
 from modules.convolution.unet import UNet
 from modules.diffusion.ddpm import TimedUNet
 from pages.diffusion.unet_inside import figures, lens
+from pages.diffusion.unet_inside.room import ROOM
 
-REFERENCES = [
-    "Ronneberger, Fischer, Brox 2015, arXiv:1505.04597; [UDL] §11.5.3 (U-Net)",
-    "Ho, Jain, Abbeel 2020, arXiv:2006.11239 (with time and attention)",
-    "Luo et al. 2016, arXiv:1701.04128 (the effective receptive field)",
-    BEYOND,
-]
 MODEL = "ddpm-digits"
 VIEWS = ("Maps", "Skips", "Attention", "Reads")
 
-stage = ui.stage("Inside the U-Net", "One network serves every level of noise: see what it does at each.",
-                 lenses=("attention", "receptive_field"))  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Feature maps": ui.scene("Play: sixteen maps of the first block, from the digit to pure noise."),
@@ -96,7 +90,7 @@ def pictures(column, frames, key: str, title: str, alt: str) -> None:
 def ends(shows, result: str, *code) -> None:
     """The program, with its last line, and the sources."""
     ui.program(program + f"        result = {result}\n", shows=shows)
-    ui.source(*code, references=REFERENCES)
+    ui.source(*code, references=ROOM.references)
 
 
 def draw_maps() -> None:

@@ -9,6 +9,7 @@ from modules.language import decoding
 from modules.language.truncation import SamplingParams, truncate, truncation_mask
 from modules.transformer.attention import KVCache
 from modules.transformer.gpt import GPT
+from pages.transformer.sampling.room import ROOM
 
 EXAMPLES = {"Romeo": "ROMEO:\n", "To be": "To be, or not to ", "Nonsense": "zzzz qqqq"}
 DOCS = {"Code": "for i in range(", "Prose": "Return a list of ", "Nonsense": "zzzz qqqq"}
@@ -17,9 +18,7 @@ BARS = 20  # tokens drawn as bars, by rank
 SEEDS = 200
 HOTTEST, LONGEST = 3.0, 120  # temperature, new tokens
 
-stage = ui.stage(
-    "Text sampling", "Every token of the vocabulary gets a probability; one is drawn, and it starts again."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "As trained": ui.scene("What is drawn is what the model says: words, names and some nonsense."),
@@ -208,8 +207,4 @@ with stage.below:
         """,
         shows=trace.result[0],
     )
-    ui.source(decoding.stream, GPT.reader, truncate, truncation_mask, KVCache, references=[
-        "Holtzman et al. 2019, The curious case of neural text degeneration, arXiv:1904.09751",
-        "Fan et al. 2018, Hierarchical neural story generation, arXiv:1805.04833",
-        "[UDL] §12.7.3, [LLM] part 4",
-    ])  # fmt: skip
+    ui.source(decoding.stream, GPT.reader, truncate, truncation_mask, KVCache, references=ROOM.references)
