@@ -51,7 +51,7 @@ class Control:
     """
     Attributes:
         when: whether it is drawn, of the state so far.
-        fold: title of what it is folded away under.
+        fold: title of what it is folded away under. at: where the page draws it, "rail" or "below".
         first: where it stands while the field is None.
     """
 
@@ -61,6 +61,7 @@ class Control:
     when: Bound = True
     first: Bound = None
     fold: str = ""
+    at: str = "rail"
 
     def takes(self, value: Any) -> bool:
         """Whether a scene may give it this value, as far as its bounds are known without a model."""

@@ -41,22 +41,30 @@ used: dict[tuple[type, tuple[str, ...]], list[Function]] = {}  # by a page while
 # --- The state --------------------------------------------------------------------------------------
 
 
-def read(of: Room, *only: str) -> Any:
+def read(of: Room, now: Any = None, *, at: str = "rail") -> Any:
     """Draw the controls that the state so far calls for, in their order; the state that they hold.
 
     Args:
-        only: keys of those to draw in this place of the rail; the others keep what was read of them before in
-            this run, or their default.
+        now: what was read in another place of the page.
+        at: the place that is drawn now; the controls of other places keep what they hold in `now`.
     """
     assert of.state is not None
-    now: Any = st.session_state.get("_read") if only else None
-    now = now if isinstance(now, of.state) else of.state()
+    now = of.state() if now is None else now
     for key, control in controls(of.state).items():
-        if (not only or key in only) and resolve(control.when, now):
+        if control.at == at and answered(lambda c=control, n=now: resolve(c.when, n)):  # type: ignore[misc]
             with st.expander(control.fold) if control.fold else nullcontext():
-                now = replace(now, **{key: draw(key, control, now)})
-            st.session_state["_read"] = now
+                value = answered(lambda k=key, c=control, n=now: draw(k, c, n))  # type: ignore[misc]
+            now = replace(now, **{key: value})
+    st.session_state["_read"] = now
     return now
+
+
+def answered(call: Callable[[], Any]) -> Any:
+    """What a call gives; where the reader is to change something, the page ends with the sentence."""
+    try:
+        return call()
+    except UserError as error:
+        stop(str(error))
 
 
 def drawn(now: Any) -> list[str]:
@@ -97,10 +105,7 @@ def draw(key: str, control: Control, now: Any) -> Any:
         case room.Text(most=most, says=says, area=area):
             how |= {"examples": of(control.examples), "says": says and says.find(type(now)), "area": area}
             text = widgets.text(label, default, max_chars=most, **how)
-            try:
-                given(control, text, type(now))
-            except UserError as error:
-                stop(str(error))
+            given(control, text, type(now))  # the page ends where it cannot be read
             return text
         case room.Drawing(size=size, examples=examples):
             return drawing.ink(drawing.draw(label, key=key, size=size, examples=of(examples) or ()))
@@ -191,10 +196,7 @@ def compute(
     if function not in here:
         here.append(function)
     if not inspect.isgeneratorfunction(function):
-        try:
-            return call(*values)
-        except UserError as error:
-            stop(str(error))
+        return answered(lambda: call(*values))
     key = name_of(function)
     return working.found(label, lambda: call(*values), key=key, of=values, quick=True, says=says, show=show)
 

@@ -1,0 +1,89 @@
+"""Messages: what the room is, what its controls hold, its scenes."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from lab.room import Choice, Frame, Model, Number, Room, Scene, Slider, Text, Toggle, late
+
+VIEWS = MESSAGES, REACH, DEPTH = "Messages", "Reach", "Depth"
+SELECTS, JOINS = "selects", "joins or cuts"
+ROUNDS = range(33)
+
+
+def messages(state: Any) -> bool:
+    return bool(state.view == MESSAGES)
+
+
+def deep(state: Any) -> bool:
+    return bool(state.view == DEPTH)
+
+
+def near(state: Any) -> bool:
+    return not deep(state)
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    view: Annotated[str, Choice("View", VIEWS)] = MESSAGES
+    model: Annotated[str, Model("Model", family="graph", as_list=True)] = "gcn-karate"
+    node: Annotated[int, Number("Node", 0, late("lens", "last_node"), help="Or click one in the picture.")] = 0
+    layer: Annotated[
+        str | None, Choice("Layer", late("lens", "layers"), first=late("lens", "last_layer"), when=near)
+    ] = None
+    click: Annotated[
+        str,
+        Choice(
+            "A click", (SELECTS, JOINS), when=near,
+            help="Selects a node; or joins the selected node to it, or cuts the edge between them.",
+        ),
+    ] = SELECTS  # fmt: skip
+    edits: Annotated[
+        str, Text("Edits", 200, help="+0-9 joins nodes 0 and 9, -0-1 cuts the edge between 0 and 1.")
+    ] = ""
+    unit: Annotated[
+        int,
+        Slider(
+            "Unit", 0, late("lens", "last_unit"), help="Which of the state's numbers is shown.", when=messages
+        ),
+    ] = 0
+    step: Annotated[int, Frame("Message", seconds=0.6, when=messages)] = 0
+    rounds: Annotated[int, Frame("Layers", ROUNDS, seconds=0.3, when=deep)] = 2
+    train: Annotated[bool, Toggle("Train a net of each depth now (a few seconds)", when=deep, at="below")] = False
+    seed: Annotated[int, Number("Seed", 0, 99, when=late("lens", "trains"), at="below")] = 0
+
+
+ROOM = Room(
+    title="Messages",
+    idea="A node's new state is a weighted sum of what its neighbours send; one rule for all.",
+    place=10,
+    minutes=6,
+    words="PLACEWORDS",
+    references=(
+        "Kipf & Welling 2017, arXiv:1609.02907",
+        "Li, Han & Wu 2018 (over-smoothing), arXiv:1801.07606",
+        "[UDL] §13.4, §13.8.4",
+    ),
+    machine="message passing",
+    state=State,
+    scenes={
+        "The instructor": Scene(
+            "Node 0 hears sixteen neighbours and itself, one after the other.", State()
+        ),
+        "One friend only": Scene(
+            "Node 11 hears one neighbour; its own message weighs more.", State(node=11, layer="1")
+        ),
+        "Wrong, until an edge is cut": Scene(
+            "Cut 2–32, and node 2 is predicted as what it is.", State(node=2, edits="-2-32")
+        ),
+        "Two hops": Scene(
+            "Two layers hear two hops; the gradient fades with distance and degree.",
+            State(view=REACH, node=16),
+        ),
+        "All friends lost": Scene(
+            "Without its edge node 11 hears itself alone.", State(view=REACH, node=11, edits="-0-11")
+        ),
+        "Over-smoothed": Scene(
+            "After 32 layers all nodes point one way, whatever their class.", State(view=DEPTH, rounds=32)
+        ),
+    },
+)
