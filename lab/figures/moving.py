@@ -31,6 +31,13 @@ def turning(fig: go.Figure | Tree, trace: int = 0, /, **leaves: Any) -> dict[str
     return tree | {"data": data}
 
 
+def marking(fig: go.Figure, places: Any) -> dict[str, Any]:
+    """A figure whose first shape, a line upright, stands at another abscissa in each frame."""
+    tree = fig.to_plotly_json()
+    tree["layout"]["shapes"][0] |= {"x0": per_frame(places), "x1": per_frame(places)}
+    return tree
+
+
 def merged(node: Tree, leaves: Tree) -> dict[str, Any]:
     """The tree with other leaves: values a frame, or a mapping of them."""
     deeper = {k: merged(node.get(k, {}), v) for k, v in leaves.items() if isinstance(v, Mapping)}

@@ -8,19 +8,21 @@ import plotly.graph_objects as go
 
 from lab.figures import basic, theme
 from lab.figures.basic import array, rule
+from lab.figures.moving import Tree, marking, turning
+from pages.graph.messages.depth import Smoothing
 
 ACCURACIES = ("layers", "training accuracy", "test accuracy")
 
 
-def similarity(values: Any, classes: Any, height: int = 480) -> go.Figure:
+def similarity(values: Any, classes: Any, height: int = 480) -> Tree:
     """Cosines between nodes sorted by class, the classes numbered on the axes and kept apart by lines.
 
     Args:
-        values: (N, N), rows and columns in the order of `classes`.
+        values: (F, N, N), rows and columns in the order of `classes`.
         classes: (N,) ascending.
     """
     c = array(classes).astype(int)
-    fig = basic.heatmap(values, scale="probability", square=True, height=height)
+    fig = basic.heatmap(values[0], scale="probability", square=True, height=height)
     present = np.unique(c)
     ticks = {
         "tickvals": [float(np.flatnonzero(c == k).mean()) for k in present],
@@ -32,12 +34,13 @@ def similarity(values: Any, classes: Any, height: int = 480) -> go.Figure:
         at = float(np.flatnonzero(c == k)[0]) - 0.5
         rule(fig, y=at, line={"color": theme.OUTPUT, "width": 2})
         rule(fig, x=at, line={"color": theme.OUTPUT, "width": 2})
-    return fig
+    return turning(fig, z=values)
 
 
-def term_frames(values: Sequence[float], count: int) -> dict[str, list[list[str]]]:
-    """The colours of `contributions` at every step: what has not yet arrived is pale."""
-    return {"data.0.marker.color": [term_colors(values, step) for step in range(count)]}
+def differences(smooth: Smoothing, rounds: Sequence[int]) -> Tree:
+    """How much the nodes still differ, round by round."""
+    lines = {"distance": smooth.distance, "rate": smooth.expected, "energy": smooth.energy}
+    return marking(basic.curves(lines, xlabel="layers", log_y=True, mark=0), rounds)
 
 
 def term_colors(values: Sequence[float], step: int) -> list[str]:
@@ -63,21 +66,20 @@ def accuracies(columns: Mapping[str, Sequence[float]]) -> go.Figure:
     return basic.curves(lines, x=columns["layers"], markers=True, xlabel="layers", ylabel="accuracy")
 
 
-def contributions(values: Any, names: Sequence[str], step: int, total: float, height: int = 380) -> go.Figure:
-    """What each sender, then the bias, adds to one unit: a waterfall up to the present step.
+def contributions(values: Any, names: Sequence[str], steps: int, total: float, height: int = 380) -> Tree:
+    """What each sender, then the bias, adds to one unit: a waterfall up to each step.
 
     Args:
         values: (M,) the terms in order.
         names: of the terms.
-        step: terms up to this one have arrived; later ones are pale.
+        steps: at each of them the terms up to it have arrived; later ones are pale.
         total: the sum of all terms.
     """
     v = array(values).astype(float)
     base = np.concatenate([[0.0], np.cumsum(v)[:-1]])
-    colors = term_colors(v.tolist(), step)
     fig = go.Figure(
         go.Bar(
-            x=list(range(len(v))), y=v, base=base, marker={"color": colors, "line_width": 0},
+            x=list(range(len(v))), y=v, base=base, marker={"line_width": 0},
             hovertext=[f"{name}: {x:+.4g}" for name, x in zip(names, v, strict=True)], hoverinfo="text",
         )
     )  # fmt: skip
@@ -89,4 +91,4 @@ def contributions(values: Any, names: Sequence[str], step: int, total: float, he
         title="sender",
     )  # fmt: skip
     fig.update_layout(height=height, bargap=0.2, showlegend=False)
-    return fig
+    return turning(fig, marker={"color": [term_colors(v.tolist(), step) for step in range(steps)]})

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from lab.figures import basic, theme
 from lab.figures.basic import array
+from lab.figures.moving import Tree, per_frame
 
 APART = 0.15  # least distance of two drawn nodes, on a picture about 2 wide
 
@@ -183,19 +184,16 @@ def network(
     return fig
 
 
-def message_frames(
-    fig: go.Figure, arriving: Sequence[int | None], senders: Sequence[int]
-) -> dict[str, list[str]]:
-    """The colour of every message of `network` at every step: the one that arrives is full.
+def arriving(fig: go.Figure, arrives: Sequence[int | None], senders: Sequence[int]) -> Tree:
+    """A `network` whose message that arrives is full at each step, the others pale.
 
     Args:
-        arriving: the sender's place at each step; None where none of them sends.
+        arrives: the sender's place at each step; None where none of them sends.
         senders: as given to `network`.
     """
-    drawn = [index for index, trace in enumerate(fig.data) if trace.name == "message"]
+    full, pale, tree = theme.ATTENTION, theme.fade(theme.ATTENTION, 0.35), fig.to_plotly_json()
+    messages = [trace for trace in tree["data"] if trace["name"] == "message"]
     others = [m for m in senders if m != fig.layout.meta]  # a node's own message is not drawn
-    full, pale = theme.ATTENTION, theme.fade(theme.ATTENTION, 0.35)
-    return {
-        f"data.{index}.line.color": [full if now in (None, m) else pale for now in arriving]
-        for index, m in zip(drawn, others, strict=True)
-    }
+    for trace, m in zip(messages, others, strict=True):
+        trace["line"] |= {"color": per_frame([full if now in (None, m) else pale for now in arrives])}
+    return tree

@@ -4,6 +4,7 @@ Every number is taken from the layer that runs (PyTorch Geometric's hooks record
 from a second implementation; `edge_index` is (2, E), undirected graphs hold each edge both ways.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -11,12 +12,15 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from datamodules.fetch import MissingData
 from datamodules.graph import OneGraph
 from datamodules.karate import Karate
 from datamodules.planetoid import Planetoid
 from lab.errors import UserError
 from modules.graph.gcn import GCN
+from pages.graph.messages import depth, editing, hearing
 from pages.graph.messages.editing import Edited
+from pages.graph.messages.room import DEPTH, MESSAGES, REACH, ROUNDS
 
 # What S is, in words, for the reader.
 RULES = {
@@ -30,12 +34,12 @@ RULES = {
 
 # What to notice in each view.
 NOTICES = {
-    "Messages": "Every neighbour sends the same kind of message, Ω h, and only the weight S differs. "
+    MESSAGES: "Every neighbour sends the same kind of message, Ω h, and only the weight S differs. "
     "The terms may come in any order; the sum is the same. Cut an edge and its term is gone, and all other "
     "weights change with the node's degree.",
-    "Reach": "Each layer carries messages one hop further, so k layers hear the nodes within k hops, no "
+    REACH: "Each layer carries messages one hop further, so k layers hear the nodes within k hops, no "
     "others. Within the field the gradient falls with distance and with the degrees on the way.",
-    "Depth": "Two layers mix a node with its surroundings; thirty mix everything with everything. In the "
+    DEPTH: "Two layers mix a node with its surroundings; thirty mix everything with everything. In the "
     "long run the distance shrinks by |λ₂/λ₁| in each layer. Trained nets lose test accuracy with depth "
     "although the labels are still fitted.",
 }
@@ -80,11 +84,6 @@ def inside(edge_index: Tensor, nodes: Tensor) -> Tensor:
     place[nodes] = torch.arange(len(nodes))
     edges = place[edge_index]
     return edges[:, (edges >= 0).all(0)]
-
-
-def layers(model: GCN) -> list[str]:
-    """The layers by number, from 1, as a choice names them."""
-    return [str(k + 1) for k in range(len(model.layers))]
 
 
 def places(nodes: Tensor) -> dict[int, int]:
@@ -163,3 +162,110 @@ def ring_hover(distance: Tensor, nodes: Tensor) -> list[str]:
 def gradient_hover(measured: Tensor, nodes: Tensor) -> list[str]:
     """How much each node is heard."""
     return [f"node {m}: {g:.3g}" for m, g in zip(nodes.tolist(), measured[nodes].tolist(), strict=True)]
+
+
+# --- Bounds of the controls -------------------------------------------------------------------------
+
+DRAWN = 36  # nodes of a large graph that are drawn: the nearest to the selected one
+DEPTHS = (1, 2, 4, 8, 16)
+Card = dict[str, Any]
+
+
+def world(model_card: Card) -> OneGraph:
+    """The graph of a model.
+
+    Raises:
+        UserError: it is not on disk and cannot be fetched.
+    """
+    try:
+        return graph(model_card)
+    except MissingData as error:
+        raise UserError(str(error)) from None
+
+
+def last_node(model_card: Card) -> int:
+    return int(world(model_card).data.num_nodes) - 1
+
+
+def layers(model: GCN) -> list[str]:
+    """The layers by number, from 1, as a choice names them."""
+    return [str(k + 1) for k in range(len(model.layers))]
+
+
+def last_layer(model: GCN) -> str:
+    return layers(model)[-1]
+
+
+def last_unit(model: GCN, layer: str) -> int:
+    return int(model.layers[int(layer) - 1].weight.shape[0]) - 1  # type: ignore[union-attr, index]
+
+
+def trains(view: str, train: bool) -> bool:
+    return view == DEPTH and train
+
+
+# --- What the page shows ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A graph as it is edited, and what is drawn of it.
+
+    Attributes:
+        shown: nodes, a small graph whole, of a large one the selected node's surroundings.
+        before, now: (N, C) class probabilities on the original and on the edited graph.
+    """
+
+    data: Data
+    classes: list[str]
+    edited: Edited
+    shown: Tensor
+    before: Tensor
+    now: Tensor
+
+    @property
+    def whole(self) -> bool:
+        return len(self.shown) == self.data.num_nodes
+
+
+def seen(model: GCN, model_card: Card, node: int, edits: str) -> Seen:
+    module = world(model_card)
+    data, edited = module.data, editing.edit(module.data.edge_index, int(module.data.num_nodes), edits)
+    shown = neighbourhood(edited.edge_index, int(data.num_nodes), node, DRAWN)
+    before, now = (predict(model, data.x, edges) for edges in (data.edge_index, edited.edge_index))
+    return Seen(data, list(module.classes), edited, shown, before, now)
+
+
+def edited_edges(model_card: Card, edits: str) -> Tensor:
+    data = world(model_card).data
+    return editing.edit(data.edge_index, int(data.num_nodes), edits).edge_index
+
+
+def heard(model: GCN, model_card: Card, node: int, layer: str, edits: str) -> hearing.Heard:
+    """One node's sum in one layer."""
+    return hearing.hear(model, world(model_card).data.x, edited_edges(model_card, edits), node, int(layer))
+
+
+def reach(model: GCN, model_card: Card, node: int, layer: str, edits: str) -> tuple[Tensor, Tensor]:
+    """How far a node hears: hops in theory, gradients as measured; (N,) each."""
+    data, edges = world(model_card).data, edited_edges(model_card, edits)
+    return hops(edges, int(data.num_nodes), node), influence(model, data.x, edges, node, int(layer))
+
+
+def smoothed(model: GCN, model_card: Card, node: int, edits: str) -> depth.Smoothing:
+    """What rounds of averaging leave of the nodes that are drawn."""
+    shown = seen(model, model_card, node, edits)
+    edges = inside(shown.edited.edge_index, shown.shown)
+    return depth.smoothing(edges, len(shown.shown), model.propagation, ROUNDS[-1])
+
+
+def trained_depths(model: GCN, model_card: Card, seed: int) -> list[tuple[int, float, float]]:
+    """Accuracies of networks of several depths, trained now.
+
+    Raises:
+        UserError: the graph is too large to be trained on while a reader waits.
+    """
+    data = world(model_card).data
+    if data.num_nodes > 100:
+        raise UserError("Training here is for small graphs: choose gcn-karate, or use the page Train.")
+    return depth.train_depths(data, model.propagation, DEPTHS, seed)

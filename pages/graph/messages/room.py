@@ -26,7 +26,9 @@ def near(state: Any) -> bool:
 class State:
     view: Annotated[str, Choice("View", VIEWS)] = MESSAGES
     model: Annotated[str, Model("Model", family="graph", as_list=True)] = "gcn-karate"
-    node: Annotated[int, Number("Node", 0, late("lens", "last_node"), help="Or click one in the picture.")] = 0
+    node: Annotated[
+        int, Number("Node", 0, late("lens", "last_node"), help="Or click one in the picture.")
+    ] = 0
     layer: Annotated[
         str | None, Choice("Layer", late("lens", "layers"), first=late("lens", "last_layer"), when=near)
     ] = None
@@ -48,7 +50,9 @@ class State:
     ] = 0
     step: Annotated[int, Frame("Message", seconds=0.6, when=messages)] = 0
     rounds: Annotated[int, Frame("Layers", ROUNDS, seconds=0.3, when=deep)] = 2
-    train: Annotated[bool, Toggle("Train a net of each depth now (a few seconds)", when=deep, at="below")] = False
+    train: Annotated[bool, Toggle("Train a net of each depth now (a few seconds)", when=deep, at="below")] = (
+        False
+    )
     seed: Annotated[int, Number("Seed", 0, 99, when=late("lens", "trains"), at="below")] = 0
 
 
@@ -57,18 +61,18 @@ ROOM = Room(
     idea="A node's new state is a weighted sum of what its neighbours send; one rule for all.",
     place=10,
     minutes=6,
-    words="PLACEWORDS",
+    words="message passing; GCN; graph convolutional network; GNN; graph neural network; GAT; graph "
+    "attention; over-smoothing; node classification; Cora",
     references=(
         "Kipf & Welling 2017, arXiv:1609.02907",
         "Li, Han & Wu 2018 (over-smoothing), arXiv:1801.07606",
         "[UDL] §13.4, §13.8.4",
     ),
+    lenses=("receptive_field",),
     machine="message passing",
     state=State,
     scenes={
-        "The instructor": Scene(
-            "Node 0 hears sixteen neighbours and itself, one after the other.", State()
-        ),
+        "The instructor": Scene("Node 0 hears sixteen neighbours and itself, one after the other.", State()),
         "One friend only": Scene(
             "Node 11 hears one neighbour; its own message weighs more.", State(node=11, layer="1")
         ),
