@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import plane, theme
 from lab.figures.basic import array, curves, unrolled
 from pages.adversarial.critic.lens import REACH, Look
 
 STEEP = 2.0  # of ‖∇f‖, where the colours end
 
 
-def plane(
+def critic(
     z: Any,
     real: Any,
     made: Any,
@@ -23,35 +23,30 @@ def plane(
     ticks: Sequence[float] | None = None,
 ) -> go.Figure:
     """Trace 0: f or ‖∇f‖; 1: real points; 2: made ones."""
-    z, step = array(z), 2 * REACH / (len(z) - 1)
     low, scale = (-top, "diverging") if diverging else (0.0, "probability")
-    fig = go.Figure(
-        go.Heatmap(
-            z=z, x0=-REACH, dx=step, y0=-REACH, dy=step, zmin=low, zmax=top, zsmooth="fast",
-            colorscale=theme.scale(scale), hoverinfo="skip",  # type: ignore[arg-type]
-            colorbar={"thickness": 12, "outlinewidth": 0, "len": 0.9, "title": {"text": title}, "nticks": 5,
-                      "tickvals": ticks, "exponentformat": "power"},
-        )
+    bar = {"thickness": 12, "outlinewidth": 0, "len": 0.9, "title": {"text": title}, "nticks": 5,
+           "tickvals": ticks, "exponentformat": "power"}  # fmt: skip
+    ground = plane.field(
+        array(z), REACH, edges=True, zmin=low, zmax=top, zsmooth="fast", colorbar=bar,
+        colorscale=theme.scale(scale),  # type: ignore[arg-type]
     )  # fmt: skip
-    for cloud, name, color in ((real, "real", theme.GREEN), (made, "made", theme.OUTPUT)):
-        p = array(cloud)
-        marker = {"size": 5, "color": color, "line": {"width": 0.5, "color": theme.paper()}}
-        fig.add_scatter(x=p[:, 0], y=p[:, 1], mode="markers", name=name, hoverinfo="skip", marker=marker)
-    fig.update_xaxes(range=[-REACH, REACH], zeroline=False, constrain="domain", tickvals=[-2, 0, 2])
-    fig.update_yaxes(range=[-REACH, REACH], zeroline=False, constrain="domain", scaleanchor="x",
-                     tickvals=[-2, 0, 2])  # fmt: skip
-    return fig
+    clouds = [
+        plane.points(cloud, {"size": 5, "color": color, "line": {"width": 0.5, "color": theme.paper()}},
+                     name=name)
+        for cloud, name, color in ((real, "real", theme.GREEN), (made, "made", theme.OUTPUT))
+    ]  # fmt: skip
+    return go.Figure([ground, *clouds], plane.axes(REACH, tickvals=[-2, 0, 2]))
 
 
 def surface(looks: list[Look], real: Any, at: int) -> go.Figure:
     """f, brought to mean 0, by the largest of all looks."""
     top = max(float(one.f.abs().max()) for one in looks)
-    return plane(looks[at].f, real, looks[at].made, "f", top, True)
+    return critic(looks[at].f, real, looks[at].made, "f", top, True)
 
 
 def slopes(looks: list[Look], real: Any, at: int) -> go.Figure:
     """‖∇f‖; what is steeper than STEEP has the last colour."""
-    return plane(looks[at].slopes, real, looks[at].made, "‖∇f‖", STEEP, False, [0, 0.5, 1, 1.5])
+    return critic(looks[at].slopes, real, looks[at].made, "‖∇f‖", STEEP, False, [0, 0.5, 1, 1.5])
 
 
 def moves(looks: list[Look], what: str) -> dict[str, np.ndarray]:

@@ -1,7 +1,7 @@
 """GAN bench: two networks play for points of the plane, with any loss, failure and cure."""
 
 from lab import ui
-from lab.figures.plane_games import moves, plane
+from lab.figures.plane_games import board, moves
 from lab.lenses import games, ink, plane_games
 from lab.ui.drawing import inked
 from modules.adversarial import losses
@@ -69,7 +69,7 @@ def draw(looks: list[plane_games.Look], at: int, film=None) -> None:
     left, right = ui.columns([3, 2])
     with left:
         ui.figure(
-            plane(data(name, strokes)[: plane_games.SHOWN], looks, at), key="plane", share=1.0, film=film,
+            board(data(name, strokes)[: plane_games.SHOWN], looks, at), key="plane", share=1.0, film=film,
             frames=moves(looks) if film else None,
             alt="The discriminator over the plane, data, and what the generator makes",
         )  # fmt: skip

@@ -74,7 +74,7 @@ def draw(now: ui.Rewind) -> None:
     left, right = ui.columns([3, 2])
     with left:
         ui.figure(
-            plane_games.plane(data, seen, film.at), key="plane", share=1.0, film=film,
+            plane_games.board(data, seen, film.at), key="plane", share=1.0, film=film,
             frames=plane_games.moves(now.new(seen)),
             alt="The discriminator over the plane, data, and what the generator makes, by round",
         )  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import plane, theme
 from lab.figures.basic import array, click_plane
 from lab.figures.trails import trails
 
@@ -19,32 +19,19 @@ def way(maps: Any, clouds: Any, path: Any, reach: float, at: int) -> tuple[go.Fi
     moves: dict[str, Any] = {"data.1.x": x, "data.1.y": y, "data.2.x": p[:, :1], "data.2.y": p[:, 1:]}
     if maps is not None:
         z = array(maps)
-        ground: Any = go.Heatmap(
-            z=z[at], x0=-reach, dx=2 * reach / (z.shape[1] - 1), y0=-reach, dy=2 * reach / (z.shape[1] - 1),
-            zmin=-10, zmax=0, colorscale=theme.scale("probability"), hoverinfo="skip",
-            colorbar={"thickness": 12, "outlinewidth": 0, "title": {"text": "log p"}},
-        )  # fmt: skip
+        scale = {"thickness": 12, "outlinewidth": 0, "title": {"text": "log p"}}
+        ground = plane.field(z[at], reach, edges=True, zmin=-10, zmax=0, colorbar=scale)
         moves["data.0.z"] = z
     else:
         c = array(clouds)
-        ground = go.Scatter(x=c[at, :, 0], y=c[at, :, 1], mode="markers", hoverinfo="skip",
-                            marker={"size": 5, "color": theme.fade(theme.INPUT, 0.6)})  # fmt: skip
+        ground = plane.points(c[at], {"size": 5, "color": theme.fade(theme.INPUT, 0.6)})
         moves |= {"data.0.x": c[..., 0], "data.0.y": c[..., 1]}
-    fig = go.Figure(
-        [
-            ground,
-            go.Scatter(x=x[at], y=y[at], mode="lines", hoverinfo="skip",
-                       line={"color": theme.OUTPUT, "width": 4}),
-            go.Scatter(x=p[at, :1], y=p[at, 1:], mode="markers", hoverinfo="skip",
-                       marker={"size": 16, "color": theme.VERMILLION}),
-        ]
-    )  # fmt: skip
+    way = {"x": x[at], "y": y[at], "mode": "lines", "hoverinfo": "skip",
+           "line": {"color": theme.OUTPUT, "width": 4}}  # fmt: skip
+    fig = go.Figure([ground, way, plane.points(p[at : at + 1], {"size": 16, "color": theme.VERMILLION})])
     places = np.round(np.arange(-4.0, 4.01, 0.25), 2)
     fig.add_trace(click_plane(places, places))
-    fig.update_xaxes(range=[-reach, reach], constrain="domain", tickvals=TICKS, zeroline=False)
-    fig.update_yaxes(range=[-reach, reach], scaleanchor="x", constrain="domain", tickvals=TICKS,
-                     zeroline=False)  # fmt: skip
-    return fig.update_layout(showlegend=False), moves
+    return fig.update_layout(showlegend=False, **plane.axes(reach, tickvals=TICKS)), moves
 
 
 def stretched(times: Any, stretch: Any, stops: Any, sums: Any, at: int) -> tuple[go.Figure, dict[str, Any]]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import plane, theme
 from lab.figures.basic import array
 
 TICKS = [-4, -2, 0, 2, 4]
@@ -29,21 +29,14 @@ def field(
     """Density (F, R, R), arrows and particles (F, N, 2) at a frame; and what moves."""
     z, p = array(density), array(cloud).astype(np.float32)
     x, y = strokes(feet, tips)
-    step = 2 * reach / (z.shape[1] - 1)
-    fig = go.Figure(
-        [
-            go.Heatmap(z=z[at], x0=-reach, dx=step, y0=-reach, dy=step, zmin=0, zmax=1.3, showscale=False,
-                       colorscale=theme.scale("probability"), hoverinfo="skip"),
-            go.Scatter(x=x[at], y=y[at], mode="lines", hoverinfo="skip",
-                       line={"color": theme.text(), "width": 1.5}),
-            go.Scatter(x=p[at, :, 0], y=p[at, :, 1], mode="markers", hoverinfo="skip",
-                       marker={"size": 5, "color": theme.OUTPUT}),
-        ]
-    )  # fmt: skip
-    fig.update_xaxes(range=[-reach, reach], constrain="domain", tickvals=TICKS, zeroline=False)
-    fig.update_yaxes(range=[-reach, reach], scaleanchor="x", constrain="domain", tickvals=TICKS,
-                     zeroline=False)  # fmt: skip
-    return fig.update_layout(showlegend=False), {
+    traces = [
+        plane.field(z[at], reach, edges=True, zmin=0, zmax=1.3, showscale=False),
+        {"x": x[at], "y": y[at], "mode": "lines", "hoverinfo": "skip",
+         "line": {"color": theme.text(), "width": 1.5}},
+        plane.points(p[at], {"size": 5, "color": theme.OUTPUT}),
+    ]  # fmt: skip
+    fig = go.Figure(traces, plane.axes(reach, tickvals=TICKS) | {"showlegend": False})
+    return fig, {
         "data.0.z": z, "data.1.x": x, "data.1.y": y, "data.2.x": p[..., 0], "data.2.y": p[..., 1],
     }  # fmt: skip
 
