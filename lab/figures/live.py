@@ -5,7 +5,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import planar, theme
 from lab.figures.basic import array, curves, rule
 
 
@@ -16,31 +16,18 @@ def density(levels: Any, reach: float, lowest: float, data: Any, samples: Any, t
         levels: (S, S), row = x_2 upwards: log p from `lowest` to 0 as 0 to 255.
         data, samples: (N, 2).
     """
-    z = array(levels)
-    step = 2 * reach / len(z)
     ticks = [lowest, lowest / 2, 0]
-    fig = go.Figure(
-        go.Heatmap(
-            z=z, x0=-reach + step / 2, dx=step, y0=-reach + step / 2, dy=step, zmin=0, zmax=255,
-            colorscale=theme.scale("probability"), zsmooth="fast", hoverinfo="skip",
-            colorbar={
-                "thickness": 12, "outlinewidth": 0, "len": 0.9, "title": {"text": "log p"},
-                "tickvals": [255 * (1 - t / lowest) for t in ticks], "ticktext": [f"{t:g}" for t in ticks],
-            },
-        )
-    )  # fmt: skip
-    for cloud, name, color in ((data, "data", theme.HIDDEN), (samples, "samples", theme.OUTPUT)):
-        p = array(cloud)
-        fig.add_trace(
-            go.Scatter(
-                x=p[:, 0], y=p[:, 1], mode="markers", name=name, hoverinfo="skip",
-                marker={"size": 4, "color": color, "opacity": 0.75},
-            )
-        )  # fmt: skip
-    fig.update_xaxes(title="x₁", range=[-reach, reach], zeroline=False, constrain="domain")
-    fig.update_yaxes(title="x₂", range=[-reach, reach], zeroline=False, scaleanchor="x", constrain="domain")
-    fig.update_layout(title=title, showlegend=True)
-    return fig
+    scale = {
+        "thickness": 12, "outlinewidth": 0, "len": 0.9, "title": {"text": "log p"},
+        "tickvals": [255 * (1 - t / lowest) for t in ticks], "ticktext": [f"{t:g}" for t in ticks],
+    }  # fmt: skip
+    ground = planar.field(array(levels), reach, zmin=0, zmax=255, zsmooth="fast", colorbar=scale)
+    clouds = [
+        planar.points(cloud, {"size": 4, "color": color, "opacity": 0.75}, name=name)
+        for cloud, name, color in ((data, "data", theme.HIDDEN), (samples, "samples", theme.OUTPUT))
+    ]
+    fig = go.Figure([ground, *clouds], planar.axes(reach, ("x₁", "x₂")))
+    return fig.update_layout(title=title, showlegend=True)
 
 
 def course(

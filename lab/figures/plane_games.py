@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import plane, theme
+from lab.figures import planar, theme
 from lab.figures.basic import array
 from lab.lenses.plane_games import REACH, Look, segments
 
@@ -15,12 +15,12 @@ def board(data: Any, looks: list[Look], at: int) -> go.Figure:
     now = looks[at]
     bar = {"thickness": 12, "outlinewidth": 0, "len": 0.9, "title": {"text": "D"}}
     traces = [
-        plane.field(array(now.surface), REACH, edges=True, zmin=0, zmax=1, zsmooth="fast", colorbar=bar),
-        plane.points(data, {"size": 4, "color": theme.HIDDEN}, name="data"),
-        plane.path(segments([now])[0], {"color": theme.VERMILLION, "width": 2}, name="where G is sent"),
-        plane.points(now.made, {"size": 5, "color": theme.OUTPUT}, name="made"),
+        planar.field(array(now.surface), REACH, edges=True, zmin=0, zmax=1, zsmooth="fast", colorbar=bar),
+        planar.points(data, {"size": 4, "color": theme.HIDDEN}, name="data"),
+        planar.path(segments([now])[0], {"color": theme.VERMILLION, "width": 2}, name="where G is sent"),
+        planar.points(now.made, {"size": 5, "color": theme.OUTPUT}, name="made"),
     ]
-    return go.Figure(traces, plane.axes(REACH, nticks=5))
+    return go.Figure(traces, planar.axes(REACH, nticks=5))
 
 
 def moves(looks: list[Look]) -> dict[str, np.ndarray]:

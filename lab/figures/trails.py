@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import plane, theme
+from lab.figures import planar, theme
 from lab.figures.basic import array
 
 
@@ -43,4 +43,4 @@ def clouds(
     for a, b in m:
         fig.add_shape(type="circle", x0=a - radius, x1=a + radius, y0=b - radius, y1=b + radius,
                       line={"color": theme.INPUT, "width": 2})  # fmt: skip
-    return fig.update_layout(showlegend=False, **plane.axes(reach, tickvals=[-3, 0, 3])), moves
+    return fig.update_layout(showlegend=False, **planar.axes(reach, tickvals=[-3, 0, 3])), moves

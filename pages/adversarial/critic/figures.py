@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import plane, theme
+from lab.figures import planar, theme
 from lab.figures.basic import array, curves, unrolled
 from pages.adversarial.critic.lens import REACH, Look
 
@@ -26,16 +26,16 @@ def critic(
     low, scale = (-top, "diverging") if diverging else (0.0, "probability")
     bar = {"thickness": 12, "outlinewidth": 0, "len": 0.9, "title": {"text": title}, "nticks": 5,
            "tickvals": ticks, "exponentformat": "power"}  # fmt: skip
-    ground = plane.field(
+    ground = planar.field(
         array(z), REACH, edges=True, zmin=low, zmax=top, zsmooth="fast", colorbar=bar,
         colorscale=theme.scale(scale),  # type: ignore[arg-type]
     )  # fmt: skip
     clouds = [
-        plane.points(cloud, {"size": 5, "color": color, "line": {"width": 0.5, "color": theme.paper()}},
+        planar.points(cloud, {"size": 5, "color": color, "line": {"width": 0.5, "color": theme.paper()}},
                      name=name)
         for cloud, name, color in ((real, "real", theme.GREEN), (made, "made", theme.OUTPUT))
     ]  # fmt: skip
-    return go.Figure([ground, *clouds], plane.axes(REACH, tickvals=[-2, 0, 2]))
+    return go.Figure([ground, *clouds], planar.axes(REACH, tickvals=[-2, 0, 2]))
 
 
 def surface(looks: list[Look], real: Any, at: int) -> go.Figure:

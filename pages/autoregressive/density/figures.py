@@ -5,7 +5,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import planar, theme
 from lab.figures.basic import array, curves, rule
 
 
@@ -25,25 +25,12 @@ def plane(
         points, samples: (N, 2) of the data and of the model.
         at: (x_1, x_2) selected: a line through x_1 and a ring.
     """
-    z = array(density)
-    step = 2 * reach / len(z)
-    fig = go.Figure(
-        go.Heatmap(
-            z=z, x0=-reach + step / 2, dx=step, y0=-reach + step / 2, dy=step, zmin=0,
-            colorscale=theme.scale("probability"),
-            hovertemplate="(%{x:.2f}, %{y:.2f}): %{z:.3f}<extra></extra>",
-            showscale=False,
-        )
-    )  # fmt: skip
+    said = "(%{x:.2f}, %{y:.2f}): %{z:.3f}<extra></extra>"
+    ground = planar.field(array(density), reach, zmin=0, hoverinfo=None, hovertemplate=said, showscale=False)
+    fig = go.Figure(ground)
     for cloud, name, color in ((points, "data", theme.HIDDEN), (samples, "samples", theme.OUTPUT)):
         if cloud is not None:
-            p = array(cloud)
-            fig.add_trace(
-                go.Scatter(
-                    x=p[:, 0], y=p[:, 1], mode="markers", name=name, hoverinfo="skip",
-                    marker={"size": 4, "color": color, "opacity": 0.6},
-                )
-            )  # fmt: skip
+            fig.add_trace(planar.points(cloud, {"size": 4, "color": color, "opacity": 0.6}, name=name))
     if at is not None:
         rule(fig, x=at[0], line={"color": theme.VERMILLION, "width": 3, "dash": "dot"})
         fig.add_trace(
@@ -52,8 +39,7 @@ def plane(
                 marker={"symbol": "circle-open", "size": 16, "color": theme.VERMILLION, "line": {"width": 4}},
             )
         )  # fmt: skip
-    fig.update_xaxes(title="x₁", range=[-reach, reach], zeroline=False, constrain="domain")
-    fig.update_yaxes(title="x₂", range=[-reach, reach], zeroline=False, scaleanchor="x", constrain="domain")
+    fig.update_layout(planar.axes(reach, ("x₁", "x₂")))
     fig.update_layout(title=title, showlegend=False)
     return fig
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import plane, theme
+from lab.figures import planar, theme
 from lab.figures.basic import array, click_plane, image
 
 COLORS = {"ε̂": theme.HIDDEN, "x̂₀": theme.INPUT, "v̂": theme.OUTPUT, "score": theme.ATTENTION}
@@ -31,7 +31,7 @@ def arrows(
     """Predictions (F, 2) as arrows on the density (F, R, R): x̂₀ from the middle, the others from the place
     (2,) of x_t, each at its own length; and what moves. A click is a place."""
     z, foot = array(density), array(place)
-    traces = [plane.field(z[at], reach, edges=True, zmin=0, zmax=1.3, showscale=False)]
+    traces = [planar.field(z[at], reach, edges=True, zmin=0, zmax=1.3, showscale=False)]
     moves: dict[str, Any] = {"data.0.z": z}
     for name, found in told.items():
         vector = array(found)
@@ -40,11 +40,11 @@ def arrows(
         moves[f"data.{len(traces)}.x"], moves[f"data.{len(traces)}.y"] = x, y
         traces.append({"x": x[at], "y": y[at], "mode": "lines", "name": name, "hoverinfo": "skip",
                        "line": {"width": 4, "color": COLORS[name]}})  # fmt: skip
-    traces.append(plane.points(foot[None], {"size": 14, "color": theme.VERMILLION}, name="xₜ"))
+    traces.append(planar.points(foot[None], {"size": 14, "color": theme.VERMILLION}, name="xₜ"))
     fig = go.Figure(traces)
     places = np.round(np.arange(-2.0, 2.01, 0.1), 2)
     fig.add_trace(click_plane(places, places))
-    return fig.update_layout(plane.axes(reach, tickvals=TICKS)), moves
+    return fig.update_layout(planar.axes(reach, tickvals=TICKS)), moves
 
 
 def panel(found: Any, title: str, at: int, reach: float) -> tuple[go.Figure, dict[str, Any]]:

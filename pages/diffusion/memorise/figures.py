@@ -5,7 +5,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from lab.figures import plane, theme
+from lab.figures import planar, theme
 from lab.figures.basic import array
 from lab.figures.trails import trails
 
@@ -22,13 +22,13 @@ def cloud(
     size = 11 if len(known) <= 200 else 5
     fig = go.Figure(
         [
-            plane.points(known, {"size": size, "color": theme.text(), "symbol": "cross-thin",
+            planar.points(known, {"size": size, "color": theme.text(), "symbol": "cross-thin",
                                  "line": {"width": 2, "color": theme.text()}}, name="training points"),
             go.Scatter(x=x[at], y=y[at], mode="lines", hoverinfo="skip", showlegend=False,
                        line={"color": theme.fade(theme.HIDDEN, 0.7), "width": 1.5}),
-            plane.points(p[at], {"size": 6, "color": color, "opacity": 0.8}, name="samples"),
+            planar.points(p[at], {"size": 6, "color": color, "opacity": 0.8}, name="samples"),
         ],
-        plane.axes(reach, tickvals=[-3, 0, 3]),
+        planar.axes(reach, tickvals=[-3, 0, 3]),
     )  # fmt: skip
     return fig, {"data.1.x": x, "data.1.y": y, "data.2.x": p[..., 0], "data.2.y": p[..., 1]}
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import plane, theme
+from lab.figures import planar, theme
 from lab.figures.basic import array, click_plane
 from lab.figures.trails import trails
 
@@ -20,18 +20,18 @@ def way(maps: Any, clouds: Any, path: Any, reach: float, at: int) -> tuple[go.Fi
     if maps is not None:
         z = array(maps)
         scale = {"thickness": 12, "outlinewidth": 0, "title": {"text": "log p"}}
-        ground = plane.field(z[at], reach, edges=True, zmin=-10, zmax=0, colorbar=scale)
+        ground = planar.field(z[at], reach, edges=True, zmin=-10, zmax=0, colorbar=scale)
         moves["data.0.z"] = z
     else:
         c = array(clouds)
-        ground = plane.points(c[at], {"size": 5, "color": theme.fade(theme.INPUT, 0.6)})
+        ground = planar.points(c[at], {"size": 5, "color": theme.fade(theme.INPUT, 0.6)})
         moves |= {"data.0.x": c[..., 0], "data.0.y": c[..., 1]}
     way = {"x": x[at], "y": y[at], "mode": "lines", "hoverinfo": "skip",
            "line": {"color": theme.OUTPUT, "width": 4}}  # fmt: skip
-    fig = go.Figure([ground, way, plane.points(p[at : at + 1], {"size": 16, "color": theme.VERMILLION})])
+    fig = go.Figure([ground, way, planar.points(p[at : at + 1], {"size": 16, "color": theme.VERMILLION})])
     places = np.round(np.arange(-4.0, 4.01, 0.25), 2)
     fig.add_trace(click_plane(places, places))
-    return fig.update_layout(showlegend=False, **plane.axes(reach, tickvals=TICKS)), moves
+    return fig.update_layout(showlegend=False, **planar.axes(reach, tickvals=TICKS)), moves
 
 
 def stretched(times: Any, stretch: Any, stops: Any, sums: Any, at: int) -> tuple[go.Figure, dict[str, Any]]:

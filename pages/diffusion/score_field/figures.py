@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import plane, theme
+from lab.figures import planar, theme
 from lab.figures.basic import array
 
 TICKS = [-4, -2, 0, 2, 4]
@@ -30,12 +30,12 @@ def field(
     z, p = array(density), array(cloud).astype(np.float32)
     x, y = strokes(feet, tips)
     traces = [
-        plane.field(z[at], reach, edges=True, zmin=0, zmax=1.3, showscale=False),
+        planar.field(z[at], reach, edges=True, zmin=0, zmax=1.3, showscale=False),
         {"x": x[at], "y": y[at], "mode": "lines", "hoverinfo": "skip",
          "line": {"color": theme.text(), "width": 1.5}},
-        plane.points(p[at], {"size": 5, "color": theme.OUTPUT}),
+        planar.points(p[at], {"size": 5, "color": theme.OUTPUT}),
     ]  # fmt: skip
-    fig = go.Figure(traces, plane.axes(reach, tickvals=TICKS) | {"showlegend": False})
+    fig = go.Figure(traces, planar.axes(reach, tickvals=TICKS) | {"showlegend": False})
     return fig, {
         "data.0.z": z, "data.1.x": x, "data.1.y": y, "data.2.x": p[..., 0], "data.2.y": p[..., 1],
     }  # fmt: skip

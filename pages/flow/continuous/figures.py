@@ -5,7 +5,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import planar, theme
 from lab.figures.basic import array
 from lab.figures.trails import trails
 
@@ -13,19 +13,14 @@ from lab.figures.trails import trails
 def stream(density: Any, paths: Any, marked: Any, reach: float, at: int) -> tuple[go.Figure, dict[str, Any]]:
     """The density at a frame, the paths so far and where they are now; and what moves."""
     z, p, q = array(density), array(paths), array(marked)
-    step = 2 * reach / z.shape[1]
     x, y = trails(p)
     fig = go.Figure(
         [
-            go.Heatmap(z=z[at], x0=-reach + step / 2, dx=step, y0=-reach + step / 2, dy=step, zmin=0,
-                       zmax=float(z[at].max()), colorscale=theme.scale("probability"), showscale=False,
-                       hoverinfo="skip"),
+            planar.field(z[at], reach, zmin=0, zmax=float(z[at].max()), showscale=False),
             go.Scatter(x=x[at], y=y[at], mode="lines", hoverinfo="skip", name="paths",
                        line={"color": theme.fade(theme.HIDDEN, 0.9), "width": 1.5}),
-            go.Scatter(x=p[at, :, 0], y=p[at, :, 1], mode="markers", hoverinfo="skip", name="points",
-                       marker={"size": 8, "color": theme.OUTPUT}),
-            go.Scatter(x=q[at, :1], y=q[at, 1:], mode="markers", hoverinfo="skip", name="marked",
-                       marker={"size": 15, "color": theme.VERMILLION}),
+            planar.points(p[at], {"size": 8, "color": theme.OUTPUT}, name="points"),
+            planar.points(q[at : at + 1], {"size": 15, "color": theme.VERMILLION}, name="marked"),
         ]
     )  # fmt: skip
     fig.update_xaxes(title="h₁", range=[-reach, reach], constrain="domain", tickvals=[-2, 0, 2])

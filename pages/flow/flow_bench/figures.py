@@ -5,7 +5,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import planar, theme
 from lab.figures.basic import array, click_plane
 
 
@@ -28,16 +28,9 @@ def heat(log_p: Any, points: Any, reach: float) -> go.Figure:
     """log p over the plane, (S, S), from −8 to its top, and own points; click anywhere."""
     z = array(log_p)
     step = 2 * reach / len(z)
-    fig = go.Figure(
-        go.Heatmap(
-            z=z, x0=-reach + step / 2, dx=step, y0=-reach + step / 2, dy=step, zmin=-8, zmax=0,
-            colorscale=theme.scale("probability"), hoverinfo="skip",
-            colorbar={"thickness": 12, "outlinewidth": 0, "title": {"text": "log p"}},
-        )
-    )  # fmt: skip
-    p = array(points)
-    fig.add_trace(go.Scatter(x=p[:, 0], y=p[:, 1], mode="markers", showlegend=False, hoverinfo="skip",
-                             marker={"size": 10, "color": theme.VERMILLION}))  # fmt: skip
+    scale = {"thickness": 12, "outlinewidth": 0, "title": {"text": "log p"}}
+    dots = planar.points(points, {"size": 10, "color": theme.VERMILLION}, showlegend=False)
+    fig = go.Figure([planar.field(z, reach, zmin=-8, zmax=0, colorbar=scale), dots])
     places = [round(-3.9 + 0.2 * i, 1) for i in range(40)]
     at = [int((v + reach) / step) for v in places]
     fig.add_trace(
@@ -55,7 +48,4 @@ def plane_axes(fig: go.Figure, reach: float) -> None:
     ticks = [
         2 * i for i in range(-int(reach), int(reach) + 1) if abs(2 * i) < reach
     ]  # none is cut at the edge
-    fig.update_xaxes(range=[-reach, reach], zeroline=False, constrain="domain", tickvals=ticks)
-    fig.update_yaxes(
-        range=[-reach, reach], zeroline=False, scaleanchor="x", constrain="domain", tickvals=ticks
-    )
+    fig.update_layout(planar.axes(reach, tickvals=ticks))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import planar, theme
 from lab.figures.basic import array
 
 
@@ -51,15 +51,12 @@ def profile(along: Any, values: Any, name: str, at: int) -> tuple[go.Figure, dic
 def over(density: Any, samples: Any, at: int, reach: float = 4.0) -> tuple[go.Figure, dict[str, Any]]:
     """Samples (F, N, 2) at a frame over the target's density, and what moves: trace 1."""
     z, s = array(density), array(samples)
-    step = 2 * reach / len(z)
     fig = go.Figure(
         [
-            go.Heatmap(z=z, x0=-reach + step / 2, dx=step, y0=-reach + step / 2, dy=step, zmin=0, zmax=1,
-                       colorscale=theme.scale("probability"), showscale=False, hoverinfo="skip"),
-            go.Scatter(x=s[at, :, 0], y=s[at, :, 1], mode="markers", name="samples", hoverinfo="skip",
-                       marker={"size": 4, "color": theme.OUTPUT, "opacity": 0.75}),
+            planar.field(z, reach, zmin=0, zmax=1, showscale=False),
+            planar.points(s[at], {"size": 4, "color": theme.OUTPUT, "opacity": 0.75}, name="samples"),
         ]
-    )  # fmt: skip
+    )
     fig.update_xaxes(title="x₁", range=[-reach, reach], constrain="domain", tickvals=[-2, 0, 2])
     fig.update_yaxes(
         title="x₂", range=[-reach, reach], scaleanchor="x", constrain="domain", tickvals=[-2, 0, 2]

@@ -5,7 +5,7 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from lab.figures import theme
+from lab.figures import planar, theme
 from lab.figures.basic import array
 
 
@@ -19,13 +19,8 @@ def pair(target: Any, flow: Any, samples: Any, weights: Any, reach: float) -> go
     titles = ["target, weighed samples", "flow"]
     fig = make_subplots(rows=1, cols=2, subplot_titles=titles, horizontal_spacing=0.04)
     for column, values in enumerate((target, flow), start=1):
-        z = array(values)
-        step = 2 * reach / len(z)
-        fig.add_trace(
-            go.Heatmap(z=z, x0=-reach + step / 2, dx=step, y0=-reach + step / 2, dy=step, zmin=0, zmax=255,
-                       colorscale=theme.scale("probability"), zsmooth="fast", hoverinfo="skip",
-                       showscale=False), 1, column,
-        )  # fmt: skip
+        ground = planar.field(array(values), reach, zmin=0, zmax=255, zsmooth="fast", showscale=False)
+        fig.add_trace(ground, 1, column)
     p = array(samples)
     fig.add_trace(
         go.Scatter(

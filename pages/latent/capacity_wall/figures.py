@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import planar, theme
 from lab.figures.basic import array
-from pages.latent.capacity_wall.lens import CELLS, EDGE
+from pages.latent.capacity_wall.lens import EDGE
 
 POINTS = 400  # that are drawn
 
@@ -22,18 +22,14 @@ def plane(
         points: (N, 2); density: (CELLS, CELLS), row = x₂ upwards; outline: (P, 2), NaN between the parts.
         top: the density of the strongest colour.
     """
-    p, o, step = array(points)[:POINTS], array(outline), 2 * EDGE / CELLS
-    fig = go.Figure(
-        go.Heatmap(z=array(density), x0=-EDGE + step / 2, dx=step, y0=-EDGE + step / 2, dy=step, zmin=0,
-                   zmax=top, showscale=False, colorscale=theme.scale("probability"), hoverinfo="skip")
-    )  # fmt: skip
-    fig.add_scatter(x=p[:, 0], y=p[:, 1], mode="markers", hoverinfo="skip", name="points",
-                    marker={"size": 5, "color": theme.HIDDEN, "opacity": 0.7})  # fmt: skip
-    fig.add_scatter(x=o[:, 0], y=o[:, 1], mode="lines", hoverinfo="skip", name="model",
-                    line={"width": 3, "color": theme.OUTPUT})  # fmt: skip
-    fig.update_xaxes(title=names[0], range=[-EDGE, EDGE], zeroline=False, constrain="domain")
-    fig.update_yaxes(title=names[1], range=[-EDGE, EDGE], zeroline=False, scaleanchor="x", constrain="domain")
-    return fig.update_layout(showlegend=False)
+    traces = [
+        planar.field(array(density), EDGE, zmin=0, zmax=top, showscale=False),
+        planar.points(
+            array(points)[:POINTS], {"size": 5, "color": theme.HIDDEN, "opacity": 0.7}, name="points"
+        ),
+        planar.path(outline, {"width": 3, "color": theme.OUTPUT}, name="model"),
+    ]
+    return go.Figure(traces, planar.axes(EDGE, names) | {"showlegend": False})
 
 
 def turns(densities: Any, outlines: Any) -> dict[str, Any]:

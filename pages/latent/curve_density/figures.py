@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import planar, theme
 from lab.figures.basic import array, click_plane, rule
 
 TARGETS = 31  # places a side that can be asked about
@@ -23,11 +23,7 @@ def plane(
         draws: (N, 2), of which `shown` are there; guesses (G, 2) on the curve.
     """
     p, line, x, g = array(density), array(curve), array(draws), array(guesses)
-    step = 2 * reach / len(p)
-    fig = go.Figure(
-        go.Heatmap(z=p, x0=-reach + step / 2, dx=step, y0=-reach + step / 2, dy=step, zmin=0, showscale=False,
-                   colorscale=theme.scale("probability"), hoverinfo="skip")
-    )  # fmt: skip
+    fig = go.Figure(planar.field(p, reach, zmin=0, showscale=False))
     angle = np.append(np.linspace(0, 2 * np.pi, 30), np.nan)
     places = line[np.linspace(0, len(line) - 1, CIRCLES).astype(int)]
     circles = places[:, None] + 2 * sigma * np.stack([np.cos(angle), np.sin(angle)], 1)  # (C, 31, 2)
@@ -51,10 +47,7 @@ def plane(
     )  # fmt: skip
     ticks = np.linspace(-reach, reach, TARGETS).round(6)
     fig.add_trace(click_plane(ticks, ticks))
-    fig.update_layout(hoverdistance=-1, showlegend=False)
-    fig.update_xaxes(title="x₁", range=[-reach, reach], zeroline=False, constrain="domain")
-    fig.update_yaxes(title="x₂", range=[-reach, reach], zeroline=False, scaleanchor="x", constrain="domain")
-    return fig
+    return fig.update_layout(hoverdistance=-1, showlegend=False, **planar.axes(reach, ("x₁", "x₂")))
 
 
 def cut(x: np.ndarray, shown: int) -> np.ndarray:

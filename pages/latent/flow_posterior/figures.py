@@ -2,31 +2,18 @@
 
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import planar, theme
 from lab.figures.basic import array, curves
 from pages.latent.flow_posterior.lens import REACH, Found
 
 
 def plane(density: object, draws: object | None, title: str = "") -> go.Figure:
     """The exact density (S, S), row = z₂ upwards; trace 1 are the draws of q (N, 2)."""
-    z = array(density)
-    step = 2 * REACH / len(z)
-    fig = go.Figure(
-        go.Heatmap(
-            z=z, x0=-REACH + step / 2, dx=step, y0=-REACH + step / 2, dy=step, zmin=0, showscale=False,
-            colorscale=theme.scale("probability"), 
-            hovertemplate="(%{x:.2f}, %{y:.2f}): %{z:.3f}<extra></extra>",
-        )
-    )  # fmt: skip
+    said = "(%{x:.2f}, %{y:.2f}): %{z:.3f}<extra></extra>"
+    ground = planar.field(array(density), REACH, zmin=0, showscale=False, hoverinfo=None, hovertemplate=said)
+    fig = go.Figure(ground, planar.axes(REACH, ("z₁", "z₂"), showgrid=False))
     if draws is not None:
-        p = array(draws)
-        fig.add_trace(
-            go.Scatter(x=p[:, 0], y=p[:, 1], mode="markers", name="q", hoverinfo="skip",
-                       marker={"size": 5, "color": theme.OUTPUT, "opacity": 0.75})
-        )  # fmt: skip
-    fig.update_xaxes(title="z₁", range=[-REACH, REACH], zeroline=False, showgrid=False, constrain="domain")
-    fig.update_yaxes(title="z₂", range=[-REACH, REACH], zeroline=False, showgrid=False, scaleanchor="x",
-                     constrain="domain")  # fmt: skip
+        fig.add_trace(planar.points(draws, {"size": 5, "color": theme.OUTPUT, "opacity": 0.75}, name="q"))
     return fig.update_layout(showlegend=False, title=title)
 
 

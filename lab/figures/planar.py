@@ -60,11 +60,12 @@ def coordinates(places: Any) -> tuple[Any, Any]:
     return values[..., 0], values[..., 1]
 
 
-def axes(reach: float, **both: Any) -> dict[str, Any]:
+def axes(reach: float, names: tuple[str, str] = ("", ""), **both: Any) -> dict[str, Any]:
     """The layout's axes, from -reach to reach at one scale.
 
     Args:
         both: more of either axis.
     """
     axis = {"range": [-reach, reach], "zeroline": False, "constrain": "domain", **both}
-    return {"xaxis": axis, "yaxis": {**axis, "scaleanchor": "x"}}
+    x, y = ({"title": {"text": name}} if name else {} for name in names)
+    return {"xaxis": {**axis, **x}, "yaxis": {**axis, **y, "scaleanchor": "x"}}
