@@ -1,10 +1,13 @@
 """Training before the reader's eyes: one step at a time, for as long as somebody asks for the next."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 from torch.optim.lr_scheduler import LRScheduler
+
+Look = TypeVar("Look")
 
 
 def training_steps(
@@ -38,3 +41,12 @@ def training_steps(
         optimizer.step()
         if schedule is not None:
             schedule.step()
+
+
+def watch(steps: int, looks: Iterable[tuple[int, Look]]) -> Iterator[tuple[float, list[Look]]]:
+    """A training as a reader watches it: of each look, after so many of `steps`, the share done and all looks
+    so far, in a list that stays as it is."""
+    seen = list[Look]()
+    for done, look in looks:
+        seen = [*seen, look]
+        yield done / steps, seen

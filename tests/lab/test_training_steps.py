@@ -2,7 +2,7 @@
 
 import torch
 
-from lab.lenses.training import training_steps
+from lab.lenses.training import training_steps, watch
 
 
 def problem(seed: int = 0):
@@ -59,3 +59,12 @@ def test_what_is_not_trained_gets_no_gradient():
     weight, fixed = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
     list(training_steps(lambda: (weight * fixed).sum(), torch.optim.SGD([weight], 0.1), 2))
     assert fixed.grad is None and not torch.equal(weight, torch.ones(2))
+
+
+def test_a_watched_training_hands_out_lists_that_stay():
+    loss, weight = problem()
+    steps = training_steps(loss, torch.optim.SGD([weight], 0.1), 4)
+    kept = list(watch(4, steps))
+    assert [share for share, _ in kept] == [0, 0.25, 0.5, 0.75, 1]
+    assert [len(looks) for _, looks in kept] == [1, 2, 3, 4, 5]
+    assert all(looks == kept[-1][1][: len(looks)] for _, looks in kept)

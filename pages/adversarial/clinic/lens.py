@@ -15,6 +15,7 @@ from torch import Tensor
 from datamodules import points
 from lab.lenses import recorded
 from lab.lenses.games import CURES, FAILURES, TRICKS, playing
+from lab.lenses.training import watch
 from modules.adversarial.gan import GAN
 from modules.adversarial.judges import ModeCoverage
 
@@ -74,10 +75,8 @@ def record() -> None:
 def watching(name: str, failure: str, cure: str, seed: int) -> Iterator[tuple[float, list[Pair]]]:
     """Both games as they go: the share done, and all looks so far."""
     spoiled = FAILURES.get(failure, {})
-    looks: list[Pair] = []
-    for pair in zip(lane(name, spoiled, seed), lane(name, spoiled | HELP[cure], seed), strict=True):
-        looks = [*looks, pair]
-        yield pair[0].batches / BATCHES, looks
+    pairs = zip(lane(name, spoiled, seed), lane(name, spoiled | HELP[cure], seed), strict=True)
+    yield from watch(BATCHES, ((pair[0].batches, pair) for pair in pairs))
 
 
 def lane(name: str, settings: Mapping[str, Any], seed: int, batches: int = BATCHES) -> Iterator[Look]:

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 from datamodules import points
 from lab.lenses import plane
+from lab.lenses.training import watch
 from lab.seeding import seeded
 from modules.adversarial.gan import Judge
 from modules.adversarial.losses import clip_weights, gradient_norms, gradient_penalty, with_spectral_norm
@@ -101,13 +102,19 @@ def held(critic: Judge, hold: str) -> nn.Module:
 def watching(
     cloud: str, distance: float, hold: str, strength: float, rule: str, moving: bool, steps: int, seed: int
 ) -> Iterator[tuple[float, list[Look]]]:
-    """The critic as it learns: the share done, and all looks so far; `strength` is λ, or the bound of
-    clipped weights."""
+    """`learning` as it goes: the share done, and all looks so far."""
+    yield from watch(steps, learning(cloud, distance, hold, strength, rule, moving, steps, seed))
+
+
+def learning(
+    cloud: str, distance: float, hold: str, strength: float, rule: str, moving: bool, steps: int, seed: int
+) -> Iterator[tuple[int, Look]]:
+    """A critic as it learns: steps done, and a look; `strength` is λ, or the bound of clipped weights."""
     x, made = clouds(cloud, distance)
     critic: Any = seeded(lambda: held(Judge(2, HIDDEN, 1, False, False), hold), seed)
     optimizer = torch.optim.Adam(critic.parameters(), lr=RATE, betas=(0.0, 0.9), fused=True)
     generator = torch.Generator().manual_seed(seed)
-    looks, every = list[Look](), max(1, steps // LOOKS)
+    every = max(1, steps // LOOKS)
     for done in range(steps + 1):
         if done:
             loss = critic(made).mean() - critic(x).mean()
@@ -121,8 +128,7 @@ def watching(
             if moving and done % TURNS == 0:
                 made = moved(critic, made)
         if done % every == 0:
-            looks = [*looks, look(critic, x, made, done)]
-            yield done / steps, looks
+            yield done, look(critic, x, made, done)
 
 
 def moved(critic: Judge, made: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from torch import Tensor
 from lab.lenses import recipe
 from lab.lenses.games import moves
 from lab.lenses.recipe import BATCH, PLAIN, SWITCHES, digits
+from lab.lenses.training import watch
 from modules.adversarial.dcgan import DCGAN
 from modules.adversarial.judges import frechet
 from pages.adversarial.dcgan.one_number import SHEET
@@ -46,11 +47,12 @@ def playing(switch: str, batches: int, seed: int) -> Iterator[tuple[float, list[
     pairs = [game(name, seed) for name in (PLAIN, switch)]
     every = max(1, batches // LOOKS)
     games = [moves(model, optimizers, known, batches, seed, every, BATCH) for model, optimizers in pairs]
-    rounds = list[Round]()
-    for (done, _), _ in zip(*games, strict=True):
+
+    def look(done: int) -> Round:
         (one, a), (other, b) = (measured(model, held) for model, _ in pairs)
-        rounds = [*rounds, Round(done, one, other, (a, b))]
-        yield done / batches, rounds
+        return Round(done, one, other, (a, b))
+
+    yield from watch(batches, ((done, look(done)) for (done, _), _ in zip(*games, strict=True)))
 
 
 @torch.no_grad()

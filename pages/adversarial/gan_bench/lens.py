@@ -11,6 +11,7 @@ from lab.lenses import recorded
 from lab.lenses.games import CURES, FAILURES, LOSSES, playing
 from lab.lenses.ink import scattered
 from lab.lenses.plane_games import Look, look
+from lab.lenses.training import watch
 
 OWN = "your drawing"
 TARGETS = ("ring8", "grid25", "moons", "spirals", OWN)
@@ -63,10 +64,9 @@ def watching(
     name: str, ink: Tensor, chosen: Mapping[str, Any], batches: int, seed: int
 ) -> Iterator[tuple[float, list[Look]]]:
     """The game as it goes: the share done, and all looks so far."""
-    x, looks = target(name, ink), list[Look]()
-    for done, model, _ in playing(x, chosen, batches, seed, max(1, batches // LOOKS)):
-        looks = [*looks, look(model, x, name, done, chosen.get("pack", 1))]
-        yield done / batches, looks
+    x, pack = target(name, ink), chosen.get("pack", 1)
+    game = playing(x, chosen, batches, seed, max(1, batches // LOOKS))
+    yield from watch(batches, ((done, look(model, x, name, done, pack)) for done, model, _ in game))
 
 
 def captions(looks: list[Look]) -> list[str]:

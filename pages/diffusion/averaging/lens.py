@@ -13,6 +13,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor, nn
 
+from lab.lenses.training import training_steps, watch
 from lab.seeding import seeded
 from modules.diffusion import exact, samplers, schedule
 from modules.diffusion.ddpm import DDPM
@@ -107,19 +108,23 @@ def training(recipe: Recipe) -> Iterator[tuple[float, list[Look]]]:
     optimizer = torch.optim.Adam(net.parameters(), lr=recipe.rate, fused=True)
     generator = torch.Generator().manual_seed(recipe.seed)
     data = LAW.draw(20_000, torch.Generator().manual_seed(1))[0].float()
-    looks: list[Look] = []
-    for step in range(1, recipe.steps + 1):
+
+    def loss() -> Tensor:
         x = data[torch.randint(len(data), (recipe.batch,), generator=generator)]
         t = torch.randint(1, model.schedule.T + 1, (recipe.batch,), generator=generator)
-        optimizer.param_groups[0]["lr"] = recipe.rate_at(step)
-        optimizer.zero_grad()
-        loss, _ = model.losses(x, t, samplers.gaussian(x, generator))
-        loss.mean().backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        average(mean, net, recipe.share(step))
-        if step % (recipe.steps // LOOKS) == 0:
-            looks = [*looks, look(model, mean, step, looks[-1] if looks else None)]
-            yield step / recipe.steps, looks
+        return model.losses(x, t, samplers.gaussian(x, generator))[0].mean()
+
+    def looks() -> Iterator[tuple[int, Look]]:
+        before = None
+        for step, _ in training_steps(loss, optimizer, recipe.steps):
+            optimizer.param_groups[0]["lr"] = recipe.rate_at(step + 1)
+            if step:
+                average(mean, net, recipe.share(step))
+            if step and step % (recipe.steps // LOOKS) == 0:
+                before = look(model, mean, step, before)
+                yield step, before
+
+    yield from watch(recipe.steps, looks())
 
 
 def look(model: DDPM, mean: nn.Module, step: int, before: Look | None) -> Look:

@@ -6,11 +6,13 @@ climb the same ELBO; what is left to log p(x) is KL(q ‖ p(z|x)).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import torch
 from torch import Tensor
 
 from lab.lenses import plane
+from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.flow.flow import Flow
 from modules.flow.layer import FlowStack
@@ -88,38 +90,24 @@ def training(toy: Toy, kind: str, layers: int, anneal: bool, seed: int) -> Itera
     """Adam on −ELBO; with `anneal` log p(x, z) counts from 1 % to fully over the first half."""
     generator = torch.Generator().manual_seed(seed)
     flow, total = family(kind, layers, seed), STEPS[kind]
-    parameters = list(flow.parameters())
-    optimizer = torch.optim.Adam(parameters, lr=0.03 if kind != "flow" else 5e-3, fused=kind != "flow")
+    optimizer = torch.optim.Adam(flow.parameters(), lr=0.03 if kind != "flow" else 5e-3, fused=kind != "flow")
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total)
     judges = torch.randn(JUDGES, 2, generator=torch.Generator().manual_seed(1))
     log_p, kept = toy.log_evidence(7.0, 701), []
-    for step in range(total + 1):
+    asked = count()
+
+    def loss() -> Tensor:
+        share = min(1.0, 0.01 + 2 * next(asked) / total) if anneal else 1.0
+        z = torch.randn(BATCH, 2, generator=generator)
+        return reverse_kl(flow.stack, z, lambda x: share * toy.log_joint(x)).mean()
+
+    for step, _ in training_steps(loss, optimizer, total, schedule, clip=5.0):
         if step % (total // FRAMES) == 0:
             kept.append((step, *snapshot(flow, toy, judges)))
             steps, elbos, errors, draws = zip(*kept, strict=True)
-            yield (
-                step / total,
-                Found(
-                    list(steps),
-                    list(elbos),
-                    errors[-1],
-                    torch.stack(draws),
-                    by_layer(flow, judges[:SHOWN]),
-                    log_p,
-                ),
-            )
-        share = min(1.0, 0.01 + 2 * step / total) if anneal else 1.0
-        z = torch.randn(BATCH, 2, generator=generator)
-
-        def tempered(x: Tensor, share: float = share) -> Tensor:
-            return share * toy.log_joint(x)
-
-        loss = reverse_kl(flow.stack, z, tempered).mean()
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(parameters, 5.0)
-        optimizer.step()
-        schedule.step()
+            layers_now = by_layer(flow, judges[:SHOWN])
+            found = Found(list(steps), list(elbos), errors[-1], torch.stack(draws), layers_now, log_p)
+            yield step / total, found
 
 
 @torch.no_grad()
