@@ -63,7 +63,7 @@ def answered(call: Callable[[], Any]) -> Any:
     """What a call gives; where the reader is to change something, the page ends with the sentence."""
     try:
         return call()
-    except UserError as error:
+    except (UserError, ValueError) as error:
         stop(str(error))
 
 

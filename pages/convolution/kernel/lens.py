@@ -4,6 +4,7 @@ References: [UDL] §10.2, notebook 10.1.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,21 @@ from datamodules import cells
 from lab.lenses.receptive_field import Window, walk, windows
 from lab.lenses.units import arithmetic, unit_equation
 from lab.seeding import seeded
+from modules.convolution.mlp import as_linear
 from modules.trace import Step, Trace
+
+
+@dataclass(frozen=True)
+class Slid:
+    """
+    Attributes:
+        x: (1, n). trace: of `slide`. matrix: (n_out, n), the convolution as a dense layer.
+    """
+
+    taps: list[float]
+    x: Tensor
+    trace: Trace
+    matrix: Tensor
 
 
 def single(taps: Sequence[float], window: Window, bias: float = 0.0) -> nn.Sequential:
@@ -25,6 +40,13 @@ def single(taps: Sequence[float], window: Window, bias: float = 0.0) -> nn.Seque
         layer.weight.copy_(torch.tensor(taps, dtype=torch.float64).view(1, 1, -1))
         layer.bias.fill_(bias)
     return nn.Sequential(layer).eval().requires_grad_(False)
+
+
+def slid(taps: list[float], stride: int, dilation: int, padding: int, bias: float, x: Tensor) -> Slid:
+    """The kernel at work on a signal."""
+    chain = single(taps, Window(len(taps), stride, dilation, padding), bias)
+    layer: Any = chain[0]
+    return Slid(taps, x, slide(chain, x), as_linear(layer, x.shape[1]).weight)
 
 
 def slide(chain: nn.Sequential, x: Tensor) -> Trace:

@@ -1,6 +1,32 @@
-"""Kernel: what the room is."""
+"""Kernel: what the room is, what its controls hold, its scenes."""
 
-from lab.room import Room
+from dataclasses import dataclass
+from typing import Annotated
+
+from lab.room import Frame, Room, Scene, Slider, Text, late
+
+SAYS = late("lab.lenses.typed", "commas")
+MEAN, EDGE = "0.33 0.33 0.33", "-1 0 1"
+SIGNAL = "5.2 5.3 5.4 5.1 10.1 10.3 9.9 10.3 3.2 3.4 3.3 3.1"  # [UDL] notebook 10.1
+KERNELS = {"Mean": MEAN, "Edge": EDGE, "Uneven": "-1 0.5 -0.2"}
+SIGNALS = {"Two steps": SIGNAL, "One step": "0 0 0 0 1 1 1 1", "Digits of π": "3 1 4 1 5 9"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    taps: Annotated[
+        str, Text("Kernel ω", 80, reads=late("lens", "numbers_of", (9,)), examples=KERNELS, says=SAYS)
+    ] = MEAN
+    stride: Annotated[int, Slider("Stride s", 1, 4)] = 1
+    dilation: Annotated[int, Slider("Dilation d", 1, 4)] = 1
+    padding: Annotated[int, Slider("Padding p", 0, 6)] = 1
+    bias: Annotated[float, Slider("Bias β", -5.0, 5.0, step=0.5)] = 0.0
+    x: Annotated[
+        str,
+        Text("Input x", 300, reads=late("lens", "signal", (40,)), examples=SIGNALS, says=SAYS, area=False),
+    ] = SIGNAL
+    step: Annotated[int, Frame("Output", seconds=0.6)] = 1
+
 
 ROOM = Room(
     title="Kernel",
@@ -11,4 +37,14 @@ ROOM = Room(
     references=("[UDL] §10.2-10.4, figures 10.3-10.7, problems 10.9-10.11",),
     lenses=("receptive_field",),
     machine="convolution",
+    state=State,
+    scenes={
+        "Smooth": Scene("Each output is a mean of three inputs: steps become ramps.", State()),
+        "Every second output": Scene("Stride 2 skips every second row of the matrix.", State(stride=2)),
+        "Dilated": Scene("Dilation 2 spreads the weights over five inputs.", State(dilation=2, padding=2)),
+        "Edges": Scene(
+            "Right minus left: the output is large where the signal jumps.",
+            State(taps=EDGE, padding=0, step=2),
+        ),
+    },
 )
