@@ -1,9 +1,12 @@
 """The plan over the matrix of distances, the heap on its way, and the prices."""
 
+from typing import Any
+
 import plotly.graph_objects as go
 
 from lab.figures import theme
 from lab.figures.basic import array, curves, heatmap
+from lab.figures.moving import turning
 from pages.adversarial.earth_mover.lens import PARTS, Story
 
 
@@ -27,21 +30,20 @@ def plan(told: Story) -> go.Figure:
     return fig
 
 
-def heap(told: Story, at: int) -> go.Figure:
-    """Trace 0: the earth on its way; outlined behind and ahead of it p and q."""
+def heap(told: Story) -> dict[str, Any]:
+    """The earth on its way; outlined behind and ahead of it p and q."""
     bins = list(range(len(told.p)))
     places = [m / PARTS for m in range(told.heap.shape[1])]
-    fig = go.Figure(
-        go.Bar(x=places, y=array(told.heap[at]), width=2 / PARTS, name="earth", hoverinfo="x+y",
-               marker={"color": theme.OUTPUT})
-    )  # fmt: skip
+    earth = {"color": theme.OUTPUT}
+    fig = go.Figure(go.Bar(x=places, width=2 / PARTS, name="earth", hoverinfo="x+y", marker=earth))
     for name, y, color in (("p", told.p, theme.INPUT), ("q", told.q, theme.GREEN)):
-        fig.add_bar(x=bins, y=array(y), width=0.9, name=name, hoverinfo="x+y+name",
-                    marker={"color": "rgba(0,0,0,0)", "line": {"color": color, "width": 3}})  # fmt: skip
+        outline = {"color": "rgba(0,0,0,0)", "line": {"color": color, "width": 3}}
+        fig.add_bar(x=bins, y=array(y), width=0.9, name=name, hoverinfo="x+y+name", marker=outline)
     top = float(max(told.p.max(), told.q.max(), told.heap.max()))
-    fig.update_layout(barmode="overlay", xaxis={"title": "bin", "range": [-0.6, len(bins) - 0.4]},
-                      yaxis={"title": "mass", "range": [0, 1.08 * top], "nticks": 4})  # fmt: skip
-    return fig
+    fig.update_layout(barmode="overlay")
+    fig.update_xaxes(title="bin", range=[-0.6, len(bins) - 0.4])
+    fig.update_yaxes(title="mass", range=[0, 1.08 * top], nticks=4)
+    return turning(fig, y=told.heap)
 
 
 def prices(told: Story) -> go.Figure:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lab.lenses import typed
 from modules.adversarial import transport
+from pages.adversarial.earth_mover.room import WAY
 
 MOST = 20  # bins
 PARTS = 4  # places a bin
-WAY = [round(0.05 * i, 2) for i in range(21)]  # share of its way that all earth has gone
 OPTIONS = ["less than 1 bin", "1 to 2 bins", "more than 2 bins"]
 
 
@@ -44,6 +45,11 @@ class Story:
     w1: float
     heap: Tensor
     spent: Tensor
+
+
+def weights(text: str) -> list[float]:
+    """A heap as a reader types it, the sum of its bins 1."""
+    return typed.distribution(text, MOST)[0]
 
 
 def padded(p: Sequence[float], q: Sequence[float]) -> tuple[Tensor, Tensor]:

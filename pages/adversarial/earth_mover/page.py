@@ -1,56 +1,19 @@
 """Earth mover: the least work that turns one heap into another, as a plan and as prices."""
 
 from lab import ui
-from lab.errors import UserError
 from lab.lenses import typed
 from modules.adversarial import transport
 from pages.adversarial.earth_mover import figures, lens
 from pages.adversarial.earth_mover.room import ROOM
 
-TEN = {"p": "5 3 2 1 8 7 5 9 2 1", "q": "4 10 1 1 4 6 3 2 0 1"}
-
 stage = ui.stage(ROOM)
-stage.scenes(
-    {
-        "Two heaps": ui.scene("Play: the earth goes from p to q; discs near the diagonal are short ways.",
-                              way=0.0, **TEN),
-        "Far": ui.scene("Nothing overlaps: earth goes two bins on average, and the cost is 2.",
-                        p="1 1 0 0", q="0 0 1 1"),
-        "Mirror": ui.scene("Half of the cost of Far: much of the earth lies right already.",
-                           p="1 2 3 4", q="4 3 2 1"),
-        "Equal": ui.scene("Equal heaps: the discs lie on the diagonal and nothing is paid.",
-                          p="1 2 3 2 1", q="1 2 3 2 1"),
-        "Squared cost": ui.scene(
-            "Squares: the prices still earn the cost; the dotted form with bounded steps does not.",
-            power=2.0, **TEN,
-        ),
-        "Steps below 1": ui.scene("Steps of at most 0.9 earn 0.9 of the cost: the best lies on the bound.",
-                                  bound=0.9, **TEN),
-    }
-)  # fmt: skip
-
-
-@ui.cached
-def told_of(p: list[float], q: list[float], power: float, bound: float) -> lens.Story:
-    return lens.story(p, q, power, bound)
-
-
-# --- Controls -----------------------------------------------------------------------------------
-
 with stage.rail:
-    heaps = {}
-    for name, label in (("p", "Heap p, one weight a bin"), ("q", "Heap q")):
-        text = ui.text(label, TEN[name], key=name, max_chars=200)
-        try:
-            heaps[name], wrong = typed.distribution(text, lens.MOST)
-        except UserError as error:
-            ui.stop(str(error))
-        if wrong:
+    now = ui.read(ROOM)
+    for text in (now.p, now.q):
+        if wrong := typed.distribution(text, lens.MOST)[1]:
             ui.warning(wrong)
-    power = ui.slider("Cost |i − j| to the power", 1.0, 3.0, 1.0, key="power", step=0.5)
-    bound = ui.slider("Largest step of the dotted f", 0.5, 1.0, 1.0, key="bound", step=0.1)
-told = told_of(heaps["p"], heaps["q"], power, bound)
-film = ui.film(len(lens.WAY), key="way", values=lens.WAY, default=0.5, label="Share of the way", seconds=0.12)
+told = ui.compute(lens.story, now)
+film = ui.film_of(now, len(told.heap))
 
 # --- Picture ------------------------------------------------------------------------------------
 
@@ -65,10 +28,8 @@ with stage.picture:
         )  # fmt: skip
     with right:
         ui.figure(
-            figures.heap(told, film.at), key="heap", share=0.5, film=film, frames={"data.0.y": told.heap},
-            alt="The earth on its way from p to q",
-            data={"bin": range(len(told.p)), "p": told.p, "q": told.q},
-        )  # fmt: skip
+            figures.heap(told), key="heap", share=0.5, film=film, alt="The earth on its way from p to q"
+        )
         ui.figure(
             figures.prices(told), key="prices", share=0.5, alt="Prices of the dual at every bin",
             data={"bin": range(len(told.p)), "f": told.source, "h": told.target, "steps": told.steps},
@@ -109,9 +70,9 @@ with stage.below:
         from modules.adversarial import transport
 
         p, q = torch.tensor({told.p.tolist()}), torch.tensor({told.q.tolist()})
-        cost = transport.distances(len(p), {power!r})
+        cost = transport.distances(len(p), {now.power!r})
         result = [transport.primal(p, q, cost).value, transport.dual(p, q, cost).value,
-                  transport.lipschitz_dual(p, q, {bound!r})[1]]
+                  transport.lipschitz_dual(p, q, {now.bound!r})[1]]
         """,
         shows=[told.primal, told.dual, told.neighbours],
     )
