@@ -10,7 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from lab.figures.basic import array
+from lab.figures.basic import array, unrolled
 
 Tree = Mapping[str, Any]  # {"data": traces, "layout": …}
 
@@ -42,6 +42,15 @@ def merged(node: Tree, leaves: Tree) -> dict[str, Any]:
     """The tree with other leaves: values a frame, or a mapping of them."""
     deeper = {k: merged(node.get(k, {}), v) for k, v in leaves.items() if isinstance(v, Mapping)}
     return {**node, **{k: per_frame(v) for k, v in leaves.items() if k not in deeper}, **deeper}
+
+
+def unrolling(fig: go.Figure) -> dict[str, Any]:
+    """A figure whose lines are drawn point by point, its first shape going with them, as by `unrolled`."""
+    turn = unrolled(fig, 0)
+    tree = marking(fig, turn["layout.shapes.0.x0"])
+    for i in range(len(fig.data)):
+        tree = turning(tree, i, y=turn[f"data.{i}.y"])
+    return tree
 
 
 def at(tree: Tree, frame: int) -> go.Figure:

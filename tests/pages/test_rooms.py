@@ -12,7 +12,7 @@ import pytest
 from opening import PAGES
 
 from lab import room
-from lab.figures import moving
+from lab.figures import basic, moving
 from lab.room import Choice, Frame, Room, Scene, Slider, Switches, Toggle, controls, late, link
 from lab.ui import room as drawing
 
@@ -166,3 +166,13 @@ def test_a_figure_carries_its_film() -> None:
     bars = moving.turning({"data": [{"error_y": {"type": "data"}}]}, error_y={"array": maps[:, 0]})
     assert moving.at(bars, 2).data[0].error_y.to_plotly_json().keys() == {"type", "array"}
     assert moving.frames(bars).keys() == {"data.0.error_y.array"}
+
+
+def test_a_mark_goes_along_with_what_is_drawn_so_far() -> None:
+    x, y = [1.0, 2.0, 4.0], [3.0, 1.0, 2.0]
+    fig = moving.marking(basic.curves({"L": y}, x, mark=x[0]), x)
+    assert moving.frames(fig)["layout.shapes.0.x1"].tolist() == x
+    assert moving.at(fig, 2).layout.shapes[0].x0 == 4.0
+    drawn = moving.at(moving.unrolling(basic.curves({"L": y}, x, mark=x[0])), 1)
+    assert drawn.layout.shapes[0].x0 == 2.0 and drawn.data[0].y[:2].tolist() == y[:2]
+    assert np.isnan(drawn.data[0].y[2]) and drawn.layout.xaxis.range == (0.85, 4.15)
