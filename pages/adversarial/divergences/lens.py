@@ -1,7 +1,6 @@
 """Two laws, one shifted: every divergence between them, and what a small shift changes."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,9 +12,9 @@ from modules.adversarial.divergences import (
     gaussian_divergences,
     gaussian_log_density,
 )
+from pages.adversarial.divergences.room import SHIFTS
 
 Kind = Literal["boxes", "Gaussians"]
-SHIFTS = [round(-3 + 0.1 * i, 1) for i in range(61)]
 STEP = 0.1  # of the question: q moves so much further away
 OPTIONS = ["less than 0.001", "0.001 to 0.01", "more than 0.01"]
 NAMES = ("KL", "reverse KL", "JS", "W1", "W2²")
@@ -109,8 +108,3 @@ def captions(told: Story) -> list[str]:
 def option(gain: float) -> str:
     """Which of OPTIONS a gain of JS is."""
     return OPTIONS[(gain >= 0.001) + (gain > 0.01)]
-
-
-def table(told: Story) -> dict[str, Sequence[float]]:
-    """Every measure at every shift, as columns."""
-    return {"shift": SHIFTS, **{name: v.tolist() for name, v in told.values.items()}}
