@@ -1,7 +1,6 @@
 """Text generation drawn: the text so far, the bars before and after truncation, draws, and the cost."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -9,69 +8,56 @@ from torch import Tensor
 
 from lab.figures import theme
 from lab.figures.basic import array, rule
+from lab.figures.moving import Tree, per_frame, turning
 from lab.lenses.sampling import Reel
 
 WRAP = 40  # characters a line of the strip
 FAR = 1000.0  # where what is not to be seen lies
 
 
-def strip(tokens: Sequence[str], prompt: int, current: int) -> go.Figure:
-    """The text as tokens: prompt blue, drawn orange, the current one framed, later ones pale.
+def strip(tokens: Sequence[str], prompt: int, count: int) -> Tree:
+    """The text while `count` tokens are drawn: prompt blue, drawn orange, the newest framed, later ones pale;
+    at most five lines are seen, the one that is written among them.
 
     Args:
-        tokens: as shown, in order. prompt: how many are the prompt. current: index of the one just drawn.
+        tokens: as shown, in order. prompt: how many are the prompt.
     """
-    x, y = wrap(tokens, WRAP)
-    colors = [
-        theme.INPUT if i < prompt else theme.OUTPUT if i <= current else theme.fade(theme.HIDDEN, 0.45)
-        for i in range(len(tokens))
-    ]
-    fig = go.Figure(
-        go.Scatter(
-            x=x,
-            y=y,
-            mode="text",
-            text=[escape(t) for t in tokens],
-            textfont={"color": colors, "size": theme.FONT_SIZE, "family": "monospace"},
-            hovertext=[f"{i + 1}: {escape(t)}" for i, t in enumerate(tokens)],
-            hoverinfo="text",
-            showlegend=False,
-        )
-    )
-    half = max(1, len(tokens[current])) / 2
-    fig.add_shape(
-        type="rect",
-        x0=x[current] - half,
-        x1=x[current] + half,
-        y0=y[current] - 0.48,
-        y1=y[current] + 0.48,
-        line={"color": theme.VERMILLION, "width": 3},
-    )
-    rows = max(y) + 1
-    fig.update_xaxes(visible=False, range=[-1, WRAP])
-    fig.update_yaxes(visible=False, range=[rows - 0.4, -0.6])
-    fig.update_layout(height=int(40 + 30 * rows), margin={"t": 8, "b": 8}, showlegend=False)
-    return fig
-
-
-def strip_frames(tokens: Sequence[str], prompt: int, count: int) -> dict[str, Any]:
-    """What moves in `strip` while `count` tokens are drawn: colours, the frame, and the lines in sight."""
     x, y = wrap(tokens, WRAP)
     inks = [theme.INPUT, theme.OUTPUT, theme.fade(theme.HIDDEN, 0.45)]
     places = range(prompt, prompt + count)
+    colors = [[inks[0 if j < prompt else 1 if j <= i else 2] for j in range(len(tokens))] for i in places]
     half = [max(1, len(tokens[i])) / 2 for i in places]
-    # at most five lines are seen, the one that is written among them
     first = [max(0, min(max(y) - 4, y[i] - 2)) for i in places]
-    return {
-        "data.0.textfont.color": [
-            [inks[0 if j < prompt else 1 if j <= i else 2] for j in range(len(tokens))] for i in places
-        ],
-        "layout.shapes.0.x0": [x[i] - h for i, h in zip(places, half, strict=True)],
-        "layout.shapes.0.x1": [x[i] + h for i, h in zip(places, half, strict=True)],
-        "layout.shapes.0.y0": [y[i] - 0.48 for i in places],
-        "layout.shapes.0.y1": [y[i] + 0.48 for i in places],
-        "layout.yaxis.range": [[min(max(y), f + 4) + 0.6, f - 0.6] for f in first],
+    rows = max(y) + 1
+    text = {
+        "type": "scatter",
+        "x": x,
+        "y": y,
+        "mode": "text",
+        "text": [escape(t) for t in tokens],
+        "textfont": {"color": per_frame(colors), "size": theme.FONT_SIZE, "family": "monospace"},
+        "hovertext": [f"{i + 1}: {escape(t)}" for i, t in enumerate(tokens)],
+        "hoverinfo": "text",
+        "showlegend": False,
     }
+    frame = {
+        "type": "rect",
+        "x0": per_frame([x[i] - h for i, h in zip(places, half, strict=True)]),
+        "x1": per_frame([x[i] + h for i, h in zip(places, half, strict=True)]),
+        "y0": per_frame([y[i] - 0.48 for i in places]),
+        "y1": per_frame([y[i] + 0.48 for i in places]),
+        "line": {"color": theme.VERMILLION, "width": 3},
+    }
+    seen = per_frame([[min(max(y), f + 4) + 0.6, f - 0.6] for f in first])
+    layout = {
+        "shapes": [frame],
+        "xaxis": {"visible": False, "range": [-1, WRAP]},
+        "yaxis": {"visible": False, "range": seen},
+        "height": int(40 + 30 * rows),
+        "margin": {"t": 8, "b": 8},
+        "showlegend": False,
+    }
+    return {"data": [text], "layout": layout}
 
 
 def wrap(tokens: Sequence[str], most: int) -> tuple[list[float], list[int]]:
@@ -164,28 +150,33 @@ def ticks(top: float) -> float:
     return next(step for least, step in ((0.7, 0.5), (0.3, 0.2), (0.12, 0.1), (0.0, 0.05)) if top >= least)
 
 
-def truncation_frames(reel: Reel) -> dict[str, Any]:
-    """What moves in `truncation(cut=True)` from step to step."""
+def truncations(reel: Reel) -> Tree:
+    """`truncation` at every step, with the token that was drawn pointed at."""
     before, after, kept = array(reel.before), array(reel.after), array(reel.kept).astype(bool)
     N = before.shape[1]
     top = np.maximum(before, after)
     line = np.where(kept.all(1), FAR, kept.sum(1) - 0.5)
-    right = line < 0.75 * N
-    drawn = array(reel.drawn)
-    return {
-        "data.0.y": before,
-        "data.1.y": after,
-        "layout.xaxis.ticktext": [[escape(n) for n in row] for row in reel.names],
-        "layout.yaxis.dtick": [ticks(float(t)) for t in top.max(1)],
-        "layout.yaxis.range": [[0.0, min(1.35, 1.45 * float(t))] for t in top.max(1)],
-        "layout.shapes.0.x0": line,
-        "layout.shapes.0.x1": line,
-        "layout.annotations.0.x": line,
-        "layout.annotations.0.text": ["cut →" if r else "← kept" for r in right],
-        "layout.annotations.0.xanchor": ["left" if r else "right" for r in right],
-        "layout.annotations.1.x": np.where(drawn < 0, FAR, drawn),
-        "layout.annotations.1.y": np.where(drawn < 0, 0, top[np.arange(len(top)), drawn.clip(0)]),
+    right, drawn = line < 0.75 * N, array(reel.drawn)
+    fig = truncation(reel.names[0], reel.before[0], reel.after[0], reel.kept[0], cut=True)
+    tree = turning(turning(fig, y=before), 1, y=after)
+    layout = tree["layout"]
+    layout["xaxis"] |= {"ticktext": per_frame([[escape(n) for n in row] for row in reel.names])}
+    layout["yaxis"] |= {
+        "dtick": per_frame([ticks(float(t)) for t in top.max(1)]),
+        "range": per_frame([[0.0, min(1.35, 1.45 * float(t))] for t in top.max(1)]),
     }
+    layout["shapes"][0] |= {"x0": per_frame(line), "x1": per_frame(line)}
+    cut, word = layout["annotations"]
+    cut |= {
+        "x": per_frame(line),
+        "text": per_frame(["cut →" if r else "← kept" for r in right]),
+        "xanchor": per_frame(["left" if r else "right" for r in right]),
+    }
+    word |= {
+        "x": per_frame(np.where(drawn < 0, FAR, drawn)),
+        "y": per_frame(np.where(drawn < 0, 0, top[np.arange(len(top)), drawn.clip(0)])),
+    }
+    return tree
 
 
 def draws(names: Sequence[str], counts: Tensor, expected: Tensor, *, labels: bool = True) -> go.Figure:

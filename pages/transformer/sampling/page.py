@@ -3,110 +3,49 @@
 from lab import ui
 from lab.figures import basic
 from lab.figures import tokens as figures
-from lab.lenses import sampling as lens
-from lab.lenses import text as texts
+from lab.lenses import sampling
 from modules.language import decoding
-from modules.language.truncation import SamplingParams, truncate, truncation_mask
+from modules.language.truncation import truncate, truncation_mask
 from modules.transformer.attention import KVCache
 from modules.transformer.gpt import GPT
-from pages.transformer.sampling.room import ROOM
+from pages.transformer.sampling import lens
+from pages.transformer.sampling.room import CACHE, DRAWS, ROOM, STEP
 
-EXAMPLES = {"Romeo": "ROMEO:\n", "To be": "To be, or not to ", "Nonsense": "zzzz qqqq"}
-DOCS = {"Code": "for i in range(", "Prose": "Return a list of ", "Nonsense": "zzzz qqqq"}
-VIEWS = ["This step", "Draw 1,000", "Cache"]
-BARS = 20  # tokens drawn as bars, by rank
 SEEDS = 200
-HOTTEST, LONGEST = 3.0, 120  # temperature, new tokens
 
 stage = ui.stage(ROOM)
-stage.scenes(
-    {
-        "As trained": ui.scene("What is drawn is what the model says: words, names and some nonsense."),
-        "Greedy": ui.scene("Temperature 0 always takes the likeliest token: no chance left.", t=0.0, step=20),
-        "Careful": ui.scene("Temperature 0.8, and only the likeliest 0.9 of the mass may be drawn.",
-                            t=0.8, p=0.9, step=20),
-        "Hot": ui.scene("At temperature 2 the bars level out, and the words fall apart.", t=2.0, step=11),
-        "Hot, but cut to 5": ui.scene("Hot, but only the five likeliest letters may be drawn.", t=2.0, k=5,
-                                      step=20),
-        "Draw 1,000": ui.scene("A fair sampler's p-values are level over seeds: small ones come by chance.",
-                               view="Draw 1,000", t=2.0),
-        "Cache": ui.scene("Without the cache all pairs are asked anew; with it only the new token asks.",
-                          view="Cache"),
-    }
-)  # fmt: skip
-
-# --- Controls -----------------------------------------------------------------------------------
-
 with stage.rail:
-    view = ui.choice("View", VIEWS, key="view")
-    name = ui.experiment("Model", family="transformer", key="model", default="gpt-shakespeare")
-    model, card = ui.load(name), ui.card(name)
-    coder = texts.tokenizer(card)
-    examples = DOCS if texts.corpus(card) == "pydocs" else EXAMPLES
-    prompt, _ = ui.beginning(name, model.context, examples, max_chars=2000)
-    temperature = ui.slider("Temperature", 0.0, HOTTEST, 1.0, key="t", step=0.05,
-                            help="0 always takes the most probable token")  # fmt: skip
-    top_k = ui.slider("Top-k", 0, 100, 0, key="k", help="0 keeps all tokens") or None
-    top_p = ui.slider("Top-p", 0.01, 1.0, 1.0, key="p", step=0.01, help="1 keeps all tokens")
-    length = ui.slider("New tokens", 1, LONGEST, 60, key="length")
-    seed = ui.number("Seed", 0, 9999, 0, key="seed")
-    count = view != "Cache" or ui.toggle("Run it both ways and count", True, key="count")
-
-
-@ui.cached
-def run(name, prompt, length, temperature, top_k, top_p, seed):
-    model = ui.load(name)
-    coder = texts.tokenizer(ui.card(name))
-    return lens.trace(
-        model, coder, prompt, length, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed
-    )
-
-
-@ui.cached
-def cost(name, prompt, length, cache, seed):
-    return lens.cost(ui.load(name), prompt, length, cache, seed)
-
-
-trace = run(name, prompt, length, temperature, top_k, top_p, seed)
-ui.ahead(
-    run,
-    *((name, prompt, length, v, top_k, top_p, seed) for v in ui.near(temperature, 0.0, HOTTEST, 0.05)),
-    *((name, prompt, v, temperature, top_k, top_p, seed) for v in ui.near(length, 1, LONGEST, 1)),
-    (name, prompt, length, temperature, min((top_k or 0) + 1, 100), top_p, seed),
-    *((name, prompt, length, temperature, top_k, v, seed) for v in ui.near(top_p, 0.01, 1.0, 0.01)),
-)
-settings = SamplingParams(temperature, top_k, top_p)
-film = ui.film(len(trace), key="step", label="Token", seconds=0.3)
-now = trace[film.at].values
-reel = lens.reel(trace, settings, texts.shown(coder.tokens), BARS)
+    now = ui.read(ROOM)
+    prompt, cut = ui.compute(lens.beginning, now)
+    model, card = ui.load(now.model), ui.card(now.model)
+    if cut:
+        ui.caption(f"The model sees the last {model.context} tokens of your text.")
+trace = ui.compute(lens.drawn, now)
+film = ui.film_of(now, len(trace))
+at = trace[film.at].values
+reel = lens.reel(trace, card, now.t, now.k, now.p)
 
 # --- Pictures -----------------------------------------------------------------------------------
 
-names = texts.names(coder, trace.result[0])
-if view != "Cache":
+names = lens.names(trace.result[0], card)
+if now.view != CACHE:
     with stage.picture:
         ui.figure(
-            figures.strip(names, len(prompt), len(prompt) + film.at), key="text", share=0.3, film=film,
-            frames=figures.strip_frames(names, len(prompt), len(trace)),
+            figures.strip(names, len(prompt), len(trace)), key="text", share=0.3, film=film,
             alt="The text so far: the beginning in blue, what was drawn in orange, the newest token framed",
-            data={"position": list(range(1, len(names) + 1)), "token": names},
         )  # fmt: skip
-if view == "This step":
+if now.view == STEP:
     with stage.picture:
         ui.figure(
-            figures.truncation(reel.names[film.at], reel.before[film.at], reel.after[film.at],
-                               reel.kept[film.at], cut=True),
-            key="bars", share=0.7, film=film, frames=figures.truncation_frames(reel),
+            figures.truncations(reel), key="bars", share=0.7, film=film,
             alt="Probabilities of the likeliest next tokens before and after temperature, top-k and top-p",
-            data={"token": reel.names[film.at], "before": reel.before[film.at],
-                  "after": reel.after[film.at], "kept": reel.kept[film.at]},
         )  # fmt: skip
     with stage.foot:
         film.bar(captions=reel.captions, equations=reel.equations)
-elif view == "Draw 1,000":
-    draws = lens.draw(now["after"], 1000, seed)
+elif now.view == DRAWS:
+    draws = sampling.draw(at["after"], 1000, now.seed)
     order = reel.ids[film.at]
-    law = lens.seeds(now["after"], 1000, SEEDS)
+    law = sampling.seeds(at["after"], 1000, SEEDS)
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
@@ -114,15 +53,12 @@ elif view == "Draw 1,000":
                 figures.draws(reel.names[film.at], draws.counts[order], draws.expected[order]),
                 alt="Counts of 1,000 draws of the next token beside their expectation", key="drawn",
                 share=0.7,
-                data={"token": reel.names[film.at], "drawn": draws.counts[order],
-                      "expected": draws.expected[order]},
             )  # fmt: skip
         with right:
             ui.figure(
                 basic.bars([f"{i / 10:.1f}" for i in range(10)], law.histogram, ylabel="seeds",
                            xlabel="p-value from"),
                 alt=f"How often each tenth of the p-values comes over {SEEDS} seeds", key="law", share=0.7,
-                data={"from": [i / 10 for i in range(10)], "seeds": law.histogram},
             )  # fmt: skip
     with stage.foot:
         film.bar()
@@ -136,16 +72,14 @@ elif not model.causal:
         "Without a causal mask a new token changes all earlier keys and values: nothing can be kept. "
         "Choose a model that was trained with one."
     )
-elif count:
-    with_cache, without = (cost(name, prompt, length, cache, seed) for cache in (True, False))
+elif now.count:
+    with_cache, without = ui.compute(lens.with_cache, now), ui.compute(lens.without_cache, now)
     full = model.context - len(prompt) + 1  # steps before the window slides
     with stage.picture:
         ui.figure(
             figures.work(with_cache.scores, without.scores, "query-key products",
-                         full + 1 if full < length else None),
+                         full + 1 if full < now.length else None),
             key="work", share=1.0, alt="Query-key dot products at each step, with and without the cache",
-            data={"step": list(range(1, length + 1)), "with cache": with_cache.scores,
-                  "without cache": without.scores},
         )  # fmt: skip
     sums = {
         what: (sum(getattr(with_cache, field)), sum(getattr(without, field)))
@@ -171,8 +105,8 @@ else:
 
 # --- Words --------------------------------------------------------------------------------------
 
-token, i = names[len(prompt) + film.at], now["token"]
-best = int(now["before"].argmax())
+token, i = names[len(prompt) + film.at], at["token"]
+best = int(at["before"].argmax())
 with stage.below:
     ui.notice(
         "Low temperature repeats itself, high temperature misspells: the bars say why. "
@@ -182,9 +116,9 @@ with stage.below:
     ui.check(
         "Was the token drawn at this step the most probable one?",
         ["yes", "no"], "yes" if best == i else "no",
-        f"The most probable was {texts.shown([coder.tokens[best]])[0]} with "
-        f"{float(now['before'][best]):.3f}; "
-        f"drawn was {token} with {float(now['before'][i]):.3f}.",
+        f"The most probable was {lens.names(at['before'].argmax(), card)[0]} with "
+        f"{float(at['before'][best]):.3f}; "
+        f"drawn was {token} with {float(at['before'][i]):.3f}.",
         wrong={
             "yes": "A draw takes the most probable token only as often as its probability says.",
             "no": "A draw may well be the most probable token: it comes as often as its probability says.",
@@ -197,11 +131,11 @@ with stage.below:
         from lab import experiments, weights
         from lab.lenses import sampling, text
 
-        place = experiments.find({name.partition("/")[0]!r}).weights
+        place = experiments.find({now.model.partition("/")[0]!r}).weights
         model, coder = weights.load(place), text.tokenizer(weights.read_card(place))
         trace = sampling.trace(
-            model, coder, torch.tensor({prompt.tolist()}), {length},
-            temperature={temperature}, top_k={top_k}, top_p={top_p}, seed={seed},
+            model, coder, torch.tensor({prompt.tolist()}), {now.length},
+            temperature={now.t}, top_k={now.k or None}, top_p={now.p}, seed={now.seed},
         )
         result = trace.result[0]  # coder.decode(result) is the text
         """,
