@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import torch
 
 from lab.experiments import Experiment
-from lab.lenses import latent, stock, vaes
+from lab.lenses import drawing, latent, stock, vaes
 from lab.ui.controls import choice
 from lab.ui.drawing import draw, inked
 from lab.ui.idle import ahead
@@ -48,6 +48,11 @@ def examples(kind: str, side: int) -> tuple[torch.Tensor, torch.Tensor]:
     if kind == DRAWN:
         return latent.drawn_digits(load("made-mnist"), load("cnn-mnist"), FEW)
     return stock.grey(side, COUNT, kind == IMAGES)
+
+
+def plain_digit(side: int) -> torch.Tensor:
+    """The reader's digit, (side, side) in [0, 1], in the rail, where no model has a say in its shelf."""
+    return draw("Draw a digit", key="digit", size=side, examples=drawing.examples(side))
 
 
 class Bits(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import sheets, theme
 from lab.figures.basic import array, curves, heatmap, image, rule
 
 
@@ -22,15 +22,9 @@ def jacobian(values: Any, reach: float, title: str = "") -> go.Figure:
 
 def sheet(pictures: Any, at: int, title: str, columns: int = 12) -> tuple[go.Figure, dict[str, Any]]:
     """Pictures (F, N, side, side) of all frames as a contact sheet each; and the frames."""
-    z = array(pictures).astype(np.float32)
-    frames, count, side, _ = z.shape
-    rows = -(-count // columns)
-    sheets = np.full((frames, rows * (side + 1) - 1, columns * (side + 1) - 1), np.nan, np.float32)
-    for i in range(count):
-        top, left = (place * (side + 1) for place in divmod(i, columns))
-        sheets[:, top : top + side, left : left + side] = z[:, i]
-    fig = image(sheets[at], title=title, zmin=0, zmax=1).update_traces(hoverinfo="skip", hovertext=None)
-    return fig, {"data.0.z": sheets}
+    frames = sheets.frames(array(pictures).astype(np.float32), columns)
+    fig = image(frames[at], title=title, zmin=0, zmax=1).update_traces(hoverinfo="skip", hovertext=None)
+    return fig, {"data.0.z": frames}
 
 
 def map_of_pixels(values: Any, title: str, reach: float | None = None) -> go.Figure:

@@ -2,6 +2,7 @@
 
 from lab import ui
 from lab.lenses import drawing
+from lab.ui import shelves
 from modules.autoregressive import autoencoder, made
 from modules.trace import Trace
 from pages.autoregressive.autoencoder import figures, lens
@@ -19,11 +20,6 @@ WIDEST = 32  # hidden units
 @ui.cached
 def race(width: int, seed: int) -> Trace:
     return lens.race(width, seed, COUNT)
-
-
-@ui.cached
-def digits() -> list:
-    return drawing.examples(8)
 
 
 def live() -> None:
@@ -126,7 +122,7 @@ def live() -> None:
 
 def own_digit() -> None:
     with stage.rail:
-        picture = ui.draw("Draw a digit", key="digit", size=8, examples=digits())
+        picture = shelves.plain_digit(8)
     x = drawing.bits(picture)
     found = lens.on_digit(ui.load(FOIL), ui.load(DENSITY), x)
     copies, own = found.largest

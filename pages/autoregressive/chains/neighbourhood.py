@@ -7,6 +7,7 @@ from torch import Tensor
 from lab import ui
 from lab.figures import basic
 from lab.lenses import drawing, neighbours
+from lab.ui import shelves
 from modules.autoregressive import bayesnet, tables
 from pages.autoregressive.chains import common, figures, lens
 
@@ -33,11 +34,7 @@ def view(stage: Any) -> None:
             offsets = lens.typed_offsets(typed) if template == "own" else tuple(bayesnet.TEMPLATES[template])
         except ValueError as error:
             ui.stop(str(error))
-        x = lens.bits(
-            ui.draw(
-                "Draw a digit", key="digit", size=neighbours.SIDE, examples=common.digits(neighbours.SIDE)
-            )
-        )
+        x = lens.bits(shelves.plain_digit(neighbours.SIDE))
     model = neighbours.counted(offsets, shared)
     film = ui.film(model.n, key="pixel", values=range(model.n), default=27, label="Pixel", seconds=0.2)
     found, sample = ladder(offsets, shared), drawn(offsets, shared, 25, seed)

@@ -7,6 +7,7 @@ from torch import Tensor
 from lab import ui
 from lab.figures import basic
 from lab.lenses import drawing
+from lab.ui import shelves
 from modules.autoregressive import markov
 from pages.autoregressive.chains import common, figures, lens, tables
 
@@ -38,7 +39,7 @@ def view(stage: Any) -> None:
         data = ui.choice("Pictures", list(tables.DATA), key="data")
         side = tables.DATA[data]
         seed = ui.number("Seed of the samples", 0, 9999, 0, key="seed")
-        x = drawing.bits(ui.draw("Draw a digit", key="digit", size=side, examples=common.digits(side)))
+        x = drawing.bits(shelves.plain_digit(side))
     name = tables.shipped(memory, shared, data)
     model, found = ui.load(name), table(name)
     rows = tables.row_names(found, model.n)

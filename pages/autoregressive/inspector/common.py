@@ -18,11 +18,6 @@ START = "nade-digits"  # in every view, so that a scene of one view names no mod
 DRAWN, LIKELIEST = "drawn", "likeliest"
 
 
-@ui.cached
-def digits(pixels: int) -> list:
-    return drawing.examples(pixels)
-
-
 def model_and_side(only: Any = drawing.of_pictures) -> tuple[str, Any, int]:
     """The reader's choice of a model: name, model, pixels a side."""
     name = ui.experiment("Model", family="autoregressive", key="model", default=START, only=only)
@@ -30,11 +25,6 @@ def model_and_side(only: Any = drawing.of_pictures) -> tuple[str, Any, int]:
     if not drawing.side(model):
         ui.stop(f"{name} is no model of square pictures: pick another one.")
     return name, model, drawing.side(model)
-
-
-def digit(side: int) -> torch.Tensor:
-    """The reader's picture, (side, side) in [0, 1]."""
-    return ui.draw("Draw a digit", key="digit", size=side, examples=digits(side))
 
 
 def class_choice(model: Any, first: str) -> int | None:

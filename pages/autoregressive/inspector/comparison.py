@@ -7,6 +7,7 @@ import torch
 from lab import experiments, ui
 from lab.figures import basic, raster
 from lab.lenses import drawing
+from lab.ui import shelves
 from modules.autoregressive import base
 from pages.autoregressive.inspector import common, costs, lens
 
@@ -24,7 +25,7 @@ def view(stage: Any) -> None:
         fitting = lens.same_pictures(name.partition("/")[0], catalog)
         other = ui.experiment("Against", family="autoregressive", key="other", default="fvsbn-digits",
                               only=lambda e: e.name in fitting and drawing.of_binary_pictures(e))  # fmt: skip
-        x = drawing.bits(common.digit(side))
+        x = drawing.bits(shelves.plain_digit(side))
     both = compared(name, other, x)
     first, second = both.totals
     with stage.picture:

@@ -7,6 +7,7 @@ import torch
 from lab import experiments, ui
 from lab.figures import raster
 from lab.lenses import drawing
+from lab.ui import shelves
 from modules.autoregressive import base
 from pages.autoregressive.inspector import common, lens
 
@@ -56,7 +57,7 @@ def view(stage: Any) -> None:
         hole = None
         if region == BRUSH:
             hole = ui.draw("Paint the hole", key="hole", size=side, examples=lens.holes(side))
-        picture = common.digit(side)
+        picture = shelves.plain_digit(side)
         count = ui.slider("Completions", 1, 25, 12, key="count")
         temperature = ui.slider("Temperature", 0.0, 2.0, 1.0, key="t", step=0.1)
         seed = ui.number("Seed", 0, 9999, 0, key="draw")

@@ -7,6 +7,7 @@ import torch
 from lab import ui
 from lab.figures import basic, raster
 from lab.lenses import drawing
+from lab.ui import shelves
 from modules.autoregressive import base
 from pages.autoregressive.inspector import common, costs, lens, nade_state
 
@@ -64,7 +65,7 @@ def view(stage: Any) -> None:
     with stage.rail:
         name, model, side = common.model_and_side()
         y = common.class_choice(model, common.LIKELIEST)
-        x = drawing.entries(common.digit(side), model.num_categories)
+        x = drawing.entries(shelves.plain_digit(side), model.num_categories)
     if lens.classes(model) and y is None:
         y = int(posterior(name, x).argmax())
     cell = ui.selected_cell("pixel", side, side)

@@ -7,6 +7,7 @@ import torch
 from lab import ui
 from lab.figures import basic
 from lab.lenses import drawing
+from lab.ui import shelves
 from pages.autoregressive.inspector import common, figures, lens, nade_state
 
 MOST = 200  # frames with an equation each; a longer film shows that of where it rests
@@ -28,7 +29,7 @@ def view(stage: Any) -> None:
         name, model, side = common.model_and_side(only=lens.is_nade)
         unit = ui.number("Hidden unit k", 0, model.hidden - 1, 7, key="unit")
         kind = ui.choice("Show of it", ["a", "σ(a)"], key="state")
-        x = drawing.entries(common.digit(side), model.num_categories)
+        x = drawing.entries(shelves.plain_digit(side), model.num_categories)
     state, again = running(name, x), anew(name, x)
     counts = range(model.n + 1)
     film = ui.film(model.n + 1, key="pixels", values=list(counts), default=model.n * 9 // 16,

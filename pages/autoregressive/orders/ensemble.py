@@ -6,6 +6,7 @@ import torch
 
 from lab import ui
 from lab.lenses import drawing
+from lab.ui import shelves
 from modules.autoregressive import base
 from pages.autoregressive.orders import figures, lens, shared
 
@@ -25,9 +26,9 @@ def view(stage: Any) -> None:
             count = ui.slider("Orders", 2, 32, 8, key="s")
             seed = ui.number("Seed of the orders", 0, 999, 0, key="seed")
         which = ui.choice("Pictures", ["mine", "ten digits"], key="which", default="mine")
-        sheet = [shared.digit(side)]
+        sheet = [shelves.plain_digit(side)]
     if which != "mine":
-        sheet = [picture for _, picture in shared.digits(side)]
+        sheet = [picture for _, picture in drawing.examples(side)]
     x = torch.stack([drawing.bits(picture) for picture in sheet])
     found = scored(name, x, count, seed, pool)
     film = ui.film(count, key="order", label="Order", seconds=0.6)

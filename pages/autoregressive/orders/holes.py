@@ -7,6 +7,7 @@ import torch
 from lab import ui
 from lab.figures import basic, raster
 from lab.lenses import drawing, neighbours
+from lab.ui import shelves
 from modules.autoregressive import base, bayesnet
 from pages.autoregressive.orders import figures, lens, shared
 
@@ -20,7 +21,7 @@ def two_orders(stage: Any) -> None:
         region = ui.choice("Given", list(drawing.REGIONS), key="given", default="left half", as_list=True)
         inside = ui.choice("Second order in the hole", list(lens.INSIDE), key="inside", default="random",
                            as_list=True)  # fmt: skip
-        drawn = shared.digit(side)
+        drawn = shelves.plain_digit(side)
         count = ui.slider("Completions", 1, 16, 9, key="count")
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     given, x = drawing.keep(drawn, region), drawing.bits(drawn)

@@ -14,11 +14,6 @@ REFERENCES = [
 
 
 @ui.cached
-def digits(pixels: int) -> list:
-    return drawing.examples(pixels)
-
-
-@ui.cached
 def complete(name: str, given: torch.Tensor, order: list[int], n: int, seed: int) -> torch.Tensor:
     generator = torch.Generator().manual_seed(seed)
     return ui.load(name).sample(n, given=given, order=order, generator=generator)
@@ -32,11 +27,6 @@ def choose_model() -> tuple[str, MADE, int]:
     )  # fmt: skip
     model = ui.load(name)
     return name, model, drawing.side(model)
-
-
-def digit(side: int) -> torch.Tensor:
-    """The reader's picture, (side, side) in [0, 1]."""
-    return ui.draw("Draw a digit", key="digit", size=side, examples=digits(side))
 
 
 def literal(x: torch.Tensor) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from lab.figures import sheets as drawn
 from lab.figures import theme
 from lab.figures.basic import array, curves, images
 
@@ -13,8 +14,7 @@ def pair(vae: Any, flow: Any, top: float, now: int) -> tuple[go.Figure, dict[str
     """Both models' picture at this step; film over the steps (S, H, W)."""
     v, f = array(vae), array(flow)
     fig = images(np.stack([v[now], f[now]]), 2, labels=["VAE", "flow"], zmin=0, zmax=top)
-    gap = np.full((*v.shape[:2], 1), np.nan)
-    return fig.update_layout(height=None), {"data.0.z": np.concatenate([v, gap, f], 2)}
+    return fig.update_layout(height=None), {"data.0.z": drawn.frames(np.stack([v, f], 1), 2)}
 
 
 def sheets(vae: Any, flow: Any, top: float, columns: int) -> tuple[go.Figure, go.Figure]:
