@@ -23,6 +23,7 @@ from modules.adversarial.divergences import (
     optimal_discriminator,
 )
 from modules.adversarial.gan import Judge
+from pages.adversarial.optimal_discriminator.room import HILLS
 
 LOW, HIGH, CELLS = -12.0, 18.0, 3001
 SHOWN = slice(500, 2901, 8)  # x from −7 to 17
@@ -30,7 +31,6 @@ FRAMES = [0, 1, 2, 4, 7, 11, 16, 23, 32, 45, 62, 85, 115, 155, 210, 280, 370, 48
 EXAMPLES = 2000  # of each law
 WIDTH = 0.06  # of the cells in whose middles D sees them: far below what it can tell apart
 LEAK = 0.2  # of a Judge's leaky ReLUs
-RATES = [0.001, 0.003, 0.01, 0.03]
 OPTIONS = ["below 0.05", "0.05 to 0.3", "above 0.3"]
 
 
@@ -75,6 +75,11 @@ def hills(distance: float) -> Pair:
 def modes(weight: float) -> Pair:
     """Data ½N(−3, 1) + ½N(3, 1); the generator has `weight` of the left mode."""
     return Pair(-3.0, 3.0, 0.5, weight)
+
+
+def pair(laws: str, d: float, w: float) -> Pair:
+    """The laws that the controls give."""
+    return hills(d) if laws == HILLS else modes(w)
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,10 @@ def story(pair: Pair, hidden: int, rate: float, seed: int) -> Story:
         x[SHOWN], p[SHOWN] / width, q[SHOWN] / width, best[SHOWN], logits[:, SHOWN].sigmoid(), values,
         2 * math.log(2) - 2 * (quality + coverage), quality, coverage,
     )  # fmt: skip
+
+
+def learned(laws: str, d: float, w: float, hidden: int, lr: float, seed: int) -> Story:
+    return story(pair(laws, d, w), hidden, lr, seed)
 
 
 def value(p: Tensor, q: Tensor, logit: Tensor) -> Tensor:
