@@ -10,6 +10,7 @@ Shapes: x (2,); made points (C, 2) of C chains; F = T + 1 frames, the first befo
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -17,10 +18,8 @@ from torch import Tensor
 from modules.adversarial import ais
 from modules.adversarial.gan import GAN
 
-NAME = "gan-ring"
 REACH, SIDE = 4.0, 41  # of the plane
 MANY, CLOUD = 100_000, 4_000
-BLURS, CHAINS, COUNTS = (0.1, 0.2, 0.4), (8, 32, 128), (1, 5, 20, 60)
 STEP, STEPS = 0.2, 10  # of the leapfrog
 
 
@@ -68,6 +67,7 @@ def density(model: GAN, sd: float) -> Tensor:
     return up @ across.T / (CLOUD * 2 * math.pi * sd**2)
 
 
+@lru_cache(maxsize=1)  # it takes longer than the chains, and is the same for all of them
 @torch.no_grad()
 def crowd(model: GAN) -> Tensor:
     """MANY made points (MANY, 2), for brute force."""
@@ -83,21 +83,19 @@ def brute_force(
     return [float(value) for value, _ in found], [float(error) for _, error in found]
 
 
-def run(
-    model: GAN, x: Tensor, sd: float, chains: int, count: int, seed: int, many: Tensor | None = None
-) -> Run:
-    """AIS at x (2,); `many` is `crowd` where it is known."""
-    generator = torch.Generator().manual_seed(seed)
+def run(model: GAN, x: float, y: float, sd: float, chains: int, count: int, seed: int) -> Run:
+    """AIS at a point."""
+    generator, at = torch.Generator().manual_seed(seed), point(x, y)
     rungs = list(
-        ais.anneal(model.decode, x[None], model.latent_dim, sd, chains=chains, count=count, step=STEP,
+        ais.anneal(model.decode, at[None], model.latent_dim, sd, chains=chains, count=count, step=STEP,
                    steps=STEPS, generator=generator)
     )  # fmt: skip
     with torch.no_grad():
         made = torch.stack([model.decode(rung.z[:, 0]) for rung in rungs])
-        plain, plain_error = ais.estimated(ais.log_likelihood(model.decode, x[None], rungs[0].z, sd))
+        plain, plain_error = ais.estimated(ais.log_likelihood(model.decode, at[None], rungs[0].z, sd))
     found = [ais.estimated(rung.weights) for rung in rungs]
     betas = [rung.beta for rung in rungs]
-    brute, brute_error = brute_force(crowd(model) if many is None else many, x, sd, betas)
+    brute, brute_error = brute_force(crowd(model), at, sd, betas)
     moved = [rung.moved for rung in rungs if rung.moved is not None]
     return Run(
         betas, made, [float(v) for v, _ in found], [float(e) for _, e in found], brute, brute_error,

@@ -1,19 +1,53 @@
-"""Likelihood of a GAN: what the room is."""
+"""Likelihood of a GAN: what the room is, what its controls hold, its scenes."""
 
-from lab.room import Room
+from dataclasses import dataclass
+from typing import Annotated
+
+from lab.room import Choice, Frame, Model, Number, Room, Scene, Slider
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    x: Annotated[float, Slider("x₁", -4.0, 4.0, step=0.1)] = 1.8
+    y: Annotated[float, Slider("x₂", -4.0, 4.0, step=0.1)] = 0.8
+    sd: Annotated[float, Choice("Blur s", (0.1, 0.2, 0.4))] = 0.2
+    chains: Annotated[int, Choice("Chains", (8, 32, 128))] = 32
+    count: Annotated[int, Choice("Temperatures", (1, 5, 20, 60))] = 20
+    seed: Annotated[int, Number("Seed", 0, 999)] = 0
+    model: Annotated[str, Model("Model", ("gan-ring",), when=False)] = "gan-ring"
+    rung: Annotated[int | None, Frame("Temperature", seconds=0.2)] = None
+
 
 ROOM = Room(
     title="Likelihood of a GAN",
     idea="Blur what it makes; chains from the prior to x then weigh p(x).",
     place=150,
     minutes=4,
-    words=(
-        "annealed importance sampling; AIS; likelihood of a decoder; Hamiltonian Monte Carlo; HMC; "
-        "log-likelihood of a GAN"
-    ),
+    words="annealed importance sampling; AIS; likelihood of a decoder; Hamiltonian Monte Carlo; HMC; "
+    "log-likelihood of a GAN",
     references=(
         "Neal 2001, arXiv:physics/9803008; Wu et al. 2017, arXiv:1611.04273 (of GANs and decoders)",
         "[UDL] §15 notes name the method",
     ),
     machine="gan",
+    state=State,
+    scenes={
+        "Between modes": Scene(
+            "The chains come near x; the draws they begin at miss by over 3 nats.", State()
+        ),
+        "No ladder": Scene(
+            "One temperature: draws alone, nothing moves. Off by more than 2 errors.", State(count=1)
+        ),
+        "On a mode": Scene(
+            "Many draws lie near x anyway: both agree with brute force.",
+            State(x=2.0, y=0.0, chains=128, count=60),
+        ),
+        "Far out": Scene(
+            "Outside of all modes: p(x) is tiny, and the chains still find how tiny.", State(x=3.0, y=3.0)
+        ),
+        "The centre": Scene(
+            "Rare draws between modes carry p(x). No chain finds one; no bar says so.",
+            State(x=0.0, y=0.0, count=60),
+        ),
+    },
 )
