@@ -103,6 +103,12 @@ def figure(page: AppTest, key: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return component(page, f"figure-{key}")
 
 
+def machine(page: AppTest) -> dict[str, str]:
+    """The numbers that the parts of the page's machine show where its film stands."""
+    header, _ = component(page, "machine")
+    return dict(header["numbers"][header["at"]])
+
+
 def plain(values: Any) -> list[Any]:
     """An array of a figure as a list: Plotly sends those of numbers as bytes."""
     if not isinstance(values, dict):

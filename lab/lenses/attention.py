@@ -285,9 +285,7 @@ def depths(
     L = len(first)
     captions, latex = [], []
     for l, (name, p) in enumerate(zip(first, top.values[:, 0].tolist(), strict=True)):
-        captions.append(
-            f"After layer {l + 1} of {L}, the model's head reads {name} as the next token, with p = {p:.2f}."
-        )
+        captions.append(f"After layer {l + 1} of {L}, the model's head reads {name} as the next token.")
         latex.append(
             rf"p_{{{l + 1}}} = \mathrm{{softmax}}\left(E\,\mathrm{{LN}}(x_{{{l + 1}}})\right), \quad "
             rf"\max p_{{{l + 1}}} = {p:.4f}"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from opening import figure, film, metrics, open_page, prose
+from opening import figure, film, machine, open_page, prose
 
 from lab import weights
 from lab.lenses.diffusion import digits
@@ -23,7 +23,7 @@ def test_the_page_shows_the_models_own_samples() -> None:
     for k, (top, left) in enumerate((9 * (i // 3), 9 * (i % 3)) for i in range(12)):
         seen = torch.tensor(arrays["data.0.z"][40][top : top + 8, left : left + 8]) / 255
         assert (seen - want[k]).abs().max() < 0.01
-    assert metrics(page)["Calls of the network"] == "40"
+    assert machine(page) == {"xt": "t = 0", "net": "call 40 of 40", "guess": "Δ 0.000"}
 
 
 def test_mnist_has_the_same_room() -> None:
@@ -41,7 +41,7 @@ def test_mnist_has_the_same_room() -> None:
     off = [float((frames[25] - each.guess[-1]).abs().mean()) for frames in (each.guess, each.noisy)]
     assert off[0] < 0.5 * off[1]
     page = opened(model="ddpm-mnist", start="a drawing", S=5, drawing28=3, level=300)
-    assert "Distance from the drawing" in metrics(page)
+    assert "the ends differ from the drawing by 0." in prose(page)
 
 
 def test_what_the_scenes_say() -> None:
@@ -56,9 +56,7 @@ def test_what_the_scenes_say() -> None:
     assert float(contrast[1]) > float(contrast[-1]) and first > 0.3  # black and white nonsense
     off = [(frames[20] - each.guess[-1]).abs().mean() for frames in (each.guess, each.noisy)]
     assert off[0] < off[1]
-    assert float(metrics(opened(digit="3", w=3))["Spread among them"]) == pytest.approx(
-        lens.spread(led), abs=2e-3
-    )
+    assert f"their pixels spread by {lens.spread(led):.3f}" in prose(opened(digit="3", w=3))
 
 
 def test_a_guess_that_is_not_clipped() -> None:
@@ -92,7 +90,7 @@ def test_a_start_from_a_drawing() -> None:
     named = network.predict(found[100].guess[-1][:, None]).argmax(1)
     assert (named == 3).all()
     page = opened(start="a drawing", level=600, digit=8, drawing=3, S=10)
-    assert "Distance from the drawing" in metrics(page)
+    assert "the ends differ from the drawing by 0." in prose(page)
     assert film(page)["captions"][0].startswith("t = 600")
 
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 import torch
-from opening import captions, component, film, metrics, open_page, open_warned, scenes
+from opening import captions, component, film, machine, metrics, open_page, open_warned, scenes
 
 from lab import experiments, ui, weights
 from lab.lenses import attention as lens
@@ -78,8 +78,8 @@ def test_the_mask_and_the_loss():
         at = open_page(
             "transformer/attention", model=name, text=TEXT, causal=str(causal).lower(), view="Leak"
         )
-        moved, loss = map(float, metrics(at).values())
-        assert (moved == 0.0) == causal and ("exactly 0" in captions(at)) == causal
+        loss = float(machine(at)["logits"].removeprefix("loss "))
+        assert ("exactly 0" in captions(at)) == causal and ("by up to 0." in captions(at)) != causal
         logits = model(tokens, causal=causal)[0, :-1]
         assert loss == pytest.approx(
             torch.nn.functional.cross_entropy(logits, tokens[0, 1:]).item(), abs=6e-4
@@ -90,15 +90,15 @@ def test_the_mask_and_the_loss():
 def test_switching_heads_off_moves_the_bars():
     name, model, coder = first_model()
     at = open_page("transformer/attention", model=name, text=TEXT, view="Worth")
-    assert list(metrics(at).values()) == ["none", "0.000"]
+    assert machine(at) == {"attention": "0 off", "logits": "TV = 0.000"}
     for h in range(4):
         at.toggle(key=f"off1-{h + 1}").set_value(True)
     at.run()
-    off, moved = metrics(at).values()
+    moved = machine(at)["logits"].removeprefix("TV = ")
     tokens = torch.tensor(coder.encode(TEXT))
     heads = [(0, h) for h in range(4)]
     now, base = lens.next_token(model, tokens, heads), lens.next_token(model, tokens)
-    assert off == "1.1, 1.2, 1.3, 1.4" and float(moved) > 0
+    assert machine(at)["attention"] == "4 off" and float(moved) > 0
     assert float(moved) == pytest.approx(float(0.5 * (now - base).abs().sum()), abs=6e-4)
     at.segmented_control(key="view").set_value("Heads").run()
     header, arrays = component(at, "cells-token")
@@ -136,7 +136,9 @@ def test_one_token_through_the_layers() -> None:
         assert arrays["beside"][l] == pytest.approx(p.numpy(), abs=1e-5)
         assert header["beside"]["labels"][l] == text.names(coder, ids)
     bar = film(at, "layer")
-    assert bar["count"] == L and bar["at"] == 1 and f"p = {float(p[0]):.2f}" in bar["captions"][-1]
+    assert bar["count"] == L and bar["at"] == 1
+    said, _ = component(at, "machine")
+    assert said["numbers"][-1] == {"attention": f"{L} of {L}", "logits": f"p = {float(p[0]):.2f}"}
     assert p == pytest.approx(model(tokens[None])[0, 8].softmax(0).topk(7).values, abs=1e-6)
 
 

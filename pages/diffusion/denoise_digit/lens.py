@@ -109,8 +109,7 @@ def greys(pictures: Tensor) -> Tensor:
 
 def settled(found: Run) -> int:
     """The first frame from which on the guess differs from the end by less than 0.1 a pixel."""
-    off = (found.guess - found.guess[-1]).abs().mean((1, 2, 3))
-    return int((off > 0.1).nonzero().max()) + 1 if bool((off > 0.1).any()) else 0
+    return max((i + 1 for i, off in enumerate(left(found)) if off > 0.1), default=0)
 
 
 def spread(found: Run) -> float:
@@ -118,13 +117,34 @@ def spread(found: Run) -> float:
     return float(found.guess[-1].std(0).mean())
 
 
+def kept(found: Run) -> str:
+    """How far from the drawing it ends, where it starts from one."""
+    if found.start is None:
+        return ""
+    return f"Here the ends differ from the drawing by {left_of(found, found.start):.3f} a pixel. "
+
+
+def left(found: Run) -> list[float]:
+    """Mean distance a pixel of each frame's guess from the end."""
+    return (found.guess - found.guess[-1]).abs().mean((1, 2, 3)).tolist()  # type: ignore[no-any-return]
+
+
+def numbers(found: Run) -> list[dict[str, str]]:
+    """What the machine's parts say at each frame: the time, the calls of the network so far, and how far the
+    guess is from the end."""
+    calls = len(found.times) - 1
+    said = [{"xt": f"t = {t}", "net": f"call {i} of {calls}"} for i, t in enumerate(found.times)]
+    for frame, off in list(zip(said, left(found), strict=True))[1:]:
+        frame["guess"] = f"Δ {off:.3f}"
+    return said
+
+
 def captions(found: Run) -> list[str]:
     """How far the guess is from the end."""
-    off = (found.guess - found.guess[-1]).abs().mean((1, 2, 3))
     first = [f"t = {found.times[0]}: where it starts; the network has not been asked yet."]
     return first + [
-        f"t = {t}: the guess differs from the end by {float(o):.3f} a pixel."
-        for t, o in zip(found.times[1:], off[1:], strict=True)
+        f"t = {t}: the guess differs from the end by {off:.3f} a pixel."
+        for t, off in zip(found.times[1:], left(found)[1:], strict=True)
     ]
 
 

@@ -26,26 +26,16 @@ with stage.picture:
     film = ui.film_of(now, len(found.times), values=range(len(found.times)))
     show(found, film)
 with stage.foot:
+    ui.machine(now.model, film=film, lit=["xt", *["net"] * (film.count - 1)], says=lens.numbers(found))
     film.bar(captions=lens.captions(found), equations=lens.equations(found, ui.load(now.model)))
 early = lens.settled(found)
-stage.metrics(
-    {
-        "Guess within 0.1 of the end from": f"t = {found.times[early]}",
-        "Spread among them": f"{lens.spread(found):.3f}",
-        "Calls of the network": str(now.S),
-    }
-    | (
-        {}
-        if found.start is None
-        else {"Distance from the drawing": f"{lens.left_of(found, found.start):.3f}"}
-    )
-)
 with stage.below:
     ui.notice(
         f"From t = {found.times[early]} on the guess differs from the end by less than a tenth a pixel; "
         "the detail comes later. Guidance leans every guess towards the class; with more of it the "
-        "digits of a class are more alike. A drawing under noise can be a start too: what the noise hides is "
-        f"drawn anew, what it leaves is kept. {lens.unbound(found) if not now.clip else ''}{SAID}"
+        f"digits of a class are more alike: here their pixels spread by {lens.spread(found):.3f}. A drawing "
+        "under noise can be a start too: what the noise hides is drawn anew, what it leaves is kept. "
+        f"{lens.kept(found)}{lens.unbound(found) if not now.clip else ''}{SAID}"
     )
     ui.check(
         "When does the guess come within 0.1 a pixel of the end?",
@@ -56,7 +46,7 @@ with stage.below:
             "Under much noise the guess is a mean of many digits: which one it becomes is settled late.",
             "The shape is settled under much noise: what is left for the end is detail.",
         ),
-        veils=("guess", "equation", "numbers"),
+        veils=("guess", "equation"),
     )
     picture = f"drawing.pixels({now.ink!r}, {found.noisy.shape[-1]})" if now.ink else None
     ui.program(

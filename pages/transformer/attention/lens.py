@@ -177,6 +177,30 @@ def importance(model: GPT, model_card: Card, text: str, units: str, causal: bool
     return attention.importance(model, read(model, model_card, text, units).tokens, causal)
 
 
+def numbers(found: Seen, said: Read, layer: int) -> list[dict[str, str]]:
+    """What the machine's parts say at each row: which token, of which block the head is, and how likely the
+    favourite next token is."""
+    rows, blocks = len(said.ends), len(found.weights)
+    tops = found.after.now[said.ends].max(1).values.tolist()
+    return [
+        {
+            "tokens": f"{row + 1} of {rows}",
+            "attention": f"{layer + 1} of {blocks}",
+            "logits": f"p = {top:.2f}",
+        }
+        for row, top in enumerate(tops)
+    ]
+
+
+def numbers_of_blocks(found: attention.Depths) -> list[dict[str, str]]:
+    """The same of one token, after each block."""
+    tops = found.p.max(1).values.tolist()
+    return [
+        {"attention": f"{block + 1} of {len(tops)}", "logits": f"p = {top:.2f}"}
+        for block, top in enumerate(tops)
+    ]
+
+
 def from_zero(off: Pairs) -> list[tuple[int, int]]:
     """Layers and heads as the models count them."""
     return [(layer - 1, head - 1) for layer, head in off]

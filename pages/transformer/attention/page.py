@@ -43,6 +43,7 @@ if now.view in (HEADS, ARCS):
             "likeliest next tokens after the row",
         )  # fmt: skip
     with stage.foot:
+        ui.machine(now.model, film=film, lit=["attention"] * T, says=lens.numbers(found, said, layer))
         film.bar(captions=spoken.captions, equations=spoken.latex)
 elif now.view == LAYERS:
     deep = ui.compute(lens.deep, now)
@@ -56,6 +57,7 @@ elif now.view == LAYERS:
             alt=f"Attention of one token in all {L} layers of {H} heads, and the next token read after each",
         )  # fmt: skip
     with stage.foot:
+        ui.machine(now.model, film=film, lit=["attention"] * L, says=lens.numbers_of_blocks(deep))
         film.bar(captions=deep.captions, equations=deep.latex)
 elif now.view == LEAK:
     moved = ui.compute(lens.influence, now)
@@ -66,13 +68,11 @@ elif now.view == LEAK:
             titles={"rows": "prediction after", "columns": "token replaced"},
             alt="How much each prediction moves when one token is replaced; above the line is a leak",
         )  # fmt: skip
-    nll = attention.nll(found.maps, said.tokens)
-    stage.metrics(
-        {"Largest move by a later token": f"{ahead:.3f}", "Loss on this text (nats a token)": f"{nll:.3f}"}
-    )
+    loss = f"loss {attention.nll(found.maps, said.tokens):.3f}"
     with stage.foot:
+        ui.machine(now.model, lit=["attention"], says=[{"tokens": str(T), "logits": loss}])
         ui.caption(
-            "A leak: predictions see tokens that come after them." if ahead
+            f"A leak: a later token moves an earlier prediction by up to {ahead:.3f}." if ahead
             else "No leak: exactly 0, no prediction sees its future."
         )  # fmt: skip
 else:
@@ -81,9 +81,10 @@ else:
             figures.head_values(ui.compute(lens.importance, now)), key="worth", share=1.0,
             alt="Total variation of the next-token distribution for each head switched off alone",
         )  # fmt: skip
-    off = ", ".join(f"{l}.{h}" for l, h in now.off) or "none"
     mass = float(attention.distance(found.after.last_now, found.after.last_all))
-    stage.metrics({"Off now": off, "Mass that they move": f"{mass:.3f}"})
+    says = {"attention": f"{len(now.off)} off", "logits": f"TV = {mass:.3f}"}
+    with stage.foot:
+        ui.machine(now.model, lit=["attention"], says=[says])
     stage.equation(
         r"\mathrm{TV} = \tfrac{1}{2} \sum_v |p(v) - p_{\text{off}}(v)|",
         f"In each cell: the mass of the next token after {said.pieces[-1]} that moves when one head alone is "
