@@ -12,6 +12,7 @@ goes. What a reader may ask for next is computed while the server is idle, as fa
 """
 
 import inspect
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
@@ -34,7 +35,7 @@ CARD = "_card"  # ends the name of a parameter that gets the card of a model
 BUDGET = 5.0  # seconds that are computed ahead of one answer
 Function = Callable[..., Any]
 
-seconds: dict[tuple[Any, ...], float] = {}  # of a computation and the texts it depends on, as last measured
+seconds: dict[tuple[Any, ...], float] = {}  # of a computation with its models, as last measured
 used: dict[tuple[type, tuple[str, ...]], list[Function]] = {}  # by a page while these controls are drawn
 
 
@@ -231,8 +232,8 @@ def kept(function: Function, of: Any) -> Function:
         start = time.thread_time()
         result: Any = function(**{n: argument(n, v, of) for n, v in zip(names, raw, strict=True)})
         if inspect.isgenerator(result):
-            return timed(cast(working.Work, result), function, raw)
-        seconds[cost_key(function, raw)] = time.thread_time() - start
+            return timed(cast(working.Work, result), cost_key(function, of, raw))
+        seconds[cost_key(function, of, raw)] = time.thread_time() - start
         return result
 
     # the cache goes by name and source of the function, and hashes every argument
@@ -245,19 +246,21 @@ def kept(function: Function, of: Any) -> Function:
     return call if inspect.isgeneratorfunction(function) else models.cached(call)
 
 
-def timed(work: working.Work, function: Function, raw: Sequence[Any]) -> working.Work:
+def timed(work: working.Work, key: tuple[Any, ...]) -> working.Work:
     """The same work; its time is measured when it comes to its end."""
     spent, start = 0.0, time.thread_time()
     for found in work:
         spent += time.thread_time() - start
         yield found
         start = time.thread_time()
-    seconds[cost_key(function, raw)] = spent
+    seconds[key] = spent
 
 
-def cost_key(function: Function, raw: Sequence[Any]) -> tuple[Any, ...]:
-    """A computation, and the texts that it depends on: of these a model's name tells most."""
-    return (name_of(function), *(value for value in raw if isinstance(value, str)))
+def cost_key(function: Function, of: Any, raw: Sequence[Any]) -> tuple[Any, ...]:
+    """A computation, and the models that it is of: they tell most of its time."""
+    table = controls(of)
+    named = zip(takes(function, of), raw, strict=True)
+    return (name_of(function), *(v for n, v in named if isinstance(table.get(n), room.Model)))
 
 
 # --- Ahead ------------------------------------------------------------------------------------------
@@ -273,9 +276,16 @@ def ahead(of: Room) -> None:
     known = before if isinstance(before, of.state) else now
     fresh = [key for key in drawn(now) if getattr(known, key) != getattr(now, key)]
     near = (each for key in dict.fromkeys([*fresh, *drawn(now)]) for each in neighbours(now, key))
-    states = [each for each in dict.fromkeys([*map(settled, soon(of)), *near]) if each != now]
-    left = [BUDGET]
-    idle.ahead(spend, *((left, f, s) for s in states for f in used.get((type(s), tuple(drawn(s))), ())))
+    scenes, left = dict.fromkeys(map(settled, soon(of))), [BUDGET]
+    idle.ahead(
+        spend,
+        *(
+            (left, function, each, each in scenes)
+            for each in scenes | dict.fromkeys(near)
+            if each != now
+            for function in used.get((type(each), tuple(drawn(each))), ())
+        ),
+    )
 
 
 def soon(of: Room) -> Iterator[Any]:
@@ -308,15 +318,18 @@ def neighbours(now: Any, key: str) -> Iterator[Any]:
     return (replace(now, **{key: value}) for value in controls(type(now))[key].near(getattr(now, key)))
 
 
-def spend(left: list[float], function: Function, now: Any) -> None:
-    """Make a call before anyone asks for it, where it is known to be cheap and `left` has the seconds."""
+def spend(left: list[float], function: Function, now: Any, sure: bool) -> None:
+    """Make a call before anyone asks for it, where `left` has the seconds that it takes.
+
+    Args:
+        sure: it is of a next scene, and is made though nobody has measured it with this model.
+    """
     values, of = raw_of(function, now), cast(Any, type(now))
-    known = [t for key, t in seconds.copy().items() if key[0] == name_of(function)]
-    cost = seconds.get(cost_key(function, values), max(known, default=CHEAP + 1))
+    cost = seconds.get(cost_key(function, of, values), 0.0 if sure else math.inf)
     if cost > min(CHEAP, left[0]):
         return
     start = time.thread_time()
-    with suppress(UserError):
+    with suppress(UserError, ValueError):
         if inspect.isgeneratorfunction(function):
             working.compute(name_of(function), values, lambda: kept(function, of)(*values))
         else:

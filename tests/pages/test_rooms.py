@@ -120,7 +120,7 @@ def test_a_computation_is_kept_by_raw_values() -> None:
     for now in (State(), State(on=True), State(size=0.25), State()):
         assert drawing.compute(measured, now) == (now.kind, now.size)
     assert calls == [("a", 0.5), ("a", 0.25)]
-    assert drawing.seconds[drawing.cost_key(measured, ("a", 0.5))] < drawing.CHEAP
+    assert drawing.seconds[drawing.cost_key(measured, State, ("a", 0.5))] < drawing.CHEAP
 
 
 def test_ahead_makes_what_is_cheap_as_far_as_its_seconds_go() -> None:
@@ -130,17 +130,19 @@ def test_ahead_makes_what_is_cheap_as_far_as_its_seconds_go() -> None:
         calls.append(size)
         return size
 
-    left = [drawing.BUDGET]
-    drawing.spend(left, eager, State(size=0.75))  # nobody has computed it yet: how long it takes is not known
+    left, key = [drawing.BUDGET], drawing.cost_key(eager, State, (0.5,))
+    drawing.spend(left, eager, State(size=0.75), False)  # how long it takes nobody knows yet
     assert not calls
     drawing.compute(eager, State())
-    drawing.spend(left, eager, State(size=0.75))
+    drawing.spend(left, eager, State(size=0.75), False)
     assert calls == [0.5, 0.75] and left[0] < drawing.BUDGET
-    drawing.seconds[drawing.cost_key(eager, ())] = 2 * drawing.CHEAP
-    drawing.spend(left, eager, State(size=1.0))
-    drawing.seconds[drawing.cost_key(eager, ())] = 0.0
-    drawing.spend([-1.0], eager, State(size=1.0))
+    for cost, seconds in ((2 * drawing.CHEAP, drawing.BUDGET), (0.5, 0.25)):
+        drawing.seconds[key] = cost
+        drawing.spend([seconds], eager, State(size=1.0), True)
     assert calls == [0.5, 0.75]
+    del drawing.seconds[key]
+    drawing.spend(left, eager, State(size=1.0), True)  # a next scene is made though its time is not known
+    assert calls == [0.5, 0.75, 1.0]
 
 
 def test_neighbours() -> None:
