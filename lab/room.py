@@ -302,6 +302,11 @@ def link(state: Any) -> dict[str, Any]:
     return said
 
 
+def address(path: Path) -> str:
+    """The address of a page by any file of its folder: "latent-two-level"."""
+    return "-".join(path.parts[-3:-1]).replace("_", "-")
+
+
 def load(page: str) -> Room | None:
     """The room of a page by its address, "diffusion-denoise-digit", read again where its file has changed;
     None where it has no `room.py`."""

@@ -12,11 +12,6 @@ from lab.lenses import stock, surfaces
 from modules.flow.dequantize import bits_per_dim
 from modules.flow.glow import Glow
 
-REFERENCES = [
-    "Kingma, Dhariwal 2018, Glow, arXiv:1807.03039",
-    "Dinh, Sohl-Dickstein, Bengio 2017, RealNVP, arXiv:1605.08803",
-    "[UDL] §16.4, §16.5.2; [GM] §3.12.3",
-]
 START = "glow-digits"
 SIDE = 8
 WHITE = 16  # the highest grey level of the small digits

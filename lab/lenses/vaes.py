@@ -7,10 +7,6 @@ from lab.lenses import surfaces
 from modules.latent.vae import VAE
 
 START = "vae2d-mnist"
-REFERENCES = [
-    "Kingma and Welling 2014, Auto-Encoding Variational Bayes, arXiv:1312.6114",
-    "[GM] §3.4, §3.7-3.11; [UDL] §17.3-17.8",
-]
 
 SIDES = {"datamodules.digits.Digits": 8, "datamodules.mnist.MNIST": 28}
 

@@ -1,4 +1,4 @@
-"""Which pages there are: every pages/<family>/<topic>/page.py on disk, titled by its own stage; the menu."""
+"""Which pages there are: every pages/<family>/<topic>/room.py on disk, and what it declares; the menu."""
 
 import ast
 import html
@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType
@@ -21,15 +21,14 @@ from lab import lecture
 from lab.errors import UserError
 from lab.experiments import FAMILIES
 from lab.figures.theme import CATEGORIES
+from lab.room import Room, address, load
 from lab.room import knows as declares
-from lab.room import load
 from lab.ui.components import component
 from lab.ui.room import ahead
 from lab.ui.stage import show
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "pages"
-LENSES = ("attention", "receptive_field", "latent", "sampling")
 LINES = dict(zip(FAMILIES, (*CATEGORIES, "#5E7F2E"), strict=True))  # each family's colour, in menu and map
 FIRST = {"Home": "", "Models": "models", "Train": "train"}  # title -> url
 HERE = Path(__file__).parent
@@ -37,48 +36,6 @@ mount_menu, mount_map = (
     component(name, *((HERE / f"{name}.{part}").read_text(encoding="utf-8") for part in ("html", "css")))
     for name in ("nav", "map")
 )
-# The order in which a course meets the topics of a family; those not named come after, by name.
-COURSE = {
-    "adversarial": (
-        "toy_gan", "optimal_discriminator", "divergences", "vanishing", "gan_bench", "live_gan", "clinic",
-        "earth_mover", "critic", "dcgan", "growing", "conditional_bench", "judge", "birthday", "ais",
-        "latent_pad", "translate", "cycle", "unpaired", "super_resolution", "stylegan", "inversion",
-        "property_table",
-    ),
-    "autoregressive": (
-        "parameters", "chains", "gaussian_chain", "fvsbn", "inspector", "sharing", "density", "autoencoder",
-        "masks", "orders", "blind_spot",
-    ),
-    "convolution": ("kernel", "own_stack", "receptive_field"),
-    "diffusion": (
-        "noising", "schedules", "posterior", "reverse", "diffusion_as_vae", "bound_terms", "four_views",
-        "denoise_digit", "unet_inside", "averaging", "inpainting", "latent_noise", "latent_diffusion",
-        "score_field", "equations", "ode_likelihood", "memorise", "guidance", "flow_matching",
-    ),
-    "flow": (
-        "change_of_variables", "monotone", "linear_flow", "coupling", "flow_bench", "live_flow", "maf_iaf",
-        "distillation", "universality", "planar_radial", "reversible", "contraction", "log_det",
-        "continuous", "image_flow", "dequantization", "temperature", "image_interpolation", "typicality",
-        "unnormalised", "vae_or_flow",
-    ),
-    "graph": ("messages",),
-    "latent": (
-        "linear", "eigen_digits", "hidden_markov", "letters", "not_markov", "kalman", "taxonomy",
-        "curve_density", "bound_staircase", "mixture", "own_table", "capacity_wall", "latent_space",
-        "interpolation", "traversal", "arithmetic", "bound", "importance", "beta", "collapse", "text_vae",
-        "conditional", "two_level", "codebook", "prior_posterior", "live_vae", "disentanglement",
-        "attributes", "denoising", "information", "elbo_bars", "which_kl", "exponential_gaussian",
-        "two_kls", "gradients", "iwae", "amortisation", "flow_posterior", "outliers",
-    ),
-    "language": (
-        "tokenizer_workbench", "vocabularies", "perplexity", "entropy_floor", "ngrams", "rare_words",
-        "count_vectors", "word2vec", "word_vectors", "analogies", "packing", "neural_lm", "shared_strength",
-        "senses", "truncation", "beam_search", "beam_width", "two_strategies", "all_strategies",
-        "own_mistakes",
-    ),
-    "transformer": ("attention", "sampling"),
-}  # fmt: skip
-
 
 # Views of a page that have become pages: its address -> the view's key, and the page of each view; one that
 # is left alone leads to itself.
@@ -136,37 +93,50 @@ MOVED: dict[str, str | dict[str, str]] = {
 
 @dataclass(frozen=True)
 class PageInfo:
-    """One page, as its file describes itself."""
+    """One page by its file, and what its room declares."""
 
-    family: str
-    topic: str
-    title: str
-    idea: str
     path: Path
-    lenses: tuple[str, ...]
+    room: Room = field(compare=False)
+
+    @property
+    def family(self) -> str:
+        return self.path.parts[-3]
+
+    @property
+    def topic(self) -> str:
+        return self.path.parts[-2]
 
     @property
     def url(self) -> str:
         return address(self.path)
 
+    @property
+    def title(self) -> str:
+        return self.room.title
 
-def address(path: Path) -> str:
-    """The address of a page's file: "latent-two-level"."""
-    return "-".join(path.parts[-3:-1]).replace("_", "-")
+    @property
+    def idea(self) -> str:
+        return self.room.idea
 
 
 def pages() -> list[PageInfo]:
     """All topic pages on disk, in the order of the families and of the course."""
     found = []
     for family in FAMILIES:
-        course = COURSE.get(family, ())
-
-        def place(path: Path, course: tuple[str, ...] = course) -> tuple[int, str]:
-            topic = path.parent.name
-            return course.index(topic) if topic in course else len(course), topic
-
-        found += [describe(path) for path in sorted((PAGES / family).glob("*/page.py"), key=place)]
+        known = [describe(path.with_name("page.py")) for path in (PAGES / family).glob("*/room.py")]
+        found += sorted(known, key=lambda page: (page.room.place, page.topic))
     return found
+
+
+def describe(path: Path) -> PageInfo:
+    """What its room declares. Where that file is wrong, its topic, at the family's end: the page itself says
+    what is wrong."""
+    try:
+        room = load(address(path))
+    except Exception:
+        room = None
+    name = path.parent.name.replace("_", " ").capitalize()
+    return PageInfo(path, room or Room(name, "", place=10_000, minutes=0))
 
 
 def page_link(page: PageInfo) -> None:
@@ -178,47 +148,14 @@ def page_link(page: PageInfo) -> None:
         st.page_link(entry, label=page.title, help=page.idea or None)
 
 
-def parse(path: Path) -> ast.Module | None:
-    """The file's syntax tree; None where there is none: the page itself will say so."""
-    try:
-        return ast.parse(path.read_text(encoding="utf-8"))
-    except (OSError, SyntaxError):
-        return None
-
-
 def parsed(path: Path) -> ast.Module | None:
-    """`parse`, one file at a time."""
-    with _parsing:
-        return parse(path)
+    """The file's syntax tree, one file at a time; None where there is none: the page itself will say so."""
+    with _parsing, suppress(OSError, SyntaxError):
+        return ast.parse(path.read_text(encoding="utf-8"))
+    return None
 
 
 _parsing = threading.Lock()  # CPython 3.11 counts the depth of a parse once for all threads
-
-
-def describe(path: Path) -> PageInfo:
-    """What its room declares; else title and idea from the page's call of `ui.stage`, and lenses from its
-    imports of `lab.lenses`."""
-    if (room := load(address(path))) is not None:
-        family, topic = path.parts[-3:-1]
-        return PageInfo(family, topic, room.title, room.idea, path, tuple(room.lenses))
-    with _parsing:
-        return _described(path, path.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=256)
-def _described(path: Path, stamp: int) -> PageInfo:
-    family, topic = path.parts[-3:-1]
-    title, idea, lenses = topic.replace("_", " ").capitalize(), "", []
-    tree = parse(path)
-    for node in ast.walk(tree or ast.Module([], [])):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "ui.stage":
-            texts = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
-            title, idea = texts[0] if texts else title, texts[1] if len(texts) > 1 else idea
-            lenses += [lens for k in node.keywords if k.arg == "lenses" for lens in ast.literal_eval(k.value)]
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("lab.lenses"):
-            named = node.module.split(".")[2:] or [a.name for a in node.names]
-            lenses += [lens for lens in named if lens in LENSES]
-    return PageInfo(family, topic, title, idea, path, tuple(dict.fromkeys(lenses)))
 
 
 def navigation() -> StreamlitPage:
@@ -315,7 +252,7 @@ def course_map(about: Mapping[str, str], lenses: Mapping[str, str], key: str) ->
 
     Args:
         about: family -> what it is, in a few words.
-        lenses: of LENSES -> title.
+        lenses: a name in rooms' `lenses` -> title.
         key: what is open, in the link.
     """
     known = pages()
@@ -325,7 +262,7 @@ def course_map(about: Mapping[str, str], lenses: Mapping[str, str], key: str) ->
             "color": LINES[family],
             "about": about.get(family, ""),
             "pages": [
-                {"title": page.title, "url": page.url, "idea": page.idea, "lenses": page.lenses}
+                {"title": page.title, "url": page.url, "idea": page.idea, "lenses": page.room.lenses}
                 for page in known
                 if page.family == family
             ],

@@ -1,8 +1,9 @@
 """What the menu's search looks through: of every page title, idea, the field's words, controls, symbols,
 models and references; and the lectures.
 
-All of a page but the field's words (`words.py`) is read from the files of its room and of the lenses that it
-imports; no page is run.
+Title, idea, the field's words and references are what the room declares; so are labels of controls and
+names of scenes where it declares its state. All else is read from its files and those of its lenses; no page
+is run.
 """
 
 import ast
@@ -13,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from lab import experiments
-from lab.room import Control, Model, controls, load
+from lab.room import Control, Model, controls
 from lab.ui.language import offers_next_token
 from lab.ui.navigation import PageInfo, lectures, pages, parsed
-from lab.ui.words import WORDS
 
 LENSES = Path(__file__).resolve().parents[1] / "lenses"
 NAMES = (
@@ -55,25 +55,21 @@ def room(path: Path) -> list[Path]:
 def entry(page: PageInfo, *stamps: int) -> dict[str, Any]:
     """What can be found of one page; read again once a file of its room has changed."""
     trees = [tree for path in room(page.path) if (tree := parsed(path))]
-    lenses = [tree for name in page.lenses if (tree := parsed(LENSES / f"{name}.py"))]
-    first = trees[:1]
-    known = load(page.url)
-    table = controls(known.state) if known is not None and known.state is not None else {}
+    lenses = [tree for name in page.room.lenses if (tree := parsed(LENSES / f"{name}.py"))]
+    known, first = page.room, trees[:1]
+    table = controls(known.state) if known.state is not None else {}
     said = [control.label for control in table.values() if isinstance(control.label, str)]
+    by_hand = trees if known.state is None else []
     return {
         "url": page.url,
         "title": page.title,
         "family": page.family,
         "idea": page.idea,
-        "terms": [term for term in (known.words if known else WORDS.get(page.url, "")).split("; ") if term],
-        "words": unique(
-            [*said, *(known.scenes if known else ()), *(w for tree in trees for w in labels(tree))]
-        ),
+        "terms": [term for term in known.words.split("; ") if term],
+        "words": unique([*said, *known.scenes, *(word for tree in by_hand for word in labels(tree))]),
         "symbols": unique(s for tree in [*trees, *lenses] for text in texts(tree) for s in symbols(text)),
         "models": unique([*offered(table.values()), *(name for tree in first for name in models(tree))]),
-        "references": unique(
-            [*(known.references if known else ()), *(r for t in trees for r in references(t))]
-        ),
+        "references": unique(known.references),
     }
 
 
@@ -144,18 +140,3 @@ def catalog() -> dict[str, str]:
 @lru_cache(maxsize=1)
 def language_models() -> list[str]:
     return [name for name, e in experiments.catalog().items() if offers_next_token(e)]
-
-
-def references(tree: ast.Module) -> Iterator[str]:
-    """What a file cites: the texts given as `references`, also under a name of the file; and its REFERENCES,
-    which another file of the room may give."""
-    named = {target.id: node.value for node in tree.body if isinstance(node, ast.Assign)
-             for target in node.targets if isinstance(target, ast.Name)}  # fmt: skip
-    if "REFERENCES" in named:
-        yield from texts(named["REFERENCES"])
-    for node in ast.walk(tree):
-        if isinstance(node, ast.keyword) and node.arg == "references":
-            value = node.value
-            if isinstance(value, ast.Name):
-                value = named.get(value.id, value)
-            yield from texts(value)

@@ -16,7 +16,7 @@ keys, and shows the scenes. `close`, which the dashboard calls when a page has r
 
 import html
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -169,13 +169,12 @@ def playing() -> dict[str, Any] | None:
 _now: ContextVar[Stage | None] = ContextVar("stage", default=None)  # of the run of this thread
 
 
-def stage(of: Room | str, idea: str = "", lenses: Sequence[str] = ()) -> Stage:
+def stage(of: Room | str, idea: str = "") -> Stage:
     """The first call of a page.
 
     Args:
         of: the room, or the title of a page without one.
-        idea: in one sentence.
-        lenses: names of `lab.lenses` that Home lists the page under, besides those it imports.
+        idea: of a page without a room, in one sentence.
     """
     if isinstance(of, str):
         made = Stage(of, idea, begin(of))

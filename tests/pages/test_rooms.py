@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
@@ -11,13 +12,15 @@ import plotly.graph_objects as go
 import pytest
 from opening import PAGES
 
-from lab import room
+from lab import room, ui
 from lab.figures import basic, moving
+from lab.machines import MACHINES
 from lab.room import Choice, Frame, Room, Scene, Slider, Switches, Toggle, controls, late, link
 from lab.ui import room as drawing
 
+LENSES = {"attention", "latent", "receptive_field", "sampling"}
 DECLARED = sorted(PAGES.glob("*/*/room.py"))
-ADDRESSES = ["-".join(path.parts[-3:-1]).replace("_", "-") for path in DECLARED]
+ADDRESSES = [room.address(path) for path in DECLARED]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +54,12 @@ def test_rooms_are_read_without_torch_streamlit_or_plotly() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_every_page_has_a_room_at_a_place_of_its_own() -> None:
+    assert [path.parent for path in DECLARED] == [path.parent for path in sorted(PAGES.glob("*/*/page.py"))]
+    places = Counter((page.family, page.room.place) for page in ui.pages())
+    assert len(DECLARED) == places.total() == len(places)
+
+
 @pytest.mark.parametrize("path", DECLARED, ids=ADDRESSES)
 def test_a_room_imports_its_controls_alone(path: Any) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -64,6 +73,8 @@ def test_what_a_room_names_is_there(address: str) -> None:
     """Functions that are named are found, and take what the state has."""
     known = room.load(address)
     assert known is not None and known.title and known.idea.endswith((".", "?"))
+    assert known.minutes >= 1 and known.machine in (None, *MACHINES)
+    assert set(known.lenses) <= LENSES
     for control in controls(known.state).values() if known.state else ():
         for name in (f.name for f in fields(control)):
             value = getattr(control, name)

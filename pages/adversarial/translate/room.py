@@ -12,6 +12,6 @@ ROOM = Room(
         "Isola et al. 2017, Pix2Pix, arXiv:1611.07004",
         "[UDL] §15.5.1–15.5.2, fig. 15.16 (in words: output against input; it is against the target)",
     ),
-    lenses=("receptive field",),
+    lenses=("receptive_field",),
     machine="gan",
 )

@@ -6,11 +6,8 @@ from lab.ui import shelves
 from modules.autoregressive import autoencoder, made
 from modules.trace import Trace
 from pages.autoregressive.autoencoder import figures, lens
+from pages.autoregressive.autoencoder.room import ROOM
 
-REFERENCES = [
-    "[GM] §1.5.3 (it says that an unmasked network reaches zero error: only if its code is wide enough)",
-    "Germain, Gregor, Murray, Larochelle 2015, MADE, arXiv:1502.03509",
-]
 FOIL, DENSITY = "autoencoder-digits", "made-digits"
 NAMES = {"ae": "Autoencoder", "made": "MADE"}
 COUNT = 200
@@ -117,7 +114,7 @@ def live() -> None:
             """,
             shows=now.values["total_ae"],
         )
-        ui.source(autoencoder.Autoencoder, lens.race, lens.decode_noise, references=REFERENCES)
+        ui.source(autoencoder.Autoencoder, lens.race, lens.decode_noise, references=ROOM.references)
 
 
 def own_digit() -> None:
@@ -181,10 +178,10 @@ def own_digit() -> None:
             """,
             shows=[found.bce, found.nll],
         )
-        ui.source(autoencoder.Autoencoder, made.MADE.logits, references=REFERENCES)
+        ui.source(autoencoder.Autoencoder, made.MADE.logits, references=ROOM.references)
 
 
-stage = ui.stage("Copying autoencoder", "A network that sees its answer needs no model of the data.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Below the floor": ui.scene(

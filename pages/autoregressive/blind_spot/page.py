@@ -5,12 +5,8 @@ from typing import Literal
 from lab import ui
 from modules.autoregressive import gated_pixelcnn, pixelcnn
 from pages.autoregressive.blind_spot import figures, lens, stripes
+from pages.autoregressive.blind_spot.room import ROOM
 
-REFERENCES = [
-    "van den Oord, Kalchbrenner, Kavukcuoglu 2016, PixelCNN, arXiv:1601.06759",
-    "van den Oord et al. 2016, Gated PixelCNN, arXiv:1606.05328",
-    "[GM] §3.11.1; [UDL] notes of chapter 14",
-]
 ONE, TWO = lens.ONE, lens.TWO
 DEPTHS = list(range(lens.DEEPEST + 1))
 
@@ -127,15 +123,11 @@ def reach_view() -> None:
         )
         ui.source(
             pixelcnn.causal_mask, gated_pixelcnn.GatedLayer, lens.layers_paths, lens.gradient,
-            references=REFERENCES,
+            references=ROOM.references,
         )  # fmt: skip
 
 
-stage = ui.stage(
-    "Blind spot",
-    "However deep, stacked square masks never see a wedge above to the right.",
-    lenses=("receptive_field", "sampling"),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "3×3": ui.scene("78 earlier pixels, a wedge above to the right, are not read."),

@@ -10,11 +10,11 @@ from lab.lenses import drawing
 from modules.autoregressive import gated_pixelcnn
 from pages.autoregressive.blind_spot import cost, figures, lens
 from pages.autoregressive.blind_spot.lens import ONE, TWO
+from pages.autoregressive.blind_spot.room import ROOM
 
 SAMPLES = 200
 PLAIN = cost.TRAINED[ONE]
 ALL, WIDER = "all", "one stack with a first kernel of 5"  # who else reads, for the least cost
-REFERENCES = ["van den Oord et al. 2016, Gated PixelCNN, arXiv:1606.05328", "[GM] §3.11.1"]
 
 
 @ui.cached
@@ -146,4 +146,4 @@ def view(stage: Any) -> None:
             """,
             shows=[says[ONE].cost, says[TWO].cost],
         )
-        ui.source(cost.least_costs, cost.costs, gated_pixelcnn.GatedPixelCNN, references=REFERENCES)
+        ui.source(cost.least_costs, cost.costs, gated_pixelcnn.GatedPixelCNN, references=ROOM.references)

@@ -7,6 +7,7 @@ from lab.figures import basic
 from lab.lenses.typed import square_commas
 from modules.autoregressive import markov
 from pages.autoregressive.chains import common, figures, lens
+from pages.autoregressive.chains.room import ROOM
 
 
 def view(stage: Any) -> None:
@@ -86,5 +87,5 @@ def view(stage: Any) -> None:
         )
         ui.source(
             markov.history_distribution, markov.distribution_after, markov.check_transition,
-            references=common.REFERENCES,
+            references=ROOM.references,
         )  # fmt: skip

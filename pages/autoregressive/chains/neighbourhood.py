@@ -10,6 +10,7 @@ from lab.lenses import drawing, neighbours
 from lab.ui import shelves
 from modules.autoregressive import bayesnet, tables
 from pages.autoregressive.chains import common, figures, lens
+from pages.autoregressive.chains.room import ROOM
 
 
 @ui.cached
@@ -117,6 +118,4 @@ def view(stage: Any) -> None:
             """,
             shows=[found["yours"], model.num_parameters],
         )
-        ui.source(
-            tables.Counted.rows, tables.Counted.count, bayesnet.neighbours, references=common.REFERENCES
-        )
+        ui.source(tables.Counted.rows, tables.Counted.count, bayesnet.neighbours, references=ROOM.references)

@@ -10,6 +10,7 @@ from lab.lenses import drawing
 from lab.ui import shelves
 from modules.autoregressive import markov
 from pages.autoregressive.chains import common, figures, lens, tables
+from pages.autoregressive.chains.room import ROOM
 
 MOST = 200  # frames with an equation each; a longer film shows that of where it rests
 
@@ -125,4 +126,4 @@ def view(stage: Any) -> None:
             """,
             shows=[cost, model.num_parameters],
         )
-        ui.source(markov.MarkovChain, tables.table, references=common.REFERENCES)
+        ui.source(markov.MarkovChain, tables.table, references=ROOM.references)

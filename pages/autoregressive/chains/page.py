@@ -2,11 +2,12 @@
 
 from lab import ui
 from pages.autoregressive.chains import memory, neighbourhood, order
+from pages.autoregressive.chains.room import ROOM
 
 VIEWS = {"pictures": neighbourhood.view, "order k": order.view, "memory": memory.view}
 ORDER, MEMORY = {"show": "order k"}, {"show": "memory"}
 
-stage = ui.stage("Chains and neighbours", "Count who follows whom: a density without training.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Four neighbours": ui.scene("Four neighbours, a table for each place: counted, not trained."),

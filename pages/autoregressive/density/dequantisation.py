@@ -6,11 +6,7 @@ from lab import ui
 from modules.autoregressive import rnade
 from modules.trace import Trace
 from pages.autoregressive.density import figures, whole_numbers
-
-REFERENCES = [
-    "Uria, Murray, Larochelle 2013, RNADE, arXiv:1306.0186",
-    "Theis, van den Oord, Bethge 2016, A note on the evaluation of generative models, arXiv:1511.01844",
-]
+from pages.autoregressive.density.room import ROOM
 
 
 @ui.cached
@@ -70,4 +66,4 @@ def view(stage: Any) -> None:
             """,
             shows=floor,
         )
-        ui.source(whole_numbers.whole_numbers, rnade.RNADE.conditional_log_prob, references=REFERENCES)
+        ui.source(whole_numbers.whole_numbers, rnade.RNADE.conditional_log_prob, references=ROOM.references)

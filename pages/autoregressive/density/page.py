@@ -5,21 +5,13 @@ from lab.figures import basic
 from lab.lenses import drawing, ink
 from modules.autoregressive import rnade
 from pages.autoregressive.density import dequantisation, figures, lens, own_points
+from pages.autoregressive.density.room import ROOM
 
-REFERENCES = [
-    "Bishop 1994, Mixture density networks",
-    "Uria, Murray, Larochelle 2013, RNADE, arXiv:1306.0186",
-    "[GM] §1.5.2 (it writes N(x; μ, σ) and calls σ a standard deviation: the variance is σ²)",
-]
 PAD = 20  # pixels a side of the drawing pad
 POINTS = 500
 OWN, WHOLE = {"show": "Own points"}, {"show": "Whole numbers"}
 
-stage = ui.stage(
-    "RNADE density",
-    "A network reads x₁ and answers with a mixture: where x₂ may be, and how sharply.",
-    lenses=("sampling",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Two moons": ui.scene("The line cuts both arms: two humps, with a gap between them.", x2=0.8),
@@ -147,7 +139,7 @@ def trained_mode() -> None:
         )
         ui.source(
             rnade.RNADE.mixture, rnade.RNADE.conditional_log_prob, lens.Section, lens.density_map,
-            references=REFERENCES,
+            references=ROOM.references,
         )  # fmt: skip
 
 
@@ -208,7 +200,7 @@ def own_mode() -> None:
             },
             veils=("picture",),
         )
-        ui.source(own_points.fit, ink.scattered, rnade.RNADE, references=REFERENCES)
+        ui.source(own_points.fit, ink.scattered, rnade.RNADE, references=ROOM.references)
 
 
 modes = {"Trained": trained_mode, "Own points": own_mode, "Whole numbers": lambda: dequantisation.view(stage)}

@@ -4,14 +4,9 @@ from lab import ui
 from lab.lenses import drawing
 from modules.autoregressive import fvsbn
 from pages.autoregressive.fvsbn import figures, lens
+from pages.autoregressive.fvsbn.room import ROOM
 
-REFERENCES = ["Neal 1992; Frey 1998, Graphical Models for Machine Learning", "[GM] §1.5.1"]
-
-stage = ui.stage(
-    "FVSBN inspector",
-    "Each bit is a logistic regression on those before it: a triangle of numbers.",
-    lenses=("receptive_field",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Third row": ui.scene("The third row reads two bits: its sigmoid gives the third factor."),
@@ -145,4 +140,4 @@ with stage.below:
         """,
         shows=p,
     )
-    ui.source(fvsbn.FVSBN, lens.network, lens.distribution, references=REFERENCES)
+    ui.source(fvsbn.FVSBN, lens.network, lens.distribution, references=ROOM.references)

@@ -4,19 +4,11 @@ from lab import ui
 from lab.figures import basic
 from modules.autoregressive import gaussian_chain
 from pages.autoregressive.gaussian_chain import figures, lens, walks
+from pages.autoregressive.gaussian_chain.room import ROOM
 
-REFERENCES = [
-    "[BB] §5.1, examples 5.10.1-2",
-    "[GM] §1.4 (where the name autoregressive comes from)",
-    "Yule 1927, On a method of investigating periodicities in disturbed series",
-]
 PATH, WALK, ZERO = {"show": "Your path"}, {"show": "±1 walk"}, {"start": "x₀ = 0"}
 
-stage = ui.stage(
-    "Gaussian chain",
-    "Each value is a times the last one and fresh noise: the first autoregression.",
-    lenses=("sampling",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Fading": ui.scene("A band around the diagonal: near values move together, far ones do not."),
@@ -110,7 +102,9 @@ def chain_mode() -> None:
             shows=[first, last],
         )
         model_code = gaussian_chain.GaussianChain
-        ui.source(model_code.moments, model_code._draw, lens.stationary_covariance, references=REFERENCES)
+        ui.source(
+            model_code.moments, model_code._draw, lens.stationary_covariance, references=ROOM.references
+        )
 
 
 def path_mode() -> None:
@@ -178,7 +172,9 @@ def path_mode() -> None:
             shows=found.total,
         )
         model_code = gaussian_chain.GaussianChain
-        ui.source(model_code.log_conditionals, model_code.moments, lens.log_density, references=REFERENCES)
+        ui.source(
+            model_code.log_conditionals, model_code.moments, lens.log_density, references=ROOM.references
+        )
 
 
 def walk_mode() -> None:
@@ -241,7 +237,7 @@ def walk_mode() -> None:
             """,
             shows=now.distribution.tolist(),
         )
-        ui.source(gaussian_chain.walk_distribution, walks.coin_walks, references=REFERENCES)
+        ui.source(gaussian_chain.walk_distribution, walks.coin_walks, references=ROOM.references)
 
 
 modes = {"Chain": chain_mode, "Your path": path_mode, "±1 walk": walk_mode}

@@ -9,7 +9,8 @@ from lab import ui
 from lab.figures import basic, raster
 from lab.lenses import drawing
 from modules.autoregressive import pixelcnn
-from pages.autoregressive.inspector import colour_lens, common, figures
+from pages.autoregressive.inspector import colour_lens, figures
+from pages.autoregressive.inspector.room import ROOM
 
 COUNT = 12  # completions
 GIVEN = {"red": "", "green": "r", "blue": "r, g"}  # in its own pixel
@@ -110,4 +111,4 @@ def view(stage: Any) -> None:
             """,
             shows=found.total,
         )
-        ui.source(pixelcnn.causal_mask, pixelcnn.PixelCNN, colour_lens.read, references=common.REFERENCES)
+        ui.source(pixelcnn.causal_mask, pixelcnn.PixelCNN, colour_lens.read, references=ROOM.references)

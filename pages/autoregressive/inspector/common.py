@@ -8,12 +8,6 @@ from lab import ui
 from lab.lenses import drawing
 from pages.autoregressive.inspector import lens
 
-REFERENCES = [
-    "Larochelle, Murray 2011, NADE; Uria et al. 2016, arXiv:1605.02226",
-    "Germain, Gregor, Murray, Larochelle 2015, MADE, arXiv:1502.03509",
-    "Uria, Murray, Larochelle 2014, order-agnostic training, arXiv:1310.1757",
-    "[GM] §1.4, §1.5; [UDL] §12.7",
-]
 START = "nade-digits"  # in every view, so that a scene of one view names no model of another
 DRAWN, LIKELIEST = "drawn", "likeliest"
 

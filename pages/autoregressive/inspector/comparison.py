@@ -10,6 +10,7 @@ from lab.lenses import drawing
 from lab.ui import shelves
 from modules.autoregressive import base
 from pages.autoregressive.inspector import common, costs, lens
+from pages.autoregressive.inspector.room import ROOM
 
 
 @ui.cached
@@ -82,4 +83,4 @@ def view(stage: Any) -> None:
             """,
             shows=[first, second],
         )
-        ui.source(base.Autoregressive.log_conditionals, costs.compare, references=common.REFERENCES)
+        ui.source(base.Autoregressive.log_conditionals, costs.compare, references=ROOM.references)

@@ -10,6 +10,7 @@ from lab.lenses import drawing
 from lab.ui import shelves
 from modules.autoregressive import base
 from pages.autoregressive.inspector import common, lens
+from pages.autoregressive.inspector.room import ROOM
 
 BRUSH, NONE = "what I paint over", "nothing"
 
@@ -149,5 +150,5 @@ def view(stage: Any) -> None:
         )
         ui.source(
             base.observed_first, base.Autoregressive.sample, base.Autoregressive.completing,
-            references=common.REFERENCES,
+            references=ROOM.references,
         )  # fmt: skip

@@ -10,6 +10,7 @@ from lab.lenses import drawing
 from lab.ui import shelves
 from modules.autoregressive import base
 from pages.autoregressive.inspector import common, costs, lens, nade_state
+from pages.autoregressive.inspector.room import ROOM
 
 
 @ui.cached
@@ -134,4 +135,4 @@ def view(stage: Any) -> None:
             """,
             shows=found.p,
         )
-        ui.source(type(model).logits, base.Autoregressive.conditionals, references=common.REFERENCES)
+        ui.source(type(model).logits, base.Autoregressive.conditionals, references=ROOM.references)

@@ -2,6 +2,7 @@
 
 from lab import ui
 from pages.autoregressive.inspector import colours, comparison, completion, conditional, pixels, running
+from pages.autoregressive.inspector.room import ROOM
 
 VIEWS = {
     "Conditional": conditional.view,
@@ -12,11 +13,7 @@ VIEWS = {
     "Colours": colours.view,
 }
 
-stage = ui.stage(
-    "Autoregressive inspector",
-    "One picture, any model of the chain rule.",
-    lenses=("sampling", "receptive_field"),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "NADE": ui.scene("A pixel sees what comes before it, through one running sum for all pixels."),

@@ -7,6 +7,7 @@ from lab.figures import basic, raster
 from lab.lenses import drawing
 from modules.autoregressive import base
 from pages.autoregressive.inspector import common, figures, lens
+from pages.autoregressive.inspector.room import ROOM
 
 MOST = 200  # frames with an equation each; a longer film shows that of where it rests
 
@@ -129,5 +130,5 @@ def view(stage: Any) -> None:
         )
         ui.source(
             base.Autoregressive._draw, type(model)._walk, base.Autoregressive.log_prob,
-            references=common.REFERENCES,
+            references=ROOM.references,
         )  # fmt: skip

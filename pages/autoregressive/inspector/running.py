@@ -9,6 +9,7 @@ from lab.figures import basic
 from lab.lenses import drawing
 from lab.ui import shelves
 from pages.autoregressive.inspector import common, figures, lens, nade_state
+from pages.autoregressive.inspector.room import ROOM
 
 MOST = 200  # frames with an equation each; a longer film shows that of where it rests
 
@@ -97,4 +98,4 @@ def view(stage: Any) -> None:
             """,
             shows=float(again[step, unit]),
         )
-        ui.source(nade_state.running_state, nade_state.anew, lens.NADE._walk, references=common.REFERENCES)
+        ui.source(nade_state.running_state, nade_state.anew, lens.NADE._walk, references=ROOM.references)

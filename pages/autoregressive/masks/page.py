@@ -4,19 +4,11 @@ from lab import ui
 from lab.lenses import drawing
 from modules.autoregressive import base, made
 from pages.autoregressive.masks import figures, lens
+from pages.autoregressive.masks.room import ROOM
 
-REFERENCES = [
-    "Germain, Gregor, Murray, Larochelle 2015, MADE, arXiv:1502.03509",
-    "Uria, Murray, Larochelle 2014, order-agnostic training, arXiv:1310.1757",
-    "[GM] §1.5.4; [UDL] §16.3.4",
-]
 ALL, HERE = "over 64 inputs", "at x"
 
-stage = ui.stage(
-    "Masks",
-    "Masks that let no output see itself or what comes later make a density.",
-    lenses=("receptive_field",),
-)
+stage = ui.stage(ROOM)
 narrow = {"n": 8, "width": 3}
 stage.scenes(
     {
@@ -158,5 +150,5 @@ with stage.below:
     )
     ui.source(
         made.draw_degrees, made.make_masks, made.MaskedLinear, made.MADE.forward, lens.connect,
-        references=REFERENCES,
+        references=ROOM.references,
     )  # fmt: skip

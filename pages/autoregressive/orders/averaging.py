@@ -6,7 +6,8 @@ import torch
 
 from lab import ui
 from lab.figures import basic
-from pages.autoregressive.orders import lens, shared
+from pages.autoregressive.orders import lens
+from pages.autoregressive.orders.room import ROOM
 
 CELLS = {"00": 18, "01": 2, "10": 8, "11": 72}
 
@@ -72,4 +73,4 @@ def view(stage: Any) -> None:
             """,
             shows=excess,
         )
-        ui.source(lens.averages, references=shared.REFERENCES)
+        ui.source(lens.averages, references=ROOM.references)

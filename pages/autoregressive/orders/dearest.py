@@ -6,7 +6,8 @@ import torch
 
 from lab import ui
 from modules.autoregressive import base, fvsbn
-from pages.autoregressive.orders import figures, restricted, shared
+from pages.autoregressive.orders import figures, restricted
+from pages.autoregressive.orders.room import ROOM
 
 
 @ui.cached
@@ -87,4 +88,4 @@ def view(stage: Any) -> None:
             """,
             shows=each.tolist(),
         )
-        ui.source(restricted.logistic, restricted.least, fvsbn.FVSBN, references=shared.REFERENCES)
+        ui.source(restricted.logistic, restricted.least, fvsbn.FVSBN, references=ROOM.references)

@@ -9,6 +9,7 @@ from lab.lenses import drawing
 from lab.ui import shelves
 from modules.autoregressive import base
 from pages.autoregressive.orders import figures, lens, shared
+from pages.autoregressive.orders.room import ROOM
 
 
 @ui.cached
@@ -108,5 +109,5 @@ def view(stage: Any) -> None:
             shows=[found.mean, found.ensemble],
         )
         ui.source(
-            lens.under_many_orders, base.Autoregressive.log_prob, references=shared.REFERENCES
+            lens.under_many_orders, base.Autoregressive.log_prob, references=ROOM.references
         )  # fmt: skip

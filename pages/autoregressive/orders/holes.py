@@ -10,6 +10,7 @@ from lab.lenses import drawing, neighbours
 from lab.ui import shelves
 from modules.autoregressive import base, bayesnet
 from pages.autoregressive.orders import figures, lens, shared
+from pages.autoregressive.orders.room import ROOM
 
 AGNOSTIC, RASTER, SIDE = "made-digits-orders", "made-digits", 8
 
@@ -83,7 +84,7 @@ def two_orders(stage: Any) -> None:
             shows=scores,
         )
         ui.source(
-            lens.order_of_hole, base.observed_first, base.Autoregressive.sample, references=shared.REFERENCES
+            lens.order_of_hole, base.observed_first, base.Autoregressive.sample, references=ROOM.references
         )
 
 
@@ -180,4 +181,4 @@ def removed_half(stage: Any) -> None:
             """,
             shows=one,
         )
-        ui.source(lens.imputation, lens.removed, base.observed_first, references=shared.REFERENCES)
+        ui.source(lens.imputation, lens.removed, base.observed_first, references=ROOM.references)

@@ -2,6 +2,7 @@
 
 from lab import ui
 from pages.autoregressive.orders import averaging, dearest, ensemble, holes
+from pages.autoregressive.orders.room import ROOM
 
 VIEWS = {
     "Ensemble": ensemble.view,
@@ -11,11 +12,7 @@ VIEWS = {
     "Restricted class": dearest.view,
 }
 
-stage = ui.stage(
-    "Orders and ensembles",
-    "A density for every order: mix the densities, never their factors.",
-    lenses=("sampling",),
-)
+stage = ui.stage(ROOM)
 averaged = {"show": "Averaging"}
 stage.scenes(
     {

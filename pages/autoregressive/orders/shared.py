@@ -6,12 +6,6 @@ from lab import ui
 from lab.lenses import drawing, surfaces
 from modules.autoregressive.made import MADE
 
-REFERENCES = [
-    "Uria, Murray, Larochelle 2014, A deep and tractable density estimator, arXiv:1310.1757",
-    "Germain, Gregor, Murray, Larochelle 2015, MADE, arXiv:1502.03509",
-    "[GM] §1.5.4",
-]
-
 
 @ui.cached
 def complete(name: str, given: torch.Tensor, order: list[int], n: int, seed: int) -> torch.Tensor:

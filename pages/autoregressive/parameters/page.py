@@ -4,12 +4,12 @@ from lab import ui
 from lab.figures import basic
 from modules.autoregressive import base, made, markov, nade, tables
 from pages.autoregressive.parameters import asymmetry, counting, figures, lens, race
+from pages.autoregressive.parameters.room import ROOM
 
 MOST = 40  # variables on the curves
-REFERENCES = ["Frey 1998; Larochelle, Murray 2011", "[GM] §1.1.1, §1.2.3, §1.5.6"]
 BANDS = {"up to 6": (1, 6), "7 or 8": (7, 8), "9": (9, 9), "10": (10, 10), "11 or more": (11, MOST)}
 
-stage = ui.stage("Parameter counts", "The chain rule saves nothing; fewer parents and shared weights do.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Ten bits": ui.scene("Two pairs are one curve each: the tables, and NADE with MADE."),
@@ -112,7 +112,7 @@ def counts_mode() -> None:
         ui.program(lens.program(shown, at, k, d), shows=promised)
         ui.source(
             counting.Multiplications, lens.cost, tables.Counted.set_parents, markov.MarkovChain,
-            references=REFERENCES,
+            references=ROOM.references,
         )  # fmt: skip
 
 
@@ -163,7 +163,7 @@ def race_mode() -> None:
             """,
             shows=[best.numbers, best.nll],
         )
-        ui.source(race.race, asymmetry.seconds, references=REFERENCES)
+        ui.source(race.race, asymmetry.seconds, references=ROOM.references)
 
 
 def pictures(found: list[asymmetry.Timing]) -> None:
@@ -240,7 +240,7 @@ def time_mode() -> None:
         )
         ui.source(
             asymmetry.seconds, asymmetry.count, asymmetry.draw_by_passes, base.Autoregressive._walk,
-            nade.NADEBase._walk, made.MADE._walk, references=REFERENCES,
+            nade.NADEBase._walk, made.MADE._walk, references=ROOM.references,
         )  # fmt: skip
 
 

@@ -5,19 +5,13 @@ from lab.figures import basic
 from lab.lenses import drawing
 from modules.autoregressive import nade, untied
 from pages.autoregressive.sharing import figures, lens
+from pages.autoregressive.sharing.room import ROOM
 
-REFERENCES = [
-    "Bengio, Bengio 2000, Modeling high-dimensional discrete data with multi-layer neural networks",
-    "Larochelle, Murray 2011, The neural autoregressive distribution estimator",
-    "[GM] §1.5.2",
-]
 WIDTH = 32  # hidden units of the models that ship
 UNITS, SAMPLES = 8, 12  # that are shown
 TITLES = {"untied": "Untied: a network a pixel", "NADE": "NADE: shared columns"}
 
-stage = ui.stage(
-    "Sharing", "A network of its own for every pixel, or one set of columns for all: few examples decide."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Hundred digits": ui.scene("Weights of eight units of one pixel's network; NADE's are everyone's."),
@@ -121,7 +115,7 @@ def shipped_mode() -> None:
             """,
             shows=[now[name].test for name in names],
         )
-        ui.source(nade.NADE, untied.Untied, lens.columns, lens.shipped, references=REFERENCES)
+        ui.source(nade.NADE, untied.Untied, lens.columns, lens.shipped, references=ROOM.references)
 
 
 def pictures(runs: list[lens.Run], hidden: int) -> None:
@@ -218,7 +212,7 @@ def live_mode() -> None:
             """,
             shows=[own, shared],
         )
-        ui.source(lens.train, nade.NADE, untied.Untied, references=REFERENCES)
+        ui.source(lens.train, nade.NADE, untied.Untied, references=ROOM.references)
 
 
 modes = {"Shipped": shipped_mode, "Train live": live_mode}

@@ -5,6 +5,7 @@ from lab.errors import UserError
 from modules.flow import change
 from modules.flow.layer import FlowLayer
 from pages.flow.change_of_variables import figures, lens
+from pages.flow.change_of_variables.room import ROOM
 
 # name -> label, low, high, default of its one number
 KNOBS = {
@@ -18,15 +19,8 @@ PYTHON = {
     "two hills": "Quantile([1, 1], [-{0}, {0}], [0.5, 0.5])",
     "−log(1 − z)/λ": "Exponential({0})",
 }  # fmt: skip
-REFERENCES = [
-    "[UDL] §16.1, problems 16.1-16.2, 16.7",
-    "[GM] §3.10, §3.12.1, problem 3.15(d)",
-    "Papamakarios et al. 2021, Normalizing flows for probabilistic modeling and inference, arXiv:1912.02762",
-]
 
-stage = ui.stage(
-    "Change of variables", "A curve carries mass along the line: steep parts thin it, flat parts pile it up."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Sigmoid": ui.scene("In the middle the slope is ¼: the density there is four times that of z."),
@@ -135,4 +129,4 @@ with stage.below:
             """,
             shows=float(found.after[at]),
         )
-    ui.source(change.Quantile, FlowLayer, lens.strips, references=REFERENCES)
+    ui.source(change.Quantile, FlowLayer, lens.strips, references=ROOM.references)

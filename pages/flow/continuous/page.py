@@ -5,16 +5,12 @@ from lab.errors import UserError
 from lab.lenses import typed
 from modules.flow import cnf
 from pages.flow.continuous import figures, lens
+from pages.flow.continuous.room import ROOM
 
-REFERENCES = [
-    "Chen et al. 2018, Neural ordinary differential equations, arXiv:1806.07366",
-    "Grathwohl et al. 2019, FFJORD, arXiv:1810.01367",
-    "Dupont, Doucet, Teh 2019, Augmented neural ODEs, arXiv:1904.01681",
-]
 FIELDS = ["parting", "waves", "turning", "spiral", "own matrix"]
 SOLVERS = ["euler", "rk4", "dopri5"]
 
-stage = ui.stage("Continuous flow", "A field moves points; where it spreads them, the density falls.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Parting": ui.scene("The field parts the cloud: paths run side by side and never cross."),
@@ -136,4 +132,4 @@ with stage.below:
         """,
         shows=[*run.marked[-1].tolist(), float(run.ladj[-1])],
     )
-    ui.source(cnf.solve, cnf.Continuous, lens.ride, references=REFERENCES)
+    ui.source(cnf.solve, cnf.Continuous, lens.ride, references=ROOM.references)

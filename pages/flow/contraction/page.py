@@ -4,14 +4,11 @@ from lab import ui
 from lab.lenses.typed import named
 from modules.flow import iresnet
 from pages.flow.contraction import figures, lens
+from pages.flow.contraction.room import ROOM
 
 FUNCTIONS = ["β sin z", "β tanh z", "β z", "typed slopes"]
-REFERENCES = [
-    "Banach 1922, Sur les opérations dans les ensembles abstraits",
-    "Behrmann et al. 2019, Invertible residual networks, arXiv:1811.00995",
-]
 
-stage = ui.stage("Contraction", "A residual block z + f(z) is inverted by iterating, if f is a contraction.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Contraction": ui.scene("Slope ½ at most: a staircase that closes on the one solution."),
@@ -121,4 +118,4 @@ with stage.below:
             """,
             shows=run.path[1:9].tolist(),
         )
-    ui.source(iresnet.fixed_point, lens.iterate, lens.solutions, references=REFERENCES)
+    ui.source(iresnet.fixed_point, lens.iterate, lens.solutions, references=ROOM.references)

@@ -4,17 +4,11 @@ from lab import ui
 from lab.lenses import typed
 from modules.flow import coupling, hint, monotone
 from pages.flow.coupling import figures, laws, lens, picture, words
+from pages.flow.coupling.room import ROOM
 
 VIEWS = ["layers", "laws", "picture"]
-REFERENCES = [
-    "Dinh et al. 2015, NICE, arXiv:1410.8516",
-    "Dinh et al. 2017, Density estimation using Real NVP, arXiv:1605.08803",
-    "Durkan et al. 2019, Neural spline flows, arXiv:1906.04032",
-    "Kruse et al. 2021, HINT, arXiv:1905.10687",
-    "[UDL] §16.3.3 (its Jacobian is called diagonal: it is block-triangular); [GM] §3.12.3",
-]
 
-stage = ui.stage("Coupling microscope", "One half is copied; it decides how the other half is changed.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "By hand": ui.scene("1 is copied; 2 becomes 2·e^tanh 1 + 1² = 5.283. The upper right of ∂h′/∂h is 0.",
@@ -41,7 +35,7 @@ stage.scenes(
 with stage.rail:
     view = ui.choice("View", VIEWS, key="view")
 if view == "picture":
-    picture.view(stage, REFERENCES)
+    picture.view(stage)
     ui.wait("")
 with stage.rail:
     values, said = typed.named(
@@ -139,4 +133,4 @@ with stage.below:
         shows=[look.ladj for look in found] + found[-1].after.tolist(),
     )
     layer = hint.RecursiveCoupling if turns == lens.HINT else coupling.Coupling
-    ui.source(layer, monotone.Affine, lens.looks, references=REFERENCES)
+    ui.source(layer, monotone.Affine, lens.looks, references=ROOM.references)

@@ -8,11 +8,12 @@ from lab.ui import grey_digits
 from lab.ui.drawing import inked
 from modules.flow import coupling, image
 from pages.flow.coupling import figures, masks
+from pages.flow.coupling.room import ROOM
 
 DEPTH = 4
 
 
-def view(stage: Any, references: list[str]) -> None:
+def view(stage: Any) -> None:
     """A digit through couplings by masks, a film over the layers; a click frames a pixel."""
     with stage.rail:
         pattern = ui.choice("Masks", list(masks.PATTERNS), key="masks", default="both in turn", as_list=True)
@@ -77,5 +78,10 @@ def view(stage: Any, references: list[str]) -> None:
             """,
             shows=[look.ladj for look in found],
         )
-        ui.source(coupling.MaskedCoupling, coupling.checkerboard, image.Squeeze, masks.looks,
-                  references=references)  # fmt: skip
+        ui.source(
+            coupling.MaskedCoupling,
+            coupling.checkerboard,
+            image.Squeeze,
+            masks.looks,
+            references=ROOM.references,
+        )

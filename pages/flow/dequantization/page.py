@@ -6,11 +6,12 @@ from functools import partial
 from lab import ui
 from modules.flow import dequantize
 from pages.flow.dequantization import figures, lens
+from pages.flow.dequantization.room import ROOM
 
 NAMES = {"none": "off", "uniform": "uniform", "learned": "learned"}
 SHELF = {"Falling": "8 4 2 1", "Flat": "1 1 1 1", "Two levels": "3 7", "A gap": "3 0 0 2 5"}
 
-stage = ui.stage("Dequantization", "A density of whole numbers is all spikes, unless noise fills the gaps.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "No noise": ui.scene("The red curve falls far below the entropy: spikes on whole numbers."),
@@ -121,9 +122,5 @@ with stage.below:
     )
     ui.source(
         lens.Three, lens.Noise, dequantize.VariationalNoise, dequantize.bits_per_dim,
-        references=[
-            "Theis, van den Oord, Bethge 2016, A note on evaluation, arXiv:1511.01844",
-            "Ho et al. 2019, Flow++, arXiv:1902.00275",
-            "[UDL] §16.5.2 (exact likelihood: of whole numbers uniform noise gives a bound)",
-        ],
+        references=ROOM.references,
     )  # fmt: skip

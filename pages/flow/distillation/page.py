@@ -3,14 +3,9 @@
 from lab import ui
 from modules.flow import distillation, reverse_kl
 from pages.flow.distillation import figures, lens
+from pages.flow.distillation.room import ROOM
 
-REFERENCES = [
-    "van den Oord et al. 2018, Parallel WaveNet, arXiv:1711.10433",
-    "Papamakarios et al. 2017, Masked autoregressive flow, arXiv:1705.07057",
-    "[UDL] §16.3.5, §16.5.3 (its fast “masked flow” is an IAF)",
-]
-
-stage = ui.stage("Distillation", "A slow sampler that scores fast teaches a fast sampler that scores slowly.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Learned": ui.scene("The student's samples lie where the teacher's density is, ends included."),
@@ -123,5 +118,11 @@ with stage.below:
         """,
         shows=teacher_calls,
     )
-    ui.source(distillation.distil, distillation.copying, reverse_kl.reverse_kl, distillation.divergence,
-              distillation.covered, references=REFERENCES)  # fmt: skip
+    ui.source(
+        distillation.distil,
+        distillation.copying,
+        reverse_kl.reverse_kl,
+        distillation.divergence,
+        distillation.covered,
+        references=ROOM.references,
+    )

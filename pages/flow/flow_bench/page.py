@@ -10,11 +10,9 @@ from lab.lenses.precision import double
 from lab.ui import trained_rows
 from modules.flow.flow import Flow
 from pages.flow.flow_bench import figures, lens
+from pages.flow.flow_bench.room import ROOM
 
-REFERENCES = ["Papamakarios et al. 2021, arXiv:1912.02762", "[UDL] §16.2; [GM] §3.12.2 (eq. 3.82 has + Σ)"]
-
-stage = ui.stage("Flow bench", "A round cloud goes through the layers, one by one, until it is the data.",
-                 lenses=("latent",))  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Data": ui.scene("After the last layer the cloud lies on two moons; no line crosses itself."),
@@ -168,4 +166,4 @@ with stage.below:
         """,
         shows=told.log_prob[:3],
     )
-    ui.source(Flow.log_prob, lens.account, lens.path, references=REFERENCES)
+    ui.source(Flow.log_prob, lens.account, lens.path, references=ROOM.references)

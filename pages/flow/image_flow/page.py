@@ -8,12 +8,12 @@ from lab.ui import grey_digits
 from modules.flow.glow import Glow, step_of_flow
 from modules.flow.image import MultiScale
 from pages.flow.image_flow import figures, lens
+from pages.flow.image_flow.room import ROOM
 
 TEMPERATURES = [i / 10 for i in range(13)]
 COUNT = 7
 
-stage = ui.stage("Glow pipeline", "Squeeze, step, split: a digit becomes Gaussian numbers, one a pixel.",
-                 lenses=("latent",))  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "A digit": ui.scene("At the start: the pixels themselves, with noise between the grey levels."),
@@ -144,4 +144,4 @@ with stage.below:
         """,
         shows=log_p,
     )
-    ui.source(Glow, step_of_flow, MultiScale, lens.journey, references=glows.REFERENCES)
+    ui.source(Glow, step_of_flow, MultiScale, lens.journey, references=ROOM.references)

@@ -6,13 +6,12 @@ from lab.lenses import glows, latent
 from lab.ui import grey_digits
 from modules.flow.flow import Flow
 from pages.flow.image_interpolation import lens
+from pages.flow.image_interpolation.room import ROOM
 
 WALKS = ["linear", "spherical"]
 TOP = 17
-REFERENCES = ["Kingma, Dhariwal 2018, Glow, arXiv:1807.03039", "[UDL] §16.5.2, §17.8.3"]
 
-stage = ui.stage("Mixing digits", "Mix two digits in z and something like a digit stands between them.",
-                 lenses=("latent",))  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Halfway": ui.scene("Above the mix of z, below the mix of pixels: the same ends, two ways."),
@@ -142,4 +141,4 @@ with stage.below:
         """,
         shows=float(next(iter(found.values())).log_prob[film.at]),
     )
-    ui.source(Flow.encode, Flow.decode, lens.paths, lens.attribute, references=REFERENCES)
+    ui.source(Flow.encode, Flow.decode, lens.paths, lens.attribute, references=ROOM.references)

@@ -7,14 +7,11 @@ from lab.errors import UserError
 from lab.lenses import typed
 from modules.flow import linear
 from pages.flow.linear_flow import cost, figures, lens
+from pages.flow.linear_flow.room import ROOM
 
-REFERENCES = [
-    "Kingma, Dhariwal 2018, Glow, arXiv:1807.03039",
-    "[UDL] §16.3.1 (sums over both diagonals: right only with ones on that of L); [GM] §3.12.3; [BB] §5",
-]
 VIEWS = ["plane", "triangles", "time"]
 
-stage = ui.stage("Linear and LU", "Permute, shear, scale, shear: a matrix whose determinant is read off.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Unit square": ui.scene("The image of the unit square has the area |det Ω| = 6.", step=4),
@@ -97,7 +94,7 @@ def plane() -> None:
             """,
             shows=float(omega.slogdet().logabsdet),
         )
-        ui.source(linear.Linear, lens.plane, references=REFERENCES)
+        ui.source(linear.Linear, lens.plane, references=ROOM.references)
 
 
 def triangles() -> None:
@@ -160,7 +157,7 @@ def triangles() -> None:
             """,
             shows=[*run.vectors[-1, 3].tolist(), read],
         )
-        ui.source(linear.LU, linear.substitute, lens.solve, references=REFERENCES)
+        ui.source(linear.LU, linear.substitute, lens.solve, references=ROOM.references)
 
 
 def draw_times(rows: dict[str, list[float]]) -> None:
@@ -188,7 +185,7 @@ def measured() -> None:
             "The times are of this machine and this moment; with small matrices the call costs more than the "
             "numbers. A flow needs one inverse for every sample it scores, and an LU layer never forms it."
         )
-        ui.source(cost.timings, references=REFERENCES)
+        ui.source(cost.timings, references=ROOM.references)
 
 
 with stage.rail:

@@ -8,21 +8,15 @@ from lab.lenses import ink, plane
 from lab.lenses.rewind import Run, stacked
 from modules.flow.flow import Flow
 from pages.flow.live_flow import lens
+from pages.flow.live_flow.room import ROOM
 
 MOST = 100
 PAD = 20
 RATES = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05]
 BATCHES = [32, 64, 128, 256, 512]
-REFERENCES = [
-    "Dinh et al. 2017, Density estimation using Real NVP, arXiv:1605.08803",
-    "Durkan et al. 2019, Neural spline flows, arXiv:1906.04032",
-    "Ho et al. 2019, Flow++, arXiv:1902.00275 (logistics)",
-    "Huang et al. 2018, Neural autoregressive flows, arXiv:1804.00779",
-    "[UDL] §16.1.3, §16.3, §16.5.1",
-]
 EIGHT = {"law": "eight_gaussians"}
 
-stage = ui.stage("Train live", "Push a Gaussian onto the data while you watch; turn the knobs in mid-run.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Untrained": ui.scene("At first the flow is the identity: one round hill. Press Train."),
@@ -158,4 +152,4 @@ with stage.below:
         """,
         shows=[gaussian, law.entropy] if picture is None else ink.entropy(dict(ink.examples(PAD))["ring"]),
     )
-    ui.source(lens.FlowRecipe, Flow.log_prob, Run.train, Run.restore, references=REFERENCES)
+    ui.source(lens.FlowRecipe, Flow.log_prob, Run.train, Run.restore, references=ROOM.references)

@@ -5,16 +5,11 @@ from lab.lenses import masked_layer
 from lab.lenses.typed import named
 from modules.flow import maf
 from pages.flow.maf_iaf import figures, lens
+from pages.flow.maf_iaf.room import ROOM
 
-REFERENCES = [
-    "Papamakarios, Pavlakou, Murray 2017, Masked autoregressive flow, arXiv:1705.07057",
-    "Kingma et al. 2016, Inverse autoregressive flow, arXiv:1606.04934",
-]
 VIEWS = ["Reading", "Clock"]
 
-stage = ui.stage(
-    "MAF against IAF", "One network, two flows: what one does in a single pass costs the other D."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Sampling": ui.scene("IAF has all its numbers after one call; MAF still waits for its own outputs."),
@@ -105,7 +100,7 @@ def reading() -> None:
             """,
             shows=[v for run in runs.values() for v in run.outputs.tolist()],
         )
-        ui.source(maf.MaskedConditioner.walk, maf.MAF, maf.IAF, lens.course, references=REFERENCES)
+        ui.source(maf.MaskedConditioner.walk, maf.MAF, maf.IAF, lens.course, references=ROOM.references)
 
 
 def clock() -> None:
@@ -137,7 +132,7 @@ def clock() -> None:
             "is new is computed, and every call has a price of its own, however small D is. IAF's clock is "
             "this one with the words exchanged."
         )
-        ui.source(lens.clocked, references=REFERENCES)
+        ui.source(lens.clocked, references=ROOM.references)
 
 
 with stage.rail:

@@ -5,17 +5,13 @@ from lab.errors import UserError
 from lab.lenses import typed
 from modules.flow import bins, spline
 from pages.flow.monotone import figures, lens
+from pages.flow.monotone.room import ROOM
 
-REFERENCES = [
-    "Müller et al. 2019, Neural importance sampling, arXiv:1808.03856",
-    "Durkan et al. 2019, Neural spline flows, arXiv:1906.04032",
-    "[UDL] §16.3.2, problems 16.8-16.9 (eq. 16.12 and 16.33 lag a bin; fig. 16.5 calls the rise a slope)",
-]
 FIVE = "0.1 0.2 0.5 0.1 0.1"
 LEVELS = [round(0.05 * i, 2) for i in range(1, 19)]  # that a click can give a bar
 AT = [round(float(h), 4) for h in lens.places(lens.FRAMES)]
 
-stage = ui.stage("Monotone maps", "What always rises can be undone: the inverse is the mirror image.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Five bins": ui.scene("Five rises; f ends at 1. The way there and back returns h."),
@@ -142,5 +138,11 @@ with stage.below:
         """,
         shows=float(x[film.at]),
     )
-    ui.source(bins.PiecewiseLinear, bins.SquareRootBins, spline.cubic, spline.rational_quadratic,
-              lens.Map, references=REFERENCES)  # fmt: skip
+    ui.source(
+        bins.PiecewiseLinear,
+        bins.SquareRootBins,
+        spline.cubic,
+        spline.rational_quadratic,
+        lens.Map,
+        references=ROOM.references,
+    )

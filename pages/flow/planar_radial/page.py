@@ -3,11 +3,11 @@
 from lab import ui
 from modules.flow import planar, reverse_kl
 from pages.flow.planar_radial import figures, lens
+from pages.flow.planar_radial.room import ROOM
 
-REFERENCES = ["Rezende & Mohamed 2015, Variational inference with normalizing flows, arXiv:1505.05770"]
 VIEWS = ["Planar", "Radial", "K layers"]
 
-stage = ui.stage("Planar and radial", "One layer cuts the plane or blows up a ball; many make a shape.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Cut": ui.scene("The plane parts along a line: the cloud is pulled to two sides."),
@@ -72,7 +72,7 @@ def one(layer, kind: str, point: tuple[float, float]) -> None:
             },
             veils=("picture", "equation", "numbers"),
         )
-        ui.source(type(layer).generate, type(layer).preimage, lens.bend, references=REFERENCES)
+        ui.source(type(layer).generate, type(layer).preimage, lens.bend, references=ROOM.references)
 
 
 def planar_view() -> None:
@@ -158,7 +158,7 @@ def many_view() -> None:
             "Trained by reverse KL on the density alone, without data: few cuts cannot part the cloud into "
             "the shape, and may leave out a lobe altogether. Compare K = 2 with K = 16."
         )
-        ui.source(planar.PlanarFlow, reverse_kl.reverse_kl, lens.fit, references=REFERENCES)
+        ui.source(planar.PlanarFlow, reverse_kl.reverse_kl, lens.fit, references=ROOM.references)
 
 
 with stage.rail:

@@ -3,16 +3,11 @@
 from lab import ui
 from modules.flow import revnet
 from pages.flow.reversible import figures, lens
+from pages.flow.reversible.room import ROOM
 
-REFERENCES = [
-    "Gomez et al. 2017, The reversible residual network, arXiv:1707.04585",
-    "Jacobsen, Smeulders, Oyallon 2018, i-RevNet, arXiv:1802.07088",
-]
 VIEWS = ["Plane", "Blocks", "Memory"]
 
-stage = ui.stage(
-    "Reversible block", "Add f1 to one half, f2 to the other; subtract to go back. The volume stays."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "One addition": ui.scene("h1 moves by f1(h2): a shear. The orange patch keeps its area.", step=1),
@@ -108,7 +103,7 @@ def plane() -> None:
                 """,
                 shows=[*run.point[2].tolist(), float(run.jacobians[2].det())],
             )
-        ui.source(type(made), lens.travel, references=REFERENCES)
+        ui.source(type(made), lens.travel, references=ROOM.references)
 
 
 def blocks() -> None:
@@ -130,7 +125,7 @@ def blocks() -> None:
         ui.notice(
             "Only the upper left part is the identity. No part is zero, and still nothing is stretched."
         )
-        ui.source(revnet.ReversibleBlock, lens.network_jacobian, references=REFERENCES)
+        ui.source(revnet.ReversibleBlock, lens.network_jacobian, references=ROOM.references)
 
 
 def memory() -> None:
@@ -170,7 +165,7 @@ def memory() -> None:
             },
             veils=("picture", "equation", "numbers"),
         )
-        ui.source(revnet.Rerun, lens.saved_bytes, references=REFERENCES)
+        ui.source(revnet.Rerun, lens.saved_bytes, references=ROOM.references)
 
 
 with stage.rail:

@@ -6,12 +6,11 @@ from lab.lenses import glows
 from lab.ui import grey_digits
 from modules.flow.flow import Flow
 from pages.flow.temperature import lens
+from pages.flow.temperature.room import ROOM
 
 ROWS, ACROSS = 5, 5
-REFERENCES = ["Kingma, Dhariwal 2018, Glow, arXiv:1807.03039", "[UDL] §16.5.2, erratum FL-E10"]
 
-stage = ui.stage("Temperature", "Narrow the base and the samples get cleaner, and more and more alike.",
-                 lenses=("sampling",))  # fmt: skip
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "T = 1": ui.scene("As the model was trained: varied, and some are no digits."),
@@ -114,4 +113,4 @@ with stage.below:
         """,
         shows=found.spread[one],
     )
-    ui.source(Flow.noise, Flow.sample, lens.sweep, lens.log_space_means, references=REFERENCES)
+    ui.source(Flow.noise, Flow.sample, lens.sweep, lens.log_space_means, references=ROOM.references)

@@ -8,18 +8,12 @@ from lab.lenses.glows import bits_of
 from lab.ui import grey_digits
 from modules.flow import typicality
 from pages.flow.typicality import figures, lens, unseen
+from pages.flow.typicality.room import ROOM
 
 SETS = ["inverted", "shuffled", "noise", "constant", "pale", "samples", "cold"]
 QUANTILES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5]
-REFERENCES = [
-    "Nalisnick et al. 2019, Do deep generative models know what they don't know?, arXiv:1810.09136",
-    "Nalisnick et al. 2019, Detecting out-of-distribution inputs, arXiv:1906.02994",
-    "[UDL] §16.5.1",
-]
 
-stage = ui.stage(
-    "Out of distribution", "What log p lets pass need not be a digit: a high density is not typicality."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Noise": ui.scene("Noise is far below the threshold: log p catches it.", set="noise"),
@@ -59,7 +53,7 @@ def judge(name: str, x) -> float:
 
 ui.ahead(unseen.table_of, (lens.UNSEEN,))
 if view == "a class":
-    unseen.view(stage, REFERENCES)
+    unseen.view(stage)
     ui.wait("")
 if view == "radius":
     D = lens.DIMENSIONS
@@ -93,7 +87,7 @@ if view == "radius":
                  },
                  veils=("picture", "equation"),
         )  # fmt: skip
-        ui.source(lens.radius, references=glows.REFERENCES)
+        ui.source(lens.radius, references=ROOM.references)
     ui.wait("")
 found, mine = judged(name), judge(name, own.x)
 film = ui.film(len(QUANTILES), key="q", values=QUANTILES, default=0.05, label="Flag of digits:", seconds=0.6)
@@ -173,4 +167,4 @@ with stage.below:
         """,
         shows=mine,
     )
-    ui.source(typicality.Detector, typicality.auroc, lens.others, references=REFERENCES)
+    ui.source(typicality.Detector, typicality.auroc, lens.others, references=ROOM.references)

@@ -5,6 +5,7 @@ from typing import Any
 from lab import ui
 from modules.flow import typicality
 from pages.flow.typicality import figures, lens
+from pages.flow.typicality.room import ROOM
 
 WITHOUT = 9
 SCORES = ("log p", "typicality")
@@ -31,7 +32,7 @@ def said(table: dict[str, list[lens.Against]], label: int) -> str:
     )
 
 
-def view(stage: Any, references: list[str]) -> None:
+def view(stage: Any) -> None:
     """Each class against the others, a film over the classes."""
     with stage.rail:
         score = ui.choice("Score", list(SCORES), key="score")
@@ -96,4 +97,4 @@ def view(stage: Any, references: list[str]) -> None:
             """,
             shows=[now.area, now.error],
         )
-        ui.source(typicality.bootstrap, typicality.auroc, lens.classes, references=references)
+        ui.source(typicality.bootstrap, typicality.auroc, lens.classes, references=ROOM.references)

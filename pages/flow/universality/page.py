@@ -5,16 +5,11 @@ from lab.errors import UserError
 from lab.lenses.typed import named
 from modules.flow import universality
 from pages.flow.universality import figures, lens
+from pages.flow.universality.room import ROOM
 
-REFERENCES = [
-    "Huang et al. 2018, Neural autoregressive flows, arXiv:1804.00779",
-    "Teshima et al. 2020, Coupling-based invertible neural networks are universal, arXiv:2006.11469",
-]
 ORDERS = ["D → 1", "1 → D", "own"]
 
-stage = ui.stage(
-    "Universality", "Couplings of one number each make an autoregressive layer; the order says which."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Last one first": ui.scene("Each coupling reads inputs only: the last row is the IAF row, exactly."),
@@ -129,4 +124,4 @@ with stage.below:
         """,
         shows=list(found.differences.values()),
     )
-    ui.source(universality.SingleCoupling, universality.couplings, lens.compare, references=REFERENCES)
+    ui.source(universality.SingleCoupling, universality.couplings, lens.compare, references=ROOM.references)

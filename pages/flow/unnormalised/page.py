@@ -8,16 +8,12 @@ from lab.lenses import ink
 from lab.lenses.rewind import Run, stacked
 from modules.flow import reverse_kl
 from pages.flow.unnormalised import figures, lens
+from pages.flow.unnormalised.room import ROOM
 
 MOST = 100
 RATES = [0.001, 0.002, 0.005, 0.01, 0.02]
-REFERENCES = [
-    "Rezende, Mohamed 2015, Variational inference with normalizing flows, arXiv:1505.05770",
-    "Noé et al. 2019, Boltzmann generators, arXiv:1812.01729",
-    "[UDL] §16.5.3, problem 16.11 (its eq. 16.25 starts from points, whose divergence is infinite)",
-]
 
-stage = ui.stage("Unnormalised target", "No data, no normaliser: a flow finds a density from its formula.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Untrained": ui.scene("At first a round hill; the weights of its samples differ much. Press Train."),
@@ -141,4 +137,6 @@ with stage.below:
             lens.Target(lens.OWN, tuple(map(tuple, dict(ink.examples(lens.PAD))["ring"].tolist())))
         )[1],
     )
-    ui.source(reverse_kl.reverse_kl, reverse_kl.weighed, lens.TargetRecipe, Run.train, references=REFERENCES)
+    ui.source(
+        reverse_kl.reverse_kl, reverse_kl.weighed, lens.TargetRecipe, Run.train, references=ROOM.references
+    )

@@ -6,17 +6,13 @@ from lab.ui import grey_digits
 from modules.flow.glow import Glow
 from modules.latent.vae import VAE
 from pages.flow.vae_or_flow import figures, lens
+from pages.flow.vae_or_flow.room import ROOM
 
 VIEWS = ["two digits", "samples", "table"]
 FIRST = "vae-large-digits"  # as many weights as the Glow that ships
 AT = [i / (lens.STEPS - 1) for i in range(lens.STEPS)]
-REFERENCES = [
-    "Kingma, Welling 2014, Auto-encoding variational Bayes, arXiv:1312.6114",
-    "Kingma, Dhariwal 2018, Glow, arXiv:1807.03039",
-    "[GM] §3.12.5; [UDL] §14.2",
-]
 
-stage = ui.stage("Two philosophies", "Bound it and stay free, or be exact and invert: one digit, two models.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Halfway": ui.scene("Two digits mixed in z. The flow finds its own mixes likelier.", t=0.5),
@@ -159,7 +155,7 @@ def program(*lines: str, shows) -> None:
         f"vae = weights.load({ui.spelled(FIRST)})", f"flow = weights.load({ui.spelled(name)})",
     ]  # fmt: skip
     ui.program("\n".join([*head, *lines]), shows=shows)
-    ui.source(VAE.log_weights, Glow.log_prob, lens.vae_bounds, lens.measure, references=REFERENCES)
+    ui.source(VAE.log_weights, Glow.log_prob, lens.vae_bounds, lens.measure, references=ROOM.references)
 
 
 with stage.rail:

@@ -4,17 +4,9 @@ from lab import ui
 from lab.lenses import strategies
 from lab.lenses import text as texts
 from pages.language.all_strategies import figures, lens
+from pages.language.all_strategies.room import ROOM
 
-REFERENCES = [
-    "Holtzman et al. 2019, The curious case of neural text degeneration, arXiv:1904.09751",
-    "Nguyen et al. 2024, Turning up the heat: min-p sampling, arXiv:2407.01082",
-]
-
-stage = ui.stage(
-    "All strategies",
-    "Nine strategies and people: who repeats, who invents words?",
-    lenses=("sampling",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Counts": ui.scene("Three texts by each: greedy loops, and few of its 8-grams differ."),
@@ -173,4 +165,4 @@ with stage.below:
         """,
         shows=[one.nats for how, one in final.items() if how != lens.HUMAN],
     )
-    ui.source(strategies.continuing, lens.compare, references=REFERENCES)
+    ui.source(strategies.continuing, lens.compare, references=ROOM.references)

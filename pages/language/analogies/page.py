@@ -7,19 +7,13 @@ from lab.figures import word_vectors as figures
 from lab.lenses import embeddings
 from modules.language.word_vectors import analogies, offsets
 from pages.language.analogies import lens
+from pages.language.analogies.room import ROOM
 
 METHODS = {"skip-gram": "skipgram", "CBOW": "cbow", "SVD of PPMI": "svd"}
 CORPORA = {"planted": "relations", "captions": "multi30k"}
 QUESTIONS = {"planted": ("stallion", "mare", "bull"), "captions": ("man", "woman", "boy")}
-REFERENCES = [
-    "Mikolov et al. 2013, Efficient estimation of word representations, arXiv:1301.3781",
-    "Levy and Goldberg 2014, Linguistic regularities in sparse and explicit word representations",
-    "[GM] §1.6.1",
-]
 
-stage = ui.stage(
-    "Analogies", "a is to b as c is to what? The same step from c leads near the answer.", lenses=("latent",)
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "As in the books": ui.scene("The step from stallion to mare, made from bull, ends nearest to cow."),
@@ -135,7 +129,7 @@ def show_question():
             """,
             shows=[s for _, s in ranking],
         )
-        ui.source(analogies, offsets, references=REFERENCES)
+        ui.source(analogies, offsets, references=ROOM.references)
 
 
 def show_board():
@@ -187,7 +181,7 @@ def show_board():
             """,
             shows=found.hits,
         )
-        ui.source(lens.board, lens.corpus, analogies, references=REFERENCES)
+        ui.source(lens.board, lens.corpus, analogies, references=ROOM.references)
 
 
 {"Question": show_question, "Board": show_board}[view]()

@@ -5,6 +5,7 @@ from lab.errors import UserError
 from lab.lenses import text as texts
 from modules.language.beam import beam_trace, exhaustive
 from pages.language.beam_search import figures, lens
+from pages.language.beam_search.room import ROOM
 
 TOY = "Toy table"
 TABLES = {
@@ -14,16 +15,8 @@ TABLES = {
 }
 WORSE = {"table": TABLES["Wider is worse"], "length": 3, "beside": True}
 SHORT = {"table": TABLES["Short texts win"], "length": 3, "b": 2}
-REFERENCES = [
-    "[UDL] §12.7.3 (where beam search finds 'the overall most likely' text: it need not)",
-    "Vijayakumar et al. 2016, Diverse beam search, arXiv:1610.02424",
-]
 
-stage = ui.stage(
-    "Beam search",
-    "Keep the B best beginnings, go on with each: often likelier than greedy.",
-    lenses=("sampling",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Greedy": ui.scene("Greedy takes a and ends at 0.33; the best text, ba, has 0.38."),
@@ -192,4 +185,4 @@ with stage.below:
             """,
             shows=[h.log_prob for h in trace.result],
         )
-    ui.source(beam_trace, exhaustive, references=REFERENCES)
+    ui.source(beam_trace, exhaustive, references=ROOM.references)

@@ -5,6 +5,7 @@ from lab.lenses import strategies
 from lab.lenses import text as texts
 from modules.language.beam import beam_trace
 from pages.language.beam_width import figures, lens
+from pages.language.beam_width.room import ROOM
 
 BEGINNINGS = {
     "multi30k": ("a man", "two dogs", "a woman in", "the boy"),
@@ -13,16 +14,8 @@ BEGINNINGS = {
     "shakespeare": ("ROMEO:\n", "To be, or ", "the ", "KING"),
 }
 MOST = 20  # new tokens
-REFERENCES = [
-    "[UDL] §12.7.3 (where beam search finds 'the overall most likely' text: it need not)",
-    "Vijayakumar et al. 2016, Diverse beam search, arXiv:1610.02424",
-]
 
-stage = ui.stage(
-    "Width of a beam",
-    "Four beginnings, four widths: better, shorter, or more of the same?",
-    lenses=("sampling",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Greedy": ui.scene("A beam of one finds one text behind each beginning: the greedy one."),
@@ -200,4 +193,4 @@ with stage.below:
         """,
         shows=[row.log_prob for row in rows],
     )
-    ui.source(lens.widening, beam_trace, references=REFERENCES)
+    ui.source(lens.widening, beam_trace, references=ROOM.references)

@@ -6,6 +6,7 @@ from lab.figures import basic, labels
 from lab.figures import word_vectors as maps
 from modules.language.count_vectors import CountSVD, ppmi
 from pages.language.count_vectors import figures, lens
+from pages.language.count_vectors.room import ROOM
 
 GRUTT = (
     "I drank a hot grutt this morning. She ordered a blarpen at the café. "
@@ -20,11 +21,7 @@ DRINKS = "\n".join(
 EXAMPLES = {"Grutt": GRUTT, "Coffee": COFFEE, "Drinks": DRINKS}
 DRAWN = 24  # words on the heat map and the map: the most frequent
 
-stage = ui.stage(
-    "Count vectors",
-    "Count who stands near whom; keep the few directions that explain most.",
-    lenses=("latent",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Two dimensions": ui.scene("Two dimensions remember the frequent words; other counts (dots) fade."),
@@ -216,10 +213,5 @@ with stage.below:
         ui.upload("Its beginning is put into the text", into="text")
     ui.source(
         CountSVD.fit, ppmi, lens.add,
-        references=[
-            "Eckart and Young 1936, The approximation of one matrix by another of lower rank",
-            "Deerwester et al. 1990, Indexing by latent semantic analysis",
-            "Bullinaria and Levy 2007, Semantic representations from word co-occurrence statistics",
-            "[GM] §1.6.1",
-        ],
+        references=ROOM.references,
     )  # fmt: skip

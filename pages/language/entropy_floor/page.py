@@ -6,12 +6,8 @@ from lab import ui
 from lab.figures import basic, theme
 from modules.language import information, ngram
 from pages.language.entropy_floor import figures, lens
+from pages.language.entropy_floor.room import ROOM
 
-REFERENCES = [
-    "Shannon 1948, A mathematical theory of communication",
-    "[LLM] eq. 1.4-1.7 (its slide gives a perfect model the perplexity 1: it has 2^H)",
-    "[BB] §5.1; Cover, Thomas 2006, §4.2",
-]
 LENGTHS = [30, 300, 3000, 30000]
 TEXTS = 400
 
@@ -27,7 +23,7 @@ def finite(a: float, b: float, length: int, seed: int) -> Any:
     return lens.scatter_of_texts(lens.two_states(a, b), TEXTS, length, seed + 2)
 
 
-stage = ui.stage("Entropy floor", "No model beats its source on average; on one short text, luck may.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Classic chain": ui.scene("From order 2 on models come near the floor; on average none is below."),
@@ -154,4 +150,4 @@ with stage.below:
         """,
         shows=[floor, *rungs.expected.tolist()],
     )
-    ui.source(lens.Source, lens.cross_entropy, ngram.NGram.fit, references=REFERENCES)
+    ui.source(lens.Source, lens.cross_entropy, ngram.NGram.fit, references=ROOM.references)

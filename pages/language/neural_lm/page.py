@@ -9,6 +9,7 @@ from lab.figures import word_vectors as maps
 from lab.lenses.text import shown as visible
 from modules.language.bengio import Bengio
 from pages.language.neural_lm import figures, lens
+from pages.language.neural_lm.room import ROOM
 
 PETS = "\n".join(
     f"the {who} {what}" for who in ("cat", "dog", "bird", "horse", "boy", "girl")
@@ -20,10 +21,7 @@ RHYME = "\n".join(
 )  # fmt: skip
 BARS = 8
 
-stage = ui.stage(
-    "Neural language model",
-    "A network over the last tokens, trained live, against counts.",
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Counts alone": ui.scene("Nothing is trained yet: what counts expect next, and what they reach."),
@@ -199,8 +197,5 @@ with stage.below:
     )
     ui.source(
         Bengio.forward, lens.train,
-        references=[
-            "Bengio, Ducharme, Vincent, Jauvin 2003, A neural probabilistic language model, JMLR 3",
-            "[LLM] neural language models",
-        ],
+        references=ROOM.references,
     )  # fmt: skip

@@ -7,11 +7,12 @@ from lab.lenses import counts
 from lab.lenses.counts import PETS, SAM, SAN
 from modules.language.ngram import SMOOTHINGS, NGram
 from pages.language.ngrams import beside_gpt, figures, lens
+from pages.language.ngrams.room import ROOM
 
 SCORED = {True: "a dog sat on the green mat .", False: "But soft, what light through yonder window breaks?"}
 BARS = 12
 
-stage = ui.stage("n-grams", "Count what followed the last few tokens: language modelling without learning.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Sam": ui.scene("After I came am twice and do once: 2/3 and 1/3, and nothing else is possible.",
@@ -240,9 +241,5 @@ with stage.below:
     )
     ui.source(
         NGram.count, NGram._level, NGram._score, NGram.lowered,
-        references=[
-            "Kneser and Ney 1995; Chen and Goodman 1999",
-            "Jurafsky and Martin, Speech and language processing, ch. 3",
-            "[LLM] part 1, eq. 1.2-1.3",
-        ],
+        references=ROOM.references,
     )  # fmt: skip

@@ -6,20 +6,13 @@ from lab import ui
 from lab.lenses import strategies
 from lab.lenses import text as texts
 from pages.language.own_mistakes import figures, lens
+from pages.language.own_mistakes.room import ROOM
 
 ITSELF = "itself"
 START = 10  # true tokens before each place
 SIZES = (9, 60), (50, 1000)  # how many tokens and places there may be
-REFERENCES = [
-    "Ranzato et al. 2015, Sequence level training with recurrent neural networks, arXiv:1511.06732",
-    "Holtzman et al. 2019, The curious case of neural text degeneration, arXiv:1904.09751",
-]
 
-stage = ui.stage(
-    "Own mistakes",
-    "Trained after true tokens, used after its own: do mistakes add up?",
-    lenses=("sampling",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Judged by itself": ui.scene("The writer finds its own text likelier than that of people."),
@@ -163,4 +156,4 @@ with stage.below:
         """,
         shows=[growth, error],
     )
-    ui.source(lens.drifting, strategies.continuing, references=REFERENCES)
+    ui.source(lens.drifting, strategies.continuing, references=ROOM.references)

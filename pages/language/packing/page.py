@@ -6,12 +6,9 @@ from lab import ui
 from lab.figures import basic
 from modules.language import packing
 from pages.language.packing import figures, lens
+from pages.language.packing.room import ROOM
 
-stage = ui.stage(
-    "Packing",
-    "In many dimensions almost all directions are almost orthogonal: room for many words.",
-    lenses=("latent",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "A thousand dimensions": ui.scene("The cosines of 300 directions drawn at random crowd around 0."),
@@ -136,6 +133,5 @@ with stage.below:
         packing.violation,
         packing.spectra,
         packing.quadratic,
-        references=["MacWilliams and Sloane 1977, The theory of error-correcting codes, ch. 15",
-                    "[GM] §1.6.1"],
+        references=ROOM.references,
     )  # fmt: skip

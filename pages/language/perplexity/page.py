@@ -7,9 +7,9 @@ from lab.lenses import counts
 from lab.lenses.typed import commas
 from modules.language import information as info
 from pages.language.perplexity import figures, lens
+from pages.language.perplexity.room import ROOM
 
 TYPED = "typed probabilities"
-REFERENCES = ["Shannon 1948", "Cover and Thomas 2006, ch. 2", "[LLM] eq. 1.4-1.9, [GM] §3.4.2, [BB] §1.4"]
 STARTS = [(0.5, 0.2), (0.3, 0.2), (0.2, 0.6), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)]
 WORDS = "four words make this"
 LETTERS = " ".join(WORDS.replace(" ", "␣"))
@@ -21,7 +21,7 @@ def pair(sees: str, p: list[float], q: list[float]):
     return ui.scene(sees, show="Divergence", k=len(p), **given)
 
 
-stage = ui.stage("Perplexity and divergence", "A model pays −log of the probability of what came.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Three": ui.scene("Each token costs −log₂ of its probability; 2 to their mean is PP."),
@@ -128,7 +128,7 @@ from lab.lenses.typed import commas
                 """,
                 shows=[bits.mean().item(), scored.perplexity],
             )
-        ui.source(info.surprisal, info.perplexity, info.bits_per, references=REFERENCES)
+        ui.source(info.surprisal, info.perplexity, info.bits_per, references=ROOM.references)
 
 
 def show_triangle(p, q, clickable: bool, way: str) -> None:
@@ -237,7 +237,7 @@ def divergence_mode() -> None:
             """,
             shows=[forward, values["H(P, Q)"], values["TV(P, Q)"]],
         )
-        ui.source(info.entropy, info.cross_entropy, info.kl, info.total_variation, references=REFERENCES)
+        ui.source(info.entropy, info.cross_entropy, info.kl, info.total_variation, references=ROOM.references)
 
 
 with stage.rail:

@@ -5,8 +5,9 @@ from lab.figures import basic, theme
 from lab.lenses.counts import PETS, SAM
 from modules.language.ngram import NGram
 from pages.language.rare_words import lens
+from pages.language.rare_words.room import ROOM
 
-stage = ui.stage("Rare words", "Words left out of the vocabulary lower the perplexity; nothing has improved.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Pets": ui.scene("Blue: all words, <unk> among them. Orange: only the words that every model knows."),
@@ -114,4 +115,4 @@ with stage.below:
         """,
         shows=lines["all words"],
     )
-    ui.source(lens.inflation, NGram.count, references=["Jurafsky and Martin, ch. 3", "[LLM] part 1"])
+    ui.source(lens.inflation, NGram.count, references=ROOM.references)

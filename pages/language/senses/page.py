@@ -8,6 +8,7 @@ from lab.errors import UserError
 from lab.lenses import embeddings
 from modules.transformer.gpt import GPT
 from pages.language.senses import figures, lens
+from pages.language.senses.room import ROOM
 
 NAME = "gpt-senses"
 EXAMPLES = {
@@ -16,11 +17,7 @@ EXAMPLES = {
     "Said only later": "he waited at the old bank of the river",
 }
 
-stage = ui.stage(
-    "Senses",
-    "A table has one vector for a word; a Transformer one for every place.",
-    lenses=("latent",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "River": ui.scene("“fished” has come before the bank: it stands among those of the river."),
@@ -139,6 +136,5 @@ with stage.below:
         ui.write(", ".join(sorted(senses.VOCABULARY)))
     ui.source(
         senses.sentences, lens.states, lens.cluster,
-        references=["Ethayarajh 2019, How contextual are contextualized word representations?, "
-                    "arXiv:1909.00512", "[GM] §1.6.1, §1.6.4"],
+        references=ROOM.references,
     )  # fmt: skip

@@ -7,6 +7,7 @@ from lab.figures import word_vectors as maps
 from modules.language.bengio import Bengio
 from modules.language.ngram import NGram
 from pages.language.shared_strength import lens
+from pages.language.shared_strength.room import ROOM
 
 TOYS: dict[str, grammar.Toy] = {"class and verb": "class", "verb alone": "verb"}
 SHIPPED = {
@@ -16,11 +17,7 @@ SHIPPED = {
 }
 SEEDS = 10
 
-stage = ui.stage(
-    "Shared strength",
-    "A sentence never seen: words with similar vectors help each other.",
-    lenses=("latent",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Class decides": ui.scene("The dog never sat on the mat: counts say chair, the network says mat."),
@@ -175,9 +172,5 @@ with stage.below:
     )
     ui.source(
         Bengio.forward, NGram.levels, lens.train,
-        references=[
-            "Bengio, Ducharme, Vincent, Jauvin 2003, A neural probabilistic language model, JMLR 3",
-            "Kneser and Ney 1995, Improved backing-off for m-gram language modeling",
-            "[LLM] neural language models",
-        ],
+        references=ROOM.references,
     )  # fmt: skip

@@ -5,6 +5,7 @@ from lab.figures import basic, trees
 from modules.language import subwords
 from modules.language.tokenization import BPE, Kind, PairCounts
 from pages.language.tokenizer_workbench import figures, lens
+from pages.language.tokenizer_workbench.room import ROOM
 
 RHYME = (
     "a sailor went to sea sea sea to see what he could see see see but all that he could see see see "
@@ -21,7 +22,7 @@ OWN = {"Sea": "see the deep sea", "Unseen": "the seashore was blue, unseen!", "l
 NEWEST = "the newest"
 MERGES = "Merge by merge"
 
-stage = ui.stage("Tokenizer workbench", "How a text is cut into tokens decides what a model reads.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Six ways": ui.scene("One text under six tokenizers: from 4 words to 16 letters."),
@@ -242,9 +243,5 @@ with stage.below:
     )  # fmt: skip
     ui.source(
         PairCounts.best, PairCounts.merge, BPE.encode_word, subwords.wordpiece_encode, subwords.viterbi,
-        references=[
-            "Sennrich, Haddow and Birch 2016, arXiv:1508.07909",
-            "Kudo 2018, Subword regularization, arXiv:1804.10959",
-            "[LLM] part 1, [UDL] §12.5.1 and fig. 12.8, [GM] §1.6.1",
-        ],
+        references=ROOM.references,
     )  # fmt: skip

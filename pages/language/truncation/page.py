@@ -9,18 +9,11 @@ from lab.lenses import text as texts
 from modules.language.information import entropy
 from modules.language.truncation import SamplingParams, truncate, truncation_mask
 from pages.language.truncation import lens
+from pages.language.truncation.room import ROOM
 
 BARS = 24
-REFERENCES = [
-    "Holtzman et al. 2019, The curious case of neural text degeneration, arXiv:1904.09751",
-    "Nguyen et al. 2024, Turning up the heat: min-p sampling, arXiv:2407.01082",
-]
 
-stage = ui.stage(
-    "Truncation",
-    "Temperature bends the next token's distribution; cuts end its tail.",
-    lenses=("sampling",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "As trained": ui.scene("Nothing is bent or cut: what is drawn is what the model says.", p=1.0),
@@ -136,4 +129,4 @@ with stage.below:
             """,
             shows=story.after[order][:5],
         )
-    ui.source(truncate, truncation_mask, lens.truncate_next, references=REFERENCES)
+    ui.source(truncate, truncation_mask, lens.truncate_next, references=ROOM.references)

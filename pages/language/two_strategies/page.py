@@ -5,19 +5,12 @@ from lab.errors import UserError
 from lab.lenses import text as texts
 from modules.language.decoding import stream
 from pages.language.two_strategies import figures, lens
+from pages.language.two_strategies.room import ROOM
 
 STEP = 20  # tokens
 TEMPERATURES = [0.0, 0.4, 0.8, 1.0, 1.3, 2.0]
-REFERENCES = [
-    "Holtzman et al. 2019, The curious case of neural text degeneration, arXiv:1904.09751",
-    "[UDL] §12.7.3 (where beam search finds 'the overall most likely' text: it need not)",
-]
 
-stage = ui.stage(
-    "Two strategies",
-    "A model gives probabilities; a strategy makes a text of them.",
-    lenses=("sampling",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Greedy and nucleus": ui.scene("The likeliest token each time, and draws from a nucleus of 0.9."),
@@ -182,4 +175,4 @@ with stage.below:
         """,
         shows=[float(result.nats.mean()) for result in results],
     )
-    ui.source(stream, lens.repeats, references=REFERENCES)
+    ui.source(stream, lens.repeats, references=ROOM.references)

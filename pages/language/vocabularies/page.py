@@ -5,10 +5,11 @@ from lab.figures import basic, theme
 from lab.lenses import counts
 from modules.language.ngram import NGram
 from pages.language.vocabularies import lens
+from pages.language.vocabularies.room import ROOM
 
 MEASURES = (("perplexity", "perplexity per token"), ("bits_per_byte", "bits per byte"))
 
-stage = ui.stage("Vocabulary size", "A larger vocabulary makes tokens harder to guess, but there are fewer.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "All models": ui.scene("Left a token, right a byte: they order the models differently."),
@@ -155,4 +156,4 @@ with stage.below:
         """,
         shows=[row[column] for row in rows.values() for column in ("perplexity", "bits per byte")],
     )
-    ui.source(lens.comparing, lens.count, lens.Counted, NGram.fit, references=["[LLM] part 1, eq. 1.4-1.9"])
+    ui.source(lens.comparing, lens.count, lens.Counted, NGram.fit, references=ROOM.references)

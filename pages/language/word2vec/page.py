@@ -6,6 +6,7 @@ from lab.figures import basic, theme
 from lab.figures import word_vectors as figures
 from modules.language.word2vec import CBOW, SkipGram
 from pages.language.word2vec import lens, live
+from pages.language.word2vec.room import ROOM
 
 TEXTS = {
     "Coffee": "I drank hot coffee this morning. She drank hot tea this morning. He drank cold tea today.",
@@ -14,11 +15,7 @@ TEXTS = {
 }
 LOSSES = {"softmax": "full softmax", "negative": "negative sampling"}
 
-stage = ui.stage(
-    "word2vec live",
-    "A window slides; each place pulls the given vectors towards what came.",
-    lenses=("latent",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "A window slides": ui.scene("Each place moves the given vector (blue) along its gradient (green)."),
@@ -238,10 +235,5 @@ with stage.below:
     )
     ui.source(
         lens.learn, SkipGram if method == "skip-gram" else CBOW,
-        references=[
-            "Mikolov et al. 2013, Efficient estimation of word representations, arXiv:1301.3781",
-            "Mikolov et al. 2013, Distributed representations of words and phrases, arXiv:1310.4546",
-            "Rong 2014, word2vec parameter learning explained, arXiv:1411.2738",
-            "[GM] §1.6.1",
-        ],
+        references=ROOM.references,
     )  # fmt: skip

@@ -8,6 +8,7 @@ from lab.lenses import embeddings
 from modules.language.count_vectors import CountSVD
 from modules.language.word_vectors import analogies, neighbours
 from pages.language.word_vectors import lens
+from pages.language.word_vectors.room import ROOM
 
 METHODS = {"skip-gram": "skipgram", "CBOW": "cbow", "SVD of PPMI": "svd"}
 CORPORA = {"planted": "relations", "captions": "multi30k"}
@@ -22,17 +23,8 @@ EXAMPLES = {
     },
 }
 FIRST = {"planted": "stallion", "captions": "man"}
-REFERENCES = [
-    "Mikolov et al. 2013, Efficient estimation of word representations, arXiv:1301.3781",
-    "Mikolov et al. 2013, Distributed representations of words and phrases, arXiv:1310.4546",
-    "[GM] §1.6.1",
-]
 
-stage = ui.stage(
-    "Word vectors",
-    "A word is known by the company it keeps: similar neighbours, similar vectors.",
-    lenses=("latent",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Animals": ui.scene("Male, female and young of each kind, though nobody said what the kinds are."),
@@ -125,7 +117,7 @@ def show_map():
             """,
             shows=cosines.tolist(),
         )
-        ui.source(neighbours, lens.plane, references=REFERENCES)
+        ui.source(neighbours, lens.plane, references=ROOM.references)
 
 
 @ui.cached
@@ -182,7 +174,7 @@ def show_methods():
         ui.check("Which method answers most questions?", list(shares), best, f"{shares[best]:.1%} of them.",
                  wrong={m: f"{m} reads the same windows, and answers {v:.1%}." for m, v in shares.items()},
                  veils=("picture", "equation"))  # fmt: skip
-        ui.source(analogies, CountSVD, references=REFERENCES)
+        ui.source(analogies, CountSVD, references=ROOM.references)
 
 
 @ui.cached
@@ -243,7 +235,7 @@ def show_rare():
                  f"{again[best][-1]:.1%} of its inflections.", veils=("picture", "equation"),
                  wrong={m: f"{m} learns from as few pairs, and finds {v[-1]:.1%}." for m, v in again.items()},
                  )  # fmt: skip
-        ui.source(lens.inflections, lens.found_again, lens.agreement, lens.cost, references=REFERENCES)
+        ui.source(lens.inflections, lens.found_again, lens.agreement, lens.cost, references=ROOM.references)
 
 
 {"Map": show_map, "Methods": show_methods, "Rare words": show_rare}[view]()

@@ -7,16 +7,11 @@ from lab.ui import shelves
 from lab.ui.drawing import inked
 from modules.latent import variational
 from pages.latent.amortisation import deep, figures, lens
-
-REFERENCES = [
-    "Ranganath, Gerrish and Blei 2014, Black box variational inference, arXiv:1401.0118",
-    "Cremer, Li and Duvenaud 2018, Inference suboptimality in variational autoencoders, arXiv:1801.03558",
-    "[GM] §3.9 (which speaks of N pairs: they are 2kN numbers)",
-]
+from pages.latent.amortisation.room import ROOM
 
 VIEWS = ("Linear", "Trained VAE")
 
-stage = ui.stage("Local or amortised", "One encoder for all data, or an optimum for each: two gaps.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Encoder": ui.scene("Orange is the encoder's loss on each datum, grey the family's on all."),
@@ -207,5 +202,9 @@ with stage.rail:
 dict(zip(VIEWS, (linear, trained), strict=True))[view]()
 with stage.below:
     ui.source(
-        variational.amortisation_gaps, variational.local_vi, lens.story, deep.story, references=REFERENCES
+        variational.amortisation_gaps,
+        variational.local_vi,
+        lens.story,
+        deep.story,
+        references=ROOM.references,
     )

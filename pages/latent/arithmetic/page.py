@@ -5,13 +5,12 @@ from lab.figures import basic, sheets
 from lab.lenses import latent, vaes
 from lab.ui import shelves
 from modules.latent.vae import VAE
+from pages.latent.arithmetic.room import ROOM
 
 STRENGTHS = [-1 + 0.25 * i for i in range(13)]
 NEAREST, COLUMNS = 6, 3
 
-stage = ui.stage(
-    "Arithmetic", "The difference of two classes' mean codes is a direction: add it to any digit."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "In two dimensions": ui.scene("A zero plus the arrow from 0 to 6: see which digit the sum is."),
@@ -129,5 +128,5 @@ with stage.below:
     )
     ui.source(
         latent.exchange, latent.along, latent.neighbours, VAE.decode,
-        references=[*vaes.REFERENCES, "White 2016, Sampling Generative Networks, arXiv:1609.04468"],
+        references=ROOM.references,
     )  # fmt: skip

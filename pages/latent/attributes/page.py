@@ -6,16 +6,12 @@ from lab.lenses import latent
 from lab.ui import shelves
 from modules.latent import resynthesis
 from pages.latent.attributes import figures, lens
+from pages.latent.attributes.room import ROOM
 
 CODES = ("mean", "MAP")
 START = "factorvae-sprites"
-REFERENCES = [
-    "White 2016, Sampling Generative Networks, arXiv:1609.04468",
-    "Larsen et al. 2016, Autoencoding beyond Pixels, arXiv:1512.09300",
-    "[UDL] §17.8.3",
-]
 
-stage = ui.stage("Attribute grid", "Two attributes, two directions of code space: does each act alone?")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Right × down": ui.scene("Steps to the right and down come back as they were taken."),
@@ -185,4 +181,4 @@ with stage.below:
         """,
         shows=[float(a.norm()), float(b.norm()), cos],
     )  # fmt: skip
-    ui.source(resynthesis.attribute_vector, resynthesis.map_projection, lens.grid, references=REFERENCES)
+    ui.source(resynthesis.attribute_vector, resynthesis.map_projection, lens.grid, references=ROOM.references)

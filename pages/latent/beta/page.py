@@ -6,14 +6,9 @@ from lab.lenses import stock
 from lab.ui import shelves
 from modules.latent.vae import VAE, gaussian_kl
 from pages.latent.beta import figures, lens
+from pages.latent.beta.room import ROOM
 
-REFERENCES = [
-    "Higgins et al. 2017, β-VAE: Learning Basic Visual Concepts with a Constrained Variational Framework",
-    "Alemi et al. 2018, Fixing a Broken ELBO, arXiv:1711.00464",
-    "[UDL] §17.8.4",
-]
-
-stage = ui.stage("β", "Set the price of a nat of code: a low one buys sharp digits, a high one buys none.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Fair price": ui.scene("β = 1 touches the dashed line: it has the best bound of all.", beta=1),
@@ -136,4 +131,4 @@ with stage.below:
         """,
         shows=[now.rate, float(now.kl[0])],
     )
-    ui.source(lens.bought, gaussian_kl, VAE.elbo_parts, VAE.objective, references=REFERENCES)
+    ui.source(lens.bought, gaussian_kl, VAE.elbo_parts, VAE.objective, references=ROOM.references)

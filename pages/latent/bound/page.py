@@ -5,12 +5,13 @@ from lab.figures import basic, latents
 from lab.lenses import latent, vaes
 from lab.ui import shelves
 from modules.latent.vae import VAE, gaussian_kl, reparameterize
+from pages.latent.bound.room import ROOM
 
 BETAS = [i / 2 for i in range(101)]
 FITTED = [0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]  # where q is fitted anew for each β
 NOISE = 16  # draws of z
 
-stage = ui.stage("The bound", "The ELBO buys pixels with nats of code: what it pays for, digit by digit.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "A digit": ui.scene("Orange: nats for the pixels. Violet: nats for the code. Together: −ELBO."),
@@ -167,5 +168,5 @@ with stage.below:
     )
     ui.source(
         VAE.encode_parameters, reparameterize, gaussian_kl, VAE.elbo_parts, latent.bound, latent.refit,
-        references=[*vaes.REFERENCES, "Higgins et al. 2017, β-VAE"],
+        references=ROOM.references,
     )  # fmt: skip

@@ -3,16 +3,13 @@
 from lab import ui
 from modules.latent import exponential_gaussian
 from pages.latent.bound_staircase import figures, lens
+from pages.latent.bound_staircase.room import ROOM
 
-REFERENCES = [
-    "Neal, Hinton 1998, A view of the EM algorithm that justifies incremental, sparse, and other variants",
-    "[UDL] §17.4, fig. 17.15 (it says that a better bound in either set raises the likelihood), [BB] ex. 6.7",
-]
 MODELS = ("mixture", "exponential")
 WAYS = ("E and M", "M alone", "both at once")
 LOOSE = {"model": "exponential", "start": 1.68}
 
-stage = ui.stage("Bound staircase", "A bound below log p: lift it until it touches, then climb to its top.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Below": ui.scene("Any q gives a curve below the black one; red is the gap."),
@@ -109,5 +106,10 @@ with stage.below:
         """,
         shows=[now.log_p, now.bound],
     )
-    ui.source(lens.climb, lens.mixture, exponential_gaussian.elbo, exponential_gaussian.log_evidence,
-              references=REFERENCES)  # fmt: skip
+    ui.source(
+        lens.climb,
+        lens.mixture,
+        exponential_gaussian.elbo,
+        exponential_gaussian.log_evidence,
+        references=ROOM.references,
+    )

@@ -1,6 +1,6 @@
 """The corners of a cube: 2^d Gaussians, or d binary latents."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ from lab.figures import theme
 from lab.figures.basic import rule
 from pages.latent.capacity_wall import figures, lens
 from pages.latent.capacity_wall.progress import so_far
+from pages.latent.capacity_wall.room import ROOM
 
 SIZES, COUNT = [1, 2, 4, 8, 16, 32, 64], 2000
 NOISES = [0.1, 0.2, 0.4]
@@ -31,7 +32,7 @@ def asked(d: int, sigma: float, seed: int) -> tuple[Any, Callable[[], Any]]:
     return (d, sigma, seed), lambda: lens.fits(*data(d, sigma, seed), SIZES, "spherical")
 
 
-def view(stage: Any, references: Sequence[str]) -> None:
+def view(stage: Any) -> None:
     """Mixtures of spherical Gaussians on the corners, by K, and the code of bits beside them."""
     film = ui.film(len(SIZES), key="components", values=SIZES, default=8, label="K =", seconds=0.7)
     with stage.rail:
@@ -117,4 +118,4 @@ def view(stage: Any, references: Sequence[str]) -> None:
             """,
             shows=[float(each[film.at]), coded / d],
         )
-        ui.source(lens.cube_entropy, lens.bits, lens.gaussian_log_prob, references=references)
+        ui.source(lens.cube_entropy, lens.bits, lens.gaussian_log_prob, references=ROOM.references)

@@ -11,15 +11,12 @@ from modules.latent.gtm import GTM
 from modules.latent.mixture import GaussianMixture
 from pages.latent.capacity_wall import cube, figures, lens
 from pages.latent.capacity_wall.progress import so_far
+from pages.latent.capacity_wall.room import ROOM
 
-REFERENCES = [
-    "Bishop, Svensén, Williams 1998, GTM: the generative topographic mapping",
-    "[GM] §3.2.4 (capacity of factor analysis and mixtures)",
-]
 NOISES, COUNTS = [0.05, 0.1, 0.2, 0.4], [250, 1000, 4000]
 RING, DRAWING = "ring", "own drawing"
 
-stage = ui.stage("Capacity wall", "Gaussians pave a shape one by one; a bent latent goes along it.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "One Gaussian": ui.scene("A Gaussian is highest in the hole: every linear latent model is one.", k=1),
@@ -182,7 +179,7 @@ def mixture_view() -> None:
             """,
             shows=[float(found.train[film.at]), float(found.held_out[film.at])],
         )
-        ui.source(GaussianMixture, lens.mixture, lens.ring_entropy, references=REFERENCES)
+        ui.source(GaussianMixture, lens.mixture, lens.ring_entropy, references=ROOM.references)
 
 
 def curve_view() -> None:
@@ -238,12 +235,12 @@ def curve_view() -> None:
             """,
             shows=found.held_out.tolist(),
         )
-        ui.source(GTM, lens.course, references=REFERENCES)
+        ui.source(GTM, lens.course, references=ROOM.references)
 
 
 ui.found_ahead("cube", cube.asked(3, 0.1, 0))
 ui.ahead(cube.by_bits, (3, 0.1, 0))
-VIEWS = {"Mixture": mixture_view, "Curve": curve_view, "Cube": lambda: cube.view(stage, REFERENCES)}
+VIEWS = {"Mixture": mixture_view, "Curve": curve_view, "Cube": lambda: cube.view(stage)}
 with stage.rail:
     view = ui.choice("View", list(VIEWS), key="view")
 VIEWS[view]()

@@ -6,15 +6,12 @@ from lab.lenses import latent, stock
 from lab.ui import shelves
 from modules.latent.vq_vae import VQVAE, nearest, vq_losses
 from pages.latent.codebook import figures, lens
+from pages.latent.codebook.room import ROOM
 
 VIEWS = ("Own digit", "Cells", "Use", "Priors")
 COUNT, COLUMNS = 25, 5
-REFERENCES = [
-    "van den Oord, Vinyals & Kavukcuoglu 2017, Neural Discrete Representation Learning, arXiv:1711.00937",
-    "[UDL] notes of ch. 17; [GM] §3.12.5",
-]
 
-stage = ui.stage("Codebook", "A picture becomes a grid of numbers; each names a vector in a book.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Sixteen numbers": ui.scene("Your digit, its codes on a 4 × 4 grid, and what they decode to."),
@@ -244,4 +241,4 @@ def priors() -> None:
 
 dict(zip(VIEWS, (own_digit, cells, use, priors), strict=True))[view]()
 with stage.below:
-    ui.source(VQVAE.quantize, VQVAE.step, nearest, vq_losses, references=REFERENCES)
+    ui.source(VQVAE.quantize, VQVAE.step, nearest, vq_losses, references=ROOM.references)

@@ -7,18 +7,13 @@ from lab.ui import shelves, training_course
 from modules.latent.autoregressive_decoder import AutoregressiveVAE
 from modules.latent.collapse import free_bits, kl_weight
 from pages.latent.collapse import dimensions, figures, lens
+from pages.latent.collapse.room import ROOM
 
 VIEWS = ("Training", "Codes swapped", "Dimensions")
 SHOWN = 20
 EXAMPLE = "0000 0001 1111 1111 1000 0000 0000 1111"
-REFERENCES = [
-    "Bowman et al. 2016, Generating Sentences from a Continuous Space, arXiv:1511.06349",
-    "Chen et al. 2017, Variational Lossy Autoencoder, arXiv:1611.02731",
-    "Kingma et al. 2016 (free bits), arXiv:1606.04934; Fu et al. 2019 (cycles), arXiv:1903.10145",
-    "[GM] §3.11.1; [UDL] notes of ch. 17",
-]
 
-stage = ui.stage("Collapse", "A decoder that explains x alone leaves its code unused, at the same bound.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Near bounds": ui.scene("All but the factorised decoder end within a nat; their KLs do not."),
@@ -177,4 +172,6 @@ ui.ahead(used, *((name, data) for name in names))
 ui.ahead(dimensions.measured, *((name, split(data, "test")[0]) for name in names))
 dict(zip(VIEWS, (training, swapping, by_dimension), strict=True))[view]()
 with stage.below:
-    ui.source(free_bits, kl_weight, AutoregressiveVAE.pixel_log_likelihood, lens.use, references=REFERENCES)
+    ui.source(
+        free_bits, kl_weight, AutoregressiveVAE.pixel_log_likelihood, lens.use, references=ROOM.references
+    )

@@ -8,18 +8,14 @@ from lab.lenses import latent, stock, vaes
 from lab.ui import shelves
 from modules.latent.conditional import CVAE
 from pages.latent.conditional import lens
+from pages.latent.conditional.room import ROOM
 
 VALUES = [i / 4 for i in range(-12, 13)]
 STYLES = 7
 OTHER = "vae-bits-digits"  # the same networks, told nothing
-REFERENCES = [
-    "Sohn, Lee & Yan 2015, Learning Structured Output Representation … Deep Conditional Generative Models",
-    "Kingma et al. 2014, Semi-Supervised Learning with Deep Generative Models, arXiv:1406.5298",
-    "[UDL] notes of ch. 17",
-]
 VIEWS = ("Own style", "Class × style", "What the code tells")
 
-stage = ui.stage("Conditional VAE", "Tell both networks the class, and the code keeps only the style.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "One style, ten digits": ui.scene("One code, read off your digit, decoded as each of ten classes."),
@@ -238,4 +234,4 @@ def told_or_not() -> None:
 
 {VIEWS[0]: own_style, VIEWS[1]: class_by_style, VIEWS[2]: told_or_not}[view]()
 with stage.below:
-    ui.source(CVAE.beside, CVAE.class_log_weights, lens.every_class, lens.probe, references=REFERENCES)
+    ui.source(CVAE.beside, CVAE.class_log_weights, lens.every_class, lens.probe, references=ROOM.references)

@@ -3,13 +3,11 @@
 from lab import ui
 from modules.latent import elbo
 from pages.latent.curve_density import figures, lens
+from pages.latent.curve_density.room import ROOM
 
-REFERENCES = ["[UDL] §17.2, figs. 17.2–17.4, and §17.4.1 (a posterior without a closed form)"]
 OWN = "own corners"
 
-stage = ui.stage(
-    "Density from a curve", "One number z bends through the plane; noise around it is a density."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Two guesses": ui.scene("Where the curve crosses itself, two values of z may have made the point."),
@@ -123,4 +121,4 @@ with stage.below:
         """,
         shows=[value, *guesses.tolist()],
     )
-    ui.source(lens.posterior, lens.density, elbo.Grid, references=REFERENCES)
+    ui.source(lens.posterior, lens.density, elbo.Grid, references=ROOM.references)

@@ -7,15 +7,11 @@ from lab.ui import shelves
 from modules.latent import denoising
 from modules.latent.denoising import DenoisingAutoencoder
 from pages.latent.denoising import figures, lens
+from pages.latent.denoising.room import ROOM
 
 VIEWS = ("Noise", "Prior")
-REFERENCES = [
-    "Vincent, Larochelle, Lajoie, Bengio and Manzagol 2010, Stacked Denoising Autoencoders",
-    "Bourlard and Kamp 1988, Auto-association by multilayer perceptrons",
-    "[GM] §1.5.3; [UDL] notes of ch. 17",
-]
 
-stage = ui.stage("Denoising", "Three autoencoders of one shape: a plain, a denoising, a variational one.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Three in ten": ui.scene("Three pixels in ten are blacked out: the DAE leaves the fewest wrong."),
@@ -234,4 +230,4 @@ with stage.rail:
     view = ui.choice("View", VIEWS, key="view")
 dict(zip(VIEWS, (noise, prior), strict=True))[view]()
 with stage.below:
-    ui.source(denoising.damaged, DenoisingAutoencoder.step, lens.drawn, references=REFERENCES)
+    ui.source(denoising.damaged, DenoisingAutoencoder.step, lens.drawn, references=ROOM.references)

@@ -7,19 +7,11 @@ from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.factor_vae import FactorVAE
 from modules.latent.tcvae import TCVAE
 from pages.latent.disentanglement import figures, lens
+from pages.latent.disentanglement.room import ROOM
 
 VIEWS = ("Traversals", "Four models")
-REFERENCES = [
-    "Higgins et al. 2017, β-VAE",
-    "Chen, Li, Grosse and Duvenaud 2018, Isolating Sources of Disentanglement, arXiv:1802.04942",
-    "Kim and Mnih 2018, Disentangling by Factorising, arXiv:1802.05983",
-    "Locatello et al. 2019, Challenging Common Assumptions, arXiv:1811.12359",
-    "[UDL] §17.8.4",
-]
 
-stage = ui.stage(
-    "Disentanglement", "Turn one number of a code: does one thing change in the sprite, or several?"
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "A plain VAE": ui.scene("Nearly every row changes place, size and shape at once."),
@@ -216,5 +208,5 @@ dict(zip(VIEWS, (traversals, comparison), strict=True))[view]()
 with stage.below:
     ui.source(
         scores.information_table, scores.mutual_information_gap, AggregatedPosterior.decomposition,
-        TCVAE.objective, FactorVAE.objective, references=REFERENCES,
+        TCVAE.objective, FactorVAE.objective, references=ROOM.references,
     )  # fmt: skip

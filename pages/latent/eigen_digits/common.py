@@ -13,11 +13,6 @@ from pages.latent.eigen_digits import lens
 
 MODELS = {"PCA": "pca", "PPCA": "ppca", "FA": "fa"}
 SETS = {"small digits": ("digits", 8), "MNIST": ("mnist", 28)}
-REFERENCES = [
-    "Turk, Pentland 1991, Eigenfaces for recognition",
-    "Tipping, Bishop 1999, Probabilistic principal component analysis",
-    "[GM] §3.2.1; [UDL] notes",
-]
 
 
 class Own(NamedTuple):

@@ -7,6 +7,7 @@ from lab.figures import theme
 from lab.ui.drawing import inked
 from modules.latent.linear_gaussian import LinearGaussian
 from pages.latent.eigen_digits import common, figures, lens
+from pages.latent.eigen_digits.room import ROOM
 
 BRUSH, MODELS = "brush", ("PPCA", "FA")
 
@@ -114,4 +115,4 @@ def view(stage: Any) -> None:
             """,
             shows=found["PPCA"].error.tolist(),
         )
-        ui.source(LinearGaussian.impute, LinearGaussian._posterior, lens.masks, references=common.REFERENCES)
+        ui.source(LinearGaussian.impute, LinearGaussian._posterior, lens.masks, references=ROOM.references)

@@ -4,10 +4,9 @@ from lab import ui
 from lab.figures import theme
 from modules.latent.pca import PCA
 from pages.latent.eigen_digits import common, figures, hidden, lens, sliders
+from pages.latent.eigen_digits.room import ROOM
 
-stage = ui.stage(
-    "Eigen-digits", "A digit is the mean plus weighted pictures; what a plane leaves out is blur."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "The mean": ui.scene("k = 0: every digit is the same blot.", k=0),
@@ -141,7 +140,7 @@ def sums_view() -> None:
             """,
             shows=mine.tolist(),
         )
-        ui.source(PCA, lens.Basis.of, lens.Basis.sums, lens.tail, references=common.REFERENCES)
+        ui.source(PCA, lens.Basis.of, lens.Basis.sums, lens.tail, references=ROOM.references)
 
 
 VIEWS = {

@@ -7,6 +7,7 @@ import torch
 from lab import ui
 from lab.lenses.vaes import subscript
 from pages.latent.eigen_digits import common, figures, lens
+from pages.latent.eigen_digits.room import ROOM
 
 SLIDERS = 5
 
@@ -66,4 +67,4 @@ def view(stage: Any) -> None:
             """,
             shows=outside,
         )
-        ui.source(lens.Basis.of, lens.mixed, references=common.REFERENCES)
+        ui.source(lens.Basis.of, lens.mixed, references=ROOM.references)

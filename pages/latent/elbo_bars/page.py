@@ -5,14 +5,11 @@ from lab.figures import stacks
 from lab.lenses import typed
 from modules.latent.elbo import Grid
 from pages.latent.elbo_bars import figures, lens
+from pages.latent.elbo_bars.room import ROOM
 
-REFERENCES = [
-    "Jordan, Ghahramani, Jaakkola and Saul 1999, An introduction to variational methods",
-    "[GM] §3.4.3-4; [UDL] §17.3.3-17.4; [BB] §6",
-]
 TWO = {"model": "two modes"}
 
-stage = ui.stage("ELBO bars", "log p(x) = ELBO + KL: five ways to write the bound, one number.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Prior as q": ui.scene(
@@ -156,4 +153,4 @@ with stage.below:
         """,
         shows=[found.log_p, gap, *(float(v[film.at]) for v in found.forms.values())],
     )
-    ui.source(Grid, lens.bound, references=REFERENCES)
+    ui.source(Grid, lens.bound, references=ROOM.references)

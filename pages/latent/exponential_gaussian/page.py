@@ -5,10 +5,9 @@ from typing import Any
 from lab import ui
 from modules.latent import exponential_gaussian
 from pages.latent.exponential_gaussian import figures, lens
+from pages.latent.exponential_gaussian.room import ROOM
 
-REFERENCES = ["[BB] example 6.7, which takes E z² = 1/φ² and calls the optimum maximum likelihood"]
-
-stage = ui.stage("Exponential-Gaussian", "A bound and an evidence that are formulas: z ~ Exp(θ), q = Exp(φ).")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Under the line": ui.scene("At every φ the blue curve stays under log p(x)."),
@@ -130,5 +129,5 @@ with stage.below:
         exponential_gaussian.printed_elbo,
         exponential_gaussian.log_evidence,
         exponential_gaussian.most_likely,
-        references=REFERENCES,
+        references=ROOM.references,
     )

@@ -6,16 +6,12 @@ from lab import ui
 from lab.lenses import typed
 from modules.flow import posterior, reverse_kl
 from pages.latent.flow_posterior import figures, lens
+from pages.latent.flow_posterior.room import ROOM
 
-REFERENCES = [
-    "Rezende and Mohamed 2015, Variational inference with normalizing flows, arXiv:1505.05770",
-    "Kingma et al. 2016, Inverse autoregressive flow, arXiv:1606.04934",
-    "[GM] §3.11.2, §3.12.4 (3.82 has the other sign of the log-determinants, 3.87 is right); [UDL] §16.5.3",
-]
 TWO = {"target": "two modes"}
 OPTIONS = ["less than 0.1", "0.1 to 0.6", "more than 0.6"]
 
-stage = ui.stage("Better posterior", "What a diagonal Gaussian cannot bend to, a flow can.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Diagonal": ui.scene("However long it trains, a diagonal q lacks 0.92 nats."),
@@ -159,4 +155,4 @@ with stage.below:
         """,
         shows=[found.log_p, rho],
     )
-    ui.source(posterior.flow_posterior, reverse_kl.reverse_kl, lens.training, references=REFERENCES)
+    ui.source(posterior.flow_posterior, reverse_kl.reverse_kl, lens.training, references=ROOM.references)

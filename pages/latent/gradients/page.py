@@ -7,18 +7,12 @@ from lab.ui import shelves
 from modules.latent import gradient_estimators
 from modules.latent.score_vae import ScoreVAE
 from pages.latent.gradients import figures, lens
+from pages.latent.gradients.room import ROOM
 
-REFERENCES = [
-    "Williams 1992, Simple statistical gradient-following algorithms (REINFORCE)",
-    "Mohamed, Rosca, Figurnov and Mnih 2020, Monte Carlo gradient estimation, arXiv:1906.10652",
-    "Roeder, Wu and Duvenaud 2017, Sticking the landing, arXiv:1703.09194",
-    "Mnih and Gregor 2014, Neural variational inference and learning, arXiv:1402.0030",
-    "[GM] §3.5–3.6; [UDL] §17.7; [BB] §6; [DGM] hard attention",
-]
 ELBO, TABLE, NODE = {"of": "ELBO"}, {"of": "table"}, {"view": "Sampling node"}
 OPTIONS = ["less than 3", "3 to 15", "more than 15"]
 
-stage = ui.stage("Gradient noise", "Estimators of one gradient agree in the mean and differ in width.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Same mean": ui.scene("All close in on 4; per draw the score varies 87, the path 4."),
@@ -164,7 +158,7 @@ def noise_view() -> None:
         )
         ui.source(
             gradient_estimators.score, gradient_estimators.pathwise, gradient_estimators.leave_one_out,
-            *([ScoreVAE] if of == "trained net" else []), references=REFERENCES,
+            *([ScoreVAE] if of == "trained net" else []), references=ROOM.references,
         )  # fmt: skip
 
 
@@ -240,7 +234,7 @@ def node_view() -> None:
             """,
             shows=[float(v[film.at]) for v in (node.z, node.f, node.by_mu, node.score_mu)],
         )
-        ui.source(lens.node, gradient_estimators.normal_path, references=REFERENCES)
+        ui.source(lens.node, gradient_estimators.normal_path, references=ROOM.references)
 
 
 views = {"Noise": noise_view, "Sampling node": node_view}

@@ -5,12 +5,8 @@ from lab.lenses.typed import square_commas
 from lab.ui import trained_rows
 from modules.latent import forward_backward
 from pages.latent.hidden_markov import figures, lens, long, steps
+from pages.latent.hidden_markov.room import ROOM
 
-REFERENCES = [
-    "Rabiner 1989, A tutorial on hidden Markov models",
-    "Viterbi 1967, Error bounds for convolutional codes",
-    "[GM] §3.2.3 (3.22–3.24 are for one sequence; several need sums over all)",
-]
 KNOWN, LETTERS = ("Casino", "Weather", "Restless weather"), "Letters (learned)"
 TYPED = {
     "Casino": "124531626666466651324153",
@@ -33,7 +29,7 @@ TITLES = {
 }
 LONG = {"view": "Long sequences"}
 
-stage = ui.stage("HMM strip", "A hidden chain, seen through what it shows: sums and maxima over all paths.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Smoothing": ui.scene("γ: amid the sixes the loaded die is likelier, before and after the fair one."),
@@ -175,7 +171,7 @@ def trellis_view() -> None:
             )
         ui.source(
             forward_backward.log_forward, forward_backward.log_backward, forward_backward.viterbi,
-            forward_backward.expected_transitions, references=REFERENCES,
+            forward_backward.expected_transitions, references=ROOM.references,
         )  # fmt: skip
 
 
@@ -223,7 +219,7 @@ def long_view() -> None:
             },
             veils=("work", "numbers"),
         )
-        ui.source(forward_backward.forward_sweep, long.repeated, references=REFERENCES)
+        ui.source(forward_backward.forward_sweep, long.repeated, references=ROOM.references)
 
 
 {"Trellis": trellis_view, "Long sequences": long_view}[view]()

@@ -7,13 +7,12 @@ from lab.ui import shelves
 from modules.latent import importance
 from modules.latent.vae import VAE
 from pages.latent.importance import figures
+from pages.latent.importance.room import ROOM
 
 SIZES = [1, 2, 5, 10, 20, 50, 100, 500]
 DRAWS, BINS = 10_000, 40
 
-stage = ui.stage(
-    "Importance weights", "Average the weights of S draws before the logarithm: the bound tightens."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "One draw": ui.scene("S = 1: estimates of the ELBO scatter over many nats.", s=1),
@@ -139,9 +138,5 @@ with stage.below:
     ui.source(
         VAE.log_weights, VAE.iwae, importance.defensive_weights, latent.weighted_bounds,
         latent.effective_sample_size, latent.grid_posterior,
-        references=[
-            *vaes.REFERENCES,
-            "Burda, Grosse and Salakhutdinov 2016, Importance Weighted Autoencoders, arXiv:1509.00519",
-            "Hesterberg 1995, Weighted average importance sampling and defensive mixture distributions",
-        ],
+        references=ROOM.references,
     )  # fmt: skip

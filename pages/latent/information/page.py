@@ -6,15 +6,11 @@ from lab.figures import stacks
 from lab.lenses import typed
 from modules.latent import information
 from pages.latent.information import figures, lens
+from pages.latent.information.room import ROOM
 
-REFERENCES = [
-    "Shannon 1948, A mathematical theory of communication",
-    "Kullback and Leibler 1951, On information and sufficiency",
-    "[GM] §3.4.2; [BB] §1.4, §6 (lemma 6.2(4) prints KL(P‖Q) twice); [UDL] §17.3.2",
-]
 JENSEN = {"view": "Jensen"}
 
-stage = ui.stage("Information bars", "KL is the surprise that a right belief would have spared.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Avoidable": ui.scene("Orange above grey, less grey above orange: 0.360 nats too much, the red bar."),
@@ -126,7 +122,7 @@ def bars_view() -> None:
             """,
             shows=[float(found.h_p[at]), float(found.h_pq[at]), forward, backward],
         )
-        ui.source(information.entropy, information.cross_entropy, information.kl, references=REFERENCES)
+        ui.source(information.entropy, information.cross_entropy, information.kl, references=ROOM.references)
 
 
 def jensen_view() -> None:
@@ -203,7 +199,7 @@ def jensen_view() -> None:
             """,
             shows=gap,
         )
-        ui.source(information.jensen_gap, lens.jensen, references=REFERENCES)
+        ui.source(information.jensen_gap, lens.jensen, references=ROOM.references)
 
 
 views = {"Bars": bars_view, "Jensen": jensen_view}

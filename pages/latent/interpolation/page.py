@@ -5,10 +5,11 @@ from lab.figures import latents, sheets
 from lab.lenses import latent, vaes
 from lab.ui import shelves
 from modules.latent.vae import VAE
+from pages.latent.interpolation.room import ROOM
 
 STEPS = 11
 
-stage = ui.stage("Interpolation", "Walk from one digit's code to another's, and decode on the way.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Halfway": ui.scene("Between two codes stands a digit that nobody drew."),
@@ -128,5 +129,5 @@ with stage.below:
     )
     ui.source(
         VAE.encode_parameters, VAE.decode, latent.lerp, latent.slerp, latent.share_shorter,
-        references=[*vaes.REFERENCES, "White 2016, Sampling Generative Networks, arXiv:1609.04468"],
+        references=ROOM.references,
     )  # fmt: skip

@@ -4,16 +4,11 @@ from lab import ui
 from lab.lenses import typed
 from modules.latent import importance
 from pages.latent.iwae import figures, lens
+from pages.latent.iwae.room import ROOM
 
-REFERENCES = [
-    "Burda, Grosse and Salakhutdinov 2016, Importance weighted autoencoders, arXiv:1509.00519",
-    "Cremer, Morris and Duvenaud 2017, Reinterpreting importance-weighted autoencoders, arXiv:1704.02916",
-    "Rainforth et al. 2018, Tighter variational bounds are not necessarily better, arXiv:1802.04537",
-    "Tucker, Lawson, Gu and Maddison 2019, Doubly reparameterized gradients, arXiv:1810.04152",
-]
 TWO, SIGNAL = {"model": "two modes"}, {"right": "signal"}
 
-stage = ui.stage("IWAE", "K weighted draws: a tighter bound, a better posterior, a weaker signal.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "One draw": ui.scene("K = 1: the implied posterior is q, and the bound is the ELBO.", K=1),
@@ -151,5 +146,5 @@ with stage.below:
         importance.encoder_gradients,
         lens.implied,
         lens.story,
-        references=REFERENCES,
+        references=ROOM.references,
     )

@@ -6,20 +6,14 @@ from lab import ui
 from lab.figures import theme
 from modules.latent.kalman import LinearDynamicalSystem, conditioned
 from pages.latent.kalman import figures, lens
+from pages.latent.kalman.room import ROOM
 
-REFERENCES = [
-    "Kalman 1960, A new approach to linear filtering and prediction problems",
-    "Rauch, Tung, Striebel 1965, Maximum likelihood estimates of linear dynamic systems",
-    "[DGM], list of models",
-]
 OWN = "own"
 POINTS = "-3, -2; -2, -1.2; -1, -1; 0, -1.1; ?; ?; 2, 0.4; 2.2, 1.5; 1.6, 2.4; 0.5, 2.6"
 NUMBERS = "1, 0, 1"
 END = 2 * lens.STEPS - 1
 
-stage = ui.stage(
-    "Kalman filter", "A moving state seen through noise: predict, correct, and in the end look back."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Under way": ui.scene("Dotted: where the next cross was expected. Seeing it narrows the belief."),
@@ -194,8 +188,13 @@ def show(system: LinearDynamicalSystem, made: str, columns: int, path: tuple) ->
             """,
             shows=[total, float(told.smoothed[0, 0])],
         )
-        ui.source(LinearDynamicalSystem.filter, LinearDynamicalSystem.smooth, conditioned, lens.referee,
-                  references=REFERENCES)  # fmt: skip
+        ui.source(
+            LinearDynamicalSystem.filter,
+            LinearDynamicalSystem.smooth,
+            conditioned,
+            lens.referee,
+            references=ROOM.references,
+        )
 
 
 def added(text: str, a: float, b: float, count: int) -> dict[str, Any]:

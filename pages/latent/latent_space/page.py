@@ -7,10 +7,11 @@ from lab.ui import shelves
 from lab.ui.plane import plane as map_of_plane
 from modules.latent.vae import LOG_2PI, VAE
 from pages.latent.latent_space import figures
+from pages.latent.latent_space.room import ROOM
 
 EXTENT, GRID, STEPS, NEAREST = 3.5, 29, 11, 5
 
-stage = ui.stage("Latent space", "Every digit gets a place in a small space, and every place is a digit.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Two digits": ui.scene("Rings: where the encoder puts A and B. Point anywhere to decode it."),
@@ -154,5 +155,5 @@ with stage.below:
     )
     ui.source(
         VAE.encode_parameters, VAE.decode, latent.decode_plane, latent.grid_posterior, latent.posterior_near,
-        references=vaes.REFERENCES,
+        references=ROOM.references,
     )  # fmt: skip

@@ -4,12 +4,8 @@ from lab import ui
 from modules.latent.emissions import Categorical
 from modules.latent.hmm import HMM
 from pages.latent.letters import figures, lens
+from pages.latent.letters.room import ROOM
 
-REFERENCES = [
-    "Cave, Neuwirth 1980, Hidden Markov models for English",
-    "Baum, Petrie, Soules, Weiss 1970, A maximization technique for functions of Markov chains",
-    "[GM] §3.2.3",
-]
 DOCS, OWN = "Python documentation", "Own text"
 TYPED = (
     "Type or paste a text here, in any language written with the letters a to z. The model sees "
@@ -17,9 +13,7 @@ TYPED = (
     "so that the whole text becomes as likely as it can. The longer the text is, the clearer the answer."
 )
 
-stage = ui.stage(
-    "HMM learns letters", "Hidden states, a text and EM: the states turn into vowels and the rest."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Learned": ui.scene("Nobody named vowels: space, a, e, i, o and u share the first state."),
@@ -126,7 +120,9 @@ def one_start() -> None:
                 """,
                 shows=[run.rates[film.at], floor],
             )
-        ui.source(HMM.expectations, HMM.maximize, Categorical.maximize, lens.learn, references=REFERENCES)
+        ui.source(
+            HMM.expectations, HMM.maximize, Categorical.maximize, lens.learn, references=ROOM.references
+        )
 
 
 def restarts() -> None:
@@ -170,7 +166,7 @@ def restarts() -> None:
                 "state 1": [lens.visible(run.prefers(lens.STEPS, 0)) for run in runs],
             }
         )
-        ui.source(lens.starts, HMM.begin, references=REFERENCES)
+        ui.source(lens.starts, HMM.begin, references=ROOM.references)
 
 
 {"One start": one_start, "Restarts": restarts}[view]()

@@ -8,11 +8,6 @@ from lab import ui
 from lab.lenses import tables
 from pages.latent.linear import lens
 
-REFERENCES = [
-    "Tipping, Bishop 1999, Probabilistic principal component analysis",
-    "Rubin, Thayer 1982, EM algorithms for ML factor analysis",
-    "[GM] §3.2.1 (W's columns tend to principal components only up to rotation and the lengths √(λ − σ²))",
-]
 OWN = "Own table"
 TYPED = "height, arm, shoe\n171, 72, 42\n180, 78, 44\n165, 68, 39\n192, 84, 46\n176, 75, 41\n158, 66, 38"
 

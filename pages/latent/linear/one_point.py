@@ -6,6 +6,7 @@ from lab import ui
 from modules.latent.linear_gaussian import LinearGaussian
 from modules.latent.ppca import PPCA
 from pages.latent.linear import common, figures, lens, point
+from pages.latent.linear.room import ROOM
 
 
 def view(stage: Any) -> None:
@@ -86,4 +87,4 @@ def view(stage: Any) -> None:
             """,
             shows=now.mean.tolist(),
         )
-        ui.source(LinearGaussian._posterior, PPCA, point.with_variance, references=common.REFERENCES)
+        ui.source(LinearGaussian._posterior, PPCA, point.with_variance, references=ROOM.references)

@@ -6,14 +6,11 @@ from modules.latent.factor_analysis import FactorAnalysis
 from modules.latent.linear_gaussian import LinearGaussian
 from modules.latent.ppca import PPCA
 from pages.latent.linear import common, figures, lens, one_point
+from pages.latent.linear.room import ROOM
 
 POINT = {"view": "One point", "data": "Spectrum 4, 1, ¼", "column": 2}
 
-stage = ui.stage(
-    "Linear latents",
-    "A few hidden causes times a matrix, plus noise: whose noise decides what is found.",
-    lenses=("latent",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Noisy gauge": ui.scene("x3 gets noise: PCA turns to follow it, factor analysis leaves it alone."),
@@ -142,7 +139,7 @@ def models_view() -> None:
             shows=[now.log_probs["FA"], now.log_probs["PPCA"]],
         )
         ui.source(
-            FactorAnalysis, PPCA.maximize, LinearGaussian.maximize, lens.changed, references=common.REFERENCES
+            FactorAnalysis, PPCA.maximize, LinearGaussian.maximize, lens.changed, references=ROOM.references
         )
 
 

@@ -7,17 +7,12 @@ from lab.lenses import plane
 from lab.lenses.rewind import Run, stacked
 from modules.latent.vae import VAE
 from pages.latent.live_vae import figures, lens
+from pages.latent.live_vae.room import ROOM
 
 MOST = 90
 WITHIN = {"rate": (0.0005, 0.02), "batch": (256, 256), "beta": (0, 8), "var": (0.02, 1)}
-REFERENCES = [
-    "Kingma and Welling 2014, Auto-Encoding Variational Bayes, arXiv:1312.6114",
-    "Higgins et al. 2017, beta-VAE",
-    "Lucas et al. 2019, Don't blame the ELBO!, arXiv:1911.02469 (collapse and σ²)",
-    "[GM] §3.4, §3.7-3.11; [UDL] §17.4-17.8",
-]
 
-stage = ui.stage("VAE live", "Watch the ELBO split into its terms; turn β and σ² while it trains.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Untrained": ui.scene("At first all codes decode to nearly one place. Press Train."),
@@ -134,4 +129,4 @@ with stage.below:
         """,
         shows=shown[0]["costs"],
     )
-    ui.source(lens.VAERecipe, lens.log_prob, VAE.elbo_parts, Run.restore, references=REFERENCES)
+    ui.source(lens.VAERecipe, lens.log_prob, VAE.elbo_parts, Run.restore, references=ROOM.references)

@@ -11,12 +11,6 @@ from lab.ui.films import Film
 from lab.ui.stage import Stage
 from pages.latent.mixture import figures, points
 
-REFERENCES = [
-    "Dempster, Laird, Rubin 1977, Maximum likelihood from incomplete data via the EM algorithm",
-    "Neal, Hinton 1998, A view of the EM algorithm that justifies incremental, sparse, and other variants",
-    "Schwarz 1978, Estimating the dimension of a model (BIC)",
-    "[GM] §3.2.2 (it says that EM increases the likelihood: it never lowers it), [UDL] §17.1.1, [BB] ex. 6.3",
-]
 COVARIANCES = ("full", "diag", "spherical", "tied")
 
 

@@ -7,12 +7,13 @@ from lab.figures import theme
 from lab.ui import trained_rows
 from modules.latent import gaussians, mixture
 from pages.latent.mixture import common, figures, lens, points, size_view, width_view
+from pages.latent.mixture.room import ROOM
 
 VIEWS = ("EM", "Fixed width", "Choosing K", "Trained")
 FLOORS = (0.0, 1e-6, 0.01, 0.1)
 LONE = {"set": "two and a lone point", "cov": "spherical", "start": "on a point"}
 
-stage = ui.stage("Mixture by EM", "Who made each point? Guess softly, fit to the guess, and guess again.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Staircase": ui.scene("E: the orange bound rises to log p and touches. M: both rise. Play.", step=19),
@@ -134,7 +135,7 @@ def steps_view(name: str, x, mine, own: str, code: str) -> None:
         )
         ui.source(
             mixture.GaussianMixture.elbo, gaussians.Gaussians.moments, gaussians.Gaussians.maximize, lens.em,
-            references=common.REFERENCES,
+            references=ROOM.references,
         )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from lab import ui
 from lab.ui.stage import Stage
 from modules.latent import em
 from pages.latent.mixture import choosing, common, figures
+from pages.latent.mixture.room import ROOM
 
 chosen = ui.cached(choosing.choosing)
 
@@ -80,4 +81,4 @@ def view(stage: Stage, x: Tensor, other: Tensor, own: str, code: str) -> None:
             """,
             shows=[by_bic, by_other],
         )
-        ui.source(em.EMDensity.bic, em.choose, choosing.choosing, references=common.REFERENCES)
+        ui.source(em.EMDensity.bic, em.choose, choosing.choosing, references=ROOM.references)

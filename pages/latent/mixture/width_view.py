@@ -8,6 +8,7 @@ from lab import ui
 from lab.ui.stage import Stage
 from modules.latent import kmeans
 from pages.latent.mixture import common, figures, fixed_width, lens
+from pages.latent.mixture.room import ROOM
 
 limited = ui.cached(fixed_width.limit)
 
@@ -84,4 +85,4 @@ def view(stage: Stage, x: Tensor, own: str, code: str) -> None:
             """,
             shows=[float(found.distance[film.at]), h],
         )
-        ui.source(kmeans.KMeans, fixed_width.limit, references=common.REFERENCES)
+        ui.source(kmeans.KMeans, fixed_width.limit, references=ROOM.references)

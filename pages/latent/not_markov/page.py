@@ -4,18 +4,11 @@ from lab import ui
 from lab.lenses.typed import square_commas
 from modules.latent.hmm import HMM
 from pages.latent.not_markov import figures, lens
+from pages.latent.not_markov.room import ROOM
 
-REFERENCES = [
-    '[BB] §5.1, example 5.10 (under "n = 2", with the laws as columns: rows do not sum to 1)',
-    "Burke, Rosenblatt 1958, A Markovian function of a Markov chain",
-]
 OWN, COUNT = "Own chain", 10_000
 
-stage = ui.stage(
-    "Hidden chain is not Markov",
-    "A function of a Markov chain remembers more than its last symbol.",
-    lenses=("sampling",),
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Longer memory": ui.scene("Always a 1 was seen last, and each symbol before it moves the chance."),
@@ -138,4 +131,4 @@ with stage.below:
             """,
             shows=float(memory.chances[-1]),
         )
-    ui.source(HMM.filtered, HMM.ahead, lens.remember, references=REFERENCES)
+    ui.source(HMM.filtered, HMM.ahead, lens.remember, references=ROOM.references)

@@ -6,17 +6,14 @@ from lab.ui import shelves
 from lab.ui.drawing import inked
 from modules.latent.vae import VAE
 from pages.latent.outliers import figures, lens
+from pages.latent.outliers.room import ROOM
 
 SHARES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3]
 DRAWS = [1, 5, 50, 500]
 SETS = ["other symbols", "noise", "shuffled", "inverted", "plain bars"]
 SHORT = dict(zip(lens.SCORES, ("log p̂", "error"), strict=True))
-REFERENCES = [
-    "Nalisnick et al. 2019, Do deep generative models know what they don't know?, arXiv:1810.09136",
-    "[UDL] §14.1; [GM] §3.4 (importance-weighted evidence)",
-]
 
-stage = ui.stage("Outlier gauge", "A density says how odd a picture is; a simple one may pass.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Other symbols": ui.scene("Most symbols lie beyond both thresholds; this plus is let pass."),
@@ -147,4 +144,4 @@ with stage.below:
         """,
         shows=[own[evidence], own[error]],
     )
-    ui.source(VAE.iwae, VAE.log_weights, lens.scores, lens.others, references=REFERENCES)
+    ui.source(VAE.iwae, VAE.log_weights, lens.scores, lens.others, references=ROOM.references)

@@ -7,18 +7,13 @@ from lab.lenses import trained_rows
 from lab.ui import access
 from modules.latent import em
 from pages.latent.own_table import figures, lens, words
+from pages.latent.own_table.room import ROOM
 
 OWN = "Own table"
 TYPED = tables.geyser()[:520].rpartition("\n")[0]
 UNITS = {"HMM": "an example"}
-REFERENCES = [
-    "Schwarz 1978, Estimating the dimension of a model (BIC)",
-    "Dempster, Laird, Rubin 1977, Maximum likelihood from incomplete data via the EM algorithm",
-    "Azzalini, Bowman 1990, A look at some data on the Old Faithful geyser",
-    "[GM] §3.2; [UDL] §16 (flows), §17.1.1 (mixtures)",
-]
 
-stage = ui.stage("Your own data", "A table of yours, four models, and how large each of them should be.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Two clusters": ui.scene("Two components hold both clusters of eruptions: BIC turns up after them."),
@@ -177,4 +172,4 @@ with stage.below:
             """,
             shows=[found.rows[film.at]["bic"], found.rows[film.at]["held"]],
         )
-    ui.source(em.EMDensity.bic, em.EMModel.fit, lens.compared, references=REFERENCES)
+    ui.source(em.EMDensity.bic, em.EMModel.fit, lens.compared, references=ROOM.references)

@@ -6,16 +6,12 @@ from lab.lenses import latent, stock
 from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.scores import frechet_distance
 from pages.latent.prior_posterior import figures, lens
+from pages.latent.prior_posterior.room import ROOM
 
 SPREADS = [0.25 * i for i in range(7)]
 SHOWN, COLUMNS, DOTS = 25, 5, 400
-REFERENCES = [
-    "Hoffman, Johnson 2016, ELBO surgery",
-    "Tomczak and Welling 2018, VAE with a VampPrior, arXiv:1705.07120",
-    "[UDL] §17.8.2; [GM] problem 3.1(a)",
-]
 
-stage = ui.stage("Prior or posterior", "A decoder was trained on codes of data; the prior draws other ones.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Two sheets": ui.scene("Left: codes from the prior. Right: a training digit's code, and its noise."),
@@ -163,5 +159,10 @@ with stage.below:
         """,
         shows=[gap, error],
     )
-    ui.source(AggregatedPosterior.sample, AggregatedPosterior.log_prob, lens.distance, frechet_distance,
-              references=REFERENCES)  # fmt: skip
+    ui.source(
+        AggregatedPosterior.sample,
+        AggregatedPosterior.log_prob,
+        lens.distance,
+        frechet_distance,
+        references=ROOM.references,
+    )

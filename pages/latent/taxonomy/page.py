@@ -4,15 +4,9 @@ from lab import ui
 from modules.latent import taxonomy
 from modules.latent.taxonomy import KINDS, PROPERTIES, TABLE
 from pages.latent.taxonomy import figures, lens
+from pages.latent.taxonomy.room import ROOM
 
-REFERENCES = [
-    "[UDL] §14.1–14.2 and notes (its word for all models without labels is unsupervised)",
-    "[GM] §3.12.5",
-]
-
-stage = ui.stage(
-    "Taxonomy of models", "Three sets inside each other, latent variables across, and six wishes."
-)
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "All": ui.scene("Boxes in boxes; orange models have latent variables, in every box."),
@@ -114,7 +108,7 @@ def show_source(result: str, shows: list[str]) -> None:
         """,
         shows=len(shows),
     )
-    ui.source(taxonomy.with_properties, taxonomy.Kind, references=REFERENCES)
+    ui.source(taxonomy.with_properties, taxonomy.Kind, references=ROOM.references)
 
 
 views = {"Map": map_view, "Wishes": wish_view, "VAE or flow": pair_view}

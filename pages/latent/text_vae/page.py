@@ -6,18 +6,14 @@ from lab.ui import training_course
 from modules.latent.collapse import free_bits, kl_weight
 from modules.latent.text_vae import Reader, TextVAE, Writer
 from pages.latent.text_vae import figures, lens
+from pages.latent.text_vae.room import ROOM
 
 VIEWS = ("Walk", "Training", "Codes swapped")
 LIKELIEST, DRAWN = "The likeliest", "Drawn, one luck for all"
 A, B = "return the number of bytes written", "the default value is none"
 MOST = 40  # letters of a line
-REFERENCES = [
-    "Bowman et al. 2016, Generating Sentences from a Continuous Space, arXiv:1511.06349",
-    "Kingma et al. 2016 (free bits), arXiv:1606.04934; Cho et al. 2014 (GRU), arXiv:1406.1078",
-    "[GM] §3.11.1; [UDL] notes of ch. 17",
-]
 
-stage = ui.stage("Text from a code", "A GRU writes lines from a code; left alone, it learns to do without.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "One line for all": ui.scene("Plain training: the same line is written all the way from A to B."),
@@ -154,7 +150,7 @@ def walk() -> None:
             """,
             shows=now.moved,
         )
-        ui.source(TextVAE.write, Reader, Writer, lens.walk, references=REFERENCES)
+        ui.source(TextVAE.write, Reader, Writer, lens.walk, references=ROOM.references)
 
 
 def training() -> None:
@@ -166,7 +162,7 @@ def training() -> None:
         "a nat a dimension for nothing (freebits).",
     )
     with stage.below:
-        ui.source(free_bits, kl_weight, TextVAE.pixel_log_likelihood, references=REFERENCES)
+        ui.source(free_bits, kl_weight, TextVAE.pixel_log_likelihood, references=ROOM.references)
 
 
 def swapping() -> None:
@@ -236,7 +232,7 @@ def swapping() -> None:
             """,
             shows=[now.paid, now.saved, found[at].information],
         )
-        ui.source(TextVAE.pixel_log_likelihood, lens.told, lens.swap, references=REFERENCES)
+        ui.source(TextVAE.pixel_log_likelihood, lens.told, lens.swap, references=ROOM.references)
 
 
 ui.ahead(used, *((name,) for name in names))

@@ -5,11 +5,12 @@ from lab.figures import basic, latents, sheets
 from lab.lenses import latent, vaes
 from lab.ui import shelves
 from modules.latent.vae import VAE, gaussian_kl
+from pages.latent.traversal.room import ROOM
 
 COLUMNS = [-3.0, -2.25, -1.5, -0.75, 0.0, 0.75, 1.5, 2.25, 3.0]
 VALUES = [i / 4 for i in range(-12, 13)]
 
-stage = ui.stage("Traversal", "Change one number of a digit's code, and see what it holds.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "The busiest dimension": ui.scene("The dimension with most KL: play it, and see what it holds.",
@@ -142,5 +143,6 @@ with stage.below:
         """,
         shows=parts.kl[d].item(),
     )
-    ui.source(VAE.encode_parameters, gaussian_kl, latent.traverse, latent.active_units,
-              references=[*vaes.REFERENCES, "Higgins et al. 2017, β-VAE"])  # fmt: skip
+    ui.source(
+        VAE.encode_parameters, gaussian_kl, latent.traverse, latent.active_units, references=ROOM.references
+    )

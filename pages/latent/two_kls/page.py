@@ -8,14 +8,11 @@ from lab.figures import stacks
 from lab.lenses import typed
 from modules.latent.information import Tables
 from pages.latent.two_kls import figures, lens
+from pages.latent.two_kls.room import ROOM
 
-REFERENCES = [
-    "[GM] §3.4.6: 3.40–3.41 leave H(q_D) out; problem 3.1(a) leaves I out",
-    "Hoffman and Johnson 2016, ELBO surgery",
-]
 EVEN = {"data": "1 1"}
 
-stage = ui.stage("Two KLs", "Over a data set the bound is a KL of joints and the data's entropy.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Identity": ui.scene("Three bars of one height: 0.640 = 0.029 + 0.611; the rate splits in two."),
@@ -158,4 +155,4 @@ with stage.below:
         """,
         shows=list(numbers.values()),
     )
-    ui.source(Tables.two_kls, lens.inferences, references=REFERENCES)
+    ui.source(Tables.two_kls, lens.inferences, references=ROOM.references)

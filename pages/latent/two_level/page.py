@@ -6,14 +6,11 @@ from lab.lenses import latent, stock
 from lab.ui import shelves
 from modules.latent.ladder import LadderVAE, merge
 from pages.latent.two_level import lens
+from pages.latent.two_level.room import ROOM
 
 KINDS = ("bottom redrawn", "top redrawn")
-REFERENCES = [
-    "Sønderby et al. 2016, Ladder Variational Autoencoders, arXiv:1602.02282",
-    "[GM] §3.1.1; [UDL] §17.8.2 and notes",
-]
 
-stage = ui.stage("Two levels", "A code above a code: draw one of them anew, and see what the other holds.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Two rows": ui.scene("Above: the top stays, the bottom is drawn anew. Below: the other way round."),
@@ -129,4 +126,4 @@ with stage.below:
         """,
         shows=[float(row[film.at].sum()) for row in rows],
     )
-    ui.source(LadderVAE.from_noise, LadderVAE.guess, merge, lens.walked, references=REFERENCES)
+    ui.source(LadderVAE.from_noise, LadderVAE.guess, merge, lens.walked, references=ROOM.references)

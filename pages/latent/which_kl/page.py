@@ -4,14 +4,11 @@ from lab import ui
 from lab.lenses import typed
 from modules.latent import variational
 from pages.latent.which_kl import figures, lens
+from pages.latent.which_kl.room import ROOM
 
 OWN = "0.5 -3 1, 0.5 3 1"
-REFERENCES = [
-    "[UDL] §17.5; [GM] §3.4.2, which gives P to the posterior in KL(P‖Q) and then minimises KL(Q‖P)",
-    "Minka 2005, Divergence measures and message passing",
-]
 
-stage = ui.stage("Which KL", "One direction of the divergence seeks a mode, the other covers them all.")
+stage = ui.stage(ROOM)
 stage.scenes(
     {
         "Two modes": ui.scene("Orange sits on one mode at KL just under ln 2; green covers both."),
@@ -145,4 +142,4 @@ with stage.below:
         """,
         shows=[seek.mean, seek.deviation, seek.reverse, cover.mean, cover.deviation, cover.forward],
     )
-    ui.source(variational.nearest_gaussian, lens.fit, references=REFERENCES)
+    ui.source(variational.nearest_gaussian, lens.fit, references=ROOM.references)
