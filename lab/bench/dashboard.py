@@ -5,12 +5,16 @@ picture that changes is painted. For many readers at once there is `lab bench se
 """
 
 import shutil
+import subprocess
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from lab.bench.serving import Served, server
 from lab.bench.timing import NAN, Row, percentile
 
+ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NEEDS = "needs a browser: pip install -c constraints.txt -e '.[dev]', and Chromium"
 PAGE_LIMIT = 60_000  # milliseconds that a page may take
@@ -262,6 +266,17 @@ def timed(title: str, case: str, times: list[float], target: str) -> Row:
     )
 
 
+def rooms_read(quick: bool) -> list[float]:
+    """Seconds that a new process takes to read what all rooms declare, its own start left out."""
+    code = (
+        "import time; begun = time.perf_counter(); from lab import room\n"
+        "for path in room.PAGES.glob('*/*/room.py'): room.load(room.address(path))\n"
+        "print(time.perf_counter() - begun)"
+    )
+    asked = [sys.executable, "-c", code]
+    return [float(subprocess.check_output(asked, cwd=ROOT)) for _ in range(2 if quick else 9)][1:]
+
+
 def measure(quick: bool = False, only: str = "") -> list[Row]:
     """All pages, or those with `only` in their address."""
     executable = chromium()
@@ -273,7 +288,7 @@ def measure(quick: bool = False, only: str = "") -> list[Row]:
         return [Row("dashboard", "all pages", NAN, note=NEEDS)]
     from lab.ui import pages
 
-    rows = []
+    rows = [] if only else [timed("Rooms", "read all that they declare", rooms_read(quick), "< 0.3 s")]
     with server() as served, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         reader = Reader(browser.new_context(viewport={"width": 1280, "height": 720}).new_page(), served)
