@@ -9,7 +9,7 @@ from lab.figures import basic
 from lab.lenses import drawing, neighbours
 from lab.ui import shelves
 from modules.autoregressive import bayesnet, tables
-from pages.autoregressive.chains import common, figures, lens
+from pages.autoregressive.chains import figures, lens
 from pages.autoregressive.chains.room import ROOM
 
 

@@ -9,7 +9,7 @@ from lab.figures import basic
 from lab.lenses import drawing
 from lab.ui import shelves
 from modules.autoregressive import markov
-from pages.autoregressive.chains import common, figures, lens, tables
+from pages.autoregressive.chains import figures, lens, tables
 from pages.autoregressive.chains.room import ROOM
 
 MOST = 200  # frames with an equation each; a longer film shows that of where it rests
