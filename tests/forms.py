@@ -9,7 +9,8 @@ The rooms are those of the folder in which this is called. A line a room, its co
     paths     texts that are a path into a figure ("data.3.x", "layout.title.text")
     cached    uses of `ui.cached`
     ahead     what is to be computed ahead, listed: `ui.ahead`, `ui.found_ahead`, `ui.near`, `soon=`
-    at        calls of a function that draws which are handed `at=`, `film.at`, or what stands at it
+    at        calls of a function that draws which are handed `at=`, `film.at`, or what stands at it; but for
+              figures that are given no film
     keys      keys of controls, said again after the first time, or outside of a `room.py` that declares them
     controls  that are drawn by hand in page.py and kept in a variable, or declared; films aside
     named     how often page.py names these: by that variable, or as what the state has
@@ -55,7 +56,7 @@ def counts(room: Path) -> Counts:
         found.lines += files[path].count("\n")
         found.skips += files[path].count("# fmt: skip")
         drawing = set(figure_names(tree))
-        quiet = {id(node) for node in unsaid(tree)}
+        quiet, still = {id(node) for node in unsaid(tree)}, {id(node) for node in stills(tree)}
         speaks = path.name != "room.py" and not draws(".".join(path.with_suffix("").parts))
         for node in ast.walk(tree):
             if id(node) not in quiet and (text := text_of(node)) is not None:
@@ -67,7 +68,8 @@ def counts(room: Path) -> Counts:
                 called = node.func
                 found.ahead += of_ui(called) and called.attr in AHEAD
                 found.ahead += any(keyword.arg == "soon" for keyword in node.keywords)
-                found.at += ast.unparse(called).partition(".")[0] in drawing and at_a_frame(node)
+                drawn = ast.unparse(called).partition(".")[0] in drawing and id(node) not in still
+                found.at += drawn and at_a_frame(node)
     found.keys = sum(max(0, said[key] - (key not in owned)) for key in keys)
     page = trees[room / "page.py"]
     held = set(variables(page))
@@ -112,6 +114,13 @@ def variables(tree: ast.Module) -> Iterator[str]:
             calls = [n.func for n in ast.walk(node.value) if isinstance(n, ast.Call)]
             if any(of_ui(f) and f.attr in CONTROLS - {"film"} for f in calls):
                 yield node.targets[0].id
+
+
+def stills(tree: ast.Module) -> Iterator[ast.AST]:
+    """The figures that are handed to the page without a film."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and of_ui(node.func) and all(k.arg != "film" for k in node.keywords):
+            yield from node.args
 
 
 def unsaid(tree: ast.Module) -> Iterator[ast.AST]:

@@ -13,7 +13,6 @@ import argparse
 import base64
 import importlib
 import io
-import itertools
 import json
 import math
 import os
@@ -244,13 +243,32 @@ def shown(value: Any, begin: int = 0) -> str:
     return "nothing" if value is None else text if len(text) < 90 else text[:87] + "…"
 
 
+def partner(before: dict[str, Any], after: dict[str, Any]) -> dict[str, str]:
+    """For each scene of a page the one of its name, wherever it stands now, or else of its state; else ""."""
+
+    def told(name: str) -> str:
+        return name.partition(" ")[2]
+
+    named = {told(name): name for name in after}
+    known = {told(name) for name in before}
+    others = [name for name in after if told(name) not in known]
+    found = {}
+    for old, sent in before.items():
+        same = (name for name in others if after[name].get("link") == sent.get("link"))
+        found[old] = named.get(told(old)) or next(same, "")
+    return found
+
+
 def report(topic: str, before: dict[str, Any], after: dict[str, Any], most: int) -> bool:
     """Print how each scene of a page compares; whether all are equal."""
-    equal = True
-    for old, new in itertools.zip_longest(before, after):
-        found = list(differences(before.get(old), after.get(new)))
+    equal, partners = True, partner(before, after)
+    for new in (name for name in after if name not in partners.values()):
+        print(f"{topic}: {new}: a new scene")
+        equal = False
+    for old, new in partners.items():
+        found = list(differences(before[old], after.get(new)))
         if old != new:
-            found.insert(0, Difference("scene", shown(old), shown(new)))
+            found.insert(0, Difference("scene", shown(old), shown(new or None)))
         seen = [d for d in found if d.share > ROUNDING]
         within = max((d.share for d in found), default=0.0)
         print(f"{topic}: {old}:", f"{len(seen)} differ" if seen else "EQUAL",

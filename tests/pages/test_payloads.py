@@ -90,6 +90,15 @@ def test_two_dumps_are_equal_and_kept(tmp_path: Path, capsys: pytest.CaptureFixt
     assert payloads.main(["compare", a, c, "--most", "99"]) == 1
     out = capsys.readouterr().out
     assert out.count("EQUAL") == 2 and "link.far: 3 ≠ 1" in out and "metrics.0.1: 33.0 ≠ 11.0" in out
+    first, near, far = kept.values()
+    payloads.save(Path(c, "some/page.npz"), {"0 at first": first, "1 Far": far, "2 Close by": near})
+    assert payloads.main(["compare", a, c]) == 1
+    out = capsys.readouterr().out
+    assert out.count("1 differ") == 2 and "1 Near ≠ 2 Close by" in out and "2 Far ≠ 1 Far" in out
+    payloads.save(Path(c, "some/page.npz"), {"0 at first": first, "1 Near": near, "2 Wide": first})
+    assert payloads.main(["compare", a, c]) == 1
+    out = capsys.readouterr().out
+    assert "2 Far ≠ nothing" in out and "2 Wide: a new scene" in out and out.count("EQUAL") == 2
 
 
 def test_a_page_of_the_course_sends_the_same_twice() -> None:
