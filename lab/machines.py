@@ -161,7 +161,7 @@ MACHINES: Mapping[str, Machine] = MappingProxyType(
         "diffusion": DIFFUSION,
         "flow": FLOW,
         "transformer": TRANSFORMER,
-        "messages": MESSAGES,
+        "message passing": MESSAGES,
         "convolution": CONVOLUTION,
     }
 )

@@ -77,7 +77,7 @@ def machine_of(model: nn.Module) -> str | None:
         "diffusion": (Diffusion, ScoreModel, FlowMatching),
         "flow": Flow,
         "transformer": GPT,
-        "messages": GCN,
+        "message passing": GCN,
         "convolution": (Classifier, NoisyClassifier),
     }
     for name, kind in kinds.items():
@@ -463,6 +463,6 @@ READERS: dict[str, Callable[[Any], Readings]] = {
     "diffusion": of_diffusion,
     "flow": of_flow,
     "transformer": of_transformer,
-    "messages": of_graph,
+    "message passing": of_graph,
     "convolution": of_convolution,
 }

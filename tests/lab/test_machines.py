@@ -14,6 +14,7 @@ from lab import experiments, ui, weights
 from lab.lenses import machine
 from lab.lenses.machine import Readings
 from lab.machines import MACHINES
+from lab.room import load
 from modules.adversarial.dcgan import DCGAN
 from modules.adversarial.gan import GAN
 from modules.base import Module
@@ -42,6 +43,11 @@ def test_a_machine_has_at_most_six_parts_with_words_and_pages_that_exist() -> No
         for part in made.parts.values():
             assert 0 < len(part.name) <= 12 and part.says.endswith(".") and 20 < len(part.says) <= 110
             assert part.page in pages, f"{made.title}: {part.name} leads to {part.page}, which is no page"
+
+
+def test_the_machines_of_rooms_are_among_them() -> None:
+    named = {url: room.machine for url in (page.url for page in ui.pages()) if (room := load(url))}
+    assert {machine for machine in named.values() if machine} <= set(MACHINES), named
 
 
 def test_declarations_need_no_framework() -> None:
@@ -89,7 +95,7 @@ PAIRS: dict[str, tuple[Callable[[], Module], Callable[[], Module], dict[str, tup
         {"tokens": ("≤ 16", "≤ 32"), "embedding": ("11→8", "11→16"), "mlp": ("8→32→8", "16→64→16"),
          "attention": ("1 × 2 heads", "3 × 4 heads")},
     ),
-    "messages": (
+    "message passing": (
         lambda: GCN(num_features=5, hidden=(4,), num_classes=3),
         lambda: GCN(num_features=9, hidden=(8, 6), num_classes=2),
         {"h": ("5", "9"), "message": ("5→4→3", "9→8→6→2"), "update": ("4", "8→6"), "logits": ("3", "2")},

@@ -68,6 +68,16 @@
       for (const {text, size} of texts) if (size < 23.5) wrong.push(`“${text}” is ${size.toFixed(1)} px (${name})`);
   }
 
+  // --- Words in the parts of a machine ---
+  for (const part of all(".lectern-machine .part")) {
+    const frame = box(part.querySelector("rect"));
+    for (const text of [...part.querySelectorAll("text")].filter((t) => frame.width && t.textContent)) {
+      const {left, right} = box(text), size = parseFloat(getComputedStyle(text).fontSize), said = `“${text.textContent.slice(0, 24)}”`;
+      if (left < frame.left || right > frame.right) wrong.push(`${said} leaves its part of the machine`);
+      if (size < (stage ? 17.9 : 11.9)) wrong.push(`${said} is ${size.toFixed(1)} px (machine)`);
+    }
+  }
+
   // --- Labels of cells, drawn on a canvas: they tell where they lie ---
   for (const cells of all(".lectern-cells")) {
     const {labels, place} = cells.cells ?? {labels: [], place: {}}, name = cells.ariaLabel?.slice(0, 40);

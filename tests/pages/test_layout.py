@@ -21,6 +21,7 @@ OURS = [
     ".lectern-figure",
     ".lectern-cells",
     ".lectern-plane",
+    ".lectern-machine",
     ".lectern-slider",
     ".lectern-film",
 ]
@@ -134,3 +135,17 @@ def test_faults_of_cells_are_found(visit: Visit) -> None:
     )
     found = "; ".join(faults(tab))
     assert "lies over" in found and "leaves its cells" in found and "labels of rows are skipped" in found
+
+
+def test_faults_of_machines_are_found(visit: Visit) -> None:
+    """A word that leaves its part, and one that is too small."""
+    tab = visit.open("transformer-attention")
+    tab.evaluate(
+        """() => {
+          const [name, shape] = document.querySelectorAll('.lectern-machine .part text');
+          name.textContent = 'a name that is far too long for its part';
+          shape.style.fontSize = '9px';
+        }"""
+    )
+    found = "; ".join(faults(tab))
+    assert "leaves its part of the machine" in found and "9.0 px (machine)" in found
