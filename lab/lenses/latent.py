@@ -115,12 +115,6 @@ def drawn_digits(painter: Any, reader: Any, count: int, seed: int = 0) -> tuple[
     return x[kept, 0], labels[kept]
 
 
-def held_out(splits: Sequence[Any], count: int) -> tuple[Tensor, Tensor]:
-    """The first `count` grey pictures (N, H, W) and labels (N,) of these splits together."""
-    parts = [split[torch.arange(min(count, len(split)))] for split in splits]
-    return torch.cat([x[:, 0] for x, _ in parts])[:count], torch.cat([y for _, y in parts])[:count]
-
-
 def examples(pictures: Tensor, labels: Tensor) -> list[tuple[str, Tensor]]:
     """One example of each class, (name, (H, W)), and a box, which is no digit, as a failure to try."""
     chosen = [(str(c), pictures[labels == c][0]) for c in labels.unique().tolist()]

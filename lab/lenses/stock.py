@@ -25,10 +25,13 @@ HELD_OUT = ("val", "test")
 
 
 @lru_cache(maxsize=32)
-def examples(data: Callable[..., DataModule], *splits: str, **options: Hashable) -> tuple[Tensor, ...]:
+def examples(
+    data: Callable[..., DataModule], *splits: str, most: int | None = None, **options: Hashable
+) -> tuple[Tensor, ...]:
     """All examples of some data: the tensors of a batch, of these splits one after the other.
 
     Args:
+        most: of each split, the first ones; None is all.
         options: of the data's constructor.
 
     Raises:
@@ -39,7 +42,7 @@ def examples(data: Callable[..., DataModule], *splits: str, **options: Hashable)
         if any(split in read for split in splits):
             made.setup(stage)
     parts = [getattr(made, f"{split}_set") for split in splits]
-    batches = [part[torch.arange(len(part))] for part in parts]
+    batches = [part[torch.arange(len(part))[:most]] for part in parts]
     return tuple(torch.cat(column) for column in zip(*batches, strict=True))
 
 
@@ -75,8 +78,8 @@ def grey(side: int, count: int, mnist: bool) -> tuple[Tensor, Tensor]:
         mnist: of MNIST itself, 28 a side; else small digits, for 28 a side drawn as MNIST draws its own.
     """
     if mnist:
-        x, y = examples(MNIST, "val", binarize="none")
-        return x[:count, 0], y[:count]
+        x, y = examples(MNIST, "val", most=count)
+        return x[:, 0], y
     x, y = digits(*HELD_OUT)
     small, y = x[:count, 0], y[:count]
     return (in_mnist_frame(small) if side == 28 else small), y

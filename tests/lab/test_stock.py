@@ -35,6 +35,8 @@ def test_what_was_read_is_not_read_again() -> None:
 def test_examples_of_any_data() -> None:
     x, source = stock.examples(TwoChains, "val", length=12)
     assert x.shape[1] == 12 and len(x) == len(source)
+    few, _ = stock.examples(TwoChains, "val", "test", most=3, length=12)
+    assert len(few) == 6 and torch.equal(few[:3], x[:3])
 
 
 def test_grey_digits_where_mnist_is_not() -> None:

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from datamodules.digits import Digits
 from lab import weights
-from lab.lenses import latent
+from lab.lenses import latent, stock
 
 pytestmark = [pytest.mark.browser, pytest.mark.heavy]
 
@@ -46,9 +45,7 @@ def test_the_picture_under_the_pointer_is_decoded(visit: Any) -> None:
     visit.open(PAGE)
     canvas = screen(visit)
     model = weights.load("vae-digits")
-    data = Digits(binarize="none")
-    data.setup()
-    codes = latent.codes(model, latent.held_out([data.val_set, data.test_set], 500)[0].flatten(1))
+    codes = latent.codes(model, stock.grey(8, 500, mnist=False)[0].flatten(1))
     plane = latent.plane_of(codes)
     before = visit.parameters()
     for u, v in ((0.0, 0.0), (2.0, 1.5), (-1.0, 2.25)):  # these are points of the grid

@@ -39,7 +39,7 @@ def splits(data: str) -> tuple[Tensor, Tensor]:
     def some(split: str) -> Tensor:
         if data == DIGITS:
             return stock.digits(split)[0]
-        return stock.examples(Points, split, name="eight_gaussians", num_train=200_000)[0][:2000]
+        return stock.examples(Points, split, most=2000, name="eight_gaussians", num_train=200_000)[0]
 
     return some("train").flatten(1).double(), some("test").flatten(1).double()
 

@@ -67,8 +67,8 @@ def fits(data: str) -> Callable[[Experiment], bool]:
 
 def chains(split: str) -> tuple[Tensor, Tensor]:
     """Strings (N, 32) and the chain that each was drawn from (N,)."""
-    x, y = stock.examples(TwoChains, split, length=LENGTH)
-    return x[:2000], y[:2000]
+    x, y = stock.examples(TwoChains, split, most=2000, length=LENGTH)
+    return x, y
 
 
 def typed(text: str) -> Tensor:
