@@ -69,7 +69,7 @@ def counts(room: Path) -> Counts:
                 found.ahead += of_ui(called) and called.attr in AHEAD
                 found.ahead += any(keyword.arg == "soon" for keyword in node.keywords)
                 drawn = ast.unparse(called).partition(".")[0] in drawing and id(node) not in still
-                found.at += drawn and at_a_frame(node)
+                found.at += speaks and drawn and at_a_frame(node)
     found.keys = sum(max(0, said[key] - (key not in owned)) for key in keys)
     page = trees[room / "page.py"]
     held = set(variables(page))
@@ -125,7 +125,7 @@ def stills(tree: ast.Module) -> Iterator[ast.AST]:
 
 def unsaid(tree: ast.Module) -> Iterator[ast.AST]:
     """Texts that are no one's key or path: docstrings, columns of CSV and tables, metrics, titles, options,
-    names of values; and the parts of a text with places, which is one text."""
+    keys of figures, names of values; and the parts of a text with places, which is one text."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             yield node.value
@@ -137,8 +137,14 @@ def unsaid(tree: ast.Module) -> Iterator[ast.AST]:
             yield from node.elts
         elif isinstance(node, ast.keyword) and node.arg in ("data", "titles"):
             yield from ast.walk(node.value)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("ui.table", "stage.metrics"):
-            yield from ast.walk(node)
+        elif isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            if name in ("ui.table", "stage.metrics"):
+                yield from ast.walk(node)
+            elif name in ("ui.figure", "ui.button_figure"):
+                yield from (keyword.value for keyword in node.keywords if keyword.arg == "key")
+            elif name.endswith(".get"):
+                yield from node.args
 
 
 def text_of(node: ast.AST) -> str | None:

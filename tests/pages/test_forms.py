@@ -27,7 +27,7 @@ ui.ahead(found, *((each, noise) for each in ui.near(seed, 0, 9)))
 fig = charts.curve(now["noise"], film.at, theme.text(film.at))
 frames = {"data.0.x": now.x, f"layout.shapes.{0}.x1": now.y}
 ui.figure(fig, alt="layout", data={"seed": now.x}, film=film, frames=frames)
-ui.button_figure(basic.bars(now.bars[film.at]), key="bars", alt="Bars", film=film, on_press=pressed)
+ui.button_figure(basic.bars(now.bars[film.at]), key="seed", alt="Bars", film=film, on_press=pressed)
 ui.figure(basic.bars(now.bars[film.at]), alt="At rest")  # fmt: skip
 fig = charts.curve(now, at=1)
 '''
