@@ -8,6 +8,7 @@ from opening import figure, film, metrics, open_page, run_page, scenes, spoken, 
 
 from lab import weights
 from lab.experiments import ZOO, catalog
+from lab.lenses import flow_paths
 from lab.lenses import trained_rows as trained
 from lab.lenses.precision import double
 from pages.flow.flow_bench import lens
@@ -28,9 +29,11 @@ def test_the_page_shows_the_models_own_log_p_and_its_checks() -> None:
         log_p, abs=1e-3
     )
     _, arrays = figure(page, "warp")
-    assert arrays["data.1.x"].shape == (9, lens.CLOUD)
+    assert arrays["data.1.x"].shape == (9, flow_paths.CLOUD)
     with torch.no_grad():
-        cloud = torch.randn(lens.CLOUD, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+        cloud = torch.randn(
+            flow_paths.CLOUD, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
+        )
         assert arrays["data.1.x"][8].tolist() == pytest.approx(
             model.double().decode(cloud)[:, 0].tolist(), abs=1e-4
         )
@@ -41,7 +44,9 @@ def test_what_the_scenes_say() -> None:
     x = torch.tensor([[-1.0, 1.5]], dtype=torch.float64)
     nice = lens.account(double(weights.load("nice-moons")), x)
     assert nice.ladj[:-1].abs().max() == 0 and nice.ladj[-1].abs() > 0
-    linear = lens.path(double(weights.load("linear-moons")), lens.grid_lines())[-1][: lens.DOTS]
+    linear = flow_paths.path(double(weights.load("linear-moons")), flow_paths.grid_lines())[-1][
+        : flow_paths.DOTS
+    ]
     assert linear.diff(dim=0).diff(dim=0).abs().max() < 1e-9
     on, off = lens.account(
         double(weights.load("realnvp-moons")),
@@ -95,10 +100,10 @@ def test_three_neural_layers_serve_better_than_five_affine_masked_ones() -> None
 def test_the_ground_grows_piece_by_piece_to_what_one_pass_gives() -> None:
     model = double(weights.load("spline-moons"))
     pieces = list(lens.ground(model))
-    assert [len(found.grid[0]) for _, found in pieces[:3]] == [500, 1000, len(lens.grid_lines())]
+    assert [len(found.grid[0]) for _, found in pieces[:3]] == [500, 1000, len(flow_paths.grid_lines())]
     share, whole = pieces[-1]
     assert share == 1 and torch.isnan(torch.tensor(pieces[0][1].mass))
-    torch.testing.assert_close(whole.grid, lens.path(model, lens.grid_lines()), equal_nan=True)
+    torch.testing.assert_close(whole.grid, flow_paths.path(model, flow_paths.grid_lines()), equal_nan=True)
     torch.testing.assert_close(whole.log_p, lens.log_density(model, lens.window()))
     assert whole.mass == pytest.approx(1, abs=1e-3)
 

@@ -14,14 +14,14 @@ from torch import Tensor
 
 from lab.errors import UserError
 from lab.lenses import plane, quadrature, typed
+from lab.lenses.flow_paths import cloud, grid_lines, path
 from modules.flow.cnf import Continuous
 from modules.flow.flow import Flow
 from modules.flow.iresnet import Residual
 from modules.flow.neural import NeuralMonotone
 
 REACH, CELLS = 4.0, 160
-LINES, DOTS, SPAN = 11, 61, 2.5  # of the grid on the base: each way, points a line, half its width
-CLOUD, MOST = 500, 50
+MOST = 50  # points of the reader
 FINER = 5  # points each way in a cell that is taken finely
 EQUAL = 1e-3  # two ways to one number are equal up to this
 PIECE, ROWS = 500, 20  # points, and rows of the window, between two words of progress
@@ -31,29 +31,6 @@ SOON = ("linear-moons", "nice-moons", "spline-moons", "realnvp-eight", "realnvp-
 def width(model: Flow) -> int:
     """Numbers in a row."""
     return math.prod(model.event_shape)
-
-
-def grid_lines() -> Tensor:
-    """Lines of the base, a row of NaN after each: (N, 2)."""
-    ends, along = (torch.linspace(-SPAN, SPAN, n, dtype=torch.float64) for n in (LINES, DOTS))
-    gap = torch.full((1, 2), torch.nan, dtype=torch.float64)
-    upright = [torch.cat([torch.stack([a.expand(DOTS), along], 1), gap]) for a in ends]
-    return torch.cat(upright + [line.flip(1) for line in upright])
-
-
-def cloud() -> Tensor:
-    """Draws of the base, (CLOUD, 2)."""
-    return torch.randn(CLOUD, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-
-
-@torch.no_grad()
-def path(model: Flow, z: Tensor) -> Tensor:
-    """z (N, 2) after each layer, (L + 1, N, 2); NaN stays NaN."""
-    known = ~z.isnan().any(1)
-    states = [z[known], *(h for h, _ in model.generating(z[known]))]
-    whole = torch.full((len(states), *z.shape), torch.nan, dtype=z.dtype)
-    whole[:, known] = torch.stack(states)
-    return whole
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from functools import partial
 from lab import ui
 from lab.errors import UserError
 from lab.figures import basic
+from lab.lenses import flow_paths
 from lab.lenses import trained_rows as trained
 from lab.lenses.precision import double
 from lab.ui import trained_rows
@@ -41,7 +42,7 @@ def account(name: str, x) -> lens.Account:
 
 @ui.cached
 def paths(name: str, z):
-    return lens.path(double(ui.load(name)), z)
+    return flow_paths.path(double(ui.load(name)), z)
 
 
 def ground(name: str):
@@ -166,4 +167,4 @@ with stage.below:
         """,
         shows=told.log_prob[:3],
     )
-    ui.source(Flow.log_prob, lens.account, lens.path, references=ROOM.references)
+    ui.source(Flow.log_prob, lens.account, flow_paths.path, references=ROOM.references)
