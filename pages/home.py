@@ -1,24 +1,24 @@
-"""Home: a word or a digit, answered by every lens at once; and the course."""
+"""Home: six generators at work; a word or a digit, answered by every lens at once; and the course."""
 
 import torch
 
 from lab import ui
 from lab.figures import basic
-from lab.lenses import drawing, embeddings, latent, stock, strip
+from lab.lenses import drawing, embeddings, generators, latent, stock, strip
 from lab.lenses import text as texts
 
 FAMILIES = {
-    "foundations": "What all other families stand on: probability and divergences.",
-    "autoregressive": "Each variable in turn, given those before it.",
-    "language": "Tokens, counts and vectors; how a text is made.",
-    "recurrent": "A state that is carried along the sequence.",
-    "transformer": "Every token asks, every earlier token answers.",
-    "convolution": "One small filter everywhere; depth sees further.",
-    "graph": "Nodes send messages along their edges.",
-    "latent": "A few hidden numbers behind every picture.",
-    "flow": "An invertible map, its density exactly known.",
-    "adversarial": "A forger and a critic that train each other.",
-    "diffusion": "Add noise step by step; learn to take it away.",
+    "foundations": "Probability and divergences, on which all others stand.",
+    "autoregressive": "The chain rule: each variable given those before it.",
+    "language": "Tokens, n-grams, word vectors; decoding.",
+    "recurrent": "A hidden state carried along the sequence.",
+    "transformer": "Self-attention over all earlier tokens.",
+    "convolution": "Shared filters; receptive fields grow with depth.",
+    "graph": "Message passing along the edges of a graph.",
+    "latent": "Latent variables: mixtures, HMMs, VAEs, the ELBO.",
+    "flow": "Invertible maps with an exact density.",
+    "adversarial": "A generator against a discriminator.",
+    "diffusion": "Noise added step by step, and a network that removes it.",
 }
 LENSES = {
     "attention": "Attention",
@@ -26,25 +26,43 @@ LENSES = {
     "latent": "Latent space",
     "sampling": "Sampling",
 }
-WORD, DIGIT = "a word", "a digit"
+SIX, WORD, DIGIT = "six generators", "a word", "a digit"
 WRITER, CUTTER, VECTORS = "gpt-shakespeare", "ngram-bpe500-shakespeare", "sgns-multi30k"
 READER, PLACER = "cnn-mnist", "vae2d-mnist"
 SIDE = 28
+# name -> title, a few words, how it is drawn, and what is shown.
+TILES: dict[str, tuple[str, str, ui.Kind, str]] = {
+    "diffusion": ("Diffusion", "a digit out of noise", "pictures", "Noise that becomes a handwritten 5"),
+    "gan": ("GAN", "a walk between draws of z", "pictures", "Generated digits that turn into each other"),
+    "flow": ("Flow", "layers bend the plane", "plane", "A grid and a cloud bent into two half-moons"),
+    "vae": ("VAE", "a walk through the latent space", "tour", "Decoded digits over the latent plane"),
+    "text": ("Language model", "one character at a time", "text", "A text in the manner of Shakespeare"),
+    "attention": ("Transformer", "its heads look back", "maps", "Attention weights of sixteen heads"),
+}
 
-stage = ui.stage("Lectern", "Deep generative models, really trained: type or draw, and each answers at once.")
+stage = ui.stage(
+    "Lectern", "Deep generative models, really trained: six at work, or ask with a word or a digit."
+)
 stage.scenes(
     {
-        "A word": ui.scene("Six glances at one text; a click on any of them goes in with your text."),
+        "Six generators": ui.scene(
+            "Six trained models generate; a click on one opens its page at the moment that is shown.", ask=SIX
+        ),
         "A name": ui.scene(
-            "After a name in capitals this model is nearly sure of what follows.", text="ROMEO"
+            "After a name in capitals the model is nearly certain of the next character.", text="ROMEO"
         ),
-        "No word": ui.scene("Letters in no order: each of them costs many nats.", text="qzxj kvwq"),
-        "A digit": ui.scene("Four glances at one drawing; a click goes in with it.", ask=DIGIT),
+        "No word": ui.scene("Letters in no order: each has a surprise of many nats.", text="qzxj kvwq"),
+        "A digit": ui.scene(
+            "Class, gradient, latent code and nearest neighbours of one digit; a click goes on with it.",
+            ask=DIGIT,
+        ),
         "No digit": ui.scene(
-            "A box: the classifier must choose one of ten all the same.", ask=DIGIT, digit="box"
+            "A box is no digit, but the classifier's softmax must choose one of ten classes.", ask=DIGIT,
+            digit="box",
         ),
+        "A word": ui.scene("Two language models and word vectors read one text; a click goes on with it."),
     }
-)
+)  # fmt: skip
 
 
 @ui.cached
@@ -174,21 +192,43 @@ def digits(picture: torch.Tensor) -> None:
         )  # fmt: skip
 
 
+def six() -> None:
+    """Six films under one clock."""
+    film = ui.film(
+        generators.MOMENTS, key="moment", default=generators.POSTER, seconds=0.08, label="Shown", plays=True,
+        names=[f"{m / (generators.MOMENTS - 1):.0%}" for m in range(generators.MOMENTS)],
+    )  # fmt: skip
+    with stage.picture:
+        ui.wall(
+            [ui.Tile(*words, generators.SIX[name].page, ui.reel(name)) for name, words in TILES.items()],
+            film, key="wall",
+        )  # fmt: skip
+    with stage.foot:
+        film.bar()
+
+
 with stage.rail:
-    ask = ui.choice("Ask with", [WORD, DIGIT], key="ask")
-    if ask == WORD:
+    ask = ui.choice("Show", [SIX, WORD, DIGIT], key="ask", default=WORD)
+    if ask == SIX:
+        ui.caption("All are trained models of this lab; nothing is recorded.")
+    elif ask == WORD:
         typed = ui.text("Type a word", "The man", key="text", max_chars=60, area=False,
                         examples={"Night": "Good night", "To be": "To be, or not"})  # fmt: skip
     else:
         drawn = ui.draw("Draw a digit", key="digit", size=SIDE, examples=examples())
-with stage.picture:
-    if ask == WORD:
+if ask == SIX:
+    six()
+    for each in (vectors, neighbourhood, examples):
+        ui.ahead(each, ())
+elif ask == WORD:
+    with stage.picture:
         words(typed)
-        ui.ahead(neighbourhood, ())
-        ui.ahead(examples, ())
-    else:
+    ui.ahead(neighbourhood, ())
+    ui.ahead(examples, ())
+else:
+    with stage.picture:
         digits(drawn)
-with stage.foot:
+with stage.below if ask == SIX else stage.foot:  # six pictures leave no room for the map beside them
     ui.course_map(FAMILIES, LENSES, key="open")
 with stage.below:
     ui.notice(

@@ -44,6 +44,7 @@ from lab.ui.rewind import Rewind, rewind
 from lab.ui.room import compute, film_of, moved, read
 from lab.ui.stage import guard, scene, stage
 from lab.ui.state import held_text, select, set_values
+from lab.ui.wall import Kind, Tile, reel, wall
 from lab.ui.watching import action, live, samples, setting
 from lab.ui.working import found, found_ahead, job
 
@@ -54,13 +55,14 @@ button, metric, write, divider, code, json = st.button, st.metric, st.write, st.
 rerun, warning = st.rerun, st.warning
 
 __all__ = [
-    "Beside", "Film", "Rewind", "action", "ahead", "ask_password", "beginning", "browser_keys", "button",
-    "button_figure", "cached", "caption", "card", "cell", "cells", "check", "choice", "clickable", "code",
-    "columns", "compute", "container", "course_map", "divider", "draw", "equation", "expander", "experiment",
-    "figure", "film", "film_of", "folder", "found", "found_ahead", "gate", "guard", "held_text", "history",
-    "ink", "job", "json", "language_model", "language_models", "live", "load", "machine", "markdown",
-    "metric", "moved", "navigation", "near", "next_token_model", "notice", "number", "page_link", "pages",
-    "program", "read", "read_history", "recipe", "rerun", "rewind", "samples", "scene", "select",
-    "selected_cell", "selection", "set_values", "setting", "slider", "source", "spelled", "stage", "stop",
-    "table", "tabs", "text", "tile", "toggle", "trained", "unlocked", "upload", "wait", "warning", "write",
+    "Beside", "Film", "Kind", "Rewind", "Tile", "action", "ahead", "ask_password", "beginning",
+    "browser_keys", "button", "button_figure", "cached", "caption", "card", "cell", "cells", "check",
+    "choice", "clickable", "code", "columns", "compute", "container", "course_map", "divider", "draw",
+    "equation", "expander", "experiment", "figure", "film", "film_of", "folder", "found", "found_ahead",
+    "gate", "guard", "held_text", "history", "ink", "job", "json", "language_model", "language_models",
+    "live", "load", "machine", "markdown", "metric", "moved", "navigation", "near", "next_token_model",
+    "notice", "number", "page_link", "pages", "program", "read", "read_history", "recipe", "reel", "rerun",
+    "rewind", "samples", "scene", "select", "selected_cell", "selection", "set_values", "setting", "slider",
+    "source", "spelled", "stage", "stop", "table", "tabs", "text", "tile", "toggle", "trained", "unlocked",
+    "upload", "wait", "wall", "warning", "write",
 ]  # fmt: skip

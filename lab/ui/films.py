@@ -50,9 +50,10 @@ class Film:
         label: str,
         values: Sequence[float] | None = None,
         names: Sequence[str] | None = None,
+        plays: bool = False,
     ) -> None:
         self.count, self.key, self.at, self.seconds, self.label = count, key, at, seconds, label
-        self.values = values
+        self.values, self.plays = values, plays
         self.names = [state.spell(v) for v in values] if names is None and values is not None else names
         self.since, self.reel, self.live = 0, "", False
 
@@ -107,6 +108,7 @@ class Film:
             "stamp": stamp(self.key),
             "seconds": self.seconds,
             "live": self.live,
+            "plays": self.plays,
             "label": self.label,
             "names": None if self.names is None else list(self.names),
             "captions": list(captions),
@@ -124,6 +126,7 @@ def film(
     label: str = "Step",
     values: Sequence[float] | None = None,
     names: Sequence[object] | None = None,
+    plays: bool = False,
 ) -> Film:
     """A film of `count` frames; it stands where the link or a scene has put it, or where it was left.
 
@@ -134,6 +137,8 @@ def film(
             by its value, and the bar shows it.
         names: what the bar shows of each frame behind the label, if not its number or its value: a film that
             has forty of 1,000 steps says at which of them it stands.
+        plays: by itself, again and again, until it is stopped; who wants less motion, or comes by a link to
+            another frame than the default, finds it at rest.
     """
     if values is None:
         last = max(0, count - 1)
@@ -147,7 +152,8 @@ def film(
     if st.session_state.get(f"_told:{key}") != at:  # a scene or a link has put it there: the browser follows
         st.session_state[f"_told:{key}"] = at
         st.session_state[f"_stamp:{key}"] = secrets.token_hex(4)
-    return Film(count, key, at, seconds, label, values, None if names is None else [f"{n}" for n in names])
+    spelled = None if names is None else [f"{n}" for n in names]
+    return Film(count, key, at, seconds, label, values, spelled, plays and value == default)
 
 
 def stamp(key: str) -> str:

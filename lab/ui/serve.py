@@ -16,6 +16,7 @@ from streamlit.web import bootstrap, cli
 
 from lab.figures import basic, theme
 from lab.ui import access, changes, idle, returning, working
+from lab.ui.wall import prepare
 
 PATIENCE = 60  # seconds until the server answers
 ASGI = Path(__file__).parent / "asgi.py"
@@ -41,6 +42,7 @@ def run(args: Sequence[str] = (), page: str = "") -> int:
         access.base()  # refuses what is no path
         changes.install()
         returning.install()
+        prepare()
         idle.start()
         working.start()
         # What is loaded now stays: no collection looks at it again, after every answer (167 ms each).

@@ -1,10 +1,13 @@
 // Films: a clock that figures follow, a bar that turns it, captions and equations that change with it.
 //
-// header of the bar: {key, count, at, stamp, seconds, live, label, names, captions, equations}
-// While it is live, more frames come: whoever is at the last one sees them played.
+// header of the bar: {key, count, at, stamp, seconds, live, plays, label, names, captions, equations}
+// While it is live, more frames come: whoever is at the last one sees them played. One that plays by itself goes
+// round again and again; for a reader who wants less motion it rests.
 
 import {unpack, same} from "./wire.js";
 
+const END = 2500; // milliseconds at the end of a round
+const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 const films = (window.lecternFilms ??= new Map());
 
 export function film(key) {
@@ -48,17 +51,23 @@ class Film {
   stop() { this.playing = false; this.changed?.(); }
   async play() {
     if (this.playing) { this.stop(); return this.go(this.at); }
-    this.playing = true;
+    const turn = (this.playing = {}); // this press of the button: after a stop another may play on
     this.changed?.();
-    if (this.at >= this.count - 1) this.at = -1;
-    for (let due = performance.now(); this.playing && this.at < this.count - 1; ) {
-      const painted = new Promise(requestAnimationFrame); // asked for before: a slow frame does not wait for one more
-      await this.go(this.at + 1);
-      await painted;
-      due = Math.max(due + this.seconds * 1000, performance.now());
-      const early = due - performance.now();
-      if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
+    for (;;) {
+      if (this.at >= this.count - 1) this.at = -1;
+      for (let due = performance.now(); this.playing === turn && this.at < this.count - 1; ) {
+        const painted = new Promise(requestAnimationFrame); // asked for before: a slow frame does not wait for one more
+        await this.go(this.at + 1);
+        await painted;
+        due = Math.max(due + this.seconds * 1000, performance.now());
+        const early = due - performance.now();
+        if (early > 0) await wait(early);
+      }
+      if (!this.round || this.playing !== turn) break;
+      await wait(END);
+      if (this.playing !== turn) break;
     }
+    if (this.playing && this.playing !== turn) return;
     this.stop();
     return this.go(this.at);
   }
@@ -70,8 +79,7 @@ export default function ({data, parentElement: root, setStateValue}) {
   state.report = setStateValue;
   const end = () => {
     const clock = film(state.spec.key);
-    clock.stop();
-    clearTimeout(clock.timer); // nobody is there to hear where it rests
+    clock.leave(); // nobody is there to hear where it rests
     films.delete(state.spec.key);
     if (window.lecternFilm === clock) window.lecternFilm = null;
   };
@@ -84,6 +92,7 @@ export default function ({data, parentElement: root, setStateValue}) {
   clock.live = spec.live;
   clock.count = spec.count;
   clock.seconds = spec.seconds;
+  clock.round = spec.plays;
   clock.rest = (at) => { if (at !== state.told) { state.told = at; state.report("rest", {at, stamp: spec.stamp}); } };
   const find = (name) => bar.querySelector(name);
   const show = (at) => {
@@ -110,6 +119,7 @@ export default function ({data, parentElement: root, setStateValue}) {
   };
   find(".scrub").max = spec.count - 1;
   find(".controls").hidden = spec.count < 2;
+  find(".caption").hidden = !spec.captions.length;
   // Python's place counts when it is news (a scene, a link); else the film stays where the reader left it.
   const news = clock.stamp !== spec.stamp || clock.at === null;
   clock.stamp = spec.stamp;
@@ -120,7 +130,10 @@ export default function ({data, parentElement: root, setStateValue}) {
   window.lecternFilm = clock; // the keys turn the page's film
   show(at);
   clock.changed();
-  if (news) clock.go(at).then(() => clearTimeout(clock.timer));
+  if (news) {
+    clock.go(at).then(() => clearTimeout(clock.timer));
+    if (spec.plays && !matchMedia("(prefers-reduced-motion: reduce)").matches) clock.play();
+  }
   else if (follows && !clock.playing) clock.play();
   else if (ended && !clock.playing) clock.go(at); // Python is told where it stands
   return end;
