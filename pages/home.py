@@ -26,7 +26,7 @@ LENSES = {
     "latent": "Latent space",
     "sampling": "Sampling",
 }
-SIX, WORD, DIGIT = "six generators", "a word", "a digit"
+SIX, WORD, DIGIT = "films", "a word", "a digit"
 WRITER, CUTTER, VECTORS = "gpt-shakespeare", "ngram-bpe500-shakespeare", "sgns-multi30k"
 READER, PLACER = "cnn-mnist", "vae2d-mnist"
 SIDE = 28
@@ -35,9 +35,9 @@ TILES: dict[str, tuple[str, str, ui.Kind, str]] = {
     "diffusion": ("Diffusion", "a digit out of noise", "pictures", "Noise that becomes a handwritten 5"),
     "gan": ("GAN", "a walk between draws of z", "pictures", "Generated digits that turn into each other"),
     "flow": ("Flow", "layers bend the plane", "plane", "A grid and a cloud bent into two half-moons"),
-    "vae": ("VAE", "a walk through the latent space", "tour", "Decoded digits over the latent plane"),
-    "text": ("Language model", "one character at a time", "text", "A text in the manner of Shakespeare"),
-    "attention": ("Transformer", "its heads look back", "maps", "Attention weights of sixteen heads"),
+    "vae": ("VAE", "a walk in the latent space", "tour", "Decoded digits over the latent plane"),
+    "text": ("GPT", "one character at a time", "text", "A text in the manner of Shakespeare"),
+    "attention": ("Attention", "every head looks back", "maps", "Attention weights of sixteen heads"),
 }
 
 stage = ui.stage(
@@ -195,8 +195,8 @@ def digits(picture: torch.Tensor) -> None:
 def six() -> None:
     """Six films under one clock."""
     film = ui.film(
-        generators.MOMENTS, key="moment", default=generators.POSTER, seconds=0.08, label="Shown", plays=True,
-        names=[f"{m / (generators.MOMENTS - 1):.0%}" for m in range(generators.MOMENTS)],
+        generators.MOMENTS, key="moment", default=generators.POSTER, seconds=0.08, label="At", plays=True,
+        names=[f"{100 * m / (generators.MOMENTS - 1):.0f} %" for m in range(generators.MOMENTS)],
     )  # fmt: skip
     with stage.picture:
         ui.wall(
@@ -210,7 +210,7 @@ def six() -> None:
 with stage.rail:
     ask = ui.choice("Show", [SIX, WORD, DIGIT], key="ask", default=WORD)
     if ask == SIX:
-        ui.caption("All are trained models of this lab; nothing is recorded.")
+        ui.caption("Space stops and plays, ← and → step; a click on a film opens its page.")
     elif ask == WORD:
         typed = ui.text("Type a word", "The man", key="text", max_chars=60, area=False,
                         examples={"Night": "Good night", "To be": "To be, or not"})  # fmt: skip

@@ -41,11 +41,12 @@ LISTEN = """
 # True when a picture is on the screen, or when the script is done and there will be none.
 SEEN = """
 () => {
-  const drawn = '.lectern-figure .main-svg, .lectern-figure canvas, .stPlotlyChart .main-svg, .stImage img';
+  const drawn = '.lectern-figure .main-svg, .lectern-figure canvas, .lectern-wall canvas, '
+    + '.stPlotlyChart .main-svg, .stImage img';
   if ([...document.querySelectorAll(drawn)].some((e) => e.getClientRects().length)) return true;
   return document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
     && document.querySelector('[data-testid=stMain] h1') && !window.lecternDrawing?.size
-    && !document.querySelector('.lectern-figure, .stPlotlyChart, [data-testid=stSkeleton]');
+    && !document.querySelector('.lectern-figure, .lectern-wall, .stPlotlyChart, [data-testid=stSkeleton]');
 }
 """
 # True when nothing is asked, running or being drawn.
@@ -122,6 +123,8 @@ FOLLOW = """
 PLAYED = """
 async (seconds) => {
   const clock = window.lecternFilm;
+  clock.stop(); // it may play by itself
+  clock.round = false;
   clock.seconds = 0;
   let frames = 0;
   const start = performance.now();

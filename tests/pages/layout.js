@@ -13,7 +13,7 @@
       if (top < -1 || bottom > innerHeight + 1) wrong.push(`${name} lies at ${Math.round(top)} to ${Math.round(bottom)} of ${innerHeight}`);
     }
   };
-  const figures = all(".st-key-picture .lectern-figure, .st-key-picture .lectern-plane, .st-key-picture .lectern-cells");
+  const figures = all(".st-key-picture .lectern-figure, .st-key-picture .lectern-plane, .st-key-picture .lectern-cells, .lectern-wall .tile");
   if (phone) {
     inside("picture", figures.slice(0, 1));
     const rail = document.querySelector(".st-key-rail");
@@ -29,7 +29,7 @@
   }
 
   if (stage)
-    for (const line of all(".lectern-head p, .lectern-stage :is(button, .sees)"))
+    for (const line of all(".lectern-head p, .lectern-stage :is(button, .sees), .lectern-wall :is(.words, p)"))
       if (parseFloat(getComputedStyle(line).fontSize) < 23.9) wrong.push(`“${line.textContent.slice(0, 24)}” is too small for the hall`);
 
   // --- Texts of figures: turned boxes, told apart by separating axes ---
@@ -92,6 +92,9 @@
     if (stage && cells.closest(".st-key-picture"))
       for (const {text, size} of labels) if (size < 23.5) wrong.push(`“${text}” is ${size.toFixed(1)} px (${name})`);
   }
+
+  for (const text of all(".lectern-wall :is(.words, p)"))
+    if (text.scrollHeight > text.clientHeight + 1 || text.scrollWidth > text.clientWidth + 1) wrong.push(`“${text.textContent.slice(0, 24)}” is cut`);
 
   // --- Nothing is wider than the screen, but what scrolls in itself ---
   for (const node of all("[data-testid=stMain] *")) {

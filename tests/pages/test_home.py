@@ -1,19 +1,158 @@
-"""Home: its strip says of a word or a digit what the models say; its tiles lead on with the same input."""
+"""Home: six films, each a way into a page that shows the same; its strip says of a word or a digit what the
+models say, and its tiles lead on with the same input."""
 
 import csv
 import io
 import re
+from collections.abc import Iterator
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
+import numpy as np
 import pytest
 import torch
 from browsing import Visit
-from opening import figure, open_page, open_warned, warnings
+from numpy.lib.stride_tricks import sliding_window_view
+from opening import component, figure, film, finish, open_page, open_warned, plain, warnings
+from streamlit.testing.v1 import AppTest
 
 from lab import ui
-from lab.lenses import strip
+from lab.lenses import generators, strip
 from lab.lenses import text as texts
+from lab.lenses.generators import MOMENTS, POSTER
+from lab.ui import wire
+
+# --- Six generators ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def wall() -> dict[str, tuple[dict[str, Any], dict[str, np.ndarray]]]:
+    """What Home sends of each generator: its part of the header, and its arrays."""
+    header, arrays = component(open_page("home", scene=1), "wall")
+    return {
+        name: (tile, {key.partition(".")[2]: v for key, v in arrays.items() if key.startswith(f"{i}.")})
+        for i, (name, tile) in enumerate(zip(generators.SIX, header["tiles"], strict=True))
+    }
+
+
+def led(tile: dict[str, Any], moment: int) -> AppTest:
+    """The page to which a generator leads at a moment; it complains of nothing."""
+    page, query = tile["links"][moment].split("?")
+    family, topic = page.split("-", 1)
+    return finish(open_page(f"{family}/{topic.replace('-', '_')}", **dict(parse_qsl(query))))
+
+
+def sent(page: AppTest, at: int) -> Iterator[np.ndarray]:
+    """All that figures of a page have of this frame, and what stands still in them."""
+    for element in page.get("bidi_component"):
+        if not element.proto.bytes:
+            continue
+        header, arrays = wire.unpack(element.proto.bytes)
+        yield from (values[at] for values in arrays.values() if len(values) > at)
+        for trace in header.get("figure", {}).get("data", []):
+            if "z" in trace:
+                z = trace["z"]
+                shape = [int(n) for n in z["shape"].split(",")] if isinstance(z, dict) else None
+                yield np.array(plain(z), float).reshape(shape) if shape else np.array(z, float)
+
+
+def holds(sheet: np.ndarray, picture: np.ndarray) -> bool:
+    """Whether bytes (S, S) are seen somewhere on a sheet, in bytes or from 0 to 1, up to a grey of 255."""
+    side = len(picture)
+    if sheet.ndim != 2 or min(sheet.shape) < side:
+        return False
+    scale = 255 if sheet.dtype != np.uint8 and np.nanmax(sheet) <= 1.01 else 1
+    windows = sliding_window_view(sheet * float(scale), (side, side))
+    darkest = np.unravel_index(picture.argmax(), picture.shape)
+    likely = np.argwhere(abs(windows[:, :, *darkest] - picture.max()) < 2)
+    return any(abs(windows[i, j] - picture).max() < 2 for i, j in likely)
+
+
+def test_six_generators_are_sent_at_once_and_small(
+    wall: dict[str, tuple[dict[str, Any], dict[str, np.ndarray]]],
+) -> None:
+    page = open_page("home", scene=1)
+    bar = film(page, "moment")
+    assert bar["plays"] and (bar["count"], bar["at"]) == (MOMENTS, POSTER)
+    assert len(wall) == 6
+    for name, (tile, arrays) in wall.items():
+        assert len(tile["links"]) == MOMENTS and len(tile["alt"]) > 10
+        states = [len(values) for key, values in arrays.items() if key not in ("sheet", "maps")]
+        assert len(set(states)) <= 1, name
+    assert sum(len(element.proto.bytes) for element in page.get("bidi_component")) < 1_500_000
+    left = film(open_page("home", ask="films", moment=30), "moment")  # where a reader has stopped it
+    assert left["at"] == 30 and not left["plays"]
+
+
+@pytest.mark.parametrize("name", ["diffusion", "gan", "vae"])
+def test_a_digit_is_the_one_on_its_page(
+    name: str, wall: dict[str, tuple[dict[str, Any], dict[str, np.ndarray]]]
+) -> None:
+    tile, arrays = wall[name]
+    pictures = arrays["pictures"]
+    assert pictures.dtype == np.uint8 and pictures.shape[1:] == (28, 28)
+    for moment in (POSTER, MOMENTS - 1):
+        shown = pictures[generators.state(moment, len(pictures))]
+        said = dict(parse_qsl(urlsplit(tile["links"][moment]).query))
+        page, other = led(tile, moment), pictures[generators.state(moment - 45, len(pictures))]
+        seen = list(sent(page, int(said.get("step", 0))))
+        assert any(holds(sheet, shown) for sheet in seen)
+        if name != "gan":  # its page has the whole walk on one sheet
+            assert not any(holds(sheet, other) for sheet in seen)
+
+
+def test_the_plane_is_bent_as_on_its_page(
+    wall: dict[str, tuple[dict[str, Any], dict[str, np.ndarray]]],
+) -> None:
+    tile, arrays = wall["flow"]
+    layers = len(arrays["dots"])
+    for moment in (0, POSTER, MOMENTS - 1):
+        layer = moment * (layers - 1) / (MOMENTS - 1)
+        assert layer.is_integer()  # nothing lies between two layers then
+        page = led(tile, moment)
+        assert film(page, "layer")["at"] == layer
+        drawn = arrays["dots"][int(layer)] / generators.SHORTS
+        seen = list(sent(page, int(layer)))
+        for axis in (0, 1):
+            assert any(v.shape == drawn[:, axis].shape and abs(v - drawn[:, axis]).max() < 1e-3 for v in seen)
+
+
+def test_the_text_is_the_one_on_its_page(
+    wall: dict[str, tuple[dict[str, Any], dict[str, np.ndarray]]],
+) -> None:
+    tile, _ = wall["text"]
+    coder = texts.tokenizer(ui.card("gpt-shakespeare"))
+    for moment in (1, POSTER, MOMENTS - 1):
+        page = led(tile, moment)
+        _, ids = page.session_state["_program"]
+        assert coder.decode(ids.tolist()) == "".join(tile["pieces"])
+        assert film(page)["at"] == moment - 1  # the token that was written last
+    assert "".join(tile["pieces"][: tile["given"]]) == generators.PROMPT
+
+
+def test_the_heads_look_as_on_their_page(
+    wall: dict[str, tuple[dict[str, Any], dict[str, np.ndarray]]],
+) -> None:
+    tile, arrays = wall["attention"]
+    maps = arrays["maps"] / 255
+    column, row = (int(v) - 1 for v in generators.HEAD.split(","))
+    for moment in (POSTER, MOMENTS - 1):
+        query = generators.state(moment, maps.shape[-1])
+        _, weights = led(tile, moment).session_state["_program"]
+        assert abs(maps[row, column, query] - weights.sqrt().numpy()).max() < 1 / 255
+    assert (maps**2).sum(-1) == pytest.approx(1, abs=0.05)
+
+
+def test_old_scenes_by_number_show_what_they_showed() -> None:
+    """Scene 1 is the six; 0 is the page with every control where it stands at first."""
+    for number, shows in {0: "The man", 2: "ROMEO", 3: "qzxj kvwq", 6: "The man"}.items():
+        page = open_page("home", scene=number)
+        assert page.session_state["text"] == shows and "Surprise" in tiles(page)
+    for number in (4, 5):
+        assert "Gradient" in tiles(open_page("home", scene=number))
+
+
+# --- A word, a digit --------------------------------------------------------------------------------
 
 
 def tiles(page: Any) -> dict[str, str]:
@@ -166,7 +305,7 @@ def test_every_family_is_seen_at_once_and_opens_to_its_pages(visit: Visit) -> No
     ids=["1280", "1920", "390"],
 )
 def test_of_250_pages_none_is_cut_without_a_mark(visit: Visit) -> None:
-    tab = visit.open()
+    tab = visit.open("?scene=0")
     course = tab.locator(".lectern-map")
     course.evaluate(MANY)
     visit.settle()
@@ -205,3 +344,72 @@ def test_a_tile_leads_on_and_the_course_follows_the_search(visit: Visit) -> None
     tab.go_back()
     visit.settle()
     assert visit.parameters() == "text=speak"
+
+
+# --- The films, in the browser ----------------------------------------------------------------------
+
+TURNED = """async (moments) => { // every frame is drawn, and another one than before
+  const clock = window.lecternFilm, tiles = [...document.querySelectorAll(".lectern-wall .tile")];
+  const look = (tile) => tile.querySelector("canvas")?.toDataURL() ?? tile.textContent;
+  const kinds = tiles.map(() => new Set());
+  for (let at = 0; at < moments; at++) {
+    await clock.go(at);
+    tiles.forEach((tile, i) => kinds[i].add(look(tile)));
+  }
+  return kinds.map((kind) => kind.size);
+}"""
+
+
+@pytest.mark.browser
+def test_the_films_play_by_themselves_and_rest_where_they_are_stopped(visit: Visit) -> None:
+    tab = visit.open()
+    at = "+document.querySelector('.lectern-wall .tile').dataset.at"
+    assert tab.evaluate("lecternFilm.playing !== false && lecternFilm.round")
+    first = tab.evaluate(at)
+    tab.wait_for_function(f"(first) => {at} !== first", arg=first)
+    tab.keyboard.press("Space")
+    visit.settle()
+    tab.wait_for_url(re.compile("moment="))  # the link says where
+    rest = tab.evaluate(at)
+    assert f"moment={rest}" in visit.parameters() and not tab.evaluate("lecternFilm.playing")
+    link = tab.locator(".lectern-wall .tile").nth(3).get_attribute("href")
+    tab.locator(".lectern-wall .tile").nth(3).click()
+    visit.arrive(link.removeprefix(f"{visit.dashboard}/"))
+    visit.settle()
+    tab.go_back()
+    visit.arrive(f"?moment={rest}")
+    visit.settle()
+    assert tab.evaluate(at) == rest and not tab.evaluate("lecternFilm.playing")
+    tab.evaluate("lecternFilm.step(Infinity)")
+    tab.keyboard.press("Space")
+    tab.wait_for_function(f"{at} > 2 && {at} < 100")  # from the start
+    tab.locator(".lectern-wall .tile").first.click()  # while it plays
+    visit.arrive("diffusion-denoise-digit?model=ddpm-mnist")
+    visit.settle()
+
+
+@pytest.mark.browser
+def test_who_wants_less_motion_finds_the_films_at_rest_and_turns_them(visit: Visit) -> None:
+    visit.tab.emulate_media(reduced_motion="reduce")
+    tab = visit.open()
+    tab.wait_for_timeout(600)
+    assert tab.locator(f".lectern-wall .tile[data-at='{POSTER}']").count() == 6
+    assert not tab.evaluate("lecternFilm.playing") and visit.parameters() == "ask=films"
+    seen = dict(zip(generators.SIX, tab.evaluate(TURNED, MOMENTS), strict=True))
+    assert seen["diffusion"] == generators.STEPS + 1 and seen["attention"] == len(generators.TEXT)
+    assert seen["text"] == seen["flow"] == MOMENTS
+    assert min(seen["vae"], seen["gan"]) > 0.9 * MOMENTS  # both walks end where they began
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "visit", [{"width": 1280, "height": 720}, {"width": 1920, "height": 1080}], indirect=True,
+    ids=["1280", "1920"],
+)  # fmt: skip
+def test_six_films_stand_in_two_rows_and_take_the_screen(visit: Visit) -> None:
+    tab = visit.open()
+    boxes = [tile.bounding_box() for tile in tab.locator(".lectern-wall .tile").all()]
+    assert [len({round(box[side]) for box in boxes}) for side in "xy"] == [3, 2]
+    size = tab.viewport_size
+    assert all(box["y"] + box["height"] < size["height"] for box in boxes)
+    assert sum(box["width"] * box["height"] for box in boxes) > 0.5 * size["width"] * size["height"]

@@ -22,6 +22,7 @@ OURS = [
     ".lectern-cells",
     ".lectern-plane",
     ".lectern-machine",
+    ".lectern-wall",
     ".lectern-slider",
     ".lectern-film",
 ]
@@ -67,7 +68,8 @@ def test_the_first_screen_holds_the_page(walker: Visit, path: str) -> None:
     tab = open_stage(walker, path)
     assert faults(tab) == []
     assert brightness(tab) > 240
-    pictures = "[...document.querySelectorAll('.lectern-figure, .lectern-cells, .lectern-plane')]"
+    kinds = ".lectern-figure, .lectern-cells, .lectern-plane, .lectern-wall [role=img]"
+    pictures = f"[...document.querySelectorAll('{kinds}')]"
     named = f"{pictures}.every((f) => f.ariaLabel?.length > 10)"
     assert tab.evaluate(named), "a figure has no text for those who cannot see it"
     tab.evaluate(Path(AXE_FILE_PATH).read_text(encoding="utf-8"))

@@ -3,7 +3,7 @@
 // header: {film, at, count, ink, soft, hidden, output, paper, reach, tiles: [{title, says, alt, kind, links, colors}]}
 // arrays of tile i, under "i.name", states along the first axis; they are spread evenly over the film:
 //   pictures: pictures (F, H, W), bytes        maps: maps (L, H, T, T), bytes; a row comes with each state
-//   plane: lines (F, N, P, 2) and dots (F, N, 2), moved straight between states; `reach` is the edge
+//   plane: lines (F, N, P, 2) and dots (F, N, 2), moved straight between states; `reach` is the edge of what is seen
 //   tour: sheet (1, H, W), and pictures (F, S, S) at places (F, 2), from its middle, whose side is 1
 //   text: no arrays, but `pieces` and how many of them are `given`
 
@@ -53,7 +53,7 @@ function build(a, tile) {
   seen.setAttribute("role", "img");
   seen.setAttribute("aria-label", tile.alt);
   a.className = "tile";
-  a.replaceChildren(make("span", {className: "words"}, make("b", {textContent: tile.title}), ` ${tile.says}`), view);
+  a.replaceChildren(make("span", {className: "words"}, make("b", {textContent: `${tile.title}:`}), ` ${tile.says}`), view);
   tile.looks = tile.kind === "text" ? null : ramp(tile.colors);
   tile.sheets = new Map();
 }
@@ -120,6 +120,10 @@ const DRAW = {
       });
     };
     const grid = moved(lines), each = 2 * lines.shape[2];
+    pen.save();
+    pen.beginPath();
+    pen.rect(0, 0, side, side);
+    pen.clip();
     pen.beginPath();
     for (let i = 0; i < grid.length; i += 2)
       if (i % each) pen.lineTo(grid[i], grid[i + 1]); else pen.moveTo(grid[i], grid[i + 1]);
@@ -134,6 +138,7 @@ const DRAW = {
     }
     pen.fillStyle = output;
     pen.fill();
+    pen.restore();
   },
 
   // A map for every head; each state lets one more token ask.
@@ -145,10 +150,15 @@ const DRAW = {
       const sheet = kept(tile, `map ${map}`, () => sheetOf(tile, values.subarray(map * T * T, (map + 1) * T * T), T, T));
       const seen = ((row + 1) / T) * size;
       pen.imageSmoothingEnabled = sheet.width > size;
+      pen.globalAlpha = 0.2; // who is still to ask
+      pen.drawImage(sheet, x, y, size, size);
+      pen.globalAlpha = 1;
       pen.drawImage(sheet, 0, 0, T, row + 1, x, y, size, seen);
       pen.strokeStyle = tile.spec.hidden;
       pen.lineWidth = 1;
       pen.strokeRect(x, y, size, size);
+      pen.fillStyle = tile.spec.output; // who asks now
+      pen.fillRect(x, y + seen, size, Math.max(1.5, side / 150));
     }
   },
 };
