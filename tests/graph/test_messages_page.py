@@ -9,7 +9,7 @@ import contracts
 import pytest
 import torch
 from graphs import G4, G10, RING, adjacency, both_ways
-from opening import captions, film, metrics, numbers, open_page, open_warned, scenes
+from opening import captions, film, machine, metrics, numbers, open_page, open_warned, scenes
 from torch import Tensor
 from torch_geometric.utils import k_hop_subgraph
 
@@ -341,6 +341,7 @@ def test_the_pages_sum_is_the_models(karate: tuple[GCN, Any]) -> None:
         assert bias == pytest.approx(model.layers[layer - 1].bias[unit].item(), abs=5.1e-4)
         assert shown == pytest.approx(max(0.0, bias + messages), abs=1.6e-3)
         assert shown == pytest.approx(model.embeddings(data.x, edges)[layer][node, unit].item(), abs=5.1e-4)
+        assert float(machine(app)["update"].removeprefix("Σ ")) == pytest.approx(shown, abs=1e-3)
         guess = int(model(data.x, edges)[node].argmax())
         assert f"predicted **community {guess}**" in captions(app)
 

@@ -192,6 +192,9 @@ def test_the_probability_in_the_equation_is_the_models():
     inside = ranked[torch.cat([torch.tensor([True]), ranked.cumsum(0)[:-1] < 0.9])]
     assert mass == pytest.approx(inside.sum().item(), abs=6e-5)
     assert p == pytest.approx(numerator / mass, abs=2e-4)
+    said = machine(at)
+    assert said["tokens"] == str(len(prompt[0]) + 5)
+    assert float(said["logits"].removeprefix("p = ")) == pytest.approx(p, abs=6e-3)
     assert f"{len(inside)} of {model.vocab_size} tokens kept" in caption
     entropy = -(logits.softmax(0) * logits.log_softmax(0)).sum().item()
     assert f"entropy {entropy:.3f} nats before" in caption

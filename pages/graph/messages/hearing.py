@@ -137,6 +137,16 @@ def listen(heard: Heard, unit: int) -> Trace:
     return Trace(steps, heard.output)
 
 
+def numbers(trace: Trace, unit: int) -> list[dict[str, str]]:
+    """What the machine's parts say at each step, first the part that works: messages are added up one by one,
+    then come the bias and the activation."""
+    sums = [spell(step.values["sum"][unit]) for step in trace]
+    return [
+        {"sum" if step.values["sender"] >= 0 else "update": f"Σ {total}"}
+        for step, total in zip(trace, sums, strict=True)
+    ]
+
+
 def summary(heard: Heard, unit: int) -> str:
     """The whole sum of one unit: the layer's formula, then bias and messages in numbers."""
     n, c = heard.node, unit

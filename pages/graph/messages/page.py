@@ -67,6 +67,8 @@ if now.view == MESSAGES:
                 alt=f"Class probabilities of node {node}",
             )  # fmt: skip
     with stage.foot:
+        says = hearing.numbers(trace, now.unit)
+        ui.machine(now.model, film=film, lit=[next(iter(said)) for said in says], says=says)
         film.bar(captions=[step.caption for step in trace], equations=[step.equation for step in trace])
         ui.caption(told)
 elif now.view == REACH:

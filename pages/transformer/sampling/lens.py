@@ -48,6 +48,12 @@ def reel(trace: Trace, model_card: Card, t: float, k: int, p: float) -> sampling
     return sampling.reel(trace, SamplingParams(t, k or None, p), names, BARS)
 
 
+def numbers(trace: Trace, begun: int) -> list[dict[str, str]]:
+    """What the machine's parts say at each step: the tokens so far, the chance of the one drawn."""
+    chances = [float(step.values["after"][step.values["token"]]) for step in trace]
+    return [{"tokens": str(begun + i), "logits": f"p = {p:.2f}"} for i, p in enumerate(chances)]
+
+
 def with_cache(model: GPT, model_card: Card, prompt: str, length: int, seed: int) -> sampling.Cost:
     return sampling.cost(model, beginning(model, model_card, prompt)[0], length, True, seed)
 
