@@ -21,7 +21,7 @@ def test_both_ways_have_one_law(way: lens.Way, kind: schedule.Kind, T: int) -> N
 
 
 def test_the_histogram_follows_the_law() -> None:
-    told = lens.story("linear", 1000, torch.zeros(4, 4), 1.0, "step by step", 0)
+    told = lens.story("linear", 1000, torch.full((4, 4), 0.5), 1.0, "step by step", 0)
     width = float(lens.EDGES[1] - lens.EDGES[0])
     torch.testing.assert_close(told.histogram.sum(1) * width, torch.ones(41).double())
     assert ((told.law.sum(1) * width - 1).abs() < 1e-3).all()

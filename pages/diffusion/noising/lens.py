@@ -64,10 +64,10 @@ def noised(chain: Schedule, x0: Tensor, way: Way, seed: int) -> Tensor:
     return torch.stack(found)
 
 
-def story(kind: schedule.Kind, T: int, picture: Tensor, pixel: float, way: Way, seed: int) -> Story:
-    """The drawing (S, S) in [−1, 1] and DRAWS chains that begin at `pixel`."""
+def story(kind: schedule.Kind, T: int, drawing: Tensor, pixel: float, way: Way, seed: int) -> Story:
+    """The drawing (S, S), whose ink in [0, 1] becomes [−1, 1], and DRAWS chains that begin at `pixel`."""
     chain = schedule.named(kind, T)
-    pictures = noised(chain, picture, way, seed)
+    pictures = noised(chain, 2 * drawing - 1, way, seed)
     draws = noised(chain, torch.full((DRAWS,), pixel), way, seed + 1)  # (F, DRAWS)
     bins = torch.bucketize(draws.clamp(-3.999, 3.999), EDGES) - 1
     counts = torch.zeros(len(draws), len(EDGES) - 1, dtype=torch.float64)
