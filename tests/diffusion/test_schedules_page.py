@@ -9,6 +9,7 @@ from opening import film, metrics, open_page, open_warned, prose, spoken
 from lab.errors import UserError
 from modules.diffusion.schedule import linear
 from pages.diffusion.schedules import lens
+from pages.diffusion.schedules.room import State
 
 opened = partial(open_page, "diffusion/schedules")
 
@@ -31,7 +32,7 @@ def test_what_the_scenes_say() -> None:
     assert float(lens.made("linear", 1000, 0.004, 0.008, False).alpha_bar[-1]) > 0.1
     end = lens.made("linear", 1000, 0.02, 0.008, True)
     assert float(end.alpha_bar[-1]) == 0 and bool(lens.log_snr(end)[-1].isnan())
-    bars = [float(word) for word in lens.OWN.split()]
+    bars = [float(word) for word in State.bars.split()]
     own = lens.made("own", 1000, 0.02, 0.008, False, bars)
     fall = torch.tensor([1.0, *bars]).log().diff().argmin()
     assert int(own.beta.argmax()) in range(200 * int(fall) + 1, 200 * int(fall) + 201)
@@ -55,6 +56,6 @@ def test_an_own_schedule_goes_through_what_is_typed(T: int) -> None:
 def test_what_is_no_schedule_is_said() -> None:
     for words, said in (("0.5 0.7", "0.7 must lie under 0.5"), ("", "numbers between 0 and 1"), ("x", "x")):
         page = open_warned("diffusion/schedules", kind="own", bars=words)
-        assert said in " ".join(one.value for one in [*page.warning, *page.error, *page.info])
+        assert said in " ".join(one.value for one in [*page.warning, *page.error, *page.info, *page.caption])
     with pytest.raises(UserError, match="1 must lie under 1"):
         lens.falling([1.0])

@@ -6,13 +6,14 @@ import torch
 from torch import Tensor
 
 from lab.errors import UserError
+from lab.lenses import typed
 from lab.lenses.attention import number
 from lab.lenses.diffusion import stops
 from modules.diffusion import schedule
 from modules.diffusion.schedule import Schedule
 
 GONE = 0.01  # SNR under which next to nothing of the data is left
-OWN, MOST = "0.98 0.95 0.5 0.05 0.02", 10  # ᾱ to begin with, and how many of them at most
+MOST = 10  # typed ᾱ
 
 
 def made(kind: str, T: int, top: float, s: float, zero: bool, bars: Sequence[float] = ()) -> Schedule:
@@ -24,8 +25,27 @@ def made(kind: str, T: int, top: float, s: float, zero: bool, bars: Sequence[flo
     return schedule.zero_terminal(found) if zero else found
 
 
+def chosen(kind: str, T: int, top: float, s: float, zero: bool, bars: Sequence[float]) -> Schedule:
+    """The schedule that the controls ask for."""
+    return made(kind, T, top, s, zero, bars)
+
+
+def typed_bars(text: str) -> list[float]:
+    """Typed ᾱ.
+
+    Raises:
+        UserError: there are none, or one does not lie under the one before.
+    """
+    return falling(typed.named(text, MOST, 1e-9, 1.0)[0])
+
+
+def left_out(text: str) -> str:
+    """What of typed ᾱ is no number that can be used, "" if nothing."""
+    return typed.named(text, MOST, 1e-9, 1.0)[1]
+
+
 def falling(bars: Sequence[float]) -> list[float]:
-    """Typed ᾱ, as they are.
+    """The same numbers.
 
     Raises:
         UserError: there are none, or one does not lie under the one before.
@@ -34,7 +54,7 @@ def falling(bars: Sequence[float]) -> list[float]:
         if bar > 0.9999 * before:
             raise UserError(f"ᾱ falls from 1 on: {bar:g} must lie under {before:g}, so type a smaller one.")
     if not bars:
-        raise UserError(f"Give 1 to {MOST} numbers between 0 and 1 that fall, such as {OWN}.")
+        raise UserError(f"Give 1 to {MOST} numbers between 0 and 1 that fall, such as 0.98 0.5 0.02.")
     return list(bars)
 
 

@@ -1,6 +1,35 @@
-"""Noise schedules: what the room is."""
+"""Noise schedules: what the room is, what its controls hold, its scenes."""
 
-from lab.room import Room
+from dataclasses import dataclass
+from typing import Annotated
+
+from lab.room import Choice, Frame, Room, Scene, Slider, Text, Toggle, late
+
+KINDS = LINEAR, COSINE, OWN = "linear", "cosine", "own"
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    kind: Annotated[str, Choice("Schedule", KINDS)] = LINEAR
+    T: Annotated[int, Choice("Steps T", (10, 100, 1000))] = 1000
+    top: Annotated[
+        float,
+        Slider("Last β at T = 1000", 0.002, 0.04, step=0.002, disabled=lambda s: s.kind != LINEAR),
+    ] = 0.02
+    s: Annotated[float, Slider("Offset s", 0.0, 0.1, step=0.004, disabled=lambda s: s.kind != COSINE)] = 0.008
+    bars: Annotated[
+        str,
+        Text(
+            "ᾱ after each of equal stretches",
+            80,
+            reads=late("lens", "typed_bars"),
+            says=late("lens", "left_out"),
+            when=lambda s: s.kind == OWN,
+        ),
+    ] = "0.98 0.95 0.5 0.05 0.02"
+    zero: Annotated[bool, Toggle("Zero SNR at T")] = False
+    step: Annotated[int | None, Frame("t =", first=lambda s: min(s.T, 41) // 2)] = None
+
 
 ROOM = Room(
     title="Noise schedules",
@@ -17,4 +46,28 @@ ROOM = Room(
         "Lin et al. 2023, arXiv:2305.08891",
         "Beyond the texts, which only name this family: title of [BB]; [GM] §3.12; [UDL] §14.3, fig. 14.3",
     ),
+    state=State,
+    scenes={
+        "Linear": Scene(
+            "Half-way hardly anything of the data is left: the second half learns little.", State()
+        ),
+        "Cosine": Scene(
+            "In the middle the cosine still has ᾱ = ½, the linear schedule nearly nothing.",
+            State(kind="cosine", step=20),
+        ),
+        "The clip": Scene(
+            "The last step is capped at β = 0.999: see the last point.", State(kind="cosine", step=40)
+        ),
+        "Ten steps": Scene(
+            "Few steps must be large: β reaches its cap, and the first takes 1 %.", State(T=10, step=9)
+        ),
+        "Gentle": Scene("A small β never drowns the data: some is left at T.", State(top=0.004, step=40)),
+        "Zero at the end": Scene(
+            "Rescaled, nothing is left at T: there ε says nothing of the data.", State(zero=True, step=40)
+        ),
+        "Your own": Scene(
+            "Type what is left after equal stretches: where it falls tenfold, β is largest.",
+            State(kind="own", step=20),
+        ),
+    },
 )
