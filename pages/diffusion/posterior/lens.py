@@ -56,6 +56,12 @@ def step(schedule: Schedule, x0: float, xt: float, t: int) -> Step:
     )
 
 
+def steps(top: float, T: int, x0: float, xt: float) -> list[Step]:
+    """`step` for t = 1 … T."""
+    schedule = four(top, T)
+    return [step(schedule, x0, xt, t) for t in range(1, T + 1)]
+
+
 def grid() -> Tensor:
     """Values of x_{t−1}."""
     return torch.linspace(-REACH, REACH, POINTS, dtype=torch.float64)
