@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from lab.figures import planar, theme
 from lab.figures.basic import array
+from lab.figures.moving import per_frame
 
 
 def trails(paths: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -20,27 +20,30 @@ def trails(paths: Any) -> tuple[np.ndarray, np.ndarray]:
     return flat[..., 0], flat[..., 1]
 
 
-def walking(points: np.ndarray, shown: int, at: int) -> tuple[list[go.Scatter], dict[str, Any]]:
-    """Points (F, N, 2) at a frame on the paths of the first `shown`: the first two traces of a figure, and
-    what a film moves in them."""
-    x, y = trails(points[:, :shown])
-    traces = [
-        go.Scatter(x=x[at], y=y[at], mode="lines", hoverinfo="skip",
-                   line={"color": theme.fade(theme.HIDDEN, 0.8), "width": 1.5}),
-        go.Scatter(x=points[at, :, 0], y=points[at, :, 1], mode="markers", hoverinfo="skip",
-                   marker={"size": 4, "color": theme.OUTPUT}),
-    ]  # fmt: skip
-    return traces, {"data.0.x": x, "data.0.y": y, "data.1.x": points[..., 0], "data.1.y": points[..., 1]}
+def walking(points: Any, shown: int) -> list[dict[str, Any]]:
+    """Points (F, N, 2) at every frame, on the paths of the first `shown`: two traces."""
+    p = array(points)
+    x, y = trails(p[:, :shown])
+    line, dots = {"color": theme.fade(theme.HIDDEN, 0.8), "width": 1.5}, {"size": 4, "color": theme.OUTPUT}
+    paths = {"x": per_frame(x), "y": per_frame(y), "mode": "lines", "hoverinfo": "skip", "line": line}
+    cloud = {"x": per_frame(p[..., 0]), "y": per_frame(p[..., 1]), "mode": "markers", "hoverinfo": "skip"}
+    return [paths, cloud | {"marker": dots}]
 
 
-def clouds(
-    cloud: Any, shown: int, modes: Any, radius: float, reach: float, at: int
-) -> tuple[go.Figure, dict[str, Any]]:
-    """Points (F, N, 2) at a frame, the paths of the first `shown`, circles around the modes; what moves."""
-    p, m = array(cloud), array(modes)
-    traces, moves = walking(p, shown, at)
-    fig = go.Figure(traces)
-    for a, b in m:
-        fig.add_shape(type="circle", x0=a - radius, x1=a + radius, y0=b - radius, y1=b + radius,
-                      line={"color": theme.INPUT, "width": 2})  # fmt: skip
-    return fig.update_layout(showlegend=False, **planar.axes(reach, tickvals=[-3, 0, 3])), moves
+def clouds(cloud: Any, shown: int, modes: Any, radius: float, reach: float) -> dict[str, Any]:
+    """Points (F, N, 2), the paths of the first `shown`, circles around the modes."""
+    line = {"color": theme.INPUT, "width": 2}
+    circles = [
+        {
+            "type": "circle",
+            "x0": a - radius,
+            "x1": a + radius,
+            "y0": b - radius,
+            "y1": b + radius,
+            "line": line,
+        }
+        for a, b in array(modes).tolist()
+    ]
+    axis = {"range": [-reach, reach], "constrain": "domain", "tickvals": [-3, 0, 3], "zeroline": False}
+    layout = {"xaxis": axis, "yaxis": axis | {"scaleanchor": "x"}, "shapes": circles, "showlegend": False}
+    return {"data": walking(cloud, shown), "layout": layout}

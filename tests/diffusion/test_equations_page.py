@@ -8,7 +8,7 @@ import torch
 from opening import figure, film, metrics, open_page
 
 from modules.diffusion import sde
-from pages.diffusion.equations import lens
+from pages.diffusion.equations import lens, room
 
 opened = partial(open_page, "diffusion/equations")
 
@@ -18,7 +18,7 @@ def end(kind: str, way: str, steps: int, last: float = 10) -> float:
     return float(lens.run(kind, way, steps, last, 0).share[-1])
 
 
-@pytest.mark.parametrize("kind", lens.KINDS)
+@pytest.mark.parametrize("kind", room.KINDS)
 def test_the_way_forwards_has_the_kernels_moments_whatever_the_steps(kind: str) -> None:
     made, generator = lens.equation(kind, 5), torch.Generator().manual_seed(0)
     x = torch.ones(20_000, 2, dtype=torch.float64)
@@ -35,7 +35,7 @@ def test_preserved_and_exploded() -> None:
     assert (
         lens.width(made, 1.0) == pytest.approx(101**0.5, rel=1e-3) and float(made.mean(torch.ones(()))) == 1
     )
-    cloud = lens.run("VE", lens.NOISING, 50, 10, 0).cloud
+    cloud = lens.run("VE", room.NOISING, 50, 10, 0).cloud
     assert cloud[-1].std() > 9 * cloud[0].std()
 
 
@@ -50,18 +50,18 @@ def test_one_walk_in_the_clouds_own_unit(kind: str) -> None:
         one = sde.exact_log_prob(other, lens.LAW, r * x, t) + 2 * torch.tensor(r, dtype=torch.float64).log()
         two = sde.exact_log_prob(vp, lens.LAW, x * sde.radius(vp, s)[0], s)
         assert torch.allclose(one, two, atol=1e-6)
-    found, made = lens.run(kind, lens.NOISING, 50, 10, 0), other
+    found, made = lens.run(kind, room.NOISING, 50, 10, 0), other
     own = lens.seen(found, made, True)[0]
     assert torch.allclose(own.std((1, 2)), torch.ones(1, dtype=torch.float64), atol=0.08)
 
 
 def test_what_the_scenes_of_the_ways_back_say() -> None:
-    assert end("VE", lens.SDE_BACK, 100) > 0.95
-    assert end("VE", lens.SDE_BACK, 10) > 0.9 and 0.5 < end("VP", lens.SDE_BACK, 10) < 0.65
-    assert end("VE", lens.ODE_BACK, 10, 50) == 0
+    assert end("VE", room.SDE_BACK, 100) > 0.95
+    assert end("VE", room.SDE_BACK, 10) > 0.9 and 0.5 < end("VP", room.SDE_BACK, 10) < 0.65
+    assert end("VE", room.ODE_BACK, 10, 50) == 0
     assert lens.short(lens.equation("VE", 2)) == pytest.approx(0.106, abs=1e-3)
     assert lens.short(lens.equation("VP", 2)) == lens.short(lens.equation("sub-VP", 2)) == 0
-    smooth, rough = (lens.run("VP", way, 100, 10, 0) for way in (lens.ODE_BACK, lens.SDE_BACK))
+    smooth, rough = (lens.run("VP", way, 100, 10, 0) for way in (room.ODE_BACK, room.SDE_BACK))
     long = [sum(float((b - a).norm(dim=1).mean()) for a, b in pairwise(run.cloud)) for run in (smooth, rough)]
     assert long[1] > 2 * long[0] and float(smooth.share[-1]) > 0.97
 
@@ -73,8 +73,8 @@ def test_the_datas_own_share() -> None:
 
 
 def test_the_page_shows_its_walk() -> None:
-    page = opened(way=lens.SDE_BACK, S=20, end=2)
-    run = lens.run("VE", lens.SDE_BACK, 20, 2, 0)
+    page = opened(way=room.SDE_BACK, S=20, end=2)
+    run = lens.run("VE", room.SDE_BACK, 20, 2, 0)
     shown = metrics(page)
     assert shown["The prior is narrower by"] == "10.56%"
     assert shown["Near a mode, last frame"] == f"{float(run.share[-1]):.3f}"

@@ -16,13 +16,11 @@ from lab.lenses.attention import number
 from lab.lenses.diffusion import stops
 from modules.diffusion import exact, samplers, sde
 from modules.diffusion.sde import SDE
+from pages.diffusion.equations.room import KINDS, NOISING, SDE_BACK, WAYS
 
 RADIUS, SD, NEAR = 3.0, 0.25, 3
 UNIT = math.sqrt(RADIUS**2 / 2 + SD**2)  # what makes a coordinate's variance 1
 LAW = exact.eight(RADIUS / UNIT, SD / UNIT)
-KINDS = ["VP", "sub-VP", "VE"]
-NOISING, SDE_BACK, ODE_BACK = WAYS = ["noising", "back, SDE", "back, ODE"]
-STEPS, ENDS = [10, 20, 50, 100, 200], [2, 5, 10, 50]
 FIRST, UNTIL = 0.01, 1e-3  # VE's σ at t = 0; where the ways back end
 CLOUD, TRAILS, REACH = 600, 8, 3.0
 GRID = torch.linspace(UNTIL, 1, 201, dtype=torch.float64)
@@ -51,8 +49,8 @@ def near(x: Tensor) -> Tensor:
     return (torch.cdist(x, LAW.means).amin(-1) < NEAR * SD / UNIT).double().mean(-1)
 
 
-def run(kind: str, way: str, steps: int, end: float, seed: int) -> Run:
-    """A walk of so many steps, at most 41 moments of it.
+def run(kind: str, way: str, S: int, end: float, seed: int) -> Run:
+    """A walk of S steps, at most 41 moments of it.
 
     Raises:
         ValueError: no such way.
@@ -61,13 +59,13 @@ def run(kind: str, way: str, steps: int, end: float, seed: int) -> Run:
         raise ValueError(f"way is {way!r}: it must be one of {', '.join(WAYS)}.")
     made, generator = equation(kind, end), torch.Generator().manual_seed(seed)
     if way == NOISING:
-        times = torch.linspace(0, 1, steps + 1, dtype=torch.float64)
+        times = torch.linspace(0, 1, S + 1, dtype=torch.float64)
         walk = drowned(made, LAW.draw(CLOUD, generator)[0], times, generator)
     else:
-        times = torch.linspace(1, UNTIL, steps + 1, dtype=torch.float64)
+        times = torch.linspace(1, UNTIL, S + 1, dtype=torch.float64)
         x, score = sde.start(made, torch.zeros(CLOUD, 2, dtype=torch.float64), generator), score_of(made)
         if way == SDE_BACK:
-            walk = [moment.x for moment in sde.reverse(made, score, x, steps, UNTIL, generator)]
+            walk = [moment.x for moment in sde.reverse(made, score, x, S, UNTIL, generator)]
         else:
             walk = along_flow(made, score, x, times)
     kept = stops(len(walk))
@@ -117,9 +115,14 @@ def log_snr(end: float) -> dict[str, Tensor]:
     return {kind: (one.mean(GRID).square() / one.variance(GRID)).log10() for kind, one in made.items()}
 
 
-def shares(way: str, steps: int, end: float, seed: int) -> dict[str, float]:
+def curves(end: float) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """`widths` and `log_snr`."""
+    return widths(end), log_snr(end)
+
+
+def shares(way: str, S: int, end: float, seed: int) -> dict[str, float]:
     """Of every equation, at the end of a way."""
-    return {kind: float(run(kind, way, steps, end, seed).share[-1]) for kind in KINDS}
+    return {kind: float(run(kind, way, S, end, seed).share[-1]) for kind in KINDS}
 
 
 def data() -> float:

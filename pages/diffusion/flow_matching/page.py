@@ -74,9 +74,9 @@ def draw_flow() -> None:
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
-            fig, moves = clouds(run.cloud, TRAILS, exact.eight().means, NEAR * SD, REACH, film.at)
+            fig = clouds(run.cloud, TRAILS, exact.eight().means, NEAR * SD, REACH)
             ui.figure(fig, alt="The cloud on its way from noise to data, with the paths of some points",
-                      key="cloud", share=1.0, film=film, frames=moves)  # fmt: skip
+                      key="cloud", share=1.0, film=film)  # fmt: skip
         with right:
             ui.figure(
                 figures.against_steps(found, lens.STEPS, steps, floor), key="steps", share=1.0,
@@ -147,9 +147,8 @@ def draw_pairs() -> None:
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
-            fig, moves = clouds(found.lines[name], n, exact.eight().means, NEAR * SD, REACH, film.at)
-            ui.figure(fig, alt="The lines of a batch from noise to data", key="cloud", share=1.0, film=film,
-                      frames=moves)  # fmt: skip
+            fig = clouds(found.lines[name], n, exact.eight().means, NEAR * SD, REACH)
+            ui.figure(fig, alt="The lines of a batch from noise to data", key="cloud", share=1.0, film=film)  # fmt: skip
         with right:
             ui.figure(
                 figures.against_batch(found.crossed, lens.BATCHES, n), key="crossed", share=1.0,

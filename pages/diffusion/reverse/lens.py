@@ -8,12 +8,12 @@ from torch import Tensor
 
 from lab.lenses.diffusion import stops
 from lab.lenses.eight import NEAR, near, start, truth
+from lab.lenses.precision import double
 from modules.diffusion import langevin, samplers
 from modules.diffusion.exact import Denoiser
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.schedule import Schedule
 
-SAMPLERS = ["DDIM", "Heun", "DPM++", "corrected"]
 MEND = 0.2  # of the corrector: Langevin's step over 1 − ᾱ
 
 
@@ -67,6 +67,11 @@ def both(model: Diffusion, sampler: str, steps: int, eta: float, seed: int) -> d
         name: ride(predict, model.schedule, model.scale, sampler, steps, eta, seed)
         for name, predict in sources.items()
     }
+
+
+def rides(model: Diffusion, sampler: str, S: int, noise: float, seed: int) -> dict[str, Run]:
+    """`both`, in double precision."""
+    return both(double(model), sampler, S, noise, seed)
 
 
 def data() -> float:
