@@ -9,12 +9,13 @@ from opening import figure, film, metrics, open_page, prose
 from lab import weights
 from pages.diffusion.score_field import lens
 
+NETWORKS = {"denoising": "dsm-eight", "sliced": "ssm-eight"}
 opened = partial(open_page, "diffusion/score_field")
 
 
 @cache
 def found(name: str = "two modes", annealed: bool = False, steps: int = 30, size: float = 0.1) -> lens.Run:
-    model = weights.load(lens.NETWORKS[name]) if name in lens.NETWORKS else None  # type: ignore[arg-type]
+    model = weights.load(NETWORKS[name]) if name in NETWORKS else None  # type: ignore[arg-type]
     score = lens.score_of(name, 0.8, model)  # type: ignore[arg-type]
     return lens.run(score, lens.truth(name, 0.8), annealed, steps, size, 0)
 
@@ -70,6 +71,6 @@ def test_what_the_scenes_say() -> None:
     for name in ("denoising", "sliced"):
         run = found(name, True)
         assert float(run.shares[-1].min()) > 0.06 and float(run.near[-1]) > 0.9, name
-        score = lens.score_of(name, 0.8, weights.load(lens.NETWORKS[name]))  # type: ignore[arg-type]
+        score = lens.score_of(name, 0.8, weights.load(NETWORKS[name]))  # type: ignore[arg-type]
         for sigma in lens.sigmas():  # the same field, at every level that was fitted
             assert lens.score_error(score, lens.exact.eight(), sigma) < 0.02, (name, sigma)

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from lab.figures import planar, theme
 from lab.figures.basic import array
+from lab.figures.moving import per_frame
 
 TICKS = [-4, -2, 0, 2, 4]
 
@@ -23,35 +23,35 @@ def strokes(feet: Any, tips: Any) -> tuple[np.ndarray, np.ndarray]:
     return flat[..., 0], flat[..., 1]
 
 
-def field(
-    density: Any, feet: Any, tips: Any, cloud: Any, reach: float, at: int
-) -> tuple[go.Figure, dict[str, Any]]:
-    """Density (F, R, R), arrows and particles (F, N, 2) at a frame; and what moves."""
+def field(density: Any, feet: Any, tips: Any, cloud: Any, reach: float) -> dict[str, Any]:
+    """Density (F, R, R), arrows and particles (F, N, 2)."""
     z, p = array(density), array(cloud).astype(np.float32)
     x, y = strokes(feet, tips)
-    traces = [
-        planar.field(z[at], reach, edges=True, zmin=0, zmax=1.3, showscale=False),
-        {"x": x[at], "y": y[at], "mode": "lines", "hoverinfo": "skip",
-         "line": {"color": theme.text(), "width": 1.5}},
-        planar.points(p[at], {"size": 5, "color": theme.OUTPUT}),
-    ]  # fmt: skip
-    fig = go.Figure(traces, planar.axes(reach, tickvals=TICKS) | {"showlegend": False})
-    return fig, {
-        "data.0.z": z, "data.1.x": x, "data.1.y": y, "data.2.x": p[..., 0], "data.2.y": p[..., 1],
-    }  # fmt: skip
+    step = 2 * reach / (z.shape[1] - 1)
+    ground = {"type": "heatmap", "x0": -reach, "dx": step, "y0": -reach, "dy": step, "zmin": 0, "zmax": 1.3}
+    ground |= {"colorscale": theme.scale("probability"), "showscale": False, "hoverinfo": "skip"}
+    line, dots = {"color": theme.text(), "width": 1.5}, {"size": 5, "color": theme.OUTPUT}
+    arrows = {"x": per_frame(x), "y": per_frame(y), "mode": "lines", "hoverinfo": "skip", "line": line}
+    particles = {"x": per_frame(p[..., 0]), "y": per_frame(p[..., 1]), "mode": "markers", "marker": dots}
+    axis = {"range": [-reach, reach], "constrain": "domain", "tickvals": TICKS, "zeroline": False}
+    return {
+        "data": [ground | {"z": per_frame(z)}, arrows, particles | {"hoverinfo": "skip"}],
+        "layout": {"xaxis": axis, "yaxis": axis | {"scaleanchor": "x"}, "showlegend": False},
+    }
 
 
-def shares(found: Any, weights: Any, at: int) -> tuple[go.Figure, dict[str, Any]]:
+def shares(found: Any, weights: Any) -> dict[str, Any]:
     """Share of the particles nearest to each mode (F, K), and the modes' own weights (K,)."""
     s, w = array(found), array(weights)
     names = [str(k + 1) for k in range(len(w))]
-    fig = go.Figure(
-        [
-            go.Bar(x=names, y=w, name="weights", marker={"color": theme.HIDDEN}, hoverinfo="skip"),
-            go.Bar(x=names, y=s[at], name="particles", marker={"color": theme.OUTPUT}, hoverinfo="skip"),
-        ]
-    )
+    bars = {"weights": (w, theme.HIDDEN), "particles": (per_frame(s), theme.OUTPUT)}
+    data = [
+        {"type": "bar", "x": names, "y": y, "name": name, "marker": {"color": color}, "hoverinfo": "skip"}
+        for name, (y, color) in bars.items()
+    ]
     top = min(1.0, 1.1 * max(float(w.max()), float(s.max())))
-    fig.update_xaxes(title="mode", type="category")
-    fig.update_yaxes(title="share", range=[0, top], nticks=5)
-    return fig, {"data.1.y": s}
+    axes = {
+        "xaxis": {"title": "mode", "type": "category"},
+        "yaxis": {"title": "share", "range": [0, top], "nticks": 5},
+    }
+    return {"data": data, "layout": axes}

@@ -11,13 +11,12 @@ from lab.lenses import plane
 from modules.diffusion import exact, samplers
 from modules.diffusion.langevin import annealed_langevin, langevin
 from modules.diffusion.score_matching import ScoreModel
+from pages.diffusion.score_field.room import DENOISING, SLICED, TWO
 
 REACH, CELLS, ARROWS = 5.0, 41, 13
 PARTICLES, FRAMES = 300, 31
 FIRST, LAST, LEVELS = 4.0, 0.1, 10
 NEAR = 3.0
-NETWORKS = {"denoising": "dsm-eight", "sliced": "ssm-eight"}
-SOURCES = ["two modes", "eight modes", *NETWORKS]
 
 Score = Callable[[Tensor, float], Tensor]  # x (B, 2), σ -> ∇ log (p ∗ N(0, σ²))
 
@@ -28,7 +27,7 @@ def two(share: float) -> exact.Mixture:
 
 
 def truth(name: str, share: float) -> exact.Mixture:
-    return two(share) if name == "two modes" else exact.eight()
+    return two(share) if name == TWO else exact.eight()
 
 
 def blurred(law: exact.Mixture, sigma: float) -> tuple[float, float]:
@@ -139,6 +138,32 @@ def score_error(score: Score, law: exact.Mixture, sigma: float) -> float:
     x = x + sigma * torch.randn(x.shape, dtype=torch.float64, generator=generator)
     gap = score(x, sigma) - exact_score(law)(x, sigma)
     return sigma**2 * float(gap.square().mean())
+
+
+@dataclass(frozen=True)
+class Led:
+    """
+    Attributes:
+        run: of the particles. density, feet, tips: what `density` and `arrows` give at its frames.
+        error: of the score at the least noise.
+    """
+
+    run: Run
+    density: Tensor
+    feet: Tensor
+    tips: Tensor
+    error: float
+
+
+def led(
+    source: str, share: float, annealed: bool, steps: int, size: float, seed: int,
+    matched: ScoreModel, sliced: ScoreModel,
+) -> Led:  # fmt: skip
+    """Particles led by the score of a source, and what is drawn with them."""
+    law = truth(source, share)
+    score = score_of(source, share, {DENOISING: matched, SLICED: sliced}.get(source))
+    found = run(score, law, annealed, steps, size, seed)
+    return Led(found, density(law, found.levels), *arrows(score, found.levels), score_error(score, law, LAST))
 
 
 def captions(found: Run, law: exact.Mixture) -> list[str]:

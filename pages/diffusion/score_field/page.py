@@ -4,63 +4,28 @@ from lab import ui
 from lab.lenses.diffusion import SAID
 from modules.diffusion import langevin, score_matching
 from pages.diffusion.score_field import figures, lens
-from pages.diffusion.score_field.room import ROOM
+from pages.diffusion.score_field.room import DENOISING, ROOM, SLICED
 
 stage = ui.stage(ROOM)
-stage.scenes(
-    {
-        "Stuck": ui.scene("At one small noise each particle climbs the nearer hill: about half, not 4 to 1.",
-                          step=30),
-        "Annealed": ui.scene("Down a ladder of noise the hills meet first: the shares come out near 4 to 1.",
-                             way="annealed", step=30),
-        "Much noise": ui.scene("Under much noise there is one hill, and every arrow points to it.",
-                               way="annealed", step=2),
-        "Between": ui.scene("Midway between the hills the arrows turn round; none tells which is higher.",
-                            step=0),
-        "Denoising": ui.scene("A network that has learned to take noise away leads to all eight.",
-                              source="denoising", way="annealed", step=30),
-        "Sliced": ui.scene("Fitted by slopes along random directions, no noise to name: the same field.",
-                           source="sliced", way="annealed", step=30),
-        "Hasty": ui.scene("Few steps a level: the particles don't settle before the noise falls.",
-                          way="annealed", steps=3, step=30),
-    }
-)  # fmt: skip
-
-
-@ui.cached
-def found(name: str, share: float, annealed: bool, steps: int, size: float, seed: int):
-    model = ui.load(lens.NETWORKS[name]) if name in lens.NETWORKS else None
-    score, law = lens.score_of(name, share, model), lens.truth(name, share)
-    run = lens.run(score, law, annealed, steps, size, seed)
-    error = lens.score_error(score, law, lens.LAST)
-    return run, lens.density(law, run.levels), lens.arrows(score, run.levels), error
 
 
 with stage.rail:
-    name = ui.choice("Score", lens.SOURCES, key="source", as_list=True)
-    share = ui.slider("Left hill's weight", 0.1, 0.9, 0.8, key="share", step=0.1,
-                      disabled=name != "two modes")  # fmt: skip
-    way = ui.choice("Noise", ["one level", "annealed"], key="way")
-    steps = ui.slider("Steps a level", 3, 60, 30, key="steps", step=3)
-    size = ui.slider("Step size", 0.02, 0.3, 0.1, key="size", step=0.02)
-    seed = ui.number("Seed", 0, 9999, 0, key="seed")
-law = lens.truth(name, share)
-run, density, (feet, tips), error = found(name, share, way == "annealed", steps, size, seed)
-film = ui.film(lens.FRAMES, key="step", values=range(lens.FRAMES), default=30, label="Frame", seconds=0.15)
-weights = law.log_weights.exp()
-fig, moves = figures.field(density, feet, tips, run.cloud, lens.REACH, film.at)
-bars, grow = figures.shares(run.shares, weights, film.at)
+    now = ui.read(ROOM)
+law, found = lens.truth(now.source, now.share), ui.compute(lens.led, now)
+run, film = found.run, ui.film_of(now, lens.FRAMES)
 
 with stage.picture:
     left, right = ui.columns([3, 2])
     with left:
-        ui.figure(fig, alt="Density with noise, arrows of its score, and the particles", key="field",
-                  share=1.0, film=film, frames=moves)  # fmt: skip
+        ui.figure(
+            figures.field(found.density, found.feet, found.tips, run.cloud, lens.REACH), key="field",
+            share=1.0, film=film, alt="Density with noise, arrows of its score, and the particles",
+        )  # fmt: skip
     with right:
-        ui.figure(bars, alt="Share of the particles nearest to each mode, and the modes' weights",
-                  key="shares", share=1.0, film=film, frames=grow,
-                  data={"mode": range(1, len(weights) + 1), "weight": weights, "share": run.shares[-1]},
-                  )  # fmt: skip
+        ui.figure(
+            figures.shares(run.shares, law.log_weights.exp()), key="shares", share=1.0, film=film,
+            alt="Share of the particles nearest to each mode, and the modes' weights",
+        )  # fmt: skip
 with stage.foot:
     film.bar(captions=lens.captions(run, law))
 stage.equation(r"x \leftarrow x + \eta\, \nabla \log p_\sigma(x) + \sqrt{2\eta}\, z")
@@ -69,7 +34,7 @@ stage.metrics(
     {
         "Shares off by, at the end": f"{off:.3f}",
         "Near a mode": f"{float(run.near[-1]):.3f}",
-        "Error of the score": f"{error:.4f}",
+        "Error of the score": f"{found.error:.4f}",
     }
 )
 with stage.below:
@@ -92,23 +57,18 @@ with stage.below:
         },
         veils=("shares", "numbers", "equation"),
     )
-    model = f"weights.load({lens.NETWORKS[name]!r})" if name in lens.NETWORKS else "None"
+    model = {DENOISING: now.matched, SLICED: now.sliced}.get(now.source)
     ui.program(
         f"""
         from lab import weights
         from pages.diffusion.score_field import lens
 
-        law = lens.truth({name!r}, {share})
-        score = lens.score_of({name!r}, {share}, {model})
-        run = lens.run(score, law, {way == "annealed"}, {steps}, {size}, {seed})
+        law = lens.truth({now.source!r}, {now.share})
+        score = lens.score_of({now.source!r}, {now.share}, {f"weights.load({model!r})" if model else None})
+        run = lens.run(score, law, {now.annealed}, {now.steps}, {now.size}, {now.seed})
         result = [float(lens.off_shares(run, law)[-1]), float(run.near[-1])]
         """,
         shows=[off, float(run.near[-1])],
     )
-    ui.source(
-        langevin.langevin,
-        langevin.annealed_langevin,
-        score_matching.denoising,
-        score_matching.sliced,
-        references=ROOM.references,
-    )
+    ui.source(langevin.langevin, langevin.annealed_langevin, score_matching.denoising,
+              score_matching.sliced, references=ROOM.references)  # fmt: skip

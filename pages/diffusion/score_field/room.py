@@ -1,6 +1,33 @@
-"""Score field: what the room is."""
+"""Score field: what the room is, what its controls hold, its scenes."""
 
-from lab.room import Room
+from dataclasses import dataclass
+from typing import Annotated
+
+from lab.room import Choice, Frame, Model, Number, Room, Scene, Slider
+
+TWO, DENOISING, SLICED = "two modes", "denoising", "sliced"
+ONE, ANNEALED = "one level", "annealed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    matched: Annotated[str, Model("Denoising", ("dsm-eight",), when=False)] = "dsm-eight"
+    sliced: Annotated[str, Model("Sliced", ("ssm-eight",), when=False)] = "ssm-eight"
+    source: Annotated[str, Choice("Score", (TWO, "eight modes", DENOISING, SLICED), as_list=True)] = TWO
+    share: Annotated[
+        float, Slider("Left hill's weight", 0.1, 0.9, step=0.1, disabled=lambda s: s.source != TWO)
+    ] = 0.8
+    way: Annotated[str, Choice("Noise", (ONE, ANNEALED))] = ONE
+    steps: Annotated[int, Slider("Steps a level", 3, 60, step=3)] = 30
+    size: Annotated[float, Slider("Step size", 0.02, 0.3, step=0.02)] = 0.1
+    seed: Annotated[int, Number("Seed", 0, 9999)] = 0
+    step: Annotated[int, Frame("Frame", range(31), seconds=0.15)] = 30
+
+    @property
+    def annealed(self) -> bool:
+        """Whether the noise falls level by level."""
+        return self.way == ANNEALED
+
 
 ROOM = Room(
     title="Score field",
@@ -18,4 +45,32 @@ ROOM = Room(
     ),
     lenses=("sampling",),
     machine="diffusion",
+    state=State,
+    scenes={
+        "Stuck": Scene(
+            "At one small noise each particle climbs the nearer hill: about half, not 4 to 1.", State(step=30)
+        ),
+        "Annealed": Scene(
+            "Down a ladder of noise the hills meet first: the shares come out near 4 to 1.",
+            State(way="annealed", step=30),
+        ),
+        "Much noise": Scene(
+            "Under much noise there is one hill, and every arrow points to it.", State(way="annealed", step=2)
+        ),
+        "Between": Scene(
+            "Midway between the hills the arrows turn round; none tells which is higher.", State(step=0)
+        ),
+        "Denoising": Scene(
+            "A network that has learned to take noise away leads to all eight.",
+            State(source="denoising", way="annealed", step=30),
+        ),
+        "Sliced": Scene(
+            "Fitted by slopes along random directions, no noise to name: the same field.",
+            State(source="sliced", way="annealed", step=30),
+        ),
+        "Hasty": Scene(
+            "Few steps a level: the particles don't settle before the noise falls.",
+            State(way="annealed", steps=3, step=30),
+        ),
+    },
 )
