@@ -21,29 +21,19 @@ def trails(paths: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def walking(points: Any, shown: int) -> list[dict[str, Any]]:
-    """Points (F, N, 2) at every frame, on the paths of the first `shown`: two traces."""
-    p = array(points)
-    x, y = trails(p[:, :shown])
-    line, dots = {"color": theme.fade(theme.HIDDEN, 0.8), "width": 1.5}, {"size": 4, "color": theme.OUTPUT}
-    paths = {"x": per_frame(x), "y": per_frame(y), "mode": "lines", "hoverinfo": "skip", "line": line}
-    cloud = {"x": per_frame(p[..., 0]), "y": per_frame(p[..., 1]), "mode": "markers", "hoverinfo": "skip"}
-    return [paths, cloud | {"marker": dots}]
+    """Points (F, N, 2) of a film on the paths of the first `shown`: two traces."""
+    x, y = trails(points[:, :shown])
+    paths = planar.path(
+        per_frame(np.stack([x, y], -1)), {"color": theme.fade(theme.HIDDEN, 0.8), "width": 1.5}
+    )
+    return [paths, planar.points(per_frame(points), {"size": 4, "color": theme.OUTPUT})]
 
 
 def clouds(cloud: Any, shown: int, modes: Any, radius: float, reach: float) -> dict[str, Any]:
-    """Points (F, N, 2), the paths of the first `shown`, circles around the modes."""
-    line = {"color": theme.INPUT, "width": 2}
-    circles = [
-        {
-            "type": "circle",
-            "x0": a - radius,
-            "x1": a + radius,
-            "y0": b - radius,
-            "y1": b + radius,
-            "line": line,
-        }
-        for a, b in array(modes).tolist()
-    ]
-    axis = {"range": [-reach, reach], "constrain": "domain", "tickvals": [-3, 0, 3], "zeroline": False}
-    layout = {"xaxis": axis, "yaxis": axis | {"scaleanchor": "x"}, "shapes": circles, "showlegend": False}
+    """Points (F, N, 2) of a film, the paths of the first `shown`, circles around the modes."""
+    circles = []
+    for a, b in array(modes).tolist():
+        box = {"x0": a - radius, "x1": a + radius, "y0": b - radius, "y1": b + radius}
+        circles.append({"type": "circle", **box, "line": {"color": theme.INPUT, "width": 2}})
+    layout = planar.axes(reach, tickvals=[-3, 0, 3]) | {"shapes": circles, "showlegend": False}
     return {"data": walking(cloud, shown), "layout": layout}

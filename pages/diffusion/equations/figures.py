@@ -5,7 +5,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import planar, theme
 from lab.figures.basic import array, rule
 from lab.figures.moving import per_frame
 from lab.figures.trails import walking
@@ -13,15 +13,13 @@ from lab.figures.trails import walking
 
 def plane(cloud: Any, means: Any, shown: int, reach: float) -> dict[str, Any]:
     """Points (F, N, 2), the paths of the first `shown`, and means (F, K, 2)."""
-    c = array(means)
     line = {"color": theme.INPUT, "width": 3}
     cross = {"size": 14, "color": theme.INPUT, "symbol": "cross-thin", "line": line}
-    crosses = {"x": per_frame(c[..., 0]), "y": per_frame(c[..., 1]), "mode": "markers", "hoverinfo": "skip"}
     inner = float(f"{2 * reach / 3:.1g}")  # ticks within the corners
-    axis: dict[str, Any] = {"range": [-reach, reach], "tickvals": [-inner, 0, inner], "zeroline": False}
-    axis["zeroline"] = False
-    layout = {"xaxis": axis, "yaxis": axis | {"scaleanchor": "x"}, "showlegend": False}
-    return {"data": [*walking(cloud, shown), crosses | {"marker": cross}], "layout": layout}
+    return {
+        "data": [*walking(cloud, shown), planar.points(per_frame(means), cross)],
+        "layout": planar.axes(reach, tickvals=[-inner, 0, inner]) | {"showlegend": False},
+    }
 
 
 def over_time(

@@ -37,8 +37,9 @@ with stage.picture:
                 alt="Signal-to-noise ratio over t, of three equations",
             )  # fmt: skip
         else:
+            home = ui.compute(lens.shares, now)
             ui.figure(
-                figures.arrived(ui.compute(lens.shares, now), now.kind, lens.data()), key="arrived", share=0.5,
+                figures.arrived(home, now.kind, lens.data()), key="arrived", share=0.5,
                 alt="Share of the points near a mode at the end, of three equations",
             )  # fmt: skip
 with stage.foot:

@@ -148,7 +148,7 @@ def draw_pairs() -> None:
         left, right = ui.columns([3, 2])
         with left:
             fig = clouds(found.lines[name], n, exact.eight().means, NEAR * SD, REACH)
-            ui.figure(fig, alt="The lines of a batch from noise to data", key="cloud", share=1.0, film=film)  # fmt: skip
+            ui.figure(fig, alt="The lines of a batch from noise to data", key="cloud", share=1.0, film=film)
         with right:
             ui.figure(
                 figures.against_batch(found.crossed, lens.BATCHES, n), key="crossed", share=1.0,

@@ -41,7 +41,8 @@ stage.metrics(
 with stage.below:
     ui.notice(
         f"ᾱ is the product of all 1 − β so far. At T/2 the {now.kind} schedule leaves {half:.3f} of the "
-        f"variance to the data, the {other_kind} one {other_half:.3f}. After a cap on β ᾱ must be made again, or the chain that noises is not the one that is inverted. {SAID}"
+        f"variance to the data, the {other_kind} one {other_half:.3f}. After a cap on β ᾱ must be made "
+        f"again, or the chain that noises is not the one that is inverted. {SAID}"
     )
     ui.check(
         "Which of the two keeps more of the data at T/2?",

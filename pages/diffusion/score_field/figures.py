@@ -11,32 +11,28 @@ from lab.figures.moving import per_frame
 TICKS = [-4, -2, 0, 2, 4]
 
 
-def strokes(feet: Any, tips: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Arrows from feet (N, 2) to tips (F, N, 2) as one line with gaps: x and y, (F, 6 N)."""
+def strokes(feet: Any, tips: Any) -> np.ndarray:
+    """Arrows from feet (N, 2) to tips (F, N, 2) as one line with gaps, (F, 6 N, 2)."""
     foot, tip = np.broadcast_to(array(feet), array(tips).shape), array(tips)
     back = foot - tip
     side = np.stack([-back[..., 1], back[..., 0]], -1)
     gap = np.full_like(tip, np.nan)
     left, right = tip + 0.4 * back + 0.25 * side, tip + 0.4 * back - 0.25 * side
     path = np.stack([foot, tip, left, right, tip, gap], 2)  # (F, N, 6, 2)
-    flat = path.reshape(len(path), -1, 2).astype(np.float32)
-    return flat[..., 0], flat[..., 1]
+    return path.reshape(len(path), -1, 2).astype(np.float32)
 
 
 def field(density: Any, feet: Any, tips: Any, cloud: Any, reach: float) -> dict[str, Any]:
     """Density (F, R, R), arrows and particles (F, N, 2)."""
-    z, p = array(density), array(cloud).astype(np.float32)
-    x, y = strokes(feet, tips)
-    step = 2 * reach / (z.shape[1] - 1)
-    ground = {"type": "heatmap", "x0": -reach, "dx": step, "y0": -reach, "dy": step, "zmin": 0, "zmax": 1.3}
-    ground |= {"colorscale": theme.scale("probability"), "showscale": False, "hoverinfo": "skip"}
-    line, dots = {"color": theme.text(), "width": 1.5}, {"size": 5, "color": theme.OUTPUT}
-    arrows = {"x": per_frame(x), "y": per_frame(y), "mode": "lines", "hoverinfo": "skip", "line": line}
-    particles = {"x": per_frame(p[..., 0]), "y": per_frame(p[..., 1]), "mode": "markers", "marker": dots}
-    axis = {"range": [-reach, reach], "constrain": "domain", "tickvals": TICKS, "zeroline": False}
+    arrows = per_frame(strokes(feet, tips))
+    particles = per_frame(array(cloud).astype(np.float32))
     return {
-        "data": [ground | {"z": per_frame(z)}, arrows, particles | {"hoverinfo": "skip"}],
-        "layout": {"xaxis": axis, "yaxis": axis | {"scaleanchor": "x"}, "showlegend": False},
+        "data": [
+            planar.field(per_frame(density), reach, edges=True, zmin=0, zmax=1.3, showscale=False),
+            planar.path(arrows, {"color": theme.text(), "width": 1.5}),
+            planar.points(particles, {"size": 5, "color": theme.OUTPUT}),
+        ],
+        "layout": planar.axes(reach, tickvals=TICKS) | {"showlegend": False},
     }
 
 
