@@ -182,6 +182,7 @@ def compute(
     *,
     says: str = "",
     label: str = "Compute",
+    quick: bool = True,
     show: Callable[[Any], None] | None = None,
 ) -> Any:
     """What a function gives in this state.
@@ -189,6 +190,7 @@ def compute(
     Args:
         says: what will be shown when a longer computation is done.
         label: of the button that begins it again once it was cancelled.
+        quick: it takes a second or two; what takes longer is drawn more often while it goes on.
         show: draws what a generator has found so far.
     """
     of: Any = type(now)
@@ -199,7 +201,7 @@ def compute(
     if not inspect.isgeneratorfunction(function):
         return answered(lambda: call(*values))
     key = name_of(function)
-    return working.found(label, lambda: call(*values), key=key, of=values, quick=True, says=says, show=show)
+    return working.found(label, lambda: call(*values), key=key, of=values, quick=quick, says=says, show=show)
 
 
 def raw_of(function: Function, now: Any) -> tuple[Any, ...]:

@@ -134,6 +134,18 @@ def test_a_computation_is_kept_by_raw_values() -> None:
     assert drawing.seconds[drawing.cost_key(measured, State, ("a", 0.5))] < drawing.CHEAP
 
 
+def test_how_long_a_generator_takes_is_said_to_what_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(drawing.working, "found", lambda *_, quick, **__: asked.append(quick))
+
+    def going(size: float) -> Any:
+        yield 1.0, size
+
+    drawing.compute(going, State())
+    drawing.compute(going, State(), quick=False)
+    assert asked == [True, False]
+
+
 def test_ahead_makes_what_is_cheap_as_far_as_its_seconds_go() -> None:
     calls = []
 

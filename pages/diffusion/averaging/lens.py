@@ -23,9 +23,7 @@ RADIUS, SD = 3.0, 0.25
 UNIT = math.sqrt(RADIUS**2 / 2 + SD**2)  # what makes a coordinate's variance 1
 LAW = exact.eight(RADIUS / UNIT, SD / UNIT)
 WIDTH, BLOCKS = 64, 2
-DECAYS, RATES, BATCHES = [0.9, 0.98, 0.998], [5e-4, 2e-3, 5e-3], [32, 128, 512]
-QUICK = 300
-STEPS, LOOKS = [QUICK, 1000], 20
+QUICK, LOOKS = 300, 20  # steps that take a moment; looks at a training
 CLOUD, HOPS, ASKED, REACH = 500, 10, 1000, 2.2
 NAMES = ("last", "averaged")
 SAME = 0.02  # of the error: too near to call
@@ -125,6 +123,13 @@ def training(recipe: Recipe) -> Iterator[tuple[float, list[Look]]]:
                 yield step, before
 
     yield from watch(recipe.steps, looks())
+
+
+def playing(
+    decay: float, warm: bool, rate: float, falls: bool, batch: int, steps: int, seed: int
+) -> Iterator[tuple[float, list[Look]]]:
+    """`training` by the recipe that the controls make."""
+    yield from training(Recipe(decay, warm, rate, falls, batch, steps, seed))
 
 
 def look(model: DDPM, mean: nn.Module, step: int, before: Look | None) -> Look:

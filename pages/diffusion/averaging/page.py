@@ -1,76 +1,48 @@
 """Averaged weights: a denoiser in training, and the running average of its weights, which samples better."""
 
-from functools import partial
-
 from lab import ui
 from lab.lenses.diffusion import SAID
 from pages.diffusion.averaging import figures, lens
 from pages.diffusion.averaging.room import ROOM
 
 stage = ui.stage(ROOM)
-stage.scenes(
-    {
-        "Shaken": ui.scene("Play: from one noise the last weights' samples jump; the averaged ones stay.",
-                           look=12),
-        "A thousand": ui.scene("Steps of one size stop helping the last weights; the average goes on.",
-                               steps=1000),
-        "Ten steps' worth": ui.scene("a = 0.9 averages ten steps or so: half as steady, still nearer.",
-                                     decay=0.9),
-        "No warm-up": ui.scene("Half of the average is still the untrained network: its samples fly away.",
-                               warm=False),
-        "Calm steps": ui.scene("Small steps of large batches shake little: here the average only lags.",
-                               rate=5e-4, batch=512),
-        "Rate to zero": ui.scene("A rate that falls to 0 calms the last weights too: both end alike.",
-                                 falls=True),
-    }
-)  # fmt: skip
 
 with stage.rail:
-    decay = ui.choice("Decay a, at most", lens.DECAYS, key="decay", default=0.998)
-    warm = ui.toggle("Warm-up: a ≤ (1 + t)/(10 + t)", True, key="warm")
-    rate = ui.choice("Learning rate", lens.RATES, key="rate", default=5e-3)
-    falls = ui.toggle("It falls to 0", False, key="falls")
-    batch = ui.choice("Batch", lens.BATCHES, key="batch")
-    steps = ui.choice("Steps", lens.STEPS, key="steps")
-    seed = ui.number("Seed", 0, 999, 0, key="seed")
-recipe = lens.Recipe(decay, warm, rate, falls, batch, steps, seed)
+    now = ui.read(ROOM)
+recipe = lens.Recipe(now.decay, now.warm, now.rate, now.falls, now.batch, now.steps, now.seed)
 
 
-def draw(looks: list[lens.Look], at: int, film=None) -> None:
-    """Both clouds and both numbers, at a look."""
-    places, columns = [one.step for one in looks], ui.columns([4, 4, 3])
+def draw(looks: list[lens.Look], film: ui.Film | None = None) -> None:
+    """Both clouds and both numbers along the training; without a film at its end."""
+    columns = ui.columns([4, 4, 3])
     for side, name in enumerate(lens.NAMES):
         clouds = [one.clouds[side] for one in looks]
         with columns[side]:
             ui.figure(
-                figures.plane(clouds[at], lens.LAW.means, lens.REACH, f"{name} weights", side), key=name,
+                figures.plane(clouds, lens.LAW.means, lens.REACH, f"{name} weights", side), key=name,
                 share=1.0, film=film, alt=f"Samples of the {name} weights, from one and the same noise",
-                frames={f"data.1.{axis}": [cloud[:, i] for cloud in clouds] for i, axis in enumerate("xy")}
-                if film else None,
             )  # fmt: skip
-    turn = {f"layout.shapes.0.x{end}": places for end in (0, 1)} if film else None
+    places = [one.step for one in looks]
+    errors, moved = [one.errors for one in looks], [one.moved for one in looks]
     with columns[2]:
-        for key, ylabel, said, pairs in (
-            ("errors", "mean (ε̂ − ε*)²", "Error of the noise that is told", [one.errors for one in looks]),
-            ("moved", "moved since last look", "How far the samples have moved since the look before",
-             [one.moved for one in looks]),
-        ):  # fmt: skip
-            first = key == "moved" and len(looks) > 1  # there is none before the first look
-            ui.figure(
-                figures.along(places[first:], pairs[first:], lens.NAMES, max(0, at - first), ylabel), key=key,
-                share=0.5, film=film, frames=turn, alt=f"{said}, with both sets of weights, over the steps",
-                data={"step": places, **dict(zip(lens.NAMES, zip(*pairs, strict=True), strict=True))},
-            )  # fmt: skip
+        ui.figure(
+            figures.along(places, errors, lens.NAMES, "mean (ε̂ − ε*)²"), key="errors", share=0.5, film=film,
+            alt="Error of the noise that is told, with both sets of weights, over the steps",
+        )  # fmt: skip
+        ui.figure(
+            figures.along(places, moved, lens.NAMES, "moved since last look", first=1), key="moved",
+            share=0.5, film=film, alt="How far the samples have moved since the look before, with both sets "
+            "of weights, over the steps",
+        )  # fmt: skip
 
 
 with stage.picture:
-    looks = ui.found(
-        "Train", partial(lens.training, recipe), key="train", of=recipe, quick=steps == lens.QUICK,
-        show=lambda found: draw(found, len(found) - 1), says="The film is there when the training is over.",
+    looks = ui.compute(
+        lens.playing, now, label="Train", quick=now.steps == lens.QUICK, show=draw,
+        says="The film is there when the training is over.",
     )  # fmt: skip
-    film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Step", seconds=0.25,
-                   names=[one.step for one in looks])  # fmt: skip
-    draw(looks, film.at, film)
+    film = ui.film_of(now, len(looks), names=[one.step for one in looks])
+    draw(looks, film)
 with stage.foot:
     film.bar(captions=lens.captions(looks), equations=lens.equations(looks, recipe))
 last, (jumps, calm) = looks[-1], lens.settled(looks)
@@ -103,8 +75,7 @@ with stage.below:
         f"""
         from pages.diffusion.averaging import lens
 
-        recipe = lens.Recipe({decay}, {warm}, {rate}, {falls}, {batch}, {steps}, {seed})
-        *_, (_, looks) = lens.training(recipe)
+        *_, (_, looks) = lens.training(lens.{recipe})
         result = [*looks[-1].errors, *lens.settled(looks)]
         """,
         shows=[*last.errors, jumps, calm],
