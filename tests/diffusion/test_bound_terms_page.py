@@ -13,6 +13,7 @@ from lab.lenses import bound_terms
 from modules.diffusion import bound
 from modules.diffusion.learned import Diffusion
 from pages.diffusion.bound_terms import lens
+from pages.diffusion.bound_terms.room import LEARNED
 
 opened = partial(open_page, "diffusion/bound_terms")
 
@@ -151,7 +152,7 @@ def test_what_the_ninth_scene_says_holds_for_every_digit() -> None:
     made = bound_terms.chain("linear", 100)
     for name in map(str, range(10)):
         x = bound_terms.picture(name)
-        trained = lens.spent(on_the_bound(), made, x, lens.LEARNED)
+        trained = lens.spent(on_the_bound(), made, x, LEARNED)
         assert bool((trained.so_far < lens.spent(model(), made, x, "beta").so_far).all()), name
 
 
@@ -160,7 +161,7 @@ def test_learned_variances_are_those_of_the_models_own_bound() -> None:
     own, x = on_the_bound(), bound_terms.picture("3")
     made = bound_terms.chain("linear", own.schedule.T)
     wanted = own.bound(own.inside(x), generator=torch.Generator().manual_seed(0))
-    found = lens.spent(own, made, x, lens.LEARNED)
+    found = lens.spent(own, made, x, LEARNED)
     nats = torch.cat([wanted.decoder, wanted.steps[:, 0]])
     assert torch.allclose(found.terms, nats / math.log(2), rtol=2e-3, atol=1e-3)
     assert (

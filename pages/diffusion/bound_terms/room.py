@@ -1,6 +1,32 @@
-"""Bound, term by term: what the room is."""
+"""Bound, term by term: what the room is, what its controls hold, its scenes."""
 
-from lab.room import Room
+from dataclasses import dataclass
+from typing import Annotated
+
+from lab.room import Choice, Frame, Model, Number, Room, Scene, Toggle, late
+
+DDPM, BOUND = "ddpm-digits", "vlb-digits"
+BESIDE = VARIANCE, MODELS = "other σ²", "other models"
+LEARNED = "learned"  # of a network that says σ² too
+PICTURES = (*map(str, range(10)), "blank", "random greys")
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    model: Annotated[
+        str, Model("Model", family="diffusion", only=late("lens", "of_digits"), as_list=True)
+    ] = DDPM
+    image: Annotated[str, Choice("Picture", PICTURES, as_list=True)] = "3"
+    variance: Annotated[str, Choice("σ²", late("lens", "kinds_of"))] = "beta"
+    kind: Annotated[str, Choice("Schedule", ("cosine", "linear"))] = "cosine"
+    T: Annotated[int, Choice("Steps T", (10, 50, 100, 250, 1000))] = 250
+    beside: Annotated[str, Choice("Beside it", BESIDE)] = VARIANCE
+    clip: Annotated[bool, Toggle("Clamp x̂₀ to [−1, 1]")] = False
+    seed: Annotated[int, Number("Seed", 0, 9999)] = 0
+    step: Annotated[int, Frame("t =", seconds=0.2)] = 8
+    usual: Annotated[str, Model("Usual", (DDPM,), when=False)] = DDPM
+    on_the_bound: Annotated[str, Model("Trained on the bound", (BOUND,), when=False)] = BOUND
+
 
 ROOM = Room(
     title="Bound, term by term",
@@ -15,4 +41,35 @@ ROOM = Room(
         "Beyond the texts, which only name this family: title of [BB]; [GM] §3.12; [UDL] §14.3, fig. 14.3",
     ),
     machine="diffusion",
+    state=State,
+    scenes={
+        "Bits by t": Scene("Most bits are spent at small t, where the fine detail is told.", State()),
+        "σ² = β̃": Scene(
+            "The posterior's variance leaves no room for the network's error: more bits.",
+            State(variance="posterior"),
+        ),
+        "Fitted σ²": Scene(
+            "A variance that allows for the error is the cheapest of the three.", State(variance="fitted")
+        ),
+        "Ten steps": Scene(
+            "In ten steps nearly half of the bits are told in the last one, L₀.", State(T=10, step=0)
+        ),
+        "Last step": Scene(
+            "The cosine's last β is capped at 0.999: there ε's error weighs 1,000 times.", State(step=40)
+        ),
+        "Kept in range": Scene(
+            "x̂₀ clamped to grey levels, as sampling does it: that step costs little.",
+            State(step=40, clip=True),
+        ),
+        "Linear": Scene(
+            "The linear chain has no such last step: fewer bits in all.", State(kind="linear", step=40)
+        ),
+        "No digit": Scene(
+            "Random greys cost several times as many bits as a digit.", State(image="random greys")
+        ),
+        "Trained on it": Scene(
+            "One chain, two networks: the one trained on the bound needs fewer bits.",
+            State(model=BOUND, kind="linear", T=100, variance=LEARNED, beside=MODELS),
+        ),
+    },
 )
