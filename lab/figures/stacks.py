@@ -1,6 +1,7 @@
 """Numbers made of parts: columns of bars that begin where another ends, and levels across them.
 
-A film turns parts and levels whose values have a frame in front: `stacks` draws one, `turning` all of them.
+A film turns parts and levels whose values have a frame in front: `stacks` draws one frame, `turned` carries
+them all.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import plotly.graph_objects as go
 
 from lab.figures import theme
 from lab.figures.basic import array
+from lab.figures.moving import per_frame
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,22 @@ def stacks(
     )  # fmt: skip
     fig.update_yaxes(title=ylabel, range=list(reach) if reach is not None else None, nticks=7)
     return fig
+
+
+def turned(
+    columns: Sequence[str],
+    parts: Sequence[Part],
+    levels: Sequence[Level] = (),
+    *,
+    reach: tuple[float, float] | None = None,
+    ylabel: str = "nats",
+) -> dict[str, Any]:
+    """`stacks` with its film."""
+    tree = stacks(columns, parts, levels, reach=reach, ylabel=ylabel).to_plotly_json()
+    for path, values in turning(parts, levels, reach).items():
+        _, trace, leaf = path.split(".")
+        tree["data"][int(trace)][leaf] = per_frame(values)
+    return tree
 
 
 def ink(color: str) -> str:

@@ -13,7 +13,7 @@ from modules.diffusion import bound, exact
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.schedule import linear
 from modules.latent.vae import VAE
-from pages.diffusion.diffusion_as_vae import lens
+from pages.diffusion.diffusion_as_vae import lens, room
 
 opened = partial(open_page, "diffusion/diffusion_as_vae")
 
@@ -24,12 +24,12 @@ def models() -> tuple[Diffusion, VAE]:
 
 
 @cache
-def found(name: str = "3", variance: str = lens.BEST) -> lens.Digit:
+def found(name: str = "3", variance: str = room.BEST) -> lens.Digit:
     return lens.digit(*models(), name, variance)
 
 
-def chain(T: int, name: str = "3", variance: str = lens.BEST) -> lens.Parts:
-    return found(name, variance).diffusion[lens.STEPS.index(T)]
+def chain(T: int, name: str = "3", variance: str = room.BEST) -> lens.Parts:
+    return found(name, variance).diffusion[room.STEPS.index(T)]
 
 
 # --- A Gaussian ---------------------------------------------------------------------------------
@@ -41,14 +41,14 @@ def chain(T: int, name: str = "3", variance: str = lens.BEST) -> lens.Parts:
      (10, 0.7257913526, 0.8477569257, 6.1155564983)],
 )  # fmt: skip
 def test_bounds_of_gaussian_data(T: int, best: float, beta: float, posterior: float) -> None:
-    totals = [lens.expected(T, kind).total for kind in lens.VARIANCES]
+    totals = [lens.expected(T, kind).total for kind in room.VARIANCES]
     assert totals == pytest.approx([best, beta, posterior], abs=1e-9)
 
 
 def test_the_gap_of_the_best_variance_is_what_the_prior_misses() -> None:
     gaps = lens.gaps()
-    assert torch.allclose(gaps[lens.BEST], gaps["KL at T"], atol=1e-12)
-    assert bool((torch.stack([gaps[name] for name in lens.VARIANCES]) > -1e-12).all())
+    assert torch.allclose(gaps[room.BEST], gaps["KL at T"], atol=1e-12)
+    assert bool((torch.stack([gaps[name] for name in room.VARIANCES]) > -1e-12).all())
     for T in (50, 1000):  # the law of x_T, by torch's own KL
         a = float(linear(T).alpha_bar[-1])
         own = torch.distributions.Normal(
@@ -83,7 +83,7 @@ def test_terms_of_the_chain_add_up_to_those_of_the_other_page() -> None:
     model, x = models()[0], terms.picture("3")
     made = terms.chain("linear", 50)
     whole = terms.terms(model, made, x, terms.variance(model, made, "beta"))
-    assert chain(50, variance=lens.BETA).total == pytest.approx(whole.total, rel=1e-9)
+    assert chain(50, variance=room.BETA).total == pytest.approx(whole.total, rel=1e-9)
 
 
 def test_bits_of_the_vae_by_hand() -> None:
@@ -148,7 +148,7 @@ def test_what_is_shown_of_a_gaussian() -> None:
     point = next(k for k in arrays if k.endswith(".y"))
     assert arrays[point][3][0] == pytest.approx(parts.total - lens.ENTROPY, rel=1e-5)
     _, arrays = figure(page, "terms")
-    i = lens.STEPS.index(100)
+    i = room.STEPS.index(100)
     assert arrays["data.3.y"][i][3] == pytest.approx(parts.total, rel=1e-5)
     assert arrays["data.2.base"][i][2] + arrays["data.2.y"][i][2] == pytest.approx(parts.total, rel=1e-5)
 
@@ -158,11 +158,11 @@ def test_what_the_scenes_say() -> None:
     assert chain(10).total > vae.total > chain(50).total
     assert chain(250).picture < 0.02 * chain(250).total and vae.picture > 0.75 * vae.total
     assert found("blank").vae.parts.total > 2 * chain(50, "blank").total
-    three = [chain(50, variance=variance).total for variance in lens.VARIANCES]
+    three = [chain(50, variance=variance).total for variance in room.VARIANCES]
     assert three == sorted(three)
     made, model = terms.chain("linear", 50), models()[0]
     squares = [terms.variance(model, made, kind) for kind in ("posterior", "beta", "fitted")]
     assert bool((squares[0][2:] < squares[1][2:]).all()) and bool((squares[0][2:] < squares[2][2:]).all())
     gaps = lens.gaps()
-    assert float(gaps[lens.BETA][3] / gaps[lens.BETA][0]) == pytest.approx(0.1, abs=0.02)
-    assert float(gaps[lens.POSTERIOR].min()) > 0.5
+    assert float(gaps[room.BETA][3] / gaps[room.BETA][0]) == pytest.approx(0.1, abs=0.02)
+    assert float(gaps[room.POSTERIOR].min()) > 0.5

@@ -8,24 +8,26 @@ import plotly.graph_objects as go
 
 from lab.figures import stacks, theme
 from lab.figures.basic import array, image
-from pages.diffusion.diffusion_as_vae.lens import ENTROPY, STEPS, Parts
+from lab.figures.moving import per_frame, turning
+from pages.diffusion.diffusion_as_vae.lens import ENTROPY, Parts
+from pages.diffusion.diffusion_as_vae.room import STEPS
 
 LABELS = ("x", "T/5", "2T/5", "3T/5", "4T/5", "T")
 COLORS = {"best": theme.OUTPUT, "beta": theme.INPUT, "posterior": theme.ATTENTION}
 LOWEST = 1e-6  # nats: less is left out of the picture
 
 
-def ladder(ladders: Any, at: int) -> tuple[go.Figure, dict[str, Any]]:
-    """Rungs (F, R, 8, 8) side by side; and what moves."""
+def ladder(ladders: Any) -> dict[str, Any]:
+    """Rungs (F, R, 8, 8) side by side."""
     z = array(ladders).astype(np.float32)
     gap = np.full((len(z), z.shape[1], 8, 1), np.nan, np.float32)
     rows = np.concatenate([z, gap], 3).transpose(0, 2, 1, 3).reshape(len(z), 8, -1)[:, :, :-1]
-    fig = image(rows[at], zmin=0, zmax=1)
+    fig = image(rows[0], zmin=0, zmax=1)
     for i, label in enumerate(LABELS):
         fig.add_annotation(x=9 * i + 3.5, y=-0.7, text=label, showarrow=False, yanchor="bottom",
                            font={"size": theme.FONT_SIZE - 2})  # fmt: skip
     fig.update_yaxes(range=[7.5, -2.4])
-    return fig.update_layout(margin={"t": 8}), {"data.0.z": rows}
+    return turning(fig.update_layout(margin={"t": 8}), z=rows)
 
 
 def code(mean: Any, deviation: Any) -> go.Figure:
@@ -41,8 +43,8 @@ def code(mean: Any, deviation: Any) -> go.Figure:
     return fig.update_layout(title="z of the VAE, ten numbers")
 
 
-def both(found: Sequence[Parts], vae: Parts) -> tuple[list[stacks.Part], tuple[float, float]]:
-    """Bits of the chain, a frame for every T, and of the VAE, as stacks; and the axis' ends."""
+def both(found: Sequence[Parts], vae: Parts) -> dict[str, Any]:
+    """Bits of the chain, a frame for every T, and of the VAE, as stacks."""
 
     def rows(values: Sequence[float], other: float) -> np.ndarray:
         return np.stack([np.asarray(values, float), np.full(len(values), other)], 1)
@@ -55,30 +57,35 @@ def both(found: Sequence[Parts], vae: Parts) -> tuple[list[stacks.Part], tuple[f
         stacks.Part("codes, given those above", theme.INPUT, picture, codes),
         stacks.Part("last code, given N(0, I)", theme.ATTENTION, codes, last),
     ]
-    return bars, (0.0, 1.06 * float(last.max()))
+    reach = (0.0, 1.06 * float(last.max()))
+    return stacks.turned(("diffusion", "VAE"), bars, reach=reach, ylabel="bits")
 
 
-def gaps(found: Mapping[str, Any], chosen: str, at: int) -> tuple[go.Figure, dict[str, Any]]:
-    """Bound less entropy over T for each σ², the KL at T dotted, a point on one of them; and what moves."""
+def gaps(found: Mapping[str, Any], chosen: str) -> dict[str, Any]:
+    """Bound less entropy over T for each σ², the KL at T dotted, a point on one of them."""
     t = np.asarray(STEPS)
     shown = {name: np.where(array(v) < LOWEST, np.nan, array(v).astype(float)) for name, v in found.items()}
-    fig = go.Figure()
+    data: list[dict[str, Any]] = []
     for name, color in COLORS.items():
-        fig.add_scatter(x=t, y=shown[name], name=f"σ²: {name}", mode="lines+markers",
-                        line={"width": 3, "color": color}, marker={"size": 8})  # fmt: skip
-    fig.add_scatter(x=t, y=shown["KL at T"], name="KL(q(x_T) ‖ N(0, 1))", mode="lines",
-                    line={"width": 3, "color": theme.text(), "dash": "dot"})  # fmt: skip
-    point = shown[chosen]
-    fig.add_scatter(x=t[at : at + 1], y=point[at : at + 1], mode="markers", showlegend=False,
-                    hoverinfo="skip", marker={"size": 18, "color": theme.VERMILLION})  # fmt: skip
-    fig.update_xaxes(title="T", type="log", tickvals=STEPS, range=[0.9, 2.5])
-    fig.update_yaxes(title="bound − entropy, nats", type="log", range=[-6, 1.2], tickvals=[1e-4, 1e-2, 1],
-                     ticktext=["0.0001", "0.01", "1"])  # fmt: skip
-    return fig, {f"data.{len(fig.data) - 1}.x": t[:, None], f"data.{len(fig.data) - 1}.y": point[:, None]}
+        look = {"mode": "lines+markers", "line": {"width": 3, "color": color}, "marker": {"size": 8}}
+        data.append({"x": t, "y": shown[name], "name": f"σ²: {name}", **look})
+    line = {"width": 3, "color": theme.text(), "dash": "dot"}
+    data.append(
+        {"x": t, "y": shown["KL at T"], "name": "KL(q(x_T) ‖ N(0, 1))", "mode": "lines", "line": line}
+    )
+    point = {"x": per_frame(t[:, None]), "y": per_frame(shown[chosen][:, None]), "mode": "markers"}
+    dot = {"size": 18, "color": theme.VERMILLION}
+    data.append(point | {"showlegend": False, "hoverinfo": "skip", "marker": dot})
+    up = {"range": [-6, 1.2], "tickvals": [1e-4, 1e-2, 1], "ticktext": ["0.0001", "0.01", "1"]}
+    axes = {
+        "xaxis": {"title": "T", "type": "log", "tickvals": STEPS, "range": [0.9, 2.5]},
+        "yaxis": {"title": "bound − entropy, nats", "type": "log"} | up,
+    }
+    return {"data": data, "layout": axes}
 
 
-def waterfall(found: Sequence[Parts]) -> tuple[list[stacks.Part], list[stacks.Level], tuple[float, float]]:
-    """The terms one after the other and their sum, a frame for every T; the entropy; the axis' ends."""
+def waterfall(found: Sequence[Parts]) -> dict[str, Any]:
+    """The terms one after the other and their sum, a frame for every T; the entropy."""
     nothing = np.full((len(found), 4), np.nan)
 
     def column(i: int, start: Any, stop: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -96,6 +103,5 @@ def waterfall(found: Sequence[Parts]) -> tuple[list[stacks.Part], list[stacks.Le
     ]
     low, high = min(0.0, float(first.min())), max(float(third.max()), float(first.max()), ENTROPY)
     room = 0.06 * (high - low)
-    return parts, [stacks.Level("entropy", theme.VERMILLION, [ENTROPY] * len(found), "dot")], (
-        low - room, high + room
-    )  # fmt: skip
+    entropy = stacks.Level("entropy", theme.VERMILLION, [ENTROPY] * len(found), "dot")
+    return stacks.turned(("L₀", "steps", "L_T", "sum"), parts, [entropy], reach=(low - room, high + room))

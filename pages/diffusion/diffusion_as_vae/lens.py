@@ -18,10 +18,9 @@ from modules.diffusion import bound
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.schedule import Schedule, linear
 from modules.latent.vae import VAE
+from pages.diffusion.diffusion_as_vae.room import BEST, STEPS, VARIANCES
 
-STEPS = [10, 20, 50, 100, 250]
 RUNGS = 5
-BEST, BETA, POSTERIOR = VARIANCES = ("best", "beta", "posterior")
 MEAN, VARIANCE = 1.0, 0.25  # of the Gaussian data
 ENTROPY = 0.5 * math.log(2 * math.pi * math.e * VARIANCE)
 DRAWS = 500  # of z
@@ -102,9 +101,9 @@ class Digit:
     vae: Autoencoded
 
 
-def digit(model: Diffusion, vae: VAE, name: str, variance: str) -> Digit:
+def digit(model: Diffusion, vae: VAE, image: str, variance: str) -> Digit:
     """Both models on a picture of `bound_terms`, for every T."""
-    x = terms.picture(name)
+    x = terms.picture(image)
     return Digit(
         torch.stack([ladder(model, T, x) for T in STEPS]),
         [diffusion(model, T, variance, x) for T in STEPS],
