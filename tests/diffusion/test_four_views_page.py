@@ -12,22 +12,22 @@ from lab.lenses.diffusion import digits
 from lab.lenses.precision import double
 from modules.diffusion import parameterisation
 from modules.diffusion.learned import Diffusion
-from pages.diffusion.four_views import lens
+from pages.diffusion.four_views import lens, room
 
 opened = partial(open_page, "diffusion/four_views")
 PLACE = (1.2, 0.3)
 
 
 @cache
-def model(source: str = lens.EXACT) -> Diffusion:
-    return double(weights.load(lens.MODELS[source]))  # type: ignore[arg-type]
+def model(source: str = room.EXACT) -> Diffusion:
+    return double(weights.load("ddpm-digits" if source == room.DIGIT else "ddpm-eight"))  # type: ignore[arg-type]
 
 
 @cache
-def told(source: str = lens.EXACT, place: tuple[float, float] = PLACE, kind: parameterisation.Kind = "eps",
+def told(source: str = room.EXACT, place: tuple[float, float] = PLACE, kind: parameterisation.Kind = "eps",
          error: float = 0.0) -> lens.Views:  # fmt: skip
     made = model(source)
-    drawn = digits()[0][1] if source == lens.DIGIT else None
+    drawn = digits()[0][1] if source == room.DIGIT else None
     x = lens.start(made, place, drawn)
     return lens.views(lens.said_by(source, made), made.schedule, x, kind, error)
 
@@ -44,7 +44,7 @@ def alike(a: Tensor, b: Tensor) -> float:
     return float(torch.corrcoef(torch.stack([a.flatten(), b.flatten()]))[0, 1])
 
 
-@pytest.mark.parametrize("source", lens.SOURCES)
+@pytest.mark.parametrize("source", room.SOURCES)
 def test_the_four_are_one(source: str) -> None:
     """x_t is made of x̂_0 and ε̂; v̂ stands across it; the score is ε̂ over −√(1−ᾱ): by the formulas alone."""
     found, a = told(source), model(source).schedule.alpha_bar[torch.tensor(told(source).times)]
@@ -119,7 +119,7 @@ def test_what_the_scenes_of_the_plane_say() -> None:
     late = told()
     assert torch.allclose(at(late, "eps", 1000), torch.tensor(PLACE).double(), atol=1e-3)
     assert float(at(late, "x0", 1000).norm()) < 0.01
-    network = told(lens.NETWORK)
+    network = told(room.NETWORK)
     for kind in lens.KINDS:
         assert float((at(network, kind, 101) - at(late, kind, 101)).norm()) < 0.12
     assert float((at(network, "eps", 1000) - at(late, "eps", 1000)).norm()) < 0.01
@@ -127,10 +127,10 @@ def test_what_the_scenes_of_the_plane_say() -> None:
 
 
 def test_what_the_scenes_of_the_digit_say() -> None:
-    usual = told(lens.DIGIT)
+    usual = told(room.DIGIT)
     assert alike(at(usual, "v", 1), at(usual, "eps", 1)) > 0.99
     assert alike(at(usual, "v", 950), -at(usual, "x0", 950)) > 0.99
-    wrong = {kind: told(lens.DIGIT, kind=kind, error=0.2) for kind in lens.KINDS}
+    wrong = {kind: told(room.DIGIT, kind=kind, error=0.2) for kind in lens.KINDS}
     assert off(wrong["eps"], usual, "x0", 950) > 2 > 0.25 > off(wrong["v"], usual, "x0", 950)
     assert off(wrong["x0"], usual, "eps", 26) > 4 > 0.25 > off(wrong["v"], usual, "eps", 26)
 

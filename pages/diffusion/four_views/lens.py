@@ -12,15 +12,16 @@ from torch import Tensor
 
 from lab.lenses import plane
 from lab.lenses.diffusion import stops
+from lab.lenses.precision import double
 from modules.diffusion import exact, parameterisation
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.parameterisation import Kind
 from modules.diffusion.schedule import Schedule
+from pages.diffusion.four_views.room import DIGIT, EXACT
 
 KINDS: tuple[Kind, ...] = ("eps", "x0", "v", "score")
 NAMES: dict[Kind, str] = {"eps": "ε̂", "x0": "x̂₀", "v": "v̂", "score": "score"}
-EXACT, NETWORK, DIGIT = SOURCES = ("eight modes, exact", "eight modes, network", "digit, network")
-MODELS = {EXACT: "ddpm-eight", NETWORK: "ddpm-eight", DIGIT: "ddpm-digits"}
+KIND_OF = {name: kind for kind, name in NAMES.items()}
 REACH, CELLS = 2.6, 41  # of the plane, in the model's units
 SHADE = 2.0  # what is drawn in full colour
 
@@ -87,6 +88,16 @@ def views(say: Say, schedule: Schedule, x: Tensor, kind: Kind, error: float, see
     return Views(times(schedule), x, told, size, lost(told["eps"], x, a))
 
 
+def told(
+    source: str, eight: Diffusion, digits: Diffusion, place: tuple[float, float], drawing: Tensor | None,
+    seed: int, kind: str, off: float,
+) -> Views:  # fmt: skip
+    """`views` of a place of the plane, or of a drawing; `kind` by its name."""
+    model = double(digits if source == DIGIT else eight)
+    x = start(model, place, drawing, seed)
+    return views(said_by(source, model), model.schedule, x, KIND_OF[kind], off, seed)
+
+
 def lost(eps: Tensor, x: Tensor, alpha_bar: Tensor) -> float:
     """ε̂ by way of v, the score and x̂_0, and back."""
     back, before = eps, KINDS[0]
@@ -108,11 +119,11 @@ def worst(schedule: Schedule, target: Kind, at: int) -> Kind:
     return max(KINDS, key=lambda kind: float(gain(schedule, kind, target)[at]))
 
 
-def density(model: Diffusion) -> Tensor:
+def density(eight: Diffusion) -> Tensor:
     """p_t over the window over its own top at every frame, (F, CELLS, CELLS), row = x_2 upwards."""
-    law = exact.eight(3 / model.scale, 0.25 / model.scale)
+    law = exact.eight(3 / eight.scale, 0.25 / eight.scale)
     x = plane.corners(REACH, CELLS).flatten(0, 1)
-    maps = [law.log_prob(x, model.schedule.alpha_bar[t]) for t in times(model.schedule)]
+    maps = [law.log_prob(x, eight.schedule.alpha_bar[t]) for t in times(eight.schedule)]
     return torch.stack([(m - m.max()).exp().reshape(CELLS, CELLS).float() for m in maps])
 
 
