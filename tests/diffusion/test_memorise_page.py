@@ -10,22 +10,23 @@ from lab import experiments, weights
 from modules.diffusion import exact
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.schedule import cosine
-from pages.diffusion.memorise import lens
+from pages.diffusion.memorise import lens, room
 
+MODELS = {room.PLANE: "ddpm-eight", room.DIGITS: "ddpm-digits"}
 opened = partial(open_page, "diffusion/memorise")
 
 
 @cache
 def model(data: str) -> Diffusion:
-    return weights.load(lens.MODELS[data]).eval().requires_grad_(False)  # type: ignore[return-value]
+    return weights.load(MODELS[data]).eval().requires_grad_(False)  # type: ignore[return-value]
 
 
 @cache
-def walk(data: str = lens.PLANE, n: int | None = 50) -> lens.Walk:
+def walk(data: str = room.PLANE, n: int | None = 50) -> lens.Walk:
     return lens.walk(model(data), data, n, 0)
 
 
-def compared(data: str = lens.PLANE, n: int = 50) -> lens.Found:
+def compared(data: str = room.PLANE, n: int = 50) -> lens.Found:
     return lens.compared(walk(data, n), walk(data, None), data, n)
 
 
@@ -42,7 +43,7 @@ def test_the_best_denoiser_is_that_of_points_without_spread(t: int) -> None:
 
 
 def test_it_keeps_the_shape_of_pictures() -> None:
-    training = lens.points(lens.DIGITS, 10)
+    training = lens.points(room.DIGITS, 10)
     x = torch.randn(3, 1, 8, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     clean, noise = lens.best(cosine(), training)(x, torch.full((3,), 500))  # type: ignore[misc]
     assert clean.shape == noise.shape == x.shape
@@ -65,22 +66,22 @@ def test_a_copy_is_three_times_nearer_to_one_point_than_to_the_next() -> None:
 
 
 def test_held_out_data_are_none_of_the_training_data() -> None:
-    for data in lens.DATA:
+    for data in room.DATA:
         train, held = lens.splits(data)
         assert len(held) >= lens.COUNT[data] and float(lens.nearest(held[:100], train)[0].min()) > 0
-    assert len(lens.splits(lens.DIGITS)[0]) == lens.SIZES[-1]
+    assert len(lens.splits(room.DIGITS)[0]) == 1297
 
 
 def test_training_points_are_the_networks_own() -> None:
     """As the cards of the weights say how the data were made."""
-    for data, said in ((lens.PLANE, {"num_train": 200_000, "seed": 0}), (lens.DIGITS, {"val_size": 250})):
-        card = weights.read_card(experiments.ZOO / lens.MODELS[data])
+    for data, said in ((room.PLANE, {"num_train": 200_000, "seed": 0}), (room.DIGITS, {"val_size": 250})):
+        card = weights.read_card(experiments.ZOO / MODELS[data])
         made = card["config"]["data"]["init_args"]
         assert said.items() <= made.items()
 
 
 def test_histograms_count_every_sample() -> None:
-    for data, n in ((lens.PLANE, 50), (lens.DIGITS, 1297)):
+    for data, n in ((room.PLANE, 50), (room.DIGITS, 1297)):
         edges, share = lens.histogram(compared(data, n))
         assert len(edges) == lens.BINS + 1
         for values in share.values():
@@ -94,42 +95,42 @@ def test_what_is_shown() -> None:
         assert float(shown[f"Copies, {name}"]) == pytest.approx(found.copies[name], abs=6e-4)
     _, arrays = figure(page, "cloud")
     ends = torch.stack([torch.tensor(arrays[f"data.2.{axis}"][-1]) for axis in "xy"], 1).double()
-    assert float(lens.nearest(ends, lens.points(lens.PLANE, 10))[0][:, 0].max()) < 1e-5
+    assert float(lens.nearest(ends, lens.points(room.PLANE, 10))[0][:, 0].max()) < 1e-5
     assert "only name this family" in prose(page)
 
 
-@pytest.mark.parametrize("source", [lens.EXACT, lens.NETWORK])
+@pytest.mark.parametrize("source", [room.EXACT, room.NETWORK])
 def test_the_digits_beside_are_training_digits(source: str) -> None:
-    _, arrays = figure(opened(data=lens.DIGITS, n=10, source=source), "near")
+    _, arrays = figure(opened(data=room.DIGITS, n=10, source=source), "near")
     last = torch.tensor(arrays["data.0.z"][-1])[:8, :8].flatten().double()
-    training = lens.points(lens.DIGITS, 10)
+    training = lens.points(room.DIGITS, 10)
     assert float((training - last).abs().amax(1).min()) < 1e-6
 
 
 def test_what_the_scenes_of_the_plane_say() -> None:
     fifty = compared()
-    assert fifty.copies[lens.EXACT] > 0.9
-    assert fifty.middle(lens.NETWORK) == pytest.approx(fifty.middle(lens.HELD), rel=0.15)
-    assert fifty.copies[lens.NETWORK] < 0.2 and fifty.middle(lens.EXACT) < 1e-3
+    assert fifty.copies[room.EXACT] > 0.9
+    assert fifty.middle(room.NETWORK) == pytest.approx(fifty.middle(lens.HELD), rel=0.15)
+    assert fifty.copies[room.NETWORK] < 0.2 and fifty.middle(room.EXACT) < 1e-3
     modes = exact.eight().means
 
     def home(x: torch.Tensor) -> set[int]:
         return set(torch.cdist(x, modes).argmin(1).tolist())
 
-    ten = lens.points(lens.PLANE, 10)
+    ten = lens.points(room.PLANE, 10)
     assert len(home(ten)) == 6 and home(walk(n=10).ends) <= home(ten)
     many = compared(n=1297)
-    assert 0.3 < many.copies[lens.EXACT] < 0.8 * fifty.copies[lens.EXACT]
-    assert many.middle(lens.EXACT) < 0.25 * many.middle(lens.HELD)
-    assert float(many.distance[lens.EXACT].max()) < 0.1
+    assert 0.3 < many.copies[room.EXACT] < 0.8 * fifty.copies[room.EXACT]
+    assert many.middle(room.EXACT) < 0.25 * many.middle(lens.HELD)
+    assert float(many.distance[room.EXACT].max()) < 0.1
     half = walk()
-    near = lens.nearest(half.guess[12], lens.points(lens.PLANE, 50))[0][:, 0]
+    near = lens.nearest(half.guess[12], lens.points(room.PLANE, 50))[0][:, 0]
     assert half.times[12] == 491 and float(near.median()) > 1
 
 
 def test_what_the_scenes_of_the_digits_say() -> None:
-    every = compared(lens.DIGITS, 1297)
-    assert every.copies[lens.EXACT] == 1 and float(every.distance[lens.EXACT].max()) < 1e-6
-    assert every.copies[lens.NETWORK] == 0 and float(every.distance[lens.NETWORK].min()) > 0.5
-    ten = lens.nearest(walk(lens.DIGITS, 10).ends, lens.points(lens.DIGITS, 10))
+    every = compared(room.DIGITS, 1297)
+    assert every.copies[room.EXACT] == 1 and float(every.distance[room.EXACT].max()) < 1e-6
+    assert every.copies[room.NETWORK] == 0 and float(every.distance[room.NETWORK].min()) > 0.5
+    ten = lens.nearest(walk(room.DIGITS, 10).ends, lens.points(room.DIGITS, 10))
     assert float(ten[0][:, 0].max()) < 1e-6 and len(set(ten[1].tolist())) == 10

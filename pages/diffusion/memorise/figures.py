@@ -3,34 +3,39 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import planar, theme
+from lab.figures import basic, planar, sheets, theme
 from lab.figures.basic import array
+from lab.figures.moving import per_frame, turning
 from lab.figures.trails import trails
 
 COLORS = {"exact score": theme.OUTPUT, "network": theme.INPUT, "held-out data": theme.HIDDEN}
 
 
-def cloud(
-    points: Any, training: Any, shown: int, color: str, reach: float, at: int
-) -> tuple[go.Figure, dict[str, Any]]:
-    """Samples (F, N, 2) at a frame with the paths of the first `shown`, and training points (n, 2) as crosses
-    under them; and what moves."""
+def cloud(points: Any, training: Any, shown: int, color: str, reach: float) -> dict[str, Any]:
+    """Samples (F, N, 2) with the paths of the first `shown`, and training points (n, 2) as crosses under
+    them."""
     p, known = array(points), array(training)
-    x, y = trails(p[:, :shown])
-    size = 11 if len(known) <= 200 else 5
-    fig = go.Figure(
-        [
-            planar.points(known, {"size": size, "color": theme.text(), "symbol": "cross-thin",
-                                 "line": {"width": 2, "color": theme.text()}}, name="training points"),
-            go.Scatter(x=x[at], y=y[at], mode="lines", hoverinfo="skip", showlegend=False,
-                       line={"color": theme.fade(theme.HIDDEN, 0.7), "width": 1.5}),
-            planar.points(p[at], {"size": 6, "color": color, "opacity": 0.8}, name="samples"),
+    size, line = 11 if len(known) <= 200 else 5, {"width": 2, "color": theme.text()}
+    cross = {"size": size, "color": theme.text(), "symbol": "cross-thin", "line": line}
+    paths = per_frame(np.stack(trails(p[:, :shown]), -1))
+    dots = {"size": 6, "color": color, "opacity": 0.8}
+    return {
+        "data": [
+            planar.points(known, cross, name="training points"),
+            planar.path(paths, {"color": theme.fade(theme.HIDDEN, 0.7), "width": 1.5}, showlegend=False),
+            planar.points(per_frame(p), dots, name="samples"),
         ],
-        planar.axes(reach, tickvals=[-3, 0, 3]),
-    )  # fmt: skip
-    return fig, {"data.1.x": x, "data.1.y": y, "data.2.x": p[..., 0], "data.2.y": p[..., 1]}
+        "layout": planar.axes(reach, tickvals=[-3, 0, 3]),
+    }
+
+
+def twelve(pictures: Any, title: str) -> dict[str, Any]:
+    """Digits (F, 12, 64) in rows of three."""
+    z = sheets.frames(pictures.clamp(0, 1).unflatten(-1, (8, 8)), 3, between=0)
+    return turning(basic.image(z[0], title=title, zmin=0, zmax=1), z=z)
 
 
 def distances(edges: Any, shares: Mapping[str, Any]) -> go.Figure:

@@ -21,11 +21,10 @@ from modules.diffusion import samplers
 from modules.diffusion.exact import Denoiser
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.schedule import Schedule
+from pages.diffusion.memorise.room import DIGITS, EXACT, NETWORK, PLANE
 
-PLANE, DIGITS = DATA = ("plane", "digits")
-EXACT, NETWORK, HELD = NAMES = ("exact score", "network", "held-out data")
-MODELS = {PLANE: "ddpm-eight", DIGITS: "ddpm-digits"}
-SIZES = [10, 50, 200, 1297]  # training points; the last are all the digits there are
+HELD = "held-out data"
+NAMES = (EXACT, NETWORK, HELD)
 COUNT = {PLANE: 400, DIGITS: 48}  # samples
 SHOWN = 12  # digits of them that are drawn
 STEPS, BINS, TRAILS = 40, 16, 24
@@ -98,6 +97,16 @@ def walk(model: Diffusion, data: str, n: int | None, seed: int) -> Walk:
     guess = [nothing if m.x0 is None else model.outside(m.x0).flatten(1) for m in kept]
     way = [model.outside(m.x).flatten(1) for m in kept]
     return Walk([m.t for m in kept], torch.stack(way)[:, shown], torch.stack(guess)[:, shown], way[-1])
+
+
+def by_points(eight: Diffusion, small: Diffusion, data: str, n: int, seed: int) -> Walk:
+    """The walk with the exact score of n training points."""
+    return walk(eight if data == PLANE else small, data, n, seed)
+
+
+def by_network(eight: Diffusion, small: Diffusion, data: str, seed: int) -> Walk:
+    """The network's walk."""
+    return walk(eight if data == PLANE else small, data, None, seed)
 
 
 def single(model: Diffusion) -> Denoiser:
