@@ -9,7 +9,7 @@ from opening import figure, film, metrics, open_page
 from lab import weights
 from lab.lenses.precision import double
 from modules.diffusion import flow_matching
-from pages.diffusion.flow_matching import lens
+from pages.diffusion.flow_matching import lens, room
 
 
 @cache
@@ -36,7 +36,7 @@ def test_what_the_reflow_mends() -> None:
     """Two steps after it are as near as fifty before, within chance; its paths are lines."""
     before, after = (lens.distances(model(), flow, 0) for flow in ("first round", "after reflow"))
     chance = lens.floor(0)
-    two, fifty = lens.STEPS.index(2), lens.STEPS.index(50)
+    two, fifty = room.STEPS.index(2), room.STEPS.index(50)
     assert before[two] > 0.2 and after[two] < max(before[fifty], 0) + 2 * chance
     assert (
         lens.straightness(model(), "after reflow", 0)
@@ -52,13 +52,13 @@ def test_what_the_reflow_mends() -> None:
 def test_what_best_pairs_straighten() -> None:
     """Trained on the best pairs of each batch one step is as near as eight of pairs at random, within chance,
     over three draws; its paths are lines."""
-    paired = double(weights.load(lens.PAIRED))
+    paired = double(weights.load("fm-optimal-eight"))
     for seed in range(3):
         best, random = (
             lens.distances(paired, "best pairs", seed),
             lens.distances(model(), "first round", seed),
         )
-        assert abs(best[0] - random[lens.STEPS.index(8)]) < 2 * lens.floor(seed, 5) < 1 < random[0]
+        assert abs(best[0] - random[room.STEPS.index(8)]) < 2 * lens.floor(seed, 5) < 1 < random[0]
         assert lens.straightness(paired, "best pairs", seed) < 0.02
         assert lens.ride(paired, "best pairs", 50, seed).bends < 1.05
 
@@ -82,16 +82,16 @@ def test_lines_that_cross_by_brute_force() -> None:
 
 
 def test_what_the_scenes_of_pairs_say() -> None:
-    found, at = lens.pairs(64, 2.0, 0), lens.BATCHES.index(64)
-    random, best = (found.crossed[name][at] for name in lens.COUPLINGS)
+    found, at = lens.pairs(64, 2.0, 0), room.BATCHES.index(64)
+    random, best = (found.crossed[name][at] for name in room.COUPLINGS)
     assert 0.25 < random < 0.3 and best < 0.01
     assert lens.how_many(random) == lens.CROSSED[2] and lens.how_many(best) == lens.CROSSED[0]
-    ends = [found.lines[name] for name in lens.COUPLINGS]
+    ends = [found.lines[name] for name in room.COUPLINGS]
     assert torch.equal(ends[0][0], ends[1][0])  # one noise, and one set of data
     assert torch.equal(*(line[-1].sort(0).values for line in ends))
     squares = [float((line[-1] - line[0]).square().sum()) for line in ends]
     assert squares[1] < 0.3 * squares[0]
-    page = open_page("diffusion/flow_matching", view="Pairs", pairs=lens.COUPLINGS[1], batch=64)
+    page = open_page("diffusion/flow_matching", view="Pairs", pairs=room.COUPLINGS[1], batch=64)
     assert f"{best:.1%} of all pairs" in film(page, "t")["captions"][-1]
 
 

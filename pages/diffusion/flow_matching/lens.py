@@ -8,23 +8,17 @@ Shapes: clouds (CLOUD, 2) in data units; F moments.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from torch import Tensor
 
 from lab.lenses.eight import CLOUD, near, start, truth
+from lab.lenses.precision import double
 from modules.diffusion import flow_matching
 from modules.diffusion.flow_matching import FlowMatching, Velocity
+from pages.diffusion.flow_matching.room import BATCHES, BEST, COUPLINGS, FLOWS, MOMENTS, STEPS
 
-MOMENTS = [round(0.025 * i, 3) for i in range(41)]
-STEPS = [1, 2, 4, 8, 16, 50]
-Flow = Literal["first round", "after reflow", "exact", "best pairs"]
-FLOWS: tuple[Flow, ...] = ("first round", "after reflow", "exact", "best pairs")
-MODEL, PAIRED = "reflow-eight", "fm-optimal-eight"
 OPTIONS = ["1", "2", "4", "8 or more"]
-COUPLINGS = ["at random", "by the best assignment"]
-BATCHES = [8, 16, 32, 64, 128, 256]
 CROSSED = ["under 2 %", "2 to 10 %", "over 10 %"]
 
 
@@ -41,12 +35,7 @@ class Ride:
     bends: float
 
 
-def model_of(flow: Flow) -> str:
-    """The model whose velocity it is."""
-    return PAIRED if flow == "best pairs" else MODEL
-
-
-def velocity(model: FlowMatching, flow: Flow) -> Velocity:
+def velocity(model: FlowMatching, flow: str) -> Velocity:
     """v(x, t) in the model's units: of a first, second or only round, or of the data's own law."""
     if flow == "exact":
         return flow_matching.exact_velocity(truth(model.scale))
@@ -54,7 +43,7 @@ def velocity(model: FlowMatching, flow: Flow) -> Velocity:
 
 
 @torch.no_grad()
-def ride(model: FlowMatching, flow: Flow, steps: int, seed: int) -> Ride:
+def ride(model: FlowMatching, flow: str, steps: int, seed: int) -> Ride:
     """Euler's walk from the noise of `seed` to data."""
     states = model.scale * flow_matching.path(velocity(model, flow), start(seed), steps)  # (steps + 1, N, 2)
     place = torch.tensor(MOMENTS, dtype=torch.float64) * steps
@@ -65,8 +54,24 @@ def ride(model: FlowMatching, flow: Flow, steps: int, seed: int) -> Ride:
     return Ride(cloud, near(cloud), float((legs / (states[-1] - states[0]).norm(dim=-1)).median()))
 
 
+def followed(model: FlowMatching, paired: FlowMatching, flow: str, N: int, seed: int) -> Ride:
+    """`ride` by the model whose velocity it is, in double precision."""
+    return ride(double(paired if flow == BEST else model), flow, N, seed)
+
+
+def measured(
+    model: FlowMatching, paired: FlowMatching, seed: int
+) -> tuple[dict[str, list[float]], dict[str, float]]:
+    """`distances` and `straightness` of each of FLOWS."""
+    models: dict[str, FlowMatching] = {flow: double(paired if flow == BEST else model) for flow in FLOWS}
+    return (
+        {flow: distances(one, flow, seed) for flow, one in models.items()},
+        {flow: straightness(one, flow, seed) for flow, one in models.items()},
+    )
+
+
 @torch.no_grad()
-def distances(model: FlowMatching, flow: Flow, seed: int) -> list[float]:
+def distances(model: FlowMatching, flow: str, seed: int) -> list[float]:
     """Energy distance from data after each of STEPS Euler steps."""
     v, x0, real = velocity(model, flow), start(seed), data(seed)
     ends = [model.scale * flow_matching.follow(v, x0, steps) for steps in STEPS]
@@ -85,7 +90,7 @@ def floor(seed: int, pairs: int = 20) -> float:
 
 
 @torch.no_grad()
-def straightness(model: FlowMatching, flow: Flow, seed: int) -> float:
+def straightness(model: FlowMatching, flow: str, seed: int) -> float:
     """∫ E‖(x₁ − x₀) − v‖² dt over the flow's own pairs (x₀, where 50 steps take it), in the model's units."""
     v, x0 = velocity(model, flow), start(seed)
     return float(flow_matching.straightness(v, x0, flow_matching.follow(v, x0, 50)))
@@ -160,6 +165,11 @@ def crossing(x0: Tensor, x1: Tensor) -> float:
     met = (s > 0) & (s < 1) & (u > 0) & (u < 1)
     n = len(x0)
     return float(met.triu(1).sum()) / (n * (n - 1) / 2)
+
+
+def drawn(model: FlowMatching, batch: int, seed: int) -> Pairs:
+    """`pairs` in the model's units."""
+    return pairs(batch, model.scale, seed)
 
 
 def pair_captions(found: Pairs, name: str, n: int) -> list[str]:
