@@ -12,7 +12,9 @@ from opening import figure, film, metrics, open_page, prose
 from lab import weights
 from modules.diffusion import exact
 from pages.diffusion.ode_likelihood import lens
+from pages.diffusion.ode_likelihood.room import EQUATIONS
 
+NETWORKS = {"eight, network": "ddpm-eight", "moons, network": "ddpm-moons"}
 opened = partial(open_page, "diffusion/ode_likelihood")
 
 
@@ -21,8 +23,8 @@ def found(
     name: str = "two modes", last: float = 20.0, x1: float = -1.5, x2: float = 0.5, tolerance: float = 1e-3,
     probes: int = 0,
 ) -> lens.Run:  # fmt: skip
-    model = weights.load(lens.NETWORKS[name]) if name in lens.NETWORKS else None  # type: ignore[arg-type]
-    return lens.run(lens.source(name, last, model), (x1, x2), tolerance, probes)  # type: ignore[arg-type]
+    model = weights.load(NETWORKS[name]) if name in NETWORKS else None  # type: ignore[arg-type]
+    return lens.run(lens.named(name, last, model), (x1, x2), tolerance, probes)  # type: ignore[arg-type]
 
 
 def test_the_sum_and_what_is_drawn() -> None:
@@ -44,7 +46,7 @@ def test_the_sum_and_what_is_drawn() -> None:
 
 def test_what_the_scenes_say() -> None:
     run = found()
-    source = lens.source("two modes", 20.0)
+    source = lens.named("two modes", 20.0)
     log_p = lens.maps(source, [0.0, 1.0])
     assert log_p is not None and run.sums[-1] > 0  # it grows
     assert float(log_p[1].max()) == pytest.approx(-math.log(2 * math.pi), abs=0.01)
@@ -69,8 +71,8 @@ def test_what_the_scenes_say() -> None:
 def test_another_noise_has_the_same_likelihood() -> None:
     """DF-45: sub-VP ends elsewhere, with another integral, at the same log p; the network's to a tenth."""
     for name, point, near in (("two modes", (-1.5, 0.5), 0.01), ("eight, network", (3.0, 0.25), 0.1)):
-        model = weights.load(lens.NETWORKS[name]) if name in lens.NETWORKS else None  # type: ignore[arg-type]
-        runs = [lens.run(lens.source(name, 20.0, model, kind), point, 1e-3, 0) for kind in lens.EQUATIONS]  # type: ignore[arg-type]
+        model = weights.load(NETWORKS[name]) if name in NETWORKS else None  # type: ignore[arg-type]
+        runs = [lens.run(lens.named(name, 20.0, model, kind), point, 1e-3, 0) for kind in EQUATIONS]  # type: ignore[arg-type]
         assert all(abs(run.log_prob - run.truth) < near for run in runs)
         assert abs(runs[0].log_prob - runs[1].log_prob) < near
         assert abs(runs[0].sums[-1] - runs[1].sums[-1]) > 1e-3
@@ -86,13 +88,13 @@ def test_units_of_the_network_are_those_of_the_data() -> None:
 
 def test_a_part_of_the_window_has_its_share_of_the_mass() -> None:
     """Points left of the middle hold the left hill's share at most; the whole sum is 1."""
-    share, mass = next(lens.integral(lens.source("two modes", 20.0), 1e-3))
+    share, mass = next(lens.integral(lens.named("two modes", 20.0), 1e-3))
     assert 0 < share < 0.2 and 0.5 < mass < 0.6
 
 
 @pytest.mark.heavy
 def test_the_window_holds_the_whole_density() -> None:
-    *_, (share, mass) = lens.integral(lens.source("two modes", 20.0), 1e-3)
+    *_, (share, mass) = lens.integral(lens.named("two modes", 20.0), 1e-3)
     assert share == 1 and mass == pytest.approx(1, abs=1e-3)
 
 
@@ -107,7 +109,7 @@ def test_moons_have_no_formula() -> None:
 def by_another_road(name: str, last: float, kind: str, x: torch.Tensor, steps: int = 100) -> torch.Tensor:
     """log p of x (N, 2): the equation written out, the trace of the whole Jacobian, Runge and Kutta's even
     steps in √t, in double precision; near the data 200 steps are off by 10⁻³, 400 by 10⁻⁵."""
-    model = weights.load(lens.NETWORKS[name]).double().requires_grad_(False)  # type: ignore[index]
+    model = weights.load(NETWORKS[name]).double().requires_grad_(False)  # type: ignore[index]
     said, schedule = model.denoiser(), model.schedule
 
     def kernel(t: float) -> tuple[float, float]:
@@ -146,7 +148,7 @@ def by_another_road(name: str, last: float, kind: str, x: torch.Tensor, steps: i
     return end + state[:, 2] - 2 * math.log(model.scale)
 
 
-SETTINGS = list(product(lens.NETWORKS, lens.ENDS[::2], lens.EQUATIONS))
+SETTINGS = list(product(NETWORKS, (2.0, 20.0), EQUATIONS))
 IN_EACH_RUN = [("eight, network", 20.0, "sub-VP"), ("moons, network", 20.0, "VP")]
 NEAR = [(3.0, 0.25), (-1.0, 1.5), (0.0, 0.0)]  # log p of both lies above −20
 
@@ -159,7 +161,7 @@ def marked(settings: tuple[str, float, str]) -> Any:
 def test_a_networks_log_p_is_that_of_another_road(name: str, last: float, kind: str) -> None:
     """As near as the page says that a tolerance holds it."""
     due = by_another_road(name, last, kind, torch.tensor(NEAR))
-    made = lens.source(name, last, weights.load(lens.NETWORKS[name]), kind)  # type: ignore[index, arg-type]
+    made = lens.named(name, last, weights.load(NETWORKS[name]), kind)  # type: ignore[index, arg-type]
     for tolerance, near in lens.HELD.items():
         shown = [lens.run(made, point, tolerance, 0).log_prob for point in NEAR]
         assert shown == pytest.approx(due.tolist(), abs=near), tolerance
@@ -168,6 +170,6 @@ def test_a_networks_log_p_is_that_of_another_road(name: str, last: float, kind: 
 @pytest.mark.soak
 @pytest.mark.parametrize("name, last, kind", SETTINGS)
 def test_a_networks_density_holds_all_of_its_mass(name: str, last: float, kind: str) -> None:
-    made = lens.source(name, last, weights.load(lens.NETWORKS[name]), kind)  # type: ignore[index, arg-type]
+    made = lens.named(name, last, weights.load(NETWORKS[name]), kind)  # type: ignore[index, arg-type]
     *_, (share, mass) = lens.integral(made, lens.INTEGRATED)
     assert share == 1 and mass == pytest.approx(1, abs=1e-3)

@@ -7,48 +7,50 @@ import plotly.graph_objects as go
 
 from lab.figures import planar, theme
 from lab.figures.basic import array, click_plane
+from lab.figures.moving import per_frame
 from lab.figures.trails import trails
 
 TICKS = [-4, -2, 0, 2, 4]
 
 
-def way(maps: Any, clouds: Any, path: Any, reach: float, at: int) -> tuple[go.Figure, dict[str, Any]]:
-    """The log-density at a frame (F, R, R), or a cloud (F, N, 2), under the point's path (F, 2); click."""
-    p = array(path)
-    x, y = trails(p[:, None])
-    moves: dict[str, Any] = {"data.1.x": x, "data.1.y": y, "data.2.x": p[:, :1], "data.2.y": p[:, 1:]}
+def way(maps: Any, clouds: Any, path: Any, reach: float) -> dict[str, Any]:
+    """The log-density (F, R, R), or a cloud (F, N, 2), under the point's path (F, 2); click."""
+    p = array(path)[:, None]  # (F, 1, 2)
     if maps is not None:
-        z = array(maps)
         scale = {"thickness": 12, "outlinewidth": 0, "title": {"text": "log p"}}
-        ground = planar.field(z[at], reach, edges=True, zmin=-10, zmax=0, colorbar=scale)
-        moves["data.0.z"] = z
+        ground = planar.field(per_frame(maps), reach, edges=True, zmin=-10, zmax=0, colorbar=scale)
     else:
-        c = array(clouds)
-        ground = planar.points(c[at], {"size": 5, "color": theme.fade(theme.INPUT, 0.6)})
-        moves |= {"data.0.x": c[..., 0], "data.0.y": c[..., 1]}
-    way = {"x": x[at], "y": y[at], "mode": "lines", "hoverinfo": "skip",
-           "line": {"color": theme.OUTPUT, "width": 4}}  # fmt: skip
-    fig = go.Figure([ground, way, planar.points(p[at : at + 1], {"size": 16, "color": theme.VERMILLION})])
+        ground = planar.points(per_frame(clouds), {"size": 5, "color": theme.fade(theme.INPUT, 0.6)})
+    so_far = per_frame(np.stack(trails(p), -1))
     places = np.round(np.arange(-4.0, 4.01, 0.25), 2)
-    fig.add_trace(click_plane(places, places))
-    return fig.update_layout(showlegend=False, **planar.axes(reach, tickvals=TICKS)), moves
+    return {
+        "data": [
+            ground,
+            planar.path(so_far, {"color": theme.OUTPUT, "width": 4}),
+            planar.points(per_frame(p), {"size": 16, "color": theme.VERMILLION}),
+            click_plane(places, places).to_plotly_json(),
+        ],
+        "layout": planar.axes(reach, tickvals=TICKS) | {"showlegend": False},
+    }
 
 
-def stretched(times: Any, stretch: Any, stops: Any, sums: Any, at: int) -> tuple[go.Figure, dict[str, Any]]:
+def stretched(times: Any, stretch: Any, stops: Any, sums: Any) -> dict[str, Any]:
     """The integral of the divergence so far, (F,), and the solver's own steps."""
     t, s = array(times), array(stretch)
-    fig = go.Figure(
-        [
-            go.Scatter(x=t, y=s, mode="lines", name="so far", line={"color": theme.OUTPUT, "width": 3}),
-            go.Scatter(x=t[at : at + 1], y=s[at : at + 1], mode="markers", hoverinfo="skip", showlegend=False,
-                       marker={"size": 16, "color": theme.VERMILLION}),
-            go.Scatter(x=list(stops), y=list(sums), mode="markers", name="solver's steps",
-                       marker={"size": 11, "color": theme.text(), "symbol": "x-thin", "line": {"width": 3}}),
-        ]
-    )  # fmt: skip
-    fig.update_xaxes(title="t", range=[-0.02, 1.02], tickvals=[0.25, 0.5, 0.75, 1])
-    fig.update_yaxes(title="∫ ∇·u dt, nats")
-    return fig, {"data.1.x": t[:, None], "data.1.y": s[:, None]}
+    dot, cross = {"size": 16, "color": theme.VERMILLION}, {"size": 11, "color": theme.text()}
+    cross |= {"symbol": "x-thin", "line": {"width": 3}}
+    now = {"x": per_frame(t[:, None]), "y": per_frame(s[:, None]), "mode": "markers", "hoverinfo": "skip"}
+    return {
+        "data": [
+            {"x": t, "y": s, "mode": "lines", "name": "so far", "line": {"color": theme.OUTPUT, "width": 3}},
+            now | {"showlegend": False, "marker": dot},
+            {"x": stops, "y": sums, "mode": "markers", "name": "solver's steps", "marker": cross},
+        ],
+        "layout": {
+            "xaxis": {"title": "t", "range": [-0.02, 1.02], "tickvals": [0.25, 0.5, 0.75, 1]},
+            "yaxis": {"title": "∫ ∇·u dt, nats"},
+        },
+    }
 
 
 def estimates(probed: Any, log_prob: float) -> go.Figure:

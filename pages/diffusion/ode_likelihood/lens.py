@@ -11,12 +11,9 @@ from datamodules import points
 from lab.lenses import plane, quadrature
 from modules.diffusion import exact, ode_likelihood, sde
 from modules.diffusion.learned import Diffusion
+from pages.diffusion.ode_likelihood.room import EIGHT_NET, EQUATIONS, MOONS_NET, TWO
 
 REACH, CELLS, CLOUD, FRAMES = 4.5, 61, 500, 31
-NETWORKS = {"eight, network": "ddpm-eight", "moons, network": "ddpm-moons"}
-SOURCES = ["two modes", "eight modes", *NETWORKS]
-EQUATIONS = ["VP", "sub-VP"]
-ENDS, TOLERANCES = [2.0, 5.0, 20.0], [0.1, 1e-3, 1e-5]  # of β, of the solver
 HELD = {1e-3: 0.6, 1e-5: 0.06}  # how near to a network's log p a tolerance holds it, where log p > −20
 INTEGRATED = 1e-4  # tolerance of the integral
 PART = 800  # its points in one solve: the worst sets the steps of all, of a few easy ones they are too long
@@ -47,11 +44,11 @@ def two() -> exact.Mixture:
     return exact.Mixture(torch.tensor([[-1.5, -0.5], [1.5, 0.5]]), shape, [0.6, 0.4])
 
 
-def source(name: str, last: float, model: Diffusion | None = None, kind: str = EQUATIONS[0]) -> Source:
+def named(name: str, last: float, model: Diffusion | None = None, kind: str = EQUATIONS[0]) -> Source:
     """A score by the name of its source; `last` is β at the end, `model` the network's."""
     equation = sde.VP(last=last, sub=kind == EQUATIONS[1])
     if model is None:
-        truth = two() if name == "two modes" else exact.eight()
+        truth = two() if name == TWO else exact.eight()
         return Source(equation, sde.exact_score(equation, truth), truth, 1.0, 0.0, torch.float64)
     score = sde.learned_score(equation, model.denoiser(), model.schedule)
     known = exact.eight(3 / model.scale, 0.25 / model.scale) if name.startswith("eight") else None
@@ -146,6 +143,29 @@ def clouds(name: str, made: Source, times: list[float]) -> Tensor:
         for t in times
     ]
     return made.scale * torch.stack(noisy)
+
+
+@dataclass(frozen=True)
+class Found:
+    """
+    Attributes:
+        run: of the point. maps, clouds: what is drawn below it; the one that is not drawn is None.
+    """
+
+    run: Run
+    maps: Tensor | None
+    clouds: Tensor | None
+
+
+def followed(
+    source: str, eight: Diffusion, moons: Diffusion, last: float, kind: str, point: tuple[float, float],
+    tolerance: float, probes: int,
+) -> Found:  # fmt: skip
+    """A point's way by the score of a source."""
+    made = named(source, last, {EIGHT_NET: eight, MOONS_NET: moons}.get(source), kind)
+    found = run(made, point, tolerance, probes)
+    known = maps(made, found.times)
+    return Found(found, known, clouds(source, made, found.times) if known is None else None)
 
 
 def integral(made: Source, tolerance: float) -> Iterator[tuple[float, float]]:
