@@ -7,7 +7,7 @@ import torch
 from opening import figure, film, metrics, open_page
 
 from lab import weights
-from pages.diffusion.guidance import lens
+from pages.diffusion.guidance import lens, room
 
 opened = partial(open_page, "diffusion/guidance")
 NAMES = ("ddpm-digits", "noisy-classifier-digits", "cnn-digits")
@@ -25,31 +25,31 @@ def test_the_law_of_guided_samples(w: float, law: tuple[float, ...]) -> None:
 
 
 def test_what_the_scenes_say() -> None:
-    found = lens.laws(1.0, 0.5, 200)
-    at = lens.WEIGHTS.index(1.0)
+    found = lens.laws(1.0, 0.5, 200, room.OPINIONS)
+    at = room.WEIGHTS.index(1.0)
     assert found.sd[at] < found.tilted_sd[at] and found.mean[at] > found.tilted_mean[at]
-    none = lens.WEIGHTS.index(-1.0)
+    none = room.WEIGHTS.index(-1.0)
     assert float(found.mean[none]) == pytest.approx(0, abs=0.01)
     assert float(found.sd[none]) == pytest.approx(1.25**0.5, abs=0.01)
-    assert float(found.sd[lens.WEIGHTS.index(3.0)]) < 0.06
-    few = lens.laws(1.0, 0.5, 5)
-    assert abs(float(few.sd[lens.WEIGHTS.index(0.0)]) - 0.5) > 0.03
+    assert float(found.sd[room.WEIGHTS.index(3.0)]) < 0.06
+    few = lens.laws(1.0, 0.5, 5, room.OPINIONS)
+    assert abs(float(few.sd[room.WEIGHTS.index(0.0)]) - 0.5) > 0.03
 
 
 def test_a_classifier_of_noisy_data_leads_to_the_same_law() -> None:
     """DF-O23 for every weight and sample: its slope is what the two opinions differ by."""
     for m, s in ((1.0, 0.5), (0.4, 0.9)):
-        one, other = lens.laws(m, s, 20), lens.laws(m, s, 20, lens.NOISY)
+        one, other = lens.laws(m, s, 20, room.OPINIONS), lens.laws(m, s, 20, room.NOISY)
         assert torch.allclose(one.mean, other.mean, atol=1e-9)
         assert torch.allclose(one.sd, other.sd, atol=1e-9)
 
 
 def test_a_classifier_of_clean_data_is_too_sure() -> None:
     """Experiment 9, where all is known: at w = 0 the class itself is wanted, N(1, 0.25)."""
-    found, at = lens.laws(1.0, 0.5, 200, lens.CLEAN), lens.WEIGHTS.index(0.0)
+    found, at = lens.laws(1.0, 0.5, 200, room.CLEAN), room.WEIGHTS.index(0.0)
     assert float(found.sd[at]) < 1e-3 and float(found.mean[at]) == pytest.approx(1.303, abs=0.01)
     assert float(found.sd[0]) > 1  # at w = −1 no classifier is asked
-    page = opened(led=lens.CLEAN, w=0)
+    page = opened(led=room.CLEAN, w=0)
     assert metrics(page)["Sampled sd"] == "0.0000"
 
 
@@ -60,39 +60,39 @@ def digits(seed: int = 0) -> dict[str, lens.Drawn]:
     return found
 
 
-@pytest.mark.parametrize("led", lens.WAYS)
+@pytest.mark.parametrize("led", room.WAYS)
 def test_what_the_scene_of_digits_says(led: str) -> None:
     """Led either way: from a class forgotten to the class asked for, and more alike."""
-    none, plain, _, _, two, _ = range(len(lens.LEANS))
+    none, plain, _, _, two, _ = range(len(room.LEANS))
     found = digits()[led]
     assert found.right[none] < 0.25 and found.right[plain] > 0.6 and found.right[two] > 0.9
     assert found.right[two] >= found.right[plain]
     assert found.spread[none] > found.spread[plain] > found.spread[two]
     # beyond that no more is promised: what is said is where it is least
-    assert f"w = {lens.LEANS[int(found.spread.argmin())]:g}" in lens.least(found)
+    assert f"w = {room.LEANS[int(found.spread.argmin())]:g}" in lens.least(found)
     assert lens.right(found, none) == lens.RIGHT[0] and lens.right(found, two) == lens.RIGHT[2]
 
 
 def test_where_the_class_is_forgotten_both_ways_are_one_model() -> None:
     """At w = −1 no classifier is asked, and the null label alone: the same digits from the same noise."""
-    mine, other = (digits()[way].pictures[0] for way in lens.WAYS)
+    mine, other = (digits()[way].pictures[0] for way in room.WAYS)
     torch.testing.assert_close(mine, other, atol=1e-4, rtol=0)
-    assert (digits()[lens.GUIDED].pictures[1] - other).abs().mean() > 0.01
+    assert (digits()[room.GUIDED].pictures[1] - other).abs().mean() > 0.01
 
 
 def test_the_digits_are_the_models_own() -> None:
     x = weights.load(NAMES[0]).sample(lens.COUNT, steps=lens.STEPS, guidance=2.0, seed=0)  # type: ignore[operator]
-    torch.testing.assert_close(digits()[lens.FREE].pictures[4], x[:, 0].clamp(0, 1))
-    for way in lens.WAYS:
+    torch.testing.assert_close(digits()[room.FREE].pictures[4], x[:, 0].clamp(0, 1))
+    for way in room.WAYS:
         page = opened(view="Digits", lean=2.0, way=way)
         bar, found = film(page, "lean"), digits()[way]
         assert bar["captions"] == lens.digit_captions(found)
-        assert all(("&#x02207;" in each) == (way == lens.GUIDED) for each in bar["equations"])  # ∇
+        assert all(("&#x02207;" in each) == (way == room.GUIDED) for each in bar["equations"])  # ∇
         _, arrays = figure(page, "digits")
-        assert arrays["data.0.z"].shape[0] == len(lens.LEANS)
+        assert arrays["data.0.z"].shape[0] == len(room.LEANS)
         # both ways are drawn beside each other, and the point goes along the one that is shown
         drawn, moves = figure(page, "right")
-        assert [line["name"] for line in drawn["figure"]["data"][:2]] == lens.WAYS
+        assert [line["name"] for line in drawn["figure"]["data"][:2]] == [*room.WAYS]
         assert moves["data.2.y"][:, 0].tolist() == pytest.approx(found.right.tolist())
 
 
@@ -107,6 +107,6 @@ def test_what_is_said_of_spread_is_where_it_is_least() -> None:
     """At large w the digits differ more again: .1415, .1315, .1342, .1447 are no fall."""
     spread = torch.tensor([0.2, 0.1415, 0.1400, 0.1315, 0.1342, 0.1447])
     said = lens.least(lens.Drawn(torch.zeros(6, 1), torch.zeros(6), spread))
-    assert f"w = {lens.LEANS[3]:g}, with an sd of 0.132: leaning further" in said
+    assert f"w = {room.LEANS[3]:g}, with an sd of 0.132: leaning further" in said
     falls = lens.least(lens.Drawn(torch.zeros(6, 1), torch.zeros(6), spread.sort(descending=True).values))
-    assert falls == f"The digits of a class are most alike at w = {lens.LEANS[-1]:g}, with an sd of 0.132."
+    assert falls == f"The digits of a class are most alike at w = {room.LEANS[-1]:g}, with an sd of 0.132."

@@ -5,7 +5,7 @@ p(x) = N(0, 1 + s²),  p(x | y = m) = N(m, s²)        tilted: p(x|y)^{1+w} p(x)
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,17 +16,10 @@ from modules.diffusion import exact, guidance, samplers
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.noisy_classifier import NoisyClassifier
 from modules.diffusion.schedule import linear
+from pages.diffusion.guidance.room import CLEAN, FREE, GUIDED, LEANS, NOISY, OPINIONS, WAYS, WEIGHTS
 
 MADE = linear()
 REACH, POINTS = 4.0, 401
-WEIGHTS = [round(-1 + 0.25 * i, 2) for i in range(21)]  # −1 … 4
-OPINIONS, NOISY, CLEAN = LEDS = [
-    "its two opinions",
-    "a classifier of noisy data",
-    "a classifier of clean data",
-]
-FREE, GUIDED = WAYS = ["classifier-free guidance", "classifier guidance"]  # to lead digits
-LEANS = [-1.0, 0.0, 0.5, 1.0, 2.0, 4.0]
 COUNT, STEPS = 40, 10  # digits, four a class, and DDIM's steps
 RIGHT = ["fewer than 20", "20 to 36", "more than 36"]
 
@@ -41,7 +34,7 @@ class Laws:
     tilted_sd: Tensor
 
 
-def laws(m: float, s: float, steps: int, led: str = OPINIONS) -> Laws:
+def laws(m: float, s: float, steps: int, led: str) -> Laws:
     """The flow of the guided denoiser from N(0, 1) is affine, so two starts a weight tell its law.
 
     A classifier leads the unconditional denoiser, 1 + w times; that of CLEAN data takes x_t for a datum.
@@ -91,7 +84,7 @@ def captions(found: Laws) -> list[str]:
     ]
 
 
-def equations(led: str, weights: list[float]) -> list[str]:
+def equations(led: str, weights: Sequence[float]) -> list[str]:
     """ε̃ with its numbers."""
     if led not in (OPINIONS, FREE):
         seen = "x_0 = x_t" if led == CLEAN else "x_t"
