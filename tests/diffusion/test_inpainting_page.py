@@ -10,7 +10,7 @@ from opening import figure, film, metrics, open_page, open_warned
 
 from lab import weights
 from lab.lenses.diffusion import digits
-from pages.diffusion.inpainting import lens
+from pages.diffusion.inpainting import lens, room
 
 opened = partial(open_page, "diffusion/inpainting")
 
@@ -22,7 +22,7 @@ opened = partial(open_page, "diffusion/inpainting")
 )  # fmt: skip
 def test_the_toys_table(r: int, mean: float, variance: float) -> None:
     found = toy()
-    at = lens.PASSES.index(r)
+    at = room.PASSES.index(r)
     assert (float(found.mean[at]), float(found.variance[at])) == pytest.approx((mean, variance), abs=1e-6)
     assert found.exact == pytest.approx((0.8, 0.36))
 
@@ -58,7 +58,7 @@ def picture(digit: str) -> torch.Tensor:
 
 def same(digit: str, missing: str, passes: int) -> tuple[int, torch.Tensor]:
     network: Any = weights.load("cnn-digits").eval()
-    named, votes = lens.judged(network, picture(digit), completed(digit, missing, passes))
+    named, votes = lens.judged(network, completed(digit, missing, passes))
     assert named == int(digit)
     return int(votes[named]), votes
 

@@ -4,43 +4,43 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from lab.figures import basic, theme
+from lab.figures import basic, sheets, theme
 from lab.figures.basic import array
+from lab.figures.moving import per_frame, turning
 
 
-def digits(sheet: Any, title: str) -> go.Figure:
-    """A sheet with values from −1 (drawn ink) over 0 (paper) to 1 (given ink)."""
-    fig = basic.image(sheet, title=title, zmin=-1, zmax=1)
+def digits(pictures: Any, title: str) -> dict[str, Any]:
+    """Pictures (F, N, 8, 8) in rows of three, from −1 (drawn ink) over 0 (paper) to 1 (given ink)."""
+    z = sheets.frames(pictures, 3, between=0)
+    fig = basic.image(z[0], title=title, zmin=-1, zmax=1)
     scale = [[0, theme.OUTPUT], [0.5, theme.paper()], [1, theme.text()]]
-    return fig.update_traces(colorscale=scale, selector={"type": "heatmap"})
+    return turning(fig.update_traces(colorscale=scale, selector={"type": "heatmap"}), z=z)
 
 
-def toy(x: Any, reached: Any, exact: Any, at: int) -> tuple[go.Figure, dict[str, Any]]:
-    """Densities of x_2: exact (P,), reached (F, P) at a frame, N(0, 1); and what moves."""
-    axis, p = array(x), array(reached)
-    fig = go.Figure(
-        [
-            go.Scatter(x=axis, y=array(exact), name="exact p(x₂ | x₁)", mode="lines",
-                       line={"width": 3, "color": theme.INPUT, "dash": "dash"}),
-            go.Scatter(x=axis, y=p[at], name="reached", mode="lines",
-                       line={"width": 4, "color": theme.OUTPUT}),
-        ]
-    )  # fmt: skip
-    top = 1.15 * max(float(p.max()), float(array(exact).max()))
-    fig.update_xaxes(title="x₂", range=[float(axis[0]), float(axis[-1])], tickvals=[-2, -1, 0, 1, 2])
-    fig.update_yaxes(title="density", range=[0, top], nticks=5)
-    return fig, {"data.1.y": p}
+def toy(x: Any, reached: Any, exact: Any) -> dict[str, Any]:
+    """Densities of x_2: exact (P,), reached (F, P)."""
+    axis, p, q = array(x), array(reached), array(exact)
+    lines = {
+        "exact p(x₂ | x₁)": (q, {"width": 3, "color": theme.INPUT, "dash": "dash"}),
+        "reached": (per_frame(p), {"width": 4, "color": theme.OUTPUT}),
+    }
+    data = [
+        {"x": axis, "y": y, "name": name, "mode": "lines", "line": line} for name, (y, line) in lines.items()
+    ]
+    across = {"range": [float(axis[0]), float(axis[-1])], "tickvals": [-2, -1, 0, 1, 2]}
+    up = {"range": [0, 1.15 * max(float(p.max()), float(q.max()))], "nticks": 5}
+    axes = {"xaxis": {"title": "x₂"} | across, "yaxis": {"title": "density"} | up}
+    return {"data": data, "layout": axes}
 
 
-def means(passes: Any, mean: Any, exact: float, at: int) -> tuple[go.Figure, dict[str, Any]]:
-    """The mean reached against the number of passes, the exact one as a line; and what moves."""
+def means(passes: Any, mean: Any, exact: float) -> dict[str, Any]:
+    """The mean reached against the number of passes, the exact one as a line."""
     r, m = array(passes), array(mean)
     fig = go.Figure(
         [
             go.Scatter(x=r, y=m, mode="lines+markers", hoverinfo="x+y",
                        line={"width": 3, "color": theme.OUTPUT}, marker={"size": 8}),
-            go.Scatter(x=[r[at]], y=[m[at]], mode="markers", hoverinfo="skip",
-                       marker={"size": 16, "color": theme.VERMILLION}),
+            go.Scatter(mode="markers", hoverinfo="skip", marker={"size": 16, "color": theme.VERMILLION}),
         ]
     )  # fmt: skip
     fig.add_hline(y=exact, line={"color": theme.INPUT, "width": 3, "dash": "dash"})
@@ -49,5 +49,4 @@ def means(passes: Any, mean: Any, exact: float, at: int) -> tuple[go.Figure, dic
     fig.update_xaxes(type="log", title="passes r", tickvals=r, ticktext=[str(v) for v in r],
                      range=[-0.1, 1.8])  # fmt: skip
     fig.update_yaxes(title="mean of x₂", range=[low - slack, high + slack], nticks=5)
-    fig.update_layout(showlegend=False)
-    return fig, {"data.1.x": r[:, None], "data.1.y": m[:, None]}
+    return turning(fig.update_layout(showlegend=False), 1, x=r[:, None], y=m[:, None])

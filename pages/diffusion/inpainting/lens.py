@@ -21,9 +21,9 @@ from modules.diffusion import inpainting
 from modules.diffusion.inpainting import exact_gaussian
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.schedule import Schedule
+from pages.diffusion.inpainting.room import PASSES
 
 SHOWN = 12  # completions
-PASSES = [1, 2, 5, 10, 20, 50]  # of the toy
 BETAS = torch.linspace(4e-4, 0.08, 250, dtype=torch.float64)
 REACH, POINTS = 3.0, 241
 ALIKE = ["at most 4", "5 to 8", "9 or more"]
@@ -40,12 +40,15 @@ class Completion:
         times: t of each frame.
         noisy, guess: (F, SHOWN, 8, 8), data's units; of the guess the first frame is grey.
         off: the most that a known pixel of the end is off.
+        digit, missing: (8, 8), what was to be completed, and where.
     """
 
     times: list[int]
     noisy: Tensor
     guess: Tensor
     off: float
+    digit: Tensor
+    missing: Tensor
 
 
 def masks() -> list[tuple[str, Tensor]]:
@@ -61,27 +64,26 @@ def masks() -> list[tuple[str, Tensor]]:
 
 @torch.no_grad()
 def complete(
-    model: Diffusion, picture: Tensor, missing: Tensor, steps: int, passes: int, seed: int
+    model: Diffusion, digit: Tensor, missing: Tensor, S: int, r: int, seed: int
 ) -> Iterator[tuple[float, Completion]]:
-    """SHOWN completions of `picture` where `missing` has ink; the share done, and what is there so far."""
+    """SHOWN completions of a digit where `missing` has ink, in S steps of r passes; the share done, and what
+    is there so far."""
     generator = torch.Generator().manual_seed(seed)
     known = missing < 0.5
-    chain, times = model.schedule, model.schedule.times(steps)
+    chain, times = model.schedule, model.schedule.times(S)
     hop = inpainting.ancestral_hop(model.denoiser(), chain, clip=model.clip, generator=generator)
     start = model.start(SHOWN, generator)
-    walk = inpainting.inpaint(hop, chain, start, known, model.inside(picture), times, passes, generator)
+    walk = inpainting.inpaint(hop, chain, start, known, model.inside(digit), times, r, generator)
     shown: list[int] = []
     noisy, guess = [], []
     for m in walk:
         shown.append(m.t)
         x = model.outside(m.x)[:, 0]
-        noisy.append(x if m.t else torch.where(known, picture, x))  # units cost a last bit
+        noisy.append(x if m.t else torch.where(known, digit, x))  # units cost a last bit
         guess.append(model.outside(torch.zeros_like(m.x) if m.x0 is None else m.x0)[:, 0])
-        off = float((noisy[-1] - picture)[:, known].abs().max()) if bool(known.any()) else 0.0
-        yield (
-            len(shown) / len(times),
-            Completion(list(shown), torch.stack(noisy).clamp(0, 1), torch.stack(guess).clamp(0, 1), off),
-        )
+        off = float((noisy[-1] - digit)[:, known].abs().max()) if bool(known.any()) else 0.0
+        way, guesses = (torch.stack(each).clamp(0, 1) for each in (noisy, guess))
+        yield len(shown) / len(times), Completion(list(shown), way, guesses, off, digit, missing)
 
 
 def marked(pictures: Tensor, missing: Tensor) -> Tensor:
@@ -90,9 +92,9 @@ def marked(pictures: Tensor, missing: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def judged(network: Classifier, picture: Tensor, found: Completion) -> tuple[int, Tensor]:
+def judged(network: Classifier, found: Completion) -> tuple[int, Tensor]:
     """What the network calls the digit, and how many completions it calls each class, (10,)."""
-    named = network.predict(torch.cat([picture[None], found.noisy[-1]])[:, None]).argmax(1)
+    named = network.predict(torch.cat([found.digit[None], found.noisy[-1]])[:, None]).argmax(1)
     return int(named[0]), named[1:].bincount(minlength=10)
 
 
