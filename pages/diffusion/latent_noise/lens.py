@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from lab.lenses.diffusion import digits
 from modules.diffusion import inversion, samplers
 from modules.diffusion.learned import Diffusion
+from pages.diffusion.latent_noise.room import SIZES
 
 PLACES = 11
 ROWS = ["arc", "line", "mix"]
-SIZES = [5, 10, 20, 50]  # of the way there and back
 PALER = ["the arc's", "the line's", "neither's: within 0.005"]
 RATES = ["by less than 1.5", "by 1.5 to 2.5", "by more than 2.5"]
 
@@ -37,6 +38,11 @@ class Walks:
     lengths: dict[str, Tensor]
     angle: float
     off: float
+
+
+def shelf(first: int) -> list[tuple[str, Tensor]]:
+    """`digits` from one of them on, round."""
+    return [*digits()[first:], *digits()[:first]]
 
 
 def shares() -> Tensor:
@@ -123,8 +129,10 @@ def equations(found: Walks) -> list[str]:
 
 @dataclass(frozen=True)
 class Trip:
-    """By SIZES, as far as they are done: what came back (F, 2, 8, 8), the codes, and the mean error (F,)."""
+    """By SIZES, as far as they are done: what came back (F, 2, 8, 8), the codes, and the mean error (F,); of
+    the digits themselves (2, 8, 8)."""
 
+    ends: Tensor
     back: Tensor
     codes: Tensor
     error: Tensor
@@ -141,7 +149,12 @@ def trip(model: Diffusion, a: Tensor, b: Tensor) -> Iterator[tuple[float, Trip]]
         found = torch.stack(back)
         yield (
             done / len(SIZES),
-            Trip(found[:, :, 0], torch.stack(codes)[:, :, 0], (found - ends).abs().mean((1, 2, 3, 4))),
+            Trip(
+                ends[:, 0],
+                found[:, :, 0],
+                torch.stack(codes)[:, :, 0],
+                (found - ends).abs().mean((1, 2, 3, 4)),
+            ),
         )
 
 
@@ -173,7 +186,7 @@ def trip_equations(found: Trip) -> list[str]:
     ]
 
 
-def sheet(found: Trip, a: Tensor, b: Tensor) -> Tensor:
+def sheet(found: Trip) -> Tensor:
     """(F, 2, 3, 8, 8): for each digit itself, its code brought to [0, 1] by ±3, and what came back."""
-    ends = torch.stack([a, b]).expand(len(found.back), 2, 8, 8)
+    ends = found.ends.expand(len(found.back), 2, 8, 8)
     return torch.stack([ends, (found.codes / 6 + 0.5).clamp(0, 1), found.back.clamp(0, 1)], 2)
