@@ -1,34 +1,35 @@
 """Clouds of codes, and what the judges say with its standard errors."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
-from lab.figures import basic, theme
+from lab.figures import basic, planar, sheets, theme
 from lab.figures.basic import array
+from lab.figures.moving import per_frame, turning
+from pages.diffusion.latent_diffusion.lens import MEASURES, Table
 
 COLORS = [theme.OUTPUT, theme.INPUT, theme.GREEN, theme.ATTENTION]
 
 
-def clouds(data: Any, prior: Any, now: Any, i: int, j: int, reach: float) -> go.Figure:
-    """Codes of digits, of N(0, I), and of diffusion now (N, K): dimensions i and j."""
-    fig = go.Figure()
-    for name, points, color in (
-        ("N(0, I)", prior, theme.INPUT), ("digits", data, theme.HIDDEN), ("diffusion", now, theme.OUTPUT),
-    ):  # fmt: skip
-        p = array(points)
-        fig.add_scatter(x=p[:, i], y=p[:, j], mode="markers", name=name, hoverinfo="skip",
-                        marker={"size": 6, "color": color, "opacity": 0.65})  # fmt: skip
-    ends = [-reach, reach]
-    fig.update_xaxes(title=f"code, dimension {i + 1}", range=ends, tickvals=[-2, 0, 2], constrain="domain")
-    fig.update_yaxes(title=f"dimension {j + 1}", range=ends, tickvals=[-2, 0, 2], scaleanchor="x",
-                     constrain="domain")  # fmt: skip
-    return fig
+def clouds(data: Any, prior: Any, walk: Any, i: int, j: int, reach: float) -> dict[str, Any]:
+    """Codes (N, K) of digits and of N(0, I), and of diffusion (F, N, K): dimensions i and j."""
+    parts = {
+        "N(0, I)": (prior[:, [i, j]], theme.INPUT),
+        "digits": (data[:, [i, j]], theme.HIDDEN),
+        "diffusion": (per_frame(walk[..., [i, j]]), theme.OUTPUT),
+    }
+    looks = {name: {"size": 6, "color": color, "opacity": 0.65} for name, (_, color) in parts.items()}
+    names = f"code, dimension {i + 1}", f"dimension {j + 1}"
+    axes = planar.axes(reach, names, tickvals=[-2, 0, 2], zeroline=None)
+    return {"data": [planar.points(p, looks[n], name=n) for n, (p, _) in parts.items()], "layout": axes}
 
 
-def judged(values: Any, mean: Any, error: Any, names: list[str], xlabel: str, ylabel: str) -> go.Figure:
-    """Measures (V, M) by a knob's value, bars of a standard error each way."""
-    v, m, e = [float(x) for x in values], array(mean), array(error)
+def judged(found: Table, names: Sequence[str], xlabel: str, ylabel: str) -> go.Figure:
+    """Some of MEASURES by a knob's value, bars of a standard error each way."""
+    v, columns = [float(x) for x in found.values], [MEASURES.index(name) for name in names]
+    m, e = array(found.mean)[:, columns], array(found.error)[:, columns]
     fig = go.Figure()
     for k, name in enumerate(names):
         fig.add_scatter(
@@ -42,6 +43,7 @@ def judged(values: Any, mean: Any, error: Any, names: list[str], xlabel: str, yl
     return fig
 
 
-def image(sheet: Any, title: str) -> go.Figure:
-    """A sheet of digits."""
-    return basic.image(sheet, title=title, zmin=0, zmax=1)
+def digits(pictures: Any, title: str) -> dict[str, Any]:
+    """Digits (F, 12, 8, 8) in rows of three."""
+    z = sheets.frames(pictures, 3, between=0)
+    return turning(basic.image(z[0], title=title, zmin=0, zmax=1), z=z)

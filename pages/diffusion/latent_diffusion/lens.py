@@ -42,17 +42,15 @@ class Draws:
 
 
 @torch.no_grad()
-def draws(
-    latent: LatentDDPM, pixels: Diffusion, digit: int | None, weight: float, steps: int, seed: int
-) -> Draws:
+def draws(latent: LatentDDPM, pixels: Diffusion, wanted: int | None, w: float, S: int, seed: int) -> Draws:
     """What each way says the digits are, at every step."""
     noise = torch.randn(SHOWN, *latent.code_shape, generator=torch.Generator().manual_seed(seed))
     prior = latent.autoencoder.decode(noise).reshape(SHOWN, 8, 8)
     rows, times = [], []
     for model in (latent, pixels):
         generator = torch.Generator().manual_seed(seed)
-        y = model.classes(SHOWN, digit, weight)
-        walk = model.walk(model.start(SHOWN, generator), steps, 0.0, y, weight, generator)
+        y = model.classes(SHOWN, wanted, w)
+        walk = model.walk(model.start(SHOWN, generator), S, 0.0, y, w, generator)
         found = []
         for m in walk:
             guess = model.outside(m.x if m.x0 is None else m.x0)
@@ -83,12 +81,12 @@ def work(call: Callable[[], Any]) -> int:
     return counter.get_total_flops() // 2
 
 
-def costs(latent: LatentDDPM, pixels: Diffusion, weight: float, steps: int) -> list[int]:
+def costs(latent: LatentDDPM, pixels: Diffusion, w: float, S: int) -> list[int]:
     """Multiply-adds of one digit, by WAYS; guidance asks the network about two."""
-    t, two = torch.tensor([500]), 2 if weight else 1
+    t, two = torch.tensor([500]), 2 if w else 1
     decoder = work(lambda: latent.autoencoder.decode(torch.zeros(1, *latent.code_shape)))
     nets = [work(lambda m=m: m.net(torch.zeros(1, *m.code_shape), t, None)) for m in (latent, pixels)]  # type: ignore[misc]
-    return [decoder, decoder + steps * two * nets[0], steps * two * nets[1]]
+    return [decoder, decoder + S * two * nets[0], S * two * nets[1]]
 
 
 def said(count: int) -> str:
@@ -120,16 +118,35 @@ class Clouds:
 
 
 @torch.no_grad()
-def clouds(model: LatentDDPM, steps: int, seed: int) -> Clouds:
+def clouds(latent: LatentDDPM, S: int, seed: int) -> Clouds:
     """CLOUD codes of each kind; of the digits one draw of q(z|x) each."""
     x = stock.digits("train")[0][:CLOUD]
     generator = torch.Generator().manual_seed(seed)
-    noise = model.start(CLOUD, generator)
-    codes = model.autoencoder.guess(x, noise[None]).z[0]
-    y = model.classes(CLOUD, None, 0.0)
-    moments = list(model.walk(model.start(CLOUD, generator), steps, 0.0, y, 0.0, generator))
-    walk = torch.stack([model.outside(m.x) for m in moments])
-    return Clouds(codes, model.start(CLOUD, generator), walk, [m.t for m in moments])
+    noise = latent.start(CLOUD, generator)
+    codes = latent.autoencoder.guess(x, noise[None]).z[0]
+    y = latent.classes(CLOUD, None, 0.0)
+    moments = list(latent.walk(latent.start(CLOUD, generator), S, 0.0, y, 0.0, generator))
+    walk = torch.stack([latent.outside(m.x) for m in moments])
+    return Clouds(codes, latent.start(CLOUD, generator), walk, [m.t for m in moments])
+
+
+@dataclass(frozen=True)
+class Apart:
+    """
+    Attributes:
+        walk, prior: energy distances of the clouds from the digits' codes, those of the walk by frame.
+    """
+
+    clouds: Clouds
+    walk: list[float]
+    prior: float
+
+
+def apart(latent: LatentDDPM, S: int, seed: int) -> Apart:
+    """The clouds, and how far they are from the digits' codes."""
+    found = clouds(latent, S, seed)
+    off = [distance(found.data, cloud) for cloud in found.walk]
+    return Apart(found, off, distance(found.data, found.prior))
 
 
 def distance(a: Tensor, b: Tensor) -> float:
@@ -152,18 +169,18 @@ class Table:
 
 
 @torch.no_grad()
-def measured(model: Diffusion, network: Classifier, vary: str) -> Iterator[tuple[float, Table]]:
+def measured(model: Diffusion, referee: Classifier, knob: str) -> Iterator[tuple[float, Table]]:
     """SEEDS times DRAWN digits for every value of one knob; the others are S = 20, η = 0, w = 0."""
-    known, values = verdicts.known(network, verdicts.digits("train")), VARY[vary]
+    known, values = verdicts.known(referee, verdicts.digits("train")), VARY[knob]
     wanted = torch.arange(DRAWN) % 10
     rows: list[Tensor] = []
     for value in values:
         runs = []
         for seed in range(SEEDS):
-            knobs: dict[str, Any] = {"steps": 20} | {vary: int(value) if vary == "steps" else value}
+            knobs: dict[str, Any] = {"steps": 20} | {knob: int(value) if knob == "steps" else value}
             x = model.sample(DRAWN, seed=seed, **knobs).reshape(DRAWN, 8, 8)
-            named = network.predict(x.clamp(0, 1)[:, None]).argmax(1)
-            v = verdicts.judge(network, known, verdicts.black_and_white({"data": {}}, x), 3)
+            named = referee.predict(x.clamp(0, 1)[:, None]).argmax(1)
+            v = verdicts.judge(referee, known, verdicts.black_and_white({"data": {}}, x), 3)
             right = float((named == wanted).double().mean())
             runs.append([v.frechet, v.precision, v.recall, right])
             done = (len(rows) * SEEDS + seed + 1) / (len(values) * SEEDS)

@@ -1,79 +1,29 @@
 """Latent diffusion: the law of a VAE's codes, learned, beside N(0, I) and diffusion of pixels."""
 
 from lab import ui
-from lab.figures import sheets
 from lab.lenses.diffusion import SAID
 from modules.diffusion.latent import LatentDDPM
 from pages.diffusion.latent_diffusion import figures, lens
-from pages.diffusion.latent_diffusion.room import ROOM
-
-LATENT, PIXELS, REFEREE = "ldm-digits", "ddpm-digits", "cnn-digits"
-VIEWS = ("Digits", "Codes", "Judged")
-KNOBS = {"Steps S": "steps", "Noise η": "eta", "Guidance w": "guidance"}
+from pages.diffusion.latent_diffusion.room import CODES, DIGITS, JUDGED, ROOM
 
 stage = ui.stage(ROOM)
-stage.scenes(
-    {
-        "One decoder": ui.scene("Left codes from N(0, I), in the middle by diffusion: the decoder is one."),
-        "Led to eights": ui.scene("Both diffusions take a class; the prior knows none.", digit="8", w=1.0),
-        "Five steps": ui.scene("Five steps each: a twentieth of the work or less, in the codes.", S=5,
-                               step=5),
-        "The codes": ui.scene("Play: noise moves to where the codes of digits lie.", view=VIEWS[1], at_t=0),
-        "Arrived": ui.scene("At t = 0 diffusion's codes lie nearer to the digits' than N(0, I) does.",
-                            view=VIEWS[1]),
-        "More guidance": ui.scene("A little w makes the class sure; the distance only grows with w.",
-                                  view=VIEWS[2], vary="Guidance w"),
-        "More steps": ui.scene("Ten steps or fifty: in the codes there is little between them.",
-                               view=VIEWS[2], vary="Steps S"),
-    }
-)  # fmt: skip
-
-
-@ui.cached
-def drawn(digit: int | None, weight: float, steps: int, seed: int) -> lens.Draws:
-    return lens.draws(ui.load(LATENT), ui.load(PIXELS), digit, weight, steps, seed)
-
-
-@ui.cached
-def paid(weight: float, steps: int) -> list[int]:
-    return lens.costs(ui.load(LATENT), ui.load(PIXELS), weight, steps)
-
-
-@ui.cached
-def clouded(steps: int, seed: int) -> tuple[lens.Clouds, list[float], float]:
-    """The clouds, how far the walk's are from the digits' codes, and how far the prior's."""
-    found = lens.clouds(ui.load(LATENT), steps, seed)
-    off = [lens.distance(found.data, cloud) for cloud in found.walk]
-    return found, off, lens.distance(found.data, found.prior)
+with stage.rail:
+    now = ui.read(ROOM)
 
 
 def draw_digits() -> None:
     """Three ways to a digit."""
-    with stage.rail:
-        said = ui.choice("Digit", ["each", *map(str, range(10))], key="digit", as_list=True)
-        weight = ui.slider("Guidance w", 0.0, 4.0, 0.0, key="w", step=0.5)
-        steps = ui.choice("Steps S", [5, 10, 20], key="S", default=20)
-        seed = ui.number("Seed", 0, 9999, 0, key="seed")
-    digit = None if said == "each" else int(said)
-    found, cost = drawn(digit, weight, steps, seed), paid(weight, steps)
-    near = [(each, steps) for each in ui.near(weight, 0.0, 4.0, 0.5)]
-    near += [(weight, each) for each in (5, 10, 20) if each != steps]
-    ui.ahead(paid, *near)
-    ui.ahead(drawn, *((digit, *each, seed) for each in near))
-    count = len(found.times)
-    film = ui.film(count, key="step", values=range(count), default=count - 1, label="Step", seconds=0.2)
+    found, cost = ui.compute(lens.draws, now), ui.compute(lens.costs, now)
+    film = ui.film_of(now, len(found.times), values=range(len(found.times)))
     with stage.picture:
         for k, (column, name) in enumerate(zip(ui.columns(3), lens.WAYS, strict=True)):
-            frames = sheets.frames(found.pictures[:, k], 3, between=0)
+            fig = figures.digits(found.pictures[:, k], name)
             with column:
-                ui.figure(
-                    figures.image(frames[film.at], name), key=f"way{k}", share=1.0, film=film,
-                    frames={"data.0.z": frames}, alt=f"Twelve digits by the {name}",
-                )  # fmt: skip
+                ui.figure(fig, key=f"way{k}", share=1.0, film=film, alt=f"Twelve digits by the {name}")
     with stage.foot:
         film.bar(captions=lens.captions(found))
     stage.metrics({f"Multiply-adds, {name}": lens.said(c) for name, c in zip(lens.WAYS, cost, strict=True)})
-    counts = lens.sure(ui.load(REFEREE), found)
+    counts = lens.sure(ui.load(now.referee), found)
     with stage.below:
         ui.notice(
             f"Of twelve digits cnn-digits is more than 90 % sure of {counts[0]} by the prior, {counts[1]} by "
@@ -96,8 +46,8 @@ def draw_digits() -> None:
             from lab import weights
             from pages.diffusion.latent_diffusion import lens
 
-            latent, pixels = weights.load({LATENT!r}), weights.load({PIXELS!r})
-            result = lens.costs(latent, pixels, {weight}, {steps})
+            latent, pixels = weights.load({now.latent!r}), weights.load({now.pixels!r})
+            result = lens.costs(latent, pixels, {now.w}, {now.S})
             """,
             shows=cost,
         )
@@ -106,20 +56,14 @@ def draw_digits() -> None:
 
 def draw_codes() -> None:
     """Where codes lie."""
-    with stage.rail:
-        i = ui.slider("Dimension across", 1, 8, 1, key="i") - 1
-        j = ui.slider("Dimension up", 1, 8, 2, key="j") - 1
-        steps = ui.choice("Steps S", [5, 10, 20], key="S", default=20)
-        seed = ui.number("Seed", 0, 9999, 0, key="seed")
-    found, off, prior = clouded(steps, seed)
-    ui.ahead(clouded, *((each, seed) for each in (5, 10, 20) if each != steps))
-    count = len(found.times)
-    film = ui.film(count, key="at_t", values=range(count), default=count - 1, label="Step", seconds=0.2)
-    fig = figures.clouds(found.data, found.prior, found.walk[film.at], i, j, 4.0)
+    apart = ui.compute(lens.apart, now)
+    found, off, prior = apart.clouds, apart.walk, apart.prior
+    film = ui.film_of(now, len(found.times), values=range(len(found.times)))
     with stage.picture:
-        ui.figure(fig, key="clouds", share=1.0, film=film, alt="Codes of digits, of N(0, I) and of diffusion",
-                  frames={"data.2.x": found.walk[:, :, i], "data.2.y": found.walk[:, :, j]},
-                  data={"x": found.walk[film.at, :, i], "y": found.walk[film.at, :, j]})  # fmt: skip
+        ui.figure(
+            figures.clouds(found.data, found.prior, found.walk, now.i - 1, now.j - 1, 4.0), key="clouds",
+            share=1.0, film=film, alt="Codes of digits, of N(0, I) and of diffusion",
+        )  # fmt: skip
     with stage.foot:
         film.bar(
             captions=[f"t = {t}: energy distance to the digits' codes {o:.3f}; of N(0, I) {prior:.3f}."
@@ -148,7 +92,7 @@ def draw_codes() -> None:
             from lab import weights
             from pages.diffusion.latent_diffusion import lens
 
-            found = lens.clouds(weights.load({LATENT!r}), {steps}, {seed})
+            found = lens.clouds(weights.load({now.latent!r}), {now.S}, {now.seed})
             result = lens.distance(found.data, found.walk[{film.at}])
             """,
             shows=off[film.at],
@@ -158,28 +102,23 @@ def draw_codes() -> None:
 
 def draw_judged() -> None:
     """What judges say, by steps, noise or guidance."""
-    with stage.rail:
-        name = ui.choice("Model", [LATENT, PIXELS], key="model", as_list=True)
-        label = ui.choice("Vary", list(KNOBS), key="vary", default="Guidance w", as_list=True)
-    vary = KNOBS[label]
-
-    def shown(found: lens.Table) -> None:
+    label = now.vary
+    with stage.picture:
+        found = ui.compute(
+            lens.measured, now, label="Judge", quick=False,
+            says="Means of three seeds with their standard errors.",
+        )  # fmt: skip
         left, right = ui.columns(2)
         with left:
-            ui.figure(figures.judged(found.values, found.mean[:, :1], found.error[:, :1], ["FD"], label,
-                                     "Fréchet distance"),
-                      key="fd", share=1.0, alt="Fréchet distance by the knob's value")  # fmt: skip
+            ui.figure(
+                figures.judged(found, lens.MEASURES[:1], label, "Fréchet distance"), key="fd", share=1.0,
+                alt="Fréchet distance by the knob's value",
+            )  # fmt: skip
         with right:
-            ui.figure(figures.judged(found.values, found.mean[:, 1:], found.error[:, 1:], lens.MEASURES[1:],
-                                     label, "share"),
-                      key="shares", share=1.0, alt="Precision, recall and accuracy by the value")  # fmt: skip
-
-    with stage.picture:
-        found = ui.found(
-            "Judge", lambda: lens.measured(ui.load(name), ui.load(REFEREE), vary), key="judge",
-            of=(name, vary), quick=False, says="Means of three seeds with their standard errors.",
-        )  # fmt: skip
-        shown(found)
+            ui.figure(
+                figures.judged(found, lens.MEASURES[1:], label, "share"), key="shares", share=1.0,
+                alt="Precision, recall and accuracy by the value",
+            )  # fmt: skip
     at = found.values.index(lens.best(found))
     stage.equation(
         rf"\mathrm{{FD}}={float(found.mean[at, 0]):.3f}\pm{float(found.error[at, 0]):.3f}",
@@ -204,6 +143,4 @@ def draw_judged() -> None:
         ui.source(lens.measured, references=ROOM.references)
 
 
-with stage.rail:
-    view = ui.choice("Show", VIEWS, key="view")
-{VIEWS[0]: draw_digits, VIEWS[1]: draw_codes, VIEWS[2]: draw_judged}[view]()
+{DIGITS: draw_digits, CODES: draw_codes, JUDGED: draw_judged}[now.view]()
