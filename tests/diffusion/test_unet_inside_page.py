@@ -10,9 +10,10 @@ from opening import figure, film, open_page
 from lab import weights
 from lab.lenses.diffusion import digits
 from pages.diffusion.unet_inside import lens
+from pages.diffusion.unet_inside.room import TIMES
 
 opened = partial(open_page, "diffusion/unet_inside")
-HARD = lens.TIMES.index(700)
+HARD = TIMES.index(700)
 
 
 @cache

@@ -12,21 +12,20 @@ from torch import Tensor
 
 from modules.diffusion import parameterisation, samplers
 from modules.transformer.attention import record_attention
+from pages.diffusion.unet_inside.room import TIMES
 
-TIMES = [1, *range(100, 1001, 100)]
-LAYERS = ["first", "down 1", "down 2", "middle 1", "middle 2", "up 1", "up 2"]
 SKIPS = {"first": "skip 0", "fine": "skip 1", "coarse": "skip 2"}
 MAPS, DRAWS = 16, 16
 NEARER = ["more than half", "a quarter to a half", "less than a quarter"]
 WORSE = ["with all skips", "without these", "neither: within 0.01"]
 
 
-def noisy(model: Any, picture: Tensor, seed: int, draws: int = 1) -> tuple[Tensor, Tensor]:
-    """The picture at all TIMES, the noise of a draw the same at each: x (draws · F, 1, 8, 8) and t."""
+def noisy(model: Any, digit: Tensor, seed: int, draws: int = 1) -> tuple[Tensor, Tensor]:
+    """The digit at all TIMES, the noise of a draw the same at each: x (draws · F, 1, 8, 8) and t."""
     generator = torch.Generator().manual_seed(seed)
     eps = samplers.gaussian(torch.empty(draws, 1, 1, 8, 8), generator).expand(draws, len(TIMES), 1, 8, 8)
     t = torch.tensor(TIMES).expand(draws, len(TIMES)).flatten()
-    x0 = model.inside(picture).expand(len(t), 1, 8, 8)
+    x0 = model.inside(digit).expand(len(t), 1, 8, 8)
     return model.schedule.noised(x0, t, eps.flatten(0, 1)), t
 
 
@@ -46,9 +45,9 @@ class Inside:
 
 
 @torch.no_grad()
-def look(model: Any, picture: Tensor, layer: str, seed: int) -> Inside:
-    """A layer's feature maps of the picture under noise, at all TIMES."""
-    x, t = noisy(model, picture, seed)
+def look(model: Any, digit: Tensor, shown: str, seed: int) -> Inside:
+    """Feature maps of the layer `shown`, of the digit under noise, at all TIMES."""
+    x, t = noisy(model, digit, seed)
     seen: dict[str, Tensor] = {}
 
     def keep(name: str, h: Tensor) -> Tensor:
@@ -57,11 +56,11 @@ def look(model: Any, picture: Tensor, layer: str, seed: int) -> Inside:
 
     found = model.net(x, t, None, keep)
     x0, _ = parameterisation.clean_and_noise(found, x, model.schedule.alpha_bar[t], model.target)
-    maps = seen[layer]
-    return Inside(shown(model, x), shown(model, x0), maps[:, :MAPS], maps.shape[1])
+    maps = seen[shown]
+    return Inside(pictured(model, x), pictured(model, x0), maps[:, :MAPS], maps.shape[1])
 
 
-def shown(model: Any, x: Tensor) -> Tensor:
+def pictured(model: Any, x: Tensor) -> Tensor:
     """(N, 1, 8, 8) in the model's units as pictures (N, 8, 8)."""
     return model.outside(x)[:, 0].clamp(0, 1)  # type: ignore[no-any-return]
 
@@ -82,21 +81,21 @@ class Cut:
 
 
 @torch.no_grad()
-def cut(model: Any, picture: Tensor, off: Collection[str], seed: int) -> Cut:
+def cut(model: Any, digit: Tensor, without: Collection[str], seed: int) -> Cut:
     """What the network guesses when some of SKIPS are set to zero."""
-    x, t = noisy(model, picture, seed, DRAWS)
-    without = {SKIPS[name] for name in off}
+    x, t = noisy(model, digit, seed, DRAWS)
+    off = {SKIPS[name] for name in without}
 
     def drop(name: str, h: Tensor) -> Tensor:
-        return torch.zeros_like(h) if name in without else h
+        return torch.zeros_like(h) if name in off else h
 
     pictures, errors = [], []
     for watch in (lambda name, h: h, drop):
         said = model.net(x, t, None, watch)
         x0, _ = parameterisation.clean_and_noise(said, x, model.schedule.alpha_bar[t], model.target)
-        guess = shown(model, x0).unflatten(0, (DRAWS, len(TIMES)))
+        guess = pictured(model, x0).unflatten(0, (DRAWS, len(TIMES)))
         pictures.append(guess[0])
-        errors.append((guess - picture).abs().mean((0, 2, 3)))
+        errors.append((guess - digit).abs().mean((0, 2, 3)))
     return Cut(pictures[0], pictures[1], errors[0], errors[1])
 
 
@@ -115,9 +114,9 @@ def skip_captions(found: Cut) -> list[str]:
 
 
 @torch.no_grad()
-def attention(model: Any, picture: Tensor, seed: int) -> Tensor:
+def attention(model: Any, digit: Tensor, seed: int) -> Tensor:
     """Weights of the middle's attention, (F, heads, 16, 16): from each place of the 4×4 grid to each."""
-    x, t = noisy(model, picture, seed)
+    x, t = noisy(model, digit, seed)
     layer = model.net.unet.middle[0].attend.attention
     with record_attention() as seen:
         model.net(x, t, None)
@@ -129,9 +128,9 @@ def entropy(weights: Tensor) -> Tensor:
     return torch.special.entr(weights).sum(-1).mean(-1)
 
 
-def reads(model: Any, picture: Tensor, row: int, column: int, seed: int) -> Tensor:
+def reads(model: Any, digit: Tensor, row: int, column: int, seed: int) -> Tensor:
     """|∂ x̂_0 at a pixel / ∂ x_t|, the mean over DRAWS noises, as shares of its sum: (F, 8, 8)."""
-    x, t = noisy(model, picture, seed, DRAWS)
+    x, t = noisy(model, digit, seed, DRAWS)
     with torch.enable_grad():
         x = x.detach().requires_grad_()
         said = model.net(x, t, None)
@@ -139,6 +138,11 @@ def reads(model: Any, picture: Tensor, row: int, column: int, seed: int) -> Tens
         (slope,) = torch.autograd.grad(x0[:, 0, row, column].sum(), x)
     size = slope[:, 0].abs().unflatten(0, (DRAWS, len(TIMES))).mean(0)
     return size / size.sum((1, 2), keepdim=True)
+
+
+def read(model: Any, digit: Tensor, row: int, column: int, seed: int) -> Tensor:
+    """`reads` of a pixel that is counted from 1."""
+    return reads(model, digit, row - 1, column - 1, seed)
 
 
 def near(found: Tensor, row: int, column: int) -> Tensor:

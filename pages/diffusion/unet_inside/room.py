@@ -1,6 +1,57 @@
-"""Inside the U-Net: what the room is."""
+"""Inside the U-Net: what the room is, what its controls hold, its scenes."""
 
-from lab.room import Room
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from lab.room import Choice, Drawing, Frame, Model, Number, Room, Scene, Slider, late
+
+VIEWS = MAPS, SKIPS, ATTENTION, READS = "Maps", "Skips", "Attention", "Reads"
+LAYERS = "first", "down 1", "down 2", "middle 1", "middle 2", "up 1", "up 2"
+JOINS = "first", "fine", "coarse"
+TIMES = 1, *range(100, 1001, 100)
+
+
+def mapped(state: Any) -> bool:
+    return bool(state.view == MAPS)
+
+
+def cut(state: Any) -> bool:
+    return bool(state.view == SKIPS)
+
+
+def attends(state: Any) -> bool:
+    return bool(state.view == ATTENTION)
+
+
+def reads(state: Any) -> bool:
+    return bool(state.view == READS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    model: Annotated[str, Model("Denoiser", ("ddpm-digits",), when=False)] = "ddpm-digits"
+    view: Annotated[str, Choice("Show", VIEWS, as_list=True)] = MAPS
+    layer: Annotated[str, Choice("After", LAYERS, as_list=True, when=mapped)] = "down 1"
+    off: Annotated[str, Choice("Set to zero", (*JOINS, "all"), as_list=True, when=cut)] = "first"
+    head: Annotated[int, Choice("Head", (1, 2, 3, 4), when=attends)] = 1
+    r4: Annotated[int, Slider("Row", 1, 4, when=attends)] = 2
+    c4: Annotated[int, Slider("Column", 1, 4, when=attends)] = 2
+    row: Annotated[int, Slider("Row", 1, 8, when=reads)] = 4
+    column: Annotated[int, Slider("Column", 1, 8, when=reads)] = 4
+    digit: Annotated[str | None, Drawing("Your digit", 8, late("lab.lenses.diffusion", "digits"))] = None
+    seed: Annotated[int, Number("Seed", 0, 9999)] = 0
+    t: Annotated[int, Frame("t =", TIMES, seconds=0.5)] = 500
+
+    @property
+    def shown(self) -> str:
+        """The layer whose maps are kept."""
+        return self.layer if self.view == MAPS else "first"
+
+    @property
+    def without(self) -> tuple[str, ...]:
+        """The skips that are set to zero."""
+        return JOINS if self.off == "all" else (self.off,)
+
 
 ROOM = Room(
     title="Inside the U-Net",
@@ -19,4 +70,30 @@ ROOM = Room(
         "receptive_field",
     ),
     machine="diffusion",
+    state=State,
+    scenes={
+        "Feature maps": Scene(
+            "Play: sixteen maps of the first block, from the digit to pure noise.", State()
+        ),
+        "The middle": Scene("In the middle 64 maps of 4 by 4 are left.", State(layer="middle 1")),
+        "First skip off": Scene(
+            "Without the first skip the guess is far worse under much noise.",
+            State(view=SKIPS, off="first", t=700),
+        ),
+        "Little noise": Scene(
+            "At t = 100 the same skip is hardly missed.", State(view=SKIPS, off="first", t=100)
+        ),
+        "All skips off": Scene(
+            "Without any skip all that reaches the end has been through 4 by 4.",
+            State(view=SKIPS, off="all", t=500),
+        ),
+        "Attention": Scene(
+            "Every place of the 4 by 4 looks at all sixteen, each head its own way.",
+            State(view=ATTENTION, t=500),
+        ),
+        "Late: local": Scene(
+            "At t = 1 the guess of a pixel reads little but its neighbours.", State(view=READS, t=1)
+        ),
+        "Early: global": Scene("Under heavy noise it reads the whole picture.", State(view=READS, t=900)),
+    },
 )
