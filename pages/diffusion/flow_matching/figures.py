@@ -12,11 +12,11 @@ COLORS = {"first round": theme.HIDDEN, "after reflow": theme.OUTPUT, "exact": th
 
 
 def against_steps(
-    found: Mapping[str, Sequence[float]], steps: Sequence[int], at: int, floor: float
+    found: Mapping[str, Sequence[float]], steps: Sequence[int], chosen: int, floor: float
 ) -> go.Figure:
     """Energy distances by flow, both axes logarithmic; dashed what chance alone makes."""
     shown = {name: [max(d, floor / 10) for d in row] for name, row in found.items()}  # chance goes below 0
-    fig = curves(shown, steps, log_x=True, log_y=True, markers=True, mark=at, xlabel="Euler steps N",
+    fig = curves(shown, steps, log_x=True, log_y=True, markers=True, mark=chosen, xlabel="Euler steps N",
                  ylabel="energy distance", colors=COLORS)  # fmt: skip
     rule(fig, y=floor, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
     fig.update_xaxes(tickmode="array", tickvals=list(steps))
@@ -24,10 +24,10 @@ def against_steps(
     return fig
 
 
-def against_batch(crossed: Mapping[str, Sequence[float]], batches: Sequence[int], at: int) -> go.Figure:
+def against_batch(crossed: Mapping[str, Sequence[float]], batches: Sequence[int], chosen: int) -> go.Figure:
     """Shares of lines that cross, by coupling."""
     colors = dict(zip(crossed, (theme.HIDDEN, theme.OUTPUT), strict=True))
-    fig = curves(crossed, batches, log_x=True, markers=True, mark=at, xlabel="pairs in a batch",
+    fig = curves(crossed, batches, log_x=True, markers=True, mark=chosen, xlabel="pairs in a batch",
                  ylabel="share that cross", colors=colors)  # fmt: skip
     fig.update_xaxes(tickmode="array", tickvals=list(batches))
     return fig.update_yaxes(rangemode="tozero", nticks=5)

@@ -12,7 +12,7 @@ def walks(pictures: Any, rows: Sequence[str], s: Sequence[float]) -> dict[str, A
     """Walks (R, W, 8, 8) as rows; a frame goes from place to place."""
     fig = sheets.contact_sheet(pictures, rows, [f"{t:.1f}" for t in s], xlabel="s")
     tree = sheets.frame(fig, 8, 0, None, len(rows)).to_plotly_json()
-    left, right = zip(*(sheets.edges(8, at) for at in range(len(s))), strict=True)
+    left, right = zip(*(sheets.edges(8, w) for w in range(len(s))), strict=True)
     tree["layout"]["shapes"][0] |= {"x0": per_frame(left), "x1": per_frame(right)}
     return tree
 

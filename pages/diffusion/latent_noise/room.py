@@ -26,7 +26,7 @@ class State:
     seed: Annotated[int, Number("Seed", 0, 9999, when=walks)] = 0
     a: Annotated[str | None, Drawing("Digit A", 8, late("lens", "shelf", (1,)))] = None
     b: Annotated[str | None, Drawing("Digit B", 8, late("lens", "shelf", (6,)))] = None
-    place: Annotated[int, Frame("Place", range(11), seconds=0.3, when=walks)] = 5
+    place: Annotated[int, Frame("Place", seconds=0.3, when=walks)] = 5
     S: Annotated[int, Frame("S =", SIZES, seconds=0.8, when=travels)] = 20
 
 

@@ -51,7 +51,7 @@ def named(name: str, last: float, model: Diffusion | None = None, kind: str = EQ
         truth = two() if name == TWO else exact.eight()
         return Source(equation, sde.exact_score(equation, truth), truth, 1.0, 0.0, torch.float64)
     score = sde.learned_score(equation, model.denoiser(), model.schedule)
-    known = exact.eight(3 / model.scale, 0.25 / model.scale) if name.startswith("eight") else None
+    known = exact.eight(3 / model.scale, 0.25 / model.scale) if name == EIGHT_NET else None
     since = sde.first_time(equation, model.schedule)
     return Source(equation, score, known, model.scale, since, torch.float32)
 
@@ -136,7 +136,7 @@ def maps(made: Source, times: list[float]) -> Tensor | None:
 
 def clouds(name: str, made: Source, times: list[float]) -> Tensor:
     """Data with noise of every frame's time added, (F, CLOUD, 2)."""
-    x, _ = points.sample("moons" if name.startswith("moons") else "eight_gaussians", CLOUD, seed=0)
+    x, _ = points.sample("moons" if name == MOONS_NET else "eight_gaussians", CLOUD, seed=0)
     eps = torch.randn(x.shape, generator=torch.Generator().manual_seed(1))
     noisy = [
         sde.noised(made.equation, x / made.scale, torch.full((CLOUD,), t, dtype=torch.float64), eps)
@@ -158,11 +158,11 @@ class Found:
 
 
 def followed(
-    source: str, eight: Diffusion, moons: Diffusion, last: float, kind: str, point: tuple[float, float],
+    source: str, on_eight: Diffusion, on_moons: Diffusion, last: float, kind: str, point: tuple[float, float],
     tolerance: float, probes: int,
 ) -> Found:  # fmt: skip
     """A point's way by the score of a source."""
-    made = named(source, last, {EIGHT_NET: eight, MOONS_NET: moons}.get(source), kind)
+    made = named(source, last, {EIGHT_NET: on_eight, MOONS_NET: on_moons}.get(source), kind)
     found = run(made, point, tolerance, probes)
     known = maps(made, found.times)
     return Found(found, known, clouds(source, made, found.times) if known is None else None)

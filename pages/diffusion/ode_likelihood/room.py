@@ -11,8 +11,8 @@ EQUATIONS = "VP", "sub-VP"
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    eight: Annotated[str, Model("Eight modes", ("ddpm-eight",), when=False)] = "ddpm-eight"
-    moons: Annotated[str, Model("Moons", ("ddpm-moons",), when=False)] = "ddpm-moons"
+    on_eight: Annotated[str, Model("Eight modes", ("ddpm-eight",), when=False)] = "ddpm-eight"
+    on_moons: Annotated[str, Model("Moons", ("ddpm-moons",), when=False)] = "ddpm-moons"
     source: Annotated[str, Choice("Score of", (TWO, "eight modes", EIGHT_NET, MOONS_NET), as_list=True)] = TWO
     x1: Annotated[float, Number("x₁", -4.0, 4.0, step=0.25)] = -1.5
     x2: Annotated[float, Number("x₂", -4.0, 4.0, step=0.25)] = 0.5
@@ -29,7 +29,7 @@ class State:
     @property
     def model(self) -> str | None:
         """The network whose score it is; None where the score is known."""
-        return {EIGHT_NET: self.eight, MOONS_NET: self.moons}.get(self.source)
+        return {EIGHT_NET: self.on_eight, MOONS_NET: self.on_moons}.get(self.source)
 
 
 ROOM = Room(

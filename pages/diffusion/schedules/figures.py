@@ -17,8 +17,8 @@ def pair(own: Any, other: Any, names: tuple[str, str], times: Sequence[int], yla
         y = array(values)
         x = (np.arange(len(y)) + 1) / len(y)
         data.append({"x": x, "y": y, "name": name, "mode": "lines", "line": {"width": 3, "color": color}})
-    at = np.array(times)[:, None]
-    point = {"x": per_frame(at / len(x)), "y": per_frame(y[at - 1]), "mode": "markers"}
+    now = np.array(times)[:, None]
+    point = {"x": per_frame(now / len(x)), "y": per_frame(y[now - 1]), "mode": "markers"}
     dot = {"size": 15, "color": theme.VERMILLION}
     data.append(point | {"showlegend": False, "hoverinfo": "skip", "marker": dot})
     both = np.concatenate([array(own), array(other)])
