@@ -3,48 +3,36 @@
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from lab.figures import theme
-from lab.figures.basic import array, curves, unrolled
+from lab.figures.basic import array, curves
+from lab.figures.moving import per_frame, unrolling
 from pages.adversarial.vanishing.lens import BINS, LOSSES, REACH, Look
 
 COLORS = dict(zip(LOSSES, (theme.OUTPUT, theme.INPUT, theme.GREEN), strict=True))
 
 
-def norms(looks: list[Look], at: int) -> tuple[go.Figure, dict[str, Any]]:
-    """‖∇_θ L‖ of the three losses up to the look, shape 0, on a logarithmic axis; with its frames."""
+def norms(looks: list[Look]) -> dict[str, Any]:
+    """‖∇_θ L‖ of the three losses up to each look, on a logarithmic axis."""
     lines = {name: [one.norms[name] for one in looks] for name in LOSSES}
-    fig = curves(lines, [one.steps for one in looks], mark=looks[at].steps, xlabel="steps of D since G froze",
+    steps = [one.steps for one in looks]
+    fig = curves(lines, steps, mark=steps[0], xlabel="steps of D since G froze",
                  ylabel="norm of G's gradient", colors=COLORS, log_y=True)  # fmt: skip
     fig.update_yaxes(dtick=1, exponentformat="power")
     fig.update_xaxes(nticks=5)
-    return fig, unrolled(fig, at)
+    return unrolling(fig)
 
 
-def logits(looks: list[Look], at: int) -> go.Figure:
-    """Histograms of f: trace 0 digits, trace 1 what G makes."""
-    centres = np.linspace(-REACH, REACH, BINS + 1)
-    centres = (centres[1:] + centres[:-1]) / 2
-    now = looks[at]
-    fig = go.Figure(
-        [
-            go.Bar(x=centres, y=array(shares), name=name, width=2 * REACH / BINS, hoverinfo="skip",
-                   marker={"color": theme.fade(color, 0.6), "line": {"width": 0}})
-            for name, shares, color in (
-                ("digits", now.real, theme.INPUT), ("made", now.fake, theme.OUTPUT),
-            )
-        ],
-        {"barmode": "overlay", "showlegend": True},
-    )  # fmt: skip
-    top = max(float(one.real.max().maximum(one.fake.max())) for one in looks)
-    fig.update_xaxes(title="f, the logit of D", range=[-REACH, REACH], tickvals=[-10, 0, 10])
-    return fig.update_yaxes(title="share", range=[0, 1.05 * top], nticks=4)
-
-
-def moves(looks: list[Look]) -> dict[str, np.ndarray]:
-    """What turns in `logits`."""
-    return {
-        "data.0.y": np.stack([array(one.real) for one in looks]),
-        "data.1.y": np.stack([array(one.fake) for one in looks]),
-    }
+def logits(looks: list[Look]) -> dict[str, Any]:
+    """Histograms of f on digits and on what G makes, at each look."""
+    edges = np.linspace(-REACH, REACH, BINS + 1)
+    real, fake = (array([getattr(one, name) for one in looks]) for name in ("real", "fake"))
+    bars = [
+        {"type": "bar", "x": (edges[1:] + edges[:-1]) / 2, "y": per_frame(shares), "name": name,
+         "width": 2 * REACH / BINS, "hoverinfo": "skip",
+         "marker": {"color": theme.fade(color, 0.6), "line": {"width": 0}}}
+        for name, shares, color in (("digits", real, theme.INPUT), ("made", fake, theme.OUTPUT))
+    ]  # fmt: skip
+    x = {"title": "f, the logit of D", "range": [-REACH, REACH], "tickvals": [-10, 0, 10]}
+    y = {"title": "share", "range": [0, 1.05 * max(real.max(), fake.max())], "nticks": 4}
+    return {"data": bars, "layout": {"barmode": "overlay", "showlegend": True, "xaxis": x, "yaxis": y}}
