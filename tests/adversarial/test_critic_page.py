@@ -4,12 +4,12 @@ from functools import cache
 
 import pytest
 import torch
-from opening import figure, film, open_page, page_path
+from opening import figure, film, open_page
 
 from modules.adversarial.gan import Judge
 from modules.adversarial.transport import assignment
 from pages.adversarial.critic import lens
-from pages.adversarial.critic.lens import CLIP, EACH, LINES, NOTHING, ONE, PENALTY, RING, SPECTRAL
+from pages.adversarial.critic.room import CLIP, EACH, LINES, NOTHING, ONE, PENALTY, RING, ROOM, SPECTRAL
 
 
 @cache
@@ -98,6 +98,6 @@ def test_the_ninth_scene_says_what_its_picture_has() -> None:
     beside = torch.stack([one.f[1 + i : lens.SIDE - 1 + i, 1 + j : lens.SIDE - 1 + j]
                           for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j])  # fmt: skip
     tops = int((inner > beside.amax(0)).sum())
-    said = page_path("adversarial/critic").read_text(encoding="utf-8")
+    said = ROOM.scenes["Ring and blob"].sees
     assert tops == 8 or "tops" not in said
-    assert '"It climbs from the blob to the ring; its value is within a fifth of W₁."' in said
+    assert said == "It climbs from the blob to the ring; its value is within a fifth of W₁."

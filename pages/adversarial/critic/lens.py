@@ -27,13 +27,8 @@ from lab.seeding import seeded
 from modules.adversarial.gan import Judge
 from modules.adversarial.losses import clip_weights, gradient_norms, gradient_penalty, with_spectral_norm
 from modules.adversarial.transport import assignment
+from pages.adversarial.critic.room import CLIP, COORDINATE, LINES, ONE, PENALTY, RING, SPECTRAL
 
-LINES, BLOBS, RING = "two lines", "two blobs", "ring and blob"
-CLOUDS = (LINES, BLOBS, RING)
-PENALTY, CLIP, SPECTRAL, NOTHING = "penalty", "clipped weights", "spectral norm", "nothing"
-HOLDS = (PENALTY, CLIP, SPECTRAL, NOTHING)
-EACH, COORDINATE, ONE = "one per example", "one per coordinate", "always 1"
-RULES = (EACH, COORDINATE, ONE)
 COUNT, SIDE, REACH = 96, 31, 3.0
 HIDDEN, RATE = (64, 64), 5e-3
 LOOKS, QUICK = 25, 200
@@ -100,16 +95,16 @@ def held(critic: Judge, hold: str) -> nn.Module:
 
 
 def watching(
-    cloud: str, distance: float, hold: str, strength: float, rule: str, moving: bool, steps: int, seed: int
+    cloud: str, distance: float, hold: str, amount: float, rule: str, moving: bool, steps: int, seed: int
 ) -> Iterator[tuple[float, list[Look]]]:
     """`learning` as it goes: the share done, and all looks so far."""
-    yield from watch(steps, learning(cloud, distance, hold, strength, rule, moving, steps, seed))
+    yield from watch(steps, learning(cloud, distance, hold, amount, rule, moving, steps, seed))
 
 
 def learning(
-    cloud: str, distance: float, hold: str, strength: float, rule: str, moving: bool, steps: int, seed: int
+    cloud: str, distance: float, hold: str, amount: float, rule: str, moving: bool, steps: int, seed: int
 ) -> Iterator[tuple[int, Look]]:
-    """A critic as it learns: steps done, and a look; `strength` is λ, or the bound of clipped weights."""
+    """A critic as it learns: steps done, and a look; `amount` is λ, or the bound of clipped weights."""
     x, made = clouds(cloud, distance)
     critic: Any = seeded(lambda: held(Judge(2, HIDDEN, 1, False, False), hold), seed)
     optimizer = torch.optim.Adam(critic.parameters(), lr=RATE, betas=(0.0, 0.9), fused=True)
@@ -119,12 +114,12 @@ def learning(
         if done:
             loss = critic(made).mean() - critic(x).mean()
             if hold == PENALTY:
-                loss = loss + strength * penalty(critic, x, made, rule, generator)
+                loss = loss + amount * penalty(critic, x, made, rule, generator)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             if hold == CLIP:
-                clip_weights(critic, strength)
+                clip_weights(critic, amount)
             if moving and done % TURNS == 0:
                 made = moved(critic, made)
         if done % every == 0:
