@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, cast, get_args, get_type_hints
 
 import streamlit as st
 
@@ -218,7 +218,16 @@ def argument(name: str, value: Any, of: Any) -> Any:
     """What a computation gets for the raw value of a parameter; `model_card` is the card of `model`."""
     if name.endswith(CARD):
         return models.card(value)
-    return given(controls(of).get(name), value, of)
+    return given(controls(of).get(name) or named(of, name), value, of)
+
+
+@lru_cache(maxsize=1024)
+def named(of: Any, name: str) -> Control | None:
+    """The control by which a property's values are read: `-> Annotated[str, Model("Game")]` gives a
+    computation the model."""
+    known = getattr(of, name, None)
+    told = get_type_hints(known.fget, include_extras=True) if isinstance(known, property) else {}
+    return next((v for v in get_args(told.get("return")) if isinstance(v, Control)), None)
 
 
 def name_of(function: Function) -> str:

@@ -12,7 +12,7 @@ from torch import Tensor
 from datamodules.pairs import hatched, outline
 from lab import weights
 from lab.lenses import drawing
-from pages.adversarial.translate import lens
+from pages.adversarial.translate import lens, room
 
 opened = partial(open_page, "adversarial/translate")
 
@@ -20,12 +20,12 @@ opened = partial(open_page, "adversarial/translate")
 @cache
 def digit(name: str) -> Tensor:
     """An example as the pad gives it, in 16 levels."""
-    return (dict(drawing.examples(lens.SIDE))[name] * 15).round() / 15
+    return (dict(drawing.examples(room.SIDE))[name] * 15).round() / 15
 
 
 @cache
-def found(name: str = "5", patch: int = 16, judged: str = lens.GAME, at: int = 0) -> lens.Look:
-    alone, game = (weights.load(model).eval() for model in (lens.ALONE, lens.GAMES[patch]))
+def found(name: str = "5", patch: int = 16, judged: str = room.GAME, at: int = 0) -> lens.Look:
+    alone, game = (weights.load(model).eval() for model in (room.State.alone, room.GAMES[patch]))
     return lens.look(alone, game, digit(name), judged, at)  # type: ignore[arg-type]
 
 
@@ -44,15 +44,15 @@ def test_the_page_shows_what_the_generators_make() -> None:
 def test_distances_are_to_the_truth_of_each_phase() -> None:
     look = found()
     for p in (0, 7):
-        truth = hatched(digit("5")[None, None], torch.tensor([p / lens.PHASES]))[0, 0]
+        truth = hatched(digit("5")[None, None], torch.tensor([p / room.PHASES]))[0, 0]
         torch.testing.assert_close(look.truths[p], truth)
-        assert float(look.distances[lens.GAME][p]) == pytest.approx(float((truth - look.game).abs().mean()))
+        assert float(look.distances[room.GAME][p]) == pytest.approx(float((truth - look.game).abs().mean()))
 
 
-@pytest.mark.parametrize("patch", lens.GAMES)
+@pytest.mark.parametrize("patch", room.GAMES)
 def test_the_frame_is_what_the_logit_sees(patch: int) -> None:
     """Nothing outside the frame moves the logit, and its corners do, where the picture has them."""
-    game = weights.load(lens.GAMES[patch]).eval()
+    game = weights.load(room.GAMES[patch]).eval()
     look = found(patch=patch)
     row, column = (n // 2 for n in look.verdict.shape)
     (top, bottom), (left, right) = lens.box(game, row, column)  # type: ignore[arg-type]
@@ -71,12 +71,12 @@ def test_a_click_chooses_the_patch() -> None:
 @pytest.mark.parametrize("name", ["5", "7", "0"])
 def test_what_the_scenes_say(name: str) -> None:
     look = found(name)
-    of_alone, of_game = (look.distances[key] for key in (lens.DISTANCE, lens.GAME))
-    assert look.energies[lens.DISTANCE] < 0.25 and look.energies[lens.GAME] > 0.8
+    of_alone, of_game = (look.distances[key] for key in (room.DISTANCE, room.GAME))
+    assert look.energies[room.DISTANCE] < 0.25 and look.energies[room.GAME] > 0.8
     paper = look.alone[:4]  # the margin above the digit
     assert paper.std() < 0.08 and abs(float(paper.mean()) - 0.4) < 0.08  # the middle of all phases
     assert (
-        of_game[lens.DRAWN] < of_alone[lens.DRAWN] and of_game[lens.OPPOSITE] > 1.5 * of_alone[lens.OPPOSITE]
+        of_game[room.DRAWN] < of_alone[room.DRAWN] and of_game[room.OPPOSITE] > 1.5 * of_alone[room.OPPOSITE]
     )
     assert of_alone.max() < 1.3 * of_alone.min()  # the grey stays near
     assert of_alone.mean() < of_game.mean()  # and is the nearer one on the average: ℓ₁ is not lower in a game
@@ -86,22 +86,22 @@ def test_what_the_scenes_say(name: str) -> None:
 def test_whom_d_believes(name: str) -> None:
     """Scenes 3 and 4: the grey nowhere, a true picture more than the game's, and not all of it."""
     verdicts = {
-        (patch, judged): found(name, patch, judged, lens.DRAWN).verdict
-        for patch in (16, 34) for judged in lens.JUDGED
+        (patch, judged): found(name, patch, judged, room.DRAWN).verdict
+        for patch in (16, 34) for judged in room.JUDGED
     }  # fmt: skip
     for patch in (16, 34):
-        grey, game, true = (verdicts[patch, judged] for judged in (lens.DISTANCE, lens.GAME, lens.TRUE))
+        grey, game, true = (verdicts[patch, judged] for judged in (room.DISTANCE, room.GAME, room.TRUE))
         assert grey.max() < 0.5 and grey.mean() < game.mean() < true.mean()
-    assert verdicts[16, lens.TRUE].min() < 0.5
+    assert verdicts[16, room.TRUE].min() < 0.5
 
 
 def test_single_pixels_ask_for_no_stripes_and_larger_patches_do() -> None:
-    energies = {patch: found("5", patch).energies[lens.GAME] for patch in lens.GAMES}
+    energies = {patch: found("5", patch).energies[room.GAME] for patch in room.GAMES}
     assert energies[1] < 0.3 and energies[16] > 0.8 and energies[34] > 0.8
 
 
 def test_d_judges_as_it_was_trained_and_is_left_as_it_was() -> None:
-    game = weights.load(lens.GAMES[16]).eval()
+    game = weights.load(room.GAMES[16]).eval()
     before = {key: value.clone() for key, value in game.state_dict().items()}
     c = torch.stack([outline(digit(name)) for name in "0123"])[:, None]
     with torch.no_grad():

@@ -15,7 +15,7 @@ from opening import PAGES
 from lab import room, ui
 from lab.figures import basic, moving
 from lab.machines import MACHINES
-from lab.room import Choice, Frame, Room, Scene, Slider, Switches, Toggle, controls, late, link
+from lab.room import Choice, Frame, Model, Room, Scene, Slider, Switches, Toggle, controls, late, link
 from lab.ui import room as drawing
 
 LENSES = {"attention", "latent", "receptive_field", "sampling"}
@@ -35,6 +35,10 @@ class State:
     @property
     def twice(self) -> float:
         return 2 * self.size
+
+    @property
+    def model(self) -> Annotated[str, Model("Model")]:
+        return f"model-{self.kind}"
 
 
 def made(**scenes: Any) -> Room:
@@ -119,6 +123,11 @@ def test_a_computation_is_bound_by_the_names_of_its_parameters() -> None:
     assert drawing.raw_of(good, State(size=0.25)) == ("a", 0.5)
     with pytest.raises(TypeError, match="takes sise, which is no control"):
         drawing.takes(bad, State)
+
+
+def test_a_property_may_name_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing.models, "load", lambda name: f"loaded {name}")
+    assert drawing.compute(lambda model, twice: (model, twice), State(kind="b")) == ("loaded model-b", 1.0)
 
 
 def test_a_computation_is_kept_by_raw_values() -> None:

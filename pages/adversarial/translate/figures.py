@@ -7,6 +7,8 @@ import plotly.graph_objects as go
 
 from lab.figures import theme
 from lab.figures.basic import curves, heatmap, image
+from lab.figures.moving import marking
+from pages.adversarial.translate.room import PHASES
 
 
 def picture(x: Any, title: str, box: Sequence[tuple[int, int]] | None = None) -> go.Figure:
@@ -14,11 +16,14 @@ def picture(x: Any, title: str, box: Sequence[tuple[int, int]] | None = None) ->
     fig = image(x, title=title, zmin=0, zmax=1)
     if box is not None:
         (top, bottom), (left, right) = box
-        fig.add_shape(
-            type="rect", x0=left - 0.5, x1=right + 0.5, y0=top - 0.5, y1=bottom + 0.5,
-            line={"color": theme.VERMILLION, "width": 3},
-        )  # fmt: skip
+        frame(fig, (left, right), (top, bottom))
     return fig
+
+
+def frame(fig: go.Figure, columns: tuple[int, int], rows: tuple[int, int]) -> go.Figure:
+    """The first to the last column and row are framed."""
+    box = {"x0": columns[0] - 0.5, "x1": columns[1] + 0.5, "y0": rows[0] - 0.5, "y1": rows[1] + 0.5}
+    return fig.add_shape(type="rect", line={"color": theme.VERMILLION, "width": 3}, **box)
 
 
 def verdict(values: Any, at: tuple[int, int]) -> go.Figure:
@@ -27,15 +32,13 @@ def verdict(values: Any, at: tuple[int, int]) -> go.Figure:
     fig.update_traces(xgap=0, ygap=0, selector={"type": "heatmap"})
     fig.update_xaxes(visible=False).update_yaxes(visible=False)
     row, column = at
-    return fig.add_shape(
-        type="rect", x0=column - 0.5, x1=column + 0.5, y0=row - 0.5, y1=row + 0.5,
-        line={"color": theme.VERMILLION, "width": 3},
-    )  # fmt: skip
+    return frame(fig, (column, column), (row, row))
 
 
-def distances(lines: dict[str, Any], at: int) -> go.Figure:
-    """Mean |x − x̂| of both generators over the phase of the truth; shape 0 is the phase now."""
+def distances(lines: dict[str, Any]) -> dict[str, Any]:
+    """Mean |x − x̂| of both generators over the phase of the truth, and a line at that of each frame."""
     colours = dict(zip(lines, (theme.HIDDEN, theme.OUTPUT), strict=True))
-    fig = curves(lines, mark=at, xlabel="phase of the truth", ylabel="mean |x − x̂|", colors=colours)
+    fig = curves(lines, mark=0, xlabel="phase of the truth", ylabel="mean |x − x̂|", colors=colours)
     fig.update_yaxes(rangemode="tozero", nticks=4)
-    return fig.update_xaxes(nticks=4, ticklabelposition="outside right")  # else two 0 meet in the corner
+    fig.update_xaxes(nticks=4, ticklabelposition="outside right")  # else two 0 meet in the corner
+    return marking(fig, range(PHASES))

@@ -10,29 +10,25 @@ import torch
 from torch import Tensor, nn
 
 from datamodules.pairs import hatched, outline
+from lab.errors import UserError
 from lab.lenses import drawing, receptive_field
 from lab.lenses.receptive_field import Span
 from modules.adversarial.translation import Pix2Pix, gradient_energy
-
-SIDE, PHASES = 32, 24
-DRAWN, OPPOSITE = 18, 6  # near the phase that the game of patches has settled on, and half a period on
-ALONE = "pix2pix-l1-mnist"
-GAMES = {1: "pix2pix-pixel-mnist", 16: "pix2pix-mnist", 34: "pix2pix-whole-mnist"}  # by what a logit sees
-DISTANCE, GAME, TRUE = "ℓ₁ alone", "the game's", "a true one"
-JUDGED = (GAME, DISTANCE, TRUE)
+from pages.adversarial.translate.room import DISTANCE, GAME, PHASES, SIDE, TRUE
 
 
 @dataclass(frozen=True)
 class Look:
     """
     Attributes:
-        outline: c. alone, game: what both generators make of it. truths: (PHASES, …), one a phase.
-            All SIDE × SIDE in [0, 1].
+        digit: as drawn. outline: c. alone, game: what both generators make of it.
+        truths: (PHASES, …), one a phase. All SIDE × SIDE in [0, 1].
         distances: by generator, mean |x − x̂| at every phase, (PHASES,).
         energies: by generator, gradient energy as a share of the true pictures'.
         verdict: of the judged picture among ten others of its kind, σ of D's logits (h, w).
     """
 
+    digit: Tensor
     outline: Tensor
     alone: Tensor
     game: Tensor
@@ -43,8 +39,14 @@ class Look:
 
 
 @torch.no_grad()
-def look(alone: Pix2Pix, game: Pix2Pix, digit: Tensor, judged: str, at: int = 0) -> Look:
-    """All of it for a digit (SIDE, SIDE); a true picture is judged at the phase `at`."""
+def look(alone: Pix2Pix, game: Pix2Pix, digit: Tensor, judged: str, at: int) -> Look:
+    """All of it for a digit (SIDE, SIDE); a true picture is judged at the phase `at`.
+
+    Raises:
+        UserError: there is no ink.
+    """
+    if not bool((digit > 0.5).any()):
+        raise UserError("There is no ink: draw something dark enough to have an outline.")
     c = outline(digit)[None, None]
     made = {DISTANCE: alone.translate(c), GAME: game.translate(c)}
     others = torch.stack([x for _, x in drawing.examples(SIDE)])[:, None]
@@ -57,6 +59,7 @@ def look(alone: Pix2Pix, game: Pix2Pix, digit: Tensor, judged: str, at: int = 0)
     else:
         company, picture = maker.translate(outline(others)), made[judged]
     return Look(
+        digit,
         c[0, 0],
         made[DISTANCE][0, 0],
         made[GAME][0, 0],
