@@ -20,6 +20,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
+from functools import lru_cache
 from importlib import import_module, reload
 from pathlib import Path
 from types import MappingProxyType
@@ -271,14 +272,15 @@ class Room:
                     raise ValueError(f"{self.title}, scene {name}: {key} cannot be {value!r}.")
 
 
-def controls(state: type) -> dict[str, Control]:
+@lru_cache(maxsize=512)
+def controls(state: type) -> Mapping[str, Control]:
     """The controls of a state's class, by key, in their order."""
     hints = get_type_hints(state, include_extras=True)
     found = {f.name: hints[f.name] for f in fields(state)}
     for name, hint in found.items():
         if get_origin(hint) is not Annotated or not isinstance(get_args(hint)[-1], Control):
             raise TypeError(f"{state.__module__}: the field {name} has no control.")
-    return {name: get_args(hint)[-1] for name, hint in found.items()}
+    return MappingProxyType({name: get_args(hint)[-1] for name, hint in found.items()})
 
 
 def knows(state: Any, key: str) -> bool:

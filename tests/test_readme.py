@@ -189,7 +189,7 @@ assert not page.exception and not page.warning
 
 @pytest.mark.heavy
 def test_the_example_model_can_be_added_as_the_readme_says(tmp_path: Path) -> None:
-    """All four files in a copy of the project: trained, sampled, tested, and its page opened."""
+    """All six files in a copy of the project: trained, sampled, tested, and its page opened."""
     project = tmp_path / "project"
     skip = shutil.ignore_patterns("zoo", "__pycache__")
     for folder in ("lab", "modules", "datamodules", "pages"):
@@ -198,7 +198,7 @@ def test_the_example_model_can_be_added_as_the_readme_says(tmp_path: Path) -> No
     for file in ("app.py", "pyproject.toml", "tests/contracts.py", "tests/conftest.py"):
         shutil.copy(ROOT / file, project / file)
     written = files()
-    assert [path.split("/")[0] for path in written] == ["modules", "lab", "tests", "pages"]
+    assert [path.split("/")[0] for path in written] == ["modules", "lab", "tests", "pages", "pages", "pages"]
     for path, text in written.items():
         (project / path).parent.mkdir(parents=True, exist_ok=True)
         (project / path).write_text(text, encoding="utf-8")
