@@ -338,25 +338,26 @@ def lead_on(path: Path) -> None:
 
 def knows(path: Path, key: str) -> bool:
     """Whether a page may have a control of this name, one that is not drawn now too: its room declares it; or
-    of a room that declares none, its files, what it takes from another room, or the controls that pages
-    share, spell it."""
+    of a room that declares none, its files, what they take from another room or from `lab.ui`, or the
+    controls that pages share, spell it."""
     declared = load(address(path)) if path.name == "page.py" else None
     if declared is not None and declared.state is not None:
         return declares(declared.state, key)
     room = [*path.parent.glob("*.py")] if path.name == "page.py" else [path]
     shared = [Path(__file__).with_name(name) for name in ("language.py", "rewind.py")]
-    files = [*room, *borrowed(path, path.stat().st_mtime_ns), *shared]
+    taken = (other for file in room for other in borrowed(file, file.stat().st_mtime_ns))
+    files = dict.fromkeys([*room, *taken, *shared])
     return any(re.fullmatch(name, key) for file in files for name in names(file, file.stat().st_mtime_ns))
 
 
 @lru_cache(maxsize=512)
 def borrowed(path: Path, stamp: int) -> tuple[Path, ...]:
-    """The files of other rooms that a page imports."""
+    """The files of other rooms and of `lab.ui` that a file imports."""
     tree = parsed(path) or ast.Module([], [])
     found = [
         ROOT.joinpath(*node.module.split("."), f"{name.name}.py")
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("pages.")
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("pages.", "lab.ui"))
         for name in node.names
     ]
     return tuple(file for file in found if file.exists())
