@@ -20,7 +20,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
-from functools import lru_cache
 from importlib import import_module, reload
 from pathlib import Path
 from types import MappingProxyType
@@ -272,15 +271,19 @@ class Room:
                     raise ValueError(f"{self.title}, scene {name}: {key} cannot be {value!r}.")
 
 
-@lru_cache(maxsize=512)
+_controls: dict[type, Mapping[str, Control]] = {}  # of the states that were asked for
+
+
 def controls(state: type) -> Mapping[str, Control]:
     """The controls of a state's class, by key, in their order."""
-    hints = get_type_hints(state, include_extras=True)
-    found = {f.name: hints[f.name] for f in fields(state)}
-    for name, hint in found.items():
-        if get_origin(hint) is not Annotated or not isinstance(get_args(hint)[-1], Control):
-            raise TypeError(f"{state.__module__}: the field {name} has no control.")
-    return MappingProxyType({name: get_args(hint)[-1] for name, hint in found.items()})
+    if state not in _controls:
+        hints = get_type_hints(state, include_extras=True)
+        found = {f.name: hints[f.name] for f in fields(state)}
+        for name, hint in found.items():
+            if get_origin(hint) is not Annotated or not isinstance(get_args(hint)[-1], Control):
+                raise TypeError(f"{state.__module__}: the field {name} has no control.")
+        _controls[state] = MappingProxyType({name: get_args(hint)[-1] for name, hint in found.items()})
+    return _controls[state]
 
 
 def knows(state: Any, key: str) -> bool:

@@ -357,7 +357,7 @@ def borrowed(path: Path, stamp: int) -> tuple[Path, ...]:
     found = [
         ROOT.joinpath(*node.module.split("."), f"{name.name}.py")
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("pages.", "lab.ui"))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(("pages.", "lab.ui"))
         for name in node.names
     ]
     return tuple(file for file in found if file.exists())

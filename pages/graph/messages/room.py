@@ -69,7 +69,7 @@ ROOM = Room(
         "[UDL] §13.4, §13.8.4",
     ),
     lenses=("receptive_field",),
-    machine="messages",
+    machine="message passing",
     state=State,
     scenes={
         "The instructor": Scene("Node 0 hears sixteen neighbours and itself, one after the other.", State()),
