@@ -16,5 +16,4 @@ ROOM = Room(
         "Grathwohl et al. 2019, FFJORD, arXiv:1810.01367",
         "Dupont, Doucet, Teh 2019, Augmented neural ODEs, arXiv:1904.01681",
     ),
-    machine="flow",
 )
