@@ -13,14 +13,14 @@ from datamodules.pairs import DigitPairs, outline
 from lab import ui, weights
 from lab.lenses import drawing
 from modules.adversarial.cyclegan import CycleGAN
-from pages.adversarial.cycle import lens
+from pages.adversarial.cycle import lens, room
 
 opened = partial(open_page, "adversarial/cycle")
 
 
 @cache
 def models() -> dict[str, CycleGAN]:
-    return {name: weights.load(model).eval() for name, model in lens.TRAININGS.items()}  # type: ignore[misc]
+    return {name: weights.load(model).eval() for name, model in room.TRAININGS.items()}  # type: ignore[misc]
 
 
 @cache
@@ -39,27 +39,27 @@ def unseen(way: str) -> dict[str, tuple[float, float, float]]:
 
 def digit(name: str) -> Tensor:
     """An example as the pad gives it, in 16 levels."""
-    return (dict(drawing.examples(lens.SIDE))[name] * 15).round() / 15
+    return (dict(drawing.examples(room.SIDE))[name] * 15).round() / 15
 
 
 def test_the_page_shows_the_way_of_the_picture() -> None:
-    page = opened(digit="7", way=lens.DIGITS)
-    found = lens.trip(models()[lens.ALL], digit("7"), lens.DIGITS)
+    page = opened(digit="7", way=room.DIGITS)
+    found = lens.trip(models()[room.ALL], digit("7"), room.DIGITS)
     assert torch.equal(found.source, outline(digit("7"))) and torch.equal(found.partner, digit("7"))
     for key, expected in (("made", found.made), ("around", found.around), ("source", found.source)):
         z = figure(page, key)[0]["figure"]["data"][0]["z"]  # as Plotly writes arrays
         drawn = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(expected.shape)
         assert drawn == pytest.approx(expected.numpy(), abs=1e-3)
-    assert f"{lens.measured(lens.ALL, lens.DIGITS)[0]:.3f}" in " ".join(metrics(page).values())
+    assert f"{lens.measured(room.ALL, room.DIGITS)[0]:.3f}" in " ".join(metrics(page).values())
 
 
-@pytest.mark.parametrize("way", lens.WAYS)
+@pytest.mark.parametrize("way", room.WAYS)
 def test_a_trip_is_both_generators_in_turn(way: str) -> None:
-    model, x = models()[lens.NO_CYCLE], digit("3")
+    model, x = models()[room.NO_CYCLE], digit("3")
     found = lens.trip(model, x, way)
     first, second, judge = (
         (model.there, model.back, model.judge_b)
-        if way == lens.OUTLINES
+        if way == room.OUTLINES
         else (model.back, model.there, model.judge_a)
     )
     with torch.no_grad():
@@ -72,7 +72,7 @@ def test_a_trip_is_both_generators_in_turn(way: str) -> None:
 
 def test_the_cards_numbers_are_those_of_the_test_digits() -> None:
     """The card's are of 250 digits, these of 40."""
-    for way in lens.WAYS:
+    for way in room.WAYS:
         for name, (there, _, _) in unseen(way).items():
             assert lens.measured(name, way)[0] == pytest.approx(there, rel=0.25)
 
@@ -80,31 +80,31 @@ def test_the_cards_numbers_are_those_of_the_test_digits() -> None:
 @pytest.mark.parametrize("name", ["5", "0", "3", "4"])
 def test_what_the_scenes_say_of_examples(name: str) -> None:
     x = digit(name)
-    there, back = ({key: lens.trip(m, x, way) for key, m in models().items()} for way in lens.WAYS)
-    whole, no_content, no_cycle = (there[key] for key in lens.TRAININGS)
+    there, back = ({key: lens.trip(m, x, way) for key, m in models().items()} for way in room.WAYS)
+    whole, no_content, no_cycle = (there[key] for key in room.TRAININGS)
     assert whole.to_partner < 0.6 * whole.copied and whole.cycle < 0.04  # its outline, and home
     assert no_content.cycle < 0.04 and no_content.to_partner > 1.3 * whole.to_partner  # home, another's
     assert no_cycle.cycle > 3 * whole.cycle and no_cycle.to_partner > 1.3 * whole.to_partner
-    assert back[lens.ALL].to_partner < 0.7 * back[lens.ALL].copied and back[lens.ALL].cycle < 0.05
-    lost = back[lens.NO_CYCLE]
-    assert lost.to_partner < 0.7 * lost.copied and lost.cycle > 2 * back[lens.ALL].cycle
+    assert back[room.ALL].to_partner < 0.7 * back[room.ALL].copied and back[room.ALL].cycle < 0.05
+    lost = back[room.NO_CYCLE]
+    assert lost.to_partner < 0.7 * lost.copied and lost.cycle > 2 * back[room.ALL].cycle
 
 
 def test_without_a_cycle_all_digits_get_one_scrawl() -> None:
     digits = [digit(name) for name in "0123456789"]
     between = {}
     for key, model in models().items():
-        made = torch.stack([lens.trip(model, x, lens.OUTLINES).made for x in digits]).flatten(1)
+        made = torch.stack([lens.trip(model, x, room.OUTLINES).made for x in digits]).flatten(1)
         between[key] = float(torch.pdist(made, 1).mean()) / made.shape[1]
-    assert between[lens.NO_CYCLE] < 0.25 * between[lens.ALL]
+    assert between[room.NO_CYCLE] < 0.25 * between[room.ALL]
 
 
 def test_unseen_digits_say_the_same() -> None:
-    there = unseen(lens.OUTLINES)
-    assert there[lens.ALL][0] < there[lens.NO_CONTENT][0] < there[lens.NO_CYCLE][0]
-    assert max(there[key][1] for key in (lens.ALL, lens.NO_CONTENT)) < 0.5 * there[lens.NO_CYCLE][1]
+    there = unseen(room.OUTLINES)
+    assert there[room.ALL][0] < there[room.NO_CONTENT][0] < there[room.NO_CYCLE][0]
+    assert max(there[key][1] for key in (room.ALL, room.NO_CONTENT)) < 0.5 * there[room.NO_CYCLE][1]
 
 
 def test_no_ink_is_one_sentence() -> None:
-    page = run_page("adversarial/cycle", digit=ui.ink(torch.zeros(lens.SIDE, lens.SIDE)))
+    page = run_page("adversarial/cycle", digit=ui.ink(torch.zeros(room.SIDE, room.SIDE)))
     assert not page.exception and "There is no ink" in page.warning[0].value

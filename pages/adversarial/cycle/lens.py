@@ -4,7 +4,6 @@ Two of the trainings dropped a term of the loss; all saw one half of the digits 
 of the other half.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -12,17 +11,9 @@ from torch import Tensor
 
 from datamodules.pairs import outline
 from lab import experiments, weights
+from lab.errors import UserError
 from modules.adversarial.cyclegan import CycleGAN
-
-SIDE = 32
-ALL, NO_CONTENT, NO_CYCLE = "all terms", "no content", "no cycle"
-TRAININGS = {
-    ALL: "cyclegan-digits",
-    NO_CONTENT: "cyclegan-nocontent-digits",
-    NO_CYCLE: "cyclegan-nocycle-digits",
-}
-OUTLINES, DIGITS = "digit → outline", "outline → digit"
-WAYS = (OUTLINES, DIGITS)
+from pages.adversarial.cycle.room import OUTLINES, TRAININGS
 
 
 @dataclass(frozen=True)
@@ -70,9 +61,18 @@ def trip(model: CycleGAN, digit: Tensor, way: str) -> Trip:
     return Trip(b[0, 0], made[0, 0], around[0, 0], digit, said[0, 0])
 
 
-def trips(models: Mapping[str, CycleGAN], digit: Tensor, way: str) -> dict[str, Trip]:
-    """By training."""
-    return {name: trip(model, digit, way) for name, model in models.items()}
+def trips(
+    whole: CycleGAN, no_content: CycleGAN, no_cycle: CycleGAN, digit: Tensor, way: str
+) -> dict[str, Trip]:
+    """By training.
+
+    Raises:
+        UserError: there is no ink.
+    """
+    if not bool((digit > 0.5).any()):
+        raise UserError("There is no ink: draw something dark enough to have an outline.")
+    models = zip(TRAININGS, (whole, no_content, no_cycle), strict=True)
+    return {name: trip(model, digit, way) for name, model in models}
 
 
 def measured(name: str, way: str) -> tuple[float, float]:
