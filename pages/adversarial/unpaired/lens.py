@@ -11,13 +11,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from lab.errors import UserError
 from lab.lenses.ink import scattered
 from modules.adversarial.transport import assignment
+from pages.adversarial.unpaired.room import OWN, TURNS
 
-NORMAL, OWN = "a normal", "your drawing"
-DOMAINS = (NORMAL, OWN)
 SHIFT = (3.0, 0.0)  # μ
-TURNS = 25  # frames: φ from 0 to 360°
 POINTS, COMPARED, SHOWN = 20_000, 120, 300
 
 
@@ -41,10 +40,16 @@ class Look:
     partner: Tensor
 
 
-def domain(name: str, picture: Tensor) -> Tensor:
-    """The first domain, (POINTS, 2), around 0."""
-    if name == OWN:
-        points = scattered(picture, POINTS).float()
+def first_domain(domain: str, ink: Tensor | None) -> Tensor:
+    """Its points (POINTS, 2), around 0.
+
+    Raises:
+        UserError: there is no ink to draw them from.
+    """
+    if domain == OWN:
+        if ink is None or not bool(ink.any()):
+            raise UserError("There is no ink: draw something.")
+        points = scattered(ink, POINTS).float()
         return points - points.mean(0)
     half = torch.randn(POINTS // 2, 2, generator=torch.Generator().manual_seed(0))
     return torch.cat([half, -half])
@@ -68,15 +73,15 @@ def norm(x: Tensor) -> Tensor:
     return x.abs().sum(-1).mean(-1)
 
 
-def look(name: str, picture: Tensor, mirror: bool, scale: float, undoes: bool) -> Look:
+def look(domain: str, ink: Tensor | None, mirror: bool, scale: float, undoes: bool) -> Look:
     """What every turn costs.
 
     Raises:
-        ValueError: there is no ink to draw points from, or the scale is 0.
+        ValueError: the scale is 0.
     """
     if scale <= 0:
         raise ValueError("The scale must be above 0: else nothing could come back.")
-    a, mean = domain(name, picture), torch.tensor(SHIFT)
+    a, mean = first_domain(domain, ink), torch.tensor(SHIFT)
     matrices = maps(mirror, scale)
     made = a @ matrices.mT + mean  # (TURNS, N, 2)
     around = (made - mean) @ torch.linalg.inv(matrices).mT if undoes else made - mean

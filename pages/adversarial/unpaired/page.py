@@ -1,67 +1,27 @@
 """Unpaired: which maps between two domains games and cycles allow, and what makes the choice."""
 
 from lab import ui
-from lab.lenses import ink
-from lab.ui.drawing import inked
 from modules.adversarial.cyclegan import CycleGAN, History
 from pages.adversarial.unpaired import figures, lens
-from pages.adversarial.unpaired.room import ROOM
-
-PAD, HALF = 20, (lens.TURNS - 1) // 2
+from pages.adversarial.unpaired.room import ROOM, TURNS
 
 stage = ui.stage(ROOM)
-stage.scenes(
-    {
-        "The shift": ui.scene("No turn: every colour meets its partner, and the content costs least."),
-        "Upside down": ui.scene("Turned by 180°: same law, same cycle of 0, wrong partners.", turn=HALF),
-        "A mirror": ui.scene("Mirrored: again neither the laws nor the cycle notice.", mirror=True),
-        "No way back": ui.scene("Back undoes the shift alone: now the cycle sees every turn.", undoes=False,
-                                turn=HALF),
-        "Shrunk": ui.scene("A cloud of half the size: its cycle is 0, its law is wrong.", scale=0.5),
-        "A wave": ui.scene("A shape without symmetry: here the laws notice a half turn too.",
-                           domain=lens.OWN, ink="wave", turn=HALF // 2),
-    }
-)  # fmt: skip
-
-
-@ui.cached
-def looked(name: str, picture, mirror: bool, scale: float, undoes: bool) -> lens.Look:
-    return lens.look(name, picture, mirror, scale, undoes)
-
-
 with stage.rail:
-    name = ui.choice("First domain", list(lens.DOMAINS), key="domain", as_list=True)
-    picture = ink.examples(PAD)[0][1]
-    if name == lens.OWN:
-        picture = ui.draw("Your ink", key="ink", size=PAD, examples=ink.examples(PAD))
-        if not bool(picture.any()):
-            ui.stop("There is no ink: draw something.")
-    mirror = ui.toggle("Mirror", False, key="mirror")
-    scale = ui.slider("Scale s", 0.25, 1.5, 1.0, key="scale", step=0.25)
-    undoes = ui.toggle("Back undoes all of it", True, key="undoes", help="Else it undoes the shift alone.")
-found = looked(name, picture, mirror, scale, undoes)
-ui.ahead(looked, *((name, picture, mirror, each, undoes) for each in ui.near(scale, 0.25, 1.5, 0.25)),
-         (name, picture, not mirror, scale, undoes), (name, picture, mirror, scale, not undoes))  # fmt: skip
-film = ui.film(lens.TURNS, key="turn", label="Turn", seconds=0.2)
+    now = ui.read(ROOM)
+found = ui.compute(lens.look, now)
+film = ui.film_of(now, TURNS)
 
 with stage.picture:
     left, right = ui.columns([3, 2])
     with left:
         ui.figure(
-            figures.plane(found, film.at), key="plane", share=1.0, film=film,
-            frames={"data.2.x": found.made[..., 0], "data.2.y": found.made[..., 1]},
+            figures.plane(found), key="plane", share=1.0, film=film,
             alt="The first domain, the hidden partners as rings, and what the generator makes as diamonds; "
                 "what belongs together has one colour",
         )  # fmt: skip
     with right:
-        turns = lens.degrees()
-        ui.figure(
-            figures.costs(found, film.at), key="costs", share=1.0, film=film,
-            frames={f"layout.shapes.0.x{end}": turns for end in (0, 1)},
-            alt="Distance of the laws, cycle loss and both content terms over the turn",
-            data={"degrees": turns, "W1": found.law, "cycle": found.cycle, "before": found.before,
-                  "identity": found.identity, "partner": found.partner},
-        )  # fmt: skip
+        ui.figure(figures.costs(found), key="costs", share=1.0, film=film,
+                  alt="Distance of the laws, cycle loss and both content terms over the turn")  # fmt: skip
 with stage.foot:
     film.bar(captions=lens.captions(found), equations=lens.equations(found))
 best = lens.degrees()[lens.chosen(found.before)]
@@ -91,17 +51,13 @@ with stage.below:
         },
         veils=("costs", "numbers", "equation"),
     )  # fmt: skip
-    drawn = (
-        inked(picture)
-        if name == lens.OWN else f"ink.examples({PAD})[0][1]"
-    )  # fmt: skip
+    drawn = f"drawing.pixels({now.ink!r}, 20)" if now.ink else None
     ui.program(
         f"""
-        from lab.lenses import ink
         from lab.ui import drawing
         from pages.adversarial.unpaired import lens
 
-        found = lens.look({name!r}, {drawn}, {mirror}, {scale}, {undoes})
+        found = lens.look({now.domain!r}, {drawn}, {now.mirror}, {now.scale}, {now.undoes})
         result = [float(x[{film.at}]) for x in (found.law, found.cycle, found.before, found.identity)]
         """,
         shows=[float(x[film.at]) for x in (found.law, found.cycle, found.before, found.identity)],
