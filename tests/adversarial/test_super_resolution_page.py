@@ -12,6 +12,7 @@ from lab.experiments import find
 from lab.lenses import drawing
 from modules.adversarial.super_resolution import bicubic, psnr, smaller
 from pages.adversarial.super_resolution import lens
+from pages.adversarial.super_resolution.room import State
 
 opened = partial(open_page, "adversarial/super_resolution")
 
@@ -24,7 +25,7 @@ def digit(name: str) -> Tensor:
 
 @cache
 def found(name: str) -> lens.Look:
-    return lens.look(weights.load(lens.MODEL).eval(), digit(name))  # type: ignore[arg-type]
+    return lens.look(weights.load(State.model).eval(), digit(name))  # type: ignore[arg-type]
 
 
 def test_the_page_shows_what_the_networks_make() -> None:
@@ -40,7 +41,7 @@ def test_the_page_shows_what_the_networks_make() -> None:
 
 
 def test_what_is_wrong_adds_up_to_the_psnr() -> None:
-    off = lens.errors(found("5"), digit("5"))
+    off = lens.errors(found("5"))
     power = off.blends.square().mean((1, 2))
     torch.testing.assert_close(-10 * power.log10(), found("5").psnr)
     _, arrays = figure(opened(digit="5", wrong="true"), "blends")
@@ -48,7 +49,7 @@ def test_what_is_wrong_adds_up_to_the_psnr() -> None:
 
 
 def test_the_ends_of_the_film_are_the_two_networks() -> None:
-    model = weights.load(lens.MODEL).eval()
+    model = weights.load(State.model).eval()
     low = smaller(digit("5")[None, None], 4)
     with torch.no_grad():
         torch.testing.assert_close(found("5").plain, model.plain(low).clamp(0, 1)[0, 0])  # type: ignore[operator]
@@ -73,7 +74,7 @@ def test_the_game_is_sharper_whatever_the_digit(name: str) -> None:
 
 
 def test_on_test_digits_the_game_is_sharper_and_further_away() -> None:
-    card = find(lens.MODEL).card
+    card = find(State.model).card
     assert card is not None
     of = card["metrics"]
     assert of["test/psnr_bicubic"] < of["test/psnr"] < of["test/psnr_plain"]

@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 
 from lab.figures import theme
 from lab.figures.basic import array, image
+from lab.figures.moving import per_frame
 from pages.adversarial.super_resolution.lens import CUBIC, Look
 
 
@@ -14,23 +15,22 @@ def picture(x: Any, title: str) -> go.Figure:
     return image(x, title=title, zmin=0, zmax=1)
 
 
-def trade(found: Look, at: int) -> go.Figure:
-    """Sharpness over PSNR. Traces: 0 all blends, 1 bicubic, 2 the true sharpness, 3 this blend."""
+def trade(found: Look) -> dict[str, Any]:
+    """Sharpness over PSNR: all blends, bicubic, the true sharpness, and the blend of each frame."""
     x, y = array(found.psnr), array(found.sharpness)
     p, s = found.of_cubic
     low, high = min(x.min(), p), max(x.max(), p)
     edge = 0.08 * max(high - low, 0.5)
-    fig = go.Figure(
-        [
-            go.Scatter(x=x, y=y, mode="lines", name="blends", line={"color": theme.HIDDEN, "width": 3}),
-            go.Scatter(x=[p], y=[s], mode="markers", name=CUBIC,
-                       marker={"size": 13, "color": theme.INPUT, "symbol": "square"}),
-            go.Scatter(x=[low - edge, high + edge], y=[1, 1], mode="lines", name="the true sharpness",
-                       showlegend=False, line={"color": theme.text(), "dash": "dot", "width": 2}),
-            go.Scatter(x=[x[at]], y=[y[at]], mode="markers", name="now", showlegend=False,
-                       marker={"size": 15, "color": theme.OUTPUT}),
-        ],
-        {"xaxis": {"title": "PSNR, dB", "range": [low - edge, high + edge], "nticks": 5},
-         "yaxis": {"title": "sharpness", "rangemode": "tozero", "nticks": 5}},
-    )  # fmt: skip
-    return fig.update_xaxes(ticklabelposition="outside right")
+    ends, dotted = [low - edge, high + edge], {"color": theme.text(), "dash": "dot", "width": 2}
+    square, dot = {"size": 13, "color": theme.INPUT, "symbol": "square"}, {"size": 15, "color": theme.OUTPUT}
+    data = [
+        {"x": x, "y": y, "mode": "lines", "name": "blends", "line": {"color": theme.HIDDEN, "width": 3}},
+        {"x": [p], "y": [s], "mode": "markers", "name": CUBIC, "marker": square},
+        {"x": ends, "y": [1, 1], "mode": "lines", "name": "the true sharpness", "showlegend": False,
+         "line": dotted},
+        {"x": per_frame(x[:, None]), "y": per_frame(y[:, None]), "mode": "markers", "name": "now",
+         "showlegend": False, "marker": dot},
+    ]  # fmt: skip
+    across = {"title": "PSNR, dB", "range": ends, "nticks": 5, "ticklabelposition": "outside right"}
+    up = {"title": "sharpness", "rangemode": "tozero", "nticks": 5}
+    return {"data": data, "layout": {"xaxis": across, "yaxis": up}}

@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from lab.errors import UserError
+from lab.lenses import drawing
 from modules.adversarial.super_resolution import SuperResolution, bicubic, psnr, smaller
 from modules.adversarial.translation import gradient_energy
+from pages.adversarial.super_resolution.room import STEPS
 
-SIDE, STEPS = 28, 21
-MODEL = "srgan-mnist"
+SIDE = 28
 CUBIC, PLAIN, GAME = "bicubic", "squared error", "in the game"
 
 
@@ -17,12 +19,13 @@ CUBIC, PLAIN, GAME = "bicubic", "squared error", "in the game"
 class Look:
     """
     Attributes:
-        low: (7, 7). cubic, plain: (28, 28). blends: (STEPS, 28, 28), from the plain network to the game's.
-            All in [0, 1].
+        truth: (28, 28). low: (7, 7). cubic, plain: (28, 28).
+        blends: (STEPS, 28, 28), from the plain network to the game's. All in [0, 1].
         psnr, sharpness: of the blends, decibels, and gradient energy over the true picture's, (STEPS,).
         of_cubic: the same two numbers of bicubic.
     """
 
+    truth: Tensor
     low: Tensor
     cubic: Tensor
     plain: Tensor
@@ -37,14 +40,26 @@ def weights_between() -> list[float]:
     return [i / (STEPS - 1) for i in range(STEPS)]
 
 
+def examples() -> list[tuple[str, Tensor]]:
+    """Digits to enlarge, from 0 to 9."""
+    return sorted(drawing.examples(SIDE), key=lambda example: example[0])
+
+
 @torch.no_grad()
-def look(model: SuperResolution, x: Tensor) -> Look:
-    """All of it for a true picture x (28, 28)."""
-    x = x[None, None]
+def look(model: SuperResolution, digit: Tensor) -> Look:
+    """All of it for a true picture (28, 28).
+
+    Raises:
+        UserError: there is no ink.
+    """
+    if not bool(digit.any()):
+        raise UserError("There is no ink: draw something to be made small and large again.")
+    x = digit[None, None]
     low = smaller(x, model.factor)
     blends = torch.cat([model.enlarge(low, blend) for blend in weights_between()])
     cubic, real = bicubic(low, model.factor), gradient_energy(x)
     return Look(
+        digit,
         low[0, 0],
         cubic[0, 0],
         blends[0, 0],
@@ -55,9 +70,9 @@ def look(model: SuperResolution, x: Tensor) -> Look:
     )
 
 
-def errors(found: Look, x: Tensor) -> Look:
-    """The same with |x − x̂| in place of what was made of x (28, 28)."""
-    cubic, plain, blends = ((made - x).abs() for made in (found.cubic, found.plain, found.blends))
+def errors(found: Look) -> Look:
+    """The same with |x − x̂| in place of what was made of x."""
+    cubic, plain, blends = ((made - found.truth).abs() for made in (found.cubic, found.plain, found.blends))
     return replace(found, cubic=cubic, plain=plain, blends=blends)
 
 

@@ -1,46 +1,18 @@
 """Super-resolution: 49 numbers enlarged to 784, blurred by squared error or invented in a game."""
 
 from lab import ui
-from lab.lenses import drawing
+from lab.figures.moving import turning
 from lab.ui.drawing import inked
 from modules.adversarial.super_resolution import SRResNet, SuperResolution
 from pages.adversarial.super_resolution import figures, lens
-from pages.adversarial.super_resolution.room import ROOM
-
-LAST, HALF = lens.STEPS - 1, lens.STEPS // 2
+from pages.adversarial.super_resolution.room import ROOM, STEPS
 
 stage = ui.stage(ROOM)
-stage.scenes(
-    {
-        "In the game": ui.scene("The game's nought is the sharper one, and its error is larger."),
-        "Squared error": ui.scene("An error near the least of all blends, and soft strokes.", blend=0),
-        "Between": ui.scene("Weights half-way: error and sharpness lie between.", blend=HALF),
-        "A blend wins": ui.scene("Of this eight a blend has less error than either network.", digit="8",
-                                 blend=6),
-        "A nine": ui.scene("Bicubic knows no digits: it has the largest error and the least sharpness.",
-                           digit="9"),
-    }
-)  # fmt: skip
-
-
-@ui.cached
-def examples():
-    return sorted(drawing.examples(lens.SIDE), key=lambda example: example[0])
-
-
-@ui.cached
-def looked(picture) -> lens.Look:
-    return lens.look(ui.load(lens.MODEL), picture)
-
-
 with stage.rail:
-    picture = ui.draw("Draw a digit, or upload one", key="digit", size=lens.SIDE, examples=examples())
-    wrong = ui.toggle("Show what is wrong", False, key="wrong", help="|x − x̂| in place of the pictures.")
-if not bool(picture.any()):
-    ui.stop("There is no ink: draw something to be made small and large again.")
-found = looked(picture)
-drawn = lens.errors(found, picture) if wrong else found
-film = ui.film(lens.STEPS, key="blend", default=LAST, label="Blend", seconds=0.15)
+    now = ui.read(ROOM)
+found = ui.compute(lens.look, now)
+drawn = lens.errors(found) if now.wrong else found
+film = ui.film_of(now, STEPS)
 
 with stage.picture:
     left, middle, right = ui.columns(3)
@@ -53,21 +25,17 @@ with stage.picture:
         ui.figure(figures.picture(drawn.cubic, lens.CUBIC), key="cubic", share=0.5,
                   alt="Enlarged by a cubic, which learns nothing")  # fmt: skip
         ui.figure(
-            figures.picture(drawn.blends[film.at], "this blend"), key="blends", share=0.5, film=film,
-            frames={"data.0.z": drawn.blends}, alt="Enlarged by this blend of both networks",
+            turning(figures.picture(drawn.blends[0], "this blend"), z=drawn.blends),
+            key="blends", share=0.5, film=film, alt="Enlarged by this blend of both networks",
         )  # fmt: skip
     with right:
-        ui.figure(figures.picture(picture, "the truth"), key="truth", share=0.5, alt="The large picture")
-        ui.figure(
-            figures.trade(found, film.at), key="trade", share=0.5, film=film,
-            frames={"data.3.x": found.psnr[:, None], "data.3.y": found.sharpness[:, None]},
-            alt="Sharpness over PSNR for every blend of the two networks, and for bicubic",
-            data={"blend": lens.weights_between(), "PSNR": found.psnr, "sharpness": found.sharpness},
-        )  # fmt: skip
+        ui.figure(figures.picture(found.truth, "the truth"), key="truth", share=0.5, alt="The large picture")
+        ui.figure(figures.trade(found), key="trade", share=0.5, film=film,
+                  alt="Sharpness over PSNR for every blend of the two networks, and for bicubic")  # fmt: skip
 with stage.foot:
     film.bar(captions=lens.captions(found), equations=lens.equations(found))
 p, s = found.psnr.tolist(), found.sharpness.tolist()
-tested = ui.card(lens.MODEL)["metrics"]
+tested = ui.card(now.model)["metrics"]
 stage.metrics(
     {
         f"{lens.CUBIC}": f"{found.of_cubic[0]:.2f} dB, {found.of_cubic[1]:.0%} sharp",
@@ -100,8 +68,8 @@ with stage.below:
         from lab.ui import drawing
         from pages.adversarial.super_resolution import lens
 
-        picture = {inked(picture)}
-        found = lens.look(weights.load(lens.MODEL).eval(), picture)
+        picture = {inked(found.truth)}
+        found = lens.look(weights.load({now.model!r}).eval(), picture)
         result = [*found.psnr[[0, -1]].tolist(), *found.sharpness[[0, -1]].tolist()]
         """,
         shows=[p[0], p[-1], s[0], s[-1]],
