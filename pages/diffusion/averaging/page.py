@@ -62,7 +62,9 @@ with stage.below:
         "denoisers ship with are averages. " + SAID
     )  # fmt: skip
     ui.check(
-        "Whose ε̂ is nearer to the exact one at the end?", lens.OPTIONS, lens.nearer(last),
+        "Whose ε̂ is nearer to the exact one at the end?",
+        lens.OPTIONS,
+        lens.nearer(last),
         f"Off by {last.errors[0]:.4f} and {last.errors[1]:.4f}.",
         wrong=(
             "The last step follows its own batch, and that is what an average shakes off.",
@@ -70,7 +72,7 @@ with stage.below:
             "Weights near each other need not predict alike: the two errors differ by over 2 %.",
         ),
         veils=("picture", "equation", "numbers"),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         from pages.diffusion.averaging import lens

@@ -61,7 +61,9 @@ def draw_digit() -> None:
             f"chain's terms is one draw of noise; the best σ² is fitted on other digits. {SAID}"
         )
         ui.check(
-            f"Whose bound of this picture is lower at T = {T}?", ["diffusion", "VAE"], fewer,
+            f"Whose bound of this picture is lower at T = {T}?",
+            ["diffusion", "VAE"],
+            fewer,
             f"{chain.total:.1f} bits against {other.parts.total:.1f} of the VAE.",
             wrong={
                 "diffusion": "In so few steps the way back is far from Gaussian, and every term of the "
@@ -69,7 +71,7 @@ def draw_digit() -> None:
                 "VAE": "All it says must pass through one narrow layer: T layers of full size lose less.",
             },
             veils=("bars", "equation", "numbers"),
-        )  # fmt: skip
+        )
         ui.program(
             f"""
             from lab import weights
@@ -121,8 +123,10 @@ def draw_gaussian() -> None:
             f"T. Less than a millionth is not drawn. {SAID}"
         )
         ui.check(
-            f"Is the bound within {lens.NEAR} nats of the entropy at T = {T}?", ["yes", "no"],
-            "yes" if gap < lens.NEAR else "no", f"The gap is {max(gap, 0.0):.2e} nats.",
+            f"Is the bound within {lens.NEAR} nats of the entropy at T = {T}?",
+            ["yes", "no"],
+            "yes" if gap < lens.NEAR else "no",
+            f"The gap is {max(gap, 0.0):.2e} nats.",
             wrong={
                 "yes": "Gaussian data have Gaussian steps back, but a wrong σ², or a start other than N(0, "
                 "1), still costs.",
@@ -130,7 +134,7 @@ def draw_gaussian() -> None:
                 "to nothing.",
             },
             veils=("picture", "equation", "numbers"),
-        )  # fmt: skip
+        )
         ui.program(
             f"""
             from pages.diffusion.diffusion_as_vae import lens

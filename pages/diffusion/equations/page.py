@@ -64,7 +64,8 @@ with stage.below:
     ui.check(
         f"Is the noise that this way back starts from narrower than the cloud at t = 1 by more than "
         f"{lens.OFF:.0%}?",
-        ["yes", "no"], "yes" if short > lens.OFF else "no",
+        ["yes", "no"],
+        "yes" if short > lens.OFF else "no",
         f"The cloud is {wide_end:.4g} wide, the noise {(1 - short) * wide_end:.4g}.",
         wrong={
             "yes": "At t = 1 noise has drowned the data: what they add to the width is below "
@@ -72,7 +73,7 @@ with stage.below:
             "no": "The cloud at t = 1 still has the width of the data in it, and the noise leaves that out.",
         },
         veils=("numbers",),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         from pages.diffusion.equations import lens

@@ -54,9 +54,9 @@ def draw_flow() -> None:
         )
         ui.check(
             "How few steps come within twice the distance that fifty steps of this velocity have?",
-            lens.OPTIONS, lens.enough(mine, best),
-            "Distances: "
-            + ", ".join(f"{d:.4f} at N = {n}" for n, d in zip(STEPS, mine, strict=True)) + ".",
+            lens.OPTIONS,
+            lens.enough(mine, best),
+            "Distances: " + ", ".join(f"{d:.4f} at N = {n}" for n, d in zip(STEPS, mine, strict=True)) + ".",
             wrong=(
                 "One step follows the first velocity all the way: that is right only for straight paths.",
                 "Two pieces are too many for a straight path and too few for one that bends much.",
@@ -64,7 +64,7 @@ def draw_flow() -> None:
                 "Not the number of steps but the bend decides: reflow makes paths nearly straight.",
             ),
             veils=("steps", "numbers"),
-        )  # fmt: skip
+        )
         ui.program(
             f"""
             from lab import weights
@@ -110,7 +110,9 @@ def draw_pairs() -> None:
     with stage.below:
         ui.notice(f"{lens.pair_notice(found, now.batch)} {SAID}")
         ui.check(
-            "What share of all pairs of these lines cross?", lens.CROSSED, lens.how_many(share),
+            "What share of all pairs of these lines cross?",
+            lens.CROSSED,
+            lens.how_many(share),
             f"{share:.1%}.",
             wrong=(
                 "Lines of pairs at random cross often: nothing keeps them apart.",
@@ -120,7 +122,7 @@ def draw_pairs() -> None:
                 "batches do.",
             ),
             veils=("crossed", "equation"),
-        )  # fmt: skip
+        )
         ui.program(
             f"""
             from lab import weights

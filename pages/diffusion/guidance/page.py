@@ -107,15 +107,19 @@ def draw_digits() -> None:
         ui.notice(lens.digit_notice(both, now.way, names) + SAID)
         ui.check(
             f"At w = {LEANS[at]:g}, how many of the {lens.COUNT} are judged of the class asked for?",
-            lens.RIGHT, lens.right(found, at), f"{round(lens.COUNT * float(found.right[at]))}.",
+            lens.RIGHT,
+            lens.right(found, at),
+            f"{round(lens.COUNT * float(found.right[at]))}.",
             wrong=(
-                "At w = 0 a class is asked for already, and w only adds to it." if now.way == GUIDED else
-                "The model is conditional: it makes the class asked for by itself, and w only adds to it.",
+                "At w = 0 a class is asked for already, and w only adds to it."
+                if now.way == GUIDED
+                else "The model is conditional: it makes the class asked for by itself, and w only adds to "
+                "it.",
                 "From a class forgotten to a class obeyed is a short way in w: it is not half done here.",
                 "At so small a w the class is hardly asked for.",
             ),
             veils=("picture", "equation"),
-        )  # fmt: skip
+        )
         ui.program(
             f"""
             from lab import weights

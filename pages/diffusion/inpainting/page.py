@@ -40,14 +40,16 @@ def draw_toy() -> None:
             + SAID
         )
         ui.check(
-            f"With r = {passes}, where is the mean of x₂?", lens.LANDED, lens.landed(found, at),
+            f"With r = {passes}, where is the mean of x₂?",
+            lens.LANDED,
+            lens.landed(found, at),
             f"{mean:.4f}; exact is {found.exact[0]:.4f}.",
             wrong=(
                 "Passes up and down let x₂ learn of x₁, and an x₁ that tells little leaves nothing to miss.",
                 "The noisy x₁ knows nothing of x₂: put beside it once a level it tells too little.",
             ),
             veils=("picture", "equation"),
-        )  # fmt: skip
+        )
         ui.program(
             f"""
             from pages.diffusion.inpainting import lens
@@ -96,15 +98,17 @@ def draw_digit() -> None:
             "same weights draw whole digits. " + SAID
         )
         ui.check(
-            "How many of the twelve are judged to be of the whole digit's class?", lens.ALIKE,
-            lens.alike(same), f"{same} of {lens.SHOWN}, by cnn-digits.",
+            "How many of the twelve are judged to be of the whole digit's class?",
+            lens.ALIKE,
+            lens.alike(same),
+            f"{same} of {lens.SHOWN}, by cnn-digits.",
             wrong=(
                 "The known pixels are given at every level, and they still show which digit it is.",
                 "What is left either shows the class or does not: it is rarely a matter of half.",
                 "What is hidden is drawn and not recalled: more than one class fits what is left.",
             ),
             veils=("picture", "numbers"),
-        )  # fmt: skip
+        )
         ui.program(
             f"""
             from collections import deque

@@ -32,7 +32,9 @@ def draw_digits() -> None:
             f"diffusion brings back: latent digits are smoother. {SAID}"
         )
         ui.check(
-            "Of which is cnn-digits sure more often?", lens.MORE, lens.more(counts),
+            "Of which is cnn-digits sure more often?",
+            lens.MORE,
+            lens.more(counts),
             f"{counts[1]} of latent diffusion, {counts[0]} of the prior.",
             wrong=(
                 "It draws codes as digits have them, but a decoder makes sure digits of other codes too.",
@@ -40,7 +42,7 @@ def draw_digits() -> None:
                 "One decoder serves both, but the codes that it is given are not alike.",
             ),
             veils=("picture",),
-        )  # fmt: skip
+        )
         ui.program(
             f"""
             from lab import weights
@@ -77,7 +79,8 @@ def draw_codes() -> None:
             f"{off[-1]:.3f}. " + SAID
         )
         ui.check(
-            "Which cloud is nearer to the digits' codes now?", ["diffusion", "N(0, I)"],
+            "Which cloud is nearer to the digits' codes now?",
+            ["diffusion", "N(0, I)"],
             "diffusion" if off[film.at] < prior else "N(0, I)",
             f"Energy distance {off[film.at]:.3f} against {prior:.3f}.",
             wrong={
@@ -86,7 +89,7 @@ def draw_codes() -> None:
                 "knows them.",
             },
             veils=("picture", "equation"),
-        )  # fmt: skip
+        )
         ui.program(
             f"""
             from lab import weights
@@ -132,14 +135,16 @@ def draw_judged() -> None:
             "η = 0 and w = 0. " + SAID
         )
         ui.check(
-            f"At which {label} is the Fréchet distance least?", [f"{v:g}" for v in found.values],
-            f"{found.values[at]:g}", f"{float(found.mean[at, 0]):.3f}.",
+            f"At which {label} is the Fréchet distance least?",
+            [f"{v:g}" for v in found.values],
+            f"{found.values[at]:g}",
+            f"{float(found.mean[at, 0]):.3f}.",
             wrong={
                 f"{v:g}": f"At {v:g} it is {float(m):.3f}: more of it is not better by itself."
                 for v, m in zip(found.values, found.mean[:, 0], strict=True)
             },
             veils=("picture", "equation"),
-        )  # fmt: skip
+        )
         ui.source(lens.measured, references=ROOM.references)
 
 

@@ -53,7 +53,9 @@ def draw_walk() -> None:
             f"latent space: it has one, but no coordinate of it means anything by itself. {SAID}"
         )
         ui.check(
-            "Halfway, whose digit is paler?", lens.PALER, lens.paler(found),
+            "Halfway, whose digit is paler?",
+            lens.PALER,
+            lens.paler(found),
             "Contrast, the deviation of its pixels: "
             + " and ".join(f"{v:.3f}" for v in lens.contrast(found.pictures[:2, lens.PLACES // 2]).tolist())
             + ".",
@@ -63,7 +65,7 @@ def draw_walk() -> None:
                 "The two codes differ in length halfway, and here the contrast goes with it.",
             ),
             veils=("picture", "equation"),
-        )  # fmt: skip
+        )
         ui.program(
             program
             + f"""
@@ -100,7 +102,9 @@ def draw_trip() -> None:
             "steps are shorter than draws of N(0, I): they are no fair sample of it. " + SAID
         )
         ui.check(
-            "From 10 to 20 steps, by what factor does the error fall?", lens.RATES, lens.rate(found),
+            "From 10 to 20 steps, by what factor does the error fall?",
+            lens.RATES,
+            lens.rate(found),
             f"By {lens.fallen(found):.2f}.",
             wrong=(
                 "More steps do pay: Euler's error falls at least as fast as they grow, once they are small.",
@@ -109,7 +113,7 @@ def draw_trip() -> None:
                 "Euler is of first order: twice the steps do not divide the error by four.",
             ),
             veils=("picture", "equation"),
-        )  # fmt: skip
+        )
         ui.program(
             program
             + f"""

@@ -40,14 +40,16 @@ with stage.below:
     )
     ui.check(
         f"By what factor is the drawing still in x at t = {t}?",
-        lens.OPTIONS, lens.option(left_over), f"√ᾱ = {left_over:.4f}.",
+        lens.OPTIONS,
+        lens.option(left_over),
+        f"√ᾱ = {left_over:.4f}.",
         wrong=(
             "It is √ᾱ that scales the drawing, not ᾱ: the root is larger, and at first near 1.",
             "√ᾱ does not fall like a straight line: it is near 1 at first and near 0 at the end.",
             "A step takes little, but the factors multiply: √ᾱ is the product of all √(1 − β) so far.",
         ),
         veils=("picture", "equation"),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         import torch

@@ -37,14 +37,16 @@ with stage.below:
         f"this is one step of sampling. {SAID}"
     )
     ui.check(
-        "Which has the greater weight in the mean here?", ["x₀", "xₜ"], heavier,
+        "Which has the greater weight in the mean here?",
+        ["x₀", "xₜ"],
+        heavier,
         f"The weights are {at.c0:.3f} and {at.ct:.3f}.",
         wrong={
             "x₀": "One step back is short: the bell about xₜ is narrow beside that of the long way from x₀.",
             "xₜ": "So near the data little noise lies between: the bell about x₀ is the narrower one.",
         },
         veils=("picture", "numbers", "equation"),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         from pages.diffusion.posterior import lens

@@ -53,13 +53,17 @@ def draw_maps() -> None:
             "was on each grid is joined again by skips. The network is told t, so the same weights do other "
             f"things under much noise than under little. {SAID}"
         )
-        ui.check("How many positions has each of these maps?", [16, 64], h * w, f"{h} by {w}.",
-                 wrong={
-                     16: "That is the halved grid of the middle, 4 by 4: this layer works on 8 by 8.",
-                     64: "Those are the pixels of the digit: this layer works on the halved grid.",
-                 },
-                 veils=("picture", "equation"),
-        )  # fmt: skip
+        ui.check(
+            "How many positions has each of these maps?",
+            [16, 64],
+            h * w,
+            f"{h} by {w}.",
+            wrong={
+                16: "That is the halved grid of the middle, 4 by 4: this layer works on 8 by 8.",
+                64: "Those are the pixels of the digit: this layer works on the halved grid.",
+            },
+            veils=("picture", "equation"),
+        )
         ends(float(base.maps[at].mean()),
              f"float(lens.look(model, picture, {now.layer!r}, {seed}).maps[{at}].mean())",
              UNet.forward, TimedUNet)  # fmt: skip
@@ -85,15 +89,18 @@ def draw_skips() -> None:
             "the input's own features to the last layer, “fine” those of 8 by 8, “coarse” those of 4 by 4. "
             f"Errors are means over {lens.DRAWS} noises. {SAID}"
         )
-        ui.check(f"At t = {t}, which guess is worse?", lens.WORSE, lens.worse(found, at),
-                 f"{float(found.error[at]):.3f} with, {float(found.error_cut[at]):.3f} without.",
-                 wrong=(
-                     "The network learned with its skips: they do not harm the guess at this t.",
-                     "These skips carry detail, and at this t the guess does without it.",
-                     "The two errors differ by over 0.01: at this t the guess uses what these skips carry.",
-                 ),
-                 veils=("picture", "equation"),
-        )  # fmt: skip
+        ui.check(
+            f"At t = {t}, which guess is worse?",
+            lens.WORSE,
+            lens.worse(found, at),
+            f"{float(found.error[at]):.3f} with, {float(found.error_cut[at]):.3f} without.",
+            wrong=(
+                "The network learned with its skips: they do not harm the guess at this t.",
+                "These skips carry detail, and at this t the guess does without it.",
+                "The two errors differ by over 0.01: at this t the guess uses what these skips carry.",
+            ),
+            veils=("picture", "equation"),
+        )
         ends(float(found.error_cut[at]),
              f"float(lens.cut(model, picture, {now.without!r}, {seed}).error_cut[{at}])",
              UNet.forward, lens.cut)  # fmt: skip
@@ -121,15 +128,18 @@ def draw_attention() -> None:
             f"to 1; here the largest is {float(own[at].max()):.2f}. e to the entropy is how many places a "
             f"head looks at. {SAID}"
         )
-        ui.check("At which place does the framed one look most?", lens.PLACES, top,
-                 f"Its weight is {float(own[at].max()):.3f}.",
-                 wrong={
-                     place: f"“{place}” has the weight {float(w):.3f}: likeness of query and key decides, "
-                     "not nearness."
-                     for place, w in zip(lens.PLACES, own[at].flatten(), strict=True)
-                 },
-                 veils=("picture", "equation"),
-        )  # fmt: skip
+        ui.check(
+            "At which place does the framed one look most?",
+            lens.PLACES,
+            top,
+            f"Its weight is {float(own[at].max()):.3f}.",
+            wrong={
+                place: f"“{place}” has the weight {float(w):.3f}: likeness of query and key decides, "
+                "not nearness."
+                for place, w in zip(lens.PLACES, own[at].flatten(), strict=True)
+            },
+            veils=("picture", "equation"),
+        )
         ends(float(own[at].max()),
              f"float(lens.attention(model, picture, {seed})[{at}, {head}, {4 * row + column}].max())",
              UNet.forward, lens.attention)  # fmt: skip
@@ -161,15 +171,18 @@ def draw_reads() -> None:
             f"{lens.DRAWS} noises, relative to the largest. Attention in the middle joins all places, so "
             "every pixel can be read at every t; how much of it is, t decides. " + SAID
         )
-        ui.check(f"At t = {t}, what share is read within one pixel?", lens.NEARER,
-                 lens.nearer(float(share[at])), f"{float(share[at]):.0%}.",
-                 wrong=(
-                     "Under so much noise a pixel says little of itself: the guess is gathered from far.",
-                     "How far the guess reads goes with the noise: at this t it is nearer to an end.",
-                     "Under little noise a pixel tells most of itself: the guess needs few others.",
-                 ),
-                 veils=("picture", "equation"),
-        )  # fmt: skip
+        ui.check(
+            f"At t = {t}, what share is read within one pixel?",
+            lens.NEARER,
+            lens.nearer(float(share[at])),
+            f"{float(share[at]):.0%}.",
+            wrong=(
+                "Under so much noise a pixel says little of itself: the guess is gathered from far.",
+                "How far the guess reads goes with the noise: at this t it is nearer to an end.",
+                "Under little noise a pixel tells most of itself: the guess needs few others.",
+            ),
+            veils=("picture", "equation"),
+        )
         ends(float(share[at]),
              f"float(lens.near(lens.reads(model, picture, {row}, {column}, {seed}), {row}, {column})[{at}])",
              UNet.forward, lens.reads)  # fmt: skip
