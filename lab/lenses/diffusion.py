@@ -22,8 +22,3 @@ def digits() -> list[tuple[str, Tensor]]:
     """A test digit of each class, (8, 8) in [0, 1]."""
     x, y = stock.digits("test")
     return [(str(k), x[y == k][0, 0]) for k in [*range(2, 10), 0, 1]]
-
-
-def spelled(picture: Tensor) -> tuple[int, ...]:
-    """A drawing by which what was found of it is known again."""
-    return tuple((15 * picture).round().int().flatten().tolist())

@@ -141,7 +141,7 @@ def given(control: Control | None, value: Any, of: Any) -> Any:
     """What a computation gets for the raw value of a control; None is of a property of the state."""
     match control:
         case room.Model():
-            return models.load(value)
+            return value and models.load(value)
         case room.Text(reads=late() as reads):
             return reads.find(of)(value, *reads.more)
         case room.Drawing(size=size):
@@ -223,8 +223,8 @@ def argument(name: str, value: Any, of: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def named(of: Any, name: str) -> Control | None:
-    """The control by which a property's values are read: `-> Annotated[str, Model("Game")]` gives a
-    computation the model."""
+    """The control by which a property's values are read: `-> Annotated[str | None, Model("Game")]` gives a
+    computation the model, or None."""
     known = getattr(of, name, None)
     told = get_type_hints(known.fget, include_extras=True) if isinstance(known, property) else {}
     return next((v for v in get_args(told.get("return")) if isinstance(v, Control)), None)

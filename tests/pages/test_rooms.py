@@ -37,8 +37,8 @@ class State:
         return 2 * self.size
 
     @property
-    def model(self) -> Annotated[str, Model("Model")]:
-        return f"model-{self.kind}"
+    def model(self) -> Annotated[str | None, Model("Model")]:
+        return None if self.kind == "c" else f"model-{self.kind}"
 
 
 def made(**scenes: Any) -> Room:
@@ -127,7 +127,9 @@ def test_a_computation_is_bound_by_the_names_of_its_parameters() -> None:
 
 def test_a_property_may_name_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing.models, "load", lambda name: f"loaded {name}")
-    assert drawing.compute(lambda model, twice: (model, twice), State(kind="b")) == ("loaded model-b", 1.0)
+    pair = lambda model, twice: (model, twice)  # noqa: E731
+    assert drawing.compute(pair, State(kind="b")) == ("loaded model-b", 1.0)
+    assert drawing.compute(pair, State(kind="c")) == (None, 1.0)
 
 
 def test_a_computation_is_kept_by_raw_values() -> None:

@@ -54,9 +54,9 @@ def ride(model: FlowMatching, flow: str, steps: int, seed: int) -> Ride:
     return Ride(cloud, near(cloud), float((legs / (states[-1] - states[0]).norm(dim=-1)).median()))
 
 
-def followed(model: FlowMatching, paired: FlowMatching, flow: str, N: int, seed: int) -> Ride:
-    """`ride` by the model whose velocity it is, in double precision."""
-    return ride(double(paired if flow == BEST else model), flow, N, seed)
+def followed(flow_model: FlowMatching, flow: str, N: int, seed: int) -> Ride:
+    """`ride` in double precision."""
+    return ride(double(flow_model), flow, N, seed)
 
 
 def measured(

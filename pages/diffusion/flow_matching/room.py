@@ -33,7 +33,7 @@ class State:
     t: Annotated[float, Frame("Time t", MOMENTS, seconds=0.08)] = 1.0
 
     @property
-    def flow_model(self) -> str:
+    def flow_model(self) -> Annotated[str, Model("Velocity")]:
         """The model whose velocity it is."""
         return self.paired if self.flow == BEST else self.model
 

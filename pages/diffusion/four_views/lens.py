@@ -17,7 +17,7 @@ from modules.diffusion import exact, parameterisation
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.parameterisation import Kind
 from modules.diffusion.schedule import Schedule
-from pages.diffusion.four_views.room import DIGIT, EXACT
+from pages.diffusion.four_views.room import EXACT
 
 KINDS: tuple[Kind, ...] = ("eps", "x0", "v", "score")
 NAMES: dict[Kind, str] = {"eps": "ε̂", "x0": "x̂₀", "v": "v̂", "score": "score"}
@@ -89,13 +89,13 @@ def views(say: Say, schedule: Schedule, x: Tensor, kind: Kind, error: float, see
 
 
 def told(
-    source: str, eight: Diffusion, digits: Diffusion, place: tuple[float, float], drawing: Tensor | None,
-    seed: int, kind: str, off: float,
+    source: str, model: Diffusion, place: tuple[float, float], drawing: Tensor | None, seed: int, kind: str,
+    off: float,
 ) -> Views:  # fmt: skip
-    """`views` of a place of the plane, or of a drawing; `kind` by its name."""
-    model = double(digits if source == DIGIT else eight)
-    x = start(model, place, drawing, seed)
-    return views(said_by(source, model), model.schedule, x, KIND_OF[kind], off, seed)
+    """`views` of a place of the plane, or of a drawing, in double precision; `kind` by its name."""
+    made = double(model)
+    x = start(made, place, drawing, seed)
+    return views(said_by(source, made), made.schedule, x, KIND_OF[kind], off, seed)
 
 
 def lost(eps: Tensor, x: Tensor, alpha_bar: Tensor) -> float:

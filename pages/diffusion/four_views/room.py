@@ -20,7 +20,6 @@ def placed(state: Any) -> bool:
 @dataclass(frozen=True, kw_only=True)
 class State:
     eight: Annotated[str, Model("Eight modes", ("ddpm-eight",), when=False)] = "ddpm-eight"
-    digits: Annotated[str, Model("Digits", ("ddpm-digits",), when=False)] = "ddpm-digits"
     source: Annotated[str, Choice("Of", SOURCES, as_list=True)] = EXACT
     drawing: Annotated[
         str | None, Drawing("Your digit", 8, late("lab.lenses.diffusion", "digits"), when=drawn)
@@ -34,8 +33,8 @@ class State:
     t: Annotated[int, Frame("t =", seconds=0.25)] = 101
 
     @property
-    def model(self) -> str:
-        return self.digits if self.source == DIGIT else self.eight
+    def model(self) -> Annotated[str, Model("Denoiser")]:
+        return "ddpm-digits" if self.source == DIGIT else self.eight
 
     @property
     def place(self) -> tuple[float, float]:

@@ -99,14 +99,9 @@ def walk(model: Diffusion, data: str, n: int | None, seed: int) -> Walk:
     return Walk([m.t for m in kept], torch.stack(way)[:, shown], torch.stack(guess)[:, shown], way[-1])
 
 
-def by_points(eight: Diffusion, small: Diffusion, data: str, n: int, seed: int) -> Walk:
-    """The walk with the exact score of n training points."""
-    return walk(eight if data == PLANE else small, data, n, seed)
-
-
-def by_network(eight: Diffusion, small: Diffusion, data: str, seed: int) -> Walk:
+def by_network(model: Diffusion, data: str, seed: int) -> Walk:
     """The network's walk."""
-    return walk(eight if data == PLANE else small, data, None, seed)
+    return walk(model, data, None, seed)
 
 
 def single(model: Diffusion) -> Denoiser:

@@ -11,7 +11,7 @@ stage = ui.stage(ROOM)
 
 with stage.rail:
     now = ui.read(ROOM)
-walks = {EXACT: ui.compute(lens.by_points, now), NETWORK: ui.compute(lens.by_network, now)}
+walks = {EXACT: ui.compute(lens.walk, now), NETWORK: ui.compute(lens.by_network, now)}
 training, run = lens.points(now.data, now.n), walks[now.source]
 found = lens.compared(walks[EXACT], walks[NETWORK], now.data, now.n)
 film = ui.film_of(now, len(run.times), values=range(len(run.times)))

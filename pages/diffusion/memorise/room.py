@@ -11,8 +11,6 @@ EXACT, NETWORK = "exact score", "network"
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    eight: Annotated[str, Model("Plane", ("ddpm-eight",), when=False)] = "ddpm-eight"
-    small: Annotated[str, Model("Digits", ("ddpm-digits",), when=False)] = "ddpm-digits"
     data: Annotated[str, Choice("Data", DATA)] = PLANE
     n: Annotated[int, Choice("Training points n", (10, 50, 200, 1297))] = 50
     source: Annotated[str, Choice("Samples by", (EXACT, NETWORK))] = EXACT
@@ -20,8 +18,8 @@ class State:
     step: Annotated[int | None, Frame("Step", seconds=0.15)] = None
 
     @property
-    def model(self) -> str:
-        return self.eight if self.data == PLANE else self.small
+    def model(self) -> Annotated[str, Model("Denoiser")]:
+        return "ddpm-eight" if self.data == PLANE else "ddpm-digits"
 
 
 ROOM = Room(

@@ -158,11 +158,11 @@ class Found:
 
 
 def followed(
-    source: str, on_eight: Diffusion, on_moons: Diffusion, last: float, kind: str, point: tuple[float, float],
+    source: str, model: Diffusion | None, last: float, kind: str, point: tuple[float, float],
     tolerance: float, probes: int,
 ) -> Found:  # fmt: skip
     """A point's way by the score of a source."""
-    made = named(source, last, {EIGHT_NET: on_eight, MOONS_NET: on_moons}.get(source), kind)
+    made = named(source, last, model, kind)
     found = run(made, point, tolerance, probes)
     known = maps(made, found.times)
     return Found(found, known, clouds(source, made, found.times) if known is None else None)

@@ -11,8 +11,6 @@ EQUATIONS = "VP", "sub-VP"
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    on_eight: Annotated[str, Model("Eight modes", ("ddpm-eight",), when=False)] = "ddpm-eight"
-    on_moons: Annotated[str, Model("Moons", ("ddpm-moons",), when=False)] = "ddpm-moons"
     source: Annotated[str, Choice("Score of", (TWO, "eight modes", EIGHT_NET, MOONS_NET), as_list=True)] = TWO
     x1: Annotated[float, Number("x₁", -4.0, 4.0, step=0.25)] = -1.5
     x2: Annotated[float, Number("x₂", -4.0, 4.0, step=0.25)] = 0.5
@@ -27,9 +25,9 @@ class State:
         return self.x1, self.x2
 
     @property
-    def model(self) -> str | None:
-        """The network whose score it is; None where the score is known."""
-        return {EIGHT_NET: self.on_eight, MOONS_NET: self.on_moons}.get(self.source)
+    def model(self) -> Annotated[str | None, Model("Network")]:
+        """Whose score it is; None where the score is known."""
+        return {EIGHT_NET: "ddpm-eight", MOONS_NET: "ddpm-moons"}.get(self.source)
 
 
 ROOM = Room(

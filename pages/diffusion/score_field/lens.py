@@ -11,7 +11,7 @@ from lab.lenses import plane
 from modules.diffusion import exact, samplers
 from modules.diffusion.langevin import annealed_langevin, langevin
 from modules.diffusion.score_matching import ScoreModel
-from pages.diffusion.score_field.room import DENOISING, SLICED, TWO
+from pages.diffusion.score_field.room import TWO
 
 REACH, CELLS, ARROWS = 5.0, 41, 13
 PARTICLES, FRAMES = 300, 31
@@ -156,12 +156,11 @@ class Led:
 
 
 def led(
-    source: str, share: float, annealed: bool, steps: int, size: float, seed: int,
-    matched: ScoreModel, sliced: ScoreModel,
-) -> Led:  # fmt: skip
+    source: str, share: float, annealed: bool, steps: int, size: float, seed: int, model: ScoreModel | None
+) -> Led:
     """Particles led by the score of a source, and what is drawn with them."""
     law = truth(source, share)
-    score = score_of(source, share, {DENOISING: matched, SLICED: sliced}.get(source))
+    score = score_of(source, share, model)
     found = run(score, law, annealed, steps, size, seed)
     return Led(found, density(law, found.levels), *arrows(score, found.levels), score_error(score, law, LAST))
 

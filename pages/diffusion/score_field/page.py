@@ -4,7 +4,7 @@ from lab import ui
 from lab.lenses.diffusion import SAID
 from modules.diffusion import langevin, score_matching
 from pages.diffusion.score_field import figures, lens
-from pages.diffusion.score_field.room import DENOISING, ROOM, SLICED
+from pages.diffusion.score_field.room import ROOM
 
 stage = ui.stage(ROOM)
 
@@ -57,14 +57,14 @@ with stage.below:
         },
         veils=("shares", "numbers", "equation"),
     )
-    model = {DENOISING: now.matched, SLICED: now.sliced}.get(now.source)
+    network = f"weights.load({now.model!r})" if now.model else None
     ui.program(
         f"""
         from lab import weights
         from pages.diffusion.score_field import lens
 
         law = lens.truth({now.source!r}, {now.share})
-        score = lens.score_of({now.source!r}, {now.share}, {f"weights.load({model!r})" if model else None})
+        score = lens.score_of({now.source!r}, {now.share}, {network})
         run = lens.run(score, law, {now.annealed}, {now.steps}, {now.size}, {now.seed})
         result = [float(lens.off_shares(run, law)[-1]), float(run.near[-1])]
         """,

@@ -11,8 +11,6 @@ ONE, ANNEALED = "one level", "annealed"
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    matched: Annotated[str, Model("Denoising", ("dsm-eight",), when=False)] = "dsm-eight"
-    sliced: Annotated[str, Model("Sliced", ("ssm-eight",), when=False)] = "ssm-eight"
     source: Annotated[str, Choice("Score", (TWO, "eight modes", DENOISING, SLICED), as_list=True)] = TWO
     share: Annotated[
         float, Slider("Left hill's weight", 0.1, 0.9, step=0.1, disabled=lambda s: s.source != TWO)
@@ -22,6 +20,11 @@ class State:
     size: Annotated[float, Slider("Step size", 0.02, 0.3, step=0.02)] = 0.1
     seed: Annotated[int, Number("Seed", 0, 9999)] = 0
     step: Annotated[int, Frame("Frame", range(31), seconds=0.15)] = 30
+
+    @property
+    def model(self) -> Annotated[str | None, Model("Network")]:
+        """Whose score it is; None where the score is known."""
+        return {DENOISING: "dsm-eight", SLICED: "ssm-eight"}.get(self.source)
 
     @property
     def annealed(self) -> bool:
