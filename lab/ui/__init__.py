@@ -3,13 +3,16 @@
 A page reads from top to bottom as the reader sees it, and holds no tensor maths and no plotly:
 
     from lab import ui
-    stage = ui.stage("Attention", "Each token asks; every earlier token answers.")
+    from pages.convolution.kernel import lens
+    from pages.convolution.kernel.room import ROOM
+    stage = ui.stage(ROOM)
     with stage.rail:
-        name = ui.experiment("Model", family="transformer", key="model", default="gpt-shakespeare")
-    model = ui.load(name)
+        now = ui.read(ROOM)
+    found = ui.compute(lens.slid, now)
     ...
 
-Every control takes a `key`; the key is its name in the URL, so a pasted link shows the same.
+Every control has a key, its name in the URL, so a pasted link shows the same: the field's name in the room's
+state, or what a page that draws by hand gives as `key`.
 """
 
 import streamlit as st

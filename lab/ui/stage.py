@@ -1,6 +1,6 @@
 """The stage that every page stands on: title, scenes, picture, rail of controls, equation; words below.
 
-    stage = ui.stage("Masks", "Masks that let no output see itself turn an autoencoder into a density.")
+    stage = ui.stage(ROOM)
     stage.scenes({"Narrow": ui.scene("Three units lose four of seven edges.", width=3)})
     with stage.rail:
         n = ui.slider("Variables", 2, 8, 5, key="n")
