@@ -13,11 +13,12 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lab import room
 from lab.figures import theme
 from lab.lenses import machine as lens
 from lab.lenses.machine import Readings
 from lab.machines import MACHINES, Machine
-from lab.ui import navigation, wire
+from lab.ui import wire
 from lab.ui.components import component
 from lab.ui.films import Film
 from lab.ui.models import cached, load
@@ -81,7 +82,6 @@ def header(
     if strange := sorted(named - set(made.parts)):
         raise ValueError(f"{made.title} has no part {strange[0]!r}: {', '.join(made.parts)}.")
     svg, need = strip(made, readings, numbers, at, working[at])
-    titles = {page.url: page.title for page in navigation.pages()}
     shown = {part: of for part, of in made.parts.items() if part in readings}
     return {
         "title": made.title,
@@ -94,7 +94,7 @@ def header(
                 "says": of.says,
                 "more": readings[part].more or readings[part].shape,
                 "page": of.page,
-                "title": titles.get(of.page, of.page),
+                "title": told.title if (told := room.load(of.page)) else of.page,
             }
             for part, of in shown.items()
         },
@@ -137,8 +137,8 @@ def strip(
         )
         for part in shown
     }
-    room = WIDE - GAP * (len(shown) - 1) - 2 * PAD * len(shown)
-    size = max(SMALLEST, min(LARGEST, int(2 * room / sum(ems.values())) / 2))
+    free = WIDE - GAP * (len(shown) - 1) - 2 * PAD * len(shown)
+    size = max(SMALLEST, min(LARGEST, int(2 * free / sum(ems.values())) / 2))
     needs = {part: em * size + 2 * PAD for part, em in ems.items()}
     need = sum(needs.values()) + GAP * (len(shown) - 1)
     total = max(need, WIDE)
