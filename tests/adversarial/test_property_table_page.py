@@ -8,7 +8,7 @@ from opening import component, finish, open_page
 from lab import weights
 from lab.lenses import verdicts
 from lab.ui import pages
-from pages.adversarial.property_table import lens
+from pages.adversarial.property_table import lens, room
 
 
 def test_the_work_of_a_sample_is_counted() -> None:
@@ -28,31 +28,31 @@ def test_the_longest_step() -> None:
 
 def test_agreement_with_the_text() -> None:
     assert lens.agreement("yn?y-n", [True, True, True, False, None, False]) == [1, 2, 0, 2, 0, 1]
-    assert all(len(said) == len(lens.CRITERIA) for said in lens.TEXT.values())
+    assert all(len(said) == len(room.CRITERIA) for said in lens.TEXT.values())
 
 
 def test_every_cell_has_a_room_that_is_there() -> None:
     topics = {page.topic for page in pages()}
-    rooms = {(family, name): lens.room(family, name) for family in lens.MODELS for name in lens.CRITERIA}
+    rooms = {(family, name): lens.room(family, name) for family in room.MODELS for name in room.CRITERIA}
     assert set(rooms.values()) <= topics and set(lens.OWN) <= set(rooms)
     assert rooms["diffusion", "likelihood"] == "ode_likelihood" and rooms["VAE", "quality"] == "judge"
 
 
 def test_what_the_models_have_to_say_of_log_p() -> None:
-    said = {family: lens.told(weights.load(name)) for family, name in lens.MODELS.items()}
+    said = {family: lens.told(weights.load(name)) for family, name in room.MODELS.items()}
     assert list(said.values()) == ["none", "bound", "exact", "by ODE", "exact"]
 
 
 def test_pixels_cost_more_than_one_pass() -> None:
     """64 of them, each of which asks only what has changed."""
-    pixelcnn, vae = (weights.load(lens.MODELS[name]) for name in ("autoregressive", "VAE"))
+    pixelcnn, vae = (weights.load(room.MODELS[name]) for name in ("autoregressive", "VAE"))
     assert lens.work(pixelcnn) > 30 * lens.work(vae)
 
 
 def test_the_page() -> None:
     page = finish(open_page("adversarial/property_table", family="VAE", criterion="quality"))
     network, known = weights.load(verdicts.NETWORK), verdicts.digits("train")
-    said = verdicts.judge(network, known, verdicts.drawn_by(lens.MODELS["VAE"], 0), 3)
+    said = verdicts.judge(network, known, verdicts.drawn_by(room.MODELS["VAE"], 0), 3)
     assert any(f"VAE, quality: Precision {said.precision:.3f}" in caption.value for caption in page.caption)
     heat = component(page, "figure-table")[0]["figure"]["data"][0]
     assert heat["text"][1][1] == f"{said.precision:.2f}"

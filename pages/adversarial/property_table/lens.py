@@ -9,7 +9,7 @@
 Shapes: pictures (N, 8, 8); codes z (N, K).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,12 +22,8 @@ from lab.lenses.verdicts import Verdict
 from lab.seeding import seeded
 from modules.diffusion.inversion import slerp
 from modules.diffusion.learned import Diffusion
+from pages.adversarial.property_table.room import CRITERIA, MODELS
 
-MODELS = {
-    "GAN": "dcgan-digits", "VAE": "vae-digits", "flow": "glow-digits", "diffusion": "ddpm-digits",
-    "autoregressive": "pixelcnn-digits",
-}  # fmt: skip
-CRITERIA = ("fast sampling", "quality", "coverage", "smooth latent", "disentangled", "likelihood")
 TEXT = {  # [UDL] fig. 14.3: yes, no, or unsaid
     "GAN": "yyny?-", "VAE": "yn?y?n", "flow": "yn?y?y", "diffusion": "ny?nnn", "autoregressive": "------",
 }  # fmt: skip
@@ -72,8 +68,11 @@ def measure(model: Any, verdict: Verdict) -> Measured:
     return Measured(cost, verdict.precision, verdict.recall, jump(model), told(model))
 
 
-def measuring(models: Mapping[str, Any]) -> Iterator[tuple[float, tuple[Verdict, list[Measured]]]]:
-    """The share done, what held-out digits reach, and the models (by their names) measured so far."""
+def measuring(
+    gan: Any, vae: Any, flow: Any, diffusion: Any, autoregressive: Any
+) -> Iterator[tuple[float, tuple[Verdict, list[Measured]]]]:
+    """The share done, what held-out digits reach, and the models measured so far."""
+    models = dict(zip(MODELS.values(), (gan, vae, flow, diffusion, autoregressive), strict=True))
     network: Any = weights.load(verdicts.NETWORK)
     known = verdicts.known(network, verdicts.digits("train"))
 

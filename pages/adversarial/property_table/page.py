@@ -2,38 +2,16 @@
 
 from lab import ui
 from pages.adversarial.property_table import figures, lens
-from pages.adversarial.property_table.room import ROOM
+from pages.adversarial.property_table.room import CRITERIA, MODELS, ROOM
 
-ROWS = list(lens.MODELS)
+ROWS = list(MODELS)
 
 stage = ui.stage(ROOM)
-stage.scenes(
-    {
-        "Coverage of a GAN": ui.scene("Said to miss modes; on small digits its recall reaches the floor.",
-                                      family="GAN", criterion="coverage"),
-        "Quality of a flow": ui.scene("Said to be poor: the precision of a Glow against held-out digits.",
-                                      family="flow", criterion="quality"),
-        "Slow": ui.scene("Diffusion asks its network many times for one sample.", family="diffusion",
-                         criterion="fast sampling"),
-        "Codes of diffusion": ui.scene("DDIM makes the noise a code: how long is its longest step?",
-                                       family="diffusion", criterion="smooth latent"),
-        "Its likelihood": ui.scene("Said to have a bound only; the same network's ODE has log p itself.",
-                                   family="diffusion", criterion="likelihood"),
-        "A density": ui.scene("Not in the text's table: an autoregressive model gives log p(x) itself.",
-                              family="autoregressive", criterion="likelihood"),
-    }
-)  # fmt: skip
-
-
-# --- Controls -----------------------------------------------------------------------------------
-
 with stage.rail:
-    family = ui.choice("Family", ROWS, key="family", as_list=True)
-    criterion = ui.choice("Promise", list(lens.CRITERIA), key="criterion", default="coverage", as_list=True)
-    topic = lens.room(family, criterion)
+    now = ui.read(ROOM)
+    topic = lens.room(now.family, now.criterion)
     ui.page_link(next(page for page in ui.pages() if page.topic == topic))
-row, column = ROWS.index(family), lens.CRITERIA.index(criterion)
-models = {name: ui.load(name) for name in lens.MODELS.values()}
+row, column = ROWS.index(now.family), CRITERIA.index(now.criterion)
 
 # --- Picture ------------------------------------------------------------------------------------
 
@@ -42,31 +20,29 @@ def draw(found) -> None:
     """The table, as far as it is measured."""
     words, agree = lens.cells(found[1], found[0])
     ui.button_figure(
-        figures.table(ROWS, lens.CRITERIA, words, agree, row, column), key="table", share=1.0,
+        figures.table(ROWS, CRITERIA, words, agree, row, column), key="table", share=1.0,
         alt="Six promises of five families: what was measured, and whether the text agrees",
-        on_press=lambda x, y: {"family": ROWS[y], "criterion": lens.CRITERIA[x]},
-        data={"family": ROWS, **{name: [line[j] for line in words] for j, name in enumerate(lens.CRITERIA)}},
+        on_press=lambda x, y: ui.moved(now, family=ROWS[y], criterion=CRITERIA[x]),
+        data={"family": ROWS, **{name: [line[j] for line in words] for j, name in enumerate(CRITERIA)}},
     )  # fmt: skip
 
 
 with stage.picture:
-    floor, measured = ui.found(
-        "Measure", lambda: lens.measuring(models), key="measure", of=tuple(models), quick=False,
-        show=draw, says="Each promise as it was measured, when all models are.",
-    )  # fmt: skip
+    says = "Each promise as it was measured, when all models are."
+    floor, measured = ui.compute(lens.measuring, now, says=says, label="Measure", show=draw)
     draw((floor, measured))
 gan = measured[0]
 with stage.foot:
-    ui.caption(lens.sentence(family, column, measured[row], gan, floor))
+    ui.caption(lens.sentence(now.family, column, measured[row], gan, floor))
 
 # --- Words --------------------------------------------------------------------------------------
 
 agree = lens.cells(measured, floor)[1]
-wrong = [f"{name}: {lens.CRITERIA[j]}" for name, line in zip(ROWS, agree, strict=True)
+wrong = [f"{name}: {CRITERIA[j]}" for name, line in zip(ROWS, agree, strict=True)
          for j, state in enumerate(line) if state == 2]  # fmt: skip
 with stage.below:
     ui.notice(
-        f"The models are {', '.join(lens.MODELS.values())}, all of small digits. "
+        f"The models are {', '.join(MODELS.values())}, all of small digits. "
         + (f"What was measured contradicts the text at {'; '.join(wrong)}. " if wrong else "")
         + "Work counts operations, not that pixels or steps wait for each other. On large pictures, of which "
         "the text speaks, the verdicts may differ."
@@ -89,7 +65,7 @@ with stage.below:
         from lab.lenses import verdicts
         from pages.adversarial.property_table import lens
 
-        name = {lens.MODELS[family]!r}
+        name = {MODELS[now.family]!r}
         network = weights.load(verdicts.NETWORK)
         verdict = verdicts.judge(network, verdicts.digits("train"), verdicts.drawn_by(name, 0), 3)
         found = lens.measure(weights.load(name), verdict)
