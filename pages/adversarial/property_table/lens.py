@@ -69,10 +69,10 @@ def measure(model: Any, verdict: Verdict) -> Measured:
 
 
 def measuring(
-    gan: Any, vae: Any, flow: Any, diffusion: Any, autoregressive: Any
+    dcgan: Any, vae: Any, glow: Any, ddpm: Any, pixelcnn: Any
 ) -> Iterator[tuple[float, tuple[Verdict, list[Measured]]]]:
     """The share done, what held-out digits reach, and the models measured so far."""
-    models = dict(zip(MODELS.values(), (gan, vae, flow, diffusion, autoregressive), strict=True))
+    models = dict(zip(MODELS.values(), (dcgan, vae, glow, ddpm, pixelcnn), strict=True))
     network: Any = weights.load(verdicts.NETWORK)
     known = verdicts.known(network, verdicts.digits("train"))
 

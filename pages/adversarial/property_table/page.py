@@ -23,7 +23,7 @@ def draw(found) -> None:
         figures.table(ROWS, CRITERIA, words, agree, row, column), key="table", share=1.0,
         alt="Six promises of five families: what was measured, and whether the text agrees",
         on_press=lambda x, y: ui.moved(now, family=ROWS[y], criterion=CRITERIA[x]),
-        data={"family": ROWS, **{name: [line[j] for line in words] for j, name in enumerate(CRITERIA)}},
+        data={"models": ROWS, **{name: [line[j] for line in words] for j, name in enumerate(CRITERIA)}},
     )  # fmt: skip
 
 

@@ -16,11 +16,11 @@ CRITERIA = ("fast sampling", "quality", "coverage", "smooth latent", "disentangl
 class State:
     family: Annotated[str, Choice("Family", tuple(MODELS), as_list=True)] = "GAN"
     criterion: Annotated[str, Choice("Promise", CRITERIA, as_list=True)] = "coverage"
-    gan: Annotated[str, Model("GAN", (MODELS["GAN"],), when=False)] = MODELS["GAN"]
+    dcgan: Annotated[str, Model("GAN", (MODELS["GAN"],), when=False)] = MODELS["GAN"]
     vae: Annotated[str, Model("VAE", (MODELS["VAE"],), when=False)] = MODELS["VAE"]
-    flow: Annotated[str, Model("Flow", (MODELS["flow"],), when=False)] = MODELS["flow"]
-    diffusion: Annotated[str, Model("Diffusion", (MODELS["diffusion"],), when=False)] = MODELS["diffusion"]
-    autoregressive: Annotated[str, Model("Autoregressive", (MODELS["autoregressive"],), when=False)] = MODELS[
+    glow: Annotated[str, Model("Flow", (MODELS["flow"],), when=False)] = MODELS["flow"]
+    ddpm: Annotated[str, Model("Diffusion", (MODELS["diffusion"],), when=False)] = MODELS["diffusion"]
+    pixelcnn: Annotated[str, Model("Autoregressive", (MODELS["autoregressive"],), when=False)] = MODELS[
         "autoregressive"
     ]
 
