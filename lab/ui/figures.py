@@ -42,7 +42,8 @@ def figure(
 
     Args:
         alt: what the figure shows, in a sentence, for readers who cannot see it.
-        data: column name -> values; all of one length. The figure's CSV button saves them.
+        data: column name -> values; all of one length. The figure's CSV button saves them; without them what
+            stands in the figure, at the frame that is shown.
         share: of the height of the stage's picture; None keeps the height that the figure asks for.
         film: the film that the figure turns with.
         frames: path into the figure ("data.0.z", "layout.title.text") -> its values for every frame of the
@@ -64,7 +65,6 @@ def draw(
     on_click: Callable[[float | str, float | str], None] | None = None,
 ) -> None:
     """Send a figure to the browser; a click on a point calls `on_click` with its x and y."""
-    tidy = isinstance(fig, Mapping)
     fig, frames = rest(fig, film, frames)
     height = fig.layout.height
     fig.layout.height, fig.layout.autosize = None, True
@@ -77,7 +77,6 @@ def draw(
         "alt": alt,
         "name": "".join(c if c.isalnum() else "-" for c in alt.lower())[:40].strip("-") or "figure",
         "csv": to_csv(data) if data is not None else None,
-        "tidy": tidy,
         "height": None if share else height or 380,
         "share": share,
         "clickable": on_click is not None,

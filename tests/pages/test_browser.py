@@ -229,6 +229,24 @@ def test_a_film_is_stepped_played_and_scrubbed_without_the_server(walker: Visit)
 
 
 @pytest.mark.heavy
+def test_a_figure_saves_what_stands_in_it(walker: Visit) -> None:
+    """Points with their error bars, cells, and words in place of the numbers behind them."""
+
+    def saved(tab: Any, key: str) -> list[str]:
+        with tab.expect_download() as told:
+            tab.locator(f".st-key-figure-{key} button.csv").evaluate("(button) => button.click()")
+        return Path(told.value.path()).read_text(encoding="utf-8").splitlines()
+
+    rows = saved(walker.open("flow-log-det?n=2"), "estimates")
+    assert rows[0] == "trace,x,estimate ± 1 sd,error" and len(rows) == 6
+    assert rows[1].startswith("scatter,1 probe,0.") and float(rows[1].split(",")[3]) > 0
+    rows = saved(walker.open("convolution-kernel"), "matrix")
+    assert rows[0] == "trace,input,output,value" and len(rows) == 1 + 12 * 12
+    tab = walker.open("transformer-sampling?prompt=ROMEO")
+    assert [row.split(",")[3] for row in saved(tab, "text")[1:6]] == list("ROMEO")
+    assert saved(tab, "bars")[0] == "trace,x,probability"
+
+
 def test_a_file_that_is_no_picture_or_too_large_gets_one_sentence(visit: Any) -> None:
     from PIL import Image
 

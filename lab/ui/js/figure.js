@@ -35,7 +35,7 @@ async function show(box, state) {
   box.style.height = spec.height ? `${spec.height}px` : `calc(var(--picture, 420px) * ${spec.share} - ${gap})`;
   const image = (format) => async () => (await plotly()).downloadImage(scaled(spec, state),
     {format, filename: spec.name, width: 1280, height: 720, scale: format === "png" ? 2 : 1});
-  tools(box, spec.name, {svg: image("svg"), png: image("png"), csv: spec.csv ? () => spec.csv : spec.tidy && (() => table(put(spec, state.at)))});
+  tools(box, spec.name, {svg: image("svg"), png: image("png"), csv: () => spec.csv ?? table(put(spec, state.at))});
   state.leave?.();
   state.leave = null;
   const library = await plotly();
@@ -121,23 +121,39 @@ function put(spec, at) {
   return figure;
 }
 
-// What stands in the figure now, a point a row, as CSV: its trace, its place by the titles of the axes, its value.
+// What stands in the figure now, a point a row, as CSV: its trace, its place in the words of the axes, the value
+// of a cell or the text that stands there, and how far its error bar reaches.
 function table({data, layout}) {
+  const traces = data.filter((trace) => trace.name !== "click"); // what only hears clicks
   const cell = (value) => (/[",\n]/.test(`${value ?? ""}`) ? `"${`${value}`.replaceAll('"', '""')}"` : (value ?? ""));
-  const list = (values, length) => values?.bdata ? decoded(values) : values ?? Array.from({length}, (_, i) => i);
-  const titled = (axis) => layout[`${axis}axis`]?.title?.text || axis;
-  const rows = [["trace", titled("x"), titled("y"), "value"]];
-  for (const trace of data) {
+  const list = (values) => Array.from(values?.bdata ? decoded(values) : values ?? []);
+  const axis = (trace, letter) => layout[(trace[`${letter}axis`] ?? letter).replace(letter, `${letter}axis`)] ?? {};
+  const places = (trace, letter, length) => {
+    const named = new Map(), {tickvals, ticktext} = axis(trace, letter);
+    const words = list(ticktext);
+    list(tickvals).forEach((value, i) => named.set(value, words[i]));
+    const known = list(trace[letter]), start = trace[`${letter}0`] ?? 0, step = trace[`d${letter}`] ?? 1;
+    const all = known.length ? known : Array.from({length}, (_, i) => start + i * step);
+    return all.every((place) => named.has(place)) ? all.map((place) => named.get(place)) : all;
+  };
+  const title = (letter) => {
+    const titles = new Set(traces.map((trace) => axis(trace, letter).title?.text));
+    return (titles.size === 1 && [...titles][0]) || letter;
+  };
+  const rows = traces.flatMap((trace) => {
     const name = trace.name ?? trace.type ?? "scatter";
     if (trace.z) {
-      const z = list(trace.z), ys = list(trace.y, z.length), xs = list(trace.x, z[0].length);
-      z.forEach((line, i) => Array.from(line).forEach((value, j) => rows.push([name, xs[j], ys[i], value])));
-    } else {
-      const xs = list(trace.x, trace.y?.length), ys = list(trace.y, xs.length);
-      Array.from(xs).forEach((x, i) => rows.push([name, x, ys[i], ""]));
+      const z = list(trace.z), ys = places(trace, "y", z.length), xs = places(trace, "x", z[0].length);
+      return z.flatMap((line, i) => Array.from(line, (value, j) => [name, xs[j], ys[i], `${value ?? ""}`, ""]));
     }
-  }
-  return rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+    const length = Math.max(list(trace.x).length, list(trace.y).length);
+    const xs = places(trace, "x", length), ys = places(trace, "y", length);
+    const texts = list(Array.isArray(trace.text) ? trace.text : []), errors = list(trace.error_y?.array);
+    return xs.map((x, i) => [name, x, ys[i], texts[i], errors[i]]);
+  });
+  const head = ["trace", title("x"), title("y"), "value", "error"];
+  const used = head.map((_, i) => i < 3 || rows.some((row) => (row[i] ?? "") !== ""));
+  return [head, ...rows].map((row) => row.filter((_, i) => used[i]).map(cell).join(",") + "\r\n").join("");
 }
 
 // The figure as it stands now, its texts in the size that fits.
