@@ -32,16 +32,22 @@ calls: Calls = deque(maxlen=KEPT)
 named = threading.Semaphore(0)  # counts up with every naming
 
 
-def ahead(function: Callable[..., Any], *arguments: tuple[Any, ...]) -> None:
+def session() -> str:
+    """The session whose page runs in this thread; "" where none does."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context.session_id if context is not None else ""
+
+
+def ahead(function: Callable[..., Any], *arguments: tuple[Any, ...], of: str | None = None) -> None:
     """Name calls of a function that `ui.cached` has made, the likeliest first; what is kept costs nothing.
 
     Args:
         arguments: of each call, in their order; a call should take a second at most.
+        of: the session that they are for; None is the one whose page runs.
     """
-    context = get_script_run_ctx(suppress_warning=True)
-    session = context.session_id if context is not None else ""
+    reader = session() if of is None else of
     for each in reversed(arguments):
-        calls.appendleft((function, each, session))
+        calls.appendleft((function, each, reader))
     if arguments:
         named.release()
 

@@ -278,25 +278,27 @@ def cost_key(function: Function, of: Any, raw: Sequence[Any]) -> tuple[Any, ...]
 
 
 def ahead(of: Room) -> None:
-    """Name what may be asked for after this answer: the next scenes of the page and of the lecture, then the
-    next values of the control that was moved last, then those of the others."""
+    """Name what may be asked for after this answer; what that is, is found out while the server is idle."""
     now, before = st.session_state.get("_read"), st.session_state.get("_read_before")
     st.session_state["_read_before"] = now
-    if of.state is None or not isinstance(now, of.state):
-        return
-    known = before if isinstance(before, of.state) else now
-    fresh = [key for key in drawn(now) if getattr(known, key) != getattr(now, key)]
+    if of.state is not None and isinstance(now, of.state):
+        known = before if isinstance(before, of.state) else now
+        idle.ahead(plan, (now, known, tuple(soon(of)), idle.session()))
+
+
+def plan(now: Any, before: Any, scenes: Sequence[Any], reader: str) -> None:
+    """Name the computations of the next scenes of the page and of the lecture, then of the next values of the
+    control that was moved last, then of those of the others."""
+    fresh = [key for key in drawn(now) if getattr(before, key) != getattr(now, key)]
     near = (each for key in dict.fromkeys([*fresh, *drawn(now)]) for each in neighbours(now, key))
-    scenes, left = dict.fromkeys(map(settled, soon(of))), [BUDGET]
-    idle.ahead(
-        spend,
-        *(
-            (left, function, each, each in scenes)
-            for each in scenes | dict.fromkeys(near)
-            if each != now
-            for function in used.get((type(each), tuple(drawn(each))), ())
-        ),
+    first, left = dict.fromkeys(map(settled, scenes)), [BUDGET]
+    calls = (
+        (left, function, each, each in first)
+        for each in first | dict.fromkeys(near)
+        if each != now
+        for function in used.get((type(each), tuple(drawn(each))), ())
     )
+    idle.ahead(spend, *calls, of=reader)
 
 
 def soon(of: Room) -> Iterator[Any]:

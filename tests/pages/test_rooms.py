@@ -16,6 +16,7 @@ from lab import room, ui
 from lab.figures import basic, moving
 from lab.machines import MACHINES
 from lab.room import Choice, Frame, Model, Room, Scene, Slider, Switches, Toggle, controls, late, link
+from lab.ui import idle
 from lab.ui import room as drawing
 
 LENSES = {"attention", "latent", "receptive_field", "sampling"}
@@ -177,6 +178,20 @@ def test_ahead_makes_what_is_cheap_as_far_as_its_seconds_go() -> None:
     del drawing.seconds[key]
     drawing.spend(left, eager, State(size=1.0), True)  # a next scene is made though its time is not known
     assert calls == [0.5, 0.75, 1.0]
+
+
+def test_next_scenes_come_first_then_the_control_that_was_moved_last() -> None:
+    def asked_of(kind: str, size: float) -> None: ...
+
+    drawing.compute(asked_of, State())
+    idle.calls.clear()
+    drawing.plan(State(size=0.75), State(), [State(on=True)], "")
+    named = [arguments for _, arguments, _ in idle.calls if arguments[1] is asked_of]
+    assert [(now, sure) for _, _, now, sure in named][:3] == [
+        (State(on=True), True), (State(size=1.0), False), (State(size=0.5), False)
+    ]  # fmt: skip
+    assert State(size=0.75, kind="c") in [now for _, _, now, _ in named]
+    idle.calls.clear()
 
 
 def test_neighbours() -> None:
