@@ -67,6 +67,10 @@ class Control:
         """Whether a scene may give it this value, as far as its bounds are known without a model."""
         return value is None
 
+    def ignored(self) -> list[str]:
+        """Options that are given and that nothing would come of."""
+        return ["help"] * (self.help is not None and isinstance(self, Drawing | Switches | Frame | Place))
+
     def near(self, value: Any) -> list[Any]:
         """The values that a reader comes to next."""
         return []
@@ -112,6 +116,9 @@ class Number(Slider):
     def near(self, value: Any) -> list[Any]:
         return super().near(value)[:1]
 
+    def ignored(self) -> list[str]:
+        return ["disabled"] * (self.disabled is not False)
+
 
 @dataclass(frozen=True)
 class Choice(Control):
@@ -144,6 +151,10 @@ class Model(Choice):
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, str) and (not self.options or super().takes(value))
+
+    def ignored(self) -> list[str]:
+        chosen = {"family": self.family, "only": self.only, "first": self.first} if self.options else {}
+        return [name for name, value in chosen.items() if value]
 
 
 @dataclass(frozen=True)
@@ -282,6 +293,9 @@ def controls(state: type) -> Mapping[str, Control]:
         for name, hint in found.items():
             if get_origin(hint) is not Annotated or not isinstance(get_args(hint)[-1], Control):
                 raise TypeError(f"{state.__module__}: the field {name} has no control.")
+        for name, hint in found.items():
+            if ignored := get_args(hint)[-1].ignored():
+                raise TypeError(f"{state.__module__}: the control of {name} takes no {ignored[0]}.")
         _controls[state] = MappingProxyType({name: get_args(hint)[-1] for name, hint in found.items()})
     return _controls[state]
 

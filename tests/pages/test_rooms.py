@@ -4,7 +4,7 @@ import ast
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, make_dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -106,6 +106,24 @@ def test_a_field_without_a_control_is_refused() -> None:
 
     with pytest.raises(TypeError, match="the field size has no control"):
         Room("T", "I.", place=1, minutes=1, state=Bare)
+
+
+@pytest.mark.parametrize(
+    "control",
+    [
+        room.Number("N", 0, 1, disabled=True),
+        room.Model("M", ("a",), family="flow"),
+        room.Drawing("D", help="h"),
+        Switches("S", 1, 1, help="h"),
+        Frame("F", help="h"),
+        room.Place("P", help="h"),
+    ],
+    ids=lambda control: type(control).__name__,
+)
+def test_an_option_that_nothing_would_come_of_is_refused(control: room.Control) -> None:
+    of = make_dataclass("Of", [("one", Annotated[Any, control], None)], frozen=True, kw_only=True)
+    with pytest.raises(TypeError, match=r"the control of one takes no (disabled|family|help)"):
+        controls(of)
 
 
 def test_a_link_says_what_differs() -> None:
