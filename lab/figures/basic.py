@@ -11,6 +11,8 @@ from lab.figures import theme
 Labels = Sequence[str] | Sequence[int] | Sequence[float]
 
 CLICK_OPACITY = 0.004  # invisible, yet plotly still reports the click
+# What a cell says of itself by a template: what a film shows now, without a text for each cell.
+CELL = "%{y} → %{x}: %{z:.4~g}<extra></extra>"
 
 
 def array(values: Any) -> np.ndarray:
@@ -230,8 +232,8 @@ def image(
             hover=hover and clickable,
         )  # fmt: skip
         fig.update_traces(xgap=0, ygap=0, selector={"type": "heatmap"})
-        if hover and not clickable:  # a template says what a film shows now, without a text for each pixel
-            fig.update_traces(hovertemplate="%{y} → %{x}: %{z:.4~g}<extra></extra>", hoverinfo=None)
+        if hover and not clickable:
+            fig.update_traces(hovertemplate=CELL, hoverinfo=None)
     fig.update_xaxes(visible=False, constrain="domain")
     fig.update_yaxes(visible=False, scaleanchor="x", constrain="domain")
     fig.update_layout(title=title, height=height)

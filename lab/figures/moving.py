@@ -10,7 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from lab.figures.basic import array, unrolled
+from lab.figures.basic import CELL, array, heatmap, unrolled
 
 Tree = Mapping[str, Any]  # {"data": traces, "layout": …}
 
@@ -29,6 +29,14 @@ def turning(fig: go.Figure | Tree, trace: int = 0, /, **leaves: Any) -> dict[str
     data = list(tree["data"])
     data[trace] = merged(data[trace], leaves)
     return tree | {"data": data}
+
+
+def heatmaps(values: Any, *labels: Any, **how: Any) -> dict[str, Any]:
+    """`heatmap` of another matrix at each frame, (F, H, W); a cell says its row and column by their numbers,
+    and its value at that frame."""
+    fig = heatmap(values[0], *labels, hover=False, **how)
+    fig.update_traces(hoverinfo=None, hovertemplate=CELL)
+    return turning(fig, z=values)
 
 
 def marking(fig: go.Figure, places: Any) -> dict[str, Any]:

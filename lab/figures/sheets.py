@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from lab.figures import basic, theme
 from lab.figures.basic import array
+from lab.figures.moving import per_frame, turning
 
 
 def gap_of(side: int) -> int:
@@ -92,6 +93,14 @@ def frame_moves(side: int, places: Sequence[float]) -> dict[str, list[float]]:
     }
 
 
+def walking(fig: go.Figure, side: int, places: Sequence[float], row: int | None, rows: int) -> dict[str, Any]:
+    """A sheet with a `frame` that stands around another column at each frame of a film."""
+    tree = frame(fig, side, places[0], row, rows).to_plotly_json()
+    left, right = zip(*(edges(side, at) for at in places), strict=True)
+    tree["layout"]["shapes"][0] |= {"x0": per_frame(left), "x1": per_frame(right)}
+    return tree
+
+
 def label_gap(side: int) -> int:
     """Pixels between two pictures that have texts above them."""
     return max(2, side // 4)
@@ -128,3 +137,9 @@ def frames(pictures: Any, columns: int | None = None, gap: int = 1, between: flo
     for i, (top, left) in enumerate(basic.corners(n, columns, h + gap, w + gap)):
         out[:, top : top + h, left : left + w] = z[:, i]
     return out
+
+
+def film(pictures: Any, columns: int | None = None, **how: Any) -> dict[str, Any]:
+    """A sheet of other pictures at each frame, (F, N, H, W) or a sequence of (N, H, W); `how` is as of
+    `basic.images`."""
+    return turning(basic.images(pictures[0], columns, **how), z=frames(pictures, columns))

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lab.figures import basic, sheets, theme
+from lab.figures import sheets, theme
 from lab.figures.basic import array
-from lab.figures.moving import per_frame, turning
+from lab.figures.moving import per_frame
 
 STRONG, DASHED = {"width": 4, "color": theme.OUTPUT}, {"width": 3, "color": theme.INPUT, "dash": "dash"}
 QUIET = {"width": 3, "color": theme.HIDDEN}
@@ -29,7 +29,7 @@ def toy(x: Any, sampled: Any, tilted: Any, every: Any) -> dict[str, Any]:
 
 def digits(pictures: Any) -> dict[str, Any]:
     """A column a class (F, N, 8, 8)."""
-    return turning(basic.images(pictures[0], columns=10, zmin=0.0, zmax=1.0), z=sheets.frames(pictures, 10))
+    return sheets.film(pictures, 10, zmin=0.0, zmax=1.0)
 
 
 def point(x: Any, y: Any) -> dict[str, Any]:

@@ -11,10 +11,7 @@ from lab.figures.moving import per_frame, turning
 def walks(pictures: Any, rows: Sequence[str], s: Sequence[float]) -> dict[str, Any]:
     """Walks (R, W, 8, 8) as rows; a frame goes from place to place."""
     fig = sheets.contact_sheet(pictures, rows, [f"{t:.1f}" for t in s], xlabel="s")
-    tree = sheets.frame(fig, 8, 0, None, len(rows)).to_plotly_json()
-    left, right = zip(*(sheets.edges(8, w) for w in range(len(s))), strict=True)
-    tree["layout"]["shapes"][0] |= {"x0": per_frame(left), "x1": per_frame(right)}
-    return tree
+    return sheets.walking(fig, 8, range(len(s)), None, len(rows))
 
 
 def place(pictures: Any, rows: Sequence[str]) -> dict[str, Any]:
