@@ -142,12 +142,15 @@ class Model(Choice):
 
     Attributes:
         options: names; else the trained models of a `family` that `only` admits, those of `first` before.
+        also: names that are offered beside them and are no models: a computation gets the name itself, and
+            None for its card.
     """
 
     _: KW_ONLY
     family: str | None = None
     only: late | None = None
     first: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, str) and (not self.options or super().takes(value))

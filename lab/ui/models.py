@@ -44,13 +44,15 @@ def trained(
     family: str | None = None,
     only: Callable[[experiments.Experiment], bool] | None = None,
     first: Sequence[str] = (),
+    also: Sequence[str] = (),
 ) -> list[str]:
     """Names of trained models: the zoo's by experiment, own runs by `experiment/time`.
 
     Args:
         first: those that a page has for examples, in their order; all others follow.
+        also: names of other things that a page offers beside them.
     """
-    names = []
+    names = [*also]
     for name, entry in experiments.catalog().items():
         if family is None or entry.family == family:
             for folder in entry.weight_folders():

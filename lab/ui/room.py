@@ -124,7 +124,7 @@ def draw(key: str, control: Control, now: Any) -> Any:
 def trained(control: Any, of: Any) -> list[str]:
     """The trained models that a `Model` without names offers."""
     only = control.only and control.only.find(of)
-    if not (names := models.trained(control.family, only, control.first)):
+    if not (names := models.trained(control.family, only, control.first, control.also)):
         stop(f"No trained model of the family {control.family} yet: run `lab list`, then `lab fit` one.")
     return names
 
@@ -140,8 +140,8 @@ def switched(key: str, rows: int, columns: int) -> Iterator[tuple[int, int]]:
 def given(control: Control | None, value: Any, of: Any) -> Any:
     """What a computation gets for the raw value of a control; None is of a property of the state."""
     match control:
-        case room.Model():
-            return value and models.load(value)
+        case room.Model(also=also):
+            return value if not value or value in also else models.load(value)
         case room.Text(reads=late() as reads):
             return reads.find(of)(value, *reads.more)
         case room.Drawing(size=size):
@@ -216,9 +216,11 @@ def raw(now: Any, name: str) -> Any:
 
 def argument(name: str, value: Any, of: Any) -> Any:
     """What a computation gets for the raw value of a parameter; `model_card` is the card of `model`."""
-    if name.endswith(CARD):
-        return models.card(value)
-    return given(controls(of).get(name) or named(of, name), value, of)
+    key = name.removesuffix(CARD)
+    control = controls(of).get(key) or named(of, key)
+    if key == name:
+        return given(control, value, of)
+    return None if isinstance(control, room.Model) and value in control.also else models.card(value)
 
 
 @lru_cache(maxsize=1024)

@@ -128,7 +128,9 @@ def offered(controls: Iterable[Control]) -> Iterator[str]:
     """Experiments whose models a declared room lets the reader pick."""
     for control in controls:
         if isinstance(control, Model):
-            yield from control.options or (n for n, family in catalog().items() if family == control.family)
+            yield from control.options or (
+                n for n, family in catalog().items() if family == control.family or n in control.first
+            )
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,7 @@ import pytest
 from opening import PAGES
 
 from lab import room, ui
-from lab.figures import basic, moving
+from lab.figures import basic, moving, sheets
 from lab.machines import MACHINES
 from lab.room import Choice, Frame, Model, Room, Scene, Slider, Switches, Toggle, controls, late, link
 from lab.ui import idle
@@ -151,6 +151,21 @@ def test_a_property_may_name_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     assert drawing.compute(pair, State(kind="c")) == (None, 1.0)
 
 
+def test_names_that_are_no_models_are_offered_beside_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Drawn:
+        model: Annotated[str, Model("Draws of", first=("vae-digits", "real"), also=("real",))] = "real"
+
+    names = drawing.trained(controls(Drawn)["model"], Drawn)
+    assert names[:2] == ["vae-digits", "real"] and "dcgan-digits" in names and len({*names}) == len(names)
+    for name in ("load", "card"):
+        monkeypatch.setattr(drawing.models, name, lambda value, name=name: f"{name} of {value}")
+    both = lambda model, model_card: (model, model_card)  # noqa: E731
+    assert drawing.compute(both, Drawn()) == ("real", None)
+    known = drawing.compute(both, Drawn(model="vae-digits"))
+    assert known == ("load of vae-digits", "card of vae-digits")
+
+
 def test_a_computation_is_kept_by_raw_values() -> None:
     calls = []
 
@@ -235,6 +250,28 @@ def test_a_figure_carries_its_film() -> None:
     bars = moving.turning({"data": [{"error_y": {"type": "data"}}]}, error_y={"array": maps[:, 0]})
     assert moving.at(bars, 2).data[0].error_y.to_plotly_json().keys() == {"type", "array"}
     assert moving.frames(bars).keys() == {"data.0.error_y.array"}
+
+
+def test_sheets_of_a_film_are_those_of_its_pictures() -> None:
+    pictures = np.random.default_rng(0).random((3, 5, 4, 4)).astype(np.float32)
+    fig, each = sheets.film(pictures, 3), basic.images(pictures[2], 3)
+    assert np.array_equal(moving.at(fig, 2).data[0].z, each.data[0].z, equal_nan=True)
+    assert moving.at(fig, 2).layout == each.layout
+    walk = sheets.contact_sheet(pictures[:, :4], "abc", "wxyz")
+    framed = sheets.frame(sheets.contact_sheet(pictures[:, :4], "abc", "wxyz"), 4, 3, None, 3)
+    assert moving.at(sheets.walking(walk, 4, range(4), None, 3), 3).layout.shapes == framed.layout.shapes
+
+
+def test_a_cell_says_its_value_at_each_frame() -> None:
+    values = np.random.default_rng(0).random((3, 2, 4))
+    fig, still = (
+        moving.at(moving.heatmaps(values, zmin=0, zmax=1), 2),
+        basic.heatmap(values[2], zmin=0, zmax=1),
+    )
+    assert np.array_equal(fig.data[0].z, values[2]) and fig.layout == still.layout
+    assert (
+        fig.data[0].hovertext is None and "%{z" in fig.data[0].hovertemplate and fig.data[0].hoverinfo is None
+    )
 
 
 def test_a_mark_goes_along_with_what_is_drawn_so_far() -> None:
