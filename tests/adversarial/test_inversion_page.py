@@ -9,22 +9,23 @@ from opening import film, open_page, run_page
 from lab import weights
 from modules.adversarial.stylegan import StyleGAN
 from pages.adversarial.inversion import lens, words
+from pages.adversarial.inversion.room import State
 
 
 @cache
 def model() -> StyleGAN:
-    return weights.load(lens.NAME)  # type: ignore[return-value]
+    return weights.load(State().model)  # type: ignore[return-value]
 
 
 @cache
 def targets() -> dict[str, torch.Tensor]:
-    found = lens.targets(model(), weights.load(lens.PAINTER), weights.load(lens.READER))
+    found = lens.targets(model(), weights.load(State().painter), weights.load(State().reader))
     return {name: (picture * 15).round() / 15 for name, picture in found}  # as the pad has them
 
 
 @cache
-def found(name: str, space: lens.Space, encoded: bool = False, tuned: bool = False) -> lens.Search:
-    return lens.found(model(), space, targets()[name][None, None], encoded, tuned, 0)
+def found(name: str, space: lens.Space, encoder: bool = False, tune: bool = False) -> lens.Search:
+    return lens.found(model(), space, targets()[name], encoder, 0, tune)
 
 
 def ends(name: str, space: lens.Space, **how: bool) -> float:
@@ -61,7 +62,7 @@ def test_tuning_leaves_nothing_and_keeps_the_shipped_weights() -> None:
 
 
 def test_an_edit_moves_what_it_names() -> None:
-    step = lens.direction(lens.draws(model()), "W", "ink")
+    step = lens.direction(model(), "W", "ink")
     pictures, values = lens.edited(model(), "W", found("5", "W"), "ink", step)
     assert pictures.shape == (5, 16, 16)
     assert values[2] - values[0] > 0.02 < values[-1] - values[2]

@@ -8,23 +8,20 @@ import plotly.graph_objects as go
 
 from lab.figures import sheets, theme
 from lab.figures.basic import array
+from lab.figures.moving import turning
 from pages.adversarial.inversion.lens import EDITS, Step
 
 NAMES = ["target", "made", "difference"]
 
 
-def views(pictures: Any) -> go.Figure:
-    """(3, S, S) pictures with names above them."""
-    return sheets.labelled(list(pictures), NAMES, columns=3)
+def views(pictures: Any) -> dict[str, Any]:
+    """(frames, 3, S, S) pictures with names above them."""
+    fig = sheets.labelled(list(pictures[0]), NAMES, columns=3)
+    return turning(fig, z=sheets.frames(pictures, 3, sheets.label_gap(array(pictures).shape[-1])))
 
 
-def frames(pictures: Any) -> np.ndarray:
-    """The frames of `views`, of (frames, 3, S, S)."""
-    return sheets.frames(pictures, 3, sheets.label_gap(array(pictures).shape[-1]))
-
-
-def errors(steps: Sequence[Step], at: int) -> go.Figure:
-    """Error by step, logarithmic; trace 2: where the film rests."""
+def errors(steps: Sequence[Step]) -> dict[str, Any]:
+    """Error by step, logarithmic, and a point at that of each frame."""
     fig = go.Figure()
     for name, tuned, color in (("search", False, theme.OUTPUT), ("tuning", True, theme.ATTENTION)):
         some = [s for s in steps if s.tuned == tuned]
@@ -32,22 +29,15 @@ def errors(steps: Sequence[Step], at: int) -> go.Figure:
             x=[s.number for s in some], y=[s.error for s in some], name=name, mode="lines+markers",
             line={"color": color, "width": 3}, marker={"size": 6}, showlegend=bool(some),
         )  # fmt: skip
-    fig.add_scatter(
-        x=[steps[at].number], y=[steps[at].error], mode="markers", showlegend=False, hoverinfo="skip",
-        marker={"size": 15, "color": theme.INPUT, "line": {"width": 2, "color": theme.text()}},
-    )  # fmt: skip
+    ring = {"size": 15, "color": theme.INPUT, "line": {"width": 2, "color": theme.text()}}
+    fig.add_scatter(mode="markers", showlegend=False, hoverinfo="skip", marker=ring)
     fig.update_xaxes(title="step")
     # powers of ten alone would leave most searches without one
     ticks = [m * 10.0**power for power in range(-6, 1) for m in (1, 2, 5)]
     names = [np.format_float_positional(v, trim="-") for v in ticks]
     fig.update_yaxes(type="log", title="mean squared error", tickvals=ticks, ticktext=names)
     fig.update_yaxes(ticklabelposition="outside right")
-    return fig
-
-
-def point(steps: Sequence[Step]) -> dict[str, list[Any]]:
-    """The point of `errors` at each frame, for a film."""
-    return {"data.2.x": [[s.number] for s in steps], "data.2.y": [[s.error] for s in steps]}
+    return turning(fig, 2, x=[[s.number] for s in steps], y=[[s.error] for s in steps])
 
 
 def edits(pictures: Any, quantity: str, values: Any) -> go.Figure:

@@ -3,11 +3,12 @@
 Pictures are made without noise. A code of Z starts at the draw of a seed, one of W or W+ at the mean style;
 the encoder is linear, fitted to 2,000 draws.
 
-Shapes: x (1, 1, S, S), codes (1, K), of W+ (1, L, K), pictures (..., S, S).
+Shapes: x (S, S), codes (1, K), of W+ (1, L, K), pictures (..., S, S).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import torch
@@ -16,10 +17,9 @@ from torch import Tensor
 from lab.lenses import latent
 from modules.adversarial import inversion
 from modules.adversarial.stylegan import StyleGAN
+from pages.adversarial.inversion.room import INK, SLANT
 
-NAME, PAINTER, READER = "stylegan-mnist", "made-mnist", "cnn-mnist"
 Space = Literal["Z", "W", "W+"]
-SIDE = 16  # pixels
 STEPS, TUNED, EVERY = 80, 40, 4  # of the search, of the tuning; a frame each so many
 RATE, TUNE_RATE = 0.1, 3e-3
 FITTED, KEPT = 2000, 16  # draws for encoder and direction; codes whose pictures should stay
@@ -40,6 +40,7 @@ class Step:
 class Search:
     """The frames, the code that was found, and the network that makes its picture."""
 
+    x: Tensor
     steps: list[Step]
     code: Tensor
     network: Any
@@ -60,11 +61,17 @@ class Draws:
 
 
 @torch.no_grad()
-def draws(model: StyleGAN, n: int = FITTED, seed: int = 7) -> Draws:
-    """What the encoder and the directions are fitted to."""
+def draws(model: StyleGAN, n: int, seed: int) -> Draws:
+    """n codes and what is made of them."""
     z = model.noise(n, torch.Generator().manual_seed(seed))[:, : model.latent_dim]
     w = model.styles(z)
     return Draws(z, w[:, 0], model.pictures(w))
+
+
+@lru_cache(maxsize=1)  # the same for every search and every edit
+def fitted(model: StyleGAN) -> Draws:
+    """What the encoder and the directions are fitted to."""
+    return draws(model, FITTED, 7)
 
 
 def run(model: StyleGAN, space: Space) -> Callable[[Any, Tensor], Tensor]:
@@ -80,13 +87,11 @@ def run(model: StyleGAN, space: Space) -> Callable[[Any, Tensor], Tensor]:
 
 
 @torch.no_grad()
-def start(
-    model: StyleGAN, space: Space, x: Tensor, encoded: bool, seed: int, drawn: Draws | None = None
-) -> Tensor:
-    """The code (1, ...) that the search starts at; `drawn` are `draws` where they are known."""
-    if encoded:
-        drawn = drawn or draws(model)
-        code = inversion.LinearEncoder(drawn.pictures, drawn.codes(space))(x)
+def start(model: StyleGAN, space: Space, x: Tensor, encoder: bool, seed: int) -> Tensor:
+    """The code (1, ...) that the search starts at."""
+    if encoder:
+        drawn = fitted(model)
+        code = inversion.LinearEncoder(drawn.pictures, drawn.codes(space))(x[None, None])
     elif space == "Z":
         code = model.noise(1, torch.Generator().manual_seed(seed))[:, : model.latent_dim]
     else:
@@ -95,18 +100,17 @@ def start(
 
 
 def searching(
-    model: StyleGAN, space: Space, x: Tensor, encoded: bool, tuned: bool, seed: int,
-    drawn: Draws | None = None,
-) -> Iterator[tuple[float, Search]]:  # fmt: skip
-    """The share done, and the search so far: x (1, 1, S, S)."""
-    make, network = run(model, space), model.network
-    total, steps = STEPS + TUNED * tuned, []
-    begin = start(model, space, x, encoded, seed, drawn)
-    for found in inversion.invert(lambda c: make(network, c), x, begin, STEPS, RATE):
+    model: StyleGAN, space: Space, x: Tensor, encoder: bool, seed: int, tune: bool
+) -> Iterator[tuple[float, Search]]:
+    """The share done, and the search so far."""
+    make, network, target = run(model, space), model.network, x[None, None]
+    total, steps = STEPS + TUNED * tune, list[Step]()
+    begin = start(model, space, x, encoder, seed)
+    for found in inversion.invert(lambda c: make(network, c), target, begin, STEPS, RATE):
         if found.step % EVERY == 0:
             steps.append(Step(found.step, float(found.error), found.picture[0, 0], False))
-            yield found.step / total, Search(list(steps), found.code, network, 0.0)
-    if not tuned:
+            yield found.step / total, Search(x, list(steps), found.code, network, 0.0)
+    if not tune:
         return
     code, others = found.code, draws(model, KEPT, 11).w
     others = others[:, None].expand(-1, len(model.generator.layers), -1)
@@ -114,22 +118,18 @@ def searching(
     def both(net: Any, given: Tensor) -> Tensor:  # the pivot in its own space, the others as styles
         return make(net, given) if given is code else run(model, "W+")(net, given)
 
-    for i, (net, error, moved) in enumerate(
-        inversion.tune(network, both, x, code, others, TUNED, TUNE_RATE), 0
-    ):
+    tuning = inversion.tune(network, both, target, code, others, TUNED, TUNE_RATE)
+    for i, (net, error, moved) in enumerate(tuning):
         if i and i % EVERY == 0:
             with torch.no_grad():
                 picture = make(net, code)[0, 0]
             steps.append(Step(STEPS + i, error, picture, True))
-            yield (STEPS + i) / total, Search(list(steps), code, net, moved)
+            yield (STEPS + i) / total, Search(x, list(steps), code, net, moved)
 
 
-def found(
-    model: StyleGAN, space: Space, x: Tensor, encoded: bool, tuned: bool, seed: int,
-    drawn: Draws | None = None,
-) -> Search:  # fmt: skip
+def found(model: StyleGAN, space: Space, x: Tensor, encoder: bool, seed: int, tune: bool = False) -> Search:
     """The whole search."""
-    *_, (_, search) = searching(model, space, x, encoded, tuned, seed, drawn)
+    *_, (_, search) = searching(model, space, x, encoder, seed, tune)
     return search
 
 
@@ -153,29 +153,29 @@ def amount(pictures: Tensor) -> Tensor:
     return pictures.flatten(1).mean(1)
 
 
-QUANTITIES: dict[str, Callable[[Tensor], Tensor]] = {"ink": amount, "slant": slant}
+QUANTITIES: dict[str, Callable[[Tensor], Tensor]] = {INK: amount, SLANT: slant}
 
 
 @torch.no_grad()
-def direction(drawn: Draws, space: Space, quantity: str) -> Tensor:
+def direction(model: StyleGAN, space: Space, edit: str) -> Tensor:
     """A step of codes (K,) for one standard deviation of a quantity."""
-    values = QUANTITIES[quantity](drawn.pictures)
+    drawn = fitted(model)
+    values = QUANTITIES[edit](drawn.pictures)
     return inversion.direction(drawn.codes(space), values) * values.std()
 
 
 @torch.no_grad()
-def edited(
-    model: StyleGAN, space: Space, search: Search, quantity: str, step: Tensor
-) -> tuple[Tensor, Tensor]:
+def edited(model: StyleGAN, space: Space, search: Search, edit: str, step: Tensor) -> tuple[Tensor, Tensor]:
     """Pictures (len(EDITS), S, S) along the `direction` of a quantity; and what is measured of each."""
     moved = torch.cat([search.code + s * step for s in EDITS])
     made = run(model, space)(search.network, moved)
-    return made[:, 0], QUANTITIES[quantity](made)
+    return made[:, 0], QUANTITIES[edit](made)
 
 
 # --- Targets --------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1)
 @torch.no_grad()
 def targets(model: StyleGAN, painter: Any, reader: Any) -> list[tuple[str, Tensor]]:
     """Pictures (S, S) to look for: two that the model makes, digits of another model, and no digits."""
@@ -192,12 +192,7 @@ def targets(model: StyleGAN, painter: Any, reader: Any) -> list[tuple[str, Tenso
     return [("made", own[0]), ("made too", own[1]), *chosen, ("box", ring), ("cross", cross)]
 
 
-def views(x: Tensor, steps: Sequence[Step]) -> Tensor:
+def views(search: Search) -> Tensor:
     """Target, what is made, and how far apart they are, of every frame: (frames, 3, S, S)."""
-    made = pictures_of(steps)
-    return torch.stack([x.expand_as(made), made, (made - x).abs()], 1)
-
-
-def pictures_of(steps: Sequence[Step]) -> Tensor:
-    """(frames, S, S)."""
-    return torch.stack([s.picture for s in steps])
+    made = torch.stack([s.picture for s in search.steps])
+    return torch.stack([search.x.expand_as(made), made, (made - search.x).abs()], 1)

@@ -1,4 +1,4 @@
-"""What the page of inversion says of a search and of an edit, and the program that searches again."""
+"""What the page of inversion says of a search and of an edit."""
 
 from torch import Tensor
 
@@ -7,9 +7,9 @@ from pages.adversarial.inversion import lens
 OPTIONS = ["below 0.005", "from 0.005 to 0.02", "above 0.02"]
 
 
-def captions(search: lens.Search, space: lens.Space, encoded: bool) -> list[str]:
+def captions(search: lens.Search, space: lens.Space, encoder: bool) -> list[str]:
     """A sentence for every frame."""
-    begins = "from the encoder's answer" if encoded else "from a draw" if space == "Z" else "from the mean"
+    begins = "from the encoder's answer" if encoder else "from a draw" if space == "Z" else "from the mean"
     return [
         f"{'Generator tuned' if s.tuned else 'Search in ' + space}, {begins}, step {s.number}: mean squared "
         f"error {s.error:.5f}." + (f" Other pictures have moved by {search.moved:.5f}." if s.tuned else "")
@@ -46,16 +46,3 @@ def notice(search: lens.Search, space: lens.Space, quantity: str, values: Tensor
 def bracket(error: float) -> str:
     """Which of OPTIONS it is."""
     return OPTIONS[0] if error < 0.005 else OPTIONS[1] if error <= 0.02 else OPTIONS[2]
-
-
-def program_of(space: lens.Space, x: str, encoded: bool, tuned: bool, seed: int) -> str:
-    """The program that searches again; `x` is words for the drawing."""
-    return f"""
-    from lab import weights
-    from lab.ui import drawing
-    from pages.adversarial.inversion import lens
-
-    model = weights.load({lens.NAME!r})
-    x = {x}[None, None]
-    result = [step.error for step in lens.found(model, {space!r}, x, {encoded}, {tuned}, {seed}).steps]
-    """
