@@ -70,8 +70,14 @@ def layer_by_number(said: Mapping[str, str]) -> dict[str, str]:
     return {"layer": named[1] or "0"} if named else {"layer": said["layer"]}
 
 
+def maps_of_a_layer(said: Mapping[str, str]) -> dict[str, str]:
+    """The slider of the maps was called as the film of the noise is."""
+    return {"maps" if said.get("show") == "Layers" else "layer": said["layer"]}
+
+
 # Controls that links name otherwise today: page -> key -> what a link with that key says in its place.
 RENAMED: dict[str, dict[str, Callable[[Mapping[str, str]], dict[str, str]]]] = {
+    "adversarial-stylegan": {"layer": maps_of_a_layer},
     "autoregressive-fvsbn": {"row": row_as_step},
     "language-senses": {"layer": layer_by_number},
 }

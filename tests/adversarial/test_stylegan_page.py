@@ -9,11 +9,12 @@ from opening import film, open_page
 from lab import weights
 from modules.adversarial.stylegan import StyleGAN
 from pages.adversarial.stylegan import lens, truncation
+from pages.adversarial.stylegan.room import State
 
 
 @cache
 def model() -> StyleGAN:
-    return weights.load(lens.NAME)  # type: ignore[return-value]
+    return weights.load(State().model)  # type: ignore[return-value]
 
 
 def test_shares_of_rows_and_columns() -> None:
@@ -35,7 +36,7 @@ def test_what_the_scenes_of_mixing_say() -> None:
     mixed = lens.crossed(model(), first, second, 4)  # the digit is the row's, the pen the column's
     by_row, by_column = lens.shares(mixed.mean((2, 3))[..., None, None])
     assert by_column > 0.5 > by_row  # of the ink
-    reader = weights.load(truncation.READER)
+    reader = weights.load(State().reader)
     named = truncation.named(reader, mixed.flatten(0, 1)).view(16, 16)
     ends = [truncation.named(reader, model().pictures(some)[:, 0]) for some in (first, second)]
     assert (named == ends[0][:, None]).double().mean() > 0.5
@@ -67,7 +68,7 @@ def test_what_the_scenes_of_noise_say() -> None:
 
 
 def test_what_the_scenes_of_truncation_say() -> None:
-    _, certain, spreads = truncation.cuts(model(), weights.load(truncation.READER), 0)
+    _, certain, spreads = truncation.cuts(model(), weights.load(State().reader), 0)
     assert spreads == sorted(spreads) and spreads[5] < 0.9 * spreads[-1] and spreads[0] < 0.1 * spreads[-1]
     assert abs(certain[5] - certain[-1]) < 0.06
 

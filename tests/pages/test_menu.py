@@ -99,6 +99,8 @@ def test_the_course_goes_through_all_pages_forwards_and_backwards() -> None:
         ("autoregressive-fvsbn", {"row": "x3", "order": "4 3 2 1"}, {"step": "1", "order": "4 3 2 1"}),
         ("autoregressive-fvsbn", {"row": "x3", "step": "0"}, {"step": "0"}),
         ("autoregressive-fvsbn", {"row": "x9"}, {"step": "x9"}),  # the film says what it takes
+        ("adversarial-stylegan", {"show": "Layers", "layer": "3"}, {"show": "Layers", "maps": "3"}),
+        ("adversarial-stylegan", {"show": "Noise", "layer": "5"}, {"show": "Noise", "layer": "5"}),
         ("language-senses", {"layer": "words and places"}, {"layer": "0"}),
         ("language-senses", {"layer": "after block 2", "n": "40"}, {"layer": "2", "n": "40"}),
         ("language-senses", {"layer": "1"}, {"layer": "1"}),

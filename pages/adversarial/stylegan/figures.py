@@ -8,70 +8,65 @@ import plotly.graph_objects as go
 
 from lab.figures import basic, theme
 from lab.figures.basic import array
+from lab.figures.moving import heatmaps, turning
+from lab.figures.sheets import gap_of
 from lab.figures.sheets import sheet as laid
-from pages.adversarial.stylegan import truncation
+from pages.adversarial.stylegan.room import CUTS
+
+COLORS = (theme.OUTPUT, theme.INPUT)
 
 
-def mixing(pictures: Any) -> go.Figure:
-    """The first row and column are the sources, (R + 1, C + 1, S, S); a line sets them off."""
-    fig = basic.image(laid(pictures), zmin=0, zmax=1)
-    pitch = array(pictures).shape[-1] + max(1, array(pictures).shape[-1] // 14)
-    for axis in ("vline", "hline"):
-        getattr(fig, f"add_{axis}")(
-            **{axis[0].replace("v", "x").replace("h", "y"): pitch - 1},
-            line={"color": theme.ATTENTION, "width": 2},
-        )
-    return fig
+def mixing(seen: Any) -> dict[str, Any]:
+    """The first row and column are the sources, (F, R + 1, C + 1, S, S); a line sets them off."""
+    z, side = laid(seen), array(seen).shape[-1]
+    line = {"line": {"color": theme.ATTENTION, "width": 2}}
+    edge = side + gap_of(side) - 1
+    fig = basic.image(z[0], zmin=0, zmax=1).add_vline(x=edge, **line).add_hline(y=edge, **line)
+    return turning(fig, z=z)
 
 
-def mixings(seen: Sequence[Any]) -> np.ndarray:
-    """The frames of `mixing`."""
-    return np.stack([laid(pictures) for pictures in seen])
+def shares(said: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    """What row and column explain at each crossing."""
+    return pairs(said, ("row", "column"), "layers with the row's style", "share of variance")
 
 
-def shares(said: Sequence[tuple[float, float]], at: int) -> go.Figure:
-    """What row and column explain at each crossing; trace 2 and 3: where the film rests."""
-    fig = go.Figure()
-    places = list(range(len(said)))
-    for i, (name, color) in enumerate((("row", theme.OUTPUT), ("column", theme.INPUT))):
-        fig.add_scatter(
-            x=places, y=[pair[i] for pair in said], name=name, mode="lines+markers",
-            line={"color": color, "width": 3}, marker={"size": 7},
-        )  # fmt: skip
-    for i, color in enumerate((theme.OUTPUT, theme.INPUT)):
-        fig.add_scatter(
-            x=[at], y=[said[at][i]], mode="markers", showlegend=False, hoverinfo="skip",
-            marker={"size": 15, "color": color, "line": {"width": 2, "color": theme.text()}},
-        )  # fmt: skip
-    fig.update_xaxes(title="layers with the row's style", tickvals=places, range=[-0.3, len(said) - 0.7])
-    fig.update_yaxes(title="share of variance", range=[-0.06, 1.06], tickvals=[0.2, 0.4, 0.6, 0.8, 1])
-    return fig
-
-
-def points(said: Sequence[tuple[float, float]]) -> dict[str, list[Any]]:
-    """The points of `shares` or `against` at each frame, for a film."""
-    at = [[i] for i in range(len(said))]
-    return {
-        "data.2.x": at, "data.3.x": at,
-        "data.2.y": [[a] for a, _ in said], "data.3.y": [[b] for _, b in said],
-    }  # fmt: skip
-
-
-def spread(map_: Any, top: float) -> go.Figure:
-    """Standard deviation of each pixel, up to `top`."""
-    fig = basic.heatmap(map_, scale="violet", zmin=0, zmax=top, colorbar=False, square=True)
-    fig.update_xaxes(visible=False)
-    fig.update_yaxes(visible=False)
-    return fig
-
-
-def against(sure: Sequence[float], spread: Sequence[float], at: int) -> go.Figure:
+def against(said: Sequence[tuple[float, float]]) -> dict[str, Any]:
     """How sure the reader is, and how far pictures spread as a share of its value at ψ = 1."""
-    fig = shares([(a, b / spread[-1]) for a, b in zip(sure, spread, strict=True)], at)
-    for trace, name in zip(fig.data, ("reader's certainty", "spread"), strict=False):
-        trace.name = name
-    fig.update_xaxes(title="ψ", tickvals=list(range(11)), ticktext=[f"{c:g}" for c in truncation.CUTS])
-    fig.update_yaxes(title="certainty; spread, of that at 1")
+    names = ("reader's certainty", "spread")
+    return pairs(said, names, "ψ", "certainty; spread, of that at 1", [f"{c:g}" for c in CUTS])
+
+
+def pairs(
+    said: Sequence[tuple[float, float]],
+    names: tuple[str, str],
+    xlabel: str,
+    ylabel: str,
+    ticks: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """Two numbers at each place, and their points at that of each frame."""
+    places, y = range(len(said)), np.array(said)
+    fig = go.Figure()
+    for i, (name, color) in enumerate(zip(names, COLORS, strict=True)):
+        fig.add_scatter(
+            x=list(places), y=y[:, i], name=name, mode="lines+markers", line={"color": color, "width": 3},
+            marker={"size": 7},
+        )  # fmt: skip
+    for color in COLORS:
+        ring = {"size": 15, "color": color, "line": {"width": 2, "color": theme.text()}}
+        fig.add_scatter(mode="markers", showlegend=False, hoverinfo="skip", marker=ring)
+    fig.update_xaxes(title=xlabel, tickvals=list(places), ticktext=ticks, range=[-0.3, len(said) - 0.7])
+    fig.update_yaxes(title=ylabel, range=[-0.06, 1.06], tickvals=[0.2, 0.4, 0.6, 0.8, 1])
+    at = [[place] for place in places]
+    return turning(turning(fig, 2, x=at, y=y[:, :1]), 3, x=at, y=y[:, 1:])
+
+
+def spread(maps: Any) -> dict[str, Any]:
+    """Standard deviation of each pixel, (F, S, S), as a share of the largest of its frame."""
+    z = array(maps)
+    z = z / np.maximum(z.max((1, 2), keepdims=True), 1e-9)
+    fig = heatmaps(z, scale="violet", zmin=0, zmax=1.0, colorbar=False, square=True)
+    for axis in ("xaxis", "yaxis"):
+        fig["layout"][axis]["visible"] = False
     return fig
 
 

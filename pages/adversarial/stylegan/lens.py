@@ -13,10 +13,14 @@ from torch import Tensor
 from lab.lenses.latent import lerp, slerp
 from modules.adversarial.stylegan import StyleGAN
 
-NAME = "stylegan-mnist"
 ROWS, COLUMNS, MANY = 4, 8, 16
 DRAWS = 24  # of noise
 OPTIONS = ["the row's style", "the column's style", "neither has more than half"]
+
+
+def count(model: StyleGAN) -> int:
+    """Layers there are."""
+    return len(model.generator.layers)
 
 
 def layers(model: StyleGAN) -> list[str]:
@@ -58,24 +62,24 @@ def shares(pictures: Tensor) -> tuple[float, float]:
     return float(by_row / total), float(by_column / total)
 
 
-def mixing(model: StyleGAN, seed: int) -> list[Tensor]:
-    """Sheets (ROWS + 1, COLUMNS + 1, S, S) at each crossing, with both sources on the edges."""
+def mixing(model: StyleGAN, seed: int) -> Tensor:
+    """Sheets (F, ROWS + 1, COLUMNS + 1, S, S), one a crossing, with both sources on the edges."""
     first, second = styles(model, ROWS, seed), styles(model, COLUMNS, seed + 1000)
     side = model.event_shape[-1]
     seen = []
     with torch.no_grad():
         left, top = model.pictures(first)[:, 0], model.pictures(second)[:, 0]
-    for crossing in range(len(model.generator.layers) + 1):
+    for crossing in range(count(model) + 1):
         sheet = torch.zeros(ROWS + 1, COLUMNS + 1, side, side)
         sheet[1:, 0], sheet[0, 1:], sheet[1:, 1:] = left, top, crossed(model, first, second, crossing)
         seen.append(sheet)
-    return seen
+    return torch.stack(seen)
 
 
 def explained(model: StyleGAN, seed: int) -> list[tuple[float, float]]:
     """`shares` of MANY × MANY pictures at each crossing."""
     first, second = styles(model, MANY, seed + 2000), styles(model, MANY, seed + 3000)
-    return [shares(crossed(model, first, second, c)) for c in range(len(model.generator.layers) + 1)]
+    return [shares(crossed(model, first, second, c)) for c in range(count(model) + 1)]
 
 
 def mixing_captions(said: Sequence[tuple[float, float]]) -> list[str]:
@@ -120,18 +124,18 @@ def renoised(model: StyleGAN, seed: int, layer: int | None) -> Tensor:
     return model.pictures(one, noise)[:, 0]
 
 
-def noises(model: StyleGAN, seed: int) -> list[Tensor]:
-    """`renoised` of each layer, then of all."""
-    return [renoised(model, seed, layer) for layer in [*range(len(model.generator.layers)), None]]
+def noises(model: StyleGAN, seed: int) -> Tensor:
+    """`renoised` of each layer, then of all: (F, DRAWS, S, S)."""
+    return torch.stack([renoised(model, seed, layer) for layer in [*range(count(model)), None]])
 
 
 def spread(pictures: Tensor) -> Tensor:
-    """Standard deviation of each pixel over the draws, (S, S)."""
-    return pictures.std(0, correction=0)
+    """Standard deviation of each pixel over the draws, (..., N, S, S) -> (..., S, S)."""
+    return pictures.std(-3, correction=0)
 
 
 @torch.no_grad()
-def by_style(model: StyleGAN, seed: int) -> float:
+def by_style(model: StyleGAN, seed: int = 0) -> float:
     """Mean standard deviation of a pixel over draws of the style."""
     return float(spread(model.pictures(styles(model, 200, seed))[:, 0]).mean())
 
@@ -143,12 +147,7 @@ def blurred(pictures: Tensor) -> float:
     return float(coarse.square().sum() / off.square().sum().clamp(min=1e-12))
 
 
-def stacked(parts: Sequence[Tensor]) -> Tensor:
-    """Tensors of one shape as one."""
-    return torch.stack(list(parts))
-
-
-def noise_captions(names: Sequence[str], seen: Sequence[Tensor]) -> list[str]:
+def noise_captions(names: Sequence[str], seen: Tensor) -> list[str]:
     """A sentence for each layer, and for all."""
     whose = [*(f"Noise in layer {name} alone" for name in names), "Noise in all layers"]
     return [
@@ -158,7 +157,7 @@ def noise_captions(names: Sequence[str], seen: Sequence[Tensor]) -> list[str]:
     ]
 
 
-def noise_equations(seen: Sequence[Tensor], of_style: float) -> list[str]:
+def noise_equations(seen: Tensor, of_style: float) -> list[str]:
     """Spread by noise beside that by style, LaTeX."""
     return [
         rf"\overline{{\mathrm{{sd}}}}_{{\mathrm{{noise}}}}={float(spread(x).mean()):.4f},\qquad "
@@ -187,7 +186,6 @@ def path_lengths(model: StyleGAN, draws: int = 200, step: float = 1e-2) -> tuple
     generator = torch.Generator().manual_seed(0)
     a, b = (model.noise(draws, generator)[:, : model.latent_dim] for _ in range(2))
     t = torch.rand(draws, generator=generator) * (1 - step)
-    count = len(model.generator.layers)
     ends = []
     for at in (t, t + step):
         z = torch.stack([slerp(p, q, s) for p, q, s in zip(a, b, at.tolist(), strict=True)])
@@ -196,7 +194,7 @@ def path_lengths(model: StyleGAN, draws: int = 200, step: float = 1e-2) -> tuple
         ends.append((model.network.mapping(z), line))
     lengths = []
     for kind in range(2):
-        x, y = (model.pictures(end[kind][:, None].expand(-1, count, -1)) for end in ends)
+        x, y = (model.pictures(end[kind][:, None].expand(-1, count(model), -1)) for end in ends)
         lengths.append(float((x - y).square().flatten(1).sum(1).mean() / step**2))
     return lengths[0], lengths[1]
 
@@ -216,10 +214,11 @@ def counts(h: Tensor) -> list[str]:
     return sorted({str(c), str(2 * c), str(c * height * width)}, key=int)
 
 
-def notice(model: StyleGAN, names: Sequence[str], of_style: float, paths: tuple[float, float]) -> str:
+def notice(model: StyleGAN, name: str, of_style: float, paths: tuple[float, float]) -> str:
     """What holds of all views."""
+    first, *_, last = model.generator.sides
     return (
-        f"{NAME} has {len(names)} layers of {model.generator.sides[0]} to {model.generator.sides[-1]} pixels "
+        f"{name} has {count(model)} layers of {first} to {last} pixels "
         f"a side; a mapping of {len(model.network.mapping) // 2} layers makes w of z. Of digits the early "
         "layers tell which one and how it stands, the late ones how thick and dark its stroke is; colours "
         f"there are none. A small step in w changes the picture by {paths[1]:.0f} (squared, by the squared "

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from modules.adversarial.stylegan import StyleGAN
 from pages.adversarial.stylegan import lens
+from pages.adversarial.stylegan.room import CUTS
 
-READER, READS = "cnn-mnist", 28  # the network that names digits, and its pixels a side
-CUTS = [round(0.1 * i, 1) for i in range(11)]  # ψ
+READS = 28  # pixels a side of what the reader reads
 SHEET, JUDGED = 40, 100
 
 
@@ -62,10 +62,10 @@ def cuts(model: StyleGAN, reader: Any, seed: int) -> tuple[list[Tensor], list[fl
     return seen, certain, spreads
 
 
-def cut_captions(certain: Sequence[float], spreads: Sequence[float]) -> list[str]:
-    """A sentence for each ψ."""
+def cut_captions(reader: str, certain: Sequence[float], spreads: Sequence[float]) -> list[str]:
+    """A sentence for each ψ; the reader by its name."""
     return [
-        f"ψ = {psi:g}: {READER} is sure of its class at {sure:.2f} on average; a pixel differs by {sd:.3f} "
+        f"ψ = {psi:g}: {reader} is sure of its class at {sure:.2f} on average; a pixel differs by {sd:.3f} "
         f"between pictures, at ψ = 1 by {spreads[-1]:.3f}."
         for psi, sure, sd in zip(CUTS, certain, spreads, strict=True)
     ]
