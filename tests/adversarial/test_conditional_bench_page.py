@@ -14,8 +14,7 @@ SMALL, LARGE = "infogan-digits", "infogan-mnist"
 
 @cache
 def told(name: str, turned: int = 0) -> list[lens.Frame]:
-    model = weights.load(name)
-    return lens.story(model, weights.load(lens.network_of(model)), 8, turned, 0)
+    return lens.story(weights.load(name), 8, turned, 0)
 
 
 def test_no_share_is_the_plain_class_and_the_whole_the_other() -> None:

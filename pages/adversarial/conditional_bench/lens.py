@@ -24,13 +24,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from datamodules.mnist import MNIST
+from lab import weights
 from lab.experiments import Experiment
 from lab.lenses import generated, stock, surfaces
 from lab.lenses.codes import code_of, fitting, slants, table
 from modules.adversarial.conditional import ConditionalGAN
 from modules.adversarial.infogan import InfoGAN
+from pages.adversarial.conditional_bench.room import NUMBERS
 
-SHELF = ("cgan-digits", "projectiongan-digits", "acgan-digits", "infogan-digits", "infogan-mnist")
 TOLD = {"channel": "a channel", "projection": "a projection", "auxiliary": "extra logits"}
 NETWORKS = {8: "cnn-digits", 28: "cnn-mnist"}  # that name what is made, by the side of a picture
 CLASSES, COLUMNS = 10, 8
@@ -71,6 +72,21 @@ def fits(entry: Experiment) -> bool:
         and surfaces.option(entry, "numbers") >= 2
     )
     return kinds and any(generated.makes_digits(entry, side) for side in EACH)
+
+
+def coding(model: Any) -> bool:
+    """Whether it was given codes and no labels."""
+    return isinstance(model, InfoGAN)
+
+
+def conditional(model: Any) -> bool:
+    """Whether it was told the classes."""
+    return not coding(model)
+
+
+def plain(model: Any) -> int:
+    """The stop of the film at which nothing is mixed or turned."""
+    return TURNS.index(0) if coding(model) else 0
 
 
 def network_of(model: Any) -> str:
@@ -122,16 +138,16 @@ def codes_of(model: InfoGAN, network: Any) -> Tensor:
     return fitting(counts).argsort()
 
 
-def story(model: Any, network: Any, target: int, turned: int, seed: int) -> list[Frame]:
+def story(model: Any, target: int, turned: int, seed: int) -> list[Frame]:
     """Every stop of the film, at the same noise; the first COLUMNS of each class are shown."""
+    network = weights.load(network_of(model))
     side = model.event_shape[-1]
     each = EACH[side]
     z = model.noise(each, torch.Generator().manual_seed(seed)).repeat(CLASSES, 1)  # the same for every class
     y = torch.arange(CLASSES).repeat_interleave(each)
-    coding = isinstance(model, InfoGAN)
-    rows = codes_of(model, network)[y] if coding else y
-    make = partial(coded, turned=turned) if coding else partial(made, target=target)
-    key, stops = ("value", TURNS) if coding else ("share", STOPS)
+    rows = codes_of(model, network)[y] if coding(model) else y
+    make = partial(coded, turned=turned) if coding(model) else partial(made, target=target)
+    key, stops = ("value", TURNS) if coding(model) else ("share", STOPS)
     known = variety(*real(side))
     frames = []
     for stop in stops:
@@ -153,13 +169,13 @@ def numbers_read(model: InfoGAN, count: int = 1000, seed: int = 0) -> Tensor:
     return torch.corrcoef(torch.stack([c2, c3, slants(x), x.mean((1, 2))]))[:2, 2:]
 
 
-def captions(frames: list[Frame], coding: bool, target: int, turned: int) -> list[str]:
-    """A sentence for every stop."""
+def captions(frames: list[Frame], codes: bool, target: int, turned: int) -> list[str]:
+    """A sentence for every stop; `codes` if there were no labels."""
     return [
-        (f"c{'₂₃'[turned]} = {stop:g}" if coding else f"{share_of(stop)} of class {target}")
-        + f": {one.obeyed:.1%} named as {'the class of their code' if coding else 'asked'}, variety "
+        (f"{NUMBERS[turned]} = {stop:g}" if codes else f"{share_of(stop)} of class {target}")
+        + f": {one.obeyed:.1%} named as {'the class of their code' if codes else 'asked'}, variety "
         f"{one.variety:.2f} of real digits', slant {one.slant:.2f}, ink {one.ink:.3f}."
-        for stop, one in zip(TURNS if coding else STOPS, frames, strict=True)
+        for stop, one in zip(TURNS if codes else STOPS, frames, strict=True)
     ]
 
 
