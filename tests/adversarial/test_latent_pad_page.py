@@ -10,11 +10,12 @@ from lab import weights
 from lab.lenses import latent, verdicts
 from modules.adversarial import truncation
 from pages.adversarial.latent_pad import lens
+from pages.adversarial.latent_pad.room import TAUS, State
 
 
 @cache
 def cut(tau: float) -> lens.Cut:
-    model, network = weights.load(lens.JUDGED), weights.load(verdicts.NETWORK)
+    model, network = weights.load(State().judged), weights.load(State().network)
     return lens.cut(model, network, verdicts.digits("train"), tau, 0)
 
 
@@ -45,7 +46,7 @@ def test_the_direction_decides() -> None:
 
 
 def test_no_draw_lies_near_the_origin() -> None:
-    for name in lens.MODELS:
+    for name in ("dcgan-mnist", "dcgan-digits"):
         model = weights.load(name)
         lengths = model.noise(1000, torch.Generator().manual_seed(0)).norm(dim=1)
         assert lengths.min() > 0.5 * model.latent_dim**0.5
@@ -90,4 +91,4 @@ def test_the_page() -> None:
     assert film(page, "step")["captions"] == lens.walk_captions(lens.times(1.0), lengths, 32)
     open_page("adversarial/latent_pad", model="dcgan-digits", a=3, b=3)
     cuts = open_page("adversarial/latent_pad", view="Truncation", tau=0.5)
-    assert len(film(cuts, "tau")["captions"]) == len(lens.TAUS)
+    assert len(film(cuts, "tau")["captions"]) == len(TAUS)

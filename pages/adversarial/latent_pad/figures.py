@@ -1,40 +1,47 @@
-"""Precision and recall against τ."""
+"""Pictures on a walk and of draws cut off at τ, and precision and recall against τ."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
-from lab.figures import theme
+from lab.figures import sheets, theme
+from lab.figures.moving import turning
 from lab.lenses.verdicts import Verdict
-from pages.adversarial.latent_pad.lens import TAUS, Cut
+from pages.adversarial.latent_pad.lens import Cut
+from pages.adversarial.latent_pad.room import TAUS
 
 
-def curves(seen: Sequence[Cut], at: int, floor: Verdict) -> go.Figure:
-    """Both numbers at each τ, evenly spaced; trace 2 and 3: where the film rests."""
+def sheet(seen: Sequence[Cut]) -> dict[str, Any]:
+    """The pictures at each τ."""
+    return sheets.film([c.pictures for c in seen], 8)
+
+
+def curves(seen: Sequence[Cut], floor: Verdict) -> dict[str, Any]:
+    """Both numbers at each τ, evenly spaced, and their points at that of each frame."""
     places = list(range(len(seen)))
+    colors = {"precision": theme.OUTPUT, "recall": theme.INPUT}
+    y = {name: [getattr(c.verdict, name) for c in seen] for name in colors}
     fig = go.Figure()
-    for name, color in (("precision", theme.OUTPUT), ("recall", theme.INPUT)):
+    for name, color in colors.items():
         fig.add_scatter(
-            x=places, y=[getattr(c.verdict, name) for c in seen], name=name, mode="lines+markers",
+            x=places, y=y[name], name=name, mode="lines+markers",
             line={"color": color, "width": 3}, marker={"size": 7},
         )  # fmt: skip
         fig.add_hline(y=getattr(floor, name), line={"color": theme.HIDDEN, "width": 2, "dash": "dot"})
-    for name, color in (("precision", theme.OUTPUT), ("recall", theme.INPUT)):
-        fig.add_scatter(
-            x=[places[at]], y=[getattr(seen[at].verdict, name)], mode="markers", showlegend=False,
-            marker={"size": 15, "color": color, "line": {"width": 2, "color": theme.text()}},
-            hoverinfo="skip",
-        )  # fmt: skip
+    for color in colors.values():
+        ring = {"size": 15, "color": color, "line": {"width": 2, "color": theme.text()}}
+        fig.add_scatter(mode="markers", showlegend=False, hoverinfo="skip", marker=ring)
     fig.update_xaxes(title="τ", tickvals=list(range(len(TAUS))), ticktext=[f"{t:g}" for t in TAUS])
     fig.update_xaxes(range=[-0.4, len(TAUS) - 0.6])
     fig.update_yaxes(range=[-0.05, 1.05], tickvals=[0.2, 0.4, 0.6, 0.8, 1])
-    return fig
+    tree: Any = fig
+    for trace, values in enumerate(y.values(), 2):
+        tree = turning(tree, trace, x=[[i] for i in places], y=[[v] for v in values])
+    return dict(tree)
 
 
-def marks(seen: Sequence[Cut]) -> dict[str, list[Any]]:
-    """The points of `curves` at each τ, for a film."""
-    return {
-        "data.2.x": [[i] for i in range(len(seen))], "data.3.x": [[i] for i in range(len(seen))],
-        "data.2.y": [[c.verdict.precision] for c in seen], "data.3.y": [[c.verdict.recall] for c in seen],
-    }  # fmt: skip
+def walks(pictures: Any, times: Sequence[float]) -> dict[str, Any]:
+    """Pictures (2, STEPS, H, W) on the line and on the arc; a frame goes from step to step."""
+    fig = sheets.contact_sheet(pictures, ["the line", "the arc"], [f"{t:.2g}" for t in times])
+    return sheets.walking(fig, pictures.shape[-1], range(len(times)), None, 2)

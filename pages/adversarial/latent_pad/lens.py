@@ -16,11 +16,9 @@ from torch import Tensor
 
 from lab.lenses import latent, verdicts
 from modules.adversarial import truncation
+from pages.adversarial.latent_pad.room import STEPS, TAUS
 
-MODELS = ("dcgan-mnist", "dcgan-digits")
-JUDGED = "dcgan-digits"
-TAUS = [0.04, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 6.0]  # at 6 nothing is cut off in fact
-STEPS, GRID, SHEET = 11, 21, 40
+GRID, SHEET = 21, 40
 EXTENT = 1.25  # half a side of the plane, in √K
 MOST = 2000  # whole vectors that are tried
 OPTIONS = ["the line", "the arc", "neither: within 5 %"]
@@ -47,9 +45,9 @@ def place(plane: latent.Plane, z: Tensor) -> Tensor:
     return plane.place(z) / math.sqrt(z.shape[-1])
 
 
-def tiles(model: Any, plane: latent.Plane) -> Tensor:
+def tiles(model: Any, a: int, b: int) -> Tensor:
     """(GRID, GRID, H, W) pictures over the plane."""
-    return latent.decode_plane(model, plane, EXTENT * math.sqrt(model.latent_dim), GRID)
+    return latent.decode_plane(model, plane_of(model, a, b), EXTENT * math.sqrt(model.latent_dim), GRID)
 
 
 def circle(k: int) -> Tensor:
@@ -130,11 +128,16 @@ def cut(model: Any, network: Any, reference: Tensor | verdicts.Known, tau: float
     return Cut(tau, x[:SHEET], verdict, draw.drawn, len(whole.z))
 
 
-def cuts(model: Any, network: Any, reference: verdicts.Known, seed: int) -> Iterator[tuple[float, list[Cut]]]:
+def floor(network: Any) -> verdicts.Verdict:
+    """What the judge says of held-out digits."""
+    return verdicts.judge(network, verdicts.digits("train"), verdicts.digits("held out"), 3)
+
+
+def cuts(judged: Any, network: Any, seed: int) -> Iterator[tuple[float, list[Cut]]]:
     """At each of TAUS: the share done, and all so far."""
-    seen = list[Cut]()
+    known, seen = verdicts.known(network, verdicts.digits("train")), list[Cut]()
     for tau in TAUS:
-        seen = [*seen, cut(model, network, reference, tau, seed)]
+        seen = [*seen, cut(judged, network, known, tau, seed)]
         yield len(seen) / len(TAUS), seen
 
 
