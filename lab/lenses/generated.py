@@ -42,9 +42,9 @@ def side_of(entry: Experiment) -> int:
     return int(size) + 2 * int(padding or 0)
 
 
-def slow(entry: Experiment) -> bool:
+def slow(model: Any) -> bool:
     """Whether a few hundred draws take seconds: hops of a network, or more than 64 pixels one by one."""
-    return surfaces.is_a(entry, Diffusion) or (surfaces.is_a(entry, Autoregressive) and side_of(entry) > 8)
+    return isinstance(model, Diffusion) or (isinstance(model, Autoregressive) and model.n > 64)
 
 
 def settings(model: Any) -> dict[str, Any]:
@@ -56,7 +56,8 @@ def settings(model: Any) -> dict[str, Any]:
 def drawn(model: Any, count: int, seed: int, portion: int | None = None) -> Iterator[tuple[float, Tensor]]:
     """`count` samples of a model: the share done, and all as far as they are.
 
-    A diffusion model makes all of them hop by hop. Others draw `portion` at a time; without, all at once.
+    A diffusion model makes all of them hop by hop. Others draw `portion` at a time; without, PORTION where
+    that is slow, else all at once.
     """
     generator = torch.Generator().manual_seed(seed)
     known = settings(model)
@@ -66,9 +67,10 @@ def drawn(model: Any, count: int, seed: int, portion: int | None = None) -> Iter
         for done, moment in enumerate(walk):
             yield done / known["steps"], model.outside(moment.x)
         return
+    portion = portion or (PORTION if slow(model) else count)
     parts: list[Tensor] = []
-    for start in range(0, count, portion or count):
-        parts.append(model.sample(min(portion or count, count - start), generator=generator))
+    for start in range(0, count, portion):
+        parts.append(model.sample(min(portion, count - start), generator=generator))
         yield min(1.0, (start + len(parts[-1])) / count), torch.cat(parts)
 
 

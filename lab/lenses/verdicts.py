@@ -61,17 +61,16 @@ def digits(split: Literal["train", "held out"]) -> Tensor:
 def drawn_by(source: str | Path, seed: int) -> Tensor:
     """DRAWN pictures of a trained generator by its folder or name, black and white; of REAL the held-out
     digits."""
-    *_, (_, pictures) = drawing(source, seed)
+    if source == REAL:
+        return digits("held out")
+    *_, (_, pictures) = drawing(weights.load(source), weights.read_card(ZOO / source), seed)
     return pictures
 
 
-def drawing(source: str | Path, seed: int) -> Iterator[tuple[float, Tensor]]:
-    """The same hop by hop where there are any: the share done, and the pictures as far as they are."""
-    if source == REAL:
-        yield 1.0, digits("held out")
-        return
-    card = weights.read_card(ZOO / source)
-    for share, x in generated.drawn(weights.load(source), DRAWN, seed):
+def drawing(model: Any, card: Mapping[str, Any], seed: int) -> Iterator[tuple[float, Tensor]]:
+    """The pictures of a generator hop by hop where there are any: the share done, and they as far as they
+    are."""
+    for share, x in generated.drawn(model, DRAWN, seed):
         yield share, black_and_white(card, x)
 
 

@@ -6,10 +6,13 @@ import pytest
 import torch
 from opening import figure, film, open_page
 
+from lab import weights
+from lab.experiments import ZOO
 from modules.adversarial import judges
 from pages.adversarial.birthday import lens
+from pages.adversarial.birthday.room import KNOWN, REAL, THRESHOLDS
 
-AT = {threshold: i for i, threshold in enumerate(lens.THRESHOLDS)}
+AT = {threshold: i for i, threshold in enumerate(THRESHOLDS)}
 
 
 @cache
@@ -37,7 +40,7 @@ def test_dealing_counts_the_first_pair() -> None:
 
 def test_known_digits_are_counted() -> None:
     for size in (100, 365):
-        one = told(lens.KNOWN, size)[0]
+        one = told(KNOWN, size)[0]
         assert one.support == pytest.approx(size, rel=0.1)
         assert lens.half(one.measured) == pytest.approx(judges.draws_until(size), abs=2)
 
@@ -51,19 +54,21 @@ def test_pairs_within_the_threshold_are_shown() -> None:
 
 
 def test_what_the_scenes_say() -> None:
-    gan, real, acgan = (told(name) for name in ("dcgan-digits", lens.REAL, "acgan-digits"))
+    gan, real, acgan = (told(name) for name in ("dcgan-digits", REAL, "acgan-digits"))
     assert gan[0].pairs == 0 < gan[AT[0.3]].pairs
     assert 0.6 < gan[AT[0.3]].pairs / real[AT[0.3]].pairs < 1.6
     assert acgan[AT[0.3]].pairs > 2 * gan[AT[0.3]].pairs
     assert float(lens.probability(400_000)[-1]) == pytest.approx(0.1809, abs=1e-3)
     assert float(lens.probability(115_260)[-1]) == pytest.approx(0.5, abs=1e-3)
-    few, many = (lens.half(told(lens.KNOWN, size)[0].measured) for size in (365, 1000))
+    few, many = (lens.half(told(KNOWN, size)[0].measured) for size in (365, 1000))
     assert few == 23 and many is not None and 1.4 < many / few < 1.7
     assert told("dcgan-mnist")[AT[0.3]].pairs < gan[AT[0.3]].pairs / 4
 
 
 def test_slow_draws_come_in_portions_and_levels_as_ink() -> None:
-    shares, parts = zip(*lens.drawing("nade-greys-digits", 0, 0, 150), strict=True)
+    name = "nade-greys-digits"
+    drawing = lens.drawing(weights.load(name), weights.read_card(ZOO / name), 0, 0, 150)
+    shares, parts = zip(*drawing, strict=True)
     assert shares == (0.375, 0.75, 1.0) and [len(part) for part in parts] == [150, 300, lens.DRAWS]
     assert torch.equal(parts[-1][:300], parts[1]) and parts[-1].shape[1:] == (8, 8)
     assert float(parts[-1].max()) == 1 and set((16 * parts[-1]).unique().tolist()) <= set(range(17))
@@ -73,6 +78,6 @@ def test_the_page() -> None:
     page = open_page("adversarial/birthday")
     assert film(page, "threshold")["captions"] == lens.captions(told("dcgan-digits"))
     _, arrays = figure(page, "chances")
-    assert arrays["data.0.y"].shape == (len(lens.THRESHOLDS), lens.DRAWS)
-    known = open_page("adversarial/birthday", model=lens.KNOWN, size=365, threshold=0.0)
+    assert arrays["data.0.y"].shape == (len(THRESHOLDS), lens.DRAWS)
+    known = open_page("adversarial/birthday", model=KNOWN, size=365, threshold=0.0)
     assert "two of 23" in film(known, "threshold")["captions"][0]

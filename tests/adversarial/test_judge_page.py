@@ -1,7 +1,7 @@
 """The page of the judges: its numbers, what spoils them, and what each judge does not see."""
 
 import copy
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -10,7 +10,9 @@ from opening import failures, film, open_page, run_page
 from lab import weights
 from lab.experiments import ZOO
 from lab.lenses import verdicts
+from lab.room import controls
 from pages.adversarial.judge import lens, words
+from pages.adversarial.judge.room import REAL, SHARES, State
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +36,7 @@ def test_the_floor(bench) -> None:
 
 
 @pytest.mark.parametrize("change", ["classes missing", "junk", "copies"])
-def test_what_each_judge_sees(bench, change: lens.Change) -> None:
+def test_what_each_judge_sees(bench, change: str) -> None:
     """Recall sees missing classes, precision junk; of copies the Fréchet distance tells."""
     network, known, real, floor = bench
     share = 0.9 if change == "copies" else 0.5
@@ -63,12 +65,12 @@ def test_the_inception_score_reads_probabilities_and_the_distance_features(bench
 
 
 @pytest.mark.parametrize("change", ["nothing", "classes missing", "junk", "copies"])
-def test_a_story_says_what_the_judges_say_one_by_one(bench, change: lens.Change) -> None:
+def test_a_story_says_what_the_judges_say_one_by_one(bench, change: str) -> None:
     """What sets of pictures share is computed once, and nothing else changes by it."""
     network, reference, real, _ = bench
     told = lens.story(network, verdicts.known(network, reference), real, change, 3)
     for at, k in ((2, 1), (9, 3), (5, verdicts.MOST)):
-        pictures = lens.changed(network, real, change, lens.SHARES[at], 3)
+        pictures = lens.changed(network, real, change, SHARES[at], 3)
         one, said = verdicts.judge(network, reference, pictures, k), told.said[k - 1][at]
         assert torch.equal(told.sheets[at], pictures[torch.arange(lens.SHEET) % len(pictures)])
         assert torch.equal(one.classes, said.classes)
@@ -80,6 +82,17 @@ def test_nothing_changes_nothing(bench) -> None:
     network, _, real, _ = bench
     assert lens.changed(network, real, "nothing", 0.5, 0) is real
     assert lens.changed(network, real, "junk", 0.0, 0) is real
+
+
+def test_the_room_judges_as_all_judges_do(bench) -> None:
+    network, _, _, floor = bench
+    first, k = State(), cast(Any, controls(State)["k"])
+    assert (first.model, first.network, k.high) == (verdicts.REAL, verdicts.NETWORK, verdicts.MOST)
+    assert lens.said(network, REAL, None, 0)[2].frechet == pytest.approx(floor.frechet)
+    name = "made-digits"
+    made = lens.said(network, weights.load(name), weights.read_card(ZOO / name), 0)
+    alone = verdicts.judge(network, lens.known(network), verdicts.drawn_by(name, 0), 3)
+    assert made[2].frechet == pytest.approx(alone.frechet) and made[2].recall == pytest.approx(alone.recall)
 
 
 def test_forms_of_digits() -> None:
@@ -97,7 +110,7 @@ def test_the_page() -> None:
     network, known = weights.load(verdicts.NETWORK), verdicts.digits("train")
     now = verdicts.judge(network, known, verdicts.drawn_by("made-digits", 0), 3)
     assert f"precision {now.precision:.2f}, recall {now.recall:.2f}" in film(page, "share")["captions"][0]
-    assert len(film(page, "share")["captions"]) == len(lens.SHARES)
+    assert len(film(page, "share")["captions"]) == len(SHARES)
 
 
 def test_one_after_the_other(bench) -> None:
@@ -107,10 +120,10 @@ def test_one_after_the_other(bench) -> None:
     def said_of(name: str) -> list[verdicts.Verdict]:
         return [v[0] for v in lens.story(network, known, verdicts.drawn_by(name, 0), "nothing", 0).said]
 
-    steps = list(lens.judging([verdicts.REAL, "made-digits"], 3, said_of))
+    steps = list(lens.judging([REAL, "made-digits"], 3, said_of))
     assert [share for share, _ in steps] == [0.5, 1.0]
-    assert steps[0][1] == {verdicts.REAL: steps[-1][1][verdicts.REAL]}
-    assert steps[-1][1][verdicts.REAL].recall == floor.recall
+    assert steps[0][1] == {REAL: steps[-1][1][REAL]}
+    assert steps[-1][1][REAL].recall == floor.recall
 
 
 def test_drawn_hop_by_hop_as_the_model_samples(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,8 +131,9 @@ def test_drawn_hop_by_hop_as_the_model_samples(monkeypatch: pytest.MonkeyPatch) 
     name = "ddpm-digits"
     model: Any = weights.load(name)
     x = model.sample(6, generator=torch.Generator().manual_seed(4), steps=20)
-    *_, (share, last) = verdicts.drawing(name, 4)
-    assert share == 1.0 and torch.equal(last, verdicts.black_and_white(weights.read_card(ZOO / name), x))
+    card = weights.read_card(ZOO / name)
+    *_, (share, last) = verdicts.drawing(model, card, 4)
+    assert share == 1.0 and torch.equal(last, verdicts.black_and_white(card, x))
 
 
 def test_what_takes_seconds_can_be_cancelled() -> None:

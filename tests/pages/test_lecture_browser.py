@@ -81,8 +81,6 @@ def test_a_lecture_forwards(name: str, visit: Visit, by_link: Callable[..., Any]
 # What stands on the page while its picture still grows. The film of a training goes on by itself.
 STANDS = ("link", "title", "scene", "line", "sliders", "fields", "choices", "complaints")
 GROWS = ("step=", "until=")
-# A kind of widget that is the first of its kind in this tab has its place before its script has come.
-LOADED = "() => !document.querySelector('[data-testid=stSkeleton]')"
 
 
 def stands(visit: Visit, name: str, at: int) -> dict[str, Any]:
@@ -95,7 +93,6 @@ def stands(visit: Visit, name: str, at: int) -> dict[str, Any]:
     while seen != before or not seen:  # until nothing of it has changed for a moment
         before = seen
         visit.tab.wait_for_timeout(300)
-        visit.tab.wait_for_function(LOADED)
         now = visit.tab.evaluate(STATE)
         seen = {key: now[key] for key in STANDS}
         seen["link"] = [part for part in seen["link"] if not part.startswith(GROWS)]

@@ -15,9 +15,10 @@ Shapes: pictures (DRAWS, H, W); T thresholds; pairs (P, 2) from the nearest on, 
 References: Arora & Zhang 2017, arXiv:1706.08224; [UDL] §15 notes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -26,13 +27,10 @@ from lab import weights
 from lab.experiments import ZOO
 from lab.lenses import generated, stock
 from modules.adversarial.judges import nearest_pairs
+from pages.adversarial.birthday.room import KNOWN, REAL, THRESHOLDS
 
-REAL, KNOWN = "training digits", "known digits, with repeats"
-SHELF = ("dcgan-digits", "acgan-digits", "infogan-digits", "dcgan-mnist")
 DRAWS, DEALS = 400, 200
-THRESHOLDS = [round(0.025 * i, 3) for i in range(17)]  # of the median distance
 SHOWN = 8  # pairs
-SUPPORTS = (100, 365, 1000, 10_000, 115_260, 400_000)
 OPTIONS = ["below 50", "50 to 150", "above 150, or never among these"]
 
 
@@ -59,28 +57,30 @@ def training_digits() -> Tensor:
     return stock.digits("train")[0][:, 0]
 
 
-def drawn(source: str | Path, size: int, seed: int, portion: int | None = None) -> Tensor:
+def drawn(source: str | Path, size: int = 0, seed: int = 0) -> Tensor:
     """DRAWS pictures of a trained generator by its folder or name, of REAL without repeats, or of KNOWN with
     repeats among `size` digits."""
-    *_, (_, pictures) = drawing(source, size, seed, portion)
+    if source in (REAL, KNOWN):
+        *_, (_, pictures) = drawing(source, None, size, seed)
+    else:
+        *_, (_, pictures) = drawing(weights.load(source), weights.read_card(ZOO / source), size, seed)
     return pictures
 
 
 def drawing(
-    source: str | Path, size: int, seed: int, portion: int | None = None
+    model: Any, card: Mapping[str, Any] | None, size: int, seed: int, portion: int | None = None
 ) -> Iterator[tuple[float, Tensor]]:
     """The same bit by bit where it takes long: the share done, and the pictures as far as they are."""
-    if source in (REAL, KNOWN):
+    if card is None:
         generator = torch.Generator().manual_seed(seed)
         digits = training_digits()
         digits = digits[torch.randperm(len(digits), generator=generator)]
         rows = torch.arange(DRAWS)
-        if source == KNOWN:
+        if model == KNOWN:
             rows = torch.randint(min(size, len(digits)), (DRAWS,), generator=generator)
         yield 1.0, digits[rows]
         return
-    card = weights.read_card(ZOO / source)
-    for share, x in generated.drawn(weights.load(source), DRAWS, seed, portion):
+    for share, x in generated.drawn(model, DRAWS, seed, portion):
         yield share, generated.ink(card, x)
 
 
@@ -116,6 +116,19 @@ def story(pictures: Tensor) -> list[Found]:
         support = len(pairs) / count if count else float("inf")
         found.append(Found(count, dealt(pairs[:count]), support, sheet, shares[last].tolist()))
     return found
+
+
+def telling(
+    model: Any, model_card: Mapping[str, Any] | None, size: int, seed: int
+) -> Iterator[tuple[float, list[Found]]]:
+    """The share of the pictures that is drawn, and at last their `story`."""
+    for share, pictures in drawing(model, model_card, size, seed):
+        yield share, story(pictures) if share == 1 else []
+
+
+def of_digits() -> list[Found]:
+    """The story of training digits."""
+    return story(drawn(REAL))
 
 
 def half(measured: Tensor) -> int | None:

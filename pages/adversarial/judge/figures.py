@@ -1,37 +1,48 @@
 """Generators in the plane of precision and recall, and the classes of what they draw."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 
 from lab.figures import basic, theme
-from lab.figures.basic import rule
-from lab.lenses.verdicts import REAL, Verdict
+from lab.figures.basic import array, rule
+from lab.figures.moving import turning
+from lab.lenses.verdicts import Verdict
+from pages.adversarial.judge.room import REAL
 
 
-def plane(others: Mapping[str, Verdict], name: str, now: Verdict) -> go.Figure:
-    """Trace 0: other generators; trace 1: the chosen one, as it is changed; trace 2: held-out digits."""
+def plane(others: Mapping[str, Verdict], name: str, said: Sequence[Verdict]) -> dict[str, Any]:
+    """Other generators, the chosen one as more and more of it is spoiled, and held-out digits."""
     rest = {n: v for n, v in others.items() if n not in (name, REAL)}
     fig = go.Figure()
     for label, points, color, size in (
         ("others", rest, theme.HIDDEN, 11),
-        (name, {name: now}, theme.OUTPUT, 18),
+        (name, {name: said[0]}, theme.OUTPUT, 18),
         ("the floor", {REAL: others[REAL]}, theme.INPUT, 15),
     ):
         fig.add_scatter(
             x=[v.recall for v in points.values()], y=[v.precision for v in points.values()], mode="markers",
             name=label, marker={"color": color, "size": size, "line": {"width": 1, "color": theme.text()}},
-            hovertext=[f"{n}: FD {v.frechet:.2f}, IS {v.score:.2f}" for n, v in points.items()],
+            hovertext=[told(n, v) for n, v in points.items()],
             hoverinfo="text",
         )  # fmt: skip
     fig.update_xaxes(title="recall", range=[-0.03, 1.03], nticks=6)
     fig.update_yaxes(title="precision", range=[-0.03, 1.03], nticks=6)
-    return fig
+    x, y = [[v.recall] for v in said], [[v.precision] for v in said]
+    return turning(fig, 1, x=x, y=y, hovertext=[[told(name, v)] for v in said])
 
 
-def classes(now: Verdict) -> go.Figure:
-    """Share of each class in what is drawn, by the network."""
-    fig = basic.bars([str(c) for c in range(10)], now.classes, xlabel="class, by the network", ylabel="share")
+def told(name: str, verdict: Verdict) -> str:
+    """The scores of a generator."""
+    return f"{name}: FD {verdict.frechet:.2f}, IS {verdict.score:.2f}"
+
+
+def classes(said: Sequence[Verdict]) -> dict[str, Any]:
+    """Share of each class in what is left, by the network."""
+    shares = [array(v.classes) for v in said]
+    fig = basic.bars([str(c) for c in range(10)], shares[0], xlabel="class, by the network", ylabel="share")
+    fig.update_traces(hovertext=None, hoverinfo=None, hovertemplate="%{x}: %{y:.4~g}<extra></extra>")
     fig.update_yaxes(range=[0, 0.4], nticks=3)
     rule(fig, y=0.1, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
-    return fig
+    return turning(fig, y=shares)

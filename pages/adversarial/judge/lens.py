@@ -4,25 +4,24 @@ spoiled more and more, by classes that go missing, by junk, by copies.
 Shapes: pictures (N, 8, 8) of 0 and 1.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from functools import lru_cache
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from datamodules.digits import Digits
 from lab.experiments import Experiment
-from lab.lenses import generated, stock, surfaces
+from lab.lenses import generated, stock, surfaces, verdicts
 from lab.lenses.verdicts import Known, Verdict, judge_all, look, pool
 from modules.convolution.classifier import Classifier
+from pages.adversarial.judge.room import JUNK, MISSING, NOTHING, REAL, SHARES
 
 SIDE = 8
-SHARES = [round(0.1 * i, 1) for i in range(10)]
 SHEET = 40  # pictures shown
 LEAST = 50  # pictures that can be judged
-Change = Literal["nothing", "classes missing", "junk", "copies"]
-CHANGES: tuple[Change, ...] = get_args(Change)
 
 
 def accuracy(network: Classifier) -> float:
@@ -37,21 +36,21 @@ def fits(entry: Experiment) -> bool:
     return surfaces.is_a(entry, Digits, part="data") and generated.makes_digits(entry, SIDE)
 
 
-def changed(network: Classifier, pictures: Tensor, change: Change, share: float, seed: int) -> Tensor:
+def changed(network: Classifier, pictures: Tensor, change: str, share: float, seed: int) -> Tensor:
     """`pictures` with a share of them spoiled.
 
     classes missing: without the first 10 · share classes, by the network.
     junk: noise with as much ink. copies: of one picture a class, round and round.
     """
-    if change == "nothing" or share == 0:
+    if change == NOTHING or share == 0:
         return pictures
     labels = look(network, pictures)[0].argmax(1)
     return with_junk(pictures, change, seed)[spoiled(labels, change, share, seed)]
 
 
-def with_junk(pictures: Tensor, change: Change, seed: int) -> Tensor:
+def with_junk(pictures: Tensor, change: str, seed: int) -> Tensor:
     """The pictures, and after them the noise that may take their place."""
-    if change != "junk":
+    if change != JUNK:
         return pictures
     generator = torch.Generator().manual_seed(seed)
     torch.randperm(len(pictures), generator=generator)  # as `spoiled` draws first
@@ -60,17 +59,17 @@ def with_junk(pictures: Tensor, change: Change, seed: int) -> Tensor:
     return torch.cat([pictures, (noise < pictures.mean()).float()])
 
 
-def spoiled(labels: Tensor, change: Change, share: float, seed: int) -> Tensor:
+def spoiled(labels: Tensor, change: str, share: float, seed: int) -> Tensor:
     """The rows of `with_junk` that are left, or come, when a share is spoiled: labels (N,) -> (≤ N,)."""
     rows = torch.arange(len(labels))
-    if change == "nothing" or share == 0:
+    if change == NOTHING or share == 0:
         return rows
-    if change == "classes missing":
+    if change == MISSING:
         kept = labels >= round(10 * share)
         return rows[kept] if kept.sum() > LEAST else rows
     generator = torch.Generator().manual_seed(seed)
     hit = torch.randperm(len(rows), generator=generator)[: round(share * len(rows))]
-    if change == "junk":
+    if change == JUNK:
         rows[hit] = len(rows) + torch.arange(len(hit))
     else:
         ones = torch.stack([(labels == c).double().argmax() for c in labels.unique()])
@@ -100,15 +99,56 @@ class Story:
     said: list[list[Verdict]]
 
 
-def story(network: Classifier, given: Known, pictures: Tensor, change: Change, seed: int) -> Story:
+def story(network: Classifier, given: Known, pictures: Tensor, change: str, seed: int) -> Story:
     """What is seen and said as more and more is spoiled."""
     whole = with_junk(pictures, change, seed)
     seen = pool(network, given, whole)
     labels = seen.probabilities[: len(pictures)].argmax(1)
     rows = [spoiled(labels, change, share, seed) for share in SHARES]
-    if change == "nothing":
+    if change == NOTHING:
         said = [judge_all(seen, rows[0])] * len(SHARES)
     else:
         said = [judge_all(seen, some) for some in rows]
     sheets = [whole[some[torch.arange(SHEET) % len(some)]] for some in rows]
     return Story(sheets, [list(by_share) for by_share in zip(*said, strict=True)])
+
+
+# --- Drawn ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Pictures (N, 8, 8) of a generator, and who judges them."""
+
+    network: Classifier
+    known: Known
+    pictures: Tensor
+
+
+@lru_cache(maxsize=1)
+def known(network: Classifier) -> Known:
+    """Training digits as the judges know them."""
+    return verdicts.known(network, verdicts.digits("train"))
+
+
+def drawing(
+    network: Classifier, model: Any, model_card: Mapping[str, Any] | None, seed: int
+) -> Iterator[tuple[float, Drawn]]:
+    """Of a generator, or REAL, hop by hop where there are any: the share done, and what is drawn so far."""
+    if model_card is None:
+        yield 1.0, Drawn(network, known(network), verdicts.drawn_by(REAL, seed))
+        return
+    for share, pictures in verdicts.drawing(model, model_card, seed):
+        yield share, Drawn(network, known(network), pictures)
+
+
+@lru_cache(maxsize=64)
+def told(drawn: Drawn, change: str, seed: int) -> Story:
+    """Its `story`, kept: pictures of slow generators are drawn once for all that is done to them."""
+    return story(drawn.network, drawn.known, drawn.pictures, change, seed)
+
+
+def said(network: Classifier, model: Any, model_card: Mapping[str, Any] | None, seed: int) -> list[Verdict]:
+    """The verdicts on a generator, or REAL, by k = 1 … MOST."""
+    *_, (_, drawn) = drawing(network, model, model_card, seed)
+    return [by_share[0] for by_share in told(drawn, NOTHING, seed).said]

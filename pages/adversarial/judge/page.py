@@ -1,118 +1,61 @@
 """Judge: any trained generator of small digits before the same judges, and what each does not see."""
 
+from dataclasses import replace
+
 from lab import ui
-from lab.figures import basic, sheets
+from lab.figures import sheets
 from lab.lenses import generated, verdicts
 from modules.adversarial import judges
 from pages.adversarial.judge import figures, lens, words
-from pages.adversarial.judge.room import ROOM
+from pages.adversarial.judge.room import NOTHING, REAL, ROOM, SHARES, SHELF
 
-SHELF = (  # which are judged where all are
-    "made-digits", "pixelcnn-digits", "gatedpixelcnn-digits", "nade-digits", "chain-digits",
-    "vae-digits", "vae-bits-digits", "vamp-digits", "gmm-digits", "fa-digits", "glow-digits",
-    "dcgan-digits", "acgan-digits", "infogan-digits", "ddpm-digits",
-)  # fmt: skip
+
+def as_drawn(name: str) -> list[verdicts.Verdict]:
+    """What is said of another generator, by k."""
+    return ui.compute(lens.said, replace(now, model=name))
+
 
 stage = ui.stage(ROOM)
-stage.scenes(
-    {
-        "The floor": ui.scene("Even held-out digits do not reach 1: no generator is asked for more."),
-        "Pixel by pixel": ui.scene("PixelCNN draws as many kinds as there are; not all samples are digits.",
-                                   model="pixelcnn-digits"),
-        "A chain": ui.scene("A Markov chain knows the pixel before and no digit: both numbers fall.",
-                            model="chain-digits"),
-        "Missing classes": ui.scene("Classes go, one after the other: see which of the two scores notices.",
-                                    change="classes missing", share=0.5),
-        "Junk": ui.scene("Half is noise: precision falls, recall stays.", change="junk", share=0.5),
-        "Copies": ui.scene("Nine of ten are copies: inception score and recall hardly notice, FD does.",
-                           change="copies", share=0.9),
-        "All": ui.scene("All generators of small digits, one after the other, in grey.", all=True),
-    }
-)  # fmt: skip
-
-
-@ui.cached
-def drawn(name: str, seed: int):
-    return verdicts.drawn_by(name if name == verdicts.REAL else ui.folder(name), seed)
-
-
-@ui.cached
-def known() -> verdicts.Known:
-    return verdicts.known(ui.load(verdicts.NETWORK), verdicts.digits("train"))
-
-
-@ui.cached
-def told_of(name: str, change: lens.Change, seed: int, _drawn=None) -> lens.Story:
-    pictures = drawn(name, seed) if _drawn is None else _drawn
-    return lens.story(ui.load(verdicts.NETWORK), known(), pictures, change, seed)
-
-
-def as_drawn(name: str, seed: int, _drawn=None) -> list[verdicts.Verdict]:
-    return [verdicts[0] for verdicts in told_of(name, "nothing", seed, _drawn).said]
-
-
-@ui.cached
-def accuracy() -> float:
-    return lens.accuracy(ui.load(verdicts.NETWORK))
-
-
-# --- Controls -----------------------------------------------------------------------------------
-
-trained = ui.trained(None, lens.fits, first=SHELF)
-names = (verdicts.REAL, *(name for name in trained if name in SHELF))
 with stage.rail:
-    name = ui.choice("Generator", [verdicts.REAL, *trained], key="model", as_list=True)
-    change = ui.choice("Spoil it by", lens.CHANGES, key="change", as_list=True)
-    k = ui.slider("k-th neighbour", 1, verdicts.MOST, 3, key="k")
-    seed = ui.number("Seed", 0, 999, 0, key="seed")
-given = None
-if name != verdicts.REAL and generated.slow(ui.recipe(name)):
-    with stage.picture:
-        given = ui.found(
-            "Draw", lambda: verdicts.drawing(ui.folder(name), seed), key="drawing", of=(name, seed),
-            quick=False, says="Forty of five hundred digits, when they are drawn.",
-        )  # fmt: skip
-told = told_of(name, change, seed, given)
-with stage.rail:
-    everyone = {verdicts.REAL: as_drawn(verdicts.REAL, seed)[k - 1], name: as_drawn(name, seed, given)[k - 1]}
-    if ui.toggle("All generators", False, key="all"):
+    now = ui.read(ROOM)
+with stage.picture:
+    says = "Forty of five hundred digits, when they are drawn."
+    quick = not ui.compute(generated.slow, now)
+    drawn = ui.compute(lens.drawing, now, says=says, label="Draw", quick=quick)
+k = now.k - 1
+told, plain = (lens.told(drawn, change, now.seed) for change in (now.change, NOTHING))
+floor, said = as_drawn(REAL)[k], told.said[k]
+everyone = {REAL: floor, now.model: plain.said[k][0]}
+if now.all:
+    names = (REAL, *SHELF)
+    with stage.rail:
         everyone |= ui.job(
-            "Judge all", lambda: lens.judging(names, k, lambda one: as_drawn(one, seed)), key="judging",
-            of=(names, k, seed), at_once=True,
+            "Judge all", lambda: lens.judging(names, now.k, as_drawn), key="judging",
+            of=(names, now.k, now.seed), at_once=True,
         ) or {}  # fmt: skip
-pictures, said = told.sheets, told.said[k - 1]
-ui.ahead(told_of, *((name, other, seed, given) for other in lens.CHANGES if other != change))
-floor = everyone[verdicts.REAL]
-film = ui.film(len(lens.SHARES), key="share", values=lens.SHARES, default=0.0, label="Share", seconds=0.5)
-now = said[film.at]
+film = ui.film_of(now, len(SHARES))
+one = said[film.at]
 
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
     left, right = ui.columns(2)
     with left:
-        ui.figure(
-            basic.images(pictures[film.at], 8), key="sheet", share=0.62, film=film,
-            frames={"data.0.z": sheets.frames(pictures, 8)}, alt="Forty pictures of the generator",
-        )  # fmt: skip
-        ui.figure(
-            figures.classes(now), key="classes", share=0.38, film=film,
-            frames={"data.0.y": [v.classes for v in said]}, data={"class": range(10), "share": now.classes},
-            alt="Share of every class in what is drawn",
-        )  # fmt: skip
+        ui.figure(sheets.film(told.sheets, 8), key="sheet", share=0.62, film=film,
+                  alt="Forty pictures of the generator")  # fmt: skip
+        ui.figure(figures.classes(said), key="classes", share=0.38, film=film,
+                  alt="Share of every class in what is drawn")  # fmt: skip
     with right:
-        ui.figure(
-            figures.plane(everyone, name, now), key="plane", share=1.0, film=film,
-            frames={"data.1.x": [[v.recall] for v in said], "data.1.y": [[v.precision] for v in said]},
-            alt="Precision against recall of all generators",
-            data={"generator": list(everyone), **{m: [getattr(v, m) for v in everyone.values()]
-                                                  for m in ("precision", "recall", "frechet", "score")}},
-        )  # fmt: skip
+        ui.figure(figures.plane(everyone, now.model, said), key="plane", share=1.0, film=film,
+                  alt="Precision against recall of all generators")  # fmt: skip
 with stage.foot:
-    film.bar(captions=words.captions(said, change, floor), equations=words.equations(said, floor))
+    film.bar(captions=words.captions(said, now.change, floor), equations=words.equations(said, floor))
 
 # --- Words --------------------------------------------------------------------------------------
 
+accuracy = ui.compute(lens.accuracy, now)
+spoiled = now.change != NOTHING and film.at > 0
+source = repr(REAL) if now.model == REAL else ui.spelled(now.model)
 with stage.below:
     ui.table(
         {
@@ -125,18 +68,17 @@ with stage.below:
     )  # fmt: skip
     ui.notice(
         f"{verdicts.DRAWN} pictures each, black and white, beside {verdicts.DRAWN} training digits. The "
-        f"features are the 64 means of the last maps of {verdicts.NETWORK}, which names {accuracy():.1%} of "
+        f"features are the 64 means of the last maps of {now.network}, which names {accuracy:.1%} of "
         "held-out digits made black and white; Inception has no part in it. The inception score sees no "
         "variety within a class, precision no missing class, recall no junk, and a few pictures with wide "
         "balls hide many copies from it. The Fréchet distance sees all of these and does not say which; "
         "between equal laws it is above 0, by about 1/n."
     )
-    spoiled = change != "nothing" and film.at > 0
     ui.check(
         "Which has fallen further by what was done to it?" if spoiled else "Which of the two is lower here?",
         words.OPTIONS if spoiled else words.LOWER,
-        words.fallen(said[0], now) if spoiled else words.lower(now),
-        f"Precision is {now.precision:.3f}, recall {now.recall:.3f}; unspoiled they are "
+        words.fallen(said[0], one) if spoiled else words.lower(one),
+        f"Precision is {one.precision:.3f}, recall {one.recall:.3f}; unspoiled they are "
         f"{said[0].precision:.3f} and {said[0].recall:.3f}.",
         wrong={
             "precision": "Precision asks whether what is made lies among the real: missing variety does "
@@ -155,12 +97,12 @@ with stage.below:
         from lab.lenses import verdicts
         from pages.adversarial.judge import lens
 
-        network = weights.load({verdicts.NETWORK!r})
-        pictures = verdicts.drawn_by({repr(name) if name == verdicts.REAL else ui.spelled(name)}, {seed})
-        pictures = lens.changed(network, pictures, {change!r}, {film.value!r}, {seed})
-        said = verdicts.judge(network, verdicts.digits("train"), pictures, {k})
+        network = weights.load({now.network!r})
+        pictures = verdicts.drawn_by({source}, {now.seed})
+        pictures = lens.changed(network, pictures, {now.change!r}, {film.value!r}, {now.seed})
+        said = verdicts.judge(network, verdicts.digits("train"), pictures, {now.k})
         result = [said.precision, said.recall, said.frechet, said.score]
         """,
-        shows=[now.precision, now.recall, now.frechet, now.score],
+        shows=[one.precision, one.recall, one.frechet, one.score],
     )
     ui.source(judges.precision_recall, judges.frechet, judges.inception_score, references=ROOM.references)

@@ -1,20 +1,20 @@
 """What the page of the judges says of a story."""
 
 from lab.lenses import verdicts
-from pages.adversarial.judge import lens
+from pages.adversarial.judge.room import COPIES, JUNK, MISSING, NOTHING, SHARES
 
 OPTIONS = ["precision", "recall", "neither: the two are within 0.1"]
 LOWER = ["precision", "recall", "neither, within 0.05"]
 
 
-def captions(verdicts: list[verdicts.Verdict], change: lens.Change, floor: verdicts.Verdict) -> list[str]:
+def captions(verdicts: list[verdicts.Verdict], change: str, floor: verdicts.Verdict) -> list[str]:
     """A sentence for every share."""
-    what = {"classes missing": "of the classes missing", "junk": "junk", "copies": "copies"}
+    what = {MISSING: "of the classes missing", JUNK: "junk", COPIES: "copies"}
     return [
-        ("As drawn" if change == "nothing" else f"{share:.0%} {what[change]}")
+        ("As drawn" if change == NOTHING else f"{share:.0%} {what[change]}")
         + f": precision {v.precision:.2f}, recall {v.recall:.2f} (held-out digits {floor.precision:.2f}, "
         f"{floor.recall:.2f}); {v.repeated:.0%} of the pictures occur more than once."
-        for share, v in zip(lens.SHARES, verdicts, strict=True)
+        for share, v in zip(SHARES, verdicts, strict=True)
     ]
 
 
