@@ -8,9 +8,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures.basic import CELL, array, heatmap, unrolled
+from lab.figures import theme
+from lab.figures.basic import CELL, array, heatmap
 
 Tree = Mapping[str, Any]  # {"data": traces, "layout": …}
 
@@ -46,6 +48,19 @@ def marking(fig: go.Figure, places: Any) -> dict[str, Any]:
     return tree
 
 
+def resting(fig: go.Figure, *curves: tuple[Any, Any, str], size: int = 15) -> dict[str, Any]:
+    """A figure with a dot on each of these curves, (x, y, color), that stands at point f in frame f."""
+    tree = fig.to_plotly_json()
+    edge = {"width": 2, "color": theme.text()}
+    dots = [
+        {"type": "scatter", "x": per_frame([[v] for v in x]), "y": per_frame([[v] for v in y]),
+         "mode": "markers", "showlegend": False, "hoverinfo": "skip",
+         "marker": {"size": size, "color": color, "line": edge}}
+        for x, y, color in curves
+    ]  # fmt: skip
+    return tree | {"data": [*tree["data"], *dots]}
+
+
 def merged(node: Tree, leaves: Tree) -> dict[str, Any]:
     """The tree with other leaves: values a frame, or a mapping of them."""
     deeper = {k: merged(node.get(k, {}), v) for k, v in leaves.items() if isinstance(v, Mapping)}
@@ -53,11 +68,20 @@ def merged(node: Tree, leaves: Tree) -> dict[str, Any]:
 
 
 def unrolling(fig: go.Figure) -> dict[str, Any]:
-    """A figure whose lines are drawn point by point, its first shape going with them, as by `unrolled`."""
-    turn = unrolled(fig, 0)
-    tree = marking(fig, turn["layout.shapes.0.x0"])
-    for i in range(len(fig.data)):
-        tree = turning(tree, i, y=turn[f"data.{i}.y"])
+    """A figure whose lines are drawn point by point, its first shape going with them: frame k has the first
+    k + 1 points. Its axes keep what the whole needs."""
+    xs, ys = [array(line.x) for line in fig.data], [array(line.y).astype(float) for line in fig.data]
+    for axis, values in ((fig.layout.xaxis, np.concatenate(xs)), (fig.layout.yaxis, np.concatenate(ys))):
+        if axis.range is None:
+            ends = values[np.isfinite(values) & ((values > 0) | (axis.type != "log"))]
+            low, high = ends.min(), ends.max()
+            if axis.type == "log":
+                low, high = np.log10(low), np.log10(high)
+            room = 0.05 * (high - low or 1.0)
+            axis.range = [0.0 if axis.rangemode == "tozero" else low - room, high + room]
+    tree = marking(fig, xs[0].tolist())
+    for i, y in enumerate(ys):
+        tree = turning(tree, i, y=np.where(np.tri(len(y), dtype=bool), y, np.nan))
     return tree
 
 

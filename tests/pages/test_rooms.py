@@ -279,6 +279,8 @@ def test_a_mark_goes_along_with_what_is_drawn_so_far() -> None:
     fig = moving.marking(basic.curves({"L": y}, x, mark=x[0]), x)
     assert moving.frames(fig)["layout.shapes.0.x1"].tolist() == x
     assert moving.at(fig, 2).layout.shapes[0].x0 == 4.0
+    dot = moving.at(moving.resting(basic.curves({"L": y}, x), (x, y, "red")), 2).data[1]
+    assert (dot.x, dot.y, dot.mode) == ((4.0,), (2.0,), "markers")
     drawn = moving.at(moving.unrolling(basic.curves({"L": y}, x, mark=x[0])), 1)
     assert drawn.layout.shapes[0].x0 == 2.0 and drawn.data[0].y[:2].tolist() == y[:2]
     assert np.isnan(drawn.data[0].y[2]) and drawn.layout.xaxis.range == (0.85, 4.15)
