@@ -16,7 +16,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any, cast, get_args, get_type_hints
 
@@ -31,6 +31,7 @@ from lab.ui.page import stop
 from lab.ui.stage import at_lecture
 
 CHEAP = 1.0  # seconds of processor time: what takes longer is not computed ahead
+BOUNDS = {"low", "high", "options"}  # of a control: what its values lie between, or are
 CARD = "_card"  # ends the name of a parameter that gets the card of a model
 BUDGET = 5.0  # seconds that are computed ahead of one answer
 Function = Callable[..., Any]
@@ -190,13 +191,14 @@ def compute(
     Args:
         says: what will be shown when a longer computation is done.
         label: of the button that begins it again once it was cancelled.
-        quick: it takes a second or two; what takes longer is drawn more often while it goes on.
+        quick: it takes a second or two; what takes longer is drawn more often while it goes on, and is not
+            computed ahead.
         show: draws what a generator has found so far.
     """
     of: Any = type(now)
     call, values = kept(function, of), raw_of(function, now)
     here = used.setdefault((of, tuple(drawn(now))), [])
-    if function not in here:
+    if quick and function not in here:
         here.append(function)
     if not inspect.isgeneratorfunction(function):
         return answered(lambda: call(*values))
@@ -320,17 +322,22 @@ def settled(scene: Any) -> Any:
     """The state of a scene as its controls would give it: a drawing by its ink."""
     for key in drawn(scene):
         control, value = controls(type(scene))[key], getattr(scene, key)
-        if value is None:
-            scene = replace(scene, **{key: resolve(control.first, scene)})
-        elif isinstance(control, room.Drawing) and not value.startswith(drawing.INK):
+        if isinstance(control, room.Drawing):
             shelf = dict(resolve(control.examples, scene) or ())
-            scene = replace(scene, **{key: drawing.ink(shelf[value])})
+            name = next(iter(shelf), "") if value is None else value
+            value = drawing.ink(shelf[name]) if name in shelf else value
+        elif value is None:
+            value = resolve(control.first, scene)
+        scene = replace(scene, **{key: value})
     return scene
 
 
 def neighbours(now: Any, key: str) -> Iterator[Any]:
     """The states in which this control has its next values."""
-    return (replace(now, **{key: value}) for value in controls(type(now))[key].near(getattr(now, key)))
+    control: Any = controls(type(now))[key]
+    bounds = {f.name: resolve(getattr(control, f.name), now) for f in fields(control) if f.name in BOUNDS}
+    near = replace(control, **bounds).near(getattr(now, key))
+    return (replace(now, **{key: value}) for value in near)
 
 
 def spend(left: list[float], function: Function, now: Any, sure: bool) -> None:

@@ -14,8 +14,22 @@ from opening import PAGES
 
 from lab import room, ui
 from lab.figures import basic, moving, sheets
+from lab.lenses import ink
 from lab.machines import MACHINES
-from lab.room import Choice, Frame, Model, Room, Scene, Slider, Switches, Toggle, controls, late, link
+from lab.room import (
+    Choice,
+    Drawing,
+    Frame,
+    Model,
+    Room,
+    Scene,
+    Slider,
+    Switches,
+    Toggle,
+    controls,
+    late,
+    link,
+)
 from lab.ui import idle
 from lab.ui import room as drawing
 
@@ -186,9 +200,11 @@ def test_how_long_a_generator_takes_is_said_to_what_shows_it(monkeypatch: pytest
     def going(size: float) -> Any:
         yield 1.0, size
 
-    drawing.compute(going, State())
+    monkeypatch.setattr(drawing, "used", {})
     drawing.compute(going, State(), quick=False)
-    assert asked == [True, False]
+    assert not any(drawing.used.values())  # and it is not made ahead
+    drawing.compute(going, State())
+    assert asked == [False, True] and [*drawing.used.values()] == [[going]]
 
 
 def test_ahead_makes_what_is_cheap_as_far_as_its_seconds_go() -> None:
@@ -232,6 +248,29 @@ def test_neighbours() -> None:
         key: [getattr(s, key) for s in drawing.neighbours(State(), key)] for key in drawing.drawn(State())
     }
     assert near == {"kind": ["b", "c"], "size": [0.75, 0.25], "on": [True], "off": [], "step": []}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """Bounds that a function of the state gives, and a drawing."""
+
+    size: Annotated[int, Slider("Size", 1, lambda s: 2)] = 2
+    kind: Annotated[str, Choice("Kind", lambda s: ["a", "b"][: s.size])] = "a"
+    ink: Annotated[str | None, Drawing("Ink", 20, late("lab.lenses.ink", "examples", (20,)))] = None
+    place: Annotated[int | None, Frame("Place", first=lambda s: s.size)] = None
+
+
+def test_neighbours_know_bounds_that_depend_on_the_state() -> None:
+    assert [s.size for s in drawing.neighbours(Bound(), "size")] == [1]
+    assert [s.kind for s in drawing.neighbours(Bound(), "kind")] == ["b"]
+    assert not [*drawing.neighbours(Bound(size=1), "kind")]
+
+
+def test_a_scene_is_settled_as_its_controls_would_give_it() -> None:
+    shelf = dict(ink.examples(20))
+    assert drawing.settled(Bound()) == Bound(ink=ui.ink(shelf["ring"]), place=2)
+    assert drawing.settled(Bound(ink="wave", place=1)) == Bound(ink=ui.ink(shelf["wave"]), place=1)
+    assert drawing.settled(Bound(ink="ink.", place=1)) == Bound(ink="ink.", place=1)
 
 
 def test_a_figure_carries_its_film() -> None:
