@@ -1,48 +1,42 @@
-"""The line with both kinds of examples and the judge's curve; the course of θ."""
+"""The line with both kinds of examples and the judge's curve; θ by round."""
 
 from typing import Any
 
-import plotly.graph_objects as go
-
 from lab.figures import theme
-from lab.figures.basic import array, curves, rule, unrolled
+from lab.figures.basic import array, curves, rule
+from lab.figures.moving import turning, unrolling
+from pages.adversarial.toy_gan.lens import Course, judged, places, window
 
 REAL, MADE = 1.12, -0.12  # heights of the ticks
 
 
-def line(x: Any, judged: Any, best: Any, real: Any, made: Any) -> go.Figure:
-    """Traces: 0 D, 1 the best D, 2 real examples, 3 made ones, of one frame.
-
-    Args:
-        x, judged, best: (N,) places, D and D* there.
-        real, made: (S,) examples.
-    """
-    fig = curves({"D": judged, "best D": best}, x, xlabel="x", ylabel="judged real",
+def line(course: Course) -> dict[str, Any]:
+    """D and the best D at each round; above them real examples, below made ones."""
+    x = places(course)
+    d, best = judged(course, x)
+    fig = curves({"D": d[0], "best D": best[0]}, x, xlabel="x", ylabel="judged real",
                  colors={"D": theme.ATTENTION, "best D": theme.HIDDEN})  # fmt: skip
     fig.data[1].line.dash = "dot"
-    for places, height, name, color in (
-        (real, REAL, "real", theme.INPUT), (made, MADE, "made", theme.OUTPUT),
-    ):  # fmt: skip
-        places = array(places)
-        fig.add_trace(
-            go.Scatter(
-                x=places, y=[height] * len(places), mode="markers", name=name, hoverinfo="skip",
-                marker={"symbol": "line-ns", "size": 22, "line": {"width": 3, "color": color}},
-            )
+    for examples, height, name, color in (
+        (course.real, REAL, "real", theme.INPUT),
+        (course.made[0], MADE, "made", theme.OUTPUT),
+    ):
+        tick = {"symbol": "line-ns", "size": 22, "line": {"width": 3, "color": color}}
+        fig.add_scatter(
+            x=array(examples), y=[height] * len(examples), mode="markers", name=name, hoverinfo="skip",
+            marker=tick,
         )  # fmt: skip
-    array_x = array(x)
-    fig.update_xaxes(range=[float(array_x[0]), float(array_x[-1])])
+    fig.update_xaxes(range=window(course))
     fig.update_yaxes(range=[-0.25, 1.25], tickvals=[0, 0.5, 1])
-    return fig
+    return turning(turning(turning(fig, 0, y=d), 1, y=best), 3, x=course.made)
 
 
-def course(theta: Any, real: float, at: int, span: tuple[float, float]) -> tuple[go.Figure, dict[str, Any]]:
-    """θ by round up to the one that is shown, shape 0 of the layout; the data's mean is dotted. With its
-    frames: the room guesses how it goes on."""
-    fig = curves({"θ": theta}, mark=at, xlabel="round", ylabel="θ", colors={"θ": theme.OUTPUT})
+def theta(course: Course) -> dict[str, Any]:
+    """θ by round, up to each one: the room guesses how it goes on. The data's mean is dotted."""
+    fig = curves({"θ": course.theta}, mark=0, xlabel="round", ylabel="θ", colors={"θ": theme.OUTPUT})
     rule(
-        fig, y=real, line={"color": theme.INPUT, "width": 2, "dash": "dot"},
+        fig, y=course.rules.real, line={"color": theme.INPUT, "width": 2, "dash": "dot"},
         annotation={"text": "mean of the data", "font": {"size": theme.FONT_SIZE - 2}, "xanchor": "right"},
     )  # fmt: skip
-    fig.update_yaxes(range=list(span))
-    return fig, unrolled(fig, at)
+    fig.update_yaxes(range=window(course))
+    return unrolling(fig)

@@ -6,7 +6,6 @@ A round is n_D batches, one turn of D each, and then n_G turns of G, all by plai
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import torch
@@ -17,7 +16,6 @@ Slope = Callable[[np.ndarray], np.ndarray]
 
 ROUNDS = 160
 SHOWN = 10  # examples of each kind that are drawn
-KINDS = ("saturating", "non-saturating", "least squares", "Wasserstein")
 RUNAWAY = 1e3  # beyond it nothing is drawn
 
 
@@ -71,7 +69,6 @@ SLOPES: dict[str, tuple[Slope, Slope, Slope]] = {
 }
 
 
-@lru_cache(maxsize=64)
 def play(rules: Rules) -> Course:
     """The whole game, as `ToyGAN` plays it, gradients written out; stops to move where it has run away."""
     generator = torch.Generator().manual_seed(rules.seed)
@@ -98,6 +95,21 @@ def play(rules: Rules) -> Course:
         phi.append((a, b))
     place = torch.tensor(theta, dtype=torch.float64)
     return Course(rules, place, torch.tensor(phi, dtype=torch.float64), rules.real + shown[0], shown[1])
+
+
+def played(
+    loss: str,
+    start: float,
+    real: float,
+    d_steps: int,
+    g_steps: int,
+    d_rate: float,
+    g_rate: float,
+    batch: int,
+    seed: int,
+) -> Course:
+    """`play` by the rules that the controls make."""
+    return play(Rules(loss, start, real, d_steps, g_steps, d_rate, g_rate, batch, seed))
 
 
 def window(course: Course) -> tuple[float, float]:
