@@ -351,26 +351,6 @@ def curves(
     return fig
 
 
-def unrolled(fig: go.Figure, at: int) -> dict[str, Any]:
-    """The frames of a film that draws the lines of `fig` point by point, its first shape going with them:
-    frame k has the first k + 1 points. The figure is cut at frame `at`; its axes keep what the whole needs.
-    """
-    xs, ys = [array(line.x) for line in fig.data], [array(line.y).astype(float) for line in fig.data]
-    for axis, values in ((fig.layout.xaxis, np.concatenate(xs)), (fig.layout.yaxis, np.concatenate(ys))):
-        if axis.range is None:
-            ends = values[np.isfinite(values) & ((values > 0) | (axis.type != "log"))]
-            low, high = ends.min(), ends.max()
-            if axis.type == "log":
-                low, high = np.log10(low), np.log10(high)
-            room = 0.05 * (high - low or 1.0)
-            axis.range = [0.0 if axis.rangemode == "tozero" else low - room, high + room]
-    frames: dict[str, Any] = {f"layout.shapes.0.x{end}": xs[0].tolist() for end in (0, 1)}
-    for i, y in enumerate(ys):
-        frames[f"data.{i}.y"] = np.where(np.tri(len(y), dtype=bool), y, np.nan)
-        fig.data[i].y = frames[f"data.{i}.y"][at]
-    return frames
-
-
 def rule(
     fig: go.Figure, *, x: Any = None, y: Any = None, line: Mapping[str, Any],
     annotation: Mapping[str, Any] | None = None,

@@ -55,6 +55,11 @@ TRICKS: dict[str, dict[str, Any]] = {
 KINDS: dict[str, type[GAN]] = {"GAN": GAN, "MADGAN": MADGAN, "VEEGAN": VEEGAN, "tricks": TrickGAN}
 
 
+def losses() -> list[str]:
+    """Names of LOSSES, for a choice."""
+    return list(LOSSES)
+
+
 def playing(
     x: Tensor, settings: Mapping[str, Any], batches: int, seed: int, every: int, size: int = BATCH
 ) -> Iterator[tuple[int, GAN, torch.Generator]]:

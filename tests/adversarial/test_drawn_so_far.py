@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from opening import figure, open_page, plain
 
-from lab.figures.basic import curves, unrolled
+from lab.figures import moving
+from lab.figures.basic import curves
 
 GREEDY = {"failure": "5 turns of G", "batches": 1000, "look": 10}  # a recorded game
 
@@ -35,11 +36,11 @@ def test_axes_have_room_for_the_whole() -> None:
     fig = curves(
         {"a": [3.0, 1.0, np.nan], "b": [2.0, 5.0, 100.0]}, [1, 10, 100], mark=1, log_x=True, log_y=True
     )
-    frames = unrolled(fig, 1)
-    assert fig.layout.xaxis.range == pytest.approx([-0.1, 2.1])
-    assert fig.layout.yaxis.range == pytest.approx([-0.1, 2.1])
-    assert np.array_equal(fig.data[1].y, [2, 5, np.nan], equal_nan=True)
-    assert frames["layout.shapes.0.x0"] == [1, 10, 100]
-    level = curves({"a": [2.0, 2.0]}, mark=0)
-    unrolled(level, 0)
+    drawn = moving.unrolling(fig)
+    still = moving.at(drawn, 1)
+    assert still.layout.xaxis.range == pytest.approx([-0.1, 2.1])
+    assert still.layout.yaxis.range == pytest.approx([-0.1, 2.1])
+    assert np.array_equal(still.data[1].y, [2, 5, np.nan], equal_nan=True)
+    assert moving.frames(drawn)["layout.shapes.0.x0"].tolist() == [1, 10, 100]
+    level = moving.at(moving.unrolling(curves({"a": [2.0, 2.0]}, mark=0)), 0)
     assert level.layout.yaxis.range == pytest.approx([1.95, 2.05])

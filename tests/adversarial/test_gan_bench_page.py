@@ -9,6 +9,7 @@ from opening import figure, film, open_page, run_page
 
 from lab.lenses import games, ink, plane_games
 from pages.adversarial.gan_bench import lens
+from pages.adversarial.gan_bench.room import OWN, QUICK
 
 INK = ink.examples(20)[0][1]
 
@@ -17,13 +18,13 @@ INK = ink.examples(20)[0][1]
 def played(
     loss: str, failure: str, cure: str, batches: int, name: str = "ring8", seed: int = 0
 ) -> list[plane_games.Look]:
-    *_, (_, looks) = lens.watching(name, INK, lens.settings(loss, failure, cure), batches, seed)
+    *_, (_, looks) = lens.watching(name, INK, loss, failure, cure, batches, seed)
     return looks
 
 
 def test_watching_changes_nothing() -> None:
     """The looks leave the game's own random numbers alone."""
-    x = lens.target("ring8", INK)
+    x = lens.sample("ring8", INK)
     *_, (_, model, _) = games.playing(x, games.LOSSES["non-saturating"], 20, 0, 20)
     *_, (_, watched, _) = ((plane_games.look(m, x, "ring8", d), m, g) for d, m, g in games.playing(
         x, games.LOSSES["non-saturating"], 20, 0, 5))  # fmt: skip
@@ -33,7 +34,7 @@ def test_watching_changes_nothing() -> None:
 
 def test_arrows_go_downhill() -> None:
     """A small move of the made points along them lowers the generator's loss."""
-    x = lens.target("ring8", INK)
+    x = lens.sample("ring8", INK)
     *_, (_, model, _) = games.playing(x, games.LOSSES["non-saturating"], 60, 0, 60)
     with torch.no_grad():
         made = model.generator(model.noise(256, torch.Generator().manual_seed(0)))
@@ -82,7 +83,7 @@ def test_a_recorded_game_begins_as_the_game_does_and_says_the_same() -> None:
     """Made points and arrows are kept in half precision; another processor takes another course later."""
     looks = lens.known("ring8", "non-saturating", "5 turns of G", "none", 1000, 0)
     assert looks is not None and (looks[0].batches, looks[-1].batches) == (0, 1000)
-    chosen, x = lens.settings("non-saturating", "5 turns of G", "none"), lens.target("ring8", INK)
+    chosen, x = lens.settings("non-saturating", "5 turns of G", "none"), lens.sample("ring8", INK)
     games_own = games.playing(x, chosen, 33, 0, 33)
     for one, (done, model, _) in zip(looks, games_own, strict=False):
         other = plane_games.look(model, x, "ring8", done)
@@ -101,12 +102,12 @@ def test_a_recorded_game_begins_as_the_game_does_and_says_the_same() -> None:
 
 def test_the_page() -> None:
     page = open_page("adversarial/gan_bench")
-    looks = played("non-saturating", "nothing", "none", lens.QUICK)
+    looks = played("non-saturating", "nothing", "none", QUICK)
     assert film(page, "look")["captions"] == lens.captions(looks)
     _, arrays = figure(page, "plane")
     assert arrays["data.0.z"].shape == (len(looks), plane_games.SIDE, plane_games.SIDE)
     assert arrays["data.3.x"][-1] == pytest.approx(looks[-1].made[:, 0].numpy(), abs=1e-3)
     moons = open_page("adversarial/gan_bench", target="moons")
     assert "modes" not in film(moons, "look")["captions"][-1]
-    blank = run_page("adversarial/gan_bench", target=lens.OWN, ink="")
+    blank = run_page("adversarial/gan_bench", target=OWN, ink="")
     assert not blank.exception

@@ -1,7 +1,9 @@
 """The page "GAN live": its game against a loop by hand, what it measures, and what its scenes say."""
 
 import math
+from collections.abc import Mapping
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from lab.lenses import games, ink, plane_games, rewind
 from lab.seeding import seeded
 from modules.adversarial.gan import GAN
 from pages.adversarial.live_gan import lens, words
+from pages.adversarial.live_gan.room import WITHIN
 
 opened = partial(open_page, "adversarial/live_gan")
 RING = lens.GameRecipe(ink.Law("ring8"), "non-saturating", 0)
@@ -20,8 +23,14 @@ SMALL = lens.GameRecipe(ink.Law("moons"), "non-saturating", 3, stride=2)
 STORE = rewind.Store()
 
 
+def course(parts: Mapping[int, Mapping[str, Any]]) -> str:
+    """A history as a link spells it: frame -> the knobs from there on, where they are not the first ones."""
+    segments = (rewind.Segment(start, rewind.knobs_of(lens.knobs(**given))) for start, given in parts.items())
+    return rewind.spell(tuple(segments))
+
+
 def trained(recipe: lens.GameRecipe, until: int, course: str) -> rewind.Run:
-    run = STORE.run(recipe, rewind.parse(course, lens.WITHIN, 60))
+    run = STORE.run(recipe, rewind.parse(course, WITHIN, 60))
     run.advance(until, 1e9)
     return run
 
@@ -60,7 +69,7 @@ def by_hand(rounds: int, d: int, g: int, d_rate: float, g_rate: float) -> GAN:
 @pytest.mark.parametrize(("turns", "d", "g"), [("1 and 1", 1, 1), ("2 and 1", 2, 1), ("1 and 2", 1, 2)])
 def test_a_round_is_that_of_a_loop_by_hand(turns: str, d: int, g: int) -> None:
     knobs = {"turns": turns, "d_rate": 0.003, "g_rate": 0.0003, "batch": 16}
-    run = trained(SMALL, 2, lens.course({0: knobs}))
+    run = trained(SMALL, 2, course({0: knobs}))
     ours, other = weights_of(run.restore(2)), weights_of(by_hand(4, d, g, 0.003, 0.0003))
     assert float((ours - other).abs().max()) < 1e-5
 
@@ -68,7 +77,7 @@ def test_a_round_is_that_of_a_loop_by_hand(turns: str, d: int, g: int) -> None:
 def test_who_stands_still_keeps_every_weight() -> None:
     for turns, moves, rests in (("D alone", "discriminator", "generator"),
                                 ("G alone", "generator", "discriminator")):  # fmt: skip
-        run = trained(SMALL, 3, lens.course({0: {}, 2: {"turns": turns}}))
+        run = trained(SMALL, 3, course({0: {}, 2: {"turns": turns}}))
         before, after = run.restore(2), run.restore(3)
         assert torch.equal(weights_of(getattr(before, rests)), weights_of(getattr(after, rests)))
         assert not torch.equal(weights_of(getattr(before, moves)), weights_of(getattr(after, moves)))
@@ -78,7 +87,7 @@ def test_who_stands_still_keeps_every_weight() -> None:
 def test_every_loss_is_restored_to_the_bit_after_a_turn_of_the_knobs(loss: str) -> None:
     """The singular vectors of a spectral norm and the bound of the weights among them."""
     recipe = lens.GameRecipe(ink.Law("moons"), loss, 1, stride=2)
-    run = trained(recipe, 3, lens.course({0: {}, 2: {"g_rate": 0.01, "turns": "2 and 1"}}))
+    run = trained(recipe, 3, course({0: {}, 2: {"g_rate": 0.01, "turns": "2 and 1"}}))
     for kept in (run.kept, run.parent.kept):
         del kept[max(kept)]
     with torch.no_grad():
@@ -118,7 +127,7 @@ def test_a_game_that_has_run_away_is_a_sentence() -> None:
     with torch.no_grad():
         model.generator[0].weight.fill_(math.inf)
         frame = RING.look(model, {})
-    fine = trained(RING, 0, lens.course({0: {}})).frames()[0]
+    fine = trained(RING, 0, course({0: {}})).frames()[0]
     kinds = [{name: (values.shape, values.dtype) for name, values in one.items()} for one in (frame, fine)]
     assert kinds[0] == kinds[1]
     said = words.captions([fine, frame], [lens.knobs()] * 2, 20)
@@ -135,7 +144,7 @@ def test_the_page_says_what_the_untrained_game_is() -> None:
     x = RING.law.sample(5_000, seed=3)
     made = model.generator(torch.randn(10_000, 16, generator=torch.Generator().manual_seed(0)))
     d = -model.judge(x).sigmoid().log().mean() - (1 - model.judge(made[:5_000]).sigmoid()).log().mean()
-    frame = lens.told(trained(RING, 0, lens.course({0: {}})).frames())
+    frame = lens.told(trained(RING, 0, course({0: {}})).frames())
     assert frame[0] == pytest.approx(math.log(2) - float(d) / 2, abs=1e-6)
     assert f"W₁ {plane_games.look(seeded(RING.build, 0), x, 'ring8', 0).w1:.3f}" in bar["captions"][0]
     assert figure(page, "curves")[0]["reel"] and figure(page, "plane")[1]["data.0.z"].shape == (1, 31, 31)
@@ -169,7 +178,7 @@ def test_one_player_steps_and_the_other_stands_still() -> None:
 
 
 def test_what_cannot_be_is_one_sentence() -> None:
-    bad = lens.course({0: {}, 3: {}}).replace("batch=256", "batch=1e9", 1)
+    bad = course({0: {}, 3: {}}).replace("batch=256", "batch=1e9", 1)
     page = open_warned("adversarial/live_gan", course=bad)
     assert "Part 1 of the course says batch=1e+09: it runs from 16 to 256." in warnings(page)
     blank = run_page("adversarial/live_gan", law=ink.OWN, ink=ui.ink(ink.examples(20)[0][1] * 0))
@@ -180,7 +189,7 @@ def test_what_cannot_be_is_one_sentence() -> None:
 def of_scene(name: str) -> rewind.Run:
     """The run that a scene of the page shows, to its end."""
     values = scenes(opened())[name].values
-    run = trained(RING, values["until"], values.get("course", lens.course({0: {}})))
+    run = trained(RING, values["until"], values.get("course", course({0: {}})))
     ends = lens.knobs(**{name: values[name] for name in ("turns", "d_rate", "g_rate") if name in values})
     assert dict(run.history[-1].knobs) == ends, "the controls do not stand where the course ends"
     return run

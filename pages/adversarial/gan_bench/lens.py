@@ -1,9 +1,8 @@
 """A game on points of the plane with any loss, any failure and any cure, watched as it goes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from datamodules import points
@@ -12,11 +11,9 @@ from lab.lenses.games import CURES, FAILURES, LOSSES, playing
 from lab.lenses.ink import scattered
 from lab.lenses.plane_games import Look, look
 from lab.lenses.training import watch
+from pages.adversarial.gan_bench.room import OWN
 
-OWN = "your drawing"
-TARGETS = ("ring8", "grid25", "moons", "spirals", OWN)
 LOOKS, EXAMPLES = 30, 20_000
-QUICK = 150  # batches that take about a second
 FORMULAS = {
     "saturating": r"L_D=\mathrm{sp}(f(x^*))+\mathrm{sp}(-f(x)),\quad L_G=-\mathrm{sp}(f(x^*))",
     "non-saturating": r"L_D=\mathrm{sp}(f(x^*))+\mathrm{sp}(-f(x)),\quad L_G=\mathrm{sp}(-f(x^*))",
@@ -34,39 +31,49 @@ RECORDED = {"bench-greedy": ("ring8", "non-saturating", "5 turns of G", "none", 
 OPTIONS = ["at most half of them", "more than half, not all", "all"]
 
 
+def failures() -> list[str]:
+    """What a game may be spoiled by, first nothing."""
+    return ["nothing", *FAILURES]
+
+
 def settings(loss: str, failure: str, cure: str) -> dict[str, Any]:
     """Of the game, as the protocol names them; "none" changes nothing."""
     return LOSSES[loss] | FAILURES.get(failure, {}) | CURES.get(cure, {})
 
 
-def target(name: str, ink: Tensor) -> Tensor:
-    """EXAMPLES points of a law (N, 2), or of the ink of a drawing (S, S)."""
-    if name == OWN:
+def sample(target: str, ink: Tensor | None) -> Tensor:
+    """EXAMPLES points of a law (N, 2), or of the ink of a drawing (S, S).
+
+    Raises:
+        ValueError: there is no ink.
+    """
+    if target == OWN:
+        assert ink is not None
         return scattered(ink, EXAMPLES).float()
-    return points.sample(name, EXAMPLES, seed=1)[0]  # type: ignore[arg-type]
+    return points.sample(target, EXAMPLES, seed=1)[0]  # type: ignore[arg-type]
 
 
-def known(name: str, loss: str, failure: str, cure: str, batches: int, seed: int) -> list[Look] | None:
+def known(target: str, loss: str, failure: str, cure: str, batches: int, seed: int) -> list[Look] | None:
     """The looks of a game that was recorded; None of all others."""
-    asked = (name, loss, failure, cure, batches, seed)
+    asked = (target, loss, failure, cure, batches, seed)
     return next((recorded.load(file, Look) for file, of in RECORDED.items() if of == asked), None)
 
 
 def record() -> None:
     """Play the games of RECORDED anew."""
-    for file, (name, loss, failure, cure, batches, seed) in RECORDED.items():
-        chosen = settings(loss, failure, cure)
-        *_, (_, looks) = watching(name, torch.zeros(1, 1), chosen, batches, seed)
+    for file, (target, loss, failure, cure, batches, seed) in RECORDED.items():
+        *_, (_, looks) = watching(target, None, loss, failure, cure, batches, seed)
         recorded.save(file, looks)
 
 
 def watching(
-    name: str, ink: Tensor, chosen: Mapping[str, Any], batches: int, seed: int
+    target: str, ink: Tensor | None, loss: str, failure: str, cure: str, batches: int, seed: int
 ) -> Iterator[tuple[float, list[Look]]]:
     """The game as it goes: the share done, and all looks so far."""
-    x, pack = target(name, ink), chosen.get("pack", 1)
+    x, chosen = sample(target, ink), settings(loss, failure, cure)
+    pack = chosen.get("pack", 1)
     game = playing(x, chosen, batches, seed, max(1, batches // LOOKS))
-    yield from watch(batches, ((done, look(model, x, name, done, pack)) for done, model, _ in game))
+    yield from watch(batches, ((done, look(model, x, target, done, pack)) for done, model, _ in game))
 
 
 def captions(looks: list[Look]) -> list[str]:

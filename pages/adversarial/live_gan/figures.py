@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from lab.figures import theme
 from lab.figures.basic import array
+from lab.figures.moving import per_frame
 from pages.adversarial.live_gan.lens import Panel
 
 COLORS = {
@@ -16,8 +17,10 @@ COLORS = {
 GAP = 0.12  # between two panels, of the height; its words stand there
 
 
-def panels(parts: Sequence[Panel], rounds: Any, turned: Sequence[float], at: float, last: int) -> go.Figure:
-    """Shape i of the layout is a line in panel i at the frame that is shown.
+def panels(
+    parts: Sequence[Panel], rounds: Sequence[int], turned: Sequence[float], last: int
+) -> dict[str, Any]:
+    """Shape i of the layout is a line in panel i, at each of `rounds`.
 
     Args:
         turned: rounds at which knobs were turned.
@@ -25,7 +28,7 @@ def panels(parts: Sequence[Panel], rounds: Any, turned: Sequence[float], at: flo
     """
     fig = go.Figure()
     axes = ["y", *(f"y{number}" for number in range(2, len(parts) + 1))]
-    ruled = [(at, theme.text(), "dot"), *((place, theme.VERMILLION, "solid") for place in turned)]
+    ruled = [(rounds[0], theme.text(), "dot"), *((place, theme.VERMILLION, "solid") for place in turned)]
     for place, color, dash in ruled:
         for axis in axes:
             fig.add_shape(type="line", xref="x", yref=f"{axis} domain", x0=place, x1=place, y0=0, y1=1,
@@ -56,9 +59,7 @@ def panels(parts: Sequence[Panel], rounds: Any, turned: Sequence[float], at: flo
         xaxis={"range": [0, last], "anchor": axes[-1], "nticks": 5, "title": {"text": "rounds"},
                "ticklabelposition": "outside right"},
     )  # fmt: skip
-    return fig
-
-
-def moves(count: int, rounds: Sequence[float]) -> dict[str, Sequence[float]]:
-    """What turns in `panels`, of which there are `count`."""
-    return {f"layout.shapes.{number}.x{end}": rounds for number in range(count) for end in (0, 1)}
+    tree: dict[str, Any] = fig.to_plotly_json()
+    for shape in tree["layout"]["shapes"][: len(parts)]:
+        shape |= {"x0": per_frame(rounds), "x1": per_frame(rounds)}
+    return tree

@@ -14,31 +14,21 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from lab.errors import UserError
 from lab.lenses import games, plane_games, rewind
-from lab.lenses.ink import OWN, Law
+from lab.lenses.ink import Law
 from lab.lenses.plane_games import ARROWS, REACH, SHOWN, Look
 from modules.adversarial.divergences import LOG2, jensen_shannon
 from modules.adversarial.gan import GAN
 from modules.adversarial.losses import LOSSES, Saturating
 from modules.adversarial.players import Turn
+from pages.adversarial.live_gan.room import OWN, TURNS
 
-TARGETS = ("ring8", "grid25", "moons", "spirals", OWN)
-TURNS = {  # of D and of G in a round
-    "1 and 1": (1, 1), "2 and 1": (2, 1), "5 and 1": (5, 1), "1 and 2": (1, 2), "1 and 5": (1, 5),
-    "D alone": (1, 0), "G alone": (0, 1),
-}  # fmt: skip
-RATES = (0.0001, 0.0003, 0.001, 0.003, 0.01)
-BATCHES = (16, 64, 256)
-WITHIN = {  # what the knobs of a link may be
-    "d": (0, 5), "g": (0, 5), "d_rate": (RATES[0], RATES[-1]), "g_rate": (RATES[0], RATES[-1]),
-    "batch": (BATCHES[0], BATCHES[-1]),
-}  # fmt: skip
 CELLS = 46  # of the histogram, a side
 SIDE = 2 * REACH / CELLS  # of a cell
 TRAIN, TEST, COUNTED, DRAWN = 20_000, 5_000, 200_000, 10_000
@@ -69,14 +59,7 @@ def knobs(
 ) -> dict[str, float]:
     """By the names that stand in the link."""
     d, g = TURNS[turns]
-    return {"d": d, "g": g, "d_rate": d_rate, "g_rate": g_rate, "batch": batch}
-
-
-def course(parts: Mapping[int, Mapping[str, Any]]) -> str:
-    """A history as a link spells it: frame -> the knobs from there on, where they are not the first ones."""
-    return rewind.spell(
-        tuple(rewind.Segment(start, rewind.knobs_of(knobs(**given))) for start, given in parts.items())
-    )
+    return dict(d=d, g=g, d_rate=d_rate, g_rate=g_rate, batch=batch)
 
 
 @dataclass(frozen=True)
@@ -140,6 +123,19 @@ class GameRecipe:
     def tells(self) -> bool:
         """Whether D's loss bounds the Jensen–Shannon divergence."""
         return issubclass(LOSSES[games.LOSSES[self.loss]["loss"]], Saturating)  # type: ignore[arg-type]
+
+
+def recipe(law: str, ink: Tensor | None, loss: str, seed: int) -> GameRecipe:
+    """The game on a shape by its name, or on the ink of a drawing (S, S).
+
+    Raises:
+        UserError: nothing is drawn.
+    """
+    if law != OWN:
+        return GameRecipe(Law(law), loss, seed)
+    if ink is None or not ink.any():
+        raise UserError("There is nothing on the pad: draw where the points should lie.")
+    return GameRecipe(Law(law, tuple(map(tuple, ink.tolist()))), loss, seed)
 
 
 def ruined() -> dict[str, np.ndarray]:

@@ -1,16 +1,68 @@
-"""GAN live: what the room is."""
+"""GAN live: what the room is, what its controls hold, its scenes."""
 
-from lab.room import Room
+from dataclasses import dataclass
+from typing import Annotated
+
+from lab.room import Choice, Drawing, Frame, Number, Room, Scene, Text, late
+
+OWN = "own drawing"
+TURNS = {  # of D and of G in a round
+    "1 and 1": (1, 1),
+    "2 and 1": (2, 1),
+    "5 and 1": (5, 1),
+    "1 and 2": (1, 2),
+    "1 and 5": (1, 5),
+    "D alone": (1, 0),
+    "G alone": (0, 1),
+}
+RATES = (0.0001, 0.0003, 0.001, 0.003, 0.01)
+BATCHES = (16, 64, 256)
+WITHIN = {  # what the knobs of a course may be
+    "d": (0, 5),
+    "g": (0, 5),
+    "d_rate": (RATES[0], RATES[-1]),
+    "g_rate": (RATES[0], RATES[-1]),
+    "batch": (BATCHES[0], BATCHES[-1]),
+}
+MOST = 60  # frames
+# knobs as a course spells them
+FIRST = "batch=256,d=1,d_rate=0.001,g=1,g_rate=0.001"
+D_ALONE = "batch=256,d=1,d_rate=0.001,g=0,g_rate=0.001"
+G_ALONE = "batch=256,d=0,d_rate=0.001,g=1,g_rate=0.001"
+G_FAST = "batch=256,d=1,d_rate=0.001,g=1,g_rate=0.01"
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    law: Annotated[str, Choice("Data", ("ring8", "grid25", "moons", "spirals", OWN), as_list=True)] = "ring8"
+    ink: Annotated[
+        str | None,
+        Drawing(
+            "Draw where the points lie",
+            20,
+            late("lab.lenses.ink", "examples", (20,)),
+            when=lambda s: s.law == OWN,
+        ),
+    ] = None
+    loss: Annotated[str, Choice("Loss", late("lab.lenses.games", "losses"), as_list=True)] = "non-saturating"
+    turns: Annotated[str, Choice("Turns of D and G", tuple(TURNS), as_list=True)] = "1 and 1"
+    batch: Annotated[int, Choice("Batch", BATCHES)] = 256
+    seed: Annotated[int, Number("Seed", 0, 999)] = 0
+    d_rate: Annotated[float, Choice("Rate of D", RATES, as_list=True, at="left")] = 0.001
+    g_rate: Annotated[float, Choice("Rate of G", RATES, as_list=True, at="right")] = 0.001
+    # what `ui.rewind` keeps in the link by itself
+    course: Annotated[str, Text("Course", when=False)] = ""
+    until: Annotated[int, Number("Until", 0, MOST, when=False)] = 0
+    step: Annotated[int | None, Frame("Frame", seconds=0.07)] = None
+
 
 ROOM = Room(
     title="GAN live",
     idea="Turn the knobs of both players while they play; stop one, and see the other.",
     place=60,
     minutes=6,
-    words=(
-        "GAN training; mode collapse; two time-scale update rule; TTUR; learning rate; training "
-        "instability; Adam"
-    ),
+    words="GAN training; mode collapse; two time-scale update rule; TTUR; learning rate; training "
+    "instability; Adam",
     references=(
         "Goodfellow et al. 2014, Generative adversarial nets, arXiv:1406.2661",
         "Heusel et al. 2017, GANs trained by a two time-scale update rule, arXiv:1706.08500",
@@ -18,4 +70,37 @@ ROOM = Room(
         "[UDL] §15.1–15.2.1",
     ),
     machine="gan",
+    state=State,
+    scenes={
+        "Untrained": Scene(
+            "What is made lies in one heap, and D tells next to nothing. Press Train.", State()
+        ),
+        "Trained": Scene(
+            "A thousand rounds: all eight modes have been reached; now and then one is lost.", State(until=50)
+        ),
+        "G alone": Scene(
+            "Where the line stands D stops: all points run to where it likes them best.",
+            State(turns="G alone", until=50, course=f"0:{FIRST};20:{G_ALONE}"),
+        ),
+        "D alone": Scene(
+            "Where the line stands G stops: D finds ever more of the distance.",
+            State(turns="D alone", until=50, course=f"0:{FIRST};20:{D_ALONE}"),
+        ),
+        "Too fast": Scene(
+            "G's rate is ten times higher from the start: modes come and go.",
+            State(until=60, g_rate=0.01, course=f"0:{G_FAST}"),
+        ),
+        "Then slow": Scene(
+            "Where the line stands it falls to D's: the modes are found, and they stay.",
+            State(until=60, course=f"0:{G_FAST};30:{FIRST}"),
+        ),
+        "Spoilt": Scene(
+            "Forty rounds at the high rate, between the lines: modes are lost, and for long.",
+            State(until=60, course=f"0:{FIRST};45:{G_FAST};47:{FIRST}"),
+        ),
+        "Wound back": Scene(
+            "The same game, back at round 400: a knob that is turned counts from here.",
+            State(until=50, step=20),
+        ),
+    },
 )
