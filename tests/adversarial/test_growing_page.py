@@ -12,15 +12,16 @@ from torch import Tensor
 from lab import weights
 from modules.adversarial.growing import ProgressiveGAN, halve, up
 from pages.adversarial.growing import lens, levels
+from pages.adversarial.growing.room import ALPHAS, MNIST, NAME, PHASES
 
 
 def model() -> ProgressiveGAN:
-    return weights.load(lens.NAME)  # type: ignore[return-value]
+    return weights.load(NAME)  # type: ignore[return-value]
 
 
 @cache
 def found(seed: int = 0) -> lens.Fade:
-    return lens.fade(model(), seed)
+    return lens.fade(model(), seed, 8)
 
 
 @cache
@@ -58,16 +59,16 @@ def test_the_end_of_the_fade_is_what_the_model_makes() -> None:
 
 def test_a_pixel_is_what_its_equation_says() -> None:
     old, new = found().ways
-    for alpha, pictures in zip(lens.ALPHAS, found().pictures, strict=True):
+    for alpha, pictures in zip(ALPHAS, found().pictures, strict=True):
         ink = (1 + torch.tensor((1 - alpha) * old + alpha * new).tanh()) / 2
         torch.testing.assert_close(pictures[0, 4, 4], ink, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("side", [8, 16, 32])
 def test_every_growth_of_mnist_changes_nothing_at_first(side: int) -> None:
-    grown = lens.fade(weights.load(lens.MNIST), 0, side)  # type: ignore[arg-type]
+    grown = lens.fade(weights.load(MNIST), 0, side)  # type: ignore[arg-type]
     assert grown.same == (0.0, 0.0) and grown.detail[0] == 0
-    assert grown.pictures.shape == (len(lens.ALPHAS), lens.SHEET, side, side)
+    assert grown.pictures.shape == (len(ALPHAS), lens.SHEET, side, side)
     assert torch.equal(grown.pictures[0], up(halve(grown.pictures[0][:, None]))[:, 0])
 
 
@@ -76,7 +77,7 @@ def through(name: str) -> levels.Levels:
     return levels.through(weights.load(name), 0)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", [lens.NAME, lens.MNIST])
+@pytest.mark.parametrize("name", [NAME, MNIST])
 def test_levels_are_what_the_game_makes_there(name: str) -> None:
     game, seen = weights.load(name), through(name)
     z = game.noise(lens.DRAWN, torch.Generator().manual_seed(0))
@@ -93,7 +94,7 @@ def test_levels_are_what_the_game_makes_there(name: str) -> None:
 
 
 def test_what_the_scenes_of_the_levels_say() -> None:
-    seen = through(lens.MNIST)
+    seen = through(MNIST)
     assert seen.sides[0] == 4 and seen.sides[-1] == 32
     rests = [seen.places.index(level) for level in range(4)]
     there = [seen.there[i] for i in rests]
@@ -101,7 +102,7 @@ def test_what_the_scenes_of_the_levels_say() -> None:
     assert 0.9 * seen.room[rests[2]] < there[2] < seen.room[rests[2]]
     assert there[1] < 0.9 * seen.room[rests[1]]
     *before, last = (
-        lens.fade(weights.load(lens.MNIST), 0, side)  # type: ignore[arg-type]
+        lens.fade(weights.load(MNIST), 0, side)  # type: ignore[arg-type]
         for side in (8, 16, 32)
     )
     assert all(last.content[-1] < one.content[-1] / 2 and last.detail[-1] < one.detail[-1] for one in before)
@@ -119,7 +120,7 @@ def test_answers() -> None:
 def test_readers_share_a_model_that_stays_as_it_is() -> None:
     shared = model()
     shared.set(1, 1.0)
-    lens.fade(shared, 0)
+    lens.fade(shared, 0, 8)
     assert (shared.averaged.level, shared.averaged.alpha) == (1, 1.0)
     assert (shared.discriminator.level, shared.discriminator.alpha) == (1, 1.0)
 
@@ -144,7 +145,7 @@ def test_a_short_growth() -> None:
 
 
 def test_what_the_scenes_of_the_fade_say() -> None:
-    half = lens.ALPHAS.index(0.5)
+    half = ALPHAS.index(0.5)
     assert found().same == (0.0, 0.0)
     ends = found().pictures[0], found().pictures[-1]
     low, high = torch.minimum(*ends), torch.maximum(*ends)
@@ -158,7 +159,7 @@ def test_what_the_scenes_of_the_fade_say() -> None:
 @pytest.mark.heavy
 def test_what_the_scene_of_the_growth_says() -> None:
     """From look to look the content drifts, never jumps; finer pixels bring the pictures nearer to digits."""
-    seen = looks(lens.PHASES[1])
+    seen = looks(PHASES[1])
     assert seen[-1].turns == 800
     fading = [one for one in seen if one.level and one.turns <= 400]
     said = [one.kept or 0.0 for one in seen if one.level]
@@ -171,24 +172,24 @@ def test_the_page() -> None:
     page = open_page("adversarial/growing")
     assert film(page, "alpha")["captions"] == lens.fade_captions(found())
     _, arrays = figure(page, "sheet")
-    assert len(arrays["data.0.z"]) == len(lens.ALPHAS)
+    assert len(arrays["data.0.z"]) == len(ALPHAS)
     assert set(metrics(page).values()) == {"0"}
     assert 2 <= len(scenes(page)) <= 9
-    assert film(open_page("adversarial/growing", alpha="0.5"), "alpha")["at"] == lens.ALPHAS.index(0.5)
+    assert film(open_page("adversarial/growing", alpha="0.5"), "alpha")["at"] == ALPHAS.index(0.5)
 
 
 def test_the_page_of_the_levels() -> None:
     page = open_page("adversarial/growing", view="Levels")
-    assert film(page, "place")["captions"] == levels.captions(through(lens.MNIST))
+    assert film(page, "place")["captions"] == levels.captions(through(MNIST))
     _, arrays = figure(page, "sheet")
     assert len(arrays["data.0.z"]) == len(levels.places(4)) == 13
-    small = open_page("adversarial/growing", view="Levels", model=lens.NAME)
-    assert film(small, "place")["captions"] == levels.captions(through(lens.NAME))
-    fade = open_page("adversarial/growing", model=lens.MNIST, side="16", alpha="1")
+    small = open_page("adversarial/growing", view="Levels", model=NAME)
+    assert film(small, "place")["captions"] == levels.captions(through(NAME))
+    fade = open_page("adversarial/growing", model=MNIST, side="16", alpha="1")
     _, arrays = figure(fade, "sheet")
     assert arrays["data.0.z"].nbytes < 2e6
     assert film(fade, "alpha")["captions"] == lens.fade_captions(
-        lens.fade(weights.load(lens.MNIST), 0, 16)  # type: ignore[arg-type]
+        lens.fade(weights.load(MNIST), 0, 16)  # type: ignore[arg-type]
     )
 
 

@@ -19,10 +19,9 @@ from modules.adversarial.growing import ProgressiveGAN, halve, up
 from modules.adversarial.growing import fade as fading
 from modules.adversarial.judges import frechet
 from modules.adversarial.stylegan import FIRST
+from pages.adversarial.growing.room import ALPHAS
 
-NAME, MNIST = "progressive-digits", "progressive-mnist"
 SHEET, DRAWN = 24, 500
-ALPHAS = [round(0.05 * i, 2) for i in range(21)]
 
 
 # --- The fade -----------------------------------------------------------------------------------
@@ -57,11 +56,10 @@ class Fade:
 
 
 @torch.no_grad()
-def fade(model: ProgressiveGAN, seed: int, side: int | None = None) -> Fade:
-    """A model's fade to pictures of this side, at draws of one seed; None is its last."""
-    z = model.noise(DRAWN, torch.Generator().manual_seed(seed))
-    made, judge = model.maker(), model.discriminator
-    level = model.levels - 1 if side is None else sides(model).index(side)
+def fade(game: ProgressiveGAN, seed: int, side: int) -> Fade:
+    """A trained game's fade to pictures of this side, at draws of one seed."""
+    z = game.noise(DRAWN, torch.Generator().manual_seed(seed))
+    made, judge, level = game.maker(), game.discriminator, sides(game).index(side)
     small = at(made, level - 1, 1.0)(z)
     old, new = at(made, level, 0.0).ways(z)  # all that lies between is made of these two
     grown = [fading(old, new, alpha).tanh() for alpha in ALPHAS]
@@ -81,9 +79,19 @@ def fade(model: ProgressiveGAN, seed: int, side: int | None = None) -> Fade:
     )
 
 
-def sides(model: ProgressiveGAN) -> list[int]:
+def sides(game: ProgressiveGAN) -> list[int]:
     """Pixels along a side at each level."""
-    return [FIRST << level for level in range(model.levels)]
+    return [FIRST << level for level in range(game.levels)]
+
+
+def larger(game: ProgressiveGAN) -> list[int]:
+    """Sides that are faded in."""
+    return sides(game)[1:]
+
+
+def largest(game: ProgressiveGAN) -> int:
+    """The side of finished pictures."""
+    return sides(game)[-1]
 
 
 def middle(x: Tensor) -> float:
@@ -128,7 +136,6 @@ def half_way(found: Fade, frame: int) -> str:
 # --- The growth as it goes ----------------------------------------------------------------------
 
 LATENT, CHANNELS, RATE, BATCH, EMA = 32, (32, 16), 1e-3, 64, 0.98
-PHASES = (100, 200)  # turns of D at rest, and as many of the fade, then two such at rest again
 LOOKS = 10  # of a phase
 
 

@@ -46,16 +46,16 @@ def places(levels: int) -> list[float]:
 
 
 @torch.no_grad()
-def through(model: ProgressiveGAN, seed: int) -> Levels:
-    """All levels of a model, at draws of one seed."""
-    z = model.noise(DRAWN, torch.Generator().manual_seed(seed))
-    made, last = model.maker(), model.levels - 1
+def through(game: ProgressiveGAN, seed: int) -> Levels:
+    """All levels of a trained game, at draws of one seed."""
+    z = game.noise(DRAWN, torch.Generator().manual_seed(seed))
+    made, last = game.maker(), game.levels - 1
     seen = [inked(at(made, 0, 1.0)(z))]
     for level in range(1, last + 1):
         old, new = at(made, level, 0.0).ways(z)  # a fade is made of these two
         seen += [inked(fading(old, new, (part + 1) / PARTS).tanh()) for part in range(PARTS)]
     finished = seen[-1]
-    side, spaces = finished.shape[-1], places(model.levels)
+    side, spaces = finished.shape[-1], places(game.levels)
     best = [finished]  # at each level, the smallest first
     for _ in range(last):
         best.insert(0, halve(best[0]))

@@ -1,82 +1,36 @@
 """Growing: a game of 4 × 4 pixels first, then of twice as many a side, faded in so that nothing breaks."""
 
+from typing import Any
+
 from lab import ui
-from lab.figures import basic, sheets
+from lab.figures import sheets
 from modules.adversarial import growing
 from pages.adversarial.growing import figures, lens, levels
-from pages.adversarial.growing.room import ROOM
+from pages.adversarial.growing.room import ALPHAS, FADE, LEVELS, ROOM
 
 stage = ui.stage(ROOM)
-stage.scenes(
-    {
-        "Nothing changes": ui.scene("α = 0: the grown networks answer as before, to the bit."),
-        "Half faded": ui.scene("α = ½: each pixel lies between the two ways, strokes begin.", alpha=0.5),
-        "Grown": ui.scene("α = 1: the new way alone, 8 × 8 pixels.", alpha=1.0),
-        "From 4 to 32": ui.scene("The same z from 4 × 4 pixels to 32 × 32: play it.",
-                                 view="Levels", model=lens.MNIST),
-        "At 16 × 16": ui.scene("Strokes stand: over nine tenths of the most that so few pixels can have.",
-                               view="Levels", model=lens.MNIST, place=2.0),
-        "To 32 × 32": ui.scene("The last fade changes least: halved again, most pixels are as before.",
-                               model=lens.MNIST, alpha=1.0),
-        "As it goes": ui.scene("A game of 800 turns, the same z: pixels come, content drifts, no jump.",
-                               view="Training", phase=lens.PHASES[1]),
-    }
-)  # fmt: skip
-
-
-@ui.cached
-def faded(name: str, side: int, seed: int):
-    return lens.fade(ui.load(name), seed, side)
-
-
-@ui.cached
-def shown(name: str, seed: int):
-    return levels.through(ui.load(name), seed)
-
-
-side = 0
 with stage.rail:
-    view = ui.choice("Show", ["Fade", "Levels", "Training"], key="view")
-    if view == "Training":
-        phase = ui.choice("Turns of a phase", lens.PHASES, key="phase")
-    else:
-        name = ui.choice("Model", [lens.NAME, lens.MNIST], key="model", as_list=True,
-                         default=lens.MNIST if view == "Levels" else lens.NAME)  # fmt: skip
-    if view == "Fade":
-        larger = lens.sides(ui.load(name))[1:]
-        side = ui.choice("Pixels along a side", larger, key="side", default=larger[-1])
-    seed = ui.number("Seed", 0, 999, 0, key="seed")
+    now = ui.read(ROOM)
 
 
-def drawn(pictures, at: int, film, alt: str) -> None:
-    """Pictures (F, N, S, S) at a frame, as one sheet."""
-    frames = {"data.0.z": sheets.frames(pictures, 6)} if film else None
-    ui.figure(
-        basic.images(pictures[at], 6, zmin=0, zmax=1),
-        key="sheet",
-        share=1.0,
-        film=film,
-        frames=frames,
-        alt=alt,
-    )
+def drawn(pictures: Any, film: ui.Film | None, alt: str) -> None:
+    """Pictures (F, N, S, S) as one sheet."""
+    ui.figure(sheets.film(pictures, 6, zmin=0, zmax=1), key="sheet", share=1.0, film=film, alt=alt)
 
 
 # --- The fade -----------------------------------------------------------------------------------
 
-if view == "Fade":
-    ui.ahead(faded, *((name, each, seed) for each in larger if each != side))
-    found = faded(name, side, seed)
-    film = ui.film(len(lens.ALPHAS), key="alpha", values=lens.ALPHAS, default=0.0, label="α", seconds=0.15)
+if now.view == FADE:
+    found = ui.compute(lens.fade, now)
+    film = ui.film_of(now, len(ALPHAS))
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
-            drawn(found.pictures, film.at, film, "Draws at this α, always of the same z")
+            drawn(found.pictures, film, "Draws at this α, always of the same z")
         with right:
             ui.figure(
-                figures.fade(found, film.at), key="course", share=1.0, film=film,
-                frames=figures.fade_points(found),
+                figures.fade(found), key="course", share=1.0, film=film,
                 alt="Difference from the doubled small picture, and of the halved one, against α",
-                data={"alpha": lens.ALPHAS, "detail": found.detail, "content": found.content},
             )  # fmt: skip
     with stage.foot:
         film.bar(captions=lens.fade_captions(found), equations=lens.fade_equations(found))
@@ -89,21 +43,16 @@ if view == "Fade":
 
 # --- All levels ---------------------------------------------------------------------------------
 
-elif view == "Levels":
-    through = shown(name, seed)
-    film = ui.film(len(through.places), key="place", values=through.places, default=0.0, label="Levels",
-                   seconds=0.4)  # fmt: skip
+elif now.view == LEVELS:
+    through = ui.compute(levels.through, now)
+    film = ui.film_of(now, len(through.places), values=through.places)
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
-            drawn(through.pictures, film.at, film, "Draws at this size, always of the same z")
+            drawn(through.pictures, film, "Draws at this size, always of the same z")
         with right:
-            ui.figure(
-                figures.levels(through, film.at), key="course", share=1.0, film=film,
-                frames=figures.level_points(through),
-                alt="Correlation with the finished pictures against the level",
-                data={"place": through.places, "there": through.there, "room": through.room},
-            )  # fmt: skip
+            ui.figure(figures.levels(through), key="course", share=1.0, film=film,
+                      alt="Correlation with the finished pictures against the level")  # fmt: skip
     with stage.foot:
         film.bar(captions=levels.captions(through), equations=levels.equations(through))
 
@@ -111,40 +60,33 @@ elif view == "Levels":
 
 else:
 
-    def draw(looks: list[lens.Look], at: int, film=None) -> None:
-        """The game at a look."""
+    def draw(looks: list[lens.Look], film: ui.Film | None = None) -> None:
+        """The game, where the film stands, or as far as it has come."""
         left, right = ui.columns([3, 2])
         with left:
-            drawn([one.pictures for one in looks], at, film, "Draws at this turn, always of the same z")
+            drawn([one.pictures for one in looks], film, "Draws at this turn, always of the same z")
         with right:
             for what, says in (("distance", "Distance to held-out digits along the game"),
                                ("kept", "Correlation with the last small pictures")):  # fmt: skip
-                ui.figure(
-                    figures.course(looks, phase, at, what), key=what, share=0.5, film=film, alt=says,
-                    frames=figures.course_points(looks, what) if film else None,
-                    data={"turns": [one.turns for one in looks],
-                          what: [getattr(one, what) for one in looks]},
-                )  # fmt: skip
+                fig = figures.course(looks, now.phase, what)
+                ui.figure(fig, key=what, share=0.5, film=film, alt=says)
 
     with stage.picture:
-        looks = ui.found(
-            "Grow", lambda: lens.playing(phase, seed), key="grow", of=(phase, seed), quick=False,
-            show=lambda so_far: draw(so_far, len(so_far) - 1), says="The film is there when it has grown.",
-        )  # fmt: skip
-        film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Turn", seconds=0.2,
-                       names=[one.turns for one in looks])  # fmt: skip
-        draw(looks, film.at, film)
+        says = "The film is there when it has grown."
+        looks = ui.compute(lens.playing, now, label="Grow", quick=False, says=says, show=draw)
+        film = ui.film_of(now, len(looks), names=[one.turns for one in looks])
+        draw(looks, film)
     with stage.foot:
-        film.bar(captions=lens.look_captions(looks), equations=lens.look_equations(looks, phase))
+        film.bar(captions=lens.look_captions(looks), equations=lens.look_equations(looks, now.phase))
 
 # --- Words --------------------------------------------------------------------------------------
 
 shows: object
 with stage.below:
-    if view == "Fade":
+    if now.view == FADE:
         ui.notice(
-            f"{name} has learned at 4 × 4 pixels, then through each fade, and last at its full size alone. "
-            "The small pictures are made by the old way to pixels, taught until the fade ended, while "
+            f"{now.model} has learned at 4 × 4 pixels, then through each fade, and last at its full size "
+            "alone. The small pictures are made by the old way to pixels, taught until the fade ended, while "
             "the layers before it went on learning: what it shows is not what it showed then, and the halves "
             "of the grown pictures differ from it. How much is kept while the game goes, the training here "
             "tells. That growing changes nothing at α = 0 holds of any weights: the mean of "
@@ -162,9 +104,9 @@ with stage.below:
             },
             veils=("course", "equation"),
         )  # fmt: skip
-        program = f"lens.fade(weights.load({name!r}), {seed}, {side}).detail[{film.at}]"
+        program = f"lens.fade(weights.load({now.model!r}), {now.seed}, {now.side}).detail[{film.at}]"
         shows = found.detail[film.at]
-    elif view == "Levels":
+    elif now.view == LEVELS:
         ui.notice(
             "Every frame is of the trained game's last weights, with the way to pixels that its level had. "
             "Orange is the correlation with the finished pictures, their mean taken off, over "
@@ -182,7 +124,7 @@ with stage.below:
             ),
             veils=("course", "equation"),
         )  # fmt: skip
-        program = f"levels.through(weights.load({name!r}), {seed}).there[{film.at}]"
+        program = f"levels.through(weights.load({now.model!r}), {now.seed}).there[{film.at}]"
         shows = through.there[film.at]
     else:
         last = looks[-1]
@@ -201,7 +143,9 @@ with stage.below:
             ),
             veils=("picture", "equation"),
         )  # fmt: skip
-        program = f"(lambda one: [one.distance, one.kept])([*lens.playing({phase}, {seed})][-1][1][-1])"
+        program = (
+            f"(lambda one: [one.distance, one.kept])([*lens.playing({now.phase}, {now.seed})][-1][1][-1])"
+        )
         shows = [last.distance, last.kept]
     ui.program(
         f"""
