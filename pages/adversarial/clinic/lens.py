@@ -18,9 +18,8 @@ from lab.lenses.games import CURES, FAILURES, TRICKS, playing
 from lab.lenses.training import watch
 from modules.adversarial.gan import GAN
 from modules.adversarial.judges import ModeCoverage
+from pages.adversarial.clinic.room import NOTHING
 
-TARGETS = ("ring8", "grid25")
-NOTHING = "nothing"
 HELP = CURES | TRICKS
 BATCHES, EVERY = 600, 20
 SHOWN, SAMPLES = 400, 2500
@@ -50,17 +49,27 @@ class Look:
         return len(self.shares) * math.exp(-self.kl)
 
 
-def sample(name: str) -> Tensor:
+def failures() -> list[str]:
+    """What a game may be spoiled by, last nothing."""
+    return [*FAILURES, NOTHING]
+
+
+def cures() -> list[str]:
+    """What may help it."""
+    return list(HELP)
+
+
+def sample(target: str) -> Tensor:
     """Points of the data, (20,000, 2)."""
-    return points.sample(name, 20_000, seed=1)[0]  # type: ignore[arg-type]
+    return points.sample(target, 20_000, seed=1)[0]  # type: ignore[arg-type]
 
 
 Pair = tuple[Look, Look]  # the spoiled game, and the one with the cure
 
 
-def known(name: str, failure: str, cure: str, seed: int) -> list[Pair] | None:
+def known(target: str, failure: str, cure: str, seed: int) -> list[Pair] | None:
     """The looks of two games that were recorded; None of all others."""
-    if (name, failure, seed) != ("ring8", "5 turns of G", 0) or cure not in RECORDED:
+    if (target, failure, seed) != ("ring8", "5 turns of G", 0) or cure not in RECORDED:
         return None
     one, other = (recorded.load(RECORDED[each], Look) for each in ("", cure))
     return list(zip(one, other, strict=True))
@@ -72,10 +81,10 @@ def record() -> None:
         recorded.save(file, list(lane("ring8", FAILURES["5 turns of G"] | HELP.get(cure, {}), 0)))
 
 
-def watching(name: str, failure: str, cure: str, seed: int) -> Iterator[tuple[float, list[Pair]]]:
+def watching(target: str, failure: str, cure: str, seed: int) -> Iterator[tuple[float, list[Pair]]]:
     """Both games as they go: the share done, and all looks so far."""
     spoiled = FAILURES.get(failure, {})
-    pairs = zip(lane(name, spoiled, seed), lane(name, spoiled | HELP[cure], seed), strict=True)
+    pairs = zip(lane(target, spoiled, seed), lane(target, spoiled | HELP[cure], seed), strict=True)
     yield from watch(BATCHES, ((pair[0].batches, pair) for pair in pairs))
 
 

@@ -8,75 +8,36 @@ from modules.adversarial.madgan import MADGAN
 from modules.adversarial.tricks import TrickGAN
 from modules.adversarial.veegan import VEEGAN
 from pages.adversarial.clinic import figures, lens
-from pages.adversarial.clinic.room import ROOM
+from pages.adversarial.clinic.room import NOTHING, ROOM
 
 stage = ui.stage(ROOM)
-stage.scenes(
-    {
-        "Too greedy": ui.scene(
-            "Five turns of G for one of D; right D judges four points at once: count modes.", look=12
-        ),
-        "Spread of a batch": ui.scene("Minibatch std shows D how alike a batch is: watch the heap.",
-                                      cure="minibatch std", look=0),
-        "A penalty": ui.scene("A penalty holds D's slope: watch whether the heap opens.", cure="penalty",
-                              look=0),
-        "Too fast": ui.scene("Ten times G's rate: count the modes held at a time, without packs and with.",
-                             failure="G's rate × 10"),
-        "A weak judge": ui.scene("D has eight units: count the modes, then watch how well they are placed.",
-                                 failure="D of 8 units"),
-        "Paid for variety": ui.scene("Mode seeking pays G to keep samples apart: count the modes it holds.",
-                                     cure="mode seeking"),
-        "A way back": ui.scene("The noise must be found again: count the modes, then watch their place.",
-                               cure="noise found again"),
-        "Softer labels": ui.scene("Labels of 0.9 keep D from certainty: watch whether the heap opens.",
-                                  cure="labels of 0.9"),
-        "Twenty-five": ui.scene("The same greed on a grid: count the modes of 25, left and right.",
-                                target="grid25"),
-    }
-)  # fmt: skip
-
 with stage.rail:
-    name = ui.choice("Data", list(lens.TARGETS), key="target")
-    failure = ui.choice("Spoil it by", [*games.FAILURES, lens.NOTHING], key="failure", as_list=True,
-                        default="5 turns of G")  # fmt: skip
-    cure = ui.choice("Cure", list(lens.HELP), key="cure", as_list=True, default="packs of 4")
-    seed = ui.number("Seed", 0, 999, 0, key="seed")
+    now = ui.read(ROOM)
+data = ui.compute(lens.sample, now)[: lens.SHOWN]
+titles = ("as it is" if now.failure == NOTHING else now.failure, f"with {now.cure}")
 
 
-@ui.cached
-def data(name: str):
-    return lens.sample(name)[: lens.SHOWN]
-
-
-def draw(looks: list[lens.Pair], at: int, film=None) -> None:
-    """Both games at a look."""
-    titles = f"{failure}" if failure != lens.NOTHING else "as it is", f"with {cure}"
+def draw(looks: list[lens.Pair], film: ui.Film | None = None) -> None:
+    """Both games, where the film stands, or as far as they have come."""
     for side, column in enumerate(ui.columns(2)):
         lane, key = [pair[side] for pair in looks], ("spoiled", "cured")[side]
         with column:
             ui.figure(
-                figures.plane(data(name), lane[at], titles[side]), key=key, share=0.62, film=film,
-                frames=figures.moves(lane) if film else None,
+                figures.plane(data, lane, titles[side]), key=key, share=0.62, film=film,
                 alt=f"The data, and what the game makes of {'noise' if side == 0 else 'noise with the cure'}",
             )  # fmt: skip
             ui.figure(
-                figures.shares(lane[at]), key=f"shares-{key}", share=0.38, film=film,
-                frames={"data.0.y": [one.shares for one in lane]} if film else None,
+                figures.shares(lane), key=f"shares-{key}", share=0.38, film=film,
                 alt="Share of the samples whose nearest mode is this one, beside an even share",
-                data={"mode": list(range(1, len(lane[at].shares) + 1)), "share": lane[at].shares},
             )  # fmt: skip
 
 
-played = lens.known(name, failure, cure, seed)
+played = ui.compute(lens.known, now)
 with stage.picture:
-    looks = played or ui.found(
-        "Play both", lambda: lens.watching(name, failure, cure, seed), key="play",
-        of=(name, failure, cure, seed), quick=False, show=lambda found: draw(found, len(found) - 1),
-        says="The film is there when both games are over.",
-    )  # fmt: skip
-    film = ui.film(len(looks), key="look", default=len(looks) - 1, label="Batch", seconds=0.2,
-                   names=[one.batches for one, _ in looks])  # fmt: skip
-    draw(looks, film.at, film)
+    says = "The film is there when both games are over."
+    looks = played or ui.compute(lens.watching, now, label="Play both", quick=False, says=says, show=draw)
+    film = ui.film_of(now, len(looks), names=[one.batches for one, _ in looks])
+    draw(looks, film)
 with stage.foot:
     film.bar(captions=lens.captions(looks), equations=lens.equations(looks))
 
@@ -100,7 +61,7 @@ with stage.below:
         ),
         veils=("picture", "equation"),
     )  # fmt: skip
-    of = f"({name!r}, {failure!r}, {cure!r}, {seed})"
+    of = (now.target, now.failure, now.cure, now.seed)
     ui.program(
         f"""
         from pages.adversarial.clinic import lens
