@@ -1,19 +1,20 @@
 """The page "DCGAN": shapes and counts, one number of z turned, the recipe, and what its scenes say."""
 
-import ast
 import re
 from itertools import pairwise
 
 import pytest
 import torch
-from opening import figure, film, open_page, page_path, run_page, scenes
+from opening import figure, film, open_page, run_page, scenes
 from torch import nn
 
 from lab import weights
 from lab.lenses.games import moves
 from lab.lenses.recipe import CONNECTED, width
+from lab.room import load
 from modules.adversarial.dcgan import DCGAN
 from pages.adversarial.dcgan import figures, lens, one_number, recipe
+from pages.adversarial.dcgan.room import JUDGING, MADE, PRINTED, SHIPPED, VALUES
 
 
 def model(name: str = "dcgan-mnist") -> DCGAN:
@@ -25,7 +26,7 @@ def count(network: nn.Module) -> int:
 
 
 def test_sizes_of_the_printed_network() -> None:
-    made, judge = lens.look(None, lens.MADE, 0), lens.look(None, lens.JUDGING, 0)
+    made, judge = lens.look(None, MADE, 0), lens.look(None, JUDGING, 0)
     assert [row.shape for row in made.rows] == [
         (1024, 4, 4), (512, 8, 8), (256, 16, 16), (128, 32, 32), (3, 64, 64),
     ]  # fmt: skip
@@ -41,11 +42,11 @@ def test_sizes_of_the_printed_network() -> None:
 
 def test_counts_of_the_shipped_networks() -> None:
     for name, g, d in (("dcgan-mnist", 298_017, 167_009), ("dcgan-digits", 41_953, 33_761)):
-        made, judge = (lens.look(model(name), who, 0) for who in (lens.MADE, lens.JUDGING))
+        made, judge = (lens.look(model(name), who, 0) for who in (MADE, JUDGING))
         assert (sum(r.parameters for r in made.rows), sum(r.parameters for r in judge.rows)) == (g, d)
         assert (count(model(name).generator), count(model(name).discriminator)) == (g, d)
         assert made.frames is not None and len(made.frames) == len(made.rows) + 1
-    ups, downs = (lens.look(model(), who, 0).rows for who in (lens.MADE, lens.JUDGING))
+    ups, downs = (lens.look(model(), who, 0).rows for who in (MADE, JUDGING))
     assert [row.shape[1] for row in ups] == [4, 7, 14, 28] and [row.shape[1] for row in downs] == [
         14,
         7,
@@ -59,7 +60,7 @@ def test_the_last_frame_is_the_picture_and_ds_is_its_answer() -> None:
     with torch.no_grad():
         x = model().maker()(z)
         f = model().judge(x)
-    made, judge = (lens.look(model(), who, 3).frames for who in (lens.MADE, lens.JUDGING))
+    made, judge = (lens.look(model(), who, 3).frames for who in (MADE, JUDGING))
     assert made is not None and judge is not None
     small = lens.tiled(x[0], 28)
     assert torch.equal(made[-1], small) and torch.equal(judge[0], small)
@@ -134,7 +135,7 @@ def test_one_number_of_z() -> None:
     with torch.no_grad():
         torch.testing.assert_close(seen[-1], model().decode(z)[:, 0])
     said = one_number.changes(seen)
-    assert said[one_number.VALUES.index(0.0)] == 0 and said[-1] > said[7] > 0
+    assert said[VALUES.index(0.0)] == 0 and said[-1] > said[7] > 0
     assert torch.equal(seen[6], one_number.turned(model(), 0, 1, 0.0))
 
 
@@ -162,12 +163,12 @@ def test_what_the_scenes_of_the_recipe_say() -> None:
 
 def test_the_page() -> None:
     page = open_page("adversarial/dcgan")
-    look = lens.look(model(), lens.MADE, 0)
-    assert film(page, "layer")["captions"] == lens.layer_captions(look, lens.MADE, 64)
+    look = lens.look(model(), MADE, 0)
+    assert film(page, "layer")["captions"] == lens.layer_captions(look, MADE, 64)
     _, arrays = figure(page, "maps")
     assert arrays["data.0.z"].shape == (5, 115, 115)
-    for name in (*lens.SHIPPED, lens.PRINTED):
-        for player in (lens.MADE, lens.JUDGING):
+    for name in (*SHIPPED, PRINTED):
+        for player in (MADE, JUDGING):
             open_page("adversarial/dcgan", model=name, player=player)
     assert len(scenes(page)) <= 9
     samples = open_page("adversarial/dcgan", view="Samples", model="dcgan-digits", number=32, value="-3")
@@ -175,7 +176,7 @@ def test_the_page() -> None:
 
 
 def test_nonsense_in_the_link() -> None:
-    for link in ({"model": "🦊"}, {"view": "Samples", "model": lens.PRINTED}, {"seed": "nan"},
+    for link in ({"model": "🦊"}, {"view": "Samples", "model": PRINTED}, {"seed": "nan"},
                  {"view": "Recipe", "switch": "x", "batches": "1e9"}):  # fmt: skip
         assert not run_page("adversarial/dcgan", **link).exception
 
@@ -183,10 +184,9 @@ def test_nonsense_in_the_link() -> None:
 @pytest.mark.parametrize("topic, named", [("dcgan", 4), ("clinic", 9)])
 def test_scenes_that_train_ask_and_do_not_tell_the_end(topic: str, named: int) -> None:
     """Their lines say what to watch or to count; what comes of it is told below, where it has come."""
-    tree = ast.parse(page_path(f"adversarial/{topic}").read_text(encoding="utf-8"))
-    calls = [node for node in ast.walk(tree)
-             if isinstance(node, ast.Call) and ast.unparse(node.func) == "ui.scene"]  # fmt: skip
-    lines = [ast.literal_eval(call.args[0]) for call in calls][-named:]
+    known = load(f"adversarial-{topic}")
+    assert known is not None
+    lines = [scene.sees for scene in known.scenes.values()][-named:]
     assert len(lines) == named
     for line in lines:
         assert re.search(r"\b(watch|count)\b[^.]*\.$", line), line

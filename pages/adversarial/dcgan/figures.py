@@ -7,25 +7,24 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import basic, theme
+from lab.figures.moving import resting, turning
 from pages.adversarial.dcgan import lens, one_number, recipe
 
 
-def maps(frame: Any) -> go.Figure:
-    """What goes in, or a layer's maps, as one sheet."""
-    return basic.image(frame, zmin=0, zmax=1)
+def maps(frames: Any) -> dict[str, Any]:
+    """What goes in, and each layer's maps, as one sheet."""
+    return turning(basic.image(frames[0], zmin=0, zmax=1), z=frames)
 
 
-def parameters(found: lens.Look, at: int) -> go.Figure:
-    """Parameters of each layer, and of a fully connected network of equal size; trace 0 marks a layer."""
+def parameters(found: lens.Look) -> dict[str, Any]:
+    """Parameters of each layer, and of a fully connected network of equal size; a mark walks below."""
     rows = found.rows
     places = list(range(1, len(rows) + 1))
     top = [max(row.parameters, *([found.plain[i]] if found.plain else [0])) for i, row in enumerate(rows)]
+    mark = {"symbol": "triangle-up", "size": 14, "color": theme.text()}
     fig = go.Figure(
-        go.Scatter(
-            x=[at], y=[30], mode="markers", showlegend=False, hoverinfo="skip",
-            marker={"symbol": "triangle-up", "size": 14, "color": theme.text()},
-        )
-    )  # fmt: skip
+        go.Scatter(x=[0], y=[30], mode="markers", showlegend=False, hoverinfo="skip", marker=mark)
+    )
     series = [("convolutions", [row.parameters for row in rows], theme.OUTPUT)]
     if found.plain:
         series.append(("fully connected, of equal size", found.plain, theme.HIDDEN))
@@ -44,7 +43,7 @@ def parameters(found: lens.Look, at: int) -> go.Figure:
         type="log", title="parameters", range=[1.3, np.log10(max(top)) + 0.5],
         tickvals=[10**p for p in powers], ticktext=[power_of_ten(p) for p in powers],
     )  # fmt: skip
-    return fig
+    return turning(fig, x=[[i] for i in range(len(rows) + 1)])
 
 
 def below(row: lens.Row) -> str:
@@ -67,64 +66,31 @@ def power_of_ten(power: int) -> str:
     )
 
 
-def marks(found: lens.Look) -> list[list[int]]:
-    """Where the mark of `parameters` stands at each frame."""
-    return [[i] for i in range(len(found.rows) + 1)]
-
-
-def change(seen: Any, at: int) -> go.Figure:
-    """How far pictures are from those at 0, beside how far draws are from each other; trace 1 moves."""
-    y = one_number.changes(seen)
-    apart = one_number.between(seen)
-    ends = [one_number.VALUES[0], one_number.VALUES[-1]]
+def change(seen: Any) -> dict[str, Any]:
+    """How far pictures are from those at 0, beside how far draws are from each other."""
+    x, y, apart = one_number.VALUES, one_number.changes(seen), one_number.between(seen)
     fig = go.Figure(
-        [
-            go.Scatter(x=one_number.VALUES, y=y, mode="lines", name="this number alone",
-                       line={"color": theme.INPUT, "width": 3}),
-            go.Scatter(x=[one_number.VALUES[at]], y=[y[at]], mode="markers", showlegend=False,
-                       hoverinfo="skip", marker={"size": 15, "color": theme.INPUT,
-                               "line": {"width": 2, "color": theme.text()}}),
-            go.Scatter(x=ends, y=[apart] * 2, mode="lines", name="between two draws",
-                       line={"color": theme.text(), "width": 2, "dash": "dot"}),
-        ]
-    )  # fmt: skip
+        go.Scatter(x=x, y=y, mode="lines", name="this number alone", line={"color": theme.INPUT, "width": 3})
+    )
     fig.update_xaxes(title="the number's value", tickvals=[-2, 0, 2], range=[-3.3, 3.3])
-    fig.update_yaxes(title="rms difference of pixels", rangemode="tozero", nticks=5)
-    return fig.update_yaxes(ticklabelposition="outside right")
+    fig.update_yaxes(title="rms difference of pixels", rangemode="tozero", nticks=5,
+                     ticklabelposition="outside right")  # fmt: skip
+    dotted = {"color": theme.text(), "width": 2, "dash": "dot"}
+    fig.add_scatter(x=[x[0], x[-1]], y=[apart] * 2, mode="lines", name="between two draws", line=dotted)
+    return resting(fig, (x, y, theme.INPUT))
 
 
-def change_points(seen: Any) -> dict[str, list[list[float]]]:
-    """Where the point of `change` stands at each frame."""
-    return {"data.1.x": [[v] for v in one_number.VALUES], "data.1.y": [[c] for c in one_number.changes(seen)]}
-
-
-def distances(rounds: Sequence[recipe.Round], at: int, floor: float, switch: str) -> go.Figure:
-    """Both games' distance to held-out digits along the batches; traces 3 and 4 move."""
+def distances(rounds: Sequence[recipe.Round], floor: float, switch: str) -> dict[str, Any]:
+    """Both games' distance to held-out digits along the batches."""
     x = [one.batches for one in rounds]
     lines = [[one.distances[i] for one in rounds] for i in range(2)]
-    looks = ((recipe.PLAIN, theme.OUTPUT), (switch if switch != recipe.PLAIN else "the same", theme.HIDDEN))
+    colors = (theme.OUTPUT, theme.HIDDEN)
+    names = (recipe.PLAIN, switch if switch != recipe.PLAIN else "the same")
     fig = go.Figure()
-    for (name, color), y in zip(looks, lines, strict=True):
+    for name, color, y in zip(names, colors, lines, strict=True):
         fig.add_scatter(x=x, y=y, mode="lines", name=name, line={"color": color, "width": 3})
-    fig.add_scatter(
-        x=[0, max(1, x[-1])], y=[floor] * 2, mode="lines", name="digits of training",
-        line={"color": theme.text(), "width": 2, "dash": "dot"},
-    )  # fmt: skip
-    for (_, color), y in zip(looks, lines, strict=True):
-        fig.add_scatter(
-            x=[x[at]], y=[y[at]], mode="markers", showlegend=False, hoverinfo="skip",
-            marker={"size": 14, "color": color, "line": {"width": 2, "color": theme.text()}},
-        )  # fmt: skip
+    dotted = {"color": theme.text(), "width": 2, "dash": "dot"}
+    fig.add_scatter(x=[0, max(1, x[-1])], y=[floor] * 2, mode="lines", name="digits of training", line=dotted)
     fig.update_xaxes(title="batches", nticks=5, ticklabelposition="outside right")
     fig.update_yaxes(title="Fréchet distance of pixels", rangemode="tozero", nticks=5)
-    return fig
-
-
-def distance_points(rounds: Sequence[recipe.Round]) -> dict[str, list[list[float]]]:
-    """Where the points of `distances` stand at each frame."""
-    x = [[float(one.batches)] for one in rounds]
-    return {
-        "data.3.x": x, "data.4.x": x,
-        "data.3.y": [[one.distances[0]] for one in rounds],
-        "data.4.y": [[one.distances[1]] for one in rounds],
-    }  # fmt: skip
+    return resting(fig, *((x, y, color) for y, color in zip(lines, colors, strict=True)), size=14)

@@ -15,11 +15,9 @@ from torch import Tensor, nn
 
 from lab.lenses.recipe import width
 from modules.adversarial.dcgan import DCGAN, ConvJudge, generator_of
+from pages.adversarial.dcgan.room import MADE
 
-SHIPPED = ("dcgan-mnist", "dcgan-digits")
-PRINTED = "64 × 64, as printed"
 WIDTHS = (1024, 512, 256, 128)  # maps, from 4 × 4 to 32 × 32: only the first number is printed
-MADE, JUDGING = "G", "D"
 MAPS = 16  # of a layer that are shown
 LAYERS = nn.Linear | nn.Conv2d | nn.ConvTranspose2d
 
@@ -118,22 +116,22 @@ class Look:
 
 
 @torch.no_grad()
-def look(model: DCGAN | None, player: str, seed: int) -> Look:
-    """The layers of a player; without a model those of the text's figure."""
-    if model is None:
+def look(game: DCGAN | None, player: str, seed: int) -> Look:
+    """The layers of a player; without a game those of the text's figure."""
+    if game is None:
         made, judge = printed()
         z = torch.zeros(1, 100, device="meta")
         k = 100
         shape: tuple[int, ...] = (3, 64, 64)
     else:
-        made, judge = model.maker(), model.discriminator  # type: ignore[assignment]
-        z = model.noise(1, torch.Generator().manual_seed(seed))
-        k, shape = model.latent_dim, model.event_shape
+        made, judge = game.maker(), game.discriminator  # type: ignore[assignment]
+        z = game.noise(1, torch.Generator().manual_seed(seed))
+        k, shape = game.latent_dim, game.event_shape
     network, x = (made, z) if player == MADE else (judge, made(z))
     said = rows(network, x)
     total = sum(row.parameters for row in said)
     plain = connected(k, shape, len(said), total) if player == MADE else None
-    return Look(said, plain, None if model is None else frames(network, x, shape[-1]))
+    return Look(said, plain, None if game is None else frames(network, x, shape[-1]))
 
 
 @torch.no_grad()

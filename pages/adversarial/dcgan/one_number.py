@@ -8,22 +8,27 @@ from torch import Tensor
 
 from lab.lenses.generated import differ
 from modules.adversarial.dcgan import DCGAN
+from pages.adversarial.dcgan.room import VALUES
 
 SHEET = 24
-VALUES = [round(-3 + 0.5 * i, 1) for i in range(13)]
+
+
+def last(game: DCGAN) -> int:
+    """Of z's numbers."""
+    return game.latent_dim
 
 
 @torch.no_grad()
-def turned(model: DCGAN, seed: int, number: int, value: float) -> Tensor:
+def turned(game: DCGAN, seed: int, number: int, value: float) -> Tensor:
     """SHEET draws with z's number (from 1) put to a value, (SHEET, S, S)."""
-    z = model.noise(SHEET, torch.Generator().manual_seed(seed))
+    z = game.noise(SHEET, torch.Generator().manual_seed(seed))
     z[:, number - 1] = value
-    return model.decode(z)[:, 0]
+    return game.decode(z)[:, 0]
 
 
-def turning(model: DCGAN, seed: int, number: int) -> Tensor:
+def turning(game: DCGAN, seed: int, number: int) -> Tensor:
     """`turned` at each of VALUES, (V, SHEET, S, S)."""
-    return torch.stack([turned(model, seed, number, value) for value in VALUES])
+    return torch.stack([turned(game, seed, number, value) for value in VALUES])
 
 
 def changes(seen: Tensor) -> list[float]:

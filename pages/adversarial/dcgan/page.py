@@ -1,80 +1,25 @@
 """DCGAN: convolutions that grow a picture out of z, their sizes, and the recipe with a line left out."""
 
 from lab import ui
-from lab.figures import basic, sheets
-from lab.lenses.recipe import CONNECTED
+from lab.figures import sheets
 from modules.adversarial import dcgan
 from pages.adversarial.dcgan import figures, lens, one_number, recipe
-from pages.adversarial.dcgan.room import ROOM
+from pages.adversarial.dcgan.room import LAYERS, ROOM, SAMPLES, VALUES
 
 stage = ui.stage(ROOM)
-stage.scenes(
-    {
-        "Up": ui.scene("From 64 numbers to maps of 4 × 4, 7 × 7 and 14 × 14, and to a picture."),
-        "Down": ui.scene("The mirror: D halves the picture three times, and one convolution sees all of it.",
-                         player=lens.JUDGING),
-        "As printed": ui.scene("12.7 million parameters; two thirds are in the step from 4 × 4 to 8 × 8.",
-                               model=lens.PRINTED, layer=2),
-        "One number": ui.scene("One of 64 numbers at 3: it changes pixels less than another draw would.",
-                               view="Samples", value=3.0),
-        "No batch norm": ui.scene("Left the whole recipe, right without batch norm: watch who draws digits.",
-                                  view="Recipe"),
-        "Momentum": ui.scene("Right β₁ = 0.9, as Adam has it by itself: watch both distances.",
-                             view="Recipe", switch="β₁ = 0.9"),
-        "Pooling": ui.scene("Right pooling and resizing for strides: watch both distances.",
-                            view="Recipe", switch="pooling, not strides"),
-        "No convolutions": ui.scene("Right as many parameters, fully connected: watch both distances.",
-                                    view="Recipe", switch=CONNECTED),
-    }
-)  # fmt: skip
-
-
-@ui.cached
-def looked(name: str, player: str, seed: int):
-    return lens.look(None if name == lens.PRINTED else ui.load(name), player, seed)
-
-
-@ui.cached
-def turning(name: str, seed: int, number: int):
-    return one_number.turning(ui.load(name), seed, number)
-
-
-@ui.cached
-def floor():
-    return recipe.floor()
-
-
-# --- Controls -----------------------------------------------------------------------------------
-
 with stage.rail:
-    view = ui.choice("Show", ["Layers", "Samples", "Recipe"], key="view", as_list=True)
-    if view == "Layers":
-        name = ui.choice("Model", [*lens.SHIPPED, lens.PRINTED], key="model", as_list=True)
-        player = ui.choice("Player", [lens.MADE, lens.JUDGING], key="player")
-    elif view == "Samples":
-        name = ui.choice("Model", lens.SHIPPED, key="model", as_list=True)
-        number = ui.slider("Number of z", 1, ui.load(name).latent_dim, 1, key="number")
-    else:
-        switch = ui.choice(
-            "Beside it", list(recipe.SWITCHES), key="switch", default=recipe.BESIDE, as_list=True
-        )
-        batches = ui.choice("Batches", recipe.TURNS, key="batches", default=recipe.TURNS[1])
-    seed = ui.number("Seed", 0, 999, 0, key="seed")
+    now = ui.read(ROOM)
 
 # --- Layers -------------------------------------------------------------------------------------
 
-if view == "Layers":
-    found = looked(name, player, seed)
-    k = 100 if name == lens.PRINTED else ui.load(name).latent_dim
-    film = ui.film(len(found.rows) + 1, key="layer", default=1, label="Layer", seconds=1.0)
+if now.view == LAYERS:
+    found = ui.compute(lens.look, now)
+    k = ui.load(now.game).latent_dim if now.game else 100
+    film = ui.film_of(now, len(found.rows) + 1)
 
     def bars() -> None:
-        ui.figure(
-            figures.parameters(found, film.at), key="parameters", share=1.0, film=film,
-            frames={"data.0.x": figures.marks(found)}, alt="Shape and parameters of every layer",
-            data={"layer": [row.kind for row in found.rows], "shape": [row.title for row in found.rows],
-                  "parameters": [row.parameters for row in found.rows]},
-        )  # fmt: skip
+        ui.figure(figures.parameters(found), key="parameters", share=1.0, film=film,
+                  alt="Shape and parameters of every layer")  # fmt: skip
 
     with stage.picture:
         if found.frames is None:
@@ -82,83 +27,68 @@ if view == "Layers":
         else:
             left, right = ui.columns([2, 3])
             with left:
-                ui.figure(
-                    figures.maps(found.frames[film.at]), key="maps", share=1.0, film=film,
-                    frames={"data.0.z": found.frames}, alt="What goes in, and the maps of each layer",
-                )  # fmt: skip
+                ui.figure(figures.maps(found.frames), key="maps", share=1.0, film=film,
+                          alt="What goes in, and the maps of each layer")  # fmt: skip
             with right:
                 bars()
     with stage.foot:
-        film.bar(captions=lens.layer_captions(found, player, k), equations=lens.layer_equations(found))
+        film.bar(captions=lens.layer_captions(found, now.player, k), equations=lens.layer_equations(found))
 
 # --- One number of z ----------------------------------------------------------------------------
 
-elif view == "Samples":
-    seen = turning(name, seed, number)
-    film = ui.film(len(seen), key="value", values=one_number.VALUES, default=0.0, label="Value", seconds=0.3)
+elif now.view == SAMPLES:
+    seen = ui.compute(one_number.turning, now)
+    film = ui.film_of(now, len(VALUES))
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
-            ui.figure(
-                basic.images(seen[film.at], 6, zmin=0, zmax=1), key="sheet", share=1.0, film=film,
-                frames={"data.0.z": sheets.frames(seen, 6)}, alt="Draws with one number of z at this value",
-            )  # fmt: skip
+            ui.figure(sheets.film(seen, 6, zmin=0, zmax=1), key="sheet", share=1.0, film=film,
+                      alt="Draws with one number of z at this value")  # fmt: skip
         with right:
             ui.figure(
-                figures.change(seen, film.at), key="change", share=1.0, film=film,
-                frames=figures.change_points(seen),
+                figures.change(seen), key="change", share=1.0, film=film,
                 alt="How far the pictures are from those at 0, and two draws from each other",
-                data={"value": one_number.VALUES, "rms": one_number.changes(seen)},
             )  # fmt: skip
     with stage.foot:
         film.bar(
-            captions=one_number.value_captions(number, seen),
-            equations=one_number.value_equations(number, seen),
+            captions=one_number.value_captions(now.number, seen),
+            equations=one_number.value_equations(now.number, seen),
         )
 
 # --- The recipe ---------------------------------------------------------------------------------
 
 else:
+    floor = ui.compute(recipe.floor, now)
 
-    def draw(rounds: list[recipe.Round], at: int, film=None) -> None:
-        """Both games at a look."""
+    def draw(rounds: list[recipe.Round], film: ui.Film | None = None) -> None:
+        """Both games, where the film stands, or as far as they have come."""
         left, middle, right = ui.columns([2, 2, 3])
         for place, pictures, key, title in (
             (left, [r.whole for r in rounds], "whole", recipe.PLAIN),
-            (middle, [r.other for r in rounds], "other", switch),
+            (middle, [r.other for r in rounds], "other", now.switch),
         ):
             with place:
-                ui.figure(
-                    basic.images(pictures[at], 4, title, zmin=0, zmax=1), key=key, share=1.0, film=film,
-                    frames={"data.0.z": sheets.frames(pictures, 4)} if film else None,
-                    alt=f"Pictures of the game with {title}",
-                )  # fmt: skip
+                sheet = sheets.film(pictures, 4, title=title, zmin=0, zmax=1)
+                alt = f"Pictures of the game with {title}"
+                ui.figure(sheet, key=key, share=1.0, film=film, alt=alt)
         with right:
-            ui.figure(
-                figures.distances(rounds, at, floor(), switch), key="distances", share=1.0, film=film,
-                frames=figures.distance_points(rounds) if film else None,
-                alt="Distance of both games' pictures to held-out digits",
-                data={"batches": [r.batches for r in rounds], "whole": [r.distances[0] for r in rounds],
-                      "other": [r.distances[1] for r in rounds]},
-            )  # fmt: skip
+            ui.figure(figures.distances(rounds, floor, now.switch), key="distances", share=1.0, film=film,
+                      alt="Distance of both games' pictures to held-out digits")  # fmt: skip
 
     with stage.picture:
-        rounds = ui.found(
-            "Play", lambda: recipe.playing(switch, batches, seed), key="play", of=(switch, batches, seed),
-            quick=False, show=lambda so_far: draw(so_far, len(so_far) - 1),
-            says="The film is there when both games are over.",
-        )  # fmt: skip
-        film = ui.film(len(rounds), key="look", default=len(rounds) - 1, label="Batch", seconds=0.25,
-                       names=[r.batches for r in rounds])  # fmt: skip
-        draw(rounds, film.at, film)
+        says = "The film is there when both games are over."
+        rounds = ui.compute(recipe.playing, now, label="Play", quick=False, says=says, show=draw)
+        film = ui.film_of(now, len(rounds), names=[r.batches for r in rounds])
+        draw(rounds, film)
     with stage.foot:
-        film.bar(captions=recipe.round_captions(rounds, switch), equations=recipe.round_equations(rounds))
+        captions = recipe.round_captions(rounds, now.switch)
+        film.bar(captions=captions, equations=recipe.round_equations(rounds))
 
 # --- Words --------------------------------------------------------------------------------------
 
 shows: object
 with stage.below:
-    if view == "Layers":
+    if now.view == LAYERS:
         ui.notice(lens.layer_notice(found))
         row = found.rows[max(0, film.at - 1)]
         ui.check(
@@ -172,10 +102,10 @@ with stage.below:
             },
             veils=("parameters", "equation"),
         )  # fmt: skip
-        loaded = "None" if name == lens.PRINTED else f"weights.load({name!r})"
-        program = f"[row.parameters for row in lens.look({loaded}, {player!r}, {seed}).rows]"
+        loaded = f"weights.load({now.game!r})" if now.game else None
+        program = f"[row.parameters for row in lens.look({loaded}, {now.player!r}, {now.seed}).rows]"
         shows = [row.parameters for row in found.rows]
-    elif view == "Samples":
+    elif now.view == SAMPLES:
         ui.notice(
             f"{one_number.SHEET} draws, alike but for one number of z. No number has a meaning of its own: "
             "each changes different things in different draws, as nothing in the game asks for more. Turn "
@@ -193,12 +123,11 @@ with stage.below:
             },
             veils=("change", "equation"),
         )  # fmt: skip
-        program = (
-            f"one_number.changes(one_number.turning(weights.load({name!r}), {seed}, {number}))[{film.at}]"
-        )
+        of = f"weights.load({now.game!r}), {now.seed}, {now.number}"
+        program = f"one_number.changes(one_number.turning({of}))[{film.at}]"
         shows = changes[film.at]
     else:
-        ui.notice(recipe.recipe_notice(switch, floor()))
+        ui.notice(recipe.recipe_notice(now.switch, floor))
         ends = rounds[-1].distances
         ui.check(
             "At the end, how is the right game's distance to that of the whole recipe?", recipe.OUTCOMES,
@@ -210,7 +139,7 @@ with stage.below:
             ),
             veils=("picture", "equation"),
         )  # fmt: skip
-        program = f"[*[*recipe.playing({switch!r}, {batches}, {seed})][-1][1][-1].distances]"
+        program = f"[*[*recipe.playing{(now.switch, now.batches, now.seed)}][-1][1][-1].distances]"
         shows = [*ends]
     ui.program(
         f"""

@@ -17,8 +17,7 @@ from modules.adversarial.dcgan import DCGAN
 from modules.adversarial.judges import frechet
 from pages.adversarial.dcgan.one_number import SHEET
 
-BESIDE = "no batch norm"  # what stands beside the whole recipe at first
-LOOKS, MEASURED, TURNS = 20, 500, (100, 400, 1000)
+LOOKS, MEASURED = 20, 500
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,11 @@ class Round:
     whole: Tensor
     other: Tensor
     distances: tuple[float, float]
+
+
+def switches() -> list[str]:
+    """What may be changed of the recipe, first nothing."""
+    return list(SWITCHES)
 
 
 def game(switch: str, seed: int) -> tuple[DCGAN, dict[str, torch.optim.Optimizer]]:
