@@ -259,9 +259,11 @@ class Room:
         words: by which it is found besides its title, separated by "; ".
         machine: of `lab.machines`, where a model runs. lenses: of the four shared, those it shows.
         state: a dataclass whose fields are controls; None where `page.py` still draws them by hand.
+        scenes: by name, in their order; the page opens in the first, its poster.
+        was: earlier number or name of a scene -> its name now, for links and lectures of an earlier day.
 
     Raises:
-        ValueError: a scene gives a control a value that it does not take.
+        ValueError: a scene gives a control a value that it does not take, or an earlier one leads nowhere.
     """
 
     title: str
@@ -275,6 +277,7 @@ class Room:
     machine: str | None = None
     state: type | None = None
     scenes: Mapping[str, Scene] = field(default_factory=lambda: MappingProxyType({}))
+    was: Mapping[int | str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         states = {name: scene.state for name, scene in self.scenes.items()}
@@ -283,6 +286,14 @@ class Room:
                 value = getattr(state, key)
                 if not (control.takes(value) or (value is None and control.first is not None)):
                     raise ValueError(f"{self.title}, scene {name}: {key} cannot be {value!r}.")
+        for before, name in self.was.items():
+            if name not in self.scenes or before in self.scenes:
+                raise ValueError(f"{self.title}: scene {before!r} of an earlier day cannot be {name!r}.")
+
+    def scene(self, name: str) -> str:
+        """The name that a scene has now, by that or by an earlier one; by number too, as links had it."""
+        number = int(name) if name.isdecimal() else None
+        return self.was.get(name if number is None else number, name)
 
 
 _controls: dict[type, Mapping[str, Control]] = {}  # of the states that were asked for

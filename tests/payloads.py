@@ -49,11 +49,11 @@ def page_payloads(topic: Any) -> dict[str, Any]:
     first, sent = opened(topic, 0)
     found = {"0 at first": sent}
     for number, name in enumerate(opening.scenes(first), 1):
-        found[f"{number} {name}"] = opened(topic, number)[1]
+        found[f"{number} {name}"] = opened(topic, name)[1]
     return found
 
 
-def opened(topic: Any, scene: int) -> tuple[Any, dict[str, Any]]:
+def opened(topic: Any, scene: int | str) -> tuple[Any, dict[str, Any]]:
     """A page in a scene, its work done, and what it has sent."""
     import opening
     from checking import watched

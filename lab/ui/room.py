@@ -314,7 +314,7 @@ def soon(of: Room) -> Iterator[Any]:
         now, at = at_lecture()
         for entry in now.entries[at + 1 : at + 2]:
             there = load(entry.page)
-            if there is not None and (scene := there.scenes.get(entry.scene or "")):
+            if there is not None and (scene := there.scenes.get(there.scene(entry.scene or ""))):
                 yield scene.state
 
 

@@ -64,6 +64,7 @@ class Stage:
     def __init__(self, title: str, idea: str, asked: bool) -> None:
         self.title = title
         self.asked = asked  # whether this run is to show a state that a link asks for
+        self.now: Callable[[str], str] = str  # of a scene's number or name in an earlier link, its name today
         st.html(f'<div class="lectern-head"><h1>{html.escape(title)}</h1><p>{html.escape(idea)}</p></div>')
         self.top = st.container(key="scenes")
         picture, rail = st.columns([4, 1], gap="medium")
@@ -87,15 +88,19 @@ class Stage:
             for label, value in values.items():
                 st.metric(label, value, width="content")
 
-    def scenes(self, scenes: Mapping[str, Scene]) -> None:
+    def scenes(self, scenes: Mapping[str, Scene], now: Callable[[str], str] = str) -> None:
         """The page's scenes by name, in their order; keys 1 to 9 and the clicker set them. Name them before
-        the controls: a link may ask for one (`?scene=2`), and something below may end the page.
+        the controls: a link may ask for one by number or name (`?scene=2`), and something below may end the
+        page.
 
         A link that says nothing asks for the first.
+
+        Args:
+            now: of a number or name that an earlier link says, the name of today.
         """
-        st.session_state["_scenes"] = dict(scenes)
+        st.session_state["_scenes"], self.now = dict(scenes), now
         if self.asked:
-            values, sentence = asks(st.query_params.to_dict(), scenes)
+            values, sentence = asks(st.query_params.to_dict(), scenes, now)
             st.session_state["_sentence"] = sentence
             if values is not None:
                 state.read(state.link_to(values), ours=True)
@@ -103,11 +108,15 @@ class Stage:
             self.top.warning(said, icon=":material/link_off:")
 
 
-def asks(link: Mapping[str, str], scenes: Mapping[str, Scene]) -> tuple[Mapping[str, Any] | None, str]:
+def asks(
+    link: Mapping[str, str], scenes: Mapping[str, Scene], now: Callable[[str], str] = str
+) -> tuple[Mapping[str, Any] | None, str]:
     """The state that a link asks for, on a page with these scenes: None where it names the controls itself;
     and a sentence about what it asks for and is not there, else ""."""
     wanted, sentence = link.get(state.SCENE), ""
     if wanted is not None and wanted != "0":
+        if (name := now(wanted)) in scenes:
+            return scenes[name].values, ""
         if wanted.isdecimal() and 1 <= int(wanted) <= len(scenes):
             return list(scenes.values())[int(wanted) - 1].values, ""
         sentence = f"The link says scene={state.short(wanted)}, but there are scenes 1 to {len(scenes)}."
@@ -119,17 +128,17 @@ def asks(link: Mapping[str, str], scenes: Mapping[str, Scene]) -> tuple[Mapping[
     if "lecture" not in link:
         return first, sentence
     try:
-        now, at = at_lecture()
+        played, at = at_lecture()
     except UserError as error:
         return first, str(error)
-    entry = now.entries[at]
+    entry = played.entries[at]
     if entry.scene is None:
         return entry.state or first, sentence
-    if entry.scene in scenes:
-        return {**scenes[entry.scene].values, **entry.state}, sentence
+    if (name := now(entry.scene)) in scenes:
+        return {**scenes[name].values, **entry.state}, sentence
     return entry.state, (
-        f"Scene {at + 1} of the lecture {now.name} is called {state.short(entry.scene)!r}, but this page has "
-        f"no scene of that name: it has {', '.join(scenes) or 'none'}."
+        f"Scene {at + 1} of the lecture {played.name} is called {state.short(entry.scene)!r}, but this page "
+        f"has no scene of that name: it has {', '.join(scenes) or 'none'}."
     )
 
 
@@ -181,7 +190,7 @@ def stage(of: Room | str, idea: str = "") -> Stage:
     else:
         made = Stage(of.title, of.idea, begin(of.title))
         if of.state is not None:
-            made.scenes({name: Scene(one.sees, link(one.state)) for name, one in of.scenes.items()})
+            made.scenes({n: Scene(one.sees, link(one.state)) for n, one in of.scenes.items()}, of.scene)
     _now.set(made)
     return made
 
@@ -245,7 +254,7 @@ def close(stage: Stage, knows: Callable[[str], bool]) -> None:
     pasted = st.session_state.setdefault("lectern_opened", stage.title) == stage.title
     named = set(st.query_params) - state.KEPT - {state.SCENE}
     unknown = [k for k in st.query_params if k in named - set(state.controls()) and pasted and not knows(k)]
-    say_none(bool(named), scenes)
+    say_none(bool(named), scenes, stage.now)
     with stage.top:
         if unknown:
             keys = ", ".join(state.short(key) for key in unknown[:5])
@@ -266,9 +275,9 @@ def close(stage: Stage, knows: Callable[[str], bool]) -> None:
     st.session_state.pop("lectern_link", None)
 
 
-def say_none(named: bool, scenes: Mapping[str, Scene]) -> None:
+def say_none(named: bool, scenes: Mapping[str, Scene], now: Callable[[str], str]) -> None:
     """Where every control stands as at first, and a link that says nothing would show a scene: say so."""
-    opens, _ = asks({k: v for k, v in st.query_params.items() if k in state.KEPT}, scenes)
+    opens, _ = asks({k: v for k, v in st.query_params.items() if k in state.KEPT}, scenes, now)
     if named or state.stands_at(opens or {}):
         st.query_params.pop(state.SCENE, None)
     elif st.query_params.get(state.SCENE) != "0":

@@ -32,6 +32,8 @@ from lab.room import (
 )
 from lab.ui import idle
 from lab.ui import room as drawing
+from lab.ui.stage import Scene as Shown
+from lab.ui.stage import asks
 
 LENSES = {"attention", "latent", "receptive_field", "sampling"}
 DECLARED = sorted(PAGES.glob("*/*/room.py"))
@@ -111,6 +113,19 @@ def test_a_scene_that_no_control_takes_is_refused_where_it_is_written() -> None:
             made(bad=State(**{key: value}))  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         State(sise=1.0)  # type: ignore[call-arg]
+
+
+def test_an_earlier_number_or_name_of_a_scene_leads_to_what_it_is_called_now() -> None:
+    scenes = {"New": Scene("New.", State()), "Old": Scene("Old.", State(size=1.0))}
+    known = Room("T", "I.", place=1, minutes=1, state=State, scenes=scenes, was={1: "Old", "Odd": "Old"})
+    on_stage = {name: Shown(one.sees, room.link(one.state)) for name, one in scenes.items()}
+    for asked, name in {"1": "Old", "2": "Old", "Odd": "Old", "New": "New", "Old": "Old"}.items():
+        assert asks({"scene": asked}, on_stage, known.scene) == (on_stage[name].values, ""), asked
+    assert asks({}, on_stage, known.scene) == (on_stage["New"].values, "")
+    assert "scene=Even" in asks({"scene": "Even"}, on_stage, known.scene)[1]
+    for before, now in ((1, "None"), ("New", "Old")):  # leads nowhere; hides a scene of today
+        with pytest.raises(ValueError, match="of an earlier day"):
+            Room("T", "I.", place=1, minutes=1, state=State, scenes=scenes, was={before: now})
 
 
 def test_a_field_without_a_control_is_refused() -> None:

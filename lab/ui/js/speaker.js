@@ -42,12 +42,12 @@ let link = null, sending = false; // what is still to be told
 
 // A page or an entry of a lecture as it opens; then a scene when one is chosen there. What the lecturer moves
 // by hand leads nobody.
-function turn({page, active, lecture}) {
+function turn({page, scenes, active, lecture}) {
   const at = `/${page}${lecture ? `?lecture=${lecture.name}&at=${lecture.at + 1}` : ""}`, came = at !== place;
   const chosen = active !== null && (came ? !lecture : active !== scene);
   [place, scene] = [at, active];
   if (!secret || !(came || chosen)) return;
-  link = chosen ? `${at}${lecture ? "&" : "?"}scene=${active + 1}` : at;
+  link = chosen ? `${at}${lecture ? "&" : "?"}scene=${encodeURIComponent(scenes[active].name)}` : at;
   if (!sending) send();
 }
 
