@@ -52,6 +52,7 @@ class Control:
     Attributes:
         when: whether it is drawn, of the state so far.
         fold: title of what it is folded away under. at: where the page draws it, "rail" or "below".
+        row: neighbours of one row stand side by side.
         first: where it stands while the field is None.
     """
 
@@ -62,6 +63,7 @@ class Control:
     first: Bound = None
     fold: str = ""
     at: str = "rail"
+    row: str = ""
 
     def takes(self, value: Any) -> bool:
         """Whether a scene may give it this value, as far as its bounds are known without a model."""
@@ -194,13 +196,16 @@ class Text(Control):
 @dataclass(frozen=True)
 class Drawing(Control):
     """The reader's own picture of `size`² pixels, by the name of an example or its ink; None is the first
-    example, or empty."""
+    example, or empty. Where the size depends on the state, the name in the link ends with it: "digit28"."""
 
-    size: int = 28
+    size: Bound = 28
     examples: late | None = None
 
     def takes(self, value: Any) -> bool:
         return value is None or isinstance(value, str)
+
+    def named(self, key: str, said: str) -> bool:
+        return re.fullmatch(key if isinstance(self.size, int) else rf"{key}\d+", said) is not None
 
 
 @dataclass(frozen=True)

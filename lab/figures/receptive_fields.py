@@ -9,6 +9,7 @@ from plotly.subplots import make_subplots
 
 from lab.figures import theme
 from lab.figures.basic import array, image
+from lab.figures.moving import Tree, per_frame, turning
 
 Span = tuple[int, int]
 
@@ -57,17 +58,23 @@ def field(x: Any, found: Any, box: Sequence[Span] | None, ylabel: str = "|gradie
     return on_signal(x[0], found, (box or AWAY)[0], ylabel)
 
 
-def fields(x: Any, found: Any, boxes: Sequence[Sequence[Span] | None]) -> dict[str, Any]:
-    """What moves in `field` from unit to unit; found (U, positions...)."""
+def fields(x: Any, found: Any, boxes: Sequence[Sequence[Span] | None], ylabel: str = "|gradient|") -> Tree:
+    """`field` from unit to unit; found (U, positions...)."""
     g, spans = array(found).astype(np.float32), np.array([box or AWAY[: array(x).ndim - 1] for box in boxes])
     low, high = spans[..., 0] - 0.5, spans[..., 1] + 0.5  # (U, axes)
+    fig = field(x, found[0], boxes[0], ylabel)
     if array(x).ndim == 3:
         peak = g.max((1, 2), keepdims=True)
-        return {"data.1.z": g / np.where(peak > 0, peak, 1),
-                "layout.shapes.0.x0": low[:, 1], "layout.shapes.0.x1": high[:, 1],
-                "layout.shapes.0.y0": low[:, 0], "layout.shapes.0.y1": high[:, 0]}  # fmt: skip
-    ends = {f"layout.shapes.{k}.x{end}": at[:, 0] for k in (0, 1) for end, at in enumerate((low, high))}
-    return {"data.1.y": g} | ends
+        tree = turning(fig, 1, z=g / np.where(peak > 0, peak, 1))
+        tree["layout"]["shapes"][0] |= {
+            "x0": per_frame(low[:, 1]), "x1": per_frame(high[:, 1]),
+            "y0": per_frame(low[:, 0]), "y1": per_frame(high[:, 0]),
+        }  # fmt: skip
+        return tree
+    tree = turning(fig, 1, y=g)
+    for shape in tree["layout"]["shapes"][:2]:
+        shape |= {"x0": per_frame(low[:, 0]), "x1": per_frame(high[:, 0])}
+    return tree
 
 
 def on_signal(x: Any, found: Any, span: Span, ylabel: str = "|gradient|") -> go.Figure:

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import math
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -91,6 +92,12 @@ def pixels(ink: str, size: int) -> Tensor:
     levels = read(ink, {}, size)
     assert levels is not None  # it is what `draw` answered
     return levels.float() / LEVELS
+
+
+def side(ink: str) -> int:
+    """Pixels a side of the picture that `draw` has answered with this ink: two of them are a byte."""
+    packed = zlib.decompress(base64.urlsafe_b64decode(ink[len(INK) :] + "=="))
+    return math.isqrt(2 * len(packed))
 
 
 def quantise(picture: Any, size: int) -> Tensor:

@@ -17,7 +17,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import fields, replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import groupby
 from typing import Any, cast, get_args, get_type_hints
 
 import streamlit as st
@@ -51,12 +52,14 @@ def read(of: Room, now: Any = None, *, at: str = "rail") -> Any:
         at: the place that is drawn now; the controls of other places keep what they hold in `now`.
     """
     assert of.state is not None
-    now = of.state() if now is None else now
-    for key, control in controls(of.state).items():
-        if control.at == at and answered(lambda c=control, n=now: resolve(c.when, n)):  # type: ignore[misc]
-            with st.expander(control.fold) if control.fold else nullcontext():
-                value = answered(lambda k=key, c=control, n=now: draw(k, c, n))  # type: ignore[misc]
-            now = replace(now, **{key: value})
+    now, table = of.state() if now is None else now, controls(of.state)
+    here = [key for key, control in table.items() if control.at == at]
+    for _, row in groupby(here, lambda key: table[key].row or key):
+        shown = [key for key in row if answered(partial(resolve, table[key].when, now))]
+        places: Sequence[Any] = st.columns(len(shown), gap="small") if len(shown) > 1 else [nullcontext()]
+        for key, place in zip(shown, places, strict=False):
+            with place, st.expander(table[key].fold) if table[key].fold else nullcontext():
+                now = replace(now, **{key: answered(partial(draw, key, table[key], now))})
     st.session_state["_read"] = now
     return now
 
@@ -110,7 +113,8 @@ def draw(key: str, control: Control, now: Any) -> Any:
             given(control, text, type(now))  # the page ends where it cannot be read
             return text
         case room.Drawing(size=size, examples=examples):
-            return drawing.ink(drawing.draw(label, key=key, size=size, examples=of(examples) or ()))
+            key = key if isinstance(size, int) else f"{key}{of(size)}"
+            return drawing.ink(drawing.draw(label, key=key, size=of(size), examples=of(examples) or ()))
         case room.Switches(rows=rows, columns=columns):
             return tuple(switched(key, of(rows), of(columns)))
         case room.Frame():
@@ -145,8 +149,8 @@ def given(control: Control | None, value: Any, of: Any) -> Any:
             return value if not value or value in also else models.load(value)
         case room.Text(reads=late() as reads):
             return reads.find(of)(value, *reads.more)
-        case room.Drawing(size=size):
-            return value and drawing.pixels(value, size)
+        case room.Drawing():
+            return value and drawing.pixels(value, drawing.side(value))
     return value
 
 
@@ -212,12 +216,16 @@ def raw_of(function: Function, now: Any) -> tuple[Any, ...]:
 
 
 def raw(now: Any, name: str) -> Any:
-    """What a link says for a parameter: a field of the state, or a property."""
-    return getattr(now, name.removesuffix(CARD))
+    """What a link says for a parameter: a field of the state, or a property; for a computation that the state
+    names by `late`, what that one is of."""
+    value = getattr(now, name.removesuffix(CARD))
+    return raw_of(value.find(type(now)), now) if isinstance(value, late) else value
 
 
 def argument(name: str, value: Any, of: Any) -> Any:
     """What a computation gets for the raw value of a parameter; `model_card` is the card of `model`."""
+    if isinstance(other := getattr(of, name, None), late):
+        return kept(other.find(of), of)(*value)
     key = name.removesuffix(CARD)
     control = controls(of).get(key) or named(of, key)
     if key == name:
@@ -273,9 +281,13 @@ def timed(work: working.Work, key: tuple[Any, ...]) -> working.Work:
 
 def cost_key(function: Function, of: Any, raw: Sequence[Any]) -> tuple[Any, ...]:
     """A computation, and the models that it is of: they tell most of its time."""
-    table = controls(of)
-    named = zip(takes(function, of), raw, strict=True)
-    return (name_of(function), *(v for n, v in named if isinstance(table.get(n), room.Model)))
+    key: tuple[Any, ...] = (name_of(function),)
+    for name, value in zip(takes(function, of), raw, strict=True):
+        if isinstance(other := getattr(of, name, None), late):
+            key += cost_key(other.find(of), of, value)
+        elif isinstance(controls(of).get(name), room.Model):
+            key += (value,)
+    return key
 
 
 # --- Ahead ------------------------------------------------------------------------------------------

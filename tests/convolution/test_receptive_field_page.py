@@ -20,6 +20,7 @@ from modules.convolution.cnn2d import CNN2d
 from pages.convolution.kernel import lens as kernel
 from pages.convolution.own_stack import figures
 from pages.convolution.own_stack import lens as own_stack
+from pages.convolution.own_stack.room import WEIGHTS
 from pages.convolution.receptive_field import lens
 
 opened = partial(open_page, "convolution/receptive_field")
@@ -154,7 +155,7 @@ def test_numbers_are_written_plainly() -> None:
 def test_own_stack_is_what_was_asked_for() -> None:
     settings = [Window(3, 2, 1, 1), Window(2, 1, 3, 0)]
     for axes in (1, 2):
-        for choice in own_stack.WEIGHTS:
+        for choice in WEIGHTS:
             chain = own_stack.stack(settings, axes, choice, relu=True, seed=1)
             for layer, window in zip(chain[::2], settings, strict=True):
                 assert receptive_field.windows(layer, axes) == [window] * axes
@@ -215,8 +216,8 @@ def test_clicks_find_units() -> None:
     for level in range(3):
         centres = receptive_field.cone(layers, level, 0).centres[level]
         for unit, centre in enumerate(centres.tolist()):
-            assert own_stack.cone_unit(layers, {"x": centre, "y": level}) == (level, unit)
-    for nowhere in (None, {"x": 0.3, "y": 1}, {"x": 0, "y": 7}):
+            assert own_stack.cone_unit(layers, (centre, level)) == (level, unit)
+    for nowhere in (None, (0.3, 1), (0, 7)):
         assert own_stack.cone_unit(layers, nowhere) == (2, layers[-1].output.shape[1] // 2)
 
 
@@ -304,7 +305,7 @@ def test_the_window_slides_along_a_row(over: str) -> None:
     page = opened(model="cnn-digits", layer="3 · ReLU", over=over, channel=2, row=5, column=1)
     index = 2
     _, arrays = figure(page, "field")
-    _, marks = figure(page, "map")
+    still, marks = figure(page, "map")
     bar = film(page, "column")
     assert bar["at"] == 1 and bar["count"] == layers[index].output.shape[2] == len(arrays["data.1.z"])
     every = torch.stack([p for _, p in examples])[:, None]
@@ -321,8 +322,10 @@ def test_the_window_slides_along_a_row(over: str) -> None:
         (top, bottom), (left, right) = layers[index].box(unit)
         drawn = [arrays[f"layout.shapes.0.{end}"][column] for end in ("y0", "y1", "x0", "x1")]
         assert drawn == [top - 0.5, bottom + 0.5, left - 0.5, right + 0.5]
-        place = [marks[f"layout.shapes.0.{end}"][column] for end in ("y0", "y1", "x0", "x1")]
-        assert place == [4.5, 5.5, column - 0.5, column + 0.5]
+        square = still["figure"]["layout"]["shapes"][0]
+        assert [square[end] for end in ("y0", "y1")] == [4.5, 5.5]
+        place = [marks[f"layout.shapes.0.{end}"][column] for end in ("x0", "x1")]
+        assert place == [column - 0.5, column + 0.5]
         assert f"{float(layers[index].output[unit]):.4f}" in bar["captions"][column]
 
 

@@ -195,6 +195,24 @@ def test_names_that_are_no_models_are_offered_beside_them(monkeypatch: pytest.Mo
     assert known == ("load of vae-digits", "card of vae-digits")
 
 
+def half(size: float) -> float:
+    return size / 2
+
+
+def test_a_computation_may_be_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rooms.lens", sys.modules[__name__])
+
+    @dataclass(frozen=True, kw_only=True)
+    class Of(State):
+        halved = late("rooms.lens", "half")
+
+    def summed(halved: float, count: int) -> float:
+        return halved + count
+
+    values = drawing.raw_of(summed, Of(size=0.25))
+    assert values == ((0.25,), 4) and drawing.kept(summed, Of)(*values) == 4.125
+
+
 def test_a_computation_is_kept_by_raw_values() -> None:
     calls = []
 

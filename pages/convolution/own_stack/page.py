@@ -2,84 +2,34 @@
 
 from lab import ui
 from lab.figures import receptive_fields
-from lab.lenses import drawing, receptive_field, signals, units
+from lab.lenses import receptive_field, units
 from pages.convolution.own_stack import figures, lens
-from pages.convolution.own_stack.room import ROOM
+from pages.convolution.own_stack.room import CONE, ROOM
 
 stage = ui.stage(ROOM)
-stage.scenes(
-    {
-        "Three by three": ui.scene("Three kernels of 3 see 7 inputs: each adds two."),
-        "The MNIST-1D network": ui.scene("Stride 2 three times: 3, 7, 15 inputs, and the last is unseen.",
-                                         s1=2, s2=2, s3=2),
-        "Dilations 1, 2, 4, 8": ui.scene("Doubled dilations double the growth: 31 inputs in four layers.",
-                                         depth=4, d2=2, d3=4, d4=8),
-        "Holes": ui.scene("Equal dilations leave holes: every second input is never read.",
-                          depth=2, d1=2, d2=2),
-        "Padded": ui.scene("With padding every layer keeps its length; crosses are zeros around it.",
-                           p1=1, p2=1, p3=1),
-    }
-)  # fmt: skip
-
-# --- Controls -----------------------------------------------------------------------------------
-
 with stage.rail:
-    axes = 1 if ui.choice("Input", ["signal", "image"], key="input", default="signal") == "signal" else 2
-    depth = ui.slider("Layers", 1, 5, 3, key="depth")
-    ui.caption("Kernel K, stride s, dilation d, padding p of each layer")
-    settings = []
-    for k in range(1, depth + 1):
-        ranges = {"k": (1, 9, 3), "s": (1, 4, 1), "d": (1, 8, 1), "p": (0, 9, 0)}
-        row = []
-        for column, (letter, (low, high, usual)) in zip(
-            ui.columns(4, gap="small"), ranges.items(), strict=True
-        ):
-            with column:
-                label = f"{'K' if letter == 'k' else letter} {k}"
-                row.append(ui.number(label, low, high, usual, key=f"{letter}{k}"))
-        settings.append(receptive_field.Window(*row))
-    kind = ui.choice("Over the input", units.FIELDS, key="over", default=units.ONE)
-    weights = ui.choice("Weights", list(lens.WEIGHTS), key="w", default="all ones")
-    relu = ui.toggle("ReLU behind each layer", False, key="relu")
-    seed = ui.number("Seed of random weights", 0, 999, 0, key="seed")
-    curves = dict(signals.signals())
-    if axes == 1:
-        chosen = ui.choice("Signal", [*curves, "own"], key="signal", default="3", help="Or draw a curve.")
-        others = signals.stacked(list(curves.items()))
-        if chosen == "own":
-            start = [(label, signals.sketch(curve)) for label, curve in curves.items()]
-            x = signals.curve(
-                ui.draw("Draw a curve from left to right", key="curve", size=40, examples=start)
-            )
-        else:
-            x = curves[chosen]
-    else:
-        examples = drawing.examples(28)
-        x = ui.draw("Draw a digit, or pick one", key="digit28", size=28, examples=examples)[None]
-        others = signals.stacked(examples)
-chain = lens.stack(settings, axes, weights, relu, seed)
-x, others = x.double(), others.double()
-try:
-    layers = receptive_field.walk(chain, x)
-except ValueError as error:
-    ui.stop(str(error))
+    now = ui.read(ROOM)
+    built = ui.compute(lens.built, now)
+layers, settings, x = built.layers, built.settings, built.x
 
 # --- Pictures -----------------------------------------------------------------------------------
 
-step = 2 if relu else 1  # what stands in the picture are the convolutions
+step = 2 if now.relu else 1  # what stands in the picture are the convolutions
 windows = layers[::step]
-chosen_point = ui.selection("cone")
-level, unit = lens.cone_unit(windows, chosen_point)
+level, unit = lens.cone_unit(windows, now.cone)
 cone = receptive_field.cone(windows, level, unit)
-names = ["input", *(f"layer {k}" for k in range(1, depth + 1))]
+names = ["input", *(f"layer {k}" for k in range(1, now.depth + 1))]
 fields = receptive_field.fields(settings)
-whole = (0,) + (unit,) * axes
-found = units.over_input(chain, layers, level * step - 1, [whole], x, others, kind)[0] if level else None
-box = layers[level * step - 1].box(whole) if level else None
+whole, index = (0,) + (unit,) * (x.ndim - 1), level * step - 1
+found = box = None
+if level:
+    (found,) = units.over_input(built.chain, layers, index, [whole], x, built.others, now.over)
+    box = layers[index].box(whole)
 with stage.picture:
     point = ui.clickable(
-        figures.cone(cone.centres, cone.lit, cone.edges, cone.padding, names), share=0.5 if level else 1.0,
-        key="cone", mark=True, alt="Layers of units, each above the middle of its field, paths lit",
+        figures.cone(cone.centres, cone.lit, cone.edges, cone.padding, names), key=CONE, mark=True,
+        share=0.5 if level else 1.0,
+        alt="Layers of units, each above the middle of its field, paths lit",
         data={"layer": [k for k, row in enumerate(cone.lit) for _ in row],
               "unit": [i for row in cone.lit for i in range(len(row))],
               "centre": [float(c) for row in cone.centres for c in row],
@@ -87,10 +37,9 @@ with stage.picture:
     )  # fmt: skip
     if found is not None:
         ui.figure(
-            receptive_fields.field(x, found, box, "paths" if kind == units.PATHS else "|gradient|"),
+            receptive_fields.field(x, found, box, "paths" if now.over == units.PATHS else "|gradient|"),
             key="field", share=0.5,
-            alt=f"The input with the box of theory in blue and, in orange, {units.WHAT[kind]}",
-            data={"input": list(range(found.numel())), "value": x[0].flatten(), kind: found.flatten()},
+            alt=f"The input with the box of theory in blue and, in orange, {units.WHAT[now.over]}",
         )  # fmt: skip
 if found is not None:
     stage.metrics(units.sizes(found, box))
@@ -98,7 +47,7 @@ with stage.foot:
     ui.caption(
         f"Chosen: {names[level]}, unit {unit}; click any other. Its field r = {fields[level].size} inputs, "
         f"one unit further it lies {fields[level].jump} inputs further."
-        + (" The unit of the link is not in this stack." if chosen_point and point is None else "")
+        + (" The unit of the link is not in this stack." if now.cone and point is None else "")
     )
 
 # --- Words --------------------------------------------------------------------------------------

@@ -9,8 +9,13 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lab.lenses.receptive_field import Layer, Span, Unit, describe, layers_of
-from lab.lenses.units import PATHS, arithmetic, loudest, over_input, unit_equation
+from lab.lenses import drawing, signals
+from lab.lenses.receptive_field import Layer, Span, Unit, describe, layers_of, walk
+from lab.lenses.units import PATHS, Arithmetic, arithmetic, loudest, over_input, unit_equation
+from modules.base import Module
+from pages.convolution.receptive_field.room import OWN
+
+WIDEST = 19  # units in a row of a layer without places
 
 # --- What is laid over the input ---------------------------------------------------------------
 
@@ -95,3 +100,169 @@ def prediction(layers: Sequence[Layer]) -> tuple[Tensor, int]:
 def filled(row: Tensor) -> int:
     """How many units a row (W,) of a map has: what the last row of a dense layer lacks is NaN."""
     return int((~row.isnan()).sum())
+
+
+# --- Bounds of the controls -----------------------------------------------------------------------
+
+
+def layers(model: nn.Module) -> list[str]:
+    return list(layer_names(model).values())
+
+
+def last_below_the_logits(model: nn.Module) -> str:
+    return layer_names(model)[weighted_places(model)[-2]]
+
+
+def shape(model: Module) -> tuple[int, ...]:
+    """Of an input: (1, n) of a signal, (1, H, W) of a picture."""
+    return tuple(model.hparams["image_shape"])
+
+
+def sees_pictures(model: Module) -> bool:
+    return len(shape(model)) == 3
+
+
+def sees_signals(model: Module) -> bool:
+    return not sees_pictures(model)
+
+
+def side(model: Module) -> int:
+    return shape(model)[-1]
+
+
+def digits(model: Module) -> list[tuple[str, Tensor]]:
+    return drawing.examples(side(model))
+
+
+def curves() -> list[str]:
+    """Names of the signals to choose from, the reader's own last."""
+    return [*dict(signals.signals()), OWN]
+
+
+def sketches() -> list[tuple[str, Tensor]]:
+    """The signals as drawings to start from."""
+    return [(label, signals.sketch(curve)) for label, curve in signals.signals()]
+
+
+# --- What has run ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A network on the reader's input.
+
+    Attributes:
+        x: (1, positions...). examples: others, (N, 1, positions...).
+        layers: what it has computed; `index` is the chosen one.
+    """
+
+    model: Module
+    x: Tensor
+    examples: Tensor
+    layers: list[Layer]
+    index: int
+
+    @property
+    def layer(self) -> Layer:
+        return self.layers[self.index]
+
+
+def on_input(model: Module, layer: str, digit: Tensor | None, signal: str, curve: Tensor | None) -> Ran:
+    """The network on the reader's input."""
+    if sees_pictures(model):
+        assert digit is not None  # it is drawn
+        x, examples = digit[None], digits(model)
+    else:
+        examples = signals.signals()
+        x = dict(examples)[signal] if curve is None else signals.curve(curve)
+    index = next(place for place, label in layer_names(model).items() if label == layer)
+    return Ran(model, x, signals.stacked(examples), walk(model, x), index)
+
+
+def has_maps(ran: Ran) -> bool:
+    """Whether the layer has a map a channel."""
+    return ran.layer.output.ndim == 3
+
+
+def last_channel(ran: Ran) -> int:
+    return len(ran.layer.output) - 1
+
+
+def loudest_channel(ran: Ran) -> int:
+    return strongest_channel(ran.layer.output)
+
+
+@dataclass(frozen=True)
+class Map:
+    """The units of a layer to choose from.
+
+    Attributes:
+        grid: (rows, columns), their values; NaN where there is none.
+        channel: that the map is of; None where it is the whole layer.
+        flat: the rows are those of a layer without places.
+    """
+
+    grid: Tensor
+    channel: int | None
+    flat: bool
+
+    def unit(self, row: int, column: int) -> Unit:
+        """The index in the layer's output."""
+        if self.channel is not None:
+            return (self.channel, row, column)
+        return (row * self.grid.shape[1] + column,) if self.flat else (row, column)
+
+    def row(self, row: int) -> list[Unit]:
+        """The units of a row."""
+        return [self.unit(row, column) for column in range(filled(self.grid[row]))]
+
+
+def mapped(ran: Ran, channel: int | None) -> Map:
+    """The map of a layer: of one channel, of channels and places, or its units row by row."""
+    h = ran.layer.output
+    if channel is not None:
+        return Map(h[channel], channel, False)
+    return Map(rows_of(h, WIDEST) if h.ndim == 1 else h, None, h.ndim == 1)
+
+
+def row_label(ran: Ran) -> str:
+    return "Channel" if ran.layer.output.ndim == 2 else "Row"
+
+
+def last_row(units: Map) -> int:
+    return len(units.grid) - 1
+
+
+def strongest_row(units: Map) -> int:
+    return strongest(units.grid)[0]
+
+
+def strongest_column(units: Map) -> int:
+    return strongest(units.grid)[1]
+
+
+def swept(ran: Ran, units: Map, row: int, over: str) -> Sweep:
+    """What the units of a row see, one after the other."""
+    return sweep(ran.model, ran.layers, ran.index, units.row(row), ran.x, ran.examples, over)
+
+
+# --- The number of one unit -----------------------------------------------------------------------
+
+
+def operands(ran: Ran, units: Map, row: int, column: int) -> Arithmetic:
+    """What makes the number of the unit where the film stands."""
+    chosen = units.row(row)
+    return arithmetic(ran.layer, chosen[min(column, len(chosen) - 1)])
+
+
+def has_input_channels(numbers: Arithmetic) -> bool:
+    return numbers.kernel is not None and numbers.kernel.ndim > 1 and len(numbers.kernel) > 1
+
+
+def last_input_channel(numbers: Arithmetic) -> int:
+    assert numbers.kernel is not None  # else there is nothing to choose
+    return len(numbers.kernel) - 1
+
+
+def loudest_input_channel(numbers: Arithmetic) -> int:
+    return loudest(numbers)

@@ -1,6 +1,83 @@
-"""Receptive field: what the room is."""
+"""Receptive field: what the room is, what its controls hold, its scenes."""
 
-from lab.room import Room
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from lab.room import Choice, Drawing, Frame, Model, Room, Scene, Slider, late
+
+NETWORK, ON_SIGNALS = "cnn-mnist", "cnn-mnist1d"
+ONE, MANY, PATHS = FIELDS = ("this input", "ten inputs", "paths")
+OWN = "own"
+FIRST, LAST, LOGITS = "1 · conv 5×5", "9 · conv 3×3", "12 · dense"  # layers of the network
+
+
+def drawn_by_hand(state: Any) -> bool:
+    return bool(state.signal == OWN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    ran = late("lens", "on_input")
+    units = late("lens", "mapped")
+    numbers = late("lens", "operands")
+
+    model: Annotated[str, Model("Model", family="convolution", as_list=True)] = NETWORK
+    layer: Annotated[
+        str | None, Choice("Layer", late("lens", "layers"), first=late("lens", "last_below_the_logits"))
+    ] = None
+    over: Annotated[str, Choice("Over the input", FIELDS)] = ONE
+    digit: Annotated[
+        str | None,
+        Drawing(
+            "Draw a digit, or pick one",
+            late("lens", "side"),
+            late("lens", "digits"),
+            when=late("lens", "sees_pictures"),
+        ),
+    ] = None
+    signal: Annotated[
+        str,
+        Choice("Signal", late("lens", "curves"), help="Or draw a curve.", when=late("lens", "sees_signals")),
+    ] = "3"
+    curve: Annotated[
+        str | None,
+        Drawing("Draw a curve from left to right", 40, late("lens", "sketches"), when=drawn_by_hand),
+    ] = None
+    channel: Annotated[
+        int | None,
+        Slider(
+            "Channel",
+            0,
+            late("lens", "last_channel"),
+            first=late("lens", "loudest_channel"),
+            help="Starts at the strongest.",
+            when=late("lens", "has_maps"),
+        ),
+    ] = None
+    row: Annotated[
+        int | None,
+        Slider(
+            late("lens", "row_label"),
+            0,
+            late("lens", "last_row"),
+            first=late("lens", "strongest_row"),
+            help="Starts at the strongest unit's. Or click a unit.",
+        ),
+    ] = None
+    column: Annotated[int | None, Frame("Unit", seconds=0.15, first=late("lens", "strongest_column"))] = None
+    into: Annotated[
+        int | None,
+        Slider(
+            "Input channel",
+            0,
+            late("lens", "last_input_channel"),
+            first=late("lens", "loudest_input_channel"),
+            help="Starts at the one whose products add up to most.",
+            when=late("lens", "has_input_channels"),
+            at="below",
+        ),
+    ] = None
+
 
 ROOM = Room(
     title="Receptive field",
@@ -18,4 +95,22 @@ ROOM = Room(
     ),
     lenses=("receptive_field",),
     machine="convolution",
+    state=State,
+    scenes={
+        "The strongest unit": Scene("Blue: what the unit can see. Orange: what moves it. Play.", State()),
+        "The first layer": Scene(
+            "The first layer sees a few pixels; the box is as large as its kernel.", State(layer=FIRST)
+        ),
+        "A logit": Scene("A dense unit reads all units below it: no box is wider.", State(layer=LOGITS)),
+        "The effective field": Scene(
+            "Averaged over ten inputs: a bell inside the box.", State(layer=LAST, over=MANY)
+        ),
+        "Only paths": Scene(
+            "Whatever the weights: more paths lead to the middle than to the rim.",
+            State(layer=LAST, over=PATHS),
+        ),
+        "A signal": Scene(
+            "The same on a curve of 40 numbers: the box is an interval.", State(model=ON_SIGNALS, over=PATHS)
+        ),
+    },
 )
