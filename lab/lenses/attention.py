@@ -1,4 +1,4 @@
-"""The attention lens: who looks at whom, why, and what it is worth.
+"""The attention lens: which token attends to which, why, and what a head is worth.
 
 Works on every causal language model whose attention is `modules.transformer.attention.Attention`.
 Shapes: `L` layers, `H` heads, `T` tokens, `D` features of a head, `V` vocabulary. Layers and heads
@@ -8,8 +8,10 @@ References: Vaswani et al. 2017, arXiv:1706.03762; Michel et al. 2019, arXiv:190
 heads off); Vig 2019, arXiv:1906.05714 (arcs).
 """
 
+import copy
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -25,7 +27,7 @@ class Maps:
     """What one pass used.
 
     Attributes:
-        weights: (L, H, T, T), rows sum to 1; row = who looks, column = at whom.
+        weights: (L, H, T, T), rows sum to 1; row = query, column = key.
         queries, keys, values: (L, H, T, D), as they met.
         scale: what multiplied q·k.
         logits: (T, V), of the token after each position.
@@ -139,7 +141,7 @@ class Spoken:
 def equations(
     maps: Maps, layer: int, head: int, names: Sequence[str], kept: tuple[int, int] | None = None
 ) -> Spoken:
-    """Each query with the key that it listens to most, or with the one that is kept: (query, key)."""
+    """Each query with the key that it attends to most, or with the one that is kept: (query, key)."""
     weights = maps.weights[layer, head]
     keys = weights.argmax(1).tolist()
     if kept is not None:
@@ -147,7 +149,7 @@ def equations(
     captions, latex = [], []
     for query, key in enumerate(keys):
         story = dot(maps, layer, head, query)
-        most = "listens most to" if weights[query, key] == weights[query].max() else "listens to"
+        most = "attends most to" if weights[query, key] == weights[query].max() else "attends to"
         captions.append(
             f"Layer {layer + 1}, head {head + 1}: {names[query]} ({query + 1}) {most} "
             f"{names[key]} ({key + 1}); q·k sums {len(story.query)} products."
@@ -203,10 +205,10 @@ def word_equations(
         asks, told = groups[query], groups[key]
         given = maps.weights[layer, head, asks.start : asks.stop, told.start : told.stop].sum(1)
         parts = " + ".join(f"{float(v):.4f}" for v in given)
-        most = "listens most to" if weights[query, key] == weights[query].max() else "listens to"
+        most = "attends most to" if weights[query, key] == weights[query].max() else "attends to"
         captions.append(
             f"Layer {layer + 1}, head {head + 1}: {names[query]} {most} {names[key]}; "
-            f"pieces: {len(asks)} ask, {len(told)} answer."
+            f"{len(asks)} query and {len(told)} key pieces."
         )
         latex.append(
             r"\alpha = \frac{1}{|q|} \sum_{i \in q} \sum_{j \in k} \alpha_{ij}"
@@ -293,6 +295,52 @@ def depths(
     ids = top.indices[:, 0]
     settled = next(l for l in range(L) if bool((ids[l:] == ids[-1]).all()))
     return Depths(top.indices, top.values, captions, latex, settled)
+
+
+@dataclass(frozen=True)
+class Additions:
+    """What the blocks add to the residual stream at every token.
+
+    Attributes:
+        attention, mlp: (L, T, C), what each of the two puts out in each block.
+        before, between, after: (L, T, C), the stream before each block, after its attention, after its MLP.
+    """
+
+    attention: Tensor
+    mlp: Tensor
+    before: Tensor
+    between: Tensor
+    after: Tensor
+
+
+@torch.no_grad()
+def additions(model: GPT, tokens: Tensor, causal: bool = True, off: Heads = ()) -> Additions:
+    """Of one pass over tokens (T,); arguments as of `record`."""
+    model = copy.deepcopy(model)  # hooks on the model that all readers share would record their passes too
+    seen: dict[nn.Module, Tensor] = {}
+
+    def keep(part: nn.Module, _: object, out: Tensor) -> None:
+        seen[part] = out[0]
+
+    blocks: list[Any] = list(model.blocks)
+    for block in blocks:
+        for part in (block.attention, block.feedforward):
+            part.register_forward_hook(keep)
+    with record_attention(switches(model, off), store=False):
+        stream = torch.cat(list(model.residuals(tokens[None], causal=causal)))  # (L + 1, T, C)
+    attention = torch.stack([seen[block.attention] for block in blocks])
+    between = stream[:-1] + attention
+    if blocks[0].norm == "post":
+        between = torch.stack([b.attention_norm(x) for b, x in zip(blocks, between, strict=True)])
+    mlp = torch.stack([seen[block.feedforward] for block in blocks])
+    return Additions(attention, mlp, stream[:-1], between, stream[1:])
+
+
+def favourites(model: GPT, stream: Tensor) -> tuple[Tensor, Tensor]:
+    """The likeliest next token and its probability where the model's last norm and head read a residual
+    stream: (..., C) -> ids (...), p (...)."""
+    p, ids = model.logits(model.final_norm(stream)).softmax(-1).max(-1)
+    return ids, p
 
 
 @torch.no_grad()

@@ -5,12 +5,13 @@ import re
 
 import pytest
 import torch
-from opening import captions, component, film, machine, metrics, open_page, open_warned, scenes
+from opening import captions, component, figure, film, machine, open_page, open_warned, scenes
 
 from lab import experiments, ui, weights
 from lab.lenses import attention as lens
 from lab.lenses import sampling, text
 from lab.ui.films import mathml
+from modules.transformer.gpt import GPT
 
 NUMBER = r"-?\d+\.\d+"
 
@@ -31,7 +32,7 @@ def test_the_weight_in_the_equation_is_the_models():
     at = open_page("transformer/attention", model=name, text=TEXT, head="3,2", token="4,9")
     bar = film(at, "query")
     assert bar["at"] == 9 and bar["count"] == len(TEXT)
-    assert bar["captions"][9].startswith("Layer 2, head 3: t (10) listens to O (5)")
+    assert bar["captions"][9].startswith("Layer 2, head 3: t (10) attends to O (5)")
     tokens = torch.tensor(coder.encode(TEXT))
     told = lens.equations(lens.record(model, tokens), 1, 2, list(TEXT), (9, 4)).latex[9]
     assert bar["equations"][9] == mathml(told)
@@ -100,7 +101,7 @@ def test_switching_heads_off_moves_the_bars():
     now, base = lens.next_token(model, tokens, heads), lens.next_token(model, tokens)
     assert machine(at)["attention"] == "4 off" and float(moved) > 0
     assert float(moved) == pytest.approx(float(0.5 * (now - base).abs().sum()), abs=6e-4)
-    at.segmented_control(key="view").set_value("Heads").run()
+    at.selectbox(key="view").set_value("Heads").run()
     header, arrays = component(at, "cells-token")
     assert header["off"] == [0, 1, 2, 3]
     labels = header["beside"]["labels"][-1]
@@ -143,6 +144,52 @@ def test_one_token_through_the_layers() -> None:
 
 
 @torch.no_grad()
+def test_values_and_what_the_parts_of_a_block_add() -> None:
+    """The weighted values of all heads, projected, are what attention adds; with the MLP they make up the
+    stream after the block."""
+    name, model, coder = first_model()
+    at = open_page("transformer/attention", model=name, text=TEXT, view="Values", head="3,2", query="9")
+    tokens = torch.tensor(coder.encode(TEXT))
+    adds, stream = lens.additions(model, tokens), list(model.residuals(tokens[None], causal=True))
+    frames = figure(at, "values")[1]["data.0.z"]
+    drawn = torch.tensor(frames)[9]  # the sum last
+    maps = lens.record(model, tokens)
+    terms = maps.weights[1, 2, 9, :, None] * maps.values[1, 2]  # (T, D)
+    largest = maps.weights[1, 2, 9].argsort(descending=True)[:8]
+    assert drawn[:-1] == pytest.approx(terms[largest], abs=1e-6)
+    assert drawn[-1] == pytest.approx(terms.sum(0), abs=1e-5)
+    heads = torch.einsum("hij,hjd->ihd", maps.weights[1], maps.values[1]).flatten(1)
+    assert adds.attention[1] == pytest.approx(model.blocks[1].attention.proj(heads), abs=1e-4)
+    for l in range(len(model.blocks)):
+        assert adds.before[l] + adds.attention[l] + adds.mlp[l] == pytest.approx(stream[l + 1][0], abs=1e-4)
+    said = {
+        "embedding": f"+{float(stream[0][0, 9].norm()):.1f}",
+        "attention": f"+{float(adds.attention[1, 9].norm()):.1f}",
+        "mlp": f"+{float(adds.mlp[1, 9].norm()):.1f}",
+    }
+    assert machine(at) == said
+    bar = film(at, "query")
+    ids, _ = lens.favourites(model, stream[2][0])
+    assert bar["count"] == len(TEXT)
+    assert bar["captions"][9].endswith(f"{text.names(coder, ids)[9]} after MLP 2.")
+
+
+@torch.no_grad()
+def test_a_block_that_normalises_last_adds_up_too() -> None:
+    torch.manual_seed(0)
+    model = GPT(7, context=5, layers=2, heads=2, width=8, norm="post").eval()
+    tokens = torch.tensor([1, 2, 3, 4])
+    adds = lens.additions(model, tokens, off=[(0, 1)])
+    for l, block in enumerate(model.blocks):
+        assert torch.allclose(adds.between[l], block.attention_norm(adds.before[l] + adds.attention[l]))
+        assert torch.allclose(adds.after[l], block.feedforward_norm(adds.between[l] + adds.mlp[l]))
+    assert torch.allclose(model.logits(model.final_norm(adds.after[-1])), lens.record(
+        model, tokens, off=[(0, 1)]).logits, atol=1e-6)  # fmt: skip
+    whole = lens.additions(model, tokens)
+    assert not torch.allclose(adds.attention[0], whole.attention[0], atol=1e-6)
+
+
+@torch.no_grad()
 def test_words_of_several_pieces() -> None:
     """Every weight between two words, from a loop over their pieces."""
     place = experiments.ZOO / "gpt-pydocs"
@@ -169,7 +216,7 @@ def test_words_of_several_pieces() -> None:
     # the next token is read after the last piece of each word
     assert header["beside"]["labels"][0] == text.names(coder, maps.logits[groups[0][-1]].topk(7).indices)
     told = film(at, "query")
-    assert "iterators listens to Asynchronous" in told["captions"][1]
+    assert "iterators attends to Asynchronous" in told["captions"][1]
     assert f"{float(shown[1, 0]):.4f}" in told["equations"][1]
 
 
@@ -230,7 +277,7 @@ def test_p_values_are_level_over_seeds():
 def test_the_cache_counts_and_a_leaky_model_has_none():
     name, _, _ = first_model()
     at = open_page("transformer/sampling", model=name, prompt=TEXT, view="Cache", length="5")
-    assert float(metrics(at)["tokens encoded, times less"]) > 2
+    assert float(machine(at)["tokens"].removesuffix(" × fewer")) > 2
     at = open_page("transformer/sampling", model="leakygpt-shakespeare", view="Cache", length="5")
     assert "nothing can be kept" in at.info[0].value
 
@@ -263,7 +310,7 @@ def test_attentions_scenes_are_called_after_what_they_open_and_its_check_veils_i
     page = open_page("transformer/attention")
     known = scenes(page)
     assert [name for name, scene in known.items() if scene.values.get("view") == "Worth"] == [
-        "Worth of heads"
+        "Head importance"
     ]
     assert not any("heads on" in name.lower() for name in known)
     (ask,) = (button for button in page.button if button.label == "Predict first")

@@ -103,7 +103,7 @@ def listen(heard: Heard, unit: int) -> Trace:
         heard.senders.tolist(), heard.weights, heard.transformed, heard.messages, strict=True
     ):
         before, total = total, total + message
-        who = f"Node {n} hears itself" if m == n else f"Node {m} sends to node {n}"
+        who = f"Node {n} sends to itself" if m == n else f"Node {m} sends to node {n}"
         equation = (
             rf"\underbrace{{{spell(before[c])}}}_{{\text{{so far}}}} + "
             rf"\underbrace{{{factor(weight)}}}_{{S_{{{m},{n}}}}} \cdot "
@@ -124,7 +124,7 @@ def listen(heard: Heard, unit: int) -> Trace:
     if not heard.last:
         steps.append(
             Step(
-                "The activation keeps what is positive.",
+                "ReLU sets negative values to 0.",
                 {
                     "sender": -1,
                     "weight": torch.ones(()),
@@ -145,6 +145,12 @@ def numbers(trace: Trace, unit: int) -> list[dict[str, str]]:
         {"sum" if step.values["sender"] >= 0 else "update": f"Σ {total}"}
         for step, total in zip(trace, sums, strict=True)
     ]
+
+
+def senders(trace: Trace) -> list[str]:
+    """What comes in at each step: the message of a node, by its number, the bias, the activation."""
+    nodes = [str(step.values["sender"]) for step in trace if step.values["sender"] >= 0]
+    return [*nodes, "β", "ReLU"][: len(trace)]
 
 
 def summary(heard: Heard, unit: int) -> str:
@@ -195,7 +201,7 @@ def strongest(terms: Sequence[float], count: int) -> list[int]:
 
 def outdone(names: Sequence[str], terms: Sequence[float]) -> dict[str, str]:
     """Why a term is not the largest: its name -> a sentence."""
-    said = "The term of {} is {}: what counts is what is said times the weight of the edge."
+    said = "The term of {} is {}: it is the message times the weight of the edge."
     return {name: said.format(name, spell(term)) for name, term in zip(names, terms, strict=True)}
 
 
@@ -207,10 +213,10 @@ def miscounted(counts: Sequence[int], layer: int, nodes: int) -> dict[int, str]:
     """
     more = counts[layer + 1]
     reasons = {
-        max(1, more - 1): "The node hears itself as well.",
-        min(nodes, more + counts[1] - 1): "Neighbours may share a neighbour: it is heard, but counted once.",
-        nodes: "The whole graph is heard only after as many layers as its longest way has edges.",
-        counts[layer]: "So many it hears now: one layer more brings in their neighbours.",
+        max(1, more - 1): "The node itself is in its receptive field as well.",
+        min(nodes, more + counts[1] - 1): "Neighbours may share a neighbour: it is counted once.",
+        nodes: "The whole graph is reached only after as many layers as its longest shortest path has edges.",
+        counts[layer]: "That is the field now: one layer more adds their neighbours.",
     }
     return {count: reason for count, reason in reasons.items() if count != more}
 

@@ -39,7 +39,7 @@ NOTICES = {
     "weights change with the node's degree.",
     REACH: "Each layer carries messages one hop further, so k layers hear the nodes within k hops, no "
     "others. Within the field the gradient falls with distance and with the degrees on the way.",
-    DEPTH: "Two layers mix a node with its surroundings; thirty mix everything with everything. In the "
+    DEPTH: "Two layers average over a neighbourhood, thirty over the whole graph: over-smoothing. In the "
     "long run the distance shrinks by |λ₂/λ₁| in each layer. Trained nets lose test accuracy with depth "
     "although the labels are still fitted.",
 }

@@ -37,7 +37,7 @@ told = hearing.prediction(seen.before, seen.now, data, node, seen.classes, now.e
 if now.view == MESSAGES:
     heard = ui.compute(lens.heard, now)
     trace = hearing.listen(heard, now.unit)
-    film = ui.film_of(now, len(trace))
+    film = ui.film_of(now, len(trace), names=hearing.senders(trace))
     kept = [i for i, m in enumerate(heard.senders.tolist()) if m in place]
     table = hearing.terms(heard, now.unit)
     names, terms = table["sender"], table["term"]
@@ -47,7 +47,7 @@ if now.view == MESSAGES:
         weights=heard.weights[kept], hover=hearing.verdicts(seen.now, data, shown, seen.classes),
     )  # fmt: skip
     with stage.picture:
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             ui.button_figure(
                 figures.arriving(net, [place.get(step.values["sender"]) for step in trace], senders),
@@ -96,17 +96,13 @@ elif now.view == REACH:
                 alt=f"Measured: nodes ({drawn}) coloured by the gradient of node {node} in their input",
             )  # fmt: skip
     half = receptive_field.half_held(measured)
-    stage.metrics(
-        {
-            "With a gradient": str(nonzero),
-            f"Within {layer} hops": f"{reached} of {data.num_nodes}",
-            "Half of the gradient from": f"{half} nodes",
-        }
-    )
+    with stage.foot:
+        counted = {"h": f"{data.num_nodes} nodes", "sum": f"{reached} in {layer} hops"}
+        ui.machine(now.model, lit=["sum"], says=[counted])
     stage.equation(
         rf"\Big\{{m : \frac{{\partial h^{{({layer})}}_{{{node}}}}}{{\partial x_m}} \neq 0\Big\}} \subseteq "
         rf"\{{m : \mathrm{{hops}}(m, {node}) \le {layer}\}}, \qquad {nonzero} \le {reached}",
-        told,
+        f"{told} Half of the gradient comes from {half} nodes.",
     )
 else:
     smooth = ui.compute(lens.smoothed, now)
@@ -153,8 +149,8 @@ with stage.below:
                  veils=("picture",))  # fmt: skip
     elif now.view == REACH:
         more, wrong = counts[layer + 1], hearing.miscounted(counts, layer, data.num_nodes)
-        ui.check(f"How many nodes does node {node} hear with one layer more ({layer + 1})?",
-                 sorted({more, *wrong}), more, f"It hears {counts[layer]} with {layer}.", wrong=wrong,
+        ui.check(f"How many nodes are in the receptive field of node {node} with {layer + 1} layers?",
+                 sorted({more, *wrong}), more, f"With {layer} there are {counts[layer]}.", wrong=wrong,
                  veils=("picture",))  # fmt: skip
     else:
         rates = hearing.rates(smooth.rate)

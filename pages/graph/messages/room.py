@@ -48,7 +48,7 @@ class State:
             "Unit", 0, late("lens", "last_unit"), help="Which of the state's numbers is shown.", when=messages
         ),
     ] = 0
-    step: Annotated[int, Frame("Message", seconds=0.6, when=messages)] = 0
+    step: Annotated[int, Frame("Sender", seconds=0.6, when=messages)] = 0
     rounds: Annotated[int, Frame("Layers", ROUNDS, seconds=0.3, when=deep)] = 2
     train: Annotated[bool, Toggle("Train a net of each depth now (a few seconds)", when=deep, at="below")] = (
         False
@@ -72,22 +72,37 @@ ROOM = Room(
     machine="message passing",
     state=State,
     scenes={
-        "The instructor": Scene("Node 0 hears sixteen neighbours and itself, one after the other.", State()),
-        "One friend only": Scene(
-            "Node 11 hears one neighbour; its own message weighs more.", State(node=11, layer="1")
+        "Message passing": Scene(
+            "Node 0 adds up the weighted messages of its sixteen neighbours and its own, one by one.",
+            State(step=8),
         ),
-        "Wrong, until an edge is cut": Scene(
-            "Cut 2–32, and node 2 is predicted as what it is.", State(node=2, edits="-2-32")
+        "Degree normalisation": Scene(
+            "Node 11 has a single neighbour, of high degree: its own message has the larger weight.",
+            State(node=11, layer="1"),
         ),
-        "Two hops": Scene(
-            "Two layers hear two hops; the gradient fades with distance and degree.",
+        "Removed edge": Scene(
+            "With edge 2–32 node 2 is misclassified; without it the prediction is its true class.",
+            State(node=2, edits="-2-32"),
+        ),
+        "Receptive field": Scene(
+            "Two layers reach the nodes within two hops; the gradient fades with distance and degree.",
             State(view=REACH, node=16),
         ),
-        "All friends lost": Scene(
-            "Without its edge node 11 hears itself alone.", State(view=REACH, node=11, edits="-0-11")
+        "Isolated node": Scene(
+            "Without its only edge node 11 receives no message but its own.",
+            State(view=REACH, node=11, edits="-0-11"),
         ),
-        "Over-smoothed": Scene(
-            "After 32 layers all nodes point one way, whatever their class.", State(view=DEPTH, rounds=32)
+        "Over-smoothing": Scene(
+            "After 32 layers the states of all nodes point in one direction, whatever their class.",
+            State(view=DEPTH, rounds=32),
         ),
+    },
+    was={
+        "The instructor": "Message passing",
+        "One friend only": "Degree normalisation",
+        "Wrong, until an edge is cut": "Removed edge",
+        "Two hops": "Receptive field",
+        "All friends lost": "Isolated node",
+        "Over-smoothed": "Over-smoothing",
     },
 )

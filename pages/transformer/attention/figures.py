@@ -1,10 +1,14 @@
 """Attention drawn below its maps: one dot product, and what a head is worth."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
 from torch import Tensor
 
-from lab.figures.basic import array, heatmap
+from lab.figures import theme
+from lab.figures.basic import array, bars, heatmap
+from lab.figures.moving import Tree, per_frame, turning
 
 
 def elementwise(query: Tensor, key: Tensor, names: tuple[str, str]) -> go.Figure:
@@ -27,3 +31,37 @@ def head_values(importance: Tensor) -> go.Figure:
         importance, x=list(range(1, H + 1)), y=list(range(1, L + 1)), scale="violet", numbers=".2f",
         xlabel="head", ylabel="layer", colorbar=False,
     )  # fmt: skip
+
+
+def weighted_values(terms: Tensor, sums: Tensor, labels: Sequence[Sequence[str]]) -> Tree:
+    """Weighted values α_ij v_j, a row each, feature by feature, and below them the sum over all tokens, for
+    each token i.
+
+    Args:
+        terms: (T, K, D). sums: (T, D). labels: names of the K rows, for each token.
+    """
+    values = np.concatenate([array(terms), array(sums)[:, None]], axis=1)  # (T, K + 1, D)
+    fig = heatmap(
+        values[0], y=[*labels[0], "sum"], scale="diverging", xlabel="feature of the head", hover=False,
+        colorbar=False,
+    )  # fmt: skip
+    most = float(abs(values).max()) or 1.0
+    fig.update_traces(zmin=-most, zmax=most, hoverinfo=None, hovertemplate="%{z:.3f}<extra></extra>")
+    tree = turning(fig, z=values)
+    tree["layout"]["yaxis"] |= {"ticktext": per_frame([[*rows, "sum"] for rows in labels])}
+    return tree
+
+
+def added(norms: Tensor, parts: Sequence[str], layer: int) -> Tree:
+    """The length of what each part adds to the residual stream at each token, those of one layer in full.
+
+    Args:
+        norms: (T, P). layer: from 0.
+    """
+    inks = [theme.INPUT, *[theme.ATTENTION, theme.HIDDEN] * (len(parts) // 2)]
+    own = (2 * layer + 1, 2 * layer + 2)
+    fig = bars(parts, norms[0], horizontal=True, xlabel="norm of what is added")
+    colors = [ink if i in own else theme.fade(ink, 0.35) for i, ink in enumerate(inks)]
+    fig.update_traces(marker={"color": colors}, hovertext=None, hovertemplate="%{x:.3f}<extra></extra>")
+    fig.update_xaxes(range=[0, 1.05 * float(norms.max())])
+    return turning(fig, x=norms)

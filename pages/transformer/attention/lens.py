@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from lab.lenses import attention
@@ -18,6 +19,7 @@ from pages.transformer.attention.room import AGAIN, ARCS, HEADS, LAYERS, WORDS
 Card = Mapping[str, Any]
 Pairs = Sequence[tuple[int, int]]
 BARS = 7  # next tokens that are drawn
+ROWS = 8  # weighted values that are drawn, by their weight
 EXAMPLES = {
     "Romeo": "ROMEO:\nBut, soft! what light",
     "A name again": AGAIN,
@@ -177,9 +179,79 @@ def importance(model: GPT, model_card: Card, text: str, units: str, causal: bool
     return attention.importance(model, read(model, model_card, text, units).tokens, causal)
 
 
+@dataclass(frozen=True)
+class Taken:
+    """What one head takes of the values, and what the parts of the model add at each token.
+
+    Attributes:
+        terms: (T, K, D), α_ij v_j of the K tokens j of largest weight, for each token i that takes them.
+        labels: of these K rows: the token, its place and its weight.
+        sums: (T, D), over all j: the head's output before its projection.
+        parts: names of the parts of the residual stream; norms: (T, P), the length of what each adds.
+        layer: of the head, from 0.
+        captions, latex: a sentence and an equation for each token.
+    """
+
+    terms: Tensor
+    labels: list[list[str]]
+    sums: Tensor
+    parts: list[str]
+    norms: Tensor
+    layer: int
+    captions: list[str]
+    latex: list[str]
+
+
+def taken(
+    model: GPT,
+    model_card: Card,
+    text: str,
+    units: str,
+    head: tuple[int, int] | None,
+    causal: bool,
+    off: Pairs,
+) -> Taken:
+    """Values weighted by attention, and what attention and MLP of each block add to the stream."""
+    said = read(model, model_card, text, units)
+    maps = attention.record(model, said.tokens, causal, from_zero(off))
+    L, H = maps.weights.shape[:2]
+    h, l = (head[0] - 1, head[1] - 1) if head and 1 <= head[0] <= H and 1 <= head[1] <= L else (0, 0)
+    weights, values = maps.weights[l, h], maps.values[l, h]
+    most = weights.topk(min(ROWS, len(weights)))  # (T, K)
+    terms = most.values[..., None] * values[most.indices]
+    labels = [
+        [f"{weight:.2f} × {said.pieces[j]} ({j + 1})" for weight, j in zip(row, places, strict=True)]
+        for row, places in zip(most.values.tolist(), most.indices.tolist(), strict=True)
+    ]
+    sums, adds = weights @ values, attention.additions(model, said.tokens, causal, from_zero(off))
+    blocks = torch.stack([adds.attention, adds.mlp], 1).flatten(0, 1)  # (2L, T, C)
+    norms = torch.cat([adds.before[:1], blocks]).norm(dim=-1).T
+    parts = ["embedding", *(f"{part} {k + 1}" for k in range(L) for part in ("attention", "MLP"))]
+    coder = texts.tokenizer(model_card)
+    between, after = (texts.names(coder, attention.favourites(model, x[l])[0])
+                      for x in (adds.between, adds.after))  # fmt: skip
+    captions, latex = [], []
+    for i, (name, j) in enumerate(zip(said.pieces, most.indices[:, 0].tolist(), strict=True)):
+        captions.append(
+            f"{name} ({i + 1}) takes most of the value of {said.pieces[j]} ({j + 1}). The likeliest next "
+            f"token is {between[i]} after attention {l + 1}, {after[i]} after MLP {l + 1}."
+        )
+        latex.append(
+            rf"o = \sum_j \alpha_j v_j, \quad \mathrm{{norm}}(o) = {float(sums[i].norm()):.3f}, \quad "
+            rf"\mathrm{{norm}}(\mathrm{{MLP}}) = {float(norms[i, 2 * l + 2]):.3f}"
+        )
+    return Taken(terms, labels, sums, parts, norms, l, captions, latex)
+
+
+def numbers_of_parts(found: Taken) -> list[dict[str, str]]:
+    """What the machine's parts say at each token: the length of what embedding, attention and MLP add."""
+    places = {"embedding": 0, "attention": 2 * found.layer + 1, "mlp": 2 * found.layer + 2}
+    return [{part: f"+{float(row[at]):.1f}" for part, at in places.items()} for row in found.norms]
+
+
 def numbers(found: Seen, said: Read, layer: int) -> list[dict[str, str]]:
-    """What the machine's parts say at each row: which token, of which block the head is, and how likely the
-    favourite next token is."""
+    """What the machine's parts say at each row: which token, of which block the head is, and how
+    likely the likeliest next token is."""
     rows, blocks = len(said.ends), len(found.weights)
     tops = found.after.now[said.ends].max(1).values.tolist()
     return [

@@ -4,7 +4,18 @@ from lab import ui
 from lab.lenses import attention
 from modules.transformer.attention import Attention, attention_weights
 from pages.transformer.attention import figures, lens, reasons
-from pages.transformer.attention.room import ARCS, HEAD, HEADS, LAYERS, LEAK, PIECES, ROOM, TOKEN, WORDS
+from pages.transformer.attention.room import (
+    ARCS,
+    HEAD,
+    HEADS,
+    LAYERS,
+    LEAK,
+    PIECES,
+    ROOM,
+    TOKEN,
+    VALUES,
+    WORDS,
+)
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -36,7 +47,7 @@ if now.view in (HEADS, ARCS):
         ui.cells(
             found.weights, rows=names, columns=names, key=TOKEN, maps=HEAD, film=film, root=True,
             off=lens.from_zero(now.off), arcs=now.view == ARCS,
-            titles={"rows": "looks", "columns": "looked at", "down": "layer", "across": "head"},
+            titles={"rows": "query", "columns": "key", "down": "layer", "across": "head"},
             beside=ui.Beside("next token", found.labels, found.after.now[said.ends],
                              found.after.all_heads[said.ends] if now.off else None),
             alt=f"Attention weights of {L} layers and {H} heads over {T} tokens, one head large, and the "
@@ -52,13 +63,32 @@ elif now.view == LAYERS:
             found.weights[:, :, query].flatten(0, 1), columns=names, key="layers", film=film, band=H,
             rows=[f"{l + 1}.{h + 1}" for l in range(L) for h in range(H)], marks=[query] * L, root=True,
             on_press=lambda row, column: ui.moved(now, asks=column + 1, layer=row // H),
-            titles={"rows": "layer.head", "columns": f"looked at by {names[query]} ({query + 1})"},
-            beside=ui.Beside("read after the layer", lens.named(deep, ui.card(now.model)), deep.p),
+            titles={"rows": "layer.head", "columns": f"key, for the query of {names[query]} ({query + 1})"},
+            beside=ui.Beside("next token, logit lens", lens.named(deep, ui.card(now.model)), deep.p),
             alt=f"Attention of one token in all {L} layers of {H} heads, and the next token read after each",
         )  # fmt: skip
     with stage.foot:
         ui.machine(now.model, film=film, lit=["attention"] * L, says=lens.numbers_of_blocks(deep))
         film.bar(captions=deep.captions, equations=deep.latex)
+elif now.view == VALUES:
+    taken = ui.compute(lens.taken, now)
+    with stage.picture:
+        left, right = ui.columns([2, 1])
+        with left:
+            ui.figure(
+                figures.weighted_values(taken.terms, taken.sums, taken.labels), key="values", film=film,
+                share=1.0, alt="The values of largest attention weight times that weight, feature by "
+                "feature, and the sum over all tokens",
+            )  # fmt: skip
+        with right:
+            ui.figure(
+                figures.added(taken.norms, taken.parts, layer), key="added", film=film, share=1.0,
+                alt="Norm of what the embedding, and attention and MLP of each block, add to the residual "
+                "stream of the token",
+            )  # fmt: skip
+    with stage.foot:
+        ui.machine(now.model, film=film, lit=[("attention", "mlp")] * T, says=lens.numbers_of_parts(taken))
+        film.bar(captions=taken.captions, equations=taken.latex)
 elif now.view == LEAK:
     moved = ui.compute(lens.influence, now)
     ahead = float(moved.triu(1).max())
@@ -108,13 +138,13 @@ with stage.below:
         )  # fmt: skip
     ui.notice(
         "Each row is a distribution: its weights sum to 1, and with the mask nothing lies right of the "
-        "diagonal. A weight says where a head listens, not what the model needs: switch the head off to see "
-        "that. Take the mask away and later tokens reach earlier predictions."
+        "diagonal. A weight says where a head attends, not what the model needs: ablation shows that. "
+        "Without the mask later tokens reach earlier predictions."
     )
     if now.view == LAYERS:
         options = {l: f"layer {l + 1}" for l in range(L)}
         ui.check(
-            "From which layer on is the favourite next token that of the whole model?",
+            "From which layer on is the likeliest next token that of the whole model?",
             list(options.values()), options[deep.settled],
             reasons.settled(deep.settled),
             wrong=reasons.unsettled(deep.settled, L), veils=("picture", "equation"),
@@ -123,7 +153,8 @@ with stage.below:
         ranking = row.argsort(descending=True, stable=True)[:4].tolist()
         options = {j: f"{names[j]} ({j + 1})" for j in sorted({*ranking, query})}
         ui.check(
-            f"Whom does {names[query]} ({query + 1}) listen to most in layer {layer + 1}, head {head + 1}?",
+            f"In layer {layer + 1}, head {head + 1}, to which token does {names[query]} ({query + 1}) attend "
+            "most?",
             list(options.values()), options[ranking[0]], f"Its weight is {float(row[ranking[0]]):.3f}.",
             wrong=reasons.unheard(row, options), veils=("picture", "equation"),
         )  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from lab.room import Choice, Frame, Model, Place, Room, Scene, Slider, Switches, Text, Toggle, keys, late
 
-VIEWS = HEADS, ARCS, LAYERS, LEAK, WORTH = "Heads", "Arcs", "Layers", "Leak", "Worth"
+VIEWS = HEADS, ARCS, LAYERS, VALUES, LEAK, WORTH = "Heads", "Arcs", "Layers", "Values", "Leak", "Worth"
 PIECES, WORDS = "pieces", "words"
 PUBLISHED, UNMASKED = "gpt-shakespeare", "leakygpt-shakespeare"
 AGAIN = "First Citizen:\nSpeak.\n\nFirst Cit"
@@ -26,7 +26,10 @@ class State:
     ] = None
     causal: Annotated[
         bool,
-        Toggle("Causal mask", help="Off: every token sees the whole text, its own answer included."),
+        Toggle(
+            "Causal mask",
+            help="Off: every token attends to the whole text, also to the token it should predict.",
+        ),
     ] = True
     off: Annotated[
         tuple[tuple[int, int], ...],
@@ -63,7 +66,7 @@ HEAD, TOKEN = keys(State, Place)
 
 ROOM = Room(
     title="Attention",
-    idea="Every token asks, every earlier token answers; the best matches are listened to most.",
+    idea="Each token takes a weighted sum of values; softmax of query·key gives the weights.",
     place=10,
     minutes=6,
     words="self-attention; multi-head attention; query key value; scaled dot-product attention; causal "
@@ -79,37 +82,53 @@ ROOM = Room(
     machine="transformer",
     state=State,
     scenes={
-        "First head": Scene("Each row is one token's question; nothing lies right of the diagonal.", State()),
-        "A name again": Scene(
-            "The last t listens to the two i before it, and the next letter is nearly certain: i.",
+        "Vowel head": Scene(
+            "This head attends mostly to vowels; the last t attends to two i, and i is predicted next.",
             State(text=AGAIN, head=(4, 3)),
         ),
-        "Borders": Scene(
-            "This head looks for the last space: the lines of a word meet there.",
+        "Causal mask": Scene(
+            "The weights of each row sum to 1, and none lies right of the diagonal.", State()
+        ),
+        "Word starts": Scene(
+            "Layer 2, head 4 attends to the last space: the arcs of a word meet there.",
             State(view=ARCS, head=(4, 2)),
         ),
-        "Layer by layer": Scene(
-            "One token through the layers: who it looks at, and what comes next.",
+        "Logit lens": Scene(
+            "The head of the model reads the next token after each layer, beside the weights of one token.",
             State(view=LAYERS, text=AGAIN),
         ),
-        "Mask off": Scene(
-            "Without the mask weights lie right of the diagonal: tokens see what comes.",
-            State(causal=False, head=(2, 1)),
+        "Values and MLP": Scene(
+            "The weighted values sum to the head's output; bars: what each part adds to the residual stream.",
+            State(view=VALUES, text=AGAIN, head=(4, 3)),
         ),
         "Leak": Scene(
-            "Mask off, and later tokens move earlier predictions: all above the line leaks.",
+            "Without the mask later tokens change earlier predictions: all above the diagonal leaks.",
             State(view=LEAK, causal=False),
         ),
-        "Layer 1 silent": Scene(
-            "Layer 1 is off. The next letter: orange now, grey with all heads on.",
+        "Ablation": Scene(
+            "All heads of layer 1 are off; the next token is orange now, grey with all heads on.",
             State(off=((1, 1), (1, 2), (1, 3), (1, 4))),
         ),
-        "Worth of heads": Scene(
-            "Which head matters for the next letter? Each is switched off alone.", State(view=WORTH)
+        "Head importance": Scene(
+            "Each head is switched off alone: the number is the change of the next-token distribution.",
+            State(view=WORTH),
         ),
-        "Leaky model": Scene(
-            "Trained without a mask, a model reads the next letter off the text itself.",
+        "Unmasked": Scene(
+            "A model trained without a mask attends to the very token that it should predict.",
             State(model=UNMASKED, causal=False, head=(2, 1), query=20),
         ),
+    },
+    was={
+        1: "Causal mask",
+        2: "Vowel head",
+        5: "Unmasked",
+        "First head": "Causal mask",
+        "A name again": "Vowel head",
+        "Borders": "Word starts",
+        "Layer by layer": "Logit lens",
+        "Mask off": "Unmasked",
+        "Layer 1 silent": "Ablation",
+        "Worth of heads": "Head importance",
+        "Leaky model": "Unmasked",
     },
 )

@@ -49,7 +49,7 @@ elif now.view == DRAWS:
     order = reel.ids[film.at]
     law = sampling.seeds(at["after"], 1000, SEEDS)
     with stage.picture:
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             ui.figure(
                 figures.draws(reel.names[film.at], draws.counts[order], draws.expected[order]),
@@ -88,13 +88,15 @@ elif now.count:
         for what, field in (("tokens encoded", "tokens"), ("query-key products", "scores"),
                             ("multiply-adds", "multiply_adds"))
     }  # fmt: skip
-    stage.metrics({f"{what}, times less": f"{b / a:.1f}" for what, (a, b) in sums.items()})
+    less = {what: f"{b / a:.1f} × fewer" for what, (a, b) in sums.items()}
+    says = {"tokens": less["tokens encoded"], "attention": less["query-key products"]}
     with stage.foot:
+        ui.machine(now.model, lit=["attention"], says=[says])
         same = float((with_cache.logits - without.logits).abs().max())
         ui.caption(
-            f"The same text both ways; largest difference of any logit {same:.1e}. The cache holds "
+            f"The same text both ways; no logit differs by more than {same:.1e}. The cache holds "
             f"{with_cache.bytes / 1024:.0f} KiB. When {model.context} tokens are full, the window restarts "
-            f"at its newest {model.context // 2}, which are encoded once more."
+            f"at its newest {model.context // 2}, which are encoded again."
         )
     with stage.below:
         ui.table(
@@ -111,9 +113,9 @@ token, i = names[len(prompt) + film.at], at["token"]
 best = int(at["before"].argmax())
 with stage.below:
     ui.notice(
-        "Low temperature repeats itself, high temperature misspells: the bars say why. "
-        "Both cuts look at the same distribution over the full vocabulary; top-p keeps many tokens where the "
-        "model is unsure and few where it is sure, top-k always keeps the same number."
+        "At low temperature the text repeats itself, at high temperature words are misspelt. "
+        "Top-p keeps many tokens where the entropy is high and few where it is low; top-k always keeps the "
+        "same number."
     )
     ui.check(
         "Was the token drawn at this step the most probable one?",

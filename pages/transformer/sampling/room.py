@@ -28,7 +28,7 @@ class State:
 
 ROOM = Room(
     title="Text sampling",
-    idea="Every token of the vocabulary gets a probability; one is drawn, and it starts again.",
+    idea="One token is drawn from the next-token distribution, appended, and the next one follows.",
     place=20,
     minutes=14,
     words="KV cache; key-value cache; greedy decoding; GPT; transformer; text generation; temperature",
@@ -41,24 +41,44 @@ ROOM = Room(
     machine="transformer",
     state=State,
     scenes={
-        "As trained": Scene("What is drawn is what the model says: words, names and some nonsense.", State()),
-        "Greedy": Scene(
-            "Temperature 0 always takes the likeliest token: no chance left.", State(t=0.0, step=20)
-        ),
-        "Careful": Scene(
-            "Temperature 0.8, and only the likeliest 0.9 of the mass may be drawn.",
+        "Nucleus sampling": Scene(
+            "Temperature 0.8 and top-p 0.9: only the likeliest tokens with 0.9 of the mass can be drawn.",
             State(t=0.8, p=0.9, step=20),
         ),
-        "Hot": Scene("At temperature 2 the bars level out, and the words fall apart.", State(t=2.0, step=11)),
-        "Hot, but cut to 5": Scene(
-            "Hot, but only the five likeliest letters may be drawn.", State(t=2.0, k=5, step=20)
+        "Ancestral sampling": Scene(
+            "Each token is drawn from the model's own distribution, so unlikely ones come too.",
+            State(step=20),
         ),
-        "Draw 1,000": Scene(
-            "A fair sampler's p-values are level over seeds: small ones come by chance.",
+        "Greedy decoding": Scene(
+            "Temperature 0 always takes the most probable token: the orange bar is 1.", State(t=0.0, step=20)
+        ),
+        "High temperature": Scene(
+            "At temperature 2 the orange bars are flatter than the grey ones, and words fall apart.",
+            State(t=2.0, step=11),
+        ),
+        "Top-k": Scene(
+            "Temperature 2, but only the five most probable letters can be drawn.",
+            State(t=2.0, k=5, step=20),
+        ),
+        "1,000 draws": Scene(
+            "Counts of 1,000 draws beside their expectation; over seeds the p-values of χ² are near uniform.",
             State(view=DRAWS, t=2.0),
         ),
-        "Cache": Scene(
-            "Without the cache all pairs are asked anew; with it only the new token asks.", State(view=CACHE)
+        "KV cache": Scene(
+            "Without a KV cache all query-key products are computed again, with it those of the new token.",
+            State(view=CACHE),
         ),
+    },
+    was={
+        1: "Ancestral sampling",
+        2: "Greedy decoding",
+        3: "Nucleus sampling",
+        "As trained": "Ancestral sampling",
+        "Greedy": "Greedy decoding",
+        "Careful": "Nucleus sampling",
+        "Hot": "High temperature",
+        "Hot, but cut to 5": "Top-k",
+        "Draw 1,000": "1,000 draws",
+        "Cache": "KV cache",
     },
 )
