@@ -14,8 +14,9 @@ from torch import Tensor
 
 from datamodules import points
 from lab.lenses import recorded
-from lab.lenses.games import CURES, FAILURES, TRICKS, playing
+from lab.lenses.games import CURES, FAILURES, TRICKS, network, playing
 from lab.lenses.training import watch
+from lab.seeding import seeded
 from modules.adversarial.gan import GAN
 from modules.adversarial.judges import ModeCoverage
 from pages.adversarial.clinic.room import NOTHING
@@ -62,6 +63,12 @@ def cures() -> list[str]:
 def sample(target: str) -> Tensor:
     """Points of the data, (20,000, 2)."""
     return points.sample(target, 20_000, seed=1)[0]  # type: ignore[arg-type]
+
+
+def untrained(failure: str, cure: str) -> GAN:
+    """The two networks of the game with the cure as they begin: what they are made of."""
+    chosen = {k: v for k, v in (FAILURES.get(failure, {}) | HELP[cure]).items() if k != "rate"}
+    return seeded(lambda: network(chosen), 0)
 
 
 Pair = tuple[Look, Look]  # the spoiled game, and the one with the cure
@@ -122,6 +129,11 @@ def captions(looks: list[Pair]) -> list[str]:
 def held(one: Look) -> str:
     """How many modes it holds, in words."""
     return f"{one.even:.1f} modes' worth"
+
+
+def numbers(looks: list[Pair]) -> list[dict[str, str]]:
+    """What the machine shows of each look: as many modes, held evenly, have the KL of the samples."""
+    return [{"made": f"{other.even:.1f} modes"} for _, other in looks]
 
 
 def equations(looks: list[Pair]) -> list[str]:

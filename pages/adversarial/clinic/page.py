@@ -24,31 +24,33 @@ def draw(looks: list[lens.Pair], film: ui.Film | None = None) -> None:
         with column:
             ui.figure(
                 figures.plane(data, lane, titles[side]), key=key, share=0.62, film=film,
-                alt=f"The data, and what the game makes of {'noise' if side == 0 else 'noise with the cure'}",
+                alt=f"The data and made points, {'with' if side else 'without'} the cure",
             )  # fmt: skip
             ui.figure(
                 figures.shares(lane), key=f"shares-{key}", share=0.38, film=film,
-                alt="Share of the samples whose nearest mode is this one, beside an even share",
+                alt="Share of the samples at each mode, the nearest one of each sample, and an even share",
             )  # fmt: skip
 
 
 played = ui.compute(lens.known, now)
 with stage.picture:
-    says = "The film is there when both games are over."
+    says = "The film can be played when both trainings are over."
     looks = played or ui.compute(lens.watching, now, label="Play both", quick=False, says=says, show=draw)
     film = ui.film_of(now, len(looks), names=[one.batches for one, _ in looks])
     draw(looks, film)
 with stage.foot:
+    ui.machine(lens.untrained(now.failure, now.cure), film=film, says=lens.numbers(looks),
+               lit=["made", *[("G", "D")] * (len(looks) - 1)])  # fmt: skip
     film.bar(captions=lens.captions(looks), equations=lens.equations(looks))
 
 one, other = looks[-1]
 with stage.below:
     ui.notice(
-        "Both games begin with the same weights and see the same data. A collapse is seen in the shares: of "
-        "one heap all points have one nearest mode. A game can hold all modes and still place few points on "
+        "Both games begin with the same weights and see the same data. The bars show a collapse: all points "
+        "of one cluster have the same nearest mode. A game can hold all modes and still place few points on "
         f"them: at the end {one.quality:.0%} lie within three deviations of one, with the cure "
-        f"{other.quality:.0%}. One seed is one story: the benches play five."
-        + " These games were played before and recorded; any others are played here."
+        f"{other.quality:.0%}. This is one seed; the benches of the README run five."
+        + " These two trainings were recorded; any others run here."
         * bool(played)
     )
     ui.check(

@@ -11,7 +11,7 @@ NOTHING = "nothing"
 @dataclass(frozen=True, kw_only=True)
 class State:
     target: Annotated[str, Choice("Data", ("ring8", "grid25"))] = "ring8"
-    failure: Annotated[str, Choice("Spoil it by", late("lens", "failures"), as_list=True)] = "5 turns of G"
+    failure: Annotated[str, Choice("Failure", late("lens", "failures"), as_list=True)] = "5 turns of G"
     cure: Annotated[str, Choice("Cure", late("lens", "cures"), as_list=True)] = "packs of 4"
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
     look: Annotated[int | None, Frame("Batch", seconds=0.2)] = None
@@ -19,7 +19,7 @@ class State:
 
 ROOM = Room(
     title="Collapse clinic",
-    idea="A spoiled game holds few modes; beside it the same game, with a cure.",
+    idea="Left a game that collapses to few modes, right the same game with one cure.",
     place=70,
     minutes=5,
     words="mode collapse; mode dropping; minibatch discrimination; minibatch standard deviation; PacGAN; "
@@ -40,36 +40,53 @@ ROOM = Room(
     ),
     machine="gan",
     state=State,
+    was={
+        "Too greedy": "Mode collapse",
+        "Spread of a batch": "Minibatch std",
+        "A penalty": "Gradient penalty",
+        "Too fast": "Fast generator",
+        "A weak judge": "Weak discriminator",
+        "Paid for variety": "Mode seeking",
+        "A way back": "VEEGAN",
+        "Softer labels": "Label smoothing",
+        "Twenty-five": "25 Gaussians",
+    },
     scenes={
-        "Too greedy": Scene(
-            "Five turns of G for one of D; right D judges four points at once: count modes.", State(look=12)
+        "Mode collapse": Scene(
+            "Left all samples collapse to one cluster; right D sees packs of four: count the modes.",
+            State(look=12),
         ),
-        "Spread of a batch": Scene(
-            "Minibatch std shows D how alike a batch is: watch the heap.", State(cure="minibatch std", look=0)
+        "Minibatch std": Scene(
+            "Right D also sees the standard deviation of its batch: watch when the cluster spreads.",
+            State(cure="minibatch std", look=15),
         ),
-        "A penalty": Scene(
-            "A penalty holds D's slope: watch whether the heap opens.", State(cure="penalty", look=0)
+        "Gradient penalty": Scene(
+            "Right a gradient penalty bounds the slope of D: watch whether the collapse goes away.",
+            State(cure="penalty", look=15),
         ),
-        "Too fast": Scene(
-            "Ten times G's rate: count the modes held at a time, without packs and with.",
+        "Fast generator": Scene(
+            "G learns ten times as fast as D: count the modes, without packs (left) and with packs (right).",
             State(failure="G's rate × 10"),
         ),
-        "A weak judge": Scene(
-            "D has eight units: count the modes, then watch how well they are placed.",
+        "Weak discriminator": Scene(
+            "D has one layer of eight units: count the modes, then watch how near to them the samples lie.",
             State(failure="D of 8 units"),
         ),
-        "Paid for variety": Scene(
-            "Mode seeking pays G to keep samples apart: count the modes it holds.", State(cure="mode seeking")
+        "Mode seeking": Scene(
+            "Right G is rewarded for different samples of different noise: count the modes.",
+            State(cure="mode seeking"),
         ),
-        "A way back": Scene(
-            "The noise must be found again: count the modes, then watch their place.",
+        "VEEGAN": Scene(
+            "Right a network reconstructs the noise of each sample: count the modes, then watch their place.",
             State(cure="noise found again"),
         ),
-        "Softer labels": Scene(
-            "Labels of 0.9 keep D from certainty: watch whether the heap opens.", State(cure="labels of 0.9")
+        "Label smoothing": Scene(
+            "Right D learns labels of 0.9 for real examples: watch whether the collapse goes away.",
+            State(cure="labels of 0.9"),
         ),
-        "Twenty-five": Scene(
-            "The same greed on a grid: count the modes of 25, left and right.", State(target="grid25")
+        "25 Gaussians": Scene(
+            "Five steps of G for one of D, on a grid of 25 modes: count the modes left and right.",
+            State(target="grid25"),
         ),
     },
 )

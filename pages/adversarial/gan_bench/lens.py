@@ -7,10 +7,12 @@ from torch import Tensor
 
 from datamodules import points
 from lab.lenses import recorded
-from lab.lenses.games import CURES, FAILURES, LOSSES, playing
+from lab.lenses.games import CURES, FAILURES, LOSSES, network, playing
 from lab.lenses.ink import scattered
 from lab.lenses.plane_games import Look, look
 from lab.lenses.training import watch
+from lab.seeding import seeded
+from modules.adversarial.gan import GAN
 from pages.adversarial.gan_bench.room import OWN
 
 LOOKS, EXAMPLES = 30, 20_000
@@ -27,7 +29,10 @@ FORMULAS = {
     "Wasserstein, penalty": r"L_D=f(x^*)-f(x)+(\|\nabla f\|-1)^2,\quad L_G=-f(x^*)",
 }  # sp(t) = log(1 + eᵗ)
 # the games of a lecture: file -> data, loss, failure, cure, batches, seed
-RECORDED = {"bench-greedy": ("ring8", "non-saturating", "5 turns of G", "none", 1000, 0)}
+RECORDED = {
+    "bench-plain": ("ring8", "non-saturating", "nothing", "none", 1000, 0),
+    "bench-greedy": ("ring8", "non-saturating", "5 turns of G", "none", 1000, 0),
+}
 OPTIONS = ["at most half of them", "more than half, not all", "all"]
 
 
@@ -39,6 +44,12 @@ def failures() -> list[str]:
 def settings(loss: str, failure: str, cure: str) -> dict[str, Any]:
     """Of the game, as the protocol names them; "none" changes nothing."""
     return LOSSES[loss] | FAILURES.get(failure, {}) | CURES.get(cure, {})
+
+
+def untrained(loss: str, failure: str, cure: str) -> GAN:
+    """The two networks as they begin: what they are made of."""
+    chosen = {name: value for name, value in settings(loss, failure, cure).items() if name != "rate"}
+    return seeded(lambda: network(chosen), 0)
 
 
 def sample(target: str, ink: Tensor | None) -> Tensor:
@@ -81,6 +92,14 @@ def captions(looks: list[Look]) -> list[str]:
     return [
         f"After {one.batches:,} batches: W₁ {one.w1:.3f}"
         + ("." if one.modes is None else f", modes reached {one.modes}, {one.quality:.0%} near one.")
+        for one in looks
+    ]
+
+
+def numbers(looks: list[Look], count: int) -> list[dict[str, str]]:
+    """What the machine shows of each look: modes that are reached, or W₁."""
+    return [
+        {"made": f"W₁ = {one.w1:.2f}" if one.modes is None else f"modes {one.modes} of {count}"}
         for one in looks
     ]
 

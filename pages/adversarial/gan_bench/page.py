@@ -20,13 +20,13 @@ def draw(looks: list[Look], film: ui.Film | None = None) -> None:
     left, right = ui.columns([3, 2])
     with left:
         ui.figure(board(data, looks), key="plane", share=1.0, film=film,
-                  alt="The discriminator over the plane, data, and what the generator makes")  # fmt: skip
+                  alt="The discriminator over the plane, data, made points and their arrows")  # fmt: skip
     with right:
         ui.figure(figures.distance(looks), key="distance", share=0.5 if count else 1.0, film=film,
-                  alt="W₁ between what is made and the data, along the game")  # fmt: skip
+                  alt="W₁ between made points and the data, by batches")  # fmt: skip
         if count:
             ui.figure(figures.coverage(looks, count), key="coverage", share=0.5, film=film,
-                      alt="Modes reached and share of samples near one, along the game")  # fmt: skip
+                      alt="Modes reached and share of samples near one, by batches")  # fmt: skip
 
 
 # --- Picture ------------------------------------------------------------------------------------
@@ -35,11 +35,13 @@ played = ui.compute(lens.known, now)
 with stage.picture:
     looks = played or ui.compute(
         lens.watching, now, label="Play", quick=now.batches == QUICK, show=draw,
-        says="The film is there when the game is over.",
+        says="The film can be played when the training is over.",
     )  # fmt: skip
     film = ui.film_of(now, len(looks), names=[one.batches for one in looks])
     draw(looks, film)
 with stage.foot:
+    ui.machine(lens.untrained(now.loss, now.failure, now.cure), film=film, says=lens.numbers(looks, count),
+               lit=["made", *[("G", "D")] * (len(looks) - 1)])  # fmt: skip
     film.bar(captions=lens.captions(looks), equations=lens.equations(looks, now.loss))
 
 # --- Words --------------------------------------------------------------------------------------
@@ -47,13 +49,13 @@ with stage.foot:
 end = looks[-1]
 with stage.below:
     ui.notice(
-        "D is drawn as σ(f); where a loss has no probability, f is brought to mean 0 and deviation 2 first. "
-        "An arrow is where the generator's loss falls at that point: it follows the slope of D, and where D "
-        "is flat it is short. The longest arrow has one length at every look. "
+        "D is drawn as σ(f); where a loss has no probability, f is first scaled to mean 0 and deviation 2. "
+        "An arrow is the direction in which G's loss falls at that point: it follows the slope of D, and is "
+        "short where D is flat. The longest arrow has the same length in every frame. "
         + (
-            "This game was played before and recorded; any other is played here."
+            "This training was recorded; any other runs here."
             if played
-            else "The same seed plays the same game again, to the bit."
+            else "The same seed gives the same training again, to the bit."
         )
     )
     if end.modes is None:
@@ -62,8 +64,8 @@ with stage.below:
             "By what factor has W₁ fallen?", ["less than 2", "2 to 5", "more than 5"],
             lens.factor(first.w1 / end.w1), f"From {first.w1:.3f} to {end.w1:.3f}.",
             wrong={
-                "less than 2": "Losses that hover do not say that the samples stand still: these came "
-                "nearer.",
+                "less than 2": "Losses that hardly change do not say that the samples stand still: these "
+                "came nearer.",
                 "2 to 5": "The losses do not tell it: W₁ is between the samples and the data alone.",
                 "more than 5": "W₁ between finite samples never reaches 0, and a game need not come near.",
             },

@@ -16,10 +16,12 @@ class State:
     )
     ink: Annotated[
         str | None,
-        Drawing("Your ink", 20, late("lab.lenses.ink", "examples", (20,)), when=lambda s: s.target == OWN),
+        Drawing(
+            "Your drawing", 20, late("lab.lenses.ink", "examples", (20,)), when=lambda s: s.target == OWN
+        ),
     ] = None
     loss: Annotated[str, Choice("Loss", late("lab.lenses.games", "losses"), as_list=True)] = "non-saturating"
-    failure: Annotated[str, Choice("Spoil it by", late("lens", "failures"), as_list=True)] = "nothing"
+    failure: Annotated[str, Choice("Failure", late("lens", "failures"), as_list=True)] = "nothing"
     cure: Annotated[str, Choice("Cure", ("none", "minibatch std", "packs of 4"), as_list=True)] = "none"
     batches: Annotated[int, Choice("Batches", (QUICK, 1000, 3000))] = QUICK
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
@@ -28,7 +30,7 @@ class State:
 
 ROOM = Room(
     title="GAN bench",
-    idea="Two networks play: one makes points, the other tells them from the data.",
+    idea="A generator and a discriminator learn on points of the plane, with any loss, failure and cure.",
     place=50,
     minutes=4,
     words="generative adversarial network; GAN; WGAN-GP; non-saturating loss; hinge loss; mode collapse; "
@@ -40,32 +42,54 @@ ROOM = Room(
     ),
     machine="gan",
     state=State,
+    was={
+        1: "First updates",
+        2: "Eight Gaussians",
+        "First moves": "First updates",
+        "A thousand": "Eight Gaussians",
+        "Saturating": "Saturating loss",
+        "A critic": "WGAN with gradient penalty",
+        "Too greedy": "Mode collapse",
+        "Packs": "Packs of four (PacGAN)",
+        "A weak judge": "Weak discriminator",
+        "Moons": "Two moons",
+        "Your drawing": "Own drawing",
+    },
     scenes={
-        "First moves": Scene("150 batches: arrows show where the slope of D sends each point.", State()),
-        "A thousand": Scene(
-            "After a thousand most games have found most modes; few points lie on them.", State(batches=1000)
+        "Eight Gaussians": Scene(
+            "Each arrow shows where G's loss falls: along the slope of D, which the colours show.",
+            State(batches=1000, look=26),
         ),
-        "Saturating": Scene(
-            "The loss as the text prints it: in this game it serves as well.",
+        "First updates": Scene(
+            "In the first 150 batches the made points are one cluster; the arrows are the slope of D there.",
+            State(look=6),
+        ),
+        "Saturating loss": Scene(
+            "The saturating loss of the first paper trains this small game as well: it reaches most modes.",
             State(loss="saturating", batches=1000),
         ),
-        "A critic": Scene(
-            "Wasserstein with penalty: D slopes everywhere; most seeds take longer.",
+        "WGAN with gradient penalty": Scene(
+            "The critic has a slope everywhere; after as many batches most seeds reach fewer modes.",
             State(loss="Wasserstein, penalty", batches=1000),
         ),
-        "Too greedy": Scene(
-            "Five turns of G for one of D: all points lie in one heap, and it wanders.",
+        "Mode collapse": Scene(
+            "With five steps of G for one of D all samples collapse to one cluster, which moves about.",
             State(failure="5 turns of G", look=10, batches=1000),
         ),
-        "Packs": Scene(
-            "The cure: D sees four points at a time; modes are back, and come and go.",
+        "Packs of four (PacGAN)": Scene(
+            "D sees four samples at once and detects the collapse: most modes are reached again.",
             State(failure="5 turns of G", cure="packs of 4", batches=1000),
         ),
-        "A weak judge": Scene(
-            "D of one layer of eight units: at most one or two modes are touched.",
+        "Weak discriminator": Scene(
+            "D has one layer of eight units: the samples reach at most two of the eight modes.",
             State(failure="D of 8 units", batches=1000),
         ),
-        "Moons": Scene("No modes, two arms: W₁ falls.", State(target="moons", batches=1000)),
-        "Your drawing": Scene("The data are your ink.", State(target=OWN, batches=1000)),
+        "Two moons": Scene(
+            "Two moons have no separate modes to count; W₁, on the right, falls.",
+            State(target="moons", batches=1000),
+        ),
+        "Own drawing": Scene(
+            "The data are points that are scattered over your drawing.", State(target=OWN, batches=1000)
+        ),
     },
 )

@@ -14,7 +14,7 @@ def line(course: Course) -> dict[str, Any]:
     """D and the best D at each round; above them real examples, below made ones."""
     x = places(course)
     d, best = judged(course, x)
-    fig = curves({"D": d[0], "best D": best[0]}, x, xlabel="x", ylabel="judged real",
+    fig = curves({"D": d[0], "best D": best[0]}, x, xlabel="x", ylabel="D(x)",
                  colors={"D": theme.ATTENTION, "best D": theme.HIDDEN})  # fmt: skip
     fig.data[1].line.dash = "dot"
     for examples, height, name, color in (

@@ -149,9 +149,17 @@ def captions(course: Course) -> list[str]:
     """What every frame says."""
     rules = course.rules
     return [
-        f"Round {r} of {ROUNDS}: θ = {t:.3f}, {abs(rules.real - t):.3f} from the data's mean. The judge's "
-        f"slope is {s:.3f}, the best judge's {rules.real - t:.3f}."
+        f"Round {r} of {ROUNDS}: θ = {t:.3f} is {abs(rules.real - t):.3f} from the data's mean. The slope of "
+        f"D's logit is {s:.3f}, that of the best D {rules.real - t:.3f}."
         for r, (t, s) in enumerate(zip(course.theta.tolist(), course.phi[:, 1].tolist(), strict=True))
+    ]
+
+
+def numbers(course: Course) -> list[dict[str, str]]:
+    """What the machine shows of each round: θ, and the slope of D's logit."""
+    return [
+        {"G": f"θ = {t:.2f}", "D": f"φ₁ = {slope:.2f}"}
+        for t, slope in zip(course.theta.tolist(), course.phi[:, 1].tolist(), strict=True)
     ]
 
 

@@ -20,12 +20,15 @@ with stage.picture:
     with left:
         ui.figure(
             figures.line(course), key="line", share=1.0, film=film,
-            alt="Real and made examples on the line, the judge's curve and the best judge's",
+            alt="Real and made examples on the line, with D and the best D as curves",
         )  # fmt: skip
     with right:
         ui.figure(figures.theta(course), key="course", share=1.0, film=film,
                   alt="θ by round, against the mean of the data")  # fmt: skip
 with stage.foot:
+    ui.machine(
+        ToyGAN(now.start), film=film, lit=["made", *[("G", "D")] * lens.ROUNDS], says=lens.numbers(course)
+    )
     film.bar(captions=lens.captions(course), equations=lens.equations(course))
 
 # --- Words --------------------------------------------------------------------------------------
@@ -34,15 +37,15 @@ fate, end = lens.fate(course), float(course.gap[-1])
 with stage.below:
     ui.notice(
         f"In this game θ {fate}: after {lens.ROUNDS} rounds it is {end:.2f} from the mean. At the mean the "
-        "best judge is flat, and nothing pulls θ any more; but a judge that is still tilted from the way "
-        "pushes θ past it, so the two turn about each other."
+        "best D is flat, and its gradient is zero; but a D that still has the slope of earlier rounds "
+        "pushes θ past the mean, so that the two oscillate."
     )
     ui.check(
         "Is θ within ½ of the data's mean after the last round?", ["yes", "no"], "yes" if end < 0.5 else "no",
         f"It is {end:.3f} away.",
         wrong={
-            "yes": "A game need not settle: a judge that is still tilted pushes θ past the mean.",
-            "no": "Going round can die out: with a judge that is damped or slow, θ comes to rest.",
+            "yes": "A game need not converge: a D that still has a slope pushes θ past the mean.",
+            "no": "Oscillations can die out: with a D that is damped or slow θ converges.",
         },
         veils=("picture", "equation"),
     )  # fmt: skip

@@ -15,18 +15,18 @@ class State:
     ] = "non-saturating"
     start: Annotated[float, Slider("θ at first", -3.0, 12.0, step=0.5)] = 3.0
     real: Annotated[float, Slider("Mean of the data, μ", 0.0, 10.0, step=0.5)] = 7.5
-    d_steps: Annotated[int, Slider("Turns of D a round", 1, 10)] = 5
-    g_steps: Annotated[int, Slider("Turns of G a round", 1, 5)] = 1
-    d_rate: Annotated[float, Choice("Rate of D", RATES, as_list=True)] = 0.1
-    g_rate: Annotated[float, Choice("Rate of G", RATES, as_list=True)] = 0.2
-    batch: Annotated[int, Choice("Batch", (2, 10, 100))] = 10
+    d_steps: Annotated[int, Slider("Steps of D a round", 1, 10)] = 5
+    g_steps: Annotated[int, Slider("Steps of G a round", 1, 5)] = 1
+    d_rate: Annotated[float, Choice("Learning rate of D", RATES, as_list=True)] = 0.1
+    g_rate: Annotated[float, Choice("Learning rate of G", RATES, as_list=True)] = 0.2
+    batch: Annotated[int, Choice("Batch size", (2, 10, 100))] = 10
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
     step: Annotated[int, Frame("Round", seconds=0.06)] = 20
 
 
 ROOM = Room(
     title="Toy GAN",
-    idea="One number is learned, θ, by fooling a judge that learns as well.",
+    idea="The generator has one parameter, θ; the discriminator is a logistic regression.",
     place=10,
     minutes=4,
     words="generative adversarial network; GAN; Dirac GAN; minimax; two-player game; generator; "
@@ -38,34 +38,49 @@ ROOM = Room(
     ),
     machine="gan",
     state=State,
+    was={
+        1: "Before training",
+        2: "D after 20 rounds",
+        "Before": "Before training",
+        "Judged": "D after 20 rounds",
+        "There": "Equilibrium",
+        "Too far": "Saturating loss",
+        "The cure": "Non-saturating loss",
+        "Circles": "Oscillation",
+        "Runs away": "Divergence",
+        "Slow judge": "Slow discriminator",
+    },
     scenes={
-        "Before": Scene(
-            "Made examples lie left of the real ones; the judge knows nothing, ½ everywhere.", State(step=0)
+        "D after 20 rounds": Scene(
+            "D rises from the made examples to the real ones; G moves θ along its slope.",
+            State(step=20),
         ),
-        "Judged": Scene(
-            "After twenty rounds the judge tells them apart: its curve rises to the right.", State(step=20)
+        "Before training": Scene(
+            "The made examples lie left of the real ones; D has not learned yet, and is ½ everywhere.",
+            State(step=0),
         ),
-        "There": Scene(
-            "Where made and real lie together, the judge's curve is nearly flat.", State(start=7.5, step=1)
+        "Equilibrium": Scene(
+            "Where both laws agree D is nearly flat, so that G gets hardly any gradient.",
+            State(start=7.5, step=1),
         ),
-        "Too far": Scene(
-            "From −3 on the saturating loss hardly moves: the judge is too sure.",
+        "Saturating loss": Scene(
+            "From θ = −3 the saturating loss hardly moves θ: D is sure of every made example.",
             State(loss="saturating", start=-3.0, d_steps=10, d_rate=0.5, step=160),
         ),
-        "The cure": Scene(
-            "The same judge, the other loss: made examples reach the real ones.",
+        "Non-saturating loss": Scene(
+            "With the same D the non-saturating loss brings the made examples to the real ones.",
             State(start=-3.0, d_steps=10, d_rate=0.5, step=160),
         ),
-        "Circles": Scene(
-            "A critic with no bound on its slope: θ swings about the mean and never rests.",
+        "Oscillation": Scene(
+            "Without a bound on the slope of the critic θ oscillates about the mean and does not converge.",
             State(loss="Wasserstein", step=160),
         ),
-        "Runs away": Scene(
-            "Squares at these rates: every step overshoots more than the one before.",
+        "Divergence": Scene(
+            "With least squares at these rates every step overshoots more than the one before: θ diverges.",
             State(loss="least squares", g_rate=2, step=160),
         ),
-        "Slow judge": Scene(
-            "One turn each, a slow judge: θ goes past the mean before the judge turns.",
+        "Slow discriminator": Scene(
+            "With one step a round at a small rate D lags behind: θ passes the mean before its slope turns.",
             State(d_steps=1, d_rate=0.05, g_rate=0.5, step=160),
         ),
     },
