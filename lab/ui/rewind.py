@@ -52,8 +52,8 @@ class Rewind:
     film: films.Film
     frames: list[runs.Frame]
 
-    def __init__(self, run: runs.Run, until: int, most: int) -> None:
-        self.run, self.until, self.most = run, until, most
+    def __init__(self, run: runs.Run, until: int, most: int, label: str = "Frame", every: int = 1) -> None:
+        self.run, self.until, self.most, self.label, self.every = run, until, most, label, every
         self.reel = hashlib.sha256(repr((run.recipe, run.history)).encode()).hexdigest()[:16]
 
     @property
@@ -101,7 +101,7 @@ class Rewind:
         if follows and state.get(STEP) is None:
             st.session_state[f"_told:{STEP}"] = last  # the browser goes there by itself, frame by frame
         self.film = self.on_the_way(last) or films.film(
-            last + 1, key=STEP, default=last, label="Frame", seconds=SECONDS
+            last + 1, key=STEP, default=last, label=self.label, names=self.names(last), seconds=SECONDS
         )
         since = max(0, min(sent, last + 1) - AGAIN) if follows and self.training else 0
         self.film.grows(self.reel, since, self.training)
@@ -117,12 +117,16 @@ class Rewind:
         state.put(STEP, wanted)
         state.publish(STEP)
         st.session_state[f"_told:{STEP}"] = last
-        return films.Film(last + 1, STEP, last, SECONDS, "Frame")
+        return films.Film(last + 1, STEP, last, SECONDS, self.label, names=self.names(last))
+
+    def names(self, last: int) -> list[str] | None:
+        """What the film's bar shows of each frame behind the label; None counts the frames."""
+        return None if self.every == 1 else [f"{self.every * number:,}" for number in range(last + 1)]
 
 
 def rewind(
     recipe: runs.Recipe, knobs: Mapping[str, float], *, within: Within, most: int, start: int = 0,
-    steps: Steps | None = None,
+    steps: Steps | None = None, label: str = "Frame", every: int = 1,
 ) -> Rewind:  # fmt: skip
     """The training of a recipe, with its buttons drawn here.
 
@@ -132,6 +136,7 @@ def rewind(
         most: the last frame.
         start: the frame that it trains up to at first.
         steps: buttons for one frame more: label -> where they put controls first.
+        label: what the film's bar counts. every: how many of it lie between two frames.
     """
     now = runs.knobs_of(knobs)
     until = state.number(UNTIL, start, 0, most, whole=True)
@@ -158,7 +163,7 @@ def rewind(
     state.put(COURSE, text)
     state.register(COURSE, "text", plain)
     state.publish(COURSE, plain)
-    live = Rewind(run, until, most)
+    live = Rewind(run, until, most, label, every)
     buttons(live, steps or {})
     return live
 

@@ -18,7 +18,8 @@ with stage.rail:
     recipe = ui.compute(lens.recipe, now)
     knobs = lens.knobs(now.turns, now.d_rate, now.g_rate, now.batch)
     alone = {f"Step {player}": ui.moved(now, turns=f"{player} alone") for player in "DG"}
-    live = ui.rewind(recipe, knobs, within=WITHIN, most=MOST, steps=alone)
+    live = ui.rewind(recipe, knobs, within=WITHIN, most=MOST, steps=alone, label="Round",
+                     every=recipe.stride)  # fmt: skip
 
 # --- Picture ------------------------------------------------------------------------------------
 
@@ -34,13 +35,14 @@ def draw(live: ui.Rewind) -> None:
     with left:
         ui.figure(
             plane_games.board(data, lens.looks(frames, stride)), key="plane", share=1.0, film=film,
-            alt="The discriminator over the plane, data, and what the generator makes, by round",
+            alt="The discriminator over the plane, data, and made points, by round",
         )  # fmt: skip
     with right:
         ui.figure(
             figures.panels(parts, rounds, turned, MOST * stride), key="curves", share=1.0, film=film,
-            alt="Losses of both players, the distance of what is made from the data, and modes, by round",
+            alt="Losses of both players, distance between made points and data, and modes, by round",
         )  # fmt: skip
+    ui.machine(recipe.build(), film=film, lit=words.moving(live.knobs), says=words.numbers(frames, now.law))
     film.bar(captions=words.captions(frames, live.knobs, stride), equations=words.equations(frames, tells))
 
 
@@ -60,9 +62,9 @@ with stage.below:
         f"Jensen–Shannon divergence counts points in cells {lens.SIDE:g} wide: it is at most the true one, "
         "but for the scatter of 10,000 made points. "
         + (f"What D has found of it, {found:.3f}, is less the worse D is. " if tells else "")
-        + f"Step D and Step G move one player alone for {recipe.stride} turns. "
-        "A knob that is turned while it pauses counts from the frame that you look at. The same link plays "
-        f"the same game, to the bit; this history takes {live.run.size() / 2**20:.1f} MB."
+        + f"Step D and Step G train one player alone for {recipe.stride} rounds. "
+        "A setting that is changed in a pause counts from the frame that you look at. The same link gives "
+        f"the same training, to the bit; this history takes {live.run.size() / 2**20:.1f} MB."
     )
     if tells:
         ui.check(

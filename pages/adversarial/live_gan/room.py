@@ -45,20 +45,20 @@ class State:
         ),
     ] = None
     loss: Annotated[str, Choice("Loss", late("lab.lenses.games", "losses"), as_list=True)] = "non-saturating"
-    turns: Annotated[str, Choice("Turns of D and G", tuple(TURNS), as_list=True)] = "1 and 1"
-    batch: Annotated[int, Choice("Batch", BATCHES)] = 256
+    turns: Annotated[str, Choice("Steps of D and G a round", tuple(TURNS), as_list=True)] = "1 and 1"
+    batch: Annotated[int, Choice("Batch size", BATCHES)] = 256
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
-    d_rate: Annotated[float, Choice("Rate of D", RATES, as_list=True, at="left")] = 0.001
-    g_rate: Annotated[float, Choice("Rate of G", RATES, as_list=True, at="right")] = 0.001
+    d_rate: Annotated[float, Choice("Learning rate of D", RATES, as_list=True, at="left")] = 0.001
+    g_rate: Annotated[float, Choice("Learning rate of G", RATES, as_list=True, at="right")] = 0.001
     # what `ui.rewind` keeps in the link by itself
     course: Annotated[str, Text("Course", when=False)] = ""
     until: Annotated[int, Number("Until", 0, MOST, when=False)] = 0
-    step: Annotated[int | None, Frame("Frame", seconds=0.07)] = None
+    step: Annotated[int | None, Frame("Round", seconds=0.07)] = None
 
 
 ROOM = Room(
     title="GAN live",
-    idea="Turn the knobs of both players while they play; stop one, and see the other.",
+    idea="Change the learning rates and steps of G and D while they train; stop one, and see the other.",
     place=60,
     minutes=6,
     words="GAN training; mode collapse; two time-scale update rule; TTUR; learning rate; training "
@@ -71,35 +71,46 @@ ROOM = Room(
     ),
     machine="gan",
     state=State,
+    was={
+        1: "Untrained",
+        2: "Trained",
+        "G alone": "G trained alone",
+        "D alone": "D trained alone",
+        "Too fast": "Learning rate of G too high",
+        "Then slow": "Learning rate lowered",
+        "Spoilt": "Learning rate raised for 40 rounds",
+        "Wound back": "Rewound to round 400",
+    },
     scenes={
-        "Untrained": Scene(
-            "What is made lies in one heap, and D tells next to nothing. Press Train.", State()
-        ),
         "Trained": Scene(
-            "A thousand rounds: all eight modes have been reached; now and then one is lost.", State(until=50)
+            "After a thousand rounds all eight modes have been reached; one may still be lost now and then.",
+            State(until=50),
         ),
-        "G alone": Scene(
-            "Where the line stands D stops: all points run to where it likes them best.",
+        "Untrained": Scene(
+            "All made points lie in one cluster, and D is nearly the same everywhere. Press Train.", State()
+        ),
+        "G trained alone": Scene(
+            "From the solid line on D does not learn: all points move to where D is largest.",
             State(turns="G alone", until=50, course=f"0:{FIRST};20:{G_ALONE}"),
         ),
-        "D alone": Scene(
-            "Where the line stands G stops: D finds ever more of the distance.",
+        "D trained alone": Scene(
+            "From the solid line on G does not learn: D's bound on the divergence comes nearer to it.",
             State(turns="D alone", until=50, course=f"0:{FIRST};20:{D_ALONE}"),
         ),
-        "Too fast": Scene(
-            "G's rate is ten times higher from the start: modes come and go.",
+        "Learning rate of G too high": Scene(
+            "G's learning rate is ten times that of D from the start: modes are found and lost again.",
             State(until=60, g_rate=0.01, course=f"0:{G_FAST}"),
         ),
-        "Then slow": Scene(
-            "Where the line stands it falls to D's: the modes are found, and they stay.",
+        "Learning rate lowered": Scene(
+            "At the solid line G's learning rate falls to that of D: the modes are found and kept.",
             State(until=60, course=f"0:{G_FAST};30:{FIRST}"),
         ),
-        "Spoilt": Scene(
-            "Forty rounds at the high rate, between the lines: modes are lost, and for long.",
+        "Learning rate raised for 40 rounds": Scene(
+            "Between the solid lines G learns ten times as fast for 40 rounds: modes are lost for long.",
             State(until=60, course=f"0:{FIRST};45:{G_FAST};47:{FIRST}"),
         ),
-        "Wound back": Scene(
-            "The same game, back at round 400: a knob that is turned counts from here.",
+        "Rewound to round 400": Scene(
+            "The same training, back at round 400: a setting that you change counts from here.",
             State(until=50, step=20),
         ),
     },

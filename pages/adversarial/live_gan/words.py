@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from lab.lenses import rewind
+from lab.lenses.plane_games import modes_of
 from pages.adversarial.live_gan import lens
 
 
@@ -13,6 +14,22 @@ def moved(knobs: Mapping[str, float]) -> str:
     if not d or not g:
         return "D alone moves" if d else "G alone moves" if g else "both stand still"
     return f"D {d}, G {g} a round"
+
+
+def moving(knobs: Sequence[Mapping[str, float]]) -> list[list[str]]:
+    """The parts of the machine that have learned on the way to each frame; what is made, of the first."""
+    players = [[name for name, steps in (("D", each["d"]), ("G", each["g"])) if steps] for each in knobs]
+    return [["made"], *players[1:]]
+
+
+def numbers(frames: Sequence[rewind.Frame], law: str) -> list[dict[str, str]]:
+    """What the machine shows of each frame: modes that are reached, or W₁."""
+    found = []
+    for frame in frames:
+        modes, _ = lens.counts(frame)
+        w1 = spelled(float(frame["w1"]))
+        found.append({"made": f"W₁ = {w1}" if modes is None else f"modes {modes} of {modes_of(law)}"})
+    return found
 
 
 def captions(frames: Sequence[rewind.Frame], knobs: Sequence[Mapping[str, float]], stride: int) -> list[str]:
