@@ -166,6 +166,18 @@ def tiled(h: Tensor, side: int) -> Tensor:
     return sheet[:-1, :-1]
 
 
+def working(found: Look, player: str) -> list[str]:
+    """The part of the machine at each frame: what goes in, then the network, of G at last what is made."""
+    layers = len(found.rows)
+    return ["z", *["G"] * (layers - 1), "made"] if player == MADE else ["made", *["D"] * layers]
+
+
+def numbers(found: Look, player: str) -> list[dict[str, str]]:
+    """What the machine shows of each frame: which layer works."""
+    name = "G" if player == MADE else "D"
+    return [{}, *({name: f"layer {i}"} for i in range(1, len(found.rows) + 1))]
+
+
 def layer_captions(found: Look, player: str, latent_dim: int) -> list[str]:
     """A sentence for what goes in, and for every layer."""
     said = [f"In goes z: {latent_dim} numbers." if player == MADE else "In goes a picture that G has made."]

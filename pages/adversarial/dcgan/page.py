@@ -15,7 +15,7 @@ with stage.rail:
 if now.view == LAYERS:
     found = ui.compute(lens.look, now)
     k = ui.load(now.game).latent_dim if now.game else 100
-    film = ui.film_of(now, len(found.rows) + 1)
+    film = ui.film_of(now, len(found.rows) + 1, names=range(len(found.rows) + 1))
 
     def bars() -> None:
         ui.figure(figures.parameters(found), key="parameters", share=1.0, film=film,
@@ -32,6 +32,10 @@ if now.view == LAYERS:
             with right:
                 bars()
     with stage.foot:
+        if now.game:
+            ui.machine(
+                now.game, film=film, lit=lens.working(found, now.player), says=lens.numbers(found, now.player)
+            )
         film.bar(captions=lens.layer_captions(found, now.player, k), equations=lens.layer_equations(found))
 
 # --- One number of z ----------------------------------------------------------------------------
@@ -43,13 +47,15 @@ elif now.view == SAMPLES:
         left, right = ui.columns([3, 2])
         with left:
             ui.figure(sheets.film(seen, 6, zmin=0, zmax=1), key="sheet", share=1.0, film=film,
-                      alt="Draws with one number of z at this value")  # fmt: skip
+                      alt="Samples with one coordinate of z at this value")  # fmt: skip
         with right:
             ui.figure(
                 figures.change(seen), key="change", share=1.0, film=film,
-                alt="How far the pictures are from those at 0, and two draws from each other",
+                alt="How far the pictures are from those at 0, and two samples from each other",
             )  # fmt: skip
     with stage.foot:
+        told = [{"z": f"z{now.number} = {value:g}"} for value in VALUES]
+        ui.machine(now.model, film=film, lit=["z"] * len(VALUES), says=told)
         film.bar(
             captions=one_number.value_captions(now.number, seen),
             equations=one_number.value_equations(now.number, seen),
@@ -69,18 +75,20 @@ else:
         ):
             with place:
                 sheet = sheets.film(pictures, 4, title=title, zmin=0, zmax=1)
-                alt = f"Pictures of the game with {title}"
+                alt = f"Samples of the training with {title}"
                 ui.figure(sheet, key=key, share=1.0, film=film, alt=alt)
         with right:
             ui.figure(figures.distances(rounds, floor, now.switch), key="distances", share=1.0, film=film,
                       alt="Distance of both games' pictures to held-out digits")  # fmt: skip
 
     with stage.picture:
-        says = "The film is there when both games are over."
-        rounds = ui.compute(recipe.playing, now, label="Play", quick=False, says=says, show=draw)
+        says = "The film can be played when both trainings are over."
+        rounds = ui.compute(recipe.playing, now, label="Train", quick=False, says=says, show=draw)
         film = ui.film_of(now, len(rounds), names=[r.batches for r in rounds])
         draw(rounds, film)
     with stage.foot:
+        lit = ["made", *[("G", "D")] * (len(rounds) - 1)]
+        ui.machine(recipe.game(now.switch, now.seed)[0], film=film, lit=lit)
         captions = recipe.round_captions(rounds, now.switch)
         film.bar(captions=captions, equations=recipe.round_equations(rounds))
 
@@ -107,9 +115,9 @@ with stage.below:
         shows = [row.parameters for row in found.rows]
     elif now.view == SAMPLES:
         ui.notice(
-            f"{one_number.SHEET} draws, alike but for one number of z. No number has a meaning of its own: "
-            "each changes different things in different draws, as nothing in the game asks for more. Turn "
-            "the seed for other draws."
+            f"{one_number.SHEET} samples; from frame to frame one coordinate of their z alone is another. "
+            "No coordinate has a meaning of its own: each changes different things in different samples, as "
+            "the loss asks for nothing more. Another seed gives other samples."
         )
         changes, apart = one_number.changes(seen), one_number.between(seen)
         ui.check(

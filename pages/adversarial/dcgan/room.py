@@ -37,15 +37,15 @@ class State:
             when=lambda s: not recipe(s),
         ),
     ] = SHIPPED[0]
-    player: Annotated[str, Choice("Player", (MADE, JUDGING), when=layers)] = MADE
-    number: Annotated[int, Slider("Number of z", 1, late("one_number", "last"), when=samples)] = 1
-    switch: Annotated[str, Choice("Beside it", late("recipe", "switches"), as_list=True, when=recipe)] = (
-        "no batch norm"
-    )
+    player: Annotated[str, Choice("Network", (MADE, JUDGING), when=layers)] = MADE
+    number: Annotated[int, Slider("Coordinate of z", 1, late("one_number", "last"), when=samples)] = 1
+    switch: Annotated[
+        str, Choice("Change on the right", late("recipe", "switches"), as_list=True, when=recipe)
+    ] = "no batch norm"
     batches: Annotated[int, Choice("Batches", TURNS, when=recipe)] = TURNS[1]
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
     layer: Annotated[int, Frame("Layer", seconds=1.0, when=layers)] = 1
-    value: Annotated[float, Frame("Value", VALUES, seconds=0.3, when=samples)] = 0.0
+    value: Annotated[float, Frame("z", VALUES, seconds=0.3, when=samples)] = 0.0
     look: Annotated[int | None, Frame("Batch", seconds=0.25, when=recipe)] = None
 
     @property
@@ -56,7 +56,7 @@ class State:
 
 ROOM = Room(
     title="DCGAN",
-    idea="Convolutions without pooling: up from z to a picture, and down to one number.",
+    idea="Convolutions without pooling lead from z up to a picture, and from a picture down to one number.",
     place=100,
     minutes=3,
     words="deep convolutional GAN; transposed convolution; batch normalization; batch norm; LeakyReLU; "
@@ -67,33 +67,47 @@ ROOM = Room(
     ),
     machine="gan",
     state=State,
+    was={
+        "Up": "Generator",
+        "Down": "Discriminator",
+        "As printed": "64 × 64, as in the paper",
+        "One number": "One coordinate of z",
+        "No batch norm": "Without batch norm",
+        "Momentum": "Adam with β₁ = 0.9",
+        "Pooling": "Pooling, not strides",
+        "No convolutions": "Without convolutions",
+    },
     scenes={
-        "Up": Scene("From 64 numbers to maps of 4 × 4, 7 × 7 and 14 × 14, and to a picture.", State()),
-        "Down": Scene(
-            "The mirror: D halves the picture three times, and one convolution sees all of it.",
+        "Generator": Scene(
+            "Transposed convolutions lead from 64 numbers over maps of 4 × 4, 7 × 7 and 14 × 14 to a digit.",
+            State(layer=3),
+        ),
+        "Discriminator": Scene(
+            "Convolutions with stride 2 halve the picture three times; the last one gives one number.",
             State(player=JUDGING),
         ),
-        "As printed": Scene(
-            "12.7 million parameters; two thirds are in the step from 4 × 4 to 8 × 8.",
+        "64 × 64, as in the paper": Scene(
+            "12.7 million parameters; two thirds of them are in the layer from 4 × 4 to 8 × 8.",
             State(model=PRINTED, layer=2),
         ),
-        "One number": Scene(
-            "One of 64 numbers at 3: it changes pixels less than another draw would.",
+        "One coordinate of z": Scene(
+            "One of the 64 coordinates of z is set to 3: pixels change less than between two samples.",
             State(view=SAMPLES, value=3.0),
         ),
-        "No batch norm": Scene(
-            "Left the whole recipe, right without batch norm: watch who draws digits.", State(view=RECIPE)
+        "Without batch norm": Scene(
+            "Left the whole recipe, right without batch norm: watch in which of them digits appear.",
+            State(view=RECIPE),
         ),
-        "Momentum": Scene(
-            "Right β₁ = 0.9, as Adam has it by itself: watch both distances.",
+        "Adam with β₁ = 0.9": Scene(
+            "Right β₁ = 0.9, Adam's usual value, in place of 0.5: watch both Fréchet distances.",
             State(view=RECIPE, switch="β₁ = 0.9"),
         ),
-        "Pooling": Scene(
-            "Right pooling and resizing for strides: watch both distances.",
+        "Pooling, not strides": Scene(
+            "Right pooling and resizing in place of strides: watch both Fréchet distances.",
             State(view=RECIPE, switch="pooling, not strides"),
         ),
-        "No convolutions": Scene(
-            "Right as many parameters, fully connected: watch both distances.",
+        "Without convolutions": Scene(
+            "Right a fully connected G of as many parameters: watch both Fréchet distances.",
             State(view=RECIPE, switch=CONNECTED),
         ),
     },

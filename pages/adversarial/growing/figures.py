@@ -34,7 +34,7 @@ def course(looks: Sequence[lens.Look], phase: int, what: str) -> dict[str, Any]:
     line = {"color": color, "width": 3}
     fig = go.Figure(go.Scatter(x=turns, y=values, mode="lines", line=line, showlegend=False))
     fig.add_vrect(x0=phase, x1=2 * phase, fillcolor=theme.fade(theme.INPUT, 0.15), line_width=0)
-    fig.update_xaxes(title="turns; shaded: the fade", range=[-0.1 * phase, 4.3 * phase],
+    fig.update_xaxes(title="steps; shaded: the fade", range=[-0.1 * phase, 4.3 * phase],
                      tickvals=[phase, 2 * phase, 3 * phase])  # fmt: skip
     if what == "kept":
         fig.update_yaxes(title="correlation", range=[-0.05, 1.05], tickvals=[0.25, 0.5, 0.75])

@@ -26,20 +26,16 @@ if now.view == FADE:
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
-            drawn(found.pictures, film, "Draws at this α, always of the same z")
+            drawn(found.pictures, film, "Samples at this α, always of the same z")
         with right:
             ui.figure(
                 figures.fade(found), key="course", share=1.0, film=film,
                 alt="Difference from the doubled small picture, and of the halved one, against α",
             )  # fmt: skip
     with stage.foot:
+        told = [{"made": f"α = {alpha:g}"} for alpha in ALPHAS]
+        ui.machine(now.model, film=film, lit=["G"] * len(ALPHAS), says=told)
         film.bar(captions=lens.fade_captions(found), equations=lens.fade_equations(found))
-    stage.metrics(
-        {
-            "α = 0, pixels change by": f"{found.same[0]:g}",
-            "D's answers by": f"{found.same[1]:g}",
-        }
-    )
 
 # --- All levels ---------------------------------------------------------------------------------
 
@@ -49,11 +45,13 @@ elif now.view == LEVELS:
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
-            drawn(through.pictures, film, "Draws at this size, always of the same z")
+            drawn(through.pictures, film, "Samples at this resolution, always of the same z")
         with right:
             ui.figure(figures.levels(through), key="course", share=1.0, film=film,
                       alt="Correlation with the finished pictures against the level")  # fmt: skip
     with stage.foot:
+        told = [{"made": figures.size(side)} for side in through.sides]
+        ui.machine(now.model, film=film, lit=["G"] * len(told), says=told)
         film.bar(captions=levels.captions(through), equations=levels.equations(through))
 
 # --- The growth as it goes ----------------------------------------------------------------------
@@ -64,19 +62,22 @@ else:
         """The game, where the film stands, or as far as it has come."""
         left, right = ui.columns([3, 2])
         with left:
-            drawn([one.pictures for one in looks], film, "Draws at this turn, always of the same z")
+            drawn([one.pictures for one in looks], film, "Samples at this step, always of the same z")
         with right:
-            for what, says in (("distance", "Distance to held-out digits along the game"),
-                               ("kept", "Correlation with the last small pictures")):  # fmt: skip
+            for what, says in (("distance", "Fréchet distance to held-out digits, by steps"),
+                               ("kept", "Correlation with the last small pictures, by steps")):  # fmt: skip
                 fig = figures.course(looks, now.phase, what)
                 ui.figure(fig, key=what, share=0.5, film=film, alt=says)
 
     with stage.picture:
-        says = "The film is there when it has grown."
-        looks = ui.compute(lens.playing, now, label="Grow", quick=False, says=says, show=draw)
+        says = "The film can be played when the training is over."
+        looks = ui.compute(lens.playing, now, label="Train", quick=False, says=says, show=draw)
         film = ui.film_of(now, len(looks), names=[one.turns for one in looks])
         draw(looks, film)
     with stage.foot:
+        lit = ["made", *[("G", "D")] * (len(looks) - 1)]
+        told = [{"made": f"α = {one.alpha:g}" if one.level else "4 × 4"} for one in looks]
+        ui.machine(lens.growing(now.phase, now.seed), film=film, lit=lit, says=told)
         film.bar(captions=lens.look_captions(looks), equations=lens.look_equations(looks, now.phase))
 
 # --- Words --------------------------------------------------------------------------------------
@@ -89,8 +90,8 @@ with stage.below:
             "alone. The small pictures are made by the old way to pixels, taught until the fade ended, while "
             "the layers before it went on learning: what it shows is not what it showed then, and the halves "
             "of the grown pictures differ from it. How much is kept while the game goes, the training here "
-            "tells. That growing changes nothing at α = 0 holds of any weights: the mean of "
-            "four equal pixels is the pixel."
+            f"tells. Growing at α = 0 changes a pixel by {found.same[0]:g} and D's answer by "
+            f"{found.same[1]:g}, with any weights: the mean of four equal pixels is the pixel."
         )
         ui.check(
             "To which are the pictures of this α nearer?",

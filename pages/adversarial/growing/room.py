@@ -26,7 +26,7 @@ def training(state: Any) -> bool:
 @dataclass(frozen=True, kw_only=True)
 class State:
     view: Annotated[str, Choice("Show", (FADE, LEVELS, TRAINING))] = FADE
-    phase: Annotated[int, Choice("Turns of a phase", PHASES, when=training)] = PHASES[0]
+    phase: Annotated[int, Choice("Steps of a phase", PHASES, when=training)] = PHASES[0]
     model: Annotated[
         str | None,
         Choice(
@@ -43,8 +43,8 @@ class State:
     ] = None
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
     alpha: Annotated[float, Frame("α", ALPHAS, seconds=0.15, when=fade)] = 0.0
-    place: Annotated[float, Frame("Levels", when=levels)] = 0.0
-    look: Annotated[int | None, Frame("Turn", seconds=0.2, when=training)] = None
+    place: Annotated[float, Frame("Level", when=levels)] = 0.0
+    look: Annotated[int | None, Frame("Step", seconds=0.2, when=training)] = None
 
     @property
     def game(self) -> Annotated[str | None, Model("Game")]:
@@ -52,34 +52,56 @@ class State:
 
 
 ROOM = Room(
-    title="Growing",
-    idea="Learn small pictures first; fade each finer level in, and nothing jumps.",
+    title="Progressive growing",
+    idea="Both networks learn small pictures first; each finer resolution is faded in.",
     place=110,
     minutes=5,
-    words="progressive growing; ProGAN; PGGAN; equalized learning rate; fade in",
+    words="ProGAN; PGGAN; equalized learning rate; fade in",
     references=(
         "Karras et al. 2018, arXiv:1710.10196",
         "[UDL] §15.3, figs 15.9, 15.11",
     ),
     machine="gan",
     state=State,
+    was={
+        1: "Start of a fade",
+        2: "Half of a fade",
+        3: "End of a fade",
+        4: "From 4 × 4 to 32 × 32",
+        5: "From 4 × 4 to 32 × 32",
+        6: "Last fade",
+        7: "Training",
+        "Nothing changes": "Start of a fade",
+        "Half faded": "Half of a fade",
+        "Grown": "End of a fade",
+        "From 4 to 32": "From 4 × 4 to 32 × 32",
+        "At 16 × 16": "From 4 × 4 to 32 × 32",
+        "To 32 × 32": "Last fade",
+        "As it goes": "Training",
+    },
     scenes={
-        "Nothing changes": Scene("α = 0: the grown networks answer as before, to the bit.", State()),
-        "Half faded": Scene("α = ½: each pixel lies between the two ways, strokes begin.", State(alpha=0.5)),
-        "Grown": Scene("α = 1: the new way alone, 8 × 8 pixels.", State(alpha=1.0)),
-        "From 4 to 32": Scene(
-            "The same z from 4 × 4 pixels to 32 × 32: play it.", State(view=LEVELS, model=MNIST)
-        ),
-        "At 16 × 16": Scene(
-            "Strokes stand: over nine tenths of the most that so few pixels can have.",
+        "From 4 × 4 to 32 × 32": Scene(
+            "The same noise z at every resolution: at 16 × 16 pixels the strokes are where they will be.",
             State(view=LEVELS, model=MNIST, place=2.0),
         ),
-        "To 32 × 32": Scene(
-            "The last fade changes least: halved again, most pixels are as before.",
+        "Start of a fade": Scene(
+            "At α = 0 the grown networks give exactly the pictures and the answers of the smaller ones.",
+            State(model=MNIST, side=16),
+        ),
+        "Half of a fade": Scene(
+            "At α = ½ the old and the new way to pixels are mixed: every pixel lies between the two.",
+            State(model=MNIST, side=16, alpha=0.5),
+        ),
+        "End of a fade": Scene(
+            "At α = 1 the new layers alone make the picture, of 16 × 16 pixels.",
+            State(model=MNIST, side=16, alpha=1.0),
+        ),
+        "Last fade": Scene(
+            "The fade to 32 × 32 pixels changes least: halved again, most pixels are as before.",
             State(model=MNIST, alpha=1.0),
         ),
-        "As it goes": Scene(
-            "A game of 800 turns, the same z: pixels come, content drifts, no jump.",
+        "Training": Scene(
+            "800 steps, always the same z: 8 × 8 pixels fade in (shaded), and the pictures do not jump.",
             State(view=TRAINING, phase=PHASES[1]),
         ),
     },
