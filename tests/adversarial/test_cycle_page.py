@@ -6,7 +6,7 @@ from functools import cache, partial
 import numpy as np
 import pytest
 import torch
-from opening import figure, metrics, open_page, run_page
+from opening import figure, open_page, run_page
 from torch import Tensor
 
 from datamodules.pairs import DigitPairs, outline
@@ -50,7 +50,7 @@ def test_the_page_shows_the_way_of_the_picture() -> None:
         z = figure(page, key)[0]["figure"]["data"][0]["z"]  # as Plotly writes arrays
         drawn = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(expected.shape)
         assert drawn == pytest.approx(expected.numpy(), abs=1e-3)
-    assert f"{lens.measured(room.ALL, room.DIGITS)[0]:.3f}" in " ".join(metrics(page).values())
+    assert f"{lens.measured(room.ALL, room.DIGITS)[0]:.3f}" in " ".join(m.value for m in page.markdown)
 
 
 @pytest.mark.parametrize("way", room.WAYS)

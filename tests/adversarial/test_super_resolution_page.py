@@ -4,7 +4,7 @@ from functools import cache, partial
 
 import pytest
 import torch
-from opening import figure, film, metrics, open_page, run_page
+from opening import figure, film, open_page, run_page
 from torch import Tensor
 
 from lab import weights
@@ -33,11 +33,13 @@ def test_the_page_shows_what_the_networks_make() -> None:
     _, arrays = figure(page, "blends")
     assert arrays["data.0.z"] == pytest.approx(look.blends.numpy(), abs=2e-3)
     assert film(page, "blend")["at"] == lens.STEPS - 1
-    said = metrics(page)
     low = smaller(digit("8")[None, None], 4)
     of_cubic = psnr(bicubic(low, 4), digit("8")[None, None]).item()
-    assert said[lens.CUBIC].startswith(f"{of_cubic:.2f} dB")
-    assert said[lens.PLAIN].startswith(f"{look.psnr[0]:.2f} dB")
+    assert figure(page, "cubic")[0]["figure"]["layout"]["title"]["text"] == f"{lens.CUBIC}, {of_cubic:.2f} dB"
+    assert (
+        figure(page, "plain")[0]["figure"]["layout"]["title"]["text"]
+        == f"{lens.PLAIN}, {look.psnr[0]:.2f} dB"
+    )
 
 
 def test_what_is_wrong_adds_up_to_the_psnr() -> None:

@@ -6,7 +6,7 @@ from functools import cache, partial
 import numpy as np
 import pytest
 import torch
-from opening import figure, film, metrics, open_page, run_page
+from opening import component, figure, film, open_page, run_page
 from torch import Tensor
 
 from datamodules.pairs import hatched, outline
@@ -37,7 +37,7 @@ def test_the_page_shows_what_the_generators_make() -> None:
         assert drawn == pytest.approx(expected.numpy(), abs=1e-3)
     assert figure(page, "truth")[1]["data.0.z"] == pytest.approx(look.truths.numpy(), abs=2e-3)
     assert film(page, "phase")["captions"] == lens.captions(look)
-    assert metrics(page)["D's mean verdict"] == f"{look.verdict.mean():.3f}"
+    assert component(page, "machine")[0]["numbers"] == [{"D": f"{look.verdict.mean():.2f}"}] * room.PHASES
     assert torch.equal(look.outline, outline(digit("7")))
 
 

@@ -69,11 +69,11 @@ def test_what_the_scenes_say() -> None:
 
 
 def test_the_page() -> None:
-    page, look = open_page("adversarial/unpaired"), found()
+    page, look = open_page("adversarial/unpaired", turn=0), found()
     assert film(page, "turn")["captions"] == lens.captions(look)
     _, arrays = figure(page, "plane")
     assert arrays["data.2.x"] == pytest.approx(look.made[..., 0].numpy(), abs=2e-3)
-    assert metrics(page)["Before and after picks"] == "0°"
+    assert metrics(page)["Cycle loss over all φ"] == "0.00 to 0.00"
     assert spoken(film(page, "turn")["equations"][0])[1] == pytest.approx(3.0, abs=1e-3)
 
 

@@ -20,7 +20,7 @@ def plane(density: Any, found: lens.Run, x: float, y: float) -> dict[str, Any]:
     cross = {"symbol": "x", "size": 15, "color": theme.INPUT, "line": {"width": 1, "color": "white"}}
     dots = {"size": 8, "color": theme.OUTPUT, "line": {"width": 1, "color": theme.text()}}
     fig.add_scatter(x=[x], y=[y], mode="markers", name="x", marker=cross)
-    fig.add_scatter(mode="markers", name="g(z) of the chains", marker=dots)
+    fig.add_scatter(mode="markers", name="G(z) of the chains", marker=dots)
     ticks = [-3, -1, 1, 3]
     axis = {"range": [-lens.REACH, lens.REACH], "tickmode": "array", "tickvals": ticks, "ticktext": ticks}
     fig.update_xaxes(**axis, title="", constrain="domain")
@@ -43,10 +43,10 @@ def ladder(found: lens.Run) -> dict[str, Any]:
     fig = go.Figure(
         [
             go.Scatter(x=beta, y=found.brute, mode="lines", name="brute force", line=dotted),
-            go.Scatter(x=beta, y=value, mode="lines+markers", name="the chains, ± 2 errors",
+            go.Scatter(x=beta, y=value, mode="lines+markers", name="AIS, ± 2 errors",
                        line={"color": theme.OUTPUT, "width": 2}, marker={"size": 5},
                        error_y={**error, "thickness": 1.5, "width": 3}),
-            go.Scatter(x=[1], y=[found.plain], mode="markers", name="their first draws alone",
+            go.Scatter(x=[1], y=[found.plain], mode="markers", name="prior draws alone",
                        marker={"size": 10, **grey}, error_y=of_plain),
             go.Scatter(mode="markers", showlegend=False, hoverinfo="skip", marker=ring),
         ]

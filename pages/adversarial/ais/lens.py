@@ -107,12 +107,16 @@ def run(model: GAN, x: float, y: float, sd: float, chains: int, count: int, seed
 def captions(found: Run) -> list[str]:
     """A sentence for every β."""
     return [
-        f"β = {beta:.3f}: log Z is {value:.2f} ± {error:.2f} by the chains, {brute:.2f} ± {off:.2f} by brute "
-        "force."
+        f"β = {beta:.3f}: log Z is {value:.2f} ± {error:.2f} by AIS, {brute:.2f} ± {off:.2f} by brute force."
         for beta, value, error, brute, off in zip(
             found.betas, found.log_z, found.error, found.brute, found.brute_error, strict=True
         )
     ]
+
+
+def numbers(found: Run) -> list[dict[str, str]]:
+    """What the parts of the GAN say at every β."""
+    return [{"z": f"β = {beta:.2f}"} for beta in found.betas]
 
 
 def equations(found: Run) -> list[str]:
@@ -140,8 +144,9 @@ def notice(found: Run, chains: int, sd: float) -> str:
     """What holds of this run."""
     moved = f"{found.moved:.0%} of their moves were accepted; " if found.moved is not None else ""
     return (
-        f"A generator has no density of its own: p(x) is that of its points blurred by {sd:g}, and another "
-        f"blur is another density. Brute force averages {MANY:,} draws, which a plane allows and pictures "
-        f"do not. {chains} chains climb from the prior to the posterior; {moved}the heaviest has "
-        f"{found.share:.0%} of all weight. A standard error knows only what some chain has found."
+        f"A generator has no density by itself: p(x) is that of its samples with Gaussian noise of deviation "
+        f"{sd:g}, and depends on it. Brute force averages {MANY:,} draws, which is feasible in the plane but "
+        f"not for pictures. {chains} chains are annealed from the prior to the posterior; {moved}the "
+        f"largest importance weight is {found.share:.0%} of their sum. The standard error does not reflect "
+        "modes that no chain has found."
     )

@@ -9,35 +9,37 @@ stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
 found = ui.compute(lens.run, now)
-film = ui.film_of(now, len(found.betas))
+film = ui.film_of(now, len(found.betas), names=[f"{beta:.3f}" for beta in found.betas])
 
 with stage.picture:
-    left, right = ui.columns(2)
+    left, right = ui.columns([2, 1])
     with left:
         ui.figure(
             figures.plane(ui.compute(lens.density, now), found, now.x, now.y), key="plane", share=1.0,
-            film=film, alt="The blurred density, the point x, and what the generator makes of the chains",
+            film=film, alt="The generator's density with output noise, the point x, and the samples of the "
+                "chains",
         )  # fmt: skip
     with right:
         ui.figure(figures.ladder(found), key="ladder", share=1.0, film=film,
-                  alt="log Z along the temperatures, by the chains and by brute force")  # fmt: skip
+                  alt="log Z over β, by annealed importance sampling and by brute force")  # fmt: skip
 with stage.foot:
+    ui.machine(now.model, film=film, lit=[["z", "G", "made"]] * film.count, says=lens.numbers(found))
     film.bar(captions=lens.captions(found), equations=lens.equations(found))
 stage.metrics(
     {
-        "log p(x), the chains": f"{found.log_z[-1]:.2f} ± {found.error[-1]:.2f}",
-        "their first draws": f"{found.plain:.2f} ± {found.plain_error:.2f}",
+        "log p(x) by AIS": f"{found.log_z[-1]:.2f} ± {found.error[-1]:.2f}",
         "brute force": f"{found.brute[-1]:.2f} ± {found.brute_error[-1]:.2f}",
     }
 )
 with stage.below:
     ui.notice(lens.notice(found, now.chains, now.sd))
     ui.check(
-        "Does the chains' answer lie within two standard errors of brute force?", ["yes", "no"],
+        "Does the estimate of AIS lie within two standard errors of brute force?", ["yes", "no"],
         lens.verdict(found),
         f"{found.log_z[-1]:.2f} ± {found.error[-1]:.2f} beside {found.brute[-1]:.2f}.",
         wrong={
-            "yes": "A standard error knows only the chains that ran, and none of a mode that they missed.",
+            "yes": "The standard error reflects only the chains that ran, not a mode that all of them "
+                "missed.",
             "no": "Two estimates are never equal: they agree if they differ by less than twice their joint "
             "error.",
         },

@@ -10,17 +10,17 @@ from lab.room import Choice, Frame, Model, Number, Room, Scene, Slider
 class State:
     x: Annotated[float, Slider("x₁", -4.0, 4.0, step=0.1)] = 1.8
     y: Annotated[float, Slider("x₂", -4.0, 4.0, step=0.1)] = 0.8
-    sd: Annotated[float, Choice("Blur s", (0.1, 0.2, 0.4))] = 0.2
+    sd: Annotated[float, Choice("Output noise s", (0.1, 0.2, 0.4))] = 0.2
     chains: Annotated[int, Choice("Chains", (8, 32, 128))] = 32
-    count: Annotated[int, Choice("Temperatures", (1, 5, 20, 60))] = 20
+    count: Annotated[int, Choice("Number of temperatures", (1, 5, 20, 60))] = 20
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
     model: Annotated[str, Model("Model", ("gan-ring",), when=False)] = "gan-ring"
-    rung: Annotated[int | None, Frame("Temperature", seconds=0.2)] = None
+    rung: Annotated[int | None, Frame("β", seconds=0.2)] = None
 
 
 ROOM = Room(
     title="Likelihood of a GAN",
-    idea="Blur what it makes; chains from the prior to x then weigh p(x).",
+    idea="With Gaussian noise on G(z), annealed importance sampling (AIS) estimates log p(x).",
     place=150,
     minutes=4,
     words="annealed importance sampling; AIS; likelihood of a decoder; Hamiltonian Monte Carlo; HMC; "
@@ -32,22 +32,31 @@ ROOM = Room(
     machine="gan",
     state=State,
     scenes={
-        "Between modes": Scene(
-            "The chains come near x; the draws they begin at miss by over 3 nats.", State()
+        "Annealed importance sampling": Scene(
+            "AIS stays close to brute force as β rises; importance sampling alone misses by about 3 nats.",
+            State(rung=10),
         ),
-        "No ladder": Scene(
-            "One temperature: draws alone, nothing moves. Off by more than 2 errors.", State(count=1)
+        "Importance sampling alone": Scene(
+            "One temperature: the prior's draws do not move, and log p(x) is off by over 2 errors.",
+            State(count=1),
         ),
         "On a mode": Scene(
-            "Many draws lie near x anyway: both agree with brute force.",
+            "Many draws lie near x already: AIS and plain importance sampling agree with brute force.",
             State(x=2.0, y=0.0, chains=128, count=60),
         ),
-        "Far out": Scene(
-            "Outside of all modes: p(x) is tiny, and the chains still find how tiny.", State(x=3.0, y=3.0)
+        "Outside all modes": Scene(
+            "Far from every mode p(x) is tiny, and the annealed estimate still agrees with brute force.",
+            State(x=3.0, y=3.0),
         ),
-        "The centre": Scene(
-            "Rare draws between modes carry p(x). No chain finds one; no bar says so.",
+        "Missed mass": Scene(
+            "Rare draws between modes carry p(x): no chain finds one, and the error bar does not show it.",
             State(x=0.0, y=0.0, count=60),
         ),
+    },
+    was={
+        "Between modes": "Annealed importance sampling",
+        "No ladder": "Importance sampling alone",
+        "Far out": "Outside all modes",
+        "The centre": "Missed mass",
     },
 )

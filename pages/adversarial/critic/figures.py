@@ -22,8 +22,8 @@ def critic(
     dot = {"size": 5, "line": {"width": 0.5, "color": theme.paper()}}
     made = per_frame([one.made for one in looks])
     clouds = [
-        planar.points(real, dot | {"color": theme.GREEN}, name="real"),
-        planar.points(made, dot | {"color": theme.OUTPUT}, name="made"),
+        planar.points(real, dot | {"color": theme.GREEN}, name="data"),
+        planar.points(made, dot | {"color": theme.OUTPUT}, name="samples"),
     ]
     return {"data": [ground, *clouds], "layout": planar.axes(REACH, tickvals=[-2, 0, 2])}
 
@@ -44,7 +44,7 @@ def values(looks: list[Look]) -> dict[str, Any]:
     """The critic's value and W₁ up to each look."""
     lines = {"value": [one.value for one in looks], "W₁": [one.w1 for one in looks]}
     steps, colors = [one.steps for one in looks], {"value": theme.INPUT, "W₁": theme.OUTPUT}
-    fig = curves(lines, steps, mark=steps[0], xlabel="steps of the critic", colors=colors)
+    fig = curves(lines, steps, mark=steps[0], xlabel="training steps", colors=colors)
     fig.update_yaxes(rangemode="tozero", nticks=4)
     fig.update_xaxes(nticks=4, ticklabelposition="outside right")
     return unrolling(fig)

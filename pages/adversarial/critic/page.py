@@ -13,22 +13,22 @@ real = lens.clouds(now.cloud, now.distance)[0]
 
 def draw(looks: list[lens.Look], film: ui.Film | None = None) -> None:
     """The critic, its slope and its value, where the film stands, or as far as they have come."""
-    left, right = ui.columns([3, 2])
+    left, right = ui.columns([2, 1])
     with left:
         ui.figure(figures.surface(looks, real), key="surface", share=1.0, film=film,
-                  alt="The critic over the plane, real and made points")  # fmt: skip
+                  alt="The critic f over the plane, with data and samples")  # fmt: skip
     with right:
         ui.figure(figures.slopes(looks, real), key="slopes", share=0.58, film=film,
-                  alt="How steep the critic is over the plane")  # fmt: skip
+                  alt="The norm of the critic's gradient over the plane")  # fmt: skip
         ui.figure(figures.values(looks), key="values", share=0.42, film=film,
-                  alt="The critic's value and W₁ over its steps")  # fmt: skip
+                  alt="The critic's value and W₁ over its training steps")  # fmt: skip
 
 
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
-    says = "The film is there when the critic has learnt."
-    looks = ui.compute(lens.watching, now, says=says, label="Learn", show=draw)
+    says = "The film starts when the critic is trained."
+    looks = ui.compute(lens.watching, now, says=says, label="Train", show=draw)
     film = ui.film_of(now, len(looks), names=[one.steps for one in looks])
     draw(looks, film)
 with stage.foot:
@@ -46,17 +46,18 @@ if (now.hold, now.rule, now.cloud, now.moving) == (PENALTY, EACH, LINES, False):
 of = (now.cloud, now.distance, now.hold, now.amount, now.rule, now.moving, now.steps, now.seed)
 with stage.below:
     ui.notice(
-        f"A critic of slope at most 1 has a value of at most W₁; this one has {end.value:.3g}, and so is "
-        f"somewhere at least as steep as value / W₁ = {end.value / end.w1:.3g}.{soft} A penalty also holds "
-        "the slope up, clipping and spectral norms only down. Colours of ‖∇f‖ end at 2; f has mean 0."
+        f"The value of a 1-Lipschitz critic is at most W₁; this one has {end.value:.3g}, so its Lipschitz "
+        f"constant is at least value / W₁ = {end.value / end.w1:.3g}.{soft} The penalty also keeps ‖∇f‖ from "
+        "falling below 1, while clipping and spectral norms only bound it above. The colours of ‖∇f‖ end at "
+        "2; f is shown with mean 0."
     )
     ui.check(
-        "What is the critic's value at the end, beside W₁?", lens.OPTIONS, lens.beside(end),
+        "How large is the critic's value at the end, compared with W₁?", lens.OPTIONS, lens.beside(end),
         f"{end.value:.3g} of {end.w1:.3g}.",
         wrong=(
-            "A critic lags behind the best one, but what holds its slope here leaves it more than that.",
-            "That takes slopes held near 1: too tight a rule ends lower, too loose a one higher.",
-            "No critic of slope at most 1 exceeds W₁: only a loose penalty lets it.",
+            "A critic in training lags behind the optimal one, but this constraint allows it more than that.",
+            "That takes ‖∇f‖ near 1: too tight a constraint ends lower, too loose a one higher.",
+            "No 1-Lipschitz critic exceeds W₁: only a loose constraint allows it.",
         ),
         veils=("picture", "equation"),
     )  # fmt: skip

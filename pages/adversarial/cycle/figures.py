@@ -19,7 +19,7 @@ def costs(trips: Mapping[str, Trip], name: str) -> go.Figure:
     """Of every training: how far it ends from the partner, and how far around from where it began."""
     fig = bars(
         list(trips), [t.to_partner for t in trips.values()], list(trips).index(name),
-        baseline=[t.cycle for t in trips.values()], names=("to the partner", "there and back"),
-        horizontal=True, xlabel="mean |difference|",
+        baseline=[t.cycle for t in trips.values()], names=("to the partner", "cycle loss"),
+        horizontal=True, xlabel="mean ℓ₁ distance",
     )  # fmt: skip
     return fig.update_xaxes(nticks=4, rangemode="tozero")

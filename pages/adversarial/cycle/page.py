@@ -16,49 +16,53 @@ found = trips[now.trained]
 with stage.picture:
     left, middle, right = ui.columns(3)
     with left:
-        ui.figure(image(found.source, "a, where it starts", zmin=0, zmax=1), key="source", share=0.5,
-                  alt="The picture that is translated")  # fmt: skip
-        ui.figure(image(found.around, "g′(g(a)), and back", zmin=0, zmax=1), key="around", share=0.5,
-                  alt="The picture after the way there and back")  # fmt: skip
+        ui.figure(image(found.source, "input a", zmin=0, zmax=1), key="source", share=0.5,
+                  alt="The picture that is translated, a")  # fmt: skip
+        ui.figure(image(found.around, "reconstruction g′(g(a))", zmin=0, zmax=1), key="around", share=0.5,
+                  alt="The picture translated forth and back, g′(g(a))")  # fmt: skip
     with middle:
-        ui.figure(image(found.made, "g(a), there", zmin=0, zmax=1), key="made", share=0.5,
-                  alt="What the generator makes of it in the other domain")  # fmt: skip
-        ui.figure(image(found.partner, "b, its hidden partner", zmin=0, zmax=1), key="partner", share=0.5,
-                  alt="The true picture of the other domain, which no generator was shown")  # fmt: skip
+        ui.figure(image(found.made, "output g(a)", zmin=0, zmax=1), key="made", share=0.5,
+                  alt="Output of the generator in the other domain, g(a)")  # fmt: skip
+        ui.figure(image(found.partner, "hidden partner b", zmin=0, zmax=1), key="partner", share=0.5,
+                  alt="The true picture of the other domain, never shown with a in training")  # fmt: skip
     with right:
         ui.figure(figures.verdict(found), key="verdict", share=0.5,
-                  alt="What D of the other domain says of what was made, patch by patch",
+                  alt="Output of the other domain's discriminator for each patch of g(a)",
                   data={"output": found.verdict.flatten()})  # fmt: skip
         ui.figure(
             figures.costs(trips, now.trained), key="costs", share=0.5,
-            alt="Distance to the hidden partner, and of the round trip, for all four trainings",
+            alt="Cycle loss, and distance to the hidden partner, of all three trainings",
             data={"training": list(trips), "partner": [t.to_partner for t in trips.values()],
                   "cycle": [t.cycle for t in trips.values()]},
         )  # fmt: skip
-stage.equation(lens.equation(found), "around, to the partner, and of a mere copy")
-stage.metrics(
-    {f"Test digits, {key}": "{:.3f}, home {:.3f}".format(*lens.measured(key, way)) for key in TRAININGS}
-)
+stage.equation(lens.equation(found), "cycle loss, distance to the partner, and that of a copy of the input")
+with stage.foot:
+    mean = float(found.verdict.mean())
+    ui.machine(TRAININGS[now.trained], lit=[["z", "G", "made", "D"]], says=[{"D": f"{mean:.2f}"}])
 with stage.below:
     ui.notice(
-        "All three trainings had the same games; the digits of one domain are not those of the other. The "
-        f"way there and back ends {found.cycle:.3f} from where it began, and there is {found.to_partner:.3f} "
-        f"from the hidden partner, where a copy is {found.copied:.3f}: a thin line that is one pixel off "
-        "counts twice. The content is the paper's: what is of a domain already is to stay as it is, with the "
-        "same weight in both trainings that have it. D answers for patches of 16 × 16 pixels; 1 is real."
+        "All three trainings have the same adversarial losses, and no digit is in both domains. The cycle "
+        f"loss of this picture is {found.cycle:.3f}, the distance of g(a) to the hidden partner "
+        f"{found.to_partner:.3f}, that of a copy of the input {found.copied:.3f}: a thin line that is one "
+        "pixel off counts twice. On test digits the distance to the partner is "
+        + ", ".join(f"{lens.measured(key, way)[0]:.3f} ({key})" for key in TRAININGS)
+        + " and the cycle loss of both directions "
+        + ", ".join(f"{lens.measured(key, way)[1]:.3f}" for key in TRAININGS)
+        + ". The identity loss asks that a picture that is in the target domain already does not change. D "
+        "classifies patches of 16 × 16 pixels; 1 is real."
     )
     best = min(trips, key=lambda key: trips[key].cycle)
     ui.check(
-        "Which training brings this picture home best?", list(trips), best,
-        "Its round trip costs least.",
+        "Which training has the lowest cycle loss on this picture?", list(trips), best,
+        "Its cycle loss is the lowest of the three.",
         wrong={
-            ALL: "The content term pulls at the same weights, and takes from the round trip of this "
-            "picture.",
-            NO_CONTENT: "The cycle is asked for there too, but leaving the content out does not help "
-            "this picture.",
-            NO_CYCLE: "Nothing in this training asks that the way back undo the way there.",
+            ALL: "The identity loss acts on the same weights, at the expense of this picture's cycle.",
+            NO_CONTENT: "This training has a cycle loss too, but leaving the identity loss out does "
+                "not "
+            "help this picture.",
+            NO_CYCLE: "Nothing in this training asks that g′ invert g.",
         },
-        veils=("costs", "numbers", "equation"),
+        veils=("costs", "equation"),
     )  # fmt: skip
     drawing = inked(found.source if way == OUTLINES else found.partner)
     ui.program(

@@ -20,8 +20,8 @@ class State:
     digit: Annotated[
         str | None, Drawing("Draw a digit", SIDE, late("lab.lenses.drawing", "examples", (SIDE,)))
     ] = None
-    way: Annotated[str, Choice("Way", WAYS, as_list=True)] = OUTLINES
-    trained: Annotated[str, Choice("Trained with", tuple(TRAININGS), as_list=True)] = ALL
+    way: Annotated[str, Choice("Direction", WAYS, as_list=True)] = OUTLINES
+    trained: Annotated[str, Choice("Training loss", tuple(TRAININGS), as_list=True)] = ALL
     whole: Annotated[str, Model(ALL, (TRAININGS[ALL],), when=False)] = TRAININGS[ALL]
     no_content: Annotated[str, Model(NO_CONTENT, (TRAININGS[NO_CONTENT],), when=False)] = TRAININGS[
         NO_CONTENT
@@ -31,7 +31,7 @@ class State:
 
 ROOM = Room(
     title="CycleGAN",
-    idea="Nobody shows a pair: a game in each domain, and a round trip that must come home.",
+    idea="A GAN in each domain and a cycle-consistency loss learn a translation without any pairs.",
     place=180,
     minutes=4,
     words="CycleGAN; cycle consistency; unpaired translation; domain transfer; image-to-image translation",
@@ -42,21 +42,35 @@ ROOM = Room(
     machine="gan",
     state=State,
     scenes={
-        "There": Scene("A digit gets its outline, though no pair was ever shown.", State()),
-        "And back": Scene("An outline is filled; back again it is nearly what it was.", State(way=DIGITS)),
-        "No content": Scene(
-            "It comes home, and its outline is another's: a cycle does not say whose.",
+        "Digit to outline": Scene(
+            "g(a) is the outline of the digit a, although no pair was ever shown in training.", State()
+        ),
+        "Outline to digit": Scene(
+            "An outline is filled; translated back it is nearly the outline it was.", State(way=DIGITS)
+        ),
+        "Without identity loss": Scene(
+            "The cycle closes, yet the outline is not that of its partner: the cycle does not fix it.",
             State(trained=NO_CONTENT),
         ),
-        "No cycle": Scene(
-            "One scrawl for every digit: nothing is left by which to come home.", State(trained=NO_CYCLE)
+        "Without cycle loss": Scene(
+            "The output g(a) has collapsed, so that g′(g(a)) cannot restore the digit.",
+            State(trained=NO_CYCLE),
         ),
-        "Any other": Scene(
-            "The same scrawl: compare the picture that came home.", State(digit="2", trained=NO_CYCLE)
+        "Mode collapse": Scene(
+            "Another digit gets the same output g(a) without cycle loss; compare its g′(g(a)).",
+            State(digit="2", trained=NO_CYCLE),
         ),
-        "One way good": Scene(
-            "Without the cycle outlines are filled all the same; the way home is lost.",
+        "No way back": Scene(
+            "Without cycle loss outlines are still filled, but g′(g(a)) is not the outline any more.",
             State(way=DIGITS, trained=NO_CYCLE),
         ),
+    },
+    was={
+        "There": "Digit to outline",
+        "And back": "Outline to digit",
+        "No content": "Without identity loss",
+        "No cycle": "Without cycle loss",
+        "Any other": "Mode collapse",
+        "One way good": "No way back",
     },
 )

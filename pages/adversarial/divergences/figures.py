@@ -40,7 +40,7 @@ def against_shift(told: Story, show: str, printed: Tensor | None) -> dict[str, A
         lines["W2² as printed"], colors["W2² as printed"] = printed, theme.HIDDEN
     infinite = [name for name, v in told.values.items() if v.isinf().any()] if show == "value" else []
     shown = {name: v for name, v in lines.items() if name not in infinite and not v.isnan().all()}
-    ylabel = "nats, or a distance" if show == "value" else "growth a unit of way"
+    ylabel = "nats, or a distance" if show == "value" else "derivative with respect to a"
     fig = curves(shown, SHIFTS, xlabel="shift a", ylabel=ylabel, mark=SHIFTS[0], colors=colors)
     fig.update_traces(line_dash="dash", selector={"name": "reverse KL"})  # lies on KL where the widths agree
     if infinite:  # a point at 0, and nothing else that could be drawn

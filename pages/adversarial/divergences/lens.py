@@ -100,7 +100,8 @@ def equations(told: Story) -> list[str]:
 def captions(told: Story) -> list[str]:
     """What a generator feels that may only move q, at every shift."""
     return [
-        f"Moving q away adds {spelled(float(js))} to JS and {spelled(float(w))} to W1, for each unit of way."
+        f"With respect to the shift the derivative of JS is {spelled(float(js))}, that of W₁ "
+        f"{spelled(float(w))}."
         for js, w in zip(told.slopes["JS"], told.slopes["W1"], strict=True)
     ]
 

@@ -18,7 +18,7 @@ with stage.picture:
     with left:
         ui.figure(
             figures.laws(told),
-            alt="The data's law and the generator's, shifted",
+            alt="Densities of the data and of the shifted generator",
             key="laws",
             share=1.0,
             film=film,
@@ -27,7 +27,7 @@ with stage.picture:
         printed = lens.printed_w2(now.sd, now.sd2) if now.printed else None
         ui.figure(
             figures.against_shift(told, now.show, printed),
-            alt=f"The {now.show} of five divergences against the shift",
+            alt=f"Five divergences, or their gradients, against the shift ({now.show})",
             key="measures",
             share=1.0,
             film=film,
@@ -40,18 +40,19 @@ with stage.foot:
 gain = float(told.jump[film.at])
 with stage.below:
     ui.notice(
-        "The original game minimises 2·JS − 2 log 2. Where the laws do not overlap, a discriminator tells "
-        "them apart for certain, JS is log 2 whatever the generator does, and its slope is 0: not infinite, "
-        "as is sometimes written; infinite is KL. W1 asks how far the earth must be carried: it shrinks all "
-        "the way together. W2² is a square: the name says which of the two is meant."
+        "The original GAN minimises 2·JS − 2 log 2. Without overlap a discriminator separates the two "
+        "distributions with certainty, JS is log 2 wherever the generator lies, and its gradient is 0; it is "
+        "KL that is infinite, not JS. W₁ is the mean distance over which mass must be moved, so it decreases "
+        "all the way as the two approach each other. W₂² is the squared W₂ distance."
     )
     ui.check(
         f"q moves {lens.STEP:g} further away from a = {film.value:g}. By how much does JS grow?",
         lens.OPTIONS, lens.option(gain), f"By {gain:.2g} nats, to at most log 2 = 0.693.",
         wrong=(
-            "JS grows by the overlap that a step takes away, and here the laws still overlap.",
-            "JS has no one slope: it follows the overlap, and this step takes another share of it.",
-            "JS never passes log 2, and between equal Gaussians its slope is 0: it is steep only in between.",
+            "JS grows by the overlap that a step removes, and here the distributions still overlap.",
+            "The gradient of JS is not constant: it follows the overlap that this step removes.",
+            "JS never exceeds log 2, and between equal Gaussians its gradient is 0: it is steep only in "
+            "between.",
         ),
         veils=("picture", "equation"),
     )  # fmt: skip

@@ -15,14 +15,14 @@ def boxes(state: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    kind: Annotated[str, Choice("Laws", (GAUSSIANS, BOXES))] = GAUSSIANS
+    kind: Annotated[str, Choice("Distributions", (GAUSSIANS, BOXES))] = GAUSSIANS
     show: Annotated[str, Choice("Show", ("value", "slope"))] = "value"
     sd: Annotated[float, Slider("σ of the data", 0.5, 3.0, step=0.25, disabled=boxes)] = 1.0
     sd2: Annotated[float, Slider("σ of the generator", 0.5, 3.0, step=0.25, disabled=boxes)] = 1.0
     printed: Annotated[
         bool,
         Toggle(
-            "W2² as printed",
+            "W₂² as printed",
             help="[UDL] eq. 15.21 has −2√(σ₁σ₂) where −2σ₁σ₂ is right.",
             when=lambda s: s.kind == GAUSSIANS and s.show == "value",
         ),
@@ -32,7 +32,7 @@ class State:
 
 ROOM = Room(
     title="Divergences",
-    idea="KL leaps, Jensen–Shannon stops at log 2, Wasserstein goes on telling the way.",
+    idea="Without overlap KL is infinite and Jensen–Shannon is log 2; Wasserstein keeps a gradient.",
     place=30,
     minutes=5,
     words="Jensen-Shannon; JS divergence; Wasserstein; KL divergence; total variation; f-divergence; f-GAN",
@@ -42,24 +42,38 @@ ROOM = Room(
     ),
     state=State,
     scenes={
+        "Disjoint supports": Scene(
+            "Without overlap KL is ∞ and JS is log 2 at every shift; W₁ still grows with it.",
+            State(kind=BOXES),
+        ),
+        "Partial overlap": Scene(
+            "Uniform distributions that overlap: JS is log 2 times the shift, W₁ is the shift.",
+            State(kind=BOXES, a=0.5),
+        ),
+        "Gradients": Scene(
+            "Gradients: without overlap that of JS vanishes, while that of W₁ is always 1.",
+            State(kind=BOXES, show="slope", a=2.0),
+        ),
         "Gaussians": Scene(
-            "Past a = 2 JS flattens under log 2; W1 rises by 1 a unit of way throughout.", State()
+            "Past a = 2 JS flattens below log 2, while W₁ keeps its slope of 1 throughout.", State()
         ),
-        "Boxes": Scene("Once they part, KL is ∞ and JS exactly log 2, however far.", State(kind="boxes")),
-        "What is felt": Scene(
-            "The slopes: JS gives the generator nothing at a distance, W1 always 1.",
-            State(kind="boxes", show="slope", a=2.0),
-        ),
-        "Half over": Scene(
-            "Boxes that overlap: JS is log 2 times the shift, W1 the shift.", State(kind="boxes", a=0.5)
-        ),
-        "Two widths": Scene(
-            "One law is wide: no measure is 0 at a = 0, and the two KLs differ.",
+        "Unequal variances": Scene(
+            "One Gaussian is wide: no divergence is 0 at a = 0, and forward and reverse KL differ.",
             State(sd=0.5, sd2=2.0, a=0.0),
         ),
-        "As printed": Scene(
-            "Equal laws with σ = 2: the printed W2² is 4 at a = 0, the right one 0.",
+        "Misprinted W₂²": Scene(
+            "Equal Gaussians with σ = 2: the printed formula gives W₂² = 4 at a = 0; the right one gives 0.",
             State(sd=2.0, sd2=2.0, a=0.0, printed=True),
         ),
+    },
+    was={
+        1: "Gaussians",
+        2: "Disjoint supports",
+        4: "Partial overlap",
+        "Boxes": "Disjoint supports",
+        "What is felt": "Gradients",
+        "Half over": "Partial overlap",
+        "Two widths": "Unequal variances",
+        "As printed": "Misprinted W₂²",
     },
 )

@@ -21,7 +21,7 @@ def plan(told: Story) -> go.Figure:
     mass = array(told.plan[moved].double())
     largest = 300 / size  # pixels of the largest disc
     fig.add_scatter(
-        x=j, y=i, mode="markers", name="carried", hoverinfo="text",
+        x=j, y=i, mode="markers", name="moved", hoverinfo="text",
         hovertext=[f"{m:.3f} from {a} to {b}" for m, a, b in zip(mass, i, j, strict=True)],
         marker={"size": (mass / mass.max()) ** 0.5 * largest, "color": theme.OUTPUT,
                 "line": {"width": 1, "color": theme.text()}},
@@ -35,7 +35,7 @@ def heap(told: Story) -> dict[str, Any]:
     bins = list(range(len(told.p)))
     places = [m / PARTS for m in range(told.heap.shape[1])]
     earth = {"color": theme.OUTPUT}
-    fig = go.Figure(go.Bar(x=places, width=2 / PARTS, name="earth", hoverinfo="x+y", marker=earth))
+    fig = go.Figure(go.Bar(x=places, width=2 / PARTS, name="mass", hoverinfo="x+y", marker=earth))
     for name, y, color in (("p", told.p, theme.INPUT), ("q", told.q, theme.GREEN)):
         outline = {"color": "rgba(0,0,0,0)", "line": {"color": color, "width": 3}}
         fig.add_bar(x=bins, y=array(y), width=0.9, name=name, hoverinfo="x+y+name", marker=outline)

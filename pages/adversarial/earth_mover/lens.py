@@ -95,7 +95,8 @@ def slope(told: Story) -> float:
 def captions(told: Story) -> list[str]:
     """How much of the cost is spent at each frame."""
     return [
-        f"All earth has gone {share:.0%} of its way: {float(spent):.3f} of {told.primal:.3f} is spent."
+        f"All mass has moved {share:.0%} of its way: {float(spent):.3f} of the cost {told.primal:.3f} is "
+        f"spent."
         for share, spent in zip(WAY, told.spent, strict=True)
     ]
 

@@ -4,7 +4,7 @@ from lab import ui
 from lab.lenses import typed
 from modules.adversarial import transport
 from pages.adversarial.earth_mover import figures, lens
-from pages.adversarial.earth_mover.room import ROOM
+from pages.adversarial.earth_mover.room import ROOM, WAY
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -13,7 +13,7 @@ with stage.rail:
         if wrong := typed.distribution(text, lens.MOST)[1]:
             ui.warning(wrong)
 told = ui.compute(lens.story, now)
-film = ui.film_of(now, len(told.heap))
+film = ui.film_of(now, len(told.heap), names=[f"{share:.0%}" for share in WAY])
 
 # --- Picture ------------------------------------------------------------------------------------
 
@@ -22,24 +22,27 @@ with stage.picture:
     with left:
         ui.figure(
             figures.plan(told), key="plan", share=1.0,
-            alt="What is carried from which bin to which, over the matrix of costs",
+            alt="The transport plan: a disc for the mass moved from one bin to another, over the matrix of "
+                "costs",
             data={"from": [i for i in range(len(told.p)) for _ in told.p],
                   "to": [j for _ in told.p for j in range(len(told.p))], "mass": told.plan.reshape(-1)},
         )  # fmt: skip
     with right:
         ui.figure(
-            figures.heap(told), key="heap", share=0.5, film=film, alt="The earth on its way from p to q"
+            figures.heap(told),
+            key="heap",
+            share=0.5,
+            film=film,
+            alt="The mass on its way from histogram p to histogram q",
         )
         ui.figure(
-            figures.prices(told), key="prices", share=0.5, alt="Prices of the dual at every bin",
+            figures.prices(told), key="prices", share=0.5, alt="Dual prices of every bin",
             data={"bin": range(len(told.p)), "f": told.source, "h": told.target, "steps": told.steps},
         )  # fmt: skip
 stage.metrics(
     {
-        "Plan": f"{told.primal:.4f}",
-        "Prices": f"{abs(told.dual):.4f}",
-        "Bounded steps": f"{told.neighbours:.4f}",
-        "Σ |cumsum(p − q)|": f"{told.w1:.4f}",
+        "Transport cost": f"{told.primal:.4f}",
+        "Lipschitz dual": f"{told.neighbours:.4f}",
     }
 )
 with stage.foot:
@@ -49,18 +52,19 @@ with stage.foot:
 
 with stage.below:
     ui.notice(
-        "Earth is carried only where f + h is equal to the cost: elsewhere the way would cost more than the "
-        "prices allow. With the cost |i − j| one function does for both prices, h = −f, and its steps are at "
-        "most 1: that is the critic of a Wasserstein GAN. The maximum lies on that bound, so the text's < 1 "
-        f"must be ≤ 1. Here the steepest step of f is {lens.slope(told):.3f}."
+        "Mass is moved only where f + h equals the cost (complementary slackness): elsewhere moving it "
+        "costs more than the prices pay. With the cost |i − j| a single function serves as both prices, h "
+        "= −f, and it is 1-Lipschitz: the critic of a Wasserstein GAN. The maximum lies on that bound, so "
+        f"the textbook's < 1 must be ≤ 1. The steepest step of f is {lens.slope(told):.3f}; W₁, the sum of "
+        f"|cumsum(p − q)|, is {told.w1:.4f}."
     )
     ui.check(
-        "How far is the earth carried on average, by the plan that carries it least far?",
+        "How far does the optimal plan move the mass on average, for the cost |i − j|?",
         lens.OPTIONS, lens.option(told.w1), f"{told.w1:.3f} bins.",
         wrong=(
-            "Earth between the heaps crosses every bin on its way: add the gaps of the cumulative sums.",
+            "Mass crosses every bin between: add up the gaps of the cumulative sums.",
             "Neither the peaks nor the means give it: W₁ is Σ |F − G|, the gaps of the cumulative sums.",
-            "Ways that cross can be uncrossed at no more cost: the best plan carries earth less far.",
+            "Paths that cross can be uncrossed at no higher cost: the optimal plan moves mass less far.",
         ),
         veils=("picture", "equation", "numbers"),
     )  # fmt: skip

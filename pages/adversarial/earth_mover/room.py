@@ -12,16 +12,16 @@ WEIGHTS = late("lens", "weights")
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    p: Annotated[str, Text("Heap p, one weight a bin", 200, reads=WEIGHTS)] = P
-    q: Annotated[str, Text("Heap q", 200, reads=WEIGHTS)] = Q
+    p: Annotated[str, Text("Histogram p, one weight per bin", 200, reads=WEIGHTS)] = P
+    q: Annotated[str, Text("Histogram q", 200, reads=WEIGHTS)] = Q
     power: Annotated[float, Slider("Cost |i − j| to the power", 1.0, 3.0, step=0.5)] = 1.0
-    bound: Annotated[float, Slider("Largest step of the dotted f", 0.5, 1.0, step=0.1)] = 1.0
-    way: Annotated[float, Frame("Share of the way", WAY, seconds=0.12)] = 0.5
+    bound: Annotated[float, Slider("Lipschitz constant of f", 0.5, 1.0, step=0.1)] = 1.0
+    way: Annotated[float, Frame("Transported", WAY, seconds=0.12)] = 0.5
 
 
 ROOM = Room(
-    title="Earth mover",
-    idea="What it costs to carry one heap to another is what the best prices earn.",
+    title="Earth mover's distance",
+    idea="The optimal transport plan costs as much as the optimal dual prices earn.",
     place=80,
     minutes=5,
     words="optimal transport; Wasserstein; earth mover's distance; Kantorovich; dual; linear programming; "
@@ -32,27 +32,35 @@ ROOM = Room(
     ),
     state=State,
     scenes={
-        "Two heaps": Scene(
-            "Play: the earth goes from p to q; discs near the diagonal are short ways.", State(way=0.0)
+        "Optimal transport": Scene(
+            "Half-way from p to q: discs off the diagonal are mass that moves, and how far.", State()
         ),
-        "Far": Scene(
-            "Nothing overlaps: earth goes two bins on average, and the cost is 2.",
+        "Disjoint histograms": Scene(
+            "Nothing overlaps: mass moves two bins on average, so W₁ is 2.",
             State(p="1 1 0 0", q="0 0 1 1"),
         ),
-        "Mirror": Scene(
-            "Half of the cost of Far: much of the earth lies right already.",
+        "Partial overlap": Scene(
+            "Mass on the diagonal stays in place: W₁ is 1, half that of the disjoint histograms.",
             State(p="1 2 3 4", q="4 3 2 1"),
         ),
-        "Equal": Scene(
-            "Equal heaps: the discs lie on the diagonal and nothing is paid.",
+        "Equal histograms": Scene(
+            "Equal histograms: all discs lie on the diagonal, and the cost is 0.",
             State(p="1 2 3 2 1", q="1 2 3 2 1"),
         ),
         "Squared cost": Scene(
-            "Squares: the prices still earn the cost; the dotted form with bounded steps does not.",
+            "Squared distances: the dual prices still earn the cost; the dotted Lipschitz f does not.",
             State(power=2.0),
         ),
-        "Steps below 1": Scene(
-            "Steps of at most 0.9 earn 0.9 of the cost: the best lies on the bound.", State(bound=0.9)
+        "Lipschitz constant 0.9": Scene(
+            "An f with steps of at most 0.9 earns 0.9 of the cost: the optimum lies on the bound.",
+            State(bound=0.9),
         ),
+    },
+    was={
+        "Two heaps": "Optimal transport",
+        "Far": "Disjoint histograms",
+        "Mirror": "Partial overlap",
+        "Equal": "Equal histograms",
+        "Steps below 1": "Lipschitz constant 0.9",
     },
 )

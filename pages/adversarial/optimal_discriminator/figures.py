@@ -36,8 +36,16 @@ def discriminator(told: Story) -> dict[str, Any]:
 def losses(told: Story) -> dict[str, Any]:
     """L[D] along the training up to each of FRAMES; its least, and 2 log 2, that of D = ½."""
     steps = [step + 1 for step in FRAMES]
-    fig = curves({"L[D]": told.values}, steps, mark=steps[0], log_x=True, markers=True,
-                 xlabel="steps + 1", ylabel="nats", colors={"L[D]": theme.ATTENTION})  # fmt: skip
+    fig = curves(
+        {"L[D]": told.values},
+        steps,
+        mark=steps[0],
+        log_x=True,
+        markers=True,
+        xlabel="training steps + 1",
+        ylabel="loss, nats",
+        colors={"L[D]": theme.ATTENTION},
+    )
     dashed = {"color": theme.HIDDEN, "width": 2, "dash": "dash"}
     for y, text in ((told.least, "L*"), (2 * math.log(2), "2 log 2")):
         rule(fig, y=y, line=dashed)
@@ -51,7 +59,7 @@ def losses(told: Story) -> dict[str, Any]:
 
 def parts(told: Story) -> go.Figure:
     """Quality and coverage of the Jensen–Shannon divergence."""
-    names, values = ["quality ½KL(q‖m)", "coverage ½KL(p‖m)"], [told.quality, told.coverage]
+    names, values = ["quality<br>½KL(q‖m)", "coverage<br>½KL(p‖m)"], [told.quality, told.coverage]
     fig = bars(names, values, horizontal=True, color=theme.OUTPUT, xlabel="nats")
     fig.update_xaxes(range=[0, 0.36], nticks=4)
     return fig
@@ -59,8 +67,8 @@ def parts(told: Story) -> go.Figure:
 
 def slopes(found: Slopes) -> go.Figure:
     """What changing the weight would gain, and what moving the samples does."""
-    names = ["weight: value", "of it quality", "of it coverage", "move left", "move right"]
+    names = ["weight", "quality", "coverage", "left mean", "right mean"]
     values = array([found.value, found.quality, found.coverage, found.left, found.right])
-    fig = bars(names, values, horizontal=True, color=theme.ATTENTION, xlabel="slope of E_q log(1 − D*)")
+    fig = bars(names, values, horizontal=True, color=theme.ATTENTION, xlabel="∂ E_q log(1 − D*)")
     fig.update_xaxes(nticks=4)
     return fig

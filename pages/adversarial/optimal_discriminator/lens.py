@@ -219,8 +219,8 @@ def slopes(pair: Pair) -> Slopes:
 def captions(told: Story) -> list[str]:
     """How far the trained D is from the best one."""
     return [
-        f"After {step} steps D is {told.distance(i):.3f} from D* on average, and L[D] "
-        f"{told.values[i] - told.least:.3f} above its least."
+        f"After {step} steps |D − D*| is {told.distance(i):.3f} on average, and the loss is "
+        f"{told.values[i] - told.least:.3f} above its minimum."
         for i, step in enumerate(FRAMES)
     ]
 

@@ -14,24 +14,27 @@ film = ui.film_of(now, len(lens.FRAMES), names=lens.FRAMES)
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
-    left, right = ui.columns([3, 2])
+    left, right = ui.columns([2, 1])
     with left:
         ui.figure(figures.laws(told), alt="Densities of the data and of the generator", key="laws",
                   share=0.5, data={"x": told.x, "p": told.p, "q": told.q})  # fmt: skip
         ui.figure(
             figures.discriminator(told), key="discriminator", share=0.5, film=film,
-            alt="What the trained discriminator says at every x, and what the best one says",
+            alt="Output of the trained discriminator D at every x, and of the optimal one, D*",
         )  # fmt: skip
     with right:
         ui.figure(
             figures.losses(told), key="losses", share=0.5, film=film,
-            alt="The discriminator's loss along its training",
+            alt="The discriminator's loss over its training steps, with its minimum",
         )  # fmt: skip
         if now.show == SLOPES:
             fig = figures.slopes(lens.slopes(lens.pair(now.laws, now.d, now.w)))
-            alt = "What changing the generator's weight or places gains"
+            alt = "Gradients of the generator's loss with respect to its mode's weight and to its samples"
         else:
-            fig, alt = figures.parts(told), "Quality and coverage, the parts of the Jensen–Shannon divergence"
+            fig, alt = (
+                figures.parts(told),
+                "Quality and coverage, the two parts of the Jensen–Shannon divergence",
+            )
         ui.figure(fig, alt=alt, key=now.show, share=0.5)
 with stage.foot:
     film.bar(captions=lens.captions(told), equations=lens.equations(told))
@@ -40,17 +43,18 @@ with stage.foot:
 
 with stage.below:
     ui.notice(
-        "With D held fixed, the coverage part does not depend on the generator. At the best D the slope of "
-        "the value is that of both parts: the value knows of a missing mode. What a sample feels is only the "
-        "slope of D where it lies, and across an empty gap that says nothing."
+        "With D held fixed, the coverage term does not depend on the generator. At the optimal D the "
+        "gradient of the loss is that of both terms, so the loss does penalise a missing mode. A sample, "
+        "however, gets only the gradient of D where it lies, and across a gap without data that is almost "
+        "zero."
     )
     ui.check(
-        "How large is the Jensen–Shannon divergence of these two laws?",
+        "How large is the Jensen–Shannon divergence of these two distributions?",
         lens.OPTIONS, lens.option(told.js), f"{told.js:.4f} nats, of at most log 2 = 0.6931.",
         wrong=(
-            "JS is near 0 only where both laws put nearly the same mass everywhere: D* is ½ there.",
-            "JS is large where D* is near 0 or 1, small where it is near ½: here one of them prevails.",
-            "log 2 = 0.693 takes laws without overlap: what both share brings D* back towards ½.",
+            "JS is near 0 only if both distributions are nearly equal, where D* is ½ everywhere.",
+            "JS is large if D* is near 0 or 1 and small if it is near ½: here one of the two prevails.",
+            "JS reaches log 2 = 0.693 only without overlap; where both overlap D* is nearer to ½.",
         ),
         veils=("picture", "equation"),
     )  # fmt: skip

@@ -19,21 +19,21 @@ def modes(state: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    laws: Annotated[str, Choice("Laws", (HILLS, MODES))] = HILLS
+    laws: Annotated[str, Choice("Distributions", (HILLS, MODES))] = HILLS
     d: Annotated[float, Slider("Distance of the means", 0.0, 12.0, step=0.5, when=hills)] = 4.5
     w: Annotated[float, Slider("Generator's weight of the left mode", 0.05, 0.95, step=0.05, when=modes)] = (
         0.9
     )
-    show: Annotated[str, Choice("Below", lambda s: (PARTS, SLOPES) if modes(s) else (PARTS,))] = PARTS
-    hidden: Annotated[int, Slider("Units a layer of D", 2, 32)] = 16
+    show: Annotated[str, Choice("Chart below", lambda s: (PARTS, SLOPES) if modes(s) else (PARTS,))] = PARTS
+    hidden: Annotated[int, Slider("Hidden units per layer of D", 2, 32)] = 16
     lr: Annotated[float, Choice("Learning rate", (0.001, 0.003, 0.01, 0.03))] = 0.01
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
-    step: Annotated[int | None, Frame("Step", seconds=0.25)] = None
+    step: Annotated[int | None, Frame("Training step", seconds=0.25)] = None
 
 
 ROOM = Room(
     title="Optimal discriminator",
-    idea="The best D is p/(p + q), and its loss measures how far q is from p.",
+    idea="The optimal discriminator is D* = p/(p + q); its loss is 2 log 2 − 2 JS(p, q).",
     place=20,
     minutes=6,
     words="optimal discriminator; density ratio; Jensen-Shannon; minimax; Bayes classifier; binary "
@@ -44,18 +44,31 @@ ROOM = Room(
     ),
     state=State,
     scenes={
-        "Learning": Scene("Play: D bends onto D*, and its loss comes down to 2 log 2 − 2 JS.", State(step=0)),
-        "On it": Scene("After 600 steps D lies on D* wherever there are examples.", State()),
-        "Far apart": Scene(
-            "No overlap: D is certain, its loss near 0, and JS stops at log 2.", State(d=10.0)
+        "D converging to D*": Scene(
+            "After 16 steps D is flatter than D*; play to see its loss fall to 2 log 2 − 2 JS.", State(step=6)
         ),
-        "Equal laws": Scene("p = q: D* is ½ everywhere; what D finds beyond it is chance.", State(d=0.0)),
-        "Small and slow": Scene(
-            "Two units at a small rate: after 600 steps D is still off D*.", State(hidden=2, lr=0.001)
+        "Converged": Scene("After 600 steps D lies close to D* wherever there are examples.", State()),
+        "No overlap": Scene(
+            "Hardly any overlap: D is certain, its loss is near 0, and JS saturates at log 2.", State(d=10.0)
         ),
-        "A missing mode": Scene(
-            "The weight's slope is large, coverage included; moving samples gains next to nothing.",
-            State(laws="two modes", w=0.9, show="slopes"),
+        "Equal distributions": Scene(
+            "p = q: D* is ½ everywhere, and what D deviates from it is noise of its sample.", State(d=0.0)
         ),
+        "Small discriminator": Scene(
+            "Two hidden units and a small learning rate: after 600 steps D is still off D*.",
+            State(hidden=2, lr=0.001),
+        ),
+        "Missing mode": Scene(
+            "The gradient of the mode's weight is large; that of moving its samples is nearly zero.",
+            State(laws=MODES, w=0.9, show=SLOPES),
+        ),
+    },
+    was={
+        "Learning": "D converging to D*",
+        "On it": "Converged",
+        "Far apart": "No overlap",
+        "Equal laws": "Equal distributions",
+        "Small and slow": "Small discriminator",
+        "A missing mode": "Missing mode",
     },
 )

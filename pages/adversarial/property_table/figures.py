@@ -7,7 +7,11 @@ import plotly.graph_objects as go
 from lab.figures import theme
 from lab.figures.basic import click_targets
 
-NAMES = ("unsaid or not measured", "text and measurement agree", "the measurement contradicts the text")
+NAMES = (
+    "no verdict or no measurement",
+    "textbook and measurement agree",
+    "the measurement contradicts the textbook",
+)
 
 
 def table(

@@ -172,15 +172,14 @@ def sentence(row: str, column: int, found: Measured, gan: Measured, floor: Verdi
         f"{ENOUGH * floor.precision:.3f}.",
         f"Recall {found.recall:.3f}; enough is {ENOUGH:g} times that of held-out digits, "
         f"{ENOUGH * floor.recall:.3f}.",
-        "There is no code to walk through." if found.jump is None else
+        "There is no latent space to interpolate in." if found.jump is None else
         f"Between two codes the longest of {STEPS} steps is {found.jump:.2f} times the mean; up to "
         f"{SMOOTH:g} is smooth.",
-        "Small digits have no known causes: see the page for models of rendered pictures.",
+        "These digits have no known factors of variation: see the page of models of rendered pictures.",
         {"exact": "The model gives log p(x) itself.", "bound": "The model gives a bound on log p(x).",
          "by ODE": "Its chain gives a bound; the ODE of the same network gives log p(x) itself.",
          "none": "The model gives no density at all."}[found.likelihood],
     )  # fmt: skip
-    text = {"y": "The text says yes.", "n": "The text says no.", "?": "The text leaves it open."}
-    return (
-        f"{row}, {CRITERIA[column]}: {rules[column]} {text.get(TEXT[row][column], 'The text says nothing.')}"
-    )
+    text = {"y": "The textbook says yes.", "n": "The textbook says no.", "?": "The textbook leaves it open."}
+    verdict = text.get(TEXT[row][column], "The textbook has no verdict.")
+    return f"{row}, {CRITERIA[column]}: {rules[column]} {verdict}"

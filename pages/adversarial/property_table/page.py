@@ -21,14 +21,14 @@ def draw(found) -> None:
     words, agree = lens.cells(found[1], found[0])
     ui.button_figure(
         figures.table(ROWS, CRITERIA, words, agree, row, column), key="table", share=1.0,
-        alt="Six promises of five families: what was measured, and whether the text agrees",
+        alt="Six criteria of five families: what was measured, and whether the textbook agrees",
         on_press=lambda x, y: ui.moved(now, family=ROWS[y], criterion=CRITERIA[x]),
         data={"models": ROWS, **{name: [line[j] for line in words] for j, name in enumerate(CRITERIA)}},
     )  # fmt: skip
 
 
 with stage.picture:
-    says = "Each promise as it was measured, when all models are."
+    says = "The table fills as the models are measured."
     floor, measured = ui.compute(lens.measuring, now, says=says, label="Measure", show=draw)
     draw((floor, measured))
 gan = measured[0]
@@ -43,19 +43,19 @@ wrong = [f"{name}: {CRITERIA[j]}" for name, line in zip(ROWS, agree, strict=True
 with stage.below:
     ui.notice(
         f"The models are {', '.join(MODELS.values())}, all of small digits. "
-        + (f"What was measured contradicts the text at {'; '.join(wrong)}. " if wrong else "")
-        + "Work counts operations, not that pixels or steps wait for each other. On large pictures, of which "
-        "the text speaks, the verdicts may differ."
+        + (f"The measurement contradicts the textbook for {'; '.join(wrong)}. " if wrong else "")
+        + "The cost counts operations, not which of them must wait for others. For large pictures, of "
+        "which the textbook speaks, the verdicts may differ."
     )
     ui.check(
-        "How many cells of the text does the measurement contradict?",
+        "How many verdicts of the textbook does the measurement contradict?",
         ["none", "1 to 3", "more than 3"],
         "none" if not wrong else "1 to 3" if len(wrong) <= 3 else "more than 3",
-        f"{len(wrong)} of those in which both say something.",
+        f"{len(wrong)} of the cells that have both a verdict and a measurement.",
         wrong={
-            "none": "The text speaks of large pictures by rules of thumb: on small digits some turn over.",
-            "1 to 3": "Only cells in which both say something count, and those do not come to 1, 2 or 3.",
-            "more than 3": "Most trade-offs between the families do not hang on the size of the pictures.",
+            "none": "The textbook gives rules of thumb for large pictures: some do not hold on small digits.",
+            "1 to 3": "Only cells with both a verdict and a measurement count, and those are not 1, 2 or 3.",
+            "more than 3": "Most trade-offs between the families do not depend on the size of the pictures.",
         },
         veils=("picture",),
     )

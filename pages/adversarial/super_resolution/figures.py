@@ -26,7 +26,7 @@ def trade(found: Look) -> dict[str, Any]:
     data = [
         {"x": x, "y": y, "mode": "lines", "name": "blends", "line": {"color": theme.HIDDEN, "width": 3}},
         {"x": [p], "y": [s], "mode": "markers", "name": CUBIC, "marker": square},
-        {"x": ends, "y": [1, 1], "mode": "lines", "name": "the true sharpness", "showlegend": False,
+        {"x": ends, "y": [1, 1], "mode": "lines", "name": "sharpness of the target", "showlegend": False,
          "line": dotted},
         {"x": per_frame(x[:, None]), "y": per_frame(y[:, None]), "mode": "markers", "name": "now",
          "showlegend": False, "marker": dot},

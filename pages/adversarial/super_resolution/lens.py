@@ -12,7 +12,7 @@ from modules.adversarial.translation import gradient_energy
 from pages.adversarial.super_resolution.room import STEPS
 
 SIDE = 28
-CUBIC, PLAIN, GAME = "bicubic", "squared error", "in the game"
+CUBIC, PLAIN, GAME = "bicubic", "squared error", "adversarial"
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,11 @@ class Look:
 def weights_between() -> list[float]:
     """How far each frame is from the plain network's weights to the game's."""
     return [i / (STEPS - 1) for i in range(STEPS)]
+
+
+def shares() -> list[str]:
+    """`weights_between` in words."""
+    return [f"{share:.0%}" for share in weights_between()]
 
 
 def examples() -> list[tuple[str, Tensor]]:
@@ -79,7 +84,8 @@ def errors(found: Look) -> Look:
 def captions(found: Look) -> list[str]:
     """What each blend reaches."""
     return [
-        f"{share:.0%} of the way to the game's weights: {p:.2f} dB, {s:.0%} of the true sharpness."
+        f"{share:.0%} of the way to the adversarial network's weights: {p:.2f} dB, {s:.0%} of the target's "
+        f"sharpness."
         for share, p, s in zip(weights_between(), found.psnr.tolist(), found.sharpness.tolist(), strict=True)
     ]
 

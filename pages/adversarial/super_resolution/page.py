@@ -12,55 +12,58 @@ with stage.rail:
     now = ui.read(ROOM)
 found = ui.compute(lens.look, now)
 drawn = lens.errors(found) if now.wrong else found
-film = ui.film_of(now, STEPS)
+p, s = found.psnr.tolist(), found.sharpness.tolist()
+film = ui.film_of(now, STEPS, names=lens.shares())
 
 with stage.picture:
     left, middle, right = ui.columns(3)
     with left:
-        ui.figure(figures.picture(found.low, "7 × 7: all there is"), key="low", share=0.5,
-                  alt="The small picture, each pixel the mean of 4 × 4")  # fmt: skip
-        ui.figure(figures.picture(drawn.plain, lens.PLAIN), key="plain", share=0.5,
-                  alt="Enlarged by the network of squared error")  # fmt: skip
+        ui.figure(figures.picture(found.low, "input, 7 × 7"), key="low", share=0.5,
+                  alt="The input, each pixel the mean of 4 × 4 pixels")  # fmt: skip
+        ui.figure(figures.picture(drawn.plain, f"{lens.PLAIN}, {p[0]:.2f} dB"), key="plain", share=0.5,
+                  alt="Enlarged by the network trained with squared error")  # fmt: skip
     with middle:
-        ui.figure(figures.picture(drawn.cubic, lens.CUBIC), key="cubic", share=0.5,
-                  alt="Enlarged by a cubic, which learns nothing")  # fmt: skip
+        ui.figure(figures.picture(drawn.cubic, f"{lens.CUBIC}, {found.of_cubic[0]:.2f} "
+            f"dB"), key="cubic", share=0.5,
+                  alt="Enlarged by bicubic interpolation, which learns nothing")  # fmt: skip
         ui.figure(
-            turning(figures.picture(drawn.blends[0], "this blend"), z=drawn.blends),
-            key="blends", share=0.5, film=film, alt="Enlarged by this blend of both networks",
+            turning(figures.picture(drawn.blends[0], "interpolated weights"), z=drawn.blends),
+            key="blends", share=0.5, film=film, alt="Enlarged by a network with weights between those of "
+                "both",
         )  # fmt: skip
     with right:
-        ui.figure(figures.picture(found.truth, "the truth"), key="truth", share=0.5, alt="The large picture")
-        ui.figure(figures.trade(found), key="trade", share=0.5, film=film,
-                  alt="Sharpness over PSNR for every blend of the two networks, and for bicubic")  # fmt: skip
+        ui.figure(figures.picture(found.truth, "target"), key="truth", share=0.5, alt="The target, 28 × 28")
+        ui.figure(
+            figures.trade(found),
+            key="trade",
+            share=0.5,
+            film=film,
+            alt="Sharpness over PSNR for all interpolations between the two networks, and for bicubic",
+        )
 with stage.foot:
+    said = [{"G": share} for share in lens.shares()]
+    ui.machine(now.model, film=film, lit=[["z", "G", "made"]] * STEPS, says=said)
     film.bar(captions=lens.captions(found), equations=lens.equations(found))
-p, s = found.psnr.tolist(), found.sharpness.tolist()
 tested = ui.card(now.model)["metrics"]
-stage.metrics(
-    {
-        f"{lens.CUBIC}": f"{found.of_cubic[0]:.2f} dB, {found.of_cubic[1]:.0%} sharp",
-        f"{lens.PLAIN}": f"{p[0]:.2f} dB, {s[0]:.0%} sharp",
-        f"{lens.GAME}": f"{p[-1]:.2f} dB, {s[-1]:.0%} sharp",
-    }
-)
 with stage.below:
     ui.notice(
-        f"From squared error to the game PSNR goes from {p[0]:.2f} to {p[-1]:.2f} dB here, and sharpness, "
-        f"the mean squared step between neighbours, from {s[0]:.0%} to {s[-1]:.0%} of the truth's. Over "
-        f"2,000 test digits of MNIST: {tested['test/psnr_bicubic']:.2f} dB by bicubic, "
-        f"{tested['test/psnr_plain']:.2f} by squared error, {tested['test/psnr']:.2f} in the game; sharpness "
-        f"{tested['test/energy_plain']:.0%} and {tested['test/energy']:.0%}. All that was learned was "
-        "learned from MNIST: of another drawing the networks make strokes like those of its digits."
+        f"From squared error to the adversarial loss PSNR goes from {p[0]:.2f} to {p[-1]:.2f} dB here, and "
+        f"sharpness, the mean squared step between neighbours, from {s[0]:.0%} to {s[-1]:.0%} of the "
+        f"target's. Over 2,000 test digits of MNIST: {tested['test/psnr_bicubic']:.2f} dB by bicubic, "
+        f"{tested['test/psnr_plain']:.2f} by squared error, {tested['test/psnr']:.2f} with the adversarial "
+        f"loss; sharpness {tested['test/energy_plain']:.0%} and {tested['test/energy']:.0%}. Both networks "
+        "are trained on MNIST: of any other drawing they make strokes like those of its digits."
     )
     ui.check(
-        "Which network is nearer to the truth, pixel by pixel?", [lens.PLAIN, lens.GAME], lens.better(found),
-        f"{p[0]:.2f} dB by squared error, {p[-1]:.2f} dB in the game.",
+        "Which network has the lower squared error?", [lens.PLAIN, lens.GAME], lens.better(found),
+        f"{p[0]:.2f} dB by squared error, {p[-1]:.2f} dB with the adversarial loss.",
         wrong={
-            lens.PLAIN: "Squared error is all it was trained on, but on digits of MNIST, and this drawing "
-            "is another.",
-            lens.GAME: "What looks sharp need not be near: a sharp stroke one pixel off is paid for twice.",
+            lens.PLAIN: "It is trained on squared error alone, but on digits of MNIST, and this drawing is "
+                "none.",
+            lens.GAME: "A sharp picture need not be close: a sharp stroke that is one pixel off counts "
+                "twice.",
         },
-        veils=("trade", "numbers", "equation"),
+        veils=("trade", "plain", "equation"),
     )  # fmt: skip
     ui.program(
         f"""

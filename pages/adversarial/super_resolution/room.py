@@ -11,14 +11,14 @@ STEPS = 21  # blends
 @dataclass(frozen=True, kw_only=True)
 class State:
     digit: Annotated[str | None, Drawing("Draw a digit, or upload one", 28, late("lens", "examples"))] = None
-    wrong: Annotated[bool, Toggle("Show what is wrong", help="|x − x̂| in place of the pictures.")] = False
+    wrong: Annotated[bool, Toggle("Show the error", help="|x − x̂| in place of the pictures.")] = False
     model: Annotated[str, Model("Model", ("srgan-mnist",), when=False)] = "srgan-mnist"
-    blend: Annotated[int, Frame("Blend", seconds=0.15)] = STEPS - 1
+    blend: Annotated[int, Frame("Adversarial share", seconds=0.15)] = STEPS - 1
 
 
 ROOM = Room(
     title="Super-resolution",
-    idea="Many pictures shrink to one: squared error blurs them, a game picks one.",
+    idea="Squared error averages all plausible pictures to a blur; an adversarial loss commits to one.",
     place=200,
     minutes=4,
     words="SRGAN; super resolution; upscaling; perceptual loss; PSNR; pixel shuffle; mean squared error",
@@ -30,14 +30,31 @@ ROOM = Room(
     machine="gan",
     state=State,
     scenes={
-        "In the game": Scene("The game's nought is the sharper one, and its error is larger.", State()),
-        "Squared error": Scene("An error near the least of all blends, and soft strokes.", State(blend=0)),
-        "Between": Scene("Weights half-way: error and sharpness lie between.", State(blend=STEPS // 2)),
-        "A blend wins": Scene(
-            "Of this eight a blend has less error than either network.", State(digit="8", blend=6)
+        "Adversarial loss": Scene(
+            "The adversarial network's 0 is sharper than that of squared error, yet its PSNR is lower.",
+            State(),
         ),
-        "A nine": Scene(
-            "Bicubic knows no digits: it has the largest error and the least sharpness.", State(digit="9")
+        "Squared error": Scene(
+            "Squared error alone has nearly the best PSNR of all blends, and blurs the strokes.",
+            State(blend=0),
         ),
+        "Interpolated weights": Scene(
+            "Half-way between the weights of both networks: PSNR and sharpness lie between theirs.",
+            State(blend=STEPS // 2),
+        ),
+        "Best PSNR": Scene(
+            "For this 8 interpolated weights have a higher PSNR than either network.",
+            State(digit="8", blend=6),
+        ),
+        "Bicubic interpolation": Scene(
+            "For this 9 bicubic interpolation has the lowest PSNR and the least sharpness.",
+            State(digit="9"),
+        ),
+    },
+    was={
+        "In the game": "Adversarial loss",
+        "Between": "Interpolated weights",
+        "A blend wins": "Best PSNR",
+        "A nine": "Bicubic interpolation",
     },
 )

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from lab.figures import theme
 from lab.figures.basic import curves, heatmap, image
 from lab.figures.moving import marking
-from pages.adversarial.translate.room import PHASES
+from pages.adversarial.translate.room import DISTANCE, GAME, PHASES
 
 
 def picture(x: Any, title: str, box: Sequence[tuple[int, int]] | None = None) -> go.Figure:
@@ -28,7 +28,7 @@ def frame(fig: go.Figure, columns: tuple[int, int], rows: tuple[int, int]) -> go
 
 def verdict(values: Any, at: tuple[int, int]) -> go.Figure:
     """σ(f) of every patch, to be clicked; the chosen one is framed."""
-    fig = heatmap(values, clickable=True, square=True, title="D: how real")
+    fig = heatmap(values, clickable=True, square=True, title="D, by patch")
     fig.update_traces(xgap=0, ygap=0, selector={"type": "heatmap"})
     fig.update_xaxes(visible=False).update_yaxes(visible=False)
     row, column = at
@@ -37,8 +37,14 @@ def verdict(values: Any, at: tuple[int, int]) -> go.Figure:
 
 def distances(lines: dict[str, Any]) -> dict[str, Any]:
     """Mean |x − x̂| of both generators over the phase of the truth, and a line at that of each frame."""
-    colours = dict(zip(lines, (theme.HIDDEN, theme.OUTPUT), strict=True))
-    fig = curves(lines, mark=0, xlabel="phase of the truth", ylabel="mean |x − x̂|", colors=colours)
+    colours = {"ℓ₁ alone": theme.HIDDEN, "adversarial": theme.OUTPUT}
+    fig = curves(
+        {"ℓ₁ alone": lines[DISTANCE], "adversarial": lines[GAME]},
+        mark=0,
+        xlabel="phase of the target",
+        ylabel="mean |x − x̂|",
+        colors=colours,
+    )
     fig.update_yaxes(rangemode="tozero", nticks=4)
     fig.update_xaxes(nticks=4, ticklabelposition="outside right")  # else two 0 meet in the corner
     return marking(fig, range(PHASES))

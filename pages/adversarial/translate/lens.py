@@ -16,6 +16,9 @@ from lab.lenses.receptive_field import Span
 from modules.adversarial.translation import Pix2Pix, gradient_energy
 from pages.adversarial.translate.room import DISTANCE, GAME, PHASES, SIDE, TRUE
 
+# parts of the GAN that work, by what D sees
+LIT = {GAME: ["z", "G", "made", "D"], DISTANCE: ["D"], TRUE: ["D", "x"]}
+
 
 @dataclass(frozen=True)
 class Look:
@@ -112,7 +115,7 @@ def captions(found: Look) -> list[str]:
     """What every phase says."""
     one, other = found.distances[DISTANCE], found.distances[GAME]
     return [
-        f"The truth shifted by {p / PHASES:.0%} of a period: "
-        f"{'the grey' if a < b else 'the picture of the game'} is nearer."
+        f"Target shifted by {p / PHASES:.0%} of a period: the output of "
+        f"{'ℓ₁ alone' if a < b else 'the adversarial loss'} is nearer."
         for p, (a, b) in enumerate(zip(one.tolist(), other.tolist(), strict=True))
     ]

@@ -12,7 +12,7 @@ from pages.adversarial.translate.room import DISTANCE, GAME, JUDGED, PHASES, ROO
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-film = ui.film_of(now, PHASES)
+film = ui.film_of(now, PHASES, names=[f"{p / PHASES:.0%}" for p in range(PHASES)])
 now = replace(now, phase=film.at)
 found = ui.compute(lens.look, now)
 cell = ui.cell(now.verdict, *found.verdict.shape) or lens.falsest(found.verdict)
@@ -23,50 +23,53 @@ with stage.picture:
     left, middle, right = ui.columns(3)
     with left:
         ui.figure(figures.picture(found.outline, "outline c"), key="outline", share=0.5,
-                  alt="The outline of the digit, which is all that both generators see")  # fmt: skip
-        ui.figure(figures.picture(found.game, "in a game", boxes[GAME]), key="game", share=0.5,
-                  alt="What the generator of the game makes of the outline")  # fmt: skip
+                  alt="The outline of the digit, the input of both generators")  # fmt: skip
+        ui.figure(figures.picture(found.game, "ℓ₁ + adversarial", boxes[GAME]), key="game", share=0.5,
+                  alt="Output of the generator trained with an adversarial loss")  # fmt: skip
     with middle:
         ui.figure(figures.picture(found.alone, "ℓ₁ alone", boxes[DISTANCE]), key="alone", share=0.5,
-                  alt="What the generator of the distance alone makes of the outline")  # fmt: skip
+                  alt="Output of the generator trained with the ℓ₁ loss alone")  # fmt: skip
         ui.clickable(figures.verdict(found.verdict, cell), key=VERDICT, mark=False, share=0.5,
-                     alt=f"What D says of {now.judged} picture, patch by patch; click one",
+                     alt=f"Probability that D gives each patch of its input ({now.judged}) of being "
+                         f"real; click one",
                      data={"probability": found.verdict.flatten()})  # fmt: skip
     with right:
         ui.figure(
-            turning(figures.picture(found.truths[0], "one truth x", boxes[TRUE]), z=found.truths),
+            turning(figures.picture(found.truths[0], "target x", boxes[TRUE]), z=found.truths),
             key="truth", share=0.5, film=film,
-            alt="One of the true pictures: the digit on stripes of this phase",
+            alt="One of the possible targets: the digit on stripes of this phase",
         )  # fmt: skip
         ui.figure(
             figures.distances(found.distances), key="distances", share=0.5, film=film,
-            alt="Mean distance of both generators' pictures to the truth, over its phase",
+            alt="Mean ℓ₁ distance of both outputs to the target, over its phase",
         )  # fmt: skip
-with stage.foot:
-    film.bar(captions=lens.captions(found), equations=lens.equations(found))
 mean = float(found.verdict.mean())
+with stage.foot:
+    ui.machine(now.game, film=film, lit=[lens.LIT[now.judged]] * PHASES, says=[{"D": f"{mean:.2f}"}] * PHASES)
+    film.bar(captions=lens.captions(found), equations=lens.equations(found))
 energy = found.energies
 stage.metrics(
     {
-        "Gradient energy, ℓ₁ alone": f"{energy[DISTANCE]:.0%} of the truth's",
-        "in the game": f"{energy[GAME]:.0%} of the truth's",
-        "D's mean verdict": f"{mean:.3f}",
+        "Gradient energy, ℓ₁ alone": f"{energy[DISTANCE]:.0%} of the target's",
+        "adversarial": f"{energy[GAME]:.0%} of the target's",
     }
 )
 averages = {name: float(line.mean()) for name, line in found.distances.items()}
 with stage.below:
     ui.notice(
-        f"Averaged over all phases the picture of ℓ₁ alone is {averages[DISTANCE]:.3f} away from the "
-        f"truth, the game's {averages[GAME]:.3f}. A logit of this D sees {now.patch} × {now.patch} pixels of "
-        "input and output together; the frame shows those of the chosen patch, at the rim what is left of "
-        "them. D's loss is the mean of the patches' losses, not the loss of their mean."
+        f"Averaged over all phases the ℓ₁ distance to the target is {averages[DISTANCE]:.3f} with ℓ₁ alone "
+        f"and {averages[GAME]:.3f} with the adversarial loss. D, on average {mean:.3f} here, is a "
+        f"PatchGAN: each of its logits has a receptive field of {now.patch} × {now.patch} pixels of input "
+        "and output together, which is framed for the chosen patch. Its loss is the mean of the patches' "
+        "losses, not the loss of their mean."
     )
     ui.check(
-        "What does D say of this picture on the mean?", ["rather real", "rather made"],
+        "What is the mean output of D for this picture?", ["rather real", "rather made"],
         "rather real" if mean > 0.5 else "rather made", f"{mean:.3f} over {found.verdict.numel()} patches.",
         wrong={
-            "rather real": "D judges patch by patch, and most patches show what no true pair has.",
-            "rather made": "D sees patches and never the whole: strokes that are right nearby convince it.",
+            "rather real": "D classifies patch by patch, and most patches show what no real pair has.",
+            "rather made": "D sees patches and never the whole: strokes that are right locally pass for "
+                "real.",
         },
         veils=("verdict", "numbers"),
     )  # fmt: skip

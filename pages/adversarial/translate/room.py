@@ -23,12 +23,12 @@ class State:
     patch: Annotated[
         int,
         Choice(
-            "A logit of D sees",
+            "Patch of a logit of D",
             tuple(GAMES),
             help="Pixels a side of a patch; each is a network of its own.",
         ),
     ] = 16
-    judged: Annotated[str, Choice("D looks at", JUDGED, as_list=True)] = GAME
+    judged: Annotated[str, Choice("Input of D", JUDGED, as_list=True)] = GAME
     alone: Annotated[str, Model("ℓ₁ alone", ("pix2pix-l1-mnist",), when=False)] = "pix2pix-l1-mnist"
     phase: Annotated[int, Frame("Phase", seconds=0.15)] = DRAWN
     verdict: Annotated[tuple[int, int] | None, Place("Verdict")] = None
@@ -47,8 +47,8 @@ class State:
 
 
 ROOM = Room(
-    title="Translate",
-    idea="Distance alone paints the middle of all that fits; a game decides for one.",
+    title="Paired translation",
+    idea="ℓ₁ loss alone averages all plausible outputs; an adversarial loss commits to one (pix2pix).",
     place=170,
     minutes=5,
     words="pix2pix; image-to-image translation; PatchGAN; paired translation; conditional GAN",
@@ -60,22 +60,38 @@ ROOM = Room(
     machine="gan",
     state=State,
     scenes={
-        "Grey or stripes": Scene("The outline tells no phase: ℓ₁ alone greys the paper.", State()),
-        "Another truth": Scene(
-            "A shifted truth is as true: the grey stays near, the stripes are far.", State(phase=OPPOSITE)
+        "ℓ₁ against adversarial loss": Scene(
+            "The outline does not fix the stripes' phase: ℓ₁ alone averages them to grey.", State()
         ),
-        "Grey is caught": Scene(
-            "D looks at the grey picture: no patch of 16 pixels passes.", State(judged=DISTANCE)
+        "Opposite phase": Scene(
+            "For stripes of the opposite phase the grey is still near; the adversarial picture is far.",
+            State(phase=OPPOSITE),
         ),
-        "A true one": Scene(
-            "The same D trusts a true picture more than the game's, yet not every patch.", State(judged=TRUE)
+        "Blur detected by D": Scene(
+            "D sees the grey output of ℓ₁: none of its patches of 16 pixels passes for real.",
+            State(judged=DISTANCE),
         ),
-        "Single pixels": Scene(
-            "A D of single pixels sees greys, not how they lie: no stripes.", State(patch=1)
+        "Real picture": Scene(
+            "D rates a real picture higher than the generated one, though not every patch of it.",
+            State(judged=TRUE),
         ),
-        "The whole": Scene(
-            "A logit that sees 34 pixels sees the whole picture: stripes again.", State(patch=34)
+        "PixelGAN": Scene(
+            "A discriminator of single pixels sees grey levels, not their arrangement: no stripes.",
+            State(patch=1),
         ),
-        "A seven": Scene("Another outline: the paper is striped again.", State(digit="7")),
+        "Full-image discriminator": Scene(
+            "A logit with a receptive field of 34 pixels sees the whole picture: stripes again.",
+            State(patch=34),
+        ),
+        "Another digit": Scene("A 7 as input: its background is striped as well.", State(digit="7")),
+    },
+    was={
+        "Grey or stripes": "ℓ₁ against adversarial loss",
+        "Another truth": "Opposite phase",
+        "Grey is caught": "Blur detected by D",
+        "A true one": "Real picture",
+        "Single pixels": "PixelGAN",
+        "The whole": "Full-image discriminator",
+        "A seven": "Another digit",
     },
 )

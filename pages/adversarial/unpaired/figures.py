@@ -17,9 +17,9 @@ def plane(found: Look) -> dict[str, Any]:
     """The first domain, the second (the hidden partners), and what is made of the first at each turn."""
     a, colour = array(found.a), {"color": sample_colorscale(WHEEL, array(found.hue).tolist())}
     domains = [
-        planar.points(a, {"size": 6, **colour}, name="first domain"),
+        planar.points(a, {"size": 6, **colour}, name="source domain"),
         planar.points(a + SHIFT, {"size": 7, "symbol": "circle-open", **colour}, name="hidden partners"),
-        planar.points(per_frame(found.made), {"size": 6, "symbol": "diamond", **colour}, name="there(a)"),
+        planar.points(per_frame(found.made), {"size": 6, "symbol": "diamond", **colour}, name="output g(a)"),
     ]
     axis = {"zeroline": False, "constrain": "domain"}
     x = {"range": [-REACH, SHIFT[0] + REACH], "nticks": 6, "ticklabelposition": "outside right"}
@@ -30,10 +30,10 @@ def plane(found: Look) -> dict[str, Any]:
 def costs(found: Look) -> dict[str, Any]:
     """The losses over the turn, and a line at that of each frame."""
     lines = {
-        "W₁ of the laws": found.law, "cycle": found.cycle, "before and after": found.before,
+        "W₁": found.law, "cycle": found.cycle, "input–output": found.before,
         "identity": found.identity,
     }  # fmt: skip
     colours = dict(zip(lines, (theme.HIDDEN, theme.INPUT, theme.OUTPUT, theme.GREEN), strict=True))
-    fig = curves(lines, degrees(), mark=0, xlabel="turn φ, degrees", ylabel="mean ℓ₁", colors=colours)
+    fig = curves(lines, degrees(), mark=0, xlabel="rotation φ, degrees", ylabel="mean ℓ₁", colors=colours)
     fig.update_yaxes(rangemode="tozero", nticks=5)
     return marking(fig.update_xaxes(tickvals=[90, 180, 270]), degrees())

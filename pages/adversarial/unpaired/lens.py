@@ -111,7 +111,7 @@ def chosen(costs: Tensor) -> int:
 def captions(found: Look) -> list[str]:
     """What each turn reaches."""
     return [
-        f"Turned by {d:.0f}°: to the hidden partner {p:.2f}, around {c:.2f}, W₁ of the laws {w:.2f}."
+        f"Rotation by {d:.0f}°: distance to the hidden partner {p:.2f}, cycle loss {c:.2f}, W₁ {w:.2f}."
         for d, p, c, w in zip(
             degrees(), found.partner.tolist(), found.cycle.tolist(), found.law.tolist(), strict=True
         )

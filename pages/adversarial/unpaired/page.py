@@ -9,45 +9,51 @@ stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
 found = ui.compute(lens.look, now)
-film = ui.film_of(now, TURNS)
+film = ui.film_of(now, TURNS, names=[f"{degrees:.0f}°" for degrees in lens.degrees()])
 
 with stage.picture:
-    left, right = ui.columns([3, 2])
+    left, right = ui.columns([2, 1])
     with left:
         ui.figure(
             figures.plane(found), key="plane", share=1.0, film=film,
-            alt="The first domain, the hidden partners as rings, and what the generator makes as diamonds; "
-                "what belongs together has one colour",
+            alt="Points of the source domain, their hidden partners as rings, the generator's output as "
+                "diamonds; partners have one colour",
         )  # fmt: skip
     with right:
-        ui.figure(figures.costs(found), key="costs", share=1.0, film=film,
-                  alt="Distance of the laws, cycle loss and both content terms over the turn")  # fmt: skip
+        ui.figure(
+            figures.costs(found),
+            key="costs",
+            share=1.0,
+            film=film,
+            alt="Distance of the distributions, cycle loss and both content losses over the rotation",
+        )
 with stage.foot:
     film.bar(captions=lens.captions(found), equations=lens.equations(found))
 best = lens.degrees()[lens.chosen(found.before)]
 span = (float(found.cycle.min()), float(found.cycle.max()))
 stage.metrics(
     {
-        "Cycle over all turns": f"{span[0]:.2f} to {span[1]:.2f}",
-        "W₁ of the laws": f"{float(found.law.min()):.2f} to {float(found.law.max()):.2f}",
-        "Before and after picks": f"{best:.0f}°",
+        "Cycle loss over all φ": f"{span[0]:.2f} to {span[1]:.2f}",
+        "W₁ of the distributions": f"{float(found.law.min()):.2f} to {float(found.law.max()):.2f}",
     }
 )
-options = ["it is the same for all", "it depends on the turn"]
+options = ["it is the same for all", "it depends on the rotation"]
 with stage.below:
     ui.notice(
-        f"W₁ is between {lens.COMPARED} points of each law, so it is never 0. The cycle only asks that back "
-        "undoes there, whatever there is. The content of the text, before against after, is least at "
-        f"{best:.0f}°; the paper's, the identity on what is of the target domain already, at "
-        f"{lens.degrees()[lens.chosen(found.identity)]:.0f}°. The generators of a CycleGAN have weights of "
-        "their own, two discriminators, and each of these sees some older pictures too."
+        f"W₁ is between {lens.COMPARED} points of each distribution, so it is never 0. The cycle loss only "
+        "asks that the backward map invert the forward map, whichever it is. The textbook's content loss, "
+        f"input against output, is least at {best:.0f}°; the paper's identity loss, on points that are in "
+        f"the target domain already, at {lens.degrees()[lens.chosen(found.identity)]:.0f}°. The two "
+        "generators of a CycleGAN do not share weights, and each of its two discriminators also sees a "
+        "buffer of earlier outputs."
     )
     ui.check(
-        "What does the cycle loss say of the turn?", options, options[span[1] - span[0] > 1e-3],
+        "How does the cycle loss depend on the rotation?", options, options[span[1] - span[0] > 1e-3],
         f"It runs from {span[0]:.3f} to {span[1]:.3f}.",
         wrong={
-            options[0]: "A turn is free only where the way back undoes it: here back undoes the shift alone.",
-            options[1]: "The cycle asks only that back undo there: any turn that is undone is as good.",
+            options[0]: "A rotation is free only if the backward map inverts it: here it inverts the shift "
+                "alone.",
+            options[1]: "The cycle loss asks only for an inverse: any rotation that is inverted is as good.",
         },
         veils=("costs", "numbers", "equation"),
     )  # fmt: skip

@@ -12,20 +12,22 @@ HALF = (TURNS - 1) // 2
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    domain: Annotated[str, Choice("First domain", (NORMAL, OWN), as_list=True)] = NORMAL
+    domain: Annotated[str, Choice("Source domain", (NORMAL, OWN), as_list=True)] = NORMAL
     ink: Annotated[
         str | None,
         Drawing("Your ink", 20, late("lab.lenses.ink", "examples", (20,)), when=lambda s: s.domain == OWN),
     ] = None
-    mirror: Annotated[bool, Toggle("Mirror")] = False
+    mirror: Annotated[bool, Toggle("Reflect")] = False
     scale: Annotated[float, Slider("Scale s", 0.25, 1.5, step=0.25)] = 1.0
-    undoes: Annotated[bool, Toggle("Back undoes all of it", help="Else it undoes the shift alone.")] = True
-    turn: Annotated[int, Frame("Turn", seconds=0.2)] = 0
+    undoes: Annotated[bool, Toggle("Full inverse", help="Else the backward map inverts the shift alone.")] = (
+        True
+    )
+    turn: Annotated[int, Frame("φ =", seconds=0.2)] = 0
 
 
 ROOM = Room(
-    title="Unpaired",
-    idea="No pairs: games and cycles allow many maps, and the content picks one.",
+    title="Unpaired translation",
+    idea="Adversarial and cycle losses allow many maps; a content loss selects one.",
     place=190,
     minutes=4,
     words="CycleGAN; cycle consistency; identity loss; unpaired translation; identifiability",
@@ -36,19 +38,40 @@ ROOM = Room(
         ),
         "[UDL] §15.5.3, fig. 15.18 (prints one θ for both generators; its content compares before and after)",
     ),
-    machine="gan",
     state=State,
     scenes={
-        "The shift": Scene("No turn: every colour meets its partner, and the content costs least.", State()),
-        "Upside down": Scene("Turned by 180°: same law, same cycle of 0, wrong partners.", State(turn=HALF)),
-        "A mirror": Scene("Mirrored: again neither the laws nor the cycle notice.", State(mirror=True)),
-        "No way back": Scene(
-            "Back undoes the shift alone: now the cycle sees every turn.", State(undoes=False, turn=HALF)
+        "Rotation by 180°": Scene(
+            "Rotated by 180°: same distribution, cycle loss 0, yet points of one colour are not partners.",
+            State(turn=HALF),
         ),
-        "Shrunk": Scene("A cloud of half the size: its cycle is 0, its law is wrong.", State(scale=0.5)),
-        "A wave": Scene(
-            "A shape without symmetry: here the laws notice a half turn too.",
+        "Intended map": Scene(
+            "Without rotation every point lands on its partner, and input and output differ least.", State()
+        ),
+        "Reflection": Scene(
+            "Reflected: again neither the distributions nor the cycle loss tell a difference.",
+            State(mirror=True),
+        ),
+        "Incomplete inverse": Scene(
+            "The backward map inverts the shift alone: now the cycle loss grows with the rotation.",
+            State(undoes=False, turn=HALF),
+        ),
+        "Wrong scale": Scene(
+            "Half the size: the cycle loss is 0, and only the distributions tell the difference.",
+            State(scale=0.5),
+        ),
+        "Asymmetric distribution": Scene(
+            "A shape without symmetry: here the distributions tell a rotation by 90° as well.",
             State(domain=OWN, ink="wave", turn=HALF // 2),
         ),
+    },
+    was={
+        1: "Intended map",
+        2: "Rotation by 180°",
+        "The shift": "Intended map",
+        "Upside down": "Rotation by 180°",
+        "A mirror": "Reflection",
+        "No way back": "Incomplete inverse",
+        "Shrunk": "Wrong scale",
+        "A wave": "Asymmetric distribution",
     },
 )

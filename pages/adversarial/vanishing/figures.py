@@ -16,7 +16,7 @@ def norms(looks: list[Look]) -> dict[str, Any]:
     """‖∇_θ L‖ of the three losses up to each look, on a logarithmic axis."""
     lines = {name: [one.norms[name] for one in looks] for name in LOSSES}
     steps = [one.steps for one in looks]
-    fig = curves(lines, steps, mark=steps[0], xlabel="steps of D since G froze",
+    fig = curves(lines, steps, mark=steps[0], xlabel="steps of D with G frozen",
                  ylabel="norm of G's gradient", colors=COLORS, log_y=True)  # fmt: skip
     fig.update_yaxes(dtick=1, exponentformat="power")
     fig.update_xaxes(nticks=5)
@@ -31,7 +31,7 @@ def logits(looks: list[Look]) -> dict[str, Any]:
         {"type": "bar", "x": (edges[1:] + edges[:-1]) / 2, "y": per_frame(shares), "name": name,
          "width": 2 * REACH / BINS, "hoverinfo": "skip",
          "marker": {"color": theme.fade(color, 0.6), "line": {"width": 0}}}
-        for name, shares, color in (("digits", real, theme.INPUT), ("made", fake, theme.OUTPUT))
+        for name, shares, color in (("digits", real, theme.INPUT), ("samples", fake, theme.OUTPUT))
     ]  # fmt: skip
     x = {"title": "f, the logit of D", "range": [-REACH, REACH], "tickvals": [-10, 0, 10]}
     y = {"title": "share", "range": [0, 1.05 * max(real.max(), fake.max())], "nticks": 4}

@@ -14,12 +14,13 @@ References: Arjovsky & Bottou 2017, arXiv:1701.04862 (the experiment); [UDL] §1
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from lab.lenses import stock
-from lab.lenses.games import RATE, playing
+from lab.lenses.games import RATE, network, playing
 from lab.seeding import seeded
 from modules.adversarial.gan import GAN, Judge
 from modules.adversarial.losses import GameLoss, NonSaturating, Saturating, Wasserstein, gradient_penalty
@@ -69,12 +70,19 @@ def shares(f: Tensor) -> Tensor:
     return torch.histc(inside, BINS, -REACH, REACH) / len(f)
 
 
+def settings(width: int) -> dict[str, Any]:
+    """Of the two networks, D of two layers of so many units."""
+    return {"loss": "non-saturating", "event_shape": (1, 8, 8), "discriminator_hidden": [width, width]}
+
+
+def untrained(width: int) -> GAN:
+    """The two networks before the game."""
+    return seeded(lambda: network(settings(width)))
+
+
 def game(turns: int, width: int, seed: int) -> Iterator[tuple[int, GAN]]:
     """The game until the generator is frozen: turns so far, and the model."""
-    settings = {
-        "loss": "non-saturating", "event_shape": (1, 8, 8), "discriminator_hidden": [width, width],
-    }  # fmt: skip
-    for done, model, _ in playing(digits(), settings, turns, seed, max(1, turns // 10), BATCH):
+    for done, model, _ in playing(digits(), settings(width), turns, seed, max(1, turns // 10), BATCH):
         yield done, model
 
 
@@ -136,6 +144,11 @@ def look(model: GAN, critic: nn.Module, x: Tensor, z: Tensor, blur: Tensor, done
     with torch.no_grad():
         real, fake = model.discriminator(x + blur[: len(x)]), model.discriminator(model.generator(z) + blur)
     return Look(done, norms, shares(real), shares(fake))
+
+
+def numbers(looks: list[Look]) -> list[dict[str, str]]:
+    """What the parts of the GAN say at every look."""
+    return [{"G": "frozen", "D": f"step {one.steps:,}"} for one in looks]
 
 
 def captions(looks: list[Look]) -> list[str]:

@@ -8,17 +8,17 @@ from lab.room import Choice, Frame, Number, Room, Scene, Slider
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    turns: Annotated[int, Choice("Turns before G freezes", (10, 100, 300, 1000))] = 100
-    steps: Annotated[int, Choice("Steps of D alone", (100, 300, 1000))] = 100
+    turns: Annotated[int, Choice("Training steps before G is frozen", (10, 100, 300, 1000))] = 100
+    steps: Annotated[int, Choice("Steps of D with G frozen", (100, 300, 1000))] = 100
     width: Annotated[int, Choice("Width of D", (8, 32, 128))] = 128
-    noise: Annotated[float, Slider("Noise on D's input", 0.0, 1.0, step=0.25)] = 0.0
+    noise: Annotated[float, Slider("Instance noise on D's input", 0.0, 1.0, step=0.25)] = 0.0
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
-    look: Annotated[int | None, Frame("Step", seconds=0.2)] = None
+    look: Annotated[int | None, Frame("Step of D", seconds=0.2)] = None
 
 
 ROOM = Room(
     title="Vanishing gradient",
-    idea="The better D tells made from real, the less the printed loss teaches G.",
+    idea="The better D separates samples from data, the smaller the gradient of the saturating loss.",
     place=40,
     minutes=3,
     words="vanishing gradient; saturating loss; instance noise; non-saturating; perfect discriminator",
@@ -30,21 +30,35 @@ ROOM = Room(
     machine="gan",
     state=State,
     scenes={
-        "Frozen early": Scene("G stands still, D learns on: one gradient falls, −log D's rises.", State()),
+        "Vanishing gradient": Scene(
+            "G is frozen while D trains: the saturating loss's gradient vanishes, −log D's grows.", State()
+        ),
         "A thousand steps": Scene(
-            "To below a hundredth of what it was; the critic stays level.", State(steps=1000)
+            "The saturating gradient falls below a hundredth of its start; the critic's stays level.",
+            State(steps=1000),
         ),
-        "Frozen at once": Scene(
-            "A beginner is told apart at once: the gradient falls as fast.", State(turns=10)
+        "Untrained generator": Scene(
+            "D separates the samples of a barely trained G at once, and the gradient vanishes as fast.",
+            State(turns=10),
         ),
-        "Frozen late": Scene(
-            "A better G is told apart a little later; the end is the same.", State(turns=1000, steps=1000)
+        "Trained generator": Scene(
+            "D separates the samples of a better G a little later; the gradient vanishes all the same.",
+            State(turns=1000, steps=1000),
         ),
-        "Small D": Scene(
-            "Two layers of eight units: enough to tell the two apart.", State(width=8, steps=1000)
+        "Small discriminator": Scene(
+            "Two layers of eight units are enough for D to separate digits from samples.",
+            State(width=8, steps=1000),
         ),
-        "Noise": Scene(
-            "Noise on both inputs: they overlap, and a gradient is left.", State(noise=1.0, steps=300)
+        "Instance noise": Scene(
+            "Noise on both inputs makes the distributions overlap, so that a gradient remains.",
+            State(noise=1.0, steps=300),
         ),
+    },
+    was={
+        "Frozen early": "Vanishing gradient",
+        "Frozen at once": "Untrained generator",
+        "Frozen late": "Trained generator",
+        "Small D": "Small discriminator",
+        "Noise": "Instance noise",
     },
 )
