@@ -101,3 +101,19 @@ def test_a_picture_under_noise_has_its_law() -> None:
     a = float(model.schedule.alpha_bar[300])
     assert float(noisy.mean()) == pytest.approx(0.5 * a**0.5, abs=0.01)
     assert float(noisy.var()) == pytest.approx(1 - a, rel=0.02)
+
+
+def test_what_the_scenes_of_mnist_say() -> None:
+    model: Any = weights.load("ddpm-mnist").eval().requires_grad_(False)
+    run = partial(lens.run, model, S=10, eta=0.0, seed=0)
+    plain, led = run(wanted=3, w=0.0), run(wanted=3, w=3.0)
+    assert lens.spread(led) < lens.spread(plain)
+    kept, free = run(wanted=None, w=0.0), run(wanted=None, w=0.0, clip=False)
+    contrast = kept.guess.flatten(2).std(2).mean(1)
+    assert contrast[1] > 1.2 * contrast[-1] and float(free.guess.abs().max()) > 100
+    judge: Any = weights.load("cnn-mnist")
+    right = [
+        float((judge.predict(found.noisy[-1][:, None]).argmax(1) == torch.arange(12) % 10).float().mean())
+        for found in (free, kept)
+    ]
+    assert right[0] < 0.5 and right[1] > 0.8

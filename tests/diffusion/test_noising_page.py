@@ -21,7 +21,7 @@ def test_both_ways_have_one_law(way: lens.Way, kind: schedule.Kind, T: int) -> N
 
 
 def test_the_histogram_follows_the_law() -> None:
-    told = lens.story("linear", 1000, torch.full((4, 4), 0.5), 1.0, "step by step", 0)
+    told = lens.story("linear", 1000, torch.full((4, 4), 0.5), None, 1.0, "step by step", 0)
     width = float(lens.EDGES[1] - lens.EDGES[0])
     torch.testing.assert_close(told.histogram.sum(1) * width, torch.ones(41).double())
     assert ((told.law.sum(1) * width - 1).abs() < 1e-3).all()
@@ -47,7 +47,7 @@ def test_the_page() -> None:
     chain = schedule.named("linear", 1000)
     assert (
         shown["at"] == 20
-        and f"{float(chain.alpha_bar[500].sqrt()):.1%} of the drawing" in shown["captions"][20]
+        and f"{float(chain.alpha_bar[500].sqrt()):.1%} of the picture" in shown["captions"][20]
     )
     assert "&#x0221E;" in shown["equations"][0]
     assert open_warned("diffusion/noising", drawing="no.ink")

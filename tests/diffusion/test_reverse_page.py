@@ -4,7 +4,7 @@ from functools import cache, partial
 
 import pytest
 import torch
-from opening import figure, metrics, open_page
+from opening import figure, machine, metrics, open_page
 
 from lab import weights
 from lab.lenses import eight
@@ -27,7 +27,7 @@ def test_errors_of_solver_and_network_add_up() -> None:
     best, net = shares("DDIM", 40)
     assert float(shown["Missed by the solver"]) == pytest.approx(lens.data() - best, abs=6e-4)
     assert float(shown["Missed by the network"]) == pytest.approx(best - net, abs=6e-4)
-    assert shown["Calls of the denoiser"] == "40"
+    assert machine(page) == {"xt": "t = 0", "net": "call 40 of 40"}
     _, arrays = figure(page, "cloud")
     ends = torch.tensor([arrays["data.1.x"][40], arrays["data.1.y"][40]]).T.double()
     assert float(eight.near(ends)) == pytest.approx(net, abs=5e-3)
@@ -46,6 +46,8 @@ def test_what_the_scenes_say() -> None:
     half = lens.both(model, "DDIM", 40, 0.0, 0)["network"].cloud[20]
     assert abs(float(half.std(0).mean()) - model.scale) < 0.25  # about the noise's own size
     assert float(eight.near(half)) < 0.3
+    run = lens.both(model, "DDIM", 40, 0.0, 0)["network"]
+    assert 0.3 < float(run.share[34]) < float(run.share[40])  # the modes form late
 
 
 def test_the_datas_own_share() -> None:
@@ -55,4 +57,4 @@ def test_the_datas_own_share() -> None:
 
 @pytest.mark.parametrize("sampler", ["Heun", "corrected"])
 def test_some_ask_twice_a_step(sampler: str) -> None:
-    assert metrics(opened(sampler=sampler, S=10))["Calls of the denoiser"] == "19"
+    assert machine(opened(sampler=sampler, S=10))["net"] == "call 19 of 19"

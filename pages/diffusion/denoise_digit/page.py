@@ -12,9 +12,9 @@ stage = ui.stage(ROOM)
 
 def show(found: lens.Run, film: ui.Film | None = None) -> None:
     """x_t and the guess, where the film stands, or as far as they have come."""
-    sides = (("noisy", found.noisy, "xₜ"), ("guess", found.guess, "guess of x₀"))
+    sides = (("noisy", found.noisy, "xₜ"), ("guess", found.guess, "guess x̂₀"))
     for column, (key, pictures, title) in zip(ui.columns(2), sides, strict=True):
-        fig, alt = figures.sheet(lens.greys(pictures), title), f"The digits at this step: {title}"
+        fig, alt = figures.sheet(lens.greys(pictures), title), f"Twelve digits at this noise level: {title}"
         with column:
             ui.figure(fig, key=key, share=1.0, film=film, alt=alt)
 
@@ -23,7 +23,7 @@ with stage.rail:
     now = ui.read(ROOM)
 with stage.picture:
     found = ui.compute(lens.running, now, says="Digits, when they are out of noise.", show=show)
-    film = ui.film_of(now, len(found.times), values=range(len(found.times)))
+    film = ui.film_of(now, len(found.times), values=range(len(found.times)), names=found.times)
     show(found, film)
 with stage.foot:
     ui.machine(now.model, film=film, lit=["xt", *["net"] * (film.count - 1)], says=lens.numbers(found))
@@ -32,9 +32,9 @@ early = lens.settled(found)
 with stage.below:
     ui.notice(
         f"From t = {found.times[early]} on the guess differs from the end by less than a tenth a pixel; "
-        "the detail comes later. Guidance leans every guess towards the class; with more of it the "
-        f"digits of a class are more alike: here their pixels spread by {lens.spread(found):.3f}. A drawing "
-        "under noise can be a start too: what the noise hides is drawn anew, what it leaves is kept. "
+        "the detail comes later. Guidance moves every guess towards the class; with more of it the "
+        f"digits of a class are more alike: here their pixels spread by {lens.spread(found):.3f}. Sampling "
+        "can also start from a drawing under noise (SDEdit): the less noise, the more of the drawing is kept. "
         f"{lens.kept(found)}{lens.unbound(found) if not now.clip else ''}{SAID}"
     )
     ui.check(

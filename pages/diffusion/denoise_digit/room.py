@@ -14,15 +14,13 @@ class State:
     model: Annotated[str, Model("Model", (DIGITS, MNIST))] = DIGITS
     start: Annotated[str, Choice("Start from", (NOISE, DRAWING))] = NOISE
     level: Annotated[
-        int, Slider("Noise on it, level t", 50, 1000, step=50, when=lambda s: s.start == DRAWING)
+        int, Slider("Noise level t of the drawing", 50, 1000, step=50, when=lambda s: s.start == DRAWING)
     ] = 500
     digit: Annotated[str, Choice("Digit", ("each", "any", *map(str, range(10))), as_list=True)] = "each"
     w: Annotated[float, Slider("Guidance w", 0.0, 4.0, step=0.5)] = 0.0
     S: Annotated[int, Choice("Steps S", (5, 10, 40))] = 40
     eta: Annotated[float, Slider("Noise η", 0.0, 1.0, step=0.25)] = 0.0
-    clip: Annotated[bool, Toggle("Clip the guess", help="Keep each guess of x₀ between white and black.")] = (
-        True
-    )
+    clip: Annotated[bool, Toggle("Clip x̂₀", help="Keep each guess of x₀ between white and black.")] = True
     seed: Annotated[int, Number("Seed", 0, 9999)] = 0
     drawing: Annotated[
         str | None,
@@ -38,7 +36,7 @@ class State:
             when=lambda s: s.start == DRAWING and s.model == MNIST,
         ),
     ] = None  # fmt: skip
-    step: Annotated[int | None, Frame("Step", seconds=0.2)] = None
+    step: Annotated[int | None, Frame("t =", seconds=0.2)] = None
 
     @property
     def wanted(self) -> int | Literal["any"] | None:
@@ -53,7 +51,7 @@ class State:
 
 ROOM = Room(
     title="Digits out of noise",
-    idea="Take away a little noise, guess again: a digit comes forth.",
+    idea="A network guesses the clean digit from noise; small steps towards its guess end in a digit.",
     place=80,
     minutes=6,
     words="DDPM; DDIM; denoising; sampling; denoising diffusion; SDEdit",
@@ -67,26 +65,53 @@ ROOM = Room(
     machine="diffusion",
     state=State,
     scenes={
-        "All digits": Scene("Each class in turn: at the end both sides show the same digits.", State()),
-        "First guess": Scene(
-            "Under pure noise small errors grow large: the guess is no digit.", State(step=1)
-        ),
         "Half-way": Scene(
-            "The guess has its shape already while the left is still half noise.", State(step=20)
-        ),
-        "No clip": Scene(
-            "Nothing bounds the first guess, which is a thousand off: the end is blots.", State(clip=False)
-        ),
-        "MNIST": Scene(
-            "28 × 28 pixels, twelve times as many numbers: the strokes come first here too.",
+            "xₜ on the left is still noisy; the guess x̂₀ on the right already has the strokes of its digit.",
             State(model=MNIST, step=25),
         ),
-        "Guided": Scene("With w = 3 the threes are surer, and more alike.", State(digit="3", w=3.0)),
-        "Five steps": Scene("Five steps already give digits.", State(S=5, step=5)),
-        "Noisy": Scene("η = 1 adds fresh noise at every step but the last.", State(eta=1.0)),
-        "From a drawing": Scene(
-            "A 3 under noise, led to 8: eights nearer to the 3 than from noise alone.",
+        "First step": Scene(
+            "Under pure noise the errors of the network are amplified: the first guess x̂₀ is no digit.",
+            State(model=MNIST, step=1),
+        ),
+        "x̂₀-clipping off": Scene(
+            "Without clipping, the first x̂₀ leaves the range of greys, and no later step corrects it.",
+            State(model=MNIST, clip=False),
+        ),
+        "Classifier-free guidance": Scene(
+            "With guidance w = 3 the threes are more alike than without guidance.",
+            State(model=MNIST, digit="3", w=3.0),
+        ),
+        "DDIM in five steps": Scene(
+            "Five steps of DDIM already give digits; compare the strokes with those of 40 steps.",
+            State(S=5, step=5),
+        ),
+        "Stochastic sampling": Scene(
+            "With η = 1 the sampler adds fresh noise at every step but the last.", State(eta=1.0)
+        ),
+        "SDEdit": Scene(
+            "A 3 under noise is denoised as an 8, and the result stays closer to the 3 than from pure noise.",
             State(start=DRAWING, level=600, digit="8", w=2.0, drawing="3"),
         ),
+        "8×8 digits": Scene(
+            "The small model, each class in turn: at t = 0 both sides show the same digits.", State()
+        ),
+    },
+    was={
+        1: "8×8 digits",
+        3: "Half-way",
+        4: "x̂₀-clipping off",
+        5: "Half-way",
+        6: "Classifier-free guidance",
+        7: "DDIM in five steps",
+        8: "Stochastic sampling",
+        9: "SDEdit",
+        "All digits": "8×8 digits",
+        "First guess": "First step",
+        "No clip": "x̂₀-clipping off",
+        "MNIST": "Half-way",
+        "Guided": "Classifier-free guidance",
+        "Five steps": "DDIM in five steps",
+        "Noisy": "Stochastic sampling",
+        "From a drawing": "SDEdit",
     },
 )

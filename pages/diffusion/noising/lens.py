@@ -64,10 +64,16 @@ def noised(chain: Schedule, x0: Tensor, way: Way, seed: int) -> Tensor:
     return torch.stack(found)
 
 
-def story(kind: schedule.Kind, T: int, drawing: Tensor, pixel: float, way: Way, seed: int) -> Story:
-    """The drawing (S, S), whose ink in [0, 1] becomes [−1, 1], and DRAWS chains that begin at `pixel`."""
-    chain = schedule.named(kind, T)
-    pictures = noised(chain, 2 * drawing - 1, way, seed)
+def story(
+    kind: schedule.Kind, T: int, drawing: Tensor | None, digit: Tensor | None, pixel: float, way: Way,
+    seed: int,
+) -> Story:  # fmt: skip
+    """A drawing or a digit (S, S), whose ink in [0, 1] becomes [−1, 1], and DRAWS chains that begin at
+    `pixel`."""
+    chain, picture = schedule.named(kind, T), drawing if digit is None else digit
+    if picture is None:
+        raise ValueError("Noise needs a drawing or a digit to be added to.")
+    pictures = noised(chain, 2 * picture - 1, way, seed)
     draws = noised(chain, torch.full((DRAWS,), pixel), way, seed + 1)  # (F, DRAWS)
     bins = torch.bucketize(draws.clamp(-3.999, 3.999), EDGES) - 1
     counts = torch.zeros(len(draws), len(EDGES) - 1, dtype=torch.float64)
@@ -83,7 +89,7 @@ def story(kind: schedule.Kind, T: int, drawing: Tensor, pixel: float, way: Way, 
 def captions(told: Story, chain: Schedule) -> list[str]:
     """What is left, and what the draws of the pixel say."""
     return [
-        f"t = {t} of {chain.T}: {float(chain.alpha_bar[t].sqrt()):.1%} of the drawing. Of the pixel's "
+        f"t = {t} of {chain.T}: {float(chain.alpha_bar[t].sqrt()):.1%} of the picture. Of the pixel's "
         f"{DRAWS} draws the mean is {float(m):.3f}, the deviation {float(s):.3f}."
         for t, m, s in zip(told.times, told.mean, told.deviation, strict=True)
     ]

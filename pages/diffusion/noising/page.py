@@ -19,7 +19,7 @@ with stage.picture:
     with left:
         ui.figure(
             figures.drawing(told.pictures), key="drawing-now", share=1.0, film=film,
-            alt="The drawing under noise",
+            alt="The picture xₜ under noise of this t",
         )  # fmt: skip
     with right:
         ui.figure(
@@ -33,18 +33,18 @@ t = told.times[film.at]
 left_over = float(chain.alpha_bar[t].sqrt())
 with stage.below:
     ui.notice(
-        "Ink is 1 and blue, paper −1 and orange. A sum of Gaussians is a Gaussian, so any number of steps "
-        f"can be taken at once, with one draw of noise. After all {now.T} steps "
-        f"{float(chain.alpha_bar[-1].sqrt()):.2%} of the drawing is left: where a sampler starts from "
+        "Ink is 1 and blue, the background −1 and orange. A sum of Gaussians is a Gaussian, so any number of "
+        f"steps can be taken at once, with one draw of noise. After all {now.T} steps "
+        f"{float(chain.alpha_bar[-1].sqrt()):.2%} of the picture is left: where a sampler starts from "
         "N(0, 1), it is wrong by as much. " + SAID
     )
     ui.check(
-        f"By what factor is the drawing still in x at t = {t}?",
+        f"By what factor is x₀ still in xₜ at t = {t}?",
         lens.OPTIONS,
         lens.option(left_over),
         f"√ᾱ = {left_over:.4f}.",
         wrong=(
-            "It is √ᾱ that scales the drawing, not ᾱ: the root is larger, and at first near 1.",
+            "It is √ᾱ that scales x₀, not ᾱ: the root is larger, and at first near 1.",
             "√ᾱ does not fall like a straight line: it is near 1 at first and near 0 at the end.",
             "A step takes little, but the factors multiply: √ᾱ is the product of all √(1 − β) so far.",
         ),

@@ -5,23 +5,35 @@ from typing import Annotated
 
 from lab.room import Choice, Drawing, Frame, Number, Room, Scene, Slider, late
 
+KINDS = DRAWING, DIGIT = "drawing, 16×16", "digit, 28×28"
+
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    drawing: Annotated[str | None, Drawing("Your drawing", 16, late("lab.lenses.ink", "examples", (16,)))] = (
-        None
-    )
+    of: Annotated[str, Choice("Data x₀", KINDS)] = DRAWING
+    drawing: Annotated[
+        str | None,
+        Drawing(
+            "Your drawing", 16, late("lab.lenses.ink", "examples", (16,)), when=lambda s: s.of == DRAWING
+        ),
+    ] = None
+    digit: Annotated[
+        str | None,
+        Drawing(
+            "Your digit", 28, late("lab.lenses.drawing", "examples", (28,)), when=lambda s: s.of == DIGIT
+        ),
+    ] = None
     kind: Annotated[str, Choice("Schedule", ("linear", "cosine"))] = "linear"
     T: Annotated[int, Choice("Steps T", (10, 100, 1000))] = 1000
     way: Annotated[str, Choice("Noise", ("at once", "step by step"))] = "at once"
-    pixel: Annotated[float, Slider("Pixel x₀ on the right", -1.0, 1.0, step=0.25)] = 1.0
+    pixel: Annotated[float, Slider("Value x₀ of the pixel on the right", -1.0, 1.0, step=0.25)] = 1.0
     seed: Annotated[int, Number("Seed", 0, 9999)] = 0
     t: Annotated[int | None, Frame("t =", seconds=0.1, first=lambda s: s.T // 4)] = None
 
 
 ROOM = Room(
     title="Noising",
-    idea="Each step shrinks the drawing a little and adds a little noise, until only noise is left.",
+    idea="Each step scales the data down and adds a little Gaussian noise, until only noise is left.",
     place=10,
     minutes=5,
     words="forward process; diffusion; DDPM; noise schedule; Markov chain; signal-to-noise ratio",
@@ -32,16 +44,39 @@ ROOM = Room(
     ),
     state=State,
     scenes={
-        "Your drawing": Scene("Play: the drawing drowns, and its pixel's law becomes N(0, 1).", State(t=0)),
-        "Half-way": Scene("At t = 500 the linear schedule has left little of the drawing.", State(t=500)),
-        "Cosine": Scene("The cosine has left more of it at the same t.", State(kind="cosine", t=500)),
+        "Half-way": Scene(
+            "The digit fades under the noise, and the density of one pixel widens towards N(0, 1).",
+            State(of=DIGIT, t=300),
+        ),
+        "Linear schedule": Scene(
+            "At t = 500 the linear schedule has left little of the digit.", State(of=DIGIT, t=500)
+        ),
+        "Cosine schedule": Scene(
+            "At the same t = 500 the cosine schedule has left more of the digit.",
+            State(of=DIGIT, kind="cosine", t=500),
+        ),
         "Step by step": Scene(
-            "Five hundred single steps end under the same law; switch Noise to compare.",
-            State(way="step by step", t=500),
+            "Five hundred single steps have the same density as one draw; switch Noise to compare.",
+            State(of=DIGIT, way="step by step", t=500),
         ),
-        "Few steps": Scene("Ten large steps end in the same noise.", State(T=10, t=10, way="step by step")),
-        "Paper": Scene(
-            "A pixel of paper starts at −1 and ends where all others do.", State(pixel=-1.0, t=100)
+        "Ten steps": Scene(
+            "Ten large steps end in the same noise as a thousand small ones.",
+            State(of=DIGIT, T=10, t=10, way="step by step"),
         ),
+        "Background pixel": Scene(
+            "A pixel of the background starts at −1, and its density also becomes N(0, 1).",
+            State(of=DIGIT, pixel=-1.0, t=100),
+        ),
+        "Your drawing": Scene(
+            "Draw and play: each step scales the drawing down and adds noise, until only noise is left.",
+            State(t=0),
+        ),
+    },
+    was={
+        1: "Your drawing",
+        2: "Linear schedule",
+        "Cosine": "Cosine schedule",
+        "Few steps": "Ten steps",
+        "Paper": "Background pixel",
     },
 )

@@ -1,4 +1,4 @@
-"""Posterior: one step back when the data are known, as a product of two bells."""
+"""Posterior: one step back when the data are known, as a product of two Gaussian densities."""
 
 from lab import ui
 from lab.lenses.diffusion import SAID
@@ -23,8 +23,6 @@ with stage.foot:
     film.bar(captions=lens.captions(steps), equations=lens.equations(steps))
 stage.metrics(
     {
-        "Weight of x₀": f"{at.c0:.4f}",
-        "Weight of xₜ": f"{at.ct:.4f}",
         "Mean": f"{at.posterior.mean:.4f}",
         "Variance β̃": f"{at.posterior.variance:.5f}",
     }
@@ -32,7 +30,7 @@ stage.metrics(
 heavier = "x₀" if at.c0 > at.ct else "xₜ"
 with stage.below:
     ui.notice(
-        f"Precisions add, so the product is narrower than either bell. The mean is {at.c0:.3f} x₀ + "
+        f"Precisions add, so the product is narrower than either density. Its mean is {at.c0:.3f} x₀ + "
         f"{at.ct:.3f} xₜ: at t = {film.at + 1} {heavier} weighs more. With a network's guess of x₀ "
         f"this is one step of sampling. {SAID}"
     )
@@ -42,8 +40,8 @@ with stage.below:
         heavier,
         f"The weights are {at.c0:.3f} and {at.ct:.3f}.",
         wrong={
-            "x₀": "One step back is short: the bell about xₜ is narrow beside that of the long way from x₀.",
-            "xₜ": "So near the data little noise lies between: the bell about x₀ is the narrower one.",
+            "x₀": "One step back is short: the density about xₜ is narrow, that of the many steps from x₀ wide.",
+            "xₜ": "So near the data little noise lies between: the density about x₀ is the narrower one.",
         },
         veils=("picture", "numbers", "equation"),
     )

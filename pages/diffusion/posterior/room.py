@@ -17,7 +17,7 @@ class State:
 
 ROOM = Room(
     title="One step back",
-    idea="Given the data, the step before is a Gaussian: two bells multiplied.",
+    idea="Given x₀ and xₜ, the step before is Gaussian: the product of two Gaussian densities of it.",
     place=30,
     minutes=6,
     words="forward posterior; Bayes; Gaussian conditioning; reverse process; product of Gaussians",
@@ -28,16 +28,30 @@ ROOM = Room(
     ),
     state=State,
     scenes={
-        "Product": Scene(
-            "The orange bell is the product: narrower than both, its mean between theirs.", State()
+        "Product of Gaussians": Scene(
+            "The orange density is the product: narrower than both, with its mean between theirs.", State()
         ),
-        "Certain": Scene("At t = 1 the step before is the data itself: nothing is left to draw.", State(t=1)),
-        "Late": Scene(
-            "Under much noise x₀ alone says little; xₜ has the greater weight.", State(t=8, top=0.4)
+        "Last step": Scene(
+            "At t = 1 the step before is x₀ itself: the posterior has variance 0.", State(t=1)
         ),
-        "Small steps": Scene("Small steps: narrow bells, and a small step back.", State(top=0.05, t=4)),
-        "At odds": Scene(
-            "x₀ and xₜ disagree, and the mean still lies between the two bells.", State(x0=-2.0, xt=2.0)
+        "High noise": Scene(
+            "Near t = T the density given x₀ is wide, so xₜ has the greater weight in the mean.",
+            State(t=8, top=0.4),
         ),
+        "Small β": Scene(
+            "With small β the density about xₜ is narrow, and one reverse step moves little.",
+            State(top=0.05, t=4),
+        ),
+        "x₀ far from xₜ": Scene(
+            "x₀ and xₜ are far apart, and the posterior mean still lies between the two densities.",
+            State(x0=-2.0, xt=2.0),
+        ),
+    },
+    was={
+        "Product": "Product of Gaussians",
+        "Certain": "Last step",
+        "Late": "High noise",
+        "Small steps": "Small β",
+        "At odds": "x₀ far from xₜ",
     },
 )

@@ -24,13 +24,13 @@ class Run:
         times: t of each frame.
         cloud: (F, CLOUD, 2) in data units.
         share: (F,) of the cloud within NEAR sds of a mode.
-        calls: of the denoiser.
+        calls: of the denoiser up to each frame.
     """
 
     times: list[int]
     cloud: Tensor
     share: Tensor
-    calls: int
+    calls: list[int]
 
 
 @torch.no_grad()
@@ -54,10 +54,10 @@ def ride(
         walk = langevin.predictor_corrector(counted, schedule, x, times, 1, MEND, generator)
     else:
         walk = samplers.ddim(counted, schedule, x, times, eta, generator=generator)
-    moments = list(walk)
-    kept = [moments[i] for i in stops(len(moments))]
+    moments = [(moment, calls) for moment in walk]
+    kept, asked = zip(*(moments[i] for i in stops(len(moments))), strict=True)
     cloud = scale * torch.stack([m.x for m in kept])
-    return Run([m.t for m in kept], cloud, near(cloud), calls)
+    return Run([m.t for m in kept], cloud, near(cloud), list(asked))
 
 
 def both(model: Diffusion, sampler: str, steps: int, eta: float, seed: int) -> dict[str, Run]:
@@ -83,6 +83,14 @@ def turns(run: Run) -> float:
     """How long the paths are against their straight lines, the mean over the cloud."""
     legs = sum((b - a).norm(dim=1) for a, b in pairwise(run.cloud))
     return float((legs / (run.cloud[-1] - run.cloud[0]).norm(dim=1)).median())
+
+
+def numbers(run: Run) -> list[dict[str, str]]:
+    """What the machine's parts say at each frame: the time, and the calls of the network so far."""
+    return [
+        {"xt": f"t = {t}", "net": f"call {n} of {run.calls[-1]}"}
+        for t, n in zip(run.times, run.calls, strict=True)
+    ]
 
 
 def captions(run: Run) -> list[str]:

@@ -15,7 +15,7 @@ with stage.rail:
     now = ui.read(ROOM)
 found, model = ui.compute(lens.rides, now), ui.load(now.model)
 run = found[now.source]
-film = ui.film_of(now, len(run.times), values=range(len(run.times)))
+film = ui.film_of(now, len(run.times), values=range(len(run.times)), names=run.times)
 shares = {name: float(each.share[-1]) for name, each in found.items()}
 
 with stage.picture:
@@ -23,7 +23,7 @@ with stage.picture:
     with left:
         ui.figure(
             clouds(run.cloud, eight.TRAILS, exact.eight().means, eight.NEAR * eight.SD, eight.REACH),
-            alt="The cloud on its way, with the paths of some points", key="cloud", share=1.0, film=film,
+            alt="The samples at this t, with the paths of some points", key="cloud", share=1.0, film=film,
         )  # fmt: skip
     with right:
         ui.figure(
@@ -31,22 +31,22 @@ with stage.picture:
             alt="Share of the samples near a mode, with the exact score and with the network",
         )  # fmt: skip
 with stage.foot:
+    if now.source == "network":
+        ui.machine(now.model, film=film, lit=["xt", *["net"] * (film.count - 1)], says=lens.numbers(run))
     film.bar(captions=lens.captions(run), equations=lens.equations(run, model.schedule))
 solver, network = lens.data() - shares["exact"], shares["exact"] - shares["network"]
 stage.metrics(
     {
-        "Calls of the denoiser": str(run.calls),
         "Missed by the solver": f"{solver:.3f}",
         "Missed by the network": f"{network:.3f}",
-        "Path / straight line": f"{lens.turns(run):.2f}",
     }
 )
 with stage.below:
     ui.notice(
         f"Of the data {lens.data():.3f} lie within {eight.NEAR} sd of a mode (dashed). With the exact score "
         f"this sampler reaches {shares['exact']:.3f}: the rest is the solver's error. The network reaches "
-        f"{shares['network']:.3f} on top of the same solver. With η = 0 the paths are those of an ODE. "
-        + SAID
+        f"{shares['network']:.3f} on top of the same solver. With η = 0 the paths are those of an ODE; here "
+        f"the median path is {lens.turns(run):.2f} times as long as its straight line. " + SAID
     )
     ui.check(
         "What costs more here, the solver or the network?",

@@ -16,7 +16,7 @@ class State:
     S: Annotated[int, Choice("Steps S", (5, 10, 40, 100))] = 40
     eta: Annotated[float, Slider("Noise η", 0.0, 1.0, step=0.25, disabled=lambda s: s.sampler != DDIM)] = 0.0
     seed: Annotated[int, Number("Seed", 0, 9999)] = 0
-    step: Annotated[int | None, Frame("Step", seconds=0.15)] = None
+    step: Annotated[int | None, Frame("t =", seconds=0.15)] = None
 
     @property
     def noise(self) -> float:
@@ -26,7 +26,7 @@ class State:
 
 ROOM = Room(
     title="From noise to data",
-    idea="A round cloud walks back, step by step, to eight Gaussians.",
+    idea="The sampler moves Gaussian noise step by step to the data, here eight Gaussians in the plane.",
     place=40,
     minutes=4,
     words="DDPM; DDIM; DPM-Solver; Heun; sampler; reverse process; ancestral sampling; probability flow",
@@ -40,22 +40,47 @@ ROOM = Room(
     machine="diffusion",
     state=State,
     scenes={
-        "Network": Scene(
-            "The trained network takes nearly every point to one of the eight circles.", State()
+        "Modes form": Scene(
+            "Late in sampling the cloud splits into eight modes; the lines are paths of single points.",
+            State(step=34),
         ),
-        "Exact": Scene("With the exact score what is missed is the solver's alone.", State(source="exact")),
-        "Five steps": Scene(
-            "In five steps even the exact score misses: the solver is at fault.", State(source="exact", S=5)
+        "Half-way": Scene("Half-way the cloud is still nearly round: the modes form late.", State(step=20)),
+        "Trained network": Scene(
+            "At t = 0 the trained network has taken nearly every point to one of the eight circles.", State()
         ),
-        "Noisy": Scene("With η = 1 paths jitter, and the end is as good.", State(eta=1.0, S=100)),
+        "Exact score": Scene(
+            "With the exact score only the solver's error is left: compare the bars with the dashed line.",
+            State(source="exact"),
+        ),
+        "Discretisation error": Scene(
+            "In five steps even the exact score misses the modes: the error is the solver's.",
+            State(source="exact", S=5),
+        ),
+        "Stochastic sampling": Scene(
+            "With η = 1 the paths are jagged, and as many points end near a mode as with η = 0.",
+            State(eta=1.0, S=100),
+        ),
         "Heun": Scene(
-            "Heun asks twice a step: after 40 steps more points are home than with DDIM.",
+            "Heun's method calls the network twice a step: more points end near a mode than with DDIM.",
             State(sampler="Heun"),
         ),
-        "Corrected": Scene(
-            "Ten noisy hops, each mended by a Langevin step: more come home than without.",
+        "Predictor-corrector": Scene(
+            "Ten steps, each corrected by a Langevin step: more points end near a mode than without.",
             State(sampler="corrected", S=10),
         ),
-        "Half-way": Scene("Half-way the cloud is still nearly round: shape comes late.", State(step=20)),
+    },
+    was={
+        1: "Trained network",
+        2: "Exact score",
+        3: "Discretisation error",
+        4: "Stochastic sampling",
+        5: "Heun",
+        6: "Predictor-corrector",
+        7: "Half-way",
+        "Network": "Trained network",
+        "Exact": "Exact score",
+        "Five steps": "Discretisation error",
+        "Noisy": "Stochastic sampling",
+        "Corrected": "Predictor-corrector",
     },
 )

@@ -48,26 +48,42 @@ ROOM = Room(
     ),
     state=State,
     scenes={
-        "Linear": Scene(
-            "Half-way hardly anything of the data is left: the second half learns little.", State()
-        ),
-        "Cosine": Scene(
-            "In the middle the cosine still has ᾱ = ½, the linear schedule nearly nothing.",
+        "Cosine schedule": Scene(
+            "Half-way the cosine schedule still has ᾱ = ½; the linear one has nearly no data left.",
             State(kind="cosine", step=20),
         ),
-        "The clip": Scene(
-            "The last step is capped at β = 0.999: see the last point.", State(kind="cosine", step=40)
+        "Linear schedule": Scene(
+            "Half-way hardly any data is left, so the steps of the second half have little to teach.", State()
+        ),
+        "Cap on β": Scene(
+            "The last β of the cosine schedule is capped at 0.999: see the last point of its curve.",
+            State(kind="cosine", step=40),
         ),
         "Ten steps": Scene(
-            "Few steps must be large: β reaches its cap, and the first takes 1 %.", State(T=10, step=9)
+            "With few steps each β is large: it reaches its cap, and the first takes 1 % of the variance.",
+            State(T=10, step=9),
         ),
-        "Gentle": Scene("A small β never drowns the data: some is left at T.", State(top=0.004, step=40)),
-        "Zero at the end": Scene(
-            "Rescaled, nothing is left at T: there ε says nothing of the data.", State(zero=True, step=40)
+        "Signal left at T": Scene(
+            "With a small β some of the data is left at t = T: xₜ does not end as pure noise.",
+            State(top=0.004, step=40),
         ),
-        "Your own": Scene(
-            "Type what is left after equal stretches: where it falls tenfold, β is largest.",
+        "Zero terminal SNR": Scene(
+            "Rescaled, the schedule leaves no data at t = T: there ε tells nothing about x₀.",
+            State(zero=True, step=40),
+        ),
+        "Your own schedule": Scene(
+            "Type ᾱ after equal stretches of time: β is largest where ᾱ falls tenfold.",
             State(kind="own", step=20),
         ),
+    },
+    was={
+        1: "Linear schedule",
+        2: "Cosine schedule",
+        "Linear": "Linear schedule",
+        "Cosine": "Cosine schedule",
+        "The clip": "Cap on β",
+        "Gentle": "Signal left at T",
+        "Zero at the end": "Zero terminal SNR",
+        "Your own": "Your own schedule",
     },
 )

@@ -29,6 +29,11 @@ def pictures(column, frames, key: str, title: str, alt: str) -> None:
         ui.figure(figures.picture(frames, title), key=key, share=1.0, film=film, alt=alt)
 
 
+def strip() -> None:
+    """The machine: at every t the network is asked once."""
+    ui.machine(now.model, film=film, lit=["net"] * film.count, says=[{"xt": f"t = {t}"} for t in TIMES])
+
+
 def ends(shows, result: str, *code) -> None:
     """The program, with its last line, and the sources."""
     ui.program(program + f"        result = {result}\n", shows=shows)
@@ -42,9 +47,10 @@ def draw_maps() -> None:
         with middle:
             fig = figures.maps(lens.scaled(base.maps), f"{lens.MAPS} of {base.channels} maps")
             ui.figure(fig, key="maps", share=1.0, film=film, alt="Feature maps of the layer")
-        pictures(right, base.guess, "guess", "guess of x₀", "What the network makes of it")
+        pictures(right, base.guess, "guess", "guess x̂₀", "The guess of the clean digit, x̂₀")
     h, w = base.maps.shape[2:]
     with stage.foot:
+        strip()
         said = f"{base.channels} maps of {h} by {w} after {now.layer!r}; the largest value of each time is 1."
         film.bar(captions=[f"t = {t}: {said}" for t in TIMES])
     with stage.below:
@@ -82,6 +88,7 @@ def draw_skips() -> None:
                 alt="Error of the guess against t, with and without the skips",
             )  # fmt: skip
     with stage.foot:
+        strip()
         film.bar(captions=lens.skip_captions(found))
     with stage.below:
         ui.notice(
@@ -116,9 +123,10 @@ def draw_attention() -> None:
         with right:
             ui.figure(
                 figures.ringed(own, row, column), key="looks", share=1.0, film=film,
-                alt="Where the framed place looks, on the 4 by 4 grid",
+                alt="Attention weights of the framed place on the 4×4 grid",
             )  # fmt: skip
     with stage.foot:
+        strip()
         film.bar(captions=[f"t = {t}: head {now.head} spreads over {float(e.exp()):.1f} of 16 places."
                            for t, e in zip(TIMES, spread[:, head], strict=True)])  # fmt: skip
     top = lens.top(own[at])
@@ -126,10 +134,10 @@ def draw_attention() -> None:
         ui.notice(
             "A place stands for 2 by 2 pixels and what convolutions brought there. Weights of a place sum "
             f"to 1; here the largest is {float(own[at].max()):.2f}. e to the entropy is how many places a "
-            f"head looks at. {SAID}"
+            f"head attends to. {SAID}"
         )
         ui.check(
-            "At which place does the framed one look most?",
+            "To which place does the framed one attend most?",
             lens.PLACES,
             top,
             f"Its weight is {float(own[at].max()):.3f}.",
@@ -151,19 +159,20 @@ def draw_reads() -> None:
     share, scaled = lens.near(found, row, column), lens.relative(found)
     with stage.picture:
         left, middle, right = ui.columns([2, 3, 3])
-        pictures(left, base.guess, "guess", "guess of x₀", "What the network makes of the digit")
+        pictures(left, base.guess, "guess", "guess x̂₀", "The guess of the clean digit, x̂₀")
         with middle:
             ui.figure(
                 figures.ringed(scaled, row, column), key="reads", share=1.0, film=film,
-                alt="What the framed pixel of the guess reads",
+                alt="Sensitivity of the framed pixel of the guess to each pixel of xₜ",
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.by_time(TIMES, {"share": share}, "share within one pixel", 1.05), key="near",
-                share=1.0, film=film, alt="Share of what is read within one pixel, against t",
+                figures.by_time(TIMES, {"share": share}, "share within 1 pixel", 1.05), key="near",
+                share=1.0, film=film, alt="Share of the sensitivity within one pixel, against t",
             )  # fmt: skip
     with stage.foot:
-        film.bar(captions=[f"t = {t}: {float(s):.0%} of what the pixel reads is within one pixel of it."
+        strip()
+        film.bar(captions=[f"t = {t}: {float(s):.0%} of its sensitivity is to pixels at most one away."
                            for t, s in zip(TIMES, share, strict=True)])  # fmt: skip
     with stage.below:
         ui.notice(
@@ -172,7 +181,7 @@ def draw_reads() -> None:
             "every pixel can be read at every t; how much of it is, t decides. " + SAID
         )
         ui.check(
-            f"At t = {t}, what share is read within one pixel?",
+            f"At t = {t}, what share of the sensitivity is within one pixel?",
             lens.NEARER,
             lens.nearer(float(share[at])),
             f"{float(share[at]):.0%}.",

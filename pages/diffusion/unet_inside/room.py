@@ -31,8 +31,8 @@ def reads(state: Any) -> bool:
 class State:
     model: Annotated[str, Model("Denoiser", ("ddpm-digits",), when=False)] = "ddpm-digits"
     view: Annotated[str, Choice("Show", VIEWS, as_list=True)] = MAPS
-    layer: Annotated[str, Choice("After", LAYERS, as_list=True, when=mapped)] = "down 1"
-    off: Annotated[str, Choice("Set to zero", (*JOINS, "all"), as_list=True, when=cut)] = "first"
+    layer: Annotated[str, Choice("Layer", LAYERS, as_list=True, when=mapped)] = "down 1"
+    off: Annotated[str, Choice("Skips set to zero", (*JOINS, "all"), as_list=True, when=cut)] = "first"
     head: Annotated[int, Choice("Head", (1, 2, 3, 4), when=attends)] = 1
     r4: Annotated[int, Slider("Row", 1, 4, when=attends)] = 2
     c4: Annotated[int, Slider("Column", 1, 4, when=attends)] = 2
@@ -55,7 +55,7 @@ class State:
 
 ROOM = Room(
     title="Inside the U-Net",
-    idea="One network serves every level of noise: see what it does at each.",
+    idea="One network denoises at every noise level: its feature maps, skip connections and attention.",
     place=90,
     minutes=6,
     words="U-Net; skip connections; time embedding; UNet; feature maps; receptive field",
@@ -73,27 +73,44 @@ ROOM = Room(
     state=State,
     scenes={
         "Feature maps": Scene(
-            "Play: sixteen maps of the first block, from the digit to pure noise.", State()
+            "Play: sixteen feature maps of the first block, from the clean digit at t = 1 to pure noise.",
+            State(),
         ),
-        "The middle": Scene("In the middle 64 maps of 4 by 4 are left.", State(layer="middle 1")),
-        "First skip off": Scene(
-            "Without the first skip the guess is far worse under much noise.",
+        "Bottleneck": Scene(
+            "At the bottleneck of the U-Net 64 feature maps of 4×4 are left.", State(layer="middle 1")
+        ),
+        "First skip removed": Scene(
+            "Without the first skip connection the guess x̂₀ is far worse at t = 700.",
             State(view=SKIPS, off="first", t=700),
         ),
-        "Little noise": Scene(
-            "At t = 100 the same skip is hardly missed.", State(view=SKIPS, off="first", t=100)
+        "First skip, little noise": Scene(
+            "At t = 100 removing the same skip connection hardly changes the guess.",
+            State(view=SKIPS, off="first", t=100),
         ),
-        "All skips off": Scene(
-            "Without any skip all that reaches the end has been through 4 by 4.",
+        "All skips removed": Scene(
+            "Without any skip connection everything must pass the 4×4 bottleneck: the guess loses detail.",
             State(view=SKIPS, off="all", t=500),
         ),
-        "Attention": Scene(
-            "Every place of the 4 by 4 looks at all sixteen, each head its own way.",
+        "Self-attention": Scene(
+            "The framed place of the 4×4 grid attends to all sixteen; each head has weights of its own.",
             State(view=ATTENTION, t=500),
         ),
-        "Late: local": Scene(
-            "At t = 1 the guess of a pixel reads little but its neighbours.", State(view=READS, t=1)
+        "Receptive field at t = 1": Scene(
+            "Under little noise a pixel of the guess depends mainly on its nearest neighbours.",
+            State(view=READS, t=1),
         ),
-        "Early: global": Scene("Under heavy noise it reads the whole picture.", State(view=READS, t=900)),
+        "Receptive field at t = 900": Scene(
+            "Under heavy noise the same pixel of the guess depends on the whole picture.",
+            State(view=READS, t=900),
+        ),
+    },
+    was={
+        "The middle": "Bottleneck",
+        "First skip off": "First skip removed",
+        "Little noise": "First skip, little noise",
+        "All skips off": "All skips removed",
+        "Attention": "Self-attention",
+        "Late: local": "Receptive field at t = 1",
+        "Early: global": "Receptive field at t = 900",
     },
 )
