@@ -34,7 +34,7 @@ with stage.below:
         f"From t = {found.times[early]} on the guess differs from the end by less than a tenth a pixel; "
         "the detail comes later. Guidance moves every guess towards the class; with more of it the "
         f"digits of a class are more alike: here their pixels spread by {lens.spread(found):.3f}. Sampling "
-        "can also start from a drawing under noise (SDEdit): the less noise, the more of the drawing is kept. "
+        "can also start from a drawing under noise (SDEdit): less noise keeps more of the drawing. "
         f"{lens.kept(found)}{lens.unbound(found) if not now.clip else ''}{SAID}"
     )
     ui.check(

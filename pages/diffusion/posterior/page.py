@@ -40,7 +40,7 @@ with stage.below:
         heavier,
         f"The weights are {at.c0:.3f} and {at.ct:.3f}.",
         wrong={
-            "x₀": "One step back is short: the density about xₜ is narrow, that of the many steps from x₀ wide.",
+            "x₀": "One step back is short: the density about xₜ is narrow beside the one given x₀.",
             "xₜ": "So near the data little noise lies between: the density about x₀ is the narrower one.",
         },
         veils=("picture", "numbers", "equation"),

@@ -40,8 +40,8 @@ with stage.below:
     ui.notice(
         f"ᾱ is the product of all 1 − β so far. At T/2 the {now.kind} schedule leaves {half:.3f} of the "
         f"variance to the data, the {other_kind} one {other_half:.3f}; {lens.spent(own):.0%} of the steps "
-        f"have an SNR below 0.01, and {lens.clipped(own)} have their β at its cap. After a cap on β ᾱ must be made "
-        f"again, or the chain that noises is not the one that is inverted. {SAID}"
+        f"have an SNR below 0.01, and {lens.clipped(own)} have their β at its cap. After a cap on β ᾱ must "
+        f"be made again, or the chain that noises is not the one that is inverted. {SAID}"
     )
     ui.check(
         "Which of the two keeps more of the data at T/2?",
