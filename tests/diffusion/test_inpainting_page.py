@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from opening import figure, film, metrics, open_page, open_warned
+from opening import figure, film, open_page, open_warned, prose
 
 from lab import weights
 from lab.lenses.diffusion import digits
@@ -46,7 +46,7 @@ def test_the_toys_scenes() -> None:
 @cache
 def completed(digit: str, missing: str, passes: int, steps: int = 10) -> lens.Completion:
     model = weights.load("ddpm-digits").eval().requires_grad_(False)
-    work = lens.complete(model, picture(digit), dict(lens.masks())[missing], steps, passes, 0)  # type: ignore[arg-type]
+    work = lens.complete(model, picture(digit), dict(lens.masks(8))[missing], steps, passes, 0)  # type: ignore[arg-type]
     ((_, found),) = deque(work, maxlen=1)
     return found
 
@@ -64,7 +64,7 @@ def same(digit: str, missing: str, passes: int) -> tuple[int, torch.Tensor]:
 
 
 def test_known_pixels_stay_and_the_rest_is_drawn() -> None:
-    found, hole = completed("2", "middle", 1), dict(lens.masks())["middle"] >= 0.5
+    found, hole = completed("2", "middle", 1), dict(lens.masks(8))["middle"] >= 0.5
     assert found.off == 0 and (found.noisy[-1][:, ~hole] == picture("2")[~hole]).all()
     assert float(found.noisy[-1][:, hole].std(0).mean()) > 0.05
     assert found.times[0] == 1000 and found.times[-1] == 0 and found.noisy.shape == (11, 12, 8, 8)
@@ -81,14 +81,23 @@ def test_what_the_scenes_say() -> None:
 
 def test_the_page() -> None:
     page = opened(r=1)
-    said = metrics(page)
-    assert said["Missing pixels"] == "16 of 64" and said["Known pixels off by"] == "0"
-    assert said["Calls of the network"] == "10"
+    assert "16 of 64 pixels are missing, and the known ones are off by 0 at the end" in prose(page)
+    assert lens.numbers(completed("2", "middle", 5), 5)[-1] == {"xt": "t = 0", "net": "call 46"}
     _, arrays = figure(page, "noisy")
     seen = torch.tensor(arrays["data.0.z"][-1][:8, :8])
-    want = lens.marked(completed("2", "middle", 1).noisy[-1], dict(lens.masks())["middle"])[0]
+    want = lens.marked(completed("2", "middle", 1).noisy[-1], dict(lens.masks(8))["middle"])[0]
     assert (seen - want).abs().max() < 0.05  # the pad knows sixteen greys
-    assert metrics(opened(missing="none", r=1))["Judged as the whole digit is"] == "12 of 12"
+    assert "and 12 of the 12 completions too" in prose(opened(missing="none", r=1))
+
+
+def test_the_poster_has_the_pixels_of_mnist() -> None:
+    page = opened(scene="Inpainting")
+    _, arrays = figure(page, "noisy")
+    assert arrays["data.0.z"].shape == (11, 4 * 29 - 1, 3 * 29 - 1) and film(page)["at"] == 7
+    hole = dict(lens.masks(28))["middle"] >= 0.5
+    first = torch.tensor(arrays["data.0.z"][7][:28, :28])
+    assert float(first[~hole].min()) >= 0 >= float(first[hole].max())  # two colours: given, and drawn
+    assert "cnn-mnist calls your whole digit 2" in prose(page)
 
 
 def test_a_broken_drawing_is_named() -> None:

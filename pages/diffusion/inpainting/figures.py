@@ -10,7 +10,7 @@ from lab.figures.moving import per_frame, turning
 
 
 def digits(pictures: Any, title: str) -> dict[str, Any]:
-    """Pictures (F, N, 8, 8) in rows of three, from −1 (drawn ink) over 0 (paper) to 1 (given ink)."""
+    """Pictures (F, N, H, W) in rows of three, from −1 (drawn ink) over 0 (paper) to 1 (given ink)."""
     z = sheets.frames(pictures, 3, between=0)
     fig = basic.image(z[0], title=title, zmin=-1, zmax=1)
     scale = [[0, theme.OUTPUT], [0.5, theme.paper()], [1, theme.text()]]

@@ -6,7 +6,7 @@ x_2's law is all there is to follow, and it stays Gaussian: each pass takes (mea
 
     E ← A_21 √ᾱ_t y + A_22 m,   V ← A_21² (1 − ᾱ_t) + A_22² v + R_22        from x_t to x_p
 
-Shapes: digits (N, 8, 8) in [0, 1]; F frames.
+Shapes: digits (N, H, W), 8×8 or 28×28, in [0, 1]; F frames.
 """
 
 import math
@@ -38,9 +38,9 @@ class Completion:
     """
     Attributes:
         times: t of each frame.
-        noisy, guess: (F, SHOWN, 8, 8), data's units; of the guess the first frame is grey.
+        noisy, guess: (F, SHOWN, H, W), data's units; of the guess the first frame is grey.
         off: the most that a known pixel of the end is off.
-        digit, missing: (8, 8), what was to be completed, and where.
+        digit, missing: (H, W), what was to be completed, and where.
     """
 
     times: list[int]
@@ -51,15 +51,26 @@ class Completion:
     missing: Tensor
 
 
-def masks() -> list[tuple[str, Tensor]]:
-    """What may be missing: ink is missing, (8, 8)."""
-    blank = {name: torch.zeros(8, 8) for name in ("middle", "lower", "right", "dots", "all")}
-    blank["middle"][2:6, 2:6] = 1
-    blank["lower"][4:] = 1
-    blank["right"][:, 4:] = 1
-    blank["dots"].view(-1)[[i for i in range(64) if (i // 8 + i) % 2]] = 1
+def masks(side: int) -> list[tuple[str, Tensor]]:
+    """What may be missing: ink is missing, (side, side)."""
+    blank = {name: torch.zeros(side, side) for name in ("middle", "lower", "right", "dots", "all")}
+    quarter, half = side // 4, side // 2
+    blank["middle"][quarter:-quarter, quarter:-quarter] = 1
+    blank["lower"][half:] = 1
+    blank["right"][:, half:] = 1
+    blank["dots"][::2, 1::2] = blank["dots"][1::2, ::2] = 1
     blank["all"][:] = 1
-    return [*blank.items(), ("none", torch.zeros(8, 8))]
+    return [*blank.items(), ("none", torch.zeros(side, side))]
+
+
+def completing(
+    model: Diffusion, digit: Tensor | None, missing: Tensor | None, digit28: Tensor | None,
+    missing28: Tensor | None, S: int, r: int, seed: int,
+) -> Iterator[tuple[float, "Completion"]]:  # fmt: skip
+    """`complete` of the digit of the size that the model knows."""
+    picture, mask = (digit, missing) if digit28 is None or missing28 is None else (digit28, missing28)
+    assert picture is not None and mask is not None
+    yield from complete(model, picture, mask, S, r, seed)
 
 
 @torch.no_grad()
@@ -87,7 +98,7 @@ def complete(
 
 
 def marked(pictures: Tensor, missing: Tensor) -> Tensor:
-    """Pictures (..., 8, 8) with what was missing as 0 … −1: another colour."""
+    """Pictures (..., H, W) with what was missing as 0 … −1: another colour."""
     return torch.where(missing < 0.5, pictures, -pictures)
 
 
@@ -106,6 +117,13 @@ def gone(missing: Tensor) -> int:
 def alike(count: int) -> str:
     """Which of ALIKE so many are."""
     return ALIKE[(count > 4) + (count > 8)]
+
+
+def numbers(found: Completion, passes: int) -> list[dict[str, str]]:
+    """What the machine's parts say at each frame: the time, and the calls of the network so far."""
+    whole = (len(found.times) - 2) * passes + 1  # the last hop ends at the data, and is made once
+    calls = [min(i * passes, whole) for i in range(len(found.times))]
+    return [{"xt": f"t = {t}", "net": f"call {n}"} for t, n in zip(found.times, calls, strict=True)]
 
 
 def captions(found: Completion, passes: int) -> list[str]:

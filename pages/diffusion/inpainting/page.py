@@ -16,7 +16,7 @@ def draw_toy() -> None:
     found, film = ui.compute(lens.toy, now), ui.film_of(now, len(PASSES))
     at, passes = film.at, PASSES[film.at]
     with stage.picture:
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             reached = lens.bells(found.mean, found.variance)
             ui.figure(
@@ -66,11 +66,11 @@ def draw_digit() -> None:
     """Completions of a digit."""
     with stage.picture:
         found = ui.compute(
-            lens.complete, now, label="Complete", quick=now.S * now.r <= 100,
+            lens.completing, now, label="Complete", quick=now.S * now.r <= 100,
             says="Twelve completions, when they are drawn.",
         )  # fmt: skip
-        film = ui.film_of(now, len(found.times), values=range(len(found.times)))
-        sides = (("noisy", found.noisy, "xₜ"), ("guess", found.guess, "guess of x₀"))
+        film = ui.film_of(now, len(found.times), values=range(len(found.times)), names=found.times)
+        sides = (("noisy", found.noisy, "xₜ"), ("guess", found.guess, "x̂₀"))
         for column, (key, pictures, title) in zip(ui.columns(2), sides, strict=True):
             fig = figures.digits(lens.marked(pictures, found.missing), title)
             with column:
@@ -79,36 +79,33 @@ def draw_digit() -> None:
                     alt=f"Twelve completions at this step: {title}; what was missing is orange",
                 )  # fmt: skip
     with stage.foot:
+        lit = ["xt", *["net"] * (film.count - 1)]
+        ui.machine(now.model, film=film, lit=lit, says=lens.numbers(found, now.r))
         film.bar(captions=lens.captions(found, now.r))
     named, votes = lens.judged(ui.load(now.referee), found)
     same = int(votes[named])
-    stage.metrics(
-        {
-            "Missing pixels": f"{lens.gone(found.missing)} of 64",
-            "Judged as the whole digit is": f"{same} of {lens.SHOWN}",
-            "Known pixels off by": f"{found.off:g}",
-            "Calls of the network": f"{(now.S - 1) * now.r + 1}",
-        }
-    )
     with stage.below:
         ui.notice(
-            f"Known ink is dark, drawn ink orange. cnn-digits calls your whole digit {named}, and {same} of "
-            f"the {lens.SHOWN} too. Of 120 test digits without their middle, in 10 steps, it finds "
-            "the class in 57 % at one pass a level and in 78 % at ten. The model has not seen masks: the "
-            "same weights draw whole digits. " + SAID
+            f"Known ink is dark, drawn ink orange; {lens.gone(found.missing)} of {found.missing.numel()} "
+            f"pixels are missing, and the known ones are off by {found.off:g} at the end. {now.referee} "
+            f"calls your whole digit {named}, and {same} of the {lens.SHOWN} completions too. Of 120 digits "
+            "of 8×8 pixels without their middle, in 10 steps, cnn-digits finds the class in 57 % at one pass "
+            "a level and in 78 % at ten. The model has not seen masks: the same weights draw whole digits. "
+            + SAID
         )
         ui.check(
             "How many of the twelve are judged to be of the whole digit's class?",
             lens.ALIKE,
             lens.alike(same),
-            f"{same} of {lens.SHOWN}, by cnn-digits.",
+            f"{same} of {lens.SHOWN}, by {now.referee}.",
             wrong=(
                 "The known pixels are given at every level, and they still show which digit it is.",
                 "What is left either shows the class or does not: it is rarely a matter of half.",
                 "What is hidden is drawn and not recalled: more than one class fits what is left.",
             ),
-            veils=("picture", "numbers"),
+            veils=("picture",),
         )
+        digit, missing, side = now.inks
         ui.program(
             f"""
             from collections import deque
@@ -116,8 +113,8 @@ def draw_digit() -> None:
             from lab.ui import drawing
             from pages.diffusion.inpainting import lens
 
-            digit = drawing.pixels({now.digit!r}, 8)
-            missing = drawing.pixels({now.missing!r}, 8)
+            digit = drawing.pixels({digit!r}, {side})
+            missing = drawing.pixels({missing!r}, {side})
             model = weights.load({now.model!r})
             work = lens.complete(model, digit, missing, {now.S}, {now.r}, {now.seed})
             ((_, found),) = deque(work, maxlen=1)

@@ -7,10 +7,19 @@ from lab.room import Choice, Drawing, Frame, Model, Number, Room, Scene, Slider,
 
 VIEWS = DIGIT, GAUSSIAN = "Digit", "Gaussian"
 PASSES = 1, 2, 5, 10, 20, 50  # of the Gaussian
+DIGITS, MNIST = "ddpm-digits", "ddpm-mnist"
 
 
 def of_digit(state: Any) -> bool:
     return bool(state.view == DIGIT)
+
+
+def small(state: Any) -> bool:
+    return of_digit(state) and bool(state.model == DIGITS)
+
+
+def large(state: Any) -> bool:
+    return of_digit(state) and bool(state.model == MNIST)
 
 
 def gaussian(state: Any) -> bool:
@@ -19,25 +28,42 @@ def gaussian(state: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    model: Annotated[str, Model("Denoiser", ("ddpm-digits",), when=False)] = "ddpm-digits"
-    referee: Annotated[str, Model("Referee", ("cnn-digits",), when=False)] = "cnn-digits"
     view: Annotated[str, Choice("Show", VIEWS)] = DIGIT
-    r: Annotated[int, Choice("Passes r", (1, 2, 5, 10), when=of_digit)] = 10
-    missing: Annotated[str | None, Drawing("Ink is missing", 8, late("lens", "masks"), when=of_digit)] = None
+    model: Annotated[str, Model("Denoiser", (DIGITS, MNIST), when=of_digit)] = DIGITS
+    r: Annotated[int, Choice("Passes a level, r", (1, 2, 5, 10), when=of_digit)] = 10
+    missing: Annotated[
+        str | None, Drawing("Mask: ink is missing", 8, late("lens", "masks", (8,)), when=small)
+    ] = None
     digit: Annotated[
-        str | None, Drawing("Your digit", 8, late("lab.lenses.diffusion", "digits"), when=of_digit)
+        str | None, Drawing("Your digit", 8, late("lab.lenses.diffusion", "digits"), when=small)
+    ] = None
+    missing28: Annotated[
+        str | None, Drawing("Mask: ink is missing", 28, late("lens", "masks", (28,)), when=large)
+    ] = None
+    digit28: Annotated[
+        str | None, Drawing("Your digit", 28, late("lab.lenses.drawing", "examples", (28,)), when=large)
     ] = None
     S: Annotated[int, Choice("Steps S", (10, 20), when=of_digit)] = 10
     seed: Annotated[int, Number("Seed", 0, 9999, when=of_digit)] = 0
-    step: Annotated[int | None, Frame("Step", when=of_digit)] = None
+    step: Annotated[int | None, Frame("t =", when=of_digit)] = None
     rho: Annotated[float, Slider("Correlation ρ", -0.9, 0.9, step=0.1, when=gaussian)] = 0.8
     value: Annotated[float, Slider("Known x₁", -2.0, 2.0, step=0.5, when=gaussian)] = 1.0
     passes: Annotated[int, Frame("r =", PASSES, seconds=0.8, when=gaussian)] = 1
 
+    @property
+    def referee(self) -> Annotated[str, Model("Referee")]:
+        """The classifier that judges the completions."""
+        return "cnn-digits" if self.model == DIGITS else "cnn-mnist"
+
+    @property
+    def inks(self) -> tuple[str | None, str | None, int]:
+        """The digit, the mask, and the pixels of their side."""
+        return (self.digit, self.missing, 8) if self.model == DIGITS else (self.digit28, self.missing28, 28)
+
 
 ROOM = Room(
     title="Inpainting",
-    idea="Put the known pixels back at every step, and the model draws the rest.",
+    idea="The known pixels are put back at every denoising step; the model draws the missing ones.",
     place=110,
     minutes=6,
     words="inpainting; RePaint; image completion; conditional sampling; inverse problems",
@@ -50,22 +76,56 @@ ROOM = Room(
     machine="diffusion",
     state=State,
     scenes={
-        "A hole": Scene(
-            "The middle is gone: with ten passes a level the completions fit the frame.", State()
+        "Inpainting": Scene(
+            "The dark pixels are known and put back at every t; the denoiser fills the hole (orange).",
+            State(model=MNIST, r=5, digit28="2", missing28="middle", step=7),
         ),
-        "Replacement alone": Scene("One pass: the middle fits its surroundings less often.", State(r=1)),
-        "Bottom half": Scene(
-            "Several digits have this upper half, and several come out.", State(missing="lower", digit="3")
+        "Replacement": Scene(
+            "With one pass a level fewer completions are classified as the whole digit is.", State(r=1)
         ),
-        "Every second pixel": Scene("Every second pixel is enough to know the digit.", State(missing="dots")),
-        "Nothing known": Scene("All is missing: these are samples of the model.", State(missing="all", r=1)),
-        "Nothing missing": Scene("The known pixels come back to the bit.", State(missing="none", r=1)),
-        "A wrong mean": Scene(
-            "The exact step, yet replacement reaches the mean 0.496, not 0.8.", State(view=GAUSSIAN, passes=1)
+        "RePaint": Scene(
+            "With ten passes a level (RePaint) the completions fit the known pixels more often.", State()
         ),
-        "Resampled": Scene("Fifty passes come near: 0.793.", State(view=GAUSSIAN, passes=50)),
-        "Independent": Scene(
-            "Without correlation there is nothing to miss.", State(view=GAUSSIAN, rho=0.0, passes=1)
+        "Lower half missing": Scene(
+            "Several classes share this upper half, and the completions show more than one class.",
+            State(missing="lower", digit="3"),
         ),
+        "Checkerboard mask": Scene(
+            "Every second pixel is known: most completions are classified as the whole digit is.",
+            State(missing="dots"),
+        ),
+        "Unconditional samples": Scene(
+            "All pixels are missing: the completions are samples of the model, of many classes.",
+            State(missing="all", r=1),
+        ),
+        "Biased mean": Scene(
+            "With one pass, replacement gives x₂ the mean 0.496, where 0.8 is exact.",
+            State(view=GAUSSIAN, passes=1),
+        ),
+        "Bias after RePaint": Scene(
+            "With fifty passes a level the mean of x₂ is 0.793, where 0.8 is exact.",
+            State(view=GAUSSIAN, passes=50),
+        ),
+        "No correlation": Scene(
+            "At ρ = 0 the known x₁ says nothing of x₂, and replacement is exact.",
+            State(view=GAUSSIAN, rho=0.0, passes=1),
+        ),
+    },
+    was={
+        1: "RePaint",
+        2: "Replacement",
+        3: "Lower half missing",
+        4: "Checkerboard mask",
+        5: "Unconditional samples",
+        6: "Unconditional samples",
+        "A hole": "RePaint",
+        "Replacement alone": "Replacement",
+        "Bottom half": "Lower half missing",
+        "Every second pixel": "Checkerboard mask",
+        "Nothing known": "Unconditional samples",
+        "Nothing missing": "Unconditional samples",
+        "A wrong mean": "Biased mean",
+        "Resampled": "Bias after RePaint",
+        "Independent": "No correlation",
     },
 )
