@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from opening import figure, metrics, open_page
+from opening import figure, open_page, prose
 
 from lab import weights
 from pages.diffusion.latent_diffusion import lens
@@ -76,7 +76,7 @@ def test_the_page() -> None:
     page = opened(S=5)
     _, arrays = figure(page, "way1")
     assert arrays["data.0.z"].shape == (6, 35, 26)
-    assert metrics(page)["Multiply-adds, decoder of N(0, I)"] == "0.02 M"
+    assert "A digit takes 0.02 M by the decoder of N(0, I), " in prose(page)
     page = opened(view="Codes", S=5)
     _, arrays = figure(page, "clouds")
     assert arrays["data.2.x"].shape == (6, lens.CLOUD)

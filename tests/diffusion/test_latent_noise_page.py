@@ -1,4 +1,4 @@
-"""The page "Codes of noise": what comes back, the walks, and what its scenes say."""
+"""The page "DDIM inversion": what comes back, the walks, and what its scenes say."""
 
 import math
 from functools import cache, partial

@@ -94,6 +94,17 @@ def said(count: int) -> str:
     return f"{count / 1e6:.2f} M" if count < 1e7 else f"{count / 1e6:.0f} M"
 
 
+def numbers(found: Draws) -> list[dict[str, str]]:
+    """What the machine's parts say at each frame: the time, and how far the latent guess is from its end."""
+    off = (found.pictures - found.pictures[-1]).abs().mean((2, 3, 4))[:, 1]
+    return [{"xt": f"t = {t}", "guess": f"Δ {float(o):.3f}"} for t, o in zip(found.times, off, strict=True)]
+
+
+def priced(costs: list[int]) -> str:
+    """Multiply-adds by WAYS, in words."""
+    return ", ".join(f"{said(c)} by the {name}" for name, c in zip(WAYS, costs, strict=True))
+
+
 def captions(found: Draws) -> list[str]:
     """How far each guess is from its end."""
     off = (found.pictures - found.pictures[-1]).abs().mean((2, 3, 4))

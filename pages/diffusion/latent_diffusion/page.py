@@ -14,22 +14,24 @@ with stage.rail:
 def draw_digits() -> None:
     """Three ways to a digit."""
     found, cost = ui.compute(lens.draws, now), ui.compute(lens.costs, now)
-    film = ui.film_of(now, len(found.times), values=range(len(found.times)))
+    film = ui.film_of(now, len(found.times), values=range(len(found.times)), names=found.times)
     with stage.picture:
         for k, (column, name) in enumerate(zip(ui.columns(3), lens.WAYS, strict=True)):
             fig = figures.digits(found.pictures[:, k], name)
             with column:
                 ui.figure(fig, key=f"way{k}", share=1.0, film=film, alt=f"Twelve digits by the {name}")
     with stage.foot:
+        lit = ["xt", *["net"] * (film.count - 2), ["net", "decoder"]]
+        ui.machine(now.latent, film=film, lit=lit, says=lens.numbers(found))
         film.bar(captions=lens.captions(found))
-    stage.metrics({f"Multiply-adds, {name}": lens.said(c) for name, c in zip(lens.WAYS, cost, strict=True)})
     counts = lens.sure(ui.load(now.referee), found)
     with stage.below:
         ui.notice(
             f"Of twelve digits cnn-digits is more than 90 % sure of {counts[0]} by the prior, {counts[1]} by "
-            f"latent diffusion and {counts[2]} by diffusion of pixels. A pixel digit costs "
-            f"{cost[2] / cost[1]:.0f} times the work of a latent one. What the autoencoder has lost no "
-            f"diffusion brings back: latent digits are smoother. {SAID}"
+            f"latent diffusion and {counts[2]} by diffusion of pixels. A digit takes {lens.priced(cost)} "
+            f"multiplications: a pixel digit {cost[2] / cost[1]:.0f} times as many as "
+            f"a latent one. What the autoencoder has lost no diffusion brings back: latent digits are "
+            f"smoother. {SAID}"
         )
         ui.check(
             "Of which is cnn-digits sure more often?",
@@ -60,13 +62,15 @@ def draw_codes() -> None:
     """Where codes lie."""
     apart = ui.compute(lens.apart, now)
     found, off, prior = apart.clouds, apart.walk, apart.prior
-    film = ui.film_of(now, len(found.times), values=range(len(found.times)))
+    film = ui.film_of(now, len(found.times), values=range(len(found.times)), names=found.times)
     with stage.picture:
         ui.figure(
             figures.clouds(found.data, found.prior, found.walk, now.i - 1, now.j - 1, 4.0), key="clouds",
             share=1.0, film=film, alt="Codes of digits, of N(0, I) and of diffusion",
         )  # fmt: skip
     with stage.foot:
+        says = [{"xt": f"t = {t}", "guess": f"Δ {o:.2f}"} for t, o in zip(found.times, off, strict=True)]
+        ui.machine(now.latent, film=film, lit=["xt", *["net"] * (film.count - 1)], says=says)
         film.bar(
             captions=[f"t = {t}: energy distance to the digits' codes {o:.3f}; of N(0, I) {prior:.3f}."
                       for t, o in zip(found.times, off, strict=True)]
@@ -123,6 +127,8 @@ def draw_judged() -> None:
                 alt="Precision, recall and accuracy by the value",
             )  # fmt: skip
     at = found.values.index(lens.best(found))
+    with stage.foot:
+        ui.machine(now.model)
     stage.equation(
         rf"\mathrm{{FD}}={float(found.mean[at, 0]):.3f}\pm{float(found.error[at, 0]):.3f}",
         f"at {label} = {found.values[at]:g}, the least of these; {lens.DRAWN} digits, {lens.SEEDS} seeds",

@@ -38,8 +38,8 @@ class State:
     j: Annotated[int, Slider("Dimension up", 1, 8, when=coded)] = 2
     S: Annotated[int, Choice("Steps S", (5, 10, 20), when=walks)] = 20
     seed: Annotated[int, Number("Seed", 0, 9999, when=walks)] = 0
-    step: Annotated[int | None, Frame("Step", seconds=0.2, when=drawn)] = None
-    at_t: Annotated[int | None, Frame("Step", seconds=0.2, when=coded)] = None
+    step: Annotated[int | None, Frame("t =", seconds=0.2, when=drawn)] = None
+    at_t: Annotated[int | None, Frame("t =", seconds=0.2, when=coded)] = None
     model: Annotated[str, Model("Model", (LATENT, PIXELS), as_list=True, when=judged)] = LATENT
     vary: Annotated[str, Choice("Vary", tuple(KNOBS), as_list=True, when=judged)] = "Guidance w"
 
@@ -56,7 +56,7 @@ class State:
 
 ROOM = Room(
     title="Latent diffusion",
-    idea="Let an autoencoder make digits small, and diffuse in its codes.",
+    idea="An autoencoder compresses digits to codes of eight numbers; the diffusion runs on the codes.",
     place=130,
     minutes=5,
     words="stable diffusion; latent diffusion; LDM; autoencoder; compression; classifier-free guidance",
@@ -73,26 +73,52 @@ ROOM = Room(
     machine="diffusion",
     state=State,
     scenes={
-        "One decoder": Scene(
-            "Left codes from N(0, I), in the middle by diffusion: the decoder is one.", State()
+        "Half-way": Scene(
+            "Middle: codes half-way through diffusion, decoded; left: codes of N(0, I); right: pixels.",
+            State(step=12),
         ),
-        "Led to eights": Scene(
-            "Both diffusions take a class; the prior knows none.", State(digit="8", w=1.0)
+        "Prior and diffusion": Scene(
+            "One decoder: its digits are surer with codes of diffusion (middle) than of N(0, I) (left).",
+            State(),
+        ),
+        "Conditional samples": Scene(
+            "Both diffusions are conditioned on the class 8; the prior N(0, I) on the left has no class.",
+            State(digit="8", w=1.0),
         ),
         "Five steps": Scene(
-            "Five steps each: a twentieth of the work or less, in the codes.", State(S=5, step=5)
+            "Five steps each; in the codes they take a twentieth of the multiplications or less.",
+            State(S=5, step=5),
         ),
-        "The codes": Scene("Play: noise moves to where the codes of digits lie.", State(view=CODES, at_t=0)),
-        "Arrived": Scene(
-            "At t = 0 diffusion's codes lie nearer to the digits' than N(0, I) does.", State(view=CODES)
+        "Noise in latent space": Scene(
+            "At t = 1000 the orange codes are noise; play, and they move to the grey codes of digits.",
+            State(view=CODES, at_t=0),
         ),
-        "More guidance": Scene(
-            "A little w makes the class sure; the distance only grows with w.",
+        "Aggregate posterior": Scene(
+            "At t = 0 the codes of diffusion lie nearer to the codes of digits than N(0, I) does.",
+            State(view=CODES),
+        ),
+        "FD by guidance": Scene(
+            "A little guidance makes the class sure; the Fréchet distance only grows with w.",
             State(view=JUDGED, vary="Guidance w"),
         ),
-        "More steps": Scene(
-            "Ten steps or fifty: in the codes there is little between them.",
+        "FD by steps": Scene(
+            "Between ten steps and fifty the Fréchet distance changes by less than a quarter.",
             State(view=JUDGED, vary="Steps S"),
         ),
+    },
+    was={
+        1: "Prior and diffusion",
+        2: "Conditional samples",
+        3: "Five steps",
+        4: "Noise in latent space",
+        5: "Aggregate posterior",
+        6: "FD by guidance",
+        7: "FD by steps",
+        "One decoder": "Prior and diffusion",
+        "Led to eights": "Conditional samples",
+        "The codes": "Noise in latent space",
+        "Arrived": "Aggregate posterior",
+        "More guidance": "FD by guidance",
+        "More steps": "FD by steps",
     },
 )

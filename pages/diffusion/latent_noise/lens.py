@@ -112,6 +112,12 @@ def captions(found: Walks, draws: float) -> list[str]:
     ]
 
 
+def numbers(found: Walks, steps: int) -> list[dict[str, str]]:
+    """What the machine's parts say at each place: the length of the arc's code, and the calls that lead down
+    from it."""
+    return [{"xt": f"‖z‖ = {float(n):.1f}", "net": f"{steps} calls"} for n in found.lengths["spherical"]]
+
+
 def equations(found: Walks) -> list[str]:
     """slerp with its numbers."""
     w = found.angle

@@ -1,4 +1,4 @@
-"""Codes of noise: two digits go up by DDIM, a walk joins their codes, and every code comes down again."""
+"""DDIM inversion: two digits go up by DDIM, a walk joins their codes, and every code comes down again."""
 
 from lab import ui
 from lab.lenses import latent
@@ -7,6 +7,9 @@ from modules.diffusion import inversion
 from modules.diffusion.learned import Diffusion
 from pages.diffusion.latent_noise import figures, lens
 from pages.diffusion.latent_noise.room import ROOM, SIZES, WALK
+
+SHARES = lens.shares().tolist()
+NAMES = [f"{s:.1f}" for s in SHARES]  # of the way from A to B
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -24,10 +27,11 @@ program = f"""
 def draw_walk() -> None:
     """Three ways from A to B."""
     found = lens.with_mix(ui.compute(lens.coded, now), ui.compute(lens.mixed, now))
-    film, s, typical = ui.film_of(now, lens.PLACES), lens.shares().tolist(), latent.typical_length(64)
+    film = ui.film_of(now, lens.PLACES, values=range(lens.PLACES), names=NAMES)
+    typical = latent.typical_length(64)
     with stage.picture:
         ui.figure(
-            figures.walks(found.pictures, lens.ROWS, s), key="walks", share=0.55, film=film,
+            figures.walks(found.pictures, lens.ROWS, SHARES), key="walks", share=0.55, film=film,
             alt="Digits from A to B: on the arc, on the line, mixed under noise; one place is framed",
         )  # fmt: skip
         left, right = ui.columns(2)
@@ -38,10 +42,12 @@ def draw_walk() -> None:
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.lengths(s, found.lengths, typical), key="norms", share=0.45, film=film,
+                figures.lengths(SHARES, found.lengths, typical), key="norms", share=0.45, film=film,
                 alt="Length of the code along arc and line, against that of draws of N(0, I)",
             )  # fmt: skip
     with stage.foot:
+        lit = [["net", "next"]] * lens.PLACES
+        ui.machine(now.model, film=film, lit=lit, says=lens.numbers(found, now.steps))
         film.bar(captions=lens.captions(found, typical), equations=lens.equations(found))
     long, short = (float(found.lengths[k][lens.PLACES // 2]) for k in ("spherical", "linear"))
     with stage.below:
@@ -56,7 +62,7 @@ def draw_walk() -> None:
             "Halfway, whose digit is paler?",
             lens.PALER,
             lens.paler(found),
-            "Contrast, the deviation of its pixels: "
+            "Contrast (the standard deviation of its pixels): "
             + " and ".join(f"{v:.3f}" for v in lens.contrast(found.pictures[:2, lens.PLACES // 2]).tolist())
             + ".",
             wrong=(
@@ -82,7 +88,7 @@ def draw_trip() -> None:
     with stage.picture:
         found = ui.compute(lens.trip, now, label="Go", says="What comes back, when it is back.")
         film = ui.film_of(now, len(SIZES))
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             ui.figure(
                 figures.trip(lens.sheet(found)), key="trip-sheet", share=1.0, film=film,
@@ -94,6 +100,8 @@ def draw_trip() -> None:
                 alt="Error of the way there and back against the number of steps",
             )  # fmt: skip
     with stage.foot:
+        says = [{"net": f"2 × {S} calls"} for S in SIZES]
+        ui.machine(now.model, film=film, lit=["net"] * film.count, says=says)
         film.bar(captions=lens.trip_captions(found), equations=lens.trip_equations(found))
     with stage.below:
         ui.notice(

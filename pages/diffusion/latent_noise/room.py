@@ -1,4 +1,4 @@
-"""Codes of noise: what the room is, what its controls hold, its scenes."""
+"""DDIM inversion: what the room is, what its controls hold, its scenes."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -22,20 +22,20 @@ class State:
     model: Annotated[str, Model("Denoiser", ("ddpm-digits",), when=False)] = "ddpm-digits"
     view: Annotated[str, Choice("Show", VIEWS)] = WALK
     steps: Annotated[int, Choice("Steps S", (10, 20, 40), when=walks)] = 20
-    level: Annotated[int, Slider("Mix at t", 50, 1000, step=50, when=walks)] = 500
+    level: Annotated[int, Slider("Noise on the mixed pixels, t", 50, 1000, step=50, when=walks)] = 500
     seed: Annotated[int, Number("Seed", 0, 9999, when=walks)] = 0
     a: Annotated[str | None, Drawing("Digit A", 8, late("lens", "shelf", (1,)))] = None
     b: Annotated[str | None, Drawing("Digit B", 8, late("lens", "shelf", (6,)))] = None
-    place: Annotated[int, Frame("Place", seconds=0.3, when=walks)] = 5
+    place: Annotated[int, Frame("s =", seconds=0.3, when=walks)] = 5
     S: Annotated[int, Frame("S =", SIZES, seconds=0.8, when=travels)] = 20
 
 
 ROOM = Room(
-    title="Codes of noise",
-    idea="Run upwards, DDIM gives every digit a code, and codes can be joined.",
+    title="DDIM inversion",
+    idea="DDIM run from data to noise gives every digit a latent code; codes can be interpolated.",
     place=120,
     minutes=5,
-    words="DDIM inversion; latent interpolation; slerp; DDIM; encoding",
+    words="codes of noise; DDIM inversion; latent interpolation; slerp; DDIM; encoding",
     references=(
         "Song, Meng, Ermon 2021, arXiv:2010.02502 (encoding by DDIM)",
         "Ho, Jain, Abbeel 2020, arXiv:2006.11239 (mixing under noise)",
@@ -49,20 +49,38 @@ ROOM = Room(
     machine="diffusion",
     state=State,
     scenes={
-        "Two digits": Scene("Halfway on the arc between two codes stands a digit that nobody drew.", State()),
-        "The line is short": Scene(
-            "Halfway the line's code is too short, and its digit paler.", State(a="2", b="0")
+        "Latent interpolation": Scene(
+            "Half-way along the arc (slerp) the code decodes to a digit that is neither A nor B.", State()
         ),
-        "The same twice": Scene("No way to go: arc and line stand still.", State(a="3", b="3")),
-        "Mixed under noise": Scene(
-            "Under heavy noise the mix is drawn anew: other digits than the ends.", State(level=900)
+        "Slerp and lerp": Scene(
+            "Half-way the line's code (lerp) is shorter than the arc's, and its digit is paler.",
+            State(a="2", b="0"),
         ),
-        "Hardly noised": Scene("Under little noise the mix stays a double exposure.", State(level=100)),
-        "There and back": Scene(
-            "Fifty steps each way: less than a hundredth a pixel is lost.", State(view=TRIP, S=50)
+        "Equal ends": Scene(
+            "A and B are the same digit: arc and line do not change along the walk.", State(a="3", b="3")
+        ),
+        "Pixels mixed at t = 900": Scene(
+            "Mixed pixels under much noise are denoised to digits other than A and B, even at the ends.",
+            State(level=900),
+        ),
+        "Pixels mixed at t = 100": Scene(
+            "Under little noise the mixed pixels stay a double exposure of both digits.", State(level=100)
+        ),
+        "Reconstruction": Scene(
+            "Fifty steps of DDIM each way reconstruct both digits to less than 0.01 a pixel.",
+            State(view=TRIP, S=50),
         ),
         "Five steps": Scene(
-            "Five steps each way lose much more, and the codes are far too short.", State(view=TRIP, S=5)
+            "Five steps each way lose much more, and the codes are shorter than draws of N(0, I).",
+            State(view=TRIP, S=5),
         ),
+    },
+    was={
+        "Two digits": "Latent interpolation",
+        "The line is short": "Slerp and lerp",
+        "The same twice": "Equal ends",
+        "Mixed under noise": "Pixels mixed at t = 900",
+        "Hardly noised": "Pixels mixed at t = 100",
+        "There and back": "Reconstruction",
     },
 )
