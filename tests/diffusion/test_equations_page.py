@@ -1,4 +1,4 @@
-"""The page "Equations of noise": its walks, what its scenes say, its numbers."""
+"""The page "Noising as an SDE": its walks, what its scenes say, its numbers."""
 
 from functools import cache, partial
 from itertools import pairwise

@@ -25,7 +25,7 @@ def test_what_is_drawn_is_what_is_counted() -> None:
     run, law = found(), lens.two(0.8)
     off = float((run.shares[-1, 0] - 0.8).abs())
     assert float(metrics(page)["Shares off by, at the end"]) == pytest.approx(off, abs=6e-4)
-    assert metrics(page)["Error of the score"] == "0.0000" and "only name this family" in prose(page)
+    assert "at the least noise, is 0.0000;" in prose(page) and "only name this family" in prose(page)
     _, arrays = figure(page, "field")
     assert film(page)["count"] == lens.FRAMES == len(arrays["data.2.x"])
     assert float((arrays["data.2.x"][-1] < 0).mean()) == pytest.approx(float(run.shares[-1, 0]), abs=1e-6)

@@ -1,4 +1,4 @@
-"""Equations of noise: variance-preserving, sub-VP and variance-exploding, forwards and both ways back."""
+"""Noising as an SDE: variance-preserving, sub-VP and variance-exploding, forwards and both ways back."""
 
 from functools import partial
 
@@ -18,7 +18,7 @@ count = len(found.times)
 film = ui.film_of(now, count, values=range(count), names=[f"{t:.2f}" for t in found.times])
 
 with stage.picture:
-    left, right = ui.columns([3, 2])
+    left, right = ui.columns([2, 1])
     with left:
         cloud, means = lens.seen(found, made, now.own_unit)
         ui.figure(
@@ -47,14 +47,14 @@ with stage.foot:
 short, wide_end = lens.short(made), lens.width(made, 1.0)
 stage.metrics(
     {
-        "Width at t = 1": f"{wide_end:.4g}",
         "The prior is narrower by": f"{short:.2%}",
         "Near a mode, last frame": f"{float(found.share[-1]):.3f}",
     }
 )
 with stage.below:
     ui.notice(
-        "All three know one score: divided by √(m² + v), the cloud of each has the law that the others have "
+        f"At t = 1 the cloud is {wide_end:.4g} wide. "
+        "All three have one score: divided by √(m² + v), the cloud of each has the law that the others have "
         "at the same signal-to-noise ratio. What differs is how that ratio falls over t, so where equal "
         "steps are spent, and what noise the way back starts from. That noise is the cloud at t = 1 without "
         f"the data: here narrower by {short:.2%}. No network is asked: what misses a mode is the solver's, "

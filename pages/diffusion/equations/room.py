@@ -1,4 +1,4 @@
-"""Equations of noise: what the room is, what its controls hold, its scenes."""
+"""Noising as an SDE: what the room is, what its controls hold, its scenes."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -27,13 +27,13 @@ class State:
 
 
 ROOM = Room(
-    title="Equations of noise",
-    idea="Noise can replace the data or be heaped upon them: one walk in two units.",
+    title="Noising as an SDE",
+    idea="VP noise shrinks the data, VE noise does not: the same marginals in two units, and a way back.",
     place=150,
     minutes=3,
     words=(
-        "SDE; stochastic differential equation; VP-SDE; VE-SDE; variance exploding; variance preserving; "
-        "probability flow ODE; Fokker-Planck"
+        "equations of noise; SDE; stochastic differential equation; VP-SDE; VE-SDE; variance exploding; "
+        "variance preserving; probability flow ODE; Fokker-Planck"
     ),
     references=(
         "Song et al. 2021, arXiv:2011.13456 (VP, sub-VP, VE; the probability-flow ODE); Anderson 1982",
@@ -43,34 +43,53 @@ ROOM = Room(
     lenses=("sampling",),
     state=State,
     scenes={
-        "Explodes": Scene(
-            "VE shrinks nothing: noise is heaped on the data until they are a dot in it.", State()
+        "Probability flow ODE": Scene(
+            "Without noise on the way back paths are smooth; play on, and they end at the eight modes.",
+            State(kind="VP", unit=CLOUDS, S=100, way=ODE_BACK, step=31),
         ),
-        "Preserves": Scene(
-            "VP shrinks the data as the noise comes: the cloud stays one unit wide.", State(kind="VP")
+        "Variance exploding": Scene(
+            "VE does not shrink the data: noise is added until the eight modes are a dot in it.", State()
         ),
-        "One walk": Scene(
-            "Seen in its own unit VE's cloud drowns as VP's does, at other times.", State(unit="the cloud's")
+        "Variance preserving": Scene(
+            "VP shrinks the data while noise comes in: the cloud keeps the deviation 1.", State(kind="VP")
         ),
-        "Back": Scene(
-            "From a cloud ten wide, noisy steps lead back to the eight.",
-            State(unit="the cloud's", S=100, way=SDE_BACK),
+        "VE rescaled": Scene(
+            "In the cloud's own unit VE passes through the same marginals as VP, at other times.",
+            State(unit=CLOUDS),
         ),
-        "Ten steps": Scene(
-            "In ten noisy steps VE brings most points home, VP little more than half.",
-            State(unit="the cloud's", S=10, way=SDE_BACK),
+        "Reverse SDE": Scene(
+            "A cloud of σ = 10 is led back to the eight modes in 100 steps with noise.",
+            State(unit=CLOUDS, S=100, way=SDE_BACK),
         ),
-        "Without noise": Scene(
-            "The flow of the same marginals: smooth paths, the same end.",
-            State(kind="VP", unit="the cloud's", S=100, way=ODE_BACK),
+        "Ten steps of the SDE": Scene(
+            "In ten steps VE brings most points to a mode, VP little more than half: see the bars.",
+            State(unit=CLOUDS, S=10, way=SDE_BACK),
         ),
-        "Too far": Scene(
-            "From σ = 50 ten steps of the ODE leave every point short of the eight.",
-            State(end=50, S=10, unit="the cloud's", way=ODE_BACK),
+        "Discretisation error": Scene(
+            "From σ = 50 ten steps of the ODE bring no point to a mode.",
+            State(end=50, S=10, unit=CLOUDS, way=ODE_BACK),
         ),
-        "Ends too soon": Scene(
-            "σ up to 2: the noise it starts from is narrower than p₁ by a tenth.",
-            State(end=2, S=100, unit="the cloud's", way=SDE_BACK),
+        "Prior mismatch": Scene(
+            "At σ = 2 the prior that the way back starts from is narrower than p₁ by a tenth.",
+            State(end=2, S=100, unit=CLOUDS, way=SDE_BACK),
         ),
+    },
+    was={
+        1: "Variance exploding",
+        2: "Variance preserving",
+        3: "VE rescaled",
+        4: "Reverse SDE",
+        5: "Ten steps of the SDE",
+        6: "Probability flow ODE",
+        7: "Discretisation error",
+        8: "Prior mismatch",
+        "Explodes": "Variance exploding",
+        "Preserves": "Variance preserving",
+        "One walk": "VE rescaled",
+        "Back": "Reverse SDE",
+        "Ten steps": "Ten steps of the SDE",
+        "Without noise": "Probability flow ODE",
+        "Too far": "Discretisation error",
+        "Ends too soon": "Prior mismatch",
     },
 )

@@ -12,10 +12,11 @@ stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
 law, found = lens.truth(now.source, now.share), ui.compute(lens.led, now)
-run, film = found.run, ui.film_of(now, lens.FRAMES)
+run = found.run
+film = ui.film_of(now, lens.FRAMES, names=[f"{s:.2f}" for s in run.levels])
 
 with stage.picture:
-    left, right = ui.columns([3, 2])
+    left, right = ui.columns([2, 1])
     with left:
         ui.figure(
             figures.field(found.density, found.feet, found.tips, run.cloud, lens.REACH), key="field",
@@ -27,22 +28,25 @@ with stage.picture:
             alt="Share of the particles nearest to each mode, and the modes' weights",
         )  # fmt: skip
 with stage.foot:
+    if now.model:
+        lit = ["xt", *[["net", "said", "next"]] * (film.count - 1)]
+        says = [{"xt": f"σ = {s:.2f}"} for s in run.levels]
+        ui.machine(now.model, film=film, lit=lit, says=says)
     film.bar(captions=lens.captions(run, law))
 stage.equation(r"x \leftarrow x + \eta\, \nabla \log p_\sigma(x) + \sqrt{2\eta}\, z")
 off = float(lens.off_shares(run, law)[-1])
-stage.metrics(
-    {
-        "Shares off by, at the end": f"{off:.3f}",
-        "Near a mode": f"{float(run.near[-1]):.3f}",
-        "Error of the score": f"{found.error:.4f}",
-    }
-)
+if not now.model:
+    stage.metrics(
+        {"Shares off by, at the end": f"{off:.3f}", "Near a mode, at the end": f"{float(run.near[-1]):.3f}"}
+    )
 with stage.below:
     ui.notice(
-        "The score needs no normaliser: it is the slope of log p. Each particle goes uphill and shakes. "
-        f"At the end the shares are off by {off:.3f} (half the sum of the differences to the weights). "
-        "Arrows show the direction of the score, longer where σ times it is larger. The error is "
-        "σ²‖s − ∇ log p‖² a coordinate at the least noise; an exact score has none. " + SAID
+        "The score is the gradient of log p and needs no normaliser. Each particle moves along it, with "
+        f"noise added (Langevin dynamics). At the end the shares are off by {off:.3f} (half the sum of the "
+        "differences to the weights). "
+        "Arrows show the direction of the score, longer where σ times it is larger. The error of this score, "
+        f"σ²‖s − ∇ log p‖² a coordinate at the least noise, is {found.error:.4f}; an exact score has none. "
+        + SAID
     )
     ui.check(
         "Are the shares at the end within 0.1 of the weights?",

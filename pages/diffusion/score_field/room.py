@@ -13,13 +13,13 @@ ONE, ANNEALED = "one level", "annealed"
 class State:
     source: Annotated[str, Choice("Score", (TWO, "eight modes", DENOISING, SLICED), as_list=True)] = TWO
     share: Annotated[
-        float, Slider("Left hill's weight", 0.1, 0.9, step=0.1, disabled=lambda s: s.source != TWO)
+        float, Slider("Weight of the left mode", 0.1, 0.9, step=0.1, disabled=lambda s: s.source != TWO)
     ] = 0.8
     way: Annotated[str, Choice("Noise", (ONE, ANNEALED))] = ONE
     steps: Annotated[int, Slider("Steps a level", 3, 60, step=3)] = 30
     size: Annotated[float, Slider("Step size", 0.02, 0.3, step=0.02)] = 0.1
     seed: Annotated[int, Number("Seed", 0, 9999)] = 0
-    step: Annotated[int, Frame("Frame", range(31), seconds=0.15)] = 30
+    step: Annotated[int, Frame("σ =", range(31), seconds=0.15)] = 30
 
     @property
     def model(self) -> Annotated[str | None, Model("Network")]:
@@ -34,7 +34,7 @@ class State:
 
 ROOM = Room(
     title="Score field",
-    idea="Arrows point uphill on log p; particles follow them, and shake.",
+    idea="The score ∇ log p points to more probable data; Langevin dynamics follows it, with noise.",
     place=140,
     minutes=5,
     words=(
@@ -50,30 +50,53 @@ ROOM = Room(
     machine="diffusion",
     state=State,
     scenes={
-        "Stuck": Scene(
-            "At one small noise each particle climbs the nearer hill: about half, not 4 to 1.", State(step=30)
+        "Annealed Langevin": Scene(
+            "Arrows of the learned score lead particles to the eight modes while the noise σ falls.",
+            State(source=DENOISING, way=ANNEALED, step=18),
         ),
-        "Annealed": Scene(
-            "Down a ladder of noise the hills meet first: the shares come out near 4 to 1.",
-            State(way="annealed", step=30),
+        "Score between modes": Scene(
+            "Midway between the modes the arrows turn round; none tells which mode weighs more.",
+            State(step=0),
         ),
-        "Much noise": Scene(
-            "Under much noise there is one hill, and every arrow points to it.", State(way="annealed", step=2)
+        "Wrong shares": Scene(
+            "At one small σ each particle stays near its mode: about half in each, not 4 to 1.",
+            State(step=30),
         ),
-        "Between": Scene(
-            "Midway between the hills the arrows turn round; none tells which is higher.", State(step=0)
+        "Large σ": Scene(
+            "Under much noise the density has one mode, and every arrow points to it.",
+            State(way=ANNEALED, step=2),
         ),
-        "Denoising": Scene(
-            "A network that has learned to take noise away leads to all eight.",
-            State(source="denoising", way="annealed", step=30),
+        "Shares recovered": Scene(
+            "While σ falls level by level, the shares of the particles come near 4 to 1.",
+            State(way=ANNEALED, step=30),
         ),
-        "Sliced": Scene(
-            "Fitted by slopes along random directions, no noise to name: the same field.",
-            State(source="sliced", way="annealed", step=30),
+        "Too few steps": Scene(
+            "With three steps a level the particles do not reach the modes before σ falls.",
+            State(way=ANNEALED, steps=3, step=30),
         ),
-        "Hasty": Scene(
-            "Few steps a level: the particles don't settle before the noise falls.",
-            State(way="annealed", steps=3, step=30),
+        "Denoising score matching": Scene(
+            "The score was learned by denoising; at the end the particles lie at all eight modes.",
+            State(source=DENOISING, way=ANNEALED, step=30),
         ),
+        "Sliced score matching": Scene(
+            "The score was learned from slopes along random directions; the field is the same.",
+            State(source=SLICED, way=ANNEALED, step=30),
+        ),
+    },
+    was={
+        1: "Wrong shares",
+        2: "Shares recovered",
+        3: "Large σ",
+        4: "Score between modes",
+        5: "Denoising score matching",
+        6: "Sliced score matching",
+        7: "Too few steps",
+        "Stuck": "Wrong shares",
+        "Annealed": "Shares recovered",
+        "Much noise": "Large σ",
+        "Between": "Score between modes",
+        "Denoising": "Denoising score matching",
+        "Sliced": "Sliced score matching",
+        "Hasty": "Too few steps",
     },
 )
