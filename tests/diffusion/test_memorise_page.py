@@ -91,7 +91,8 @@ def test_histograms_count_every_sample() -> None:
 def test_what_is_shown() -> None:
     page = opened(n=10)
     shown, found = metrics(page), compared(n=10)
-    for name in lens.NAMES:
+    assert f"that it has not seen {found.copies[lens.HELD]:.3f}. Half" in prose(page)
+    for name in (room.EXACT, room.NETWORK):
         assert float(shown[f"Copies, {name}"]) == pytest.approx(found.copies[name], abs=6e-4)
     _, arrays = figure(page, "cloud")
     ends = torch.stack([torch.tensor(arrays[f"data.2.{axis}"][-1]) for axis in "xy"], 1).double()

@@ -32,7 +32,9 @@ def test_the_sum_and_what_is_drawn() -> None:
     run, shown = found(), metrics(page)
     assert float(shown["log p by the ODE"]) == pytest.approx(run.prior + run.sums[-1], abs=6e-5)
     assert float(shown["The data's log p"]) == pytest.approx(run.truth, abs=6e-5)
-    assert int(shown["Calls of the score"]) == run.calls == 1 + 6 * (len(run.stops) - 1)
+    assert f"with {run.calls} calls of the score" in prose(page)
+    assert f"the mismatch of the prior, {run.mismatch:+.4f}, is" in prose(page)
+    assert run.calls == 1 + 6 * (len(run.stops) - 1)
     assert film(page)["count"] == lens.FRAMES and "only name this family" in prose(page)
     _, arrays = figure(page, "way")
     assert arrays["data.2.x"].shape == (lens.FRAMES, 1) and arrays["data.0.z"].nbytes < 2e6
@@ -99,8 +101,8 @@ def test_the_window_holds_the_whole_density() -> None:
 
 
 def test_moons_have_no_formula() -> None:
-    shown = metrics(opened(source="moons, network", x1=-1.0, x2=1.5))
-    assert shown["The data's log p"] == "no formula" == shown["Prior's mismatch"]
+    page = opened(source="moons, network", x1=-1.0, x2=1.5)
+    assert "No formula is known for the data's log p" in prose(page) and "mismatch" not in prose(page)
 
 
 # --- Networks, by another road --------------------------------------------------------------------------

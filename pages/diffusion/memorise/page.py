@@ -14,10 +14,10 @@ with stage.rail:
 walks = {EXACT: ui.compute(lens.walk, now), NETWORK: ui.compute(lens.by_network, now)}
 training, run = lens.points(now.data, now.n), walks[now.source]
 found = lens.compared(walks[EXACT], walks[NETWORK], now.data, now.n)
-film = ui.film_of(now, len(run.times), values=range(len(run.times)))
+film = ui.film_of(now, len(run.times), values=range(len(run.times)), names=run.times)
 
 with stage.picture:
-    left, right = ui.columns([3, 2])
+    left, right = ui.columns([2, 1])
     with left:
         if now.data == PLANE:
             ui.figure(
@@ -37,25 +37,29 @@ with stage.picture:
             "and of held-out data",
         )  # fmt: skip
 with stage.foot:
+    if now.source == NETWORK:
+        ui.machine(
+            now.model, film=film, lit=["xt", *["net"] * (film.count - 1)],
+            says=[{"xt": f"t = {t}"} for t in run.times],
+        )  # fmt: skip
     film.bar(captions=lens.captions(run, training))
 stage.equation(
     r"\hat x_0 = \sum_{k=1}^{n} r_k\, x_k, \quad "
     r"r_k \propto \exp\left(-\|x_t - \sqrt{\bar\alpha_t}\, x_k\|^2 / 2(1 - \bar\alpha_t)\right)"
 )
-stage.metrics(
-    {f"Copies, {name}": f"{share:.3f}" for name, share in found.copies.items()}
-    | {"Half lie within": " / ".join(f"{found.middle(name):.2g}" for name in lens.NAMES)}
-)
+if now.source == EXACT:
+    stage.metrics({f"Copies, {name}": f"{found.copies[name]:.3f}" for name in (EXACT, NETWORK)})
 share = found.copies[now.source]
 with stage.below:
+    halves = ", ".join(f"{found.middle(name):.2g} ({name})" for name in lens.NAMES)
     known = "200,000 points" if now.data == PLANE else "all 1,297 digits"
     ui.notice(
-        "The denoiser of the equation minimises the training loss of n points, and leads to the points "
-        f"themselves: {found.copies[EXACT]:.3f} of its samples are copies, less than a third as far "
+        "The denoiser of the equation minimises the training loss of n points, and its samples are the "
+        f"points themselves: {found.copies[EXACT]:.3f} of its samples are copies, less than a third as far "
         f"from one point as from the second nearest. The network has learned from {known}, and does not "
         f"reach that minimum: {found.copies[NETWORK]:.3f} of its samples are copies of the n, of data "
-        f"that it has not seen {found.copies[lens.HELD]:.3f}. What is new is the network's doing: the loss "
-        f"alone asks for copies. {SAID}"
+        f"that it has not seen {found.copies[lens.HELD]:.3f}. Half lie within {halves} of a training point. "
+        f"The minimum of the loss is to memorise: that samples are new is due to the network. {SAID}"
     )
     ui.check(
         f"Are most of the samples here copies ({now.source})?",
@@ -64,7 +68,7 @@ with stage.below:
         f"{share:.3f} of them are.",
         wrong={
             "yes": "Near is not yet copied: few come within a third of the distance to the second nearest.",
-            "no": "The loss alone asks for copies: its exact minimiser leads back to the n points.",
+            "no": "Copies minimise the loss: its exact minimiser leads back to the n points.",
         },
         veils=("distances", "numbers"),
     )

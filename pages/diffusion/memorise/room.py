@@ -15,7 +15,7 @@ class State:
     n: Annotated[int, Choice("Training points n", (10, 50, 200, 1297))] = 50
     source: Annotated[str, Choice("Samples by", (EXACT, NETWORK))] = EXACT
     seed: Annotated[int, Number("Seed", 0, 9999)] = 0
-    step: Annotated[int | None, Frame("Step", seconds=0.15)] = None
+    step: Annotated[int | None, Frame("t =", seconds=0.15)] = None
 
     @property
     def model(self) -> Annotated[str, Model("Denoiser")]:
@@ -24,7 +24,7 @@ class State:
 
 ROOM = Room(
     title="Memorise or generalise",
-    idea="The best denoiser of n points knows no others: it draws those n.",
+    idea="The exact score of n training points generates those n points; a network generates others.",
     place=170,
     minutes=6,
     words=(
@@ -43,27 +43,54 @@ ROOM = Room(
     machine="diffusion",
     state=State,
     scenes={
-        "Copies": Scene("With the exact score of 50 points nearly every sample is one of the 50.", State()),
-        "A network": Scene(
-            "The network has learned from 200,000: its samples fall between the 50.", State(source=NETWORK)
+        "Memorisation": Scene(
+            "The exact score of 50 training points (crosses) draws each sample towards one of them.",
+            State(step=27),
         ),
-        "Ten points": Scene(
-            "Two of the eight modes have none of the ten points, and get no sample.", State(n=10)
+        "Copies": Scene(
+            "With the exact score of 50 points nearly every sample is a copy: see the bar at 0.", State()
         ),
-        "Many points": Scene(
-            "1,297 lie close: fewer strict copies, each within 0.1 of a point.", State(n=1297)
+        "Generalisation": Scene(
+            "A network trained on 200,000 points: its samples fall between the 50 crosses.",
+            State(source=NETWORK),
         ),
-        "Half-way": Scene(
-            "At t = 491 no sample has settled for a point: each guess is a mean of many.", State(step=12)
+        "Missing modes": Scene(
+            "Two of the eight modes have none of the ten training points, and get no sample.", State(n=10)
         ),
-        "Digits": Scene(
-            "The exact score of all 1,297 digits draws digits that are there already.",
+        "1,297 points": Scene(
+            "The points lie close: each sample is within 0.1 of one, and fewer count as copies.",
+            State(n=1297),
+        ),
+        "Under much noise": Scene(
+            "At t = 491 each guess x̂₀ is a mean of many points, and no sample is a copy.", State(step=12)
+        ),
+        "Memorised digits": Scene(
+            "The exact score of all 1,297 digits generates training digits: left and middle are equal.",
             State(data=DIGITS, n=1297),
         ),
-        "Digits, network": Scene(
-            "The network learned from the same 1,297, and draws none of them.",
+        "Digits of a network": Scene(
+            "The network was trained on the same 1,297 digits, and generates none of them.",
             State(data=DIGITS, n=1297, source=NETWORK),
         ),
-        "Ten digits": Scene("Ten training digits: the same ten again and again.", State(data=DIGITS, n=10)),
+        "Ten digits": Scene(
+            "With ten training digits the exact score generates the same ten again and again.",
+            State(data=DIGITS, n=10),
+        ),
+    },
+    was={
+        1: "Copies",
+        2: "Generalisation",
+        3: "Missing modes",
+        4: "1,297 points",
+        5: "Under much noise",
+        6: "Memorised digits",
+        7: "Digits of a network",
+        8: "Ten digits",
+        "A network": "Generalisation",
+        "Ten points": "Missing modes",
+        "Many points": "1,297 points",
+        "Half-way": "Under much noise",
+        "Digits": "Memorised digits",
+        "Digits, network": "Digits of a network",
     },
 )

@@ -18,7 +18,7 @@ run, count = found.run, len(found.run.times)
 film = ui.film_of(now, count, values=range(count), names=[f"{t:.2f}" for t in run.times])
 
 with stage.picture:
-    left, right = ui.columns([3, 2])
+    left, right = ui.columns([2, 1])
     with left:
         ui.button_figure(
             figures.way(found.maps, found.clouds, run.path, lens.REACH), key="way", share=1.0, whole=False,
@@ -37,24 +37,22 @@ with stage.picture:
                 alt="log p by each probe, their running mean, and the computed one (dashed)",
             )  # fmt: skip
 with stage.foot:
+    if now.model:
+        lit = [["net", "said", "next"]] * count
+        ui.machine(now.model, film=film, lit=lit, says=[{"xt": f"t = {t:.2f}"} for t in run.times])
     film.bar(captions=lens.captions(run))
 stage.equation(lens.equation(run))
 known = run.truth == run.truth
-stage.metrics(
-    {
-        "log p by the ODE": f"{run.log_prob:.4f}",
-        "The data's log p": f"{run.truth:.4f}" if known else "no formula",
-        "Prior's mismatch": f"{run.mismatch:+.4f}" if known else "no formula",
-        "Calls of the score": str(run.calls),
-    }
-)
+if not now.model:
+    stage.metrics({"log p by the ODE": f"{run.log_prob:.4f}", "The data's log p": f"{run.truth:.4f}"})
 
 # --- Words --------------------------------------------------------------------------------------
 
 with stage.below:
     gap = (
-        f"With the data's own p₁ in the place of N(0, I) it would be {run.true_end:.4f}: the difference is "
-        "the prior's, and no solver helps against it. " if known else ""
+        f"The data's log p is {run.truth:.4f}. With their own p₁ in the place of N(0, I) the ODE would give "
+        f"{run.true_end:.4f}: the mismatch of the prior, {run.mismatch:+.4f}, is not the solver's error. "
+        if known else "No formula is known for the data's log p. "
     )  # fmt: skip
     learned = (
         " A network's density is that of its first, least noisy time. Near the data a tolerance of 0.001 "
@@ -65,7 +63,7 @@ with stage.below:
     ui.notice(
         f"log p is what N(0, I) says of the end, and the integral of the divergence on the way: "
         f"{run.log_prob:.4f} nats, no bound. {gap}The solver took {len(run.stops) - 1} steps "
-        f"(crosses), few where the way is straight.{learned} {SAID}"
+        f"(crosses) with {run.calls} calls of the score, few where the path is straight.{learned} {SAID}"
     )
     model = now.model and ui.load(now.model)
     made = lens.named(now.source, now.last, model, now.kind)

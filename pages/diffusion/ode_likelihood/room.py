@@ -32,7 +32,7 @@ class State:
 
 ROOM = Room(
     title="Likelihood by ODE",
-    idea="Noising without noise: a smooth way to N(0, I), and back to log p.",
+    idea="The probability flow ODE maps data to N(0, I); the change of variables gives log p.",
     place=160,
     minutes=6,
     words="probability flow ODE; Hutchinson; exact likelihood; neural ODE; ODE solver",
@@ -45,33 +45,45 @@ ROOM = Room(
     machine="diffusion",
     state=State,
     scenes={
-        "A point": Scene(
-            "The hills melt into N(0, I); how much the point's neighbourhood grows adds up.", State()
+        "Change of variables": Scene(
+            "Along the path to N(0, I) the divergence of the flow adds up to the change of log p (right).",
+            State(),
         ),
-        "Far out": Scene(
-            "A point far off the data has a log p too, and a very low one: a GAN has none.",
-            State(x1=4.0, x2=-3.5),
+        "Far from the data": Scene(
+            "A point far from the data has a very low log p; a GAN gives none.", State(x1=4.0, x2=-3.5)
         ),
-        "Too little noise": Scene(
-            "Noise ends early, p₁ is not N(0, I): no tolerance mends the mismatch.", State(last=2.0)
+        "Prior mismatch": Scene(
+            "With β up to 2, p₁ is not yet N(0, I): log p is off, whatever the tolerance.", State(last=2.0)
         ),
-        "Loose solver": Scene(
-            "At tolerance 0.1 a few steps serve, and log p is off from the truth.",
+        "Discretisation error": Scene(
+            "At tolerance 0.1 the solver takes few steps (crosses), and log p is off.",
             State(tolerance=0.1, source="eight modes", x1=3.0, x2=0.5),
         ),
-        "Probes": Scene(
-            "One random probe for the divergence is off; the mean of many comes near.", State(probes=32)
+        "Hutchinson's estimator": Scene(
+            "One random probe of the divergence gives a noisy log p; the mean of 32 is near (lower right).",
+            State(probes=32),
         ),
-        "Other noise": Scene(
-            "sub-VP noises less on the way: another path, and nearly the same log p.", State(kind="sub-VP")
+        "sub-VP": Scene(
+            "sub-VP has less noise on the way: another path, and nearly the same log p.",
+            State(kind="sub-VP"),
         ),
-        "Network": Scene(
-            "A trained network's own log p, next to the data's.",
+        "Score of a network": Scene(
+            "The log p by a trained network's score comes near that of the data.",
             State(source="eight, network", x1=3.0, x2=0.25),
         ),
-        "Between moons": Scene(
-            "Between the arms the network's log p is far below that on an arm.",
+        "Between the moons": Scene(
+            "Between the moons the network's log p is far below that on a moon.",
             State(source="moons, network", x1=-2.0, x2=0.25),
         ),
+    },
+    was={
+        "A point": "Change of variables",
+        "Far out": "Far from the data",
+        "Too little noise": "Prior mismatch",
+        "Loose solver": "Discretisation error",
+        "Probes": "Hutchinson's estimator",
+        "Other noise": "sub-VP",
+        "Network": "Score of a network",
+        "Between moons": "Between the moons",
     },
 )
