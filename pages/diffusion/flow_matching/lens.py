@@ -96,6 +96,13 @@ def straightness(model: FlowMatching, flow: str, seed: int) -> float:
     return float(flow_matching.straightness(v, x0, flow_matching.follow(v, x0, 50)))
 
 
+def numbers(steps: int) -> list[dict[str, str]]:
+    """What the machine's parts say at each moment: the time, and Euler's steps so far."""
+    return [
+        {"xt": f"t = {t:.3g}", "net": f"step {min(steps, int(t * steps + 1e-9))} of {steps}"} for t in MOMENTS
+    ]
+
+
 def captions(run: Ride, steps: int) -> list[str]:
     """Where the cloud is."""
     return [

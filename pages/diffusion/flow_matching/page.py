@@ -6,7 +6,7 @@ from lab.lenses.diffusion import SAID
 from lab.lenses.eight import NEAR, REACH, SD, TRAILS
 from modules.diffusion import exact, flow_matching
 from pages.diffusion.flow_matching import figures, lens
-from pages.diffusion.flow_matching.room import BATCHES, FLOW, MOMENTS, ROOM, STEPS
+from pages.diffusion.flow_matching.room import BATCHES, EXACT, FLOW, MOMENTS, ROOM, STEPS
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -21,7 +21,7 @@ def draw_flow() -> None:
     mine = found[now.flow]
     distance = dict(zip(STEPS, mine, strict=True))[now.N]
     with stage.picture:
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             ui.figure(
                 clouds(run.cloud, TRAILS, exact.eight().means, NEAR * SD, REACH), key="cloud", share=1.0,
@@ -33,18 +33,18 @@ def draw_flow() -> None:
                 alt="Energy distance from the data against the number of Euler steps",
             )  # fmt: skip
     with stage.foot:
+        if now.flow != EXACT:
+            lit = ["xt", *[["net", "said", "next"]] * (film.count - 1)]
+            ui.machine(now.flow_model, film=film, lit=lit, says=lens.numbers(now.N))
         film.bar(captions=lens.captions(run, now.N), equations=lens.equations(run, now.N))
-    stage.metrics(
-        {
-            "Energy distance": f"{distance:.4f}",
-            "Of chance alone": f"{floor:.4f}",
-            "Path / straight line": f"{run.bends:.3f}",
-            "∫ ‖pair − v‖²": f"{straight[now.flow]:.4f}",
-        }
-    )
+    if now.flow == EXACT:
+        stage.metrics({"Energy distance": f"{distance:.4f}", "By chance alone": f"{floor:.4f}"})
     best = max(mine[-1], floor)
     with stage.below:
         ui.notice(
+            f"The energy distance from the data is {distance:.4f}, by chance alone {floor:.4f}; paths are "
+            f"{run.bends:.3f} times as long as straight lines, and ∫ ‖pair − v‖² is "
+            f"{straight[now.flow]:.4f}. "
             "Each training example is a line from a random point of noise to a random point of data; where "
             "lines cross, the best velocity is their mean. So one step from noise goes to the mean of all "
             "data, and paths bend. A reflow trains on the flow's own pairs, whose lines cross less; those "
@@ -89,7 +89,7 @@ def draw_pairs() -> None:
     """The lines that a velocity is learned from."""
     found = ui.compute(lens.drawn, now)
     with stage.picture:
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             ui.figure(
                 clouds(found.lines[now.pairs], now.batch, exact.eight().means, NEAR * SD, REACH), key="cloud",

@@ -30,7 +30,7 @@ class State:
     pairs: Annotated[str, Choice("Pairs", COUPLINGS, as_list=True, when=in_pairs)] = COUPLINGS[0]
     batch: Annotated[int, Choice("Batch", BATCHES, as_list=True, when=in_pairs)] = 64
     seed: Annotated[int, Number("Seed", 0, 9999)] = 0
-    t: Annotated[float, Frame("Time t", MOMENTS, seconds=0.08)] = 1.0
+    t: Annotated[float, Frame("t =", MOMENTS, seconds=0.08)] = 1.0
 
     @property
     def flow_model(self) -> Annotated[str, Model("Velocity")]:
@@ -40,7 +40,7 @@ class State:
 
 ROOM = Room(
     title="Flow matching",
-    idea="Learn the velocity of straight lines from noise to data, and follow it.",
+    idea="A network learns the velocity of straight lines from noise to data; an ODE follows it.",
     place=190,
     minutes=3,
     words=(
@@ -57,31 +57,54 @@ ROOM = Room(
     machine="diffusion",
     state=State,
     scenes={
-        "Followed": Scene(
-            "Play: in fifty small steps the cloud flows to the eight circles.", State(N=50, t=0.0)
+        "Curved paths": Scene(
+            "The lines of random pairs cross, paths of one ODE cannot: they bend towards the modes.",
+            State(N=50, t=0.7),
         ),
-        "One step": Scene(
-            "One step lands on the mean of the data, whatever the data are.", State(flow="exact", N=1)
+        "Crossing lines": Scene(
+            "Paired at random, as in training: more than one pair of lines in four crosses.",
+            State(view=PAIRS),
         ),
-        "Two steps": Scene("Two steps of the first round: most points miss their circles.", State(N=2)),
+        "One Euler step": Scene(
+            "One step of the exact velocity takes every point to the mean of the data.",
+            State(flow=EXACT, N=1),
+        ),
+        "Two Euler steps": Scene(
+            "Two steps of the first velocity: most points end outside the circles of the modes.", State(N=2)
+        ),
+        "Straight paths": Scene(
+            "After the reflow (trained again on its own pairs) the paths are nearly straight.",
+            State(flow=REFLOW, N=50),
+        ),
         "Reflow": Scene(
-            "Trained again on its own pairs, even one step does what took fifty.",
-            State(flow="after reflow", N=1),
+            "After the reflow one Euler step brings points as near to the data as fifty did before.",
+            State(flow=REFLOW, N=1),
         ),
-        "Paths bend": Scene(
-            "Lines of pairs cross, paths cannot: they bend and share out the modes.", State(N=50, t=0.7)
-        ),
-        "Straight": Scene("After the reflow paths are nearly lines.", State(flow="after reflow", N=50)),
-        "Lines cross": Scene(
-            "Paired at random, as in training: two lines cross over one time in four.", State(view=PAIRS)
-        ),
-        "Best pairs": Scene(
-            "The same points, paired by the best assignment: next to none cross.",
+        "Optimal pairs": Scene(
+            "The same points, paired by the best assignment: next to no lines cross.",
             State(view=PAIRS, pairs=COUPLINGS[1]),
         ),
-        "Trained on them": Scene(
-            "Trained on the best pairs of each batch: one step does what took eight.",
-            State(flow="best pairs", N=1),
+        "Minibatch optimal transport": Scene(
+            "Trained on optimal pairs of each batch: one Euler step is as near as eight were.",
+            State(flow=BEST, N=1),
         ),
+    },
+    was={
+        2: "One Euler step",
+        3: "Two Euler steps",
+        4: "Reflow",
+        5: "Curved paths",
+        6: "Straight paths",
+        7: "Crossing lines",
+        8: "Optimal pairs",
+        9: "Minibatch optimal transport",
+        "Followed": "Curved paths",
+        "One step": "One Euler step",
+        "Two steps": "Two Euler steps",
+        "Paths bend": "Curved paths",
+        "Straight": "Straight paths",
+        "Lines cross": "Crossing lines",
+        "Best pairs": "Optimal pairs",
+        "Trained on them": "Minibatch optimal transport",
     },
 )

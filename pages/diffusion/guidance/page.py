@@ -1,4 +1,4 @@
-"""Guidance: a denoiser leaned towards a class, where the exact answer is known, and on digits."""
+"""Guidance: a denoiser guided to a class, where the exact answer is known, and on digits."""
 
 from lab import ui
 from lab.lenses.diffusion import SAID
@@ -15,7 +15,7 @@ def draw_toy() -> None:
     """Two laws of one dimension, weight by weight."""
     found, film = ui.compute(lens.laws, now), ui.film_of(now, len(WEIGHTS))
     with stage.picture:
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             every = lens.bells(found.mean[:1] * 0, (found.sd[:1] * 0 + 1 + now.s**2).sqrt())[0]
             sampled = lens.bells(found.mean, found.sd.clamp(min=0.01))
@@ -37,9 +37,7 @@ def draw_toy() -> None:
     gap = float(found.tilted_sd[at] - found.sd[at])
     stage.metrics(
         {
-            "Sampled mean": f"{float(found.mean[at]):.4f}",
             "Sampled sd": f"{float(found.sd[at]):.4f}",
-            "Tilted mean": f"{float(found.tilted_mean[at]):.4f}",
             "Tilted sd": f"{float(found.tilted_sd[at]):.4f}",
         }
     )
@@ -74,7 +72,7 @@ def draw_toy() -> None:
 def show_digits(found: dict[str, lens.Drawn], film: ui.Film | None = None) -> None:
     """The sheet of one weight and way, and both measures of all."""
     mine = found[now.way]
-    left, right = ui.columns([3, 2])
+    left, right = ui.columns([2, 1])
     with left:
         ui.figure(
             figures.digits(mine.pictures), key="digits", share=1.0, film=film,
@@ -87,7 +85,8 @@ def show_digits(found: dict[str, lens.Drawn], film: ui.Film | None = None) -> No
         ):
             values = {way: getattr(each, key) for way, each in found.items()}
             fig = figures.by_weight(LEANS[: len(mine.right)], values, now.way, label, top)
-            ui.figure(fig, alt=f"{label} against the weight, led either way", key=key, share=0.5, film=film)
+            alt = f"{label} against the weight w, by both kinds of guidance"
+            ui.figure(fig, alt=alt, key=key, share=0.5, film=film)
 
 
 def draw_digits() -> None:
@@ -102,6 +101,8 @@ def draw_digits() -> None:
     found, at = both[now.way], film.at
     names = (now.model, now.classifier, now.judge)
     with stage.foot:
+        says = [{"said": f"w = {w:g}"} for w in LEANS]
+        ui.machine(now.model, film=film, lit=[["net", "said"]] * film.count, says=says)
         film.bar(captions=lens.digit_captions(found), equations=lens.equations(now.way, LEANS))
     with stage.below:
         ui.notice(lens.digit_notice(both, now.way, names) + SAID)

@@ -39,7 +39,7 @@ class State:
     view: Annotated[str, Choice("Show", VIEWS)] = GAUSSIANS
     m: Annotated[float, Slider("Mean of the class", 0.2, 2.0, step=0.1, when=gaussian)] = 1.0
     s: Annotated[float, Slider("Spread of the class", 0.3, 0.9, step=0.1, when=gaussian)] = 0.5
-    led: Annotated[str, Choice("Led by", LEDS, as_list=True, when=gaussian)] = OPINIONS
+    led: Annotated[str, Choice("Guided by", LEDS, as_list=True, when=gaussian)] = OPINIONS
     steps: Annotated[int, Choice("Steps of the solver", (5, 20, 200), when=solved)] = 200
     w: Annotated[float, Frame("w =", WEIGHTS, seconds=0.3, when=gaussian)] = 1.0
     way: Annotated[str, Choice("Guidance", WAYS, as_list=True, when=drawn)] = FREE
@@ -49,7 +49,7 @@ class State:
 
 ROOM = Room(
     title="Guidance",
-    idea="Leaning towards a class trades spread for faith.",
+    idea="A larger guidance weight w trades diversity for fidelity to the class.",
     place=180,
     minutes=3,
     words=(
@@ -66,27 +66,50 @@ ROOM = Room(
     machine="diffusion",
     state=State,
     scenes={
-        "Leaning": Scene(
-            "At w = 1 the sampled bell is narrower, and further out, than the tilted one.", State()
-        ),
-        "Conditional": Scene(
-            "At w = 0 guidance does nothing: both bells are the class itself.", State(w=0.0)
-        ),
-        "Unconditional": Scene("At w = −1 the class is forgotten: all data come back.", State(w=-1.0)),
-        "Too much": Scene("At w = 3 hardly any spread is left: all samples are alike.", State(w=3.0)),
-        "Few steps": Scene(
-            "Five steps have an error of their own: even w = 0 misses the class.", State(steps=5, w=0.0)
-        ),
-        "Wide class": Scene("A wide class is told from all data by its mean alone.", State(s=0.9, w=2.0)),
-        "A classifier": Scene(
-            "A classifier of noisy data, asked 1 + w times, leads to the same law.", State(led=NOISY)
-        ),
-        "Clean data alone": Scene(
-            "One that knows no noise is far too sure: at w = 0 all samples are one.", State(led=CLEAN, w=0.0)
-        ),
-        "Digits": Scene(
-            "From w = −1 to 2: from any digit to the one asked for, and more alike.",
+        "Guided digits": Scene(
+            "At w = 2 nearly every digit is of its column's class; turn w down and they vary more.",
             State(view=DIGITS, lean=2.0),
         ),
+        "Not the tilted density": Scene(
+            "At w = 1 the sampled density is narrower, and further out, than the tilted one.", State()
+        ),
+        "Conditional": Scene("At w = 0 both densities are that of the class itself.", State(w=0.0)),
+        "Unconditional": Scene(
+            "At w = −1 the class has no influence: the sampled density is that of all data.", State(w=-1.0)
+        ),
+        "Lost diversity": Scene(
+            "At w = 3 the sampled density is a narrow peak: hardly any diversity is left.", State(w=3.0)
+        ),
+        "Discretisation error": Scene(
+            "Five steps have an error of their own: at w = 0 the samples miss the class.",
+            State(steps=5, w=0.0),
+        ),
+        "Wide class": Scene(
+            "A wide class differs from all data in its mean alone; w moves the mean.", State(s=0.9, w=2.0)
+        ),
+        "Classifier guidance": Scene(
+            "A classifier of noisy data, weighted by 1 + w, gives the same density.", State(led=NOISY)
+        ),
+        "Classifier of clean data": Scene(
+            "A classifier that knows no noise is overconfident: at w = 0 all samples are one point.",
+            State(led=CLEAN, w=0.0),
+        ),
+    },
+    was={
+        1: "Not the tilted density",
+        2: "Conditional",
+        3: "Unconditional",
+        4: "Lost diversity",
+        5: "Discretisation error",
+        6: "Wide class",
+        7: "Classifier guidance",
+        8: "Classifier of clean data",
+        9: "Guided digits",
+        "Leaning": "Not the tilted density",
+        "Too much": "Lost diversity",
+        "Few steps": "Discretisation error",
+        "A classifier": "Classifier guidance",
+        "Clean data alone": "Classifier of clean data",
+        "Digits": "Guided digits",
     },
 )
