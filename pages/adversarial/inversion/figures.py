@@ -11,7 +11,7 @@ from lab.figures.basic import array
 from lab.figures.moving import turning
 from pages.adversarial.inversion.lens import EDITS, Step
 
-NAMES = ["target", "made", "difference"]
+NAMES = ["target x", "made x*", "|x* − x|"]
 
 
 def views(pictures: Any) -> dict[str, Any]:
@@ -21,17 +21,19 @@ def views(pictures: Any) -> dict[str, Any]:
 
 
 def errors(steps: Sequence[Step]) -> dict[str, Any]:
-    """Error by step, logarithmic, and a point at that of each frame."""
+    """Error by iteration, logarithmic, and a point at that of each frame."""
     fig = go.Figure()
     for name, tuned, color in (("search", False, theme.OUTPUT), ("tuning", True, theme.ATTENTION)):
         some = [s for s in steps if s.tuned == tuned]
         fig.add_scatter(
-            x=[s.number for s in some], y=[s.error for s in some], name=name, mode="lines+markers",
-            line={"color": color, "width": 3}, marker={"size": 6}, showlegend=bool(some),
+            x=[s.number for s in some], y=[s.error for s in some], name=name,
+            mode="lines+markers+text", textposition="top left",
+            text=[*[""] * (len(some) - 1), name if steps[-1].tuned else ""],
+            line={"color": color, "width": 3}, marker={"size": 6}, showlegend=False,
         )  # fmt: skip
     ring = {"size": 15, "color": theme.INPUT, "line": {"width": 2, "color": theme.text()}}
     fig.add_scatter(mode="markers", showlegend=False, hoverinfo="skip", marker=ring)
-    fig.update_xaxes(title="step")
+    fig.update_xaxes(title="iteration")
     # powers of ten alone would leave most searches without one
     ticks = [m * 10.0**power for power in range(-6, 1) for m in (1, 2, 5)]
     names = [np.format_float_positional(v, trim="-") for v in ticks]

@@ -11,7 +11,7 @@ with stage.rail:
     now = ui.read(ROOM)
 with stage.picture:
     if now.tune:
-        says = "The search, then the tuning, frame by frame."
+        says = "The search, and then the fine-tuning of G."
         search = ui.compute(lens.searching, now, says=says, label="Search", quick=False)
     else:
         search = ui.compute(lens.found, now)
@@ -23,18 +23,22 @@ made, values = lens.edited(ui.load(now.model), now.space, search, now.edit, step
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
-    left, right = ui.columns([3, 2])
+    left, right = ui.columns([2, 1])
     with left:
         ui.figure(figures.views(lens.views(search)), key="views", share=0.55, film=film,
-                  alt="Target, what is made of the code, and their difference")  # fmt: skip
+                  alt="Target, reconstruction G(w), and the difference of the two")  # fmt: skip
         ui.figure(
             figures.edits(made, now.edit, values), key="edits", share=0.45,
-            alt=f"Pictures of the code that was found as it is edited to less and more {now.edit}",
+            alt=f"Reconstruction edited from less to more {now.edit}",
         )  # fmt: skip
     with right:
         ui.figure(figures.errors(steps), key="errors", share=1.0, film=film,
-                  alt="Mean squared error at each step, logarithmic")  # fmt: skip
+                  alt="Mean squared error at each iteration, logarithmic")  # fmt: skip
 with stage.foot:
+    ui.machine(
+        now.model, film=film, lit=["G" if one.tuned else "z" for one in steps],
+        says=[{"made": f"error {one.error:.4f}"} for one in steps],
+    )  # fmt: skip
     film.bar(
         captions=words.captions(search, now.space, now.encoder), equations=words.equations(search, now.space)
     )
@@ -44,14 +48,14 @@ with stage.foot:
 with stage.below:
     ui.notice(words.notice(search, now.space, now.edit, values))
     ui.check(
-        "Where does the error end?",
+        "What is the mean squared error at the end?",
         words.OPTIONS,
         words.bracket(steps[-1].error),
         f"It is {steps[-1].error:.5f}.",
         wrong=(
-            "G makes what lies on its own surface: what is beside it leaves an error that no code removes.",
-            "How near it ends is a matter of where the target lies, on the surface of G or off it.",
-            "The search goes down on this very error, and G can make pictures nearer than that.",
+            "G reaches a surface of pictures only: a target beside it leaves an error that no code removes.",
+            "The error at the end depends on how far the target lies from the pictures that G can make.",
+            "The search minimizes this very error, and G can make pictures nearer to the target than that.",
         ),
         veils=("errors", "equation"),
     )

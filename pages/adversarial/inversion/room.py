@@ -12,12 +12,12 @@ SIDE = 16  # pixels of a picture
 @dataclass(frozen=True, kw_only=True)
 class State:
     x: Annotated[str | None, Drawing("Your picture", SIDE, late("lens", "targets"))] = None
-    space: Annotated[str, Choice("Look in", ("W", "W+", "Z"))] = "W"
-    encoder: Annotated[bool, Toggle("Start at an encoder's guess")] = False
-    tune: Annotated[bool, Toggle("Tune the generator after")] = False
-    edit: Annotated[str, Choice("Edit", (INK, SLANT))] = INK
-    seed: Annotated[int, Number("Seed of a start in Z", 0, 999)] = 0
-    step: Annotated[int | None, Frame("Step", seconds=0.2)] = None
+    space: Annotated[str, Choice("Search space", ("W", "W+", "Z"))] = "W"
+    encoder: Annotated[bool, Toggle("Start from an encoder")] = False
+    tune: Annotated[bool, Toggle("Fine-tune G afterwards")] = False
+    edit: Annotated[str, Choice("Edit direction", (INK, SLANT))] = INK
+    seed: Annotated[int, Number("Seed of the start in Z", 0, 999)] = 0
+    step: Annotated[int | None, Frame("Iteration", seconds=0.2)] = None
     model: Annotated[str, Model("Model", ("stylegan-mnist",), when=False)] = "stylegan-mnist"
     painter: Annotated[str, Model("Digits by", ("made-mnist",), when=False)] = "made-mnist"
     reader: Annotated[str, Model("Named by", ("cnn-mnist",), when=False)] = "cnn-mnist"
@@ -25,7 +25,7 @@ class State:
 
 ROOM = Room(
     title="Inversion",
-    idea="Search for the code whose picture is yours; then change the code.",
+    idea="Find the code w whose picture G(w) is nearest to yours, then edit the picture by its code.",
     place=220,
     minutes=5,
     words="GAN inversion; latent optimization; image editing; pivotal tuning; W+",
@@ -39,22 +39,47 @@ ROOM = Room(
     machine="gan",
     state=State,
     scenes={
-        "A made picture": Scene("The generator made it, so its code exists: W finds it, nearly.", State()),
-        "Stuck in Z": Scene(
-            "The same picture, looked for in z: the search ends elsewhere.", State(space="Z")
+        "Target outside the range of G": Scene(
+            "A digit of another model: W recovers its outline, and the difference shows what remains.",
+            State(x="5"),
         ),
-        "A drawn digit": Scene("A digit of another model: in W its outline, not all of it.", State(x="5")),
-        "A style a layer": Scene(
-            "The same digit in W+: six styles come nearer than one.", State(x="5", space="W+")
+        "W+: a style per layer": Scene(
+            "Six styles w₁ … w₆, one for each layer, reach less than half the error of a single w.",
+            State(x="5", space="W+"),
         ),
-        "With an encoder": Scene(
-            "A linear guess at the code is a better start than the mean style.",
+        "Target made by G": Scene(
+            "Here the target is a sample of G, so that its code exists: the search in W nearly finds it.",
+            State(),
+        ),
+        "Search in Z": Scene(
+            "The same sample, searched for in Z: gradient descent ends at more than three times the error.",
+            State(space="Z"),
+        ),
+        "Encoder start": Scene(
+            "At iteration 0 a linear encoder's guess has a smaller error than the mean style.",
             State(x="made too", encoder=True, step=0),
         ),
-        "No digit": Scene("No style makes a cross: what is out of range stays out.", State(x="cross")),
-        "Tune the generator": Scene(
-            "At the code that was found the generator moves: the rest goes.",
+        "Cross: no digit": Scene(
+            "G makes digits alone: no style w reproduces a cross, and the error stays high.",
+            State(x="cross"),
+        ),
+        "Pivotal tuning": Scene(
+            "After the search the weights of G are fine-tuned at the code found: the error almost vanishes.",
             State(x="cross", space="W+", tune=True),
         ),
+    },
+    was={
+        1: "Target made by G",
+        2: "Search in Z",
+        3: "Target outside the range of G",
+        4: "W+: a style per layer",
+        6: "Cross: no digit",
+        "A made picture": "Target made by G",
+        "Stuck in Z": "Search in Z",
+        "A drawn digit": "Target outside the range of G",
+        "A style a layer": "W+: a style per layer",
+        "With an encoder": "Encoder start",
+        "No digit": "Cross: no digit",
+        "Tune the generator": "Pivotal tuning",
     },
 )

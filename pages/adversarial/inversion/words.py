@@ -9,10 +9,11 @@ OPTIONS = ["below 0.005", "from 0.005 to 0.02", "above 0.02"]
 
 def captions(search: lens.Search, space: lens.Space, encoder: bool) -> list[str]:
     """A sentence for every frame."""
-    begins = "from the encoder's answer" if encoder else "from a draw" if space == "Z" else "from the mean"
+    begins = "the encoder's guess" if encoder else "a draw of z" if space == "Z" else "the mean style"
     return [
-        f"{'Generator tuned' if s.tuned else 'Search in ' + space}, {begins}, step {s.number}: mean squared "
-        f"error {s.error:.5f}." + (f" Other pictures have moved by {search.moved:.5f}." if s.tuned else "")
+        f"{'Fine-tuning of G' if s.tuned else f'Search in {space} from {begins}'}, iteration {s.number}: the "
+        f"mean squared error is {s.error:.5f}."
+        + (f" Other pictures have moved by {search.moved:.5f}." if s.tuned else "")
         for s in search.steps
     ]
 
@@ -29,17 +30,18 @@ def notice(search: lens.Search, space: lens.Space, quantity: str, values: Tensor
     first, last = search.steps[0].error, search.steps[-1].error
     said = (
         f"The error falls from {first:.4f} to {last:.5f}. Z has as many numbers as W, but a search there "
-        "often gets stuck, and where depends on its start: other seeds end elsewhere. W+ has a style "
-        "for each layer, six times the numbers, and comes nearer, also to what is no digit. "
+        "often ends in a local minimum, which depends on its start: other seeds end elsewhere. W+ has a "
+        "style for each layer, six times the numbers, and reaches smaller errors, also for a picture that "
+        "is no digit. "
     )
     if search.steps[-1].tuned:
         said += (
-            "Tuning moves the generator itself, so that nothing need be left; "
-            f"{lens.KEPT} other pictures, which it was asked to keep, have moved by {search.moved:.5f}. "
+            f"Pivotal tuning changes the weights of G itself, so that the error can vanish; {lens.KEPT} "
+            f"other pictures, whose change is penalized, have moved by {search.moved:.5f}. "
         )
     return said + (
-        f"The edit follows how codes of {lens.FITTED:,} draws go with their {quantity}, by up to one "
-        f"standard deviation: measured it goes from {values[0]:.3f} to {values[-1]:.3f}."
+        f"The edit direction is a linear fit of {quantity} to the codes of {lens.FITTED:,} draws; by one "
+        f"standard deviation to either side the {quantity} goes from {values[0]:.3f} to {values[-1]:.3f}."
     )
 
 
