@@ -32,8 +32,10 @@ def shares(said: Sequence[tuple[float, float]]) -> dict[str, Any]:
 
 def against(said: Sequence[tuple[float, float]]) -> dict[str, Any]:
     """How sure the reader is, and how far pictures spread as a share of its value at ψ = 1."""
-    names = ("reader's certainty", "spread")
-    return pairs(said, names, "ψ", "certainty; spread, of that at 1", [f"{c:g}" for c in CUTS])
+    names = ("certainty", "spread")
+    return pairs(
+        said, names, "ψ", "certainty of the classifier; spread / spread at 1", [f"{c:g}" for c in CUTS]
+    )
 
 
 def pairs(
@@ -49,8 +51,20 @@ def pairs(
     for i, (name, color) in enumerate(zip(names, COLORS, strict=True)):
         fig.add_scatter(
             x=list(places), y=y[:, i], name=name, mode="lines+markers", line={"color": color, "width": 3},
-            marker={"size": 7},
+            marker={"size": 7}, showlegend=False,
         )  # fmt: skip
+    last = len(said) - 1
+    label = {"showarrow": False, "yshift": 10}
+    for i, (name, color) in enumerate(zip(names, COLORS, strict=True)):
+        where = last - 1 if y[last - 1, i] > y[1, i] or y[1, i] > 0.9 else 1  # where it is free of the other
+        fig.add_annotation(
+            x=where,
+            y=y[where, i],
+            text=f" {name} ",
+            font={"color": color},
+            xanchor="left" if where == 1 else "right",
+            **label,
+        )
     for color in COLORS:
         ring = {"size": 15, "color": color, "line": {"width": 2, "color": theme.text()}}
         fig.add_scatter(mode="markers", showlegend=False, hoverinfo="skip", marker=ring)

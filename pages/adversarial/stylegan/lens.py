@@ -82,6 +82,11 @@ def explained(model: StyleGAN, seed: int) -> list[tuple[float, float]]:
     return [shares(crossed(model, first, second, c)) for c in range(count(model) + 1)]
 
 
+def mixed_layers(crossings: int) -> list[dict[str, str]]:
+    """What the machine says of G at each crossing: how many layers have which style."""
+    return [{"G": f"{c} row, {crossings - 1 - c} column"} for c in range(crossings)]
+
+
 def mixing_captions(said: Sequence[tuple[float, float]]) -> list[str]:
     """A sentence for every crossing."""
     last = len(said) - 1
@@ -89,8 +94,7 @@ def mixing_captions(said: Sequence[tuple[float, float]]) -> list[str]:
     whose += [f"Layers 1 to {c} have the row's style, the others the column's" for c in range(1, last)]
     whose += ["All layers have the row's style"]
     return [
-        f"{who}: of the variance of {MANY} × {MANY} such pictures the row alone explains {row:.0%}, the "
-        f"column alone {column:.0%}."
+        f"{who}: the row alone explains {row:.0%} of the variance, the column alone {column:.0%}."
         for who, (row, column) in zip(whose, said, strict=True)
     ]
 
@@ -151,8 +155,8 @@ def noise_captions(names: Sequence[str], seen: Tensor) -> list[str]:
     """A sentence for each layer, and for all."""
     whose = [*(f"Noise in layer {name} alone" for name in names), "Noise in all layers"]
     return [
-        f"{who}: a pixel differs by {float(spread(x).mean()):.4f} on average, at most by "
-        f"{float(spread(x).max()):.3f}; at 4 × 4 pixels {blurred(x):.0%} of it are still seen."
+        f"{who}: the standard deviation of a pixel is {float(spread(x).mean()):.4f} on average, at most "
+        f"{float(spread(x).max()):.3f}; averaged to 4 × 4 pixels {blurred(x):.0%} of it remains."
         for who, x in zip(whose, seen, strict=True)
     ]
 
@@ -219,9 +223,9 @@ def notice(model: StyleGAN, name: str, of_style: float, paths: tuple[float, floa
     first, *_, last = model.generator.sides
     return (
         f"{name} has {count(model)} layers of {first} to {last} pixels "
-        f"a side; a mapping of {len(model.network.mapping) // 2} layers makes w of z. Of digits the early "
-        "layers tell which one and how it stands, the late ones how thick and dark its stroke is; colours "
-        f"there are none. A small step in w changes the picture by {paths[1]:.0f} (squared, by the squared "
-        f"step), one in z by {paths[0]:.0f}: the mapping takes over bends of the space. Between draws of the "
-        f"style a pixel differs by {of_style:.2f}; noise adds little."
+        f"a side; a mapping of {len(model.network.mapping) // 2} layers makes w of z. The early layers "
+        "set which digit it is and its pose, the late ones how thick and dark its stroke is. The path "
+        f"length in pixels (squared change by squared step) is {paths[1]:.0f} in w and {paths[0]:.0f} in z: "
+        "the mapping network makes the space smoother. The standard deviation of a pixel between draws "
+        f"of the style is {of_style:.2f}; noise adds little."
     )

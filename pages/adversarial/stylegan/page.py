@@ -4,7 +4,7 @@ from lab import ui
 from lab.figures import sheets
 from modules.adversarial import stylegan
 from pages.adversarial.stylegan import figures, lens, truncation
-from pages.adversarial.stylegan.room import MIXING, NOISE, ROOM, TRUNCATION
+from pages.adversarial.stylegan.room import CUTS, MIXING, NOISE, ROOM, TRUNCATION
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -18,38 +18,42 @@ if now.show == MIXING:
     seen, said = ui.compute(lens.mixing, now), ui.compute(lens.explained, now)
     film = ui.film_of(now, len(seen), values=range(len(seen)))
     with stage.picture:
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             ui.figure(
                 figures.mixing(seen), key="mixing", share=1.0, film=film,
-                alt="Pictures with the styles of the first column up to a layer, of the first row from it on",
+                alt="Samples with the style of their row up to a layer, then that of their column",
             )  # fmt: skip
         with right:
             ui.figure(
                 figures.shares(said), key="shares", share=1.0, film=film,
-                alt="Share of the variance that row and column explain, by the layer of the crossing",
+                alt="Share of the variance that row and column explain, by the number of layers of the row",
             )  # fmt: skip
     with stage.foot:
+        ui.machine(now.model, film=film, lit=["G"] * len(said), says=lens.mixed_layers(len(said)))
         film.bar(captions=lens.mixing_captions(said), equations=lens.mixing_equations(said))
 
 # --- Noise --------------------------------------------------------------------------------------
 
 elif now.show == NOISE:
     seen = ui.compute(lens.noises, now)
-    film, maps = ui.film_of(now, len(seen)), lens.spread(seen)
+    names, maps = [*lens.layers(model), "all"], lens.spread(seen)
+    film = ui.film_of(now, len(seen), names=[f"layer {n}" if n != "all" else "all layers" for n in names])
     with stage.picture:
         left, right = ui.columns(2)
         with left:
             ui.figure(sheets.film(seen[:, :12], 4, zmin=0, zmax=1), key="redraws", share=1.0, film=film,
-                      alt="One style, twelve draws of the noise")  # fmt: skip
+                      alt="Twelve samples of one style, with other noise")  # fmt: skip
         with right:
             ui.figure(
                 figures.spread(maps), key="spread", share=1.0, film=film,
-                alt="Where the noise shows: standard deviation of each pixel as a share of the largest",
+                alt="Standard deviation of each pixel over draws of the noise, as a share of the largest",
             )  # fmt: skip
     with stage.foot:
-        names = lens.layers(model)
-        film.bar(captions=lens.noise_captions(names, seen), equations=lens.noise_equations(seen, of_style))
+        ui.machine(now.model, film=film, lit=["G"] * len(seen), says=[{"z": f"noise: {n}"} for n in names])
+        film.bar(
+            captions=lens.noise_captions(names[:-1], seen), equations=lens.noise_equations(seen, of_style)
+        )
 
 # --- Truncation ---------------------------------------------------------------------------------
 
@@ -58,14 +62,15 @@ elif now.show == TRUNCATION:
     film = ui.film_of(now, len(seen))
     pairs = [(a, b / spreads[-1]) for a, b in zip(certain, spreads, strict=True)]
     with stage.picture:
-        left, right = ui.columns(2)
+        left, right = ui.columns([2, 1])
         with left:
             ui.figure(sheets.film(seen, 8, zmin=0, zmax=1), key="sheet", share=1.0, film=film,
-                      alt="Forty pictures of styles cut off at ψ")  # fmt: skip
+                      alt="Forty samples of styles that are truncated by ψ")  # fmt: skip
         with right:
             ui.figure(figures.against(pairs), key="curves", share=1.0, film=film,
-                      alt="Certainty of a reader and spread of the pictures against ψ")  # fmt: skip
+                      alt="Certainty of a classifier and spread of the samples against ψ")  # fmt: skip
     with stage.foot:
+        ui.machine(now.model, film=film, lit=["z"] * len(seen), says=[{"z": f"ψ = {c:g}"} for c in CUTS])
         film.bar(
             captions=truncation.cut_captions(now.reader, certain, spreads),
             equations=truncation.cut_equations(spreads),
@@ -82,6 +87,8 @@ else:
             share=1.0,
             alt=f"The {len(h)} maps of layer {now.maps}, each on a scale of its own",
         )
+    with stage.foot:
+        ui.machine(model, lit=["G"], says=[{"G": f"layer {now.maps}"}])
     stage.equation(lens.layer_equation(h, style), f"layer {now.maps}: {' × '.join(map(str, h.shape))}, map 1")
 
 # --- Words --------------------------------------------------------------------------------------
@@ -91,25 +98,25 @@ with stage.below:
     ui.notice(lens.notice(model, now.model, of_style, paths))
     if now.show == MIXING:
         ui.check(
-            "Which alone explains more than half of what differs between such pictures?", lens.OPTIONS,
+            "Which style alone explains more than half of the variance of these pictures?", lens.OPTIONS,
             lens.decides(said[film.at]),
             f"The row alone explains {said[film.at][0]:.0%}, the column alone {said[film.at][1]:.0%}.",
             wrong=(
                 f"The row's style reaches only some layers: alone it explains {said[film.at][0]:.0%}.",
                 f"The column's style reaches only some layers: alone it explains {said[film.at][1]:.0%}.",
-                "Layers are not equally strong: those of one of the two decide most of what is seen.",
+                "Layers differ in effect: those with one of the two styles explain most of it.",
             ),
             veils=("picture", "equation"),
         )  # fmt: skip
         program, shows = f"lens.explained(model, {now.seed})[{film.at}]", list(said[film.at])
     elif now.show == NOISE:
         ui.check(
-            "Do the redraws differ less than a tenth as much as draws of the style do?", ["yes", "no"],
+            "Is the spread over noise less than a tenth of the spread over styles?", ["yes", "no"],
             "yes" if float(maps[film.at].mean()) < 0.1 * of_style else "no",
             f"A pixel's standard deviation is {float(maps[film.at].mean()):.4f}, over styles {of_style:.4f}.",
             wrong={
-                "yes": "Noise does not stop at grain: where its learned scale is large it moves strokes too.",
-                "no": "Noise is left with what the style does not set: small details of chance.",
+                "yes": "Noise is more than grain: where its learned scale is large it moves strokes too.",
+                "no": "Noise adds only what the style does not set: small details.",
             },
             veils=("picture", "equation"),
         )  # fmt: skip
@@ -117,11 +124,11 @@ with stage.below:
         shows = float(maps[film.at].mean())
     elif now.show == TRUNCATION:
         ui.check(
-            "Do these pictures spread more than half as far as those of ψ = 1?", ["yes", "no"],
+            "Is the spread of these samples more than half of that at ψ = 1?", ["yes", "no"],
             "yes" if pairs[film.at][1] > 0.5 else "no", f"{pairs[film.at][1]:.0%} as far.",
             wrong={
-                "yes": "So small a ψ draws every w to the mean, and the pictures with it.",
-                "no": "ψ shrinks w and not the picture: a good part of the spread survives.",
+                "yes": "So small a ψ moves every w close to the mean style, and the samples become alike.",
+                "no": "ψ scales w and not the picture: a good part of the spread remains.",
             },
             veils=("picture", "equation"),
         )  # fmt: skip

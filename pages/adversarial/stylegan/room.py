@@ -15,13 +15,15 @@ def layered(state: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    show: Annotated[str, Choice("Show", VIEWS, as_list=True)] = MIXING
+    show: Annotated[str, Choice("View", VIEWS, as_list=True)] = MIXING
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
     maps: Annotated[
         int | None, Slider("Layer", 1, late("lens", "count"), first=late("lens", "count"), when=layered)
     ] = None
-    crossing: Annotated[int, Frame("Layers of the row", seconds=0.8, when=lambda s: s.show == MIXING)] = 4
-    layer: Annotated[int | None, Frame("Noise in layer", seconds=0.8, when=lambda s: s.show == NOISE)] = None
+    crossing: Annotated[
+        int, Frame("Layers with the row's style", seconds=0.8, when=lambda s: s.show == MIXING)
+    ] = 4
+    layer: Annotated[int | None, Frame("Noise in", seconds=0.8, when=lambda s: s.show == NOISE)] = None
     psi: Annotated[float, Frame("ψ", CUTS, seconds=0.6, when=lambda s: s.show == TRUNCATION)] = 1.0
     model: Annotated[str, Model("Model", ("stylegan-mnist",), when=False)] = "stylegan-mnist"
     reader: Annotated[str, Model("Reader", ("cnn-mnist",), when=False)] = "cnn-mnist"
@@ -29,7 +31,7 @@ class State:
 
 ROOM = Room(
     title="StyleGAN",
-    idea="Every picture starts from one constant; a style at every layer makes it.",
+    idea="G starts from one constant; the style w enters at every layer, coarse features first.",
     place=210,
     minutes=6,
     words="StyleGAN; AdaIN; style mixing; mapping network; truncation trick; W space; noise injection",
@@ -43,32 +45,45 @@ ROOM = Room(
     machine="gan",
     state=State,
     scenes={
-        "Which digit, which pen": Scene(
-            "The row gives four layers, and with them the digit; the column the last two, and with them the "
-            "pen.",
+        "Style mixing": Scene(
+            "Layers 1–4 take the row's style and set the digit; layers 5–6 take the column's: the stroke.",
             State(),
         ),
-        "Half and half": Scene(
-            "Only the 4 × 4 layers are the row's: neither has its way.", State(crossing=2)
+        "Coarse layers": Scene(
+            "With two layers from the row, neither row nor column explains half of the variance.",
+            State(crossing=2),
         ),
-        "One column": Scene("All layers are the column's: rows do not differ.", State(crossing=0)),
+        "One style": Scene(
+            "All six layers take the column's style, so that all rows look the same.", State(crossing=0)
+        ),
         "Noise": Scene(
-            "Noise in all layers: hardly anything of a digit is left to chance.", State(show=NOISE)
+            "One style, twelve draws of the noise: pixels differ far less than between styles.",
+            State(show=NOISE),
         ),
-        "Fine noise": Scene(
-            "The last layer's noise alone, on a scale of its own: single pixels.",
+        "Noise, last layer": Scene(
+            "Noise in layer 6 alone changes single pixels; the map on the right shows where.",
             State(show=NOISE, layer=5),
         ),
-        "Cut off in W": Scene(
-            "At ψ = 0.5 pictures are more alike, and the reader about as sure.",
+        "Truncation": Scene(
+            "Half-way to the mean style samples are more alike; the classifier is about as certain of them.",
             State(show=TRUNCATION, psi=0.5),
         ),
-        "The mean": Scene(
-            "At ψ = 0 all have the mean style: one picture, but for the noise.",
+        "Mean style": Scene(
+            "At ψ = 0 every sample has the mean style: one picture, except for the noise.",
             State(show=TRUNCATION, psi=0.0),
         ),
-        "The layers": Scene(
-            "From 4 × 4 to 16 × 16; each map has the mean and the spread that w sets.", State(show=LAYERS)
+        "Feature maps": Scene(
+            "The maps of the last layer, 16 × 16: the style w sets the mean and the spread of each (AdaIN).",
+            State(show=LAYERS),
         ),
+    },
+    was={
+        "Which digit, which pen": "Style mixing",
+        "Half and half": "Coarse layers",
+        "One column": "One style",
+        "Fine noise": "Noise, last layer",
+        "Cut off in W": "Truncation",
+        "The mean": "Mean style",
+        "The layers": "Feature maps",
     },
 )

@@ -65,8 +65,8 @@ def cuts(model: StyleGAN, reader: Any, seed: int) -> tuple[list[Tensor], list[fl
 def cut_captions(reader: str, certain: Sequence[float], spreads: Sequence[float]) -> list[str]:
     """A sentence for each ψ; the reader by its name."""
     return [
-        f"ψ = {psi:g}: {reader} is sure of its class at {sure:.2f} on average; a pixel differs by {sd:.3f} "
-        f"between pictures, at ψ = 1 by {spreads[-1]:.3f}."
+        f"ψ = {psi:g}: {reader} gives its class a probability of {sure:.2f} on average; the standard "
+        f"deviation of a pixel between samples is {sd:.3f}, at ψ = 1 {spreads[-1]:.3f}."
         for psi, sure, sd in zip(CUTS, certain, spreads, strict=True)
     ]
 
