@@ -19,5 +19,5 @@ def sheet(frames: Sequence[Frame]) -> dict[str, Any]:
 def table(frames: Sequence[Frame]) -> dict[str, Any]:
     """Share of each class (rows, as asked) that is named as each (columns)."""
     names, shares = [str(c) for c in range(CLASSES)], np.stack([array(one.table) for one in frames])
-    axes = {"xlabel": "named", "ylabel": "asked for", "square": True}
+    axes = {"xlabel": "predicted class", "ylabel": "class asked for", "square": True, "colorbar": False}
     return heatmaps(shares, names, names, zmin=0.0, zmax=1.0, **axes)

@@ -32,9 +32,13 @@ from modules.adversarial.conditional import ConditionalGAN
 from modules.adversarial.infogan import InfoGAN
 from pages.adversarial.conditional_bench.room import NUMBERS
 
-TOLD = {"channel": "a channel", "projection": "a projection", "auxiliary": "extra logits"}
+TOLD = {  # how D comes to know the class
+    "channel": "gets the class as one more channel",
+    "projection": "gets the class by a projection of its features",
+    "auxiliary": "classifies the picture by logits of its own",
+}
 NETWORKS = {8: "cnn-digits", 28: "cnn-mnist"}  # that name what is made, by the side of a picture
-CLASSES, COLUMNS = 10, 8
+CLASSES, COLUMNS = 10, 12
 EACH = {8: 60, 28: 20}  # of a class are named, by the side of a picture
 STOPS = [round(0.1 * i, 1) for i in range(11)]  # of the share m
 TURNS = [round(-1 + 0.2 * i, 1) for i in range(11)]  # of c₂ or c₃
@@ -87,6 +91,16 @@ def conditional(model: Any) -> bool:
 def plain(model: Any) -> int:
     """The stop of the film at which nothing is mixed or turned."""
     return TURNS.index(0) if coding(model) else 0
+
+
+def quantity(model: Any, number: str) -> str:
+    """What the film turns: a continuous code, or the share m of the other class."""
+    return number if coding(model) else "m"
+
+
+def stops(model: Any) -> list[float]:
+    """The values that the film turns through."""
+    return TURNS if coding(model) else STOPS
 
 
 def network_of(model: Any) -> str:
@@ -147,10 +161,10 @@ def story(model: Any, target: int, turned: int, seed: int) -> list[Frame]:
     y = torch.arange(CLASSES).repeat_interleave(each)
     rows = codes_of(model, network)[y] if coding(model) else y
     make = partial(coded, turned=turned) if coding(model) else partial(made, target=target)
-    key, stops = ("value", TURNS) if coding(model) else ("share", STOPS)
+    key = "value" if coding(model) else "share"
     known = variety(*real(side))
     frames = []
-    for stop in stops:
+    for stop in stops(model):
         x = make(model, z, rows, **{key: stop})
         shown = x.unflatten(0, (CLASSES, each))[:, :COLUMNS].flatten(0, 1)
         frames.append(
@@ -172,22 +186,17 @@ def numbers_read(model: InfoGAN, count: int = 1000, seed: int = 0) -> Tensor:
 def captions(frames: list[Frame], codes: bool, target: int, turned: int) -> list[str]:
     """A sentence for every stop; `codes` if there were no labels."""
     return [
-        (f"{NUMBERS[turned]} = {stop:g}" if codes else f"{share_of(stop)} of class {target}")
-        + f": {one.obeyed:.1%} named as {'the class of their code' if codes else 'asked'}, variety "
-        f"{one.variety:.2f} of real digits', slant {one.slant:.2f}, ink {one.ink:.3f}."
+        (f"{NUMBERS[turned]} = {stop:g}" if codes else f"m = {stop:g} of class {target}")
+        + f": {one.obeyed:.1%} are classified as {'the class of their code' if codes else 'asked for'}; the "
+        f"spread within a class is {one.variety:.2f} of that of real digits."
         for stop, one in zip(TURNS if codes else STOPS, frames, strict=True)
     ]
-
-
-def share_of(stop: float) -> str:
-    """A share in words: "None", "40 %"."""
-    return "None" if stop == 0 else f"{round(100 * stop)} %"
 
 
 def equations(frames: list[Frame]) -> list[str]:
     """The share that is named as asked, LaTeX."""
     return [
-        rf"\frac{{1}}{{10}}\sum_y p(\text{{named }}y\mid\text{{asked }}y)={one.obeyed:.4f}" for one in frames
+        rf"\frac{{1}}{{10}}\sum_y p(\hat y=y\mid y\text{{ asked for}})={one.obeyed:.4f}" for one in frames
     ]
 
 

@@ -11,23 +11,27 @@ with stage.rail:
     now = ui.read(ROOM)
     model = ui.load(now.model)
     coding = lens.coding(model)
-    ui.caption("Codes, no labels." if coding else f"D is told by {lens.TOLD[model.condition]}.")
+    ui.caption("Trained without labels." if coding else f"D {lens.TOLD[model.condition]}.")
 network, each = lens.network_of(model), lens.EACH[model.event_shape[-1]]
 frames = ui.compute(lens.story, now)
-film = ui.film_of(now, len(frames))
+stops = [f"{v:g}" for v in lens.stops(model)]
+film = ui.film_of(now, len(frames), names=stops)
 one = frames[film.at]
 
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
-    left, right = ui.columns(2)
+    left, right = ui.columns([2, 1])
     with left:
         ui.figure(figures.sheet(frames), key="sheet", share=1.0, film=film,
-                  alt="Ten classes by eight draws of the noise")  # fmt: skip
+                  alt=f"Ten classes in rows by {lens.COLUMNS} draws of z in columns")  # fmt: skip
     with right:
         ui.figure(figures.table(frames), key="table", share=1.0, film=film,
-                  alt="Share of each class asked for that the network names as each")  # fmt: skip
+                  alt="Confusion matrix: class asked for by class predicted by the network")  # fmt: skip
 with stage.foot:
+    names = lens.quantity(model, now.number)
+    says = [{"z": f"{names} = {stop}"} for stop in stops]
+    ui.machine(now.model, film=film, lit=["G"] * film.count, says=says)
     film.bar(captions=lens.captions(frames, coding, now.target, now.turned), equations=lens.equations(frames))
 
 # --- Words --------------------------------------------------------------------------------------
@@ -36,26 +40,26 @@ with stage.below:
     if coding:
         read = ui.compute(lens.numbers_read, now).tolist()
         said = (
-            "Rows are codes, each beside the class that fits it best, one to one. Over whole samples "
+            "Rows are values of the code c₁, each assigned to one class, one to one. Over samples "
             + " and ".join(
-                f"{name} goes with slant by {slant:.2f} and with ink by {ink:.2f}"
+                f"{name} correlates with the slant by {slant:.2f} and with the ink by {ink:.2f}"
                 for name, (slant, ink) in zip(NUMBERS, read, strict=True)
             )
-            + " (correlations): nothing tells a number what to mean."
+            + ": the loss does not say what a code should mean."
         )
     else:
-        said = "A mixed class was never asked for in training; what it makes is between the two."
+        said = "G was never trained on an interpolated class vector; what it makes lies between the two."
     ui.notice(
-        f"The names are those of {network}, which took no part in the game, on {each} pictures of "
-        f"each class with the same {each} draws of the noise. {said}"
+        f"The classifier is {network}, which took no part in the training of G and D, on {each} pictures "
+        f"of each class with the same {each} draws of z. {said}"
     )
     ui.check(
-        "Of 100 pictures, how many are named as asked here?", lens.OPTIONS, lens.answer(one),
+        "Of 100 pictures, how many are classified as asked for here?", lens.OPTIONS, lens.answer(one),
         f"{one.obeyed:.1%}.",
         wrong=(
-            "A condition that is given is not yet obeyed: G follows it only as far as that was trained.",
-            "That is what a few classes mixed up with each other would leave.",
-            "Ignoring the class altogether leaves ten of 100: this network has learned to use it.",
+            "A class vector need not be followed: G learns it only as far as D checks it.",
+            "That is what a few confused classes would leave.",
+            "A G that ignores the class leaves ten of 100: this one has learned to use it.",
         ),
         veils=("picture", "equation"),
     )  # fmt: skip

@@ -13,10 +13,10 @@ NUMBERS = ("c₂", "c₃")
 @dataclass(frozen=True, kw_only=True)
 class State:
     model: Annotated[str, Model("Model", only=late("lens", "fits"), first=SHELF, as_list=True)] = SHELF[0]
-    number: Annotated[str, Choice("Number", NUMBERS, when=late("lens", "coding"))] = NUMBERS[0]
-    target: Annotated[int, Slider("Mix with class", 0, 9, when=late("lens", "conditional"))] = 8
+    number: Annotated[str, Choice("Continuous code", NUMBERS, when=late("lens", "coding"))] = NUMBERS[0]
+    target: Annotated[int, Slider("Interpolate to class", 0, 9, when=late("lens", "conditional"))] = 8
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
-    turn: Annotated[int | None, Frame("Stop", first=late("lens", "plain"))] = None
+    turn: Annotated[int | None, Frame(late("lens", "quantity"), first=late("lens", "plain"))] = None
 
     @property
     def turned(self) -> int:
@@ -26,7 +26,7 @@ class State:
 
 ROOM = Room(
     title="Conditional bench",
-    idea="Rows are classes, columns noise: does the generator make what is asked for?",
+    idea="Each row asks for one class, each column has one z: does G make the class that is asked for?",
     place=120,
     minutes=5,
     words="conditional GAN; cGAN; ACGAN; InfoGAN; projection discriminator; auxiliary classifier; "
@@ -39,24 +39,47 @@ ROOM = Room(
     machine="gan",
     state=State,
     scenes={
-        "A channel": Scene("D sees the class as one more image: rows obey, columns share a hand.", State()),
-        "A projection": Scene(
-            "D weighs its features by the class: rows obey as well.", State(model="projectiongan-digits")
+        "InfoGAN": Scene(
+            "InfoGAN saw no labels, and yet most pictures of a row, one code c₁, show the same digit.",
+            State(model=INFO),
         ),
-        "Extra logits": Scene(
-            "ACGAN: D names the class itself; a little less variety within it.", State(model="acgan-digits")
+        "Conditional GAN": Scene(
+            "D sees the class as one more channel: each row shows its class; the matrix is diagonal.", State()
         ),
-        "Half an eight": Scene(
-            "Half of every class, half of the eight: most keep their name.", State(turn=5)
+        "Projection": Scene(
+            "D adds the inner product of its features and the class: each row shows its class, too.",
+            State(model="projectiongan-digits"),
         ),
-        "All eights": Scene(
-            "At the end of the film all rows are eights, each column one hand.", State(turn=10)
+        "ACGAN": Scene(
+            "D also classifies: rows show their class, with a little less variety than the conditional GAN.",
+            State(model="acgan-digits"),
         ),
-        "No labels": Scene(
-            "InfoGAN saw no class: its code finds most, and mistakes some.", State(model=INFO)
+        "Class interpolation": Scene(
+            "At m = 0.5 every row asks for half its class and half the 8: most keep their own class.",
+            State(turn=5),
         ),
-        "A number": Scene(
-            "Its number c₃ from −1 to 1: play the film.", State(model=INFO, number="c₃", turn=0)
+        "One class, other z": Scene(
+            "At m = 1 all rows ask for the 8: each column, one z, shows the same 8 in every row.",
+            State(turn=10),
         ),
+        "Continuous code": Scene(
+            "The film turns the code c₃ of InfoGAN from −1 to 1; class and noise stay fixed.",
+            State(model=INFO, number="c₃", turn=0),
+        ),
+    },
+    was={
+        1: "Conditional GAN",
+        2: "Projection",
+        3: "ACGAN",
+        4: "Class interpolation",
+        5: "One class, other z",
+        6: "InfoGAN",
+        "A channel": "Conditional GAN",
+        "A projection": "Projection",
+        "Extra logits": "ACGAN",
+        "Half an eight": "Class interpolation",
+        "All eights": "One class, other z",
+        "No labels": "InfoGAN",
+        "A number": "Continuous code",
     },
 )
