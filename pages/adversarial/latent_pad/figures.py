@@ -26,8 +26,10 @@ def curves(seen: Sequence[Cut], floor: Verdict) -> dict[str, Any]:
     for name, color in colors.items():
         fig.add_scatter(
             x=places, y=y[name], name=name, mode="lines+markers",
-            line={"color": color, "width": 3}, marker={"size": 7},
+            line={"color": color, "width": 3}, marker={"size": 7}, showlegend=False,
         )  # fmt: skip
+        fig.add_annotation(x=places[-2], y=y[name][-2], text=name, showarrow=False, font={"color": color},
+                           yshift=16 if y[name][-2] == max(v[-2] for v in y.values()) else -16)  # fmt: skip
         fig.add_hline(y=getattr(floor, name), line={"color": theme.HIDDEN, "width": 2, "dash": "dot"})
     for color in colors.values():
         ring = {"size": 15, "color": color, "line": {"width": 2, "color": theme.text()}}

@@ -15,12 +15,14 @@ import torch
 from torch import Tensor
 
 from lab.lenses import latent, verdicts
+from lab.machines import MACHINES
 from modules.adversarial import truncation
 from pages.adversarial.latent_pad.room import STEPS, TAUS
 
 GRID, SHEET = 21, 40
 EXTENT = 1.25  # half a side of the plane, in √K
 MOST = 2000  # whole vectors that are tried
+NOISE = next(iter(MACHINES["gan"].parts))  # the part that is noise
 OPTIONS = ["the line", "the arc", "neither: within 5 %"]
 MOVES = ["it rises", "it falls", "it stays, within 0.02"]
 
@@ -72,11 +74,16 @@ def changes(pictures: Tensor) -> Tensor:
     return pictures.diff(dim=-3).flatten(-2).norm(dim=-1)
 
 
+def said_of_z(name: str, values: Sequence[float]) -> list[dict[str, str]]:
+    """What the machine says of z at each value of the film."""
+    return [{NOISE: f"{name} = {value:.3g}"} for value in values]
+
+
 def walk_captions(ts: Sequence[float], lengths: Tensor, k: int) -> list[str]:
     """A sentence for every step: lengths of the codes (2, STEPS)."""
     return [
-        f"t = {t:.2f}: of draws {latent.share_shorter(line, k):.1%} are shorter than the line's code, "
-        f"{latent.share_shorter(arc, k):.1%} than the arc's."
+        f"t = {t:.2f}: of the prior's draws {latent.share_shorter(line, k):.1%} are shorter than z on the "
+        f"line, {latent.share_shorter(arc, k):.1%} than z on the arc."
         for t, line, arc in zip(ts, *lengths.tolist(), strict=True)
     ]
 
@@ -148,9 +155,9 @@ def cut_captions(seen: Sequence[Cut], k: int) -> list[str]:
         power = truncation.log10_kept(c.tau, k)
         whole = f"{10**power:.2g}" if power > -4 else f"10^{power:.1f}"
         said.append(
-            f"τ = {c.tau:g}: precision {c.verdict.precision:.2f}, recall {c.verdict.recall:.2f}. For "
-            f"{verdicts.DRAWN * k:,} numbers {c.drawn:,} were drawn; of {MOST:,} whole vectors {c.vectors} "
-            f"lay within, expected is a share of {whole}."
+            f"τ = {c.tau:g}: precision {c.verdict.precision:.2f}, recall {c.verdict.recall:.2f}. {c.drawn:,} "
+            f"numbers were drawn to keep {verdicts.DRAWN * k:,}; of {MOST:,} whole vectors {c.vectors} lay "
+            f"within τ (expected share: {whole})."
         )
     return said
 

@@ -6,7 +6,7 @@ from lab.lenses import latent, verdicts
 from lab.ui.plane import plane as map_of_plane
 from modules.adversarial import truncation
 from pages.adversarial.latent_pad import figures, lens
-from pages.adversarial.latent_pad.room import PAD, PLACE, ROOM, STEPS
+from pages.adversarial.latent_pad.room import PAD, PLACE, ROOM, STEPS, TAUS
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -20,11 +20,11 @@ if now.view == PAD:
     z_a, z_b = lens.ends(model, now.a, now.b)
     codes, ts, omega = lens.walks(z_a, z_b, now.reach), lens.times(now.reach), latent.angle(z_a, z_b)
     lengths, pictures = codes.norm(dim=2), latent.decoded(model, codes)
-    film = ui.film_of(now, STEPS)
+    film = ui.film_of(now, STEPS, names=[f"{t:.2g}" for t in ts])
     with stage.picture:
         map_of_plane(
             ui.compute(lens.tiles, now), key=PLACE, extent=lens.EXTENT, names=plane.names, share=0.74,
-            alt=f"Pictures of {now.model} over the plane through draws A and B, with line, arc and circle",
+            alt=f"Pictures of {now.model} over the plane through z_A and z_B, with line, arc and circle",
             marks=[
                 {"line": lens.circle(k), "color": theme.HIDDEN},
                 *({"line": lens.place(plane, codes[i]), "color": latents.WALKS[kind]}
@@ -36,6 +36,7 @@ if now.view == PAD:
         ui.figure(figures.walks(pictures, ts), key="walks", share=0.26, film=film,
                   alt=f"{STEPS} pictures on the line and on the arc; this step is framed")  # fmt: skip
     with stage.foot:
+        ui.machine(now.model, film=film, lit=["G"] * STEPS, says=lens.said_of_z("t", ts))
         film.bar(
             captions=lens.walk_captions(ts, lengths, k), equations=lens.walk_equations(ts, lengths, omega)
         )
@@ -47,21 +48,22 @@ else:
 
     def draw(seen: list[lens.Cut], film: ui.Film | None = None) -> None:
         """The pictures where the film stands, and what the judge says of all."""
-        left, right = ui.columns(2)
+        left, right = ui.columns([2, 1])
         with left:
             ui.figure(figures.sheet(seen), key="sheet", share=1.0, film=film,
-                      alt="Forty pictures of draws cut off at τ")  # fmt: skip
+                      alt="Forty samples of z truncated at τ")  # fmt: skip
         with right:
             ui.figure(figures.curves(seen, floor), key="curves", share=1.0, film=film,
-                      alt="Precision and recall against τ; dotted: of held-out digits")  # fmt: skip
+                      alt="Precision and recall against τ; dotted lines: of held-out digits")  # fmt: skip
 
     with stage.picture:
-        says = "The film is there when all are judged."
-        seen = ui.compute(lens.cuts, now, says=says, label="Cut", show=draw)
+        says = "Precision and recall at every τ, when all are measured."
+        seen = ui.compute(lens.cuts, now, says=says, label="Truncate", show=draw)
         film = ui.film_of(now, len(seen))
         draw(seen, film)
     cut, k = seen[film.at], ui.load(now.judged).latent_dim
     with stage.foot:
+        ui.machine(now.judged, film=film, lit=[lens.NOISE] * len(seen), says=lens.said_of_z("τ", TAUS))
         film.bar(captions=lens.cut_captions(seen, k), equations=lens.cut_equations(k))
 
 # --- Words --------------------------------------------------------------------------------------
@@ -70,20 +72,20 @@ with stage.below:
     if now.view == PAD:
         typical, middle = latent.typical_length(k), lengths[:, STEPS // 2].tolist()
         ui.notice(
-            f"A draw of {k} numbers has length {typical:.2f} on average, the grey circle; {omega:.2f} "
-            f"radians lie between A and B. In the middle of this walk the line's code has length "
-            f"{middle[0]:.2f}, the arc's {middle[1]:.2f}. The plane goes through the origin: no draw "
-            "of training lay near it, so what stands there need be no digit."
+            f"A draw of {k} numbers has length {typical:.2f} on average: the grey circle. The angle between "
+            f"z_A and z_B is {omega:.2f} radians. In the middle of the interpolation z has length "
+            f"{middle[0]:.2f} on the line and {middle[1]:.2f} on the arc. The plane contains the origin: no "
+            "draw of the training lay near it, so that the picture there need be no digit."
         )
         ui.check(
-            "Along which walk do the pictures change more in all, as distances from step to step add up?",
+            "On which path do the pictures change more in all, as a sum of distances from step to step?",
             lens.OPTIONS, lens.changed_more(pictures),
-            "The line adds up to {:.2f}, the arc to {:.2f}.".format(*lens.changes(pictures).sum(1).tolist()),
+            "It is {:.2f} on the line, {:.2f} on the arc.".format(*lens.changes(pictures).sum(1).tolist()),
             wrong=(
-                "The line cuts through codes shorter than any draw, and how fast pictures change there G "
-                "decides.",
+                "The line passes through shorter z than any draw; how fast pictures change there depends on "
+                "G.",
                 "The arc is the longer way in z, but lengths in z are not lengths in pictures.",
-                "They share their ends only: added up along the way they differ by over 5 %.",
+                "They share their ends only: the sums differ by more than 5 %.",
             ),
             veils=("walks",),
         )  # fmt: skip
@@ -101,11 +103,12 @@ with stage.below:
         ui.source(latent.lerp, latent.slerp, lens.plane_of, references=ROOM.references)
     else:
         ui.notice(
-            f"{verdicts.DRAWN} pictures of {now.judged} a value of τ, black and white, judged as in the "
-            f"room of judges by features of {now.network}; dotted: held-out digits. At 6 nothing is cut "
-            "off. The text rejects whole samples beyond τ; number by number, as here, it always ends. Below "
-            "about 1 this generator gets worse as well as less varied: draws so near to the origin did not "
-            "occur when it learned. BigGAN pays for weights near orthogonal so that cutting off stays safe."
+            f"Precision and recall of {verdicts.DRAWN} samples of {now.judged} for each τ, in black and "
+            f"white, by features of {now.network}; the dotted lines are held-out digits. At τ = 6 nothing is "
+            "truncated. The text rejects whole vectors beyond τ; redrawing single numbers, as here, always "
+            "ends. Below about τ = 1 the samples of this generator are worse as well as less varied: so "
+            "short a z did not occur in training. BigGAN regularizes its weights to be nearly orthogonal, "
+            "which keeps truncation safe."
         )
         ui.check(
             "What does precision do at the next smaller τ?" if film.at else
@@ -113,9 +116,9 @@ with stage.below:
             lens.MOVES, lens.move(seen, film.at),
             f"It is {cut.verdict.precision:.3f} here.",
             wrong=(
-                "A smaller τ trades variety for quality only as long as it cuts off draws that are worse.",
-                "What must fall as codes come nearer to 0 is recall: variety is lost first.",
-                "The cut is not idle here: it takes enough draws to move precision by over 0.02.",
+                "A smaller τ trades variety for quality only as long as it removes worse samples.",
+                "Recall must fall as z comes nearer to 0; precision need not.",
+                "This truncation removes enough samples to change precision by more than 0.02.",
             ),
             veils=("curves",),
         )  # fmt: skip

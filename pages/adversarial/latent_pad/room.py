@@ -20,16 +20,16 @@ def truncates(state: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    view: Annotated[str, Choice("Show", VIEWS)] = PAD
+    view: Annotated[str, Choice("View", VIEWS)] = PAD
     model: Annotated[str, Model("Model", ("dcgan-mnist", "dcgan-digits"), as_list=True, when=pad)] = (
         "dcgan-mnist"
     )
-    a: Annotated[int, Number("Draw A, by its seed", 0, 999, when=pad)] = 0
-    b: Annotated[int, Number("Draw B, by its seed", 0, 999, when=pad)] = 1
-    reach: Annotated[float, Slider("Walk as far as t =", 0.25, 3.0, step=0.25, when=pad)] = 1.0
+    a: Annotated[int, Number("Seed of z_A", 0, 999, when=pad)] = 0
+    b: Annotated[int, Number("Seed of z_B", 0, 999, when=pad)] = 1
+    reach: Annotated[float, Slider("Interpolate up to t =", 0.25, 3.0, step=0.25, when=pad)] = 1.0
     seed: Annotated[int, Number("Seed", 0, 999, when=truncates)] = 0
     z: Annotated[tuple[float, float] | None, Place("z", when=pad)] = None
-    step: Annotated[int, Frame("Step", seconds=0.25, when=pad)] = STEPS // 2
+    step: Annotated[int, Frame("t", seconds=0.25, when=pad)] = STEPS // 2
     tau: Annotated[float, Frame("τ", TAUS, seconds=0.6, when=truncates)] = 2.0
     judged: Annotated[str, Model("Judged", ("dcgan-digits",), when=False)] = "dcgan-digits"
     network: Annotated[str, Model("Judge", ("cnn-digits",), when=False)] = "cnn-digits"
@@ -40,7 +40,7 @@ class State:
 
 ROOM = Room(
     title="Latent pad",
-    idea="Every place in the space of noise is a picture; near places are near pictures.",
+    idea="Every z gives a picture; the pictures change continuously from one z to another.",
     place=160,
     minutes=5,
     words="latent interpolation; truncation trick; BigGAN; slerp; spherical interpolation",
@@ -55,28 +55,41 @@ ROOM = Room(
     machine="gan",
     state=State,
     scenes={
-        "Point": Scene(
-            "Point anywhere: the direction decides the picture. Draws lie near the circle.", State()
+        "Latent plane": Scene(
+            "The direction of z decides the digit; draws of the prior lie near the grey circle, |z| = √K.",
+            State(z=(0.8, 0.6)),
         ),
-        "Chord and arc": Scene(
-            "Halfway the line is shorter than nearly all draws, the arc is not.",
-            State(model="dcgan-digits", a=2, b=3),
+        "Lerp and slerp": Scene(
+            "Half-way the straight line has a shorter z than nearly all draws; the great arc has not.",
+            State(a=2, b=3),
         ),
-        "A short way": Scene("A quarter of the way: eleven pictures that hardly differ.", State(reach=0.25)),
-        "Beyond": Scene(
-            "The line leaves all draws and hardly changes; the arc goes on to other digits.",
+        "A small step in z": Scene(
+            "On a quarter of the way the eleven pictures of either row hardly differ.", State(reach=0.25)
+        ),
+        "Extrapolation": Scene(
+            "At t = 3 the line has left the prior and hardly changes; the arc passes through other digits.",
             State(reach=3.0, step=10),
         ),
-        "Cut at 2": Scene(
-            "Without the outermost numbers precision rises a little, recall falls a little.",
+        "Truncation τ = 2": Scene(
+            "Without the tails of the prior precision rises a little, and recall falls a little.",
             State(view=TRUNCATION, tau=2.0),
         ),
-        "Cut at a half": Scene(
-            "Few kinds are left, and not better ones: here no draw of training lay.",
+        "Truncation τ = 0.5": Scene(
+            "Few modes are left, and precision falls as well: G was hardly trained on so short a z.",
             State(view=TRUNCATION, tau=0.5),
         ),
-        "Cut at nothing": Scene(
-            "Forty times the same, which is no digit: both numbers are 0.", State(view=TRUNCATION, tau=0.04)
+        "Truncation τ → 0": Scene(
+            "All forty samples are alike and no digit: precision and recall are 0.",
+            State(view=TRUNCATION, tau=0.04),
         ),
+    },
+    was={
+        "Point": "Latent plane",
+        "Chord and arc": "Lerp and slerp",
+        "A short way": "A small step in z",
+        "Beyond": "Extrapolation",
+        "Cut at 2": "Truncation τ = 2",
+        "Cut at a half": "Truncation τ = 0.5",
+        "Cut at nothing": "Truncation τ → 0",
     },
 )
