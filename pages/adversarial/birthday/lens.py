@@ -143,8 +143,8 @@ def captions(found: list[Found]) -> list[str]:
     for threshold, one in zip(THRESHOLDS, found, strict=True):
         many = half(one.measured)
         said.append(
-            f"Same within {threshold:g} of the median distance: {one.pairs:,} pairs among {DRAWS} draws; "
-            + (f"half of the time two of {many}." if many else "no half of the time yet.")
+            f"{one.pairs:,} pairs among {DRAWS} samples are within {threshold:g} of the median distance; "
+            + (f"two of {many} are, with probability one half." if many else "P stays below one half.")
         )
     return said
 
@@ -154,7 +154,7 @@ def equations(found: list[Found]) -> list[str]:
     every = DRAWS * (DRAWS - 1) // 2
     return [
         rf"N\approx\frac{{{every}}}{{{one.pairs}}}={one.support:.1f}" if one.pairs
-        else rf"0\text{{ of }}{every}\text{{ pairs are the same}}"
+        else rf"0\text{{ of }}{every}\text{{ pairs are duplicates}}"
         for one in found
     ]  # fmt: skip
 

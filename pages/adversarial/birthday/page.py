@@ -2,6 +2,7 @@
 
 from lab import ui
 from lab.lenses import generated
+from lab.lenses.machine import machine_of
 from modules.adversarial import judges
 from pages.adversarial.birthday import figures, lens
 from pages.adversarial.birthday.room import KNOWN, REAL, ROOM
@@ -10,7 +11,7 @@ stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
 with stage.picture:
-    says = f"Pairs among {lens.DRAWS} pictures, when they are drawn."
+    says = f"Pairs among {lens.DRAWS} samples, when they are drawn."
     quick = not ui.compute(generated.slow, now)
     found = ui.compute(lens.telling, now, says=says, label="Draw", quick=quick)
 film = ui.film_of(now, len(found))
@@ -22,11 +23,14 @@ with stage.picture:
     left, right = ui.columns(2)
     with left:
         ui.figure(figures.sheet(found), key="sheet", share=1.0, film=film,
-                  alt=f"The last {lens.SHOWN} pairs within the threshold, side by side")  # fmt: skip
+                  alt=f"The last {lens.SHOWN} pairs within the threshold, in twos")  # fmt: skip
     with right:
         ui.figure(figures.chances(found, now.support), key="chances", share=1.0, film=film,
-                  alt="Probability that two of n draws are the same")  # fmt: skip
+                  alt="Probability that two of n samples are the same")  # fmt: skip
 with stage.foot:
+    if ui.compute(machine_of, now):
+        parts = [{"made": f"{each.pairs:,} pairs"} for each in found]
+        ui.machine(now.model, film=film, lit=["made"] * film.count, says=parts)
     film.bar(captions=lens.captions(found), equations=lens.equations(found))
 
 # --- Words --------------------------------------------------------------------------------------
@@ -35,18 +39,18 @@ real = ui.compute(lens.of_digits, now)[film.at]
 source = repr(now.model) if now.model in (KNOWN, REAL) else ui.spelled(now.model)
 with stage.below:
     ui.notice(
-        f"Left are the last {lens.SHOWN} pairs that still count as the same, each pair side by side: whether "
-        f"they are is for the eye to say. Among {lens.DRAWS} training digits {real.pairs:,} pairs are as "
-        "near, beside their own median, and no two of them are the same. The estimate of N is 1/Σp²: where "
-        "some things come more often than others, the rare ones are not counted."
+        f"On the left are the last {lens.SHOWN} pairs within the threshold, side by side; whether they are "
+        f"duplicates is for the eye to say. Among {lens.DRAWS} training digits {real.pairs:,} pairs are as "
+        "near, relative to their own median, and no two of them are the same. N estimates 1/Σp², the "
+        "effective support: where probabilities differ, rare samples hardly count."
     )
     ui.check(
-        "After how many draws are two the same, half of the time?", lens.OPTIONS, lens.answer(one),
-        f"N is about {one.support:,.0f}; of equal chances n² is 1.4 N." if one.pairs else "There is no pair.",
+        "After how many samples are two the same with probability one half?", lens.OPTIONS, lens.answer(one),
+        f"N is about {one.support:,.0f}; n² is about 1.4 N." if one.pairs else "There is no pair.",
         wrong=(
-            "So early a repeat needs fewer than about 1,800 things: that would be collapse.",
-            "Such a repeat speaks of about 1,800 to 16,000 different things.",
-            "The pairs grow as n², so the first repeat comes near √N draws, long before N.",
+            "So early a duplicate needs fewer than about 1,800 different samples: mode collapse.",
+            "Such a duplicate implies about 1,800 to 16,000 different samples.",
+            "The pairs grow as n², so that the first duplicate comes near √N samples, long before N.",
         ),
         veils=("chances", "equation"),
     )  # fmt: skip

@@ -16,22 +16,22 @@ class State:
     model: Annotated[
         str,
         Model(
-            "Draws of",
+            "Samples of",
             only=late("lab.lenses.generated", "makes_digits"),
             first=(*SHELF, KNOWN, REAL),
             also=(KNOWN, REAL),
             as_list=True,
         ),
     ] = SHELF[0]
-    size: Annotated[int, Slider("Digits to repeat", 10, 1000, when=lambda s: s.model == KNOWN)] = 365
-    support: Annotated[int, Choice("N of the grey line", SUPPORTS, as_list=True)] = 1000
+    size: Annotated[int, Slider("Number of known digits", 10, 1000, when=lambda s: s.model == KNOWN)] = 365
+    support: Annotated[int, Choice("N of the grey curve", SUPPORTS, as_list=True)] = 1000
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
     threshold: Annotated[float, Frame("Threshold", THRESHOLDS, seconds=0.5)] = 0.3
 
 
 ROOM = Room(
     title="Birthday",
-    idea="Two that are the same among a few hundred draws tell how many there are at all.",
+    idea="Duplicates among a few hundred samples tell how many different ones a generator makes.",
     place=140,
     minutes=6,
     words="birthday paradox; support size; diversity; mode collapse; memorization",
@@ -42,28 +42,55 @@ ROOM = Room(
     machine="gan",
     state=State,
     scenes={
-        "DCGAN": Scene(
-            "No two are equal; how many are nearly so depends on what counts as the same.", State()
+        "Near-duplicates": Scene(
+            "The pairs on the left are the last within 0.35 of the median distance: are they the same digit?",
+            State(model="dcgan-mnist", threshold=0.35),
         ),
-        "Training digits": Scene(
-            "Real digits without repeats: at 0.3 about as many pairs as the GAN's.", State(model=REAL)
+        "DCGAN, 8 × 8": Scene(
+            "No two samples are equal; how many pairs are near-duplicates depends on the threshold.", State()
+        ),
+        "Training set": Scene(
+            "Real digits without duplicates: at 0.3 about as many pairs are near as among the DCGAN's.",
+            State(model=REAL),
         ),
         "ACGAN": Scene(
-            "At the same threshold more than twice as many pairs: less variety.", State(model="acgan-digits")
+            "At the same threshold more than twice as many near pairs as for the DCGAN: less variety.",
+            State(model="acgan-digits"),
         ),
-        "365 birthdays": Scene(
-            "365 digits with repeats: half of the time two of 23 are the same.",
+        "Birthday paradox": Scene(
+            "Of 365 digits, drawn with repeats, 23 draws hold two equal ones with probability one half.",
             State(model=KNOWN, size=365, threshold=0.0, support=365),
         ),
-        "A thousand": Scene(
-            "Nearly three times the things, but only half as many draws again.",
+        "N = 1,000": Scene(
+            "2.7 times as many digits need only some 1.6 times as many draws: the number grows as √N.",
             State(model=KNOWN, size=1000, threshold=0.0, support=1000),
         ),
-        "400 draws": Scene("Grey: of 400,000 things 18 % at 400 draws, not half.", State(support=400_000)),
-        "115,260": Scene("Grey: half at 400 draws needs as few as 115,260 things.", State(support=115_260)),
+        "N = 400,000": Scene(
+            "The grey curve reaches 18 % at 400 draws, and not one half.", State(support=400_000)
+        ),
+        "N = 115,260": Scene(
+            "The grey curve reaches one half at 400 draws: it takes no more than 115,260 different samples.",
+            State(support=115_260),
+        ),
         "28 × 28": Scene(
-            "Larger pictures have more ways to differ: far fewer pairs are within 0.3.",
+            "Larger pictures can differ in more pixels: far fewer pairs are within 0.3 than at 8 × 8.",
             State(model="dcgan-mnist"),
         ),
+    },
+    was={
+        1: "DCGAN, 8 × 8",
+        2: "Training set",
+        3: "ACGAN",
+        4: "Birthday paradox",
+        5: "N = 1,000",
+        6: "N = 400,000",
+        7: "N = 115,260",
+        8: "28 × 28",
+        "DCGAN": "DCGAN, 8 × 8",
+        "Training digits": "Training set",
+        "365 birthdays": "Birthday paradox",
+        "A thousand": "N = 1,000",
+        "400 draws": "N = 400,000",
+        "115,260": "N = 115,260",
     },
 )
