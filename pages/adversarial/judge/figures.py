@@ -13,20 +13,25 @@ from pages.adversarial.judge.room import REAL
 
 
 def plane(others: Mapping[str, Verdict], name: str, said: Sequence[Verdict]) -> dict[str, Any]:
-    """Other generators, the chosen one as more and more of it is spoiled, and held-out digits."""
+    """Other generators, the chosen one on its path as it is degraded more and more, and held-out digits."""
     rest = {n: v for n, v in others.items() if n not in (name, REAL)}
     fig = go.Figure()
+    path = {"color": theme.HIDDEN, "width": 2}
     for label, points, color, size in (
         ("others", rest, theme.HIDDEN, 11),
         (name, {name: said[0]}, theme.OUTPUT, 18),
-        ("the floor", {REAL: others[REAL]}, theme.INPUT, 15),
+        (REAL, {REAL: others[REAL]}, theme.INPUT, 15),
     ):
         fig.add_scatter(
             x=[v.recall for v in points.values()], y=[v.precision for v in points.values()], mode="markers",
             name=label, marker={"color": color, "size": size, "line": {"width": 1, "color": theme.text()}},
             hovertext=[told(n, v) for n, v in points.items()],
-            hoverinfo="text",
+            hoverinfo="text", showlegend=label != name or color == theme.OUTPUT,
         )  # fmt: skip
+    fig.add_scatter(
+        x=[v.recall for v in said], y=[v.precision for v in said], mode="lines", line=path,
+        showlegend=False, hoverinfo="skip",
+    )  # fmt: skip
     fig.update_xaxes(title="recall", range=[-0.03, 1.03], nticks=6)
     fig.update_yaxes(title="precision", range=[-0.03, 1.03], nticks=6)
     x, y = [[v.recall] for v in said], [[v.precision] for v in said]
@@ -41,7 +46,7 @@ def told(name: str, verdict: Verdict) -> str:
 def classes(said: Sequence[Verdict]) -> dict[str, Any]:
     """Share of each class in what is left, by the network."""
     shares = [array(v.classes) for v in said]
-    fig = basic.bars([str(c) for c in range(10)], shares[0], xlabel="class, by the network", ylabel="share")
+    fig = basic.bars([str(c) for c in range(10)], shares[0], xlabel="predicted class", ylabel="share")
     fig.update_traces(hovertext=None, hoverinfo=None, hovertemplate="%{x}: %{y:.4~g}<extra></extra>")
     fig.update_yaxes(range=[0, 0.4], nticks=3)
     rule(fig, y=0.1, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})

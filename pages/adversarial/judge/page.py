@@ -1,10 +1,11 @@
-"""Judge: any trained generator of small digits before the same judges, and what each does not see."""
+"""Judge: any trained generator of small digits under the same measures, and what each does not detect."""
 
 from dataclasses import replace
 
 from lab import ui
 from lab.figures import sheets
 from lab.lenses import generated, verdicts
+from lab.lenses.machine import machine_of
 from modules.adversarial import judges
 from pages.adversarial.judge import figures, lens, words
 from pages.adversarial.judge.room import NOTHING, REAL, ROOM, SHARES, SHELF
@@ -19,7 +20,7 @@ stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
 with stage.picture:
-    says = "Forty of five hundred digits, when they are drawn."
+    says = "Forty of five hundred samples, when they are drawn."
     quick = not ui.compute(generated.slow, now)
     drawn = ui.compute(lens.drawing, now, says=says, label="Draw", quick=quick)
 k = now.k - 1
@@ -30,7 +31,7 @@ if now.all:
     names = (REAL, *SHELF)
     with stage.rail:
         everyone |= ui.job(
-            "Judge all", lambda: lens.judging(names, now.k, as_drawn), key="judging",
+            "Evaluate all", lambda: lens.judging(names, now.k, as_drawn), key="judging",
             of=(names, now.k, now.seed), at_once=True,
         ) or {}  # fmt: skip
 film = ui.film_of(now, len(SHARES))
@@ -42,13 +43,16 @@ with stage.picture:
     left, right = ui.columns(2)
     with left:
         ui.figure(sheets.film(told.sheets, 8), key="sheet", share=0.62, film=film,
-                  alt="Forty pictures of the generator")  # fmt: skip
+                  alt="Forty samples of the generator")  # fmt: skip
         ui.figure(figures.classes(said), key="classes", share=0.38, film=film,
-                  alt="Share of every class in what is drawn")  # fmt: skip
+                  alt="Share of each class among the samples")  # fmt: skip
     with right:
         ui.figure(figures.plane(everyone, now.model, said), key="plane", share=1.0, film=film,
-                  alt="Precision against recall of all generators")  # fmt: skip
+                  alt="Precision against recall of the generators")  # fmt: skip
 with stage.foot:
+    if ui.compute(machine_of, now):
+        parts = [{"made": f"recall {v.recall:.2f}"} for v in said]
+        ui.machine(now.model, film=film, lit=["made"] * film.count, says=parts)
     film.bar(captions=words.captions(said, now.change, floor), equations=words.equations(said, floor))
 
 # --- Words --------------------------------------------------------------------------------------
@@ -64,30 +68,28 @@ with stage.below:
                for label, measure in (("FD", "frechet"), ("precision", "precision"), ("recall", "recall"),
                                       ("inception score", "score"), ("repeated", "repeated"))},
         },
-        alt="All judges of all generators", key="table",
+        alt="All measures of all generators", key="table",
     )  # fmt: skip
     ui.notice(
-        f"{verdicts.DRAWN} pictures each, black and white, beside {verdicts.DRAWN} training digits. The "
-        f"features are the 64 means of the last maps of {now.network}, which names {accuracy:.1%} of "
-        "held-out digits made black and white; Inception has no part in it. The inception score sees no "
-        "variety within a class, precision no missing class, recall no junk, and a few pictures with wide "
-        "balls hide many copies from it. The Fréchet distance sees all of these and does not say which; "
-        "between equal laws it is above 0, by about 1/n."
+        f"{verdicts.DRAWN} samples of each generator, in black and white, are compared with {verdicts.DRAWN} "
+        f"training digits. The features are the 64 means of the last maps of {now.network}, which classifies "
+        f"{accuracy:.1%} of held-out digits correctly; Inception is not used. The inception score does not "
+        "measure the variety within a class; precision misses missing classes, recall misses junk, and also "
+        "copies where a few samples with large balls cover them. The Fréchet distance reacts to all of these "
+        "and does not say to which; between equal distributions it is above 0, by about 1/n."
     )
     ui.check(
-        "Which has fallen further by what was done to it?" if spoiled else "Which of the two is lower here?",
+        "Which has fallen further?" if spoiled else "Which of the two is lower here?",
         words.OPTIONS if spoiled else words.LOWER,
         words.fallen(said[0], one) if spoiled else words.lower(one),
-        f"Precision is {one.precision:.3f}, recall {one.recall:.3f}; unspoiled they are "
+        f"Precision is {one.precision:.3f}, recall {one.recall:.3f}; at share 0 they are "
         f"{said[0].precision:.3f} and {said[0].recall:.3f}.",
         wrong={
-            "precision": "Precision asks whether what is made lies among the real: missing variety does "
-            "not lower it.",
-            "recall": "Recall asks whether the real lies among what is made: junk beside it does not lower "
-            "it.",
-            words.OPTIONS[2]: "The two do not move together: each is blind to the failure that the other "
-            "sees.",
-            words.LOWER[2]: "The two need not be equal: each is blind to the failure that the other sees.",
+            "precision": "Precision asks whether samples lie among real digits: missing variety does not "
+            "lower it.",
+            "recall": "Recall asks whether real digits lie among the samples: junk does not lower it.",
+            words.OPTIONS[2]: "They do not fall together: each misses the failure that the other detects.",
+            words.LOWER[2]: "The two need not be equal: each misses the failure that the other detects.",
         },
         veils=("picture", "equation", "table"),
     )

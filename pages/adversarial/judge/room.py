@@ -22,17 +22,17 @@ class State:
         str,
         Model("Generator", only=late("lens", "fits"), first=(REAL, *SHELF), also=(REAL,), as_list=True),
     ] = REAL
-    change: Annotated[str, Choice("Spoil it by", CHANGES, as_list=True)] = NOTHING
-    k: Annotated[int, Slider("k-th neighbour", 1, MOST)] = 3
+    change: Annotated[str, Choice("Degrade by", CHANGES, as_list=True)] = NOTHING
+    k: Annotated[int, Slider("Nearest neighbours k", 1, MOST)] = 3
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
     all: Annotated[bool, Toggle("All generators")] = False
-    share: Annotated[float, Frame("Share", SHARES, seconds=0.5)] = 0.0
+    share: Annotated[float, Frame("share", SHARES, seconds=0.5)] = 0.0
     network: Annotated[str, Model("Judge", ("cnn-digits",), when=False)] = "cnn-digits"
 
 
 ROOM = Room(
     title="Judge",
-    idea="Precision asks whether samples are digits, recall whether all digits are drawn.",
+    idea="Precision asks whether samples are digits, recall whether all kinds of digits are sampled.",
     place=130,
     minutes=3,
     words="FID; Fréchet inception distance; inception score; precision and recall; IS; sample quality; "
@@ -47,24 +47,44 @@ ROOM = Room(
     machine="gan",
     state=State,
     scenes={
-        "The floor": Scene("Even held-out digits do not reach 1: no generator is asked for more.", State()),
-        "Pixel by pixel": Scene(
-            "PixelCNN draws as many kinds as there are; not all samples are digits.",
-            State(model="pixelcnn-digits"),
-        ),
-        "A chain": Scene(
-            "A Markov chain knows the pixel before and no digit: both numbers fall.",
-            State(model="chain-digits"),
-        ),
         "Missing classes": Scene(
-            "Classes go, one after the other: see which of the two scores notices.",
+            "Half of the classes are missing: recall falls, and precision stays.",
             State(change=MISSING, share=0.5),
         ),
-        "Junk": Scene("Half is noise: precision falls, recall stays.", State(change=JUNK, share=0.5)),
+        "Held-out digits": Scene(
+            "Even real digits that were held out do not reach 1: no generator can be asked for more.", State()
+        ),
+        "Junk samples": Scene(
+            "Half of the samples are noise: precision falls, and recall stays.", State(change=JUNK, share=0.5)
+        ),
         "Copies": Scene(
-            "Nine of ten are copies: inception score and recall hardly notice, FD does.",
+            "Nine of ten samples are copies: IS and recall hardly fall, but the Fréchet distance rises.",
             State(change=COPIES, share=0.9),
         ),
-        "All": Scene("All generators of small digits, one after the other, in grey.", State(all=True)),
+        "PixelCNN": Scene(
+            "PixelCNN has nearly the recall of held-out digits, and a lower precision.",
+            State(model="pixelcnn-digits"),
+        ),
+        "Markov chain": Scene(
+            "A Markov chain sees the pixel before alone: precision and recall are both low.",
+            State(model="chain-digits"),
+        ),
+        "All generators": Scene(
+            "All generators of 8 × 8 digits in the plane of recall and precision, one after the other.",
+            State(all=True),
+        ),
+    },
+    was={
+        1: "Held-out digits",
+        2: "PixelCNN",
+        3: "Markov chain",
+        4: "Missing classes",
+        5: "Junk samples",
+        6: "Copies",
+        "The floor": "Held-out digits",
+        "Pixel by pixel": "PixelCNN",
+        "A chain": "Markov chain",
+        "Junk": "Junk samples",
+        "All": "All generators",
     },
 )

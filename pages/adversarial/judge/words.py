@@ -9,11 +9,12 @@ LOWER = ["precision", "recall", "neither, within 0.05"]
 
 def captions(verdicts: list[verdicts.Verdict], change: str, floor: verdicts.Verdict) -> list[str]:
     """A sentence for every share."""
-    what = {MISSING: "of the classes missing", JUNK: "junk", COPIES: "copies"}
+    what = {MISSING: "of the classes are missing", JUNK: "of the samples are noise",
+            COPIES: "of the samples are copies"}  # fmt: skip
     return [
-        ("As drawn" if change == NOTHING else f"{share:.0%} {what[change]}")
+        ("As sampled" if change == NOTHING else f"{share:.0%} {what[change]}")
         + f": precision {v.precision:.2f}, recall {v.recall:.2f} (held-out digits {floor.precision:.2f}, "
-        f"{floor.recall:.2f}); {v.repeated:.0%} of the pictures occur more than once."
+        f"{floor.recall:.2f}); {v.repeated:.0%} occur more than once."
         for share, v in zip(SHARES, verdicts, strict=True)
     ]
 
@@ -21,8 +22,8 @@ def captions(verdicts: list[verdicts.Verdict], change: str, floor: verdicts.Verd
 def equations(verdicts: list[verdicts.Verdict], floor: verdicts.Verdict) -> list[str]:
     """The two scores with the floor, LaTeX."""
     return [
-        rf"\mathrm{{FD}}={v.frechet:.3f}\ (\text{{floor }}{floor.frechet:.3f}),\qquad "
-        rf"\mathrm{{IS}}=e^{{H(\bar p)-\overline{{H}}}}={v.score:.2f}\ (\text{{floor }}{floor.score:.2f})"
+        rf"\mathrm{{FD}}={v.frechet:.3f}\ (\text{{held-out }}{floor.frechet:.3f}),\qquad "
+        rf"\mathrm{{IS}}=e^{{H(\bar p)-\overline{{H}}}}={v.score:.2f}\ (\text{{held-out }}{floor.score:.2f})"
         for v in verdicts
     ]
 
