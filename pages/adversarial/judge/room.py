@@ -62,7 +62,7 @@ ROOM = Room(
             State(change=COPIES, share=0.9),
         ),
         "PixelCNN": Scene(
-            "PixelCNN has nearly the recall of held-out digits, and a lower precision.",
+            "PixelCNN reaches the recall of held-out digits, at a lower precision.",
             State(model="pixelcnn-digits"),
         ),
         "Markov chain": Scene(
