@@ -203,13 +203,13 @@ def test_what_the_scenes_say() -> None:
     reached = modes(of_scene("Trained"))[45:51]
     assert max(reached) == 8 and min(reached) >= 4
 
-    frames = of_scene("G trained alone").frames()
+    frames = of_scene("G alone").frames()
     assert frames[50]["modes"] <= 2 and not np.array_equal(frames[20]["made"], frames[50]["made"])
     assert np.array_equal(frames[20]["surface"], frames[50]["surface"])
     liked = float(np.exp(-frames[50]["losses"][1]))  # D of what is made
     assert liked > float(frames[50]["surface"].max()) / 255 - 0.05
 
-    frames = of_scene("D trained alone").frames()
+    frames = of_scene("D alone").frames()
     assert np.array_equal(frames[20]["made"], frames[50]["made"])
     told, js = lens.told(frames), float(frames[50]["js"])
     assert frames[20]["js"] == frames[50]["js"] and told[20] < 0.5 * js < 0.75 * js < told[50] < math.log(2)
@@ -218,15 +218,15 @@ def test_what_the_scenes_say() -> None:
     fast, slow, spoilt = (
         modes(of_scene(name))
         for name in (
-            "Learning rate of G too high",
-            "Learning rate lowered",
-            "Learning rate raised for 40 rounds",
+            "G too fast",
+            "Rate lowered",
+            "Rate raised",
         )
     )
     assert np.count_nonzero(np.diff(fast[20:])) >= 10 and min(fast[40:]) <= 5
     assert slow[:31] == fast[:31] and min(slow[50:]) >= 6
     assert spoilt[45] >= 5 and spoilt[47] <= 3 and np.median(spoilt[50:]) < np.median(slow[50:])
-    back = scenes(opened())["Rewound to round 400"].values
+    back = scenes(opened())["Rewound"].values
     assert RING.stride * back["step"] == 400 and back["until"] == 50 and "course" not in back
 
 

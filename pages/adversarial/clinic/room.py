@@ -43,12 +43,12 @@ ROOM = Room(
     was={
         "Too greedy": "Mode collapse",
         "Spread of a batch": "Minibatch std",
-        "A penalty": "Gradient penalty",
-        "Too fast": "Fast generator",
-        "A weak judge": "Weak discriminator",
+        "A penalty": "Penalty",
+        "Too fast": "Fast G",
+        "A weak judge": "Weak D",
         "Paid for variety": "Mode seeking",
         "A way back": "VEEGAN",
-        "Softer labels": "Label smoothing",
+        "Softer labels": "Soft labels",
         "Twenty-five": "25 Gaussians",
     },
     scenes={
@@ -60,15 +60,15 @@ ROOM = Room(
             "Right D also sees the standard deviation of its batch: watch when the cluster spreads.",
             State(cure="minibatch std", look=15),
         ),
-        "Gradient penalty": Scene(
+        "Penalty": Scene(
             "Right a gradient penalty bounds the slope of D: watch whether the collapse goes away.",
             State(cure="penalty", look=15),
         ),
-        "Fast generator": Scene(
+        "Fast G": Scene(
             "G learns ten times as fast as D: count the modes, without packs (left) and with packs (right).",
             State(failure="G's rate × 10"),
         ),
-        "Weak discriminator": Scene(
+        "Weak D": Scene(
             "D has one layer of eight units: count the modes, then watch how near to them the samples lie.",
             State(failure="D of 8 units"),
         ),
@@ -80,7 +80,7 @@ ROOM = Room(
             "Right a network reconstructs the noise of each sample: count the modes, then watch their place.",
             State(cure="noise found again"),
         ),
-        "Label smoothing": Scene(
+        "Soft labels": Scene(
             "Right D learns labels of 0.9 for real examples: watch whether the collapse goes away.",
             State(cure="labels of 0.9"),
         ),

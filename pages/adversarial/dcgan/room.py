@@ -70,11 +70,10 @@ ROOM = Room(
     was={
         "Up": "Generator",
         "Down": "Discriminator",
-        "As printed": "64 × 64, as in the paper",
-        "One number": "One coordinate of z",
+        "As printed": "64 × 64",
+        "One number": "One coordinate",
         "No batch norm": "Without batch norm",
-        "Momentum": "Adam with β₁ = 0.9",
-        "Pooling": "Pooling, not strides",
+        "Momentum": "Adam, β₁ = 0.9",
         "No convolutions": "Without convolutions",
     },
     scenes={
@@ -86,11 +85,11 @@ ROOM = Room(
             "Convolutions with stride 2 halve the picture three times; the last one gives one number.",
             State(player=JUDGING),
         ),
-        "64 × 64, as in the paper": Scene(
+        "64 × 64": Scene(
             "12.7 million parameters; two thirds of them are in the layer from 4 × 4 to 8 × 8.",
             State(model=PRINTED, layer=2),
         ),
-        "One coordinate of z": Scene(
+        "One coordinate": Scene(
             "One of the 64 coordinates of z is set to 3: pixels change less than between two samples.",
             State(view=SAMPLES, value=3.0),
         ),
@@ -98,11 +97,11 @@ ROOM = Room(
             "Left the whole recipe, right without batch norm: watch in which of them digits appear.",
             State(view=RECIPE),
         ),
-        "Adam with β₁ = 0.9": Scene(
+        "Adam, β₁ = 0.9": Scene(
             "Right β₁ = 0.9, Adam's usual value, in place of 0.5: watch both Fréchet distances.",
             State(view=RECIPE, switch="β₁ = 0.9"),
         ),
-        "Pooling, not strides": Scene(
+        "Pooling": Scene(
             "Right pooling and resizing in place of strides: watch both Fréchet distances.",
             State(view=RECIPE, switch="pooling, not strides"),
         ),

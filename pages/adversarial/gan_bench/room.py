@@ -43,32 +43,31 @@ ROOM = Room(
     machine="gan",
     state=State,
     was={
-        1: "First updates",
-        2: "Eight Gaussians",
-        "First moves": "First updates",
-        "A thousand": "Eight Gaussians",
-        "Saturating": "Saturating loss",
-        "A critic": "WGAN with gradient penalty",
+        1: "150 batches",
+        2: "8 Gaussians",
+        "First moves": "150 batches",
+        "A thousand": "8 Gaussians",
+        "A critic": "WGAN-GP",
         "Too greedy": "Mode collapse",
-        "Packs": "Packs of four (PacGAN)",
-        "A weak judge": "Weak discriminator",
+        "Packs": "PacGAN",
+        "A weak judge": "Weak D",
         "Moons": "Two moons",
         "Your drawing": "Own drawing",
     },
     scenes={
-        "Eight Gaussians": Scene(
+        "8 Gaussians": Scene(
             "Each arrow shows where G's loss falls: along the slope of D, which the colours show.",
             State(batches=1000, look=26),
         ),
-        "First updates": Scene(
+        "150 batches": Scene(
             "In the first 150 batches the made points are one cluster; the arrows are the slope of D there.",
             State(look=6),
         ),
-        "Saturating loss": Scene(
+        "Saturating": Scene(
             "The saturating loss of the first paper trains this small game as well: it reaches most modes.",
             State(loss="saturating", batches=1000),
         ),
-        "WGAN with gradient penalty": Scene(
+        "WGAN-GP": Scene(
             "The critic has a slope everywhere; after as many batches most seeds reach fewer modes.",
             State(loss="Wasserstein, penalty", batches=1000),
         ),
@@ -76,11 +75,11 @@ ROOM = Room(
             "With five steps of G for one of D all samples collapse to one cluster, which moves about.",
             State(failure="5 turns of G", look=10, batches=1000),
         ),
-        "Packs of four (PacGAN)": Scene(
+        "PacGAN": Scene(
             "D sees four samples at once and detects the collapse: most modes are reached again.",
             State(failure="5 turns of G", cure="packs of 4", batches=1000),
         ),
-        "Weak discriminator": Scene(
+        "Weak D": Scene(
             "D has one layer of eight units: the samples reach at most two of the eight modes.",
             State(failure="D of 8 units", batches=1000),
         ),

@@ -74,12 +74,10 @@ ROOM = Room(
     was={
         1: "Untrained",
         2: "Trained",
-        "G alone": "G trained alone",
-        "D alone": "D trained alone",
-        "Too fast": "Learning rate of G too high",
-        "Then slow": "Learning rate lowered",
-        "Spoilt": "Learning rate raised for 40 rounds",
-        "Wound back": "Rewound to round 400",
+        "Too fast": "G too fast",
+        "Then slow": "Rate lowered",
+        "Spoilt": "Rate raised",
+        "Wound back": "Rewound",
     },
     scenes={
         "Trained": Scene(
@@ -89,27 +87,27 @@ ROOM = Room(
         "Untrained": Scene(
             "All made points lie in one cluster, and D is nearly the same everywhere. Press Train.", State()
         ),
-        "G trained alone": Scene(
+        "G alone": Scene(
             "From the solid line on D does not learn: all points move to where D is largest.",
             State(turns="G alone", until=50, course=f"0:{FIRST};20:{G_ALONE}"),
         ),
-        "D trained alone": Scene(
+        "D alone": Scene(
             "From the solid line on G does not learn: D's bound on the divergence comes nearer to it.",
             State(turns="D alone", until=50, course=f"0:{FIRST};20:{D_ALONE}"),
         ),
-        "Learning rate of G too high": Scene(
+        "G too fast": Scene(
             "G's learning rate is ten times that of D from the start: modes are found and lost again.",
             State(until=60, g_rate=0.01, course=f"0:{G_FAST}"),
         ),
-        "Learning rate lowered": Scene(
+        "Rate lowered": Scene(
             "At the solid line G's learning rate falls to that of D: the modes are found and kept.",
             State(until=60, course=f"0:{G_FAST};30:{FIRST}"),
         ),
-        "Learning rate raised for 40 rounds": Scene(
+        "Rate raised": Scene(
             "Between the solid lines G learns ten times as fast for 40 rounds: modes are lost for long.",
             State(until=60, course=f"0:{FIRST};45:{G_FAST};47:{FIRST}"),
         ),
-        "Rewound to round 400": Scene(
+        "Rewound": Scene(
             "The same training, back at round 400: a setting that you change counts from here.",
             State(until=50, step=20),
         ),

@@ -44,11 +44,11 @@ ROOM = Room(
         "Before": "Before training",
         "Judged": "D after 20 rounds",
         "There": "Equilibrium",
-        "Too far": "Saturating loss",
-        "The cure": "Non-saturating loss",
+        "Too far": "Saturating",
+        "The cure": "Non-saturating",
         "Circles": "Oscillation",
         "Runs away": "Divergence",
-        "Slow judge": "Slow discriminator",
+        "Slow judge": "Slow D",
     },
     scenes={
         "D after 20 rounds": Scene(
@@ -63,11 +63,11 @@ ROOM = Room(
             "Where both laws agree D is nearly flat, so that G gets hardly any gradient.",
             State(start=7.5, step=1),
         ),
-        "Saturating loss": Scene(
+        "Saturating": Scene(
             "From θ = −3 the saturating loss hardly moves θ: D is sure of every made example.",
             State(loss="saturating", start=-3.0, d_steps=10, d_rate=0.5, step=160),
         ),
-        "Non-saturating loss": Scene(
+        "Non-saturating": Scene(
             "With the same D the non-saturating loss brings the made examples to the real ones.",
             State(start=-3.0, d_steps=10, d_rate=0.5, step=160),
         ),
@@ -79,7 +79,7 @@ ROOM = Room(
             "With least squares at these rates every step overshoots more than the one before: θ diverges.",
             State(loss="least squares", g_rate=2, step=160),
         ),
-        "Slow discriminator": Scene(
+        "Slow D": Scene(
             "With one step a round at a small rate D lags behind: θ passes the mean before its slope turns.",
             State(d_steps=1, d_rate=0.05, g_rate=0.5, step=160),
         ),
