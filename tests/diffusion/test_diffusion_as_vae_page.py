@@ -131,7 +131,7 @@ def test_what_is_shown_of_a_digit() -> None:
     shown = metrics(page)
     assert shown["Bits"] == f"{now.total:.1f} / {other.total:.1f}"
     assert shown["Numbers in the codes"] == "640 / 10"
-    assert shown["Weights of the encoder"] == f"0 / {65 * 256 + 257 * 20:,}"
+    assert f"encoder of {65 * 256 + 257 * 20:,} weights" in prose(page)
     _, arrays = figure(page, "bars")
     assert arrays["data.1.y"][0].tolist() == pytest.approx([now.codes, 0.0])
     assert arrays["data.2.base"][0].tolist() == pytest.approx([now.picture + now.codes, other.picture])

@@ -27,10 +27,10 @@ def draw(looks: list[lens.Look], film: ui.Film | None = None) -> None:
     with columns[2]:
         ui.figure(
             figures.along(places, errors, lens.NAMES, "mean (ε̂ − ε*)²"), key="errors", share=0.5, film=film,
-            alt="Error of the noise that is told, with both sets of weights, over the steps",
+            alt="Error of the predicted noise, with both sets of weights, over the steps",
         )  # fmt: skip
         ui.figure(
-            figures.along(places, moved, lens.NAMES, "moved since last look", first=1), key="moved",
+            figures.along(places, moved, lens.NAMES, "shift since last look", first=1), key="moved",
             share=0.5, film=film, alt="How far the samples have moved since the look before, with both sets "
             "of weights, over the steps",
         )  # fmt: skip
@@ -48,10 +48,8 @@ with stage.foot:
 last, (jumps, calm) = looks[-1], lens.settled(looks)
 stage.metrics(
     {
-        "A sample moves a look: last": f"{jumps:.3f}",
+        "Shift of a sample between looks: last": f"{jumps:.3f}",
         "averaged": f"{calm:.3f}",
-        "Energy distance: last": f"{last.distances[0]:.4f}",
-        "averaged ": f"{last.distances[1]:.4f}",
     }
 )
 with stage.below:
@@ -59,7 +57,8 @@ with stage.below:
         "Both clouds are made by one sampler, in ten steps of DDIM, from the same starting noise at every "
         "look, so a point that jumps does so because the weights did: a step follows its own batch, and the "
         "rate scales how far. The average forgets each batch over about 1/(1 − a) steps. What this family's "
-        "denoisers ship with are averages. " + SAID
+        "denoisers ship with are averages. The energy distance of the samples to the data is "
+        f"{last.distances[0]:.4f} with the last weights, {last.distances[1]:.4f} with the averaged. {SAID}"
     )  # fmt: skip
     ui.check(
         "Whose ε̂ is nearer to the exact one at the end?",

@@ -11,16 +11,16 @@ class State:
     decay: Annotated[float, Choice("Decay a, at most", (0.9, 0.98, 0.998))] = 0.998
     warm: Annotated[bool, Toggle("Warm-up: a ≤ (1 + t)/(10 + t)")] = True
     rate: Annotated[float, Choice("Learning rate", (5e-4, 2e-3, 5e-3))] = 5e-3
-    falls: Annotated[bool, Toggle("It falls to 0")] = False
-    batch: Annotated[int, Choice("Batch", (32, 128, 512))] = 32
+    falls: Annotated[bool, Toggle("Rate falls to 0")] = False
+    batch: Annotated[int, Choice("Batch size", (32, 128, 512))] = 32
     steps: Annotated[int, Choice("Steps", (300, 1000))] = 300
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
-    look: Annotated[int | None, Frame("Step", seconds=0.25)] = None
+    look: Annotated[int | None, Frame("step", seconds=0.25)] = None
 
 
 ROOM = Room(
     title="Averaged weights",
-    idea="Noisy steps shake the last weights; their running average stands still.",
+    idea="The last weights follow each noisy batch; their running average (EMA) samples more steadily.",
     place=100,
     minutes=4,
     words="EMA; exponential moving average; Polyak averaging; weight averaging; learning rate decay",
@@ -33,24 +33,37 @@ ROOM = Room(
     machine="diffusion",
     state=State,
     scenes={
-        "Shaken": Scene(
-            "Play: from one noise the last weights' samples jump; the averaged ones stay.", State(look=12)
+        "EMA of the weights": Scene(
+            "Play: from the same noise the samples of the last weights jump, those of the averaged stay.",
+            State(look=12),
         ),
-        "A thousand": Scene(
-            "Steps of one size stop helping the last weights; the average goes on.", State(steps=1000)
+        "A thousand steps": Scene(
+            "At a constant learning rate the last weights stop improving; the average keeps improving.",
+            State(steps=1000),
         ),
-        "Ten steps' worth": Scene(
-            "a = 0.9 averages ten steps or so: half as steady, still nearer.", State(decay=0.9)
+        "Short average": Scene(
+            "With a = 0.9 the average spans about ten steps: half as steady, but still nearer.",
+            State(decay=0.9),
         ),
-        "No warm-up": Scene(
-            "Half of the average is still the untrained network: its samples fly away.", State(warm=False)
+        "Without warm-up": Scene(
+            "Half of the average is still the untrained network: its samples miss the data.",
+            State(warm=False),
         ),
-        "Calm steps": Scene(
-            "Small steps of large batches shake little: here the average only lags.",
+        "Small noise in training": Scene(
+            "With small steps and large batches the last weights hardly jump: the average only lags.",
             State(rate=0.0005, batch=512),
         ),
-        "Rate to zero": Scene(
-            "A rate that falls to 0 calms the last weights too: both end alike.", State(falls=True)
+        "Learning rate decay": Scene(
+            "A learning rate that falls to 0 steadies the last weights too: both end alike.",
+            State(falls=True),
         ),
+    },
+    was={
+        "Shaken": "EMA of the weights",
+        "A thousand": "A thousand steps",
+        "Ten steps' worth": "Short average",
+        "No warm-up": "Without warm-up",
+        "Calm steps": "Small noise in training",
+        "Rate to zero": "Learning rate decay",
     },
 )

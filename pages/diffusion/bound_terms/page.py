@@ -38,9 +38,10 @@ with stage.picture:
     with right:
         ui.figure(
             figures.two(found.noisy, found.clean), key="pictures", share=1.0, film=film,
-            alt="The picture with noise of this step, and below what the network guesses",
+            alt="The picture under noise of this t, and below the network's guess of it",
         )  # fmt: skip
 with stage.foot:
+    ui.machine(now.model, film=film, lit=["net"] * count, says=[{"xt": f"t = {t}"} for t in found.times])
     film.bar(captions=lens.captions(found))
 first = float(found.terms[0])
 stage.equation(
@@ -49,18 +50,19 @@ stage.equation(
 )
 model, card = ui.load(now.model), ui.card(now.model)
 held, error = (card.get(part, {}).get("test/bpd") for part in ("metrics", "error"))
-stage.metrics(
-    {"Bits per pixel": f"{found.total / D:.3f}", "Half of them by": f"t = {found.half} of {now.T}"}
-    | ({"All test digits": f"{held:.2f}" + (f" ± {error:.2f}" if error else "")} if held else {})
-)
+stage.metrics({"Bits per pixel": f"{found.total / D:.3f}", "Half of them by": f"t = {found.half} of {now.T}"})
+tested = (
+    f"On its own chain of {model.schedule.T} steps {now.model} needs {held:.2f}"
+    + (f" ± {error:.2f}" if error else "")
+    + " bits a pixel of all test digits, with the standard error. "
+    if held else ""
+)  # fmt: skip
 with stage.below:
     ui.notice(
         f"The picture costs {found.total:.1f} bits, of at most {D * math.log2(bound_terms.LEVELS):.1f} for "
         f"plain grey levels; half are counted by t = {found.half}. L_T is the code of pure noise: no "
-        "parameter is in it. The sum bounds −log₂ p from above; each term is one draw of noise. Of all test "
-        f"digits are shown the bits a pixel of {now.model} on its own chain of {model.schedule.T} steps, "
-        "by all terms, with their standard error. The fitted σ² is made of the network's mean error "
-        "on other digits. [GM] §3.12 says that diffusion sidesteps the likelihood: "
+        f"parameter is in it. The sum bounds −log₂ p from above; each term is one draw of noise. "
+        f"{tested}The fitted σ² is made of the network's mean error on other digits. [GM] §3.12 says that diffusion sidesteps the likelihood: "
         "this is a bound on it, term by term. " + SAID
     )
     cheapest = min(every, key=lambda which: every[which].total)

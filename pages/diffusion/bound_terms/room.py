@@ -30,7 +30,7 @@ class State:
 
 ROOM = Room(
     title="Bound, term by term",
-    idea="A diffusion model is a code: so many bits at every step of noise.",
+    idea="The variational bound as a code length: the bits of a picture, spent step by step of the noise.",
     place=60,
     minutes=3,
     words="variational lower bound; ELBO; bits per dimension; VLB; improved DDPM; learned variance",
@@ -43,33 +43,45 @@ ROOM = Room(
     machine="diffusion",
     state=State,
     scenes={
-        "Bits by t": Scene("Most bits are spent at small t, where the fine detail is told.", State()),
+        "Bits by t": Scene(
+            "Most bits are spent at small t, on fine detail: compare the two charts at the left end.", State()
+        ),
         "σ² = β̃": Scene(
-            "The posterior's variance leaves no room for the network's error: more bits.",
+            "With the posterior's variance β̃ the bound is larger: it leaves no room for the network's error.",
             State(variance="posterior"),
         ),
         "Fitted σ²": Scene(
-            "A variance that allows for the error is the cheapest of the three.", State(variance="fitted")
+            "A variance fitted to the network's error gives the lowest bound of the three.",
+            State(variance="fitted"),
         ),
         "Ten steps": Scene(
-            "In ten steps nearly half of the bits are told in the last one, L₀.", State(T=10, step=0)
+            "With T = 10 nearly half of the bits are in the last term, L₀.", State(T=10, step=0)
         ),
-        "Last step": Scene(
-            "The cosine's last β is capped at 0.999: there ε's error weighs 1,000 times.", State(step=40)
+        "Capped β at T": Scene(
+            "The last β of the cosine schedule is capped at 0.999: there the error of ε̂ weighs 1,000 times.",
+            State(step=40),
         ),
-        "Kept in range": Scene(
-            "x̂₀ clamped to grey levels, as sampling does it: that step costs little.",
+        "x̂₀ clamped": Scene(
+            "With x̂₀ clamped to the range of greys, as samplers do, the term at T is small.",
             State(step=40, clip=True),
         ),
-        "Linear": Scene(
-            "The linear chain has no such last step: fewer bits in all.", State(kind="linear", step=40)
+        "Linear schedule": Scene(
+            "The linear schedule has no such term at T, and needs fewer bits in all.",
+            State(kind="linear", step=40),
         ),
-        "No digit": Scene(
+        "Out of distribution": Scene(
             "Random greys cost several times as many bits as a digit.", State(image="random greys")
         ),
-        "Trained on it": Scene(
-            "One chain, two networks: the one trained on the bound needs fewer bits.",
+        "Trained on the bound": Scene(
+            "Two networks on the same chain: the one trained on the bound needs fewer bits.",
             State(model=BOUND, kind="linear", T=100, variance=LEARNED, beside=MODELS),
         ),
+    },
+    was={
+        "Last step": "Capped β at T",
+        "Kept in range": "x̂₀ clamped",
+        "Linear": "Linear schedule",
+        "No digit": "Out of distribution",
+        "Trained on it": "Trained on the bound",
     },
 )

@@ -22,7 +22,7 @@ def draw_digit() -> None:
         left, right = ui.columns([3, 2])
         with left:
             ui.figure(
-                figures.ladder(found.ladders), alt="The digit and its codes up the chain", key="ladder",
+                figures.ladder(found.ladders), alt="The digit and its codes at rising t", key="ladder",
                 share=0.45, film=film,
             )  # fmt: skip
             code, again = ui.columns([3, 2])
@@ -42,20 +42,22 @@ def draw_digit() -> None:
                 alt="Parts of both bounds in bits",
             )  # fmt: skip
     with stage.foot:
+        calls = [{"net": f"{T} calls"} for T in STEPS]
+        ui.machine(now.model, film=film, lit=["net"] * film.count, says=calls)
         film.bar(captions=lens.captions(found), equations=lens.equations(found))
     T = STEPS[film.at]
     stage.metrics(
         {
             "Numbers in the codes": f"{64 * T:,} / {vae.latent_dim}",
-            "Weights of the encoder": f"0 / {sum(p.numel() for p in vae.encoder.parameters()):,}",
             "Bits": f"{chain.total:.1f} / {other.parts.total:.1f}",
         }
     )
     fewer = lens.fewer(found, film.at)
     with stage.below:
         ui.notice(
-            "Both bounds are −log p of the picture given a code, and what the code costs. A VAE learns where "
-            f"to put its ten numbers; the chain's encoder only adds noise: L_T is {chain.last:.4f} bits, and "
+            "Both bounds are −log p of the picture given a code, and what the code costs. A VAE trains an "
+            f"encoder of {sum(p.numel() for p in vae.encoder.parameters()):,} weights; the chain's has none "
+            f"and only adds noise: L_T is {chain.last:.4f} bits, and "
             "nothing that is learned can change it. Both decoders are asked for masses of the 17 grey "
             "levels, so the bits are of the same thing; the nats of a density would not be. Each of the "
             f"chain's terms is one draw of noise; the best σ² is fitted on other digits. {SAID}"
@@ -110,17 +112,15 @@ def draw_gaussian() -> None:
     stage.metrics(
         {
             "Bound": f"{parts.total:.6f} nats",
-            "Entropy": f"{lens.ENTROPY:.6f}",
             "Gap": f"{max(gap, 0.0):.2e}",
-            "KL(q(x_T) ‖ N(0, 1))": f"{missed:.2e}",
         }
     )
     with stage.below:
         ui.notice(
             "The data are N(1, ¼), the denoiser is the exact one, and the bound is its mean over the data, "
             "in nats of a density. It never falls below the entropy. With the best σ², β̃ and what is unknown "
-            "of x₀, every reverse step is the true one: then the gap is KL(q(x_T) ‖ N(0, 1)) alone, at any "
-            f"T. Less than a millionth is not drawn. {SAID}"
+            "of x₀, every reverse step is the true one: then the gap is KL(q(x_T) ‖ N(0, 1)) alone, "
+            f"here {missed:.2e}, at any T. Less than a millionth is not drawn. {SAID}"
         )
         ui.check(
             f"Is the bound within {lens.NEAR} nats of the entropy at T = {T}?",

@@ -23,7 +23,7 @@ class State:
 
 ROOM = Room(
     title="Diffusion as a VAE",
-    idea="Codes as large as the data, an encoder that never learns: one bound.",
+    idea="A diffusion model is a deep VAE: codes as large as the data, and an encoder that is not trained.",
     place=50,
     minutes=3,
     words="hierarchical VAE; ELBO; variational diffusion; posterior collapse; ladder",
@@ -37,33 +37,45 @@ ROOM = Room(
     machine="diffusion",
     state=State,
     scenes={
-        "Two ladders": Scene(
-            "One digit, two ways to code it: 50 codes of 64 numbers, or one of ten.", State()
+        "Chain and VAE": Scene(
+            "One digit, coded by a chain of 50 codes of 64 numbers, or by a VAE's one code of ten.", State()
         ),
-        "Ten rungs": Scene(
-            "With ten rungs each step must undo much noise: more bits than the VAE.", State(T=10)
+        "Ten steps": Scene(
+            "With T = 10 each step must remove much noise: the chain needs more bits than the VAE.",
+            State(T=10),
         ),
-        "250 rungs": Scene(
-            "With 250 rungs the codes say nearly all; the VAE says most after its code.", State(T=250)
+        "250 steps": Scene(
+            "With T = 250 nearly all bits of the chain are in its codes; most of the VAE's are in L₀.",
+            State(T=250),
         ),
-        "Blank paper": Scene(
-            "On blank paper, which neither has learned, the VAE's bound is far worse.", State(image="blank")
+        "Out of distribution": Scene(
+            "On a blank picture, unlike all training data, the VAE's bound is far larger.",
+            State(image="blank"),
         ),
         "σ² = β̃": Scene(
-            "The smallest σ² of the three is the dearest: no room for the network's error.",
+            "The smallest of the three σ² gives the largest bound: no room for the network's error.",
             State(variance=POSTERIOR),
         ),
-        "No gap": Scene(
-            "All Gaussian, best σ²: the bound is the entropy and what N(0, 1) misses at T.",
+        "Tight bound": Scene(
+            "Gaussian data, best σ²: the bound exceeds the entropy only by KL(q(x_T) ‖ N(0, 1)).",
             State(of=GAUSSIAN, T=100),
         ),
-        "σ² = β, Gaussian": Scene(
-            "With σ² = β a gap is left; ten times the steps leave a tenth of it.",
+        "σ² = β, Gaussian data": Scene(
+            "With σ² = β a gap to the entropy is left; ten times the steps leave a tenth of it.",
             State(of=GAUSSIAN, variance=BETA, T=100),
         ),
-        "σ² = β̃, Gaussian": Scene(
-            "With β̃ the gap is over half a nat at every T here.",
+        "σ² = β̃, Gaussian data": Scene(
+            "With σ² = β̃ the gap is over half a nat at every T in the chart.",
             State(of=GAUSSIAN, variance=POSTERIOR, T=250),
         ),
+    },
+    was={
+        "Two ladders": "Chain and VAE",
+        "Ten rungs": "Ten steps",
+        "250 rungs": "250 steps",
+        "Blank paper": "Out of distribution",
+        "No gap": "Tight bound",
+        "σ² = β, Gaussian": "σ² = β, Gaussian data",
+        "σ² = β̃, Gaussian": "σ² = β̃, Gaussian data",
     },
 )

@@ -4,7 +4,7 @@ from lab import ui
 from lab.lenses.diffusion import SAID
 from modules.diffusion import parameterisation
 from pages.diffusion.four_views import figures, lens
-from pages.diffusion.four_views.room import DIGIT, ROOM
+from pages.diffusion.four_views.room import DIGIT, EXACT, ROOM
 
 SPANS = {"x̂₀": (-2.4, 3.0), "ε̂": (-3.0, 2.4)}
 
@@ -44,6 +44,9 @@ with stage.picture:
             fig = figures.lines(curves, found.times, label, span)
             ui.figure(fig, alt=f"{label}, of each kind over t", key=key, share=0.5, film=film)
 with stage.foot:
+    if now.source != EXACT:
+        said = [{"xt": f"t = {t}"} for t in found.times]
+        ui.machine(now.model, film=film, lit=["said"] * film.count, says=said)
     film.bar(captions=lens.captions(found), equations=lens.equations(found, schedule))
 gain = float(gains[now.kind][film.at])
 stage.metrics(
@@ -65,13 +68,13 @@ with stage.below:
         f"nothing is divided. {how} {SAID}"
     )
     ui.check(
-        f"At t = {found.times[film.at]}, an error of which grows most on its way to {now.seen}?",
+        f"At t = {found.times[film.at]}, an error in which is amplified most in {now.seen}?",
         list(lens.KIND_OF),
         lens.NAMES[worst],
         "; ".join(f"{name}: times {float(g[film.at]):.3g}" for name, g in gains.items()) + ".",
         wrong={
-            name: f"An error of {name} is multiplied by {float(g[film.at]):.3g}: at this t nothing smaller "
-            "divides it."
+            name: f"An error of {name} is multiplied by {float(g[film.at]):.3g}: at this t another "
+            "is amplified more."
             for name, g in gains.items()
         },
         veils=("gains", "equation", "numbers"),

@@ -20,16 +20,16 @@ def placed(state: Any) -> bool:
 @dataclass(frozen=True, kw_only=True)
 class State:
     eight: Annotated[str, Model("Eight modes", ("ddpm-eight",), when=False)] = "ddpm-eight"
-    source: Annotated[str, Choice("Of", SOURCES, as_list=True)] = EXACT
+    source: Annotated[str, Choice("Data", SOURCES, as_list=True)] = EXACT
     drawing: Annotated[
         str | None, Drawing("Your digit", 8, late("lab.lenses.diffusion", "digits"), when=drawn)
     ] = None
     seed: Annotated[int, Number("Seed of the noise", 0, 9999, when=drawn)] = 0
-    x1: Annotated[float, Number("xₜ, first", -2.0, 2.0, step=0.1, when=placed)] = 1.2
-    x2: Annotated[float, Number("xₜ, second", -2.0, 2.0, step=0.1, when=placed)] = 0.3
-    off: Annotated[float, Slider("Error added", 0.0, 0.5, step=0.05)] = 0.0
-    kind: Annotated[str, Choice("to", NAMES)] = NAMES[0]
-    seen: Annotated[str, Choice("Its size in", ("x̂₀", "ε̂"))] = "x̂₀"
+    x1: Annotated[float, Number("First number of xₜ", -2.0, 2.0, step=0.1, when=placed)] = 1.2
+    x2: Annotated[float, Number("Second number of xₜ", -2.0, 2.0, step=0.1, when=placed)] = 0.3
+    off: Annotated[float, Slider("Error", 0.0, 0.5, step=0.05)] = 0.0
+    kind: Annotated[str, Choice("Error in", NAMES)] = NAMES[0]
+    seen: Annotated[str, Choice("Measured in", ("x̂₀", "ε̂"))] = "x̂₀"
     t: Annotated[int, Frame("t =", seconds=0.25)] = 101
 
     @property
@@ -44,7 +44,7 @@ class State:
 
 ROOM = Room(
     title="Four views of one prediction",
-    idea="Noise, data, velocity, score: each tells the other three.",
+    idea="ε̂, x̂₀, v̂ and the score are one prediction: each can be computed from any other.",
     place=70,
     minutes=5,
     words=(
@@ -61,31 +61,45 @@ ROOM = Room(
     machine="diffusion",
     state=State,
     scenes={
-        "One prediction": Scene("Four arrows from one answer: any of them gives the other three.", State()),
-        "Near the data": Scene(
-            "At t = 1 the score is a hundred times ε̂; v̂ all but lies on ε̂.", State(t=1, x1=1.5, x2=0.3)
+        "One prediction": Scene(
+            "Four arrows, one prediction: ε̂, x̂₀, v̂ and the score at xₜ; each determines the others.", State()
         ),
-        "Near noise": Scene("At t = T the noise is xₜ itself, and x̂₀ the mean of all data.", State(t=1000)),
-        "A network": Scene("A network at the same place: nearly the exact arrows.", State(source=NETWORK)),
-        "Its x̂₀ at T": Scene(
-            "At t = T the network's ε̂ is slightly off, its x̂₀ far: √ᾱ divides it.",
+        "Low noise": Scene(
+            "At t = 1 the score is a hundred times as long as ε̂, and v̂ almost equals ε̂.",
+            State(t=1, x1=1.5, x2=0.3),
+        ),
+        "Pure noise": Scene(
+            "At t = T the noise ε̂ is xₜ itself, and x̂₀ is the mean of all data.", State(t=1000)
+        ),
+        "Trained network": Scene(
+            "A trained network at the same xₜ predicts nearly the exact arrows.", State(source=NETWORK)
+        ),
+        "Error of x̂₀ at T": Scene(
+            "At t = T the network's ε̂ is nearly right, but its x̂₀ is far off: √ᾱ divides the error.",
             State(source=NETWORK, t=1000),
         ),
-        "A digit": Scene(
-            "The same four as pictures: v̂ turns from noise into the digit's negative.",
+        "Prediction as pictures": Scene(
+            "The same four for a digit: as t rises, v̂ goes from the noise to the negative of the digit.",
             State(source=DIGIT, t=501),
         ),
         "Error in ε̂": Scene(
-            "A slight error in ε̂ late in time: x̂₀ is lost, for √ᾱ divides it.",
+            "At t = 950 a small error in ε̂ destroys x̂₀, because √ᾱ divides it.",
             State(source=DIGIT, t=950, off=0.2),
         ),
         "Error in v̂": Scene(
-            "The same error in v̂ instead: no division, and x̂₀ hardly shows it.",
+            "The same error in v̂ hardly changes x̂₀: nothing is divided.",
             State(source=DIGIT, t=950, off=0.2, kind="v̂"),
         ),
         "Error in x̂₀": Scene(
-            "Early in time it is x̂₀ whose error grows: ε̂ divides it by √(1−ᾱ).",
+            "At small t an error in x̂₀ is amplified in ε̂, because √(1−ᾱ) divides it.",
             State(source=DIGIT, t=26, off=0.2, kind="x̂₀", seen="ε̂"),
         ),
+    },
+    was={
+        "Near the data": "Low noise",
+        "Near noise": "Pure noise",
+        "A network": "Trained network",
+        "Its x̂₀ at T": "Error of x̂₀ at T",
+        "A digit": "Prediction as pictures",
     },
 )
