@@ -61,9 +61,9 @@ with stage.below:
     ui.notice(
         f"The picture costs {found.total:.1f} bits, of at most {D * math.log2(bound_terms.LEVELS):.1f} for "
         f"plain grey levels; half are counted by t = {found.half}. L_T is the code of pure noise: no "
-        f"parameter is in it. The sum bounds −log₂ p from above; each term is one draw of noise. "
-        f"{tested}The fitted σ² is made of the network's mean error on other digits. [GM] §3.12 says that diffusion sidesteps the likelihood: "
-        "this is a bound on it, term by term. " + SAID
+        "parameter is in it. The sum bounds −log₂ p from above; each term is one draw of noise. "
+        f"{tested}The fitted σ² is made of the network's mean error on other digits. [GM] §3.12 says that "
+        "diffusion sidesteps the likelihood: this is a bound on it, term by term. " + SAID
     )
     cheapest = min(every, key=lambda which: every[which].total)
     ui.check(
