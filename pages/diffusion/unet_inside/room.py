@@ -79,15 +79,15 @@ ROOM = Room(
         "Bottleneck": Scene(
             "At the bottleneck of the U-Net 64 feature maps of 4×4 are left.", State(layer="middle 1")
         ),
-        "First skip removed": Scene(
+        "First skip off": Scene(
             "Without the first skip connection the guess x̂₀ is far worse at t = 700.",
             State(view=SKIPS, off="first", t=700),
         ),
-        "First skip, little noise": Scene(
+        "Skip at t = 100": Scene(
             "At t = 100 removing the same skip connection hardly changes the guess.",
             State(view=SKIPS, off="first", t=100),
         ),
-        "All skips removed": Scene(
+        "All skips off": Scene(
             "Without any skip connection everything must pass the 4×4 bottleneck: the guess loses detail.",
             State(view=SKIPS, off="all", t=500),
         ),
@@ -95,22 +95,20 @@ ROOM = Room(
             "The framed place of the 4×4 grid attends to all sixteen; each head has weights of its own.",
             State(view=ATTENTION, t=500),
         ),
-        "Receptive field at t = 1": Scene(
+        "Receptive field": Scene(
             "Under little noise a pixel of the guess depends mainly on its nearest neighbours.",
             State(view=READS, t=1),
         ),
-        "Receptive field at t = 900": Scene(
+        "Wide receptive field": Scene(
             "Under heavy noise the same pixel of the guess depends on the whole picture.",
             State(view=READS, t=900),
         ),
     },
     was={
         "The middle": "Bottleneck",
-        "First skip off": "First skip removed",
-        "Little noise": "First skip, little noise",
-        "All skips off": "All skips removed",
+        "Little noise": "Skip at t = 100",
         "Attention": "Self-attention",
-        "Late: local": "Receptive field at t = 1",
-        "Early: global": "Receptive field at t = 900",
+        "Late: local": "Receptive field",
+        "Early: global": "Wide receptive field",
     },
 )
