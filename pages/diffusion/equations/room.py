@@ -45,7 +45,7 @@ ROOM = Room(
     scenes={
         "Probability flow ODE": Scene(
             "Without noise on the way back paths are smooth; play on, and they end at the eight modes.",
-            State(kind="VP", unit=CLOUDS, S=100, way=ODE_BACK, step=31),
+            State(kind="VP", unit=CLOUDS, S=100, way=ODE_BACK, step=35),
         ),
         "Variance exploding": Scene(
             "VE does not shrink the data: noise is added until the eight modes are a dot in it.", State()

@@ -74,7 +74,7 @@ ROOM = Room(
     state=State,
     scenes={
         "Half-way": Scene(
-            "Middle: codes half-way through diffusion, decoded; left: codes of N(0, I); right: pixels.",
+            "The middle shows codes half-way through diffusion, decoded; the left, decoded codes of N(0, I).",
             State(step=12),
         ),
         "Prior and diffusion": Scene(

@@ -24,7 +24,7 @@ class State:
 
 ROOM = Room(
     title="Memorise or generalise",
-    idea="The exact score of n training points generates those n points; a network generates others.",
+    idea="The exact score of n training points generates those n; a network generates others.",
     place=170,
     minutes=6,
     words=(
