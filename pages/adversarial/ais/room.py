@@ -21,7 +21,7 @@ class State:
 ROOM = Room(
     title="Likelihood of a GAN",
     idea="With Gaussian noise on G(z), annealed importance sampling (AIS) estimates log p(x).",
-    place=150,
+    place=220,
     minutes=4,
     words="annealed importance sampling; AIS; likelihood of a decoder; Hamiltonian Monte Carlo; HMC; "
     "log-likelihood of a GAN",

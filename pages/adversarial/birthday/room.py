@@ -32,7 +32,7 @@ class State:
 ROOM = Room(
     title="Birthday",
     idea="Duplicates among a few hundred samples tell how many different ones a generator makes.",
-    place=140,
+    place=210,
     minutes=6,
     words="birthday paradox; support size; diversity; mode collapse; memorization",
     references=(

@@ -20,7 +20,7 @@ class State:
 ROOM = Room(
     title="Collapse clinic",
     idea="Left a game that collapses to few modes, right the same game with one cure.",
-    place=70,
+    place=90,
     minutes=5,
     words="mode collapse; mode dropping; minibatch discrimination; minibatch standard deviation; PacGAN; "
     "label smoothing; unrolled GAN; missing modes; VEEGAN",

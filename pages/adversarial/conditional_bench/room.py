@@ -27,7 +27,7 @@ class State:
 ROOM = Room(
     title="Conditional bench",
     idea="Each row asks for one class, each column has one z: does G make the class that is asked for?",
-    place=120,
+    place=110,
     minutes=5,
     words="conditional GAN; cGAN; ACGAN; InfoGAN; projection discriminator; auxiliary classifier; "
     "class-conditional",

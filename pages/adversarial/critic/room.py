@@ -45,7 +45,7 @@ class State:
 ROOM = Room(
     title="Critic constraint",
     idea="Only a 1-Lipschitz critic measures W₁: penalty, clipping and spectral normalization compared.",
-    place=90,
+    place=60,
     minutes=5,
     words="WGAN; Wasserstein GAN; WGAN-GP; gradient penalty; weight clipping; spectral normalization; "
     "Lipschitz; 1-Lipschitz",

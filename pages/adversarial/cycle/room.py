@@ -32,7 +32,7 @@ class State:
 ROOM = Room(
     title="CycleGAN",
     idea="A GAN in each domain and a cycle-consistency loss learn a translation without any pairs.",
-    place=180,
+    place=170,
     minutes=4,
     words="CycleGAN; cycle consistency; unpaired translation; domain transfer; image-to-image translation",
     references=(

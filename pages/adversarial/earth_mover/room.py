@@ -22,7 +22,7 @@ class State:
 ROOM = Room(
     title="Earth mover's distance",
     idea="The optimal transport plan costs as much as the optimal dual prices earn.",
-    place=80,
+    place=50,
     minutes=5,
     words="optimal transport; Wasserstein; earth mover's distance; Kantorovich; dual; linear programming; "
     "Kantorovich-Rubinstein; transport plan",

@@ -31,7 +31,7 @@ class State:
 ROOM = Room(
     title="GAN bench",
     idea="A generator and a discriminator learn on points of the plane, with any loss, failure and cure.",
-    place=50,
+    place=70,
     minutes=4,
     words="generative adversarial network; GAN; WGAN-GP; non-saturating loss; hinge loss; mode collapse; "
     "least squares GAN; LSGAN; eight Gaussians",

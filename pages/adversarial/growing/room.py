@@ -54,7 +54,7 @@ class State:
 ROOM = Room(
     title="Progressive growing",
     idea="Both networks learn small pictures first; each finer resolution is faded in.",
-    place=110,
+    place=120,
     minutes=5,
     words="ProGAN; PGGAN; equalized learning rate; fade in",
     references=(

@@ -26,7 +26,7 @@ class State:
 ROOM = Room(
     title="Inversion",
     idea="Find the code w whose picture G(w) is nearest to yours, then edit the picture by its code.",
-    place=220,
+    place=150,
     minutes=5,
     words="GAN inversion; latent optimization; image editing; pivotal tuning; W+",
     references=(

@@ -33,7 +33,7 @@ class State:
 ROOM = Room(
     title="Judge",
     idea="Precision asks whether samples are digits, recall whether all kinds of digits are sampled.",
-    place=130,
+    place=200,
     minutes=3,
     words="FID; Fréchet inception distance; inception score; precision and recall; IS; sample quality; "
     "evaluation of GANs",

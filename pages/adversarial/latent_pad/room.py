@@ -41,7 +41,7 @@ class State:
 ROOM = Room(
     title="Latent pad",
     idea="Every z gives a picture; the pictures change continuously from one z to another.",
-    place=160,
+    place=140,
     minutes=5,
     words="latent interpolation; truncation trick; BigGAN; slerp; spherical interpolation",
     references=(

@@ -59,7 +59,7 @@ class State:
 ROOM = Room(
     title="GAN live",
     idea="Change the learning rates and steps of G and D while they train; stop one, and see the other.",
-    place=60,
+    place=80,
     minutes=6,
     words="GAN training; mode collapse; two time-scale update rule; TTUR; learning rate; training "
     "instability; Adam",

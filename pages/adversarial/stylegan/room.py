@@ -32,7 +32,7 @@ class State:
 ROOM = Room(
     title="StyleGAN",
     idea="G starts from one constant; the style w enters at every layer, coarse features first.",
-    place=210,
+    place=130,
     minutes=6,
     words="StyleGAN; AdaIN; style mixing; mapping network; truncation trick; W space; noise injection",
     references=(

@@ -19,7 +19,7 @@ class State:
 ROOM = Room(
     title="Super-resolution",
     idea="Squared error averages all plausible pictures to a blur; an adversarial loss commits to one.",
-    place=200,
+    place=190,
     minutes=4,
     words="SRGAN; super resolution; upscaling; perceptual loss; PSNR; pixel shuffle; mean squared error",
     references=(

@@ -49,7 +49,7 @@ class State:
 ROOM = Room(
     title="Paired translation",
     idea="ℓ₁ loss alone averages all plausible outputs; an adversarial loss commits to one (pix2pix).",
-    place=170,
+    place=160,
     minutes=5,
     words="pix2pix; image-to-image translation; PatchGAN; paired translation; conditional GAN",
     references=(

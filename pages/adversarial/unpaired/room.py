@@ -28,7 +28,7 @@ class State:
 ROOM = Room(
     title="Unpaired translation",
     idea="Adversarial and cycle losses allow many maps; a content loss selects one.",
-    place=190,
+    place=180,
     minutes=4,
     words="CycleGAN; cycle consistency; identity loss; unpaired translation; identifiability",
     references=(
