@@ -105,6 +105,36 @@ def test_what_a_room_names_is_there(address: str) -> None:
                     drawing.takes(function, known.state, len(value.more))
 
 
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_a_room_opens_in_a_scene_with_a_line_that_a_hall_can_read(address: str) -> None:
+    known = room.load(address)
+    assert known is not None
+    if known.state is None:
+        pytest.skip("its scenes are not declared yet")
+    assert known.scenes, "no scene: the page has no poster"
+    for name, scene in known.scenes.items():
+        assert len(scene.sees) <= 110, f"{name}: {len(scene.sees)} characters"
+        assert scene.sees[-1] in ".:!?", f"{name}: no sentence"
+    for key in room.keys(known.state, Frame):
+        assert controls(known.state)[key].label not in ("Frame", "frame"), "name the film's place by its value"
+    poster = next(iter(known.scenes.values())).state
+    for key in room.keys(known.state, Model):
+        control, name = controls(known.state)[key], getattr(poster, key) or ""
+        larger = name.removesuffix("-digits") + "-mnist"
+        assert name == larger or larger not in getattr(control, "options", ()), f"{larger} ships: open on it"
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_where_a_model_runs_its_machine_is_drawn(address: str) -> None:
+    known = room.load(address)
+    assert known is not None
+    if known.state is None:
+        pytest.skip("an old room says what it has by hand")
+    family, _, topic = address.partition("-")
+    page = (PAGES / family / topic.replace("-", "_") / "page.py").read_text(encoding="utf-8")
+    assert ("ui.machine(" in page) == (known.machine is not None)
+
+
 def test_a_scene_that_no_control_takes_is_refused_where_it_is_written() -> None:
     made(fine=State(kind="b", size=1.0, off=((1, 2),), step=3))
     values = {"kind": "d", "size": 1.5, "count": 2.5, "on": 1, "off": ((0, 1),), "step": "x"}
