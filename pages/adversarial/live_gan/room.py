@@ -81,7 +81,7 @@ ROOM = Room(
     },
     scenes={
         "Trained": Scene(
-            "After a thousand rounds all eight modes have been reached; one may still be lost now and then.",
+            "Over a thousand rounds the generated points spread from one cluster over the eight modes.",
             State(until=50),
         ),
         "Untrained": Scene(

@@ -36,7 +36,6 @@ ROOM = Room(
     words="convolution; stride; dilation; padding; filter; weight sharing; CNN; convolutional network",
     references=("[UDL] §10.2-10.4, figures 10.3-10.7, problems 10.9-10.11",),
     lenses=("receptive_field",),
-    machine="convolution",
     state=State,
     scenes={
         "Smooth": Scene("Each output is a mean of three inputs: steps become ramps.", State()),

@@ -94,7 +94,6 @@ ROOM = Room(
     words="dilated convolution; receptive field; convolutional network; CNN; stride; WaveNet",
     references=("[UDL] §10.2-10.4, problems 10.9-10.11",),
     lenses=("receptive_field",),
-    machine="convolution",
     state=State,
     scenes={
         "Three by three": Scene("Three kernels of 3 see 7 inputs: each adds two.", State()),

@@ -30,7 +30,6 @@ ROOM = Room(
         "Beyond the texts, which only name this family: title of [BB]; [GM] §3.12; [UDL] §14.3, fig. 14.3",
     ),
     lenses=("sampling",),
-    machine="diffusion",
     state=State,
     scenes={
         "EMA of the weights": Scene(
