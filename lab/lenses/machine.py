@@ -87,6 +87,11 @@ def machine_of(model: nn.Module) -> str | None:
     return "vae" if coded else None
 
 
+def sample_of(model: nn.Module) -> str | None:
+    """The part that stands for the samples of a generative model; None where no machine has one."""
+    return {"gan": "made", "vae": "p", "diffusion": "xt", "flow": "x"}.get(machine_of(model) or "")
+
+
 def read(model: Module) -> Readings:
     """The parts that this model has, by their keys in its machine.
 

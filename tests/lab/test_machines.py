@@ -115,6 +115,7 @@ def test_a_model_of_other_sizes_gives_another_strip(which: str) -> None:
     for number, make in enumerate(made):
         model = make()
         assert machine.machine_of(model) == which
+        assert machine.sample_of(model) in (None, *MACHINES[which].parts)
         said = shapes(machine.read(model))
         assert {part: said[part] for part in wanted} == {part: both[number] for part, both in wanted.items()}
 

@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.lenses import generated
-from lab.lenses.machine import machine_of
+from lab.lenses.machine import sample_of
 from modules.adversarial import judges
 from pages.adversarial.birthday import figures, lens
 from pages.adversarial.birthday.room import KNOWN, REAL, ROOM
@@ -28,9 +28,9 @@ with stage.picture:
         ui.figure(figures.chances(found, now.support), key="chances", share=1.0, film=film,
                   alt="Probability that two of n samples are the same")  # fmt: skip
 with stage.foot:
-    if ui.compute(machine_of, now):
-        parts = [{"made": f"{each.pairs:,} pairs"} for each in found]
-        ui.machine(now.model, film=film, lit=["made"] * film.count, says=parts)
+    if sample := ui.compute(sample_of, now):
+        parts = [{sample: f"{each.pairs:,} pairs"} for each in found]
+        ui.machine(now.model, film=film, lit=[sample] * film.count, says=parts)
     film.bar(captions=lens.captions(found), equations=lens.equations(found))
 
 # --- Words --------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from dataclasses import replace
 from lab import ui
 from lab.figures import sheets
 from lab.lenses import generated, verdicts
-from lab.lenses.machine import machine_of
+from lab.lenses.machine import sample_of
 from modules.adversarial import judges
 from pages.adversarial.judge import figures, lens, words
 from pages.adversarial.judge.room import NOTHING, REAL, ROOM, SHARES, SHELF
@@ -50,9 +50,9 @@ with stage.picture:
         ui.figure(figures.plane(everyone, now.model, said), key="plane", share=1.0, film=film,
                   alt="Precision against recall of the generators")  # fmt: skip
 with stage.foot:
-    if ui.compute(machine_of, now):
-        parts = [{"made": f"recall {v.recall:.2f}"} for v in said]
-        ui.machine(now.model, film=film, lit=["made"] * film.count, says=parts)
+    if sample := ui.compute(sample_of, now):
+        parts = [{sample: f"recall {v.recall:.2f}"} for v in said]
+        ui.machine(now.model, film=film, lit=[sample] * film.count, says=parts)
     film.bar(captions=words.captions(said, now.change, floor), equations=words.equations(said, floor))
 
 # --- Words --------------------------------------------------------------------------------------
