@@ -148,7 +148,7 @@ def test_values_and_what_the_parts_of_a_block_add() -> None:
     """The weighted values of all heads, projected, are what attention adds; with the MLP they make up the
     stream after the block."""
     name, model, coder = first_model()
-    at = open_page("transformer/attention", model=name, text=TEXT, view="Values", head="3,2", query="9")
+    at = open_page("transformer/attention", model=name, text=TEXT, view="Values", values_of="2.3", query="9")
     tokens = torch.tensor(coder.encode(TEXT))
     adds, stream = lens.additions(model, tokens), list(model.residuals(tokens[None], causal=True))
     frames = figure(at, "values")[1]["data.0.z"]

@@ -57,6 +57,11 @@ def width(model: GPT) -> int:
     return attention.layers(model)[0].heads
 
 
+def heads(model: GPT) -> list[str]:
+    """All heads as "layer.head", from 1."""
+    return [f"{layer + 1}.{head + 1}" for layer in range(depth(model)) for head in range(width(model))]
+
+
 def has_words(model_card: Card, view: str) -> bool:
     """Whether rows can be words of several tokens."""
     return view in (HEADS, ARCS, LAYERS) and texts.pieced(texts.tokenizer(model_card))
@@ -207,15 +212,15 @@ def taken(
     model_card: Card,
     text: str,
     units: str,
-    head: tuple[int, int] | None,
+    values_of: str,
     causal: bool,
     off: Pairs,
 ) -> Taken:
     """Values weighted by attention, and what attention and MLP of each block add to the stream."""
     said = read(model, model_card, text, units)
     maps = attention.record(model, said.tokens, causal, from_zero(off))
-    L, H = maps.weights.shape[:2]
-    h, l = (head[0] - 1, head[1] - 1) if head and 1 <= head[0] <= H and 1 <= head[1] <= L else (0, 0)
+    L = len(maps.weights)
+    l, h = (int(number) - 1 for number in values_of.split("."))
     weights, values = maps.weights[l, h], maps.values[l, h]
     most = weights.topk(min(ROWS, len(weights)))  # (T, K)
     terms = most.values[..., None] * values[most.indices]

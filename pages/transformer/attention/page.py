@@ -31,6 +31,8 @@ found = ui.compute(lens.seen, now)
 names, T = said.names, len(said.names)
 L, H = found.weights.shape[:2]
 layer, head = (max(i - 1, 0) for i in ui.cell(now.head, L + 1, H + 1) or (0, 0))  # from 1 in links
+if now.view == VALUES:
+    layer, head = (int(number) - 1 for number in now.values_of.split("."))
 kept = ui.cell(now.token, T, T)
 spoken = lens.spoken(found, said, layer, head, kept, now.units)
 

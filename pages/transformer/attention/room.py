@@ -58,6 +58,9 @@ class State:
         ),
     ] = None
     layer: Annotated[int, Frame("Layer", seconds=1.0, when=lambda s: s.view == LAYERS)] = 0
+    values_of: Annotated[
+        str, Choice("Layer.head", late("lens", "heads"), when=lambda s: s.view == VALUES)
+    ] = "1.1"
     head: Annotated[tuple[int, int] | None, Place("Head")] = None
     token: Annotated[tuple[int, int] | None, Place("Token")] = None
 
@@ -99,7 +102,7 @@ ROOM = Room(
         ),
         "Values and MLP": Scene(
             "The weighted values sum to the head's output; bars: what each part adds to the residual stream.",
-            State(view=VALUES, text=AGAIN, head=(4, 3)),
+            State(view=VALUES, text=AGAIN, values_of="3.4"),
         ),
         "Leak": Scene(
             "Without the mask later tokens change earlier predictions: all above the diagonal leaks.",
