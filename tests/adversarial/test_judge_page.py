@@ -12,7 +12,7 @@ from lab.experiments import ZOO
 from lab.lenses import verdicts
 from lab.room import controls
 from pages.adversarial.judge import lens, words
-from pages.adversarial.judge.room import REAL, SHARES, State
+from pages.adversarial.judge.room import MISSING, REAL, SHARES, State
 
 
 @pytest.fixture(scope="module")
@@ -139,3 +139,11 @@ def test_drawn_hop_by_hop_as_the_model_samples(monkeypatch: pytest.MonkeyPatch) 
 def test_what_takes_seconds_can_be_cancelled() -> None:
     page = run_page("adversarial/judge", model="vlb-digits")
     assert not failures(page) and "Cancel" in [button.label for button in page.button]
+
+
+def test_classes_stay_missing_while_twenty_pictures_are_left() -> None:
+    """Nine of ten classes gone of 250 pictures leave 25, which ten neighbours can judge."""
+    labels = torch.arange(250) % 10
+    for share in (0.1, 0.5, 0.9):
+        rows = lens.spoiled(labels, MISSING, share, seed=0)
+        assert labels[rows].unique().tolist() == list(range(round(10 * share), 10))

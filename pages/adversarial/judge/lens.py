@@ -21,7 +21,7 @@ from pages.adversarial.judge.room import JUNK, MISSING, NOTHING, REAL, SHARES
 
 SIDE = 8
 SHEET = 40  # pictures shown
-LEAST = 50  # pictures that can be judged
+LEAST = 20  # pictures that can be judged, by up to ten neighbours of each
 
 
 def accuracy(network: Classifier) -> float:
