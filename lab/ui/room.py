@@ -119,7 +119,8 @@ def draw(key: str, control: Control, now: Any) -> Any:
             return tuple(switched(key, of(rows), of(columns)))
         case room.Frame():
             held = state.get(key)
-            return default if held is None else figures.value(held)
+            at = default if held is None else figures.value(held)
+            return default if isinstance(at, str) else at  # of a link that says no number
         case room.Place():
             place = figures.selection(key)
             return place and (place["x"], place["y"])

@@ -23,6 +23,7 @@ from lab.errors import UserError
 from lab.lenses import games, plane_games, rewind
 from lab.lenses.ink import Law
 from lab.lenses.plane_games import ARROWS, REACH, SHOWN, Look
+from lab.seeding import seeded
 from modules.adversarial.divergences import LOG2, jensen_shannon
 from modules.adversarial.gan import GAN
 from modules.adversarial.losses import LOSSES, Saturating
@@ -73,6 +74,10 @@ class GameRecipe:
 
     def build(self) -> GAN:
         return games.network(games.LOSSES[self.loss])
+
+    def untrained(self) -> GAN:
+        """The two networks as they begin."""
+        return seeded(self.build, self.seed)
 
     def optimizers(self, model: GAN) -> dict[str, torch.optim.Optimizer]:
         return games.adams(model)

@@ -42,7 +42,9 @@ def draw(live: ui.Rewind) -> None:
             figures.panels(parts, rounds, turned, MOST * stride), key="curves", share=1.0, film=film,
             alt="Losses of both players, distance between made points and data, and modes, by round",
         )  # fmt: skip
-    ui.machine(recipe.build(), film=film, lit=words.moving(live.knobs), says=words.numbers(frames, now.law))
+    ui.machine(
+        recipe.untrained(), film=film, lit=words.moving(live.knobs), says=words.numbers(frames, now.law)
+    )
     film.bar(captions=words.captions(frames, live.knobs, stride), equations=words.equations(frames, tells))
 
 
