@@ -3,7 +3,6 @@
 import ast
 import html
 import re
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from lab.figures.theme import CATEGORIES
 from lab.room import Room, address, load
 from lab.room import knows as declares
 from lab.ui.components import component
+from lab.ui.page import PARSING
 from lab.ui.room import ahead
 from lab.ui.stage import show
 
@@ -156,12 +156,9 @@ def page_link(page: PageInfo) -> None:
 
 def parsed(path: Path) -> ast.Module | None:
     """The file's syntax tree, one file at a time; None where there is none: the page itself will say so."""
-    with _parsing, suppress(OSError, SyntaxError):
+    with PARSING, suppress(OSError, SyntaxError):
         return ast.parse(path.read_text(encoding="utf-8"))
     return None
-
-
-_parsing = threading.Lock()  # CPython 3.11 counts the depth of a parse once for all threads
 
 
 def navigation() -> StreamlitPage:
@@ -386,7 +383,7 @@ def names(path: Path, stamp: int) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def compiled(path: Path, stamp: int) -> CodeType:
-    with _parsing:
+    with PARSING:
         return compile(path.read_text(encoding="utf-8"), path, "exec")
 
 

@@ -4,6 +4,7 @@ import html
 import inspect
 import json
 import re
+import threading
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -16,6 +17,8 @@ from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 from lab.figures import theme
 
 ROOT = Path(__file__).resolve().parents[2]
+# `ast.parse` of Python 3.11 fails (SystemError) where two threads, those of two readers, are in it at once.
+PARSING = threading.Lock()
 STYLES: dict[theme.Mode, str] = {"light": "xcode", "dark": "github-dark"}  # of pygments, for code
 
 
@@ -149,7 +152,8 @@ def sheet(objects: tuple[Any, ...], references: tuple[str, ...], mode: theme.Mod
     parts = []
     for obj in objects:
         obj = inspect.unwrap(obj.fget if isinstance(obj, property) and obj.fget else obj)
-        lines, line = inspect.getsourcelines(obj)
+        with PARSING:
+            lines, line = inspect.getsourcelines(obj)
         path = Path(inspect.getsourcefile(obj) or "").resolve()
         shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name
         name = html.escape(getattr(obj, "__qualname__", ""))

@@ -20,9 +20,7 @@ class State:
     maps: Annotated[
         int | None, Slider("Layer", 1, late("lens", "count"), first=late("lens", "count"), when=layered)
     ] = None
-    crossing: Annotated[
-        int, Frame("Layers with the row's style", seconds=0.8, when=lambda s: s.show == MIXING)
-    ] = 4
+    crossing: Annotated[int, Frame("Layers of the row", seconds=0.8, when=lambda s: s.show == MIXING)] = 4
     layer: Annotated[int | None, Frame("Noise in", seconds=0.8, when=lambda s: s.show == NOISE)] = None
     psi: Annotated[float, Frame("ψ", CUTS, seconds=0.6, when=lambda s: s.show == TRUNCATION)] = 1.0
     model: Annotated[str, Model("Model", ("stylegan-mnist",), when=False)] = "stylegan-mnist"
