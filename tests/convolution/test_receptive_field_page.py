@@ -12,11 +12,12 @@ from streamlit.testing.v1 import AppTest
 from torch import Tensor, nn
 
 from lab import weights
-from lab.figures import receptive_fields
+from lab.figures import moving, receptive_fields, theme
 from lab.lenses import drawing, receptive_field, signals, units
 from lab.lenses.receptive_field import Window
 from modules.convolution.cnn1d import CNN1d
 from modules.convolution.cnn2d import CNN2d
+from pages.convolution.kernel import figures as kernel_figures
 from pages.convolution.kernel import lens as kernel
 from pages.convolution.own_stack import figures
 from pages.convolution.own_stack import lens as own_stack
@@ -245,6 +246,22 @@ def test_the_cone_lights_its_paths() -> None:
     assert min(lines) == 2 and max(lines) == 6
     clicks = next(t for t in fig.data if t.customdata is not None)
     assert [list(c) for c in clicks.customdata] == [[k, i] for k in range(3) for i in range(9)]
+
+
+def test_the_kernel_stands_above_what_it_writes() -> None:
+    """With gaps and padding: the band holds the inputs that are read, the output is at their middle."""
+    x = torch.tensor([[3.0, 1, 4, 1, 5, 9]], dtype=torch.float64)
+    found = kernel.slid([1, 2, 3], 2, 2, 1, 0.0, x)
+    fig = kernel_figures.sliding(found)
+    for at, reads in enumerate(([-1, 1, 3], [1, 3, 5])):
+        still = moving.at(fig, at)
+        signal, taps, outputs, padding = still.data
+        assert list(taps.x) == reads and list(taps.y) == [1, 2, 3] and list(padding.x) == [-1, 6]
+        lit = [i for i, color in enumerate(signal.marker.color) if color == theme.INPUT]
+        assert lit == [i for i in reads if i >= 0] == found.trace[at].values["reads"][-len(lit) :].tolist()
+        assert outputs.x[at] == reads[1] and outputs.y[at] == found.trace.result[at]
+        (band,) = still.layout.shapes
+        assert (band.x0, band.x1) == (reads[0] - 0.5, reads[-1] + 0.5)
 
 
 def test_product_figure_multiplies() -> None:

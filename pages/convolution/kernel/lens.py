@@ -27,6 +27,7 @@ class Slid:
     """
 
     taps: list[float]
+    window: Window
     x: Tensor
     trace: Trace
     matrix: Tensor
@@ -44,9 +45,10 @@ def single(taps: Sequence[float], window: Window, bias: float = 0.0) -> nn.Seque
 
 def slid(taps: list[float], stride: int, dilation: int, padding: int, bias: float, x: Tensor) -> Slid:
     """The kernel at work on a signal."""
-    chain = single(taps, Window(len(taps), stride, dilation, padding), bias)
+    window = Window(len(taps), stride, dilation, padding)
+    chain = single(taps, window, bias)
     layer: Any = chain[0]
-    return Slid(taps, x, slide(chain, x), as_linear(layer, x.shape[1]).weight)
+    return Slid(taps, window, x, slide(chain, x), as_linear(layer, x.shape[1]).weight)
 
 
 def slide(chain: nn.Sequential, x: Tensor) -> Trace:

@@ -12,18 +12,18 @@ with stage.rail:
     now = ui.read(ROOM)
     found = ui.compute(lens.slid, now)
 trace = found.trace
-film = ui.film_of(now, len(trace))
+film = ui.film_of(now, len(trace), names=range(len(trace)))
 with stage.picture:
     signal, matrix = ui.columns(2)
     with signal:
         ui.figure(
-            figures.sliding(found.x[0], trace), key="sliding", share=1.0, film=film,
-            alt="The inputs read, and the outputs so far",
+            figures.sliding(found), key="sliding", share=1.0, film=film,
+            alt="Bars: the input with the values that are read, the kernel below them, the outputs so far",
         )  # fmt: skip
     with matrix:
         ui.figure(
             figures.matrix(found.matrix), key="matrix", share=1.0, film=film,
-            alt="The convolution as a matrix; the row of this output is framed",
+            alt="The convolution as a matrix of outputs by inputs; the row of this output is framed",
         )  # fmt: skip
 with stage.foot:
     film.bar(captions=[step.caption for step in trace], equations=[step.equation for step in trace])
@@ -42,8 +42,8 @@ with stage.below:
     )
     ui.notice(
         "Every row of the matrix holds the same weights, moved by the stride: a dense layer with most of its "
-        "weights tied or zero. Dilation spreads the weights of a row, stride skips rows, padding cuts the "
-        "first and last rows off at the border. The kernel is not flipped."
+        "weights shared or zero. Dilation spreads the weights of a row, stride skips rows, padding adds rows "
+        "at either end, whose weights are cut off at the border. The kernel is not flipped."
     )
     full = (n + 2 * p - d * (k - 1) - 1) // (s + 1) + 1
     ui.check(
@@ -51,9 +51,9 @@ with stage.below:
         sorted({full, full + 1, max(1, full - 1), len(trace)}), full,
         f"⌊({n} + {2 * p} − {d * (k - 1)} − 1) / {s + 1}⌋ + 1 = {full}.",
         wrong={
-            len(trace): "That is how many there are now: a longer stride skips places.",
+            len(trace): "That is how many there are now: a larger stride skips positions.",
             full + 1: "The last of these would reach beyond the padded input.",
-            max(1, full - 1): "The first place counts too: it is the + 1 of the formula.",
+            max(1, full - 1): "The first position counts too: it is the + 1 of the formula.",
         },
         veils=(),
     )  # fmt: skip

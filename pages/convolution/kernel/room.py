@@ -30,7 +30,7 @@ class State:
 
 ROOM = Room(
     title="Kernel",
-    idea="One small set of weights slides over the input: a dense layer, tied and mostly zero.",
+    idea="A convolution slides a small kernel along the input: a dense layer of shared, mostly zero weights.",
     place=10,
     minutes=6,
     words="convolution; stride; dilation; padding; filter; weight sharing; CNN; convolutional network",
@@ -38,12 +38,30 @@ ROOM = Room(
     lenses=("receptive_field",),
     state=State,
     scenes={
-        "Smooth": Scene("Each output is a mean of three inputs: steps become ramps.", State()),
-        "Every second output": Scene("Stride 2 skips every second row of the matrix.", State(stride=2)),
-        "Dilated": Scene("Dilation 2 spreads the weights over five inputs.", State(dilation=2, padding=2)),
-        "Edges": Scene(
-            "Right minus left: the output is large where the signal jumps.",
-            State(taps=EDGE, padding=0, step=2),
+        "Moving average": Scene(
+            "Each output is the mean of three neighbouring inputs: a step of the input becomes a ramp.",
+            State(step=7),
         ),
+        "Edge detection": Scene(
+            "With weights −1, 0, 1 the output is large where the input jumps: positive up, negative down.",
+            State(taps=EDGE, padding=0, step=6),
+        ),
+        "Stride 2": Scene(
+            "Stride 2 moves the kernel by two inputs a step: the matrix keeps every second row.",
+            State(stride=2, step=3),
+        ),
+        "Dilation 2": Scene(
+            "Dilation 2 spreads the three weights over five inputs, and leaves out every second one.",
+            State(dilation=2, padding=2, step=5),
+        ),
+    },
+    was={
+        2: "Stride 2",
+        3: "Dilation 2",
+        4: "Edge detection",
+        "Smooth": "Moving average",
+        "Every second output": "Stride 2",
+        "Dilated": "Dilation 2",
+        "Edges": "Edge detection",
     },
 )
