@@ -317,6 +317,7 @@ def curves(
     log_x: bool = False,
     log_y: bool = False,
     mark: float | None = None,
+    ends: bool = False,
     height: int = 400,
 ) -> go.Figure:
     """Lines by name.
@@ -325,6 +326,7 @@ def curves(
         lines: name -> (N,) values, or a pair (x, y).
         x: shared abscissa, (N,); None counts from 0. NaN leaves a gap.
         mark: abscissa of a vertical line, e.g. the current step.
+        ends: name each line at its right end, in its colour; a figure too narrow for that has a legend.
     """
     traces = []
     for index, (name, line) in enumerate(lines.items()):
@@ -342,6 +344,7 @@ def curves(
         traces,
         {
             "title": title, "height": height, "showlegend": len(lines) > 1,
+            "meta": theme.NAMED_ENDS if ends else None,
             "xaxis": {"title": xlabel, "type": "log" if log_x else None},
             "yaxis": {"title": ylabel, "type": "log" if log_y else None},
         },

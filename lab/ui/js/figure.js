@@ -8,6 +8,7 @@ import {unpack, frame, same, plotly, painted, decoded} from "./wire.js";
 import {film} from "./film.js";
 import {tools} from "./tools.js";
 import {cloud, marks, alone, hollow, paint} from "./dots.js";
+import {nameEnds} from "./ends.js";
 
 const CONFIG = {displayModeBar: false, scrollZoom: false, doubleClick: false};
 export const drawing = (window.lecternDrawing ??= new Set()); // promises of what is being drawn now
@@ -33,7 +34,7 @@ async function show(box, state) {
   for (const node of [box, plot]) node.setAttribute("aria-label", spec.alt);
   const gap = spec.share < 1 ? ".5rem" : "0px"; // figures above each other stand so far apart
   box.style.height = spec.height ? `${spec.height}px` : `calc(var(--picture, 420px) * ${spec.share} - ${gap})`;
-  const image = (format) => async () => (await plotly()).downloadImage(scaled(spec, state),
+  const image = (format) => async () => (await plotly()).downloadImage(scaled(spec, state, plot).figure,
     {format, filename: spec.name, width: 1280, height: 720, scale: format === "png" ? 2 : 1});
   tools(box, spec.name, {svg: image("svg"), png: image("png"), csv: () => spec.csv ?? table(put(spec, state.at))});
   state.leave?.();
@@ -45,11 +46,17 @@ async function show(box, state) {
   state.draw = async (at, turns = false) => {
     state.at = at;
     state.factor = textFactor(plot.clientWidth);
-    const figure = scaled(spec, state);
+    state.width = plot.clientWidth;
+    const {figure, moved} = scaled(spec, state, plot);
     if (!(turns && still)) {
       const {data, layout} = hollow(figure, first, marked);
       await library.react(plot, data, layout, CONFIG);
     }
+    state.ends = moved && (async () => {
+      const places = moved();
+      if (Object.keys(places).length) await library.relayout(plot, places);
+    });
+    await state.ends?.();
     state.dots = () => paint(plot, figure, first, marked);
     state.dots();
   };
@@ -156,11 +163,11 @@ function table({data, layout}) {
   return [head, ...rows].map((row) => row.filter((_, i) => used[i]).map(cell).join(",") + "\r\n").join("");
 }
 
-// The figure as it stands now, its texts in the size that fits.
-function scaled(spec, state) {
+// The figure as it stands now, its texts in the size that fits, and what moves the names of its lines.
+function scaled(spec, state, plot) {
   const figure = put(spec, state.at);
   scaleText(figure, state.factor);
-  return figure;
+  return {figure, moved: nameEnds(figure, plot)};
 }
 
 // A change of size redraws, after what is being drawn: two drawings at once would share their margins. Where
@@ -178,10 +185,12 @@ function resized(plot, state, library) {
 async function fit(plot, state, library) {
   const {clientWidth: width, clientHeight: height} = plot;
   if (!width) return;
-  if (textFactor(width) !== state.factor) await state.draw(state.at);
+  const named = state.spec.figure.layout.meta?.ends !== undefined && width !== state.width;
+  if (named || textFactor(width) !== state.factor) await state.draw(state.at);
   const drawn = plot._fullLayout;
   if (Math.abs(drawn.width - width) > 1 || Math.abs(drawn.height - height) > 1)
     await library.relayout(plot, {autosize: true});
+  await state.ends?.();
   state.dots?.();
 }
 

@@ -40,7 +40,7 @@ def similarity(values: Any, classes: Any, height: int = 480) -> Tree:
 def differences(smooth: Smoothing, rounds: Sequence[int]) -> Tree:
     """How much the nodes still differ, round by round."""
     lines = {"distance": smooth.distance, "rate": smooth.expected, "energy": smooth.energy}
-    return marking(basic.curves(lines, xlabel="layers", log_y=True, mark=0), rounds)
+    return marking(basic.curves(lines, xlabel="layers", log_y=True, mark=0, ends=True), rounds)
 
 
 def term_colors(values: Sequence[float], step: int) -> list[str]:
@@ -63,7 +63,9 @@ def prediction(classes: Sequence[str], now: Any, before: Any = None) -> go.Figur
 def accuracies(columns: Mapping[str, Sequence[float]]) -> go.Figure:
     """Training and test accuracy against the number of layers."""
     lines = {name: values for name, values in columns.items() if name != "layers"}
-    return basic.curves(lines, x=columns["layers"], markers=True, xlabel="layers", ylabel="accuracy")
+    return basic.curves(
+        lines, x=columns["layers"], markers=True, xlabel="layers", ylabel="accuracy", ends=True
+    )
 
 
 def contributions(values: Any, names: Sequence[str], steps: int, total: float, height: int = 380) -> Tree:
