@@ -162,6 +162,9 @@ class Model(Choice):
         return [name for name, value in chosen.items() if value]
 
 
+Fixed = Annotated[str, Model("", when=False)]  # a model that nobody chooses: `judge: Fixed = "cnn-digits"`
+
+
 @dataclass(frozen=True)
 class Toggle(Control):
     """On or off."""

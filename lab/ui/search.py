@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lab import experiments
-from lab.room import Control, Model, controls
+from lab.room import Model, controls
 from lab.ui.language import offers_next_token
 from lab.ui.navigation import PageInfo, lectures, pages, parsed
 
@@ -58,7 +58,8 @@ def entry(page: PageInfo, *stamps: int) -> dict[str, Any]:
     lenses = [tree for name in page.room.lenses if (tree := parsed(LENSES / f"{name}.py"))]
     known, first = page.room, trees[:1]
     table = controls(known.state) if known.state is not None else {}
-    said = [control.label for control in table.values() if isinstance(control.label, str)]
+    said = [c.label for c in table.values() if c.label and isinstance(c.label, str)]
+    shown = offered(known.state) if known.state is not None else ()
     by_hand = trees if known.state is None else []
     return {
         "url": page.url,
@@ -68,7 +69,7 @@ def entry(page: PageInfo, *stamps: int) -> dict[str, Any]:
         "terms": [term for term in known.words.split("; ") if term],
         "words": unique([*said, *known.scenes, *(word for tree in by_hand for word in labels(tree))]),
         "symbols": unique(s for tree in [*trees, *lenses] for text in texts(tree) for s in symbols(text)),
-        "models": unique([*offered(table.values()), *(name for tree in first for name in models(tree))]),
+        "models": unique([*shown, *(name for tree in first for name in models(tree))]),
         "references": unique(known.references),
     }
 
@@ -124,13 +125,14 @@ def models(tree: ast.AST) -> Iterator[str]:
             yield from language_models()
 
 
-def offered(controls: Iterable[Control]) -> Iterator[str]:
-    """Experiments whose models a declared room lets the reader pick."""
-    for control in controls:
+def offered(state: type) -> Iterator[str]:
+    """Experiments whose models a declared room shows, or lets the reader pick."""
+    for key, control in controls(state).items():
         if isinstance(control, Model):
-            yield from control.options or (
+            of_family = [
                 n for n, family in catalog().items() if family == control.family or n in control.first
-            )
+            ]
+            yield from control.options or of_family or [getattr(state, key)]
 
 
 @lru_cache(maxsize=1)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.room import Choice, Frame, Model, Number, Room, Scene, Slider
+from lab.room import Choice, Fixed, Frame, Number, Room, Scene, Slider
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,7 +14,7 @@ class State:
     chains: Annotated[int, Choice("Chains", (8, 32, 128))] = 32
     count: Annotated[int, Choice("Number of temperatures", (1, 5, 20, 60))] = 20
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
-    model: Annotated[str, Model("Model", ("gan-ring",), when=False)] = "gan-ring"
+    model: Fixed = "gan-ring"
     rung: Annotated[int | None, Frame("β", seconds=0.2)] = None
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.room import Choice, Drawing, Model, Room, Scene, late
+from lab.room import Choice, Drawing, Fixed, Room, Scene, late
 
 SIDE = 32
 OUTLINES, DIGITS = WAYS = ("digit → outline", "outline → digit")
@@ -22,11 +22,9 @@ class State:
     ] = None
     way: Annotated[str, Choice("Direction", WAYS, as_list=True)] = OUTLINES
     trained: Annotated[str, Choice("Training loss", tuple(TRAININGS), as_list=True)] = ALL
-    whole: Annotated[str, Model(ALL, (TRAININGS[ALL],), when=False)] = TRAININGS[ALL]
-    no_content: Annotated[str, Model(NO_CONTENT, (TRAININGS[NO_CONTENT],), when=False)] = TRAININGS[
-        NO_CONTENT
-    ]
-    no_cycle: Annotated[str, Model(NO_CYCLE, (TRAININGS[NO_CYCLE],), when=False)] = TRAININGS[NO_CYCLE]
+    whole: Fixed = TRAININGS[ALL]
+    no_content: Fixed = TRAININGS[NO_CONTENT]
+    no_cycle: Fixed = TRAININGS[NO_CYCLE]
 
 
 ROOM = Room(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.room import Choice, Drawing, Frame, Model, Number, Room, Scene, Toggle, late
+from lab.room import Choice, Drawing, Fixed, Frame, Number, Room, Scene, Toggle, late
 
 INK, SLANT = "ink", "slant"
 SIDE = 16  # pixels of a picture
@@ -18,9 +18,9 @@ class State:
     edit: Annotated[str, Choice("Edit direction", (INK, SLANT))] = INK
     seed: Annotated[int, Number("Seed of the start in Z", 0, 999)] = 0
     step: Annotated[int | None, Frame("Iteration", seconds=0.2)] = None
-    model: Annotated[str, Model("Model", ("stylegan-mnist",), when=False)] = "stylegan-mnist"
-    painter: Annotated[str, Model("Digits by", ("made-mnist",), when=False)] = "made-mnist"
-    reader: Annotated[str, Model("Named by", ("cnn-mnist",), when=False)] = "cnn-mnist"
+    model: Fixed = "stylegan-mnist"
+    painter: Fixed = "made-mnist"
+    reader: Fixed = "cnn-mnist"
 
 
 ROOM = Room(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.room import Choice, Frame, Model, Number, Room, Scene, Slider, Toggle, late
+from lab.room import Choice, Fixed, Frame, Model, Number, Room, Scene, Slider, Toggle, late
 
 REAL = "held-out digits"
 SHELF = (  # which are judged where all are
@@ -27,7 +27,7 @@ class State:
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
     all: Annotated[bool, Toggle("All generators")] = False
     share: Annotated[float, Frame("share", SHARES, seconds=0.5)] = 0.0
-    network: Annotated[str, Model("Judge", ("cnn-digits",), when=False)] = "cnn-digits"
+    network: Fixed = "cnn-digits"
 
 
 ROOM = Room(

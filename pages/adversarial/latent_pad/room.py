@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from lab.room import Choice, Frame, Model, Number, Place, Room, Scene, Slider, keys
+from lab.room import Choice, Fixed, Frame, Model, Number, Place, Room, Scene, Slider, keys
 
 VIEWS = PAD, TRUNCATION = "Pad", "Truncation"
 TAUS = (0.04, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 6.0)  # at 6 nothing is cut off in fact
@@ -31,8 +31,8 @@ class State:
     z: Annotated[tuple[float, float] | None, Place("z", when=pad)] = None
     step: Annotated[int, Frame("t", seconds=0.25, when=pad)] = STEPS // 2
     tau: Annotated[float, Frame("τ", TAUS, seconds=0.6, when=truncates)] = 2.0
-    judged: Annotated[str, Model("Judged", ("dcgan-digits",), when=False)] = "dcgan-digits"
-    network: Annotated[str, Model("Judge", ("cnn-digits",), when=False)] = "cnn-digits"
+    judged: Fixed = "dcgan-digits"
+    network: Fixed = "cnn-digits"
 
 
 (PLACE,) = keys(State, Place)

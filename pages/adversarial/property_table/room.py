@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.room import Choice, Model, Room, Scene
+from lab.room import Choice, Fixed, Room, Scene
 
 MODELS = {
     "GAN": "dcgan-digits", "VAE": "vae-digits", "flow": "glow-digits", "diffusion": "ddpm-digits",
@@ -16,13 +16,11 @@ CRITERIA = ("fast sampling", "quality", "coverage", "smooth latent", "disentangl
 class State:
     family: Annotated[str, Choice("Family", tuple(MODELS), as_list=True)] = "GAN"
     criterion: Annotated[str, Choice("Criterion", CRITERIA, as_list=True)] = "coverage"
-    dcgan: Annotated[str, Model("GAN", (MODELS["GAN"],), when=False)] = MODELS["GAN"]
-    vae: Annotated[str, Model("VAE", (MODELS["VAE"],), when=False)] = MODELS["VAE"]
-    glow: Annotated[str, Model("Flow", (MODELS["flow"],), when=False)] = MODELS["flow"]
-    ddpm: Annotated[str, Model("Diffusion", (MODELS["diffusion"],), when=False)] = MODELS["diffusion"]
-    pixelcnn: Annotated[str, Model("Autoregressive", (MODELS["autoregressive"],), when=False)] = MODELS[
-        "autoregressive"
-    ]
+    dcgan: Fixed = MODELS["GAN"]
+    vae: Fixed = MODELS["VAE"]
+    glow: Fixed = MODELS["flow"]
+    ddpm: Fixed = MODELS["diffusion"]
+    pixelcnn: Fixed = MODELS["autoregressive"]
 
 
 ROOM = Room(

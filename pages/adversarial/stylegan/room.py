@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from lab.room import Choice, Frame, Model, Number, Room, Scene, Slider, late
+from lab.room import Choice, Fixed, Frame, Number, Room, Scene, Slider, late
 
 VIEWS = MIXING, NOISE, TRUNCATION, LAYERS = "Mixing", "Noise", "Truncation", "Layers"
 CUTS = tuple(round(0.1 * i, 1) for i in range(11))  # ψ
@@ -23,8 +23,8 @@ class State:
     crossing: Annotated[int, Frame("Layers of the row", seconds=0.8, when=lambda s: s.show == MIXING)] = 4
     layer: Annotated[int | None, Frame("Noise in", seconds=0.8, when=lambda s: s.show == NOISE)] = None
     psi: Annotated[float, Frame("ψ", CUTS, seconds=0.6, when=lambda s: s.show == TRUNCATION)] = 1.0
-    model: Annotated[str, Model("Model", ("stylegan-mnist",), when=False)] = "stylegan-mnist"
-    reader: Annotated[str, Model("Reader", ("cnn-mnist",), when=False)] = "cnn-mnist"
+    model: Fixed = "stylegan-mnist"
+    reader: Fixed = "cnn-mnist"
 
 
 ROOM = Room(

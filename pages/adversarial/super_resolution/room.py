@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.room import Drawing, Frame, Model, Room, Scene, Toggle, late
+from lab.room import Drawing, Fixed, Frame, Room, Scene, Toggle, late
 
 STEPS = 21  # blends
 
@@ -12,7 +12,7 @@ STEPS = 21  # blends
 class State:
     digit: Annotated[str | None, Drawing("Draw a digit, or upload one", 28, late("lens", "examples"))] = None
     wrong: Annotated[bool, Toggle("Show the error", help="|x − x̂| in place of the pictures.")] = False
-    model: Annotated[str, Model("Model", ("srgan-mnist",), when=False)] = "srgan-mnist"
+    model: Fixed = "srgan-mnist"
     blend: Annotated[int, Frame("Adversarial share", seconds=0.15)] = STEPS - 1
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.room import Choice, Drawing, Frame, Model, Place, Room, Scene, keys, late
+from lab.room import Choice, Drawing, Fixed, Frame, Model, Place, Room, Scene, keys, late
 
 SIDE, PHASES = 32, 24
 DRAWN, OPPOSITE = 18, 6  # near the phase that the game of patches has settled on, and half a period on
@@ -29,7 +29,7 @@ class State:
         ),
     ] = 16
     judged: Annotated[str, Choice("Input of D", JUDGED, as_list=True)] = GAME
-    alone: Annotated[str, Model("ℓ₁ alone", ("pix2pix-l1-mnist",), when=False)] = "pix2pix-l1-mnist"
+    alone: Fixed = "pix2pix-l1-mnist"
     phase: Annotated[int, Frame("Phase", seconds=0.15)] = DRAWN
     verdict: Annotated[tuple[int, int] | None, Place("Verdict")] = None
 

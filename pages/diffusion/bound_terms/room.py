@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.room import Choice, Frame, Model, Number, Room, Scene, Toggle, late
+from lab.room import Choice, Fixed, Frame, Model, Number, Room, Scene, Toggle, late
 
 DDPM, BOUND = "ddpm-digits", "vlb-digits"
 BESIDE = VARIANCE, MODELS = "other σ²", "other models"
@@ -24,8 +24,8 @@ class State:
     clip: Annotated[bool, Toggle("Clamp x̂₀ to [−1, 1]")] = False
     seed: Annotated[int, Number("Seed", 0, 9999)] = 0
     step: Annotated[int, Frame("t =", seconds=0.2)] = 8
-    usual: Annotated[str, Model("Usual", (DDPM,), when=False)] = DDPM
-    on_the_bound: Annotated[str, Model("Trained on the bound", (BOUND,), when=False)] = BOUND
+    usual: Fixed = DDPM
+    on_the_bound: Fixed = BOUND
 
 
 ROOM = Room(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.room import Choice, Frame, Model, Room, Scene
+from lab.room import Choice, Fixed, Frame, Room, Scene
 
 VIEWS = DIGIT, GAUSSIAN = "a digit", "a Gaussian"
 VARIANCES = BEST, BETA, POSTERIOR = "best", "beta", "posterior"
@@ -13,8 +13,8 @@ PICTURES = (*map(str, range(10)), "blank", "random greys")
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    model: Annotated[str, Model("Diffusion", ("ddpm-digits",), when=False)] = "ddpm-digits"
-    vae: Annotated[str, Model("VAE", ("vae-digits",), when=False)] = "vae-digits"
+    model: Fixed = "ddpm-digits"
+    vae: Fixed = "vae-digits"
     of: Annotated[str, Choice("Data", VIEWS)] = DIGIT
     variance: Annotated[str, Choice("σ²", VARIANCES)] = BEST
     image: Annotated[str, Choice("Picture", PICTURES, as_list=True, when=lambda s: s.of == DIGIT)] = "3"

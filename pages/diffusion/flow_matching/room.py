@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from lab.room import Choice, Frame, Model, Number, Room, Scene
+from lab.room import Choice, Fixed, Frame, Model, Number, Room, Scene
 
 VIEWS = FLOW, PAIRS = "Flow", "Pairs"
 COUPLINGS = "at random", "by the best assignment"
@@ -22,8 +22,8 @@ def in_pairs(state: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    model: Annotated[str, Model("Reflow", ("reflow-eight",), when=False)] = "reflow-eight"
-    paired: Annotated[str, Model("Best pairs", ("fm-optimal-eight",), when=False)] = "fm-optimal-eight"
+    model: Fixed = "reflow-eight"
+    paired: Fixed = "fm-optimal-eight"
     view: Annotated[str, Choice("Show", VIEWS)] = FLOW
     flow: Annotated[str, Choice("Velocity", FLOWS, when=in_flow)] = FIRST
     N: Annotated[int, Choice("Euler steps N", STEPS, when=in_flow)] = 8

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from lab.room import Choice, Drawing, Frame, Model, Number, Room, Scene, Slider, late
+from lab.room import Choice, Drawing, Fixed, Frame, Model, Number, Room, Scene, Slider, late
 
 SOURCES = EXACT, NETWORK, DIGIT = "eight modes, exact", "eight modes, network", "digit, network"
 NAMES = "ε̂", "x̂₀", "v̂", "score"
@@ -19,7 +19,7 @@ def placed(state: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    eight: Annotated[str, Model("Eight modes", ("ddpm-eight",), when=False)] = "ddpm-eight"
+    eight: Fixed = "ddpm-eight"
     source: Annotated[str, Choice("Data", SOURCES, as_list=True)] = EXACT
     drawing: Annotated[
         str | None, Drawing("Your digit", 8, late("lab.lenses.diffusion", "digits"), when=drawn)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from lab.room import Choice, Frame, Model, Number, Room, Scene, Slider
+from lab.room import Choice, Fixed, Frame, Number, Room, Scene, Slider
 
 VIEWS = GAUSSIANS, DIGITS = "Gaussians", "Digits"
 LEDS = OPINIONS, NOISY, CLEAN = (
@@ -31,11 +31,9 @@ def solved(state: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    model: Annotated[str, Model("Denoiser", ("ddpm-digits",), when=False)] = "ddpm-digits"
-    classifier: Annotated[str, Model("Classifier", ("noisy-classifier-digits",), when=False)] = (
-        "noisy-classifier-digits"
-    )
-    judge: Annotated[str, Model("Judge", ("cnn-digits",), when=False)] = "cnn-digits"
+    model: Fixed = "ddpm-digits"
+    classifier: Fixed = "noisy-classifier-digits"
+    judge: Fixed = "cnn-digits"
     view: Annotated[str, Choice("Show", VIEWS)] = GAUSSIANS
     m: Annotated[float, Slider("Mean of the class", 0.2, 2.0, step=0.1, when=gaussian)] = 1.0
     s: Annotated[float, Slider("Spread of the class", 0.3, 0.9, step=0.1, when=gaussian)] = 0.5

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from lab.room import Choice, Frame, Model, Number, Room, Scene, Slider
+from lab.room import Choice, Fixed, Frame, Model, Number, Room, Scene, Slider
 
 VIEWS = DIGITS, CODES, JUDGED = "Digits", "Codes", "Judged"
 LATENT, PIXELS = "ldm-digits", "ddpm-digits"
@@ -28,9 +28,9 @@ def walks(state: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    latent: Annotated[str, Model("Latent", (LATENT,), when=False)] = LATENT
-    pixels: Annotated[str, Model("Pixels", (PIXELS,), when=False)] = PIXELS
-    referee: Annotated[str, Model("Referee", ("cnn-digits",), when=False)] = "cnn-digits"
+    latent: Fixed = LATENT
+    pixels: Fixed = PIXELS
+    referee: Fixed = "cnn-digits"
     view: Annotated[str, Choice("Show", VIEWS)] = DIGITS
     digit: Annotated[str, Choice("Digit", ("each", *map(str, range(10))), as_list=True, when=drawn)] = "each"
     w: Annotated[float, Slider("Guidance w", 0.0, 4.0, step=0.5, when=drawn)] = 0.0

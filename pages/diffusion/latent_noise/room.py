@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from lab.room import Choice, Drawing, Frame, Model, Number, Room, Scene, Slider, late
+from lab.room import Choice, Drawing, Fixed, Frame, Number, Room, Scene, Slider, late
 
 VIEWS = WALK, TRIP = "Walk", "There and back"
 SIZES = 5, 10, 20, 50  # of the way there and back
@@ -19,7 +19,7 @@ def travels(state: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    model: Annotated[str, Model("Denoiser", ("ddpm-digits",), when=False)] = "ddpm-digits"
+    model: Fixed = "ddpm-digits"
     view: Annotated[str, Choice("Show", VIEWS)] = WALK
     steps: Annotated[int, Choice("Steps S", (10, 20, 40), when=walks)] = 20
     level: Annotated[int, Slider("Noise on the mixed pixels, t", 50, 1000, step=50, when=walks)] = 500

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.room import Choice, Frame, Model, Number, Room, Scene, Slider
+from lab.room import Choice, Fixed, Frame, Number, Room, Scene, Slider
 
 DDIM = "DDIM"
 
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    model: Annotated[str, Model("Model", ("ddpm-eight",), when=False)] = "ddpm-eight"
+    model: Fixed = "ddpm-eight"
     source: Annotated[str, Choice("Denoiser", ("network", "exact"))] = "network"
     sampler: Annotated[str, Choice("Sampler", (DDIM, "Heun", "DPM++", "corrected"))] = DDIM
     S: Annotated[int, Choice("Steps S", (5, 10, 40, 100))] = 40

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from lab.room import Choice, Drawing, Frame, Model, Number, Room, Scene, Slider, late
+from lab.room import Choice, Drawing, Fixed, Frame, Number, Room, Scene, Slider, late
 
 VIEWS = MAPS, SKIPS, ATTENTION, READS = "Maps", "Skips", "Attention", "Reads"
 LAYERS = "first", "down 1", "down 2", "middle 1", "middle 2", "up 1", "up 2"
@@ -29,7 +29,7 @@ def reads(state: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    model: Annotated[str, Model("Denoiser", ("ddpm-digits",), when=False)] = "ddpm-digits"
+    model: Fixed = "ddpm-digits"
     view: Annotated[str, Choice("Show", VIEWS, as_list=True)] = MAPS
     layer: Annotated[str, Choice("Layer", LAYERS, as_list=True, when=mapped)] = "down 1"
     off: Annotated[str, Choice("Skips set to zero", (*JOINS, "all"), as_list=True, when=cut)] = "first"
