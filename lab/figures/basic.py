@@ -236,7 +236,8 @@ def image(
             fig.update_traces(hovertemplate=CELL, hoverinfo=None)
     fig.update_xaxes(visible=False, constrain="domain")
     fig.update_yaxes(visible=False, scaleanchor="x", constrain="domain")
-    fig.update_layout(title=title, height=height)
+    margin = {"l": 4, "r": 4, "t": 36 if title else 4, "b": 4}
+    fig.update_layout(title=title, height=height, margin=margin)
     return fig
 
 
@@ -301,7 +302,7 @@ def images(
         fig.add_annotation(x=left + (w - 1) / 2, y=top - 0.5, text=label, showarrow=False, yanchor="bottom")
     if labels:
         fig.update_yaxes(range=[sheet.shape[-2] - 0.5, -0.5 - 0.2 * h])
-    fig.update_layout(title=title)
+    fig.update_layout(title=title, margin={"t": 36 if title else 48 if labels else 4})
     return fig
 
 

@@ -14,23 +14,30 @@ trips, way = ui.compute(lens.trips, now), now.way
 found = trips[now.trained]
 
 with stage.picture:
-    left, middle, right = ui.columns(3)
+    left, right = ui.columns([2, 1])
     with left:
-        ui.figure(image(found.source, "input a", zmin=0, zmax=1), key="source", share=0.5,
-                  alt="The picture that is translated, a")  # fmt: skip
-        ui.figure(image(found.around, "reconstruction g′(g(a))", zmin=0, zmax=1), key="around", share=0.5,
-                  alt="The picture translated forth and back, g′(g(a))")  # fmt: skip
-    with middle:
-        ui.figure(image(found.made, "output g(a)", zmin=0, zmax=1), key="made", share=0.5,
-                  alt="Output of the generator in the other domain, g(a)")  # fmt: skip
-        ui.figure(image(found.partner, "hidden partner b", zmin=0, zmax=1), key="partner", share=0.5,
-                  alt="The true picture of the other domain, never shown with a in training")  # fmt: skip
+        for column, x, key, title, alt in zip(
+            ui.columns(2), (found.source, found.made), ("source", "made"), ("input a", "output g(a)"),
+            ("The picture that is translated, a", "Output of the generator in the other domain, g(a)"),
+            strict=True,
+        ):  # fmt: skip
+            with column:
+                ui.figure(image(x, title, zmin=0, zmax=1), key=key, share=0.6, alt=alt)
+        around, partner, judged = ui.columns(3)
+        with around:
+            ui.figure(image(found.around, "back g′(g(a))", zmin=0, zmax=1), key="around", share=0.4,
+                      alt="The picture translated forth and back, g′(g(a))")  # fmt: skip
+        with partner:
+            ui.figure(image(found.partner, "partner b", zmin=0, zmax=1), key="partner", share=0.4,
+                      alt="The true picture of the other domain, never shown with a in "
+                          "training")  # fmt: skip
+        with judged:
+            ui.figure(figures.verdict(found), key="verdict", share=0.4,
+                      alt="Output of the other domain's discriminator for each patch of g(a)",
+                      data={"output": found.verdict.flatten()})  # fmt: skip
     with right:
-        ui.figure(figures.verdict(found), key="verdict", share=0.5,
-                  alt="Output of the other domain's discriminator for each patch of g(a)",
-                  data={"output": found.verdict.flatten()})  # fmt: skip
         ui.figure(
-            figures.costs(trips, now.trained), key="costs", share=0.5,
+            figures.costs(trips, now.trained), key="costs", share=1.0,
             alt="Cycle loss, and distance to the hidden partner, of all three trainings",
             data={"training": list(trips), "partner": [t.to_partner for t in trips.values()],
                   "cycle": [t.cycle for t in trips.values()]},

@@ -10,6 +10,8 @@ from lab.figures import basic, theme
 from lab.figures.moving import resting, turning
 from pages.adversarial.dcgan import lens, one_number, recipe
 
+LEAST = 30  # parameters, where the bars begin
+
 
 def maps(frames: Any) -> dict[str, Any]:
     """What goes in, and each layer's maps, as one sheet."""
@@ -17,38 +19,36 @@ def maps(frames: Any) -> dict[str, Any]:
 
 
 def parameters(found: lens.Look) -> dict[str, Any]:
-    """Parameters of each layer, and of a fully connected network of equal size; a mark walks below."""
+    """Parameters of each layer, and of a fully connected network of equal size; a mark walks down them."""
     rows = found.rows
     places = list(range(1, len(rows) + 1))
     top = [max(row.parameters, *([found.plain[i]] if found.plain else [0])) for i, row in enumerate(rows)]
-    mark = {"symbol": "triangle-up", "size": 14, "color": theme.text()}
+    mark = {"symbol": "triangle-right", "size": 14, "color": theme.text()}
     fig = go.Figure(
-        go.Scatter(x=[0], y=[30], mode="markers", showlegend=False, hoverinfo="skip", marker=mark)
-    )
+        go.Scatter(x=[LEAST], y=[0], mode="markers", showlegend=False, hoverinfo="skip", marker=mark,
+                   cliponaxis=False)
+    )  # fmt: skip
     series = [("convolutions", [row.parameters for row in rows], theme.OUTPUT)]
     if found.plain:
         series.append(("fully connected, of equal size", found.plain, theme.HIDDEN))
     for name, values, color in series:
         fig.add_bar(
-            x=places, y=values, name=name, marker_color=color, text=[shortly(v) for v in values],
-            textposition="outside", textangle=0, constraintext="none", cliponaxis=False,
-            showlegend=len(series) > 1, hovertemplate="%{y:,}",
+            y=places, x=values, name=name, marker_color=color, text=[shortly(v) for v in values],
+            textposition="outside", constraintext="none", cliponaxis=False, orientation="h",
+            showlegend=len(series) > 1, hovertemplate="%{x:,}",
         )  # fmt: skip
+    fig.update_layout(bargap=0.38)
+    for place, row in zip(places, rows, strict=True):
+        fig.add_annotation(
+            x=0, xref="x domain", xanchor="left", y=place - 0.31, yanchor="bottom", showarrow=False,
+            text=f"{row.kind}: {row.title}", font={"size": theme.FONT_SIZE - 2},
+        )  # fmt: skip
+    fig.update_yaxes(visible=False, range=[len(rows) + 0.5, -0.1])
     fig.update_xaxes(
-        tickvals=places, ticktext=[below(row) for row in rows],
-        range=[-0.4, len(rows) + 0.6], tickangle=0,
+        type="log", title="parameters", range=[np.log10(LEAST), np.log10(max(top)) + 1.2],
+        tickvals=[10**p for p in (2, 4, 6)], ticktext=[power_of_ten(p) for p in (2, 4, 6)],
     )  # fmt: skip
-    powers = range(2, int(np.log10(max(top))) + 2)
-    fig.update_yaxes(
-        type="log", title="parameters", range=[1.3, np.log10(max(top)) + 0.5],
-        tickvals=[10**p for p in powers], ticktext=[power_of_ten(p) for p in powers],
-    )  # fmt: skip
-    return turning(fig, x=[[i] for i in range(len(rows) + 1)])
-
-
-def below(row: lens.Row) -> str:
-    """What stands below a layer's bars, no wider than five of them have room for."""
-    return f"{row.kind.replace(' all', '<br>all')}<br>{row.title.replace(' ', '')}"
+    return turning(fig, y=[[i if i else 0.1] for i in range(len(rows) + 1)])
 
 
 def shortly(count: int) -> str:

@@ -25,7 +25,7 @@ if now.view == LAYERS:
         if found.frames is None:
             bars()
         else:
-            left, right = ui.columns([2, 3])
+            left, right = ui.columns([2, 1])
             with left:
                 ui.figure(figures.maps(found.frames), key="maps", share=1.0, film=film,
                           alt="What goes in, and the maps of each layer")  # fmt: skip
@@ -44,7 +44,7 @@ elif now.view == SAMPLES:
     seen = ui.compute(one_number.turning, now)
     film = ui.film_of(now, len(VALUES))
     with stage.picture:
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             ui.figure(sheets.film(seen, 6, zmin=0, zmax=1), key="sheet", share=1.0, film=film,
                       alt="Samples with one coordinate of z at this value")  # fmt: skip
@@ -68,7 +68,7 @@ else:
 
     def draw(rounds: list[recipe.Round], film: ui.Film | None = None) -> None:
         """Both games, where the film stands, or as far as they have come."""
-        left, middle, right = ui.columns([2, 2, 3])
+        left, middle, right = ui.columns(3)
         for place, pictures, key, title in (
             (left, [r.whole for r in rounds], "whole", recipe.PLAIN),
             (middle, [r.other for r in rounds], "other", now.switch),

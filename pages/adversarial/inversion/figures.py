@@ -11,13 +11,14 @@ from lab.figures.basic import array
 from lab.figures.moving import turning
 from pages.adversarial.inversion.lens import EDITS, Step
 
-NAMES = ["target x", "made x*", "|x* − x|"]
+NAMES = ["target x", "made x*"]
 
 
 def views(pictures: Any) -> dict[str, Any]:
-    """(frames, 3, S, S) pictures with names above them."""
-    fig = sheets.labelled(list(pictures[0]), NAMES, columns=3)
-    return turning(fig, z=sheets.frames(pictures, 3, sheets.label_gap(array(pictures).shape[-1])))
+    """(frames, 3, S, S) target, reconstruction, difference; the first two, with names above them."""
+    two = array(pictures)[:, :2]
+    fig = sheets.labelled(list(two[0]), NAMES, columns=2)
+    return turning(fig, z=sheets.frames(two, 2, sheets.label_gap(two.shape[-1])))
 
 
 def errors(steps: Sequence[Step]) -> dict[str, Any]:
@@ -42,10 +43,14 @@ def errors(steps: Sequence[Step]) -> dict[str, Any]:
     return turning(fig, 2, x=[[s.number] for s in steps], y=[[s.error] for s in steps])
 
 
-def edits(pictures: Any, quantity: str, values: Any) -> go.Figure:
-    """Pictures along the edit, with what is measured of them."""
+def edits(pictures: Any, made: Any, quantity: str, values: Any) -> dict[str, Any]:
+    """The difference of `pictures` as in `views`, then what is made along the edit, with what is measured of
+    each."""
+    apart, made = array(pictures)[:, 2:], array(made)
     names = [
         f"{quantity} {value:.2f}" if step == 0 else f"{value:.2f}"
         for step, value in zip(EDITS, array(values), strict=True)
     ]
-    return sheets.labelled(list(pictures), names, columns=len(EDITS))
+    row = np.concatenate([apart, np.broadcast_to(made, (len(apart), *made.shape))], 1)
+    fig = sheets.labelled(list(row[0]), ["|x* − x|", *names], columns=row.shape[1])
+    return turning(fig, z=sheets.frames(row, row.shape[1], sheets.label_gap(row.shape[-1])))

@@ -18,6 +18,7 @@ with stage.picture:
 steps = search.steps
 film = ui.film_of(now, len(steps), names=[one.number for one in steps])
 step = ui.compute(lens.direction, now)
+shown = lens.views(search)
 made, values = lens.edited(ui.load(now.model), now.space, search, now.edit, step)
 
 # --- Picture ------------------------------------------------------------------------------------
@@ -25,11 +26,12 @@ made, values = lens.edited(ui.load(now.model), now.space, search, now.edit, step
 with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
-        ui.figure(figures.views(lens.views(search)), key="views", share=0.55, film=film,
-                  alt="Target, reconstruction G(w), and the difference of the two")  # fmt: skip
+        ui.figure(figures.views(shown), key="views", share=0.7, film=film,
+                  alt="Target, and reconstruction G(w)")  # fmt: skip
         ui.figure(
-            figures.edits(made, now.edit, values), key="edits", share=0.45,
-            alt=f"Reconstruction edited from less to more {now.edit}",
+            figures.edits(shown, made, now.edit, values), key="edits", share=0.3, film=film,
+            alt="Difference of target and reconstruction, and the reconstruction at the end "
+            f" edited from less to more {now.edit}",
         )  # fmt: skip
     with right:
         ui.figure(figures.errors(steps), key="errors", share=1.0, film=film,

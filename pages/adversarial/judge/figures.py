@@ -23,17 +23,19 @@ def plane(others: Mapping[str, Verdict], name: str, said: Sequence[Verdict]) -> 
         (REAL, {REAL: others[REAL]}, theme.INPUT, 15),
     ):
         fig.add_scatter(
-            x=[v.recall for v in points.values()], y=[v.precision for v in points.values()], mode="markers",
-            name=label, marker={"color": color, "size": size, "line": {"width": 1, "color": theme.text()}},
+            x=[v.recall for v in points.values()], y=[v.precision for v in points.values()], name=label,
+            mode="markers+text", text=[REAL] if color == theme.INPUT else None, textposition="top left",
+            textfont={"size": theme.FONT_SIZE - 2},
+            marker={"color": color, "size": size, "line": {"width": 1, "color": theme.text()}},
             hovertext=[told(n, v) for n, v in points.items()],
-            hoverinfo="text", showlegend=label != name or color == theme.OUTPUT,
+            hoverinfo="text", showlegend=False,
         )  # fmt: skip
     fig.add_scatter(
         x=[v.recall for v in said], y=[v.precision for v in said], mode="lines", line=path,
         showlegend=False, hoverinfo="skip",
     )  # fmt: skip
-    fig.update_xaxes(title="recall", range=[-0.03, 1.03], nticks=6)
-    fig.update_yaxes(title="precision", range=[-0.03, 1.03], nticks=6)
+    fig.update_xaxes(title="recall", range=[-0.03, 1.03], nticks=4)
+    fig.update_yaxes(title="precision", range=[-0.03, 1.03], nticks=4)
     x, y = [[v.recall] for v in said], [[v.precision] for v in said]
     return turning(fig, 1, x=x, y=y, hovertext=[[told(name, v)] for v in said])
 

@@ -20,7 +20,7 @@ from modules.convolution.classifier import Classifier
 from pages.adversarial.judge.room import JUNK, MISSING, NOTHING, REAL, SHARES
 
 SIDE = 8
-SHEET = 40  # pictures shown
+SHEET = 30  # pictures shown
 LEAST = 20  # pictures that can be judged, by up to ten neighbours of each
 
 

@@ -20,7 +20,7 @@ stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
 with stage.picture:
-    says = "Forty of five hundred samples, when they are drawn."
+    says = "Thirty of five hundred samples, when they are drawn."
     quick = not ui.compute(generated.slow, now)
     drawn = ui.compute(lens.drawing, now, says=says, label="Draw", quick=quick)
 k = now.k - 1
@@ -40,15 +40,15 @@ one = said[film.at]
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
-    left, right = ui.columns(2)
+    left, right = ui.columns([2, 1])
     with left:
-        ui.figure(sheets.film(told.sheets, 8), key="sheet", share=0.62, film=film,
-                  alt="Forty samples of the generator")  # fmt: skip
+        ui.figure(sheets.film(told.sheets, 6), key="sheet", share=1.0, film=film,
+                  alt="Thirty samples of the generator")  # fmt: skip
+    with right:
+        ui.figure(figures.plane(everyone, now.model, said), key="plane", share=0.62, film=film,
+                  alt="Precision against recall of the generators")  # fmt: skip
         ui.figure(figures.classes(said), key="classes", share=0.38, film=film,
                   alt="Share of each class among the samples")  # fmt: skip
-    with right:
-        ui.figure(figures.plane(everyone, now.model, said), key="plane", share=1.0, film=film,
-                  alt="Precision against recall of the generators")  # fmt: skip
 with stage.foot:
     if sample := ui.compute(sample_of, now):
         parts = [{sample: f"recall {v.recall:.2f}"} for v in said]

@@ -24,9 +24,13 @@ def trade(found: Look) -> dict[str, Any]:
     ends, dotted = [low - edge, high + edge], {"color": theme.text(), "dash": "dot", "width": 2}
     square, dot = {"size": 13, "color": theme.INPUT, "symbol": "square"}, {"size": 15, "color": theme.OUTPUT}
     data = [
-        {"x": x, "y": y, "mode": "lines", "name": "blends", "line": {"color": theme.HIDDEN, "width": 3}},
-        {"x": [p], "y": [s], "mode": "markers", "name": CUBIC, "marker": square},
-        {"x": ends, "y": [1, 1], "mode": "lines", "name": "sharpness of the target", "showlegend": False,
+        {"x": x, "y": y, "mode": "lines+text", "name": "blends",
+         "text": ["squared error", *[""] * (len(x) - 2), "adversarial"], "cliponaxis": False,
+         "textposition": ["bottom left", *["top left"] * (len(x) - 1)], "showlegend": False, "line": {"color": theme.HIDDEN, "width": 3}},
+        {"x": [p], "y": [s], "mode": "markers+text", "name": CUBIC, "marker": square, "text": [CUBIC],
+         "textposition": "top right", "showlegend": False},
+        {"x": ends, "y": [1, 1], "mode": "lines+text", "name": "sharpness of the target",
+         "showlegend": False, "text": ["", "target"], "textposition": "top left", "cliponaxis": False,
          "line": dotted},
         {"x": per_frame(x[:, None]), "y": per_frame(y[:, None]), "mode": "markers", "name": "now",
          "showlegend": False, "marker": dot},

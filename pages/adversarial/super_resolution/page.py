@@ -16,30 +16,33 @@ p, s = found.psnr.tolist(), found.sharpness.tolist()
 film = ui.film_of(now, STEPS, names=lens.shares())
 
 with stage.picture:
-    left, middle, right = ui.columns(3)
+    left, right = ui.columns([2, 1])
     with left:
-        ui.figure(figures.picture(found.low, "input, 7 × 7"), key="low", share=0.5,
-                  alt="The input, each pixel the mean of 4 × 4 pixels")  # fmt: skip
-        ui.figure(figures.picture(drawn.plain, f"{lens.PLAIN}, {p[0]:.2f} dB"), key="plain", share=0.5,
-                  alt="Enlarged by the network trained with squared error")  # fmt: skip
-    with middle:
-        ui.figure(figures.picture(drawn.cubic, f"{lens.CUBIC}, {found.of_cubic[0]:.2f} "
-            f"dB"), key="cubic", share=0.5,
-                  alt="Enlarged by bicubic interpolation, which learns nothing")  # fmt: skip
-        ui.figure(
-            turning(figures.picture(drawn.blends[0], "interpolated weights"), z=drawn.blends),
-            key="blends", share=0.5, film=film, alt="Enlarged by a network with weights between those of "
-                "both",
-        )  # fmt: skip
+        plain, blends = ui.columns(2)
+        with plain:
+            ui.figure(figures.picture(drawn.plain, f"{lens.PLAIN}, {p[0]:.2f} dB"), key="plain", share=0.6,
+                      alt="Enlarged by the network trained with squared error")  # fmt: skip
+        with blends:
+            ui.figure(
+                turning(figures.picture(drawn.blends[0], "interpolated weights"), z=drawn.blends),
+                key="blends", share=0.6, film=film,
+                alt="Enlarged by a network with weights between those of both",
+            )  # fmt: skip
+        low, cubic, truth = ui.columns(3)
+        with low:
+            ui.figure(figures.picture(found.low, "input, 7 × 7"), key="low", share=0.4,
+                      alt="The input, each pixel the mean of 4 × 4 pixels")  # fmt: skip
+        with cubic:
+            ui.figure(figures.picture(drawn.cubic, f"{lens.CUBIC}, {found.of_cubic[0]:.1f} dB"), key="cubic",
+                      share=0.4, alt="Enlarged by bicubic interpolation, which learns nothing")  # fmt: skip
+        with truth:
+            ui.figure(figures.picture(found.truth, "target"), key="truth", share=0.4,
+                      alt="The target, 28 × 28")  # fmt: skip
     with right:
-        ui.figure(figures.picture(found.truth, "target"), key="truth", share=0.5, alt="The target, 28 × 28")
         ui.figure(
-            figures.trade(found),
-            key="trade",
-            share=0.5,
-            film=film,
+            figures.trade(found), key="trade", share=1.0, film=film,
             alt="Sharpness over PSNR for all interpolations between the two networks, and for bicubic",
-        )
+        )  # fmt: skip
 with stage.foot:
     said = [{"G": share} for share in lens.shares()]
     ui.machine(now.model, film=film, lit=[["z", "G", "made"]] * STEPS, says=said)

@@ -28,9 +28,10 @@ def frame(fig: go.Figure, columns: tuple[int, int], rows: tuple[int, int]) -> go
 
 def verdict(values: Any, at: tuple[int, int]) -> go.Figure:
     """σ(f) of every patch, to be clicked; the chosen one is framed."""
-    fig = heatmap(values, clickable=True, square=True, title="D, by patch")
+    fig = heatmap(values, clickable=True, square=True, title="D, by patch", colorbar=False)
     fig.update_traces(xgap=0, ygap=0, selector={"type": "heatmap"})
     fig.update_xaxes(visible=False).update_yaxes(visible=False)
+    fig.update_layout(margin={"l": 4, "r": 4, "t": 36, "b": 4})
     row, column = at
     return frame(fig, (column, column), (row, row))
 

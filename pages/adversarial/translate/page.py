@@ -20,27 +20,33 @@ box = lens.box(ui.load(now.game), *cell)
 boxes = {name: box if name == now.judged else None for name in JUDGED}  # what D looks at is framed
 
 with stage.picture:
-    left, middle, right = ui.columns(3)
+    left, right = ui.columns([2, 1])
     with left:
-        ui.figure(figures.picture(found.outline, "outline c"), key="outline", share=0.5,
-                  alt="The outline of the digit, the input of both generators")  # fmt: skip
-        ui.figure(figures.picture(found.game, "ℓ₁ + adversarial", boxes[GAME]), key="game", share=0.5,
-                  alt="Output of the generator trained with an adversarial loss")  # fmt: skip
-    with middle:
-        ui.figure(figures.picture(found.alone, "ℓ₁ alone", boxes[DISTANCE]), key="alone", share=0.5,
-                  alt="Output of the generator trained with the ℓ₁ loss alone")  # fmt: skip
-        ui.clickable(figures.verdict(found.verdict, cell), key=VERDICT, mark=False, share=0.5,
-                     alt=f"Probability that D gives each patch of its input ({now.judged}) of being "
-                         f"real; click one",
-                     data={"probability": found.verdict.flatten()})  # fmt: skip
+        alone, game = ui.columns(2)
+        with alone:
+            ui.figure(figures.picture(found.alone, "ℓ₁ alone", boxes[DISTANCE]), key="alone", share=0.6,
+                      alt="Output of the generator trained with the ℓ₁ loss alone")  # fmt: skip
+        with game:
+            ui.figure(figures.picture(found.game, "ℓ₁ + adversarial", boxes[GAME]), key="game", share=0.6,
+                      alt="Output of the generator trained with an adversarial loss")  # fmt: skip
+        outline, truth, judged = ui.columns(3)
+        with outline:
+            ui.figure(figures.picture(found.outline, "outline c"), key="outline", share=0.4,
+                      alt="The outline of the digit, the input of both generators")  # fmt: skip
+        with truth:
+            ui.figure(
+                turning(figures.picture(found.truths[0], "target x", boxes[TRUE]), z=found.truths),
+                key="truth", share=0.4, film=film,
+                alt="One of the possible targets: the digit on stripes of this phase",
+            )  # fmt: skip
+        with judged:
+            ui.clickable(figures.verdict(found.verdict, cell), key=VERDICT, mark=False, share=0.4,
+                         alt=f"Probability that D gives each patch of its input ({now.judged}) of being "
+                             "real; click one",
+                         data={"probability": found.verdict.flatten()})  # fmt: skip
     with right:
         ui.figure(
-            turning(figures.picture(found.truths[0], "target x", boxes[TRUE]), z=found.truths),
-            key="truth", share=0.5, film=film,
-            alt="One of the possible targets: the digit on stripes of this phase",
-        )  # fmt: skip
-        ui.figure(
-            figures.distances(found.distances), key="distances", share=0.5, film=film,
+            figures.distances(found.distances), key="distances", share=1.0, film=film,
             alt="Mean ℓ₁ distance of both outputs to the target, over its phase",
         )  # fmt: skip
 mean = float(found.verdict.mean())
