@@ -26,7 +26,8 @@ def trade(found: Look) -> dict[str, Any]:
     data = [
         {"x": x, "y": y, "mode": "lines+text", "name": "blends",
          "text": ["squared error", *[""] * (len(x) - 2), "adversarial"], "cliponaxis": False,
-         "textposition": ["bottom left", *["top left"] * (len(x) - 1)], "showlegend": False, "line": {"color": theme.HIDDEN, "width": 3}},
+         "textposition": ["bottom left", *["top left"] * (len(x) - 1)], "showlegend": False,
+         "line": {"color": theme.HIDDEN, "width": 3}},
         {"x": [p], "y": [s], "mode": "markers+text", "name": CUBIC, "marker": square, "text": [CUBIC],
          "textposition": "top right", "showlegend": False},
         {"x": ends, "y": [1, 1], "mode": "lines+text", "name": "sharpness of the target",

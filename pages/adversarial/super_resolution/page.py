@@ -33,7 +33,7 @@ with stage.picture:
             ui.figure(figures.picture(found.low, "input, 7 × 7"), key="low", share=0.4,
                       alt="The input, each pixel the mean of 4 × 4 pixels")  # fmt: skip
         with cubic:
-            ui.figure(figures.picture(drawn.cubic, f"{lens.CUBIC}, {found.of_cubic[0]:.1f} dB"), key="cubic",
+            ui.figure(figures.picture(drawn.cubic, f"{lens.CUBIC}, {found.of_cubic[0]:.2f} dB"), key="cubic",
                       share=0.4, alt="Enlarged by bicubic interpolation, which learns nothing")  # fmt: skip
         with truth:
             ui.figure(figures.picture(found.truth, "target"), key="truth", share=0.4,
