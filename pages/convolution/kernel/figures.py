@@ -39,7 +39,7 @@ def sliding(found: Slid, height: int = 380) -> Tree:
     fig.update_traces(
         selector=1, marker_color=[theme.POSITIVE if w > 0 else theme.NEGATIVE for w in found.taps]
     )
-    fig.add_bar(x=middles, y=done, row=3, col=1)
+    fig.add_bar(x=list(middles), y=list(done), row=3, col=1)
     fig.update_traces(width=0.8)
     fig.add_scatter(
         x=padded, y=[0] * len(padded), mode="markers", hovertext="zero padding", hoverinfo="text",
