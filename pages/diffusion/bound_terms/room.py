@@ -44,7 +44,8 @@ ROOM = Room(
     state=State,
     scenes={
         "Bits by t": Scene(
-            "Most bits are spent at small t, on fine detail: compare the two charts at the left end.", State()
+            "Most bits are spent at small t, on fine detail: see how early the lower curve reaches half.",
+            State(),
         ),
         "σ² = β̃": Scene(
             "With the posterior's variance β̃ the bound is larger: it leaves no room for the network's error.",
@@ -57,7 +58,7 @@ ROOM = Room(
         "Ten steps": Scene(
             "With T = 10 nearly half of the bits are in the last term, L₀.", State(T=10, step=0)
         ),
-        "Capped β at T": Scene(
+        "Capped β": Scene(
             "The last β of the cosine schedule is capped at 0.999: there the error of ε̂ weighs 1,000 times.",
             State(step=40),
         ),
@@ -65,11 +66,11 @@ ROOM = Room(
             "With x̂₀ clamped to the range of greys, as samplers do, the term at T is small.",
             State(step=40, clip=True),
         ),
-        "Linear schedule": Scene(
+        "Linear": Scene(
             "The linear schedule has no such term at T, and needs fewer bits in all.",
             State(kind="linear", step=40),
         ),
-        "Out of distribution": Scene(
+        "Random greys": Scene(
             "Random greys cost several times as many bits as a digit.", State(image="random greys")
         ),
         "Trained on the bound": Scene(
@@ -78,10 +79,9 @@ ROOM = Room(
         ),
     },
     was={
-        "Last step": "Capped β at T",
+        "Last step": "Capped β",
         "Kept in range": "x̂₀ clamped",
-        "Linear": "Linear schedule",
-        "No digit": "Out of distribution",
+        "No digit": "Random greys",
         "Trained on it": "Trained on the bound",
     },
 )

@@ -71,14 +71,14 @@ ROOM = Room(
         "Pure noise": Scene(
             "At t = T the noise ε̂ is xₜ itself, and x̂₀ is the mean of all data.", State(t=1000)
         ),
-        "Trained network": Scene(
+        "Network": Scene(
             "A trained network at the same xₜ predicts nearly the exact arrows.", State(source=NETWORK)
         ),
-        "Error of x̂₀ at T": Scene(
+        "x̂₀ at t = T": Scene(
             "At t = T the network's ε̂ is nearly right, but its x̂₀ is far off: √ᾱ divides the error.",
             State(source=NETWORK, t=1000),
         ),
-        "Prediction as pictures": Scene(
+        "As pictures": Scene(
             "The same four for a digit: as t rises, v̂ goes from the noise to the negative of the digit.",
             State(source=DIGIT, t=501),
         ),
@@ -98,8 +98,8 @@ ROOM = Room(
     was={
         "Near the data": "Low noise",
         "Near noise": "Pure noise",
-        "A network": "Trained network",
-        "Its x̂₀ at T": "Error of x̂₀ at T",
-        "A digit": "Prediction as pictures",
+        "A network": "Network",
+        "Its x̂₀ at T": "x̂₀ at t = T",
+        "A digit": "As pictures",
     },
 )
