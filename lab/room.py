@@ -269,6 +269,7 @@ class Room:
         state: a dataclass whose fields are controls; None where `page.py` still draws them by hand.
         scenes: by name, in their order; the page opens in the first, its poster.
         was: earlier number or name of a scene -> its name now, for links and lectures of an earlier day.
+        symbols: of its equations, with their words, where those of the family's glossary do not hold.
 
     Raises:
         ValueError: a scene gives a control a value that it does not take, or an earlier one leads nowhere.
@@ -286,6 +287,7 @@ class Room:
     state: type | None = None
     scenes: Mapping[str, Scene] = field(default_factory=lambda: MappingProxyType({}))
     was: Mapping[int | str, str] = field(default_factory=lambda: MappingProxyType({}))
+    symbols: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         states = {name: scene.state for name, scene in self.scenes.items()}
@@ -297,6 +299,11 @@ class Room:
         for before, name in self.was.items():
             if name not in self.scenes or before in self.scenes:
                 raise ValueError(f"{self.title}: scene {before!r} of an earlier day cannot be {name!r}.")
+
+    @property
+    def family(self) -> str:
+        """Of its page, pages.<family>.<topic>.room; "" while `page.py` draws the controls by hand."""
+        return "" if self.state is None else self.state.__module__.removeprefix("pages.").partition(".")[0]
 
     def scene(self, name: str) -> str:
         """The name that a scene has now, by that or by an earlier one; by number too, as links had it."""

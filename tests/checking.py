@@ -1,4 +1,5 @@
-"""The checks of a page: what each asks and answers, and what of the page can be read while it asks."""
+"""The checks of a page: what each asks and answers, and what of the page can be read while it asks. The
+symbols of its equations."""
 
 import inspect
 import re
@@ -8,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from lab import ui
-from lab.ui import wire
+from lab import glossary, ui
+from lab.ui import symbols, wire
 
 PARTS = {"picture": "picture", "equation": "foot", "numbers": "numbers"}  # what a veil's name covers, by key
 ALWAYS = ("scenes", "below")  # are veiled by every check
@@ -49,6 +51,22 @@ def watched() -> Iterator[list[Check]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ui, "check", watch)
         yield seen
+
+
+@contextmanager
+def spelled() -> Iterator[set[str]]:
+    """The symbols without words in the equations that pages of a family with a glossary draw from now on."""
+    strange, true = set[str](), symbols.words
+
+    def watch(latex: str) -> Mapping[str, str]:
+        family, own = st.session_state["_notation"]
+        if family in glossary.FAMILIES:
+            strange.update(glossary.found(glossary.shortened(latex), family, tuple(own.items()))[1])
+        return true(latex)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(symbols, "words", watch)
+        yield strange
 
 
 def faults(check: Check) -> list[str]:

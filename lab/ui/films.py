@@ -17,7 +17,7 @@ from typing import Any
 
 import streamlit as st
 
-from lab.ui import state, wire
+from lab.ui import state, symbols, wire
 from lab.ui.components import component, told_by
 
 HTML = """
@@ -93,6 +93,9 @@ class Film:
         if equations:
             self.expects({"equations": equations})
         slot = f"{self.key}-film"
+        said = [symbols.words(tex) for tex in equations]
+        known = {symbol: words for of in said for symbol, words in of.items()}
+        place = {symbol: i for i, symbol in enumerate(known)}
 
         def rested() -> None:
             told = told_by(slot, "rest")
@@ -113,6 +116,8 @@ class Film:
             "names": None if self.names is None else list(self.names),
             "captions": list(captions),
             "equations": [mathml(tex) for tex in equations],
+            "symbols": [[mathml(symbol), words] for symbol, words in known.items()],
+            "explains": [[place[symbol] for symbol in of] for of in said],
         }
         mount(key=slot, data=wire.pack(header), on_rest_change=rested)
 

@@ -15,6 +15,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
 from lab.figures import theme
+from lab.ui import symbols
 
 ROOT = Path(__file__).resolve().parents[2]
 # `ast.parse` of Python 3.11 fails (SystemError) where two threads, those of two readers, are in it at once.
@@ -36,6 +37,7 @@ def wait(sentence: str) -> NoReturn:
 
 def equation(latex: str, note: str = "") -> None:
     """An equation with live numbers, and where each number comes from."""
+    symbols.explain(latex)
     st.latex(latex)
     if note:
         st.caption(note)

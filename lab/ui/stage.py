@@ -29,8 +29,9 @@ from lab import lecture
 from lab.errors import UserError
 from lab.figures import theme
 from lab.room import Room, link
-from lab.ui import access, state
+from lab.ui import access, state, symbols
 from lab.ui.components import component, told_by
+from lab.ui.films import mathml
 
 CSS = (Path(__file__).parent / "stage.css").read_text(encoding="utf-8")
 HTML = (
@@ -77,6 +78,7 @@ class Stage:
 
     def equation(self, latex: str, note: str = "") -> None:
         """An equation with live numbers under the picture, and where each number comes from."""
+        symbols.explain(latex)
         with self.foot, st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             st.latex(latex, width="content" if note else "stretch")
             if note:
@@ -187,8 +189,10 @@ def stage(of: Room | str, idea: str = "") -> Stage:
     """
     if isinstance(of, str):
         made = Stage(of, idea, begin(of))
+        symbols.begin("", {})
     else:
         made = Stage(of.title, of.idea, begin(of.title))
+        symbols.begin(of.family, of.symbols)
         if of.state is not None:
             made.scenes({n: Scene(one.sees, link(one.state)) for n, one in of.scenes.items()}, of.scene)
     _now.set(made)
@@ -255,6 +259,7 @@ def close(stage: Stage, knows: Callable[[str], bool]) -> None:
     named = set(st.query_params) - state.KEPT - {state.SCENE}
     unknown = [k for k in st.query_params if k in named - set(state.controls()) and pasted and not knows(k)]
     say_none(bool(named), scenes, stage.now)
+    known, equations = symbols.listed()
     with stage.top:
         if unknown:
             keys = ", ".join(state.short(key) for key in unknown[:5])
@@ -268,6 +273,8 @@ def close(stage: Stage, knows: Callable[[str], bool]) -> None:
                 "dark": theme.mode() == "dark",
                 "title": stage.title,
                 "lecture": playing(),
+                "symbols": [[mathml(symbol), words] for symbol, words in known.items()],
+                "equations": equations,
             },
             on_scene_change=chosen,
             on_stage_change=staged,

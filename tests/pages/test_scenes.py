@@ -1,11 +1,12 @@
-"""Every scene of every page: a link to it opens the page in that state, nothing complains, and its check says
-why a wrong answer is wrong, and shows the right one nowhere before it is answered."""
+"""Every scene of every page: a link to it opens the page in that state, nothing complains, its check says
+why a wrong answer is wrong, and shows the right one nowhere before it is answered, and the symbols of its
+equations have words."""
 
 import os
 from dataclasses import replace
 
 import pytest
-from checking import Check, faults, told, watched
+from checking import Check, faults, spelled, told, watched
 from opening import TOPICS, finish, open_page, run_page, scenes
 
 from lab.ui import state
@@ -13,7 +14,7 @@ from lab.ui import state
 ALL = os.environ.get("LEVEL", "quick") != "quick"  # else the last of each page
 
 
-def spelled(value: object) -> str:
+def said(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return state.spell_point(value) or "" if isinstance(value, tuple | dict) else state.spell(value)
@@ -21,7 +22,7 @@ def spelled(value: object) -> str:
 
 @pytest.mark.parametrize("topic", [t for t in TOPICS if "/" in t])
 def test_every_scene_opens(topic: str) -> None:
-    with watched() as checks:
+    with watched() as checks, spelled() as strange:
         page = open_page(topic)
         for check in checks:
             assert not faults(check) and not told(page, check), check.question
@@ -34,7 +35,7 @@ def test_every_scene_opens(topic: str) -> None:
         shown = list(known.items())
         for name, scene in shown if ALL else shown[-1:]:
             checks.clear()
-            link = {key: spelled(v) for key, v in scene.values.items() if v is not None}
+            link = {key: said(v) for key, v in scene.values.items() if v is not None}
             opened = open_page(topic, **link)
             if set(scene.values) - set(
                 opened.session_state["_controls"]
@@ -46,6 +47,7 @@ def test_every_scene_opens(topic: str) -> None:
             for check in checks[-1:]:
                 assert not faults(check), f"{name}: {faults(check)}"
                 assert not told(opened, check), f"{name}: {check.question} {told(opened, check)}"
+        assert not strange, "symbols without words"
 
 
 def page_that_tells() -> None:

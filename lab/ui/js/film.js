@@ -1,9 +1,11 @@
 // Films: a clock that figures follow, a bar that turns it, captions and equations that change with it.
 //
-// header of the bar: {key, count, at, stamp, seconds, live, plays, label, names, captions, equations}
+// header of the bar: {key, count, at, stamp, seconds, live, plays, label, names, captions, equations,
+// symbols: [[symbol, words]], explains: [places of a frame's symbols among them]}
 // While it is live, more frames come: whoever is at the last one sees them played. One that plays by itself goes
 // round again and again; for a reader who wants less motion it rests.
 
+import {explain} from "./symbols.js";
 import {unpack, same} from "./wire.js";
 
 const END = 2500; // milliseconds at the end of a round
@@ -102,6 +104,7 @@ export default function ({data, parentElement: root, setStateValue}) {
     find(".caption").textContent = spec.captions?.[at] ?? "";
     const equation = spec.equations?.[at] ?? ""; // MathML made in Python
     if (state.equation !== equation) find(".equation").innerHTML = state.equation = equation;
+    explain(find(".equation"), (spec.explains[at] ?? []).map((place) => spec.symbols[place]));
   };
   if (!state.built) {
     state.built = true;

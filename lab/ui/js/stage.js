@@ -1,9 +1,11 @@
 // The stage: its scenes, the keys of the whole page, stage mode, and the room that is left for the picture.
 //
-// data: {title, scenes: [{name, sees}], active, stage, dark, lecture: {name, title, at, minutes, entries} or null}
+// data: {title, scenes: [{name, sees}], active, stage, dark, lecture: {name, title, at, minutes, entries} or null,
+// symbols: [[symbol, words]], equations: {LaTeX: [places of its symbols among them]}}
 // What it tells: scene ({page, number}, once), stage (on or off).
 
 import {address, go} from "./go.js";
+import {hush, pairs, tell as explain} from "./symbols.js";
 
 const root = document.documentElement;
 let now = null; // the component as it was mounted last: {data, setStateValue, setTriggerValue}
@@ -38,6 +40,7 @@ export default function (component) {
   drawer();
   mark();
   tell();
+  explain(data);
   return () => { if (now === component) now = null; };
 }
 
@@ -182,7 +185,7 @@ const KEYS = [
   ["1 … 9", "a scene"], ["PageDown, PageUp", "next scene, scene before (the clicker)"],
   ["← →", "step back, step on"], ["↑ ↓", "the map before, the next map"], ["Space", "play, pause"], ["F", "stage mode"], ["O", "all scenes"],
   ["S", "the speaker's window"], ["H", "hide controls and answers"], ["B", "black screen"],
-  ["Q", "QR code of this page as it stands"], ["?", "these keys"], ["Esc", "close, leave stage mode"],
+  ["Q", "QR code of this page as it stands"], ["?", "these keys, and the symbols of the page"], ["Esc", "close, leave stage mode"],
 ];
 
 // A field keeps its keys. What is reached by the Tab key and moves by arrows keeps those; the mouse goes on to leave
@@ -191,7 +194,7 @@ let pointed = false; // whether the focus came by the mouse
 for (const kind of ["pointerdown", "keydown"])
   window.addEventListener(kind, (event) => { if (event.key === "Tab" || !event.key) pointed = !event.key; }, {capture: true});
 const FIELDS = "textarea, select, input:not([type=range], [type=checkbox], [type=radio], [type=button])";
-const MOVED = "input, button, a, summary, [role=slider], [role=radio], [role=tab], [role=option], [role=combobox], [tabindex='0']";
+const MOVED = "input, button, a, summary, [role=slider], [role=radio], [role=tab], [role=option], [role=combobox], [tabindex='0']:not(.equation, .katex-display, main)";
 function busy(event) {
   const target = event.composedPath()[0];
   if (!(target instanceof HTMLElement)) return false;
@@ -233,11 +236,19 @@ function overview() {
   return {of: "Scenes", node: list};
 }
 
+// Keys, and beside them what the symbols of the page's equations stand for.
 function help() {
-  const list = document.createElement("dl");
-  for (const [key, what] of KEYS)
-    list.append(Object.assign(document.createElement("dt"), {textContent: key}), Object.assign(document.createElement("dd"), {textContent: what}));
-  return {of: "Keys", node: list};
+  const make = (tag, text) => Object.assign(document.createElement(tag), {textContent: text});
+  const part = (title, rows) => {
+    const section = document.createElement("section"), list = document.createElement("dl");
+    list.append(...rows);
+    section.append(make("h2", title), list);
+    return section;
+  };
+  const node = Object.assign(document.createElement("div"), {className: "help"}), symbols = now?.data.symbols ?? [];
+  node.append(part("Keys", KEYS.flatMap(([key, what]) => [make("dt", key), make("dd", what)])));
+  if (symbols.length) node.append(part("Symbols", pairs(symbols)));
+  return {of: "Keys", node};
 }
 
 // A short link to the page as it stands, at the address that other machines reach, for the phones in the hall;
@@ -274,6 +285,7 @@ const ACTIONS = {
   h: hide, b: () => root.toggleAttribute("data-black"),
   q: async () => overlay(document.querySelector(".lectern-overlay") ? null : await code()),
   Escape: () => {
+    if (hush()) return;
     if (document.querySelector(".lectern-overlay")) overlay(null);
     else if (root.hasAttribute("data-black")) root.removeAttribute("data-black");
     else if (root.hasAttribute("data-stage")) stage(false);

@@ -30,6 +30,11 @@ ROOM = Room(
         "[UDL] §15 notes name the method",
     ),
     machine="gan",
+    symbols={
+        "Z": "normaliser at an inverse temperature: p(x) at 1",
+        "dz": "integral over the noise",
+        "p": "density of the latent noise",
+    },
     state=State,
     scenes={
         "Annealed importance sampling": Scene(

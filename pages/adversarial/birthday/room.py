@@ -40,6 +40,9 @@ ROOM = Room(
         "[UDL] §15 notes (more than half at 400 draws speaks of 115,260 things at most, not of 400,000)",
     ),
     machine="gan",
+    symbols={
+        "N": "estimated number of different pictures",
+    },
     state=State,
     scenes={
         "Near-duplicates": Scene(

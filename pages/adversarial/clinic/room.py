@@ -39,6 +39,10 @@ ROOM = Room(
         "[UDL] §15.1.3, §15.2.3 (mode dropping and collapse), notes",
     ),
     machine="gan",
+    symbols={
+        r"\hat{p}": "share of the samples at each mode",
+        "K": "number of modes",
+    },
     state=State,
     was={
         "Too greedy": "Mode collapse",

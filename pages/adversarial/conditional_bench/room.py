@@ -37,6 +37,10 @@ ROOM = Room(
         "[UDL] §15.4.1–15.4.3, figs 15.13–15.15",
     ),
     machine="gan",
+    symbols={
+        "p": "probability that the classifier gives",
+        r"\hat{y}": "class that the classifier reads",
+    },
     state=State,
     scenes={
         "InfoGAN": Scene(

@@ -57,6 +57,9 @@ ROOM = Room(
         "Miyato et al. 2018, arXiv:1802.05957 (spectral norm)",
         "[UDL] §15.2.5–15.2.6 (clipping to ±0.01 does not bound the slope by 1, but by far less)",
     ),
+    symbols={
+        "f": "critic: its score of an example",
+    },
     state=State,
     scenes={
         "Ring of eight modes": Scene(

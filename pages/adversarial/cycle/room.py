@@ -38,6 +38,13 @@ ROOM = Room(
         "[UDL] §15.5.3, fig. 15.18 (one θ is printed for both generators; they have weights of their own)",
     ),
     machine="gan",
+    symbols={
+        "g": "generator from a to b",
+        "g'": "generator from b to a",
+        "a": "a picture to translate",
+        "b": "its true translation",
+        "n": "number of pixels",
+    },
     state=State,
     scenes={
         "Digit to outline": Scene(

@@ -66,6 +66,13 @@ ROOM = Room(
         "[UDL] §15.1.3, §15.1.4, figs 15.3–15.5 (kernels and middle widths are not printed)",
     ),
     machine="gan",
+    symbols={
+        r"\mathrm{rms}": "root of the mean square",
+        r"\mu": "mean of the data's features",
+        r"\mu^*": "mean of the samples' features",
+        "S": "covariance of the data's features",
+        "S^*": "covariance of the samples' features",
+    },
     state=State,
     was={
         "Up": "Generator",

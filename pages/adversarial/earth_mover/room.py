@@ -30,6 +30,15 @@ ROOM = Room(
         "[UDL] §15.2.4, problem 15.3 (15.12–15.13 hold for the cost |i − j| alone, and with ≤ 1 for < 1)",
         "Villani 2009, Optimal transport: old and new",
     ),
+    symbols={
+        "P": "transport plan: mass moved from i to j",
+        "p": "mass that is there",
+        "q": "mass that is wanted",
+        "i": "a place",
+        "j": "a place",
+        "f": "price of mass at its origin",
+        "h": "price of mass where it arrives",
+    },
     state=State,
     scenes={
         "Optimal transport": Scene(

@@ -62,6 +62,12 @@ ROOM = Room(
         "[UDL] §15.3, figs 15.9, 15.11",
     ),
     machine="gan",
+    symbols={
+        "x": "pixels of the generated picture",
+        "h": "picture before tanh, of the block of that size",
+        r"\mathrm{up}": "doubled in width and height",
+        r"\alpha": "share of the new block",
+    },
     state=State,
     was={
         1: "Start of a fade",

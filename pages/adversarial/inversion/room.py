@@ -37,6 +37,14 @@ ROOM = Room(
         "[UDL] §15 notes",
     ),
     machine="gan",
+    symbols={
+        "x": "the picture that is searched for",
+        "D": "number of pixels",
+        "L": "number of levels",
+        r"g_{\theta'}": "generator after tuning",
+        "w_1": "style code of the first level",
+        "w_L": "style code of the last level",
+    },
     state=State,
     scenes={
         "Target outside the range of G": Scene(

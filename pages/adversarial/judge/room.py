@@ -45,6 +45,10 @@ ROOM = Room(
         "[UDL] §14.3 (the caption of fig. 14.5 swaps precision and recall)",
     ),
     machine="gan",
+    symbols={
+        r"\bar{p}": "mean of the classifier's probabilities",
+        r"\overline{H}": "mean entropy of a picture's probabilities",
+    },
     state=State,
     scenes={
         "Missing classes": Scene(

@@ -53,6 +53,13 @@ ROOM = Room(
     ),
     lenses=("latent",),
     machine="gan",
+    symbols={
+        "z_A": "latent code of the first picture",
+        "z_B": "latent code of the second picture",
+        "z_k": "one number of the latent code",
+        "P": "probability",
+        r"\mathrm{erf}": "error function",
+    },
     state=State,
     scenes={
         "Latent plane": Scene(

@@ -42,6 +42,9 @@ ROOM = Room(
         "Goodfellow et al. 2014, Generative adversarial networks, arXiv:1406.2661",
         "[UDL] §15.2.1, eqs 15.6–15.9",
     ),
+    symbols={
+        "L[D]": "loss of the discriminator",
+    },
     state=State,
     scenes={
         "D converging to D*": Scene(

@@ -41,6 +41,22 @@ ROOM = Room(
         ),
     ),
     machine="gan",
+    symbols={
+        "x": "a generated picture",
+        r"\overline{x}_r": "mean picture of one coarse style",
+        r"\overline{x}_c": "mean picture of one fine style",
+        "r": "row: a coarse style",
+        "c": "column: a fine style",
+        r"\overline{\mathrm{sd}}": "mean standard deviation of a pixel",
+        r"\mathrm{noise}": "only the noise is drawn anew",
+        r"\mathrm{style}": "only the style is drawn anew",
+        "w'": "truncated style code",
+        r"\bar{w}": "mean style code",
+        "h": "feature map",
+        r"\mathrm{mean}": "mean over the map",
+        "y_b": "bias that the style sets",
+        "y_s": "scale that the style sets",
+    },
     state=State,
     scenes={
         "Style mixing": Scene(

@@ -28,6 +28,12 @@ ROOM = Room(
         "[UDL] §15.5.2, fig. 15.17",
     ),
     machine="gan",
+    symbols={
+        "x": "the large picture",
+        r"\hat{x}": "what is made of the small one",
+        r"\mathrm{dB}": "decibels",
+        "n": "number of pixels",
+    },
     state=State,
     scenes={
         "Adversarial loss": Scene(

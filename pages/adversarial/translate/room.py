@@ -58,6 +58,12 @@ ROOM = Room(
     ),
     lenses=("receptive_field",),
     machine="gan",
+    symbols={
+        "x": "the target",
+        r"\hat{x}_{\ell_1}": "picture of the network that learns the ℓ₁ distance alone",
+        r"\hat{x}_{\mathrm{game}}": "picture of the one that learns a game too",
+        "n": "number of pixels",
+    },
     state=State,
     scenes={
         "ℓ₁ against adversarial loss": Scene(

@@ -38,6 +38,12 @@ ROOM = Room(
         ),
         "[UDL] §15.5.3, fig. 15.18 (prints one θ for both generators; its content compares before and after)",
     ),
+    symbols={
+        "g": "generator from a to b",
+        "g'": "generator from b to a",
+        "a": "a point of one set",
+        "b": "a point of the other set",
+    },
     state=State,
     scenes={
         "Rotation by 180°": Scene(

@@ -95,6 +95,11 @@ ROOM = Room(
     ),
     lenses=("receptive_field",),
     machine="convolution",
+    symbols={
+        "d": "a feature of the last layer",
+        r"\omega": "weight of the output layer",
+        "h": "output of the last layer",
+    },
     state=State,
     scenes={
         "The strongest unit": Scene("Blue: what the unit can see. Orange: what moves it. Play.", State()),

@@ -30,6 +30,9 @@ ROOM = Room(
         "Beyond the texts, which only name this family: title of [BB]; [GM] §3.12; [UDL] §14.3, fig. 14.3",
     ),
     lenses=("sampling",),
+    symbols={
+        "a": "share of the old average that a step keeps",
+    },
     state=State,
     scenes={
         "EMA of the weights": Scene(

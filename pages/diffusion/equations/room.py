@@ -41,6 +41,10 @@ ROOM = Room(
         "Beyond the texts, which only name this family: title of [BB]; [GM] §3.12; [UDL] §14.3, fig. 14.3",
     ),
     lenses=("sampling",),
+    symbols={
+        "m": "what is left of a point of the data",
+        "v": "variance of the noise",
+    },
     state=State,
     scenes={
         "Probability flow ODE": Scene(

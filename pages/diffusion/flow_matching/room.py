@@ -55,6 +55,13 @@ ROOM = Room(
     ),
     lenses=("sampling",),
     machine="diffusion",
+    symbols={
+        "x": "a point on its way from noise to data",
+        "x_t": "the point at time t",
+        "x_0": "noise: where a point begins",
+        "x_1": "a point of the data: where it ends",
+        "t": "time from noise (0) to data (1)",
+    },
     state=State,
     scenes={
         "Curved paths": Scene(

@@ -74,6 +74,12 @@ ROOM = Room(
     ),
     lenses=("sampling",),
     machine="diffusion",
+    symbols={
+        "E": "expectation",
+        "x_1": "the known coordinate",
+        "x_2": "the coordinate to fill in",
+        r"\rho": "correlation of the two",
+    },
     state=State,
     scenes={
         "Inpainting": Scene(

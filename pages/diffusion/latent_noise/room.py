@@ -47,6 +47,18 @@ ROOM = Room(
         "sampling",
     ),
     machine="diffusion",
+    symbols={
+        "s": "share of the way from A to B",
+        "z_s": "latent code on the way",
+        r"\ell_s": "its length",
+        "z_A": "latent code of the first digit",
+        "z_B": "latent code of the second digit",
+        r"\hat{z}_A": "its direction, of length 1",
+        r"\hat{z}_B": "its direction, of length 1",
+        "S": "number of steps",
+        "x": "a pixel of the digit",
+        r"\hat{x}": "the pixel after encoding and decoding",
+    },
     state=State,
     scenes={
         "Latent interpolation": Scene(

@@ -41,6 +41,12 @@ ROOM = Room(
     ),
     lenses=("sampling",),
     machine="diffusion",
+    symbols={
+        "x_k": "training example k",
+        "k": "number of a training example",
+        "n": "how many training examples",
+        "r_k": "responsibility of example k for the noisy point",
+    },
     state=State,
     scenes={
         "Memorisation": Scene(

@@ -12,6 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from lab.lenses.attention import number
 from lab.lenses.diffusion import stops
 from modules.diffusion import schedule
 from modules.diffusion.schedule import Schedule
@@ -100,7 +101,7 @@ def equations(chain: Schedule, pixel: float) -> list[str]:
     found = []
     for t in times(chain):
         a = float(chain.alpha_bar[t])
-        ratio = INFINITE if t == 0 else f"{a / (1 - a):.4g}"
+        ratio = INFINITE if t == 0 else number(a / (1 - a))
         found.append(
             rf"q(x_{{{t}}}\mid x_0)=\mathcal N\left({a**0.5:.4f}\cdot({pixel:.2f}),\ {1 - a:.4f}\right),"
             rf"\qquad \mathrm{{SNR}}={ratio}"

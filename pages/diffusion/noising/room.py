@@ -42,6 +42,10 @@ ROOM = Room(
         "[BB] §5, thm 5.3 and ex. 5.6: images and sums of Gaussians",
         "Beyond the texts, which only name this family: title of [BB]; [GM] §3.12; [UDL] §14.3, fig. 14.3",
     ),
+    symbols={
+        "x": "a pixel under noise",
+        "x_0": "the pixel, without noise",
+    },
     state=State,
     scenes={
         "Half-way": Scene(

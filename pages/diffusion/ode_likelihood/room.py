@@ -43,6 +43,12 @@ ROOM = Room(
         "Beyond the texts, which only name this family: title of [BB]; [GM] §3.12; [UDL] §14.3, fig. 14.3",
     ),
     machine="diffusion",
+    symbols={
+        "dt": "integral over time",
+        "u": "velocity of the ODE",
+        "p_0": "density of the model at the data",
+        "x_1": "where the ODE takes the data at time 1",
+    },
     state=State,
     scenes={
         "Change of variables": Scene(

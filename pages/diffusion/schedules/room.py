@@ -46,6 +46,9 @@ ROOM = Room(
         "Lin et al. 2023, arXiv:2305.08891",
         "Beyond the texts, which only name this family: title of [BB]; [GM] §3.12; [UDL] §14.3, fig. 14.3",
     ),
+    symbols={
+        "s": "a step",
+    },
     state=State,
     scenes={
         "Cosine schedule": Scene(

@@ -48,6 +48,9 @@ ROOM = Room(
     ),
     lenses=("sampling",),
     machine="diffusion",
+    symbols={
+        r"p_\sigma": "density of the data under noise",
+    },
     state=State,
     scenes={
         "Annealed Langevin": Scene(

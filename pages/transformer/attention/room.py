@@ -83,6 +83,12 @@ ROOM = Room(
     ),
     lenses=("attention",),
     machine="transformer",
+    symbols={
+        "v": "a token of the vocabulary",
+        "p(v)": "probability of next token v",
+        r"p_{\text{off}}(v)": "the same with heads off",
+        r"\mathrm{TV}": "total variation distance",
+    },
     state=State,
     scenes={
         "Vowel head": Scene(

@@ -39,6 +39,12 @@ ROOM = Room(
     ),
     lenses=("sampling",),
     machine="transformer",
+    symbols={
+        "p": "probability of a token",
+        "i": "a token of the vocabulary",
+        "P": "probability",
+        r"\chi^2": "Pearson's test statistic",
+    },
     state=State,
     scenes={
         "Nucleus sampling": Scene(
