@@ -26,7 +26,7 @@ def chances(found: list[Found], support: int) -> dict[str, Any]:
         f"N = {support:,}": probability(support),
     }
     colors = dict(zip(lines, (theme.OUTPUT, theme.INPUT, theme.HIDDEN), strict=True))
-    fig = basic.curves(lines, n, xlabel="samples n", ylabel="P(two are the same)", colors=colors)
+    fig = basic.curves(lines, n, xlabel="samples n", ylabel="P(two are the same)", colors=colors, ends=True)
     fig.add_hline(y=0.5, line={"color": theme.text(), "width": 2, "dash": "dot"})
     fig.update_yaxes(range=[-0.02, 1.03], tickvals=[0.25, 0.5, 0.75, 1])
     fig.update_xaxes(range=[0, DRAWS], tickvals=[0, 100, 200, 300, 400])

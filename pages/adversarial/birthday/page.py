@@ -20,7 +20,7 @@ one = found[film.at]
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
-    left, right = ui.columns(2)
+    left, right = ui.columns([2, 1])
     with left:
         ui.figure(figures.sheet(found), key="sheet", share=1.0, film=film,
                   alt=f"The last {lens.SHOWN} pairs within the threshold, in twos")  # fmt: skip

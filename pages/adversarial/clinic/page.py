@@ -23,11 +23,11 @@ def draw(looks: list[lens.Pair], film: ui.Film | None = None) -> None:
         lane, key = [pair[side] for pair in looks], ("spoiled", "cured")[side]
         with column:
             ui.figure(
-                figures.plane(data, lane, titles[side]), key=key, share=0.62, film=film,
+                figures.plane(data, lane, titles[side]), key=key, share=0.74, film=film,
                 alt=f"The data and made points, {'with' if side else 'without'} the cure",
             )  # fmt: skip
             ui.figure(
-                figures.shares(lane), key=f"shares-{key}", share=0.38, film=film,
+                figures.shares(lane), key=f"shares-{key}", share=0.26, film=film,
                 alt="Share of the samples at each mode, the nearest one of each sample, and an even share",
             )  # fmt: skip
 

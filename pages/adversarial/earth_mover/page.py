@@ -18,7 +18,7 @@ film = ui.film_of(now, len(told.heap), names=[f"{share:.0%}" for share in WAY])
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
-    left, right = ui.columns(2)
+    left, right = ui.columns([2, 1])
     with left:
         ui.figure(
             figures.plan(told), key="plan", share=1.0,

@@ -17,7 +17,7 @@ data, count = ui.compute(lens.sample, now)[:SHOWN], modes_of(now.target)
 
 def draw(looks: list[Look], film: ui.Film | None = None) -> None:
     """The plane and the measures, where the film stands, or as far as they have come."""
-    left, right = ui.columns([3, 2])
+    left, right = ui.columns([2, 1])
     with left:
         ui.figure(board(data, looks), key="plane", share=1.0, film=film,
                   alt="The discriminator over the plane, data, made points and their arrows")  # fmt: skip

@@ -41,5 +41,7 @@ def table(
     fig.update_xaxes(**ticks, tickvals=list(range(len(columns))), side="top",
                      ticktext=[name.replace(" ", "<br>") for name in columns])  # fmt: skip
     fig.update_yaxes(**ticks, tickvals=list(range(len(rows))), ticktext=list(rows), autorange="reversed")
-    fig.update_layout(hoverdistance=-1, legend={"y": -0.05, "yanchor": "top"}, margin={"t": 70})
+    fig.update_layout(
+        hoverdistance=-1, legend={"y": -0.02, "yanchor": "top"}, margin={"t": 64, "l": 4, "r": 4, "b": 4}
+    )
     return fig

@@ -16,7 +16,7 @@ film = ui.film_of(now, lens.ROUNDS + 1, names=range(lens.ROUNDS + 1))
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
-    left, right = ui.columns([3, 2])
+    left, right = ui.columns([2, 1])
     with left:
         ui.figure(
             figures.line(course), key="line", share=1.0, film=film,

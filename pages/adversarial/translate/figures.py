@@ -45,6 +45,7 @@ def distances(lines: dict[str, Any]) -> dict[str, Any]:
         xlabel="phase of the target",
         ylabel="mean |x − x̂|",
         colors=colours,
+        ends=True,
     )
     fig.update_yaxes(rangemode="tozero", nticks=4)
     fig.update_xaxes(nticks=4, ticklabelposition="outside right")  # else two 0 meet in the corner

@@ -34,6 +34,7 @@ def costs(found: Look) -> dict[str, Any]:
         "identity": found.identity,
     }  # fmt: skip
     colours = dict(zip(lines, (theme.HIDDEN, theme.INPUT, theme.OUTPUT, theme.GREEN), strict=True))
-    fig = curves(lines, degrees(), mark=0, xlabel="rotation φ, degrees", ylabel="mean ℓ₁", colors=colours)
+    fig = curves(lines, degrees(), mark=0, xlabel="rotation φ, degrees", ylabel="mean ℓ₁", colors=colours,
+                 ends=True)  # fmt: skip
     fig.update_yaxes(rangemode="tozero", nticks=5)
     return marking(fig.update_xaxes(tickvals=[90, 180, 270]), degrees())

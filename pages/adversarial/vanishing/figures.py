@@ -17,7 +17,7 @@ def norms(looks: list[Look]) -> dict[str, Any]:
     lines = {name: [one.norms[name] for one in looks] for name in LOSSES}
     steps = [one.steps for one in looks]
     fig = curves(lines, steps, mark=steps[0], xlabel="steps of D with G frozen",
-                 ylabel="norm of G's gradient", colors=COLORS, log_y=True)  # fmt: skip
+                 ylabel="norm of G's gradient", colors=COLORS, log_y=True, ends=True)  # fmt: skip
     fig.update_yaxes(dtick=1, exponentformat="power")
     fig.update_xaxes(nticks=5)
     return unrolling(fig)
