@@ -88,7 +88,7 @@ State: Any = make_dataclass(
 
 ROOM = Room(
     title="Own stack",
-    idea="Each layer widens the window by d(K − 1) steps of the layer below; strides multiply.",
+    idea="Each layer widens the receptive field by d(K − 1) steps of the layer below; strides multiply.",
     place=20,
     minutes=5,
     words="dilated convolution; receptive field; convolutional network; CNN; stride; WaveNet",
@@ -96,20 +96,33 @@ ROOM = Room(
     lenses=("receptive_field",),
     state=State,
     scenes={
-        "Three by three": Scene("Three kernels of 3 see 7 inputs: each adds two.", State()),
-        "The MNIST-1D network": Scene(
-            "Stride 2 three times: 3, 7, 15 inputs, and the last is unseen.", State(s1=2, s2=2, s3=2)
-        ),
         "Dilations 1, 2, 4, 8": Scene(
-            "Doubled dilations double the growth: 31 inputs in four layers.",
+            "With doubled dilations four layers of kernel 3 see 31 inputs; undilated they would see 9.",
             State(depth=4, d2=2, d3=4, d4=8),
         ),
-        "Holes": Scene(
-            "Equal dilations leave holes: every second input is never read.", State(depth=2, d1=2, d2=2)
+        "Three layers of kernel 3": Scene(
+            "Three layers of kernel 3 see 7 inputs: each layer adds two.", State()
         ),
-        "Padded": Scene(
-            "With padding every layer keeps its length; crosses are zeros around it.",
+        "Stride 2": Scene(
+            "Stride 2 in every layer: fields of 3, 7 and 15 inputs, and the last input is never read.",
+            State(s1=2, s2=2, s3=2),
+        ),
+        "Gridding": Scene(
+            "Equal dilations of 2 leave gaps: the chosen unit never reads every second input.",
+            State(depth=2, d1=2, d2=2),
+        ),
+        "Zero padding": Scene(
+            "With padding 1 every layer keeps its 40 units; crosses are the zeros around it.",
             State(p1=1, p2=1, p3=1),
         ),
+    },
+    was={
+        1: "Three layers of kernel 3",
+        2: "Stride 2",
+        3: "Dilations 1, 2, 4, 8",
+        "Three by three": "Three layers of kernel 3",
+        "The MNIST-1D network": "Stride 2",
+        "Holes": "Gridding",
+        "Padded": "Zero padding",
     },
 )

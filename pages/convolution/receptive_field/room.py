@@ -81,7 +81,7 @@ class State:
 
 ROOM = Room(
     title="Receptive field",
-    idea="A unit sees the input through a window that its layers open; the gradient shows what counts.",
+    idea="A unit depends on a box of the input that its layers fix; the gradient shows what counts.",
     place=30,
     minutes=7,
     words=(
@@ -102,20 +102,34 @@ ROOM = Room(
     },
     state=State,
     scenes={
-        "The strongest unit": Scene("Blue: what the unit can see. Orange: what moves it. Play.", State()),
-        "The first layer": Scene(
-            "The first layer sees a few pixels; the box is as large as its kernel.", State(layer=FIRST)
+        "Strongest unit": Scene(
+            "Blue frames the receptive field of the unit; orange is its gradient in each pixel.", State()
         ),
-        "A logit": Scene("A dense unit reads all units below it: no box is wider.", State(layer=LOGITS)),
-        "The effective field": Scene(
-            "Averaged over ten inputs: a bell inside the box.", State(layer=LAST, over=MANY)
+        "First layer": Scene(
+            "A unit of the first layer sees 5×5 pixels, as many as its kernel has.", State(layer=FIRST)
         ),
-        "Only paths": Scene(
-            "Whatever the weights: more paths lead to the middle than to the rim.",
+        "Logit": Scene(
+            "A dense unit reads all units below it: no receptive field is larger.", State(layer=LOGITS)
+        ),
+        "Effective receptive field": Scene(
+            "Averaged over ten inputs the gradient is a bell inside the box.",
+            State(layer=LAST, over=MANY),
+        ),
+        "Number of paths": Scene(
+            "Whatever the weights are, more paths lead to the middle of the box than to its rim.",
             State(layer=LAST, over=PATHS),
         ),
-        "A signal": Scene(
-            "The same on a curve of 40 numbers: the box is an interval.", State(model=ON_SIGNALS, over=PATHS)
+        "Signal": Scene(
+            "In a signal of 40 numbers the receptive field is an interval.",
+            State(model=ON_SIGNALS, over=PATHS),
         ),
+    },
+    was={
+        "The strongest unit": "Strongest unit",
+        "The first layer": "First layer",
+        "A logit": "Logit",
+        "The effective field": "Effective receptive field",
+        "Only paths": "Number of paths",
+        "A signal": "Signal",
     },
 )
