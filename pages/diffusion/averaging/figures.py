@@ -40,6 +40,7 @@ def along(
     fig.update_xaxes(title="step", nticks=4)
     ticks = [digit * 10.0**power for power in range(-4, 4) for digit in (1, 3)]
     fig.update_yaxes(title=ylabel, type="log", tickvals=ticks, ticktext=[f"{v:g}" for v in ticks])
+    fig.update_layout(meta=theme.NAMED_ENDS)
     tree = fig.to_plotly_json()
     tree["layout"]["shapes"][0] |= {"x0": per_frame(steps), "x1": per_frame(steps)}
     return tree

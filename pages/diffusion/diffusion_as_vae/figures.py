@@ -70,9 +70,7 @@ def gaps(found: Mapping[str, Any], chosen: str) -> dict[str, Any]:
         look = {"mode": "lines+markers", "line": {"width": 3, "color": color}, "marker": {"size": 8}}
         data.append({"x": t, "y": shown[name], "name": f"σ²: {name}", **look})
     line = {"width": 3, "color": theme.text(), "dash": "dot"}
-    data.append(
-        {"x": t, "y": shown["KL at T"], "name": "KL(q(x_T) ‖ N(0, 1))", "mode": "lines", "line": line}
-    )
+    data.append({"x": t, "y": shown["KL at T"], "name": "KL at T", "mode": "lines", "line": line})
     point = {"x": per_frame(t[:, None]), "y": per_frame(shown[chosen][:, None]), "mode": "markers"}
     dot = {"size": 18, "color": theme.VERMILLION}
     data.append(point | {"showlegend": False, "hoverinfo": "skip", "marker": dot})
@@ -81,7 +79,7 @@ def gaps(found: Mapping[str, Any], chosen: str) -> dict[str, Any]:
         "xaxis": {"title": "T", "type": "log", "tickvals": STEPS, "range": [0.9, 2.5]},
         "yaxis": {"title": "bound − entropy, nats", "type": "log"} | up,
     }
-    return {"data": data, "layout": axes}
+    return {"data": data, "layout": axes | {"meta": theme.NAMED_ENDS}}
 
 
 def waterfall(found: Sequence[Parts]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ def draw_digit() -> None:
     found, vae = ui.compute(lens.digit, now), ui.load(now.vae)
     chain, other = found.diffusion[film.at], found.vae
     with stage.picture:
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             ui.figure(
                 figures.ladder(found.ladders), alt="The digit and its codes at rising t", key="ladder",
@@ -95,7 +95,7 @@ def draw_gaussian() -> None:
     found, every = lens.gaussian(now.variance), lens.gaps()
     parts, T = found[film.at], STEPS[film.at]
     with stage.picture:
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             ui.figure(
                 figures.gaps(every, now.variance), alt="Bound less entropy over T, for each σ²", key="gaps",

@@ -68,4 +68,4 @@ def lines(
         "xaxis": {"title": "t", "range": [-20, times[-1] + 20], "tickvals": [200, 400, 600, 800]},
         "yaxis": {"title": ylabel, "type": "log", "range": [low, high]} | up,
     }
-    return {"data": data, "layout": axes}
+    return {"data": data, "layout": axes | {"meta": theme.NAMED_ENDS}}

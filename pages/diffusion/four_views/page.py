@@ -19,7 +19,7 @@ sizes = {name: found.size[kind] for kind, name in lens.NAMES.items()}
 told = {name: found.told[kind] for kind, name in lens.NAMES.items()}
 
 with stage.picture:
-    left, right = ui.columns([3, 2])
+    left, right = ui.columns([2, 1])
     with left:
         if of_digit:
             shown = {"xₜ": found.x, **told}

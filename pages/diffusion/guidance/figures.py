@@ -35,7 +35,7 @@ def digits(pictures: Any) -> dict[str, Any]:
 def point(x: Any, y: Any) -> dict[str, Any]:
     """The point of a curve (F,) at every frame."""
     place = {"x": per_frame(x[:, None]), "y": per_frame(y[:, None]), "mode": "markers", "hoverinfo": "skip"}
-    return place | {"marker": {"size": 15, "color": theme.VERMILLION}}
+    return place | {"showlegend": False, "marker": {"size": 15, "color": theme.VERMILLION}}
 
 
 def by_weight(weights: Any, values: Mapping[str, Any], shown: str, ylabel: str, top: float) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def by_weight(weights: Any, values: Mapping[str, Any], shown: str, ylabel: str, 
     ]
     across = {"title": "w", "tickvals": [-1, 0, 1, 2, 3, 4], "range": [-1.35, 4.35]}
     axes = {"xaxis": across, "yaxis": {"title": ylabel, "range": [0, top], "nticks": 5}}
-    return {"data": [*lines, point(w, array(values[shown])) | {"showlegend": False}], "layout": axes}
+    return {"data": [*lines, point(w, array(values[shown]))], "layout": axes | {"meta": theme.NAMED_ENDS}}
 
 
 def against(weights: Any, sampled: Any, tilted: Any, ylabel: str) -> dict[str, Any]:
@@ -60,4 +60,4 @@ def against(weights: Any, sampled: Any, tilted: Any, ylabel: str) -> dict[str, A
         point(w, p),
     ]
     axes = {"xaxis": {"title": "w", "tickvals": [-1, 0, 1, 2, 3, 4]}, "yaxis": {"title": ylabel}}
-    return {"data": data, "layout": axes | {"showlegend": False}}
+    return {"data": data, "layout": axes | {"meta": theme.NAMED_ENDS}}

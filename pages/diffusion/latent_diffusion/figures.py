@@ -39,7 +39,7 @@ def judged(found: Table, names: Sequence[str], xlabel: str, ylabel: str) -> go.F
     fig.update_xaxes(title=xlabel, tickvals=v, ticktext=[f"{x:g}" for x in v])
     top = 1.15 * float((m + e).max()) if m.size else 1.0
     fig.update_yaxes(title=ylabel, range=[0, top], nticks=5)
-    fig.update_layout(showlegend=len(names) > 1)
+    fig.update_layout(showlegend=len(names) > 1, meta=theme.NAMED_ENDS if len(names) > 1 else None)
     return fig
 
 

@@ -19,7 +19,7 @@ film = ui.film_of(now, len(run.times), values=range(len(run.times)), names=run.t
 shares = {name: float(each.share[-1]) for name, each in found.items()}
 
 with stage.picture:
-    left, right = ui.columns([3, 2])
+    left, right = ui.columns([2, 1])
     with left:
         ui.figure(
             clouds(run.cloud, eight.TRAILS, exact.eight().means, eight.NEAR * eight.SD, eight.REACH),

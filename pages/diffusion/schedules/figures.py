@@ -28,4 +28,4 @@ def pair(own: Any, other: Any, names: tuple[str, str], times: Sequence[int], yla
         "xaxis": {"title": "t / T", "range": [0, 1.02]},
         "yaxis": {"title": ylabel, "range": [low - edge, high + edge]},
     }
-    return {"data": data, "layout": axes}
+    return {"data": data, "layout": axes | {"meta": theme.NAMED_ENDS}}

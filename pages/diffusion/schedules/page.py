@@ -23,10 +23,12 @@ with stage.picture:
         "snr": (lens.log_snr(own), lens.log_snr(other), "log₁₀ SNR"),
         "beta": (own.beta[1:], other.beta[1:], "β"),
     }
-    for column, (key, (mine, theirs, label)) in zip(ui.columns(3), curves.items(), strict=True):
+    left, right = ui.columns([2, 1])
+    for key, (mine, theirs, label) in curves.items():
         fig = figures.pair(mine, theirs, (now.kind, other_kind), times, label)
-        with column:
-            ui.figure(fig, alt=f"{label} of both schedules over t/T", key=key, share=1.0, film=film)
+        with left if key == "alpha" else right:
+            share = 1.0 if key == "alpha" else 0.5
+            ui.figure(fig, alt=f"{label} of both schedules over t/T", key=key, share=share, film=film)
 with stage.foot:
     film.bar(captions=lens.captions(own), equations=lens.equations(own))
 half, other_half = (float(each.alpha_bar[now.T // 2]) for each in (own, other))

@@ -33,7 +33,8 @@ def sums(exact: float, right: Any, without: Any, powers: Any) -> dict[str, Any]:
     seen = [exact, *r.tolist(), *other.clip(exact - 2, exact + 2).tolist()]
     room = 0.15 * (max(seen) - min(seen)) + 0.01  # powers of the trace may leave it
     axis = {"range": [min(seen) - room, max(seen) + room]}
-    return {"data": data, "layout": {"xaxis": {"title": "terms n", "nticks": 8}, "yaxis": axis}}
+    across = {"title": "terms n", "nticks": 8}
+    return {"data": data, "layout": {"xaxis": across, "yaxis": axis, "meta": theme.NAMED_ENDS}}
 
 
 def estimates(exact: float, names: list[str], means: Any, sds: Any) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def line(t: Any, components: Any, zeros: Any) -> go.Figure:
     )  # fmt: skip
     fig.update_xaxes(title="t along the line", nticks=7)
     fig.update_yaxes(title="h + f(h)")
-    return fig
+    return fig.update_layout(meta=theme.NAMED_ENDS)
 
 
 def values(before: Any, after: Any, eigen: Any) -> go.Figure:
@@ -98,6 +99,7 @@ def norms(sides: Any, scaled: Any) -> dict[str, Any]:
     fig.update_xaxes(title="side of the pictures", range=[0, s[-1] + 1], nticks=6,
                      ticklabelposition="outside right")  # fmt: skip
     fig.update_yaxes(title="norm of the map", range=[0, max(1.25, 1.15 * float(y.max()))])
+    fig.update_layout(meta=theme.NAMED_ENDS)
     return turning(fig, 2, x=np.stack([s, s], 1), y=y)
 
 
@@ -112,4 +114,5 @@ def way_back(errors: Any, least: float, most: float) -> dict[str, Any]:
     low, high = (math.log10(v) for v in (least, most))
     powers = {"type": "log", "range": [low - 0.3, high + 0.3], "exponentformat": "power", "dtick": 2}
     steps = {"title": "step", "nticks": 6, "range": [-1, e.shape[-1]]}
-    return {"data": data, "layout": {"xaxis": steps, "yaxis": {"title": "error", **powers}}}
+    axes = {"xaxis": steps, "yaxis": {"title": "error", **powers}}
+    return {"data": data, "layout": axes | {"meta": theme.NAMED_ENDS}}
