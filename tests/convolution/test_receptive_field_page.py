@@ -299,17 +299,35 @@ def test_trained_network(layer: int, over: str) -> None:
             gradients.append(leaf.grad[0, 0].abs())
         found = torch.stack(gradients).mean(0)
     (top, bottom), (left, right) = layers[layer].box(unit)
-    shown_numbers = metrics(page)
-    assert shown_numbers["Box in theory"] == f"{bottom - top + 1} × {right - left + 1}"
-    assert shown_numbers["Inputs that count, of 64"] == str(int((found > 0).sum()))
-    ordered = found.flatten().sort(descending=True).values.double()
-    half = next(k for k in range(1, 65) if ordered[:k].sum() >= ordered.sum() / 2)
-    assert shown_numbers["Half of it is held by"] == f"{half} inputs"
-    text, bar = words(page), film(page, "column")
+    bar, (strip, _) = film(page, "column"), component(page, "machine")
+    assert strip["numbers"][bar["at"]]["x"] == f"{bottom - top + 1}×{right - left + 1}"
+    part = {0: ("convolution", "1 of 3"), 6: ("convolution", "2 of 3"), 8: ("convolution", "3 of 3")}[layer]
+    assert strip["lit"][bar["at"]] == [part[0]] and strip["numbers"][bar["at"]][part[0]] == part[1]
+    text = words(page)
+    assert f"{int((found > 0).sum())} of 64 inputs count here" in text
     said = bar["captions"][bar["at"]]
     assert said.startswith(f"Unit {', '.join(map(str, unit))} of layer {label}: {float(h[unit]):.4f}.")
     box = layers[layer].field[1].box(unit[2], 8)
     assert rf"\to\; [{box[0]}, {box[1]}]" in text
+
+
+def test_the_part_that_is_lit_follows_the_layer() -> None:
+    model = weights.load("cnn-digits")
+    x = drawing.examples(8)[0][1]
+    found = [lens.part_of(lens.on_input(model, name, x, "3", None)) for name in lens.layers(model)]
+    convolutions = [[("convolution", f"{k} of 3")] * 3 for k in (1, 2, 3)]
+    pools = [[("pool", f"{k} of 2")] for k in (1, 2)]
+    assert found == [
+        *convolutions[0],
+        *pools[0],
+        *convolutions[1],
+        *pools[1],
+        *convolutions[2],
+        ("logits", ""),
+    ]
+    dense = weights.load("mlp-mnist1d")
+    parts = [lens.part_of(lens.on_input(dense, name, None, "3", None))[0] for name in lens.layers(dense)]
+    assert parts == ["dense"] * (len(parts) - 1) + ["logits"]
 
 
 @pytest.mark.parametrize("over", units.FIELDS)

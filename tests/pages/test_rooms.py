@@ -134,8 +134,7 @@ def test_where_a_model_runs_its_machine_is_drawn(address: str) -> None:
         pytest.skip("an old room says what it has by hand")
     family, _, topic = address.partition("-")
     page = (PAGES / family / topic.replace("-", "_") / "page.py").read_text(encoding="utf-8")
-    drawn = known.machine is not None and address != "convolution-receptive-field"  # its numbers stand there
-    assert ("ui.machine(" in page) == drawn
+    assert ("ui.machine(" in page) == (known.machine is not None)
 
 
 def test_a_scene_that_no_control_takes_is_refused_where_it_is_written() -> None:

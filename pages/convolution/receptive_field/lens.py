@@ -5,11 +5,13 @@ References: [UDL] §10.2-10.4, figures 10.3-10.7.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lab.lenses import drawing, signals
+from lab.lenses.machine import GRIDS, POOLS
 from lab.lenses.receptive_field import Layer, Span, Unit, describe, layers_of, walk
 from lab.lenses.units import PATHS, Arithmetic, arithmetic, loudest, over_input, unit_equation
 from modules.base import Module
@@ -244,6 +246,34 @@ def strongest_column(units: Map) -> int:
 def swept(ran: Ran, units: Map, row: int, over: str) -> Sweep:
     """What the units of a row see, one after the other."""
     return sweep(ran.model, ran.layers, ran.index, units.row(row), ran.x, ran.examples, over)
+
+
+# --- The machine ----------------------------------------------------------------------------------
+
+
+def part_of(ran: Ran) -> tuple[str, str]:
+    """The part of the machine that the layer belongs to, and which of its kind it is, "2 of 3"."""
+    modules = [layer.module for layer in ran.layers]
+    dense = any(isinstance(module, nn.Linear) for module in modules[: ran.index + 1])
+    kinds: tuple[str, Any] = ("dense", nn.Linear) if dense else ("convolution", GRIDS)
+    if isinstance(ran.layer.module, POOLS):
+        kinds = "pool", POOLS
+    part, kind = kinds
+    places = [place for place, module in enumerate(modules) if isinstance(module, kind)]
+    if dense and ran.index >= places[-1]:
+        return "logits", ""
+    return part, f"{sum(place <= ran.index for place in places)} of {len(places)}"
+
+
+def numbers(ran: Ran, run: Sweep) -> list[dict[str, str]]:
+    """What the parts of the machine show of each unit: the size of its box, and which layer it is in."""
+    part, number = part_of(ran)
+    return [{"x": spelled(box), part: number} for box in run.boxes]
+
+
+def spelled(box: list[Span] | None) -> str:
+    """The size of a box, "20×16"."""
+    return "×".join(str(last - first + 1) for first, last in box) if box else "none"
 
 
 # --- The number of one unit -----------------------------------------------------------------------

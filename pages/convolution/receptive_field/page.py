@@ -40,8 +40,9 @@ with stage.picture:
             figures.feature_map(chosen.grid, now.row, len(run.units)), key="map", alt=alts[h.ndim],
             share=1.0, film=film, on_press=lambda x, y: ui.moved(now, row=y, column=x),
         )  # fmt: skip
-stage.metrics(units.sizes(found, box))
 with stage.foot:
+    part, _ = lens.part_of(ran)
+    ui.machine(now.model, film=film, lit=[part] * film.count, says=lens.numbers(ran, run))
     film.bar(captions=run.captions, equations=run.equations)
 
 # --- Words --------------------------------------------------------------------------------------
@@ -67,7 +68,9 @@ with stage.below:
         alt="Class probabilities", key="prediction"
     )  # fmt: skip
     ui.notice(
-        "Play: the window slides along the row as the units do. Orange never leaves the blue box: theory "
+        f"{int((found != 0).sum())} of {found.numel()} inputs count here, with a half-width σ of "
+        f"{' × '.join(f'{s:.1f}' for s in receptive_field.spread(found))} inputs. "
+        "Along a row of units the box moves with them. Orange never leaves the blue box: theory "
         "says which inputs can matter, the gradient which do, here. "
         "Inside the box most of the weight sits near the middle, because more paths lead there. "
         "A dense layer has no box: any of its units may read everything below it."
@@ -83,7 +86,7 @@ with stage.below:
             "Depth decides: a deep stack is narrow within its box, a shallow one fills it.",
             "The box tells what can reach the unit: what does falls off from the middle like a bell.",
         ),
-        veils=("picture", "numbers"),
+        veils=("picture",),
     )  # fmt: skip
     if now.over == PATHS:
         ui.program(
