@@ -23,6 +23,7 @@ from modules.trace import Step, Trace
 class Slid:
     """
     Attributes:
+        taps: weights of the kernel. window: its size, stride, dilation and padding.
         x: (1, n). trace: of `slide`. matrix: (n_out, n), the convolution as a dense layer.
     """
 
