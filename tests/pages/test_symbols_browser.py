@@ -24,9 +24,10 @@ def apart(tab: Any) -> bool:
     return inside and list_["y"] + list_["height"] <= size["height"] and (below or above)
 
 
-def test_symbols_have_words_under_the_pointer_and_with_the_focus(walker: Visit) -> None:
+@pytest.mark.parametrize("page", [FILM, "convolution-receptive-field"], ids=["film", "latex"])
+def test_symbols_have_words_under_the_pointer_and_with_the_focus(walker: Visit, page: str) -> None:
     walker.walk("")
-    tab = walker.walk(FILM)
+    tab = walker.walk(page)
     symbols, equation = tab.locator(".lectern-symbols"), tab.locator(EQUATION).first
     picture = "document.querySelector('.st-key-picture').offsetHeight"
     high, placed = tab.evaluate(picture), equation.bounding_box()
@@ -52,6 +53,7 @@ def test_symbols_have_words_under_the_pointer_and_with_the_focus(walker: Visit) 
     words = set(symbols.locator("dd").all_inner_texts())
     tab.keyboard.press("Tab")
     assert not symbols.count()
+    tab.locator(".lectern-stage .sees").click()  # the next in order may be a field, which keeps its keys
     tab.keyboard.press("?")
     assert words <= set(tab.locator(".lectern-overlay dd").all_inner_texts())
     tab.keyboard.press("Escape")
