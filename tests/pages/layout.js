@@ -1,5 +1,5 @@
 // What is wrong with the layout of the page that is open: sentences, none where all is well.
-({phone, stage}) => {
+({phone, stage, pictured}) => {
   const wrong = [];
   const box = (node) => node.getBoundingClientRect();
   const seen = (node) => node.checkVisibility({opacityProperty: true, visibilityProperty: true}) && box(node).width > 0;
@@ -26,6 +26,22 @@
     if (bottom - top < 0.38 * innerHeight) wrong.push(`the picture is only ${Math.round(bottom - top)} px high`);
     const controls = all(".st-key-rail input, .st-key-rail button, .st-key-rail textarea, .st-key-rail canvas");
     if (!controls.some((c) => box(c).bottom <= innerHeight)) wrong.push("no control on the first screen");
+  }
+
+  // --- One picture, or two equal ones, has two thirds of the width; little of the box is bare paper ---
+  const stand = document.querySelector(".st-key-picture");
+  if (pictured && stand) {
+    const row = all(".st-key-picture [data-testid=stHorizontalBlock]").find((r) => r.querySelector(".lectern-figure, .lectern-plane, .lectern-cells"));
+    const widths = [...row?.children ?? []].filter(seen).map((c) => box(c).width).sort((a, b) => b - a);
+    const whole = widths.reduce((a, b) => a + b, 0), equal = widths[0] - widths[1] < 3, main = widths[0] + (equal ? widths[1] : 0);
+    if (widths.length && main < 0.66 * whole) wrong.push(`the picture has ${Math.round((100 * main) / whole)} % of the width`);
+    let covered = 0; // by the plots of figures, canvases of cells and planes
+    for (const figure of all(".st-key-picture .lectern-figure, .st-key-picture .lectern-plane, .st-key-picture .lectern-cells")) {
+      const plots = Object.values(figure.querySelector(".js-plotly-plot")?._fullLayout._plots ?? {});
+      covered += plots.length ? plots.reduce((sum, {xaxis, yaxis}) => sum + xaxis._length * yaxis._length, 0) : box(figure).width * box(figure).height;
+    }
+    const bare = 1 - covered / (box(stand).width * box(stand).height);
+    if (bare > 0.6) wrong.push(`${Math.round(100 * bare)} % of the picture's box are bare paper`);
   }
 
   if (stage)
