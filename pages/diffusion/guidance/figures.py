@@ -43,7 +43,13 @@ def by_weight(weights: Any, values: Mapping[str, Any], shown: str, ylabel: str, 
     w = array(weights)
     looks = {True: STRONG, False: QUIET}
     lines = [
-        {"x": w, "y": array(p), "mode": "lines+markers", "name": way, "line": looks[way == shown]}
+        {
+            "x": w,
+            "y": array(p),
+            "mode": "lines+markers",
+            "name": way.removesuffix(" guidance"),
+            "line": looks[way == shown],
+        }
         for way, p in values.items()
     ]
     across = {"title": "w", "tickvals": [-1, 0, 1, 2, 3, 4], "range": [-1.35, 4.35]}
