@@ -47,7 +47,7 @@ ROOM = Room(
     },
     state=State,
     scenes={
-        "Probability flow ODE": Scene(
+        "Flow ODE": Scene(
             "Without noise on the way back paths are smooth; play on, and they end at the eight modes.",
             State(kind="VP", unit=CLOUDS, S=100, way=ODE_BACK, step=35),
         ),
@@ -65,11 +65,11 @@ ROOM = Room(
             "A cloud of σ = 10 is led back to the eight modes in 100 steps with noise.",
             State(unit=CLOUDS, S=100, way=SDE_BACK),
         ),
-        "Ten steps of the SDE": Scene(
+        "Ten steps": Scene(
             "In ten steps VE brings most points to a mode, VP little more than half: see the bars.",
             State(unit=CLOUDS, S=10, way=SDE_BACK),
         ),
-        "Discretisation error": Scene(
+        "Ten Euler steps": Scene(
             "From σ = 50 ten steps of the ODE bring no point to a mode.",
             State(end=50, S=10, unit=CLOUDS, way=ODE_BACK),
         ),
@@ -83,17 +83,19 @@ ROOM = Room(
         2: "Variance preserving",
         3: "VE rescaled",
         4: "Reverse SDE",
-        5: "Ten steps of the SDE",
-        6: "Probability flow ODE",
-        7: "Discretisation error",
+        5: "Ten steps",
+        6: "Flow ODE",
+        7: "Ten Euler steps",
         8: "Prior mismatch",
         "Explodes": "Variance exploding",
         "Preserves": "Variance preserving",
         "One walk": "VE rescaled",
         "Back": "Reverse SDE",
-        "Ten steps": "Ten steps of the SDE",
-        "Without noise": "Probability flow ODE",
-        "Too far": "Discretisation error",
+        "Without noise": "Flow ODE",
+        "Too far": "Ten Euler steps",
         "Ends too soon": "Prior mismatch",
+        "Discretisation error": "Ten Euler steps",
+        "Ten steps of the SDE": "Ten steps",
+        "Probability flow ODE": "Flow ODE",
     },
 )

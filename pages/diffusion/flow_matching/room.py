@@ -68,7 +68,7 @@ ROOM = Room(
             "The lines of random pairs cross, paths of one ODE cannot: they bend towards the modes.",
             State(N=50, t=0.7),
         ),
-        "Crossing lines": Scene(
+        "Crossings": Scene(
             "Paired at random, as in training: more than one pair of lines in four crosses.",
             State(view=PAIRS),
         ),
@@ -91,7 +91,7 @@ ROOM = Room(
             "The same points, paired by the best assignment: next to no lines cross.",
             State(view=PAIRS, pairs=COUPLINGS[1]),
         ),
-        "Minibatch optimal transport": Scene(
+        "Minibatch pairs": Scene(
             "Trained on optimal pairs of each batch: one Euler step is as near as eight were.",
             State(flow=BEST, N=1),
         ),
@@ -102,16 +102,18 @@ ROOM = Room(
         4: "Reflow",
         5: "Curved paths",
         6: "Straight paths",
-        7: "Crossing lines",
+        7: "Crossings",
         8: "Optimal pairs",
-        9: "Minibatch optimal transport",
+        9: "Minibatch pairs",
         "Followed": "Curved paths",
         "One step": "One Euler step",
         "Two steps": "Two Euler steps",
         "Paths bend": "Curved paths",
         "Straight": "Straight paths",
-        "Lines cross": "Crossing lines",
+        "Lines cross": "Crossings",
         "Best pairs": "Optimal pairs",
-        "Trained on them": "Minibatch optimal transport",
+        "Trained on them": "Minibatch pairs",
+        "Minibatch optimal transport": "Minibatch pairs",
+        "Crossing lines": "Crossings",
     },
 )

@@ -68,7 +68,7 @@ ROOM = Room(
             "At w = 2 nearly every digit is of its column's class; turn w down and they vary more.",
             State(view=DIGITS, lean=2.0),
         ),
-        "Not the tilted density": Scene(
+        "Tilted density": Scene(
             "At w = 1 the sampled density is narrower, and further out, than the tilted one.", State()
         ),
         "Conditional": Scene("At w = 0 both densities are that of the class itself.", State(w=0.0)),
@@ -78,7 +78,7 @@ ROOM = Room(
         "Lost diversity": Scene(
             "At w = 3 the sampled density is a narrow peak: hardly any diversity is left.", State(w=3.0)
         ),
-        "Discretisation error": Scene(
+        "Few steps": Scene(
             "Five steps have an error of their own: at w = 0 the samples miss the class.",
             State(steps=5, w=0.0),
         ),
@@ -88,26 +88,28 @@ ROOM = Room(
         "Classifier guidance": Scene(
             "A classifier of noisy data, weighted by 1 + w, gives the same density.", State(led=NOISY)
         ),
-        "Classifier of clean data": Scene(
+        "Clean classifier": Scene(
             "A classifier that knows no noise is overconfident: at w = 0 all samples are one point.",
             State(led=CLEAN, w=0.0),
         ),
     },
     was={
-        1: "Not the tilted density",
+        1: "Tilted density",
         2: "Conditional",
         3: "Unconditional",
         4: "Lost diversity",
-        5: "Discretisation error",
+        5: "Few steps",
         6: "Wide class",
         7: "Classifier guidance",
-        8: "Classifier of clean data",
+        8: "Clean classifier",
         9: "Guided digits",
-        "Leaning": "Not the tilted density",
+        "Leaning": "Tilted density",
         "Too much": "Lost diversity",
-        "Few steps": "Discretisation error",
         "A classifier": "Classifier guidance",
-        "Clean data alone": "Classifier of clean data",
+        "Clean data alone": "Clean classifier",
         "Digits": "Guided digits",
+        "Classifier of clean data": "Clean classifier",
+        "Discretisation error": "Few steps",
+        "Not the tilted density": "Tilted density",
     },
 )

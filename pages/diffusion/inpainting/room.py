@@ -92,15 +92,15 @@ ROOM = Room(
         "RePaint": Scene(
             "With ten passes a level (RePaint) the completions fit the known pixels more often.", State()
         ),
-        "Lower half missing": Scene(
+        "Lower half": Scene(
             "Several classes share this upper half, and the completions show more than one class.",
             State(missing="lower", digit="3"),
         ),
-        "Checkerboard mask": Scene(
+        "Checkerboard": Scene(
             "Every second pixel is known: most completions are classified as the whole digit is.",
             State(missing="dots"),
         ),
-        "Unconditional samples": Scene(
+        "Unconditional": Scene(
             "All pixels are missing: the completions are samples of the model, of many classes.",
             State(missing="all", r=1),
         ),
@@ -108,11 +108,11 @@ ROOM = Room(
             "With one pass, replacement gives x₂ the mean 0.496, where 0.8 is exact.",
             State(view=GAUSSIAN, passes=1),
         ),
-        "Bias after RePaint": Scene(
+        "RePaint's bias": Scene(
             "With fifty passes a level the mean of x₂ is 0.793, where 0.8 is exact.",
             State(view=GAUSSIAN, passes=50),
         ),
-        "No correlation": Scene(
+        "Uncorrelated": Scene(
             "At ρ = 0 the known x₁ says nothing of x₂, and replacement is exact.",
             State(view=GAUSSIAN, rho=0.0, passes=1),
         ),
@@ -120,18 +120,23 @@ ROOM = Room(
     was={
         1: "RePaint",
         2: "Replacement",
-        3: "Lower half missing",
-        4: "Checkerboard mask",
-        5: "Unconditional samples",
-        6: "Unconditional samples",
+        3: "Lower half",
+        4: "Checkerboard",
+        5: "Unconditional",
+        6: "Unconditional",
         "A hole": "RePaint",
         "Replacement alone": "Replacement",
-        "Bottom half": "Lower half missing",
-        "Every second pixel": "Checkerboard mask",
-        "Nothing known": "Unconditional samples",
-        "Nothing missing": "Unconditional samples",
+        "Bottom half": "Lower half",
+        "Every second pixel": "Checkerboard",
+        "Nothing known": "Unconditional",
+        "Nothing missing": "Unconditional",
         "A wrong mean": "Biased mean",
-        "Resampled": "Bias after RePaint",
-        "Independent": "No correlation",
+        "Resampled": "RePaint's bias",
+        "Independent": "Uncorrelated",
+        "Lower half missing": "Lower half",
+        "Unconditional samples": "Unconditional",
+        "Bias after RePaint": "RePaint's bias",
+        "Checkerboard mask": "Checkerboard",
+        "No correlation": "Uncorrelated",
     },
 )

@@ -81,7 +81,7 @@ ROOM = Room(
             "One decoder: its digits are surer with codes of diffusion (middle) than of N(0, I) (left).",
             State(),
         ),
-        "Conditional samples": Scene(
+        "Conditional": Scene(
             "Both diffusions are conditioned on the class 8; the prior N(0, I) on the left has no class.",
             State(digit="8", w=1.0),
         ),
@@ -89,7 +89,7 @@ ROOM = Room(
             "Five steps each; in the codes they take a twentieth of the multiplications or less.",
             State(S=5, step=5),
         ),
-        "Noise in latent space": Scene(
+        "Latent noise": Scene(
             "At t = 1000 the orange codes are noise; play, and they move to the grey codes of digits.",
             State(view=CODES, at_t=0),
         ),
@@ -108,17 +108,19 @@ ROOM = Room(
     },
     was={
         1: "Prior and diffusion",
-        2: "Conditional samples",
+        2: "Conditional",
         3: "Five steps",
-        4: "Noise in latent space",
+        4: "Latent noise",
         5: "Aggregate posterior",
         6: "FD by guidance",
         7: "FD by steps",
         "One decoder": "Prior and diffusion",
-        "Led to eights": "Conditional samples",
-        "The codes": "Noise in latent space",
+        "Led to eights": "Conditional",
+        "The codes": "Latent noise",
         "Arrived": "Aggregate posterior",
         "More guidance": "FD by guidance",
         "More steps": "FD by steps",
+        "Noise in latent space": "Latent noise",
+        "Conditional samples": "Conditional",
     },
 )

@@ -67,14 +67,14 @@ ROOM = Room(
             "The points lie close: each sample is within 0.1 of one, and fewer count as copies.",
             State(n=1297),
         ),
-        "Under much noise": Scene(
+        "Much noise": Scene(
             "At t = 491 each guess x̂₀ is a mean of many points, and no sample is a copy.", State(step=12)
         ),
         "Memorised digits": Scene(
             "The exact score of all 1,297 digits generates training digits: left and middle are equal.",
             State(data=DIGITS, n=1297),
         ),
-        "Digits of a network": Scene(
+        "Network": Scene(
             "The network was trained on the same 1,297 digits, and generates none of them.",
             State(data=DIGITS, n=1297, source=NETWORK),
         ),
@@ -88,15 +88,17 @@ ROOM = Room(
         2: "Generalisation",
         3: "Missing modes",
         4: "1,297 points",
-        5: "Under much noise",
+        5: "Much noise",
         6: "Memorised digits",
-        7: "Digits of a network",
+        7: "Network",
         8: "Ten digits",
         "A network": "Generalisation",
         "Ten points": "Missing modes",
         "Many points": "1,297 points",
-        "Half-way": "Under much noise",
+        "Half-way": "Much noise",
         "Digits": "Memorised digits",
-        "Digits, network": "Digits of a network",
+        "Digits, network": "Network",
+        "Digits of a network": "Network",
+        "Under much noise": "Much noise",
     },
 )

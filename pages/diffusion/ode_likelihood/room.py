@@ -55,7 +55,7 @@ ROOM = Room(
             "Along the path to N(0, I) the divergence of the flow adds up to the change of log p (right).",
             State(),
         ),
-        "Far from the data": Scene(
+        "Far away": Scene(
             "A point far from the data has a very low log p; a GAN gives none.", State(x1=4.0, x2=-3.5)
         ),
         "Prior mismatch": Scene(
@@ -65,7 +65,7 @@ ROOM = Room(
             "At tolerance 0.1 the solver takes few steps (crosses), and log p is off.",
             State(tolerance=0.1, source="eight modes", x1=3.0, x2=0.5),
         ),
-        "Hutchinson's estimator": Scene(
+        "Hutchinson": Scene(
             "One random probe of the divergence gives a noisy log p; the mean of 32 is near (lower right).",
             State(probes=32),
         ),
@@ -73,23 +73,26 @@ ROOM = Room(
             "sub-VP has less noise on the way: another path, and nearly the same log p.",
             State(kind="sub-VP"),
         ),
-        "Score of a network": Scene(
+        "Network's score": Scene(
             "The log p by a trained network's score comes near that of the data.",
             State(source="eight, network", x1=3.0, x2=0.25),
         ),
-        "Between the moons": Scene(
+        "Between moons": Scene(
             "Between the moons the network's log p is far below that on a moon.",
             State(source="moons, network", x1=-2.0, x2=0.25),
         ),
     },
     was={
         "A point": "Change of variables",
-        "Far out": "Far from the data",
+        "Far out": "Far away",
         "Too little noise": "Prior mismatch",
         "Loose solver": "Discretisation error",
-        "Probes": "Hutchinson's estimator",
+        "Probes": "Hutchinson",
         "Other noise": "sub-VP",
-        "Network": "Score of a network",
-        "Between moons": "Between the moons",
+        "Network": "Network's score",
+        "Score of a network": "Network's score",
+        "Far from the data": "Far away",
+        "Hutchinson's estimator": "Hutchinson",
+        "Between the moons": "Between moons",
     },
 )

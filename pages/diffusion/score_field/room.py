@@ -57,7 +57,7 @@ ROOM = Room(
             "Arrows of the learned score lead particles to the eight modes while the noise σ falls.",
             State(source=DENOISING, way=ANNEALED, step=18),
         ),
-        "Score between modes": Scene(
+        "Between modes": Scene(
             "Midway between the modes the arrows turn round; none tells which mode weighs more.",
             State(step=0),
         ),
@@ -77,11 +77,11 @@ ROOM = Room(
             "With three steps a level the particles do not reach the modes before σ falls.",
             State(way=ANNEALED, steps=3, step=30),
         ),
-        "Denoising score matching": Scene(
+        "Denoising": Scene(
             "The score was learned by denoising; at the end the particles lie at all eight modes.",
             State(source=DENOISING, way=ANNEALED, step=30),
         ),
-        "Sliced score matching": Scene(
+        "Sliced": Scene(
             "The score was learned from slopes along random directions; the field is the same.",
             State(source=SLICED, way=ANNEALED, step=30),
         ),
@@ -90,16 +90,17 @@ ROOM = Room(
         1: "Wrong shares",
         2: "Shares recovered",
         3: "Large σ",
-        4: "Score between modes",
-        5: "Denoising score matching",
-        6: "Sliced score matching",
+        4: "Between modes",
+        5: "Denoising",
+        6: "Sliced",
         7: "Too few steps",
         "Stuck": "Wrong shares",
         "Annealed": "Shares recovered",
         "Much noise": "Large σ",
-        "Between": "Score between modes",
-        "Denoising": "Denoising score matching",
-        "Sliced": "Sliced score matching",
+        "Between": "Between modes",
         "Hasty": "Too few steps",
+        "Denoising score matching": "Denoising",
+        "Sliced score matching": "Sliced",
+        "Score between modes": "Between modes",
     },
 )
