@@ -9,8 +9,10 @@ from opening import figure, film, open_page
 
 from lab import weights
 from lab.lenses.diffusion import digits
-from pages.diffusion.unet_inside import lens
-from pages.diffusion.unet_inside.room import TIMES
+from lab.lenses.drawing import examples
+from modules.diffusion.ddpm import ImageDDPM
+from pages.diffusion.unet_inside import figures, lens, shape
+from pages.diffusion.unet_inside.room import NUMBERS, TIMES
 
 opened = partial(open_page, "diffusion/unet_inside")
 HARD = TIMES.index(700)
@@ -24,6 +26,58 @@ def model() -> Any:
 @cache
 def two() -> torch.Tensor:
     return dict(digits())["2"]
+
+
+def test_the_stages_of_the_u_are_what_the_modules_give() -> None:
+    heard: dict[str, torch.Tensor] = {}
+    unet = model().net.unet
+    names = ["first", "down 1", "down 2", "middle 1", "middle 2", "up 1", "up 2"]
+    modules = dict(zip(names, [unet.first, *unet.down, *unet.middle, *unet.up], strict=True))
+    hooks = [
+        m.register_forward_hook(lambda _m, _i, out, name=name: heard.update({name: out}))
+        for name, m in modules.items()
+    ]
+    x, t = lens.noisy(model(), two(), 3)
+    with torch.no_grad():
+        model().net(x, t)
+    for hook in hooks:
+        hook.remove()
+    found = shape.shape(model(), two(), None, (), 3)
+    stages = {**found.left, **found.right}
+    assert [*stages] == [*modules]
+    for name, stage in stages.items():
+        h = heard[name]
+        assert stage.size == f"{h.shape[1]}@{h.shape[2]}×{h.shape[3]}"
+        chosen = h.var((2, 3)).mean(0).topk(stage.maps.shape[1]).indices.sort().values
+        torch.testing.assert_close(stage.maps, h[:, chosen])
+    assert shape.reads(found) == unet.up[0].block.conv1.in_channels
+
+
+@pytest.mark.parametrize(
+    "widths, sizes",
+    [
+        ((8,), ["first · 8@16×16", "down 1 · 8@16×16", "middle 1 · 8@16×16"]),
+        ((8, 16, 24), ["down 2 · 16@8×8", "down 3 · 24@4×4", "middle 1 · 24@4×4", "up 3 · 8@16×16"]),
+    ],
+)
+def test_the_u_has_the_sizes_of_its_network(widths: tuple[int, ...], sizes: list[str]) -> None:
+    with torch.random.fork_rng():
+        other = ImageDDPM(image_shape=(1, 16, 16), widths=widths, heads=2).eval()
+    found = shape.shape(other, torch.rand(16, 16, generator=torch.Generator().manual_seed(0)), None, (), 0)
+    drawn = figures.u(found)
+    words = [note["text"] for note in drawn["layout"]["annotations"]]
+    assert set(sizes) <= set(words) and len(found.skips) == len(widths) + 1
+    assert f"join · {2 * widths[0]}@16×16" in words
+    assert len(drawn["data"]) == 4 + len(found.left) + len(found.right)
+
+
+def test_the_u_without_skips_is_far_worse() -> None:
+    large, off = weights.load("ddpm-mnist").eval().requires_grad_(False), ("skip 0", "skip 1", "skip 2")
+    for seed, digit in enumerate(dict(examples(28)).values()):
+        whole, cut = (shape.shape(large, None, digit, zeroed, seed) for zeroed in ((), off))
+        assert cut.error[5] > 2 * whole.error[5] and cut.off == (0, 1, 2)
+        assert torch.equal(cut.left["down 2"].maps, whole.left["down 2"].maps)  # the way down has no skips
+        assert not torch.equal(cut.right["up 1"].maps, whole.right["up 1"].maps)
 
 
 def test_the_guess_is_the_networks_own() -> None:
@@ -43,7 +97,7 @@ def test_what_the_skips_carry() -> None:
     first = lens.cut(model(), two(), ("first",), 0)
     assert first.error_cut[HARD] > 1.3 * first.error[HARD]
     assert lens.worse(first, HARD) == lens.WORSE[1] and lens.worse(first, 1) == lens.WORSE[2]
-    every = lens.cut(model(), two(), tuple(lens.SKIPS), 0)
+    every = lens.cut(model(), two(), tuple(NUMBERS), 0)
     assert every.error_cut[5] > first.error_cut[5] > first.error[5]
     none = lens.cut(model(), two(), (), 0)
     assert torch.equal(none.whole, none.cut) and torch.equal(none.error, none.error_cut)

@@ -1,10 +1,13 @@
-"""Sheets of feature maps, what a pixel reads, attention, and errors with and without skips."""
+"""The U, sheets of feature maps, what a pixel reads, attention, and errors with and without skips."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from lab.figures import basic, sheets, theme
 from lab.figures.moving import per_frame, turning
+from pages.diffusion.unet_inside.lens import scaled
+from pages.diffusion.unet_inside.shape import Shape, Stage
 
 
 def maps(values: Any, title: str) -> dict[str, Any]:
@@ -34,3 +37,90 @@ def by_time(times: Sequence[int], lines: Mapping[str, Any], ylabel: str, top: fl
     tree = fig.to_plotly_json()
     tree["layout"]["shapes"][0] |= {"x0": per_frame(times), "x1": per_frame(times)}
     return tree
+
+
+HIGH, GAP, ACROSS = 14.0, 6.0, 26.0  # of a level's strip, between two, between the two arms
+PICTURE = 17.0
+
+
+def u(found: Shape) -> dict[str, Any]:
+    """The U: x_t and the digit at the left, the way down, the way up, ε̂ and x̂₀ at the right; each level is a
+    row, and what its skip carries is written on the line that joins both arms."""
+    levels, strip = len(found.left), 2 * HIGH
+    left, right = PICTURE + GAP, PICTURE + GAP + strip + ACROSS
+    end, rows = right + strip + GAP, [k * (HIGH + GAP) for k in range(levels)]
+    small = PICTURE + GAP
+    traces = [
+        patch(found.x, 0, 0, PICTURE, "xₜ"),
+        patch(found.digit.expand_as(found.x), 0, small, PICTURE, "x₀"),
+        patch(found.noise / 3, end, 0, PICTURE, "ε̂", "diverging"),
+        patch(found.guess, end, small, PICTURE, "x̂₀"),
+    ]
+    notes = [
+        said("xₜ", PICTURE / 2, 0), said("x₀", PICTURE / 2, small),
+        said("ε̂", end + PICTURE / 2, 0), said("guess x̂₀", end + PICTURE / 2, small),
+    ]  # fmt: skip
+    for arm, stages, at in ((left, found.left, rows), (right, found.right, rows[:0:-1])):
+        for (name, stage), top in zip(stages.items(), at, strict=True):
+            traces.append(patch(sheet(stage, found.side), arm, top, HIGH, name, "diverging"))
+            notes.append(said(f"{name} · {stage.size}", arm + strip / 2, top))
+    middles = [top + HIGH / 2 for top in rows]
+    joined = next(iter(found.left.values()))
+    total = found.skips[0] + [*found.right.values()][-1].channels
+    notes += [said(f"join · {total}@{joined.size.split('@')[1]}", right + strip / 2, middles[0] + 2)]
+    for k, channels in enumerate(found.skips):
+        off = k in found.off
+        color = theme.VERMILLION if off else theme.GREEN
+        notes.append(arrow((left + strip + 1, middles[k]), (right - 1, middles[k]), color, dash=off))
+        words = f"skip {k}: 0" if off else f"skip {k}: {channels} maps"
+        notes.append(said(words, (left + strip + right) / 2, middles[k], color))
+    notes.append(arrow((left + strip + 1, middles[-1]), (right - 1, middles[-1]), theme.INPUT))
+    for above, below in pairwise(range(levels)):
+        inner = rows[above] + HIGH, rows[below] - GAP + 2
+        for x, (start, stop) in ((left + 1, inner), (right + strip - 1, inner[::-1])):
+            notes.append(arrow((x, start), (x, stop), theme.INPUT))
+    notes.append(arrow((PICTURE + 0.5, middles[0]), (left - 0.5, middles[0]), theme.INPUT))
+    notes.append(arrow((right + strip + 0.5, middles[0]), (end - 0.5, middles[0]), theme.INPUT))
+    axis = {"visible": False, "fixedrange": True}
+    return {
+        "data": traces,
+        "layout": {
+            "xaxis": axis | {"range": [-1, end + PICTURE + 1], "constrain": "domain"},
+            "yaxis": axis
+            | {"range": [rows[-1] + HIGH + 0.5, -GAP + 1], "scaleanchor": "x", "constrain": "domain"},
+            "annotations": notes,
+            "margin": {"l": 4, "r": 4, "t": 4, "b": 4},
+            "showlegend": False,
+        },
+    }
+
+
+def sheet(stage: Stage, side: int) -> Any:
+    """A stage's maps as one strip, twice as wide as high, each time divided by its largest size."""
+    return sheets.frames(scaled(stage.maps), 2 * max(1, side // stage.maps.shape[-1]))
+
+
+def patch(z: Any, x: float, y: float, high: float, name: str, scale: theme.Scale = "grey") -> dict[str, Any]:
+    """Pictures (F, h, w) at (x, y), `high` of the figure's units."""
+    cell = high / z.shape[1]
+    return {
+        "type": "heatmap", "name": name, "z": per_frame(z), "x0": x + cell / 2, "dx": cell,
+        "y0": y + cell / 2, "dy": cell, "colorscale": theme.scale(scale), "showscale": False,
+        "zmin": -1 if scale == "diverging" else 0, "zmax": 1, "hovertemplate": f"{name}: %{{z:.2f}}<extra></extra>",
+    }  # fmt: skip
+
+
+def said(text: str, x: float, y: float, color: str | None = None) -> dict[str, Any]:
+    """Words above a place."""
+    return {"x": x, "y": y, "text": text, "showarrow": False, "yanchor": "bottom",
+            "font": {"size": 14, "color": color or theme.text()}}  # fmt: skip
+
+
+def arrow(
+    start: tuple[float, float], stop: tuple[float, float], color: str, dash: bool = False
+) -> dict[str, Any]:
+    """An arrow between two places; one that nothing passes is thin."""
+    return {
+        "x": stop[0], "y": stop[1], "ax": start[0], "ay": start[1], "axref": "x", "ayref": "y", "text": "",
+        "arrowhead": 2, "arrowwidth": 1 if dash else 3, "arrowcolor": color, "opacity": 0.5 if dash else 1.0,
+    }  # fmt: skip

@@ -12,20 +12,20 @@ from torch import Tensor
 
 from modules.diffusion import parameterisation, samplers
 from modules.transformer.attention import record_attention
-from pages.diffusion.unet_inside.room import TIMES
+from pages.diffusion.unet_inside.room import NUMBERS, TIMES
 
-SKIPS = {"first": "skip 0", "fine": "skip 1", "coarse": "skip 2"}
 MAPS, DRAWS = 16, 16
 NEARER = ["more than half", "a quarter to a half", "less than a quarter"]
 WORSE = ["with all skips", "without these", "neither: within 0.01"]
 
 
 def noisy(model: Any, digit: Tensor, seed: int, draws: int = 1) -> tuple[Tensor, Tensor]:
-    """The digit at all TIMES, the noise of a draw the same at each: x (draws · F, 1, 8, 8) and t."""
+    """The digit at all TIMES, the noise of a draw the same at each: x (draws · F, 1, S, S) and t."""
     generator = torch.Generator().manual_seed(seed)
-    eps = samplers.gaussian(torch.empty(draws, 1, 1, 8, 8), generator).expand(draws, len(TIMES), 1, 8, 8)
+    shape = tuple(model.event_shape)
+    eps = samplers.gaussian(torch.empty(draws, 1, *shape), generator).expand(draws, len(TIMES), *shape)
     t = torch.tensor(TIMES).expand(draws, len(TIMES)).flatten()
-    x0 = model.inside(digit).expand(len(t), 1, 8, 8)
+    x0 = model.inside(digit).expand(len(t), *shape)
     return model.schedule.noised(x0, t, eps.flatten(0, 1)), t
 
 
@@ -61,7 +61,7 @@ def look(model: Any, digit: Tensor, shown: str, seed: int) -> Inside:
 
 
 def pictured(model: Any, x: Tensor) -> Tensor:
-    """(N, 1, 8, 8) in the model's units as pictures (N, 8, 8)."""
+    """(N, 1, S, S) in the model's units as pictures (N, S, S)."""
     return model.outside(x)[:, 0].clamp(0, 1)  # type: ignore[no-any-return]
 
 
@@ -82,9 +82,9 @@ class Cut:
 
 @torch.no_grad()
 def cut(model: Any, digit: Tensor, without: Collection[str], seed: int) -> Cut:
-    """What the network guesses when some of SKIPS are set to zero."""
+    """What the network guesses when some of NUMBERS are set to zero."""
     x, t = noisy(model, digit, seed, DRAWS)
-    off = {SKIPS[name] for name in without}
+    off = {NUMBERS[name] for name in without}
 
     def drop(name: str, h: Tensor) -> Tensor:
         return torch.zeros_like(h) if name in off else h

@@ -4,22 +4,22 @@ from lab import ui
 from lab.lenses.diffusion import SAID
 from modules.convolution.unet import UNet
 from modules.diffusion.ddpm import TimedUNet
-from pages.diffusion.unet_inside import figures, lens
-from pages.diffusion.unet_inside.room import ATTENTION, MAPS, READS, ROOM, SKIPS, TIMES
+from pages.diffusion.unet_inside import figures, lens, shape
+from pages.diffusion.unet_inside.room import ATTENTION, MAPS, MNIST, READS, ROOM, SKIPS, TIMES, U
 
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-film, base = ui.film_of(now, len(TIMES)), ui.compute(lens.look, now)
+film = ui.film_of(now, len(TIMES))
 at, t = film.at, TIMES[film.at]
 head, seed = now.head - 1, now.seed
 program = f"""
         from lab import weights
         from lab.ui import drawing
-        from pages.diffusion.unet_inside import lens
+        from pages.diffusion.unet_inside import lens, shape
 
         model = weights.load({now.model!r})
-        picture = drawing.pixels({now.digit!r}, 8)
+        picture = drawing.pixels({now.ink!r}, {28 if now.model == MNIST else 8})
 """
 
 
@@ -40,7 +40,41 @@ def ends(shows, result: str, *code) -> None:
     ui.source(*code, references=ROOM.references)
 
 
+def draw_u() -> None:
+    found = ui.compute(shape.shape, now)
+    up, skip = next(iter(found.right.values())).channels, found.skips[-1]
+    with stage.picture:
+        ui.figure(
+            figures.u(found), key="u", share=1.0, film=film,
+            alt="The U-Net: maps of every stage down the left arm and up the right, skips between them",
+        )  # fmt: skip
+    with stage.foot:
+        strip()
+        film.bar(captions=shape.captions(found))
+    with stage.below:
+        ui.notice(
+            "Of each stage the channels are shown that vary most over the grid: two of the finest, eight of "
+            "the halved one; blue is positive, orange negative, relative to the largest value at this t. "
+            "The way up does not add what a skip carries: it puts those maps beside its own. " + SAID
+        )
+        ui.check(
+            "How many maps does “up 1” read?",
+            sorted({up, skip + up, skip + up // 2}),
+            skip + up,
+            f"{up} of “middle 2” and {skip} of the skip, side by side.",
+            wrong={
+                up: "Those come from the bottleneck alone: the skip's maps are put beside them.",
+                skip + up // 2: "Both bring as many maps: count those of “middle 2” and of the skip.",
+            },
+            veils=("picture", "equation"),
+        )
+        ends(float(found.guess[at].mean()),
+             f"float(shape.shape(model, picture, None, {now.zeroed!r}, {seed}).guess[{at}].mean())",
+             UNet.forward, shape.shape)  # fmt: skip
+
+
 def draw_maps() -> None:
+    base = ui.compute(lens.look, now)
     with stage.picture:
         left, middle, right = ui.columns([2, 4, 2])
         pictures(left, base.x, "x", "xₜ", "The digit under noise")
@@ -114,6 +148,7 @@ def draw_skips() -> None:
 
 
 def draw_attention() -> None:
+    base = ui.compute(lens.look, now)
     found, row, column = ui.compute(lens.attention, now), now.r4 - 1, now.c4 - 1
     own = lens.looked_at(found, head, row, column)
     spread = lens.entropy(found)
@@ -154,7 +189,7 @@ def draw_attention() -> None:
 
 
 def draw_reads() -> None:
-    row, column = now.row - 1, now.column - 1
+    row, column, base = now.row - 1, now.column - 1, ui.compute(lens.look, now)
     found = ui.compute(lens.read, now)
     share, scaled = lens.near(found, row, column), lens.relative(found)
     with stage.picture:
@@ -197,5 +232,5 @@ def draw_reads() -> None:
              UNet.forward, lens.reads)  # fmt: skip
 
 
-views = {MAPS: draw_maps, SKIPS: draw_skips, ATTENTION: draw_attention, READS: draw_reads}
+views = {U: draw_u, MAPS: draw_maps, SKIPS: draw_skips, ATTENTION: draw_attention, READS: draw_reads}
 views[now.view]()

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from lab.room import Choice, Drawing, Fixed, Frame, Number, Room, Scene, Slider, late
+from lab.room import Choice, Drawing, Frame, Model, Number, Room, Scene, Slider, late
 
-VIEWS = MAPS, SKIPS, ATTENTION, READS = "Maps", "Skips", "Attention", "Reads"
+DIGITS, MNIST = "ddpm-digits", "ddpm-mnist"
+VIEWS = U, MAPS, SKIPS, ATTENTION, READS = "The U", "Maps", "Skips", "Attention", "Reads"
 LAYERS = "first", "down 1", "down 2", "middle 1", "middle 2", "up 1", "up 2"
 JOINS = "first", "fine", "coarse"
+NUMBERS = {"first": "skip 0", "fine": "skip 1", "coarse": "skip 2"}  # by the levels that they join
 TIMES = 1, *range(100, 1001, 100)
 
 
@@ -27,9 +29,17 @@ def reads(state: Any) -> bool:
     return bool(state.view == READS)
 
 
+def whole(state: Any) -> bool:
+    return bool(state.view == U)
+
+
+def large(state: Any) -> bool:
+    return bool(state.view == U and state.model == MNIST)
+
+
 @dataclass(frozen=True, kw_only=True)
 class State:
-    model: Fixed = "ddpm-digits"
+    model: Annotated[str, Model("Model", (DIGITS, MNIST), when=whole)] = DIGITS
     view: Annotated[str, Choice("Show", VIEWS, as_list=True)] = MAPS
     layer: Annotated[str, Choice("Layer", LAYERS, as_list=True, when=mapped)] = "down 1"
     off: Annotated[str, Choice("Skips set to zero", (*JOINS, "all"), as_list=True, when=cut)] = "first"
@@ -38,7 +48,16 @@ class State:
     c4: Annotated[int, Slider("Column", 1, 4, when=attends)] = 2
     row: Annotated[int, Slider("Row", 1, 8, when=reads)] = 4
     column: Annotated[int, Slider("Column", 1, 8, when=reads)] = 4
-    digit: Annotated[str | None, Drawing("Your digit", 8, late("lab.lenses.diffusion", "digits"))] = None
+    zero: Annotated[str, Choice("Skips set to zero", ("none", *JOINS, "all"), as_list=True, when=whole)] = (
+        "none"
+    )
+    digit: Annotated[
+        str | None,
+        Drawing("Your digit", 8, late("lab.lenses.diffusion", "digits"), when=lambda s: not large(s)),
+    ] = None
+    digit28: Annotated[
+        str | None, Drawing("Your digit", 28, late("lab.lenses.drawing", "examples", (28,)), when=large)
+    ] = None
     seed: Annotated[int, Number("Seed", 0, 9999)] = 0
     t: Annotated[int, Frame("t =", TIMES, seconds=0.5)] = 500
 
@@ -51,6 +70,16 @@ class State:
     def without(self) -> tuple[str, ...]:
         """The skips that are set to zero."""
         return JOINS if self.off == "all" else (self.off,)
+
+    @property
+    def zeroed(self) -> tuple[str, ...]:
+        """The skips of the U that are set to zero, by their numbers."""
+        return tuple(number for join, number in NUMBERS.items() if self.zero in (join, "all"))
+
+    @property
+    def ink(self) -> str | None:
+        """The reader's digit."""
+        return self.digit28 if large(self) else self.digit
 
 
 ROOM = Room(
@@ -72,6 +101,14 @@ ROOM = Room(
     machine="diffusion",
     state=State,
     scenes={
+        "The U": Scene(
+            "Down the left arm the grid is halved, up the right it is doubled; skips carry detail across.",
+            State(view=U, model=MNIST, t=500),
+        ),
+        "U without skips": Scene(
+            "With all skips at zero only the 7×7 bottleneck feeds the way up: the guess x̂₀ is far worse.",
+            State(view=U, model=MNIST, zero="all", t=500),
+        ),
         "Feature maps": Scene(
             "Play: sixteen feature maps of the first block, from the clean digit at t = 1 to pure noise.",
             State(),
@@ -105,6 +142,14 @@ ROOM = Room(
         ),
     },
     was={
+        1: "Feature maps",
+        2: "Bottleneck",
+        3: "First skip off",
+        4: "Skip at t = 100",
+        5: "All skips off",
+        6: "Self-attention",
+        7: "Receptive field",
+        8: "Wide receptive field",
         "The middle": "Bottleneck",
         "Little noise": "Skip at t = 100",
         "Attention": "Self-attention",
