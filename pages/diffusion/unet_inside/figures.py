@@ -106,7 +106,8 @@ def patch(z: Any, x: float, y: float, high: float, name: str, scale: theme.Scale
     return {
         "type": "heatmap", "name": name, "z": per_frame(z), "x0": x + cell / 2, "dx": cell,
         "y0": y + cell / 2, "dy": cell, "colorscale": theme.scale(scale), "showscale": False,
-        "zmin": -1 if scale == "diverging" else 0, "zmax": 1, "hovertemplate": f"{name}: %{{z:.2f}}<extra></extra>",
+        "zmin": -1 if scale == "diverging" else 0, "zmax": 1,
+        "hovertemplate": f"{name}: %{{z:.2f}}<extra></extra>",
     }  # fmt: skip
 
 

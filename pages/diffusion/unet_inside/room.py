@@ -39,8 +39,8 @@ def large(state: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    model: Annotated[str, Model("Model", (DIGITS, MNIST), when=whole)] = DIGITS
     view: Annotated[str, Choice("Show", VIEWS, as_list=True)] = MAPS
+    model: Annotated[str, Model("Model", (DIGITS, MNIST), when=whole)] = DIGITS
     layer: Annotated[str, Choice("Layer", LAYERS, as_list=True, when=mapped)] = "down 1"
     off: Annotated[str, Choice("Skips set to zero", (*JOINS, "all"), as_list=True, when=cut)] = "first"
     head: Annotated[int, Choice("Head", (1, 2, 3, 4), when=attends)] = 1
@@ -105,7 +105,7 @@ ROOM = Room(
             "Down the left arm the grid is halved, up the right it is doubled; skips carry detail across.",
             State(view=U, model=MNIST, t=500),
         ),
-        "U without skips": Scene(
+        "All skips off": Scene(
             "With all skips at zero only the 7×7 bottleneck feeds the way up: the guess x̂₀ is far worse.",
             State(view=U, model=MNIST, zero="all", t=500),
         ),
@@ -123,10 +123,6 @@ ROOM = Room(
         "Skip at t = 100": Scene(
             "At t = 100 removing the same skip connection hardly changes the guess.",
             State(view=SKIPS, off="first", t=100),
-        ),
-        "All skips off": Scene(
-            "Without any skip connection everything must pass the 4×4 bottleneck: the guess loses detail.",
-            State(view=SKIPS, off="all", t=500),
         ),
         "Self-attention": Scene(
             "The framed place of the 4×4 grid attends to all sixteen; each head has weights of its own.",
