@@ -1,6 +1,6 @@
 """Own stack: what the room is, what its controls hold, its scenes."""
 
-from dataclasses import make_dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from lab.room import Choice, Drawing, Number, Place, Room, Scene, Slider, Toggle, keys, late
@@ -8,20 +8,15 @@ from lab.room import Choice, Drawing, Number, Place, Room, Scene, Slider, Toggle
 SIGNAL, IMAGE = "signal", "image"
 OWN, MOST = "own", 5
 WEIGHTS = ("all ones", "random", "edge")
-RANGES = {"k": (1, 9, 3), "s": (1, 4, 1), "d": (1, 8, 1), "p": (0, 9, 0)}  # letter -> lowest, highest, usual
+RANGES = {"K": (1, 9), "s": (1, 4), "d": (1, 8), "p": (0, 9)}
 
 
-def of_layer(layer: int, letter: str) -> tuple[str, Any, Any]:
-    """A number of one layer: K, s, d or p."""
-    low, high, usual = RANGES[letter]
-    label = f"{'K' if letter == 'k' else letter} {layer}"
-    control = Number(label, low, high, row=f"layer {layer}", when=lambda s: s.depth >= layer)
-    return f"{letter}{layer}", Annotated[int, control], usual
-
-
-def settings(state: Any) -> tuple[tuple[int, ...], ...]:
-    """K, s, d and p of each layer."""
-    return tuple(tuple(getattr(state, f"{l}{k}") for l in RANGES) for k in range(1, state.depth + 1))
+def of_layer(layer: int, letter: str) -> Number:
+    """A number of one layer: kernel K, stride s, dilation d or padding p."""
+    low, high = RANGES[letter]
+    return Number(
+        f"{letter} {layer}", low, high, row=f"layer {layer}", when=lambda state: state.depth >= layer
+    )
 
 
 def a_signal(state: Any) -> bool:
@@ -36,54 +31,61 @@ def drawn_by_hand(state: Any) -> bool:
     return a_signal(state) and bool(state.signal == OWN)
 
 
-State: Any = make_dataclass(
-    "State",
-    [
-        ("input", Annotated[str, Choice("Input", (SIGNAL, IMAGE))], SIGNAL),
-        (
-            "depth",
-            Annotated[
-                int,
-                Slider("Layers", 1, MOST, help="Kernel K, stride s, dilation d, padding p of each layer."),
-            ],
-            3,
-        ),
-        *(of_layer(layer, letter) for layer in range(1, MOST + 1) for letter in RANGES),
-        (
-            "over",
-            Annotated[str, Choice("Over the input", ("this input", "ten inputs", "paths"))],
-            "this input",
-        ),
-        ("w", Annotated[str, Choice("Weights", WEIGHTS)], WEIGHTS[0]),
-        ("relu", Annotated[bool, Toggle("ReLU behind each layer")], False),
-        ("seed", Annotated[int, Number("Seed of random weights", 0, 999)], 0),
-        (
-            "signal",
-            Annotated[str, Choice("Signal", late("lens", "curves"), help="Or draw a curve.", when=a_signal)],
-            "3",
-        ),
-        (
-            "curve",
-            Annotated[
-                str | None,
-                Drawing("Draw a curve from left to right", 40, late("lens", "sketches"), when=drawn_by_hand),
-            ],
-            None,
-        ),
-        (
-            "digit28",
-            Annotated[
-                str | None,
-                Drawing("Draw a digit, or pick one", 28, late("lens", "digits"), when=an_image),
-            ],
-            None,
-        ),
-        ("cone", Annotated[tuple[float, float] | None, Place("Unit")], None),
-    ],
-    frozen=True,
-    kw_only=True,
-    namespace={"__module__": __name__, "settings": property(settings)},
-)
+@dataclass(frozen=True, kw_only=True)
+class State:
+    input: Annotated[str, Choice("Input", (SIGNAL, IMAGE))] = SIGNAL
+    depth: Annotated[
+        int, Slider("Layers", 1, MOST, help="Kernel K, stride s, dilation d, padding p of each layer.")
+    ] = 3
+    k1: Annotated[int, of_layer(1, "K")] = 3
+    s1: Annotated[int, of_layer(1, "s")] = 1
+    d1: Annotated[int, of_layer(1, "d")] = 1
+    p1: Annotated[int, of_layer(1, "p")] = 0
+    k2: Annotated[int, of_layer(2, "K")] = 3
+    s2: Annotated[int, of_layer(2, "s")] = 1
+    d2: Annotated[int, of_layer(2, "d")] = 1
+    p2: Annotated[int, of_layer(2, "p")] = 0
+    k3: Annotated[int, of_layer(3, "K")] = 3
+    s3: Annotated[int, of_layer(3, "s")] = 1
+    d3: Annotated[int, of_layer(3, "d")] = 1
+    p3: Annotated[int, of_layer(3, "p")] = 0
+    k4: Annotated[int, of_layer(4, "K")] = 3
+    s4: Annotated[int, of_layer(4, "s")] = 1
+    d4: Annotated[int, of_layer(4, "d")] = 1
+    p4: Annotated[int, of_layer(4, "p")] = 0
+    k5: Annotated[int, of_layer(5, "K")] = 3
+    s5: Annotated[int, of_layer(5, "s")] = 1
+    d5: Annotated[int, of_layer(5, "d")] = 1
+    p5: Annotated[int, of_layer(5, "p")] = 0
+    over: Annotated[str, Choice("Over the input", ("this input", "ten inputs", "paths"))] = "this input"
+    w: Annotated[str, Choice("Weights", WEIGHTS)] = WEIGHTS[0]
+    relu: Annotated[bool, Toggle("ReLU behind each layer")] = False
+    seed: Annotated[int, Number("Seed of random weights", 0, 999)] = 0
+    signal: Annotated[
+        str, Choice("Signal", late("lens", "curves"), help="Or draw a curve.", when=a_signal)
+    ] = "3"
+    curve: Annotated[
+        str | None,
+        Drawing("Draw a curve from left to right", 40, late("lens", "sketches"), when=drawn_by_hand),
+    ] = None
+    digit28: Annotated[
+        str | None, Drawing("Draw a digit, or pick one", 28, late("lens", "digits"), when=an_image)
+    ] = None
+    cone: Annotated[tuple[float, float] | None, Place("Unit")] = None
+
+    @property
+    def settings(self) -> tuple[tuple[int, int, int, int], ...]:
+        """K, s, d and p of each layer."""
+        every = (
+            (self.k1, self.s1, self.d1, self.p1),
+            (self.k2, self.s2, self.d2, self.p2),
+            (self.k3, self.s3, self.d3, self.p3),
+            (self.k4, self.s4, self.d4, self.p4),
+            (self.k5, self.s5, self.d5, self.p5),
+        )
+        return every[: self.depth]
+
+
 (CONE,) = keys(State, Place)
 
 ROOM = Room(
