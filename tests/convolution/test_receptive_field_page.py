@@ -22,7 +22,7 @@ from pages.convolution.kernel import lens as kernel
 from pages.convolution.own_stack import figures
 from pages.convolution.own_stack import lens as own_stack
 from pages.convolution.own_stack.room import WEIGHTS
-from pages.convolution.receptive_field import lens
+from pages.convolution.receptive_field import bounds, lens
 
 opened = partial(open_page, "convolution/receptive_field")
 NUMBER = re.compile(r"-?\d+\.\d+")
@@ -314,7 +314,7 @@ def test_trained_network(layer: int, over: str) -> None:
 def test_the_part_that_is_lit_follows_the_layer() -> None:
     model = weights.load("cnn-digits")
     x = drawing.examples(8)[0][1]
-    found = [lens.part_of(lens.on_input(model, name, x, "3", None)) for name in lens.layers(model)]
+    found = [lens.part_of(lens.on_input(model, name, x, "3", None)) for name in bounds.layers(model)]
     convolutions = [[("convolution", f"{k} of 3")] * 3 for k in (1, 2, 3)]
     pools = [[("pool", f"{k} of 2")] for k in (1, 2)]
     assert found == [
@@ -326,7 +326,7 @@ def test_the_part_that_is_lit_follows_the_layer() -> None:
         ("logits", ""),
     ]
     dense = weights.load("mlp-mnist1d")
-    parts = [lens.part_of(lens.on_input(dense, name, None, "3", None))[0] for name in lens.layers(dense)]
+    parts = [lens.part_of(lens.on_input(dense, name, None, "3", None))[0] for name in bounds.layers(dense)]
     assert parts == ["dense"] * (len(parts) - 1) + ["logits"]
 
 

@@ -15,56 +15,10 @@ from lab.lenses.machine import GRIDS, POOLS
 from lab.lenses.receptive_field import Layer, Span, Unit, describe, layers_of, walk
 from lab.lenses.units import PATHS, Arithmetic, arithmetic, loudest, over_input, unit_equation
 from modules.base import Module
-from pages.convolution.receptive_field.room import OWN
 
 WIDEST = 19  # units in a row of a layer without places
 
-# --- What is laid over the input ---------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """U units of a row: where each looks, and what it says.
-
-    Attributes:
-        units: their indices in the layer's output.
-        found: one of FIELDS, (U, positions...).
-        boxes: of theory, a span an axis; None where a unit sees the padding alone.
-        captions, equations: of each.
-    """
-
-    units: list[Unit]
-    found: Tensor
-    boxes: list[list[Span] | None]
-    captions: list[str]
-    equations: list[str]
-
-
-def sweep(
-    chain: nn.Module, layers: Sequence[Layer], index: int, units: list[Unit], x: Tensor, examples: Tensor,
-    kind: str,
-) -> Sweep:  # fmt: skip
-    """What `over_input` finds of a row of units, with their boxes and numbers."""
-    layer, found = layers[index], over_input(chain, layers, index, units, x, examples, kind)
-    title = layer_names(chain)[index]
-    boxes, captions, equations = [layer.box(unit) for unit in units], [], []
-    for unit, field, box in zip(units, found, boxes, strict=True):
-        numbers = arithmetic(layer, unit)
-        into = loudest(numbers) if numbers.kernel is not None and numbers.kernel.ndim > 1 else 0
-        equation, note = unit_equation(layer, unit, into)
-        shut = kind != PATHS and box and not field.any()
-        captions.append(
-            f"Unit {', '.join(map(str, unit))} of layer {title}: {float(layer.output[unit]):.4f}. "
-            + ("It is shut: its ReLU gives 0, so no input can move it a little." if shut else note)
-        )
-        equations.append(equation)
-    return Sweep(units, found, boxes, captions, equations)
-
-
-def weighted_places(model: nn.Module) -> list[int]:
-    """Which layers of a network have weights."""
-    kinds = [describe(module) for module in layers_of(model)]
-    return [k for k, kind in enumerate(kinds) if kind.startswith(("conv", "dense"))]
+# --- The network on an input -----------------------------------------------------------------------
 
 
 def layer_names(model: nn.Module) -> dict[int, str]:
@@ -72,47 +26,6 @@ def layer_names(model: nn.Module) -> dict[int, str]:
     kinds = [describe(module) for module in layers_of(model)]
     shown = [k for k, kind in enumerate(kinds) if kind not in ("flatten", "dropout")]
     return {k: f"{n} · {kinds[k]}" for n, k in enumerate(shown, 1)}
-
-
-# --- Choosing a unit ---------------------------------------------------------------------------
-
-
-def rows_of(h: Tensor, width: int) -> Tensor:
-    """A flat layer (D,) as rows of at most `width` units; what the last row lacks is NaN."""
-    width = min(width, len(h))
-    return F.pad(h, (0, -len(h) % width), value=float("nan")).view(-1, width)
-
-
-def strongest(grid: Tensor) -> tuple[int, int]:
-    """Row and column of the largest value of a map (H, W); NaN never wins."""
-    return divmod(int(grid.nan_to_num(float("-inf")).argmax()), grid.shape[1])
-
-
-def strongest_channel(maps: Tensor) -> int:
-    """Of maps (C, H, W) that with the largest value."""
-    return int(maps.flatten(1).amax(1).argmax())
-
-
-def prediction(layers: Sequence[Layer]) -> tuple[Tensor, int]:
-    """Probabilities of the classes (K,) by the last layer's logits, and the likeliest class."""
-    p = layers[-1].output.softmax(0)
-    return p, int(p.argmax())
-
-
-def filled(row: Tensor) -> int:
-    """How many units a row (W,) of a map has: what the last row of a dense layer lacks is NaN."""
-    return int((~row.isnan()).sum())
-
-
-# --- Bounds of the controls -----------------------------------------------------------------------
-
-
-def layers(model: nn.Module) -> list[str]:
-    return list(layer_names(model).values())
-
-
-def last_below_the_logits(model: nn.Module) -> str:
-    return layer_names(model)[weighted_places(model)[-2]]
 
 
 def shape(model: Module) -> tuple[int, ...]:
@@ -124,29 +37,12 @@ def sees_pictures(model: Module) -> bool:
     return len(shape(model)) == 3
 
 
-def sees_signals(model: Module) -> bool:
-    return not sees_pictures(model)
-
-
 def side(model: Module) -> int:
     return shape(model)[-1]
 
 
 def digits(model: Module) -> list[tuple[str, Tensor]]:
     return drawing.examples(side(model))
-
-
-def curves() -> list[str]:
-    """Names of the signals to choose from, the reader's own last."""
-    return [*dict(signals.signals()), OWN]
-
-
-def sketches() -> list[tuple[str, Tensor]]:
-    """The signals as drawings to start from."""
-    return [(label, signals.sketch(curve)) for label, curve in signals.signals()]
-
-
-# --- What has run ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -181,17 +77,13 @@ def on_input(model: Module, layer: str, digit: Tensor | None, signal: str, curve
     return Ran(model, x, signals.stacked(examples), walk(model, x), index)
 
 
-def has_maps(ran: Ran) -> bool:
-    """Whether the layer has a map a channel."""
-    return ran.layer.output.ndim == 3
+def prediction(layers: Sequence[Layer]) -> tuple[Tensor, int]:
+    """Probabilities of the classes (K,) by the last layer's logits, and the likeliest class."""
+    p = layers[-1].output.softmax(0)
+    return p, int(p.argmax())
 
 
-def last_channel(ran: Ran) -> int:
-    return len(ran.layer.output) - 1
-
-
-def loudest_channel(ran: Ran) -> int:
-    return strongest_channel(ran.layer.output)
+# --- The units to choose from ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -227,28 +119,63 @@ def mapped(ran: Ran, channel: int | None) -> Map:
     return Map(rows_of(h, WIDEST) if h.ndim == 1 else h, None, h.ndim == 1)
 
 
-def row_label(ran: Ran) -> str:
-    return "Channel" if ran.layer.output.ndim == 2 else "Row"
+def rows_of(h: Tensor, width: int) -> Tensor:
+    """A flat layer (D,) as rows of at most `width` units; what the last row lacks is NaN."""
+    width = min(width, len(h))
+    return F.pad(h, (0, -len(h) % width), value=float("nan")).view(-1, width)
 
 
-def last_row(units: Map) -> int:
-    return len(units.grid) - 1
+def strongest(grid: Tensor) -> tuple[int, int]:
+    """Row and column of the largest value of a map (H, W); NaN never wins."""
+    return divmod(int(grid.nan_to_num(float("-inf")).argmax()), grid.shape[1])
 
 
-def strongest_row(units: Map) -> int:
-    return strongest(units.grid)[0]
+def filled(row: Tensor) -> int:
+    """How many units a row (W,) of a map has: what the last row of a dense layer lacks is NaN."""
+    return int((~row.isnan()).sum())
 
 
-def strongest_column(units: Map) -> int:
-    return strongest(units.grid)[1]
+# --- What they see of the input --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """U units of a row: where each looks, and what it says.
+
+    Attributes:
+        units: their indices in the layer's output.
+        found: one of FIELDS, (U, positions...).
+        boxes: of theory, a span an axis; None where a unit sees the padding alone.
+        captions, equations: of each.
+    """
+
+    units: list[Unit]
+    found: Tensor
+    boxes: list[list[Span] | None]
+    captions: list[str]
+    equations: list[str]
 
 
 def swept(ran: Ran, units: Map, row: int, over: str) -> Sweep:
-    """What the units of a row see, one after the other."""
-    return sweep(ran.model, ran.layers, ran.index, units.row(row), ran.x, ran.examples, over)
+    """What `over_input` finds of the units of a row, with their boxes and numbers."""
+    layer, chosen = ran.layer, units.row(row)
+    found = over_input(ran.model, ran.layers, ran.index, chosen, ran.x, ran.examples, over)
+    title = layer_names(ran.model)[ran.index]
+    boxes, captions, equations = [layer.box(unit) for unit in chosen], [], []
+    for unit, field, box in zip(chosen, found, boxes, strict=True):
+        numbers = arithmetic(layer, unit)
+        into = loudest(numbers) if numbers.kernel is not None and numbers.kernel.ndim > 1 else 0
+        equation, note = unit_equation(layer, unit, into)
+        shut = over != PATHS and box and not field.any()
+        captions.append(
+            f"Unit {', '.join(map(str, unit))} of layer {title}: {float(layer.output[unit]):.4f}. "
+            + ("It is shut: its ReLU gives 0, so no input can move it a little." if shut else note)
+        )
+        equations.append(equation)
+    return Sweep(chosen, found, boxes, captions, equations)
 
 
-# --- The machine ----------------------------------------------------------------------------------
+# --- What the machine says of them -----------------------------------------------------------------
 
 
 def part_of(ran: Ran) -> tuple[str, str]:
@@ -276,23 +203,10 @@ def spelled(box: list[Span] | None) -> str:
     return "×".join(str(last - first + 1) for first, last in box) if box else "none"
 
 
-# --- The number of one unit -----------------------------------------------------------------------
+# --- The number of one unit ------------------------------------------------------------------------
 
 
 def operands(ran: Ran, units: Map, row: int, column: int) -> Arithmetic:
     """What makes the number of the unit where the film stands."""
     chosen = units.row(row)
     return arithmetic(ran.layer, chosen[min(column, len(chosen) - 1)])
-
-
-def has_input_channels(numbers: Arithmetic) -> bool:
-    return numbers.kernel is not None and numbers.kernel.ndim > 1 and len(numbers.kernel) > 1
-
-
-def last_input_channel(numbers: Arithmetic) -> int:
-    assert numbers.kernel is not None  # else there is nothing to choose
-    return len(numbers.kernel) - 1
-
-
-def loudest_input_channel(numbers: Arithmetic) -> int:
-    return loudest(numbers)

@@ -23,7 +23,7 @@ class State:
 
     model: Annotated[str, Model("Model", family="convolution", as_list=True)] = NETWORK
     layer: Annotated[
-        str | None, Choice("Layer", late("lens", "layers"), first=late("lens", "last_below_the_logits"))
+        str | None, Choice("Layer", late("bounds", "layers"), first=late("bounds", "last_below_the_logits"))
     ] = None
     over: Annotated[str, Choice("Over the input", FIELDS)] = ONE
     digit: Annotated[
@@ -37,43 +37,47 @@ class State:
     ] = None
     signal: Annotated[
         str,
-        Choice("Signal", late("lens", "curves"), help="Or draw a curve.", when=late("lens", "sees_signals")),
+        Choice(
+            "Signal", late("bounds", "curves"), help="Or draw a curve.", when=late("bounds", "sees_signals")
+        ),
     ] = "3"
     curve: Annotated[
         str | None,
-        Drawing("Draw a curve from left to right", 40, late("lens", "sketches"), when=drawn_by_hand),
+        Drawing("Draw a curve from left to right", 40, late("bounds", "sketches"), when=drawn_by_hand),
     ] = None
     channel: Annotated[
         int | None,
         Slider(
             "Channel",
             0,
-            late("lens", "last_channel"),
-            first=late("lens", "loudest_channel"),
+            late("bounds", "last_channel"),
+            first=late("bounds", "loudest_channel"),
             help="Starts at the strongest.",
-            when=late("lens", "has_maps"),
+            when=late("bounds", "has_maps"),
         ),
     ] = None
     row: Annotated[
         int | None,
         Slider(
-            late("lens", "row_label"),
+            late("bounds", "row_label"),
             0,
-            late("lens", "last_row"),
-            first=late("lens", "strongest_row"),
+            late("bounds", "last_row"),
+            first=late("bounds", "strongest_row"),
             help="Starts at the strongest unit's. Or click a unit.",
         ),
     ] = None
-    column: Annotated[int | None, Frame("Unit", seconds=0.15, first=late("lens", "strongest_column"))] = None
+    column: Annotated[int | None, Frame("Unit", seconds=0.15, first=late("bounds", "strongest_column"))] = (
+        None
+    )
     into: Annotated[
         int | None,
         Slider(
             "Input channel",
             0,
-            late("lens", "last_input_channel"),
-            first=late("lens", "loudest_input_channel"),
+            late("bounds", "last_input_channel"),
+            first=late("bounds", "loudest_input_channel"),
             help="Starts at the one whose products add up to most.",
-            when=late("lens", "has_input_channels"),
+            when=late("bounds", "has_input_channels"),
             at="below",
         ),
     ] = None
