@@ -17,7 +17,7 @@ from datamodules.karate import Karate
 from lab.errors import UserError
 from lab.lenses import receptive_field
 from modules.graph.gcn import GCN
-from pages.graph.messages import depth, editing, figures, hearing, lens
+from pages.graph.messages import depth, editing, figures, hearing, lens, reaching
 
 opened = partial(open_page, "graph/messages")
 PROPAGATIONS = ("sum", "mean", "symmetric", "gcn", "average")
@@ -167,13 +167,13 @@ def test_hops_are_the_first_power_that_reaches() -> None:
     for edges, n in ((both_ways(G10), 23), (torch.tensor([[0, 1, 2], [1, 2, 0]]), 4)):
         a = adjacency(edges, n)
         for node in range(n):
-            distance = lens.hops(edges, n, node)
+            distance = reaching.hops(edges, n, node)
             walk, expected = torch.eye(n, dtype=torch.float64), torch.full((n,), -1)
             for k in range(n):
                 expected[(walk[:, node] > 0) & (expected < 0)] = k
                 walk = walk @ a
             assert torch.equal(distance, expected)
-    sizes = lens.field_sizes(lens.hops(both_ways(G10), 23, 16), 4)
+    sizes = reaching.field_sizes(reaching.hops(both_ways(G10), 23, 16), 4)
     assert sizes == [1, 7, 18, 21, 23]
 
 
@@ -181,9 +181,9 @@ def test_hops_are_the_first_power_that_reaches() -> None:
 def test_the_gradients_support_is_the_k_hop_field(propagation: str) -> None:
     model, x, edges = model_of(propagation, (16, 16)), features(23), both_ways(G10)
     for node in (0, 16):
-        distance = lens.hops(edges, 23, node)
+        distance = reaching.hops(edges, 23, node)
         for layer in (1, 2, 3):
-            measured = lens.influence(model, x, edges, node, layer)
+            measured = reaching.influence(model, x, edges, node, layer)
             assert torch.equal(measured > 0, distance <= layer)
             walks = receptive_field.hops(edges, 23, layer)  # the other lens counts walks
             assert torch.equal(walks[node] > 0, distance <= layer)
@@ -192,22 +192,22 @@ def test_the_gradients_support_is_the_k_hop_field(propagation: str) -> None:
 def test_influence_is_the_sum_of_the_jacobian() -> None:
     model, x, edges = model_of(hidden=(5,)), features(8), both_ways(G4)
     jacobian = torch.autograd.functional.jacobian(lambda x: model.embeddings(x, edges)[1][2], x)  # (D', N, D)
-    assert torch.allclose(lens.influence(model, x, edges, 2, 1), jacobian.abs().sum((0, 2)), atol=1e-12)
-    sparse = lens.influence(model, x.to_sparse_csr(), edges, 2, 1)
+    assert torch.allclose(reaching.influence(model, x, edges, 2, 1), jacobian.abs().sum((0, 2)), atol=1e-12)
+    sparse = reaching.influence(model, x.to_sparse_csr(), edges, 2, 1)
     assert torch.allclose(sparse, jacobian.abs().sum((0, 2)), atol=1e-12)
 
 
 def test_rings_and_their_names() -> None:
     distance = torch.tensor([0, 1, 2, 3, -1])
-    assert lens.rings(distance, 2).tolist() == [0, 1, 2, 3, 3]
-    assert lens.ring_names(2) == ["the node", "1 hop", "2 hops", "not heard"]
+    assert reaching.rings(distance, 2).tolist() == [0, 1, 2, 3, 3]
+    assert reaching.ring_names(2) == ["the node", "1 hop", "2 hops", "not heard"]
     assert len(figures.hop_colors(2)) == 4
 
 
 def test_the_neighbourhood_drawn_is_the_nearest_nodes() -> None:
     edges = both_ways(G10)
     nodes = lens.neighbourhood(edges, 23, 16, 10)
-    distance = lens.hops(edges, 23, 16)
+    distance = reaching.hops(edges, 23, 16)
     assert len(nodes) == 10 and 16 in nodes
     assert distance[nodes].max() <= distance[[n for n in range(23) if n not in nodes]].min()
     inner = lens.inside(edges, nodes)

@@ -5,7 +5,7 @@ from typing import Any
 from lab import ui
 from lab.lenses import receptive_field
 from modules.graph.gcn import GCN, GraphConvolution, edge_weights
-from pages.graph.messages import charts, depth, editing, figures, hearing, lens
+from pages.graph.messages import charts, depth, editing, figures, hearing, lens, reaching
 from pages.graph.messages.room import MESSAGES, REACH, ROOM, ROUNDS, SELECTS
 
 stage = ui.stage(ROOM)
@@ -74,14 +74,14 @@ if now.view == MESSAGES:
 elif now.view == REACH:
     layer = int(now.layer)
     theory, measured = ui.compute(lens.reach, now)
-    counts = lens.field_sizes(theory, layer + 1)
+    counts = reaching.field_sizes(theory, layer + 1)
     reached, nonzero = counts[layer], int((measured > 0).sum())
     rings = figures.network(
-        **scene, classes=lens.rings(theory, layer)[shown], names=lens.ring_names(layer),
-        colors=figures.hop_colors(layer), hover=lens.ring_hover(theory, shown),
+        **scene, classes=reaching.rings(theory, layer)[shown], names=reaching.ring_names(layer),
+        colors=figures.hop_colors(layer), hover=reaching.ring_hover(theory, shown),
     )  # fmt: skip
     gradients = figures.network(
-        **scene, values=measured[shown], scale="violet", hover=lens.gradient_hover(measured, shown)
+        **scene, values=measured[shown], scale="violet", hover=reaching.gradient_hover(measured, shown)
     )
     with stage.picture:
         left, right = ui.columns(2)
