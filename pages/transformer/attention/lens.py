@@ -14,73 +14,12 @@ from torch import Tensor
 from lab.lenses import attention
 from lab.lenses import text as texts
 from modules.transformer.gpt import GPT
-from pages.transformer.attention.room import AGAIN, ARCS, HEADS, LAYERS, WORDS
+from pages.transformer.attention.room import WORDS
 
 Card = Mapping[str, Any]
 Pairs = Sequence[tuple[int, int]]
 BARS = 7  # next tokens that are drawn
 ROWS = 8  # weighted values that are drawn, by their weight
-EXAMPLES = {
-    "Romeo": "ROMEO:\nBut, soft! what light",
-    "A name again": AGAIN,
-    "Repetition": "abcde abcde abcde abcd",
-    "Nonsense": "zzzz qqqq zzzz qqqq",
-}
-DOCS = {
-    "Code": "for i in range(10):\n    print(i)\n",
-    "Prose": "The function returns a list of strings. If the list is empty, the function returns",
-    "Long words": "Asynchronous iterators raise StopAsyncIteration; synchronous iterators raise",
-}
-
-# --- Bounds of the controls -----------------------------------------------------------------------
-
-
-def examples(model_card: Card) -> dict[str, str]:
-    """Texts of the kind that the model has read."""
-    return DOCS if texts.corpus(model_card) == "pydocs" else EXAMPLES
-
-
-def first_text(model_card: Card) -> str:
-    return next(iter(examples(model_card).values()))
-
-
-def window(model: GPT) -> str:
-    """How much of a text is used."""
-    return f"The first {model.context} tokens are used: that is all this model sees at once."
-
-
-def depth(model: GPT) -> int:
-    return len(attention.layers(model))
-
-
-def width(model: GPT) -> int:
-    return attention.layers(model)[0].heads
-
-
-def heads(model: GPT) -> list[str]:
-    """All heads as "layer.head", from 1."""
-    return [f"{layer + 1}.{head + 1}" for layer in range(depth(model)) for head in range(width(model))]
-
-
-def has_words(model_card: Card, view: str) -> bool:
-    """Whether rows can be words of several tokens."""
-    return view in (HEADS, ARCS, LAYERS) and texts.pieced(texts.tokenizer(model_card))
-
-
-def kept_row(token: tuple[int, int] | None) -> int | None:
-    """The row of the cell that is kept."""
-    return token and token[1]
-
-
-def count(model: GPT, model_card: Card, text: str, units: str) -> int:
-    return len(read(model, model_card, text, units).names)
-
-
-def asked(query: int | None, model: GPT, model_card: Card, text: str, units: str) -> int:
-    """The token where the film of the rows stands, from 1."""
-    last = count(model, model_card, text, units)
-    return last if query is None else min(query + 1, last)
-
 
 # --- The text -------------------------------------------------------------------------------------
 
@@ -184,6 +123,14 @@ def importance(model: GPT, model_card: Card, text: str, units: str, causal: bool
     return attention.importance(model, read(model, model_card, text, units).tokens, causal)
 
 
+def from_zero(off: Pairs) -> list[tuple[int, int]]:
+    """Layers and heads as the models count them."""
+    return [(layer - 1, head - 1) for layer, head in off]
+
+
+# --- What one head takes of the values ------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Taken:
     """What one head takes of the values, and what the parts of the model add at each token.
@@ -248,15 +195,11 @@ def taken(
     return Taken(terms, labels, sums, parts, norms, l, captions, latex)
 
 
-def numbers_of_parts(found: Taken) -> list[dict[str, str]]:
-    """What the machine's parts say at each token: the length of what embedding, attention and MLP add."""
-    places = {"embedding": 0, "attention": 2 * found.layer + 1, "mlp": 2 * found.layer + 2}
-    return [{part: f"+{float(row[at]):.1f}" for part, at in places.items()} for row in found.norms]
+# --- What the machine says ------------------------------------------------------------------------
 
 
 def numbers(found: Seen, said: Read, layer: int) -> list[dict[str, str]]:
-    """What the machine's parts say at each row: which token, of which block the head is, and how
-    likely the likeliest next token is."""
+    """At each row: which token, of which block the head is, how likely the likeliest next token is."""
     rows, blocks = len(said.ends), len(found.weights)
     tops = found.after.now[said.ends].max(1).values.tolist()
     return [
@@ -270,7 +213,7 @@ def numbers(found: Seen, said: Read, layer: int) -> list[dict[str, str]]:
 
 
 def numbers_of_blocks(found: attention.Depths) -> list[dict[str, str]]:
-    """The same of one token, after each block."""
+    """Of one token, after each block."""
     tops = found.p.max(1).values.tolist()
     return [
         {"attention": f"{block + 1} of {len(tops)}", "logits": f"p = {top:.2f}"}
@@ -278,6 +221,7 @@ def numbers_of_blocks(found: attention.Depths) -> list[dict[str, str]]:
     ]
 
 
-def from_zero(off: Pairs) -> list[tuple[int, int]]:
-    """Layers and heads as the models count them."""
-    return [(layer - 1, head - 1) for layer, head in off]
+def numbers_of_parts(found: Taken) -> list[dict[str, str]]:
+    """At each token: the length of what embedding, attention and MLP add."""
+    places = {"embedding": 0, "attention": 2 * found.layer + 1, "mlp": 2 * found.layer + 2}
+    return [{part: f"+{float(row[at]):.1f}" for part, at in places.items()} for row in found.norms]

@@ -19,9 +19,9 @@ class State:
         str | None,
         Text(
             "Your text",
-            first=late("lens", "first_text"),
-            examples=late("lens", "examples"),
-            help=late("lens", "window"),
+            first=late("bounds", "first_text"),
+            examples=late("bounds", "examples"),
+            help=late("bounds", "window"),
         ),
     ] = None
     causal: Annotated[
@@ -33,7 +33,7 @@ class State:
     ] = True
     off: Annotated[
         tuple[tuple[int, int], ...],
-        Switches("Heads off", late("lens", "depth"), late("lens", "width"), fold="Switch heads off"),
+        Switches("Heads off", late("bounds", "depth"), late("bounds", "width"), fold="Switch heads off"),
     ] = ()
     units: Annotated[
         str,
@@ -42,24 +42,24 @@ class State:
             (PIECES, WORDS),
             help="Words of several pieces: weights are summed over the keys of a word, averaged over its "
             "queries.",
-            when=late("lens", "has_words"),
+            when=late("bounds", "has_words"),
         ),
     ] = PIECES
-    query: Annotated[int | None, Frame("Token", seconds=0.6, first=late("lens", "kept_row"))] = None
+    query: Annotated[int | None, Frame("Token", seconds=0.6, first=late("bounds", "kept_row"))] = None
     asks: Annotated[
         int | None,
         Slider(
             "Token",
             1,
-            late("lens", "count"),
-            first=late("lens", "asked"),
+            late("bounds", "count"),
+            first=late("bounds", "asked"),
             help="Or click its column.",
             when=lambda s: s.view == LAYERS,
         ),
     ] = None
     layer: Annotated[int, Frame("Layer", seconds=1.0, when=lambda s: s.view == LAYERS)] = 0
     values_of: Annotated[
-        str, Choice("Layer.head", late("lens", "heads"), when=lambda s: s.view == VALUES)
+        str, Choice("Layer.head", late("bounds", "heads"), when=lambda s: s.view == VALUES)
     ] = "1.1"
     head: Annotated[tuple[int, int] | None, Place("Head")] = None
     token: Annotated[tuple[int, int] | None, Place("Token")] = None
