@@ -196,8 +196,8 @@ def compute(
     Args:
         says: what will be shown when a longer computation is done.
         label: of the button that begins it again once it was cancelled.
-        quick: it takes a second or two; what takes longer is drawn more often while it goes on, and is not
-            computed ahead.
+        quick: a second or two is enough for it. What takes longer begins by itself all the same, but is drawn
+            more often while it goes on (see `working.found`), and is not computed ahead.
         show: draws what a generator has found so far.
     """
     of: Any = type(now)

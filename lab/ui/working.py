@@ -227,7 +227,9 @@ def found(
 
     Args:
         start, of, show: as of `job`; whether weights that it reads have changed is looked after.
-        quick: it takes a second or two: without a server the whole is waited for.
+        quick: a second or two is enough for it. While it goes on, what there is so far is drawn after
+            `PATIENCE` and then every `LAST` seconds; what takes longer is drawn every `FRAME` seconds. Where
+            nobody serves, the whole of what is quick is waited for.
         says: what will be shown when it is done.
         soon: `of` and `start` of quick computations that may be asked for next, the likeliest first.
     """
