@@ -28,6 +28,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lab.errors import UserError
+
 Unit = tuple[int, ...]  # index of a unit in a layer's output, without the batch
 Span = tuple[int, int]  # first and last input position, both included
 
@@ -325,7 +327,8 @@ def walk(model: nn.Module, x: Tensor) -> list[Layer]:
     """Run a sequential model on one input x (C, positions...) and keep what each layer read and said.
 
     Raises:
-        ValueError: the model is no chain, a layer is unknown, or the input is too small for it.
+        UserError: the input is too small for a layer.
+        ValueError: the model is no chain, or a layer is unknown.
     """
     axes = x.ndim - 1
     field: tuple[Field, ...] | None = (Field(),) * axes
@@ -335,7 +338,7 @@ def walk(model: nn.Module, x: Tensor) -> list[Layer]:
         try:
             output = module(h[None])[0]
         except RuntimeError as error:
-            raise ValueError(
+            raise UserError(
                 f"Layer {number} ({describe(module)}) does not fit on {tuple(h.shape)}: "
                 "use a smaller kernel or dilation, more padding, or fewer layers."
             ) from error

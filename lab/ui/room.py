@@ -65,10 +65,11 @@ def read(of: Room, now: Any = None, *, at: str = "rail") -> Any:
 
 
 def answered(call: Callable[[], Any]) -> Any:
-    """What a call gives; where the reader is to change something, the page ends with the sentence."""
+    """What a call gives; where the reader is to change something (a `UserError`), the page ends with the
+    sentence. Any other error is a fault of ours, and `stage.guard` says so."""
     try:
         return call()
-    except (UserError, ValueError) as error:
+    except UserError as error:
         stop(str(error))
 
 
@@ -197,7 +198,7 @@ def compute(
         says: what will be shown when a longer computation is done.
         label: of the button that begins it again once it was cancelled.
         quick: a second or two is enough for it. What takes longer begins by itself all the same, but is drawn
-            more often while it goes on (see `working.found`), and is not computed ahead.
+            more often while it goes on (see `working.whole`), and is not computed ahead.
         show: draws what a generator has found so far.
     """
     of: Any = type(now)
@@ -208,7 +209,10 @@ def compute(
     if not inspect.isgeneratorfunction(function):
         return answered(lambda: call(*values))
     key = name_of(function)
-    return working.found(label, lambda: call(*values), key=key, of=values, quick=quick, says=says, show=show)
+    work = partial(
+        working.whole, label, lambda: call(*values), key=key, of=values, quick=quick, says=says, show=show
+    )
+    return answered(work)
 
 
 def raw_of(function: Function, now: Any) -> tuple[Any, ...]:

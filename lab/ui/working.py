@@ -221,9 +221,30 @@ def found(
     show: Callable[[Any], None] | None = None,
     soon: Iterable[Asked] = (),
 ) -> Any:
+    """What `whole` gives, on a page that is not declared: it ends with the sentence of what cannot be done.
+
+    Args:
+        soon: `of` and `start` of quick computations that may be asked for next, the likeliest first.
+    """
+    found_ahead(key, *soon)
+    try:
+        return whole(label, start, key=key, of=of, quick=quick, says=says, show=show)
+    except (UserError, ValueError) as error:
+        stop(str(error))
+
+
+def whole(
+    label: str,
+    start: Callable[[], Work],
+    *,
+    key: str,
+    of: Any,
+    quick: bool,
+    says: str,
+    show: Callable[[Any], None] | None = None,
+) -> Any:
     """What a computation has found, kept for all readers. It begins by itself; where it takes longer than a
-    moment, the page shows what there is so far and progress, and ends here until it is done, or with the
-    sentence of what it cannot do.
+    moment, the page shows what there is so far and progress, and ends here until it is done.
 
     Args:
         start, of, show: as of `job`; whether weights that it reads have changed is looked after.
@@ -231,16 +252,11 @@ def found(
             `PATIENCE` and then every `LAST` seconds; what takes longer is drawn every `FRAME` seconds. Where
             nobody serves, the whole of what is quick is waited for.
         says: what will be shown when it is done.
-        soon: `of` and `start` of quick computations that may be asked for next, the likeliest first.
     """
-    found_ahead(key, *soon)
     kept = place(key, of)
     if not kept.filled:
-        try:
-            pace = (patience, LAST) if quick else (FRAME, FRAME)
-            done = attend(label, start, key, of, show, None, pace)
-        except (UserError, ValueError) as error:
-            stop(str(error))
+        pace = (patience, LAST) if quick else (FRAME, FRAME)
+        done = attend(label, start, key, of, show, None, pace)
         if done is None:
             wait(says)
         kept.put(done)

@@ -82,5 +82,5 @@ def test_nothing_drawn_and_nonsense_in_the_link() -> None:
         assert not run_page("adversarial/unpaired", **link).exception
     with pytest.raises(UserError, match="no ink"):
         lens.look(room.OWN, torch.zeros(20, 20), False, 1.0, True)
-    with pytest.raises(ValueError, match="scale"):
+    with pytest.raises(UserError, match="scale"):
         lens.look(room.NORMAL, INK["ring"], False, 0.0, True)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.utils import k_hop_subgraph
 
+from lab.errors import UserError
 from lab.lenses import receptive_field as lens
 from lab.lenses.receptive_field import Field, Window
 from modules.autoregressive.made import MADE
@@ -380,7 +381,7 @@ def test_what_is_not_known_is_said() -> None:
         lens.walk(nn.Sequential(nn.LayerNorm(4)), draw(1, 4).float())
     with pytest.raises(ValueError, match="no chain"):
         lens.layers_of(nn.Linear(2, 2))
-    with pytest.raises(ValueError, match="does not fit"):
+    with pytest.raises(UserError, match="does not fit"):
         lens.walk(ones(Window(9)), draw(1, 4))
     layer = lens.walk(ones(Window(3)), draw(1, 8))[0]
     for unit in ((0, 6), (1, 0), (0,)):

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from torch import Tensor, nn
 
 from lab import weights
+from lab.errors import UserError
 from lab.figures import moving, receptive_fields, theme
 from lab.lenses import drawing, receptive_field, signals, units
 from lab.lenses.receptive_field import Window
@@ -188,7 +189,7 @@ def test_sliding_kernel() -> None:
 def test_typed_numbers() -> None:
     assert kernel.numbers_of("1, 0;-1  2.5", 9) == [1, 0, -1, 2.5]
     for text in ("one", "", "1 2 3", "inf"):
-        with pytest.raises(ValueError):
+        with pytest.raises(UserError):
             kernel.numbers_of(text, 2)
 
 

@@ -13,6 +13,7 @@ import pytest
 from opening import PAGES
 
 from lab import room, ui
+from lab.errors import UserError
 from lab.figures import basic, moving, sheets
 from lab.lenses import ink
 from lab.machines import MACHINES
@@ -258,9 +259,29 @@ def test_a_computation_is_kept_by_raw_values() -> None:
     assert drawing.seconds[drawing.cost_key(measured, State, ("a", 0.5))] < drawing.CHEAP
 
 
+def test_what_the_reader_is_to_change_is_a_sentence_and_a_fault_of_ours_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(drawing, "stop", said.append)
+
+    def at_once(size: float) -> Any:
+        raise UserError("Draw more.") if size > 0.5 else ValueError("a wrong shape")
+
+    def going(size: float) -> Any:
+        yield 0.5, None
+        at_once(size)
+
+    for function in (at_once, going):
+        drawing.compute(function, State(size=1.0))
+        with pytest.raises(ValueError, match="a wrong shape"):
+            drawing.compute(function, State(size=0.25))
+    assert said == ["Draw more."] * 2
+
+
 def test_how_long_a_generator_takes_is_said_to_what_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(drawing.working, "found", lambda *_, quick, **__: asked.append(quick))
+    monkeypatch.setattr(drawing.working, "whole", lambda *_, quick, **__: asked.append(quick))
 
     def going(size: float) -> Any:
         yield 1.0, size

@@ -6,6 +6,7 @@ from typing import Any
 from torch import Tensor
 
 from datamodules import points
+from lab.errors import UserError
 from lab.lenses import recorded
 from lab.lenses.games import CURES, FAILURES, LOSSES, network, playing
 from lab.lenses.ink import scattered
@@ -56,10 +57,11 @@ def sample(target: str, ink: Tensor | None) -> Tensor:
     """EXAMPLES points of a law (N, 2), or of the ink of a drawing (S, S).
 
     Raises:
-        ValueError: there is no ink.
+        UserError: there is no ink.
     """
     if target == OWN:
-        assert ink is not None
+        if ink is None or not bool(ink.any()):
+            raise UserError("There is nothing on the pad: draw where the points should lie.")
         return scattered(ink, EXAMPLES).float()
     return points.sample(target, EXAMPLES, seed=1)[0]  # type: ignore[arg-type]
 

@@ -77,10 +77,10 @@ def look(domain: str, ink: Tensor | None, mirror: bool, scale: float, undoes: bo
     """What every turn costs.
 
     Raises:
-        ValueError: the scale is 0.
+        UserError: there is no ink, or the scale is 0.
     """
     if scale <= 0:
-        raise ValueError("The scale must be above 0: else nothing could come back.")
+        raise UserError("The scale must be above 0: else nothing could come back.")
     a, mean = first_domain(domain, ink), torch.tensor(SHIFT)
     matrices = maps(mirror, scale)
     made = a @ matrices.mT + mean  # (TURNS, N, 2)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from datamodules import cells
+from lab.errors import UserError
 from lab.lenses.receptive_field import Window, walk, windows
 from lab.lenses.units import arithmetic, unit_equation
 from lab.seeding import seeded
@@ -88,15 +89,15 @@ def numbers_of(text: str, most: int) -> list[float]:
     """The numbers of a text, apart by spaces or commas.
 
     Raises:
-        ValueError: a word is no number, there is none, or there are more than `most`.
+        UserError: a word is no number, there is none, or there are more than `most`.
     """
     words = cells.words(text)[0]
     try:
         values = [float(word) for word in words]
     except ValueError:
-        raise ValueError(f"“{text[:40]}” is no list of numbers: write them like 1 0 -1.") from None
+        raise UserError(f"“{text[:40]}” is no list of numbers: write them like 1 0 -1.") from None
     if not values or len(values) > most or not all(np.isfinite(values)):
-        raise ValueError(f"Give 1 to {most} finite numbers; there are {len(values)}.")
+        raise UserError(f"Give 1 to {most} finite numbers; there are {len(values)}.")
     return values
 
 
@@ -104,6 +105,6 @@ def signal(text: str, most: int) -> Tensor:
     """Typed numbers as a signal (1, n), float64.
 
     Raises:
-        ValueError: as of `numbers_of`.
+        UserError: as of `numbers_of`.
     """
     return torch.tensor(numbers_of(text, most), dtype=torch.float64)[None]

@@ -58,7 +58,7 @@ def built(
     """The reader's stack on the reader's input.
 
     Raises:
-        ValueError: a layer does not fit on the one below.
+        UserError: a layer does not fit on the one below.
     """
     if input == IMAGE:
         assert digit28 is not None  # it is drawn
