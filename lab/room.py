@@ -263,7 +263,7 @@ class Scene:
 class Room:
     """
     Attributes:
-        place: in the course of its family, rising. minutes: that a lecturer spends there.
+        place: in the course of its family, rising. minutes: that a lecturer spends there; the map says them.
         words: by which it is found besides its title, separated by "; ".
         machine: of `lab.machines`, where a model runs. lenses: of the four shared, those it shows.
         state: a dataclass whose fields are controls; None where `page.py` still draws them by hand.

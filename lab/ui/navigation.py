@@ -265,7 +265,13 @@ def course_map(about: Mapping[str, str], lenses: Mapping[str, str], key: str) ->
             "color": LINES[family],
             "about": about.get(family, ""),
             "pages": [
-                {"title": page.title, "url": page.url, "idea": page.idea, "lenses": page.room.lenses}
+                {
+                    "title": page.title,
+                    "url": page.url,
+                    "idea": page.idea,
+                    "minutes": page.room.minutes,
+                    "lenses": page.room.lenses,
+                }
                 for page in known
                 if page.family == family
             ],

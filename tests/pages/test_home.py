@@ -283,6 +283,10 @@ def test_every_family_is_seen_at_once_and_opens_to_its_pages(visit: Visit) -> No
     for family, titles in families.items():
         assert opened(tab, family) == titles  # in the order in which they are taught
         assert tab.locator(".lectern-map").evaluate(CUT) == []
+    first = next(page for page in ui.pages() if page.family == [*families][-1])
+    tab.locator(".lectern-map .rows a").first.focus()
+    said = [tab.locator(f".lectern-map .{part}").inner_text() for part in ("number", "idea")]
+    assert said == [f"{first.room.minutes} minutes", first.idea]
     visit.settle()
     assert visit.parameters() == f"text=speak&open={[*families][-1]}"
     tab.evaluate("window.mark = 'here'")

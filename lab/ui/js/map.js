@@ -1,6 +1,6 @@
 // The course on Home: a card for every family, which opens to its pages; lectures and lenses open so, too.
 //
-// data: {families: [{name, color, about, pages: [{title, url, idea, lenses}]}], lenses: [[name, title]],
+// data: {families: [{name, color, about, pages: [{title, url, idea, minutes, lenses}]}], lenses: [[name, title]],
 //        lectures: [{title, link, minutes, scenes}], key}
 // What is open stands in the link under the key, as ?open=latent. What the menu's search finds is lit up.
 
@@ -82,8 +82,7 @@ function show(map) {
     map.shown = shown;
     map.querySelector(".room").scrollTop = 0;
     map.querySelector(".title").textContent = part?.title ?? "";
-    map.querySelector(".number").textContent = part ? count(part.rows.length, part.kind) : "";
-    map.querySelector(".idea").textContent = part?.about ?? "";
+    tell(map, part);
     rows.classList.toggle("talks", part?.kind === "lecture");
     map.style.setProperty("--line", part?.color ?? "var(--st-text-color)");
     rows.replaceChildren(...(part?.rows ?? []).map((row, i) => station(map, part, row, i)));
@@ -91,13 +90,18 @@ function show(map) {
   light(map);
 }
 
+// How many pages a part has, and what it is; of a row that is pointed at its minutes in a lecture, and its idea.
+function tell(map, part, row) {
+  map.querySelector(".number").textContent = row?.minutes ? count(row.minutes, "minute") : part ? count(part.rows.length, part.kind) : "";
+  map.querySelector(".idea").textContent = row?.idea ?? part?.about ?? "";
+}
+
 function station(map, part, row, i) {
   const a = make("a", {title: row.idea}, part.lens ? make("i") : make("span", {className: "place", textContent: i + 1}), make("span", {textContent: row.title}));
   if (row.says) a.append(make("small", {textContent: row.says}));
   link(a, row.url);
-  const idea = map.querySelector(".idea");
-  a.onmouseenter = a.onfocus = () => { idea.textContent = row.idea; };
-  a.onmouseleave = a.onblur = () => { idea.textContent = part.about; };
+  a.onmouseenter = a.onfocus = () => tell(map, part, row);
+  a.onmouseleave = a.onblur = () => tell(map, part);
   const item = make("li", {}, a);
   item.dataset.page = row.url;
   if (row.color) item.style.setProperty("--line", row.color);
