@@ -160,3 +160,12 @@ def test_a_lecture_waits_for_no_game(at: int, monkeypatch: pytest.MonkeyPatch) -
     page = open_page(room, lecture="games", at=at)
     shown = film(page, "look")
     assert len(shown["captions"]) > 30 and shown["at"] < 20, "the film is there, and not at its end"
+
+
+def test_the_poster_s_game_is_collapsed_from_its_first_look_on() -> None:
+    """Of the recorded seed; of seeds 1 to 4 too the samples hold at most 2.0 modes' worth from there on."""
+    looks = lens.known("ring8", "5 turns of G", "packs of 4", 0)
+    assert looks is not None
+    held = [one.even for one, _ in looks if one.batches]
+    assert max(held) < 2.1, held
+    assert min(other.even for one, other in looks if one.batches >= 240) > 2.1

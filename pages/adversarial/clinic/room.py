@@ -57,7 +57,7 @@ ROOM = Room(
     },
     scenes={
         "Mode collapse": Scene(
-            "Left all samples collapse to one cluster; right D sees packs of four: count the modes.",
+            "Left all samples collapse to one or two clusters; right D sees packs of four: count the modes.",
             State(look=12),
         ),
         "Minibatch std": Scene(
