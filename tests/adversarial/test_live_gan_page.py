@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from opening import figure, film, numbers, open_page, open_warned, run_page, scenes, warnings
+from opening import failures, figure, film, numbers, open_page, open_warned, run_page, scenes, warnings
 
 from lab import ui
 from lab.lenses import games, ink, plane_games, rewind
@@ -151,6 +151,12 @@ def test_the_page_says_what_the_untrained_game_is() -> None:
     hinge = film(opened(loss="hinge"))
     assert numbers(page.session_state["_program"][0]) and "modes reached" in hinge["captions"][0]
     assert "modes" not in film(opened(law="moons"))["captions"][0]
+
+
+def test_a_redraw_builds_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened()
+    monkeypatch.setattr(games, "network", None)
+    assert not failures(page.run())
 
 
 def test_one_player_steps_and_the_other_stands_still() -> None:

@@ -75,10 +75,6 @@ class GameRecipe:
     def build(self) -> GAN:
         return games.network(games.LOSSES[self.loss])
 
-    def untrained(self) -> GAN:
-        """The two networks as they begin."""
-        return seeded(self.build, self.seed)
-
     def optimizers(self, model: GAN) -> dict[str, torch.optim.Optimizer]:
         return games.adams(model)
 
@@ -141,6 +137,11 @@ def recipe(law: str, ink: Tensor | None, loss: str, seed: int) -> GameRecipe:
     if ink is None or not ink.any():
         raise UserError("There is nothing on the pad: draw where the points should lie.")
     return GameRecipe(Law(law, tuple(map(tuple, ink.tolist()))), loss, seed)
+
+
+def untrained(loss: str) -> GAN:
+    """The two networks of a game as they begin: what they are made of."""
+    return seeded(lambda: games.network(games.LOSSES[loss]), 0)
 
 
 def ruined() -> dict[str, np.ndarray]:

@@ -24,6 +24,7 @@ with stage.rail:
 # --- Picture ------------------------------------------------------------------------------------
 
 data, tells, count = lens.split(recipe.law, 3)[:SHOWN], recipe.tells, modes_of(now.law)
+pair = ui.compute(lens.untrained, now)
 
 
 def draw(live: ui.Rewind) -> None:
@@ -42,9 +43,7 @@ def draw(live: ui.Rewind) -> None:
             figures.panels(parts, rounds, turned, MOST * stride), key="curves", share=1.0, film=film,
             alt="Losses of both players, distance between made points and data, and modes, by round",
         )  # fmt: skip
-    ui.machine(
-        recipe.untrained(), film=film, lit=words.moving(live.knobs), says=words.numbers(frames, now.law)
-    )
+    ui.machine(pair, film=film, lit=words.moving(live.knobs), says=words.numbers(frames, now.law))
     film.bar(captions=words.captions(frames, live.knobs, stride), equations=words.equations(frames, tells))
 
 
