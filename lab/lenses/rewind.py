@@ -177,14 +177,17 @@ class Run:
     Attributes:
         first: the frame from which on it is its own; before, it is its parent's.
         kept: states by frame.
+        recorded: whether its frames were kept in a file, and not trained here.
     """
 
-    def __init__(self, recipe: Recipe, history: History, parent: "Run | None" = None) -> None:
+    def __init__(
+        self, recipe: Recipe, history: History, parent: "Run | None" = None, frames: Sequence[Frame] = ()
+    ) -> None:
         self.recipe, self.history, self.parent = recipe, history, parent
         self.first = history[-1].start
         self.knobs = dict(history[-1].knobs)
         self.lock = threading.RLock()
-        self.own: list[Frame] = []
+        self.own, self.recorded = list(frames), bool(frames)
         self.kept: dict[int, State] = {}
         self.spacing = 1
         self.head: tuple[nn.Module, Optimizers] | None = None  # as it is at the newest frame

@@ -8,6 +8,9 @@
 Knobs that are turned count from the newest frame on while it trains, else from the frame that the film shows:
 what had come after that one is forgotten. The whole course of the knobs stands in the link, so a pasted link
 trains to the same bits; readers with the same recipe and course share one computation (`lab.lenses.rewind`).
+
+A page may have a run that was `recorded`, for a poster that waits for nobody. A link with recorded=true shows
+it, as far as it goes; as soon as the reader asks for anything else, all of that is trained here.
 """
 
 import hashlib
@@ -26,7 +29,7 @@ from lab.ui.working import waits
 CHUNK = 0.3  # seconds of training between two drawings
 SECONDS = 0.07  # between two frames of the film
 AGAIN = 6  # frames before the new ones that are sent once more, should a drawing have been skipped
-COURSE, UNTIL, STEP = "course", "until", "step"
+COURSE, UNTIL, STEP, RECORDED = "course", "until", "step", "recorded"
 AHEAD = "_rewind:ahead"  # frames that a button asks for
 Within = Mapping[str, tuple[float, float]]
 Steps = Mapping[str, Mapping[str, Any]]
@@ -54,7 +57,8 @@ class Rewind:
 
     def __init__(self, run: runs.Run, until: int, most: int, label: str = "Frame", every: int = 1) -> None:
         self.run, self.until, self.most, self.label, self.every = run, until, most, label, every
-        self.reel = hashlib.sha256(repr((run.recipe, run.history)).encode()).hexdigest()[:16]
+        of = repr((run.recipe, run.history, run.recorded))
+        self.reel = hashlib.sha256(of.encode()).hexdigest()[:16]
 
     @property
     def training(self) -> bool:
@@ -126,7 +130,7 @@ class Rewind:
 
 def rewind(
     recipe: runs.Recipe, knobs: Mapping[str, float], *, within: Within, most: int, start: int = 0,
-    steps: Steps | None = None, label: str = "Frame", every: int = 1,
+    steps: Steps | None = None, label: str = "Frame", every: int = 1, recorded: runs.Run | None = None,
 ) -> Rewind:  # fmt: skip
     """The training of a recipe, with its buttons drawn here.
 
@@ -137,12 +141,21 @@ def rewind(
         start: the frame that it trains up to at first.
         steps: buttons for one frame more: label -> where they put controls first.
         label: what the film's bar counts. every: how many of it lie between two frames.
+        recorded: a run of this recipe that was kept in a file.
     """
+
+    def along(history: runs.History) -> runs.Run:
+        """The run along a history, up to `until`."""
+        if recorded and state.get(RECORDED) and (recorded.history, recorded.count - 1) == (history, until):
+            return recorded
+        state.put(RECORDED, None)
+        return store().run(recipe, history)
+
     now = runs.knobs_of(knobs)
     until = state.number(UNTIL, start, 0, most, whole=True)
     state.show_warning(UNTIL, until == start)
     history = held(now, within, most)
-    run = store().run(recipe, history)
+    run = along(history)
     ahead = st.session_state.pop(AHEAD, 0)
     newest = min(run.count - 1, until)
     running = run.count <= until
@@ -150,12 +163,13 @@ def rewind(
     elsewhere = ahead and at < newest and runs.leading(history, max(at, 0)) != now
     if history[-1].knobs != now or (elsewhere and not running):
         history = runs.turned(history, max(at, 0), now)
-        run = store().run(recipe, history)
         if not running:
             until = min(max(at, 0) + ahead, most)
+        run = along(history)
         state.put(STEP, None)
     elif ahead and not running:
         until = max(until, min(at + ahead, most))
+        run = along(history)
         state.put(STEP, str(at + ahead) if at < newest else None)
     state.put(UNTIL, str(until))
     state.publish(UNTIL, str(start))
@@ -163,6 +177,8 @@ def rewind(
     state.put(COURSE, text)
     state.register(COURSE, "text", plain)
     state.publish(COURSE, plain)
+    state.register(RECORDED, "text")
+    state.publish(RECORDED)
     live = Rewind(run, until, most, label, every)
     buttons(live, steps or {})
     return live

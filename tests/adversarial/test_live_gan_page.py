@@ -159,6 +159,48 @@ def test_a_redraw_builds_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not failures(page.run())
 
 
+def test_the_recorded_game_begins_as_the_game_does_and_says_the_same() -> None:
+    """Points are kept in half precision; another processor takes another course later."""
+    run = lens.known(*lens.POSTER)
+    assert run is not None and run.recorded and lens.known("ring8", "non-saturating", 1) is None
+    fresh = rewind.Run(run.recipe, run.history)
+    fresh.advance(2, math.inf)
+    for one, other in zip(run.frames(), fresh.frames(), strict=False):
+        assert {k: (v.shape, v.dtype) for k, v in one.items()} == {
+            k: (v.shape, v.dtype) for k, v in other.items()
+        }
+        assert all(one[key] == pytest.approx(other[key], abs=0.02) for key in ("made", "arrows", "losses"))
+        assert one["w1"] == pytest.approx(other["w1"], abs=0.02)
+        assert np.abs(one["surface"].astype(float) - other["surface"]).max() <= 5
+    assert run.frames()[0]["made"].std(0).max() < 0.2 and modes(run)[-1] == 8
+
+
+def test_the_poster_trains_nothing_until_something_else_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def course_of(page: Any) -> str:
+        return "".join(page.query_params.get("course", [""]))
+
+    with monkeypatch.context() as without:
+        without.setattr(rewind.Run, "add", None)
+        page = opened(scene="Trained")
+        assert film(page)["count"] == lens.LAST + 1 == 51 and "modes reached 8" in film(page)["captions"][-1]
+        source, shows = page.session_state["_program"]
+        space: dict[str, Any] = {}
+        exec(source, space)
+        assert space["result"] == pytest.approx(shows)
+    assert "recorded" in page.query_params and any("was recorded" in said.value for said in page.markdown)
+    page.button(key="train").click().run()
+    assert "recorded" not in page.query_params and "".join(page.query_params["until"]) == "60"
+    assert not any("was recorded" in said.value for said in page.markdown)
+    assert "recorded" not in opened(until=0, recorded="true").query_params
+
+    page = opened(scene="Trained")
+    page.session_state["_held:step"] = "2"
+    page.button(key="one-Step D").click().run()
+    *_, last = rewind.parse(course_of(page), WITHIN, 60)
+    assert last == rewind.Segment(2, rewind.knobs_of(lens.knobs("D alone")))
+    assert "".join(page.query_params["until"]) == "3" and "recorded" not in page.query_params
+
+
 def test_one_player_steps_and_the_other_stands_still() -> None:
     """D, D, G; then back at the first frame G: what had come after is forgotten."""
     page = opened(seed=5)

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from lab.errors import UserError
-from lab.lenses import games, plane_games, rewind
+from lab.lenses import games, plane_games, recorded, rewind
 from lab.lenses.ink import Law
 from lab.lenses.plane_games import ARROWS, REACH, SHOWN, Look
 from lab.seeding import seeded
@@ -28,11 +28,13 @@ from modules.adversarial.divergences import LOG2, jensen_shannon
 from modules.adversarial.gan import GAN
 from modules.adversarial.losses import LOSSES, Saturating
 from modules.adversarial.players import Turn
-from pages.adversarial.live_gan.room import OWN, TURNS
+from pages.adversarial.live_gan.room import FIRST, MOST, OWN, TURNS, WITHIN
 
 CELLS = 46  # of the histogram, a side
 SIDE = 2 * REACH / CELLS  # of a cell
 TRAIN, TEST, COUNTED, DRAWN = 20_000, 5_000, 200_000, 10_000
+# the poster's game: its data, loss, seed; its last frame; its file
+POSTER, LAST, FILE = ("ring8", "non-saturating", 0), 50, "live-gan"
 
 
 @lru_cache(maxsize=8)
@@ -137,6 +139,26 @@ def recipe(law: str, ink: Tensor | None, loss: str, seed: int) -> GameRecipe:
     if ink is None or not ink.any():
         raise UserError("There is nothing on the pad: draw where the points should lie.")
     return GameRecipe(Law(law, tuple(map(tuple, ink.tolist()))), loss, seed)
+
+
+def first() -> rewind.History:
+    """Every knob as it stands at first."""
+    return rewind.parse(f"0:{FIRST}", WITHIN, MOST)
+
+
+def known(law: str, loss: str, seed: int) -> rewind.Run | None:
+    """The game that was recorded; None of all others."""
+    if (law, loss, seed) != POSTER:
+        return None
+    return rewind.Run(recipe(law, None, loss, seed), first(), frames=recorded.load_frames(FILE))
+
+
+def record() -> None:
+    """Play the game of the poster anew."""
+    law, loss, seed = POSTER
+    run = rewind.Run(recipe(law, None, loss, seed), first())
+    run.advance(LAST, math.inf)
+    recorded.save_frames(FILE, run.frames())
 
 
 def untrained(loss: str) -> GAN:

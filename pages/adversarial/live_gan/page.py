@@ -19,7 +19,7 @@ with stage.rail:
     knobs = lens.knobs(now.turns, now.d_rate, now.g_rate, now.batch)
     alone = {f"Step {player}": ui.moved(now, turns=f"{player} alone") for player in "DG"}
     live = ui.rewind(recipe, knobs, within=WITHIN, most=MOST, steps=alone, label="Round",
-                     every=recipe.stride)  # fmt: skip
+                     every=recipe.stride, recorded=ui.compute(lens.known, now))  # fmt: skip
 
 # --- Picture ------------------------------------------------------------------------------------
 
@@ -64,8 +64,13 @@ with stage.below:
         "but for the scatter of 10,000 made points. "
         + (f"What D has found of it, {found:.3f}, is less the worse D is. " if tells else "")
         + f"Step D and Step G train one player alone for {recipe.stride} rounds. "
-        "A setting that is changed in a pause counts from the frame that you look at. The same link gives "
-        f"the same training, to the bit; this history takes {live.run.size() / 2**20:.1f} MB."
+        "A setting that is changed in a pause counts from the frame that you look at. "
+        + (
+            "This game was recorded; Train plays it here, from the first round on. "
+            if live.run.recorded
+            else "The same link gives the same training, to the bit. "
+        )
+        + f"This history takes {live.run.size() / 2**20:.1f} MB."
     )
     if tells:
         ui.check(
@@ -89,8 +94,7 @@ with stage.below:
             veils=("picture", "equation"),
         )  # fmt: skip
     drawn = f"drawing.pixels({now.ink!r}, 20)" if now.ink else None
-    ui.program(
-        f"""
+    trained = f"""
         from lab.lenses import rewind
         from lab.ui import drawing
         from pages.adversarial.live_gan import lens
@@ -99,7 +103,13 @@ with stage.below:
         recipe = lens.recipe({now.law!r}, {drawn}, {now.loss!r}, {now.seed})
         course = {spell(live.run.history)!r}
         run = rewind.Store().run(recipe, rewind.parse(course, WITHIN, {MOST}))
-        run.advance({at}, seconds=600)
+        run.advance({at}, seconds=600)"""
+    read = f"""
+        from pages.adversarial.live_gan import lens
+
+        run = lens.known({now.law!r}, {now.loss!r}, {now.seed})"""
+    ui.program(
+        f"""{read if live.run.recorded else trained}
         frame = run.frames()[{at}]
         result = [*frame["losses"], frame["js"], frame["w1"]]
         """,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.room import Choice, Drawing, Frame, Number, Room, Scene, Text, late
+from lab.room import Choice, Drawing, Frame, Number, Room, Scene, Text, Toggle, late
 
 OWN = "own drawing"
 TURNS = {  # of D and of G in a round
@@ -53,6 +53,7 @@ class State:
     # what `ui.rewind` keeps in the link by itself
     course: Annotated[str, Text("Course", when=False)] = ""
     until: Annotated[int, Number("Until", 0, MOST, when=False)] = 0
+    recorded: Annotated[bool, Toggle("Recorded", when=False)] = False
     step: Annotated[int | None, Frame("Round", seconds=0.07)] = None
 
 
@@ -74,6 +75,12 @@ ROOM = Room(
     was={
         1: "Untrained",
         2: "Trained",
+        3: "G alone",
+        4: "D alone",
+        5: "G too fast",
+        6: "Rate lowered",
+        7: "Rate raised",
+        8: "Rewound",
         "Too fast": "G too fast",
         "Then slow": "Rate lowered",
         "Spoilt": "Rate raised",
@@ -82,6 +89,10 @@ ROOM = Room(
     scenes={
         "Trained": Scene(
             "Over a thousand rounds the generated points spread from one cluster over the eight modes.",
+            State(until=50, recorded=True),
+        ),
+        "Live training": Scene(
+            "The same game, trained here while you watch: press Pause, change a setting, press Train.",
             State(until=50),
         ),
         "Untrained": Scene(
