@@ -47,6 +47,24 @@ def test_equal_laws_leave_nothing() -> None:
     assert lens.option(told.js) == lens.OPTIONS[0] and lens.option(0.5) == lens.OPTIONS[2]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_what_the_scenes_say(seed: int) -> None:
+    """It held for seeds 0 to 4."""
+
+    def steepest(y: torch.Tensor) -> float:
+        return float(y.diff().abs().max())
+
+    told = lens.story(lens.hills(4.5), 16, 0.01, seed)
+    assert lens.FRAMES[6] == 16 and steepest(told.discriminator[6]) < 0.5 * steepest(told.best)
+    assert told.values[-1] - told.least < 0.01 < told.values[6] - told.least and told.distance(-1) < 0.02
+    small = lens.story(lens.hills(4.5), 2, 0.001, seed)
+    assert 0.05 < small.distance(-1) < small.distance(0)
+    far = lens.story(lens.hills(10.0), 16, 0.01, seed)
+    assert far.values[-1] < 0.01 and far.js == pytest.approx(math.log(2), abs=1e-4)
+    equal = lens.story(lens.hills(0.0), 16, 0.01, seed)
+    assert 0.001 < equal.distance(-1) < 0.1
+
+
 def test_the_page() -> None:
     page = open_page("adversarial/optimal_discriminator", laws="two modes", w=0.9, show="slopes")
     assert "After 600 steps" in film(page)["captions"][-1]

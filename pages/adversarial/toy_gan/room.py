@@ -60,7 +60,7 @@ ROOM = Room(
             State(step=0),
         ),
         "Equilibrium": Scene(
-            "Where both laws agree D is nearly flat, so that G gets hardly any gradient.",
+            "Where both laws agree D* is nearly ½ everywhere; what slope D has is noise of its few examples.",
             State(start=7.5, step=1),
         ),
         "Saturating": Scene(
@@ -76,7 +76,7 @@ ROOM = Room(
             State(loss="Wasserstein", step=160),
         ),
         "Divergence": Scene(
-            "With least squares at these rates every step overshoots more than the one before: θ diverges.",
+            "With least squares each step of D at this rate overshoots more than the last: θ leaves the line.",
             State(loss="least squares", g_rate=2, step=160),
         ),
         "Slow D": Scene(
