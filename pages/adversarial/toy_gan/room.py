@@ -76,7 +76,7 @@ ROOM = Room(
             State(loss="Wasserstein", step=160),
         ),
         "Divergence": Scene(
-            "With least squares each step of D at this rate overshoots more than the last: θ leaves the line.",
+            "With least squares each step of D at this rate overshoots more than the last: θ diverges.",
             State(loss="least squares", g_rate=2, step=160),
         ),
         "Slow D": Scene(

@@ -34,15 +34,15 @@ ROOM = Room(
             "G is frozen while D trains: the saturating loss's gradient vanishes, −log D's grows.", State()
         ),
         "A thousand steps": Scene(
-            "The saturating gradient falls below a hundredth of its start; the critic's stays level.",
+            "The saturating gradient falls below a hundredth of its start; the critic's rises and stays.",
             State(steps=1000),
         ),
         "Untrained generator": Scene(
-            "D separates the samples of a barely trained G at once, and the gradient vanishes as fast.",
+            "D separates the samples of a barely trained G within 20 steps; then the gradient vanishes.",
             State(turns=10),
         ),
         "Trained generator": Scene(
-            "D separates the samples of a better G a little later; the gradient vanishes all the same.",
+            "D separates also the samples of a G that trained ten times as long: the gradient vanishes.",
             State(turns=1000, steps=1000),
         ),
         "Small discriminator": Scene(
