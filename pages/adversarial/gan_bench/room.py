@@ -60,7 +60,7 @@ ROOM = Room(
             State(batches=1000, look=26),
         ),
         "150 batches": Scene(
-            "In the first 150 batches the made points are one cluster; the arrows are the slope of D there.",
+            "After 30 batches all made points are one cluster; the arrows show the slope of D there.",
             State(look=6),
         ),
         "Saturating": Scene(
@@ -72,7 +72,7 @@ ROOM = Room(
             State(loss="Wasserstein, penalty", batches=1000),
         ),
         "Mode collapse": Scene(
-            "With five steps of G for one of D all samples collapse to one cluster, which moves about.",
+            "With five steps of G for one of D all samples collapse to one or two clusters that move about.",
             State(failure="5 turns of G", look=10, batches=1000),
         ),
         "PacGAN": Scene(
