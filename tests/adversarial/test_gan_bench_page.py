@@ -46,6 +46,16 @@ def test_arrows_go_downhill() -> None:
     assert after < before
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_after_thirty_batches_the_made_points_are_one_cluster(seed: int) -> None:
+    """Small beside the ring of radius 2."""
+    x = lens.sample("ring8", INK)
+    *_, (_, model, _) = games.playing(x, games.LOSSES["non-saturating"], 30, seed, 30)
+    with torch.no_grad():
+        made = model.generator(model.noise(400, torch.Generator().manual_seed(7)))
+    assert float(made.std(0).norm()) < 1
+
+
 def test_packs_and_energies_have_a_surface() -> None:
     """Of every loss D over the plane lies between 0 and 1, higher on the data than in the corners."""
     for loss in games.LOSSES:
