@@ -37,6 +37,7 @@ def test_the_stages_of_the_u_are_what_the_modules_give() -> None:
         m.register_forward_hook(lambda _m, _i, out, name=name: heard.update({name: out}))
         for name, m in modules.items()
     ]
+    hooks += [unet.join.register_forward_pre_hook(lambda _m, given: heard.update({"join": given[0]}))]
     x, t = lens.noisy(model(), two(), 3)
     with torch.no_grad():
         model().net(x, t)
@@ -44,7 +45,11 @@ def test_the_stages_of_the_u_are_what_the_modules_give() -> None:
         hook.remove()
     found = shape.shape(model(), two(), None, (), 3)
     stages = {**found.left, **found.right}
-    assert [*stages] == [*modules]
+    assert [*stages] == [*modules, "join"]
+    join = stages.pop("join")
+    assert join.size == "{}@{}×{}".format(*heard["join"].shape[1:])
+    for shown, half in zip(join.maps.unbind(1), heard["join"].chunk(2, 1), strict=True):
+        torch.testing.assert_close(shown, half[:, half.var((2, 3)).mean(0).topk(2).indices.min()])
     for name, stage in stages.items():
         h = heard[name]
         assert stage.size == f"{h.shape[1]}@{h.shape[2]}×{h.shape[3]}"

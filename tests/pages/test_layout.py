@@ -16,7 +16,6 @@ PATHS = ["", "models", "train", *(page.url for page in ui.pages())]
 SHARED = {  # page -> why no picture of it has two thirds of the width
     "adversarial-live-gan": "three columns to two: its picture has 60 %, and has not been widened yet",
     "adversarial-growing": "three columns to two: its picture has 60 %, and has not been widened yet",
-    "diffusion-unet-inside": "the net has the middle, what goes in and comes out the sides",
 }
 # Pages whose picture has two thirds of the width
 FAMILIES = ("transformer", "convolution", "graph", "adversarial", "diffusion")

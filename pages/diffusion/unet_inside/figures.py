@@ -60,19 +60,16 @@ def u(found: Shape) -> dict[str, Any]:
         said("xₜ", PICTURE / 2, 0), said("x₀", PICTURE / 2, small),
         said("ε̂", end + PICTURE / 2, 0), said("guess x̂₀", end + PICTURE / 2, small),
     ]  # fmt: skip
-    for arm, stages, at in ((left, found.left, rows), (right, found.right, rows[:0:-1])):
+    for arm, stages, at in ((left, found.left, rows), (right, found.right, rows[::-1])):
         for (name, stage), top in zip(stages.items(), at, strict=True):
             traces.append(patch(sheet(stage, found.side), arm, top, HIGH, name, "diverging"))
             notes.append(said(f"{name} · {stage.size}", arm + strip / 2, top))
     middles = [top + HIGH / 2 for top in rows]
-    joined = next(iter(found.left.values()))
-    total = found.skips[0] + [*found.right.values()][-1].channels
-    notes += [said(f"join · {total}@{joined.size.split('@')[1]}", right + strip / 2, middles[0] + 2)]
     for k, channels in enumerate(found.skips):
         off = k in found.off
         color = theme.VERMILLION if off else theme.GREEN
         notes.append(arrow((left + strip + 1, middles[k]), (right - 1, middles[k]), color, dash=off))
-        words = f"skip {k}: 0" if off else f"skip {k}: {channels} maps"
+        words = f"skip {k}: 0" if off else f"skip {k}: {channels}"
         notes.append(said(words, (left + strip + right) / 2, middles[k], color))
     notes.append(arrow((left + strip + 1, middles[-1]), (right - 1, middles[-1]), theme.INPUT))
     for above, below in pairwise(range(levels)):

@@ -128,11 +128,11 @@ ROOM = Room(
             "The framed place of the 4×4 grid attends to all sixteen; each head has weights of its own.",
             State(view=ATTENTION, t=500),
         ),
-        "Receptive field": Scene(
+        "Narrow field": Scene(
             "Under little noise a pixel of the guess depends mainly on its nearest neighbours.",
             State(view=READS, t=1),
         ),
-        "Wide receptive field": Scene(
+        "Wide field": Scene(
             "Under heavy noise the same pixel of the guess depends on the whole picture.",
             State(view=READS, t=900),
         ),
@@ -144,12 +144,14 @@ ROOM = Room(
         4: "Skip at t = 100",
         5: "All skips off",
         6: "Self-attention",
-        7: "Receptive field",
-        8: "Wide receptive field",
+        7: "Narrow field",
+        8: "Wide field",
+        "Receptive field": "Narrow field",
+        "Wide receptive field": "Wide field",
         "The middle": "Bottleneck",
         "Little noise": "Skip at t = 100",
         "Attention": "Self-attention",
-        "Late: local": "Receptive field",
-        "Early: global": "Wide receptive field",
+        "Late: local": "Narrow field",
+        "Early: global": "Wide field",
     },
 )

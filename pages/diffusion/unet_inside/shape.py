@@ -39,8 +39,8 @@ class Shape:
         digit: (S, S), the clean picture.
         x, noise, guess: (F, S, S): x_t and x̂_0 clamped to be drawn, ε̂ as it is.
         left: the stages of each level from the top, down to the first of the middle.
-        right: those that answer them, from the second of the middle back up; the top has none, there the
-            first stage is joined for the last convolution.
+        right: those that answer them, from the second of the middle back up; at the top the last of them
+            joined with skip 0, as the last convolution reads it.
         skips: channels of each skip from the top.
         off: which of them are set to zero.
     """
@@ -82,10 +82,11 @@ def shape(
     skips = sorted(name for name in seen if "skip" in name)
     downs = [name for name in stages if name == "first" or "down" in name]
     ups = [name for name in stages if "up" in name]
+    join = joined(seen[ups[-1]], seen["skip 0"], whole[ups[-1]], whole["skip 0"])
     return Shape(
         digit=picture, x=pictured(model, x), noise=noise[:, 0], guess=pictured(model, x0),
         left={name: stages[name] for name in [*downs, "middle 1"]},
-        right={name: stages[name] for name in ["middle 2", *ups]},
+        right={name: stages[name] for name in ["middle 2", *ups]} | {"join": join},
         skips=[seen[name].shape[1] for name in skips],
         off=tuple(k for k, name in enumerate(skips) if name in zeroed),
     )  # fmt: skip
@@ -108,6 +109,12 @@ def stage(h: Tensor, whole: Tensor, side: int) -> Stage:
     tiles = 2 * max(1, side // h.shape[-1]) ** 2
     best = whole.var((2, 3)).mean(0).argsort(descending=True)[:tiles].sort().values
     return Stage(h[:, best], h.shape[1])
+
+
+def joined(up: Tensor, skip: Tensor, whole_up: Tensor, whole_skip: Tensor) -> Stage:
+    """What the last convolution reads: the maps of the way up and those of skip 0, one of each shown."""
+    maps = [stage(h, whole, h.shape[-1]).maps[:, :1] for h, whole in ((up, whole_up), (skip, whole_skip))]
+    return Stage(torch.cat(maps, 1), up.shape[1] + skip.shape[1])
 
 
 def captions(found: Shape) -> list[str]:
