@@ -63,11 +63,12 @@ BENCHES = {
     ),
     "parts": ("lab.bench.denoiser_parts", "a denoiser of digits without average, attention, skips"),
     "dashboard": ("lab.bench.dashboard", "dashboard: picture, answer and film of every page in a browser"),
-    "server": ("lab.bench.server", "server: 20 readers without browsers: answers, errors, memory"),
+    "server": ("lab.bench.server", "server: many readers without browsers: answers, errors, memory"),
     "jobs": ("lab.bench.jobs", "server: an answer beside 20 tabs with heavy work, and when that ends"),
 }
 
-BOUNDS = {"minutes": (0.01, 1440), "processes": (1, 64), "rest": (0, 60)}  # of the options that are numbers
+# of the options that are numbers
+BOUNDS = {"minutes": (0.01, 1440), "processes": (1, 64), "rest": (0, 60), "readers": (1, 676)}
 
 
 def run(argv: list[str]) -> int:
@@ -91,6 +92,7 @@ def run(argv: list[str]) -> int:
     )
     parser.add_argument("--only", metavar="TEXT", help="dashboard: pages with this in their address")
     parser.add_argument("--minutes", type=float, help="server: how long (10)")
+    parser.add_argument("--readers", type=int, help="server: how many read at the same time (20)")
     parser.add_argument("--processes", type=int, help="server: served by so many (1)")
     parser.add_argument(
         "--experiments",

@@ -127,15 +127,23 @@ def apart(work: Coroutine[Any, Any, T]) -> T:
         return thread.submit(asyncio.run, work).result()
 
 
-def measure(quick: bool = False, minutes: float = 10.0, processes: int = 1, rest: float = REST) -> list[Row]:
+def measure(
+    quick: bool = False,
+    minutes: float = 10.0,
+    processes: int = 1,
+    rest: float = REST,
+    readers: int | None = None,
+) -> list[Row]:
     """
     Args:
         minutes: how long the readers read, after each page was opened once; the first tenth does not count.
         processes: that the dashboard is served by.
         rest: seconds from one action of a reader to the next; 0 asks for all that the server can give.
+        readers: who read at the same time; READERS, or 3 if `quick`.
     """
     course = [page.url for page in pages()]
-    readers, minutes = (3, 0.1) if quick else (READERS, minutes)
+    readers = readers or (3 if quick else READERS)
+    minutes = 0.1 if quick else minutes
     if quick:
         course = [page for page in course if page.startswith("autoregressive")][:2]
     with server(processes) as served:
