@@ -15,6 +15,7 @@
   };
   const figures = all(".st-key-picture .lectern-figure, .st-key-picture .lectern-plane, .st-key-picture .lectern-cells, .lectern-wall .tile");
   if (phone) {
+    for (const title of all(".lectern-head h1")) if (title.scrollWidth > title.clientWidth + 1) wrong.push("the title is cut");
     inside("picture", figures.slice(0, 1));
     const rail = document.querySelector(".st-key-rail");
     if (rail?.childElementCount > 1 && !all(".lectern-drawer").length) wrong.push("the controls are no drawer");
