@@ -17,7 +17,7 @@ def way(maps: Any, clouds: Any, path: Any, reach: float) -> dict[str, Any]:
     """The log-density (F, R, R), or a cloud (F, N, 2), under the point's path (F, 2); click."""
     p = array(path)[:, None]  # (F, 1, 2)
     if maps is not None:
-        scale = {"thickness": 12, "outlinewidth": 0, "title": {"text": "log p"}}
+        scale = {"thickness": 12, "outlinewidth": 0, "title": {"text": "log p"}, "tickvals": [-8, -6, -4, -2]}
         ground = planar.field(per_frame(maps), reach, edges=True, zmin=-10, zmax=0, colorbar=scale)
     else:
         ground = planar.points(per_frame(clouds), {"size": 5, "color": theme.fade(theme.INPUT, 0.6)})
