@@ -9,6 +9,8 @@ const LEVELS = 15, LIMIT = 2 * 1024 * 1024;
 const encode = (pixels) => btoa(String.fromCharCode(...pixels));
 const decode = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 
+const blank = (width, height) => Object.assign(document.createElement("canvas"), {width, height});
+
 function paint(canvas, pixels, size) {
   canvas.width = canvas.height = size;
   const [r, g, b] = getComputedStyle(canvas).color.match(/[0-9.]+/g).map(Number);
@@ -27,12 +29,12 @@ async function read(file, size) {
   const fit = size / Math.max(width, height);
   while (Math.max(width, height) > 2 * size) {        // halve, so that thin strokes are averaged, not skipped
     width = Math.max(1, Math.round(width / 2)); height = Math.max(1, Math.round(height / 2));
-    const half = new OffscreenCanvas(width, height);
+    const half = blank(width, height);
     half.getContext("2d").drawImage(from, 0, 0, width, height);
     from = half;
   }
   width = Math.max(1, Math.round(bitmap.width * fit)); height = Math.max(1, Math.round(bitmap.height * fit));
-  const small = new OffscreenCanvas(width, height), context = small.getContext("2d", {willReadFrequently: true});
+  const small = blank(width, height), context = small.getContext("2d", {willReadFrequently: true});
   context.fillStyle = "white"; context.fillRect(0, 0, width, height);
   context.drawImage(from, 0, 0, width, height);
   const rgba = context.getImageData(0, 0, width, height).data;

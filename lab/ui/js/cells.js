@@ -7,7 +7,7 @@
 //   titles, beside: {title, before, labels}, arcs, band, bar, grey, colors, ink, paper, line, accent, share | height, film, at, follows}
 // arrays: values (maps, rows, columns; NaN stays empty), marks (rows), beside and before (rows, bars); what it tells: point {x, y, seq}, map {at, seq}
 
-import {unpack, same} from "./wire.js";
+import {blank, unpack, same} from "./wire.js";
 import {film} from "./film.js";
 import {tools, save} from "./tools.js";
 import {arcs} from "./arcs.js";
@@ -86,7 +86,7 @@ function pictures(state) {
   if (state.small) return state.small;
   const {spec, lut} = state, {values, shape: [n, R, C]} = spec.arrays.values;
   state.small = Array.from({length: n}, (_, map) => {
-    const sheet = new OffscreenCanvas(C, R), pen = sheet.getContext("2d"), data = pen.createImageData(C, R);
+    const sheet = blank(C, R), pen = sheet.getContext("2d"), data = pen.createImageData(C, R);
     for (let i = 0; i < R * C; i++) {
       const value = values[map * R * C + i];
       if (!Number.isNaN(value)) data.data.set([...lut[level(spec, value)], 255], 4 * i);
@@ -296,12 +296,13 @@ function large(pen, state, place, map) {
     }
   const row = spec.film ? state.at * spec.band : (spec.kept?.[0] ?? -1), best = row < 0 ? -1 : marked(state, map, row);
   const within = (i) => row >= 0 && i >= row && i < row + spec.band;
-  write(pen, state, spec.titles.columns, mapX + (columns * cellW) / 2, size * 0.65, {align: "center", size, color: spec.soft});
-  write(pen, state, spec.titles.rows, mapX - place.lead + size * 0.6, mapY + (rows * cellH) / 2,
-    {align: "center", size, turn: -Math.PI / 2, color: spec.soft});
+  const title = {align: "center", size: place.least, color: spec.soft}; // names may be larger: it would touch them
+  write(pen, state, spec.titles.columns, mapX + (columns * cellW) / 2, title.size * 0.65, title);
+  write(pen, state, spec.titles.rows, mapX - place.lead + title.size * 0.6, mapY + (rows * cellH) / 2, {...title, turn: -Math.PI / 2});
   for (let i = 0; i < rows; i++) {
-    const here = within(state.top + i);
-    write(pen, state, spec.rows[state.top + i], mapX - 7, mapY + (i + 0.5) * cellH,
+    const here = within(state.top + i), name = spec.rows[state.top + i];
+    const raised = name === "␣" ? 0.3 * size : 0; // it hangs below its line, into the next name
+    write(pen, state, name, mapX - 7, mapY + (i + 0.5) * cellH - raised,
       {align: "right", size, bold: here, color: here ? spec.accent : undefined, most: place.lead - size * 1.3, names: "row"});
   }
   for (let j = 0; j < columns; j++) {

@@ -13,7 +13,7 @@ export function apart(places, gap, low = -Infinity, high = Infinity) {
   const order = places.map((_, i) => i).sort((i, j) => places[i] - places[j]), pools = [];
   order.forEach((i, rank) => { // without its rank's gaps a place may not lie before the one before it
     let pool = {sum: places[i] - rank * gap, count: 1};
-    while (pools.length && pools.at(-1).sum / pools.at(-1).count > pool.sum / pool.count) {
+    for (let before; (before = pools[pools.length - 1]) && before.sum / before.count > pool.sum / pool.count;) {
       const {sum, count} = pools.pop();
       pool = {sum: pool.sum + sum, count: pool.count + count};
     }
@@ -55,8 +55,9 @@ export function nameEnds({data, layout}, plot) {
 
 // Shares of the height of their axes; the middle where nothing is drawn yet.
 function endPlaces(lines, plot, gap) {
-  const found = lines.map(() => 0.5), groups = Map.groupBy(lines.keys(), (i) => `${lines[i].xaxis} ${lines[i].yaxis}`);
-  for (const group of groups.values()) {
+  const found = lines.map(() => 0.5), groups = {};
+  lines.forEach(({xaxis, yaxis}, i) => (groups[`${xaxis} ${yaxis}`] ??= []).push(i));
+  for (const group of Object.values(groups)) {
     const of = (letter) => plot._fullLayout?.[`${letter}axis${(lines[group[0]][`${letter}axis`] ?? letter).slice(1)}`];
     const across = of("x"), up = of("y");
     if (!across?._length || !up?._length) continue;

@@ -121,7 +121,7 @@ function put(spec, at) {
     const keys = path.split(".");
     let place = figure;
     for (const key of keys.slice(0, -1)) place = place[key] ??= {};
-    place[keys.at(-1)] = value;
+    place[keys[keys.length - 1]] = value;
   };
   for (const path of spec.frames ?? []) set(path, frame(spec.arrays[path], at));
   for (const [path, values] of Object.entries(spec.texts ?? {})) set(path, values[at]);

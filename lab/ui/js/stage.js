@@ -91,7 +91,8 @@ try {
   sessionStorage.removeItem(TAB);
   window.addEventListener("pagehide", () => sessionStorage.setItem(TAB, JSON.stringify(own)));
 } catch { /* without storage they last as long as the page */ }
-const speaker = new BroadcastChannel(`lectern-speaker-${own.tab}`);
+const speaker = window.BroadcastChannel ? new BroadcastChannel(`lectern-speaker-${own.tab}`)
+  : {postMessage() {}}; // in browsers older than 2022 the speaker's window stays empty
 let followed = null; // {id, address, says}: where students follow
 function tell() {
   if (!now) return;

@@ -19,7 +19,7 @@ export function tools(box, name, acts) {
     button.addEventListener("click", act);
     bar.append(button);
   };
-  add("full", FULL, () => (document.fullscreenElement ? document.exitFullscreen() : box.requestFullscreen()));
+  add("full", FULL, document.fullscreenEnabled && (() => (document.fullscreenElement ? document.exitFullscreen() : box.requestFullscreen())));
   add("svg", "SVG", acts.svg);
   add("png", "PNG", acts.png);
   add("csv", "CSV", acts.csv && (() => save(new Blob([acts.csv()], {type: "text/csv"}), `${name}.csv`)));

@@ -7,7 +7,7 @@
 //   tour: sheet (1, H, W), and pictures (F, S, S) at places (F, 2), from its middle, whose side is 1
 //   text: no arrays, but `pieces` and how many of them are `given`
 
-import {unpack, same} from "./wire.js";
+import {blank, unpack, same} from "./wire.js";
 import {film} from "./film.js";
 import {link} from "./go.js";
 
@@ -182,7 +182,7 @@ function kept(tile, name, make) {
 }
 
 function sheetOf({looks}, bytes, H, W) {
-  const sheet = new OffscreenCanvas(W, H), pen = sheet.getContext("2d"), image = pen.createImageData(W, H);
+  const sheet = blank(W, H), pen = sheet.getContext("2d"), image = pen.createImageData(W, H);
   bytes.forEach((v, i) => image.data.set([looks[3 * v], looks[3 * v + 1], looks[3 * v + 2], 255], 4 * i));
   pen.putImageData(image, 0, 0);
   return sheet;

@@ -41,6 +41,9 @@ export const same = (a, b) => {
   return true;
 };
 
+// A canvas to draw on that is never shown. (An OffscreenCanvas is younger than some halls' browsers.)
+export const blank = (width, height) => Object.assign(document.createElement("canvas"), {width, height});
+
 let loading = null;
 export const plotly = () => loading ??= new Promise((resolve, reject) => {
   if (window.Plotly) return resolve(window.Plotly);
