@@ -198,13 +198,13 @@ def compute(
         says: what will be shown when a longer computation is done.
         label: of the button that begins it again once it was cancelled.
         quick: a second or two is enough for it. What takes longer begins by itself all the same, but is drawn
-            more often while it goes on (see `working.whole`), and is not computed ahead.
+            more often while it goes on (see `working.whole`).
         show: draws what a generator has found so far.
     """
     of: Any = type(now)
     call, values = kept(function, of), raw_of(function, now)
     here = used.setdefault((of, tuple(drawn(now))), [])
-    if quick and function not in here:
+    if function not in here:
         here.append(function)
     if not inspect.isgeneratorfunction(function):
         return answered(lambda: call(*values))
@@ -358,7 +358,8 @@ def neighbours(now: Any, key: str) -> Iterator[Any]:
 
 
 def spend(left: list[float], function: Function, now: Any, sure: bool) -> None:
-    """Make a call before anyone asks for it, where `left` has the seconds that it takes.
+    """Make a call before anyone asks for it, where `left` has the seconds that it took with other values; a
+    generator that takes longer with these is left.
 
     Args:
         sure: it is of a next scene, and is made though nobody has measured it with this model.
@@ -370,7 +371,7 @@ def spend(left: list[float], function: Function, now: Any, sure: bool) -> None:
     start = time.thread_time()
     with suppress(UserError, ValueError):
         if inspect.isgeneratorfunction(function):
-            working.compute(name_of(function), values, lambda: kept(function, of)(*values))
+            working.compute(name_of(function), values, lambda: kept(function, of)(*values), CHEAP)
         else:
             kept(function, of)(*values)
     left[0] -= time.thread_time() - start

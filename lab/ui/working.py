@@ -177,10 +177,15 @@ def waits(others: int) -> str:
 
 @dataclass
 class Place:
-    """Where all readers find what a job has found, and the weights that it has read."""
+    """Where all readers find what a job has found, and the weights that it has read.
+
+    Attributes:
+        long: it was begun before anyone had asked, and took more than the seconds that it was given.
+    """
 
     whole: Any = None
     read: dict[Path, str] | None = None
+    long: bool = False
 
     @property
     def filled(self) -> bool:
@@ -196,12 +201,19 @@ def place(key: str, of: Any) -> Place:
     return Place()
 
 
-def compute(key: str, of: Any, start: Callable[[], Work]) -> None:
-    """Fill a place, unless it is."""
-    if not (kept := place(key, of)).filled:
-        job = Job.begin(of, start)
-        job.advance(math.inf)
+def compute(key: str, of: Any, start: Callable[[], Work], most: float = math.inf) -> None:
+    """Fill a place, unless it is. What takes more than `most` seconds of processor time is left, once and for
+    all, to the reader who asks for it."""
+    kept = place(key, of)
+    if kept.filled or kept.long:
+        return
+    job, end = Job.begin(of, start), time.thread_time() + most
+    while job.state == "running" and time.thread_time() < end:
+        job.step()
+    if job.state == "done":
         kept.put(job)
+    else:
+        kept.long = True
 
 
 def found_ahead(key: str, *asked: Asked) -> None:

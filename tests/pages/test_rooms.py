@@ -287,9 +287,8 @@ def test_how_long_a_generator_takes_is_said_to_what_shows_it(monkeypatch: pytest
         yield 1.0, size
 
     monkeypatch.setattr(drawing, "used", {})
-    drawing.compute(going, State(), quick=False)
-    assert not any(drawing.used.values())  # and it is not made ahead
-    drawing.compute(going, State())
+    for quick in (False, True):
+        drawing.compute(going, State(), quick=quick)
     assert asked == [False, True] and [*drawing.used.values()] == [[going]]
 
 
@@ -313,6 +312,27 @@ def test_ahead_makes_what_is_cheap_as_far_as_its_seconds_go() -> None:
     del drawing.seconds[key]
     drawing.spend(left, eager, State(size=1.0), True)  # a next scene is made though its time is not known
     assert calls == [0.5, 0.75, 1.0]
+
+
+def test_ahead_leaves_a_generator_that_takes_longer_than_with_other_values(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock, begun = [0.0], []
+    monkeypatch.setattr(drawing.working.time, "thread_time", lambda: clock[0])
+
+    def growing(size: float) -> Any:
+        begun.append(size)
+        for step in range(4):
+            clock[0] += size
+            yield (step + 1) / 4, size
+
+    for state, whole in ((State(size=0.25), 0.25), (State(size=1.0), None)):
+        for _ in range(2):  # the second time it is there, or known to take long
+            drawing.spend([drawing.BUDGET], growing, state, True)
+        assert drawing.working.place(drawing.name_of(growing), drawing.raw_of(growing, state)).whole == whole
+        drawing.seconds.clear()
+    assert begun == [0.25, 1.0]
+    assert drawing.compute(growing, State(size=1.0)) == 1.0  # to the reader who asks
 
 
 def test_next_scenes_come_first_then_the_control_that_was_moved_last() -> None:
