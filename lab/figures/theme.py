@@ -27,6 +27,7 @@ INPUT, HIDDEN, OUTPUT, ATTENTION = BLUE, "#8A929C", ORANGE, PURPLE
 POSITIVE, NEGATIVE = BLUE, VERMILLION
 CATEGORIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, YELLOW, "#8A929C", "#7B5B3A", "#4E4EA8")
 
+SHRINKING = {"shrinks": True}  # a layout's meta: marks are smaller in a narrow figure, as texts are
 NAMED_ENDS = {"ends": 1.0}  # a layout's meta: lines are named at their right ends (lab/ui/js/ends.js)
 FONT_SIZE = 18  # readable from the last row
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"

@@ -72,3 +72,22 @@ def test_lines_are_named_at_their_ends(visit: Visit) -> None:
     reach = len(heights) * 1.3 * line
     assert all(abs(name["middle"] - found["ends"][name["text"]]) < reach for name in found["names"])
     assert len({name["color"] for name in found["names"]}) == len(heights)
+
+
+def test_names_move_with_their_lines_in_a_film(page_visit: Visit) -> None:
+    """From the first look, where three gradients lie together, to looks where they lie apart."""
+    tab = page_visit.open("adversarial-vanishing")
+    bar, ends = tab.locator(".lectern-film"), []
+    for button in (".first", ".next", ".next", ".next"):
+        bar.locator(button).click()
+        page_visit.settle()
+        found = names(tab)
+        ends.append(found["ends"])
+        stand = {name["text"]: name["middle"] for name in found["names"]}
+        line = found["names"][0]["height"]
+        assert stand.keys() == found["ends"].keys() and not found["legend"]
+        assert all(b - a > 0.8 * line for a, b in pairwise(sorted(stand.values())))
+        reach = (len(stand) - 1) * 1.3 * line
+        assert all(abs(stand[name] - end) < reach for name, end in found["ends"].items())
+    moved = {name: abs(ends[-1][name] - ends[0][name]) for name in ends[0]}
+    assert max(moved.values()) > reach  # a name that stayed would be too far from its line

@@ -215,7 +215,7 @@ function scaleText(figure, shrunk) {
   for (const font of fonts) font.size = Math.max(least, font.size * factor);
   if (factor === 1) return;
   if (staged) growMarks(data, layout, factor);
-  else for (const trace of data) if (/text/.test(trace.mode ?? "")) grow(trace.marker, "size", factor);
+  else for (const trace of data) if (layout.meta?.shrinks || /text/.test(trace.mode ?? "")) grow(trace.marker, "size", factor);
   grow(layout.margin ??= {}, "t", factor);
 }
 
