@@ -16,7 +16,7 @@ Span = tuple[int, int]
 
 def veil(color: str) -> list[list[float | str]]:
     """A scale from nothing to `color`, to lay over a picture."""
-    return [[0, theme.fade(color, 0)], [0.02, theme.fade(color, 0.2)], [1, theme.fade(color, 0.85)]]
+    return [[0, theme.fade(color, 0)], [0.02, theme.fade(color, 0.1)], [1, theme.fade(color, 0.95)]]
 
 
 def on_image(x: Any, gradient: Any = None, box: Sequence[Span] | None = None, height: int = 420) -> go.Figure:
@@ -81,7 +81,7 @@ def on_signal(x: Any, found: Any, span: Span, ylabel: str = "|gradient|") -> go.
     """A signal (n,), the box of theory shaded, what was found at each input (n,) as bars below it."""
     values, g = array(x).astype(float), array(found).astype(float)
     position = list(range(len(values)))
-    fig = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06, row_heights=[0.6, 0.4])
+    fig = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06, row_heights=[0.5, 0.5])
     fig.add_scatter(
         x=position, y=values, mode="lines+markers", row=1, col=1, name="input",
         line={"color": theme.INPUT, "width": 3}, marker={"size": 8},

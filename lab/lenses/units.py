@@ -24,9 +24,7 @@ from lab.lenses.receptive_field import (
     Span,
     Unit,
     Window,
-    half_held,
     measured_fields,
-    spread,
     windows,
 )  # fmt: skip
 
@@ -201,11 +199,9 @@ def over_input(
 
 
 def sizes(found: Tensor, box: Sequence[Span] | None) -> dict[str, str]:
-    """The field in numbers: label -> value."""
+    """The field in two numbers: label -> value."""
     spans = [last - first + 1 for first, last in box] if box else [0]
     return {
-        "Box in theory": " × ".join(map(str, spans)),
+        "Receptive field": " × ".join(map(str, spans)),
         f"Inputs that count, of {found.numel()}": str(int((found != 0).sum())),
-        "Half of it is held by": f"{half_held(found)} inputs",
-        "Half-width σ": " × ".join(f"{s:.1f}" for s in spread(found)),
     }

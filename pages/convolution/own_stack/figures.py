@@ -51,7 +51,7 @@ def cone(
                 marker={"symbol": "x-thin", "size": 9, "line": {"width": 2, "color": theme.HIDDEN}},
             )  # fmt: skip
     last = len(centres) - 1
-    size = max(7, min(18, 560 // max(len(c) for c in centres)))
+    size = max(7, min(18, 400 // max(len(c) for c in centres)))
     for k, row in enumerate(centres):
         on = array(lit[k]).astype(bool)
         color = theme.INPUT if k == 0 else theme.OUTPUT if k == last else theme.HIDDEN
@@ -66,10 +66,18 @@ def cone(
     )  # fmt: skip
     fig.add_trace(targets)
     ends = [float(v) for row in (*centres, *padding) for v in array(row)]
-    fig.update_xaxes(title="input position", showgrid=False, range=[min(ends) - 1, max(ends) + 1])
+    fig.update_xaxes(showgrid=False, range=[min(ends) - 1, max(ends) + 1])
     fig.update_yaxes(
         tickvals=list(range(len(centres))), ticktext=list(names), showgrid=False, zeroline=False,
         range=[-0.4, last + 0.4],
     )  # fmt: skip
-    fig.update_layout(height=height, hoverdistance=12)
+    fig.update_layout(height=height, hoverdistance=12, meta=theme.SHRINKING)
     return fig
+
+
+def under(stack: go.Figure, field: go.Figure) -> go.Figure:
+    """The field of a signal with its inputs below those of the stack; that of a picture as it is."""
+    if field.layout.xaxis2.range:  # two rows: the signal and what was found
+        field.update_xaxes(range=stack.layout.xaxis.range)
+        field.update_layout(xaxis2_title="input position")
+    return field

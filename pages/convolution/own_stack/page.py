@@ -26,9 +26,9 @@ if level:
     (found,) = units.over_input(built.chain, layers, index, [whole], x, built.others, now.over)
     box = layers[index].box(whole)
 with stage.picture:
+    stack = figures.cone(cone.centres, cone.lit, cone.edges, cone.padding, names)
     point = ui.clickable(
-        figures.cone(cone.centres, cone.lit, cone.edges, cone.padding, names), key=CONE, mark=True,
-        share=0.5 if level else 1.0,
+        stack, key=CONE, mark=True, share=0.5 if level else 1.0,
         alt="Layers of units, each above the middle of its field, paths lit",
         data={"layer": [k for k, row in enumerate(cone.lit) for _ in row],
               "unit": [i for row in cone.lit for i in range(len(row))],
@@ -36,9 +36,9 @@ with stage.picture:
               "lit": [bool(on) for row in cone.lit for on in row]},
     )  # fmt: skip
     if found is not None:
+        measure = "paths" if now.over == units.PATHS else "|gradient|"
         ui.figure(
-            receptive_fields.field(x, found, box, "paths" if now.over == units.PATHS else "|gradient|"),
-            key="field", share=0.5,
+            figures.under(stack, receptive_fields.field(x, found, box, measure)), key="field", share=0.5,
             alt=f"The input with the box of theory in blue and, in orange, {units.WHAT[now.over]}",
         )  # fmt: skip
 if found is not None:
@@ -63,10 +63,17 @@ with stage.below:
          "start o": [f.start for f in fields]},
         alt="Positions, field, step and start of each layer", key="table",
     )  # fmt: skip
+    held = (
+        f"Half of what reaches the chosen unit is held by {receptive_field.half_held(found)} inputs, with a "
+        f"half-width σ of {' × '.join(f'{s:.1f}' for s in receptive_field.spread(found))}. "
+        if found is not None
+        else ""
+    )
     ui.notice(
-        "The field grows by d(K − 1) times the product of the strides **below**: a layer's own stride widens "
-        "only the fields of those above it. With all weights 1 the gradient counts paths, a bell that widens "
-        "with the square root of the depth while the box widens with the depth itself."
+        f"{held}The field grows by d(K − 1) times the product of the strides **below**: "
+        "a layer's own stride widens only the fields of those above it. With all weights 1 the gradient "
+        "counts paths, a bell that widens with the square root of the depth while the box widens with the "
+        "depth itself."
     )
     asked = max(level, 1)
     more = lens.with_stride(settings, asked, settings[asked - 1].stride + 1)

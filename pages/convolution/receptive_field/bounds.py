@@ -53,6 +53,10 @@ def row_label(ran: Ran) -> str:
     return "Channel" if ran.layer.output.ndim == 2 else "Row"
 
 
+def column_label(ran: Ran) -> str:
+    return {1: "Unit", 2: "Position", 3: "Column"}[ran.layer.output.ndim]
+
+
 def last_row(units: Map) -> int:
     return len(units.grid) - 1
 

@@ -7,19 +7,20 @@ from lab.figures import basic, receptive_fields
 from lab.lenses import receptive_field, units
 from modules.convolution import cnn1d, cnn2d
 from pages.convolution.receptive_field import figures, lens
-from pages.convolution.receptive_field.room import PATHS, ROOM
+from pages.convolution.receptive_field.room import ONE, PATHS, ROOM
 
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
 ran, run = ui.compute(lens.on_input, now), ui.compute(lens.swept, now)
 chosen = lens.mapped(ran, now.channel)
-film = ui.film_of(now, len(run.units))
+film = ui.film_of(now, len(run.units), names=range(len(run.units)))
 unit, found, box = run.units[film.at], run.found[film.at], run.boxes[film.at]
 h, title, shape = ran.layer.output, now.layer, lens.shape(ran.model)
 
 # --- Pictures -----------------------------------------------------------------------------------
 
+pale = lens.sees_pictures(ran.model) and now.over != ONE  # the field is not of this digit alone
 alts = {
     3: f"Channel {now.channel} of layer {title}; click a unit",
     2: f"Channels (rows) and positions (columns) of layer {title}; click a unit",
@@ -28,11 +29,9 @@ alts = {
 with stage.picture:
     left, right = ui.columns(2)
     with left:
+        x, measure = 0.3 * ran.x if pale else ran.x, "paths" if now.over == PATHS else "|gradient|"
         ui.figure(
-            receptive_fields.fields(
-                ran.x, run.found, run.boxes, "paths" if now.over == PATHS else "|gradient|"
-            ),
-            key="field", share=1.0, film=film,
+            receptive_fields.fields(x, run.found, run.boxes, measure), key="field", share=1.0, film=film,
             alt=f"The input with the box of theory in blue and, in orange, {units.WHAT[now.over]}",
         )  # fmt: skip
     with right:
@@ -72,7 +71,7 @@ with stage.below:
         f"{' × '.join(f'{s:.1f}' for s in receptive_field.spread(found))} inputs. "
         "Along a row of units the box moves with them. Orange never leaves the blue box: theory "
         "says which inputs can matter, the gradient which do, here. "
-        "Inside the box most of the weight sits near the middle, because more paths lead there. "
+        "The more layers lie below a unit, the more paths lead to the middle of its box. "
         "A dense layer has no box: any of its units may read everything below it."
     )
     size = math.prod(last - first + 1 for first, last in box or [])
@@ -82,9 +81,9 @@ with stage.below:
         ["less than a tenth", "a tenth to a third", "more than a third"],
         receptive_field.shares(held, size), f"{held} of {size} inputs hold half of it.",
         wrong=(
-            "Sums over many paths are bell-shaped, but this bell is not so narrow.",
-            "Depth decides: a deep stack is narrow within its box, a shallow one fills it.",
-            "The box tells what can reach the unit: what does falls off from the middle like a bell.",
+            "The orange is spread over more of the box than that.",
+            "Half of the orange can lie in a few strong inputs, or be spread over many pale ones.",
+            "The box says which inputs can reach the unit; fewer of them hold half of the orange.",
         ),
         veils=("picture",),
     )  # fmt: skip

@@ -8,7 +8,7 @@ from lab.room import Choice, Drawing, Frame, Model, Room, Scene, Slider, late
 NETWORK, ON_SIGNALS = "cnn-mnist", "cnn-mnist1d"
 ONE, MANY, PATHS = FIELDS = ("this input", "ten inputs", "paths")
 OWN = "own"
-FIRST, LAST, LOGITS = "1 · conv 5×5", "9 · conv 3×3", "12 · dense"  # layers of the network
+FIRST, LOGITS = "1 · conv 5×5", "12 · dense"  # layers of the network
 
 
 def drawn_by_hand(state: Any) -> bool:
@@ -66,9 +66,10 @@ class State:
             help="Starts at the strongest unit's. Or click a unit.",
         ),
     ] = None
-    column: Annotated[int | None, Frame("Unit", seconds=0.15, first=late("bounds", "strongest_column"))] = (
-        None
-    )
+    column: Annotated[
+        int | None,
+        Frame(late("bounds", "column_label"), seconds=0.15, first=late("bounds", "strongest_column")),
+    ] = None
     into: Annotated[
         int | None,
         Slider(
@@ -106,22 +107,23 @@ ROOM = Room(
     },
     state=State,
     scenes={
-        "Strongest unit": Scene(
-            "Blue frames the receptive field of the unit; orange is its gradient in each pixel.", State()
+        "Effective receptive field": Scene(
+            "Averaged over ten inputs, the gradient is large in the middle of the box and small at its rim.",
+            State(over=MANY, channel=28, row=3, column=3),
         ),
         "First layer": Scene(
-            "A unit of the first layer sees 5×5 pixels, as many as its kernel has.", State(layer=FIRST)
+            "In the first layer the box is the kernel, and the gradient its weights, whatever the digit.",
+            State(layer=FIRST),
+        ),
+        "Strongest unit": Scene(
+            "Blue frames the receptive field of the unit; orange is its gradient in each pixel.", State()
         ),
         "Logit": Scene(
             "A dense unit reads all units below it: no receptive field is larger.", State(layer=LOGITS)
         ),
-        "Effective receptive field": Scene(
-            "Averaged over ten inputs the gradient is a bell inside the box.",
-            State(layer=LAST, over=MANY),
-        ),
         "Number of paths": Scene(
             "Whatever the weights are, more paths lead to the middle of the box than to its rim.",
-            State(layer=LAST, over=PATHS),
+            State(over=PATHS, row=3, column=3),
         ),
         "Signal": Scene(
             "In a signal of 40 numbers the receptive field is an interval.",
@@ -129,6 +131,9 @@ ROOM = Room(
         ),
     },
     was={
+        1: "Strongest unit",
+        3: "Logit",
+        4: "Effective receptive field",
         "The strongest unit": "Strongest unit",
         "The first layer": "First layer",
         "A logit": "Logit",
