@@ -323,7 +323,7 @@ def test_ahead_leaves_a_generator_that_takes_longer_than_with_other_values(
     def growing(size: float) -> Any:
         begun.append(size)
         for step in range(4):
-            clock[0] += size
+            clock[0] += size / 2
             yield (step + 1) / 4, size
 
     for state, whole in ((State(size=0.25), 0.25), (State(size=1.0), None)):
