@@ -217,7 +217,7 @@ function write(pen, state, text, x, y, {align = "left", turn = 0, size, bold = f
   pen.fillStyle = color ?? spec.ink;
   pen.textAlign = align;
   pen.textBaseline = "middle";
-  pen.fillText(shown, 0, 0);
+  pen.fillText(shown, 0, shown === "␣" && names === "row" ? -0.3 * size : 0); // it would hang into the next name
   pen.restore();
   const from = align === "right" ? -width : align === "center" ? -width / 2 : 0, cos = Math.cos(turn), sin = Math.sin(turn);
   const corner = (a, b) => [x + a * cos - b * sin, y + a * sin + b * cos];
@@ -301,8 +301,7 @@ function large(pen, state, place, map) {
   write(pen, state, spec.titles.rows, mapX - place.lead + title.size * 0.6, mapY + (rows * cellH) / 2, {...title, turn: -Math.PI / 2});
   for (let i = 0; i < rows; i++) {
     const here = within(state.top + i), name = spec.rows[state.top + i];
-    const raised = name === "␣" ? 0.3 * size : 0; // it hangs below its line, into the next name
-    write(pen, state, name, mapX - 7, mapY + (i + 0.5) * cellH - raised,
+    write(pen, state, name, mapX - 7, mapY + (i + 0.5) * cellH,
       {align: "right", size, bold: here, color: here ? spec.accent : undefined, most: place.lead - size * 1.3, names: "row"});
   }
   for (let j = 0; j < columns; j++) {
