@@ -9,13 +9,13 @@ from lab.figures.moving import per_frame, turning
 
 
 def walks(pictures: Any, rows: Sequence[str], s: Sequence[float]) -> dict[str, Any]:
-    """Walks (R, W, 8, 8) as rows; a frame goes from place to place."""
-    fig = sheets.contact_sheet(pictures, rows, [f"{t:.1f}" for t in s], xlabel="s")
-    return sheets.walking(fig, 8, range(len(s)), None, len(rows))
+    """Walks (R, W, S, S) as rows; a frame goes from place to place."""
+    fig = sheets.contact_sheet(pictures, rows, ["A", *(f"{t:.2g}" for t in s[1:-1]), "B"])
+    return sheets.walking(fig, pictures.shape[-1], range(len(s)), None, len(rows))
 
 
 def place(pictures: Any, rows: Sequence[str]) -> dict[str, Any]:
-    """The pictures of all walks at a place, (W, R, 8, 8) at all."""
+    """The pictures of all walks at a place, (W, R, S, S) at all."""
     fig = sheets.labelled(list(pictures[0]), rows, columns=len(rows))
     return turning(fig, z=sheets.frames(pictures, len(rows), sheets.label_gap(8)))
 
@@ -28,7 +28,7 @@ def lengths(s: Sequence[float], found: Mapping[str, Any], typical: float) -> dic
 
 
 def trip(rows: Any) -> dict[str, Any]:
-    """Both digits, their codes and what comes back, (F, 2, 3, 8, 8)."""
+    """Both digits, their codes and what comes back, (F, 2, 3, S, S)."""
     fig = sheets.contact_sheet(rows[0], ["A", "B"], ["digit", "code", "back"])
     return turning(fig, z=sheets.sheet(rows))
 

@@ -4,7 +4,7 @@
     line   lerp of the codes: the middle is too short, and what comes out paler
     mix    pixels mixed, put under noise of time t, and denoised with fresh noise at every step
 
-Shapes: pictures (8, 8) in [0, 1]; codes (W, 1, 8, 8); walks of W = 11 places.
+Shapes: pictures (S, S) in [0, 1]; codes (W, 1, S, S); walks of W places.
 """
 
 from collections.abc import Iterator
@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from lab.lenses import drawing, latent
 from lab.lenses.diffusion import digits
 from modules.diffusion import inversion, samplers
 from modules.diffusion.learned import Diffusion
 from pages.diffusion.latent_noise.room import SIZES
 
-PLACES = 11
+PLACES = {8: 11, 28: 7}  # of a walk, by the size of its pictures: large ones stand seven in a row
 ROWS = ["arc", "line", "mix"]
 PALER = ["the arc's", "the line's", "neither's: within 0.005"]
 RATES = ["by less than 1.5", "by 1.5 to 2.5", "by more than 2.5"]
@@ -28,50 +29,65 @@ RATES = ["by less than 1.5", "by 1.5 to 2.5", "by more than 2.5"]
 class Walks:
     """
     Attributes:
-        pictures: (3, W, 8, 8) of ROWS, clamped to be drawn.
+        pictures: (3, W, S, S) of ROWS, clamped to be drawn.
+        codes: (W, S, S) along the arc.
         lengths: "linear" and "spherical" -> (W,) of the codes.
         angle: between the two codes, radians.
         off: mean distance a pixel of both ends from the digits.
     """
 
     pictures: Tensor
+    codes: Tensor
     lengths: dict[str, Tensor]
     angle: float
     off: float
 
+    @property
+    def shares(self) -> Tensor:
+        """s of each place."""
+        return torch.linspace(0, 1, len(self.codes))
 
-def shelf(first: int) -> list[tuple[str, Tensor]]:
-    """`digits` from one of them on, round."""
-    return [*digits()[first:], *digits()[:first]]
+    @property
+    def middle(self) -> int:
+        """The place of s = ½."""
+        return len(self.codes) // 2
+
+    @property
+    def numbers(self) -> int:
+        """Of a code: D."""
+        return self.codes[0].numel()
 
 
-def shares() -> Tensor:
-    return torch.linspace(0, 1, PLACES)
+def shelf(side: int, first: str) -> list[tuple[str, Tensor]]:
+    """Test digits of this size from one of them on, round."""
+    known = digits() if side == 8 else drawing.examples(side)
+    at = [name for name, _ in known].index(first)
+    return [*known[at:], *known[:at]]
 
 
 def walks(model: Diffusion, a: Tensor, b: Tensor, steps: int, level: int, seed: int) -> Walks:
-    """From picture a to b (8, 8) by three ways."""
+    """From picture a to b (S, S) by three ways."""
     return with_mix(coded(model, a, b, steps), mixed(model, a, b, steps, level, seed))
 
 
 def with_mix(found: Walks, mix: Tensor) -> Walks:
-    """`coded` with the third way (W, 8, 8) beside the two."""
+    """`coded` with the third way (W, S, S) beside the two."""
     return replace(found, pictures=torch.cat([found.pictures, mix[None]]))
 
 
 @torch.no_grad()
-def coded(model: Diffusion, a: Tensor, b: Tensor, steps: int) -> Walks:
+def coded(model: Diffusion, first: Tensor, second: Tensor, steps: int) -> Walks:
     """The two ways through codes alone: no level and no seed is in them."""
-    ends = torch.stack([a, b])[:, None]
-    z, s = model.encode(ends, steps), shares()
-    first, second = (z[i : i + 1].expand(PLACES, 1, 8, 8) for i in (0, 1))
-    share = s[:, None, None, None]
-    arc, line = inversion.slerp(first, second, s), torch.lerp(first, second, share)
-    decoded = model.decode(torch.cat([arc, line]), steps).unflatten(0, (2, PLACES))
+    ends = torch.stack([first, second])[:, None]
+    z, s = model.encode(ends, steps), torch.linspace(0, 1, PLACES[len(first)])
+    start, end = (code.expand(len(s), *code.shape) for code in z)
+    arc, line = inversion.slerp(start, end, s), torch.lerp(start, end, s[:, None, None, None])
+    decoded = model.decode(torch.cat([arc, line]), steps).unflatten(0, (2, -1))
     u, v = z.flatten(1)
     cosine = torch.nn.functional.cosine_similarity(u, v, dim=0).clamp(-1, 1)
     return Walks(
         decoded[:, :, 0].clamp(0, 1),
+        arc[:, 0],
         {"linear": line.flatten(1).norm(dim=1), "spherical": arc.flatten(1).norm(dim=1)},
         float(cosine.acos()),
         float((decoded[0, [0, -1]] - ends).abs().mean()),
@@ -79,24 +95,25 @@ def coded(model: Diffusion, a: Tensor, b: Tensor, steps: int) -> Walks:
 
 
 @torch.no_grad()
-def mixed(model: Diffusion, a: Tensor, b: Tensor, steps: int, level: int, seed: int) -> Tensor:
-    """Pixels mixed, put under noise of a level and denoised again: (W, 8, 8)."""
-    pixels = torch.lerp(a[None, None], b[None, None], shares()[:, None, None, None])
+def mixed(model: Diffusion, first: Tensor, second: Tensor, steps: int, level: int, seed: int) -> Tensor:
+    """Pixels mixed, put under noise of a level and denoised again: (W, S, S)."""
+    s = torch.linspace(0, 1, PLACES[len(first)])
+    pixels = torch.lerp(first[None, None], second[None, None], s[:, None, None, None])
     generator = torch.Generator().manual_seed(seed)
     noise = samplers.gaussian(pixels[:1], generator).expand_as(pixels)  # one for all: what differs is the mix
-    start = model.schedule.noised(model.inside(pixels), torch.full((PLACES,), level), noise)
+    start = model.schedule.noised(model.inside(pixels), torch.full((len(s),), level), noise)
     walk = model.walk(start, min(steps, level), 1.0, None, 0.0, generator, level)
     return model.outside(samplers.last(walk))[:, 0].clamp(0, 1)
 
 
 def contrast(pictures: Tensor) -> Tensor:
-    """Standard deviation of the pixels within each picture, (..., 8, 8) -> (...)."""
+    """Standard deviation of the pixels within each picture, (..., S, S) -> (...)."""
     return pictures.flatten(-2).std(-1)
 
 
 def paler(found: Walks) -> str:
     """Whose middle has less contrast, of PALER."""
-    arc, line, _ = contrast(found.pictures[:, PLACES // 2]).tolist()
+    arc, line, _ = contrast(found.pictures[:, found.middle]).tolist()
     return PALER[2] if abs(arc - line) < 0.005 else PALER[0] if arc < line else PALER[1]
 
 
@@ -104,10 +121,10 @@ def captions(found: Walks, draws: float) -> list[str]:
     """A sentence for every place."""
     c = contrast(found.pictures)
     return [
-        f"s = {s:.1f}: the arc's code has length {float(long):.2f}, the line's {float(short):.2f}; draws of "
+        f"s = {s:.2g}: the arc's code has length {float(long):.2f}, the line's {float(short):.2f}; draws of "
         f"N(0, I) have {draws:.2f}. Contrast {float(arc):.3f} and {float(line):.3f}."
         for s, long, short, arc, line in zip(
-            shares(), found.lengths["spherical"], found.lengths["linear"], c[0], c[1], strict=True
+            found.shares, found.lengths["spherical"], found.lengths["linear"], c[0], c[1], strict=True
         )
     ]
 
@@ -118,15 +135,20 @@ def numbers(found: Walks, steps: int) -> list[dict[str, str]]:
     return [{"xt": f"‖z‖ = {float(n):.1f}", "net": f"{steps} calls"} for n in found.lengths["spherical"]]
 
 
+def strip(found: Walks) -> Tensor:
+    """(4, W, S, S): the codes along the arc, and the pictures of ROWS."""
+    return torch.cat([as_greys(found.codes)[None], found.pictures])
+
+
 def equations(found: Walks) -> list[str]:
     """slerp with its numbers."""
     w = found.angle
     if w < 1e-3:
-        return [r"z_s = z_A = z_B"] * PLACES
+        return [r"z_s = z_A = z_B"] * len(found.codes)
     return [
-        rf"z_s=\ell_s\left(\tfrac{{\sin({1 - s:.1f}\cdot{w:.3f})}}{{\sin {w:.3f}}}\,\hat z_A"
-        rf"+\tfrac{{\sin({s:.1f}\cdot{w:.3f})}}{{\sin {w:.3f}}}\,\hat z_B\right),\quad \ell_s={float(n):.3f}"
-        for s, n in zip(shares().tolist(), found.lengths["spherical"], strict=True)
+        rf"z_s=\ell_s\left(\tfrac{{\sin({1 - s:.2g}\cdot{w:.3f})}}{{\sin {w:.3f}}}\,\hat z_A"
+        rf"+\tfrac{{\sin({s:.2g}\cdot{w:.3f})}}{{\sin {w:.3f}}}\,\hat z_B\right),\quad \ell_s={float(n):.3f}"
+        for s, n in zip(found.shares.tolist(), found.lengths["spherical"], strict=True)
     ]
 
 
@@ -135,8 +157,8 @@ def equations(found: Walks) -> list[str]:
 
 @dataclass(frozen=True)
 class Trip:
-    """By SIZES, as far as they are done: what came back (F, 2, 8, 8), the codes, and the mean error (F,); of
-    the digits themselves (2, 8, 8)."""
+    """By SIZES, as far as they are done: what came back (F, 2, S, S), the codes, and the mean error (F,); of
+    the digits themselves (2, S, S)."""
 
     ends: Tensor
     back: Tensor
@@ -145,9 +167,9 @@ class Trip:
 
 
 @torch.no_grad()
-def trip(model: Diffusion, a: Tensor, b: Tensor) -> Iterator[tuple[float, Trip]]:
+def trip(model: Diffusion, first: Tensor, second: Tensor) -> Iterator[tuple[float, Trip]]:
     """Up and down in S steps, for each of SIZES."""
-    ends = torch.stack([a, b])[:, None]
+    ends = torch.stack([first, second])[:, None]
     back, codes = [], []
     for done, steps in enumerate(SIZES, 1):
         codes.append(model.encode(ends, steps))
@@ -177,9 +199,10 @@ def rate(found: Trip) -> str:
 def trip_captions(found: Trip) -> list[str]:
     """A sentence for each of SIZES."""
     length = found.codes.flatten(2).norm(dim=2).mean(1)
+    draws = latent.typical_length(found.ends[0].numel())
     return [
         f"{steps} steps up and {steps} down: a pixel comes back {float(e):.4f} off on average; codes have "
-        f"length {float(n):.2f}, draws of N(0, I) 7.97."
+        f"length {float(n):.2f}, draws of N(0, I) {draws:.2f}."
         for steps, e, n in zip(SIZES, found.error, length, strict=True)
     ]
 
@@ -193,6 +216,11 @@ def trip_equations(found: Trip) -> list[str]:
 
 
 def sheet(found: Trip) -> Tensor:
-    """(F, 2, 3, 8, 8): for each digit itself, its code brought to [0, 1] by ±3, and what came back."""
-    ends = found.ends.expand(len(found.back), 2, 8, 8)
-    return torch.stack([ends, (found.codes / 6 + 0.5).clamp(0, 1), found.back.clamp(0, 1)], 2)
+    """(F, 2, 3, S, S): for each digit itself, its code, and what came back."""
+    ends = found.ends.expand_as(found.back)
+    return torch.stack([ends, as_greys(found.codes), found.back.clamp(0, 1)], 2)
+
+
+def as_greys(codes: Tensor) -> Tensor:
+    """Codes brought to [0, 1] by ±3, to be drawn."""
+    return (codes / 6 + 0.5).clamp(0, 1)

@@ -6,10 +6,7 @@ from lab.lenses.diffusion import SAID
 from modules.diffusion import inversion
 from modules.diffusion.learned import Diffusion
 from pages.diffusion.latent_noise import figures, lens
-from pages.diffusion.latent_noise.room import ROOM, SIZES, WALK
-
-SHARES = lens.shares().tolist()
-NAMES = [f"{s:.1f}" for s in SHARES]  # of the way from A to B
+from pages.diffusion.latent_noise.room import ROOM, SIZES, WALK, large
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -20,41 +17,49 @@ program = f"""
         from pages.diffusion.latent_noise import lens
 
         model = weights.load({now.model!r})
-        a, b = drawing.pixels({now.a!r}, 8), drawing.pixels({now.b!r}, 8)
+        a, b = (drawing.pixels(ink, drawing.side(ink)) for ink in {(now.first, now.second)!r})
 """
 
 
 def draw_walk() -> None:
     """Three ways from A to B."""
     found = lens.with_mix(ui.compute(lens.coded, now), ui.compute(lens.mixed, now))
-    film = ui.film_of(now, lens.PLACES, values=range(lens.PLACES), names=NAMES)
-    typical = latent.typical_length(64)
+    shares, places = found.shares.tolist(), len(found.codes)
+    film = ui.film_of(now, places, values=range(places), names=[f"{s:.2g}" for s in shares])
+    typical = latent.typical_length(found.numbers)
     with stage.picture:
-        ui.figure(
-            figures.walks(found.pictures, lens.ROWS, SHARES), key="walks", share=0.55, film=film,
-            alt="Digits from A to B: on the arc, on the line, mixed under noise; one place is framed",
-        )  # fmt: skip
-        left, right = ui.columns(2)
-        with left:
+        if large(now):
             ui.figure(
-                figures.place(found.pictures.transpose(0, 1), lens.ROWS), key="now", share=0.45, film=film,
-                alt="The digit at this place of each walk",
+                figures.walks(lens.strip(found), ("code", "slerp", "lerp", "pixels"), shares), key="walks",
+                share=1.0, film=film, alt="From A to B: codes on the arc, the digits that they decode to, "
+                "digits of codes on the line, and mixed pixels under noise, denoised; one place is framed",
             )  # fmt: skip
-        with right:
+        else:
             ui.figure(
-                figures.lengths(SHARES, found.lengths, typical), key="norms", share=0.45, film=film,
-                alt="Length of the code along arc and line, against that of draws of N(0, I)",
+                figures.walks(found.pictures, lens.ROWS, shares), key="walks", share=0.55, film=film,
+                alt="Digits from A to B: on the arc, on the line, mixed under noise; one place is framed",
             )  # fmt: skip
+            left, right = ui.columns(2)
+            with left:
+                ui.figure(
+                    figures.place(found.pictures.transpose(0, 1), lens.ROWS), key="now", share=0.45,
+                    film=film, alt="The digit at this place of each walk",
+                )  # fmt: skip
+            with right:
+                ui.figure(
+                    figures.lengths(shares, found.lengths, typical), key="norms", share=0.45, film=film,
+                    alt="Length of the code along arc and line, against that of draws of N(0, I)",
+                )  # fmt: skip
     with stage.foot:
-        lit = [["net", "next"]] * lens.PLACES
+        lit = [["net", "next"]] * places
         ui.machine(now.model, film=film, lit=lit, says=lens.numbers(found, now.steps))
         film.bar(captions=lens.captions(found, typical), equations=lens.equations(found))
-    long, short = (float(found.lengths[k][lens.PLACES // 2]) for k in ("spherical", "linear"))
+    long, short = (float(found.lengths[k][found.middle]) for k in ("spherical", "linear"))
     with stage.below:
         ui.notice(
-            f"In 64 dimensions nearly all draws of N(0, I) have lengths near {typical:.2f}. Halfway the "
-            f"arc's code has {long:.2f}, the line's {short:.2f}. In {now.steps} steps the digits themselves "
-            f"come back {found.off:.3f} a pixel off. The third row mixes pixels, hides them under noise of "
+            f"In {found.numbers} dimensions nearly all draws of N(0, I) have lengths near {typical:.2f}. "
+            f"Halfway the arc's code has {long:.2f}, the line's {short:.2f}. In {now.steps} steps the digits themselves "
+            f"come back {found.off:.3f} a pixel off. The last row mixes pixels, hides them under noise of "
             f"t = {now.level}, and draws what is hidden anew. [UDL] fig. 14.3 says that diffusion has no "
             f"latent space: it has one, but no coordinate of it means anything by itself. {SAID}"
         )
@@ -63,7 +68,7 @@ def draw_walk() -> None:
             lens.PALER,
             lens.paler(found),
             "Contrast (the standard deviation of its pixels): "
-            + " and ".join(f"{v:.3f}" for v in lens.contrast(found.pictures[:2, lens.PLACES // 2]).tolist())
+            + " and ".join(f"{v:.3f}" for v in lens.contrast(found.pictures[:2, found.middle]).tolist())
             + ".",
             wrong=(
                 "The arc keeps the length that draws have, and the ink with it.",

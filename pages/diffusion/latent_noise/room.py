@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from lab.room import Choice, Drawing, Fixed, Frame, Number, Room, Scene, Slider, late
+from lab.room import Choice, Drawing, Frame, Model, Number, Room, Scene, Slider, late
 
+MODELS = DIGITS, MNIST = "ddpm-digits", "ddpm-mnist"
 VIEWS = WALK, TRIP = "Walk", "There and back"
 SIZES = 5, 10, 20, 50  # of the way there and back
 
@@ -13,21 +14,41 @@ def walks(state: Any) -> bool:
     return bool(state.view == WALK)
 
 
+def small(state: Any) -> bool:
+    return bool(state.model == DIGITS)
+
+
+def large(state: Any) -> bool:
+    return not small(state)
+
+
 def travels(state: Any) -> bool:
     return bool(state.view == TRIP)
 
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    model: Fixed = "ddpm-digits"
+    model: Annotated[str, Model("Model", MODELS)] = DIGITS
     view: Annotated[str, Choice("Show", VIEWS)] = WALK
     steps: Annotated[int, Choice("Steps S", (10, 20, 40), when=walks)] = 20
     level: Annotated[int, Slider("Noise on the mixed pixels, t", 50, 1000, step=50, when=walks)] = 500
     seed: Annotated[int, Number("Seed", 0, 9999, when=walks)] = 0
-    a: Annotated[str | None, Drawing("Digit A", 8, late("lens", "shelf", (1,)))] = None
-    b: Annotated[str | None, Drawing("Digit B", 8, late("lens", "shelf", (6,)))] = None
+    a: Annotated[str | None, Drawing("Digit A", 8, late("lens", "shelf", (8, "3")), when=small)] = None
+    b: Annotated[str | None, Drawing("Digit B", 8, late("lens", "shelf", (8, "8")), when=small)] = None
+    a28: Annotated[str | None, Drawing("Digit A", 28, late("lens", "shelf", (28, "0")), when=large)] = None
+    b28: Annotated[str | None, Drawing("Digit B", 28, late("lens", "shelf", (28, "4")), when=large)] = None
     place: Annotated[int, Frame("s =", seconds=0.3, when=walks)] = 5
     S: Annotated[int, Frame("S =", SIZES, seconds=0.8, when=travels)] = 20
+
+    @property
+    def first(self) -> Annotated[str | None, Drawing("Digit A")]:
+        """The digit at s = 0, of the model's size."""
+        return self.a if small(self) else self.a28
+
+    @property
+    def second(self) -> Annotated[str | None, Drawing("Digit B")]:
+        """The digit at s = 1."""
+        return self.b if small(self) else self.b28
 
 
 ROOM = Room(
@@ -62,7 +83,8 @@ ROOM = Room(
     state=State,
     scenes={
         "Latent interpolation": Scene(
-            "Half-way along the arc (slerp) the code decodes to a digit that is neither A nor B.", State()
+            "Half-way along the arc (slerp) the code decodes to a digit that is neither A nor B.",
+            State(model=MNIST, place=3),
         ),
         "Slerp and lerp": Scene(
             "Half-way the line's code (lerp) is shorter than the arc's, and its digit is paler.",
@@ -72,11 +94,12 @@ ROOM = Room(
             "A and B are the same digit: arc and line do not change along the walk.", State(a="3", b="3")
         ),
         "Pixels mixed at t = 900": Scene(
-            "Mixed pixels under much noise are denoised to digits other than A and B, even at the ends.",
-            State(level=900),
+            "Under much noise the mixed pixels are lost: even at the ends the result differs from A and B.",
+            State(model=MNIST, level=900, place=0),
         ),
         "Pixels mixed at t = 100": Scene(
-            "Under little noise the mixed pixels stay a double exposure of both digits.", State(level=100)
+            "Under little noise the mixed pixels stay a double exposure of both digits.",
+            State(model=MNIST, level=100, place=3),
         ),
         "Reconstruction": Scene(
             "Fifty steps of DDIM each way reconstruct both digits to less than 0.01 a pixel.",
