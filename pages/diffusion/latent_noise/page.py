@@ -58,10 +58,10 @@ def draw_walk() -> None:
     with stage.below:
         ui.notice(
             f"In {found.numbers} dimensions nearly all draws of N(0, I) have lengths near {typical:.2f}. "
-            f"Halfway the arc's code has {long:.2f}, the line's {short:.2f}. In {now.steps} steps the digits themselves "
-            f"come back {found.off:.3f} a pixel off. The last row mixes pixels, hides them under noise of "
-            f"t = {now.level}, and draws what is hidden anew. [UDL] fig. 14.3 says that diffusion has no "
-            f"latent space: it has one, but no coordinate of it means anything by itself. {SAID}"
+            f"Halfway the arc's code has {long:.2f}, the line's {short:.2f}. In {now.steps} steps the digits "
+            f"themselves come back {found.off:.3f} a pixel off. The last row mixes pixels, hides them under "
+            f"noise of t = {now.level}, and draws what is hidden anew. [UDL] fig. 14.3 says that diffusion "
+            f"has no latent space: it has one, but no coordinate of it means anything by itself. {SAID}"
         )
         ui.check(
             "Halfway, whose digit is paler?",

@@ -83,8 +83,8 @@ ROOM = Room(
     state=State,
     scenes={
         "Latent interpolation": Scene(
-            "Half-way along the arc (slerp) the code decodes to a digit that is neither A nor B.",
-            State(model=MNIST, place=3),
+            "The arc (slerp) from the code of a 0 to that of a 4 passes through codes that decode to a 9.",
+            State(model=MNIST, place=2),
         ),
         "Slerp and lerp": Scene(
             "Half-way the line's code (lerp) is shorter than the arc's, and its digit is paler.",
