@@ -107,13 +107,13 @@ def label_gap(side: int) -> int:
 
 
 def labelled(
-    pictures: Sequence[Any], labels: Sequence[str], columns: int, scale: theme.Scale = "grey"
+    pictures: Sequence[Any], labels: Sequence[str], columns: int, scale: theme.Scale = "grey", **how: Any
 ) -> go.Figure:
     """Pictures (N of (H, W)), each with a short text above it, that may change with a film:
-    "layout.annotations.<i>.text"."""
+    "layout.annotations.<i>.text"; `how` is as of `basic.images`."""
     gap = label_gap(array(pictures[0]).shape[-1])
     fig = basic.images(
-        np.stack([array(p) for p in pictures]), columns=columns, labels=labels, gap=gap, scale=scale
+        np.stack([array(p) for p in pictures]), columns=columns, labels=labels, gap=gap, scale=scale, **how
     )
     bottom, _ = fig.layout.yaxis.range
     fig.update_yaxes(range=[bottom, -0.5 - gap])

@@ -7,6 +7,7 @@ import pytest
 import torch
 from opening import figure, film, metrics, open_page
 
+from lab.lenses.drawing import examples
 from modules.diffusion import sde
 from pages.diffusion.equations import lens, room
 
@@ -82,8 +83,41 @@ def test_the_page_shows_its_walk() -> None:
     _, arrays = figure(page, "cloud")
     assert arrays["data.1.x"].shape == (21, lens.CLOUD) and arrays["data.2.x"].shape == (21, 8)
     assert arrays["data.1.x"][-1] == pytest.approx(run.cloud[-1, :, 0].numpy(), abs=1e-3)
-    for number in range(1, 9):
+    for number in range(1, 10):
         opened(scene=number)
+
+
+def test_the_terms_of_a_digit_are_those_of_its_kernel() -> None:
+    digit = dict(examples(28))["5"]
+    found, x = lens.terms(digit, 50, 0), 2 * digit - 1
+    assert bool((found.mean[:, 1] == 1).all() and (found.mean[:, 0].diff() < 0).all())  # as the scene says
+    assert bool((found.sd.diff(dim=0) > 0).all()) and float(found.sd[:, 0].max()) <= 1
+    eps = found.pictures[-1, 1, 1] / found.sd[-1, 1]
+    assert float(eps.std()) == pytest.approx(1, abs=0.1)
+    for i, kind in enumerate(lens.COMPARED):
+        times = torch.tensor(found.times, dtype=torch.float64)
+        want = sde.noised(lens.equation(kind, 50), x.expand(21, 28, 28), times, eps.expand(21, 28, 28))
+        assert torch.allclose(found.pictures[:, i, 2].double(), want.double(), atol=1e-4)
+        assert torch.allclose(found.pictures[:, i, :2].sum(1), found.pictures[:, i, 2])
+    assert [lens.clearer(found, at) for at in (0, 7)] == ["neither", "VE"]
+    vp, ve = found.ratio(7)
+    assert vp == pytest.approx(sde_ratio("VP", 0.35)) and ve == pytest.approx(sde_ratio("VE", 0.35))
+
+
+def sde_ratio(kind: str, t: float) -> float:
+    """m²/v by `radius`: ᾱ/(1 − ᾱ)."""
+    a = float(sde.radius(lens.equation(kind, 50), t)[1])
+    return a / (1 - a)
+
+
+def test_the_page_shows_the_terms() -> None:
+    page = opened(scene="VP and VE")
+    header, arrays = figure(page, "terms")
+    z = arrays["data.0.z"]
+    assert z.shape == (21, 2 * 28 + 7, 3 * 28 + 2 * 7)
+    assert z[7][:28, :28] + z[7][:28, 35:63] == pytest.approx(z[7][:28, 70:], abs=1e-5)
+    assert film(page)["at"] == 7 and "ratio m²/v is 0.399 under VP" in film(page)["captions"][7]
+    assert header["texts"]["layout.annotations.0.text"][7] == "VP: 0.53 x₀"
 
 
 def test_no_such_way() -> None:

@@ -1,13 +1,14 @@
-"""A cloud among the means of its data, curves of three equations over t, and the shares that came home."""
+"""A cloud among the means of its data, curves of three equations over t, the shares that came home; a digit's
+kernel, term by term."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
-from lab.figures import planar, theme
+from lab.figures import planar, sheets, theme
 from lab.figures.basic import array, rule
-from lab.figures.moving import per_frame
+from lab.figures.moving import per_frame, turning
 from lab.figures.trails import walking
 
 
@@ -37,6 +38,7 @@ def over_time(
     fig.update_yaxes(title=ylabel, nticks=5)
     if log:
         fig.update_yaxes(type="log", dtick=1)
+    fig.update_layout(meta=theme.NAMED_ENDS)
     tree = fig.to_plotly_json()
     tree["layout"]["shapes"][0] |= {"x0": per_frame(times), "x1": per_frame(times)}
     return tree
@@ -51,3 +53,16 @@ def arrived(shares: Mapping[str, float], chosen: str, truth: float) -> go.Figure
     )  # fmt: skip
     rule(fig, y=truth, line={"color": theme.INPUT, "width": 3, "dash": "dash"})
     return fig.update_yaxes(range=[0, 1.05], title="share near a mode", tickvals=[0, 0.5, 1])
+
+
+def terms(pictures: Any, names: Sequence[Sequence[str]], reach: float) -> dict[str, Any]:
+    """Two sums of pictures, (F, 2, 3, S, S), one a row, with the names of their parts above them."""
+    each = array(pictures).reshape(len(pictures), 6, *pictures.shape[-2:])
+    how = {"columns": 3, "scale": "diverging", "zmin": -reach, "zmax": reach}
+    tree = turning(
+        sheets.labelled(each[0], names[0], **how),
+        z=sheets.frames(each, 3, sheets.label_gap(each.shape[-1])),
+    )
+    for i, note in enumerate(tree["layout"]["annotations"]):
+        note["text"] = per_frame([texts[i] for texts in names])
+    return tree

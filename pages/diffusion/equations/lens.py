@@ -25,6 +25,7 @@ FIRST, UNTIL = 0.01, 1e-3  # VE's σ at t = 0; where the ways back end
 CLOUD, TRAILS, REACH = 600, 8, 3.0
 GRID = torch.linspace(UNTIL, 1, 201, dtype=torch.float64)
 OFF = 0.01  # of the width at t = 1
+COMPARED, GREYS = ("VP", "VE"), 2.0  # of the digit, and the end of its scale
 
 
 def equation(kind: str, end: float) -> SDE:
@@ -167,3 +168,71 @@ def equations(found: Run, made: SDE) -> list[str]:
             rf"x_{{{t:.3f}}} = m x_0 + \sqrt v\,\epsilon = {number(m)}\,x_0 + {number(noise)}\,\epsilon"
         )
     return told
+
+
+# --- A digit ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Terms:
+    """
+    Attributes:
+        times: of each frame. mean, sd: (F, 2) m and √v of each of COMPARED.
+        pictures: (F, 2, 3, S, S) of each m x_0, √v ε and their sum; ink is 1, paper −1, and ε is one draw.
+    """
+
+    times: list[float]
+    mean: Tensor
+    sd: Tensor
+    pictures: Tensor
+
+    def ratio(self, at: int) -> list[float]:
+        """m²/v of each at a frame; infinite where there is no noise."""
+        return (self.mean[at] / self.sd[at]).square().tolist()  # type: ignore[no-any-return]
+
+
+def terms(digit: Tensor, end: float, seed: int) -> Terms:
+    """x_t = m x_0 + √v ε of a digit (S, S) in [0, 1], term by term, at 21 times."""
+    times, x = torch.linspace(0, 1, 21, dtype=torch.float64), 2 * digit - 1
+    eps = torch.randn(x.shape, generator=torch.Generator().manual_seed(seed))
+    made = [equation(kind, end) for kind in COMPARED]
+    mean = torch.stack([one.mean(times) for one in made], 1)
+    sd = torch.stack([one.variance(times).sqrt() for one in made], 1)
+    data, noise = (weight[..., None, None].float() * part for weight, part in ((mean, x), (sd, eps)))
+    return Terms(times.tolist(), mean, sd, torch.stack([data, noise, data + noise], 2))
+
+
+def names(found: Terms) -> list[list[str]]:
+    """What stands above each picture at each frame: the weights of the sum."""
+    return [
+        [
+            text
+            for kind, m, sd in zip(COMPARED, mean, noise, strict=True)
+            for text in (f"{kind}: {m:.2f} x₀", f"+ {sd:.2f} ε", "= xₜ")
+        ]
+        for mean, noise in zip(found.mean.tolist(), found.sd.tolist(), strict=True)
+    ]
+
+
+def clearer(found: Terms, at: int) -> str:
+    """Which of COMPARED has the larger signal-to-noise ratio, or that neither has."""
+    vp, ve = found.ratio(at)
+    return "neither" if vp == ve else "VP" if vp > ve else "VE"
+
+
+def digit_captions(found: Terms) -> list[str]:
+    """The signal-to-noise ratios."""
+    return [
+        f"t = {t:.2f}: the signal-to-noise ratio m²/v is {vp:.3g} under VP, {ve:.3g} under VE."
+        for t, (vp, ve) in zip(found.times, map(found.ratio, range(len(found.times))), strict=True)
+    ]
+
+
+def digit_equations(found: Terms) -> list[str]:
+    """Both kernels with their numbers, LaTeX."""
+    return [
+        rf"x_t = m x_0 + \sqrt v\,\epsilon:\quad "
+        rf"\text{{VP}}\ {m[0]:.3f}\,x_0 + {sd[0]:.3f}\,\epsilon,\quad "
+        rf"\text{{VE}}\ {m[1]:.3f}\,x_0 + {sd[1]:.3f}\,\epsilon"
+        for m, sd in zip(found.mean.tolist(), found.sd.tolist(), strict=True)
+    ]

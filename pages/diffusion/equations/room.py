@@ -1,23 +1,36 @@
 """Noising as an SDE: what the room is, what its controls hold, its scenes."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
-from lab.room import Choice, Frame, Number, Room, Scene
+from lab.room import Choice, Drawing, Frame, Number, Room, Scene, late
 
+DATA = CLOUD, DIGIT = "eight Gaussians", "a digit"
 KINDS = "VP", "sub-VP", "VE"
 WAYS = NOISING, SDE_BACK, ODE_BACK = "noising", "back, SDE", "back, ODE"
 DATAS, CLOUDS = "the data's", "the cloud's"
 
 
+def in_plane(state: Any) -> bool:
+    return bool(state.of == CLOUD)
+
+
+def of_digit(state: Any) -> bool:
+    return not in_plane(state)
+
+
 @dataclass(frozen=True, kw_only=True)
 class State:
-    kind: Annotated[str, Choice("Equation", KINDS)] = "VE"
-    way: Annotated[str, Choice("Way", WAYS)] = NOISING
-    S: Annotated[int, Choice("Steps S", (10, 20, 50, 100, 200))] = 50
+    of: Annotated[str, Choice("Data", DATA)] = CLOUD
+    kind: Annotated[str, Choice("Equation", KINDS, when=in_plane)] = "VE"
+    way: Annotated[str, Choice("Way", WAYS, when=in_plane)] = NOISING
+    S: Annotated[int, Choice("Steps S", (10, 20, 50, 100, 200), when=in_plane)] = 50
     end: Annotated[int, Choice("VE's σ at t = 1", (2, 5, 10, 50))] = 10
-    unit: Annotated[str, Choice("Unit of the plane", (DATAS, CLOUDS))] = DATAS
+    unit: Annotated[str, Choice("Unit of the plane", (DATAS, CLOUDS), when=in_plane)] = DATAS
     seed: Annotated[int, Number("Seed", 0, 9999)] = 0
+    digit: Annotated[
+        str | None, Drawing("Digit", 28, late("lab.lenses.drawing", "examples", (28,)), when=of_digit)
+    ] = None
     step: Annotated[int | None, Frame("t =", seconds=0.12)] = None
 
     @property
@@ -47,14 +60,18 @@ ROOM = Room(
     },
     state=State,
     scenes={
+        "VP and VE": Scene(
+            "VP scales the digit down while noise comes in; VE leaves the digit as it is and adds noise.",
+            State(of=DIGIT, end=50, step=7),
+        ),
         "Flow ODE": Scene(
             "Without noise on the way back paths are smooth; play on, and they end at the eight modes.",
             State(kind="VP", unit=CLOUDS, S=100, way=ODE_BACK, step=35),
         ),
-        "Variance exploding": Scene(
+        "VE cloud": Scene(
             "VE does not shrink the data: noise is added until the eight modes are a dot in it.", State()
         ),
-        "Variance preserving": Scene(
+        "VP cloud": Scene(
             "VP shrinks the data while noise comes in: the cloud keeps the deviation 1.", State(kind="VP")
         ),
         "VE rescaled": Scene(
@@ -79,16 +96,18 @@ ROOM = Room(
         ),
     },
     was={
-        1: "Variance exploding",
-        2: "Variance preserving",
+        1: "VE cloud",
+        2: "VP cloud",
         3: "VE rescaled",
         4: "Reverse SDE",
         5: "Ten steps",
         6: "Flow ODE",
         7: "Ten Euler steps",
         8: "Prior mismatch",
-        "Explodes": "Variance exploding",
-        "Preserves": "Variance preserving",
+        "Explodes": "VE cloud",
+        "Preserves": "VP cloud",
+        "Variance exploding": "VE cloud",
+        "Variance preserving": "VP cloud",
         "One walk": "VE rescaled",
         "Back": "Reverse SDE",
         "Without noise": "Flow ODE",
