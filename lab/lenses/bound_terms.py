@@ -1,4 +1,4 @@
-"""The bound of a chain on one picture of small digits, in bits, term by term."""
+"""The bound of a chain on one picture of a digit, in bits, term by term."""
 
 import math
 from dataclasses import dataclass
@@ -6,27 +6,39 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lab.lenses import stock
+from lab.lenses import drawing
 from lab.lenses.diffusion import stops
 from modules.diffusion import bound, samplers, schedule
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.schedule import Schedule, rows
 
-LEVELS = 17  # grey levels of the pictures
+LEVELS = 17  # grey levels of small digits
 PICTURES = [*map(str, range(10)), "blank", "random greys"]
 VARIANCES = ["beta", "posterior", "fitted"]
 FITTED = 16  # pictures whose mean error fits σ²
 
 
-def picture(name: str) -> Tensor:
-    """One picture, (1, 1, 8, 8): a digit that the network has not learned from, or none."""
+def picture(name: str, side: int = 8, levels: int = LEVELS) -> Tensor:
+    """One picture of so many grey levels, (1, 1, side, side): a digit that no network has learned from, or
+    none."""
+    shape = (1, 1, side, side)
     if name == "blank":
-        return torch.zeros(1, 1, 8, 8)
+        return torch.zeros(shape)
     if name == "random greys":
-        grey = torch.randint(LEVELS, (1, 1, 8, 8), generator=torch.Generator().manual_seed(0))
-        return grey / (LEVELS - 1)
-    x, y = stock.digits("test")
-    return x[y == int(name)][:1]
+        return torch.randint(levels, shape, generator=torch.Generator().manual_seed(0)) / (levels - 1)
+    x, y = drawing.held_out(side)
+    return on_grid(x[y == int(name)][:1], levels)
+
+
+def on_grid(x: Tensor, levels: int) -> Tensor:
+    """Greys in [0, 1] as the nearest of these levels."""
+    return (x * (levels - 1)).round() / (levels - 1)
+
+
+def of_model(model: Diffusion) -> tuple[int, int]:
+    """The side of a model's pictures, and their grey levels."""
+    assert model.levels is not None
+    return model.event_shape[-1], model.levels
 
 
 def chain(kind: schedule.Kind, T: int) -> Schedule:
@@ -37,7 +49,7 @@ def chain(kind: schedule.Kind, T: int) -> Schedule:
 def guesses(
     model: Diffusion, made: Schedule, x: Tensor, t: Tensor, seed: int, clip: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """x_t and x̂_0 (N, 1, 8, 8), in the model's units, of pictures x (N or 1, 1, 8, 8) at times t (N,) of any
+    """x_t and x̂_0 (N, 1, S, S), in the model's units, of pictures x (N or 1, 1, S, S) at times t (N,) of any
     chain: the network is asked at its own time of the same noise. `clip` keeps x̂_0 where greys lie."""
     inside = model.inside(x).expand(len(t), -1, -1, -1)
     eps = samplers.gaussian(inside, torch.Generator().manual_seed(seed))
@@ -54,7 +66,8 @@ def fitted(model: Diffusion, made: Schedule, clip: bool = False) -> Tensor:
     The error is taken at 24 times from FITTED other held-out digits; between them ‖ε − ε̂‖², which runs from
     D down to little, lies straight on log scales.
     """
-    x = stock.digits("test")[0][-FITTED:]
+    side, levels = of_model(model)
+    x = on_grid(drawing.held_out(side)[0][-FITTED:], levels)
     at = torch.linspace(0, math.log(made.T), 24).exp().round().long().unique()
     many = at.repeat_interleave(len(x))
     _, clean = guesses(model, made, x.repeat(len(at), 1, 1, 1), many, 1, clip)
@@ -75,7 +88,7 @@ def variance(model: Diffusion, made: Schedule, kind: str, clip: bool = False) ->
 
 @torch.no_grad()
 def learned(model: Diffusion, made: Schedule, noisy: Tensor, t: Tensor) -> Tensor:
-    """σ_t² by number that the network says of x_t (N, 1, 8, 8) at t (N,): its share of the way from this
+    """σ_t² by number that the network says of x_t (N, 1, S, S) at t (N,): its share of the way from this
     chain's β̃ to β."""
     own = model.schedule.time_of(made.alpha_bar[t]).to(noisy)
     share = model.split(model.net(noisy, own, None))[1]
@@ -88,7 +101,7 @@ class Bits:
     """
     Attributes:
         terms: (T,) bits of L_0 (t = 1) and L_{t−1} of t = 2 … T; prior: L_T.
-        times: t of each frame; noisy, clean: (F, 8, 8) x_t and x̂_0 there, data units.
+        times: t of each frame. noisy, clean: (T, S, S) x_t and x̂_0 of t = 1 … T, data units.
     """
 
     terms: Tensor
@@ -113,27 +126,46 @@ class Bits:
         return int((self.so_far < 0.5 * self.total).sum()) + 1
 
 
-def terms(
-    model: Diffusion, made: Schedule, x: Tensor, square: Tensor | None, seed: int = 0, clip: bool = False
-) -> Bits:
-    """Every term of the bound of one picture (1, 1, 8, 8), one draw of noise for each.
+@dataclass(frozen=True)
+class Asked:
+    """What the network was asked at t = 1 … T, and its answer: x_t and x̂_0 (T, 1, S, S), in its units."""
 
-    Args:
-        square: σ² by t, (T + 1,); None takes what the network says.
-    """
+    noisy: Tensor
+    clean: Tensor
+
+
+def ask(model: Diffusion, made: Schedule, x: Tensor, seed: int = 0, clip: bool = False) -> Asked:
+    """x_t of one picture (1, 1, S, S) at every t, one draw of noise for each, and the network's guess."""
     order = torch.cat(
         [torch.arange(2, made.T + 1), torch.ones(1, dtype=torch.long)]
     )  # as `bound.bound` draws
-    noisy, clean = guesses(model, made, x, order, seed, clip)
-    noisy, clean = (torch.cat([part[-1:], part[:-1]]) for part in (noisy, clean))  # from t = 1
+    return Asked(*(torch.cat([part[-1:], part[:-1]]) for part in guesses(model, made, x, order, seed, clip)))
+
+
+def terms(
+    model: Diffusion,
+    made: Schedule,
+    x: Tensor,
+    square: Tensor | None,
+    seed: int = 0,
+    clip: bool = False,
+    asked: Asked | None = None,
+) -> Bits:
+    """Every term of the bound of one picture (1, 1, S, S), one draw of noise for each.
+
+    Args:
+        square: σ² by t, (T + 1,); None takes what the network says.
+        asked: `ask` of the same, where it is known: σ² is not in it.
+    """
+    asked = asked or ask(model, made, x, seed, clip)
     inside, t = model.inside(x), torch.arange(1, made.T + 1)
+    noisy, clean = asked.noisy, asked.clean
     spread = learned(model, made, noisy, t) if square is None else rows(square[t], noisy.double())
-    nats = bound.term(made, inside.expand_as(clean), clean, spread, t, LEVELS)
-    shown = [i for i in stops(made.T)]
+    nats = bound.term(made, inside.expand_as(clean), clean, spread, t, of_model(model)[1])
     return Bits(
         nats / math.log(2),
         float(bound.prior_kl(made, inside)) / math.log(2),
-        [i + 1 for i in shown],
-        model.outside(noisy[shown]).squeeze(1).clamp(0, 1),
-        model.outside(clean[shown]).squeeze(1).clamp(0, 1),
+        [i + 1 for i in stops(made.T)],
+        model.outside(noisy).squeeze(1).clamp(0, 1),
+        model.outside(clean).squeeze(1).clamp(0, 1),
     )

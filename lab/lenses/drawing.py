@@ -253,13 +253,20 @@ def side(model: Autoregressive) -> int:
 def examples(pixels: int, count: int = 10) -> list[tuple[str, Tensor]]:
     """Embedded digits (name, (pixels, pixels) in [0, 1]), with MNIST's margin where they are enlarged. All
     readers get the same list: do not change it."""
-    margin = pixels // 7 if pixels > 8 else 0
-    x, y = stock.digits("test", side=pixels - 2 * margin)
+    x, y = held_out(pixels)
     first = [int((y == digit).nonzero()[0]) for digit in range(count)]
     order = [5, *(d for d in range(count) if d != 5)]  # the top of a 5 may end as a 3, an 8 or a 9
+    return [(str(d), x[first[d], 0]) for d in order]
+
+
+def held_out(pixels: int) -> tuple[Tensor, Tensor]:
+    """The embedded test digits (N, 1, pixels, pixels) in [0, 1] and their classes, with MNIST's margin where
+    they are enlarged."""
+    margin = pixels // 7 if pixels > 8 else 0
+    x, y = stock.digits("test", side=pixels - 2 * margin)
     if margin:  # enlarging blurs: steeper greys give strokes as thin as MNIST's
         x = ((x - 0.38) / 0.4).clamp(0, 1)
-    return [(str(d), F.pad(x[first[d], 0], [margin] * 4)) for d in order]
+    return F.pad(x, [margin] * 4), y
 
 
 def of_pictures(

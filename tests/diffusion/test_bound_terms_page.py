@@ -2,6 +2,7 @@
 
 import math
 from functools import cache, partial
+from typing import Any
 
 import pytest
 import torch
@@ -48,10 +49,12 @@ def test_the_sum_and_what_is_drawn() -> None:
         (curves[which],) = (line for line in drawn if line.get("name") == f"{which}: {bits.total:.1f}")
         assert plain(curves[which]["y"]) == pytest.approx(bits.so_far.tolist(), rel=1e-5)
     assert max(curves, key=lambda which: curves[which]["line"]["width"]) == "beta"
-    _, arrays = figure(page, "terms")
+    _, arrays = figure(page, "sum")
     assert arrays["data.1.y"][:, 0].tolist() == pytest.approx(
-        [float(found.terms[t - 1]) for t in found.times], rel=1e-5
+        [float(found.so_far[t - 1]) for t in found.times], rel=1e-5
     )
+    bars = figure(page, "terms")[0]["figure"]["data"][-1]
+    assert sum(plain(bars["y"])) == pytest.approx(found.total - found.prior, rel=1e-5)
     assert film(page)["count"] == len(found.times) == 41 and "only name this family" in prose(page)
 
 
@@ -105,6 +108,45 @@ def test_fitted_variance_lies_above_the_posteriors() -> None:
     made = bound_terms.chain("linear", 50)
     square = bound_terms.variance(model(), made, "fitted")
     assert bool((square[1:] > made.posterior_variance[1:]).all()) and bool(square.isfinite().all())
+
+
+@pytest.mark.parametrize("T", [10, 50, 100, 250, 1000])
+def test_columns_part_the_steps(T: int) -> None:
+    among = lens.columns(T)
+    steps = [t for column in among for t in range(column.first, column.last + 1)]
+    assert steps == list(range(1, T + 1)) and len(among) == 5
+    assert all(column.first <= column.shown <= column.last for column in among)
+
+
+def test_where_the_bits_of_mnist_are_spent() -> None:
+    """What the first scene says, of every digit and of three draws of noise."""
+    mnist: Any = weights.load("ddpm-mnist").eval().requires_grad_(False)
+    made, among = bound_terms.chain("cosine", 250), lens.columns(250)
+    square = bound_terms.variance(mnist, made, "beta", True)
+    for name, seed in [*((str(k), 0) for k in range(10)), ("3", 1), ("3", 2)]:
+        x = bound_terms.picture(name, *bound_terms.of_model(mnist))
+        found = bound_terms.terms(mnist, made, x, square, seed, True)
+        first, second, *_, noisy, last = (column.bits(found) for column in among)
+        assert first + second > 0.6 * found.total and noisy + last < 0.15 * found.total, (name, seed)
+        assert float((found.noisy[among[0].shown - 1] - x).abs().mean()) < 0.02  # no eye sees that
+    assert x.shape == (1, 1, 28, 28) and torch.equal((255 * x).round() / 255, x)
+
+
+def test_the_first_scene_shows_the_noise_and_the_guess() -> None:
+    page = opened(scene="Bits by t")
+    drawn = figure(page, "terms")[0]["figure"]["data"]
+    sheet = torch.tensor(plain(drawn[0]["z"])).reshape(60, 150)
+    bits = plain(drawn[-1]["y"])
+    mnist: Any = weights.load("ddpm-mnist").eval().requires_grad_(False)
+    made = bound_terms.chain("cosine", 250)
+    x = bound_terms.picture("3", *bound_terms.of_model(mnist))
+    found = lens.spent(mnist, made, x, "beta", clip=True)
+    for i, column in enumerate(lens.columns(250)):
+        assert bits[i] == pytest.approx(column.bits(found), rel=1e-4)
+        for row, pictures in enumerate((found.noisy, found.clean)):
+            seen = sheet[30 * row : 30 * row + 28, 30 * i : 30 * i + 28]
+            assert torch.allclose(seen, pictures[column.shown - 1], atol=1e-4)
+    assert "of at most 6272.0" in prose(page)  # 784 pixels of 256 greys
 
 
 def test_what_the_scenes_say() -> None:

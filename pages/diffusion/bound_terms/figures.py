@@ -1,31 +1,20 @@
-"""Bits of every step and their sum, on logarithmic time; the noised picture and the guess."""
+"""Pictures by how noisy they are, with the bits of each; the sum of the bits, on logarithmic time."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from lab.figures import theme
-from lab.figures.basic import array, image
-from lab.figures.moving import per_frame, turning
+from lab.figures import sheets, theme
+from lab.figures.basic import array
+from lab.figures.moving import per_frame
 
 BESIDE = (("dash", theme.BLUE), ("dot", theme.HIDDEN), ("dashdot", theme.PURPLE))  # looks of other curves
 
 
-def over_time(
-    values: Any,
-    times: Sequence[int],
-    ylabel: str,
-    *,
-    log: bool = False,
-    name: str = "",
-    others: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """A curve (T,) over t = 1 … T on a logarithmic axis, with a point at each of `times`.
-
-    Args:
-        name: of the curve, where `others`, (T,) each, are drawn beside it by their names.
-    """
+def so_far(values: Any, times: Sequence[int], name: str, others: Mapping[str, Any]) -> dict[str, Any]:
+    """Bits up to t (T,) over t = 1 … T on a logarithmic axis, with a point at each of `times`; `others`, (T,)
+    each, are drawn beside them by their names."""
     y, shown = array(values).astype(float), np.asarray(times)[:, None]
     x, line = np.arange(1, len(y) + 1), {"width": 3.5, "color": theme.OUTPUT}
     dot: dict[str, Any] = {
@@ -35,28 +24,43 @@ def over_time(
     }
     dot |= {"x": per_frame(shown), "y": per_frame(y[shown - 1]), "zorder": 2, "showlegend": False}
     data = [{"x": x, "y": y, "mode": "lines", "name": name, "line": line, "zorder": 1}, dot]
-    for (label, other), (dash, color) in zip((others or {}).items(), BESIDE, strict=False):
+    for (label, other), (dash, color) in zip(others.items(), BESIDE, strict=False):
         line = {"width": 2.5, "color": color, "dash": dash}
         data.append(
             {"x": x, "y": array(other), "mode": "lines", "name": label, "hoverinfo": "skip", "line": line}
         )
     ticks = [v for v in (1, 10, 100, 1000) if v <= len(y)]
     across = {"tickvals": ticks, "range": [-0.05, float(np.log10(len(y))) + 0.05]}
-    up = {"type": "log", "nticks": 3} if log else {"nticks": 5, "rangemode": "tozero"}
     layout: dict[str, Any] = {
         "xaxis": {"title": "t", "type": "log"} | across,
-        "yaxis": {"title": ylabel, "exponentformat": "power"} | up,
+        "yaxis": {"title": "bits up to t", "nticks": 5, "rangemode": "tozero"},
         "showlegend": bool(others),
+        "meta": theme.NAMED_ENDS,
     }
-    if others:  # the curves end high on the right: below them there is room for their names
-        place_of = {"orientation": "v", "x": 1, "xanchor": "right", "y": 0.02, "yanchor": "bottom"}
-        layout |= {"legend": place_of, "margin": {"t": 12}}
     return {"data": data, "layout": layout}
 
 
-def two(noisy: Any, clean: Any) -> dict[str, Any]:
-    """x_t above x̂_0, (F, 8, 8) each, as one picture a frame."""
-    n, c = array(noisy), array(clean)
-    gap = np.full((len(n), 1, n.shape[2]), np.nan, n.dtype)
-    both = np.concatenate([n, gap, c], 1)
-    return turning(image(both[0], zmin=0, zmax=1).update_layout(margin={"t": 8}), z=both)
+def spent(
+    pictures: Any, names: Sequence[str], bits: Sequence[float], places: Sequence[int]
+) -> dict[str, Any]:
+    """Columns of x_t over x̂_0, (2, C, S, S), and below each the bits of its steps; a frame stands around one
+    of them."""
+    side, high = array(pictures).shape[-1], len(pictures)
+    fig = sheets.contact_sheet(pictures, ["xₜ", "x̂₀"], names)
+    fig = sheets.frame(fig, side, places[0], None, high)
+    middle = [sum(sheets.edges(side, i)) / 2 for i in range(len(bits))]
+    fig.add_bar(
+        x=middle, y=list(bits), yaxis="y2", width=0.6 * (side + sheets.gap_of(side)), hoverinfo="skip",
+        text=[f"{b:.0f}" if b >= 10 else f"{b:.2g}" for b in bits], textposition="outside", cliponaxis=False,
+        textfont={"size": theme.FONT_SIZE}, marker={"color": theme.OUTPUT},
+    )  # fmt: skip
+    fig.update_xaxes(title="t", anchor="y2")
+    tree = fig.to_plotly_json()
+    tree["layout"]["yaxis"] |= {"domain": [0.42, 1]}
+    tree["layout"]["yaxis2"] = {
+        "domain": [0, 0.36], "anchor": "x", "title": {"text": "bits"}, "nticks": 4,
+        "range": [0, 1.2 * max(bits)],
+    }  # fmt: skip
+    left, right = zip(*(sheets.edges(side, at) for at in places), strict=True)
+    tree["layout"]["shapes"][0] |= {"x0": per_frame(left), "x1": per_frame(right)}
+    return tree | {"layout": tree["layout"] | {"showlegend": False, "margin": {"t": 8}}}

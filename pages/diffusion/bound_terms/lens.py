@@ -1,17 +1,22 @@
-"""The bound of one picture in bits, term by term: any chain, any σ², any network of small digits."""
+"""The bound of one picture in bits, term by term: any chain, any σ², any network of digits."""
 
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
 from torch import Tensor
 
 from lab.experiments import Experiment
-from lab.lenses.bound_terms import VARIANCES, Bits, chain, picture, terms, variance
+from lab.lenses.bound_terms import VARIANCES, Asked, Bits, ask, chain, of_model, picture, terms, variance
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.schedule import Schedule
 from pages.diffusion.bound_terms.room import BOUND, DDPM, LEARNED
 
 
 def of_digits(experiment: Experiment) -> bool:
-    """Whether an experiment trains a denoiser of small digits."""
-    return experiment.module.endswith(".ImageDDPM") and experiment.datamodule.endswith(".Digits")
+    """Whether an experiment trains a denoiser of digits."""
+    return experiment.module.endswith(".ImageDDPM") and experiment.datamodule.endswith((".Digits", ".MNIST"))
 
 
 def kinds_of(model: Diffusion) -> list[str]:
@@ -19,23 +24,66 @@ def kinds_of(model: Diffusion) -> list[str]:
     return [*VARIANCES, *([LEARNED] if model.variance == LEARNED else [])]
 
 
-def spent(model: Diffusion, made: Schedule, x: Tensor, kind: str, seed: int = 0, clip: bool = False) -> Bits:
+def spent(
+    model: Diffusion, made: Schedule, x: Tensor, kind: str, seed: int = 0, clip: bool = False,
+    asked: Asked | None = None,
+) -> Bits:  # fmt: skip
     """The `terms` of one picture with a σ² of `kinds_of` the model."""
     square = None if kind == LEARNED else variance(model, made, kind, clip)
-    return terms(model, made, x, square, seed, clip)
+    return terms(model, made, x, square, seed, clip, asked)
 
 
 def every(model: Diffusion, kind: str, T: int, image: str, seed: int, clip: bool) -> dict[str, Bits]:
     """Those of each σ² of `kinds_of` the model."""
-    made, x = chain(kind, T), picture(image)  # type: ignore[arg-type]
-    return {which: spent(model, made, x, which, seed, clip) for which in kinds_of(model)}
+    made, x = chain(kind, T), picture(image, *of_model(model))  # type: ignore[arg-type]
+    asked = ask(model, made, x, seed, clip)
+    return {which: spent(model, made, x, which, seed, clip, asked) for which in kinds_of(model)}
+
+
+@dataclass(frozen=True)
+class Column:
+    """The steps t = first … last, and `shown`, the one in the middle of their logarithms."""
+
+    first: int
+    last: int
+
+    @property
+    def shown(self) -> int:
+        return round(math.sqrt(self.first * self.last))
+
+    @property
+    def name(self) -> str:
+        return f"{self.first}" if self.first == self.last else f"{self.first}–{self.last}"
+
+    def bits(self, found: Bits) -> float:
+        return float(found.terms[self.first - 1 : self.last].sum())
+
+
+def columns(T: int) -> list[Column]:
+    """t = 1 and t = T alone, and three ranges between them, equally wide on a logarithmic axis."""
+    edges = [round(2 * (T / 2) ** share) for share in (0, 1 / 3, 2 / 3, 1)]
+    return [Column(1, 1), *(Column(a, b - 1) for a, b in pairwise(edges)), Column(T, T)]
+
+
+def strip(found: Bits, among: list[Column]) -> Tensor:
+    """x_t over x̂_0 at the middle of each of the columns, (2, C, S, S)."""
+    shown = [column.shown - 1 for column in among]
+    return torch.stack([found.noisy[shown], found.clean[shown]])
+
+
+def places(found: Bits, among: list[Column]) -> list[int]:
+    """Which column has the t of each frame."""
+    return [next(i for i, column in enumerate(among) if t <= column.last) for t in found.times]
 
 
 def others(
     model: Diffusion, usual: Diffusion, on_the_bound: Diffusion,
     kind: str, T: int, image: str, seed: int, clip: bool,
 ) -> dict[str, Bits]:  # fmt: skip
-    """Those of the two networks, or of that which is not the model, each with the σ² of its training."""
+    """Those of the two networks, or of that which is not the model, each with the σ² of its training; none
+    beside a network of other pictures."""
+    if of_model(model) != of_model(usual):
+        return {}
     made, x = chain(kind, T), picture(image)  # type: ignore[arg-type]
     beside = {DDPM: usual, BOUND: on_the_bound}
     return {

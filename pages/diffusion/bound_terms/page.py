@@ -20,25 +20,23 @@ if now.beside == MODELS:
     others, called = ui.compute(lens.others, now), f"{now.model}, {now.variance}"
 count = len(found.times)
 film = ui.film_of(now, count, values=range(count), names=found.times)
-D = 64
+among = lens.columns(now.T)
 
 with stage.picture:
-    left, right = ui.columns([3, 1])
+    left, right = ui.columns([2, 1])
     with left:
+        bits = [column.bits(found) for column in among]
+        pictures, at = lens.strip(found, among), lens.places(found, among)
         ui.figure(
-            figures.over_time(found.terms, found.times, "bits at t", log=True), key="terms", share=0.45,
-            film=film, alt="bits of the step over t, logarithmic",
-        )  # fmt: skip
-        curves = {f"{label}: {bits.total:.1f}": bits.so_far for label, bits in others.items()}
-        name = f"{called}: {found.total:.1f}"
-        ui.figure(
-            figures.over_time(found.so_far, found.times, "bits up to t", name=name, others=curves), key="sum",
-            share=0.55, film=film, alt=f"bits up to t, logarithmic, beside those of {now.beside}",
+            figures.spent(pictures, [column.name for column in among], bits, at), key="terms", share=1.0,
+            film=film, alt="The picture under the noise of rising t, the network's guess of it, and the bits "
+            "that the steps of these t cost",
         )  # fmt: skip
     with right:
+        curves = {f"{label}: {bits.total:.1f}": bits.so_far for label, bits in others.items()}
         ui.figure(
-            figures.two(found.noisy, found.clean), key="pictures", share=1.0, film=film,
-            alt="The picture under noise of this t, and below the network's guess of it",
+            figures.so_far(found.so_far, found.times, f"{called}: {found.total:.1f}", curves), key="sum",
+            share=1.0, film=film, alt=f"bits up to t, logarithmic, beside those of {now.beside}",
         )  # fmt: skip
 with stage.foot:
     ui.machine(now.model, film=film, lit=["net"] * count, says=[{"xt": f"t = {t}"} for t in found.times])
@@ -49,6 +47,8 @@ stage.equation(
     rf"{found.total - found.prior - first:.1f} + {first:.1f} = {found.total:.1f}\ \text{{bits}}"
 )
 model, card = ui.load(now.model), ui.card(now.model)
+side, levels = bound_terms.of_model(model)
+D = side * side
 held, error = (card.get(part, {}).get("test/bpd") for part in ("metrics", "error"))
 stage.metrics({"Bits per pixel": f"{found.total / D:.3f}", "Half of them by": f"t = {found.half} of {now.T}"})
 tested = (
@@ -59,7 +59,7 @@ tested = (
 )  # fmt: skip
 with stage.below:
     ui.notice(
-        f"The picture costs {found.total:.1f} bits, of at most {D * math.log2(bound_terms.LEVELS):.1f} for "
+        f"The picture costs {found.total:.1f} bits, of at most {D * math.log2(levels):.1f} for "
         f"plain grey levels; half are counted by t = {found.half}. L_T is the code of pure noise: no "
         "parameter is in it. The sum bounds −log₂ p from above; each term is one draw of noise. "
         f"{tested}The fitted σ² is made of the network's mean error on other digits. [GM] §3.12 says that "
@@ -86,7 +86,7 @@ with stage.below:
         from pages.diffusion.bound_terms import lens
 
         model, made = weights.load({ui.spelled(now.model)}), bound_terms.chain({now.kind!r}, {now.T})
-        x = bound_terms.picture({now.image!r})
+        x = bound_terms.picture({now.image!r}, *bound_terms.of_model(model))
         bits = lens.spent(model, made, x, {now.variance!r}, {now.seed}, {now.clip})
         result = [bits.total, bits.prior, float(bits.terms[0])]
         """,

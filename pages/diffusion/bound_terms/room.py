@@ -5,7 +5,7 @@ from typing import Annotated
 
 from lab.room import Choice, Fixed, Frame, Model, Number, Room, Scene, Toggle, late
 
-DDPM, BOUND = "ddpm-digits", "vlb-digits"
+DDPM, BOUND, MNIST = "ddpm-digits", "vlb-digits", "ddpm-mnist"
 BESIDE = VARIANCE, MODELS = "other σ²", "other models"
 LEARNED = "learned"  # of a network that says σ² too
 PICTURES = (*map(str, range(10)), "blank", "random greys")
@@ -44,8 +44,8 @@ ROOM = Room(
     state=State,
     scenes={
         "Bits by t": Scene(
-            "Most bits are spent at small t, on fine detail: see how early the lower curve reaches half.",
-            State(),
+            "Most bits are spent at the smallest t, on detail that no eye sees; the noisy steps cost few.",
+            State(model=MNIST, clip=True, step=0),
         ),
         "σ² = β̃": Scene(
             "With the posterior's variance β̃ the bound is larger: it leaves no room for the network's error.",
