@@ -58,11 +58,8 @@ def arrived(shares: Mapping[str, float], chosen: str, truth: float) -> go.Figure
 def terms(pictures: Any, names: Sequence[Sequence[str]], reach: float) -> dict[str, Any]:
     """Two sums of pictures, (F, 2, 3, S, S), one a row, with the names of their parts above them."""
     each = array(pictures).reshape(len(pictures), 6, *pictures.shape[-2:])
-    how = {"columns": 3, "scale": "diverging", "zmin": -reach, "zmax": reach}
-    tree = turning(
-        sheets.labelled(each[0], names[0], **how),
-        z=sheets.frames(each, 3, sheets.label_gap(each.shape[-1])),
-    )
+    still = sheets.labelled(each[0], names[0], 3, "diverging", zmin=-reach, zmax=reach)
+    tree = turning(still, z=sheets.frames(each, 3, sheets.label_gap(each.shape[-1])))
     for i, note in enumerate(tree["layout"]["annotations"]):
         note["text"] = per_frame([texts[i] for texts in names])
     return tree
