@@ -140,6 +140,48 @@ def test_what_is_shown_of_a_digit() -> None:
     assert "only name this family" in prose(page)
 
 
+@cache
+def large() -> tuple[Diffusion, VAE, lens.Chains]:
+    pair = [weights.load(n).eval().requires_grad_(False) for n in ("ddpm-mnist", "vae-mnist")]  # type: ignore[union-attr, attr-defined]
+    return *pair, lens.chains(*pair, "3", room.BETA)  # type: ignore[return-value, arg-type]
+
+
+def test_both_chains_meet_at_the_last_code() -> None:
+    """What the first scene says: up from the picture, down from the same x_T."""
+    model, _, found = large()
+    x = terms.picture("3", *terms.of_model(model))
+    assert found.codes.shape == found.made.shape == (5, 6, 28, 28)
+    assert torch.allclose(found.codes[:, 0], x[0].expand(5, 28, 28), atol=1e-6)
+    assert torch.equal(found.codes[:, -1], found.made[:, -1])
+    for i, T in enumerate(room.STEPS[:3]):
+        made = terms.chain("cosine", T)
+        whole = terms.terms(model, made, x, bound.variances(made, "beta"), clip=True)
+        assert found.parts[i].total == pytest.approx(whole.total, rel=1e-6)
+        assert float(found.bits[i].sum()) + whole.prior == pytest.approx(whole.total, rel=1e-6)
+
+
+def test_the_decoders_last_step_is_the_guess() -> None:
+    """At t = 1 no noise is drawn: x_0 is the clipped x̂_0 of x_1."""
+    model, _, _ = large()
+    made = terms.chain("cosine", 10)
+    down = lens.descended(model, made, torch.randn(1, 1, 28, 28), room.BETA)
+    own = model.schedule.time_of(made.alpha_bar[1:2]).to(down[1])
+    guess = model.denoiser()(down[1], own)[0].clamp(-1, 1)
+    assert len(down) == 11 and torch.allclose(down[0], guess, atol=1e-4)
+
+
+def test_what_is_shown_of_the_chains() -> None:
+    page = opened(scene="Chain and VAE")
+    _, vae, found = large()
+    _, arrays = figure(page, "chain")
+    assert arrays["data.0.z"].shape == (5, 60, 180) and arrays["data.1.y"].shape == (5, 6)
+    assert arrays["data.1.y"][2][1:].tolist() == pytest.approx(found.bits[2].tolist(), rel=1e-4)
+    assert arrays["data.0.z"][2][30:58, :28] == pytest.approx(found.made[2, 0].numpy(), abs=1e-3)
+    encoder = sum(p.numel() for p in vae.encoder.parameters())
+    assert f"encoder of {encoder:,} weights" in prose(page)
+    assert "39,200 numbers, the VAE's 40" in film(page, "T")["captions"][2]
+
+
 def test_what_is_shown_of_a_gaussian() -> None:
     page = opened(of="a Gaussian", T=100, variance="beta")
     parts = lens.expected(100, "beta")

@@ -45,22 +45,5 @@ def spent(
 ) -> dict[str, Any]:
     """Columns of x_t over x̂_0, (2, C, S, S), and below each the bits of its steps; a frame stands around one
     of them."""
-    side, high = array(pictures).shape[-1], len(pictures)
-    fig = sheets.contact_sheet(pictures, ["xₜ", "x̂₀"], names)
-    fig = sheets.frame(fig, side, places[0], None, high)
-    middle = [sum(sheets.edges(side, i)) / 2 for i in range(len(bits))]
-    fig.add_bar(
-        x=middle, y=list(bits), yaxis="y2", width=0.6 * (side + sheets.gap_of(side)), hoverinfo="skip",
-        text=[f"{b:.0f}" if b >= 10 else f"{b:.2g}" for b in bits], textposition="outside", cliponaxis=False,
-        textfont={"size": theme.FONT_SIZE}, marker={"color": theme.OUTPUT},
-    )  # fmt: skip
-    fig.update_xaxes(title="t", anchor="y2")
-    tree = fig.to_plotly_json()
-    tree["layout"]["yaxis"] |= {"domain": [0.42, 1]}
-    tree["layout"]["yaxis2"] = {
-        "domain": [0, 0.36], "anchor": "x", "title": {"text": "bits"}, "nticks": 4,
-        "range": [0, 1.2 * max(bits)],
-    }  # fmt: skip
-    left, right = zip(*(sheets.edges(side, at) for at in places), strict=True)
-    tree["layout"]["shapes"][0] |= {"x0": per_frame(left), "x1": per_frame(right)}
-    return tree | {"layout": tree["layout"] | {"showlegend": False, "margin": {"t": 8}}}
+    fig = sheets.over_bars(pictures, ["xₜ", "x̂₀"], names, bits, "t", "bits")
+    return sheets.walking(fig, array(pictures).shape[-1], places, None, len(pictures))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import stacks, theme
+from lab.figures import sheets, stacks, theme
 from lab.figures.basic import array, image
 from lab.figures.moving import per_frame, turning
 from pages.diffusion.diffusion_as_vae.lens import ENTROPY, Parts
@@ -30,6 +30,17 @@ def ladder(ladders: Any) -> dict[str, Any]:
     return turning(fig.update_layout(margin={"t": 8}), z=rows)
 
 
+def chains(codes: Any, made: Any, bits: Any) -> dict[str, Any]:
+    """Encoder's and decoder's pictures, (F, R, S, S) each, over the bits (F, R − 1) of the steps between."""
+    both = np.stack([array(codes), array(made)], 1)
+    spent = np.pad(array(bits).astype(float), ((0, 0), (1, 0)))
+    fig = sheets.over_bars(both[0], ["encoder →", "← decoder"], LABELS, spent[0], "t", "bits")
+    fig.update_layout(yaxis2_range=[0, 1.2 * float(spent.max())])
+    return turning(
+        turning(fig, z=sheets.sheet(both)), 1, y=spent, text=[sheets.told(b) for b in spent.tolist()]
+    )
+
+
 def code(mean: Any, deviation: Any) -> go.Figure:
     """q(z | x): means (K,) with a deviation each way."""
     m = array(mean)
@@ -38,9 +49,9 @@ def code(mean: Any, deviation: Any) -> go.Figure:
                error_y={"array": array(deviation), "thickness": 2, "width": 3, "color": theme.text()})
     )  # fmt: skip
     reach = 1.1 * float((np.abs(m) + array(deviation)).max())
-    fig.update_xaxes(tickvals=list(range(2, len(m) + 1, 2)))
+    fig.update_xaxes(tickvals=list(range(len(m) // 5, len(m) + 1, len(m) // 5)))
     fig.update_yaxes(range=[-reach, reach], nticks=5)
-    return fig.update_layout(title="z of the VAE, ten numbers")
+    return fig.update_layout(title=f"z of the VAE, {len(m)} numbers")
 
 
 def both(found: Sequence[Parts], vae: Parts) -> dict[str, Any]:

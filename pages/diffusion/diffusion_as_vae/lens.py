@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 from lab.lenses import bound_terms as terms
-from modules.diffusion import bound
+from modules.diffusion import bound, samplers
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.schedule import Schedule, linear
 from modules.latent.vae import VAE
-from pages.diffusion.diffusion_as_vae.room import BEST, STEPS, VARIANCES
+from pages.diffusion.diffusion_as_vae.room import BEST, POSTERIOR, STEPS, VARIANCES
 
 RUNGS = 5
 MEAN, VARIANCE = 1.0, 0.25  # of the Gaussian data
@@ -78,15 +78,17 @@ def autoencoded(model: VAE, x: Tensor) -> Autoencoded:
 
 def ladder(model: Diffusion, T: int, x: Tensor, seed: int = 0) -> Tensor:
     """One way up the chain, (RUNGS + 1, 8, 8) at t = 0, T/5, …, T, in [0, 1] to be drawn."""
-    made, generator = terms.chain("linear", T), torch.Generator().manual_seed(seed)
-    now, kept = model.inside(x), [x]
-    for t in range(1, T + 1):
-        noise = torch.randn(now.shape, generator=generator)
-        beta = float(made.beta[t])
-        now = math.sqrt(1 - beta) * now + math.sqrt(beta) * noise
-        if t % (T // RUNGS) == 0:
-            kept.append(model.outside(now))
-    return torch.cat(kept).squeeze(1).clamp(0, 1)
+    walk = climbed(model, terms.chain("linear", T), x, seed)
+    return model.outside(torch.cat(walk[:: T // RUNGS])).squeeze(1).clamp(0, 1)
+
+
+def climbed(model: Diffusion, chain: Schedule, x: Tensor, seed: int = 0) -> list[Tensor]:
+    """x_t of t = 0 … T by the encoder's own steps, in the model's units."""
+    generator, walk = torch.Generator().manual_seed(seed), [model.inside(x)]
+    for beta in chain.beta[1:].tolist():
+        noise = torch.randn(x.shape, generator=generator)
+        walk.append(math.sqrt(1 - beta) * walk[-1] + math.sqrt(beta) * noise)
+    return walk
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,83 @@ def digit(model: Diffusion, vae: VAE, image: str, variance: str) -> Digit:
     )
 
 
+@dataclass(frozen=True)
+class Chains:
+    """
+    Attributes:
+        codes: (F, RUNGS + 1, S, S) the picture and x_t at T/5 … T, as the fixed encoder draws them.
+        made: (F, RUNGS + 1, S, S) at the same t, as the decoder draws them, from the same x_T down.
+        bits: (F, RUNGS) of the terms of each fifth of the chain. parts: by T.
+        mean, deviation: (K,) of the VAE's q(z | x). again: (S, S) decoded from the mean.
+    """
+
+    codes: Tensor
+    made: Tensor
+    bits: Tensor
+    parts: list[Parts]
+    mean: Tensor
+    deviation: Tensor
+    again: Tensor
+
+
+@torch.no_grad()
+def chains(model: Diffusion, vae28: VAE, image: str, variance: str) -> Chains:
+    """Encoder and decoder of the chain on a picture of the model's size, for every T; and the VAE's code."""
+    x = terms.picture(image, *terms.of_model(model))
+    codes, made, bits, parts = [], [], [], []
+    for T in STEPS:
+        chain, at = terms.chain("cosine", T), range(0, T + 1, T // RUNGS)  # as the network was trained
+        up = climbed(model, chain, x)
+        down = descended(model, chain, up[-1], variance)
+        codes.append([up[t] for t in at])
+        made.append([down[t] for t in at])
+        square = terms.variance(model, chain, "fitted" if variance == BEST else variance, True)
+        found = terms.terms(model, chain, x, square, clip=True)
+        bits.append(found.terms.reshape(RUNGS, -1).sum(1))
+        parts.append(Parts(float(found.terms[0]), float(found.terms[1:].sum()), found.prior))
+
+    def drawn(rungs: list[list[Tensor]]) -> Tensor:
+        return model.outside(torch.stack([torch.cat(each) for each in rungs]))[:, :, 0].clamp(0, 1)
+
+    mean, log_var = vae28.encode_parameters((x > 0.5).float().flatten(1))
+    again = vae28.decode(mean).reshape(x.shape[-2:])
+    return Chains(
+        drawn(codes), drawn(made), torch.stack(bits), parts, mean[0], (0.5 * log_var[0]).exp(), again
+    )
+
+
+def descended(model: Diffusion, chain: Schedule, x: Tensor, variance: str, seed: int = 0) -> list[Tensor]:
+    """x_t of t = 0 … T by the decoder's steps from x at T; it has β̃ where that is asked for, else β."""
+    ask, generator = model.denoiser(), torch.Generator().manual_seed(seed)
+
+    def predict(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+        found = ask(x, model.schedule.time_of(chain.alpha_bar[t.cpu()]).to(x))
+        assert isinstance(found, tuple)
+        return found
+
+    times, square = list(range(chain.T, -1, -1)), "posterior" if variance == POSTERIOR else "beta"
+    walk = samplers.ancestral(predict, chain, x, times, square, model.clip, generator)  # type: ignore[arg-type]
+    return [moment.x for moment in walk][::-1]
+
+
+WHERE = ["the first, with the least noise", "one between", "the last, with the most noise"]
+
+
+def dearest(found: Chains, at: int) -> str:
+    """Which fifth of the chain has the most bits, of WHERE."""
+    place = int(found.bits[at].argmax())
+    return WHERE[0] if not place else WHERE[2] if place == RUNGS - 1 else WHERE[1]
+
+
+def chain_captions(found: Chains) -> list[str]:
+    """Bits of the chain, T by T."""
+    return [
+        f"T = {T}: the codes of the chain are {T * found.again.numel():,} numbers, the VAE's "
+        f"{len(found.mean)}; the bound is {parts.total:.0f} bits."
+        for T, parts in zip(STEPS, found.parts, strict=True)
+    ]
+
+
 def fewer(found: Digit, at: int) -> str:
     """Whose bound is lower."""
     return "diffusion" if found.diffusion[at].total < found.vae.parts.total else "VAE"
@@ -124,12 +203,12 @@ def captions(found: Digit) -> list[str]:
     ]
 
 
-def equations(found: Digit) -> list[str]:
-    """The sum of the chain's terms."""
+def equations(chains: list[Parts]) -> list[str]:
+    """The sum of a chain's terms, T by T."""
     return [
         rf"L_0 + \sum_{{t=2}}^{{{T}}} L_{{t-1}} + L_T = {p.picture:.2f} + {p.codes:.2f} + {p.last:.4f} "
         rf"= {p.total:.2f}\ \text{{bits}}"
-        for T, p in zip(STEPS, found.diffusion, strict=True)
+        for T, p in zip(STEPS, chains, strict=True)
     ]
 
 

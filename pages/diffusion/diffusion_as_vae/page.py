@@ -6,7 +6,7 @@ from lab.lenses.diffusion import SAID
 from modules.diffusion import bound
 from modules.latent.vae import VAE
 from pages.diffusion.diffusion_as_vae import figures, lens
-from pages.diffusion.diffusion_as_vae.room import DIGIT, ROOM, STEPS
+from pages.diffusion.diffusion_as_vae.room import DIGIT, MNIST, ROOM, STEPS
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -44,7 +44,7 @@ def draw_digit() -> None:
     with stage.foot:
         calls = [{"net": f"{T} calls"} for T in STEPS]
         ui.machine(now.model, film=film, lit=["net"] * film.count, says=calls)
-        film.bar(captions=lens.captions(found), equations=lens.equations(found))
+        film.bar(captions=lens.captions(found), equations=lens.equations(found.diffusion))
     T = STEPS[film.at]
     stage.metrics(
         {
@@ -88,6 +88,66 @@ def draw_digit() -> None:
             shows=[chain.picture, chain.codes, chain.last, other.parts.picture, other.parts.last],
         )
         ui.source(bound.bound, VAE.elbo_parts, lens.diffusion, lens.autoencoded, references=ROOM.references)
+
+
+def draw_chains() -> None:
+    """Encoder over decoder at 28 × 28, beside a VAE's one code."""
+    found, T = ui.compute(lens.chains, now), STEPS[film.at]
+    with stage.picture:
+        left, right = ui.columns([3, 1])
+        with left:
+            ui.figure(
+                figures.chains(found.codes, found.made, found.bits), key="chain", share=1.0, film=film,
+                alt="The digit and its codes at rising t, what the decoder draws from the last of them, and "
+                "the bits of each fifth of the chain",
+            )  # fmt: skip
+        with right:
+            ui.figure(
+                basic.image(found.again, title="VAE: x from z", zmin=0, zmax=1), key="again",
+                share=0.5, alt="The digit decoded from the mean of the VAE's code",
+            )  # fmt: skip
+            ui.figure(
+                figures.code(found.mean, found.deviation), key="code", share=0.5,
+                alt="Means and deviations of the VAE's code",
+            )  # fmt: skip
+    with stage.foot:
+        calls = [{"net": f"{T} calls"} for T in STEPS]
+        ui.machine(now.model, film=film, lit=["net"] * film.count, says=calls)
+        film.bar(captions=lens.chain_captions(found), equations=lens.equations(found.parts))
+    fifths = found.bits[film.at].tolist()
+    weights = sum(p.numel() for p in ui.load(now.vae28).encoder.parameters())
+    with stage.below:
+        ui.notice(
+            "The encoder of the chain adds noise and has no weights; the decoder is the network. From x_T, "
+            "which is nearly pure noise, it need not draw the same digit: what the picture is, the other "
+            f"codes say. The VAE has an encoder of {weights:,} weights and one small code. It was trained on "
+            "black and white, the chain on 256 greys: their bits are of other pictures, and not compared "
+            f"here. {SAID}"
+        )
+        ui.check(
+            f"Which fifth of the chain costs most at T = {T}?",
+            lens.WHERE,
+            lens.dearest(found, film.at),
+            "In bits, from the least noise on: " + ", ".join(f"{b:.1f}" for b in fifths) + ".",
+            wrong=(
+                "There the noise is small, but here the network's σ² is far from what is needed.",
+                "The terms grow or fall along the chain: none between is the largest here.",
+                "Under much noise both Gaussians of a step are wide, and hardly differ.",
+            ),
+            veils=("chain", "equation"),
+        )
+        ui.program(
+            f"""
+            from lab import weights
+            from pages.diffusion.diffusion_as_vae import lens
+
+            models = weights.load({now.model!r}), weights.load({now.vae28!r})
+            found = lens.chains(*models, {now.image!r}, {now.variance!r})
+            result = found.bits[{film.at}].tolist()
+            """,
+            shows=fifths,
+        )
+        ui.source(bound.bound, VAE.elbo_parts, lens.chains, references=ROOM.references)
 
 
 def draw_gaussian() -> None:
@@ -147,7 +207,9 @@ def draw_gaussian() -> None:
         ui.source(bound.step_kl, bound.best_variance, lens.expected, references=ROOM.references)
 
 
-if now.of == DIGIT:
+if now.of == DIGIT and now.model == MNIST:
+    draw_chains()
+elif now.of == DIGIT:
     draw_digit()
 else:
     draw_gaussian()

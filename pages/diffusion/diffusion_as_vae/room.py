@@ -1,23 +1,29 @@
 """Diffusion as a VAE: what the room is, what its controls hold, its scenes."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
-from lab.room import Choice, Fixed, Frame, Room, Scene
+from lab.room import Choice, Fixed, Frame, Model, Room, Scene
 
+MODELS = DIGITS, MNIST = "ddpm-digits", "ddpm-mnist"
 VIEWS = DIGIT, GAUSSIAN = "a digit", "a Gaussian"
 VARIANCES = BEST, BETA, POSTERIOR = "best", "beta", "posterior"
 STEPS = 10, 20, 50, 100, 250
 PICTURES = (*map(str, range(10)), "blank", "random greys")
 
 
+def of_digit(state: Any) -> bool:
+    return bool(state.of == DIGIT)
+
+
 @dataclass(frozen=True, kw_only=True)
 class State:
-    model: Fixed = "ddpm-digits"
     vae: Fixed = "vae-digits"
+    vae28: Fixed = "vae-mnist"
     of: Annotated[str, Choice("Data", VIEWS)] = DIGIT
+    model: Annotated[str, Model("Model", MODELS, when=of_digit)] = DIGITS
     variance: Annotated[str, Choice("σ²", VARIANCES)] = BEST
-    image: Annotated[str, Choice("Picture", PICTURES, as_list=True, when=lambda s: s.of == DIGIT)] = "3"
+    image: Annotated[str, Choice("Picture", PICTURES, as_list=True, when=of_digit)] = "3"
     T: Annotated[int, Frame("T =", STEPS, seconds=1.0)] = 50
 
 
@@ -38,7 +44,8 @@ ROOM = Room(
     state=State,
     scenes={
         "Chain and VAE": Scene(
-            "One digit, coded by a chain of 50 codes of 64 numbers, or by a VAE's one code of ten.", State()
+            "Above, the fixed encoder adds noise to a 3; below, the learned decoder draws from the same x_T.",
+            State(model=MNIST, variance=BETA),
         ),
         "Ten steps": Scene(
             "With T = 10 each step must remove much noise: the chain needs more bits than the VAE.",
