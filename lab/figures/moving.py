@@ -48,9 +48,9 @@ def marking(fig: go.Figure, places: Any) -> dict[str, Any]:
     return tree
 
 
-def resting(fig: go.Figure, *curves: tuple[Any, Any, str], size: int = 15) -> dict[str, Any]:
+def resting(fig: go.Figure | Tree, *curves: tuple[Any, Any, str], size: int = 15) -> dict[str, Any]:
     """A figure with a dot on each of these curves, (x, y, color), that stands at point f in frame f."""
-    tree = fig.to_plotly_json()
+    tree = fig.to_plotly_json() if isinstance(fig, go.Figure) else dict(fig)
     edge = {"width": 2, "color": theme.text()}
     dots = [
         {"type": "scatter", "x": per_frame([[v] for v in x]), "y": per_frame([[v] for v in y]),

@@ -1,12 +1,14 @@
 """The page of divergences: its curves are the measures, its slopes their slopes."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
-from opening import component, film, open_page
+from opening import component, film, open_page, plain
 
 from pages.adversarial.divergences import lens
+from pages.adversarial.divergences.figures import INFINITY, laws_and_measures
 
 
 def test_slopes_are_those_of_the_specification() -> None:
@@ -54,10 +56,32 @@ def test_the_page_says_infinity() -> None:
     assert shown["equations"][lens.SHIFTS.index(0.0)].count("&#x0221E;") == 0
 
 
-def test_what_cannot_be_drawn_is_left_out() -> None:
-    spec = component(open_page("adversarial/divergences", kind="boxes"), "figure-measures")[0]
-    names = [trace["name"] for trace in spec["figure"]["data"]]
-    assert names == ["JS", "W1", "W2²", "KL both ways: 0 here, else ∞"]
-    page = open_page("adversarial/divergences", printed="true")
-    names = [trace["name"] for trace in component(page, "figure-measures")[0]["figure"]["data"]]
-    assert "W2² as printed" in names
+def drawn(**link: str) -> list[dict[str, Any]]:
+    """Traces of the figure."""
+    spec = component(open_page("adversarial/divergences", **link), "figure-measures")[0]
+    return list(spec["figure"]["data"])
+
+
+def test_what_cannot_be_drawn_stands_at_infinity() -> None:
+    laws = ["data p", "generator q"]
+    kl, *others = (trace for trace in drawn(kind="boxes") if "name" in trace)
+    assert [kl["name"], *(trace["name"] for trace in others)] == ["KL both ways", "JS", "W₁", "W₂²", *laws]
+    assert [a for a, y in zip(lens.DRAWN, plain(kl["y"]), strict=True) if y < INFINITY] == [0]
+    assert "W₂² as printed" in [trace.get("name") for trace in drawn(printed="true")]
+    assert [t["name"] for t in drawn(kind="boxes", show="slope") if "name" in t] == ["JS", "W₁", "W₂²", *laws]
+
+
+@pytest.mark.parametrize("show", ["value", "slope"])
+def test_a_dot_lies_on_each_curve_at_each_shift(show: str) -> None:
+    told, found = lens.story("Gaussians", 1.0, 2.0), lens.curves("Gaussians", 1.0, 2.0, show)
+    tree = laws_and_measures(told, found, show, None)
+    dots = [trace for trace in tree["data"] if trace["mode"] == "markers"]
+    assert len(dots) == len(lens.NAMES)
+    at = lens.SHIFTS.index(0.5)
+    for name, dot in zip(lens.NAMES, dots, strict=True):
+        (x,), (y,) = dot["x"].values[at], dot["y"].values[at]
+        assert x == 0.5 and y == pytest.approx(
+            float((told.values if show == "value" else told.slopes)[name][at])
+        )
+    (mark, *_) = tree["layout"]["shapes"]
+    assert mark["x0"].values[at] == mark["x1"].values[at] == 0.5

@@ -1,55 +1,69 @@
-"""Two laws above each other, and their divergences against the shift."""
+"""Two laws, and below them their divergences along the same axis: q stands above its shift."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
-import plotly.graph_objects as go
 from torch import Tensor
 
 from lab.figures import theme
 from lab.figures.basic import array, curves, rule
-from lab.figures.moving import marking, turning
-from pages.adversarial.divergences.lens import NAMES, Story
+from lab.figures.moving import marking, per_frame, resting, turning
+from pages.adversarial.divergences.lens import DRAWN, NAMES, Story
 from pages.adversarial.divergences.room import SHIFTS
 
 COLORS = dict(
     zip(NAMES, (theme.VERMILLION, theme.PURPLE, theme.BLUE, theme.ORANGE, theme.GREEN), strict=True)
 )
+PRINTED, INFINITE = "W₂² as printed", "KL both ways"
+SPELLED = {"W1": "W₁", "W2²": "W₂²"}
+TOP, INFINITY = 4.0, 4.5  # of what is drawn, and where the axis says ∞
 
 
-def laws(told: Story) -> dict[str, Any]:
-    """The data's p, and the generator's q at every shift."""
-    fig = go.Figure()
-    for name, color in (("data p", theme.INPUT), ("generator q", theme.OUTPUT)):
-        look = {"line": {"color": color, "width": 4}, "fill": "tozeroy", "fillcolor": theme.fade(color, 0.25)}
-        fig.add_scatter(
-            x=array(told.x), y=array(told.p), name=name, mode="lines", hoverinfo="x+y+name", **look
-        )
-    top = float(max(told.p.max(), told.q.max()))
-    fig.update_xaxes(title="x", range=[-6.5, 6.5], ticklabelposition="outside right")
-    fig.update_yaxes(title="density", range=[0, 1.08 * top], nticks=5)
-    return turning(fig, 1, y=told.q)
+def laws_and_measures(
+    told: Story, found: Mapping[str, Tensor], show: str, printed: Tensor | None
+) -> dict[str, Any]:
+    """The data's p, the generator's q at every shift, and every measure, or its slope, with a dot at that of
+    each frame.
 
-
-def against_shift(told: Story, show: str, printed: Tensor | None) -> dict[str, Any]:
-    """Every measure, or its slope, along the shift, and a line at that of each frame."""
-    found = told.values if show == "value" else told.slopes
-    lines = {name: v.where(v.isfinite(), math.nan) for name, v in found.items()}
-    colors = dict(COLORS)
-    if printed is not None and show == "value":
-        lines["W2² as printed"], colors["W2² as printed"] = printed, theme.HIDDEN
-    infinite = [name for name, v in told.values.items() if v.isinf().any()] if show == "value" else []
-    shown = {name: v for name, v in lines.items() if name not in infinite and not v.isnan().all()}
-    ylabel = "nats, or a distance" if show == "value" else "derivative with respect to a"
-    fig = curves(shown, SHIFTS, xlabel="shift a", ylabel=ylabel, mark=SHIFTS[0], colors=colors)
+    Args:
+        found: measures, or slopes, at each of DRAWN. printed: W₂² there, as it is printed.
+    """
+    values, colors = show == "value", COLORS | {PRINTED: theme.HIDDEN, INFINITE: theme.VERMILLION}
+    lines = {name: v.where(v <= TOP, math.nan) for name, v in found.items() if not v.isnan().all()}
+    infinite = [name for name, v in found.items() if v.isinf().any()]
+    if infinite:
+        shown = found[infinite[0]]
+        lines = {INFINITE: shown.where(shown == 0, INFINITY)} | {
+            name: v for name, v in lines.items() if name not in infinite
+        }
+    if printed is not None and values:
+        lines[PRINTED] = printed.where(printed <= TOP, math.nan)
+    ylabel = "nats, or a distance" if values else "derivative with respect to a"
+    lines = {SPELLED.get(name, name): line for name, line in lines.items()}
+    colors = {SPELLED.get(name, name): color for name, color in colors.items()}
+    fig = curves(lines, DRAWN, xlabel="shift a", ylabel=ylabel, mark=SHIFTS[0], colors=colors, ends=True)
     fig.update_traces(line_dash="dash", selector={"name": "reverse KL"})  # lies on KL where the widths agree
-    if infinite:  # a point at 0, and nothing else that could be drawn
-        dot, name = {"color": theme.VERMILLION, "size": 14}, "KL both ways: 0 here, else ∞"
-        fig.add_scatter(x=[0.0], y=[0.0], mode="markers", name=name, marker=dot)
-    if show == "value":
+    fig.layout.shapes[0].update(yref="paper")  # through both plots
+    ticks = {0: "0", 1: "1", 2: "2", 3: "3", 4: "4"}
+    if values:
         rule(fig, y=math.log(2), line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
-        place = {"x": 0.5, "xref": "paper", "y": math.log(2), "yanchor": "bottom", "xanchor": "center"}
-        fig.add_annotation(text="log 2", showarrow=False, **place)
-    fig.update_xaxes(range=[-3.05, 3.05], ticklabelposition="outside right")
-    fig.update_yaxes(range=[-0.1, 4.0], nticks=5)
-    return marking(fig, SHIFTS)
+        ticks = {0: "0", math.log(2): "log 2", 2: "2", 3: "3", 4: "4"} | ({INFINITY: "∞"} if infinite else {})
+    fig.update_xaxes(range=[-1.01 * DRAWN[-1], 1.01 * DRAWN[-1]])
+    fig.update_yaxes(
+        domain=[0, 0.66], range=[-0.1, 4.7 if infinite else 4.1],
+        tickvals=list(ticks), ticktext=list(ticks.values()),
+    )  # fmt: skip
+    for name, y in (("data p", told.p), ("generator q", told.q[0])):
+        color = theme.INPUT if y is told.p else theme.OUTPUT
+        fig.add_scatter(
+            x=array(told.x), y=array(y), yaxis="y2", name=name, mode="lines", hoverinfo="x+y+name",
+            line={"color": color, "width": 4}, fill="tozeroy", fillcolor=theme.fade(color, 0.25),
+        )  # fmt: skip
+    top = float(max(told.p.max(), told.q.max()))
+    fig.update_layout(
+        yaxis2={"domain": [0.72, 1], "anchor": "x", "title": "density", "range": [0, 1.08 * top], "nticks": 3}
+    )
+    at = [DRAWN.index(a) for a in SHIFTS]
+    dots = [(SHIFTS, array(line)[at], colors[name]) for name, line in lines.items()]
+    return resting(turning(marking(fig, SHIFTS), len(lines) + 1, y=told.q), *dots)

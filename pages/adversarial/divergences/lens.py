@@ -1,6 +1,7 @@
 """Two laws, one shifted: every divergence between them, and what a small shift changes."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,7 +20,8 @@ STEP = 0.1  # of the question: q moves so much further away
 OPTIONS = ["less than 0.001", "0.001 to 0.01", "more than 0.01"]
 NAMES = ("KL", "reverse KL", "JS", "W1", "W2²")
 INFINITY = r"\infty"
-REACH = 6.5  # of the picture of both laws
+DRAWN = tuple(round(-4 + 0.05 * i, 2) for i in range(161))  # shifts along the curves, past the film's
+REACH = DRAWN[-1]  # of the picture of both laws
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def density(kind: Kind, x: Tensor, shift: Tensor, sd: float) -> Tensor:
 def story(kind: Kind, sd: float, sd2: float) -> Story:
     """Both laws and all measures at every shift."""
     a = torch.tensor(SHIFTS, dtype=torch.float64)
-    x = torch.linspace(-REACH, REACH, 521, dtype=torch.float64)
+    x = torch.linspace(-REACH, REACH, 641, dtype=torch.float64)
     values = divergences(kind, a, sd, sd2)
     further = divergences(kind, a + STEP * torch.where(a < 0, -1.0, 1.0), sd, sd2)
     return Story(
@@ -76,9 +78,15 @@ def slopes(kind: Kind, a: Tensor, sd: float, sd2: float, step: float = 1e-4) -> 
     return {name: v.where(v.isfinite(), math.nan) for name, v in found.items()}
 
 
-def printed_w2(sd: float, sd2: float) -> Tensor:
+def curves(kind: Kind, sd: float, sd2: float, show: str) -> dict[str, Tensor]:
+    """Every measure, or its slope, at each of DRAWN."""
+    a = torch.tensor(DRAWN, dtype=torch.float64)
+    return divergences(kind, a, sd, sd2) if show == "value" else slopes(kind, a, sd, sd2)
+
+
+def printed_w2(sd: float, sd2: float, shifts: Sequence[float] = SHIFTS) -> Tensor:
     """W₂² at every shift as [UDL] 15.21 prints it, with −2√(σ₁σ₂) for −2σ₁σ₂."""
-    a = torch.tensor(SHIFTS, dtype=torch.float64)
+    a = torch.tensor(shifts, dtype=torch.float64)
     return a.square() + sd**2 + sd2**2 - 2 * math.sqrt(sd * sd2)
 
 

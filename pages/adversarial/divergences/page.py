@@ -14,24 +14,15 @@ film = ui.film_of(now, len(SHIFTS))
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
-    left, right = ui.columns(2)
-    with left:
-        ui.figure(
-            figures.laws(told),
-            alt="Densities of the data and of the shifted generator",
-            key="laws",
-            share=1.0,
-            film=film,
-        )
-    with right:
-        printed = lens.printed_w2(now.sd, now.sd2) if now.printed else None
-        ui.figure(
-            figures.against_shift(told, now.show, printed),
-            alt=f"Five divergences, or their gradients, against the shift ({now.show})",
-            key="measures",
-            share=1.0,
-            film=film,
-        )
+    printed = lens.printed_w2(now.sd, now.sd2, lens.DRAWN) if now.printed else None
+    ui.figure(
+        figures.laws_and_measures(told, ui.compute(lens.curves, now), now.show, printed),
+        alt="Densities of the data and of the shifted generator; below, along the same axis, five divergences "
+        f"or their gradients against the shift ({now.show})",
+        key="measures",
+        share=1.0,
+        film=film,
+    )
 with stage.foot:
     film.bar(captions=lens.captions(told), equations=lens.equations(told))
 
