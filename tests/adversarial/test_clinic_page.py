@@ -61,9 +61,9 @@ def test_the_page_to_the_end_of_both_games(monkeypatch: pytest.MonkeyPatch) -> N
     assert space["result"] == pytest.approx(shows) and len(shows) == 4
     *_, (_, looks) = lens.watching("ring8", "D of 8 units", "minibatch std", 2)
     assert film(page, "look")["captions"] == lens.captions(looks)
-    for side, key in enumerate(("shares-spoiled", "shares-cured")):
-        shares = torch.stack([pair[side].shares for pair in looks])
-        assert figure(page, key)[1]["data.0.y"] == pytest.approx(shares.numpy(), abs=1e-3)
+    for side, key in enumerate(("spoiled", "cured")):
+        said = figure(page, key)[0]["texts"]["data.2.text"]
+        assert said == [[f"{share:.0%}" for share in pair[side].shares.tolist()] for pair in looks]
 
 
 def test_a_heap_counts_for_one_mode_and_evenness_for_all() -> None:

@@ -1,4 +1,4 @@
-"""A game's points among the data, and the share of each mode."""
+"""A game's points among the data, and beside each mode its share of them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,29 +6,36 @@ from typing import Any
 from torch import Tensor
 
 from lab.figures import planar, theme
-from lab.figures.basic import array, bars, rule
-from lab.figures.moving import per_frame, turning
+from lab.figures.basic import array
+from lab.figures.moving import per_frame
 from pages.adversarial.clinic.lens import Look
 
-MARGIN = 1.2  # of the plane beyond the data
+MARGIN = 0.9  # of the plane beyond the data
+AWAY = 0.5  # of a share from its mode
 
 
-def plane(data: Tensor, looks: Sequence[Look], title: str) -> dict[str, Any]:
-    """The data, and what is made at each look."""
+def plane(data: Tensor, centres: Tensor, looks: Sequence[Look], title: str) -> dict[str, Any]:
+    """The data, what is made at each look, and outside each of the modes (K, 2) its share of that."""
     made = per_frame([one.made for one in looks])
+    shares = [[f"{share:.0%}" for share in one.shares.tolist()] for one in looks]
     points = [
-        planar.points(data, {"size": 4, "color": theme.HIDDEN}, name="data"),
-        planar.points(made, {"size": 5, "color": theme.OUTPUT}, name="made"),
+        planar.points(data, {"size": 6, "color": theme.HIDDEN}, name="data"),
+        planar.points(made, {"size": 7, "color": theme.OUTPUT}, name="samples"),
+        planar.points(
+            outside(centres),
+            {},
+            mode="text",
+            text=per_frame(shares),
+            name="share of the samples",
+            textfont={"size": theme.FONT_SIZE + 4},
+        ),  # fmt: skip
     ]
     axes = planar.axes(float(abs(array(data)).max()) + MARGIN, visible=False)
     return {"data": points, "layout": axes | {"title": title, "showlegend": False}}
 
 
-def shares(looks: Sequence[Look]) -> dict[str, Any]:
-    """Of every mode at each look, beside an even share."""
-    count = len(looks[0].shares)
-    fig = bars([f"{k + 1}" for k in range(count)], looks[0].shares, xlabel="mode", ylabel="share")
-    rule(fig, y=1 / count, line={"color": theme.text(), "width": 2, "dash": "dot"})
-    fig.update_yaxes(range=[0, 1], nticks=3)
-    said = [[f"{k}: {share:.4g}" for k, share in enumerate(one.shares.tolist(), 1)] for one in looks]
-    return turning(fig, y=[one.shares for one in looks], hovertext=said)
+def outside(centres: Tensor) -> Tensor:
+    """Places beside modes (K, 2): away from the middle on a ring; above them on a grid, where that is full."""
+    ring = bool((centres.norm(dim=1) > 1).all())
+    away = centres / centres.norm(dim=1, keepdim=True) if ring else centres.new_tensor([0.0, 1.0])
+    return centres + AWAY * away

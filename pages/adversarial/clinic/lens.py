@@ -26,7 +26,7 @@ BATCHES, EVERY = 600, 20
 SHOWN, SAMPLES = 400, 2500
 # the lanes of a lecture, on eight modes with seed 0 and five turns of G: cure -> file
 RECORDED = {"": "clinic-greedy", "packs of 4": "clinic-packs", "minibatch std": "clinic-std",
-            "penalty": "clinic-penalty"}  # fmt: skip
+            "penalty": "clinic-penalty", "mode seeking": "clinic-seeking"}  # fmt: skip
 OPTIONS = ("the spoiled game", "the game with the cure", "both the same")
 
 
@@ -63,6 +63,11 @@ def cures() -> list[str]:
 def sample(target: str) -> Tensor:
     """Points of the data, (20,000, 2)."""
     return points.sample(target, 20_000, seed=1)[0]  # type: ignore[arg-type]
+
+
+def modes(target: str) -> Tensor:
+    """Middles of the data's modes, (K, 2)."""
+    return points.MIXTURES[target][0]
 
 
 def untrained(failure: str, cure: str) -> GAN:
@@ -120,15 +125,15 @@ def look(model: GAN, name: str, done: int) -> Look:
 def captions(looks: list[Pair]) -> list[str]:
     """What every look says of both."""
     return [
-        f"After {one.batches} batches: {held(one)}, {one.quality:.0%} near one; with the cure {held(other)}, "
-        f"{other.quality:.0%} near one."
+        f"After {one.batches} batches G makes {held(one)}, and {one.quality:.0%} of its samples lie on one; "
+        f"with the cure {held(other)}, {other.quality:.0%}."
         for one, other in looks
     ]
 
 
 def held(one: Look) -> str:
     """How many modes it holds, in words."""
-    return f"{one.even:.1f} modes' worth"
+    return f"{one.even:.1f} modes"
 
 
 def numbers(looks: list[Pair]) -> list[dict[str, str]]:

@@ -13,8 +13,8 @@ from pages.adversarial.clinic.room import NOTHING, ROOM
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-data = ui.compute(lens.sample, now)[: lens.SHOWN]
-titles = ("as it is" if now.failure == NOTHING else now.failure, f"with {now.cure}")
+data, centres = ui.compute(lens.sample, now)[: lens.SHOWN], lens.modes(now.target)
+titles = ("as it is" if now.failure == NOTHING else f"{now.failure}, no cure", f"with {now.cure}")
 
 
 def draw(looks: list[lens.Pair], film: ui.Film | None = None) -> None:
@@ -23,12 +23,9 @@ def draw(looks: list[lens.Pair], film: ui.Film | None = None) -> None:
         lane, key = [pair[side] for pair in looks], ("spoiled", "cured")[side]
         with column:
             ui.figure(
-                figures.plane(data, lane, titles[side]), key=key, share=0.74, film=film,
-                alt=f"The data and made points, {'with' if side else 'without'} the cure",
-            )  # fmt: skip
-            ui.figure(
-                figures.shares(lane), key=f"shares-{key}", share=0.26, film=film,
-                alt="Share of the samples at each mode, the nearest one of each sample, and an even share",
+                figures.plane(data, centres, lane, titles[side]), key=key, share=1.0, film=film,
+                alt=f"Data and samples {'with' if side else 'without'} the cure; at each mode its share of "
+                "the samples, each of which counts for the nearest",
             )  # fmt: skip
 
 
@@ -46,7 +43,7 @@ with stage.foot:
 one, other = looks[-1]
 with stage.below:
     ui.notice(
-        "Both games begin with the same weights and see the same data. The bars show a collapse: all points "
+        "Both games begin with the same weights and see the same data. The shares show a collapse: all points "
         "of one cluster have the same nearest mode. A game can hold all modes and still place few points on "
         f"them: at the end {one.quality:.0%} lie within three deviations of one, with the cure "
         f"{other.quality:.0%}. This is one seed; the benches of the README run five."

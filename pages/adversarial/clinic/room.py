@@ -45,19 +45,30 @@ ROOM = Room(
     },
     state=State,
     was={
-        "Too greedy": "Mode collapse",
+        1: "PacGAN",
+        2: "Minibatch std",
+        3: "Penalty",
+        4: "Fast G",
+        5: "Weak D",
+        6: "Mode collapse",
+        "Too greedy": "PacGAN",
         "Spread of a batch": "Minibatch std",
         "A penalty": "Penalty",
         "Too fast": "Fast G",
         "A weak judge": "Weak D",
-        "Paid for variety": "Mode seeking",
+        "Paid for variety": "Mode collapse",
+        "Mode seeking": "Mode collapse",
         "A way back": "VEEGAN",
         "Softer labels": "Soft labels",
         "Twenty-five": "25 Gaussians",
     },
     scenes={
         "Mode collapse": Scene(
-            "Left all samples collapse to one or two clusters; right D sees packs of four: count the modes.",
+            "Left all samples collapse to one or two clusters; right G is rewarded for variety: count the modes.",
+            State(cure="mode seeking", look=20),
+        ),
+        "PacGAN": Scene(
+            "Right D sees packs of four samples: count the modes that are reached, then those that are met.",
             State(look=12),
         ),
         "Minibatch std": Scene(
@@ -75,10 +86,6 @@ ROOM = Room(
         "Weak D": Scene(
             "D has one layer of eight units: count the modes, then watch how near to them the samples lie.",
             State(failure="D of 8 units"),
-        ),
-        "Mode seeking": Scene(
-            "Right G is rewarded for different samples of different noise: count the modes.",
-            State(cure="mode seeking"),
         ),
         "VEEGAN": Scene(
             "Right a network reconstructs the noise of each sample: count the modes, then watch their place.",
