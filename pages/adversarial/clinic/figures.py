@@ -28,14 +28,14 @@ def plane(data: Tensor, centres: Tensor, looks: Sequence[Look], title: str) -> d
             text=per_frame(shares),
             name="share of the samples",
             textfont={"size": theme.FONT_SIZE + 4},
-        ),  # fmt: skip
+        ),
     ]
     axes = planar.axes(float(abs(array(data)).max()) + MARGIN, visible=False)
     return {"data": points, "layout": axes | {"title": title, "showlegend": False}}
 
 
 def outside(centres: Tensor) -> Tensor:
-    """Places beside modes (K, 2): away from the middle on a ring; above them on a grid, where that is full."""
+    """Places beside modes (K, 2): away from the middle on a ring; above them on a grid."""
     ring = bool((centres.norm(dim=1) > 1).all())
     away = centres / centres.norm(dim=1, keepdim=True) if ring else centres.new_tensor([0.0, 1.0])
     return centres + AWAY * away

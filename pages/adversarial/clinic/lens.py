@@ -125,7 +125,7 @@ def look(model: GAN, name: str, done: int) -> Look:
 def captions(looks: list[Pair]) -> list[str]:
     """What every look says of both."""
     return [
-        f"After {one.batches} batches G makes {held(one)}, and {one.quality:.0%} of its samples lie on one; "
+        f"After {one.batches} batches G holds {held(one)}, and {one.quality:.0%} of its samples lie on one; "
         f"with the cure {held(other)}, {other.quality:.0%}."
         for one, other in looks
     ]

@@ -64,11 +64,11 @@ ROOM = Room(
     },
     scenes={
         "Mode collapse": Scene(
-            "Left all samples collapse to one or two clusters; right G is rewarded for variety: count the modes.",
+            "Left all samples are one or two clusters; right G is rewarded for variety: count the modes.",
             State(cure="mode seeking", look=20),
         ),
         "PacGAN": Scene(
-            "Right D sees packs of four samples: count the modes that are reached, then those that are met.",
+            "Right D sees packs of four samples: count the modes, then watch how near to them samples lie.",
             State(look=12),
         ),
         "Minibatch std": Scene(
