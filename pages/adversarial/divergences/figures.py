@@ -8,7 +8,7 @@ from torch import Tensor
 
 from lab.figures import theme
 from lab.figures.basic import array, curves, rule
-from lab.figures.moving import marking, per_frame, resting, turning
+from lab.figures.moving import marking, resting, turning
 from pages.adversarial.divergences.lens import DRAWN, NAMES, Story
 from pages.adversarial.divergences.room import SHIFTS
 

@@ -17,8 +17,8 @@ with stage.picture:
     printed = lens.printed_w2(now.sd, now.sd2, lens.DRAWN) if now.printed else None
     ui.figure(
         figures.laws_and_measures(told, ui.compute(lens.curves, now), now.show, printed),
-        alt="Densities of the data and of the shifted generator; below, along the same axis, five divergences "
-        f"or their gradients against the shift ({now.show})",
+        alt="Densities of the data and of the shifted generator; below, along the same axis, five "
+        f"divergences or their gradients against the shift ({now.show})",
         key="measures",
         share=1.0,
         film=film,
