@@ -48,6 +48,7 @@ def plane(
     labels: Any = None,
     marks: Sequence[Mapping[str, Any]] = (),
     show_tiles: bool = True,
+    every: int = 1,
     density: Any = None,
     density_reach: float | None = None,
     share: float = 1.0,
@@ -60,7 +61,8 @@ def plane(
         points: (N, 2) dots; labels (N,) whole numbers that colour them.
         marks: what stands out, each with `color`, and `name` and `at` (a place), or `line` (M, 2), or both;
             `open` leaves free what lies under it.
-        show_tiles: draw the tiles behind the dots.
+        show_tiles: draw the tiles behind the dots, `every` second or third, from the first to the last, so
+            that they are large enough to be seen.
         density: (M, M) not negative, drawn over the dots as a cloud on [-density_reach, density_reach]².
         share: of the height of the stage's picture.
         data: columns to save as CSV.
@@ -74,9 +76,11 @@ def plane(
     grid, tile = sheet.shape[0], sheet.shape[-1]
     ink, dots = theme.text(), array(points).reshape(-1, 2)
     classes = array(labels).astype(int) if labels is not None else np.zeros(len(dots), int)
-    href = png(sheet.transpose(0, 2, 1, 3).reshape(grid * tile, grid * tile), ink)
+    href, few = tiled(sheet, ink), sheet[::every, ::every]
     # a tile's middle stands on its grid point, so the sheet reaches half a step further
-    backgrounds = [{"href": href, "reach": extent * grid / (grid - 1), "opacity": 0.5}] if show_tiles else []
+    reach = extent * len(few) / (len(few) - 1)
+    behind = href if every == 1 else tiled(few, ink)
+    backgrounds = [{"href": behind, "reach": reach, "opacity": 0.5}] if show_tiles else []
     if density is not None:
         cloud = array(density) / max(float(array(density).max()), 1e-30)
         reach = density_reach or extent
@@ -153,6 +157,12 @@ def spelled(mark: Mapping[str, Any]) -> dict[str, Any]:
     return {
         k: array(v).astype(float).round(4).tolist() if k in ("at", "line") else v for k, v in mark.items()
     }
+
+
+def tiled(tiles: np.ndarray, ink: str) -> str:
+    """(G, G, H, H) pictures side by side."""
+    side = tiles.shape[0] * tiles.shape[-1]
+    return png(tiles.transpose(0, 2, 1, 3).reshape(side, side), ink)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

@@ -1,15 +1,17 @@
 """The pad of a generator's space: its plane, its walks, its cuts, and what its scenes say."""
 
 from functools import cache
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
-from opening import film, open_page
+from opening import film, open_page, plain
 
 from lab import weights
 from lab.lenses import latent, verdicts
 from modules.adversarial import truncation
-from pages.adversarial.latent_pad import lens
+from pages.adversarial.latent_pad import figures, lens
 from pages.adversarial.latent_pad.room import TAUS, State
 
 
@@ -66,6 +68,43 @@ def test_what_the_walks_scenes_say() -> None:
     assert len(named.unique()) > 2
 
 
+@pytest.mark.parametrize("name, k", [("dcgan-mnist", 64), ("dcgan-digits", 32)])
+def test_nine_of_ten_draws_lie_in_the_band(name: str, k: int) -> None:
+    low, high = lens.typical(k)
+    assert latent.share_shorter(high, k) - latent.share_shorter(low, k) == pytest.approx(0.9, abs=1e-4)
+    lengths = weights.load(name).noise(4000, torch.Generator().manual_seed(0)).norm(dim=1)
+    assert float(((low < lengths) & (lengths < high)).float().mean()) == pytest.approx(0.9, abs=0.02)
+
+
+def drawn(z: dict[str, Any]) -> np.ndarray:
+    """Values of a heat map."""
+    rows, columns = map(int, z["shape"].split(","))
+    return np.asarray(plain(z)).reshape(rows, columns)
+
+
+def test_lengths_stand_below_their_pictures() -> None:
+    codes, pictures = walked("dcgan-mnist", 0, 1, 3.0)
+    fig = figures.walk_and_lengths(pictures, codes.norm(dim=2), lens.times(3.0), lens.typical(64))
+    sheet, line, arc, *dots = fig["data"]
+    places = plain(line["x"])
+    assert places[::2] == list(fig["layout"]["xaxis"]["tickvals"]) == plain(arc["x"])[::2]
+    shown = drawn(sheet["z"])
+    for column, x in enumerate(places[::2]):
+        left = round(x - 13.5)
+        assert np.allclose(shown[:28, left : left + 28], pictures[0, 2 * column])
+    for row, dot in enumerate(dots):
+        (x,), (y,) = dot["x"].values[7], dot["y"].values[7]
+        assert x == places[7] and y == pytest.approx(float(codes[row, 7].norm()))
+
+
+@pytest.mark.parametrize("a", range(0, 20, 2))
+def test_past_b_the_line_freezes_and_the_arc_goes_on(a: int) -> None:
+    """Of ten pairs of draws: from half of the way to t = 3 on."""
+    codes, pictures = walked("dcgan-mnist", a, a + 1, 3.0)
+    line, arc = lens.changes(pictures)[:, 5:].sum(1)
+    assert line < 0.6 * arc and float(codes[0, -1].norm()) > lens.typical(64)[1]
+
+
 def test_what_the_scenes_of_truncation_say() -> None:
     free, at2, half, none = (cut(tau).verdict for tau in (6.0, 2.0, 0.5, 0.04))
     assert 0.02 < at2.precision - free.precision < 0.1 and 0 < free.recall - at2.recall < 0.1
@@ -90,5 +129,7 @@ def test_the_page() -> None:
     lengths = codes.norm(dim=2)
     assert film(page, "step")["captions"] == lens.walk_captions(lens.times(1.0), lengths, 32)
     open_page("adversarial/latent_pad", model="dcgan-digits", a=3, b=3)
+    walk = open_page("adversarial/latent_pad", model="dcgan-digits", view="Walk")
+    assert film(walk, "step")["captions"] == film(page, "step")["captions"], "a walk is that of the pad"
     cuts = open_page("adversarial/latent_pad", view="Truncation", tau=0.5)
     assert len(film(cuts, "tau")["captions"]) == len(TAUS)

@@ -1,12 +1,12 @@
-"""Pictures on a walk and of draws cut off at τ, and precision and recall against τ."""
+"""Pictures on a walk and the lengths of its codes, draws cut off at τ, and precision and recall against τ."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
-from lab.figures import sheets, theme
-from lab.figures.moving import turning
+from lab.figures import basic, latents, sheets, theme
+from lab.figures.moving import marking, resting, turning
 from lab.lenses.verdicts import Verdict
 from pages.adversarial.latent_pad.lens import Cut
 from pages.adversarial.latent_pad.room import TAUS
@@ -41,6 +41,47 @@ def curves(seen: Sequence[Cut], floor: Verdict) -> dict[str, Any]:
     for trace, values in enumerate(y.values(), 2):
         tree = turning(tree, trace, x=[[i] for i in places], y=[[v] for v in values])
     return dict(tree)
+
+
+def walk_and_lengths(
+    pictures: Any, lengths: Any, times: Sequence[float], typical: tuple[float, float]
+) -> dict[str, Any]:
+    """Every second picture of both walks, and below each the lengths of the codes there.
+
+    Args:
+        pictures: (2, STEPS, H, W). lengths: (2, STEPS). typical: between these lie nine of ten draws.
+    """
+    names, colors = ("the line", "the arc"), tuple(latents.WALKS.values())
+    fig = sheets.contact_sheet(pictures[:, ::2], names, [f"{t:.2g}" for t in times[::2]], xlabel="t")
+    side = pictures.shape[-1]
+    pitch = side + sheets.gap_of(side)
+    places = [(side - 1) / 2 + pitch * i / 2 for i in range(len(times))]  # a step is half a picture's width
+    fig.data[0].update(yaxis="y2")
+    rows = fig.layout.yaxis.to_plotly_json() | {
+        "domain": [0.38, 1],
+        "anchor": "x",
+        "constraintoward": "bottom",
+    }
+    lines = dict(zip(names, lengths, strict=True))
+    drawn = basic.curves(
+        lines, places, colors=dict(zip(names, colors, strict=True)), mark=places[0], ends=True
+    )
+    fig.add_traces(drawn.data)
+    top = 1.12 * max(typical[1], float(lengths.max()))
+    band = {"type": "rect", "xref": "x domain", "x0": 0, "x1": 1, "y0": typical[0], "y1": typical[1]}
+    band |= {"fillcolor": theme.grid(), "line_width": 0, "layer": "below"}
+    fig.update_layout(
+        meta=theme.NAMED_ENDS,
+        shapes=[drawn.layout.shapes[0], band],
+        yaxis2=rows,
+        margin={"t": 8},
+    )  # fmt: skip
+    word = {"text": "90 % of draws", "showarrow": False, "xanchor": "left", "yanchor": "bottom"}
+    fig.add_annotation(x=0.01, xref="x domain", y=typical[1], font={"color": theme.soft()}, **word)
+    fig.layout.yaxis = {"domain": [0, 0.34], "range": [0, top], "title": "‖z‖", "nticks": 4}
+    fig.update_xaxes(constrain="range")
+    dots = [(places, line, color) for line, color in zip(lengths.tolist(), colors, strict=True)]
+    return resting(marking(fig, places), *dots)
 
 
 def walks(pictures: Any, times: Sequence[float]) -> dict[str, Any]:

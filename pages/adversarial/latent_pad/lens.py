@@ -79,6 +79,18 @@ def said_of_z(name: str, values: Sequence[float]) -> list[dict[str, str]]:
     return [{NOISE: f"{name} = {value:.3g}"} for value in values]
 
 
+def typical(k: int, share: float = 0.9) -> tuple[float, float]:
+    """Lengths between which this share of the prior's draws lies, as many shorter as longer."""
+    ends = []
+    for below in ((1 - share) / 2, (1 + share) / 2):
+        low, high = 0.0, 4 * math.sqrt(k)
+        for _ in range(40):
+            middle = (low + high) / 2
+            low, high = (middle, high) if latent.share_shorter(middle, k) < below else (low, middle)
+        ends.append(low)
+    return ends[0], ends[1]
+
+
 def walk_captions(ts: Sequence[float], lengths: Tensor, k: int) -> list[str]:
     """A sentence for every step: lengths of the codes (2, STEPS)."""
     return [

@@ -6,15 +6,15 @@ from lab.lenses import latent, verdicts
 from lab.ui.plane import plane as map_of_plane
 from modules.adversarial import truncation
 from pages.adversarial.latent_pad import figures, lens
-from pages.adversarial.latent_pad.room import PAD, PLACE, ROOM, STEPS, TAUS
+from pages.adversarial.latent_pad.room import PAD, PLACE, ROOM, STEPS, TAUS, TRUNCATION
 
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
 
-# --- Pad ----------------------------------------------------------------------------------------
+# --- Walks ----------------------------------------------------------------------------------------
 
-if now.view == PAD:
+if now.view != TRUNCATION:
     model = ui.load(now.model)
     k, plane = model.latent_dim, lens.plane_of(model, now.a, now.b)
     z_a, z_b = lens.ends(model, now.a, now.b)
@@ -22,19 +22,30 @@ if now.view == PAD:
     lengths, pictures = codes.norm(dim=2), latent.decoded(model, codes)
     film = ui.film_of(now, STEPS, names=[f"{t:.2g}" for t in ts])
     with stage.picture:
-        map_of_plane(
-            ui.compute(lens.tiles, now), key=PLACE, extent=lens.EXTENT, names=plane.names, share=0.74,
-            alt=f"Pictures of {now.model} over the plane through z_A and z_B, with line, arc and circle",
-            marks=[
-                {"line": lens.circle(k), "color": theme.HIDDEN},
-                *({"line": lens.place(plane, codes[i]), "color": latents.WALKS[kind]}
-                  for i, kind in enumerate(latents.WALKS)),
-                {"name": "A", "at": lens.place(plane, z_a), "color": theme.BLUE},
-                {"name": "B", "at": lens.place(plane, z_b), "color": theme.VERMILLION},
-            ],
-        )  # fmt: skip
-        ui.figure(figures.walks(pictures, ts), key="walks", share=0.26, film=film,
-                  alt=f"{STEPS} pictures on the line and on the arc; this step is framed")  # fmt: skip
+        if now.view == PAD:
+            map_of_plane(
+                ui.compute(lens.tiles, now), key=PLACE, extent=lens.EXTENT, names=plane.names, share=0.74,
+                every=2,
+                alt=f"Pictures of {now.model} over the plane through z_A and z_B, with line, arc and circle",
+                marks=[
+                    {"line": lens.circle(k), "color": theme.HIDDEN},
+                    *({"line": lens.place(plane, codes[i]), "color": latents.WALKS[kind]}
+                      for i, kind in enumerate(latents.WALKS)),
+                    {"name": "A", "at": lens.place(plane, z_a), "color": theme.BLUE},
+                    {"name": "B", "at": lens.place(plane, z_b), "color": theme.VERMILLION},
+                ],
+            )  # fmt: skip
+            ui.figure(figures.walks(pictures, ts), key="walks", share=0.26, film=film,
+                      alt=f"{STEPS} pictures on the line and on the arc; this step is framed")  # fmt: skip
+        else:
+            ui.figure(
+                figures.walk_and_lengths(pictures, lengths, ts, lens.typical(k)),
+                key="walks",
+                share=1.0,
+                film=film,
+                alt="Pictures on the line and on the arc, and below them the lengths of their codes beside "
+                "those of draws",
+            )
     with stage.foot:
         ui.machine(now.model, film=film, lit=["G"] * STEPS, says=lens.said_of_z("t", ts))
         film.bar(
@@ -69,7 +80,7 @@ else:
 # --- Words --------------------------------------------------------------------------------------
 
 with stage.below:
-    if now.view == PAD:
+    if now.view != TRUNCATION:
         typical, middle = latent.typical_length(k), lengths[:, STEPS // 2].tolist()
         ui.notice(
             f"A draw of {k} numbers has length {typical:.2f} on average: the grey circle. The angle between "

@@ -5,31 +5,31 @@ from typing import Annotated, Any
 
 from lab.room import Choice, Fixed, Frame, Model, Number, Place, Room, Scene, Slider, keys
 
-VIEWS = PAD, TRUNCATION = "Pad", "Truncation"
+VIEWS = PAD, WALK, TRUNCATION = "Pad", "Walk", "Truncation"
 TAUS = (0.04, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 6.0)  # at 6 nothing is cut off in fact
 STEPS = 11
 
 
-def pad(state: Any) -> bool:
-    return bool(state.view == PAD)
+def walks(state: Any) -> bool:
+    return bool(state.view != TRUNCATION)
 
 
 def truncates(state: Any) -> bool:
-    return not pad(state)
+    return not walks(state)
 
 
 @dataclass(frozen=True, kw_only=True)
 class State:
     view: Annotated[str, Choice("View", VIEWS)] = PAD
-    model: Annotated[str, Model("Model", ("dcgan-mnist", "dcgan-digits"), as_list=True, when=pad)] = (
+    model: Annotated[str, Model("Model", ("dcgan-mnist", "dcgan-digits"), as_list=True, when=walks)] = (
         "dcgan-mnist"
     )
-    a: Annotated[int, Number("Seed of z_A", 0, 999, when=pad)] = 0
-    b: Annotated[int, Number("Seed of z_B", 0, 999, when=pad)] = 1
-    reach: Annotated[float, Slider("Interpolate up to t =", 0.25, 3.0, step=0.25, when=pad)] = 1.0
+    a: Annotated[int, Number("Seed of z_A", 0, 999, when=walks)] = 0
+    b: Annotated[int, Number("Seed of z_B", 0, 999, when=walks)] = 1
+    reach: Annotated[float, Slider("Interpolate up to t =", 0.25, 3.0, step=0.25, when=walks)] = 1.0
     seed: Annotated[int, Number("Seed", 0, 999, when=truncates)] = 0
-    z: Annotated[tuple[float, float] | None, Place("z", when=pad)] = None
-    step: Annotated[int, Frame("t", seconds=0.25, when=pad)] = STEPS // 2
+    z: Annotated[tuple[float, float] | None, Place("z", when=lambda s: s.view == PAD)] = None
+    step: Annotated[int, Frame("t", seconds=0.25, when=walks)] = STEPS // 2
     tau: Annotated[float, Frame("τ", TAUS, seconds=0.6, when=truncates)] = 2.0
     judged: Fixed = "dcgan-digits"
     network: Fixed = "cnn-digits"
@@ -62,20 +62,20 @@ ROOM = Room(
     },
     state=State,
     scenes={
+        "Extrapolation": Scene(
+            "At t = 3 the line has left the prior and hardly changes; the arc passes through other digits.",
+            State(view=WALK, reach=3.0, step=10),
+        ),
         "Latent plane": Scene(
             "The direction of z decides the digit; draws of the prior lie near the grey circle, |z| = √K.",
             State(z=(0.8, 0.6)),
         ),
         "Lerp and slerp": Scene(
             "Half-way the straight line has a shorter z than nearly all draws; the great arc has not.",
-            State(a=2, b=3),
+            State(view=WALK, a=2, b=3),
         ),
         "A small step in z": Scene(
-            "On a quarter of the way the eleven pictures of either row hardly differ.", State(reach=0.25)
-        ),
-        "Extrapolation": Scene(
-            "At t = 3 the line has left the prior and hardly changes; the arc passes through other digits.",
-            State(reach=3.0, step=10),
+            "On a quarter of the way the pictures of either row hardly differ.", State(view=WALK, reach=0.25)
         ),
         "Truncation τ = 2": Scene(
             "Without the tails of the prior precision rises a little, and recall falls a little.",
@@ -91,6 +91,10 @@ ROOM = Room(
         ),
     },
     was={
+        1: "Latent plane",
+        2: "Lerp and slerp",
+        3: "A small step in z",
+        4: "Extrapolation",
         "Point": "Latent plane",
         "Chord and arc": "Lerp and slerp",
         "A short way": "A small step in z",
