@@ -165,7 +165,7 @@ def frames(pictures: Any, columns: int | None = None, gap: int = 1, between: flo
     return out
 
 
-def film(pictures: Any, columns: int | None = None, **how: Any) -> dict[str, Any]:
+def film(pictures: Any, columns: int | None = None, gap: int = 1, **how: Any) -> dict[str, Any]:
     """A sheet of other pictures at each frame, (F, N, H, W) or a sequence of (N, H, W); `how` is as of
     `basic.images`."""
-    return turning(basic.images(pictures[0], columns, **how), z=frames(pictures, columns))
+    return turning(basic.images(pictures[0], columns, gap=gap, **how), z=frames(pictures, columns, gap))

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import numpy as np
 import pytest
 import torch
 from opening import figure, film, open_page
@@ -9,7 +10,7 @@ from opening import figure, film, open_page
 from lab import weights
 from lab.experiments import ZOO
 from modules.adversarial import judges
-from pages.adversarial.birthday import lens
+from pages.adversarial.birthday import figures, lens
 from pages.adversarial.birthday.room import KNOWN, REAL, THRESHOLDS
 
 AT = {threshold: i for i, threshold in enumerate(THRESHOLDS)}
@@ -63,6 +64,22 @@ def test_what_the_scenes_say() -> None:
     few, many = (lens.half(told(KNOWN, size)[0].measured) for size in (365, 1000))
     assert few == 23 and many is not None and 1.4 < many / few < 1.7
     assert told("dcgan-mnist")[AT[0.3]].pairs < gan[AT[0.3]].pairs / 4
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_poster_has_a_pair_in_every_frame(seed: int) -> None:
+    one = lens.story(lens.drawn("infogan-mnist", 0, seed))[AT[0.35]]
+    assert one.pairs >= lens.SHOWN and max(one.distances) <= 0.35 + 1e-6
+
+
+def test_a_frame_holds_the_two_of_a_pair() -> None:
+    found = told("dcgan-digits")
+    tree = figures.sheet(found)
+    assert len(tree["layout"]["shapes"]) == lens.SHOWN
+    z = tree["data"][0]["z"].values[AT[0.3]]
+    for shape, pair in zip(tree["layout"]["shapes"], found[AT[0.3]].sheet.split(2), strict=True):
+        left, right, top, bottom = (round(shape[name] + 0.5) for name in ("x0", "x1", "y0", "y1"))
+        assert np.allclose(z[top:bottom, left:right], torch.cat(list(pair), -1))
 
 
 def test_slow_draws_come_in_portions_and_levels_as_ink() -> None:

@@ -7,12 +7,30 @@ import numpy as np
 from lab.figures import basic, sheets, theme
 from lab.figures.basic import array
 from lab.figures.moving import turning
-from pages.adversarial.birthday.lens import DRAWS, Found, probability
+from pages.adversarial.birthday.lens import DRAWS, SHOWN, Found, probability
+
+COLUMNS = 2  # of pairs
 
 
 def sheet(found: list[Found]) -> dict[str, Any]:
-    """The last pairs within each threshold, side by side."""
-    return sheets.film([one.sheet for one in found], 4, zmin=0, zmax=1)
+    """The last pairs within each threshold, each in a frame of its own."""
+    pairs = np.stack([array(one.sheet) for one in found])  # (F, 2 · SHOWN, H, W), first and second in turn
+    pairs = np.concatenate([pairs[:, ::2], pairs[:, 1::2]], axis=-1)
+    high, wide = pairs.shape[-2:]
+    gap = high // 4
+    tree = sheets.film(pairs, COLUMNS, gap, zmin=0, zmax=1)
+    rows, columns = tree["data"][0]["z"].values.shape[1:]
+    tree["layout"]["xaxis"]["range"], tree["layout"]["yaxis"]["range"] = (
+        [-1, columns],
+        [rows, -1],
+    )  # whole frames
+    line = {"color": theme.OUTPUT, "width": 3}
+    tree["layout"]["shapes"] = [
+        {"type": "rect", "x0": left - 0.5, "x1": left + wide - 0.5, "y0": top - 0.5, "y1": top + high - 0.5,
+         "line": line}
+        for top, left in basic.corners(SHOWN, COLUMNS, high + gap, wide + gap)
+    ]  # fmt: skip
+    return tree
 
 
 def chances(found: list[Found], support: int) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from modules.adversarial.judges import nearest_pairs
 from pages.adversarial.birthday.room import KNOWN, REAL, THRESHOLDS
 
 DRAWS, DEALS = 400, 200
-SHOWN = 8  # pairs
+SHOWN = 6  # pairs
 OPTIONS = ["below 50", "50 to 150", "above 150, or never among these"]
 
 

@@ -23,7 +23,7 @@ with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
         ui.figure(figures.sheet(found), key="sheet", share=1.0, film=film,
-                  alt=f"The last {lens.SHOWN} pairs within the threshold, in twos")  # fmt: skip
+                  alt=f"The last {lens.SHOWN} pairs within the threshold, each in a frame")  # fmt: skip
     with right:
         ui.figure(figures.chances(found, now.support), key="chances", share=1.0, film=film,
                   alt="Probability that two of n samples are the same")  # fmt: skip
@@ -39,9 +39,9 @@ real = ui.compute(lens.of_digits, now)[film.at]
 source = repr(now.model) if now.model in (KNOWN, REAL) else ui.spelled(now.model)
 with stage.below:
     ui.notice(
-        f"On the left are the last {lens.SHOWN} pairs within the threshold, side by side; whether they are "
-        f"duplicates is for the eye to say. Among {lens.DRAWS} training digits {real.pairs:,} pairs are as "
-        "near, relative to their own median, and no two of them are the same. N estimates 1/Σp², the "
+        f"On the left are the last {lens.SHOWN} pairs within the threshold, each in a frame; whether they "
+        f"are duplicates is for the eye to say. Among {lens.DRAWS} training digits {real.pairs:,} pairs are "
+        "as near, relative to their own median, and no two of them are the same. N estimates 1/Σp², the "
         "effective support: where probabilities differ, rare samples hardly count."
     )
     ui.check(

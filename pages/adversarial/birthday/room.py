@@ -6,7 +6,7 @@ from typing import Annotated
 from lab.room import Choice, Frame, Model, Number, Room, Scene, Slider, late
 
 REAL, KNOWN = "training digits", "known digits, with repeats"
-SHELF = ("dcgan-digits", "acgan-digits", "infogan-digits", "dcgan-mnist")
+SHELF = ("dcgan-digits", "acgan-digits", "infogan-digits", "dcgan-mnist", "infogan-mnist")
 THRESHOLDS = tuple(round(0.025 * i, 3) for i in range(17))  # of the median distance
 SUPPORTS = (100, 365, 1000, 10_000, 115_260, 400_000)
 
@@ -46,10 +46,10 @@ ROOM = Room(
     state=State,
     scenes={
         "Near-duplicates": Scene(
-            "The pairs on the left are the last within 0.35 of the median distance: are they the same digit?",
-            State(model="dcgan-mnist", threshold=0.35),
+            "Each frame holds two samples within 0.35 of the median distance: are they the same digit?",
+            State(model="infogan-mnist", threshold=0.35, support=365),
         ),
-        "DCGAN, 8 × 8": Scene(
+        "DCGAN": Scene(
             "No two samples are equal; how many pairs are near-duplicates depends on the threshold.", State()
         ),
         "Training set": Scene(
@@ -60,7 +60,7 @@ ROOM = Room(
             "At the same threshold more than twice as many near pairs as for the DCGAN: less variety.",
             State(model="acgan-digits"),
         ),
-        "Birthday paradox": Scene(
+        "Birthdays": Scene(
             "Of 365 digits, drawn with repeats, 23 draws hold two equal ones with probability one half.",
             State(model=KNOWN, size=365, threshold=0.0, support=365),
         ),
@@ -81,17 +81,18 @@ ROOM = Room(
         ),
     },
     was={
-        1: "DCGAN, 8 × 8",
+        1: "DCGAN",
         2: "Training set",
         3: "ACGAN",
-        4: "Birthday paradox",
+        4: "Birthdays",
         5: "N = 1,000",
         6: "N = 400,000",
         7: "N = 115,260",
         8: "28 × 28",
-        "DCGAN": "DCGAN, 8 × 8",
+        "DCGAN, 8 × 8": "DCGAN",
         "Training digits": "Training set",
-        "365 birthdays": "Birthday paradox",
+        "365 birthdays": "Birthdays",
+        "Birthday paradox": "Birthdays",
         "A thousand": "N = 1,000",
         "400 draws": "N = 400,000",
         "115,260": "N = 115,260",
