@@ -1,17 +1,17 @@
-"""The table: a row a family, a column a promise, its colour whether the text agrees with the measurement."""
+"""The table, a row a family, a column a promise, its colour whether the text agrees with the measurement; and
+samples of each family beside it."""
 
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
+from torch import Tensor
 
-from lab.figures import theme
+from lab.figures import sheets, theme
 from lab.figures.basic import click_targets
 
-NAMES = (
-    "no verdict or no measurement",
-    "textbook and measurement agree",
-    "the measurement contradicts the textbook",
-)
+BROKEN = {"disentangled": "disen-<br>tangled", "likelihood": "likeli-<br>hood",
+          "autoregressive": "auto-<br>regressive"}  # fmt: skip
+MARGIN = {"t": 64, "l": 4, "r": 4, "b": 4}  # of both, so that their rows stand side by side
 
 
 def table(
@@ -27,9 +27,6 @@ def table(
             colorscale=[[i / 3 + d / 3, color] for i, color in enumerate(colors) for d in (0, 1)],
         )
     )  # fmt: skip
-    for name, color in zip(NAMES, colors, strict=True):
-        fig.add_scatter(x=[None], y=[None], mode="markers", name=name,
-                        marker={"symbol": "square", "size": 16, "color": color})  # fmt: skip
     fig.add_trace(
         click_targets(
             [j for _ in rows for j in range(len(columns))], [i for i in range(len(rows)) for _ in columns]
@@ -38,10 +35,20 @@ def table(
     fig.add_shape(type="rect", x0=column - 0.5, x1=column + 0.5, y0=row - 0.5, y1=row + 0.5,
                   line={"color": theme.text(), "width": 4})  # fmt: skip
     ticks = {"showgrid": False, "zeroline": False, "tickmode": "array"}
-    fig.update_xaxes(**ticks, tickvals=list(range(len(columns))), side="top",
-                     ticktext=[name.replace(" ", "<br>") for name in columns])  # fmt: skip
-    fig.update_yaxes(**ticks, tickvals=list(range(len(rows))), ticktext=list(rows), autorange="reversed")
-    fig.update_layout(
-        hoverdistance=-1, legend={"y": -0.02, "yanchor": "top"}, margin={"t": 64, "l": 4, "r": 4, "b": 4}
-    )
+    fig.update_xaxes(**ticks, tickvals=list(range(len(columns))), side="top", tickangle=0, ticks="",
+                     ticktext=[BROKEN.get(name, name.replace(" ", "<br>")) for name in columns])  # fmt: skip
+    fig.update_yaxes(**ticks, tickvals=list(range(len(rows))), range=[len(rows) - 0.5, -0.5], ticks="",
+                     ticktext=[BROKEN.get(name, name) for name in rows])  # fmt: skip
+    fig.update_layout(hoverdistance=-1, margin=MARGIN)
     return fig
+
+
+def samples(pictures: Tensor) -> go.Figure:
+    """Samples (R, SHOWN, H, W), a row beside each of the table's."""
+    rows, count, side, _ = pictures.shape
+    names = ["samples" if j == count // 2 else "" for j in range(count)]
+    fig = sheets.contact_sheet(pictures, [""] * rows, names)
+    gap = sheets.gap_of(side) / 2
+    fig.update_xaxes(side="top", ticks="", range=[-0.5 - gap, count * (side + 2 * gap) - 0.5 - gap])
+    fig.update_yaxes(showticklabels=False, ticks="", range=[rows * (side + 2 * gap) - 0.5 - gap, -0.5 - gap])
+    return fig.update_layout(margin=MARGIN)

@@ -11,9 +11,10 @@ Shapes: pictures (N, 8, 8); codes z (N, K).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
+from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from lab import weights
@@ -31,6 +32,7 @@ ENOUGH = 0.9  # of what held-out digits reach
 FAST = 10.0  # times the work of the GAN
 SMOOTH = 3.0  # times the mean step
 PAIRS, STEPS = 4, 16
+SHOWN = 3  # samples of each model
 PAGES = {  # where a cell's promise is looked into: by criterion, and where a family has a room of its own
     "fast sampling": "sharing", "quality": "judge", "coverage": "judge", "smooth latent": "interpolation",
     "disentangled": "disentanglement", "likelihood": "flow_bench",
@@ -44,6 +46,15 @@ OWN = {
 }  # fmt: skip
 
 
+class Floor(Protocol):
+    """What real digits that no model has seen reach."""
+
+    @property
+    def precision(self) -> float: ...
+    @property
+    def recall(self) -> float: ...
+
+
 @dataclass(frozen=True)
 class Measured:
     """One model.
@@ -53,6 +64,7 @@ class Measured:
         precision, recall: of the judges.
         jump: longest step between two samples over the mean one; None without a latent space.
         likelihood: "exact", "by ODE", "bound" or "none".
+        samples: (SHOWN, H, W), ink from 0 to 1.
     """
 
     work: int
@@ -60,12 +72,13 @@ class Measured:
     recall: float
     jump: float | None
     likelihood: str
+    samples: Tensor
 
 
-def measure(model: Any, verdict: Verdict) -> Measured:
+def measure(model: Any, verdict: Verdict, samples: Tensor) -> Measured:
     """All six, but what only rendered pictures with known causes can tell."""
     cost = work(model, **generated.settings(model))
-    return Measured(cost, verdict.precision, verdict.recall, jump(model), told(model))
+    return Measured(cost, verdict.precision, verdict.recall, jump(model), told(model), samples[:SHOWN])
 
 
 def measuring(
@@ -76,13 +89,21 @@ def measuring(
     network: Any = weights.load(verdicts.NETWORK)
     known = verdicts.known(network, verdicts.digits("train"))
 
-    def verdict(name: str) -> Verdict:
-        return verdicts.judge(network, known, verdicts.drawn_by(name, 0), 3)
+    def verdict(pictures: Tensor) -> Verdict:
+        return verdicts.judge(network, known, pictures, 3)
 
-    floor, found = verdict(verdicts.REAL), list[Measured]()
+    floor, found = verdict(verdicts.drawn_by(verdicts.REAL, 0)), list[Measured]()
     for name, model in models.items():
-        found = [*found, measure(model, verdict(name))]
+        pictures = verdicts.drawn_by(name, 0)
+        found = [*found, measure(model, verdict(pictures), pictures)]
         yield len(found) / len(models), (floor, found)
+
+
+def shown(measured: Sequence[Measured]) -> Tensor:
+    """Samples of every family, (F, SHOWN, H, W); of those not yet measured nothing."""
+    pictures = torch.stack([found.samples for found in measured])
+    missing = pictures.new_full((len(MODELS) - len(measured), *pictures.shape[1:]), torch.nan)
+    return torch.cat([pictures, missing])
 
 
 def told(model: Any) -> str:
@@ -120,7 +141,7 @@ def jump(model: Any) -> float | None:
     return float((steps.amax(1) / steps.mean(1).clamp(min=1e-12)).mean())
 
 
-def held(found: Measured, gan: Measured, floor: Verdict) -> list[bool | None]:
+def held(found: Measured, gan: Measured, floor: Floor) -> list[bool | None]:
     """Whether each of CRITERIA holds; None where nothing was measured."""
     return [
         found.work <= FAST * gan.work,
@@ -154,7 +175,7 @@ def agreement(said: str, holds: Sequence[bool | None]) -> list[int]:
     ]
 
 
-def cells(measured: Sequence[Measured], floor: Verdict) -> tuple[list[list[str]], list[list[int]]]:
+def cells(measured: Sequence[Measured], floor: Floor) -> tuple[list[list[str]], list[list[int]]]:
     """The words of the table and the `agreement` of each of its cells; of rows not yet measured dots."""
     words, agree = [["…"] * len(CRITERIA) for _ in MODELS], [[0] * len(CRITERIA) for _ in MODELS]
     for row, (said, found) in enumerate(zip(TEXT.values(), measured, strict=False)):
@@ -163,7 +184,7 @@ def cells(measured: Sequence[Measured], floor: Verdict) -> tuple[list[list[str]]
     return words, agree
 
 
-def sentence(row: str, column: int, found: Measured, gan: Measured, floor: Verdict) -> str:
+def sentence(row: str, column: int, found: Measured, gan: Measured, floor: Floor) -> str:
     """What was measured in a cell, and what the text says."""
     rules = (
         f"One sample takes {found.work / 1e6:.3g} million multiplications and additions, "

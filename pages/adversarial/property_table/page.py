@@ -1,8 +1,8 @@
 """Property table: six promises of five families, beside what was measured on trained models."""
 
 from lab import ui
-from pages.adversarial.property_table import figures, lens
-from pages.adversarial.property_table.room import CRITERIA, MODELS, ROOM
+from pages.adversarial.property_table import figures, large, lens
+from pages.adversarial.property_table.room import CRITERIA, MNIST, MODELS, ROOM
 
 ROWS = list(MODELS)
 
@@ -19,21 +19,34 @@ row, column = ROWS.index(now.family), CRITERIA.index(now.criterion)
 def draw(found) -> None:
     """The table, as far as it is measured."""
     words, agree = lens.cells(found[1], found[0])
-    ui.button_figure(
-        figures.table(ROWS, CRITERIA, words, agree, row, column), key="table", share=1.0,
-        alt="Six criteria of five families: what was measured, and whether the textbook agrees",
-        on_press=lambda x, y: ui.moved(now, family=ROWS[y], criterion=CRITERIA[x]),
-        data={"models": ROWS, **{name: [line[j] for line in words] for j, name in enumerate(CRITERIA)}},
-    )  # fmt: skip
+    left, right = ui.columns([1, 2])
+    with left:
+        ui.figure(
+            figures.samples(lens.shown(found[1])), key="samples", share=1.0,
+            alt=f"Samples of {', '.join(now.models.values())}, one row a model",
+        )  # fmt: skip
+    with right:
+        ui.button_figure(
+            figures.table(ROWS, CRITERIA, words, agree, row, column), key="table", share=1.0,
+            alt="Six criteria of five families: what was measured, and whether the textbook agrees",
+            on_press=lambda x, y: ui.moved(now, family=ROWS[y], criterion=CRITERIA[x]),
+            data={"models": ROWS, **{name: [line[j] for line in words] for j, name in enumerate(CRITERIA)}},
+        )  # fmt: skip
 
 
 with stage.picture:
     says = "The table fills as the models are measured."
-    floor, measured = ui.compute(lens.measuring, now, says=says, label="Measure", show=draw)
+    if now.digits == MNIST:
+        floor, measured = ui.compute(large.table, now)
+    else:
+        floor, measured = ui.compute(lens.measuring, now, says=says, label="Measure", show=draw)
     draw((floor, measured))
 gan = measured[0]
 with stage.foot:
-    ui.caption(lens.sentence(now.family, column, measured[row], gan, floor))
+    ui.caption(
+        "Blue: the measurement agrees with the textbook; orange: it contradicts it; grey: one of the two is "
+        f"missing. {lens.sentence(now.family, column, measured[row], gan, floor)}"
+    )
 
 # --- Words --------------------------------------------------------------------------------------
 
@@ -42,7 +55,8 @@ wrong = [f"{name}: {CRITERIA[j]}" for name, line in zip(ROWS, agree, strict=True
          for j, state in enumerate(line) if state == 2]  # fmt: skip
 with stage.below:
     ui.notice(
-        f"The models are {', '.join(MODELS.values())}, all of small digits. "
+        f"The models are {', '.join(now.models.values())}. "
+        + "They were measured before: five hundred pictures of each take minutes. " * (now.digits == MNIST)
         + (f"The measurement contradicts the textbook for {'; '.join(wrong)}. " if wrong else "")
         + "The cost counts operations, not which of them must wait for others. For large pictures, of "
         "which the textbook speaks, the verdicts may differ."
@@ -59,18 +73,26 @@ with stage.below:
         },
         veils=("picture",),
     )
-    ui.program(
-        f"""
+    small = f"""
         from lab import weights
         from lab.lenses import verdicts
         from pages.adversarial.property_table import lens
 
         name = {MODELS[now.family]!r}
         network = weights.load(verdicts.NETWORK)
-        verdict = verdicts.judge(network, verdicts.digits("train"), verdicts.drawn_by(name, 0), 3)
-        found = lens.measure(weights.load(name), verdict)
+        drawn = verdicts.drawn_by(name, 0)
+        verdict = verdicts.judge(network, verdicts.digits("train"), drawn, 3)
+        found = lens.measure(weights.load(name), verdict, drawn)
         result = [found.work, found.precision, found.recall]
-        """,
+        """
+    kept = f"""
+        from pages.adversarial.property_table import large
+
+        found = large.table()[1][{row}]
+        result = [found.work, found.precision, found.recall]
+        """
+    ui.program(
+        kept if now.digits == MNIST else small,
         shows=[measured[row].work, measured[row].precision, measured[row].recall],
     )
     ui.source(lens.measure, lens.held, references=ROOM.references)
