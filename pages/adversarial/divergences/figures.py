@@ -45,7 +45,7 @@ def laws_and_measures(
     fig = curves(lines, DRAWN, xlabel="shift a", ylabel=ylabel, mark=SHIFTS[0], colors=colors, ends=True)
     fig.update_traces(line_dash="dash", selector={"name": "reverse KL"})  # lies on KL where the widths agree
     fig.layout.shapes[0].update(yref="paper")  # through both plots
-    ticks = {0: "0", 1: "1", 2: "2", 3: "3", 4: "4"}
+    ticks: dict[float, str] = {0: "0", 1: "1", 2: "2", 3: "3", 4: "4"}
     if values:
         rule(fig, y=math.log(2), line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
         ticks = {0: "0", math.log(2): "log 2", 2: "2", 3: "3", 4: "4"} | ({INFINITY: "∞"} if infinite else {})
