@@ -684,3 +684,15 @@ def test_pictures_carry_no_text_for_each_pixel() -> None:
     sheet = basic.mosaic(grid, 2)
     assert sheet.shape == (8, 7) and np.isnan(sheet[2]).all() and np.isnan(sheet[6:, 4:]).all()
     np.testing.assert_allclose(sheet[3:5, 4:7], grid[3])
+
+
+def test_scripts_of_pages_run_in_browsers_of_2021() -> None:
+    """What one of them lacks would leave the whole page empty there."""
+    younger = re.compile(
+        r"\b(Map|Object)\.groupBy|\.(toSorted|toReversed|toSpliced|findLast|findLastIndex)\(|\.at\(-"
+        r"|structuredClone|OffscreenCanvas|Object\.hasOwn|\(\?<[=!]|Promise\.(try|withResolvers)"
+    )
+    scripts = [*(ROOT / "lab/ui").rglob("*.js")]
+    assert len(scripts) > 20
+    code = {script.name: re.sub(r"(?m)(^|\s)//.*", "", script.read_text("utf-8")) for script in scripts}
+    assert {name: found.group() for name, text in code.items() if (found := younger.search(text))} == {}
