@@ -8,16 +8,23 @@ from lab.figures.moving import per_frame
 from lab.lenses.plane_games import REACH, Look, segments
 
 
-def board(data: Any, looks: list[Look]) -> dict[str, Any]:
-    """D over the plane, data, arrows and what is made, at each look."""
+def board(data: Any, looks: list[Look], up: float = REACH) -> dict[str, Any]:
+    """D over the plane, data, arrows and what is made, at each look.
+
+    Args:
+        up: what is seen at least above and below 0; less than REACH fills a place that is wider than high.
+    """
     surfaces, made = per_frame(array([one.surface for one in looks])), per_frame([one.made for one in looks])
-    bar = {"thickness": 12, "outlinewidth": 0, "len": 0.9, "title": {"text": "D"}}
+    bar = {"thickness": 12, "outlinewidth": 0, "len": 0.9, "title": {"text": "D"}, "tickvals": [0, 1]}
     traces = [
         planar.field(surfaces, REACH, edges=True, zmin=0, zmax=1, zsmooth="fast", colorbar=bar),
         planar.points(data, {"size": 4, "color": theme.HIDDEN}, name="data"),
         planar.path(
-            per_frame(segments(looks)), {"color": theme.VERMILLION, "width": 2}, name="where G is sent"
+            per_frame(segments(looks)), {"color": theme.VERMILLION, "width": 2}, name="−∇ of G's loss"
         ),
-        planar.points(made, {"size": 5, "color": theme.OUTPUT}, name="made"),
+        planar.points(made, {"size": 5, "color": theme.OUTPUT}, name="generated"),
     ]
-    return {"data": traces, "layout": planar.axes(REACH, nticks=5)}
+    axes = planar.axes(REACH, nticks=5)
+    if up < REACH:
+        axes["yaxis"] |= {"range": [-up, up], "constrain": "range"}
+    return {"data": traces, "layout": axes}

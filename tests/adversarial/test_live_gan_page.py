@@ -132,7 +132,7 @@ def test_a_game_that_has_run_away_is_a_sentence() -> None:
     assert kinds[0] == kinds[1]
     said = words.captions([fine, frame], [lens.knobs()] * 2, 20)
     assert "run away" in said[1] and "run away" not in said[0]
-    assert len(words.equations([fine, frame], True)) == 2 and len(lens.panels([fine, frame], True, 0)) == 3
+    assert len(words.equations([fine, frame], True)) == 2 and len(lens.panels([fine, frame], True, 0)) == 2
     assert lens.looks([fine, frame], 20)[1].modes is None
 
 

@@ -13,13 +13,9 @@ from lab import ui
 pytestmark = pytest.mark.browser
 
 PATHS = ["", "models", "train", *(page.url for page in ui.pages())]
-SHARED = {  # page -> why no picture of it has two thirds of the width
-    "adversarial-live-gan": "three columns to two: its picture has 60 %, and has not been widened yet",
-    "adversarial-growing": "three columns to two: its picture has 60 %, and has not been widened yet",
-}
 # Pages whose picture has two thirds of the width
 FAMILIES = ("transformer", "convolution", "graph", "adversarial", "diffusion")
-PICTURED = [path for path in PATHS if path.split("-")[0] in FAMILIES and path not in SHARED]
+PICTURED = [path for path in PATHS if path.split("-")[0] in FAMILIES]
 LAYOUT = (Path(__file__).parent / "layout.js").read_text(encoding="utf-8")
 OURS = [
     ".lectern-nav",

@@ -1,27 +1,71 @@
-"""What is kept of the pictures of a fade and of a growth."""
+"""The pictures of a fade and of a growth side by side, and what is kept of them."""
 
 import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
-from lab.figures import theme
-from lab.figures.moving import resting
+from lab.figures import sheets, theme
+from lab.figures.basic import array
+from lab.figures.moving import per_frame, resting, turning
 from pages.adversarial.growing import lens
 from pages.adversarial.growing.levels import Levels, size
+
+ROWS, COLUMNS = 3, 4  # of a growth, at least as many columns; a fade has a row more
+
+
+def table(pictures: Any, rows: int, names: Sequence[str]) -> dict[str, Any]:
+    """A row or more of stages for every z: pictures (F, stages, N, S, S), N a multiple of `rows`.
+
+    Args:
+        names: of the stages.
+    """
+    films, stages, n, *side = pictures.shape
+    blocks = n // rows
+    placed = pictures.reshape(films, stages, rows, blocks, *side).transpose(0, 2, 3, 1, 4, 5)
+    placed = placed.reshape(films, rows, blocks * stages, *side)
+    fig = sheets.contact_sheet(placed[0], [""] * rows, [*names] * blocks)
+    fig.update_xaxes(side="top", ticks="").update_yaxes(showticklabels=False)
+    fig.update_layout(margin={"t": 8, "l": 4, "r": 4, "b": 4})
+    return turning(fig, z=sheets.sheet(placed))
+
+
+def blend(pictures: Any) -> dict[str, Any]:
+    """For every z the first picture of a fade, the one of this α, and the last: (A, N, S, S)."""
+    rows = ROWS + 1
+    seen = array(pictures[:, : 2 * rows])
+    ends = [np.broadcast_to(one, seen.shape) for one in (seen[0], seen[-1])]
+    tree = table(np.stack([ends[0], seen, ends[1]], 1), rows, ["α = 0", "", "α = 1"])
+    names = [["α = 0", f"α = {alpha:g}", "α = 1"] * 2 for alpha in lens.ALPHAS]
+    tree["layout"]["xaxis"] |= {"ticktext": per_frame(names)}
+    return tree
+
+
+def growth(found: Levels) -> dict[str, Any]:
+    """For every z its pictures of all levels so far, in a row; the last one fades in."""
+    rests = found.rests()
+    shown = ROWS * max(1, COLUMNS // len(rests))
+    seen = array(found.pictures[:, :shown])
+    stages = np.full((len(seen), len(rests), *seen.shape[1:]), np.nan, seen.dtype)
+    for frame, place in enumerate(found.places):
+        last = math.ceil(place)
+        stages[frame, :last] = seen[rests[:last]]
+        stages[frame, last] = seen[frame]
+    return table(stages, ROWS, [size(found.sides[i]) for i in rests])
 
 
 def fade(found: lens.Fade) -> dict[str, Any]:
     """What is new and what has changed of the small picture, against α."""
     fig = go.Figure()
-    lines = (("from the doubled small picture", found.detail, theme.OUTPUT),
-             ("halved, from the small picture", found.content, theme.HIDDEN))  # fmt: skip
+    lines = (("new detail", found.detail, theme.OUTPUT), ("halved again", found.content, theme.HIDDEN))
     for name, y, color in lines:
         fig.add_scatter(x=lens.ALPHAS, y=y, mode="lines", name=name, line={"color": color, "width": 3})
-    fig.add_scatter(x=[0, 1], y=[found.between] * 2, mode="lines", name="between two draws",
+    fig.add_scatter(x=[0, 1], y=[found.between] * 2, mode="lines", name="two samples",
                     line={"color": theme.text(), "width": 2, "dash": "dot"})  # fmt: skip
-    fig.update_xaxes(title="α", range=[-0.04, 1.04], tickvals=[0.2, 0.4, 0.6, 0.8])
+    fig.update_layout(meta=theme.NAMED_ENDS)
+    fig.update_xaxes(title="α", range=[-0.04, 1.04], tickvals=[0.25, 0.5, 0.75])
     top = 1.1 * max(found.between, *found.detail)
     fig.update_yaxes(title="rms difference of pixels", range=[-0.02, top], nticks=5)
     return resting(fig, *((lens.ALPHAS, y, color) for _, y, color in lines))
@@ -47,18 +91,19 @@ def course(looks: Sequence[lens.Look], phase: int, what: str) -> dict[str, Any]:
 def levels(found: Levels) -> dict[str, Any]:
     """Correlation with the finished pictures, and the most that so few pixels hold."""
     fig = go.Figure()
-    lines = (("the finished picture, so small", found.room, theme.HIDDEN, "vh"),
+    lines = (("upper bound", found.room, theme.HIDDEN, "vh"),
              ("this picture", found.there, theme.OUTPUT, "linear"))  # fmt: skip
     for name, y, color, shape in lines:
         fig.add_scatter(x=found.places, y=y, mode="lines", name=name,
                         line={"color": color, "width": 3, "shape": shape})  # fmt: skip
-    rests = [i for i in range(len(found.places)) if found.alpha(i) == 1]
+    rests = found.rests()
     last = found.places[-1]
+    fig.update_layout(meta=theme.NAMED_ENDS)
     fig.update_xaxes(
-        tickvals=[found.places[i] for i in rests], ticktext=[size(found.sides[i]) for i in rests],
-        range=[-0.12 * last, 1.12 * last], title="pixels; a fade between two sizes",
+        tickvals=[found.places[i] for i in rests], ticktext=[str(found.sides[i]) for i in rests],
+        range=[-0.06 * last, 1.06 * last], title="pixels along a side",
     )  # fmt: skip
     low = min(0.0, *found.there)
-    fig.update_yaxes(title="correlation with the finished pictures", range=[low - 0.02, 1.05],
+    fig.update_yaxes(title="correlation with the last picture", range=[low - 0.02, 1.05],
                      tickvals=[0.25, 0.5, 0.75])  # fmt: skip
     return resting(fig, *((found.places, y, color) for _, y, color, _ in lines))

@@ -39,6 +39,10 @@ class Levels:
         """Of this frame; 1 where a level rests."""
         return self.places[frame] % 1 or 1.0
 
+    def rests(self) -> list[int]:
+        """The frames in which a level rests."""
+        return [frame for frame in range(len(self.places)) if self.alpha(frame) == 1]
+
 
 def places(levels: int) -> list[float]:
     """Where the film of so many levels stands."""

@@ -13,9 +13,12 @@ with stage.rail:
     now = ui.read(ROOM)
 
 
-def drawn(pictures: Any, film: ui.Film | None, alt: str) -> None:
-    """Pictures (F, N, S, S) as one sheet."""
-    ui.figure(sheets.film(pictures, 6, zmin=0, zmax=1), key="sheet", share=1.0, film=film, alt=alt)
+def beside(sheet: Any, film: ui.Film | None, alt: str) -> Any:
+    """The pictures, and the place for a chart beside them."""
+    left, right = ui.columns([2, 1])
+    with left:
+        ui.figure(sheet, key="sheet", share=1.0, film=film, alt=alt)
+    return right
 
 
 # --- The fade -----------------------------------------------------------------------------------
@@ -24,10 +27,8 @@ if now.view == FADE:
     found = ui.compute(lens.fade, now)
     film = ui.film_of(now, len(ALPHAS))
     with stage.picture:
-        left, right = ui.columns([3, 2])
-        with left:
-            drawn(found.pictures, film, "Samples at this α, always of the same z")
-        with right:
+        alt = "Samples of the same z at α = 0, at this α, and at α = 1"
+        with beside(figures.blend(found.pictures), film, alt):
             ui.figure(
                 figures.fade(found), key="course", share=1.0, film=film,
                 alt="Difference from the doubled small picture, and of the halved one, against α",
@@ -43,10 +44,8 @@ elif now.view == LEVELS:
     through = ui.compute(levels.through, now)
     film = ui.film_of(now, len(through.places), values=through.places)
     with stage.picture:
-        left, right = ui.columns([3, 2])
-        with left:
-            drawn(through.pictures, film, "Samples at this resolution, always of the same z")
-        with right:
+        alt = "Samples of the same z in a row, at every resolution up to this one"
+        with beside(figures.growth(through), film, alt):
             ui.figure(figures.levels(through), key="course", share=1.0, film=film,
                       alt="Correlation with the finished pictures against the level")  # fmt: skip
     with stage.foot:
@@ -60,10 +59,8 @@ else:
 
     def draw(looks: list[lens.Look], film: ui.Film | None = None) -> None:
         """The game, where the film stands, or as far as it has come."""
-        left, right = ui.columns([3, 2])
-        with left:
-            drawn([one.pictures for one in looks], film, "Samples at this step, always of the same z")
-        with right:
+        pictures = sheets.film([one.pictures for one in looks], 6, zmin=0, zmax=1)
+        with beside(pictures, film, "Samples at this step, always of the same z"):
             for what, says in (("distance", "Fréchet distance to held-out digits, by steps"),
                                ("kept", "Correlation with the last small pictures, by steps")):  # fmt: skip
                 fig = figures.course(looks, now.phase, what)

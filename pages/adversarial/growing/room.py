@@ -87,8 +87,8 @@ ROOM = Room(
     },
     scenes={
         "From 4 × 4 to 32 × 32": Scene(
-            "The same noise z at every resolution: at 16 × 16 pixels the strokes are where they will be.",
-            State(view=LEVELS, model=MNIST, place=2.0),
+            "A row is one z: at 16 × 16 pixels the strokes are in place; 32 × 32 fades in on the right.",
+            State(view=LEVELS, model=MNIST, place=2.5),
         ),
         "Start of a fade": Scene(
             "At α = 0 the grown networks give exactly the pictures and the answers of the smaller ones.",

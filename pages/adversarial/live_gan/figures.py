@@ -1,4 +1,4 @@
-"""The curves of a game as it goes: three panels, one above the other, over the same rounds."""
+"""The curves of a game as it goes: panels, one above the other, over the same rounds."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,10 +11,10 @@ from lab.figures.moving import per_frame
 from pages.adversarial.live_gan.lens import Panel
 
 COLORS = {
-    "L_D": theme.INPUT, "L_G": theme.OUTPUT, "of histograms": theme.GREEN, "log 2 − L_D/2": theme.INPUT,
-    "modes": theme.ATTENTION, "near one": theme.SKY, "W₁": theme.OUTPUT,
+    "histograms": theme.GREEN, "log 2 − L_D/2": theme.INPUT,
+    "modes": theme.ATTENTION, "near a mode": theme.SKY, "W₁": theme.OUTPUT,
 }  # fmt: skip
-GAP = 0.12  # between two panels, of the height; its words stand there
+GAP = 0.14  # between two panels, of the height; the title stands there
 
 
 def panels(
@@ -43,10 +43,9 @@ def panels(
                     line={"width": 3, "color": COLORS[name]},
                 )
             )  # fmt: skip
-        words = "  ".join(f'<span style="color:{COLORS[name]}">▬</span> {name}' for name in part.lines)
         fig.add_annotation(
             x=0, xref="x domain", y=1, yref=f"{axis} domain", xanchor="left", yanchor="bottom",
-            showarrow=False, text=f"{part.title} {words}".strip(), font={"size": theme.FONT_SIZE},
+            showarrow=False, text=part.title, font={"size": theme.FONT_SIZE - 2},
         )  # fmt: skip
         if part.level is not None:
             fig.add_shape(type="line", xref="x domain", x0=0, x1=1, yref=axis, y0=part.level, y1=part.level,
@@ -55,7 +54,7 @@ def panels(
         side = {"domain": [max(0.0, top - high), top], "nticks": 4, "anchor": "x", "zeroline": False}
         fig.update_layout({f"yaxis{axis[1:]}": side | ({"range": list(part.span)} if part.span else {})})
     fig.update_layout(
-        showlegend=False, margin={"t": 36},
+        showlegend=False, margin={"t": 36}, meta=theme.NAMED_ENDS,
         xaxis={"range": [0, last], "anchor": axes[-1], "nticks": 5, "title": {"text": "rounds"},
                "ticklabelposition": "outside right"},
     )  # fmt: skip

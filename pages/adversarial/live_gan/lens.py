@@ -32,6 +32,7 @@ from pages.adversarial.live_gan.room import FIRST, MOST, OWN, TURNS, WITHIN
 
 CELLS = 46  # of the histogram, a side
 SIDE = 2 * REACH / CELLS  # of a cell
+LOW, ROOM = 2.9, 0.7  # of the window: least height above 0, and room beyond the data
 TRAIN, TEST, COUNTED, DRAWN = 20_000, 5_000, 200_000, 10_000
 # the poster's game: its data, loss, seed; its last frame; its file
 POSTER, LAST, FILE = ("ring8", "non-saturating", 0), 50, "live-gan"
@@ -41,6 +42,11 @@ POSTER, LAST, FILE = ("ring8", "non-saturating", 0), 50, "live-gan"
 def split(law: Law, part: int) -> Tensor:
     """The points of a law to train on (part 1), and new ones (part 3)."""
     return law.sample(TRAIN if part == 1 else TEST, seed=part)
+
+
+def height(data: Tensor) -> float:
+    """Of the window above and below 0 that the data (N, 2) need, with room for points that miss them."""
+    return min(REACH, max(LOW, float(data[:, 1].abs().max()) + ROOM))
 
 
 @lru_cache(maxsize=8)
@@ -182,7 +188,7 @@ class Panel:
     """Curves that share an ordinate.
 
     Attributes:
-        title: in front of the lines' names.
+        title: above the lines.
         lines: name -> (F,) values.
         span: of the ordinate; None fits it to the lines.
         level: height of a dotted line.
@@ -196,20 +202,18 @@ class Panel:
 
 def panels(frames: Sequence[rewind.Frame], tells: bool, count: int) -> list[Panel]:
     """The measures of a game; `count` modes of the data are known."""
-    losses = rewind.stacked(frames, "losses")
-    distance = {"of histograms": rewind.stacked(frames, "js").tolist()}
+    distance = {"histograms": rewind.stacked(frames, "js").tolist()}
     if tells:
         distance["log 2 − L_D/2"] = told(frames)
     w1 = rewind.stacked(frames, "w1").tolist()
     shares = {
         "modes": [float(frame["modes"]) / max(1, count) for frame in frames],
-        "near one": [float(frame["quality"]) for frame in frames],
+        "near a mode": [float(frame["quality"]) for frame in frames],
     }
     return [
-        Panel("losses:", {"L_D": losses[:, 0].tolist(), "L_G": losses[:, 1].tolist()}),
-        Panel("JS:", distance, (-0.15, 0.78), LOG2),
-        Panel("shares:", shares, (-0.05, 1.08))
-        if count else Panel("", {"W₁": w1}, (0.0, 1.1 * float(np.nanmax(w1)))),
+        Panel("Jensen–Shannon divergence; dotted: log 2", distance, (-0.15, 0.78), LOG2),
+        Panel("share of modes reached, of samples near", shares, (-0.05, 1.08))
+        if count else Panel("distance of earth movers", {"W₁": w1}, (0.0, 1.1 * float(np.nanmax(w1)))),
     ]  # fmt: skip
 
 

@@ -32,16 +32,17 @@ def draw(live: ui.Rewind) -> None:
     rounds = [number * stride for number in range(len(frames))]
     turned = [part.start * stride for part in live.run.history[1:]]
     parts = lens.panels(frames, tells, count)
-    left, right = ui.columns([3, 2])
+    left, right = ui.columns([2, 1])
     with left:
         ui.figure(
-            plane_games.board(data, lens.looks(frames, stride)), key="plane", share=1.0, film=film,
-            alt="The discriminator over the plane, data, and made points, by round",
+            plane_games.board(data, lens.looks(frames, stride), lens.height(data)),
+            key="plane", share=1.0, film=film,
+            alt="The discriminator over the plane, data, and generated points, by round",
         )  # fmt: skip
     with right:
         ui.figure(
             figures.panels(parts, rounds, turned, MOST * stride), key="curves", share=1.0, film=film,
-            alt="Losses of both players, distance between made points and data, and modes, by round",
+            alt="Distance between generated points and data, what D has found of it, and modes, by round",
         )  # fmt: skip
     ui.machine(pair, film=film, lit=words.moving(live.knobs), says=words.numbers(frames, now.law))
     film.bar(captions=words.captions(frames, live.knobs, stride), equations=words.equations(frames, tells))

@@ -23,12 +23,14 @@ def moving(knobs: Sequence[Mapping[str, float]]) -> list[list[str]]:
 
 
 def numbers(frames: Sequence[rewind.Frame], law: str) -> list[dict[str, str]]:
-    """What the machine shows of each frame: modes that are reached, or W₁."""
+    """What the machine shows of each frame: both losses, and modes that are reached, or W₁."""
     found = []
     for frame in frames:
         modes, _ = lens.counts(frame)
         w1 = spelled(float(frame["w1"]))
-        found.append({"made": f"W₁ = {w1}" if modes is None else f"modes {modes} of {modes_of(law)}"})
+        made = f"W₁ = {w1}" if modes is None else f"{modes} of {modes_of(law)} modes"
+        d, g = (f"L = {loss:.2f}" for loss in frame["losses"].tolist())
+        found.append({"made": made, "D": d, "G": g})
     return found
 
 
