@@ -1,4 +1,4 @@
-"""The page of the earth mover: plan, prices and the heap on its way."""
+"""The page of the earth mover: plan, prices and the earth on its way."""
 
 import pytest
 import torch
@@ -11,15 +11,41 @@ P, Q = ([v / sum(values) for v in values] for values in TEN)
 
 
 def test_the_earth_arrives() -> None:
-    """At the start the heap is p, at the end q, in between no crumb is lost; the way grows evenly."""
+    """At the start every bin of p has its mass, at the end every bin of q; the cost grows evenly."""
     told = lens.story(P, Q, 1.0, 1.0)
-    torch.testing.assert_close(told.heap[0, :: lens.PARTS], told.p)
-    torch.testing.assert_close(told.heap[-1, :: lens.PARTS], told.q)
-    torch.testing.assert_close(told.heap.sum(-1), torch.ones(len(lens.WAY)).double())
+    flow = lens.flow(told.plan)
+    for at, mass in ((0, told.p), (-1, told.q)):
+        bins = flow.places()[at].round().long()
+        torch.testing.assert_close(torch.zeros(10).double().scatter_add(0, bins, flow.mass), mass)
+    half = (lens.WAY.index(0.5), (flow.leaves + flow.arrives) / 2)
+    torch.testing.assert_close(flow.places()[half[0]], half[1])
     torch.testing.assert_close(told.spent, told.w1 * torch.tensor(lens.WAY).double())
-    middle = (told.heap[10] * torch.arange(told.heap.shape[1])).sum() / lens.PARTS
-    both = ((told.p + told.q) / 2 * torch.arange(10)).sum()
-    assert float(middle) == pytest.approx(float(both), abs=0.13)  # places are a quarter of a bin apart
+
+
+def test_bands_of_a_bar_lie_side_by_side() -> None:
+    """Each as wide as its share of the mass: together they fill the bar, and none lies over another."""
+    flow = lens.flow(lens.story(P, Q, 1.0, 1.0).plan)
+    for bins, places in ((flow.start, flow.leaves), (flow.end, flow.arrives)):
+        for k in bins.unique().tolist():
+            mass, middle = flow.mass[bins == k], places[bins == k]
+            left, right = (middle + sign * lens.BAR / 2 * mass / mass.sum() for sign in (-1, 1))
+            torch.testing.assert_close(right[:-1], left[1:])
+            assert float(left[0]) == pytest.approx(k - lens.BAR / 2)
+            assert float(right[-1]) == pytest.approx(k + lens.BAR / 2)
+
+
+def test_what_the_scenes_say_of_bands() -> None:
+    """Histograms that overlap keep mass in its bin; equal ones keep all of it."""
+    disjoint, partial, equal = (
+        lens.flow(lens.story(*((torch.tensor(v) / sum(v)).tolist() for v in pair), 1.0, 1.0).plan)
+        for pair in (([1, 1, 0, 0], [0, 0, 1, 1]), ([1, 2, 3, 4], [4, 3, 2, 1]), ([1, 2, 3, 2, 1],) * 2)
+    )
+    assert not (disjoint.start == disjoint.end).any()
+    assert (partial.start == partial.end).any() and not (partial.start == partial.end).all()
+    upright = partial.mass[partial.start == partial.end].sum()
+    assert float(upright) == pytest.approx(0.6)
+    assert (equal.start == equal.end).all()
+    torch.testing.assert_close(equal.leaves, equal.arrives)
 
 
 def test_squares_need_two_prices() -> None:

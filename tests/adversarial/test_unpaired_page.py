@@ -68,11 +68,25 @@ def test_what_the_scenes_say() -> None:
     assert wave.law[HALF // 2] > 3 * wave.law[0]
 
 
+def test_marked_points_lie_all_around_and_are_opposite_their_partners_after_half_a_turn() -> None:
+    look = found()
+    few = lens.marked(look.a)
+    assert len(set(few)) == lens.MARKED
+    angle = torch.atan2(look.a[few, 1], look.a[few, 0]).rad2deg() % 360
+    off = (angle - 45 * torch.arange(lens.MARKED) + 180) % 360 - 180
+    assert float(off.abs().max()) < 20
+    torch.testing.assert_close(look.made[HALF], torch.tensor(lens.SHIFT) - look.a, atol=1e-4, rtol=0)
+    around = torch.cat([look.a, look.made.flatten(0, 1) - torch.tensor(lens.SHIFT)]).abs()
+    assert 0.97 < float((around < look.reach()).double().mean()) < 1
+
+
 def test_the_page() -> None:
     page, look = open_page("adversarial/unpaired", turn=0), found()
     assert film(page, "turn")["captions"] == lens.captions(look)
     _, arrays = figure(page, "plane")
-    assert arrays["data.2.x"] == pytest.approx(look.made[..., 0].numpy(), abs=2e-3)
+    assert arrays["data.3.x"] == pytest.approx(look.made[..., 0].numpy(), abs=2e-3)
+    few = lens.marked(look.a)
+    assert arrays["data.5.y"] == pytest.approx(look.made[:, few, 1].numpy(), abs=2e-3)
     assert metrics(page)["Cycle loss over all φ"] == "0.00 to 0.00"
     assert spoken(film(page, "turn")["equations"][0])[1] == pytest.approx(3.0, abs=1e-3)
 

@@ -1,6 +1,6 @@
-"""Two heaps of earth: the cheapest plan between them, its prices, and the heap on its way.
+"""Two heaps of earth: the cheapest plan between them, its prices, and the earth on its way.
 
-`K` bins a distance of 1 apart, `F` frames, `M` = 4(K − 1) + 1 places, a quarter of a bin apart.
+`K` bins a distance of 1 apart, `F` frames, `N` pairs of bins between which earth is carried.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,8 @@ from modules.adversarial import transport
 from pages.adversarial.earth_mover.room import WAY
 
 MOST = 20  # bins
-PARTS = 4  # places a bin
+LEAST = 1e-9  # mass that counts
+BAR = 0.7  # width of a bin's bar, which what leaves it or arrives in it divides
 OPTIONS = ["less than 1 bin", "1 to 2 bins", "more than 2 bins"]
 
 
@@ -27,7 +28,7 @@ class Story:
         plan: (K, K). primal: Σ plan · cost.
         source, target: (K,), the prices f and h of the dual. dual: their worth.
         steps: (K,), the best f whose neighbours differ by at most `bound`. neighbours: its worth.
-        w1: Σ |cumsum(p − q)|. heap: (F, M), the earth on its way. spent: (F,), its cost so far.
+        w1: Σ |cumsum(p − q)|. spent: (F,), the cost so far when all earth has gone a share of its way.
     """
 
     p: Tensor
@@ -43,7 +44,6 @@ class Story:
     steps: Tensor
     neighbours: float
     w1: float
-    heap: Tensor
     spent: Tensor
 
 
@@ -68,23 +68,49 @@ def story(p: Sequence[float], q: Sequence[float], power: float, bound: float) ->
     plan, primal = transport.primal(source, target, cost)
     f, h, dual = transport.dual(source, target, cost)
     steps, neighbours = transport.lipschitz_dual(source, target, bound)
-    heap, spent = carried(plan, power)
     w1 = float(transport.w1_bins(source, target))
     return Story(source, target, cost, power, plan, primal, f - f.mean(), h + f.mean(), dual,
-                 bound, steps, neighbours, w1, heap, spent)  # fmt: skip
+                 bound, steps, neighbours, w1, spent(plan, power))  # fmt: skip
 
 
-def carried(plan: Tensor, power: float) -> tuple[Tensor, Tensor]:
-    """The heap when every crumb has gone a share of its way, (F, M), and the cost of that, (F,)."""
-    size = len(plan)
+def spent(plan: Tensor, power: float) -> Tensor:
+    """What it costs when every crumb has gone a share of its way, (F,)."""
     share = torch.tensor(WAY, dtype=torch.float64)[:, None, None]
-    i = torch.arange(size, dtype=torch.float64)
-    place = (1 - share) * i[:, None] + share * i  # (F, K, K)
-    heap = torch.zeros(len(WAY), PARTS * (size - 1) + 1, dtype=torch.float64)
-    index = (PARTS * place).round().long().flatten(1)
-    heap.scatter_add_(1, index, plan.expand_as(place).flatten(1))
-    way = (share * (i[:, None] - i).abs()) ** power
-    return heap, (plan * way).sum((-1, -2))
+    i = torch.arange(len(plan), dtype=torch.float64)
+    return (plan * (share * (i[:, None] - i).abs()) ** power).sum((-1, -2))
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What is carried between pairs of bins, all (N,).
+
+    Attributes:
+        start, end: bins. mass: carried. leaves, arrives: places, where what shares a bar lies side by side.
+    """
+
+    start: Tensor
+    end: Tensor
+    mass: Tensor
+    leaves: Tensor
+    arrives: Tensor
+
+    def places(self) -> Tensor:
+        """At every share of the way, (F, N)."""
+        share = torch.tensor(WAY, dtype=torch.float64)[:, None]
+        return (1 - share) * self.leaves + share * self.arrives
+
+
+def flow(plan: Tensor) -> Flow:
+    """Of a plan (K, K)."""
+    start, end = (plan > LEAST).nonzero(as_tuple=True)
+    leaves, arrives = beside(plan), beside(plan.T).T
+    return Flow(start, end, plan[start, end], leaves[start, end], arrives[start, end])
+
+
+def beside(plan: Tensor) -> Tensor:
+    """Middles of the parts of each row's bar that go to each column, in their order, (K, K)."""
+    share = plan / plan.sum(1, keepdim=True).clamp(min=LEAST)
+    return torch.arange(len(plan))[:, None] + BAR * (share.cumsum(1) - share / 2 - 0.5)
 
 
 def slope(told: Story) -> float:

@@ -13,7 +13,7 @@ with stage.rail:
         if wrong := typed.distribution(text, lens.MOST)[1]:
             ui.warning(wrong)
 told = ui.compute(lens.story, now)
-film = ui.film_of(now, len(told.heap), names=[f"{share:.0%}" for share in WAY])
+film = ui.film_of(now, len(WAY), names=[f"{share:.0%}" for share in WAY])
 
 # --- Picture ------------------------------------------------------------------------------------
 
@@ -21,22 +21,20 @@ with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
         ui.figure(
-            figures.plan(told), key="plan", share=1.0,
+            figures.moving(told), key="moving", share=1.0, film=film,
+            alt="Histogram p above, q below, and bands of mass from bins of p to bins of q; discs are the "
+                "mass on its way",
+        )  # fmt: skip
+    with right:
+        ui.figure(
+            figures.plan(told), key="plan", share=0.55,
             alt="The transport plan: a disc for the mass moved from one bin to another, over the matrix of "
                 "costs",
             data={"from": [i for i in range(len(told.p)) for _ in told.p],
                   "to": [j for _ in told.p for j in range(len(told.p))], "mass": told.plan.reshape(-1)},
         )  # fmt: skip
-    with right:
         ui.figure(
-            figures.heap(told),
-            key="heap",
-            share=0.5,
-            film=film,
-            alt="The mass on its way from histogram p to histogram q",
-        )
-        ui.figure(
-            figures.prices(told), key="prices", share=0.5, alt="Dual prices of every bin",
+            figures.prices(told), key="prices", share=0.45, alt="Dual prices of every bin",
             data={"bin": range(len(told.p)), "f": told.source, "h": told.target, "steps": told.steps},
         )  # fmt: skip
 stage.metrics(

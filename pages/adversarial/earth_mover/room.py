@@ -42,18 +42,19 @@ ROOM = Room(
     state=State,
     scenes={
         "Optimal transport": Scene(
-            "Half-way from p to q: discs off the diagonal are mass that moves, and how far.", State()
+            "Half-way from p (top) to q: the more a band slants, the further its mass moves, and the more it costs.",
+            State(),
         ),
         "Disjoint histograms": Scene(
             "Nothing overlaps: mass moves two bins on average, so W₁ is 2.",
             State(p="1 1 0 0", q="0 0 1 1"),
         ),
         "Partial overlap": Scene(
-            "Mass on the diagonal stays in place: W₁ is 1, half that of the disjoint histograms.",
+            "Mass in upright bands stays in its bin: W₁ is 1, half that of the disjoint histograms.",
             State(p="1 2 3 4", q="4 3 2 1"),
         ),
         "Equal histograms": Scene(
-            "Equal histograms: all discs lie on the diagonal, and the cost is 0.",
+            "Equal histograms: every band is upright, and the cost is 0.",
             State(p="1 2 3 2 1", q="1 2 3 2 1"),
         ),
         "Squared cost": Scene(

@@ -27,7 +27,7 @@ def table(pictures: Any, rows: int, names: Sequence[str]) -> dict[str, Any]:
     placed = pictures.reshape(films, stages, rows, blocks, *side).transpose(0, 2, 3, 1, 4, 5)
     placed = placed.reshape(films, rows, blocks * stages, *side)
     fig = sheets.contact_sheet(placed[0], [""] * rows, [*names] * blocks)
-    fig.update_xaxes(side="top", ticks="").update_yaxes(showticklabels=False)
+    fig.update_xaxes(side="top", ticks="").update_yaxes(showticklabels=False, ticks="")
     fig.update_layout(margin={"t": 8, "l": 4, "r": 4, "b": 4})
     return turning(fig, z=sheets.sheet(placed))
 
@@ -103,7 +103,7 @@ def levels(found: Levels) -> dict[str, Any]:
         tickvals=[found.places[i] for i in rests], ticktext=[str(found.sides[i]) for i in rests],
         range=[-0.06 * last, 1.06 * last], title="pixels along a side",
     )  # fmt: skip
-    low = min(0.0, *found.there)
-    fig.update_yaxes(title="correlation with the last picture", range=[low - 0.02, 1.05],
+    low = min(found.there)
+    fig.update_yaxes(title="correlation with the last picture", range=[low - 0.05, 1.05],
                      tickvals=[0.25, 0.5, 0.75])  # fmt: skip
     return resting(fig, *((found.places, y, color) for _, y, color, _ in lines))

@@ -108,7 +108,7 @@ def fade_captions(found: Fade) -> list[str]:
     """A sentence for every α."""
     return [
         f"α = {alpha:g}: a pixel is {detail:.3f} from the doubled small picture; halved again, {content:.3f} "
-        f"from the small one. Two small pictures differ by {found.between:.3f}."
+        "from the small one."
         for alpha, detail, content in zip(ALPHAS, found.detail, found.content, strict=True)
     ]
 

@@ -1,30 +1,50 @@
-"""Both domains, points of the same colour belonging together; and what each turn costs."""
+"""Both domains side by side, points of the same colour belonging together; and what each turn costs."""
 
 from typing import Any
 
+import torch
 from plotly.colors import sample_colorscale
 
 from lab.figures import planar, theme
 from lab.figures.basic import array, curves
 from lab.figures.moving import marking, per_frame
-from pages.adversarial.unpaired.lens import SHIFT, Look, degrees
+from pages.adversarial.unpaired.lens import SHIFT, Look, degrees, marked
 
-REACH = 4.0
 WHEEL = [[0, "#0072B2"], [0.25, "#E69F00"], [0.5, "#D55E00"], [0.75, "#009E73"], [1, "#0072B2"]]
 
 
 def plane(found: Look) -> dict[str, Any]:
-    """The first domain, the second (the hidden partners), and what is made of the first at each turn."""
-    a, colour = array(found.a), {"color": sample_colorscale(WHEEL, array(found.hue).tolist())}
-    domains = [
-        planar.points(a, {"size": 6, **colour}, name="source domain"),
-        planar.points(a + SHIFT, {"size": 7, "symbol": "circle-open", **colour}, name="hidden partners"),
-        planar.points(per_frame(found.made), {"size": 6, "symbol": "diamond", **colour}, name="output g(a)"),
-    ]
-    axis = {"zeroline": False, "constrain": "domain"}
-    x = {"range": [-REACH, SHIFT[0] + REACH], "nticks": 6, "ticklabelposition": "outside right"}
-    y = {"range": [-REACH, REACH], "nticks": 5, "scaleanchor": "x"}
-    return {"data": domains, "layout": {"showlegend": False, "xaxis": axis | x, "yaxis": axis | y}}
+    """The source domain; beside it the target domain with what is made of every point at each turn.
+
+    A few points are large; of these the partners are rings, each with a line to what is made instead.
+    """
+    colour = sample_colorscale(WHEEL, array(found.hue).tolist())
+    few = marked(found.a)
+    a, made, partners = found.a[few], found.made[:, few], found.a[few] + torch.tensor(SHIFT)
+    large = {"size": 17, "color": [colour[i] for i in few], "line": {"width": 2, "color": theme.text()}}
+    small, right = {"size": 6, "color": colour}, {"xaxis": "x2"}
+    gap = torch.full_like(made, torch.nan)
+    missed = torch.stack([partners.expand_as(made), made, gap], 2).flatten(1, 2)
+    traces = [
+        planar.points(found.a, small, name="source domain"),
+        planar.points(a, large, name="marked points"),
+        planar.points(partners, large | {"symbol": "circle-open", "size": 20}, name="partners", **right),
+        planar.points(per_frame(found.made), small, name="output g(a)", **right),
+        planar.path(per_frame(missed), {"color": theme.text(), "width": 2}, name="from partner to output",
+                    **right),
+        planar.points(per_frame(made), large, name="marked outputs", **right),
+    ]  # fmt: skip
+    reach = found.reach()
+    axis = {"zeroline": False, "nticks": 5}
+    across = {**axis, "constrain": "domain"}
+    layout = {
+        "showlegend": False, "margin": {"t": 8},
+        "xaxis": {**across, "range": [-reach, reach], "domain": [0, 0.49], "title": "source domain: a"},
+        "xaxis2": {**across, "range": [SHIFT[0] - reach, SHIFT[0] + reach], "domain": [0.51, 1],
+                   "title": "target domain: g(a), partners as rings", "scaleanchor": "x"},
+        "yaxis": {**axis, "range": [-reach, reach], "scaleanchor": "x"},
+    }  # fmt: skip
+    return {"data": traces, "layout": layout}
 
 
 def costs(found: Look) -> dict[str, Any]:

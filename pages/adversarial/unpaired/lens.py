@@ -17,7 +17,7 @@ from modules.adversarial.transport import assignment
 from pages.adversarial.unpaired.room import OWN, TURNS
 
 SHIFT = (3.0, 0.0)  # μ
-POINTS, COMPARED, SHOWN = 20_000, 120, 300
+POINTS, COMPARED, SHOWN, MARKED = 20_000, 120, 300, 8
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,11 @@ class Look:
     before: Tensor
     identity: Tensor
     partner: Tensor
+
+    def reach(self) -> float:
+        """Of a window around 0, or around μ, in which nearly all points lie."""
+        around = torch.cat([self.a, (self.made - torch.tensor(SHIFT)).flatten(0, 1)])
+        return 1.05 * float(around.abs().flatten().quantile(0.99))
 
 
 def first_domain(domain: str, ink: Tensor | None) -> Tensor:
@@ -101,6 +106,13 @@ def look(domain: str, ink: Tensor | None, mirror: bool, scale: float, undoes: bo
         norm(second @ matrices.mT + mean - second),
         norm(made - second),
     )
+
+
+def marked(a: Tensor) -> list[int]:
+    """Rows of a (N, 2) in MARKED directions from 0, each half as far again as a point is on average."""
+    angle = 2 * math.pi * torch.arange(MARKED) / MARKED
+    places = 1.5 * a.norm(dim=1).mean() * torch.stack([angle.cos(), angle.sin()], 1)
+    return [int(row) for row in torch.cdist(places, a).argmin(1)]
 
 
 def chosen(costs: Tensor) -> int:

@@ -16,8 +16,8 @@ with stage.picture:
     with left:
         ui.figure(
             figures.plane(found), key="plane", share=1.0, film=film,
-            alt="Points of the source domain, their hidden partners as rings, the generator's output as "
-                "diamonds; partners have one colour",
+            alt="Points of the source domain, and beside it the generator's output in the target domain; of "
+                "eight points the partners are rings, in one colour with them",
         )  # fmt: skip
     with right:
         ui.figure(

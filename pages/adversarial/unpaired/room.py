@@ -47,11 +47,12 @@ ROOM = Room(
     state=State,
     scenes={
         "Rotation by 180°": Scene(
-            "Rotated by 180°: same distribution, cycle loss 0, yet points of one colour are not partners.",
+            "The distribution is the target's and the cycle loss 0, yet every output is opposite its partner.",
             State(turn=HALF),
         ),
         "Intended map": Scene(
-            "Without rotation every point lands on its partner, and input and output differ least.", State()
+            "Without rotation every output lies in the ring of its partner, and input and output differ least.",
+            State(),
         ),
         "Reflection": Scene(
             "Reflected: again neither the distributions nor the cycle loss tell a difference.",
