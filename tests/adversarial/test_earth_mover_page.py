@@ -43,7 +43,7 @@ def test_what_the_scenes_say_of_bands() -> None:
     assert not (disjoint.start == disjoint.end).any()
     assert (partial.start == partial.end).any() and not (partial.start == partial.end).all()
     upright = partial.mass[partial.start == partial.end].sum()
-    assert float(upright) == pytest.approx(0.6)
+    assert float(upright) > 0.2 - 1e-6  # the least bins of either keep theirs in every optimal plan
     assert (equal.start == equal.end).all()
     torch.testing.assert_close(equal.leaves, equal.arrives)
 

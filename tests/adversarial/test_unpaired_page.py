@@ -76,8 +76,10 @@ def test_marked_points_lie_all_around_and_are_opposite_their_partners_after_half
     off = (angle - 45 * torch.arange(lens.MARKED) + 180) % 360 - 180
     assert float(off.abs().max()) < 20
     torch.testing.assert_close(look.made[HALF], torch.tensor(lens.SHIFT) - look.a, atol=1e-4, rtol=0)
-    around = torch.cat([look.a, look.made.flatten(0, 1) - torch.tensor(lens.SHIFT)]).abs()
-    assert 0.97 < float((around < look.reach()).double().mean()) < 1
+    for look in (found(), found(room.OWN), found(scale=0.5)):
+        around = (look.made - torch.tensor(lens.SHIFT)).abs()
+        assert float((around < look.reach()).double().mean()) > 0.97
+        assert float(around[:, lens.marked(look.a)].max()) < look.reach()
 
 
 def test_the_page() -> None:

@@ -50,17 +50,13 @@ def moving(told: Story) -> dict[str, Any]:
     across = WIDTH / size * lens.BAR / top  # pixels of a unit of mass
     far = (flow.start - flow.end).abs()
     for leaves, arrives, mass, steps in zip(flow.leaves, flow.arrives, flow.mass, far, strict=True):
-        pale = (
-            theme.fade(theme.ATTENTION, 0.25 + 0.6 * float(steps) / size)
-            if steps
-            else theme.fade(theme.HIDDEN, 0.4)
-        )
+        color, ink = (theme.ATTENTION, 0.35 + 0.6 * float(steps) / size) if steps else (theme.HIDDEN, 0.4)
         traces.append(
             {"type": "scatter", "x": [float(leaves), float(arrives)], "y": [1, 0], "mode": "lines",
-             "line": {"width": max(1.5, float(mass) * across), "color": pale}, "hoverinfo": "skip"}
+             "line": {"width": max(1.5, float(mass) * across), "color": theme.fade(color, ink)}, "hoverinfo": "skip"}
         )  # fmt: skip
-    discs = {"size": array((flow.mass / flow.mass.max()) ** 0.5 * 0.5 * WIDTH / size), "color": theme.OUTPUT,
-             "line": {"width": 1, "color": theme.text()}}  # fmt: skip
+    sizes = ((flow.mass / flow.mass.max()) ** 0.5 * 0.6 * WIDTH / size).tolist()
+    discs = {"size": sizes, "color": theme.OUTPUT, "line": {"width": 1, "color": theme.text()}}
     x, y = flow.places(), [[1 - share] * len(flow.mass) for share in WAY]
     traces.append({"type": "scatter", "x": per_frame(x), "y": per_frame(y), "mode": "markers",
                    "hoverinfo": "skip", "marker": discs})  # fmt: skip

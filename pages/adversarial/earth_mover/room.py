@@ -42,7 +42,7 @@ ROOM = Room(
     state=State,
     scenes={
         "Optimal transport": Scene(
-            "Half-way from p (top) to q: the more a band slants, the further its mass moves, and the more it costs.",
+            "Half-way from p (top) to q: violet mass moves and costs its distance, grey mass stays in its bin.",
             State(),
         ),
         "Disjoint histograms": Scene(
@@ -50,11 +50,11 @@ ROOM = Room(
             State(p="1 1 0 0", q="0 0 1 1"),
         ),
         "Partial overlap": Scene(
-            "Mass in upright bands stays in its bin: W₁ is 1, half that of the disjoint histograms.",
+            "Mass in grey bands stays in its bin: W₁ is 1, half that of the disjoint histograms.",
             State(p="1 2 3 4", q="4 3 2 1"),
         ),
         "Equal histograms": Scene(
-            "Equal histograms: every band is upright, and the cost is 0.",
+            "Equal histograms: every band is grey, and the cost is 0.",
             State(p="1 2 3 2 1", q="1 2 3 2 1"),
         ),
         "Squared cost": Scene(

@@ -39,9 +39,9 @@ def plane(found: Look) -> dict[str, Any]:
     across = {**axis, "constrain": "domain"}
     layout = {
         "showlegend": False, "margin": {"t": 8},
-        "xaxis": {**across, "range": [-reach, reach], "domain": [0, 0.49], "title": "source domain: a"},
+        "xaxis": {**across, "range": [-reach, reach], "domain": [0, 0.49], "title": "source: ● a"},
         "xaxis2": {**across, "range": [SHIFT[0] - reach, SHIFT[0] + reach], "domain": [0.51, 1],
-                   "title": "target domain: g(a), partners as rings", "scaleanchor": "x"},
+                   "title": "target: ● g(a), ○ partner of a", "scaleanchor": "x"},
         "yaxis": {**axis, "range": [-reach, reach], "scaleanchor": "x"},
     }  # fmt: skip
     return {"data": traces, "layout": layout}

@@ -40,9 +40,10 @@ class Look:
     partner: Tensor
 
     def reach(self) -> float:
-        """Of a window around 0, or around μ, in which nearly all points lie."""
-        around = torch.cat([self.a, (self.made - torch.tensor(SHIFT)).flatten(0, 1)])
-        return 1.05 * float(around.abs().flatten().quantile(0.99))
+        """Of a window around 0, or around μ, in which nearly all points lie, and all that are marked."""
+        around = torch.cat([self.a[None], self.made - torch.tensor(SHIFT)]).abs()
+        few = around[:, marked(self.a)]
+        return max(1.05 * float(around.flatten().quantile(0.98)), 0.25 + float(few.max()))
 
 
 def first_domain(domain: str, ink: Tensor | None) -> Tensor:

@@ -47,11 +47,11 @@ ROOM = Room(
     state=State,
     scenes={
         "Rotation by 180°": Scene(
-            "The distribution is the target's and the cycle loss 0, yet every output is opposite its partner.",
+            "The distribution is the target's and the cycle loss 0, yet outputs lie opposite their partners.",
             State(turn=HALF),
         ),
         "Intended map": Scene(
-            "Without rotation every output lies in the ring of its partner, and input and output differ least.",
+            "Without rotation each output is its partner (in the ring), and input and output differ least.",
             State(),
         ),
         "Reflection": Scene(
