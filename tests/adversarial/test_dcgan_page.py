@@ -45,7 +45,7 @@ def test_counts_of_the_shipped_networks() -> None:
         made, judge = (lens.look(model(name), who, 0) for who in (MADE, JUDGING))
         assert (sum(r.parameters for r in made.rows), sum(r.parameters for r in judge.rows)) == (g, d)
         assert (count(model(name).generator), count(model(name).discriminator)) == (g, d)
-        assert made.frames is not None and len(made.frames) == len(made.rows) + 1
+        assert made.shown is not None and len(made.shown) == len(made.rows) + 1
     ups, downs = (lens.look(model(), who, 0).rows for who in (MADE, JUDGING))
     assert [row.shape[1] for row in ups] == [4, 7, 14, 28] and [row.shape[1] for row in downs] == [
         14,
@@ -55,28 +55,45 @@ def test_counts_of_the_shipped_networks() -> None:
     ]
 
 
-def test_the_last_frame_is_the_picture_and_ds_is_its_answer() -> None:
+def test_the_last_block_is_the_picture_and_ds_is_its_answer() -> None:
     z = model().noise(1, torch.Generator().manual_seed(3))
     with torch.no_grad():
         x = model().maker()(z)
         f = model().judge(x)
-    made, judge = (lens.look(model(), who, 3).frames for who in (MADE, JUDGING))
-    assert made is not None and judge is not None
-    small = lens.tiled(x[0], 28)
-    assert torch.equal(made[-1], small) and torch.equal(judge[0], small)
-    assert float(judge[-1, 0, 0]) == pytest.approx(float(f.sigmoid()))
+    made, judge = (lens.look(model(), who, 3) for who in (MADE, JUDGING))
+    ink = (x[0, 0] - x.min()) / (x.max() - x.min())
+    for look, at in ((made, -1), (judge, 0)):
+        torch.testing.assert_close(lens.blocks(look)[at][1:-1, 1:-1], ink)
+    assert float(lens.blocks(judge)[-1][0, 0]) == pytest.approx(float(f.sigmoid()))
+    torch.testing.assert_close(made.shown[0], z[0])  # type: ignore[index]
+    seen, middles = lens.sheets(made)
+    assert len(seen) == len(middles) == 5 and seen.shape[1] == 76
+    top = (76 - 30) // 2
+    torch.testing.assert_close(seen[-1][top + 1 : top + 29, -29:-1], ink)
+    assert bool((seen[-2][top : top + 30, -30:] == lens.EMPTY).all())  # its place alone
 
 
-def test_every_map_stands_in_its_place() -> None:
-    h = torch.arange(20.0)[:, None, None] % 4 * torch.tensor([[0.0, 1.0], [2.0, 3.0]])
-    sheet = lens.tiled(h, 4)
-    assert sheet.shape == (19, 19)
-    assert bool(sheet[4].isnan().all()) and bool(sheet[:, 9].isnan().all())
-    tile = torch.tensor([[0.0, 1.0], [2.0, 3.0]]).repeat_interleave(2, 0).repeat_interleave(2, 1) / 3
-    torch.testing.assert_close(sheet[5:9, 10:14], tile)  # map 6 of rows of four
-    assert not sheet[:4, :4].any() and not sheet[5:9, :4].equal(tile)
-    torch.testing.assert_close(sheet[:4, 5:9], tile)  # map 1
-    assert lens.tiled(torch.zeros(32), 8).shape == (35, 35)
+def test_every_map_stands_in_its_place_and_is_shown_once_its_layer_has_worked() -> None:
+    h = torch.arange(5.0)[:, None, None] % 4 * torch.tensor([[0.0, 1.0], [2.0, 3.0]])
+    block = lens.block(h, 2, 8)  # the first four maps
+    assert block.shape == (7, 7)
+    assert bool((block[::3] == lens.EMPTY).all()) and bool((block[:, ::3] == lens.EMPTY).all())
+    tile = torch.tensor([[0.0, 1.0], [2.0, 3.0]]) / 3
+    for i, (top, left) in enumerate([(1, 1), (1, 4), (4, 1), (4, 4)]):
+        torch.testing.assert_close(block[top : top + 2, left : left + 2], tile if i else 0 * tile)
+    assert lens.block(h[:1], 1, 8).shape == (4, 4) and lens.block(torch.arange(5.0), 1, 8).shape == (5, 4)
+    for name in SHIPPED:
+        for player in (MADE, JUDGING):
+            look = lens.look(model(name), player, 0)
+            seen, middles = lens.sheets(look)
+            parts = lens.blocks(look)
+            assert len(lens.names(look, player)) == len(parts) == len(seen)
+            for layer, (part, middle) in enumerate(zip(parts, middles, strict=True)):
+                rows, columns = part.shape
+                left, top = round(middle - (columns - 1) / 2), (seen.shape[1] - rows) // 2
+                drawn = seen[:, top : top + rows, left : left + columns]
+                assert all(torch.equal(one, part) for one in drawn[layer:])
+                assert bool((drawn[:layer] == lens.EMPTY).all())
 
 
 def test_equal_size_means_equal() -> None:
@@ -166,7 +183,7 @@ def test_the_page() -> None:
     look = lens.look(model(), MADE, 0)
     assert film(page, "layer")["captions"] == lens.layer_captions(look, MADE, 64)
     _, arrays = figure(page, "maps")
-    assert arrays["data.0.z"].shape == (5, 115, 115)
+    assert arrays["data.0.z"].shape == lens.sheets(look)[0].shape
     for name in (*SHIPPED, PRINTED):
         for player in (MADE, JUDGING):
             open_page("adversarial/dcgan", model=name, player=player)

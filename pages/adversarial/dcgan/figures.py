@@ -10,12 +10,20 @@ from lab.figures import basic, theme
 from lab.figures.moving import resting, turning
 from pages.adversarial.dcgan import lens, one_number, recipe
 
+NAMED = 0.14  # of a sheet's height that the names above it take
 LEAST = 30  # parameters, where the bars begin
 
 
-def maps(frames: Any) -> dict[str, Any]:
-    """What goes in, and each layer's maps, as one sheet."""
-    return turning(basic.image(frames[0], zmin=0, zmax=1), z=frames)
+def maps(found: lens.Look, player: str) -> dict[str, Any]:
+    """What goes in, and each layer's maps beside it as far as the layers have worked."""
+    seen, middles = lens.sheets(found)
+    fig = basic.image(seen[0], zmin=0, zmax=1)
+    for x, name in zip(middles, lens.names(found, player), strict=True):
+        fig.add_annotation(x=x, y=-1, yanchor="bottom", showarrow=False, text=name,
+                           font={"size": theme.FONT_SIZE - 4})  # fmt: skip
+    tall = seen.shape[1]
+    fig.update_yaxes(range=[tall - 0.5, -NAMED * tall])
+    return turning(fig, z=seen)
 
 
 def parameters(found: lens.Look) -> dict[str, Any]:

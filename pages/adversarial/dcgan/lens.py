@@ -18,7 +18,9 @@ from modules.adversarial.dcgan import DCGAN, ConvJudge, generator_of
 from pages.adversarial.dcgan.room import MADE
 
 WIDTHS = (1024, 512, 256, 128)  # maps, from 4 × 4 to 32 × 32: only the first number is printed
-MAPS = 16  # of a layer that are shown
+ABREAST, HIGH = 2, 5  # maps of a layer beside each other, and of the largest maps below each other
+BETWEEN = 5  # pixels between two layers
+EMPTY = 0.1  # ink of what lies between maps, and of a layer that has not worked yet
 LAYERS = nn.Linear | nn.Conv2d | nn.ConvTranspose2d
 
 
@@ -106,13 +108,24 @@ class Look:
 
     Attributes:
         rows: of its layers. plain: parameters of the fully connected network of equal size, for G.
-        frames: what goes in and what each layer makes of it, (layers + 1, side, side);
+        shown: what goes in and what each layer makes of it, (maps, tall, wide) or (maps,) numbers;
             None of the printed one.
+        side: pixels along a side of the picture.
     """
 
     rows: list[Row]
     plain: list[int] | None
-    frames: Tensor | None
+    shown: list[Tensor] | None
+    side: int
+
+    def rows_of(self, h: Tensor) -> int:
+        """Maps below each other, of a layer whose maps are h (C, H, W)."""
+        return min(-(-len(h) // ABREAST), max(1, high(self.side) // (h.shape[-1] + 1)))
+
+    def maps(self, layer: int) -> int:
+        """Of a layer that are shown."""
+        h = (self.shown or [])[layer]
+        return min(len(h), ABREAST * self.rows_of(h))
 
 
 @torch.no_grad()
@@ -131,39 +144,73 @@ def look(game: DCGAN | None, player: str, seed: int) -> Look:
     said = rows(network, x)
     total = sum(row.parameters for row in said)
     plain = connected(k, shape, len(said), total) if player == MADE else None
-    return Look(said, plain, None if game is None else frames(network, x, shape[-1]))
+    return Look(said, plain, None if game is None else passing(network, x), shape[-1])
 
 
 @torch.no_grad()
-def frames(network: Any, x: Tensor, side: int) -> Tensor:
-    """x, and what each part makes of it, as sheets of one size; each map on a scale of its own."""
-    seen = [tiled(x[0], side)]
+def passing(network: Any, x: Tensor) -> list[Tensor]:
+    """x (1, ...), and what each part makes of it."""
+    seen = [x[0]]
     for part in stages(network):
         x = part(x)
-        seen.append(tiled(x[0], side))
-    return torch.stack(seen)
+        seen.append(x[0])
+    return seen
 
 
-def tiled(h: Tensor, side: int) -> Tensor:
-    """The first MAPS maps (C, H, W), enlarged to `side` and four abreast; one map alone, or a vector (K,),
-    as large as all of them: (4 · side + 3, 4 · side + 3), NaN between."""
-    full = 4 * side + 3
+def high(side: int) -> int:
+    """Pixels of a sheet from top to bottom, for pictures of `side`."""
+    return HIGH * (side // 2 + 1) + 1
+
+
+def blocks(found: Look) -> list[Tensor]:
+    """What goes in, and the maps of each layer, every one (tall, wide) with a pixel for a pixel."""
+    return [block(h, found.rows_of(h) if h.ndim > 1 else 1, found.side) for h in found.shown or []]
+
+
+def block(h: Tensor, rows: int, side: int) -> Tensor:
+    """Numbers (K,) in pairs, or the first maps of (C, H, W), each on its own scale and framed; D's answer
+    (1, 1, 1) is a square that holds the probability."""
     if h.ndim == 1:
-        across = 2 ** math.ceil(math.log2(len(h)) / 2)
-        h = F.pad(h, (0, -len(h) % across), value=float(h.min())).view(1, -1, across)
-    h = h[:MAPS]
-    if h[0].numel() == 1:  # D's answer, as a probability
-        return h[0, 0, 0].sigmoid().expand(full, full)
+        h = F.pad(h, (0, -len(h) % ABREAST), value=float(h.min())).view(1, -1, ABREAST)
+    elif h[0].numel() == 1:
+        return h[0, 0, 0].sigmoid().expand(side // 4, side // 4)
+    h = h[: ABREAST * rows]
     low, high = h.amin((1, 2), keepdim=True), h.amax((1, 2), keepdim=True)
-    h = (h - low) / (high - low).clamp(min=1e-9)
-    if len(h) == 1:
-        return F.interpolate(h[None], (full, full))[0, 0]
-    h = F.pad(F.interpolate(h[None], (side, side))[0], (0, 1, 0, 1), value=math.nan)
-    sheet = torch.full((4 * (side + 1), 4 * (side + 1)), math.nan)
-    for i, one in enumerate(h):
-        top, left = i // 4 * (side + 1), i % 4 * (side + 1)
-        sheet[top : top + side + 1, left : left + side + 1] = one
-    return sheet[:-1, :-1]
+    h = F.pad((h - low) / (high - low).clamp(min=1e-9), (0, 1, 0, 1), value=EMPTY)
+    abreast = min(len(h), ABREAST)
+    h = torch.cat([h, torch.full((-len(h) % abreast, *h.shape[1:]), EMPTY)])
+    tall, wide = h.shape[1:]
+    sheet = h.view(-1, abreast, tall, wide).transpose(1, 2).reshape(-1, abreast * wide)
+    return F.pad(sheet, (1, 0, 1, 0), value=EMPTY)
+
+
+def sheets(found: Look) -> tuple[Tensor, list[float]]:
+    """All blocks from left to right, (layers + 1, tall, wide): at each frame those that have worked, of the
+    others their place alone; and the middle of each, in pixels from the left."""
+    parts = blocks(found)
+    tall = max(high(found.side), *(len(part) for part in parts))
+    wide = sum(part.shape[1] for part in parts) + BETWEEN * (len(parts) - 1)
+    seen = torch.full((len(parts), tall, wide), math.nan)
+    middles, left = [], 0
+    for layer, part in enumerate(parts):
+        rows, columns = part.shape
+        top = (tall - rows) // 2
+        seen[:layer, top : top + rows, left : left + columns] = EMPTY
+        seen[layer:, top : top + rows, left : left + columns] = part
+        middles.append(left + (columns - 1) / 2)
+        left += columns + BETWEEN
+    return seen, middles
+
+
+def names(found: Look, player: str) -> list[str]:
+    """What stands above each block, in two lines."""
+    goes_in = (found.shown or [torch.zeros(0)])[0]
+    side = f"{found.side} × {found.side}"
+    said = [f"z<br>{len(goes_in)}" if player == MADE else f"picture<br>{side}"]
+    for row in found.rows:
+        count, tall, wide = row.shape
+        said.append("D<br>answer" if tall == 1 else f"{count} maps<br>{tall} × {wide}")
+    return [*said[:-1], f"picture<br>{side}"] if player == MADE else said
 
 
 def working(found: Look, player: str) -> list[str]:
@@ -184,12 +231,13 @@ def layer_captions(found: Look, player: str, latent_dim: int) -> list[str]:
     for i, row in enumerate(found.rows):
         count, side, _ = row.shape
         if side == 1:
-            out = "one number, how real" + (", shown as a probability" if found.frames is not None else "")
+            out = "one number, how real" + (", shown as a probability" if found.shown is not None else "")
         elif player == MADE and i == len(found.rows) - 1:
             out = f"the picture, {row.title}"
         else:
             out = f"{count} maps of {side} × {side}"
-            out += f", {MAPS} shown, each on its own scale" if found.frames is not None else ""
+            if found.shown is not None:
+                out += f", {found.maps(i + 1)} shown, each on its own scale"
         said.append(f"Layer {i + 1}, {row.kind}: {out}; {row.parameters:,} parameters.")
     return said
 
@@ -228,7 +276,7 @@ def layer_notice(found: Look) -> str:
             f"wide as equal size allows; most of them, {max(found.plain) / sum(found.plain):.0%}, are then "
             "in its largest layer. "
         )
-    if found.frames is None:
+    if found.shown is None:
         said += "The text prints 1024 maps of 4 × 4 and 64 × 64 pixels; kernels of 4 × 4 and halved widths "
         said += "between are ours, and nothing was trained at this size."
     return said

@@ -22,13 +22,14 @@ if now.view == LAYERS:
                   alt="Shape and parameters of every layer")  # fmt: skip
 
     with stage.picture:
-        if found.frames is None:
+        if found.shown is None:
             bars()
         else:
             left, right = ui.columns([2, 1])
             with left:
-                ui.figure(figures.maps(found.frames), key="maps", share=1.0, film=film,
-                          alt="What goes in, and the maps of each layer")  # fmt: skip
+                ui.figure(figures.maps(found, now.player), key="maps", share=1.0, film=film,
+                          alt="What goes in, and beside it the maps of each layer, a pixel as large in "
+                              "all")  # fmt: skip
             with right:
                 bars()
     with stage.foot:

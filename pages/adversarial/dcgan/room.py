@@ -86,11 +86,11 @@ ROOM = Room(
     scenes={
         "Generator": Scene(
             "Transposed convolutions lead from 64 numbers over maps of 4 × 4, 7 × 7 and 14 × 14 to a digit.",
-            State(layer=3),
+            State(layer=4),
         ),
         "Discriminator": Scene(
             "Convolutions with stride 2 halve the picture three times; the last one gives one number.",
-            State(player=JUDGING),
+            State(player=JUDGING, layer=4),
         ),
         "64 × 64": Scene(
             "12.7 million parameters; two thirds of them are in the layer from 4 × 4 to 8 × 8.",

@@ -53,7 +53,8 @@ def moving(told: Story) -> dict[str, Any]:
         color, ink = (theme.ATTENTION, 0.35 + 0.6 * float(steps) / size) if steps else (theme.HIDDEN, 0.4)
         traces.append(
             {"type": "scatter", "x": [float(leaves), float(arrives)], "y": [1, 0], "mode": "lines",
-             "line": {"width": max(1.5, float(mass) * across), "color": theme.fade(color, ink)}, "hoverinfo": "skip"}
+             "line": {"width": max(1.5, float(mass) * across), "color": theme.fade(color, ink)},
+             "hoverinfo": "skip"}
         )  # fmt: skip
     sizes = ((flow.mass / flow.mass.max()) ** 0.5 * 0.6 * WIDTH / size).tolist()
     discs = {"size": sizes, "color": theme.OUTPUT, "line": {"width": 1, "color": theme.text()}}

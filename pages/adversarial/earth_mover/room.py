@@ -42,7 +42,7 @@ ROOM = Room(
     state=State,
     scenes={
         "Optimal transport": Scene(
-            "Half-way from p (top) to q: violet mass moves and costs its distance, grey mass stays in its bin.",
+            "Half-way from p to q below: violet mass moves and costs its distance, grey mass stays.",
             State(),
         ),
         "Disjoint histograms": Scene(

@@ -14,20 +14,18 @@ def draw(looks: list[lens.Look], film: ui.Film | None = None) -> None:
     """The gradients and the logits, where the film stands, or as far as they have come."""
     if not looks:  # the game is still on
         return
-    left, right = ui.columns([2, 1])
+    left, right = ui.columns(2)
     with left:
+        ui.figure(
+            figures.logits(looks), key="logits", share=1.0, film=film,
+            alt="Histograms of the discriminator's logits on digits and on samples of the generator, and the "
+                "factors of two gradients at each logit",
+        )  # fmt: skip
+    with right:
         ui.figure(
             figures.norms(looks), key="norms", share=1.0, film=film,
             alt="Norm of the generator's gradient under three losses, over the steps of the discriminator",
         )  # fmt: skip
-    with right:
-        ui.figure(
-            figures.logits(looks),
-            key="logits",
-            share=1.0,
-            film=film,
-            alt="Histograms of the discriminator's logits on digits and on samples of the generator",
-        )
 
 
 # --- Picture ------------------------------------------------------------------------------------

@@ -31,7 +31,8 @@ ROOM = Room(
     state=State,
     scenes={
         "Vanishing gradient": Scene(
-            "G is frozen while D trains: the saturating loss's gradient vanishes, −log D's grows.", State()
+            "G is frozen while D trains: samples come to lie where the factor D of the saturating gradient is 0.",
+            State(),
         ),
         "A thousand steps": Scene(
             "The saturating gradient falls below a hundredth of its start; the critic's rises and stays.",
