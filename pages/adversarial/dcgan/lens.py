@@ -209,7 +209,7 @@ def names(found: Look, player: str) -> list[str]:
     said = [f"z<br>{len(goes_in)}" if player == MADE else f"picture<br>{side}"]
     for row in found.rows:
         count, tall, wide = row.shape
-        said.append("D<br>answer" if tall == 1 else f"{count} maps<br>{tall} × {wide}")
+        said.append("D<br>" if tall == 1 else f"{count} maps<br>{tall} × {wide}")
     return [*said[:-1], f"picture<br>{side}"] if player == MADE else said
 
 

@@ -12,7 +12,7 @@ from pages.adversarial.live_gan.lens import Panel
 
 COLORS = {
     "histograms": theme.GREEN, "log 2 − L_D/2": theme.INPUT,
-    "modes": theme.ATTENTION, "near a mode": theme.SKY, "W₁": theme.OUTPUT,
+    "modes reached": theme.ATTENTION, "samples near": theme.SKY, "W₁": theme.OUTPUT,
 }  # fmt: skip
 GAP = 0.14  # between two panels, of the height; the title stands there
 

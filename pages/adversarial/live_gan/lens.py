@@ -207,13 +207,13 @@ def panels(frames: Sequence[rewind.Frame], tells: bool, count: int) -> list[Pane
         distance["log 2 − L_D/2"] = told(frames)
     w1 = rewind.stacked(frames, "w1").tolist()
     shares = {
-        "modes": [float(frame["modes"]) / max(1, count) for frame in frames],
-        "near a mode": [float(frame["quality"]) for frame in frames],
+        "modes reached": [float(frame["modes"]) / max(1, count) for frame in frames],
+        "samples near": [float(frame["quality"]) for frame in frames],
     }
     return [
-        Panel("Jensen–Shannon divergence; dotted: log 2", distance, (-0.15, 0.78), LOG2),
-        Panel("share of modes reached, of samples near", shares, (-0.05, 1.08))
-        if count else Panel("distance of earth movers", {"W₁": w1}, (0.0, 1.1 * float(np.nanmax(w1)))),
+        Panel("Jensen–Shannon divergence", distance, (-0.15, 0.78), LOG2),
+        Panel("shares", shares, (-0.05, 1.08))
+        if count else Panel("Wasserstein distance", {"W₁": w1}, (0.0, 1.1 * float(np.nanmax(w1)))),
     ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from lab.figures.moving import per_frame, unrolling
 from pages.adversarial.vanishing.lens import BINS, LOSSES, REACH, Look
 
 COLORS = dict(zip(LOSSES, (theme.VERMILLION, theme.ATTENTION, theme.GREEN), strict=True))
-ASIDE = 8.0  # logits beyond which a name no longer follows what it names
+ASIDE, HIGH = 8.0, 0.9  # logits and shares beyond which a name no longer follows what it names
 
 
 def norms(looks: list[Look]) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def logits(looks: list[Look]) -> dict[str, Any]:
     names = [
         {"type": "scatter", "mode": "text", "text": [name], "showlegend": False, "hoverinfo": "skip",
          "x": per_frame(np.clip(shares @ places, -ASIDE, ASIDE)[:, None]),
-         "y": per_frame(shares.max(1)[:, None]), "textposition": "top right" if side > 0 else "top left",
+         "y": per_frame(shares.max(1)[:, None].clip(max=HIGH)), "textposition": "top right" if side > 0 else "top left",
          "textfont": {"color": color, "size": theme.FONT_SIZE}}
         for name, shares, color, side in kinds
     ]  # fmt: skip

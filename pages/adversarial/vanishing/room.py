@@ -31,8 +31,7 @@ ROOM = Room(
     state=State,
     scenes={
         "Vanishing gradient": Scene(
-            "G is frozen while D trains: samples come to lie where the factor D of the saturating gradient is 0.",
-            State(),
+            "G is frozen while D trains: at its samples D falls, and with D the saturating gradient.", State()
         ),
         "A thousand steps": Scene(
             "The saturating gradient falls below a hundredth of its start; the critic's rises and stays.",
