@@ -53,7 +53,8 @@ def logits(looks: list[Look]) -> dict[str, Any]:
     names = [
         {"type": "scatter", "mode": "text", "text": [name], "showlegend": False, "hoverinfo": "skip",
          "x": per_frame(np.clip(shares @ places, -ASIDE, ASIDE)[:, None]),
-         "y": per_frame(shares.max(1)[:, None].clip(max=HIGH)), "textposition": "top right" if side > 0 else "top left",
+         "y": per_frame(shares.max(1)[:, None].clip(max=HIGH)),
+         "textposition": "top right" if side > 0 else "top left",
          "textfont": {"color": color, "size": theme.FONT_SIZE}}
         for name, shares, color, side in kinds
     ]  # fmt: skip
