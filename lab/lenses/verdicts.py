@@ -1,4 +1,4 @@
-"""Pictures of small digits before judges, by the features of a classifier.
+"""Pictures of digits before judges, by the features of a classifier.
 
     inception score   exp(H(p̄) − mean H(p(y|x)))           features: class probabilities
     Fréchet distance  ‖Δμ‖² + tr(S₁ + S₂ − 2 (S₁S₂)^½)      features: the 64 means of the last feature maps
@@ -7,11 +7,12 @@
 Every picture is made black and white first, as many models know nothing else. What is said of held-out digits
 beside those of training is the floor of every number.
 
-Shapes: pictures (N, 8, 8) of 0 and 1; features (N, 64).
+Shapes: pictures (N, S, S) of 0 and 1, S = 8 or 28; features (N, 64).
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,13 +20,15 @@ import torch
 from torch import Tensor
 
 from datamodules.digits import Digits
+from datamodules.mnist import MNIST
 from lab import weights
 from lab.experiments import ZOO
 from lab.lenses import generated, stock
+from lab.lenses.latent import in_mnist_frame
 from modules.adversarial import judges
 from modules.convolution.classifier import Classifier
 
-REAL = "held-out digits"
+REAL, REAL_MNIST = "held-out digits", "held-out MNIST digits"
 NETWORK = "cnn-digits"
 DRAWN = 500  # pictures before the judges
 CUT = Digits.cut  # ink above it is black
@@ -50,19 +53,38 @@ class Verdict:
     repeated: float
 
 
-def digits(split: Literal["train", "held out"]) -> Tensor:
+Split = Literal["train", "held out"]
+
+
+def digits(split: Split, side: int = 8) -> Tensor:
     """DRAWN digits of a split, black and white."""
-    splits = ("train",) if split == "train" else stock.HELD_OUT
-    pictures, _ = stock.digits(*splits, form="threshold")
-    order = torch.randperm(len(pictures), generator=torch.Generator().manual_seed(0))
-    return pictures[order[:DRAWN], 0]
+    return labelled(split, side)[0]
+
+
+@lru_cache(maxsize=4)
+def labelled(split: Split, side: int = 8) -> tuple[Tensor, Tensor]:
+    """The same with their classes. With 28 pixels a side they are of MNIST; where its files are not here,
+    small digits drawn as MNIST draws its own."""
+    if side == 28 and stock.has_mnist():
+        x, y = stock.examples(MNIST, "train", "val", most=DRAWN)
+        part = slice(DRAWN) if split == "train" else slice(DRAWN, None)
+        return (x[part, 0] > CUT).float(), y[part]
+    x, y = stock.digits(*(("train",) if split == "train" else stock.HELD_OUT))
+    order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))[:DRAWN]
+    x = x[order, 0]
+    return ((in_mnist_frame(x) if side == 28 else x) > CUT).float(), y[order]
+
+
+def side_of(network: Classifier) -> int:
+    """Pixels a side of the pictures that a classifier knows."""
+    return int(network.hparams["image_shape"][-1])
 
 
 def drawn_by(source: str | Path, seed: int) -> Tensor:
-    """DRAWN pictures of a trained generator by its folder or name, black and white; of REAL the held-out
-    digits."""
-    if source == REAL:
-        return digits("held out")
+    """DRAWN pictures of a trained generator by its folder or name, black and white; of REAL and REAL_MNIST
+    the held-out digits."""
+    if source in (REAL, REAL_MNIST):
+        return digits("held out", 28 if source == REAL_MNIST else 8)
     *_, (_, pictures) = drawing(weights.load(source), weights.read_card(ZOO / source), seed)
     return pictures
 
@@ -75,7 +97,7 @@ def drawing(model: Any, card: Mapping[str, Any], seed: int) -> Iterator[tuple[fl
 
 
 def black_and_white(card: Mapping[str, Any], x: Tensor) -> Tensor:
-    """Samples as pictures (N, 8, 8) of 0 and 1, by the form of the digits that the model was trained on."""
+    """Samples as pictures (N, S, S) of 0 and 1, by the form of the digits that the model was trained on."""
     return (generated.ink(card, x) > CUT).float()
 
 
@@ -96,14 +118,14 @@ class Known:
 
 
 def known(network: Classifier, reference: Tensor) -> Known:
-    """Of pictures (R, 8, 8)."""
+    """Of pictures (R, S, S)."""
     _, features = look(network, reference)
     return Known(features, judges.radii(judges.distances(features, features), MOST))
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Pictures (P, 8, 8) of which several sets are judged: what two of them share is computed once.
+    """Pictures (P, S, S) of which several sets are judged: what two of them share is computed once.
 
     Attributes:
         probabilities, features: (P, ·), as the network says. same: (P,) equal where pictures are.

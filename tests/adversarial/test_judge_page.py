@@ -1,6 +1,7 @@
 """The page of the judges: its numbers, what spoils them, and what each judge does not see."""
 
 import copy
+from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
@@ -9,10 +10,10 @@ from opening import failures, film, open_page, run_page
 
 from lab import weights
 from lab.experiments import ZOO
-from lab.lenses import verdicts
+from lab.lenses import stock, verdicts
 from lab.room import controls
 from pages.adversarial.judge import lens, words
-from pages.adversarial.judge.room import MISSING, REAL, SHARES, State
+from pages.adversarial.judge.room import LARGE, MISSING, REAL, REAL_MNIST, SHARES, SMALL, State
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +34,63 @@ def test_the_floor(bench) -> None:
     same = verdicts.judge(network, known, known, 3)
     assert same.precision == same.recall == 1 and same.frechet == pytest.approx(0, abs=1e-6)
     assert lens.accuracy(network) > 0.9  # on pictures of a form that it was not trained on
+
+
+Bench = tuple[Any, Any, torch.Tensor, verdicts.Verdict]
+
+
+@pytest.fixture(scope="module")
+def large() -> Iterator[list[Bench]]:
+    """The same of 28 × 28 digits: of MNIST where it is, and of what stands for it."""
+    network, found = weights.load(LARGE), list[Bench]()
+    with pytest.MonkeyPatch.context() as patch:
+        for here in sorted({stock.has_mnist(), False}, reverse=True):
+            patch.setattr(stock, "has_mnist", lambda here=here: here)
+            verdicts.labelled.cache_clear()
+            known = verdicts.known(network, verdicts.digits("train", 28))
+            real = verdicts.digits("held out", 28)
+            found.append((network, known, real, verdicts.judge(network, known, real, 3)))
+    verdicts.labelled.cache_clear()
+    yield found
+
+
+def test_the_floor_of_large_digits(large: list[Bench]) -> None:
+    for network, known, real, floor in large:
+        assert real.shape == (500, 28, 28) and set(real.unique().tolist()) == {0.0, 1.0}
+        assert verdicts.side_of(network) == 28 and known.features.shape == (500, 64)
+        assert 0.8 < floor.precision < 0.95 and 0.8 < floor.recall < 0.95
+    assert lens.accuracy(large[0][0]) > 0.9
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_each_judge_sees_of_large_digits(large: list[Bench], seed: int) -> None:
+    """What the scenes say, with MNIST and without; the seed draws what takes the place of digits."""
+    for network, known, real, floor in large:
+        missing, junk, copies = (
+            lens.story(network, known, real, change, seed).said[2][SHARES.index(share)]
+            for change, share in ((MISSING, 0.5), ("junk", 0.5), ("copies", 0.9))
+        )
+        assert floor.recall - missing.recall > 0.1 > 3 * abs(floor.precision - missing.precision)
+        assert floor.precision - junk.precision > 0.3 and abs(floor.recall - junk.recall) < 0.05
+        assert copies.precision > floor.precision - 0.05 and copies.score > floor.score - 0.8
+        assert copies.repeated >= 0.9 and copies.frechet > 5 * floor.frechet
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_dcgan_reaches_the_recall_of_held_out_digits(large: list[Bench], seed: int) -> None:
+    if not stock.has_mnist():
+        pytest.skip("the files of MNIST are not here")
+    network, known, _, floor = large[0]
+    made = verdicts.judge(network, known, verdicts.drawn_by("dcgan-mnist", seed), 3)
+    assert abs(made.recall - floor.recall) < 0.05 and made.precision < floor.precision - 0.02
+
+
+def test_who_judges_is_the_network_of_the_generators_data() -> None:
+    assert [State(model=name).network for name in (REAL, "made-digits", "made-digits/2026")] == [SMALL] * 3
+    large = (REAL_MNIST, "dcgan-mnist", "vae-mnist/2026-01-01")
+    assert [State(model=name).network for name in large] == [LARGE] * 3
+    page = open_page("adversarial/judge", model="dcgan-mnist")
+    assert len(film(page, "share")["captions"]) == len(SHARES)
 
 
 @pytest.mark.parametrize("change", ["classes missing", "junk", "copies"])

@@ -107,7 +107,7 @@ ADMITTED: dict[str, Row] = {
         conditional_bench.fits,
         GAMES - {"dcgan-digits", "progressive-digits"} | {"infogan-mnist"},
     ),
-    "adversarial/judge": (judge.fits, SMALL),
+    "adversarial/judge": (judge.fits, SMALL | LARGE - {"progressive-mnist", "stylegan-mnist"}),
     "adversarial/birthday": (generated.makes_digits, SMALL | LARGE),
     "language/two_strategies": (language.offers_next_token, SPOKEN),
 }

@@ -12,15 +12,18 @@ from lab.lenses.verdicts import Verdict
 from pages.adversarial.judge.room import REAL
 
 
-def plane(others: Mapping[str, Verdict], name: str, said: Sequence[Verdict]) -> dict[str, Any]:
-    """Other generators, the chosen one on its path as it is degraded more and more, and held-out digits."""
-    rest = {n: v for n, v in others.items() if n not in (name, REAL)}
+def plane(
+    others: Mapping[str, Verdict], name: str, said: Sequence[Verdict], real: str = REAL
+) -> dict[str, Any]:
+    """Other generators, the chosen one on its path as it is degraded more and more, and held-out digits by
+    their name."""
+    rest = {n: v for n, v in others.items() if n not in (name, real)}
     fig = go.Figure()
     path = {"color": theme.HIDDEN, "width": 2}
     for label, points, color, size in (
         ("others", rest, theme.HIDDEN, 11),
         (name, {name: said[0]}, theme.OUTPUT, 18),
-        (REAL, {REAL: others[REAL]}, theme.INPUT, 15),
+        (REAL, {real: others[real]}, theme.INPUT, 15),
     ):
         fig.add_scatter(
             x=[v.recall for v in points.values()], y=[v.precision for v in points.values()], name=label,

@@ -1,7 +1,7 @@
-"""Generators of small digits before the same judges, and what each judge does not see: their pictures are
+"""Generators of digits before the same judges, and what each judge does not see: their pictures are
 spoiled more and more, by classes that go missing, by junk, by copies.
 
-Shapes: pictures (N, 8, 8) of 0 and 1.
+Shapes: pictures (N, S, S) of 0 and 1, S = 8 or 28.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,28 +12,27 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from datamodules.digits import Digits
 from lab.experiments import Experiment
-from lab.lenses import generated, stock, surfaces, verdicts
+from lab.lenses import generated, verdicts
 from lab.lenses.verdicts import Known, Verdict, judge_all, look, pool
 from modules.convolution.classifier import Classifier
-from pages.adversarial.judge.room import JUNK, MISSING, NOTHING, REAL, SHARES
+from pages.adversarial.judge.room import JUNK, MISSING, NOTHING, SHARES
 
-SIDE = 8
+SIDES = (8, 28)  # of pictures that are judged
 SHEET = 30  # pictures shown
 LEAST = 20  # pictures that can be judged, by up to ten neighbours of each
 
 
 def accuracy(network: Classifier) -> float:
     """Of the network on held-out digits made black and white, on which it was not trained."""
-    x, y = stock.digits("test", form="threshold")
+    x, y = verdicts.labelled("held out", verdicts.side_of(network))
     with torch.no_grad():
-        return float((network.predict(x).argmax(1) == y).double().mean())
+        return float((network.predict(x[:, None]).argmax(1) == y).double().mean())
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether an experiment trains a generator of small digits."""
-    return surfaces.is_a(entry, Digits, part="data") and generated.makes_digits(entry, SIDE)
+    """Whether an experiment trains a generator of digits of one of SIDES."""
+    return any(generated.makes_digits(entry, side) for side in SIDES)
 
 
 def changed(network: Classifier, pictures: Tensor, change: str, share: float, seed: int) -> Tensor:
@@ -93,7 +92,7 @@ def judging(
 
 @dataclass(frozen=True)
 class Story:
-    """Pictures (SHEET, 8, 8) at each of SHARES, and what is said of them: a verdict each in `said[k - 1]`."""
+    """Pictures (SHEET, S, S) at each of SHARES, and what is said of them: a verdict each in `said[k - 1]`."""
 
     sheets: list[Tensor]
     said: list[list[Verdict]]
@@ -118,25 +117,26 @@ def story(network: Classifier, given: Known, pictures: Tensor, change: str, seed
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Pictures (N, 8, 8) of a generator, and who judges them."""
+    """Pictures (N, S, S) of a generator, and who judges them."""
 
     network: Classifier
     known: Known
     pictures: Tensor
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def known(network: Classifier) -> Known:
     """Training digits as the judges know them."""
-    return verdicts.known(network, verdicts.digits("train"))
+    return verdicts.known(network, verdicts.digits("train", verdicts.side_of(network)))
 
 
 def drawing(
     network: Classifier, model: Any, model_card: Mapping[str, Any] | None, seed: int
 ) -> Iterator[tuple[float, Drawn]]:
-    """Of a generator, or REAL, hop by hop where there are any: the share done, and what is drawn so far."""
+    """Of a generator, or of held-out digits by their name, hop by hop where there are any: the share done, and
+    what is drawn so far."""
     if model_card is None:
-        yield 1.0, Drawn(network, known(network), verdicts.drawn_by(REAL, seed))
+        yield 1.0, Drawn(network, known(network), verdicts.drawn_by(model, seed))
         return
     for share, pictures in verdicts.drawing(model, model_card, seed):
         yield share, Drawn(network, known(network), pictures)
@@ -149,6 +149,6 @@ def told(drawn: Drawn, change: str, seed: int) -> Story:
 
 
 def said(network: Classifier, model: Any, model_card: Mapping[str, Any] | None, seed: int) -> list[Verdict]:
-    """The verdicts on a generator, or REAL, by k = 1 … MOST."""
+    """The verdicts on a generator, or on held-out digits, by k = 1 … MOST."""
     *_, (_, drawn) = drawing(network, model, model_card, seed)
     return [by_share[0] for by_share in told(drawn, NOTHING, seed).said]

@@ -1,14 +1,14 @@
-"""Judge: any trained generator of small digits under the same measures, and what each does not detect."""
+"""Judge: any trained generator of digits under the same measures, and what each does not detect."""
 
 from dataclasses import replace
 
 from lab import ui
 from lab.figures import sheets
-from lab.lenses import generated, verdicts
+from lab.lenses import generated, stock, verdicts
 from lab.lenses.machine import sample_of
 from modules.adversarial import judges
 from pages.adversarial.judge import figures, lens, words
-from pages.adversarial.judge.room import NOTHING, REAL, ROOM, SHARES, SHELF
+from pages.adversarial.judge.room import LARGE, NOTHING, REAL, REAL_MNIST, ROOM, SHARES, SHELF, SHELF_MNIST
 
 
 def as_drawn(name: str) -> list[verdicts.Verdict]:
@@ -19,16 +19,18 @@ def as_drawn(name: str) -> list[verdicts.Verdict]:
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
+large = now.network == LARGE
+real, side = (REAL_MNIST, 28) if large else (REAL, 8)
 with stage.picture:
     says = "Thirty of five hundred samples, when they are drawn."
     quick = not ui.compute(generated.slow, now)
     drawn = ui.compute(lens.drawing, now, says=says, label="Draw", quick=quick)
 k = now.k - 1
 told, plain = (lens.told(drawn, change, now.seed) for change in (now.change, NOTHING))
-floor, said = as_drawn(REAL)[k], told.said[k]
-everyone = {REAL: floor, now.model: plain.said[k][0]}
+floor, said = as_drawn(real)[k], told.said[k]
+everyone = {real: floor, now.model: plain.said[k][0]}
 if now.all:
-    names = (REAL, *SHELF)
+    names = (real, *(SHELF_MNIST if large else SHELF))
     with stage.rail:
         everyone |= ui.job(
             "Evaluate all", lambda: lens.judging(names, now.k, as_drawn), key="judging",
@@ -45,7 +47,7 @@ with stage.picture:
         ui.figure(sheets.film(told.sheets, 6), key="sheet", share=1.0, film=film,
                   alt="Thirty samples of the generator")  # fmt: skip
     with right:
-        ui.figure(figures.plane(everyone, now.model, said), key="plane", share=0.62, film=film,
+        ui.figure(figures.plane(everyone, now.model, said, real), key="plane", share=0.62, film=film,
                   alt="Precision against recall of the generators")  # fmt: skip
         ui.figure(figures.classes(said), key="classes", share=0.38, film=film,
                   alt="Share of each class among the samples")  # fmt: skip
@@ -59,7 +61,7 @@ with stage.foot:
 
 accuracy = ui.compute(lens.accuracy, now)
 spoiled = now.change != NOTHING and film.at > 0
-source = repr(REAL) if now.model == REAL else ui.spelled(now.model)
+source = repr(real) if now.model == real else ui.spelled(now.model)
 with stage.below:
     ui.table(
         {
@@ -77,6 +79,7 @@ with stage.below:
         "measure the variety within a class; precision misses missing classes, recall misses junk, and also "
         "copies where a few samples with large balls cover them. The Fréchet distance reacts to all of these "
         "and does not say to which; between equal distributions it is above 0, by about 1/n."
+        + ("" if not large or stock.has_mnist() else words.WITHOUT_MNIST)
     )
     ui.check(
         "Which has fallen further?" if spoiled else "Which of the two is lower here?",
@@ -102,7 +105,7 @@ with stage.below:
         network = weights.load({now.network!r})
         pictures = verdicts.drawn_by({source}, {now.seed})
         pictures = lens.changed(network, pictures, {now.change!r}, {film.value!r}, {now.seed})
-        said = verdicts.judge(network, verdicts.digits("train"), pictures, {now.k})
+        said = verdicts.judge(network, verdicts.digits("train", {side}), pictures, {now.k})
         result = [said.precision, said.recall, said.frechet, said.score]
         """,
         shows=[one.precision, one.recall, one.frechet, one.score],

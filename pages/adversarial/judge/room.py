@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.room import Choice, Fixed, Frame, Model, Number, Room, Scene, Slider, Toggle, late
+from lab.room import Choice, Frame, Model, Number, Room, Scene, Slider, Toggle, late
 
-REAL = "held-out digits"
+REAL, REAL_MNIST = "held-out digits", "held-out MNIST digits"
+SMALL, LARGE = "cnn-digits", "cnn-mnist"  # classifiers
+SHELF_MNIST = ("dcgan-mnist", "infogan-mnist", "vae-mnist", "fa-mnist", "chain-mnist")
 SHELF = (  # which are judged where all are
     "made-digits", "pixelcnn-digits", "gatedpixelcnn-digits", "nade-digits", "chain-digits",
     "vae-digits", "vae-bits-digits", "vamp-digits", "gmm-digits", "fa-digits", "glow-digits",
@@ -20,14 +22,25 @@ MOST = 10  # neighbours that a ball reaches to
 class State:
     model: Annotated[
         str,
-        Model("Generator", only=late("lens", "fits"), first=(REAL, *SHELF), also=(REAL,), as_list=True),
+        Model(
+            "Generator",
+            only=late("lens", "fits"),
+            first=(REAL, REAL_MNIST, *SHELF, *SHELF_MNIST),
+            also=(REAL, REAL_MNIST),
+            as_list=True,
+        ),
     ] = REAL
     change: Annotated[str, Choice("Degrade by", CHANGES, as_list=True)] = NOTHING
     k: Annotated[int, Slider("Nearest neighbours k", 1, MOST)] = 3
     seed: Annotated[int, Number("Seed", 0, 999)] = 0
     all: Annotated[bool, Toggle("All generators")] = False
     share: Annotated[float, Frame("share", SHARES, seconds=0.5)] = 0.0
-    network: Fixed = "cnn-digits"
+
+    @property
+    def network(self) -> Annotated[str, Model("Classifier")]:
+        """Of the generator's data, which its name ends with."""
+        named = self.model.partition("/")[0].endswith("-mnist")
+        return LARGE if named or self.model == REAL_MNIST else SMALL
 
 
 ROOM = Room(
@@ -53,17 +66,21 @@ ROOM = Room(
     scenes={
         "Missing classes": Scene(
             "Half of the classes are missing: recall falls, and precision stays.",
-            State(change=MISSING, share=0.5),
+            State(model=REAL_MNIST, change=MISSING, share=0.5),
         ),
         "Held-out digits": Scene(
             "Even real digits that were held out do not reach 1: no generator can be asked for more.", State()
         ),
         "Junk samples": Scene(
-            "Half of the samples are noise: precision falls, and recall stays.", State(change=JUNK, share=0.5)
+            "Half of the samples are noise: precision falls, and recall stays.",
+            State(model=REAL_MNIST, change=JUNK, share=0.5),
         ),
         "Copies": Scene(
-            "Nine of ten samples are copies: IS and recall hardly fall, but the Fréchet distance rises.",
-            State(change=COPIES, share=0.9),
+            "Nine of ten samples are copies: IS and precision stay, but the Fréchet distance rises.",
+            State(model=REAL_MNIST, change=COPIES, share=0.9),
+        ),
+        "DCGAN": Scene(
+            "DCGAN reaches the recall of held-out digits, at a lower precision.", State(model="dcgan-mnist")
         ),
         "PixelCNN": Scene(
             "PixelCNN reaches the recall of held-out digits, at a lower precision.",
@@ -85,6 +102,7 @@ ROOM = Room(
         4: "Missing classes",
         5: "Junk samples",
         6: "Copies",
+        7: "All generators",
         "The floor": "Held-out digits",
         "Pixel by pixel": "PixelCNN",
         "A chain": "Markov chain",

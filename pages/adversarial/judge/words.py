@@ -4,6 +4,10 @@ from lab.lenses import verdicts
 from pages.adversarial.judge.room import COPIES, JUNK, MISSING, NOTHING, SHARES
 
 OPTIONS = ["precision", "recall", "neither: the two are within 0.1"]
+WITHOUT_MNIST = (
+    " The files of MNIST are not here: small digits drawn with 28 × 28 pixels stand for its training and "
+    "held-out digits, so that generators trained on MNIST have a lower precision and recall."
+)
 LOWER = ["precision", "recall", "neither, within 0.05"]
 
 
