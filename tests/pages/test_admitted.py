@@ -71,6 +71,18 @@ LARGE |= {n.replace("digits", "mnist") for n in CHAINS} | {
     f"{kind}-mnist" for kind in (
         "gaussianchain", "neighbours", "neighbours12", "rnade", "fa", "ppca", "glow", "dcgan", "infogan",
         "progressive", "stylegan", "ddpm")}  # fmt: skip
+RESIZED = {
+    f"{kind}-mnist"
+    for kind in (  # of other pictures than 28 × 28
+        "pixelcnn-greys4",
+        "pixelcnn-greys16",
+        "nade-greys",
+        "rnade",
+        "gatedpixelcnn",
+        "progressive",
+        "stylegan",
+    )
+}
 
 # a page's predicate, and all shipped models that it holds for
 Row = tuple[Callable[[Experiment], bool], set[str]]
@@ -107,7 +119,7 @@ ADMITTED: dict[str, Row] = {
         conditional_bench.fits,
         GAMES - {"dcgan-digits", "progressive-digits"} | {"infogan-mnist"},
     ),
-    "adversarial/judge": (judge.fits, SMALL | LARGE - {"progressive-mnist", "stylegan-mnist"}),
+    "adversarial/judge": (judge.fits, SMALL | LARGE - RESIZED),
     "adversarial/birthday": (generated.makes_digits, SMALL | LARGE),
     "language/two_strategies": (language.offers_next_token, SPOKEN),
 }
