@@ -28,7 +28,8 @@ POSITIVE, NEGATIVE = BLUE, VERMILLION
 CATEGORIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, YELLOW, "#8A929C", "#7B5B3A", "#4E4EA8")
 
 SHRINKING = {"shrinks": True}  # a layout's meta: marks are smaller in a narrow figure, as texts are
-NAMED_ENDS = {"ends": 1.0}  # a layout's meta: lines are named at their right ends (lab/ui/js/ends.js)
+# A layout's meta: lines are named at their right ends, or where they are farthest apart (lab/ui/js/ends.js).
+NAMED_ENDS, NAMED_APART = {"ends": 1.0}, {"apart": 1.0}
 FONT_SIZE = 18  # readable from the last row
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"
 
@@ -159,8 +160,9 @@ def make_room(fig: go.Figure) -> None:
             fig.update_layout(legend={"yanchor": "top", "y": -0.22})
             rows = 0
         fig.layout.margin.t = max(48 if has_title else 32, 24 * rows + (36 if has_title else 12))
-        if fig.layout.meta == NAMED_ENDS:  # the share of that room which is needed without a legend
-            fig.layout.meta = {"ends": (48 if has_title else 16) / fig.layout.margin.t}
+        if fig.layout.meta in (NAMED_ENDS, NAMED_APART):  # the share of that room needed without a legend
+            (where,) = fig.layout.meta
+            fig.layout.meta = {where: (48 if has_title else 16) / fig.layout.margin.t}
 
 
 def legend_rows(names: Sequence[str], width: int = 340) -> int:

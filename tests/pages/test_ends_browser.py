@@ -1,7 +1,7 @@
-"""Names of lines at their right ends: moved apart, beside their lines, in light and dark."""
+"""Names of lines: at their right ends, moved apart, in light and dark; or where the lines are apart."""
 
 import random
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
@@ -29,6 +29,33 @@ NAMES = """() => [...document.querySelectorAll('.js-plotly-plot')]
   return {ends: Object.fromEntries(ends), names, right: xaxis._offset + xaxis._length,
     legend: [...p.querySelectorAll('.legendtext')].map((t) => t.textContent)};
 })"""
+
+# Of the figure whose lines are named where they are apart: the box of each name, the lines that cross it, and
+# how far it is from its own line; the lines that are drawn.
+BESIDE = """() => {
+  const [p] = [...document.querySelectorAll('.js-plotly-plot')].filter((p) => p.layout.meta?.apart);
+  const {xaxis, yaxis} = p._fullLayout, origin = p.getBoundingClientRect();
+  const drawn = p.calcdata.filter(([{trace}]) => trace.mode === 'lines');
+  const lines = new Map(drawn.map((points) => [points[0].trace.name,
+    points.filter(({x, y}) => Number.isFinite(x) && Number.isFinite(y)).flatMap(({x, y}, i, all) => {
+      const next = all[Math.min(i + 1, all.length - 1)]; // and the way to the next
+      return [...Array(40).keys()].map((k) => [x + (next.x - x) * k / 40, y + (next.y - y) * k / 40])
+        .map(([u, v]) => [xaxis._offset + xaxis.c2p(u), yaxis._offset + yaxis.c2p(v)]);
+    })]));
+  const names = [...p.querySelectorAll('.annotation')].filter((n) => n.querySelector('text')).map((node) => {
+    const {left, top, right, bottom} = node.querySelector('text').getBoundingClientRect();
+    const text = node.textContent, box = [left - origin.left, top - origin.top, right - origin.left,
+      bottom - origin.top];
+    const inner = [box[0] + 2, box[1] + 4, box[2] - 2, box[3] - 4];
+    const crossed = [...lines].filter(([, points]) => points.some(([x, y]) =>
+      x > inner[0] && x < inner[2] && y > inner[1] && y < inner[3])).map(([name]) => name);
+    const far = Math.min(...lines.get(text).map(([x, y]) =>
+      Math.hypot(Math.max(box[0] - x, 0, x - box[2]), Math.max(box[1] - y, 0, y - box[3]))));
+    return {text, box, crossed, far};
+  });
+  return {names, drawn: [...lines].filter(([, points]) => points.length).map(([name]) => name),
+    legend: [...p.querySelectorAll('.legendtext')].map((t) => t.textContent)};
+}"""
 
 
 def names(tab: Any) -> Any:
@@ -91,3 +118,27 @@ def test_names_move_with_their_lines_in_a_film(page_visit: Visit) -> None:
         assert all(abs(stand[name] - end) < reach for name, end in found["ends"].items())
     moved = {name: abs(ends[-1][name] - ends[0][name]) for name in ends[0]}
     assert max(moved.values()) > reach  # a name that stayed would be too far from its line
+
+
+def stand_beside(tab: Any) -> None:
+    """Every line that is drawn has its name beside it, over no line and no other name."""
+    found = tab.evaluate(BESIDE)
+    assert [name["text"] for name in found["names"]] == found["drawn"] and not found["legend"]
+    assert all(name["crossed"] == [] and name["far"] < 12 for name in found["names"]), found["names"]
+    for one, other in combinations([name["box"] for name in found["names"]], 2):
+        assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
+def test_lines_that_end_alike_are_named_where_they_are_apart(page_visit: Visit) -> None:
+    """Bells, 0 at both ends: a peak that leaves the plot, one bell upon another, a point without a line."""
+    for page in ("guidance?scene=Lost diversity", "guidance?scene=Unconditional"):
+        stand_beside(page_visit.open(f"diffusion-{page}"))
+    stand_beside(page_visit.open("diffusion-inpainting?scene=Biased mean"))
+    tab = page_visit.open("diffusion-posterior?t=3")
+    stand_beside(tab)
+    shown = "n => document.querySelectorAll('.annotation text').length === n"
+    for t in (2, 1):  # at t = 1 what is known from both is x_0 itself
+        tab.get_by_label("Back", exact=True).click()
+        tab.locator(".lectern-film .count", has_text=f"t = {t}").wait_for()
+        tab.wait_for_function(shown, arg=2 if t == 1 else 3)
+        stand_beside(tab)

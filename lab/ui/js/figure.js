@@ -185,7 +185,8 @@ function resized(plot, state, library) {
 async function fit(plot, state, library) {
   const {clientWidth: width, clientHeight: height} = plot;
   if (!width) return;
-  const named = state.spec.figure.layout.meta?.ends !== undefined && width !== state.width;
+  const {ends, apart} = state.spec.figure.layout.meta ?? {};
+  const named = (ends ?? apart) !== undefined && width !== state.width;
   if (named || textFactor(width) !== state.factor) await state.draw(state.at);
   const drawn = plot._fullLayout;
   if (Math.abs(drawn.width - width) > 1 || Math.abs(drawn.height - height) > 1)

@@ -30,7 +30,7 @@ def toy(x: Any, reached: Any, exact: Any) -> dict[str, Any]:
     across = {"range": [float(axis[0]), float(axis[-1])], "tickvals": [-2, -1, 0, 1, 2]}
     up = {"range": [0, 1.15 * max(float(p.max()), float(q.max()))], "nticks": 5}
     axes = {"xaxis": {"title": "x₂"} | across, "yaxis": {"title": "density"} | up}
-    return {"data": data, "layout": axes}
+    return {"data": data, "layout": axes | {"meta": theme.NAMED_APART}}
 
 
 def means(passes: Any, mean: Any, exact: float) -> dict[str, Any]:
