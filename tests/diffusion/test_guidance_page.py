@@ -4,7 +4,7 @@ from functools import cache, partial
 
 import pytest
 import torch
-from opening import figure, film, metrics, open_page
+from opening import figure, film, machine, metrics, open_page
 
 from lab import weights
 from pages.diffusion.guidance import lens, room
@@ -96,6 +96,48 @@ def test_the_digits_are_the_models_own() -> None:
         drawn, moves = figure(page, "right")
         assert [line["name"] for line in drawn["figure"]["data"][:2]] == ["classifier-free", "classifier"]
         assert moves["data.2.y"][:, 0].tolist() == pytest.approx(found.right.tolist())
+
+
+@cache
+def rows(seed: int) -> lens.Rows:
+    model, referee = (weights.load(name) for name in ("ddpm-mnist", "cnn-mnist"))
+    *_, (done, found) = lens.rows_of(model, referee, 7, seed)  # type: ignore[arg-type]
+    assert done == 1
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_the_rows_of_mnist_say(seed: int) -> None:
+    """Of five seeds: at w = 3 all are sevens, and more alike than at w = 0, where some are none."""
+    found = rows(seed)
+    sds = lens.alike(found)[-1].tolist()
+    assert found.right[2] == lens.PER_ROW and sds[2] < 0.9 * sds[0]
+    assert sds[1] < sds[0]
+    first = found.noisy[0]
+    assert all(torch.equal(row, first[0]) for row in first)  # a column starts from one noise
+
+
+def test_the_rows_are_the_models_own() -> None:
+    """Each row is what the model samples with this weight from the same noise."""
+    model = weights.load("ddpm-mnist")
+    for row, w in enumerate(room.ROW_WEIGHTS):
+        x = model.sample(lens.PER_ROW, steps=lens.STEPS, guidance=w, label=7, seed=0)  # type: ignore[operator]
+        off = (rows(0).noisy[-1, row] - x[:, 0].clamp(0, 1)).abs().mean()
+        assert float(off) < 0.01
+    wrong = lens.PER_ROW - rows(0).right[0]
+    assert wrong and f"for this class: {rows(0).right[0]} at w = 0" in lens.row_notice(rows(0), 7, ("a", "b"))
+
+
+def test_the_page_opens_on_the_rows() -> None:
+    page = opened(scene="Guidance weight")
+    bar = film(page)
+    assert bar["captions"] == lens.row_captions(rows(0)) and bar["count"] == lens.STEPS + 1
+    assert machine(page) == {"xt": "t = 0", "net": f"call {lens.STEPS} of {lens.STEPS}"}
+    _, arrays = figure(page, "rows")
+    digit = arrays["data.0.z"][-1][:28, :28]
+    assert digit == pytest.approx(rows(0).noisy[-1, 0, 0].numpy(), abs=1e-3)
+    drawn, _ = figure(page, "alike")
+    assert [line["name"] for line in drawn["figure"]["data"]] == [f"w = {w:g}" for w in room.ROW_WEIGHTS]
 
 
 def test_film_and_curves_agree() -> None:

@@ -1,11 +1,11 @@
 """Densities of the toy, digits by the weight, and numbers against it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lab.figures import sheets, theme
-from lab.figures.basic import array
-from lab.figures.moving import per_frame
+from lab.figures.basic import array, curves, rule
+from lab.figures.moving import marking, per_frame, turning
 
 STRONG, DASHED = {"width": 4, "color": theme.OUTPUT}, {"width": 3, "color": theme.INPUT, "dash": "dash"}
 QUIET = {"width": 3, "color": theme.HIDDEN}
@@ -23,8 +23,9 @@ def toy(x: Any, sampled: Any, tilted: Any, every: Any) -> dict[str, Any]:
         {"x": axis, "y": y, "name": name, "mode": "lines", "line": line} for name, (y, line) in lines.items()
     ]
     ticks = {"range": [float(axis[0]), float(axis[-1])], "tickvals": [-3, -2, -1, 0, 1, 2, 3]}
-    axes = {"xaxis": {"title": "x"} | ticks, "yaxis": {"title": "density", "range": [0, 3]}}
-    return {"data": data, "layout": axes}
+    top = 1.25 * float(array(tilted).max())  # what is sampled may be as narrow as a point
+    axes = {"xaxis": {"title": "x"} | ticks, "yaxis": {"title": "density", "range": [0, top]}}
+    return {"data": data, "layout": axes | {"meta": theme.NAMED_APART}}
 
 
 def digits(pictures: Any) -> dict[str, Any]:
@@ -67,3 +68,22 @@ def against(weights: Any, sampled: Any, tilted: Any, ylabel: str) -> dict[str, A
     ]
     axes = {"xaxis": {"title": "w", "tickvals": [-1, 0, 1, 2, 3, 4]}, "yaxis": {"title": ylabel}}
     return {"data": data, "layout": axes | {"meta": theme.NAMED_ENDS}}
+
+
+def named_rows(pictures: Any, weights: Sequence[float]) -> dict[str, Any]:
+    """Pictures (F, R, C, H, W), a row a weight."""
+    z = array(pictures)
+    columns = [""] * z.shape[2]
+    fig = sheets.contact_sheet(z[0], [f"w = {w:g}" for w in weights], columns)
+    fig.update_xaxes(showticklabels=False, ticks="").update_yaxes(ticks="")
+    fig.update_layout(margin={"l": 70, "r": 4, "t": 4, "b": 4})
+    return turning(fig, z=sheets.sheet(z))
+
+
+def narrowing(times: Sequence[int], sds: Any, weights: Sequence[float]) -> dict[str, Any]:
+    """How much the digits of each row differ, (F, R), over t from noise to data."""
+    of_rows = {f"w = {w:g}": (times, sd) for w, sd in zip(weights, array(sds).T, strict=True)}
+    fig = curves(of_rows, ylabel="sd within a row", xlabel="t", ends=True)
+    fig.update_xaxes(range=[times[0], times[-1]], tickvals=[750, 500, 250, 0])
+    rule(fig, x=times[0], line={"color": theme.VERMILLION, "width": 2})
+    return marking(fig, times)

@@ -1,5 +1,5 @@
 """Guidance where everything is Gaussian: the law that guided sampling reaches, and the one it is said to;
-and digits by the weight.
+and digits by the weight, 8×8 of all classes and 28×28 of one.
 
 p(x) = N(0, 1 + s²),  p(x | y = m) = N(m, s²)        tilted: p(x|y)^{1+w} p(x)^{−w}, a Gaussian too
 """
@@ -12,15 +12,26 @@ import torch
 from torch import Tensor
 
 from modules.convolution.classifier import Classifier
-from modules.diffusion import exact, guidance, samplers
+from modules.diffusion import exact, guidance, parameterisation, samplers
 from modules.diffusion.learned import Diffusion
 from modules.diffusion.noisy_classifier import NoisyClassifier
 from modules.diffusion.schedule import linear
-from pages.diffusion.guidance.room import CLEAN, FREE, GUIDED, LEANS, NOISY, OPINIONS, WAYS, WEIGHTS
+from pages.diffusion.guidance.room import (
+    CLEAN,
+    FREE,
+    GUIDED,
+    LEANS,
+    NOISY,
+    OPINIONS,
+    ROW_WEIGHTS,
+    WAYS,
+    WEIGHTS,
+)
 
 MADE = linear()
 REACH, POINTS = 4.0, 401
 COUNT, STEPS = 40, 10  # digits, four a class, and DDIM's steps
+PER_ROW = 5  # digits of a weight
 RIGHT = ["fewer than 20", "20 to 36", "more than 36"]
 
 
@@ -212,3 +223,77 @@ def digit_notice(found: dict[str, Drawn], led: str, names: tuple[str, str, str])
         f"they are {right[-1]:.0%} and {spread[-1]:.3f}. {least(mine)} At w = 0 the share is "
         f"{' and '.join(told)}. "
     )
+
+
+# --- Rows of one class ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Digits of one class out of noise, a row for each of ROW_WEIGHTS; a column starts from one noise.
+
+    Attributes:
+        times: t of each frame.
+        noisy: (F, len(ROW_WEIGHTS), PER_ROW, H, W) x_t, in units of the data, clamped to [0, 1].
+        right: of each row, how many the referee takes for the class at the end; before it, none.
+    """
+
+    times: list[int]
+    noisy: Tensor
+    right: list[int]
+
+
+@torch.no_grad()
+def rows_of(mnist: Diffusion, referee: Classifier, digit: int, seed: int) -> Iterator[tuple[float, Rows]]:
+    """PER_ROW digits of a class for each of ROW_WEIGHTS by classifier-free guidance, step by step."""
+    weights = torch.tensor(ROW_WEIGHTS).repeat_interleave(PER_ROW)
+    start = mnist.start(PER_ROW, torch.Generator().manual_seed(seed)).repeat(len(ROW_WEIGHTS), 1, 1, 1)
+    times, y = mnist.schedule.times(STEPS), torch.full((len(weights),), digit)
+
+    def predict(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+        said = guidance.classifier_free(mnist.say, x, t, y, mnist.num_classes, weights)
+        return parameterisation.clean_and_noise(said, x, mnist.schedule.level(t), mnist.target)
+
+    frames: list[Tensor] = []
+    for moment in samplers.ddim(predict, mnist.schedule, start, times, clip=mnist.clip):
+        x = mnist.outside(moment.x).clamp(0, 1)
+        frames.append(x.reshape(len(ROW_WEIGHTS), PER_ROW, *x.shape[-2:]))
+        named = referee.predict(x).argmax(1) if len(frames) == len(times) else y[:0]
+        right = (named == digit).reshape(len(ROW_WEIGHTS), -1).sum(1).tolist()
+        yield len(frames) / len(times), Rows(times[: len(frames)], torch.stack(frames), right)
+
+
+def alike(found: Rows) -> Tensor:
+    """Standard deviation of a pixel among the digits of a row, the mean over the pixels: (F, rows)."""
+    return found.noisy.std(2).mean((2, 3))
+
+
+def row_captions(found: Rows) -> list[str]:
+    """How much the digits of the rows differ."""
+    return [
+        f"t = {t}: a pixel's sd among the digits of a row is "
+        + ", ".join(f"{float(v):.3f} (w = {w:g})" for w, v in zip(ROW_WEIGHTS, sds, strict=True))
+        + "."
+        for t, sds in zip(found.times, alike(found), strict=True)
+    ]
+
+
+def row_notice(found: Rows, digit: int, names: tuple[str, str]) -> str:
+    """What the referee finds in the rows."""
+    told = ", ".join(f"{n} at w = {w:g}" for n, w in zip(found.right, ROW_WEIGHTS, strict=True))
+    return (
+        f"{names[0]} in {STEPS} steps of DDIM, asked for the class {digit}. Of the {PER_ROW} digits of a row "
+        f"{names[1]} takes for this class: {told}. Far beyond w = 3 the guess is clipped to the greys: "
+        "strokes get bold, and the digits need not grow more alike. "
+    )
+
+
+def most_alike(found: Rows) -> str:
+    """The weight of the row whose digits are most alike."""
+    return f"w = {ROW_WEIGHTS[int(alike(found)[-1].argmin())]:g}"
+
+
+def row_numbers(found: Rows) -> list[dict[str, str]]:
+    """What the machine's parts say at each frame: the time, and the calls of the network so far."""
+    calls = len(found.times) - 1
+    return [{"xt": f"t = {t}", "net": f"call {i} of {calls}"} for i, t in enumerate(found.times)]

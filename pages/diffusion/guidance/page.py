@@ -4,7 +4,7 @@ from lab import ui
 from lab.lenses.diffusion import SAID
 from modules.diffusion import guidance
 from pages.diffusion.guidance import figures, lens
-from pages.diffusion.guidance.room import GAUSSIANS, GUIDED, LEANS, ROOM, WEIGHTS
+from pages.diffusion.guidance.room import DIGITS, GAUSSIANS, GUIDED, LEANS, ROOM, ROW_WEIGHTS, WEIGHTS
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -140,7 +140,64 @@ def draw_digits() -> None:
         )
 
 
+def show_rows(found: lens.Rows, film: ui.Film | None = None) -> None:
+    """The rows at a time t, and how much the digits of each differ, along t."""
+    left, right = ui.columns([2, 1])
+    with left:
+        ui.figure(
+            figures.named_rows(found.noisy, ROW_WEIGHTS), key="rows", share=1.0, film=film,
+            alt="Digits of one class, a row for each weight w, a column for each start",
+        )  # fmt: skip
+    with right:
+        ui.figure(
+            figures.narrowing(found.times, lens.alike(found), ROW_WEIGHTS), key="alike", share=1.0, film=film,
+            alt="Standard deviation of a pixel among the digits of each row, along t",
+        )  # fmt: skip
+
+
+def draw_rows() -> None:
+    """Digits of one class from the same noise, a row for each weight."""
+    with stage.picture:
+        found = ui.compute(lens.rows_of, now, says="Digits, when they are out of noise.", show=show_rows)
+        film = ui.film_of(now, len(found.times), values=range(len(found.times)), names=found.times)
+        show_rows(found, film)
+    names = (now.mnist, now.referee)
+    with stage.foot:
+        lit = ["xt", *["net"] * (film.count - 1)]
+        ui.machine(now.mnist, film=film, lit=lit, says=lens.row_numbers(found))
+        film.bar(captions=lens.row_captions(found))
+    with stage.below:
+        ui.notice(lens.row_notice(found, now.digit, names) + SAID)
+        ui.check(
+            "In which row are the digits most alike at the end?",
+            [f"w = {w:g}" for w in ROW_WEIGHTS],
+            lens.most_alike(found),
+            f"A pixel's sd is least at {lens.most_alike(found)}: {float(lens.alike(found)[-1].min()):.3f}.",
+            wrong={
+                f"w = {w:g}": (
+                    "Without guidance the digits of a class differ most."
+                    if w == 0
+                    else "Compare the ends of the lines: another row is lower."
+                )
+                for w in ROW_WEIGHTS
+            },
+            veils=("alike", "equation"),
+        )
+        ui.program(
+            f"""
+            from lab import weights
+            from pages.diffusion.guidance import lens
+            *_, (_, found) = lens.rows_of(*map(weights.load, {names}), {now.digit}, {now.seed})
+            result = lens.alike(found)[-1].tolist()
+            """,
+            shows=lens.alike(found)[-1].tolist(),
+        )
+        ui.source(guidance.classifier_free, lens.rows_of, references=ROOM.references)
+
+
 if now.view == GAUSSIANS:
     draw_toy()
-else:
+elif now.view == DIGITS:
     draw_digits()
+else:
+    draw_rows()
