@@ -1,8 +1,10 @@
-"""A cloud among the means of its data, and a number of both sets of weights along a training."""
+"""A cloud among the means of its data with how its points have jumped, and a number of both sets of weights
+along a training."""
 
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import planar, theme
@@ -12,14 +14,30 @@ from lab.figures.moving import per_frame
 COLORS = (theme.HIDDEN, theme.OUTPUT)
 
 
+TAILS = 100  # points whose jump is drawn
+
+
+def jumps(clouds: Sequence[np.ndarray]) -> np.ndarray:
+    """How some points went since the look before, (F, 3 TAILS, 2): from, to, and a gap."""
+    now = np.stack(clouds)[:, :TAILS]
+    before = np.concatenate([now[:1], now[:-1]])
+    return np.stack([before, now, np.full_like(now, np.nan)], 2).reshape(len(now), -1, 2)
+
+
 def plane(clouds: Sequence[Any], means: Any, reach: float, title: str, side: int) -> dict[str, Any]:
-    """Points (N, 2) at every look, over the means (K, 2)."""
+    """Points (N, 2) at every look, over the means (K, 2), and the last jump of some."""
     line = {"color": theme.INPUT, "width": 3}
     cross = {"size": 14, "color": theme.INPUT, "symbol": "cross-thin", "line": line}
-    dots = {"size": 4, "color": COLORS[side]}
+    dots, tail = {"size": 5, "color": COLORS[side]}, {"width": 1, "color": COLORS[side]}
+    points = [array(c) for c in clouds]
+    axes = planar.axes(reach, tickvals=[-1, 0, 1], showticklabels=False)
     return {
-        "data": [planar.points(means, cross), planar.points(per_frame([array(c) for c in clouds]), dots)],
-        "layout": planar.axes(reach, tickvals=[-1, 0, 1]) | {"showlegend": False, "title": title},
+        "data": [
+            planar.path(per_frame(jumps(points)), tail, opacity=0.6),
+            planar.points(means, cross),
+            planar.points(per_frame(points), dots),
+        ],
+        "layout": axes | {"showlegend": False, "title": title},
     }
 
 

@@ -36,15 +36,15 @@ ROOM = Room(
     state=State,
     scenes={
         "EMA of the weights": Scene(
-            "Play: from the same noise the samples of the last weights jump, those of the averaged stay.",
+            "Samples of the last weights jump from look to look, over three times as far as the average's.",
             State(look=12),
         ),
         "A thousand steps": Scene(
-            "At a constant learning rate the last weights stop improving; the average keeps improving.",
+            "At a constant learning rate the last weights' error keeps jumping; the average's is smaller.",
             State(steps=1000),
         ),
         "Short average": Scene(
-            "With a = 0.9 the average spans about ten steps: half as steady, but still nearer.",
+            "With a = 0.9 the average spans about ten steps: its samples jump about half as far as the last.",
             State(decay=0.9),
         ),
         "Without warm-up": Scene(
@@ -52,7 +52,7 @@ ROOM = Room(
             State(warm=False),
         ),
         "Small noise in training": Scene(
-            "With small steps and large batches the last weights hardly jump: the average only lags.",
+            "With small steps and large batches the last weights jump little, and the average lags behind.",
             State(rate=0.0005, batch=512),
         ),
         "Learning rate decay": Scene(
