@@ -59,6 +59,17 @@ def test_what_the_scenes_say() -> None:
     assert f"their pixels spread by {lens.spread(led):.3f}" in prose(opened(digit="3", w=3))
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_five_steps_give_digits_with_softer_strokes(seed: int) -> None:
+    """Each of the class that was asked for, in fewer whites and blacks than after forty steps."""
+    model, judge = weights.load("ddpm-digits"), weights.load("cnn-digits")
+    few, many = (lens.run(model, None, 0.0, S, 0.0, seed).noisy[-1] for S in (5, 40))  # type: ignore[arg-type]
+    right = judge.predict(few[:, None]).argmax(1) == torch.arange(12) % 10  # type: ignore[operator]
+    assert int(right.sum()) >= 11
+    assert float(few.flatten(1).std(1).mean()) < float(many.flatten(1).std(1).mean())
+    assert float((few * (1 - few)).mean()) > 1.05 * float((many * (1 - many)).mean())
+
+
 def test_a_guess_that_is_not_clipped() -> None:
     """DF-21: at t = T √ᾱ divides the error, and no later step mends it."""
     model, judge = weights.load("ddpm-digits"), weights.load("cnn-digits")

@@ -82,7 +82,7 @@ ROOM = Room(
             State(model=MNIST, digit="3", w=3.0),
         ),
         "DDIM in five steps": Scene(
-            "Five steps of DDIM already give digits; compare the strokes with those of 40 steps.",
+            "Five steps of DDIM already give digits; their strokes are softer than those of 40 steps.",
             State(S=5, step=5),
         ),
         "Stochastic sampling": Scene(

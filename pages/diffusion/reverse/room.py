@@ -57,7 +57,7 @@ ROOM = Room(
             State(source="exact", S=5),
         ),
         "Stochastic sampling": Scene(
-            "With η = 1 the paths are jagged, and as many points end near a mode as with η = 0.",
+            "With η = 1 the paths are jagged, and about as many points end near a mode as with η = 0.",
             State(eta=1.0, S=100),
         ),
         "Heun": Scene(
@@ -65,7 +65,7 @@ ROOM = Room(
             State(sampler="Heun"),
         ),
         "Predictor-corrector": Scene(
-            "Ten steps, each corrected by a Langevin step: more points end near a mode than without.",
+            "Ten steps, each followed by a Langevin step: about as many points end near a mode as without.",
             State(sampler="corrected", S=10),
         ),
     },
