@@ -39,6 +39,7 @@ def test_arc_and_line_have_the_same_ends() -> None:
     assert torch.allclose(found.pictures[0, [0, -1]], found.pictures[1, [0, -1]], atol=1e-4)
     long, short = (found.lengths[k] for k in ("spherical", "linear"))
     assert (long[1:-1] > short[1:-1]).all()
+    assert torch.allclose(found.codes.flatten(1).norm(dim=1), long, rtol=1e-5)
     n, m, w = float(long[0]), float(long[-1]), found.angle
     middle = 0.5 * math.sqrt(n * n + m * m + 2 * n * m * math.cos(w))
     assert float(short[5]) == pytest.approx(middle, rel=1e-4) and float(long[5]) == pytest.approx((n + m) / 2)
