@@ -51,7 +51,7 @@ def code(mean: Any, deviation: Any) -> go.Figure:
     reach = 1.1 * float((np.abs(m) + array(deviation)).max())
     fig.update_xaxes(tickvals=list(range(len(m) // 5, len(m) + 1, len(m) // 5)))
     fig.update_yaxes(range=[-reach, reach], nticks=5)
-    return fig.update_layout(title=f"z of the VAE, {len(m)} numbers")
+    return fig.update_layout(title=f"z: {len(m)} numbers")
 
 
 def both(found: Sequence[Parts], vae: Parts) -> dict[str, Any]:
