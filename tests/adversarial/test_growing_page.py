@@ -4,6 +4,7 @@ import copy
 from functools import cache
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
 from opening import figure, film, open_page, run_page, scenes
@@ -11,7 +12,7 @@ from torch import Tensor
 
 from lab import weights
 from modules.adversarial.growing import ProgressiveGAN, halve, up
-from pages.adversarial.growing import lens, levels
+from pages.adversarial.growing import figures, lens, levels
 from pages.adversarial.growing.room import ALPHAS, MNIST, NAME, PHASES
 
 
@@ -109,6 +110,37 @@ def test_what_the_scenes_of_the_levels_say() -> None:
     small, large = last.pictures[0][:, None], last.pictures[-1][:, None]
     moved = (halve(large) - halve(small)).abs()
     assert (moved < 0.05).double().mean() > 0.5
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_strokes_are_in_place_at_16_pixels_for_other_seeds_too(seed: int) -> None:
+    seen = levels.through(weights.load(MNIST), seed)  # type: ignore[arg-type]
+    at = seen.places.index(2)
+    assert 0.9 * seen.room[at] < seen.there[at] < seen.room[at]
+
+
+def test_a_row_holds_all_levels_of_a_z_so_far() -> None:
+    """Two levels of 8 × 8 pixels, four columns: two draws in a row, two pictures each."""
+    seen = through(NAME)
+    sheets = figures.growth(seen)["data"][0]["z"].values
+    pitch = 8 + 1
+    for frame, place in enumerate(seen.places):
+        for draw in range(2 * figures.ROWS):
+            row, block = divmod(draw, 2)
+            top, left = row * pitch, 2 * block * pitch
+            first, last = (
+                sheets[frame, top : top + 8, left + i * pitch : left + i * pitch + 8] for i in (0, 1)
+            )
+            if place == 0:
+                assert np.isnan(last).all()
+            else:
+                assert np.allclose(last, seen.pictures[frame, draw])
+            assert np.allclose(first, seen.pictures[0, draw])
+    blend = figures.blend(found().pictures)["data"][0]["z"].values
+    for i, picture in enumerate((found().pictures[0, 3], found().pictures[5, 3], found().pictures[-1, 3])):
+        left = (3 + i) * pitch  # the fourth draw is the second of its row
+        assert np.allclose(blend[5, pitch : pitch + 8, left : left + 8], picture)
 
 
 def test_answers() -> None:
