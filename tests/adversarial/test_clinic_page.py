@@ -20,7 +20,7 @@ from pages.adversarial.gan_bench import lens as gan_bench
 @cache
 def played(failure: str, cure: str = "", name: str = "ring8") -> list[lens.Look]:
     """One lane of the page, of its default seed. What the tests below say of the ends of games was measured
-    to hold for seeds 0 to 4, all but the grid's."""
+    to hold for seeds 0 to 4."""
     return list(lens.lane(name, FAILURES[failure] | lens.HELP.get(cure, {}), 0))
 
 
