@@ -26,9 +26,9 @@ with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
         bits = [column.bits(found) for column in among]
-        pictures, at = lens.strip(found, among), lens.places(found, among)
+        pictures, places = lens.strip(found, among), lens.places(found, among)
         ui.figure(
-            figures.spent(pictures, [column.name for column in among], bits, at), key="terms", share=1.0,
+            figures.spent(pictures, [column.name for column in among], bits, places), key="terms", share=1.0,
             film=film, alt="The picture under the noise of rising t, the network's guess of it, and the bits "
             "that the steps of these t cost",
         )  # fmt: skip
