@@ -137,8 +137,8 @@ def test_lines_that_end_alike_are_named_where_they_are_apart(page_visit: Visit) 
     tab = page_visit.open("diffusion-posterior?t=3")
     stand_beside(tab)
     shown = "n => document.querySelectorAll('.annotation text').length === n"
-    for t in (2, 1):  # at t = 1 what is known from both is x_0 itself
+    for t in (2, 1):  # at t = 1 the step before is x_0 itself: two of the bells are points
         tab.get_by_label("Back", exact=True).click()
         tab.locator(".lectern-film .count", has_text=f"t = {t}").wait_for()
-        tab.wait_for_function(shown, arg=2 if t == 1 else 3)
+        tab.wait_for_function(shown, arg=1 if t == 1 else 3)
         stand_beside(tab)
