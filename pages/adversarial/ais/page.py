@@ -15,10 +15,12 @@ with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
         ui.figure(
-            figures.plane(ui.compute(lens.density, now), found, now.x, now.y), key="plane", share=1.0,
-            film=film, alt="The generator's density with output noise, the point x, and the samples of the "
-                "chains",
-        )  # fmt: skip
+            figures.plane(ui.compute(lens.density, now), found, now.x, now.y),
+            key="plane",
+            share=1.0,
+            film=film,
+            alt="The generator's density with output noise, the point x, and the samples of the chains",
+        )
     with right:
         ui.figure(figures.ladder(found), key="ladder", share=1.0, film=film,
                   alt="log Z over β, by annealed importance sampling and by brute force")  # fmt: skip
@@ -34,17 +36,18 @@ stage.metrics(
 with stage.below:
     ui.notice(lens.notice(found, now.chains, now.sd))
     ui.check(
-        "Does the estimate of AIS lie within two standard errors of brute force?", ["yes", "no"],
+        "Does the estimate of AIS lie within two standard errors of brute force?",
+        ["yes", "no"],
         lens.verdict(found),
         f"{found.log_z[-1]:.2f} ± {found.error[-1]:.2f} beside {found.brute[-1]:.2f}.",
         wrong={
             "yes": "The standard error reflects only the chains that ran, not a mode that all of them "
-                "missed.",
+            "missed.",
             "no": "Two estimates are never equal: they agree if they differ by less than twice their joint "
             "error.",
         },
         veils=("ladder", "numbers", "equation"),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         from lab import weights

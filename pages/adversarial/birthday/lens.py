@@ -153,10 +153,11 @@ def equations(found: list[Found]) -> list[str]:
     """The estimate of the support, LaTeX."""
     every = DRAWS * (DRAWS - 1) // 2
     return [
-        rf"N\approx\frac{{{every}}}{{{one.pairs}}}={one.support:.1f}" if one.pairs
+        rf"N\approx\frac{{{every}}}{{{one.pairs}}}={one.support:.1f}"
+        if one.pairs
         else rf"0\text{{ of }}{every}\text{{ pairs are duplicates}}"
         for one in found
-    ]  # fmt: skip
+    ]
 
 
 def answer(one: Found) -> str:

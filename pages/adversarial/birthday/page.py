@@ -45,7 +45,9 @@ with stage.below:
         "effective support: where probabilities differ, rare samples hardly count."
     )
     ui.check(
-        "After how many samples are two the same with probability one half?", lens.OPTIONS, lens.answer(one),
+        "After how many samples are two the same with probability one half?",
+        lens.OPTIONS,
+        lens.answer(one),
         f"N is about {one.support:,.0f}; n² is about 1.4 N." if one.pairs else "There is no pair.",
         wrong=(
             "So early a duplicate needs fewer than about 1,800 different samples: mode collapse.",
@@ -53,7 +55,7 @@ with stage.below:
             "The pairs grow as n², so that the first duplicate comes near √N samples, long before N.",
         ),
         veils=("chances", "equation"),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         from lab import experiments

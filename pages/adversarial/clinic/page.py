@@ -51,7 +51,9 @@ with stage.below:
         * bool(played)
     )
     ui.check(
-        "Which holds the modes more evenly at the end?", lens.OPTIONS, lens.evener(looks[-1]),
+        "Which holds the modes more evenly at the end?",
+        lens.OPTIONS,
+        lens.evener(looks[-1]),
         f"KL {one.kl:.3f} and {other.kl:.3f} nats.",
         wrong=(
             "Points may lie well on modes and still share them badly: evenness asks for the shares alone.",
@@ -59,7 +61,7 @@ with stage.below:
             "Both begin with the same weights, but the games part: the two KL differ by over 0.1 nats.",
         ),
         veils=("picture", "equation"),
-    )  # fmt: skip
+    )
     of = (now.target, now.failure, now.cure, now.seed)
     ui.program(
         f"""

@@ -54,7 +54,9 @@ with stage.below:
         f"of each class with the same {each} draws of z. {said}"
     )
     ui.check(
-        "Of 100 pictures, how many are classified as asked for here?", lens.OPTIONS, lens.answer(one),
+        "Of 100 pictures, how many are classified as asked for here?",
+        lens.OPTIONS,
+        lens.answer(one),
         f"{one.obeyed:.1%}.",
         wrong=(
             "A class vector need not be followed: G learns it only as far as D checks it.",
@@ -62,7 +64,7 @@ with stage.below:
             "A G that ignores the class leaves ten of 100: this one has learned to use it.",
         ),
         veils=("picture", "equation"),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         from lab import experiments, weights

@@ -52,7 +52,9 @@ with stage.below:
         "2; f is shown with mean 0."
     )
     ui.check(
-        "How large is the critic's value at the end, compared with W₁?", lens.OPTIONS, lens.beside(end),
+        "How large is the critic's value at the end, compared with W₁?",
+        lens.OPTIONS,
+        lens.beside(end),
         f"{end.value:.3g} of {end.w1:.3g}.",
         wrong=(
             "A critic in training lags behind the optimal one, but this constraint allows it more than that.",
@@ -60,7 +62,7 @@ with stage.below:
             "No 1-Lipschitz critic exceeds W₁: only a loose constraint allows it.",
         ),
         veils=("picture", "equation"),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         from pages.adversarial.critic import lens

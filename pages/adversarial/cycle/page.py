@@ -60,17 +60,19 @@ with stage.below:
     )
     best = min(trips, key=lambda key: trips[key].cycle)
     ui.check(
-        "Which training has the lowest cycle loss on this picture?", list(trips), best,
+        "Which training has the lowest cycle loss on this picture?",
+        list(trips),
+        best,
         "Its cycle loss is the lowest of the three.",
         wrong={
             ALL: "The identity loss acts on the same weights, at the expense of this picture's cycle.",
             NO_CONTENT: "This training has a cycle loss too, but leaving the identity loss out does "
-                "not "
+            "not "
             "help this picture.",
             NO_CYCLE: "Nothing in this training asks that g′ invert g.",
         },
         veils=("costs", "equation"),
-    )  # fmt: skip
+    )
     drawing = inked(found.source if way == OUTLINES else found.partner)
     ui.program(
         f"""

@@ -19,8 +19,9 @@ def maps(found: lens.Look, player: str) -> dict[str, Any]:
     seen, middles = lens.sheets(found)
     fig = basic.image(seen[0], zmin=0, zmax=1)
     for x, name in zip(middles, lens.names(found, player), strict=True):
-        fig.add_annotation(x=x, y=-1, yanchor="bottom", showarrow=False, text=name,
-                           font={"size": theme.FONT_SIZE - 4})  # fmt: skip
+        fig.add_annotation(
+            x=x, y=-1, yanchor="bottom", showarrow=False, text=name, font={"size": theme.FONT_SIZE - 4}
+        )
     tall = seen.shape[1]
     fig.update_yaxes(range=[tall - 0.5, -NAMED * tall])
     return turning(fig, z=seen)
@@ -81,8 +82,9 @@ def change(seen: Any) -> dict[str, Any]:
         go.Scatter(x=x, y=y, mode="lines", name="this number alone", line={"color": theme.INPUT, "width": 3})
     )
     fig.update_xaxes(title="the number's value", tickvals=[-2, 0, 2], range=[-3.3, 3.3])
-    fig.update_yaxes(title="rms difference of pixels", rangemode="tozero", nticks=5,
-                     ticklabelposition="outside right")  # fmt: skip
+    fig.update_yaxes(
+        title="rms difference of pixels", rangemode="tozero", nticks=5, ticklabelposition="outside right"
+    )
     dotted = {"color": theme.text(), "width": 2, "dash": "dot"}
     fig.add_scatter(x=[x[0], x[-1]], y=[apart] * 2, mode="lines", name="between two draws", line=dotted)
     return resting(fig, (x, y, theme.INPUT))

@@ -102,7 +102,9 @@ with stage.below:
         row = found.rows[max(0, film.at - 1)]
         ui.check(
             f"How many weights has layer {max(1, film.at)}, without biases and batch norm?",
-            lens.counts(found, film.at), f"{row.weights:,}", f"{row.kind} to {row.title}.",
+            lens.counts(found, film.at),
+            f"{row.weights:,}",
+            f"{row.kind} to {row.title}.",
             wrong={
                 f"{row.weights // 2:,}": "That is half: each channel that enters has a kernel for each "
                 "that leaves.",
@@ -110,7 +112,7 @@ with stage.below:
                 "no weights.",
             },
             veils=("parameters", "equation"),
-        )  # fmt: skip
+        )
         loaded = f"weights.load({now.game!r})" if now.game else None
         program = f"[row.parameters for row in lens.look({loaded}, {now.player!r}, {now.seed}).rows]"
         shows = [row.parameters for row in found.rows]
@@ -123,7 +125,8 @@ with stage.below:
         changes, apart = one_number.changes(seen), one_number.between(seen)
         ui.check(
             "Do the pictures at this value differ from those at 0 more than half as much as two draws do?",
-            ["yes", "no"], "yes" if changes[film.at] > apart / 2 else "no",
+            ["yes", "no"],
+            "yes" if changes[film.at] > apart / 2 else "no",
             f"By {changes[film.at]:.3f}, two draws by {apart:.3f}.",
             wrong={
                 "yes": "One number of many moves a picture a little; two draws differ in all of them.",
@@ -131,7 +134,7 @@ with stage.below:
                 "of it.",
             },
             veils=("change", "equation"),
-        )  # fmt: skip
+        )
         of = f"weights.load({now.game!r}), {now.seed}, {now.number}"
         program = f"one_number.changes(one_number.turning({of}))[{film.at}]"
         shows = changes[film.at]
@@ -139,15 +142,17 @@ with stage.below:
         ui.notice(recipe.recipe_notice(now.switch, floor))
         ends = rounds[-1].distances
         ui.check(
-            "At the end, how is the right game's distance to that of the whole recipe?", recipe.OUTCOMES,
-            recipe.outcome(rounds[-1]), f"{ends[1]:.2f} beside {ends[0]:.2f}.",
+            "At the end, how is the right game's distance to that of the whole recipe?",
+            recipe.OUTCOMES,
+            recipe.outcome(rounds[-1]),
+            f"{ends[1]:.2f} beside {ends[0]:.2f}.",
             wrong=(
                 "Then the whole recipe would be worse by a factor of 2 for the rule it has more.",
                 "Then this rule would hardly count: here it moves the distance by more than a factor of 2.",
                 "Rules that large networks need are not all needed by one so small.",
             ),
             veils=("picture", "equation"),
-        )  # fmt: skip
+        )
         program = f"[*[*recipe.playing{(now.switch, now.batches, now.seed)}][-1][1][-1].distances]"
         shows = [*ends]
     ui.program(

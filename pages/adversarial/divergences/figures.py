@@ -51,9 +51,11 @@ def laws_and_measures(
         ticks = {0: "0", math.log(2): "log 2", 2: "2", 3: "3", 4: "4"} | ({INFINITY: "∞"} if infinite else {})
     fig.update_xaxes(range=[-1.01 * DRAWN[-1], 1.01 * DRAWN[-1]])
     fig.update_yaxes(
-        domain=[0, 0.66], range=[-0.1, 4.7 if infinite else 4.1],
-        tickvals=list(ticks), ticktext=list(ticks.values()),
-    )  # fmt: skip
+        domain=[0, 0.66],
+        range=[-0.1, 4.7 if infinite else 4.1],
+        tickvals=list(ticks),
+        ticktext=list(ticks.values()),
+    )
     for name, y in (("data p", told.p), ("generator q", told.q[0])):
         color = theme.INPUT if y is told.p else theme.OUTPUT
         fig.add_scatter(

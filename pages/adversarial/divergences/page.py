@@ -38,7 +38,9 @@ with stage.below:
     )
     ui.check(
         f"q moves {lens.STEP:g} further away from a = {film.value:g}. By how much does JS grow?",
-        lens.OPTIONS, lens.option(gain), f"By {gain:.2g} nats, to at most log 2 = 0.693.",
+        lens.OPTIONS,
+        lens.option(gain),
+        f"By {gain:.2g} nats, to at most log 2 = 0.693.",
         wrong=(
             "JS grows by the overlap that a step removes, and here the distributions still overlap.",
             "The gradient of JS is not constant: it follows the overlap that this step removes.",
@@ -46,7 +48,7 @@ with stage.below:
             "between.",
         ),
         veils=("picture", "equation"),
-    )  # fmt: skip
+    )
     called = f"gaussian_divergences(a, {now.sd!r}, {now.sd2!r})"
     ui.program(
         f"""

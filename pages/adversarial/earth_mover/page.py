@@ -58,14 +58,16 @@ with stage.below:
     )
     ui.check(
         "How far does the optimal plan move the mass on average, for the cost |i − j|?",
-        lens.OPTIONS, lens.option(told.w1), f"{told.w1:.3f} bins.",
+        lens.OPTIONS,
+        lens.option(told.w1),
+        f"{told.w1:.3f} bins.",
         wrong=(
             "Mass crosses every bin between: add up the gaps of the cumulative sums.",
             "Neither the peaks nor the means give it: W₁ is Σ |F − G|, the gaps of the cumulative sums.",
             "Paths that cross can be uncrossed at no higher cost: the optimal plan moves mass less far.",
         ),
         veils=("picture", "equation", "numbers"),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         import torch

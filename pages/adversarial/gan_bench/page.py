@@ -61,8 +61,10 @@ with stage.below:
     if end.modes is None:
         first = looks[0]
         ui.check(
-            "By what factor has W₁ fallen?", ["less than 2", "2 to 5", "more than 5"],
-            lens.factor(first.w1 / end.w1), f"From {first.w1:.3f} to {end.w1:.3f}.",
+            "By what factor has W₁ fallen?",
+            ["less than 2", "2 to 5", "more than 5"],
+            lens.factor(first.w1 / end.w1),
+            f"From {first.w1:.3f} to {end.w1:.3f}.",
             wrong={
                 "less than 2": "Losses that hardly change do not say that the samples stand still: these "
                 "came nearer.",
@@ -70,18 +72,20 @@ with stage.below:
                 "more than 5": "W₁ between finite samples never reaches 0, and a game need not come near.",
             },
             veils=("picture", "equation"),
-        )  # fmt: skip
+        )
     else:
         ui.check(
-            f"How many of the {count} modes are reached at the end?", lens.OPTIONS,
-            lens.reached(end, count), f"{end.modes}, with {end.quality:.0%} of the samples near one.",
+            f"How many of the {count} modes are reached at the end?",
+            lens.OPTIONS,
+            lens.reached(end, count),
+            f"{end.modes}, with {end.quality:.0%} of the samples near one.",
             wrong=(
                 "That would be mode collapse, which not every game falls into.",
                 "Some modes dropped is the usual case, but this game ends more extreme.",
                 "G is asked to fool D and not to cover the data: no term of the loss counts modes.",
             ),
             veils=("picture", "equation"),
-        )  # fmt: skip
+        )
     rules = (now.loss, now.failure, now.cure, now.batches, now.seed)
     if played:
         play = f"looks = lens.known{(now.target, *rules)}"

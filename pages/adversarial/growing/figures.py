@@ -83,27 +83,34 @@ def course(looks: Sequence[lens.Look], phase: int, what: str) -> dict[str, Any]:
     if what == "kept":
         fig.update_yaxes(title="correlation", range=[-0.05, 1.05], tickvals=[0.25, 0.5, 0.75])
     else:
-        fig.update_yaxes(title="Fréchet distance", rangemode="tozero", nticks=4,
-                         ticklabelposition="outside right")  # fmt: skip
+        fig.update_yaxes(
+            title="Fréchet distance", rangemode="tozero", nticks=4, ticklabelposition="outside right"
+        )
     return resting(fig, (turns, [math.nan if value is None else value for value in values], color))
 
 
 def levels(found: Levels) -> dict[str, Any]:
     """Correlation with the finished pictures, and the most that so few pixels hold."""
     fig = go.Figure()
-    lines = (("upper bound", found.room, theme.HIDDEN, "vh"),
-             ("this picture", found.there, theme.OUTPUT, "linear"))  # fmt: skip
+    lines = (
+        ("upper bound", found.room, theme.HIDDEN, "vh"),
+        ("this picture", found.there, theme.OUTPUT, "linear"),
+    )
     for name, y, color, shape in lines:
-        fig.add_scatter(x=found.places, y=y, mode="lines", name=name,
-                        line={"color": color, "width": 3, "shape": shape})  # fmt: skip
+        fig.add_scatter(
+            x=found.places, y=y, mode="lines", name=name, line={"color": color, "width": 3, "shape": shape}
+        )
     rests = found.rests()
     last = found.places[-1]
     fig.update_layout(meta=theme.NAMED_ENDS)
     fig.update_xaxes(
-        tickvals=[found.places[i] for i in rests], ticktext=[str(found.sides[i]) for i in rests],
-        range=[-0.06 * last, 1.06 * last], title="pixels along a side",
-    )  # fmt: skip
+        tickvals=[found.places[i] for i in rests],
+        ticktext=[str(found.sides[i]) for i in rests],
+        range=[-0.06 * last, 1.06 * last],
+        title="pixels along a side",
+    )
     low = min(found.there)
-    fig.update_yaxes(title="correlation with the last picture", range=[low - 0.05, 1.05],
-                     tickvals=[0.25, 0.5, 0.75])  # fmt: skip
+    fig.update_yaxes(
+        title="correlation with the last picture", range=[low - 0.05, 1.05], tickvals=[0.25, 0.5, 0.75]
+    )
     return resting(fig, *((found.places, y, color) for _, y, color, _ in lines))

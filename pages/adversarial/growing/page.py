@@ -61,8 +61,10 @@ else:
         """The game, where the film stands, or as far as it has come."""
         pictures = sheets.film([one.pictures for one in looks], 6, zmin=0, zmax=1)
         with beside(pictures, film, "Samples at this step, always of the same z"):
-            for what, says in (("distance", "Fréchet distance to held-out digits, by steps"),
-                               ("kept", "Correlation with the last small pictures, by steps")):  # fmt: skip
+            for what, says in (
+                ("distance", "Fréchet distance to held-out digits, by steps"),
+                ("kept", "Correlation with the last small pictures, by steps"),
+            ):
                 fig = figures.course(looks, now.phase, what)
                 ui.figure(fig, key=what, share=0.5, film=film, alt=says)
 
@@ -92,7 +94,8 @@ with stage.below:
         )
         ui.check(
             "To which are the pictures of this α nearer?",
-            ["the grown one", "the doubled small one"], lens.half_way(found, film.at),
+            ["the grown one", "the doubled small one"],
+            lens.half_way(found, film.at),
             f"α = {film.value:g}.",
             wrong={
                 "the grown one": "α is the share of the new layers, and so small a share leaves the old "
@@ -101,7 +104,7 @@ with stage.below:
                 "doubled picture.",
             },
             veils=("course", "equation"),
-        )  # fmt: skip
+        )
         program = f"lens.fade(weights.load({now.model!r}), {now.seed}, {now.side}).detail[{film.at}]"
         shows = found.detail[film.at]
     elif now.view == LEVELS:
@@ -114,14 +117,16 @@ with stage.below:
         )
         ui.check(
             "How large is the correlation of this picture with the finished one?",
-            lens.OPTIONS, lens.much(through.there[film.at]), f"{through.there[film.at]:.2f}.",
+            lens.OPTIONS,
+            lens.much(through.there[film.at]),
+            f"{through.there[film.at]:.2f}.",
             wrong=(
                 "A coarse layer already places the strokes: it says more than that of the finished picture.",
                 "How much is settled depends on the level: at this one it is not so middling.",
                 "Layers to come do not only refine, they move strokes too.",
             ),
             veils=("course", "equation"),
-        )  # fmt: skip
+        )
         program = f"levels.through(weights.load({now.model!r}), {now.seed}).there[{film.at}]"
         shows = through.there[film.at]
     else:
@@ -132,7 +137,9 @@ with stage.below:
             "again with those of the last turn at 4 × 4, over 500 draws, their mean taken off."
         )
         ui.check(
-            "How large is that correlation at the end?", lens.OPTIONS, lens.much(last.kept),
+            "How large is that correlation at the end?",
+            lens.OPTIONS,
+            lens.much(last.kept),
             f"{last.kept:.2f}.",
             wrong=(
                 "The new layers begin from what the old ones made: the same z is not dealt anew.",
@@ -140,7 +147,7 @@ with stage.below:
                 "Old layers are not frozen: both networks go on learning and move the small picture too.",
             ),
             veils=("picture", "equation"),
-        )  # fmt: skip
+        )
         program = (
             f"(lambda one: [one.distance, one.kept])([*lens.playing({now.phase}, {now.seed})][-1][1][-1])"
         )

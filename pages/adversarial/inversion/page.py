@@ -26,8 +26,9 @@ made, values = lens.edited(ui.load(now.model), now.space, search, now.edit, step
 with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
-        ui.figure(figures.views(shown), key="views", share=0.7, film=film,
-                  alt="Target, and reconstruction G(w)")  # fmt: skip
+        ui.figure(
+            figures.views(shown), key="views", share=0.7, film=film, alt="Target, and reconstruction G(w)"
+        )
         ui.figure(
             figures.edits(shown, made, now.edit, values), key="edits", share=0.3, film=film,
             alt="Difference of target and reconstruction, and the reconstruction at the end "
@@ -38,9 +39,11 @@ with stage.picture:
                   alt="Mean squared error at each iteration, logarithmic")  # fmt: skip
 with stage.foot:
     ui.machine(
-        now.model, film=film, lit=["G" if one.tuned else "z" for one in steps],
+        now.model,
+        film=film,
+        lit=["G" if one.tuned else "z" for one in steps],
         says=[{"made": f"error {one.error:.4f}"} for one in steps],
-    )  # fmt: skip
+    )
     film.bar(
         captions=words.captions(search, now.space, now.encoder), equations=words.equations(search, now.space)
     )

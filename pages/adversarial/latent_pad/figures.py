@@ -75,7 +75,7 @@ def walk_and_lengths(
         shapes=[drawn.layout.shapes[0], band],
         yaxis2=rows,
         margin={"t": 8},
-    )  # fmt: skip
+    )
     word = {"text": "90 % of draws", "showarrow": False, "xanchor": "left", "yanchor": "bottom"}
     fig.add_annotation(x=0.01, xref="x domain", y=typical[1], font={"color": theme.soft()}, **word)
     fig.layout.yaxis = {"domain": [0, 0.34], "range": [0, top], "title": "‖z‖", "nticks": 4}

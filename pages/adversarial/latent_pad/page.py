@@ -90,7 +90,8 @@ with stage.below:
         )
         ui.check(
             "On which path do the pictures change more in all, as a sum of distances from step to step?",
-            lens.OPTIONS, lens.changed_more(pictures),
+            lens.OPTIONS,
+            lens.changed_more(pictures),
             "It is {:.2f} on the line, {:.2f} on the arc.".format(*lens.changes(pictures).sum(1).tolist()),
             wrong=(
                 "The line passes through shorter z than any draw; how fast pictures change there depends on "
@@ -99,7 +100,7 @@ with stage.below:
                 "They share their ends only: the sums differ by more than 5 %.",
             ),
             veils=("walks",),
-        )  # fmt: skip
+        )
         ui.program(
             f"""
             from lab import weights
@@ -122,9 +123,11 @@ with stage.below:
             "which keeps truncation safe."
         )
         ui.check(
-            "What does precision do at the next smaller τ?" if film.at else
-            "What did precision do from the τ above to this one?",
-            lens.MOVES, lens.move(seen, film.at),
+            "What does precision do at the next smaller τ?"
+            if film.at
+            else "What did precision do from the τ above to this one?",
+            lens.MOVES,
+            lens.move(seen, film.at),
             f"It is {cut.verdict.precision:.3f} here.",
             wrong=(
                 "A smaller τ trades variety for quality only as long as it removes worse samples.",
@@ -132,7 +135,7 @@ with stage.below:
                 "This truncation removes enough samples to change precision by more than 0.02.",
             ),
             veils=("curves",),
-        )  # fmt: skip
+        )
         ui.program(
             f"""
             from lab import weights

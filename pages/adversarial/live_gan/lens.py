@@ -213,8 +213,9 @@ def panels(frames: Sequence[rewind.Frame], tells: bool, count: int) -> list[Pane
     return [
         Panel("Jensen–Shannon divergence", distance, (-0.15, 0.78), LOG2),
         Panel("shares", shares, (-0.05, 1.08))
-        if count else Panel("Wasserstein distance", {"W₁": w1}, (0.0, 1.1 * float(np.nanmax(w1)))),
-    ]  # fmt: skip
+        if count
+        else Panel("Wasserstein distance", {"W₁": w1}, (0.0, 1.1 * float(np.nanmax(w1)))),
+    ]
 
 
 def looks(frames: Sequence[rewind.Frame], stride: int) -> list[Look]:

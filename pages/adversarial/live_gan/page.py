@@ -36,9 +36,11 @@ def draw(live: ui.Rewind) -> None:
     with left:
         ui.figure(
             plane_games.board(data, lens.looks(frames, stride), lens.height(data)),
-            key="plane", share=1.0, film=film,
+            key="plane",
+            share=1.0,
+            film=film,
             alt="The discriminator over the plane, data, and generated points, by round",
-        )  # fmt: skip
+        )
     with right:
         ui.figure(
             figures.panels(parts, rounds, turned, MOST * stride), key="curves", share=1.0, film=film,
@@ -75,25 +77,29 @@ with stage.below:
     )
     if tells:
         ui.check(
-            "At the frame shown: has D found more than half of the histograms' divergence?", ["yes", "no"],
-            "yes" if found > known / 2 else "no", f"It has found {found:.3f} of {known:.3f} nats.",
+            "At the frame shown: has D found more than half of the histograms' divergence?",
+            ["yes", "no"],
+            "yes" if found > known / 2 else "no",
+            f"It has found {found:.3f} of {known:.3f} nats.",
             wrong={
                 "yes": "D lags behind: log 2 − L_D / 2 tells what this D has found, not what there is.",
                 "no": "A D that has learned long enough comes near the best one, which finds all of it.",
             },
             veils=("picture", "equation"),
-        )  # fmt: skip
+        )
     else:
         ui.check(
-            "At the frame shown: is the histograms' divergence more than half of log 2?", ["yes", "no"],
-            "yes" if known > lens.LOG2 / 2 else "no", f"It is {known:.3f} of {lens.LOG2:.3f} nats.",
+            "At the frame shown: is the histograms' divergence more than half of log 2?",
+            ["yes", "no"],
+            "yes" if known > lens.LOG2 / 2 else "no",
+            f"It is {known:.3f} of {lens.LOG2:.3f} nats.",
             wrong={
                 "yes": "log 2 is reached only where the two laws share no cell, and here they share many.",
                 "no": "Samples may lie near the data and yet fill other cells: what one law fills alone "
                 "counts in full.",
             },
             veils=("picture", "equation"),
-        )  # fmt: skip
+        )
     drawn = f"drawing.pixels({now.ink!r}, 20)" if now.ink else None
     trained = f"""
         from lab.lenses import rewind

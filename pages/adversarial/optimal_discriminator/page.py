@@ -50,14 +50,16 @@ with stage.below:
     )
     ui.check(
         "How large is the Jensen–Shannon divergence of these two distributions?",
-        lens.OPTIONS, lens.option(told.js), f"{told.js:.4f} nats, of at most log 2 = 0.6931.",
+        lens.OPTIONS,
+        lens.option(told.js),
+        f"{told.js:.4f} nats, of at most log 2 = 0.6931.",
         wrong=(
             "JS is near 0 only if both distributions are nearly equal, where D* is ½ everywhere.",
             "JS is large if D* is near 0 or 1 and small if it is near ½: here one of the two prevails.",
             "JS reaches log 2 = 0.693 only without overlap; where both overlap D* is nearer to ½.",
         ),
         veils=("picture", "equation"),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         from pages.adversarial.optimal_discriminator import lens

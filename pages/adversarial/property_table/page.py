@@ -22,16 +22,20 @@ def draw(found) -> None:
     left, right = ui.columns([1, 2])
     with left:
         ui.figure(
-            figures.samples(lens.shown(found[1])), key="samples", share=1.0,
+            figures.samples(lens.shown(found[1])),
+            key="samples",
+            share=1.0,
             alt=f"Samples of {', '.join(now.models.values())}, one row a model",
-        )  # fmt: skip
+        )
     with right:
         ui.button_figure(
-            figures.table(ROWS, CRITERIA, words, agree, row, column), key="table", share=1.0,
+            figures.table(ROWS, CRITERIA, words, agree, row, column),
+            key="table",
+            share=1.0,
             alt="Six criteria of five families: what was measured, and whether the textbook agrees",
             on_press=lambda x, y: ui.moved(now, family=ROWS[y], criterion=CRITERIA[x]),
             data={"models": ROWS, **{name: [line[j] for line in words] for j, name in enumerate(CRITERIA)}},
-        )  # fmt: skip
+        )
 
 
 with stage.picture:

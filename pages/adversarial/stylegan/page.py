@@ -98,7 +98,8 @@ with stage.below:
     ui.notice(lens.notice(model, now.model, of_style, paths))
     if now.show == MIXING:
         ui.check(
-            "Which style alone explains more than half of the variance of these pictures?", lens.OPTIONS,
+            "Which style alone explains more than half of the variance of these pictures?",
+            lens.OPTIONS,
             lens.decides(said[film.at]),
             f"The row alone explains {said[film.at][0]:.0%}, the column alone {said[film.at][1]:.0%}.",
             wrong=(
@@ -107,11 +108,12 @@ with stage.below:
                 "Layers differ in effect: those with one of the two styles explain most of it.",
             ),
             veils=("picture", "equation"),
-        )  # fmt: skip
+        )
         program, shows = f"lens.explained(model, {now.seed})[{film.at}]", list(said[film.at])
     elif now.show == NOISE:
         ui.check(
-            "Is the spread over noise less than a tenth of the spread over styles?", ["yes", "no"],
+            "Is the spread over noise less than a tenth of the spread over styles?",
+            ["yes", "no"],
             "yes" if float(maps[film.at].mean()) < 0.1 * of_style else "no",
             f"A pixel's standard deviation is {float(maps[film.at].mean()):.4f}, over styles {of_style:.4f}.",
             wrong={
@@ -119,31 +121,35 @@ with stage.below:
                 "no": "Noise adds only what the style does not set: small details.",
             },
             veils=("picture", "equation"),
-        )  # fmt: skip
+        )
         program = f"float(lens.spread(lens.noises(model, {now.seed})[{film.at}]).mean())"
         shows = float(maps[film.at].mean())
     elif now.show == TRUNCATION:
         ui.check(
-            "Is the spread of these samples more than half of that at ψ = 1?", ["yes", "no"],
-            "yes" if pairs[film.at][1] > 0.5 else "no", f"{pairs[film.at][1]:.0%} as far.",
+            "Is the spread of these samples more than half of that at ψ = 1?",
+            ["yes", "no"],
+            "yes" if pairs[film.at][1] > 0.5 else "no",
+            f"{pairs[film.at][1]:.0%} as far.",
             wrong={
                 "yes": "So small a ψ moves every w close to the mean style, and the samples become alike.",
                 "no": "ψ scales w and not the picture: a good part of the spread remains.",
             },
             veils=("picture", "equation"),
-        )  # fmt: skip
+        )
         program = f"float(lens.spread(truncation.cut(model, {now.seed}, {film.value!r})).mean())"
         shows = spreads[film.at]
     else:
         ui.check(
-            "How many numbers does w set at this layer?", lens.counts(h), str(2 * len(h)),
+            "How many numbers does w set at this layer?",
+            lens.counts(h),
+            str(2 * len(h)),
             f"{len(h)} maps, for each a scale and a shift.",
             wrong={
                 len(h): "That is a scale for each map: it has a shift as well.",
                 h.numel(): "A style is the same at every place of a map: it sets no single pixel.",
             },
             veils=(),
-        )  # fmt: skip
+        )
         program = f"[float(v) for v in lens.looked(model, {now.seed}, {now.maps - 1})[1][:, 0]]"
         shows = [float(v) for v in style[:, 0]]
     ui.program(

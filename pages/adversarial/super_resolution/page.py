@@ -25,9 +25,11 @@ with stage.picture:
         with blends:
             ui.figure(
                 turning(figures.picture(drawn.blends[0], "interpolated weights"), z=drawn.blends),
-                key="blends", share=0.6, film=film,
+                key="blends",
+                share=0.6,
+                film=film,
                 alt="Enlarged by a network with weights between those of both",
-            )  # fmt: skip
+            )
         low, cubic, truth = ui.columns(3)
         with low:
             ui.figure(figures.picture(found.low, "input, 7 × 7"), key="low", share=0.4,
@@ -36,8 +38,9 @@ with stage.picture:
             ui.figure(figures.picture(drawn.cubic, f"{lens.CUBIC}, {found.of_cubic[0]:.2f} dB"), key="cubic",
                       share=0.4, alt="Enlarged by bicubic interpolation, which learns nothing")  # fmt: skip
         with truth:
-            ui.figure(figures.picture(found.truth, "target"), key="truth", share=0.4,
-                      alt="The target, 28 × 28")  # fmt: skip
+            ui.figure(
+                figures.picture(found.truth, "target"), key="truth", share=0.4, alt="The target, 28 × 28"
+            )
     with right:
         ui.figure(
             figures.trade(found), key="trade", share=1.0, film=film,
@@ -58,16 +61,18 @@ with stage.below:
         "are trained on MNIST: of any other drawing they make strokes like those of its digits."
     )
     ui.check(
-        "Which network has the lower squared error?", [lens.PLAIN, lens.GAME], lens.better(found),
+        "Which network has the lower squared error?",
+        [lens.PLAIN, lens.GAME],
+        lens.better(found),
         f"{p[0]:.2f} dB by squared error, {p[-1]:.2f} dB with the adversarial loss.",
         wrong={
             lens.PLAIN: "It is trained on squared error alone, but on digits of MNIST, and this drawing is "
-                "none.",
+            "none.",
             lens.GAME: "A sharp picture need not be close: a sharp stroke that is one pixel off counts "
-                "twice.",
+            "twice.",
         },
         veils=("trade", "plain", "equation"),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         from lab import weights

@@ -35,8 +35,10 @@ def theta(course: Course) -> dict[str, Any]:
     """θ by round, up to each one: the room guesses how it goes on. The data's mean is dotted."""
     fig = curves({"θ": course.theta}, mark=0, xlabel="round", ylabel="θ", colors={"θ": theme.OUTPUT})
     rule(
-        fig, y=course.rules.real, line={"color": theme.INPUT, "width": 2, "dash": "dot"},
+        fig,
+        y=course.rules.real,
+        line={"color": theme.INPUT, "width": 2, "dash": "dot"},
         annotation={"text": "mean of the data", "font": {"size": theme.FONT_SIZE - 2}, "xanchor": "right"},
-    )  # fmt: skip
+    )
     fig.update_yaxes(range=window(course))
     return unrolling(fig)

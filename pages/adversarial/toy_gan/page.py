@@ -41,14 +41,16 @@ with stage.below:
         "pushes θ past the mean, so that the two oscillate."
     )
     ui.check(
-        "Is θ within ½ of the data's mean after the last round?", ["yes", "no"], "yes" if end < 0.5 else "no",
+        "Is θ within ½ of the data's mean after the last round?",
+        ["yes", "no"],
+        "yes" if end < 0.5 else "no",
         f"It is {end:.3f} away.",
         wrong={
             "yes": "A game need not converge: a D that still has a slope pushes θ past the mean.",
             "no": "Oscillations can die out: with a D that is damped or slow θ converges.",
         },
         veils=("picture", "equation"),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         from pages.adversarial.toy_gan import lens

@@ -36,9 +36,11 @@ with stage.picture:
         with truth:
             ui.figure(
                 turning(figures.picture(found.truths[0], "target x", boxes[TRUE]), z=found.truths),
-                key="truth", share=0.4, film=film,
+                key="truth",
+                share=0.4,
+                film=film,
                 alt="One of the possible targets: the digit on stripes of this phase",
-            )  # fmt: skip
+            )
         with judged:
             ui.clickable(figures.verdict(found.verdict, cell), key=VERDICT, mark=False, share=0.4,
                          alt=f"Probability that D gives each patch of its input ({now.judged}) of being "
@@ -70,15 +72,17 @@ with stage.below:
         "losses, not the loss of their mean."
     )
     ui.check(
-        "What is the mean output of D for this picture?", ["rather real", "rather made"],
-        "rather real" if mean > 0.5 else "rather made", f"{mean:.3f} over {found.verdict.numel()} patches.",
+        "What is the mean output of D for this picture?",
+        ["rather real", "rather made"],
+        "rather real" if mean > 0.5 else "rather made",
+        f"{mean:.3f} over {found.verdict.numel()} patches.",
         wrong={
             "rather real": "D classifies patch by patch, and most patches show what no real pair has.",
             "rather made": "D sees patches and never the whole: strokes that are right locally pass for "
-                "real.",
+            "real.",
         },
         veils=("verdict", "numbers"),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         from lab import weights

@@ -30,10 +30,11 @@ def plane(found: Look) -> dict[str, Any]:
         planar.points(a, large, name="marked points"),
         planar.points(partners, large | {"symbol": "circle-open", "size": 20}, name="partners", **right),
         planar.points(per_frame(found.made), small, name="output g(a)", **right),
-        planar.path(per_frame(missed), {"color": theme.text(), "width": 2}, name="from partner to output",
-                    **right),
+        planar.path(
+            per_frame(missed), {"color": theme.text(), "width": 2}, name="from partner to output", **right
+        ),
         planar.points(per_frame(made), large, name="marked outputs", **right),
-    ]  # fmt: skip
+    ]
     reach = found.reach()
     axis = {"zeroline": False, "nticks": 5}
     across = {**axis, "constrain": "domain"}
@@ -49,12 +50,10 @@ def plane(found: Look) -> dict[str, Any]:
 
 def costs(found: Look) -> dict[str, Any]:
     """The losses over the turn, and a line at that of each frame."""
-    lines = {
-        "W₁": found.law, "cycle": found.cycle, "input–output": found.before,
-        "identity": found.identity,
-    }  # fmt: skip
+    lines = {"W₁": found.law, "cycle": found.cycle, "input–output": found.before, "identity": found.identity}
     colours = dict(zip(lines, (theme.HIDDEN, theme.INPUT, theme.OUTPUT, theme.GREEN), strict=True))
-    fig = curves(lines, degrees(), mark=0, xlabel="rotation φ, degrees", ylabel="mean ℓ₁", colors=colours,
-                 ends=True)  # fmt: skip
+    fig = curves(
+        lines, degrees(), mark=0, xlabel="rotation φ, degrees", ylabel="mean ℓ₁", colors=colours, ends=True
+    )
     fig.update_yaxes(rangemode="tozero", nticks=5)
     return marking(fig.update_xaxes(tickvals=[90, 180, 270]), degrees())

@@ -48,15 +48,17 @@ with stage.below:
         "buffer of earlier outputs."
     )
     ui.check(
-        "How does the cycle loss depend on the rotation?", options, options[span[1] - span[0] > 1e-3],
+        "How does the cycle loss depend on the rotation?",
+        options,
+        options[span[1] - span[0] > 1e-3],
         f"It runs from {span[0]:.3f} to {span[1]:.3f}.",
         wrong={
             options[0]: "A rotation is free only if the backward map inverts it: here it inverts the shift "
-                "alone.",
+            "alone.",
             options[1]: "The cycle loss asks only for an inverse: any rotation that is inverted is as good.",
         },
         veils=("costs", "numbers", "equation"),
-    )  # fmt: skip
+    )
     drawn = f"drawing.pixels({now.ink!r}, 20)" if now.ink else None
     ui.program(
         f"""

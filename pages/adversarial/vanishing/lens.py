@@ -26,8 +26,10 @@ from modules.adversarial.gan import GAN, Judge
 from modules.adversarial.losses import GameLoss, NonSaturating, Saturating, Wasserstein, gradient_penalty
 
 LOSSES: dict[str, GameLoss] = {
-    "saturating": Saturating(), "non-saturating": NonSaturating(), "critic": Wasserstein(),
-}  # fmt: skip
+    "saturating": Saturating(),
+    "non-saturating": NonSaturating(),
+    "critic": Wasserstein(),
+}
 BATCH, PROBED = 64, 512
 LOOKS, BINS, REACH = 25, 31, 15.5  # of f; what lies beyond is counted in the outermost bars
 PENALTY = 1.0

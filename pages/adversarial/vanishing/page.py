@@ -51,7 +51,9 @@ with stage.below:
         "step 0, with a gradient penalty."
     )
     ui.check(
-        "Which share of the saturating gradient is left at the end?", lens.OPTIONS, lens.left(looks),
+        "Which share of the saturating gradient is left at the end?",
+        lens.OPTIONS,
+        lens.left(looks),
         f"{last['saturating']:.3g} of {first['saturating']:.3g}.",
         wrong=(
             "For so little D must be almost certain of every sample, D(G(z)) near 0.",
@@ -60,7 +62,7 @@ with stage.below:
             "which D drives to 0.",
         ),
         veils=("picture", "equation"),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         from pages.adversarial.vanishing import lens

@@ -63,8 +63,9 @@ def sliding(found: Slid, height: int = 380) -> Tree:
     tree = turning(tree, 2, marker={"color": [writing(len(done), at) for at in range(len(done))]})
     band = {"yref": "paper", "y0": fig.layout.yaxis2.domain[0], "y1": 1}
     tree["layout"]["shapes"][0] |= band | {
-        "x0": per_frame(reads[:, 0] - 0.5), "x1": per_frame(reads[:, -1] + 0.5)
-    }  # fmt: skip
+        "x0": per_frame(reads[:, 0] - 0.5),
+        "x1": per_frame(reads[:, -1] + 0.5),
+    }
     return tree
 
 

@@ -48,7 +48,8 @@ with stage.below:
     full = (n + 2 * p - d * (k - 1) - 1) // (s + 1) + 1
     ui.check(
         f"With stride {s + 1} instead, how many outputs are there?",
-        sorted({full, full + 1, max(1, full - 1), len(trace)}), full,
+        sorted({full, full + 1, max(1, full - 1), len(trace)}),
+        full,
         f"⌊({n} + {2 * p} − {d * (k - 1)} − 1) / {s + 1}⌋ + 1 = {full}.",
         wrong={
             len(trace): "That is how many there are now: a larger stride skips positions.",
@@ -56,7 +57,7 @@ with stage.below:
             max(1, full - 1): "The first position counts too: it is the + 1 of the formula.",
         },
         veils=(),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         import torch

@@ -38,9 +38,11 @@ with stage.picture:
     if found is not None:
         measure = "paths" if now.over == units.PATHS else "|gradient|"
         ui.figure(
-            figures.under(stack, receptive_fields.field(x, found, box, measure)), key="field", share=0.5,
+            figures.under(stack, receptive_fields.field(x, found, box, measure)),
+            key="field",
+            share=0.5,
             alt=f"The input with the box of theory in blue and, in orange, {units.WHAT[now.over]}",
-        )  # fmt: skip
+        )
 if found is not None:
     stage.metrics(units.sizes(found, box))
 with stage.foot:
@@ -80,7 +82,8 @@ with stage.below:
     grown, own = receptive_field.fields(more)[asked].size, fields[asked].size
     ui.check(
         f"Layer {asked} gets a stride one larger. How many inputs does one of its own units see?",
-        sorted({own, own + 2, 2 * own, own + settings[asked - 1].kernel}), grown,
+        sorted({own, own + 2, 2 * own, own + settings[asked - 1].kernel}),
+        grown,
         f"Still {own}: its stride moves its own units apart, and widens only what is above.",
         wrong={
             own + 2: "A unit's field grows by the strides below it, not by its own.",
@@ -90,7 +93,7 @@ with stage.below:
             "strides below it.",
         },
         veils=("picture", "equation"),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         from lab.lenses.receptive_field import Window, fields

@@ -55,9 +55,10 @@ with stage.below:
     if numbers.kernel is not None and numbers.kernel.ndim > 1:
         into = now.into or 0
         ui.figure(
-            receptive_fields.product(numbers.patch[into], numbers.kernel[into]), key="product",
+            receptive_fields.product(numbers.patch[into], numbers.kernel[into]),
+            key="product",
             alt=f"Patch, kernel and their products in input channel {into}",
-        )  # fmt: skip
+        )
     if h.ndim == 3:
         ui.figure(basic.images(h, columns=16, title=f"All {len(h)} channels of {title}", scale="diverging"),
                   alt=f"All channels of layer {title}", key="channels")  # fmt: skip
@@ -79,14 +80,15 @@ with stage.below:
     ui.check(
         "Which share of the box is enough to hold half of the orange?",
         ["less than a tenth", "a tenth to a third", "more than a third"],
-        receptive_field.shares(held, size), f"{held} of {size} inputs hold half of it.",
+        receptive_field.shares(held, size),
+        f"{held} of {size} inputs hold half of it.",
         wrong=(
             "The orange is spread over more of the box than that.",
             "Half of the orange can lie in a few strong inputs, or be spread over many pale ones.",
             "The box says which inputs can reach the unit; fewer of them hold half of the orange.",
         ),
         veils=("picture",),
-    )  # fmt: skip
+    )
     if now.over == PATHS:
         ui.program(
             f"""

@@ -59,7 +59,7 @@ with stage.below:
         "rate scales how far. The average forgets each batch over about 1/(1 − a) steps. What this family's "
         "denoisers ship with are averages. The energy distance of the samples to the data is "
         f"{last.distances[0]:.4f} with the last weights, {last.distances[1]:.4f} with the averaged. {SAID}"
-    )  # fmt: skip
+    )
     ui.check(
         "Whose ε̂ is nearer to the exact one at the end?",
         lens.OPTIONS,

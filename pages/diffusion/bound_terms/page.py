@@ -55,8 +55,9 @@ tested = (
     f"On its own chain of {model.schedule.T} steps {now.model} needs {held:.2f}"
     + (f" ± {error:.2f}" if error else "")
     + " bits a pixel of all test digits, with the standard error. "
-    if held else ""
-)  # fmt: skip
+    if held
+    else ""
+)
 with stage.below:
     ui.notice(
         f"The picture costs {found.total:.1f} bits, of at most {D * math.log2(levels):.1f} for "

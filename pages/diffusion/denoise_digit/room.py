@@ -25,17 +25,21 @@ class State:
     drawing: Annotated[
         str | None,
         Drawing(
-            "Your drawing", 8, late("lab.lenses.diffusion", "digits"),
+            "Your drawing",
+            8,
+            late("lab.lenses.diffusion", "digits"),
             when=lambda s: s.start == DRAWING and s.model == DIGITS,
         ),
-    ] = None  # fmt: skip
+    ] = None
     drawing28: Annotated[
         str | None,
         Drawing(
-            "Your drawing", 28, late("lab.lenses.drawing", "examples", (28,)),
+            "Your drawing",
+            28,
+            late("lab.lenses.drawing", "examples", (28,)),
             when=lambda s: s.start == DRAWING and s.model == MNIST,
         ),
-    ] = None  # fmt: skip
+    ] = None
     step: Annotated[int | None, Frame("t =", seconds=0.2)] = None
 
     @property

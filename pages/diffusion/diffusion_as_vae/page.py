@@ -28,14 +28,18 @@ def draw_digit() -> None:
             code, again = ui.columns([3, 2])
             with code:
                 ui.figure(
-                    figures.code(other.mean, other.deviation), key="code", share=0.55,
+                    figures.code(other.mean, other.deviation),
+                    key="code",
+                    share=0.55,
                     alt="Means and deviations of the VAE's code",
-                )  # fmt: skip
+                )
             with again:
                 ui.figure(
-                    basic.image(other.again, title="x from its mean", zmin=0, zmax=1), key="again",
-                    share=0.55, alt="The digit decoded from the mean of z",
-                )  # fmt: skip
+                    basic.image(other.again, title="x from its mean", zmin=0, zmax=1),
+                    key="again",
+                    share=0.55,
+                    alt="The digit decoded from the mean of z",
+                )
         with right:
             ui.figure(
                 figures.both(found.diffusion, other.parts), key="bars", share=1.0, film=film,
@@ -103,13 +107,17 @@ def draw_chains() -> None:
             )  # fmt: skip
         with right:
             ui.figure(
-                basic.image(found.again, title="VAE: x from z", zmin=0, zmax=1), key="again",
-                share=0.5, alt="The digit decoded from the mean of the VAE's code",
-            )  # fmt: skip
+                basic.image(found.again, title="VAE: x from z", zmin=0, zmax=1),
+                key="again",
+                share=0.5,
+                alt="The digit decoded from the mean of the VAE's code",
+            )
             ui.figure(
-                figures.code(found.mean, found.deviation), key="code", share=0.5,
+                figures.code(found.mean, found.deviation),
+                key="code",
+                share=0.5,
                 alt="Means and deviations of the VAE's code",
-            )  # fmt: skip
+            )
     with stage.foot:
         calls = [{"net": f"{T} calls"} for T in STEPS]
         ui.machine(now.model, film=film, lit=["net"] * film.count, says=calls)

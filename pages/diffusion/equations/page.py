@@ -72,10 +72,12 @@ def draw_cloud() -> None:
         with left:
             cloud, means = lens.seen(found, made, now.own_unit)
             ui.figure(
-                figures.plane(cloud, means, lens.TRAILS, lens.reach(made, now.own_unit)), key="cloud",
-                share=1.0, film=film,
+                figures.plane(cloud, means, lens.TRAILS, lens.reach(made, now.own_unit)),
+                key="cloud",
+                share=1.0,
+                film=film,
                 alt="The cloud, the paths of some points, and where the eight means are now",
-            )  # fmt: skip
+            )
         with right:
             over = partial(figures.over_time, t=lens.GRID, chosen=now.kind, times=found.times)
             ui.figure(
@@ -90,9 +92,11 @@ def draw_cloud() -> None:
             else:
                 home = ui.compute(lens.shares, now)
                 ui.figure(
-                    figures.arrived(home, now.kind, lens.data()), key="arrived", share=0.5,
+                    figures.arrived(home, now.kind, lens.data()),
+                    key="arrived",
+                    share=0.5,
                     alt="Share of the points near a mode at the end, of three equations",
-                )  # fmt: skip
+                )
     with stage.foot:
         film.bar(captions=lens.captions(found), equations=lens.equations(found, made))
     short, wide_end = lens.short(made), lens.width(made, 1.0)
@@ -111,9 +115,8 @@ def draw_cloud() -> None:
             "steps are spent, and what noise the way back starts from. That noise is the cloud at t = 1 "
             f"without the data: here narrower by {short:.2%}. No network is asked: what misses a mode is the "
             "solver's, "
-            "and the start's. "
-            + SAID
-        )  # fmt: skip
+            "and the start's. " + SAID
+        )
         ui.check(
             f"Is the noise that this way back starts from narrower than the cloud at t = 1 by more than "
             f"{lens.OFF:.0%}?",

@@ -29,9 +29,11 @@ def draw_flow() -> None:
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.against_steps(found, STEPS, now.N, floor), key="steps", share=1.0,
+                figures.against_steps(found, STEPS, now.N, floor),
+                key="steps",
+                share=1.0,
                 alt="Energy distance from the data against the number of Euler steps",
-            )  # fmt: skip
+            )
     with stage.foot:
         if now.flow != EXACT:
             lit = ["xt", *[["net", "said", "next"]] * (film.count - 1)]
@@ -97,9 +99,11 @@ def draw_pairs() -> None:
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.against_batch(found.crossed, BATCHES, now.batch), key="crossed", share=1.0,
+                figures.against_batch(found.crossed, BATCHES, now.batch),
+                key="crossed",
+                share=1.0,
                 alt="Share of pairs of lines that cross, against the batch",
-            )  # fmt: skip
+            )
     with stage.foot:
         film.bar(
             captions=lens.pair_captions(found, now.pairs, now.batch),

@@ -58,10 +58,11 @@ stage.metrics(
 worst = lens.worst(schedule, seen, film.at)
 with stage.below:
     how = (
-        "Blue is above 0, orange below, full at ±2." if of_digit else
-        "x̂₀ is a place: its arrow starts in the middle; the others start at xₜ. Lengths are true, in the "
-        "model's units; what is longer leaves the picture."
-    )  # fmt: skip
+        "Blue is above 0, orange below, full at ±2."
+        if of_digit
+        else "x̂₀ is a place: its arrow starts in the middle; the others start at xₜ. Lengths are true, in "
+        "the model's units; what is longer leaves the picture."
+    )
     ui.notice(
         "The four say the same about xₜ, but an error in one is not the same error in another: to tell x₀ "
         "from ε divides by √ᾱ, which is small late in time, to tell ε from x₀ by √(1−ᾱ), small early; from v "

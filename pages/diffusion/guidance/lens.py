@@ -122,8 +122,10 @@ def notice(found: Laws, at: int, led: str) -> str:
         )
     same = (
         "The classifier knows noisy data, so by Bayes its slope is what the two opinions differ by: the same "
-        "law. " if led == NOISY else ""
-    )  # fmt: skip
+        "law. "
+        if led == NOISY
+        else ""
+    )
     return (
         f"{same}At one noise level the leaned denoiser belongs to p(x|y)^(1+w) p(x)^(−w) of that level, but "
         f"these laws are no diffusion of one another, so the samples follow another. Here {here}"

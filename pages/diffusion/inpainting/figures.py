@@ -46,7 +46,8 @@ def means(passes: Any, mean: Any, exact: float) -> dict[str, Any]:
     fig.add_hline(y=exact, line={"color": theme.INPUT, "width": 3, "dash": "dash"})
     low, high = min(0.0, exact, float(m.min())), max(0.0, exact, float(m.max()))
     slack = 0.15 * (high - low or 1)
-    fig.update_xaxes(type="log", title="passes r", tickvals=r, ticktext=[str(v) for v in r],
-                     range=[-0.1, 1.8])  # fmt: skip
+    fig.update_xaxes(
+        type="log", title="passes r", tickvals=r, ticktext=[str(v) for v in r], range=[-0.1, 1.8]
+    )
     fig.update_yaxes(title="mean of x₂", range=[low - slack, high + slack], nticks=5)
     return turning(fig.update_layout(showlegend=False), 1, x=r[:, None], y=m[:, None])

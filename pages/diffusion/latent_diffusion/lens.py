@@ -22,8 +22,10 @@ from modules.diffusion.learned import Diffusion
 WAYS = ["decoder of N(0, I)", "latent diffusion", "diffusion of pixels"]
 SHOWN, CLOUD, SURE = 12, 300, 0.9
 VARY: dict[str, list[float]] = {
-    "steps": [5, 10, 20, 50], "eta": [0.0, 0.5, 1.0], "guidance": [0.0, 0.5, 1.0, 2.0, 4.0],
-}  # fmt: skip
+    "steps": [5, 10, 20, 50],
+    "eta": [0.0, 0.5, 1.0],
+    "guidance": [0.0, 0.5, 1.0, 2.0, 4.0],
+}
 SEEDS, DRAWN = 3, 300
 MORE = [WAYS[1], WAYS[0], "as many of both"]
 MEASURES = ["FD", "precision", "recall", "class as asked"]

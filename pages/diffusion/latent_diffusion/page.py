@@ -72,9 +72,11 @@ def draw_codes() -> None:
         says = [{"xt": f"t = {t}", "guess": f"Δ {o:.2f}"} for t, o in zip(found.times, off, strict=True)]
         ui.machine(now.latent, film=film, lit=["xt", *["net"] * (film.count - 1)], says=says)
         film.bar(
-            captions=[f"t = {t}: energy distance to the digits' codes {o:.3f}; of N(0, I) {prior:.3f}."
-                      for t, o in zip(found.times, off, strict=True)]
-        )  # fmt: skip
+            captions=[
+                f"t = {t}: energy distance to the digits' codes {o:.3f}; of N(0, I) {prior:.3f}."
+                for t, o in zip(found.times, off, strict=True)
+            ]
+        )
     with stage.below:
         ui.notice(
             "The distance is taken in all eight dimensions; of draws of one law it scatters about 0. "
@@ -118,14 +120,18 @@ def draw_judged() -> None:
         left, right = ui.columns(2)
         with left:
             ui.figure(
-                figures.judged(found, lens.MEASURES[:1], label, "Fréchet distance"), key="fd", share=1.0,
+                figures.judged(found, lens.MEASURES[:1], label, "Fréchet distance"),
+                key="fd",
+                share=1.0,
                 alt="Fréchet distance by the knob's value",
-            )  # fmt: skip
+            )
         with right:
             ui.figure(
-                figures.judged(found, lens.MEASURES[1:], label, "share"), key="shares", share=1.0,
+                figures.judged(found, lens.MEASURES[1:], label, "share"),
+                key="shares",
+                share=1.0,
                 alt="Precision, recall and accuracy by the value",
-            )  # fmt: skip
+            )
     at = found.values.index(lens.best(found))
     with stage.foot:
         ui.machine(now.model)

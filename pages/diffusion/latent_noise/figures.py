@@ -38,8 +38,9 @@ def errors(sizes: Any, error: Any) -> dict[str, Any]:
     s, e = array(sizes).astype(float), array(error)
     fig = basic.curves({"error": e, "∝ 1/S": e[0] * s[0] / s}, s, xlabel="steps S", ylabel="error a pixel",
                        colors={"error": theme.OUTPUT, "∝ 1/S": theme.HIDDEN}, markers=True)  # fmt: skip
-    fig.add_scatter(mode="markers", showlegend=False, hoverinfo="skip",
-                    marker={"size": 16, "color": theme.VERMILLION})  # fmt: skip
+    fig.add_scatter(
+        mode="markers", showlegend=False, hoverinfo="skip", marker={"size": 16, "color": theme.VERMILLION}
+    )
     fig.update_xaxes(type="log", tickvals=s, ticktext=[f"{v:.0f}" for v in s])
     fig.update_yaxes(type="log", tickvals=[0.01, 0.02, 0.05], ticktext=["0.01", "0.02", "0.05"])
     return turning(fig, 2, x=s[:, None], y=e[:, None])

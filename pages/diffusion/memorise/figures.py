@@ -48,7 +48,8 @@ def distances(edges: Any, shares: Mapping[str, Any]) -> go.Figure:
             for name, values in shares.items()
         ]
     )
-    fig.update_xaxes(title="distance to the nearest", range=[0, float(e[-1])], nticks=5,
-                     ticklabelposition="outside right")  # fmt: skip
+    fig.update_xaxes(
+        title="distance to the nearest", range=[0, float(e[-1])], nticks=5, ticklabelposition="outside right"
+    )
     fig.update_yaxes(title="share", range=[0, 1.02], tickvals=[0.5, 1])
     return fig.update_layout(bargap=0.1)

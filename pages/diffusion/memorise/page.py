@@ -32,16 +32,20 @@ with stage.picture:
                     ui.figure(fig, key=key, share=1.0, alt=alt, film=film)
     with right:
         ui.figure(
-            figures.distances(*lens.histogram(found)), key="distances", share=1.0,
+            figures.distances(*lens.histogram(found)),
+            key="distances",
+            share=1.0,
             alt="Distances from the nearest training point: of samples by the exact score, by the network, "
             "and of held-out data",
-        )  # fmt: skip
+        )
 with stage.foot:
     if now.source == NETWORK:
         ui.machine(
-            now.model, film=film, lit=["xt", *["net"] * (film.count - 1)],
+            now.model,
+            film=film,
+            lit=["xt", *["net"] * (film.count - 1)],
             says=[{"xt": f"t = {t}"} for t in run.times],
-        )  # fmt: skip
+        )
     film.bar(captions=lens.captions(run, training))
 stage.equation(
     r"\hat x_0 = \sum_{k=1}^{n} r_k\, x_k, \quad "

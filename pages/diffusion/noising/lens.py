@@ -84,7 +84,7 @@ def story(
     below = torch.special.ndtr((EDGES - a.sqrt() * pixel) / (1 - a).clamp(min=1e-12).sqrt())
     return Story(
         times(chain), pictures, draws.mean(1), draws.std(1), counts / DRAWS / width, below.diff(dim=1) / width
-    )  # fmt: skip
+    )
 
 
 def captions(told: Story, chain: Schedule) -> list[str]:

@@ -27,15 +27,19 @@ with stage.picture:
         )  # fmt: skip
     with right:
         ui.figure(
-            figures.stretched(run.times, run.stretch, run.stops, run.sums), key="stretch", film=film,
+            figures.stretched(run.times, run.stretch, run.stops, run.sums),
+            key="stretch",
+            film=film,
             share=0.5 if now.probes else 1.0,
             alt="Integral of the divergence along the way, and the solver's steps",
-        )  # fmt: skip
+        )
         if now.probes:
             ui.figure(
-                figures.estimates(run.probed, run.log_prob), key="probed", share=0.5,
+                figures.estimates(run.probed, run.log_prob),
+                key="probed",
+                share=0.5,
                 alt="log p by each probe, their running mean, and the computed one (dashed)",
-            )  # fmt: skip
+            )
 with stage.foot:
     if now.model:
         lit = [["net", "said", "next"]] * count
@@ -52,8 +56,9 @@ with stage.below:
     gap = (
         f"The data's log p is {run.truth:.4f}. With their own p₁ in the place of N(0, I) the ODE would give "
         f"{run.true_end:.4f}: the mismatch of the prior, {run.mismatch:+.4f}, is not the solver's error. "
-        if known else "No formula is known for the data's log p. "
-    )  # fmt: skip
+        if known
+        else "No formula is known for the data's log p. "
+    )
     learned = (
         " A network's density is that of its first, least noisy time. Near the data a tolerance of 0.001 "
         "holds its log p to a few tenths of a nat, 1e-05 to a few hundredths."
@@ -68,9 +73,7 @@ with stage.below:
     model = now.model and ui.load(now.model)
     made = lens.named(now.source, now.last, model, now.kind)
     start = partial(lens.integral, made, lens.INTEGRATED)
-    whole = ui.job(
-        "Integrate over the window", start, key="integral", of=(now.source, now.last, now.kind),
-    )  # fmt: skip
+    whole = ui.job("Integrate over the window", start, key="integral", of=(now.source, now.last, now.kind))
     if whole is not None:
         ui.markdown(f"The density integrates to **{whole:.4f}** over the window: it is one.")
     ui.check(

@@ -27,9 +27,11 @@ with stage.picture:
         )  # fmt: skip
     with right:
         ui.figure(
-            figures.arrived(list(shares), list(shares.values()), lens.data()), key="arrived", share=1.0,
+            figures.arrived(list(shares), list(shares.values()), lens.data()),
+            key="arrived",
+            share=1.0,
             alt="Share of the samples near a mode, with the exact score and with the network",
-        )  # fmt: skip
+        )
 with stage.foot:
     if now.source == "network":
         ui.machine(now.model, film=film, lit=["xt", *["net"] * (film.count - 1)], says=lens.numbers(run))

@@ -57,9 +57,11 @@ def u(found: Shape) -> dict[str, Any]:
         patch(found.guess, end, small, PICTURE, "x̂₀"),
     ]
     notes = [
-        said("xₜ", PICTURE / 2, 0), said("x₀", PICTURE / 2, small),
-        said("ε̂", end + PICTURE / 2, 0), said("guess x̂₀", end + PICTURE / 2, small),
-    ]  # fmt: skip
+        said("xₜ", PICTURE / 2, 0),
+        said("x₀", PICTURE / 2, small),
+        said("ε̂", end + PICTURE / 2, 0),
+        said("guess x̂₀", end + PICTURE / 2, small),
+    ]
     for arm, stages, at in ((left, found.left, rows), (right, found.right, rows[::-1])):
         for (name, stage), top in zip(stages.items(), at, strict=True):
             traces.append(patch(sheet(stage, found.side), arm, top, HIGH, name, "diverging"))

@@ -58,14 +58,18 @@ if now.view == MESSAGES:
         with right:
             ui.figure(
                 charts.contributions(terms, names, len(trace), float(heard.total[now.unit])),
-                key="terms", share=0.58, film=film,
+                key="terms",
+                share=0.58,
+                film=film,
                 alt=f"Waterfall of the {len(terms)} terms of unit {now.unit}; the line is their sum",
-            )  # fmt: skip
+            )
             before = seen.before[node] if now.edits.strip() else None
             ui.figure(
-                charts.prediction(seen.classes, seen.now[node], before), key="prediction", share=0.42,
+                charts.prediction(seen.classes, seen.now[node], before),
+                key="prediction",
+                share=0.42,
                 alt=f"Class probabilities of node {node}",
-            )  # fmt: skip
+            )
     with stage.foot:
         says = hearing.numbers(trace, now.unit)
         ui.machine(now.model, film=film, lit=[next(iter(said)) for said in says], says=says)
@@ -92,9 +96,11 @@ elif now.view == REACH:
             )  # fmt: skip
         with right:
             ui.figure(
-                gradients, key="measured", share=1.0,
+                gradients,
+                key="measured",
+                share=1.0,
                 alt=f"Measured: nodes ({drawn}) coloured by the gradient of node {node} in their input",
-            )  # fmt: skip
+            )
     half = receptive_field.half_held(measured)
     with stage.foot:
         counted = {"h": f"{data.num_nodes} nodes", "sum": f"{reached} in {layer} hops"}

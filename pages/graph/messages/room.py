@@ -35,10 +35,12 @@ class State:
     click: Annotated[
         str,
         Choice(
-            "A click", (SELECTS, JOINS), when=near,
+            "A click",
+            (SELECTS, JOINS),
+            when=near,
             help="Selects a node; or joins the selected node to it, or cuts the edge between them.",
         ),
-    ] = SELECTS  # fmt: skip
+    ] = SELECTS
     edits: Annotated[
         str, Text("Edits", 200, help="+0-9 joins nodes 0 and 9, -0-1 cuts the edge between 0 and 1.")
     ] = ""

@@ -180,8 +180,9 @@ def taken(
     norms = torch.cat([adds.before[:1], blocks]).norm(dim=-1).T
     parts = ["embedding", *(f"{part} {k + 1}" for k in range(L) for part in ("attention", "MLP"))]
     coder = texts.tokenizer(model_card)
-    between, after = (texts.names(coder, attention.favourites(model, x[l])[0])
-                      for x in (adds.between, adds.after))  # fmt: skip
+    between, after = (
+        texts.names(coder, attention.favourites(model, x[l])[0]) for x in (adds.between, adds.after)
+    )
     captions, latex = [], []
     for i, (name, j) in enumerate(zip(said.pieces, most.indices[:, 0].tolist(), strict=True)):
         captions.append(

@@ -104,15 +104,18 @@ elif now.view == LEAK:
     with stage.foot:
         ui.machine(now.model, lit=["attention"], says=[{"tokens": str(T), "logits": loss}])
         ui.caption(
-            f"A leak: a later token moves an earlier prediction by up to {ahead:.3f}." if ahead
+            f"A leak: a later token moves an earlier prediction by up to {ahead:.3f}."
+            if ahead
             else "No leak: exactly 0, no prediction sees its future."
-        )  # fmt: skip
+        )
 else:
     with stage.picture:
         ui.figure(
-            figures.head_values(ui.compute(lens.importance, now)), key="worth", share=1.0,
+            figures.head_values(ui.compute(lens.importance, now)),
+            key="worth",
+            share=1.0,
             alt="Total variation of the next-token distribution for each head switched off alone",
-        )  # fmt: skip
+        )
     mass = float(attention.distance(found.after.last_now, found.after.last_all))
     says = {"attention": f"{len(now.off)} off", "logits": f"TV = {mass:.3f}"}
     with stage.foot:
@@ -130,9 +133,10 @@ with stage.below:
         key = spoken.keys[query]
         story = attention.dot(found.maps, layer, head, query)
         ui.figure(
-            figures.elementwise(story.query, story.keys[key], (names[query], names[key])), key="products",
+            figures.elementwise(story.query, story.keys[key], (names[query], names[key])),
+            key="products",
             alt=f"Query of {names[query]}, key of {names[key]} and their product, feature by feature",
-        )  # fmt: skip
+        )
         ui.table(
             {"key": names, "q·k": story.scores, "q·k/√D": story.scaled, "e^(q·k/√D)": story.raised,
              "weight": story.weights},
@@ -147,10 +151,12 @@ with stage.below:
         options = {l: f"layer {l + 1}" for l in range(L)}
         ui.check(
             "From which layer on is the likeliest next token that of the whole model?",
-            list(options.values()), options[deep.settled],
+            list(options.values()),
+            options[deep.settled],
             reasons.settled(deep.settled),
-            wrong=reasons.unsettled(deep.settled, L), veils=("picture", "equation"),
-        )  # fmt: skip
+            wrong=reasons.unsettled(deep.settled, L),
+            veils=("picture", "equation"),
+        )
     else:
         ranking = row.argsort(descending=True, stable=True)[:4].tolist()
         options = {j: f"{names[j]} ({j + 1})" for j in sorted({*ranking, query})}

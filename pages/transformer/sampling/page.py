@@ -53,9 +53,10 @@ elif now.view == DRAWS:
         with left:
             ui.figure(
                 figures.draws(reel.names[film.at], draws.counts[order], draws.expected[order]),
-                alt="Counts of 1,000 draws of the next token beside their expectation", key="drawn",
+                alt="Counts of 1,000 draws of the next token beside their expectation",
+                key="drawn",
                 share=0.7,
-            )  # fmt: skip
+            )
         with right:
             ui.figure(
                 basic.bars([f"{i / 10:.1f}" for i in range(10)], law.histogram, ylabel="seeds",
@@ -67,8 +68,9 @@ elif now.view == DRAWS:
         ui.equation(draws.equation)
         ui.caption(
             f"{draws.note} Over {SEEDS} seeds {law.below:.0%} fall below 0.05; a fair sampler's share is 5 %."
-            if draws.freedom else "Only one token is left: there is nothing to test."
-        )  # fmt: skip
+            if draws.freedom
+            else "Only one token is left: there is nothing to test."
+        )
 elif not model.causal:
     stage.picture.info(
         "Without a causal mask a new token changes all earlier keys and values: nothing can be kept. "
@@ -119,7 +121,8 @@ with stage.below:
     )
     ui.check(
         "Was the token drawn at this step the most probable one?",
-        ["yes", "no"], "yes" if best == i else "no",
+        ["yes", "no"],
+        "yes" if best == i else "no",
         f"The most probable was {lens.names(at['before'].argmax(), card)[0]} with "
         f"{float(at['before'][best]):.3f}; "
         f"drawn was {token} with {float(at['before'][i]):.3f}.",
@@ -128,7 +131,7 @@ with stage.below:
             "no": "A draw may well be the most probable token: it comes as often as its probability says.",
         },
         veils=("picture", "equation"),
-    )  # fmt: skip
+    )
     ui.program(
         f"""
         import torch
