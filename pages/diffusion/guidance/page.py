@@ -177,7 +177,7 @@ def draw_rows() -> None:
                 f"w = {w:g}": (
                     "Without guidance the digits of a class differ most."
                     if w == 0
-                    else "Compare the ends of the lines: another row is lower."
+                    else f"Compare the ends of the lines: another row ends below w = {w:g}."
                 )
                 for w in ROW_WEIGHTS
             },
