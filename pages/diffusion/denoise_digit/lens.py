@@ -7,6 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from lab.errors import UserError
 from lab.lenses.diffusion import stops
 from modules.diffusion import samplers
 from modules.diffusion.learned import Diffusion
@@ -40,7 +41,13 @@ def running(
 ) -> Iterator[tuple[float, Run]]:  # fmt: skip
     """SHOWN digits of a class, of each in turn (None) or of any, in S steps from a seed's noise; or from a
     drawing (S, S) in [0, 1] under the noise of time `level`, each its own: the share done, and the moments so
-    far, at most 41 at the end. `w` guides to the class, `clip` keeps each guess within black and white."""
+    far, at most 41 at the end. `w` guides to the class, `clip` keeps each guess within black and white.
+
+    Raises:
+        UserError: guidance of digits of any class.
+    """
+    if wanted == ANY and w:
+        raise UserError("Guidance needs a class: choose a digit or “each”, or set w to 0.")
     generator = torch.Generator().manual_seed(seed)
     y = None if wanted == ANY else model.classes(SHOWN, wanted, w)
     picture = drawing if drawing28 is None else drawing28
