@@ -8,7 +8,9 @@ import torch
 from opening import figure, film, machine, open_page, prose
 
 from lab import weights
-from lab.lenses.diffusion import digits
+from lab.errors import UserError
+from lab.lenses.diffusion import ANY, classes, digits
+from modules.diffusion.ddpm import ImageDDPM
 from pages.diffusion.denoise_digit import lens
 
 opened = partial(open_page, "diffusion/denoise_digit")
@@ -88,7 +90,7 @@ def test_a_start_from_a_drawing() -> None:
     model: Any = weights.load("ddpm-digits").eval().requires_grad_(False)
     three = dict(digits())["3"]
     found = {
-        100: lens.run(model, lens.ANY, 0.0, 10, 0.0, 0, three, 100),
+        100: lens.run(model, ANY, 0.0, 10, 0.0, 0, three, 100),
         600: lens.run(model, 8, 2.0, 10, 0.0, 0, three, 600),
         1000: lens.run(model, 8, 2.0, 10, 0.0, 0, three, 1000),
     }
@@ -128,3 +130,19 @@ def test_what_the_scenes_of_mnist_say() -> None:
         for found in (free, kept)
     ]
     assert right[0] < 0.5 and right[1] > 0.8
+
+
+def test_classes_that_a_model_does_not_know_are_named_in_a_sentence() -> None:
+    kinds: dict[str, Any] = {"image_shape": (1, 8, 8), "widths": (8,), "heads": 2}
+    with torch.random.fork_rng():
+        without, three = ImageDDPM(**kinds), ImageDDPM(**kinds, conditional=True, num_classes=3)
+    assert classes(without, 4, None, 0.0) is None and classes(three, 4, ANY, 0.0) is None
+    assert classes(three, 4, 2, 1.5).tolist() == [2, 2, 2, 2]
+    for model, wanted, w, says in (
+        (three, ANY, 1.0, "Guidance needs a class"),
+        (without, 3, 0.0, "trained without classes"),
+        (without, None, 1.0, "trained without classes"),
+        (three, 7, 0.0, "the classes 0 to 2"),
+    ):
+        with pytest.raises(UserError, match=says):
+            classes(model, 4, wanted, w)

@@ -2,20 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from torch import Tensor
 
-from lab.errors import UserError
-from lab.lenses.diffusion import stops
+from lab.lenses.diffusion import Wanted, classes, stops
 from modules.diffusion import samplers
 from modules.diffusion.learned import Diffusion
 
 ROWS, COLUMNS = 4, 3
 SHOWN = ROWS * COLUMNS  # digits at a time
-ANY: Literal["any"] = "any"
-Wanted = int | Literal["any"] | None
 
 
 @dataclass(frozen=True)
@@ -44,12 +40,10 @@ def running(
     far, at most 41 at the end. `w` guides to the class, `clip` keeps each guess within black and white.
 
     Raises:
-        UserError: guidance of digits of any class.
+        UserError: guidance without a class, or a class that the model does not know.
     """
-    if wanted == ANY and w:
-        raise UserError("Guidance needs a class: choose a digit or “each”, or set w to 0.")
     generator = torch.Generator().manual_seed(seed)
-    y = None if wanted == ANY else model.classes(SHOWN, wanted, w)
+    y = classes(model, SHOWN, wanted, w)
     picture = drawing if drawing28 is None else drawing28
     if picture is None:
         x, level = model.start(SHOWN, generator), model.schedule.T

@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from lab.lenses import stock, verdicts
+from lab.lenses.diffusion import classes
 from modules.convolution.classifier import Classifier
 from modules.diffusion.latent import LatentDDPM
 from modules.diffusion.learned import Diffusion
@@ -51,7 +52,7 @@ def draws(latent: LatentDDPM, pixels: Diffusion, wanted: int | None, w: float, S
     rows, times = [], []
     for model in (latent, pixels):
         generator = torch.Generator().manual_seed(seed)
-        y = model.classes(SHOWN, wanted, w)
+        y = classes(model, SHOWN, wanted, w)
         walk = model.walk(model.start(SHOWN, generator), S, 0.0, y, w, generator)
         found = []
         for m in walk:
