@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from lab import untrusted
+from lab import renames, untrusted
 from lab.errors import UserError
 
 FAMILIES = (
@@ -161,7 +161,7 @@ def _yaml(path: Path, stamp: int, size: int) -> dict[str, Any]:
         raise UserError(f"{path} is not valid YAML{line}: mend the syntax there.") from None
     if not isinstance(config, dict):
         raise UserError(f"{path} holds no settings: it needs at least the keys `model` and `data`.")
-    return config
+    return renames.upgrade(config)
 
 
 def read_card(folder: Path) -> dict[str, Any]:
@@ -181,6 +181,7 @@ def read_card(folder: Path) -> dict[str, Any]:
             raise TypeError
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise UserError(f"{path} is not a card: it names no model. Train or copy it again.") from None
+    card["config"] = renames.upgrade(card["config"])
     return card
 
 

@@ -5,6 +5,7 @@ import inspect
 import io
 import math
 import os
+import re
 import sys
 from argparse import ArgumentError, Namespace
 from pathlib import Path
@@ -94,6 +95,8 @@ def sampling_params(model: Any, args: list[str]) -> dict[str, Any]:
     """
     parser = ArgumentParser(prog="lab sample", exit_on_error=False, allow_abbrev=False)
     hints = get_type_hints(model.sample)
+    if "y" in hints:  # the name of earlier versions
+        args = [re.sub(r"^--label(?==|$)", "--y", arg) for arg in args]
     for name, parameter in inspect.signature(model.sample).parameters.items():
         several = get_origin(hints[name]) in (Union, UnionType)
         kinds = get_args(hints[name]) if several else (hints[name],)

@@ -107,7 +107,7 @@ def load(source: str | Path) -> Module:
     judge_sizes(card, stored, folder)
     with memory.Bounded(min(SMALL + 16 * size, memory.available())):
         model = build(card, folder)
-        judge_tensors(model, stored, path)
+        judge_tensors(model, model.present_names(stored), path)
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != card.get("sha256"):
         raise WeightsError(f"{path} is not the file that its card describes: copy or train both again.")
@@ -115,7 +115,7 @@ def load(source: str | Path) -> Module:
         tensors = tensorfile.load(data)
     except ValueError as error:
         raise not_whole(path, error) from None
-    fill(model, tensors, path)
+    fill(model, model.present_names(tensors), path)
     return model.eval()
 
 
@@ -286,6 +286,7 @@ def check_fits(state: Mapping[str, Tensor], model: Module, what: str) -> None:
     Raises:
         WeightsError: names or shapes of `state` differ from the model's.
     """
+    state = model.present_names(state)
     model.resize_buffers(state)
     own = model.state_dict()
     wrong = next((k for k in own.keys() | state.keys() if k not in own or k not in state), None)

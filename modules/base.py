@@ -136,6 +136,7 @@ class Module(L.LightningModule):
     """
 
     FIXED: ClassVar[tuple[str, ...]] = ()  # arguments of a base class that this one sets itself
+    FORMER_TENSORS: ClassVar[Mapping[str, str]] = {}  # beginnings of names in earlier files -> names now
     draw = 0  # of an evaluation that is repeated to see what its draws are worth
     _weight = 1.0  # among all processes, of the part of a batch that is looked at; 0: it is another's
 
@@ -329,9 +330,22 @@ class Module(L.LightningModule):
     def resize_buffers(self, state: Mapping[str, Tensor]) -> None:
         """Resize buffers whose size depends on the training data, before `state` is copied into them."""
 
+    @classmethod
+    def present_names(cls, state_dict: Mapping[str, Any]) -> dict[str, Any]:
+        """`state_dict` under present names: a file of an earlier version may hold those of `FORMER_TENSORS`,
+        of this class or of one that it derives from."""
+        former = {k: v for c in reversed(cls.__mro__) for k, v in vars(c).get("FORMER_TENSORS", {}).items()}
+
+        def present(name: str) -> str:
+            start = max((f for f in former if name == f or name.startswith(f"{f}.")), key=len, default=None)
+            return name if start is None else former[start] + name[len(start) :]
+
+        return {present(name): value for name, value in state_dict.items()}
+
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> Any:
+        state_dict = self.present_names(state_dict)
         self.resize_buffers(state_dict)
         return super().load_state_dict(state_dict, strict, assign)
 

@@ -1,4 +1,4 @@
-"""Noise for samplers: uniform numbers that never reach 1, and the value that such a number picks.
+"""Noise for samplers: normal numbers, uniform numbers that never reach 1, and the value that one picks.
 
     u ~ U[0, 1),    x = the first k with F(k) > u,    F(k) = p_0 + … + p_k
 
@@ -8,6 +8,19 @@ function exceeds it, so the last value would be drawn whatever its probability, 
 
 import torch
 from torch import Tensor
+
+
+def normal(
+    *shape: int, like: Tensor, generator: torch.Generator | None = None, dtype: torch.dtype | None = None
+) -> Tensor:
+    """Numbers of N(0, 1) in the dtype and on the device of `like`; drawn on the generator's own device, so
+    that a seed means the same everywhere.
+
+    Args:
+        dtype: the precision in which they are drawn, where it is not that of `like`.
+    """
+    device = like.device if generator is None else generator.device
+    return torch.randn(*shape, generator=generator, dtype=dtype or like.dtype, device=device).to(like)
 
 
 def uniform(*shape: int, like: Tensor, generator: torch.Generator | None = None) -> Tensor:

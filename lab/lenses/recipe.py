@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from lab.lenses import stock
 from lab.seeding import seeded
 from modules.adversarial.dcgan import DCGAN
-from modules.latent.vae import mlp
+from modules.mlp import mlp
 
 PLAIN, CONNECTED = "all of it", "G fully connected, of equal size"
 SWITCHES: dict[str, dict[str, Any]] = {

@@ -24,7 +24,7 @@ from modules.adversarial.diversity import MinibatchStd, packed
 from modules.adversarial.game import Game
 from modules.adversarial.losses import Energy
 from modules.base import require
-from modules.latent.vae import mlp
+from modules.mlp import mlp
 
 
 class Judge(nn.Module):

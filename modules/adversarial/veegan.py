@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from modules.adversarial.diversity import noise_reconstruction
 from modules.adversarial.gan import GAN, Judge
 from modules.base import require
-from modules.latent.vae import mlp
+from modules.mlp import mlp
 
 
 class VEEGAN(GAN):

@@ -30,7 +30,8 @@ from torch import Tensor, nn
 from modules.autoregressive.made import MaskedLinear, draw_degrees, make_masks
 from modules.autoregressive.pixelcnn import EVERYWHERE, MaskedConv2d, ResidualBlock
 from modules.base import in_rows, require
-from modules.latent.vae import VAE, bernoulli_log_prob, mlp
+from modules.latent.vae import VAE, bernoulli_log_prob
+from modules.mlp import mlp
 from modules.trace import Step
 
 Kind = Literal["order1", "made", "pixelcnn", "gru"]

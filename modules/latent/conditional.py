@@ -19,7 +19,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import require
-from modules.latent.vae import VAE, mlp
+from modules.latent.vae import VAE
+from modules.mlp import mlp
 from modules.trace import Trace
 
 

@@ -25,7 +25,8 @@ import torch
 from torch import Tensor
 
 from modules.base import Mean, Module, Split, in_rows, require
-from modules.latent.vae import ACTIVATIONS, bernoulli_log_prob, mlp
+from modules.latent.vae import ACTIVATIONS, bernoulli_log_prob
+from modules.mlp import mlp
 
 Kind = Literal["mask", "flip", "noise"]
 

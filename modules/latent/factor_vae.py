@@ -20,7 +20,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import Share, Split, require
-from modules.latent.vae import VAE, ElboParts, mlp, reparameterize
+from modules.latent.vae import VAE, ElboParts, reparameterize
+from modules.mlp import mlp
 
 
 def permuted(z: Tensor, generator: torch.Generator | None = None) -> Tensor:

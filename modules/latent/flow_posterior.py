@@ -26,7 +26,8 @@ from modules.flow.layer import FlowLayer, FlowStack
 from modules.flow.maf import IAF
 from modules.flow.monotone import Gated
 from modules.flow.planar import Planar
-from modules.latent.vae import VAE, Guess, gaussian_log_prob, mlp, reparameterize
+from modules.latent.vae import VAE, Guess, gaussian_log_prob, reparameterize
+from modules.mlp import mlp
 
 
 class FlowPosteriorVAE(VAE):

@@ -26,7 +26,8 @@ from torch import Tensor, nn
 from torch.distributions import Distribution, constraints
 
 from modules.base import require
-from modules.latent.vae import ACTIVATIONS, VAE, Guess, gaussian_kl, gaussian_log_prob, mlp, reparameterize
+from modules.latent.vae import ACTIVATIONS, VAE, Guess, gaussian_kl, gaussian_log_prob, reparameterize
+from modules.mlp import mlp
 
 Gaussian = tuple[Tensor, Tensor]  # mean, log σ²
 

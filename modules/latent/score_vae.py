@@ -20,8 +20,9 @@ import torch
 from torch import Tensor
 
 from modules.base import require
-from modules.latent.vae import ACTIVATIONS, VAE, ElboParts, mlp, reparameterize
+from modules.latent.vae import ACTIVATIONS, VAE, ElboParts, reparameterize
 from modules.latent.variational import log_q
+from modules.mlp import mlp
 
 Estimator = Literal["score", "running_mean", "leave_one_out", "learned", "pathwise"]
 

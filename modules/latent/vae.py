@@ -20,7 +20,6 @@ References:
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Literal, cast
 
 import torch
@@ -31,6 +30,7 @@ from torchmetrics import Metric
 
 from modules.base import Mean, Module, Split, in_rows, require
 from modules.latent.collapse import ActiveUnits, free_bits, kl_weight
+from modules.mlp import mlp
 from modules.trace import Step, Trace
 
 LOG_2PI = math.log(2 * math.pi)
@@ -71,16 +71,6 @@ def bernoulli_log_prob(x: Tensor, logits: Tensor) -> Tensor:
 def reparameterize(mean: Tensor, log_var: Tensor, noise: Tensor) -> Tensor:
     """z = μ + σ ε: the noise comes from outside, so gradients reach μ and σ ([UDL] §17.7)."""
     return mean + (0.5 * log_var).exp() * noise  # [BB] Ex. 6.8 prints ε σ²: the scale is σ
-
-
-def mlp(sizes: Sequence[int], activation: type[nn.Module]) -> nn.Sequential:
-    """Linear layers of the given sizes with an activation after each but the last."""
-    layers: list[nn.Module] = []
-    for i, (inputs, outputs) in enumerate(pairwise(sizes)):
-        layers.append(nn.Linear(inputs, outputs))
-        if i < len(sizes) - 2:
-            layers.append(activation())
-    return nn.Sequential(*layers)
 
 
 class AnyLeading(nn.Module):

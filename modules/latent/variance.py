@@ -23,7 +23,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import in_rows, require
-from modules.latent.vae import VAE, gaussian_log_prob, mlp
+from modules.latent.vae import VAE, gaussian_log_prob
+from modules.mlp import mlp
 from modules.trace import Step
 
 
