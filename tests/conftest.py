@@ -35,6 +35,8 @@ import torch  # noqa: E402
 
 torch.set_num_threads(1)
 
+pytest_plugins = ["tests.processor"]
+
 # A file of each data set that is there only when the whole set is.
 REAL_DATA = {
     "MNIST": "MNIST/raw/train-images-idx3-ubyte*",
