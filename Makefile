@@ -1,6 +1,7 @@
 # make app    a dashboard in the browser; the first time it makes a virtual environment and installs
 # make test   lint, format, types, import floors, tests (the first time it installs too)
 # make soak   the longest proofs alone: hours; once before an issue is closed
+# make docs   pages of all modules, classes and functions in docs/: open docs/index.html
 #
 # Settings: PYTHON=python3.12 (any ≥ 3.11), WORKERS=4 (test processes), TESTS=tests/graph (what to test),
 # LEVEL=all (the heavy proofs too: what CI runs)
@@ -16,7 +17,7 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c '$(NEW_ENOUGH)' 2>/dev/null && { echo $$python; break; }; done)
 
-.PHONY: app test soak clean
+.PHONY: app test soak docs clean
 
 app: $(VENV)/installed
 	@$(BIN)/lab app
@@ -31,8 +32,12 @@ test: $(VENV)/installed-dev
 soak: $(VENV)/installed-dev
 	LEVEL=soak $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rA $(TESTS)
 
+docs: $(VENV)/installed-dev
+	rm -rf docs
+	$(BIN)/pdoc --docformat google --output-directory docs lab modules datamodules
+
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) docs
 
 # The stamps are younger than what they were installed from; a change of it installs again.
 $(VENV)/installed: $(VENV)/bin/python pyproject.toml constraints.txt

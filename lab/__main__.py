@@ -39,6 +39,10 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     name, *args = argv
     try:
+        from lab.shadowed import shadowed
+
+        if sentence := shadowed():
+            raise UserError(sentence)
         from lab import commands
 
         command: Callable[[list[str]], int | None] | None = commands.COMMANDS.get(name)

@@ -13,6 +13,7 @@ from lab.errors import UserError
 from lab.experiments import catalog, find, runs_folder
 from lab.parser import Parser
 from lab.results import test_metrics
+from lab.shadowed import other_app
 
 
 def list_(args: list[str]) -> None:
@@ -128,6 +129,8 @@ def app(args: list[str], page: str = "") -> int:
         return hall(options.processes, args, page)
     if not (script := Path(__file__).parent.parent / "app.py").is_file():
         raise UserError(f"There is no {script}: install Lectern again.")
+    if sentence := other_app(script):
+        raise UserError(sentence)
     print("Opening Lectern …", flush=True)
     os.environ.setdefault("LECTERN_RUNS", str(runs_folder()))
     # Before torch is loaded: its threads sleep while they wait for each other. Those that spin take the cores

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -39,24 +40,51 @@ for page in ui.pages():
         assert not shown.exception and shown.metric[0].value == "1.000000"
 print("opened")
 """
+LIBRARY = """
+import sys
+from pathlib import Path
+import lectern
+assert "torch" not in sys.modules and "GPT" in dir(lectern)
+from lectern import MADE, load
+assert Path(lectern.__file__).is_relative_to(sys.argv[1]), lectern.__file__
+assert type(load("made-digits")) is MADE
+print("loaded")
+"""
+EDITABLE = "import sys; from setuptools.build_meta import build_editable; build_editable(sys.argv[1])"
 
 
-@pytest.mark.heavy
-def test_the_dashboard_runs_from_a_wheel(tmp_path: Path) -> None:
-    source, site, empty = (tmp_path / name for name in ("source", "site", "empty"))
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project with the weights of one model."""
+    source = tmp_path_factory.mktemp("project") / "source"
     skip = shutil.ignore_patterns("zoo", "__pycache__")
     for folder in ("lab", "modules", "datamodules", "pages"):
         shutil.copytree(ROOT / folder, source / folder, ignore=skip)
     shutil.copytree(ROOT / "lab/zoo/made-digits", source / "lab/zoo/made-digits")
     for file in ("app.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / file, source / file)
-    empty.mkdir()
-    built = subprocess.run(
-        [sys.executable, "-c", BUILD, str(tmp_path)], cwd=source, capture_output=True, text=True
+    return source
+
+
+def install(source: Path, build: str, folder: Path) -> Path:
+    """What an installer unpacks of the wheel that `build` makes."""
+    done = subprocess.run(
+        [sys.executable, "-c", build, str(folder)], cwd=source, capture_output=True, text=True
     )
-    assert built.returncode == 0, built.stderr
-    (wheel,) = tmp_path.glob("*.whl")
+    assert done.returncode == 0, done.stderr
+    (wheel,) = folder.glob("*.whl")
+    site = folder / "site"
     zipfile.ZipFile(wheel).extractall(site)
+    return site
+
+
+@pytest.mark.heavy
+def test_the_dashboard_runs_from_a_wheel(source: Path, tmp_path: Path) -> None:
+    site, empty = install(source, BUILD, tmp_path), tmp_path / "empty"
+    empty.mkdir()
+    for package in ("lab", "modules", "datamodules", "lectern"):
+        assert (site / package / "py.typed").is_file(), package
+    assert (site / "lectern/__init__.pyi").is_file() and not (site / "lab/face").exists()
     assert (site / "lab/zoo/made-digits/model.safetensors").is_file()
 
     rooms = len(list(ROOT.glob("pages/*/*/page.py")))
@@ -67,3 +95,23 @@ def test_the_dashboard_runs_from_a_wheel(tmp_path: Path) -> None:
     )  # fmt: skip
     assert opened.returncode == 0, opened.stderr
     assert opened.stdout.endswith("opened\n")
+
+    loaded = subprocess.run(
+        [sys.executable, "-c", LIBRARY, str(site)], cwd=empty, env=environment, capture_output=True, text=True
+    )
+    assert loaded.stdout == "loaded\n", loaded.stderr
+
+
+@pytest.mark.heavy
+def test_the_library_is_found_where_it_is_installed_to_be_edited(source: Path, tmp_path: Path) -> None:
+    site, empty = install(source, EDITABLE, tmp_path), tmp_path / "empty"
+    empty.mkdir()
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    # -S leaves out the .pth files of the environment that runs the tests: Lectern is installed there too
+    packages = sysconfig.get_path("purelib")
+    code = f"import site, sys; site.addsitedir({str(site)!r}); sys.path.append({packages!r})\n{LIBRARY}"
+    loaded = subprocess.run(
+        [sys.executable, "-S", "-c", code, str(source)],
+        cwd=empty, env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+    assert loaded.stdout == "loaded\n", loaded.stderr
