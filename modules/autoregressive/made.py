@@ -73,14 +73,43 @@ def mixed(*numbers: int) -> int:
 
 
 class MaskedLinear(nn.Linear):
-    """A linear layer that multiplies its weight by a mask when it is used.
+    """Linear layer that multiplies its weight by its mask whenever it is used.
 
-    The stored weight is never overwritten: what one mask hides, the next mask finds unharmed.
+    The stored weight is never overwritten: what one mask hides, another finds unharmed.
+
+    Args:
+        mask: (out, in), nonzero where an output may read an input. Moves with the layer to another device
+            or precision, and is not stored with the weights.
     """
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:  # type: ignore[override]
-        """x (B, in), mask (out, in) -> (B, out)."""
-        return F.linear(x, self.weight * mask, self.bias)
+    mask: Tensor
+
+    def __init__(self, in_features: int, out_features: int, mask: Tensor, bias: bool = True) -> None:
+        super().__init__(in_features, out_features, bias)
+        self.register_buffer("mask", torch.empty_like(self.weight), persistent=False)
+        self.set_mask(mask)
+
+    def set_mask(self, mask: Tensor) -> None:
+        """Use this mask (out, in) from now on.
+
+        Raises:
+            ValueError: it has another shape.
+        """
+        if mask.shape != self.weight.shape:
+            raise ValueError(f"The mask is {list(mask.shape)}, the weight {list(self.weight.shape)}.")
+        self.mask.copy_(mask != 0)
+
+    @property
+    def masked_weight(self) -> Tensor:
+        """The weight that is used, (out, in)."""
+        return self.weight * self.mask
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """x (B, in) -> (B, out), for this once through another mask if one is given."""
+        return F.linear(x, self.masked_weight if mask is None else self.weight * mask, self.bias)
+
+    def extra_repr(self) -> str:
+        return f"{super().extra_repr()}, connections={int(self.mask.sum())} of {self.mask.numel()}"
 
 
 # --- The model --------------------------------------------------------------------------------
@@ -145,13 +174,6 @@ class MADE(Autoregressive):
                 require(1, below=max(self.n, 2), degrees=layer)
         self.num_orders, self.num_masks, self.ensemble = num_orders, num_masks, ensemble
 
-        widths = [self.n, *hidden]
-        self.layers = nn.ModuleList([MaskedLinear(i, o) for i, o in zip(widths, hidden, strict=False)])
-        self.out = MaskedLinear(widths[-1], self.n)
-        self.skip = MaskedLinear(self.n, self.n, bias=False) if direct else None
-        if self.skip is not None:
-            nn.init.zeros_(self.skip.weight)
-        self._masks = Cache()  # the last masks used; see `masks`
         # What evaluation mixes is stored with the weights: however numbers are drawn one day, it stays.
         if num_orders != 1:
             pool = [self._draw_order(s) for s in range(num_orders or ensemble)]
@@ -159,15 +181,25 @@ class MADE(Autoregressive):
         if degrees == "random":
             each = [torch.cat(self._draw_degrees(s)) for s in range(num_masks or ensemble)]
             self.register_buffer("drawn_degrees", torch.stack(each).int())  # (S, all hidden units)
+
+        masks, widths = self._make_masks(self.component_order(0), 0), [self.n, *hidden]
+        self.layers = nn.ModuleList(
+            [MaskedLinear(i, o, mask) for i, o, mask in zip(widths, hidden, masks, strict=False)]
+        )
+        self.out = MaskedLinear(widths[-1], self.n, masks[len(hidden)])
+        self.skip = MaskedLinear(self.n, self.n, masks[-1], bias=False) if direct else None
+        if self.skip is not None:
+            nn.init.zeros_(self.skip.weight)
+        self._other_masks = Cache()  # the last ones used besides the layers' own; see `masks`
         if num_orders == num_masks == 1:  # what the only mask hides gets no gradient: it is 0 and stays 0
-            for layer, mask in zip([*self.layers, self.out], self.masks(), strict=False):
-                layer.weight.data *= mask
+            for layer in [*self.layers, self.out]:
+                layer.weight.data *= layer.mask  # type: ignore[operator, union-attr]
 
     # --- connectivity: which order and which degrees ---
 
     @property
     def order_agnostic(self) -> bool:
-        """Whether training drew a fresh order for every minibatch, so that any order may be asked for."""
+        """True if training drew a fresh order for every minibatch, so that any order may be asked for."""
         return self.num_orders == 0
 
     @property
@@ -209,25 +241,45 @@ class MADE(Autoregressive):
         # a function of (seed, purpose, index) alone: a resumed run and every process see the same orders
         return torch.Generator().manual_seed(mixed(self.seed, purpose, index))
 
+    @property
+    def masked_layers(self) -> list[MaskedLinear]:
+        """All layers: the hidden ones, the output's, and the direct one if there is one."""
+        layers = [*self.layers, self.out, self.skip]
+        return [layer for layer in layers if isinstance(layer, MaskedLinear)]
+
     def masks(self, order: Tensor | None = None, index: int = 0) -> list[Tensor]:
-        """Masks (out, in) of every layer, in the weights' dtype; of pair `index`, or of `order`."""
-        weight = self.out.weight
+        """Masks (out, in) of every layer, in the weights' dtype: of pair `index`, or of its degrees in
+        `order`. Those of pair 0 are the layers' own."""
+        own, degrees = self.component_order(0), self.component_degrees(index)
         order = self.component_order(index) if order is None else order
-        degrees = self.component_degrees(index)
+        if torch.equal(order, own) and all(map(torch.equal, degrees, self.component_degrees(0))):
+            return [layer.mask for layer in self.masked_layers]
+        weight = self.out.weight
         key = (*(tuple(t.tolist()) for t in (order, *degrees)), weight.dtype, weight.device)
-        found: list[Tensor] | None = self._masks.get(key)
-        if found is None:
+        masks: list[Tensor] | None = self._other_masks.get(key)
+        if masks is None:
             with torch.inference_mode(False):  # see `Cache`
-                found = [m.to(weight) for m in make_masks(ranks(order), degrees, self.direct)]
-            if len(self._masks) >= 32:
-                self._masks.clear()
-            self._masks[key] = found
-        return found
+                masks = [m.to(weight) for m in self._make_masks(order, index)]
+            if len(self._other_masks) >= 32:
+                self._other_masks.clear()
+            self._other_masks[key] = masks
+        return masks
+
+    def _make_masks(self, order: Tensor, index: int) -> list[Tensor]:
+        return make_masks(ranks(order), self.component_degrees(index), self.direct)
+
+    def _load_from_state_dict(self, *args: Any, **keywords: Any) -> None:
+        """Take over the orders and degrees that are stored, and make the masks of pair 0 from them."""
+        super()._load_from_state_dict(*args, **keywords)
+        for layer, mask in zip(self.masked_layers, self._make_masks(self.component_order(0), 0), strict=True):
+            layer.set_mask(mask)
 
     # --- density ---
 
-    def forward(self, x: Tensor, masks: Sequence[Tensor]) -> Tensor:
-        """Logits (B, n) of every conditional in one pass."""
+    def forward(self, x: Tensor, masks: Sequence[Tensor | None] | None = None) -> Tensor:
+        """Logits (B, n) of every conditional in one pass, through the layers' own masks or through these."""
+        if masks is None:
+            masks = [None] * len(self.masked_layers)
         h = x
         for layer, mask in zip(self.layers, masks, strict=False):
             h = F.relu(layer(h, mask))

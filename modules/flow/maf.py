@@ -49,20 +49,20 @@ class MaskedConditioner(nn.Module):
         degrees = draw_degrees(features, hidden, "even", torch.Generator())
         masks = make_masks(rank.flip(0) if reverse else rank, degrees, direct=False)
         masks[-1] = masks[-1].repeat_interleave(count, 0)  # (D k, width)
-        for number, mask in enumerate(masks):
-            self.register_buffer(f"mask{number}", mask.float(), persistent=False)
         sizes = [features, *hidden, features * count]
-        self.layers = nn.ModuleList([MaskedLinear(i, o) for i, o in pairwise(sizes)])
+        self.layers = nn.ModuleList(
+            [MaskedLinear(i, o, mask) for (i, o), mask in zip(pairwise(sizes), masks, strict=True)]
+        )
         self.of_context = nn.Linear(context, hidden[0], bias=False) if context else None
         with torch.no_grad():  # what a mask hides gets no gradient: it is 0 and stays 0
-            for layer, mask in zip(self.layers, masks, strict=True):
-                layer.weight *= mask  # type: ignore[operator]
+            for layer in self.layers:
+                layer.weight *= layer.mask  # type: ignore[operator]
             self.layers[-1].weight.zero_()  # type: ignore[operator]
             self.layers[-1].bias.zero_()  # type: ignore[operator]
 
     def weights(self) -> list[tuple[Tensor, Tensor]]:
         """Masked weight (out, in) and bias of every layer."""
-        return [(layer.weight * getattr(self, f"mask{i}"), layer.bias) for i, layer in enumerate(self.layers)]  # type: ignore[operator, misc]
+        return [(layer.masked_weight, layer.bias) for layer in self.layers]  # type: ignore[misc]
 
     def start(self, context: Tensor | None, bias: Tensor) -> Tensor:
         """Bias of the first layer, with what the context adds to it."""

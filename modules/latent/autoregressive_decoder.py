@@ -65,17 +65,18 @@ class MADEDecoder(nn.Module):
         super().__init__()
         hidden = list(hidden) or [size]
         degrees = draw_degrees(size, hidden, "even", torch.Generator())
-        for i, mask in enumerate(make_masks(torch.arange(1, size + 1), degrees, direct=False)):
-            self.register_buffer(f"mask{i}", mask.float(), persistent=False)
+        masks = make_masks(torch.arange(1, size + 1), degrees, direct=False)
         widths = [size, *hidden, size]
-        self.layers = nn.ModuleList(MaskedLinear(i, o) for i, o in pairwise(widths))
+        self.layers = nn.ModuleList(
+            MaskedLinear(i, o, mask) for (i, o), mask in zip(pairwise(widths), masks, strict=True)
+        )
         self.told = nn.ModuleList(nn.Linear(latent_dim, o, bias=False) for o in widths[1:])
         self.activation = activation()
 
     def forward(self, x: Tensor, z: Tensor) -> Tensor:
         h = x
         for i, (layer, told) in enumerate(zip(self.layers, self.told, strict=True)):
-            h = layer(h if i == 0 else self.activation(h), getattr(self, f"mask{i}").to(x)) + told(z)
+            h = layer(h if i == 0 else self.activation(h)) + told(z)
         return h
 
 

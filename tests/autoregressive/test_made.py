@@ -776,13 +776,36 @@ def test_draws_follow_from_the_seed_alone():
     assert len({tuple(fresh.component_order(s).tolist()) for s in range(20)}) > 15
 
 
-def test_weights_loaded_into_a_used_model_bring_their_masks_along():
-    """Masks are kept by what they are made of, not by the index of the draw."""
-    one, two = (MADE(event_shape=(5,), hidden=[8], degrees="random", seed=s) for s in (0, 1))
+@pytest.mark.parametrize("arguments", [{"degrees": "random"}, {"num_orders": 2}, {"num_orders": 0}])
+def test_weights_loaded_into_a_used_model_bring_their_masks_along(arguments):
+    """Masks are kept by what they are made of, not by the index of the draw; a layer's own are made anew."""
+    one, two = (MADE(event_shape=(5,), hidden=[8], direct=True, seed=s, **arguments) for s in (0, 1))
     x = all_bits(5).float()
     one.log_prob(x)
     one.load_state_dict(two.state_dict())
     assert torch.equal(one.log_prob(x), two.log_prob(x))
+    for mine, other in zip(one.masked_layers, two.masked_layers, strict=True):
+        assert torch.equal(mine.mask, other.mask)
+
+
+def test_a_masked_layer_carries_its_mask():
+    """It goes along to another precision, prints itself, and is no part of the stored weights."""
+    mask = torch.tensor([[1, 0, 0], [1, 1, 0]])
+    layer = MaskedLinear(3, 2, mask).double()
+    assert list(layer.state_dict()) == ["weight", "bias"] and layer.mask.dtype == torch.float64
+    x = torch.eye(3).double()
+    assert torch.equal(layer(x), F.linear(x, layer.weight * mask, layer.bias))
+    assert torch.equal(layer(x, 1 - mask), F.linear(x, layer.weight * (1 - mask), layer.bias))
+    assert "connections=3 of 6" in str(layer)
+    with pytest.raises(ValueError, match=r"\[3, 2\]"):
+        MaskedLinear(3, 2, mask.t())
+
+
+def test_without_masks_a_pass_takes_those_of_its_layers():
+    model = MADE(event_shape=(5,), hidden=[8, 7], degrees="random", num_masks=3, direct=True)
+    x = all_bits(5).float()
+    assert torch.equal(model(x), model.logits(x, index=0))
+    assert not torch.equal(model(x), model.logits(x, index=1))
 
 
 def test_what_is_stored_must_be_an_order():

@@ -63,7 +63,7 @@ def test_a_student_of_two_numbers_can_be_its_teacher() -> None:
         with torch.no_grad():
             shift, log_scale = layer.monotone.split(net(torch.zeros(2).double())[one])
             first = net.layers[0]
-            first.bias += (first.weight * net.mask0)[:, one] * shift
+            first.bias += first.masked_weight[:, one] * shift
             first.weight[:, one] *= log_scale.exp()
     assert distillation.divergence(student, teacher, 500)[0] == pytest.approx(0, abs=1e-6)
     z = teacher.noise(20, generator=torch.Generator().manual_seed(0)).double()
