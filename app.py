@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lab import ui
+from lab.ui.navigation.menu import navigation
 
 st.set_page_config(
     page_title="Lectern",
@@ -11,4 +11,4 @@ st.set_page_config(
     initial_sidebar_state=290,
     menu_items={"About": "**Lectern**: a lab for lectures on deep generative models."},
 )
-ui.navigation().run()
+navigation().run()

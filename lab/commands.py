@@ -136,8 +136,8 @@ def app(args: list[str], page: str = "") -> int:
     # Before torch is loaded: its threads sleep while they wait for each other. Those that spin take the cores
     # from the browser and from other readers: 600 steps of a small net took 37 s beside other work, now 1.2.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    os.chdir(Path(__file__).parent / "ui")  # its .streamlit holds the settings
-    from lab.ui import serve
+    os.chdir(Path(__file__).parent / "ui" / "server")  # its .streamlit holds the settings
+    from lab.ui.server import serve
 
     return serve.run(args, page)
 

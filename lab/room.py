@@ -13,7 +13,7 @@
 
 A field's name is its control's key in the link, and its default is the control's. `room.py` of a page imports
 this module alone, so that menu, search and tests read all rooms at once; what it needs of others it names
-(`late`). `lab.ui.room` draws the controls and computes of a state.
+(`late`). `lab.ui.rooms.room` draws the controls and computes of a state.
 """
 
 import re

@@ -13,7 +13,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from lab import glossary, ui
-from lab.ui import symbols, wire
+from lab.ui.browser import wire
+from lab.ui.page import symbols
 
 PARTS = {"picture": "picture", "equation": "foot", "numbers": "numbers"}  # what a veil's name covers, by key
 ALWAYS = ("scenes", "below")  # are veiled by every check

@@ -123,10 +123,11 @@ def not_served() -> Iterator[None]:
     before their work is done."""
     yield
     if "lab.ui" in sys.modules:
-        from lab.ui import idle, working
+        from lab.ui.scheduling import prefetch
+        from lab.ui.work import jobs
 
-        assert working.patience == math.inf, "the test has started the dashboard in its own process"
-        assert not any(t.name == idle.NAME for t in threading.enumerate()), "and its thread goes on"
+        assert jobs.patience == math.inf, "the test has started the dashboard in its own process"
+        assert not any(t.name == prefetch.NAME for t in threading.enumerate()), "and its thread goes on"
 
 
 @pytest.fixture

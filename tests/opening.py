@@ -11,7 +11,7 @@ import pandas as pd
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
-from lab.ui import wire
+from lab.ui.browser import wire
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 TOPICS = sorted(

@@ -93,7 +93,7 @@ def payload(page: Any) -> dict[str, Any]:
 def component(proto: Any) -> dict[str, Any]:
     """What one of our components is sent: its header, with the frames of a figure by their paths, and its
     arrays."""
-    from lab.ui import wire
+    from lab.ui.browser import wire
 
     header, arrays = wire.unpack(proto.bytes) if proto.bytes else (json.loads(proto.json), {})
     sent = {key: value for key, value in header.items() if key not in VOLATILE}

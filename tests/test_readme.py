@@ -169,7 +169,7 @@ import shlex, sys
 import pytest
 from streamlit.testing.v1 import AppTest
 from lab.__main__ import main
-from lab.ui import wire
+from lab.ui.browser import wire
 
 path, *lines = sys.argv[1:]
 for line in lines:

@@ -19,7 +19,7 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 import lab
 from lab import ui
-from lab.ui import serve
+from lab.ui.server import serve
 
 here = Path(sys.argv[1])
 assert Path(lab.__file__).is_relative_to(here), lab.__file__
@@ -28,7 +28,8 @@ serve.run = lambda args, page: started.append(Path.cwd()) or 0
 from lab.__main__ import main
 assert main(["app"]) == 0
 folder, = started
-assert (folder / ".streamlit" / "config.toml").is_file() and (folder / "js" / "figure.js").is_file()
+assert (folder / ".streamlit" / "config.toml").is_file()
+assert (folder.parent / "browser" / "js" / "figure.js").is_file()
 assert (folder / "asgi.py").is_file() and (here / "app.py").is_file()
 assert os.environ["LECTERN_RUNS"] == sys.argv[2]
 config.get_config_options(force_reparse=True)

@@ -1,7 +1,7 @@
 """Heavy work of many tabs: what it costs a reader of another page, and when it ends after they have closed.
 
-The tabs are sessions without browsers (`lab.ui.speaking`) that train, each from a seed of its own, so that
-none finds the work of another. The reader moves a slider alone, beside them, and alone again.
+The tabs are sessions without browsers (`lab.ui.server.client`) that train, each from a seed of its own, so
+that none finds the work of another. The reader moves a slider alone, beside them, and alone again.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from random import Random
 from lab.bench.server import apart
 from lab.bench.serving import Served, server
 from lab.bench.timing import Row, percentile
-from lab.ui.speaking import Control, Session
+from lab.ui.server.client import Control, Session
 
 TABS = 20
 # they train as soon as they open

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from lab.bench.serving import Served, server
 from lab.bench.timing import Row, percentile
 from lab.ui import pages
-from lab.ui.speaking import Answer, Control, Session
+from lab.ui.server.client import Answer, Control, Session
 
 T = TypeVar("T")
 READERS = 20

@@ -28,7 +28,7 @@ POSITIVE, NEGATIVE = BLUE, VERMILLION
 CATEGORIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, YELLOW, "#8A929C", "#7B5B3A", "#4E4EA8")
 
 SHRINKING = {"shrinks": True}  # a layout's meta: marks are smaller in a narrow figure, as texts are
-# A layout's meta: lines are named at their right ends, or where they are farthest apart (lab/ui/js/ends.js).
+# A layout's meta: lines are named at their right ends, or where they are farthest apart (js/ends.js).
 NAMED_ENDS, NAMED_APART = {"ends": 1.0}, {"apart": 1.0}
 FONT_SIZE = 18  # readable from the last row
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"

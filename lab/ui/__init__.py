@@ -17,18 +17,15 @@ state, or what a page that draws by hand gives as `key`.
 
 import streamlit as st
 
-from lab.ui.access import ask as ask_password
-from lab.ui.access import gate, unlocked
-from lab.ui.access import keys as browser_keys
-from lab.ui.cells import Beside, cells
-from lab.ui.controls import choice, number, slider, text, toggle, upload
-from lab.ui.drawing import draw, ink
-from lab.ui.figures import button_figure, cell, clickable, figure, selected_cell, selection, table
-from lab.ui.films import Film, film
-from lab.ui.idle import ahead
-from lab.ui.language import beginning, language_model, language_models, next_token_model
-from lab.ui.machine import machine
-from lab.ui.models import (
+from lab.ui.controls.drawing import draw, ink
+from lab.ui.controls.widgets import choice, number, slider, text, toggle, upload
+from lab.ui.figures.cells import Beside, cells
+from lab.ui.figures.films import Film, film
+from lab.ui.figures.machine import machine
+from lab.ui.figures.plots import button_figure, cell, clickable, figure, selected_cell, selection, table
+from lab.ui.figures.wall import Kind, Tile, reel, wall
+from lab.ui.models.language import beginning, language_model, language_models, next_token_model
+from lab.ui.models.loading import (
     cached,
     card,
     experiment,
@@ -40,16 +37,19 @@ from lab.ui.models import (
     spelled,
     trained,
 )
-from lab.ui.navigation import course_map, navigation, page_link, pages, tile
-from lab.ui.page import check, equation, notice, program, source, stop, wait
-from lab.ui.ranges import near
-from lab.ui.rewind import Rewind, rewind
-from lab.ui.room import compute, film_of, moved, read
-from lab.ui.stage import guard, scene, stage
-from lab.ui.state import held_text, select, set_values
-from lab.ui.wall import Kind, Tile, reel, wall
-from lab.ui.watching import action, live, samples, setting
-from lab.ui.working import found, found_ahead, job
+from lab.ui.navigation.menu import course_map, page_link, pages, tile
+from lab.ui.page.blocks import check, equation, notice, program, source, stop, wait
+from lab.ui.page.stage import guard, scene, stage
+from lab.ui.rooms.room import compute, film_of, moved, read
+from lab.ui.scheduling.prefetch import ahead
+from lab.ui.session.access import ask as ask_password
+from lab.ui.session.access import gate, unlocked
+from lab.ui.session.access import keys as browser_keys
+from lab.ui.session.ranges import near
+from lab.ui.session.state import held_text, select, set_values
+from lab.ui.work.jobs import found, found_ahead, job
+from lab.ui.work.rewind import Rewind, rewind
+from lab.ui.work.training_runs import action, live, samples, setting
 
 columns, tabs, expander, container, caption, markdown = (
     st.columns, st.tabs, st.expander, st.container, st.caption, st.markdown,
@@ -63,7 +63,7 @@ __all__ = [
     "choice", "clickable", "code", "columns", "compute", "container", "course_map", "divider", "draw",
     "equation", "expander", "experiment", "figure", "film", "film_of", "folder", "found", "found_ahead",
     "gate", "guard", "held_text", "history", "ink", "job", "json", "language_model", "language_models",
-    "live", "load", "machine", "markdown", "metric", "moved", "navigation", "near", "next_token_model",
+    "live", "load", "machine", "markdown", "metric", "moved", "near", "next_token_model",
     "notice", "number", "page_link", "pages", "program", "read", "read_history", "recipe", "reel", "rerun",
     "rewind", "samples", "scene", "select", "selected_cell", "selection", "set_values", "setting", "slider",
     "source", "spelled", "stage", "stop", "table", "tabs", "text", "tile", "toggle", "trained", "unlocked",

@@ -22,7 +22,7 @@ from lab.bench import diffusion, flow, gcn, gpt, hmm, jobs, recording, server, t
 from lab.bench.server import apart
 from lab.bench.timing import Row
 from lab.errors import UserError
-from lab.ui.speaking import Answer, Control, Session
+from lab.ui.server.client import Answer, Control, Session
 from modules.transformer.attention import Attention, record_attention
 from modules.transformer.gpt import GPT
 

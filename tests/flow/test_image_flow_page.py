@@ -11,7 +11,7 @@ from lab import weights
 from lab.lenses import glows
 from lab.lenses.glows import digits
 from lab.lenses.precision import double
-from lab.ui.grey_digits import shelf
+from lab.ui.models.grey_digits import shelf
 from pages.flow.image_flow import lens
 
 

@@ -7,8 +7,8 @@ from opening import film, open_page, prose
 from lab import weights
 from lab.lenses import glows
 from lab.lenses.glows import digits
-from lab.ui import drawing
-from lab.ui.grey_digits import shelf
+from lab.ui.controls import drawing
+from lab.ui.models.grey_digits import shelf
 from modules.flow.glow import Glow
 from pages.flow.image_interpolation import lens
 

@@ -10,7 +10,7 @@ from opening import figure, film, metrics, open_page, open_warned, prose, warnin
 from lab import experiments, weights
 from lab.lenses import glows
 from lab.lenses.glows import levels, noise
-from lab.ui import grey_digits
+from lab.ui.models import grey_digits
 from modules.latent.taxonomy import VAE_OR_FLOW
 from pages.flow.vae_or_flow import lens
 

@@ -14,7 +14,7 @@ from opening import run_page
 from lab import commands, experiments, runs, weights
 from lab.checkpoints import last_kept
 from lab.errors import UserError
-from lab.ui.models import read_history
+from lab.ui.models.loading import read_history
 
 CARD = {"config": {"model": {"class_path": "modules.x.X"}}, "metrics": {"test/nll": 1.0}}
 STATUS: list[Any] = [

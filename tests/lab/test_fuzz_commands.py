@@ -27,7 +27,7 @@ from datamodules.base import DataModule
 from lab import hall, lecture, sizes, untrusted
 from lab.__main__ import main
 from lab.experiments import FAMILIES, catalog, find
-from lab.ui import serve
+from lab.ui.server import serve
 from modules.base import Module
 from tests.lab.test_complaints import FILES, PARSERS_WORDS
 from tests.lab.test_fuzz_lines import VALUES as STRANGE

@@ -15,7 +15,8 @@ from datamodules import sheet
 from lab import checkpoints, commands, experiments, runs, weights
 from lab.__main__ import main
 from lab.errors import UserError
-from lab.ui import models, watching
+from lab.ui.models import loading
+from lab.ui.work import training_runs
 from tests.lab.conftest import SMALL
 
 pytestmark = pytest.mark.fuzz
@@ -72,11 +73,11 @@ def test_a_file_of_a_run(good: runs.Run, draw: st.DataObject, monkeypatch: pytes
         assert all(isinstance(v, float) and "epoch" in row for row in bad.metrics for v in row.values())
         assert isinstance(bad.log, str) and isinstance(bad.error, str) and runs.queue() == []
         assert not runs.started_by(bad, ["key"])
-        assert all(isinstance(v, float) for c in models.read_history(folder).values() for v in c)
+        assert all(isinstance(v, float) for c in loading.read_history(folder).values() for v in c)
         entry = experiments.find("made-digits")
         assert good.folder in entry.weight_folders() and entry.summary()
         last = folder / "checkpoints" / "last.ckpt"
-        for ask in (weights.load, watching.rebuild, weights.read_checkpoint):
+        for ask in (weights.load, training_runs.rebuild, weights.read_checkpoint):
             try:
                 ask(folder if ask is weights.load else last)
             except UserError as error:

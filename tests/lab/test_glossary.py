@@ -8,7 +8,7 @@ from opening import PAGES
 
 from lab import glossary
 from lab.room import address, load
-from lab.ui import films
+from lab.ui.page import mathml
 
 ROOMS = {address(file): room for file in sorted(PAGES.glob("*/*/room.py")) if (room := load(address(file)))}
 
@@ -41,6 +41,6 @@ def test_every_symbol_can_be_drawn_and_is_found_as_itself(family: str) -> None:
     assert rooms
     for own in ({}, *(room.symbols for room in rooms)):
         for symbol, words in (own or glossary.FAMILIES[family]).items():
-            assert films.mathml(symbol).startswith("<math") and words == html.escape(words, quote=False)
+            assert mathml.mathml(symbol).startswith("<math") and words == html.escape(words, quote=False)
             assert words.strip() == words and not words.endswith(".") and len(words) <= 60, words
             assert glossary.found(symbol, family, tuple(own.items())) == ({symbol: words}, []), symbol

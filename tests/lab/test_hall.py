@@ -22,8 +22,9 @@ import pytest
 
 from lab import commands, hall
 from lab.errors import UserError
-from lab.ui import access, components
-from lab.ui.speaking import Session
+from lab.ui.browser import components
+from lab.ui.server.client import Session
+from lab.ui.session import access
 
 ROOT = Path(__file__).resolve().parents[2]
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
@@ -104,8 +105,9 @@ STUB = """
 import os, sys, types
 def run(args, page):
     print(os.environ["OMP_WAIT_POLICY"], "torch" in sys.modules)
-sys.modules["lab.ui"] = types.ModuleType("lab.ui")
-sys.modules["lab.ui"].serve = types.SimpleNamespace(run=run)
+for name in ("lab.ui", "lab.ui.server"):
+    sys.modules[name] = types.ModuleType(name)
+sys.modules["lab.ui.server"].serve = types.SimpleNamespace(run=run)
 from lab import commands
 commands.app([])
 """

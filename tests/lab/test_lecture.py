@@ -16,8 +16,8 @@ from streamlit.testing.v1 import AppTest
 from lab import commands, handout, lecture
 from lab.__main__ import main
 from lab.errors import UserError
-from lab.ui import wire
-from lab.ui.navigation import pages
+from lab.ui.browser import wire
+from lab.ui.navigation.menu import pages
 
 GOOD = "title: T\nscenes:\n  - {page: language-truncation, scene: Hot, says: Look., minutes: 2}\n"
 TOPICS = {page.url: f"{page.family}/{page.topic}" for page in pages()}
@@ -37,7 +37,7 @@ def dashboard() -> None:
 
     import streamlit as st
 
-    from lab.ui.navigation import script
+    from lab.ui.navigation.menu import script
 
     script(Path(st.session_state["file"]))()
 

@@ -11,7 +11,7 @@ import yaml
 from lab import experiments, runs, sizes, untrusted, weights
 from lab.__main__ import main
 from lab.errors import UserError
-from lab.ui import watching
+from lab.ui.work import training_runs
 from modules.base import Module
 from tests.lab.conftest import SMALL, complaint
 
@@ -130,13 +130,13 @@ def test_cards_and_data_of_a_stranger_run_nothing(trained: Path) -> None:
         config["model"]["class_path"] = name
         (trained / "config.yaml").write_text(yaml.safe_dump(config))
         with pytest.raises(UserError, match="nothing was run"):
-            watching.rebuild(trained / "checkpoints" / "last.ckpt")
+            training_runs.rebuild(trained / "checkpoints" / "last.ckpt")
         for slot in ("model", "data"):
             Path(file := f"{slot}.{name}.yaml").write_text(yaml.safe_dump(recipe(slot, {"class_path": name})))
             with pytest.raises(UserError, match="nothing was run"):
                 sizes.table(file, {}, 1, 1)
         with pytest.raises(UserError, match="nothing was run"):
-            watching.datamodule(file)
+            training_runs.datamodule(file)
 
 
 def test_a_strangers_status_gives_no_options(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,8 @@ from opening import failures, run_page
 from datamodules import sheet
 from lab.errors import UserError
 from lab.lenses import tables, typed
-from lab.ui import controls
-from lab.ui.controls import cut
+from lab.ui.controls.widgets import cut
+from lab.ui.server import serve
 from pages.autoregressive.chains import lens as chains
 from pages.autoregressive.fvsbn import lens as fvsbn
 from pages.autoregressive.gaussian_chain import lens as gaussian_chain
@@ -115,7 +115,7 @@ def test_decimal_commas_between_colons() -> None:
 
 def test_the_server_takes_what_an_upload_offers() -> None:
     """MiB both: a file that the control lets through and the server refuses fails without a sentence."""
-    settings = tomllib.loads((Path(controls.__file__).parent / ".streamlit" / "config.toml").read_text())
+    settings = tomllib.loads((Path(serve.__file__).parent / ".streamlit" / "config.toml").read_text())
     assert settings["server"]["maxUploadSize"] >= sheet.MOST_BYTES // 2**20
 
 

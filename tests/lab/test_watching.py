@@ -7,8 +7,8 @@ import torch
 
 from lab.__main__ import main
 from lab.errors import UserError
-from lab.ui.models import mark
-from lab.ui.watching import draws, rebuild
+from lab.ui.models.loading import mark
+from lab.ui.work.training_runs import draws, rebuild
 
 FEW = ["--trainer.max_epochs=1", "--trainer.limit_train_batches=2", "--trainer.limit_val_batches=1"]
 

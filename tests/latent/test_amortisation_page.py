@@ -7,7 +7,7 @@ import torch
 from opening import figure, film, open_page, open_warned, prose, spoken, warnings
 
 from lab import weights
-from lab.ui import shelves
+from lab.ui.models import shelves
 from pages.latent.amortisation import deep, lens
 
 WAYS = ("pathwise", "score")

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from datamodules.sprites import everything
 from lab import ui, weights
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.latent.vae import VAE
 from pages.latent.attributes import figures, lens
 

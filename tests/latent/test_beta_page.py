@@ -7,7 +7,7 @@ from torch.distributions import Normal, kl_divergence
 
 from lab import ui, weights
 from lab.lenses import latent, stock
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.latent.vae import VAE
 from pages.latent.beta import lens
 
@@ -26,7 +26,7 @@ def test_the_shipped_models_are_offered() -> None:
 
 @pytest.mark.parametrize("beta", NAMES)
 def test_rate_and_distortion_are_the_cards(beta: float, found: dict[float, lens.Bought]) -> None:
-    card = weights.read_card(ui.models.folder(NAMES[beta]))["metrics"]
+    card = weights.read_card(ui.folder(NAMES[beta]))["metrics"]
     assert found[beta].rate == pytest.approx(card["test/kl"], rel=2e-2, abs=1e-3)
     assert found[beta].distortion == pytest.approx(card["test/rec"], rel=3e-2)
     assert found[beta].active == card["test/active"]

@@ -41,7 +41,7 @@ def test_a_code_is_written_over_at_one_place(book: VQVAE, digits: Tensor) -> Non
 
 
 def test_use_and_prices_are_the_cards(book: VQVAE, digits: Tensor) -> None:
-    card = weights.read_card(ui.models.folder("vqvae-digits"))["metrics"]
+    card = weights.read_card(ui.folder("vqvae-digits"))["metrics"]
     counts, perplexity = lens.usage(book, digits)
     assert counts.sum() == 250 * 16
     assert perplexity == pytest.approx(card["test/perplexity"], rel=2e-2)

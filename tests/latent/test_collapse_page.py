@@ -5,7 +5,7 @@ import torch
 from opening import equation, figure, film, numbers, open_page, open_warned, prose, spoken, table_with
 
 from lab import weights
-from lab.ui import models
+from lab.ui.models import loading
 from pages.latent.collapse import lens
 
 SWAP = "Codes swapped"
@@ -19,14 +19,14 @@ def found() -> dict[str, lens.Use]:
 
 
 def test_which_models_are_offered() -> None:
-    chains, digits = (set(models.trained("latent", lens.fits(data))) for data in lens.DATA)
+    chains, digits = (set(loading.trained("latent", lens.fits(data))) for data in lens.DATA)
     assert set(SHIPPED) <= chains and {"vae-bits-digits", "madevae-digits"} <= digits
     assert not {"beta4-digits", "vae-digits", "vae-mnist"} & digits and not chains & digits
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_bound_and_kl_are_the_cards(name: str, found: dict[str, lens.Use]) -> None:
-    card = weights.read_card(models.folder(name))["metrics"]
+    card = weights.read_card(loading.folder(name))["metrics"]
     assert found[name].paid == pytest.approx(card["test/kl"], rel=0.1)
     assert found[name].cost == pytest.approx(card["test/elbo"], rel=2e-2)
 
@@ -36,7 +36,7 @@ def test_what_the_scenes_say(found: dict[str, lens.Use]) -> None:
     assert found["gru-freebits-chains"].saved > 1
     most = max(found, key=lambda name: found[name].saved)
     assert most == "factorised-chains"
-    ends = {name: models.history(name) for name in SHIPPED}
+    ends = {name: loading.history(name) for name in SHIPPED}
     costs = {name: h["val/rec"][-1] + h["val/kl"][-1] for name, h in ends.items()}
     remembering = [cost for name, cost in costs.items() if name != "factorised-chains"]
     assert max(remembering) - min(remembering) < 0.5 < costs["factorised-chains"] - max(remembering)
@@ -51,14 +51,14 @@ def test_what_the_scenes_say(found: dict[str, lens.Use]) -> None:
 def test_the_kl_of_all_dimensions_is_the_models_own(data: str) -> None:
     """Against the bound's parts as the model computes them, in another order, and the card."""
     x = lens.chains("test")[0] if data == "Two chains" else digits()[0]
-    for name in models.trained("latent", lens.fits(data)):
+    for name in loading.trained("latent", lens.fits(data)):
         model = weights.load(name)
         found = lens.dimensions(model, x)
         parts = model.elbo_parts(x[:50], generator=torch.Generator().manual_seed(0))
         few = lens.dimensions(model, x[:50])
         torch.testing.assert_close(few.kl, parts.kl.mean(0)[few.order].detach())
         assert few.paid == pytest.approx(parts.kl.sum(-1).mean().item(), rel=1e-5)
-        card = weights.read_card(models.folder(name))["metrics"]
+        card = weights.read_card(loading.folder(name))["metrics"]
         assert int(found.active.sum()) == card["test/active"]
         assert found.paid == pytest.approx(card["test/kl"], rel=1e-4 if data == "Digits" else 0.1)
         assert (found.kl.diff() <= 0).all() and sorted(found.order) == list(range(model.latent_dim))
@@ -67,7 +67,7 @@ def test_the_kl_of_all_dimensions_is_the_models_own(data: str) -> None:
 
 def test_the_dimensions_that_the_page_shows() -> None:
     page = open_page("latent/collapse", view="Dimensions", data="Digits", which=2)
-    names = models.trained("latent", lens.fits("Digits"))
+    names = loading.trained("latent", lens.fits("Digits"))
     found = [lens.dimensions(weights.load(name), digits()[0]) for name in names]
     said, (_, frames) = film(page, "which"), figure(page, "dimensions")
     assert said["at"] == 2 and names[2] == "madevae-digits" and said["count"] == len(names)
@@ -82,7 +82,7 @@ def test_the_dimensions_that_the_page_shows() -> None:
 
 
 def test_a_dimension_may_be_active_and_unused() -> None:
-    names = models.trained("latent", lens.fits("Two chains"))
+    names = loading.trained("latent", lens.fits("Two chains"))
     assert names[2] == "gru-chains"
     one = lens.dimensions(weights.load("gru-chains"), lens.chains("test")[0])
     assert one.active.tolist() == [True, False] and one.paid < 0.02
@@ -109,8 +109,8 @@ def test_another_code_costs_nothing_where_nobody_listens() -> None:
 def test_the_film_is_the_curve_that_is_kept() -> None:
     page = open_page("latent/collapse", epoch=3)
     bar, (_, frames) = film(page, "epoch"), figure(page, "costs")
-    names = models.trained("latent", lens.fits("Two chains"))
-    curve = models.history("gru-chains")
+    names = loading.trained("latent", lens.fits("Two chains"))
+    curve = loading.history("gru-chains")
     assert bar["at"] == 2
     assert frames["data.1.x"][2][names.index("gru-chains")] == pytest.approx(curve["val/kl"][2], rel=1e-5)
     truth = lens.TwoChains(length=32)
@@ -138,7 +138,7 @@ def test_a_bad_string_is_named(text: str, said: str) -> None:
 def test_all_but_the_factorised_decoder_end_within_a_nat_and_their_kl_does_not() -> None:
     ends = {}
     for name in (*SHIPPED, "gru-annealed-chains"):
-        curve = models.history(name)
+        curve = loading.history(name)
         ends[name] = curve["val/rec"][-1] + curve["val/kl"][-1], curve["val/kl"][-1]
     told = ends.pop("factorised-chains")[0]
     bounds, kls = zip(*ends.values(), strict=True)

@@ -65,7 +65,7 @@ def test_told_the_class_the_code_tells_it_no_more(cvae: CVAE, digits: tuple[Tens
     header, _ = figure(page, "probe")
     shown = [float(line.split(",")[1]) for line in header["csv"].splitlines()[1:]]
     assert shown == pytest.approx([score["not"], score["told"], lens.floor(y, labels)], abs=1e-6)
-    cards = [weights.read_card(ui.models.folder(n)) for n in ("vae-bits-digits", "cvae-digits")]
+    cards = [weights.read_card(ui.folder(n)) for n in ("vae-bits-digits", "cvae-digits")]
     assert [float(v) for v in metrics(page).values()] == pytest.approx(
         [card["metrics"]["test/elbo"] for card in cards], abs=6e-3
     )

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lab import ui, weights
 from lab.lenses import stock
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.latent.denoising import DenoisingAutoencoder, damaged
 from pages.latent.denoising import lens
 
@@ -51,7 +51,7 @@ def test_wrong_pixels_and_nats_by_hand(models: dict[str, torch.nn.Module], bits:
     assert float(found.wrong["DAE"][4]) == pytest.approx(by_hand)
     picked = torch.where(bits[:5] > 0.5, p, 1 - p).clamp(min=1e-6)
     assert float(found.nats["DAE"][4]) == pytest.approx(float(-picked.log().sum(1).mean()), rel=1e-3)
-    card = weights.read_card(ui.models.folder("ae-digits"))["metrics"]["test/rec"]
+    card = weights.read_card(ui.folder("ae-digits"))["metrics"]["test/rec"]
     assert float(lens.heal(models, bits, "mask", 0).nats["AE"][0]) == pytest.approx(card, rel=1e-2)
 
 

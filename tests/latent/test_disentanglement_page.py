@@ -68,7 +68,7 @@ def test_the_codes_depend_on_each_other_as_a_gaussian_says() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_lost_is_the_card_s(name: str, found: dict[str, lens.Scores]) -> None:
-    card = weights.read_card(ui.models.folder(name))["metrics"]
+    card = weights.read_card(ui.folder(name))["metrics"]
     assert found[name].distortion == pytest.approx(card["test/rec"], rel=0.03)
     assert float(found[name].kl.sum()) == pytest.approx(card["test/kl"], rel=0.05)
 

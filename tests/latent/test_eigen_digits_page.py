@@ -45,7 +45,7 @@ def test_the_default_page_shows_what_scikit_learn_finds(reference: Reference) ->
 def shelf() -> dict[str, torch.Tensor]:
     """The examples as the pad holds them: 16 levels."""
     from lab.lenses import latent
-    from lab.ui import shelves
+    from lab.ui.models import shelves
 
     chosen = latent.examples(*shelves.examples(shelves.DIGITS, 8))
     return {name: (torch.as_tensor(p) * 15).round() / 15 for name, p in chosen}

@@ -13,7 +13,7 @@ from torch.distributions import Normal
 
 from lab import weights
 from lab.lenses import latent
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.latent.vae import VAE
 
 DRAWS = 10_000

@@ -18,7 +18,7 @@ from torch.distributions import MultivariateNormal, Normal
 from lab import weights
 from lab.figures import latents, sheets
 from lab.lenses import latent
-from lab.ui import plane
+from lab.ui.figures import plane
 from modules.latent.vae import VAE
 
 

@@ -12,7 +12,7 @@ from sklearn.mixture import GaussianMixture
 from lab import weights
 from lab.lenses import rows as tables
 from lab.lenses import trained_rows
-from lab.ui import models
+from lab.ui.models import loading
 from pages.latent.own_table import lens
 
 GERMAN = "Tag;Höhe;Art\n" + "".join(f"{1 + i % 28:02}.01.2020;{i % 9},5;rot\n" for i in range(60))
@@ -91,8 +91,8 @@ def test_an_own_table_is_fitted_when_asked_and_saved(tmp_path: Path, monkeypatch
         page.run()
     assert metrics(page)["Fitted on"] == "42 rows"
     page.button(key="save").click().run()
-    (name,) = [n for n in models.trained("latent") if n.startswith("gmm/")]
-    folder = models.folder(name)
+    (name,) = [n for n in loading.trained("latent") if n.startswith("gmm/")]
+    folder = loading.folder(name)
     model = weights.load(folder)
     assert model.components == 2 and Path(folder / "table.csv").read_text().startswith('"Höhe"')
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lab import weights
 from lab.lenses import stock
-from lab.ui import models
+from lab.ui.models import loading
 from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.vae import VAE
 from pages.latent.prior_posterior import lens
@@ -26,7 +26,7 @@ def vae() -> VAE:
 
 
 def test_which_models_are_offered() -> None:
-    names = set(models.trained("latent", lens.fits))
+    names = set(loading.trained("latent", lens.fits))
     assert {"vae-bits-digits", "vamp-digits", "mixture-digits", "betaquarter-digits"} <= names
     assert not {"vae-digits", "cvae-digits", "ladder-digits", "vqvae-digits", "madevae-digits"} & names
 

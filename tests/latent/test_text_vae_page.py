@@ -8,7 +8,7 @@ import torch
 from opening import equation, figure, film, numbers, open_page, open_warned, prose, table_with
 
 from lab import weights
-from lab.ui import models
+from lab.ui.models import loading
 from modules.latent.text_vae import TextVAE
 from pages.latent.text_vae import figures, lens
 
@@ -34,7 +34,7 @@ def found(shipped: dict[str, TextVAE]) -> dict[str, lens.Used]:
 
 
 def test_which_models_are_offered() -> None:
-    assert set(models.trained("latent", lens.fits)) >= {PLAIN, ANNEALED, FREE}
+    assert set(loading.trained("latent", lens.fits)) >= {PLAIN, ANNEALED, FREE}
     assert [lens.short(name) for name in (PLAIN, ANNEALED, f"{FREE}/20260101")] == [
         "plain", "annealed", "freebits/20260101",
     ]  # fmt: skip
@@ -78,7 +78,7 @@ def test_one_luck_follows_the_models_probabilities(shipped: dict[str, TextVAE], 
 
 def test_bound_and_kl_are_the_cards(found: dict[str, lens.Used]) -> None:
     for name, one in found.items():
-        card = weights.read_card(models.folder(name))["metrics"]
+        card = weights.read_card(loading.folder(name))["metrics"]
         assert one.swap.paid == pytest.approx(card["test/kl"], rel=0.1, abs=2e-3)
         assert one.swap.cost == pytest.approx(card["test/elbo"], rel=0.05)
         assert one.information <= math.log(lens.SHOWN) and one.information < one.swap.paid + 0.15
@@ -106,7 +106,7 @@ def test_the_first_letters_are_what_a_code_saves(shipped: dict[str, TextVAE], en
 
 
 def test_trainings_end_as_the_scenes_say() -> None:
-    curves = {name: models.history(name) for name in (PLAIN, ANNEALED, FREE)}
+    curves = {name: loading.history(name) for name in (PLAIN, ANNEALED, FREE)}
     kls = {name: c["val/kl"][-1] for name, c in curves.items()}
     costs = [c["val/rec"][-1] + c["val/kl"][-1] for c in curves.values()]
     assert 3.5 < kls[FREE] < 4.5 and 0.8 < kls[ANNEALED] < 1.5 and kls[PLAIN] < 0.05
@@ -114,7 +114,7 @@ def test_trainings_end_as_the_scenes_say() -> None:
     assert 60 < curves[ANNEALED]["val/kl"][0] < 80 and curves[PLAIN]["val/kl"][0] < 0.05
     page = open_page("latent/text_vae", view=CURVES, epoch=1)
     bar, (_, frames) = film(page, "epoch"), figure(page, "costs")
-    names = models.trained("latent", lens.fits)
+    names = loading.trained("latent", lens.fits)
     assert bar["at"] == 0
     assert frames["data.1.x"][0][names.index(FREE)] == pytest.approx(curves[FREE]["val/kl"][0], rel=1e-5)
 

@@ -39,7 +39,7 @@ def test_the_layer_that_stays_stays(ladder: LadderVAE, digits: Tensor) -> None:
 
 
 def test_bound_by_layers_is_the_cards(ladder: LadderVAE, digits: Tensor) -> None:
-    card = weights.read_card(ui.models.folder("ladder-freebits-digits"))["metrics"]
+    card = weights.read_card(ui.folder("ladder-freebits-digits"))["metrics"]
     distortion, kl = lens.layers(ladder, digits)
     assert distortion == pytest.approx(card["test/rec"], rel=2e-2)
     assert kl.sum().item() == pytest.approx(card["test/kl"], rel=2e-2)

@@ -15,7 +15,7 @@ from lab.experiments import Experiment
 from lab.lenses import counts, drawing, generated, glows, latent, sprites, vaes
 from lab.lenses import rows as tables
 from lab.lenses import trained_rows as trained
-from lab.ui import language, models
+from lab.ui.models import language, loading
 from modules.latent.vae import VAE, gaussian_log_prob
 from pages.adversarial.conditional_bench import lens as conditional_bench
 from pages.adversarial.judge import lens as judge
@@ -148,7 +148,7 @@ def test_admitted_are_all_that_have_the_surface(page: str) -> None:
     family = page.partition("/")[0] if page not in EVERYWHERE else None
     known = experiments.catalog().items()
     assert {n for n, e in known if family in (None, e.family) and only(e) and e.weights} == names
-    assert set(models.trained(family, only)) >= names  # with weights, and runs beside them
+    assert set(loading.trained(family, only)) >= names  # with weights, and runs beside them
 
 
 def test_ngrams_are_admitted() -> None:
@@ -202,12 +202,12 @@ def copied(runs: Path, name: str, part: str, **options: object) -> str:
 def test_a_run_is_admitted_by_how_it_was_trained(runs: Path) -> None:
     grey = copied(runs, "vae-bits-digits", "data", binarize="none")
     small = copied(runs, "vae-mnist", "data", image_size=14)
-    assert grey in models.trained("latent", vaes.fits)
-    assert grey not in models.trained("latent", prior_posterior.fits)
-    assert small not in models.trained("latent", vaes.fits)  # no examples of that size
+    assert grey in loading.trained("latent", vaes.fits)
+    assert grey not in loading.trained("latent", prior_posterior.fits)
+    assert small not in loading.trained("latent", vaes.fits)  # no examples of that size
     seventh = copied(runs, "beta4-digits", "model", beta=7.0)
     other = copied(runs, "beta10-digits", "model", hidden=[64])
-    admitted = models.trained("latent", beta.fits)
+    admitted = loading.trained("latent", beta.fits)
     assert seventh in admitted and other not in admitted  # where more than β differs
 
 
@@ -231,7 +231,7 @@ def test_a_saved_run_opens_whatever_its_width(kind: str, page: str, width: int, 
     assert name in shown.selectbox(key="model").options
     if (kind, width) == ("flow", 2):
         return  # the bench itself, where a grid can be drawn
-    seen = trained.read(models.folder(name))
+    seen = trained.read(loading.folder(name))
     assert torch.equal(seen.rows, data.rows) and seen.names == data.names
     assert torch.allclose(seen.mean, data.mean) and torch.allclose(seen.deviation, data.deviation)
     metric = {m.label: m.value for m in shown.metric}

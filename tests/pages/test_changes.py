@@ -12,7 +12,7 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_cache import create_reference_msg, populate_hash_if_needed
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
-from lab.ui.changes import Shown, install, spans
+from lab.ui.server.delta_messages import Shown, install, spans
 
 PAGE = ("page",)
 

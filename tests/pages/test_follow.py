@@ -14,7 +14,7 @@ from opening import run_page
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from lab.ui import follow, short
+from lab.ui.server import follow, short_links
 
 HOME = "http://lectern.test:8501"
 SECRET, OTHER = "s" * 32, "t" * 32
@@ -24,7 +24,7 @@ LINK = "/language-truncation?lecture=language&at=3"
 @pytest.fixture
 def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
     monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
-    monkeypatch.setattr(follow, "LECTURES", short.Bound(follow.LECTURES.most, follow.LECTURES.seconds))
+    monkeypatch.setattr(follow, "LECTURES", short_links.Bound(follow.LECTURES.most, follow.LECTURES.seconds))
     return TestClient(Starlette(routes=follow.ROUTES), base_url=HOME, follow_redirects=False)
 
 
@@ -266,4 +266,4 @@ def test_key_q_shows_the_students_link_beside_the_page(visit: Visit) -> None:
     stage.keyboard.press("q")
     stage.locator(".lectern-overlay .code").nth(1).wait_for()
     assert stage.locator(".lectern-overlay h2").all_inner_texts() == ["This page", "Follow the lecture"]
-    assert stage.locator(".lectern-overlay .code p").all_inner_texts() == [short.ALONE] * 2
+    assert stage.locator(".lectern-overlay .code p").all_inner_texts() == [short_links.ALONE] * 2

@@ -20,7 +20,7 @@ from lab import ui
 from lab.lenses import generators, strip
 from lab.lenses import text as texts
 from lab.lenses.generators import MOMENTS, POSTER
-from lab.ui import wire
+from lab.ui.browser import wire
 
 # --- Six generators ---------------------------------------------------------------------------------
 

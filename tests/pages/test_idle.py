@@ -10,14 +10,14 @@ from unittest.mock import Mock
 import pytest
 
 from lab import ui
-from lab.ui import idle
+from lab.ui.scheduling import prefetch
 
 
 @pytest.fixture(autouse=True)
 def nothing_waits() -> Iterator[None]:
-    idle.calls.clear()
+    prefetch.calls.clear()
     yield
-    idle.calls.clear()
+    prefetch.calls.clear()
 
 
 def until(happens: object, seconds: float = 10) -> bool:
@@ -38,17 +38,17 @@ def test_named_calls_are_made_the_latest_first_and_kept(monkeypatch: pytest.Monk
         return n * n
 
     # its thread stays after the test, but what other tests name never reaches it
-    monkeypatch.setattr(idle, "named", threading.Semaphore(0))
-    monkeypatch.setattr(idle, "calls", deque(maxlen=idle.KEPT))
-    monkeypatch.setattr(idle, "NAME", "idle in a test")
+    monkeypatch.setattr(prefetch, "named", threading.Semaphore(0))
+    monkeypatch.setattr(prefetch, "calls", deque(maxlen=prefetch.KEPT))
+    monkeypatch.setattr(prefetch, "NAME", "idle in a test")
     ui.ahead(square, ("old", 1), ("old", 2))
     ui.ahead(square, ("new", 3), ("new", 4))
     assert not made  # nothing works here yet
     runs = threading.Event()
     page = threading.Thread(target=runs.wait, name="ScriptRunner.scriptThread")
     page.start()  # a page runs
-    idle.start()
-    time.sleep(3 * idle.QUIET)
+    prefetch.start()
+    time.sleep(3 * prefetch.QUIET)
     assert not made
     runs.set()
     page.join()
@@ -63,24 +63,26 @@ def test_named_calls_are_made_the_latest_first_and_kept(monkeypatch: pytest.Monk
 
 def test_few_calls_wait() -> None:
     function = ui.cached(lambda n: n)
-    for n in range(3 * idle.KEPT):
+    for n in range(3 * prefetch.KEPT):
         ui.ahead(function, (n,))
-    assert [n for _, (n,), _ in idle.calls] == [*range(3 * idle.KEPT)][: -idle.KEPT - 1 : -1]
+    assert [n for _, (n,), _ in prefetch.calls] == [*range(3 * prefetch.KEPT)][: -prefetch.KEPT - 1 : -1]
 
 
 def test_nothing_is_computed_for_a_tab_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
-    monkeypatch.setattr(idle.runtime, "exists", lambda: True)
-    monkeypatch.setattr(idle.runtime, "get_instance", lambda: Mock(is_active_session=lambda s: s == "open"))
+    monkeypatch.setattr(prefetch.runtime, "exists", lambda: True)
+    monkeypatch.setattr(
+        prefetch.runtime, "get_instance", lambda: Mock(is_active_session=lambda s: s == "open")
+    )
     for session in ("open", "closed", ""):
-        idle.make(made.append, (session,), session)
+        prefetch.make(made.append, (session,), session)
     assert made == ["open", ""]
 
 
 def test_the_thread_of_a_page_is_named_so() -> None:
     from streamlit.runtime.scriptrunner import script_runner
 
-    assert f'name="{idle.RUNS}.' in inspect.getsource(script_runner)
+    assert f'name="{prefetch.RUNS}.' in inspect.getsource(script_runner)
 
 
 def test_what_a_slider_comes_to_next() -> None:

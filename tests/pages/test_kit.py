@@ -16,8 +16,11 @@ from streamlit.testing.v1 import AppTest
 
 from lab import weights
 from lab.figures import basic, theme
-from lab.ui import drawing, figures, films, state, wire
-from lab.ui.page import ALWAYS, notebook
+from lab.ui.browser import wire
+from lab.ui.controls import drawing
+from lab.ui.figures import films, plots
+from lab.ui.page.blocks import ALWAYS, notebook
+from lab.ui.session import state
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -131,7 +134,7 @@ def clicks_page() -> None:
 
 
 def test_a_number_in_a_link_is_finite_or_a_text() -> None:
-    assert [figures.value(text) for text in ("3", "-2.5", "1e400", "nan", "b")] == [
+    assert [plots.value(text) for text in ("3", "-2.5", "1e400", "nan", "b")] == [
         3,
         -2.5,
         "1e400",
@@ -312,9 +315,9 @@ def test_an_unknown_model_in_the_link_gets_a_sentence() -> None:
 
 
 def test_csv_holds_the_columns_and_refuses_unequal_ones() -> None:
-    assert figures.to_csv({"a": torch.tensor([1, 2]), "b": ["x", "y,z"]}) == 'a,b\r\n1,x\r\n2,"y,z"\r\n'
+    assert plots.to_csv({"a": torch.tensor([1, 2]), "b": ["x", "y,z"]}) == 'a,b\r\n1,x\r\n2,"y,z"\r\n'
     with pytest.raises(ValueError):
-        figures.to_csv({"a": [1], "b": [1, 2]})
+        plots.to_csv({"a": [1], "b": [1, 2]})
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -522,7 +525,7 @@ def stage_page() -> None:
     with stage.foot:
         film.bar(captions=[f"frame {i}" for i in range(n)], equations=[rf"x_{i} = {i}" for i in range(n)])
     st.session_state["result"] = (n, show, text, film.at, ui.selection("cell"))
-    stage_module = __import__("lab.ui.stage", fromlist=["close"])
+    stage_module = __import__("lab.ui.page.stage", fromlist=["close"])
     stage_module.close(stage, lambda key: key in ("hidden", "text"))
 
 
@@ -652,7 +655,7 @@ EQUATIONS = [
 def test_equations_that_share_a_pattern_are_what_each_alone_would_be(latex: str) -> None:
     from latex2mathml.converter import convert
 
-    from lab.ui.films import mathml
+    from lab.ui.page.mathml import mathml
 
     again = latex.replace("4", "7").replace("1.835", "22.5")
     for tex in (latex, again):
@@ -660,12 +663,12 @@ def test_equations_that_share_a_pattern_are_what_each_alone_would_be(latex: str)
 
 
 def test_the_numbers_of_a_films_equations_are_not_read_again() -> None:
-    from lab.ui import films
+    from lab.ui.page import mathml
 
-    films.pattern.cache_clear()
+    mathml.pattern.cache_clear()
     for step in range(50):
-        films.mathml(rf"x_{{{step}}} = {step / 7:.3f} \cdot \frac{{{step}}}{{3}}")
-    assert films.pattern.cache_info().misses == 1
+        mathml.mathml(rf"x_{{{step}}} = {step / 7:.3f} \cdot \frac{{{step}}}{{3}}")
+    assert mathml.pattern.cache_info().misses == 1
 
 
 def test_no_control_has_the_key_of_a_lecture() -> None:

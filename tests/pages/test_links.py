@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from opening import TOPICS, captions, failures, metrics, page_path, prose, run_page, warnings
 from test_kit import clicks_page, controls_page, drawing_page, result, said
 
-from lab.ui import controls, drawing, figures
+from lab.ui.controls import drawing, widgets
+from lab.ui.figures import plots
 
 pytestmark = pytest.mark.fuzz
 LINKS = {50: 20, 500: 200, 10_000: 2000}[settings().max_examples]  # each draws a page
@@ -61,7 +62,7 @@ def test_a_control_takes_what_the_link_says_or_says_why_not(link: tuple[Any, dic
         for key, raw in parameters.items():
             value = result(shown)[key]
             taken = str(value).lower() == raw.lower() if key != "text" else value == raw
-            taken |= isinstance(value, int | float) and controls.parse(raw) == value
+            taken |= isinstance(value, int | float) and widgets.parse(raw) == value
             assert taken or any(key in s for s in sentences), (key, raw, value)
     elif page is clicks_page:
         point = result(shown)[1]
@@ -74,9 +75,9 @@ def test_a_control_takes_what_the_link_says_or_says_why_not(link: tuple[Any, dic
 
 @given(raw=VALUES)
 def test_what_a_link_spells_is_a_finite_number_a_name_or_nothing(raw: str) -> None:
-    point = figures.spelled(raw)
+    point = plots.spelled(raw)
     assert point is None or all(isinstance(v, str) or math.isfinite(v) for v in (point["x"], point["y"]))
-    number = controls.parse(raw)
+    number = widgets.parse(raw)
     assert number is None or math.isfinite(number)
     for size in (1, 5, 28):
         drawn = drawing.read(f"ink.{raw}", {}, size)

@@ -16,10 +16,10 @@ from playwright.sync_api import Page, Route
 from lab import weights
 from lab.figures import theme
 from lab.machines import MACHINES
-from lab.ui import wire
-from lab.ui.components import JS
+from lab.ui.browser import wire
+from lab.ui.browser.components import JS
 
-strips = importlib.import_module("lab.ui.machine")  # the package has the function of this name
+strips = importlib.import_module("lab.ui.figures.machine")  # the package has the function of this name
 
 # One trained model of each machine, the longest words that its parts have, and numbers for two frames.
 SHOWN: dict[str, list[dict[str, str]]] = {

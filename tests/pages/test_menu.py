@@ -9,10 +9,10 @@ from browsing import Visit
 
 from lab import lecture
 from lab.room import Room
-from lab.ui import search
-from lab.ui.navigation import MOVED, RENAMED, SPLIT, PageInfo, lectures, neighbours, pages, today
+from lab.ui.navigation import search
+from lab.ui.navigation.menu import MOVED, RENAMED, SPLIT, PageInfo, lectures, neighbours, pages, today
 
-navigation = sys.modules[pages.__module__]  # lab.ui.navigation is a function as well
+navigation = sys.modules[pages.__module__]
 
 WIDE = {"width": 1600, "height": 900}
 NARROW = {"width": 1280, "height": 720}

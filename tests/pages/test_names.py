@@ -18,7 +18,8 @@ from streamlit import config
 from lab import commands
 from lab.errors import UserError
 from lab.hall import DOOR, NAMES, base_path
-from lab.ui import access, asgi, routes
+from lab.ui.server import asgi, routes
+from lab.ui.session import access
 
 LOOPBACK = [
     "localhost",

@@ -13,7 +13,7 @@ import pytest
 from opening import failures, finish, run_page
 from streamlit.testing.v1 import AppTest
 
-from lab.ui import state
+from lab.ui.session import state
 
 LINKS: dict[str, Any] = json.loads((Path(__file__).parent / "links.json").read_text(encoding="utf-8"))
 QUICK = os.environ.get("LEVEL", "quick") == "quick"

@@ -15,9 +15,10 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from lab import runs, ui
-from lab.ui import idle, working
-from lab.ui.navigation import knows
-from lab.ui.state import Control
+from lab.ui.navigation.menu import knows
+from lab.ui.scheduling import prefetch
+from lab.ui.session.state import Control
+from lab.ui.work import jobs
 
 config.set_option("client.showErrorDetails", "full")  # a failing test says what failed
 ROOT = Path(__file__).resolve().parents[2]
@@ -146,11 +147,11 @@ def test_every_control_moved_once(topic: str) -> None:
     """Also those that appear only after another was moved: three options of every choice are visited. At the
     quick level one is, of those that a fresh page shows, and all move together. Before that, a bad link is
     opened beside the fresh page."""
-    idle.calls.clear()
+    prefetch.calls.clear()
     page = run_page(topic)
     assert not failures(page), failures(page)
-    for function, arguments, *_ in idle.calls:
-        keeps = function is working.compute or hasattr(function, "__wrapped__")
+    for function, arguments, *_ in prefetch.calls:
+        keeps = function is jobs.compute or hasattr(function, "__wrapped__")
         assert keeps, f"{function} keeps nothing"
         inspect.signature(function).bind(*arguments)
     assert not page.warning, f"a fresh page complains: {[w.value for w in page.warning]}"

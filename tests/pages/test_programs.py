@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from opening import TOPICS, finish, open_page, run_page, scenes
 
-from lab.ui.navigation import pages
+from lab.ui.navigation.menu import pages
 
 PAGES = [t for t in TOPICS if "/" in t]
 

@@ -16,7 +16,7 @@ import pytest
 from browsing import Cable, Visit, serve
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from lab.ui.speaking import Answer, Session
+from lab.ui.server.client import Answer, Session
 
 PAGE = "language-truncation"
 

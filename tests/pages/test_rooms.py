@@ -31,10 +31,10 @@ from lab.room import (
     late,
     link,
 )
-from lab.ui import idle
-from lab.ui import room as drawing
-from lab.ui.stage import Scene as Shown
-from lab.ui.stage import asks
+from lab.ui.page.stage import Scene as Shown
+from lab.ui.page.stage import asks
+from lab.ui.rooms import room as drawing
+from lab.ui.scheduling import prefetch
 
 LENSES = {"attention", "latent", "receptive_field", "sampling"}
 DECLARED = sorted(PAGES.glob("*/*/room.py"))
@@ -339,14 +339,14 @@ def test_next_scenes_come_first_then_the_control_that_was_moved_last() -> None:
     def asked_of(kind: str, size: float) -> None: ...
 
     drawing.compute(asked_of, State())
-    idle.calls.clear()
+    prefetch.calls.clear()
     drawing.plan(State(size=0.75), State(), [State(on=True)], "")
-    named = [arguments for _, arguments, _ in idle.calls if arguments[1] is asked_of]
+    named = [arguments for _, arguments, _ in prefetch.calls if arguments[1] is asked_of]
     assert [(now, sure) for _, _, now, sure in named][:3] == [
         (State(on=True), True), (State(size=1.0), False), (State(size=0.5), False)
     ]  # fmt: skip
     assert State(size=0.75, kind="c") in [now for _, _, now, _ in named]
-    idle.calls.clear()
+    prefetch.calls.clear()
 
 
 def test_neighbours() -> None:

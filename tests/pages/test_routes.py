@@ -8,8 +8,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-from lab.ui import routes
-from lab.ui.components import JS, PLOTLY
+from lab.ui.browser.components import JS, PLOTLY
+from lab.ui.server import routes
 
 
 @pytest.fixture(scope="module")

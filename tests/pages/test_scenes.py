@@ -9,7 +9,7 @@ import pytest
 from checking import Check, faults, spelled, told, watched
 from opening import TOPICS, finish, open_page, run_page, scenes
 
-from lab.ui import state
+from lab.ui.session import state
 
 ALL = os.environ.get("LEVEL", "quick") != "quick"  # else the last of each page
 

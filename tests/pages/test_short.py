@@ -14,7 +14,8 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 from streamlit import config
 
-from lab.ui import access, follow, short
+from lab.ui.server import follow, short_links
+from lab.ui.session import access
 
 HOME = "http://lectern.test:8501"
 LINK = "/language-truncation?p=0.9&text=To%20be%2C+or"
@@ -27,13 +28,13 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def client() -> TestClient:
-    return TestClient(Starlette(routes=short.ROUTES), base_url=HOME, follow_redirects=False)
+    return TestClient(Starlette(routes=short_links.ROUTES), base_url=HOME, follow_redirects=False)
 
 
 @pytest.fixture
 def served_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(access.DOOR, "0.0.0.0")
-    monkeypatch.setattr(short, "network_address", lambda: "192.0.2.7")
+    monkeypatch.setattr(short_links, "network_address", lambda: "192.0.2.7")
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_a_short_link_leads_to_its_page(client: TestClient, link: str) -> None:
     assert answer.status_code == 302
     assert str(answer.next_request and answer.next_request.url) == HOME + link
     assert client.post("/lectern/short", content=link).json()["id"] == told["id"]
-    assert len(list(short.folder().iterdir())) == 1
+    assert len(list(short_links.folder().iterdir())) == 1
 
 
 ELSEWHERE = [
@@ -56,7 +57,7 @@ ELSEWHERE = [
     "/%2f%2fevil.test", "/@evil.test", "/models@evil.test", "/models/../..//evil.test",
     "/models\r\nLocation: https://evil.test", "", "/models?a\r\nb", "/models ", " /models", "/models?a b",
     "/models#x", "/models?x#y", "/models?\\", "?p=1", "/no-such-page", "/_stcore/stream", "/lectern/short",
-    "/l/abcdefgh", "/mödels", "/models?ö", "/models\n", "/models?x\n", "/models?" + "x" * short.LONGEST,
+    "/l/abcdefgh", "/mödels", "/models?ö", "/models\n", "/models?x\n", "/models?" + "x" * short_links.LONGEST,
 ]  # fmt: skip
 
 
@@ -64,13 +65,13 @@ ELSEWHERE = [
 def test_no_other_link_is_kept(client: TestClient, link: str) -> None:
     answer = client.post("/lectern/short", content=link.encode())
     assert answer.status_code in (400, 413), answer.text
-    assert not short.folder().exists() or not list(short.folder().iterdir())
+    assert not short_links.folder().exists() or not list(short_links.folder().iterdir())
 
 
 @pytest.mark.parametrize("link", ELSEWHERE)
 def test_a_forged_file_leads_nowhere(client: TestClient, link: str) -> None:
-    short.folder().mkdir()
-    (short.folder() / "abcdefgh").write_bytes(link.encode())
+    short_links.folder().mkdir()
+    (short_links.folder() / "abcdefgh").write_bytes(link.encode())
     assert client.get("/l/abcdefgh").status_code == 404
 
 
@@ -78,7 +79,7 @@ def test_a_forged_file_leads_nowhere(client: TestClient, link: str) -> None:
     "name", ["abcdefgh", "..%2f..%2fx", "%2e%2e", "ABCDEFGH", "abcdefg", "abcdefgh%0a", "a" * 300]
 )
 def test_unknown_names_are_not_found(client: TestClient, name: str) -> None:
-    (short.runs_folder() / "x").write_text("/models")
+    (short_links.runs_folder() / "x").write_text("/models")
     for path in (f"/l/{name}", f"/lectern/qr/{name}.svg"):
         assert client.get(path).status_code == 404
 
@@ -102,32 +103,32 @@ def test_another_site_keeps_no_links(client: TestClient) -> None:
 
 
 def test_the_oldest_links_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(short, "MOST", 3)
+    monkeypatch.setattr(short_links, "MOST", 3)
     names = []
     for n in range(5):
-        names.append(short.keep(f"/?n={n}"))
-        os.utime(short.folder() / names[-1], (n, n))
+        names.append(short_links.keep(f"/?n={n}"))
+        os.utime(short_links.folder() / names[-1], (n, n))
         if n == 3:
-            short.keep("/?n=1")  # asked for again: it is young
-    assert [short.find(name) for name in names] == [None, "/?n=1", None, "/?n=3", "/?n=4"]
+            short_links.keep("/?n=1")  # asked for again: it is young
+    assert [short_links.find(name) for name in names] == [None, "/?n=1", None, "/?n=3", "/?n=4"]
 
 
 def keep_many(n: int) -> list[str]:
-    return [short.keep(f"/?n={i}") for i in range(n)]
+    return [short_links.keep(f"/?n={i}") for i in range(n)]
 
 
 def test_processes_share_the_links() -> None:
     with ProcessPoolExecutor(2, mp_context=get_context("fork")) as processes:
         first, second = processes.map(keep_many, [40, 40])
     assert first == second
-    assert [short.find(name) for name in first] == [f"/?n={i}" for i in range(40)]
+    assert [short_links.find(name) for name in first] == [f"/?n={i}" for i in range(40)]
 
 
 # --- Bounds -----------------------------------------------------------------------------------------
 
 
 def test_a_bound_counts_readers_and_time() -> None:
-    bound = short.Bound(2, 10.0)
+    bound = short_links.Bound(2, 10.0)
     assert [bound.allows("one", now) for now in (0.0, 1.0, 2.0, 9.9)] == [True, True, False, False]
     assert bound.allows("two", 2.0)  # another reader has a count of his own
     assert bound.allows("one", 10.0) and not bound.allows("one", 10.5) and bound.allows("one", 11.0)
@@ -137,14 +138,14 @@ def test_a_bound_counts_readers_and_time() -> None:
 
 
 def test_one_visitor_puts_out_no_link(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(short, "MOST", 30)
-    monkeypatch.setattr(short, "LINKS", short.Bound(10, 600.0))
+    monkeypatch.setattr(short_links, "MOST", 30)
+    monkeypatch.setattr(short_links, "LINKS", short_links.Bound(10, 600.0))
     name = client.post("/lectern/short", content=LINK).json()["id"]
     flood = [client.post("/lectern/short", content=f"/?n={n}").status_code for n in range(101)]
     assert flood == [200] * 9 + [429] * 92
     assert client.get(f"/l/{name}").status_code == 302
     assert client.post("/lectern/short", content=LINK).json()["id"] == name  # what is kept costs nothing
-    monkeypatch.setattr(short, "reader", lambda request: "another")
+    monkeypatch.setattr(short_links, "reader", lambda request: "another")
     assert client.post("/lectern/short", content="/?another").status_code == 200
 
 
@@ -156,23 +157,23 @@ def test_one_visitor_puts_out_no_link(client: TestClient, monkeypatch: pytest.Mo
 def test_a_reader_is_known_by_the_address_that_asks(client_: str, header: str, known: str) -> None:
     """Through a proxy on this machine by the one that the proxy has seen, which it adds last."""
     headers = [(b"x-forwarded-for", header.encode())] if header else []
-    assert short.reader(Request({"type": "http", "client": (client_, 1), "headers": headers})) == known
+    assert short_links.reader(Request({"type": "http", "client": (client_, 1), "headers": headers})) == known
 
 
 def test_folders_are_looked_through_once_in_many_links(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
     scan = os.scandir
-    monkeypatch.setattr(short, "MOST", 100)
-    monkeypatch.setattr(short.os, "scandir", lambda at: looked.append(at) or scan(at))
+    monkeypatch.setattr(short_links, "MOST", 100)
+    monkeypatch.setattr(short_links.os, "scandir", lambda at: looked.append(at) or scan(at))
     for n in range(300):
-        short.keep(f"/?n={n}")
-        assert len(os.listdir(short.folder())) <= short.MOST
-    assert looked.count(short.folder()) <= 300 // (short.MOST // 10) + 1
+        short_links.keep(f"/?n={n}")
+        assert len(os.listdir(short_links.folder())) <= short_links.MOST
+    assert looked.count(short_links.folder()) <= 300 // (short_links.MOST // 10) + 1
 
 
 def test_no_file_is_touched_on_the_event_loop(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """A link and a lecture, kept, led to, drawn and listened to: each look at a folder has a thread."""
-    app = Starlette(routes=[*short.ROUTES, *follow.ROUTES])
+    app = Starlette(routes=[*short_links.ROUTES, *follow.ROUTES])
 
     def apart() -> Path:
         with pytest.raises(RuntimeError):
@@ -181,8 +182,8 @@ def test_no_file_is_touched_on_the_event_loop(client: TestClient, monkeypatch: p
         return places[-1]
 
     places: list[Path] = []
-    runs_folder = short.runs_folder
-    for module in (short, follow):
+    runs_folder = short_links.runs_folder
+    for module in (short_links, follow):
         monkeypatch.setattr(module, "runs_folder", apart)
     asks = TestClient(app, base_url=HOME, follow_redirects=False)
     name = asks.post("/lectern/short", content=LINK).json()["id"]
@@ -198,7 +199,7 @@ def test_no_file_is_touched_on_the_event_loop(client: TestClient, monkeypatch: p
 
 def address(client: TestClient, **headers: str) -> str | None:
     told = client.post("/lectern/short", content="/", headers=headers).json()
-    assert told["says"] == ("" if told["address"] else short.ALONE)
+    assert told["says"] == ("" if told["address"] else short_links.ALONE)
     found: str | None = told["address"]
     return found and found.removesuffix(f"/l/{told['id']}")
 
@@ -231,14 +232,14 @@ def test_the_address_is_what_other_machines_reach(client: TestClient) -> None:
 
 @pytest.mark.usefixtures("served_to_all")
 def test_without_a_network_there_is_no_address(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(short, "network_address", lambda: None)
+    monkeypatch.setattr(short_links, "network_address", lambda: None)
     assert address(client, Host="localhost:8501") is None
 
 
 def test_the_code_is_a_picture_of_the_address(client: TestClient) -> None:
     import segno
 
-    name = short.keep(LINK)
+    name = short_links.keep(LINK)
     answer = client.get(f"/lectern/qr/{name}.svg")
     assert answer.headers["content-type"] == "image/svg+xml" and "<script" not in answer.text
     line = re.search(r'class="qrline"[^>]* d="([^"]+)"', answer.text)
@@ -255,6 +256,6 @@ def test_key_q_shows_a_code_or_says_why_not(visit: Visit) -> None:
     tab.keyboard.press("q")
     sheet = tab.locator(".lectern-overlay .code")
     sheet.wait_for()
-    assert short.ALONE in sheet.inner_text() and not sheet.locator("img").count()
+    assert short_links.ALONE in sheet.inner_text() and not sheet.locator("img").count()
     tab.keyboard.press("q")
     sheet.wait_for(state="detached")

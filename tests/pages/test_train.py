@@ -20,7 +20,10 @@ from streamlit.web import cli
 
 from lab import runs
 from lab.errors import UserError
-from lab.ui import access, changes, idle, returning, serve, working
+from lab.ui.scheduling import prefetch
+from lab.ui.server import delta_messages, returning, serve
+from lab.ui.session import access
+from lab.ui.work import jobs
 
 opened = partial(run_page, "train")
 
@@ -291,7 +294,12 @@ def test_which_addresses_are_of_this_machine_alone(address: str | None, other: b
 @pytest.fixture
 def unserved(monkeypatch: pytest.MonkeyPatch) -> None:
     """The start of the dashboard leaves this process, and with it the tests to come, as it was."""
-    for module, name in ((changes, "install"), (returning, "install"), (idle, "start"), (working, "start")):
+    for module, name in (
+        (delta_messages, "install"),
+        (returning, "install"),
+        (prefetch, "start"),
+        (jobs, "start"),
+    ):
         monkeypatch.setattr(module, name, lambda: None)
 
 
@@ -315,7 +323,7 @@ def test_the_start_says_what_is_closed(
     start_line: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether the address comes from the command, the environment or a file; by default all is open."""
-    monkeypatch.chdir(PAGES.parent / "lab" / "ui")  # as `lab app` does
+    monkeypatch.chdir(PAGES.parent / "lab" / "ui" / "server")  # as `lab app` does
     assert start_line() == "" and start_line("--server.address=127.0.0.1") == ""
     line = start_line("--server.address", "0.0.0.0")
     assert "closed (set LECTERN_PASSWORD)" in line and line.count("\n") == 1

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 import pytest
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
-from lab.ui import access, idle, turns
-from lab.ui.turns import Line
-from lab.ui.working import Job, waits
+from lab.ui.scheduling import prefetch, turns
+from lab.ui.scheduling.turns import Line
+from lab.ui.session import access
+from lab.ui.work.jobs import Job, waits
 
 # what fails in a thread fails its test
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
@@ -34,7 +35,7 @@ def of(who: str, do: Callable[[], None], closed: Callable[[], bool] = lambda: Fa
         local.who, local.closed = who, closed
         do()
 
-    thread = threading.Thread(target=run, name=f"{idle.RUNS}.{who}")
+    thread = threading.Thread(target=run, name=f"{prefetch.RUNS}.{who}")
     thread.start()
     return thread
 

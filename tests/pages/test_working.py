@@ -7,8 +7,9 @@ import pytest
 from opening import captions, finish, move, prose, run_page
 from streamlit.testing.v1 import AppTest
 
-from lab.ui import models, working
-from lab.ui.working import Job
+from lab.ui.models import loading
+from lab.ui.work import jobs
+from lab.ui.work.jobs import Job
 
 
 def page() -> None:
@@ -60,7 +61,7 @@ def test_a_job_can_be_cancelled_and_begun_again() -> None:
 
 def test_frames_are_short_and_failures_end_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(working.time, "monotonic", lambda: now)
+    monkeypatch.setattr(jobs.time, "monotonic", lambda: now)
 
     def work():
         nonlocal now
@@ -99,7 +100,7 @@ def asking() -> None:
 
 @pytest.fixture
 def forgotten() -> None:
-    working.place.clear()
+    jobs.place.clear()
 
 
 def test_without_a_server_the_whole_is_waited_for(forgotten: None) -> None:
@@ -108,7 +109,7 @@ def test_without_a_server_the_whole_is_waited_for(forgotten: None) -> None:
 
 def test_with_one_what_there_is_so_far_is_shown(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
     advance, worked = Job.advance, list[float]()
-    monkeypatch.setattr(working, "patience", 0.1)
+    monkeypatch.setattr(jobs, "patience", 0.1)
     monkeypatch.setattr(Job, "advance", lambda job, seconds: [worked.append(seconds), advance(job, seconds)])
     app = run_page(asking)
     assert "at " in said(app) and "found" not in said(app)
@@ -119,7 +120,7 @@ def test_with_one_what_there_is_so_far_is_shown(forgotten: None, monkeypatch: py
 
 
 def test_another_question_ends_the_job(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(working, "patience", 0.05)
+    monkeypatch.setattr(jobs, "patience", 0.05)
     app = run_page(asking, top=30)
     job = app.session_state["_job:asked"]
     move(app, "top", 20)
@@ -131,7 +132,7 @@ def test_another_question_ends_the_job(forgotten: None, monkeypatch: pytest.Monk
 
 def test_what_takes_long_begins_as_a_job(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "found" not in said(run_page(asking, top=40))
-    monkeypatch.setattr(working, "patience", 0.05)
+    monkeypatch.setattr(jobs, "patience", 0.05)
     app = run_page(asking, top=30)  # also after a quick one that has not ended, or has
     assert "found" not in said(move(app, "top", 40)) and app.session_state["_job:asked"].of == 40
     app = move(run_page(asking, top=2), "top", 40)
@@ -141,12 +142,12 @@ def test_what_takes_long_begins_as_a_job(forgotten: None, monkeypatch: pytest.Mo
 
 def test_what_is_asked_next_is_computed_ahead(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
     named: list[tuple[object, ...]] = []
-    monkeypatch.setattr(working, "ahead", lambda _, *arguments: named.extend(arguments))
+    monkeypatch.setattr(jobs, "ahead", lambda _, *arguments: named.extend(arguments))
     run_page(asking)
     key, of, start = named[0]
-    working.compute(key, of, start)  # type: ignore[arg-type]
-    assert working.place("asked", 39).whole == 39
-    working.compute(key, of, lambda: pytest.fail("it is known"))  # type: ignore[arg-type]
+    jobs.compute(key, of, start)  # type: ignore[arg-type]
+    assert jobs.place("asked", 39).whole == 39
+    jobs.compute(key, of, lambda: pytest.fail("it is known"))  # type: ignore[arg-type]
 
 
 def test_what_fails_is_said_each_time(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,23 +174,23 @@ def test_weights_that_are_written_anew_are_read_anew(
 ) -> None:
     """Whether the work reads them when it is begun or while it goes on."""
     now = {Path("one"): "a", Path("two"): "a"}
-    monkeypatch.setattr(models, "state", lambda place: now[place])
+    monkeypatch.setattr(loading, "state", lambda place: now[place])
     begun: list[int] = []
 
-    def start() -> working.Work:
-        models.note({Path("one"): now[Path("one")]})
+    def start() -> jobs.Work:
+        loading.note({Path("one"): now[Path("one")]})
 
-        def work() -> working.Work:
-            models.note({Path("two"): now[Path("two")]})
+        def work() -> jobs.Work:
+            loading.note({Path("two"): now[Path("two")]})
             begun.append(1)
             yield 1.0, "whole"
 
         return work()
 
     for changed in ("one", "two"):
-        working.compute("read", 1, start)
-        working.compute("read", 1, start)
+        jobs.compute("read", 1, start)
+        jobs.compute("read", 1, start)
         known = len(begun)
         now[Path(changed)] = "b"
-        working.compute("read", 1, start)
+        jobs.compute("read", 1, start)
         assert len(begun) == known + 1

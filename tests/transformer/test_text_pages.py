@@ -10,7 +10,7 @@ from opening import captions, component, figure, film, machine, open_page, open_
 from lab import experiments, ui, weights
 from lab.lenses import attention as lens
 from lab.lenses import sampling, text
-from lab.ui.films import mathml
+from lab.ui.page.mathml import mathml
 from modules.transformer.gpt import GPT
 
 NUMBER = r"-?\d+\.\d+"

@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.figures.basic import image
-from lab.ui.drawing import inked
+from lab.ui.controls.drawing import inked
 from modules.adversarial.cyclegan import CycleGAN
 from pages.adversarial.cycle import figures, lens
 from pages.adversarial.cycle.room import ALL, NO_CONTENT, NO_CYCLE, OUTLINES, ROOM, TRAININGS
@@ -77,7 +77,7 @@ with stage.below:
     ui.program(
         f"""
         from lab import weights
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
         from pages.adversarial.cycle import lens
 
         digit = {drawing}

@@ -94,7 +94,7 @@ with stage.below:
         play = f"*_, (_, looks) = lens.watching({now.target!r}, {drawn}, *{rules})"
     ui.program(
         f"""
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
         from pages.adversarial.gan_bench import lens
 
         {play}

@@ -1,7 +1,7 @@
 """Inversion: the code of a picture that the generator has not made, and what an edit of the code does."""
 
 from lab import ui
-from lab.ui.drawing import inked
+from lab.ui.controls.drawing import inked
 from modules.adversarial import inversion
 from pages.adversarial.inversion import figures, lens, words
 from pages.adversarial.inversion.room import ROOM
@@ -67,7 +67,7 @@ with stage.below:
     ui.program(
         f"""
         from lab import weights
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
         from pages.adversarial.inversion import lens
 
         model, x = weights.load({now.model!r}), {inked(search.x)}

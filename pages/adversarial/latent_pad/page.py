@@ -3,7 +3,7 @@
 from lab import ui
 from lab.figures import latents, theme
 from lab.lenses import latent, verdicts
-from lab.ui.plane import plane as map_of_plane
+from lab.ui.figures.plane import plane as map_of_plane
 from modules.adversarial import truncation
 from pages.adversarial.latent_pad import figures, lens
 from pages.adversarial.latent_pad.room import PAD, PLACE, ROOM, STEPS, TAUS, TRUNCATION

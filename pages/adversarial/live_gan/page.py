@@ -103,7 +103,7 @@ with stage.below:
     drawn = f"drawing.pixels({now.ink!r}, 20)" if now.ink else None
     trained = f"""
         from lab.lenses import rewind
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
         from pages.adversarial.live_gan import lens
         from pages.adversarial.live_gan.room import WITHIN
 

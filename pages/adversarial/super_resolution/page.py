@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.figures.moving import turning
-from lab.ui.drawing import inked
+from lab.ui.controls.drawing import inked
 from modules.adversarial.super_resolution import SRResNet, SuperResolution
 from pages.adversarial.super_resolution import figures, lens
 from pages.adversarial.super_resolution.room import ROOM, STEPS
@@ -76,7 +76,7 @@ with stage.below:
     ui.program(
         f"""
         from lab import weights
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
         from pages.adversarial.super_resolution import lens
 
         picture = {inked(found.truth)}

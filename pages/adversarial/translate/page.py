@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from lab import ui
 from lab.figures.moving import turning
-from lab.ui.drawing import inked
+from lab.ui.controls.drawing import inked
 from modules.adversarial.translation import Pix2Pix, patch_judge
 from pages.adversarial.translate import figures, lens
 from pages.adversarial.translate.room import DISTANCE, GAME, JUDGED, PHASES, ROOM, TRUE, VERDICT
@@ -86,7 +86,7 @@ with stage.below:
     ui.program(
         f"""
         from lab import weights
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
         from pages.adversarial.translate import lens
 
         digit = {inked(found.digit)}

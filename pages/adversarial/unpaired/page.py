@@ -62,7 +62,7 @@ with stage.below:
     drawn = f"drawing.pixels({now.ink!r}, 20)" if now.ink else None
     ui.program(
         f"""
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
         from pages.adversarial.unpaired import lens
 
         found = lens.look({now.domain!r}, {drawn}, {now.mirror}, {now.scale}, {now.undoes})

@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.lenses import drawing
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.autoregressive import autoencoder, made
 from modules.trace import Trace
 from pages.autoregressive.autoencoder import figures, lens

@@ -7,7 +7,7 @@ from torch import Tensor
 from lab import ui
 from lab.figures import basic
 from lab.lenses import drawing, neighbours
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.autoregressive import bayesnet, tables
 from pages.autoregressive.chains import figures, lens
 from pages.autoregressive.chains.room import ROOM

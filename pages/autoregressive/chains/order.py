@@ -7,7 +7,7 @@ from torch import Tensor
 from lab import ui
 from lab.figures import basic
 from lab.lenses import drawing
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.autoregressive import markov
 from pages.autoregressive.chains import figures, lens, tables
 from pages.autoregressive.chains.room import ROOM

@@ -7,7 +7,7 @@ import torch
 from lab import experiments, ui
 from lab.figures import basic, raster
 from lab.lenses import drawing
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.autoregressive import base
 from pages.autoregressive.inspector import common, costs, lens
 from pages.autoregressive.inspector.room import ROOM

@@ -6,7 +6,7 @@ import torch
 
 from lab import ui
 from lab.lenses import drawing
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.autoregressive import base
 from pages.autoregressive.orders import figures, lens, shared
 from pages.autoregressive.orders.room import ROOM

@@ -7,7 +7,7 @@ import torch
 from lab import ui
 from lab.figures import basic, raster
 from lab.lenses import drawing, neighbours
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.autoregressive import base, bayesnet
 from pages.autoregressive.orders import figures, lens, shared
 from pages.autoregressive.orders.room import ROOM

@@ -52,7 +52,7 @@ with stage.below:
     ui.program(
         f"""
         from lab import weights
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
         from pages.diffusion.denoise_digit import lens
 
         picture = {picture}

@@ -49,7 +49,7 @@ def draw_digit() -> None:
         )
         ui.program(
             f"""
-            from lab.ui import drawing
+            from lab.ui.controls import drawing
             from pages.diffusion.equations import lens
 
             found = lens.terms(drawing.pixels({now.digit!r}, 28), {now.end}, {now.seed})

@@ -85,7 +85,7 @@ with stage.below:
         f"""
         from lab import weights
         from lab.lenses.precision import double
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
         from pages.diffusion.four_views import lens
 
         model, picture = double(weights.load({now.model!r})), {shelf}

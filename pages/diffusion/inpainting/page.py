@@ -110,7 +110,7 @@ def draw_digit() -> None:
             f"""
             from collections import deque
             from lab import weights
-            from lab.ui import drawing
+            from lab.ui.controls import drawing
             from pages.diffusion.inpainting import lens
 
             digit = drawing.pixels({digit!r}, {side})

@@ -13,7 +13,7 @@ with stage.rail:
     now = ui.read(ROOM)
 program = f"""
         from lab import weights
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
         from pages.diffusion.latent_noise import lens
 
         model = weights.load({now.model!r})

@@ -15,7 +15,7 @@ at, t = film.at, TIMES[film.at]
 head, seed = now.head - 1, now.seed
 program = f"""
         from lab import weights
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
         from pages.diffusion.unet_inside import lens, shape
 
         model = weights.load({now.model!r})

@@ -4,8 +4,8 @@ from typing import Any
 
 from lab import ui
 from lab.figures import basic
-from lab.ui import grey_digits
-from lab.ui.drawing import inked
+from lab.ui.controls.drawing import inked
+from lab.ui.models import grey_digits
 from modules.flow import coupling, image
 from pages.flow.coupling import figures, masks
 from pages.flow.coupling.room import ROOM
@@ -69,7 +69,7 @@ def view(stage: Any) -> None:
         )  # fmt: skip
         ui.program(
             f"""
-            from lab.ui import drawing
+            from lab.ui.controls import drawing
             from pages.flow.coupling import masks
 
             h = 2 * {inked(own.picture)}.double() - 1

@@ -8,7 +8,7 @@ from lab.figures import basic
 from lab.lenses import flow_paths
 from lab.lenses import trained_rows as trained
 from lab.lenses.precision import double
-from lab.ui import trained_rows
+from lab.ui.rooms import trained_rows
 from modules.flow.flow import Flow
 from pages.flow.flow_bench import figures, lens
 from pages.flow.flow_bench.room import ROOM

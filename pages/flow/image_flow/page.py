@@ -4,7 +4,7 @@ from lab import ui
 from lab.figures import tables
 from lab.lenses import glows
 from lab.lenses.precision import double
-from lab.ui import grey_digits
+from lab.ui.models import grey_digits
 from modules.flow.glow import Glow, step_of_flow
 from modules.flow.image import MultiScale
 from pages.flow.image_flow import figures, lens
@@ -135,7 +135,7 @@ with stage.below:
         f"""
         from lab import experiments, weights
         from lab.lenses import glows
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
         from pages.flow.image_flow import lens
 
         model = weights.load({ui.spelled(name)}).double()

@@ -3,7 +3,7 @@
 from lab import ui
 from lab.figures import tables
 from lab.lenses import glows, latent
-from lab.ui import grey_digits
+from lab.ui.models import grey_digits
 from modules.flow.flow import Flow
 from pages.flow.image_interpolation import lens
 from pages.flow.image_interpolation.room import ROOM
@@ -131,7 +131,7 @@ with stage.below:
         f"""
         from lab import experiments, weights
         from lab.lenses import glows
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
         from pages.flow.image_interpolation import lens
 
         model = weights.load({ui.spelled(name)})

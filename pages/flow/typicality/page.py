@@ -5,7 +5,7 @@ import math
 from lab import ui
 from lab.lenses import glows
 from lab.lenses.glows import bits_of
-from lab.ui import grey_digits
+from lab.ui.models import grey_digits
 from modules.flow import typicality
 from pages.flow.typicality import figures, lens, unseen
 from pages.flow.typicality.room import ROOM
@@ -159,7 +159,7 @@ with stage.below:
         f"""
         from lab import experiments, weights
         from lab.lenses import glows
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
 
         model = weights.load({ui.spelled(name)})
         x = {own.program}

@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.lenses import glows
-from lab.ui import grey_digits
+from lab.ui.models import grey_digits
 from modules.flow.glow import Glow
 from modules.latent.vae import VAE
 from pages.flow.vae_or_flow import figures, lens
@@ -150,7 +150,8 @@ def table() -> None:
 
 def program(*lines: str, shows) -> None:
     head = [
-        "from lab import experiments, weights", "from lab.lenses import glows", "from lab.ui import drawing",
+        "from lab import experiments, weights", "from lab.lenses import glows",
+        "from lab.ui.controls import drawing",
         "from pages.flow.vae_or_flow import lens", "",
         f"vae = weights.load({ui.spelled(FIRST)})", f"flow = weights.load({ui.spelled(name)})",
     ]  # fmt: skip

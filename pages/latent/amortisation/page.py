@@ -3,8 +3,8 @@
 from lab import ui
 from lab.figures import sheets, stacks
 from lab.lenses import typed
-from lab.ui import shelves
-from lab.ui.drawing import inked
+from lab.ui.controls.drawing import inked
+from lab.ui.models import shelves
 from modules.latent import variational
 from pages.latent.amortisation import deep, figures, lens
 from pages.latent.amortisation.room import ROOM
@@ -185,7 +185,7 @@ def trained() -> None:
         ui.program(
             f"""
             from lab import experiments, weights
-            from lab.ui import drawing
+            from lab.ui.controls import drawing
             from pages.latent.amortisation import deep
 
             model = weights.load({ui.spelled(name)}).requires_grad_(False)

@@ -3,7 +3,7 @@
 from lab import ui
 from lab.figures import basic, sheets
 from lab.lenses import latent, vaes
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.latent.vae import VAE
 from pages.latent.arithmetic.room import ROOM
 
@@ -115,7 +115,8 @@ with stage.below:
         f"""
         from lab import experiments, weights
         from lab.lenses import latent
-        from lab.ui import drawing, shelves
+        from lab.ui.controls import drawing
+        from lab.ui.models import shelves
 
         model = weights.load({ui.spelled(name)})
         x = {a.program}

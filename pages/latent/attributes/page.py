@@ -3,7 +3,7 @@
 from lab import ui
 from lab.figures import basic, sheets
 from lab.lenses import latent
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.latent import resynthesis
 from pages.latent.attributes import figures, lens
 from pages.latent.attributes.room import ROOM
@@ -170,7 +170,7 @@ with stage.below:
     ui.program(
         f"""
         from lab import experiments, weights
-        from lab.ui import shelves
+        from lab.ui.models import shelves
         from pages.latent.attributes import lens
 
         model = weights.load({ui.spelled(name)})

@@ -3,7 +3,7 @@
 from lab import ui
 from lab.figures import sheets
 from lab.lenses import stock
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.latent.vae import VAE, gaussian_kl
 from pages.latent.beta import figures, lens
 from pages.latent.beta.room import ROOM

@@ -5,8 +5,8 @@ from functools import partial
 from lab import ui
 from lab.figures import theme
 from lab.lenses import ink
-from lab.ui import drawing
-from lab.ui.drawing import inked
+from lab.ui.controls import drawing
+from lab.ui.controls.drawing import inked
 from modules.latent.gtm import GTM
 from modules.latent.mixture import GaussianMixture
 from pages.latent.capacity_wall import cube, figures, lens
@@ -169,7 +169,7 @@ def mixture_view() -> None:
         )  # fmt: skip
         ui.program(
             f"""
-            from lab.ui import drawing
+            from lab.ui.controls import drawing
             from pages.latent.capacity_wall import lens
 
             x = {these}
@@ -227,7 +227,7 @@ def curve_view() -> None:
         )  # fmt: skip
         ui.program(
             f"""
-            from lab.ui import drawing
+            from lab.ui.controls import drawing
             from pages.latent.capacity_wall import lens
 
             found = lens.course({these}, {new}, {bumps}, {of[-1]})

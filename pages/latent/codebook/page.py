@@ -3,7 +3,7 @@
 from lab import ui
 from lab.figures import basic
 from lab.lenses import latent, stock
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.latent.vq_vae import VQVAE, nearest, vq_losses
 from pages.latent.codebook import figures, lens
 from pages.latent.codebook.room import ROOM
@@ -122,7 +122,7 @@ def own_digit() -> None:
         ui.program(
             f"""
             from lab import experiments, weights
-            from lab.ui import drawing
+            from lab.ui.controls import drawing
 
             model = weights.load({ui.spelled(name)})
             x = {own.program}

@@ -3,7 +3,8 @@
 from lab import ui
 from lab.figures import basic, latents
 from lab.lenses import drawing, stock
-from lab.ui import shelves, training_course
+from lab.ui.models import shelves
+from lab.ui.rooms import training_course
 from modules.latent.autoregressive_decoder import AutoregressiveVAE
 from modules.latent.collapse import free_bits, kl_weight
 from pages.latent.collapse import dimensions, figures, lens

@@ -5,7 +5,7 @@ import math
 from lab import ui
 from lab.figures import basic, sheets, theme
 from lab.lenses import latent, stock, vaes
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.latent.conditional import CVAE
 from pages.latent.conditional import lens
 from pages.latent.conditional.room import ROOM
@@ -128,7 +128,7 @@ def own_style() -> None:
             f"""
             import torch
             from lab import experiments, weights
-            from lab.ui import drawing
+            from lab.ui.controls import drawing
 
             model = weights.load({ui.spelled(name)})
             x = {own.program}
@@ -220,7 +220,7 @@ def told_or_not() -> None:
         ui.program(
             f"""
             from lab import experiments, weights
-            from lab.ui import drawing
+            from lab.ui.controls import drawing
             from pages.latent.conditional import lens
 
             model = weights.load({ui.spelled(name)})

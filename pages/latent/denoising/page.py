@@ -3,7 +3,7 @@
 from lab import ui
 from lab.figures import sheets
 from lab.lenses import stock
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.latent import denoising
 from modules.latent.denoising import DenoisingAutoencoder
 from pages.latent.denoising import figures, lens
@@ -142,7 +142,7 @@ def noise() -> None:
             f"""
             import torch
             from lab import experiments, weights
-            from lab.ui import drawing
+            from lab.ui.controls import drawing
             from modules.latent.denoising import damaged
 
             x = {own.program}.expand({lens.DRAWS}, -1)

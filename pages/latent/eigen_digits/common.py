@@ -6,8 +6,8 @@ import torch
 
 from lab import ui
 from lab.lenses import latent
-from lab.ui import shelves
-from lab.ui.drawing import inked
+from lab.ui.controls.drawing import inked
+from lab.ui.models import shelves
 from modules.latent.pca import PCA
 from pages.latent.eigen_digits import lens
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from lab import ui
 from lab.figures import theme
-from lab.ui.drawing import inked
+from lab.ui.controls.drawing import inked
 from modules.latent.linear_gaussian import LinearGaussian
 from pages.latent.eigen_digits import common, figures, lens
 from pages.latent.eigen_digits.room import ROOM
@@ -104,7 +104,7 @@ def view(stage: Any) -> None:
         ui.program(
             f"""
             from lab import experiments, weights
-            from lab.ui import drawing
+            from lab.ui.controls import drawing
             from pages.latent.eigen_digits import lens
 
             model = weights.load({ui.spelled(f"ppca-{data}")})

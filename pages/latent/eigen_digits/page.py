@@ -131,7 +131,7 @@ def sums_view() -> None:
         ui.program(
             f"""
             from lab import experiments, weights
-            from lab.ui import drawing
+            from lab.ui.controls import drawing
             from pages.latent.eigen_digits import lens
 
             basis = lens.Basis.of(weights.load({ui.spelled(name)}))

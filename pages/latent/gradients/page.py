@@ -3,7 +3,7 @@
 from lab import ui
 from lab.errors import UserError
 from lab.lenses import typed
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.latent import gradient_estimators
 from modules.latent.score_vae import ScoreVAE
 from pages.latent.gradients import figures, lens
@@ -123,7 +123,7 @@ def noise_view() -> None:
     needs, given = "", f"*{settings!r}"
     if of == "trained net":
         given = f"weights.load({lens.NET!r}), {own.program}, {unit}"
-        needs = f"from lab import weights\n{12 * ' '}from lab.ui import drawing"
+        needs = f"from lab import weights\n{12 * ' '}from lab.ui.controls import drawing"
     first = "score"
     best = min(spreads, key=lambda n: spreads[n])
     ratio = spreads[first] / spreads[best] if spreads[best] > 1e-9 else float("inf")

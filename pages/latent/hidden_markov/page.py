@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.lenses.typed import square_commas
-from lab.ui import trained_rows
+from lab.ui.rooms import trained_rows
 from modules.latent import forward_backward
 from pages.latent.hidden_markov import figures, lens, long, steps
 from pages.latent.hidden_markov.room import ROOM

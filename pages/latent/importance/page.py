@@ -3,7 +3,7 @@
 from lab import experiments, ui
 from lab.lenses import latent, vaes
 from lab.lenses.vaes import subscript
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.latent import importance
 from modules.latent.vae import VAE
 from pages.latent.importance import figures
@@ -126,7 +126,7 @@ with stage.below:
         f"""
         from lab import experiments, weights
         from lab.lenses import latent
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
 
         model = weights.load({ui.spelled(name)})
         x = {a.program}

@@ -3,7 +3,7 @@
 from lab import ui
 from lab.figures import latents, sheets
 from lab.lenses import latent, vaes
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.latent.vae import VAE
 from pages.latent.interpolation.room import ROOM
 
@@ -117,7 +117,7 @@ with stage.below:
         f"""
         from lab import experiments, weights
         from lab.lenses import latent
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
 
         model = weights.load({ui.spelled(name)})
         a = {a.program}

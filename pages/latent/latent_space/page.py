@@ -3,8 +3,8 @@
 from lab import ui
 from lab.figures import sheets, theme
 from lab.lenses import latent, vaes
-from lab.ui import shelves
-from lab.ui.plane import plane as map_of_plane
+from lab.ui.figures.plane import plane as map_of_plane
+from lab.ui.models import shelves
 from modules.latent.vae import LOG_2PI, VAE
 from pages.latent.latent_space import figures
 from pages.latent.latent_space.room import ROOM
@@ -144,7 +144,7 @@ with stage.below:
         f"""
         from lab import experiments, weights
         from lab.lenses import latent
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
 
         model = weights.load({ui.spelled(name)})
         x = {a.program}

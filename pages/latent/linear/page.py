@@ -1,7 +1,7 @@
 """Linear latents: factor analysis and PCA of one table, and what σ² does to a point's posterior."""
 
 from lab import ui
-from lab.ui import trained_rows
+from lab.ui.rooms import trained_rows
 from modules.latent.factor_analysis import FactorAnalysis
 from modules.latent.linear_gaussian import LinearGaussian
 from modules.latent.ppca import PPCA

@@ -7,8 +7,8 @@ from torch import Tensor
 
 from lab import ui
 from lab.figures import theme
-from lab.ui.films import Film
-from lab.ui.stage import Stage
+from lab.ui.figures.films import Film
+from lab.ui.page.stage import Stage
 from pages.latent.mixture import figures, points
 
 COVARIANCES = ("full", "diag", "spherical", "tied")

@@ -4,7 +4,7 @@ import math
 
 from lab import ui
 from lab.figures import theme
-from lab.ui import trained_rows
+from lab.ui.rooms import trained_rows
 from modules.latent import gaussians, mixture
 from pages.latent.mixture import common, figures, lens, points, size_view, width_view
 from pages.latent.mixture.room import ROOM

@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from lab import ui
-from lab.ui.stage import Stage
+from lab.ui.page.stage import Stage
 from modules.latent import em
 from pages.latent.mixture import choosing, common, figures
 from pages.latent.mixture.room import ROOM

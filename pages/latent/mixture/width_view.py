@@ -5,7 +5,7 @@ import math
 from torch import Tensor
 
 from lab import ui
-from lab.ui.stage import Stage
+from lab.ui.page.stage import Stage
 from modules.latent import kmeans
 from pages.latent.mixture import common, figures, fixed_width, lens
 from pages.latent.mixture.room import ROOM

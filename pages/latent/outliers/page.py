@@ -2,8 +2,8 @@
 
 from lab import ui
 from lab.lenses import latent, stock
-from lab.ui import shelves
-from lab.ui.drawing import inked
+from lab.ui.controls.drawing import inked
+from lab.ui.models import shelves
 from modules.latent.vae import VAE
 from pages.latent.outliers import figures, lens
 from pages.latent.outliers.room import ROOM
@@ -135,7 +135,7 @@ with stage.below:
     ui.program(
         f"""
         from lab import experiments, weights
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
         from pages.latent.outliers import lens
 
         model = weights.load({ui.spelled(name)})

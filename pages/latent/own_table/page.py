@@ -4,7 +4,7 @@ from lab import ui
 from lab.figures import rows
 from lab.lenses import rows as tables
 from lab.lenses import trained_rows
-from lab.ui import access
+from lab.ui.session import access
 from modules.latent import em
 from pages.latent.own_table import figures, lens, words
 from pages.latent.own_table.room import ROOM

@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.figures import latents
-from lab.ui import training_course
+from lab.ui.rooms import training_course
 from modules.latent.collapse import free_bits, kl_weight
 from modules.latent.text_vae import Reader, TextVAE, Writer
 from pages.latent.text_vae import figures, lens

@@ -3,7 +3,7 @@
 from lab import ui
 from lab.figures import basic, latents, sheets
 from lab.lenses import latent, vaes
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.latent.vae import VAE, gaussian_kl
 from pages.latent.traversal.room import ROOM
 
@@ -133,7 +133,7 @@ with stage.below:
         f"""
         from lab import experiments, weights
         from lab.lenses import latent
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
         from modules.latent.vae import gaussian_kl
 
         model = weights.load({ui.spelled(name)})

@@ -3,7 +3,7 @@
 from lab import ui
 from lab.figures import basic, sheets, theme
 from lab.lenses import latent, stock
-from lab.ui import shelves
+from lab.ui.models import shelves
 from modules.latent.ladder import LadderVAE, merge
 from pages.latent.two_level import lens
 from pages.latent.two_level.room import ROOM
@@ -115,7 +115,7 @@ with stage.below:
     ui.program(
         f"""
         from lab import experiments, weights
-        from lab.ui import drawing
+        from lab.ui.controls import drawing
         from pages.latent.two_level import lens
 
         model = weights.load({ui.spelled(name)})

@@ -1,0 +1,1 @@
+"""Between Python and the browser: components of our own, the wire format, and the modules of JavaScript."""

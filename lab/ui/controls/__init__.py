@@ -1,0 +1,1 @@
+"""Controls: sliders, choices, texts, files, and the drawing pad."""

@@ -1,0 +1,1 @@
+"""Figures on a page, and the films that turn them."""

@@ -1,0 +1,1 @@
+"""What every page has: stage, scenes, equation, notice, check, code, source, symbols."""
